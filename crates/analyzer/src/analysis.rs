@@ -1,0 +1,779 @@
+//! The analysis document: plain data, the contract of `--json`. Everything a report shows is in here; a saved document
+//! renders again later. Units are in the names, unknown is `null`, times are RFC 3339 in UTC with nanoseconds, frame
+//! numbers are 1-based as Wireshark shows them. Key bytes never get in here.
+//!
+//! More fields may be added; a published `schema_version` never changes meaning.
+
+use crate::spi::{IkeSpi, Spi};
+use crate::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// Version of the meaning of the fields.
+pub const SCHEMA_VERSION: u32 = 1;
+
+macro_rules! plain_data {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* pub $field:ident: $type:ty,)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $name { $($(#[$fmeta])* pub $field: $type,)* }
+    )*};
+}
+macro_rules! plain_names {
+    ($($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)* }
+        impl $name {
+            /// The name in the document.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+        }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    )*};
+}
+
+plain_data! {
+    /// The whole document.
+    pub struct Analysis {
+        /// [`SCHEMA_VERSION`].
+        pub schema_version: u32,
+        /// Who made it.
+        pub generator: Generator,
+        /// What was read.
+        pub capture: Capture,
+        /// Pairs of addresses with IPsec between them.
+        pub tunnels: Vec<Tunnel>,
+        /// IKE SAs (phase 1 in IKEv1).
+        pub ike_sas: Vec<IkeSa>,
+        /// IKE exchanges in order of their first message.
+        pub exchanges: Vec<Exchange>,
+        /// One entry per direction: an SA is one-way (RFC 4301 §4.1).
+        pub security_associations: Vec<SecurityAssociation>,
+        /// One entry per renewal of an SA pair.
+        pub rekeys: Vec<Rekey>,
+        /// Inner transport flows, most bytes first (bounded).
+        pub flows: Vec<Flow>,
+        /// One verdict per tunnel and direction. The first one is the headline's: the direction with most new bytes.
+        pub impact: Vec<Impact>,
+        /// Mean rate around a rekey, over a placebo band.
+        pub mean_rekey: Vec<MeanRekey>,
+        /// What other lifetimes would give, per tunnel and direction.
+        pub projection: Vec<Projection>,
+        /// What was found that no rekey caused.
+        pub findings: Vec<Finding>,
+        /// Wire bytes against inner bytes, per cipher suite in use.
+        pub overhead: Vec<Overhead>,
+        /// Throughput over time.
+        pub series: Series,
+        /// Oddities, counted.
+        pub diagnostics: Vec<DiagnosticEntry>,
+        /// Key files that were read, in order.
+        pub key_files: Vec<KeyFile>,
+    }
+    /// The program that made the document.
+    pub struct Generator {
+        /// `rekeyscope`.
+        pub name: String,
+        /// Its version.
+        pub version: String,
+    }
+    /// The capture file.
+    pub struct Capture {
+        /// As given by the user; `-` for standard input.
+        pub path: String,
+        /// Container.
+        pub format: CaptureFormat,
+        /// Names of the link types of its interfaces, in order of appearance.
+        pub link_types: Vec<String>,
+        /// Packets read.
+        pub packets: u64,
+        /// Bytes on the wire of those packets (not the file's size).
+        pub bytes: u64,
+        /// Earliest packet.
+        pub first_time: Option<Timestamp>,
+        /// Latest packet.
+        pub last_time: Option<Timestamp>,
+        /// Seconds between them.
+        pub duration_s: Option<f64>,
+        /// The file ends in the middle of a record.
+        pub truncated_file: bool,
+        /// Packets that hold fewer bytes than were on the wire (snap length).
+        pub cut_packets: u64,
+        /// Packets that the capture program says it dropped; `null` where the format does not say.
+        pub dropped_reported: Option<u64>,
+        /// Packets seen twice (same SA, sequence number and ICV).
+        pub duplicates: u64,
+        /// Packets with a time before their predecessor's.
+        pub time_regressions: u64,
+        /// Packets that carry IKE.
+        pub ike_packets: u64,
+        /// Packets that carry ESP.
+        pub esp_packets: u64,
+        /// Packets larger than any link: the network card merged or split them later.
+        pub offload_suspected: bool,
+    }
+    /// Two addresses with IPsec between them.
+    pub struct Tunnel {
+        /// Index in this list.
+        pub id: usize,
+        /// The IKE initiator (of the first exchange seen; without IKE, the first sender).
+        pub a: IpAddr,
+        /// The other one.
+        pub b: IpAddr,
+        /// How ESP is carried.
+        pub encapsulation: Encapsulation,
+        /// 1 or 2; `null` where no IKE was seen.
+        pub ike_version: Option<u8>,
+        /// UDP encapsulation or a NAT payload showed a NAT between the two.
+        pub nat: bool,
+    }
+    /// An IKE SA.
+    pub struct IkeSa {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Initiator's SPI (cookie in IKEv1).
+        pub initiator_spi: IkeSpi,
+        /// Responder's SPI; `null` while it has not answered.
+        pub responder_spi: Option<IkeSpi>,
+        /// 1 or 2.
+        pub ike_version: u8,
+        /// Whether its messages could be decrypted.
+        pub key: Key,
+        /// First message.
+        pub first_time: Timestamp,
+        /// Last message.
+        pub last_time: Timestamp,
+    }
+    /// Where a key came from and how far it is trusted.
+    pub struct Key {
+        /// How far it is trusted.
+        pub status: KeyStatus,
+        /// For example `keys.esp_sa:3 (explicit)`; `null` without a key.
+        pub source: Option<String>,
+    }
+    /// One IKE exchange: a request with its answers, by message ID.
+    pub struct Exchange {
+        /// Index in this list.
+        pub index: usize,
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Index in `ike_sas`; `null` where the bound of that table was reached.
+        pub ike_sa: Option<usize>,
+        /// What it is.
+        pub kind: ExchangeKind,
+        /// `0x%08x`.
+        pub message_id: String,
+        /// Address that sent the first message.
+        pub initiator: IpAddr,
+        /// First message.
+        pub first_time: Timestamp,
+        /// Last message.
+        pub last_time: Timestamp,
+        /// Milliseconds between them.
+        pub duration_ms: f64,
+        /// Messages, retransmissions included.
+        pub messages: u64,
+        /// Messages that repeat an earlier one byte for byte.
+        pub retransmissions: u64,
+        /// Their frames (bounded).
+        pub frames: Vec<u64>,
+        /// Whether its payloads could be read.
+        pub decrypted: bool,
+        /// What was negotiated, where it could be read and IKEv1 negotiates it.
+        pub lifetime: Option<Lifetime>,
+        /// ESP SPIs that it names, in order.
+        pub spis: Vec<Spi>,
+        /// ESP SPIs that it deletes.
+        pub deletes: Vec<Spi>,
+    }
+    /// An IPsec SA lifetime (RFC 2407 §4.5).
+    pub struct Lifetime {
+        /// Seconds.
+        pub seconds: Option<u64>,
+        /// Kilobytes.
+        pub kilobytes: Option<u64>,
+    }
+    /// One direction of a pair of SAs.
+    pub struct SecurityAssociation {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Outer source.
+        pub src: IpAddr,
+        /// Outer destination.
+        pub dst: IpAddr,
+        /// SPI.
+        pub spi: Spi,
+        /// 0 for the first of its tunnel and direction, then counted up.
+        pub generation: u32,
+        /// Transport or tunnel mode; `null` while unknown.
+        pub mode: Option<Mode>,
+        /// For example `AES-CBC-128`; `null` while unknown.
+        pub encryption: Option<String>,
+        /// For example `HMAC-SHA1-96`, `none` for an AEAD; `null` while unknown.
+        pub integrity: Option<String>,
+        /// ESP in IP or in UDP.
+        pub encapsulation: Encapsulation,
+        /// Its key.
+        pub key: Key,
+        /// First packet; `null` where an exchange names it but no packet uses it.
+        pub first_time: Option<Timestamp>,
+        /// Last packet.
+        pub last_time: Option<Timestamp>,
+        /// First frame.
+        pub first_frame: Option<u64>,
+        /// Last frame.
+        pub last_frame: Option<u64>,
+        /// Packets.
+        pub packets: u64,
+        /// Sum of IP total lengths.
+        pub outer_bytes: u64,
+        /// From the ESP header to the ICV, without UDP.
+        pub esp_bytes: u64,
+        /// Decrypted payload without padding and trailer; `null` without a key.
+        pub inner_bytes: Option<u64>,
+        /// What the ICVs said.
+        pub icv: IcvCounts,
+        /// What the sequence numbers said.
+        pub sequence: Sequence,
+    }
+    /// Integrity checks of an SA's packets.
+    pub struct IcvCounts {
+        /// The ICV fits.
+        pub verified: u64,
+        /// It does not.
+        pub failed: u64,
+        /// Not checked: no key, a packet cut by the snap length, or `--verify`.
+        pub unchecked: u64,
+    }
+    /// Sequence numbers of an SA.
+    pub struct Sequence {
+        /// Of the first packet.
+        pub first: Option<u64>,
+        /// The highest.
+        pub last: Option<u64>,
+        /// Numbers between those two that never came.
+        pub missing: u64,
+        /// Numbers that came twice.
+        pub duplicates: u64,
+        /// Packets that came after a higher number.
+        pub reordered: u64,
+    }
+    /// One SA per direction; `null` where a direction never carried a packet and no exchange names it.
+    pub struct SpiPair {
+        /// Towards the IKE responder.
+        pub a_to_b: Option<Spi>,
+        /// Towards the IKE initiator.
+        pub b_to_a: Option<Spi>,
+    }
+    /// A moment per direction.
+    pub struct TimePair {
+        /// Towards the IKE responder.
+        pub a_to_b: Option<Timestamp>,
+        /// Towards the IKE initiator.
+        pub b_to_a: Option<Timestamp>,
+    }
+    /// Milliseconds per direction.
+    pub struct MillisPair {
+        /// Towards the IKE responder.
+        pub a_to_b: Option<f64>,
+        /// Towards the IKE initiator.
+        pub b_to_a: Option<f64>,
+    }
+    /// One renewal of an SA pair.
+    pub struct Rekey {
+        /// Index in this list.
+        pub index: usize,
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Index in `exchanges`; `null` where only the SPIs show it.
+        pub exchange: Option<usize>,
+        /// Address that began the exchange.
+        pub initiator: Option<IpAddr>,
+        /// The SAs that end.
+        pub old: SpiPair,
+        /// The SAs that begin.
+        pub new: SpiPair,
+        /// How it was recognised.
+        pub evidence: RekeyEvidence,
+        /// Why it happened.
+        pub trigger: Trigger,
+        /// First exchange message; `null` where no exchange was captured.
+        pub started: Option<Timestamp>,
+        /// First packet on the new SA.
+        pub switched: TimePair,
+        /// First to last exchange message.
+        pub exchange_ms: Option<f64>,
+        /// How long both SAs of a direction carried packets; the longer direction. Negative values are gaps, so 0 at least.
+        pub overlap_ms: Option<f64>,
+        /// Last packet on the old SA to first packet on the new one.
+        pub gap_ms: MillisPair,
+        /// What it did to throughput, per direction that carries data.
+        pub impact: Vec<RekeyImpact>,
+        /// Why it hurt.
+        pub causes: Vec<Cause>,
+    }
+    /// Why a rekey happened.
+    pub struct Trigger {
+        /// What ran out.
+        pub kind: TriggerKind,
+        /// Volume at the first exchange message over the limit.
+        pub fraction: Option<f64>,
+        /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`.
+        pub counting: Option<String>,
+        /// Volume at the first exchange message.
+        pub bytes: Option<u64>,
+        /// Negotiated kilobyte lifetime.
+        pub limit_kilobytes: Option<u64>,
+        /// Age of the old SA at the first exchange message, seconds.
+        pub age_s: Option<f64>,
+        /// Negotiated lifetime in seconds.
+        pub limit_seconds: Option<u64>,
+    }
+    /// What one rekey did to one direction.
+    pub struct RekeyImpact {
+        /// Which direction.
+        pub direction: Direction,
+        /// False: idle, or outside the transfer; not in the statistics.
+        pub used: bool,
+        /// Rate around it, bit/s.
+        pub baseline_bps: Option<f64>,
+        /// 1 − lowest 50 ms mean over the baseline.
+        pub depth: Option<f64>,
+        /// From the first fall below 0.8 of the baseline to the first return held for 100 ms.
+        pub dip_ms: Option<f64>,
+        /// Longest gap between packets with new data that touches it.
+        pub longest_gap_ms: Option<f64>,
+        /// Probability of such a gap without a rekey.
+        pub p_gap: Option<f64>,
+        /// Benjamini–Hochberg adjusted p of this rekey.
+        pub q: Option<f64>,
+        /// Named as one that hurt (q ≤ 0.05).
+        pub hurt: bool,
+        /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `dip_censored`, …
+        pub flags: Vec<String>,
+        /// The stall at each window length.
+        pub windows: Vec<StallWindow>,
+    }
+    /// Stall within `window_s` of the switch.
+    pub struct StallWindow {
+        /// W, seconds.
+        pub window_s: f64,
+        /// Bytes lost against the baseline; negative when more went through.
+        pub lost_bytes: f64,
+        /// Those bytes at the baseline rate.
+        pub stall_ms: f64,
+        /// Rank among the placebos, where this W has one.
+        pub p: Option<f64>,
+    }
+    /// Why a rekey hurt, with evidence.
+    pub struct Cause {
+        /// Identifier from the list of causes.
+        pub id: String,
+        /// How sure.
+        pub confidence: Confidence,
+        /// Frames that show it (bounded).
+        pub evidence_frames: Vec<u64>,
+        /// For Wireshark.
+        pub display_filter: String,
+    }
+    /// An inner transport flow.
+    pub struct Flow {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Direction of this half.
+        pub direction: Direction,
+        /// `tcp`, `udp`, or the IP protocol number.
+        pub protocol: String,
+        /// Inner source.
+        pub src: IpAddr,
+        /// Inner source port.
+        pub src_port: Option<u16>,
+        /// Inner destination.
+        pub dst: IpAddr,
+        /// Inner destination port.
+        pub dst_port: Option<u16>,
+        /// Transport payload bytes.
+        pub bytes: u64,
+        /// Without retransmissions.
+        pub new_bytes: u64,
+        /// Retransmissions.
+        pub retransmitted_bytes: u64,
+        /// Packets.
+        pub packets: u64,
+    }
+    /// The verdict on one tunnel and direction.
+    pub struct Impact {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// The verdict.
+        pub verdict: Verdict,
+        /// The verdict in words, with its numbers.
+        pub sentence: String,
+        /// What the rates count: inner new bytes, or ESP payload where keys are missing.
+        pub counted: Counted,
+        /// Rekeys in the capture.
+        pub rekeys: usize,
+        /// Those within the transfer.
+        pub rekeys_used: usize,
+        /// Indexes (in `rekeys`) of those that hurt.
+        pub rekeys_hurt: Vec<usize>,
+        /// Mean rate of the transfer, bit/s.
+        pub observed_bps: Option<f64>,
+        /// Rate without the stalls, bit/s.
+        pub counterfactual_bps: Option<f64>,
+        /// The rate it is compared with, bit/s.
+        pub reference_bps: Option<f64>,
+        /// Effect of interest: stalls below this do not matter.
+        pub interest_ms: Option<f64>,
+        /// Equivalent stall per rekey with its 95 % interval.
+        pub stall_ms: Option<Interval>,
+        /// The stall did not end within the largest window: it is "at least" this.
+        pub at_least: bool,
+        /// W at which the stall is sized, seconds.
+        pub decision_window_s: Option<f64>,
+        /// Share of the run within the affected intervals at that W.
+        pub affected_share: Option<f64>,
+        /// Mean stall of clean placebos that was subtracted; `null` where it could not be measured.
+        pub bias_ms: Option<f64>,
+        /// Placebo p, corrected over W; `null` where placebos have no null.
+        pub p: Option<f64>,
+        /// Minimum detectable stall at 80 % power.
+        pub mde_ms: Option<f64>,
+        /// Share of the gap to the reference rate that the stalls explain.
+        pub explained_share: Option<Estimate>,
+        /// How much rekeys must waste to explain the rates, in words with numbers.
+        pub arithmetic_bound: String,
+        /// Reruns with other choices.
+        pub sensitivity: Vec<Sensitivity>,
+        /// Seed of the placebo draws.
+        pub seed: u64,
+    }
+    /// Mean with its interval.
+    pub struct Interval {
+        /// Mean.
+        pub mean: f64,
+        /// Lower end.
+        pub low: f64,
+        /// Upper end.
+        pub high: f64,
+    }
+    /// Estimate with its interval.
+    pub struct Estimate {
+        /// Best value.
+        pub estimate: f64,
+        /// Lower end.
+        pub low: f64,
+        /// Upper end.
+        pub high: f64,
+    }
+    /// A rerun of the verdict with one choice changed.
+    pub struct Sensitivity {
+        /// What was changed.
+        pub change: String,
+        /// Verdict then.
+        pub verdict: Verdict,
+        /// Mean stall then.
+        pub stall_ms: Option<f64>,
+        /// Placebo p then.
+        pub p: Option<f64>,
+        /// Whether it disagrees with the main run.
+        pub disagrees: bool,
+    }
+    /// Superposed rekeys.
+    pub struct MeanRekey {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// Time from the switch.
+        pub offset_ms: Vec<f64>,
+        /// Mean rate at that offset.
+        pub rate_bps: Vec<f64>,
+        /// 2.5 % quantile of the placebo means.
+        pub placebo_low_bps: Vec<f64>,
+        /// 97.5 % quantile of the placebo means.
+        pub placebo_high_bps: Vec<f64>,
+    }
+    /// Rate to expect at another kilobyte lifetime.
+    pub struct Projection {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// The lifetime.
+        pub lifetime_kilobytes: u64,
+        /// The rate.
+        pub expected_bps: Estimate,
+    }
+    /// Something that no rekey caused.
+    pub struct Finding {
+        /// Identifier.
+        pub id: String,
+        /// How bad.
+        pub severity: Severity,
+        /// In words.
+        pub sentence: String,
+        /// Frames that show it (bounded).
+        pub evidence_frames: Vec<u64>,
+        /// For Wireshark.
+        pub display_filter: String,
+    }
+    /// What a cipher suite costs on the wire.
+    pub struct Overhead {
+        /// For example `AES-CBC-128/HMAC-SHA1-96`.
+        pub suite: String,
+        /// Packets.
+        pub packets: u64,
+        /// Sum of IP total lengths.
+        pub outer_bytes: u64,
+        /// Decrypted payload.
+        pub inner_bytes: u64,
+        /// inner over outer.
+        pub efficiency: f64,
+        /// IV bytes.
+        pub iv: u64,
+        /// Padding and trailer bytes.
+        pub padding: u64,
+        /// ICV bytes.
+        pub icv: u64,
+        /// Largest decrypted payload seen.
+        pub largest_inner_packet: u64,
+    }
+    /// Throughput over time.
+    pub struct Series {
+        /// Bin width; coarsened so that no series exceeds 20,000 bins.
+        pub bin_ms: f64,
+        /// Per tunnel and direction.
+        pub tunnels: Vec<TunnelSeries>,
+        /// The 10 ms windows around rekeys, kept where `bin_ms` is coarser.
+        pub around_rekeys: Vec<RekeySeries>,
+    }
+    /// One tunnel and direction over time.
+    pub struct TunnelSeries {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// Start of the first bin.
+        pub start: Timestamp,
+        /// New inner bytes per bin (ESP payload where the key is missing).
+        pub inner_new_bytes: Vec<u64>,
+        /// IP bytes per bin.
+        pub outer_bytes: Vec<u64>,
+    }
+    /// Throughput around one rekey at 10 ms.
+    pub struct RekeySeries {
+        /// Index in `rekeys`.
+        pub rekey: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// Start of the first bin.
+        pub start: Timestamp,
+        /// Bin width.
+        pub bin_ms: f64,
+        /// New inner bytes per bin.
+        pub inner_new_bytes: Vec<u64>,
+    }
+    /// An oddity, counted.
+    pub struct DiagnosticEntry {
+        /// Identifier.
+        pub kind: String,
+        /// Protocol layer.
+        pub layer: String,
+        /// How often.
+        pub count: u64,
+        /// First frame.
+        pub first_frame: Option<u64>,
+        /// In words.
+        pub sentence: String,
+    }
+    /// A key file that was read.
+    pub struct KeyFile {
+        /// As given or found.
+        pub path: String,
+        /// Formats recognised in it, for example `esp_sa`.
+        pub formats: Vec<String>,
+        /// ESP keys in it.
+        pub esp_keys: u64,
+        /// IKE keys in it.
+        pub ike_keys: u64,
+        /// Rows that could not be read: `path:line: what to do`.
+        pub problems: Vec<String>,
+    }
+}
+
+plain_names! {
+    /// Container of the capture.
+    pub enum CaptureFormat {
+        /// libpcap.
+        Pcap = "pcap",
+        /// pcapng.
+        Pcapng = "pcapng",
+    }
+    /// ESP in IP or in UDP (RFC 3948).
+    pub enum Encapsulation {
+        /// IP protocol 50.
+        Esp = "esp",
+        /// UDP, usually port 4500.
+        Udp = "udp",
+    }
+    /// How far a key is trusted.
+    pub enum KeyStatus {
+        /// The ICV of packets fits (for IKE: messages decrypt to a valid payload chain).
+        Verified = "verified",
+        /// Given, but nothing to check it against, or it does not fit.
+        Unverified = "unverified",
+        /// Computed from phase 1, no packet to check it against.
+        Derived = "derived",
+        /// Only the first eight bytes are known.
+        Prefix8 = "prefix8",
+        /// The log hides it.
+        Masked = "masked",
+        /// The log cut it off.
+        Truncated = "truncated",
+        /// Two different keys for one SA.
+        Conflict = "conflict",
+        /// None.
+        Missing = "missing",
+    }
+    /// Kinds of IKE exchange.
+    pub enum ExchangeKind {
+        /// IKEv1 Main Mode (RFC 2409 §5).
+        MainMode = "main_mode",
+        /// IKEv1 Aggressive Mode.
+        AggressiveMode = "aggressive_mode",
+        /// IKEv1 Quick Mode (RFC 2409 §5.5).
+        QuickMode = "quick_mode",
+        /// Informational, both versions.
+        Informational = "informational",
+        /// IKEv1 Transaction (mode config, XAUTH).
+        Transaction = "transaction",
+        /// IKEv2 IKE_SA_INIT (RFC 7296 §1.2).
+        IkeSaInit = "ike_sa_init",
+        /// IKEv2 IKE_AUTH.
+        IkeAuth = "ike_auth",
+        /// IKEv2 CREATE_CHILD_SA (RFC 7296 §1.3).
+        CreateChildSa = "create_child_sa",
+        /// Any other exchange type: counted, not decoded.
+        Other = "other",
+    }
+    /// IPsec mode.
+    pub enum Mode {
+        /// Transport mode.
+        Transport = "transport",
+        /// Tunnel mode.
+        Tunnel = "tunnel",
+    }
+    /// How a rekey was recognised.
+    pub enum RekeyEvidence {
+        /// A Quick Mode.
+        QuickMode = "quick_mode",
+        /// A CREATE_CHILD_SA.
+        CreateChildSa = "create_child_sa",
+        /// Only one SPI taking over from another.
+        SpiSuccession = "spi_succession",
+    }
+    /// Why a rekey happened.
+    pub enum TriggerKind {
+        /// The kilobyte lifetime.
+        Volume = "volume",
+        /// The lifetime in seconds.
+        Time = "time",
+        /// A packet or sequence number limit.
+        Packets = "packets",
+        /// A new phase 1.
+        Reauthentication = "reauthentication",
+        /// Both sides at once.
+        Collision = "collision",
+        /// The capture cannot tell.
+        Unknown = "unknown",
+    }
+    /// Direction in a tunnel.
+    pub enum Direction {
+        /// From the IKE initiator.
+        AToB = "a_to_b",
+        /// To the IKE initiator.
+        BToA = "b_to_a",
+    }
+    /// The verdict.
+    pub enum Verdict {
+        /// Rekeys cost throughput.
+        Shown = "shown",
+        /// Not shown in the mean, but single rekeys hurt.
+        Some = "some",
+        /// No effect of interest.
+        Bounded = "bounded",
+        /// The capture cannot tell.
+        Inconclusive = "inconclusive",
+        /// There is no rekey.
+        NoRekeys = "no_rekeys",
+        /// There is nothing to measure.
+        NoTraffic = "no_traffic",
+    }
+    /// What the rates count.
+    pub enum Counted {
+        /// New inner transport bytes.
+        InnerNewBytes = "inner_new_bytes",
+        /// ESP payload, because keys are missing.
+        OuterBytes = "outer_bytes",
+    }
+    /// How sure a cause is.
+    pub enum Confidence {
+        /// The packets show it.
+        High = "high",
+        /// The packets fit it well.
+        Medium = "medium",
+        /// The packets do not contradict it.
+        Low = "low",
+    }
+    /// How bad a finding is.
+    pub enum Severity {
+        /// Good to know.
+        Info = "info",
+        /// Should be changed.
+        Warning = "warning",
+    }
+}
+
+impl Direction {
+    /// The opposite direction.
+    #[must_use]
+    pub fn reverse(self) -> Direction {
+        match self {
+            Direction::AToB => Direction::BToA,
+            Direction::BToA => Direction::AToB,
+        }
+    }
+
+    /// Both, in the order of the document.
+    pub const BOTH: [Direction; 2] = [Direction::AToB, Direction::BToA];
+}
+
+impl SpiPair {
+    /// The SPI of one direction.
+    pub fn get(&self, direction: Direction) -> Option<Spi> {
+        match direction {
+            Direction::AToB => self.a_to_b,
+            Direction::BToA => self.b_to_a,
+        }
+    }
+}
+
+impl TimePair {
+    /// The moment of one direction.
+    pub fn get(&self, direction: Direction) -> Option<Timestamp> {
+        match direction {
+            Direction::AToB => self.a_to_b,
+            Direction::BToA => self.b_to_a,
+        }
+    }
+}

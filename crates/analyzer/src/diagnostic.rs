@@ -1,0 +1,72 @@
+//! Tier 3: oddities, counted by kind, shown in every report. One bad packet never ends an analysis, and nothing is
+//! skipped silently.
+
+use crate::error::WireError;
+use std::collections::BTreeMap;
+
+/// Most kinds that are kept; a further one is counted under `other`. Kinds are compiled in, so this is never reached
+/// by a capture.
+const MOST_KINDS: usize = 512;
+
+/// One kind of oddity and how often it was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// A stable identifier, `snake_case`.
+    pub kind: &'static str,
+    /// The protocol layer, for example `"pcapng"`, `"IPv4"`, `"IKE"`.
+    pub layer: &'static str,
+    /// How often.
+    pub count: u64,
+    /// The first frame (1-based); `None` for what belongs to no frame.
+    pub first_frame: Option<u64>,
+    /// One sentence for a person: what it means, and what to do where something can be done.
+    pub sentence: String,
+}
+
+/// The counter that is handed through the pipeline.
+#[derive(Debug, Clone, Default)]
+pub struct Diagnostics {
+    by_kind: BTreeMap<(&'static str, &'static str), Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Counts one more of `kind`; the first one's `sentence` is the one that is shown.
+    pub fn count(
+        &mut self,
+        kind: &'static str,
+        layer: &'static str,
+        frame: Option<u64>,
+        sentence: impl FnOnce() -> String,
+    ) {
+        let key = if self.by_kind.len() < MOST_KINDS || self.by_kind.contains_key(&(layer, kind)) {
+            (layer, kind)
+        } else {
+            ("analysis", "other")
+        };
+        self.by_kind
+            .entry(key)
+            .or_insert_with(|| Diagnostic {
+                kind: key.1,
+                layer: key.0,
+                count: 0,
+                first_frame: frame,
+                sentence: sentence(),
+            })
+            .count += 1;
+    }
+
+    /// Counts a packet that its parser refused.
+    pub fn count_wire_error(&mut self, error: WireError, frame: u64) {
+        self.count("malformed", error.layer, Some(frame), || error.to_string());
+    }
+
+    /// How often `kind` was seen in `layer`.
+    pub fn count_of(&self, kind: &'static str, layer: &'static str) -> u64 {
+        self.by_kind.get(&(layer, kind)).map_or(0, |d| d.count)
+    }
+
+    /// All kinds, ordered by layer and kind.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.by_kind.values()
+    }
+}

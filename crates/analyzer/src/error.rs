@@ -1,0 +1,61 @@
+//! Tier 1 of three: what stops a run. Tier 2 is [`WireError`] (a parser says where a packet is wrong), tier 3 is
+//! [`crate::diagnostic`] (counted, shown, never fatal).
+
+use std::path::PathBuf;
+
+/// A reason why there is no analysis. Each message says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The capture cannot be opened or read at all.
+    #[error("cannot read the capture {}: {source}", path.display())]
+    Capture {
+        /// As given by the user.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file is empty.
+    #[error("{} is empty: the capture program wrote nothing, or the copy was interrupted", path.display())]
+    EmptyCapture {
+        /// As given by the user.
+        path: PathBuf,
+    },
+    /// The file is not a capture.
+    #[error("{} is not a capture: expected pcap or pcapng (also .gz, .zst, .lz4), found {found}", path.display())]
+    NotACapture {
+        /// As given by the user.
+        path: PathBuf,
+        /// What the first bytes look like.
+        found: String,
+    },
+    /// A key file cannot be read.
+    #[error("cannot read the key file {}: {source}", path.display())]
+    KeyFile {
+        /// As given by the user, or as found beside the capture.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// An output cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Output {
+        /// As given by the user.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+/// A packet that does not have the shape its protocol asks for. Never fatal: it becomes a diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{layer}: needs {required} bytes at offset {offset}, {available} there")]
+pub struct WireError {
+    /// The protocol whose rule is broken, for example `"IKE payload"`.
+    pub layer: &'static str,
+    /// Bytes from the start of that layer.
+    pub offset: usize,
+    /// Bytes that the rule needs from there.
+    pub required: usize,
+    /// Bytes that are there.
+    pub available: usize,
+}

@@ -1,0 +1,4 @@
+//! ESP packets (RFC 4303): ciphers, integrity, and what is inside.
+
+pub mod cipher;
+pub mod inner;

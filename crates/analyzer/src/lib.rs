@@ -1,0 +1,28 @@
+//! What did the IPsec rekeys in a capture cost?
+//!
+//! Data flows one way; imports point back along it only:
+//!
+//! ```text
+//! capture → framing ─┬─ ike → exchanges ──────────────┐
+//!                    └─ esp ── sa database ← keylog ──┼─→ rekey ─┐
+//!                         └→ inner → flows → series ──┴──────────┴→ impact → Analysis (plain data) → report/*
+//! ```
+//!
+//! A rekey is recognised in [`rekey`], its cost is measured in [`impact`], the document is [`analysis::Analysis`].
+
+pub mod algorithm;
+pub mod analysis;
+pub mod capture;
+pub mod diagnostic;
+pub mod error;
+pub mod esp;
+pub mod framing;
+pub mod ike;
+pub mod impact;
+pub mod keylog;
+pub mod rekey;
+pub mod report;
+pub mod sa;
+pub mod secret;
+pub mod spi;
+pub mod time;

@@ -1,0 +1,2 @@
+//! The command line program; see `rekeyscope --help`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Recognises rekeys and what triggered them.

@@ -1,0 +1,1 @@
+//! SAs, tunnels, and which key is proven for which SA.

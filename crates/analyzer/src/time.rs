@@ -1,0 +1,96 @@
+//! Integer nanoseconds inside, RFC 3339 outside.
+
+use std::fmt;
+
+/// Nanoseconds in a second.
+pub const NANOS_PER_SECOND: i64 = 1_000_000_000;
+/// Nanoseconds in a millisecond.
+pub const NANOS_PER_MILLI: i64 = 1_000_000;
+
+/// A moment: nanoseconds since the Unix epoch, UTC (range: the years 1677 to 2262).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// Nanoseconds from `earlier` to `self`; negative when `self` comes first. Saturates.
+    pub fn nanos_since(self, earlier: Timestamp) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// Seconds from `earlier` to `self`; negative when `self` comes first.
+    pub fn seconds_since(self, earlier: Timestamp) -> f64 {
+        self.nanos_since(earlier) as f64 / NANOS_PER_SECOND as f64
+    }
+
+    /// Milliseconds from `earlier` to `self`; negative when `self` comes first.
+    pub fn millis_since(self, earlier: Timestamp) -> f64 {
+        self.nanos_since(earlier) as f64 / NANOS_PER_MILLI as f64
+    }
+
+    /// This moment moved by `nanos` (may be negative). Saturates.
+    #[must_use]
+    pub fn plus_nanos(self, nanos: i64) -> Timestamp {
+        Timestamp(self.0.saturating_add(nanos))
+    }
+
+    /// This moment moved by `seconds` (may be negative), rounded to the nanosecond. Saturates.
+    #[must_use]
+    pub fn plus_seconds(self, seconds: f64) -> Timestamp {
+        self.plus_nanos((seconds * NANOS_PER_SECOND as f64).round() as i64)
+    }
+}
+
+/// RFC 3339 with nine fractional digits, UTC.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_nanosecond(i128::from(self.0)) {
+            Ok(t) => write!(f, "{t:.9}"),
+            Err(_) => write!(f, "{} ns", self.0),
+        }
+    }
+}
+
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let moment: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+        i64::try_from(moment.as_nanosecond())
+            .map(Timestamp)
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+impl schemars::JsonSchema for Timestamp {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Timestamp".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "format": "date-time", "description": "RFC 3339, nanoseconds, UTC"})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_nanoseconds_and_reads_them_back() {
+        let t = Timestamp(1_795_205_509_390_776_001);
+        assert_eq!(t.to_string(), "2026-11-20T20:11:49.390776001Z");
+        let json = serde_json::to_string(&t).unwrap();
+        assert_eq!(serde_json::from_str::<Timestamp>(&json).unwrap(), t);
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        assert_eq!(Timestamp(i64::MIN).nanos_since(Timestamp(i64::MAX)), i64::MIN);
+        assert_eq!(Timestamp(i64::MAX).plus_seconds(1e30), Timestamp(i64::MAX));
+        assert!(!Timestamp(i64::MIN).to_string().is_empty());
+    }
+}
