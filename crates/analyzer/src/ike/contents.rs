@@ -1,0 +1,354 @@
+//! What the payloads of an IKEv1 message say, written into its exchange and its IKE SA.
+
+use super::exchange::{Deletion, Exchange, IkeSa, Nonces};
+use super::header::Header;
+use super::ikev1::phase1_choice;
+use super::nat;
+use super::notify::{self, Delete, Notification};
+use super::payload::{Chain, Payload, v1};
+use super::phase1::{Encrypted, Phase1, Tail};
+use super::quick::{Negotiation, Side, offers};
+use super::timeline::MessageContext;
+use super::transform::{Lifetimes, lifetimes};
+use crate::analysis::{ExchangeKind, KeyStatus};
+use crate::diagnostic::Diagnostics;
+use crate::keylog::IkeKey;
+use crate::time::{NANOS_PER_MILLI, Timestamp};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What is remembered about an IKE SA beside its public part.
+#[derive(Debug, Default)]
+pub(super) struct SaState {
+    pub(super) phase1: Phase1,
+    /// UDP port 4500 was used.
+    pub(super) floated: bool,
+    /// What the NAT detection payloads said; `None` before any was seen.
+    pub(super) nat_detected: Option<bool>,
+}
+
+impl SaState {
+    /// IKEv1 floats to port 4500 because of a NAT (RFC 3947 §4), IKEv2 may do so without one (RFC 7296 §2.23): there
+    /// the payloads decide.
+    pub(super) fn nat(&self, version: u8) -> bool {
+        match self.nat_detected {
+            Some(detected) if version == 2 => detected,
+            detected => self.floated || detected == Some(true),
+        }
+    }
+}
+
+/// Whether a message was seen before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repetition {
+    /// It was not.
+    None,
+    /// So shortly after the first that the capture made it.
+    Copy,
+    Retransmission,
+}
+
+/// Identical messages closer than this are copies made by the capture (a mirror port, two interfaces): no
+/// implementation's retransmission timer is that short.
+const COPY_NANOS: i64 = 5 * NANOS_PER_MILLI;
+
+/// What is remembered about an exchange beside its public part.
+#[derive(Debug, Default)]
+pub(super) struct ExchangeState {
+    /// Digests of its messages with their newest time; at most [`Exchange::MAX_RECORDS`], further ones count as new.
+    seen: Vec<(u64, Timestamp)>,
+    /// Different messages seen.
+    pub(super) distinct: u32,
+    /// An encrypted message was seen.
+    pub(super) encrypted: bool,
+    /// End of the newest encrypted message.
+    pub(super) tail: Option<Tail>,
+    pub(super) negotiation: Negotiation,
+    /// Ni_b and Nr_b.
+    pub(super) nonces: [Vec<u8>; 2],
+    /// Bytes of the key exchange payload.
+    pub(super) public_len: usize,
+}
+
+impl ExchangeState {
+    /// Notes a message and says whether it repeats an earlier one byte for byte.
+    pub(super) fn repetition(&mut self, message: &[u8], time: Timestamp) -> Repetition {
+        let mut hasher = DefaultHasher::new();
+        message.hash(&mut hasher);
+        let digest = hasher.finish();
+        match self.seen.iter_mut().find(|(seen, _)| *seen == digest) {
+            Some((_, last)) => {
+                let apart = time.nanos_since(*last).saturating_abs();
+                *last = time;
+                if apart < COPY_NANOS {
+                    Repetition::Copy
+                } else {
+                    Repetition::Retransmission
+                }
+            }
+            None => {
+                self.distinct += 1;
+                if self.seen.len() < Exchange::MAX_RECORDS {
+                    self.seen.push((digest, time));
+                }
+                Repetition::None
+            }
+        }
+    }
+}
+
+/// One message and all that it may change.
+pub(super) struct Scene<'a> {
+    pub(super) context: &'a MessageContext,
+    pub(super) header: &'a Header,
+    pub(super) sa: &'a mut IkeSa,
+    pub(super) sa_state: &'a mut SaState,
+    pub(super) exchange: &'a mut Exchange,
+    pub(super) state: &'a mut ExchangeState,
+    pub(super) diagnostics: &'a mut Diagnostics,
+}
+
+impl Scene<'_> {
+    /// Reads an unencrypted message of either version.
+    pub(super) fn read_cleartext(&mut self, body: &[u8]) -> bool {
+        let mut payloads = Vec::new();
+        for payload in Chain::new(self.header.next_payload, body) {
+            match payload {
+                Ok(payload) => payloads.push(payload),
+                Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
+            }
+        }
+        if self.header.major == 2 {
+            self.read_ikev2(&payloads);
+            return false;
+        }
+        self.exchange.decrypted |= !self.state.encrypted && !payloads.is_empty();
+        self.read(&payloads, false)
+    }
+
+    /// Decrypts and reads an IKEv1 message, as far as one of `keys` fits.
+    pub(super) fn read_encrypted(
+        &mut self,
+        ciphertext: &[u8],
+        cut: bool,
+        keys: &[IkeKey],
+        candidates: impl Iterator<Item = usize>,
+        budget: &mut u64,
+    ) -> bool {
+        if !std::mem::replace(&mut self.state.encrypted, true) {
+            self.exchange.decrypted = false;
+        }
+        let message = Encrypted {
+            header: self.header,
+            kind: self.exchange.kind,
+            ciphertext,
+            previous: self.state.tail,
+        };
+        let phase1 = &mut self.sa_state.phase1;
+        let plain = if cut {
+            None
+        } else {
+            phase1.open(&message, keys, candidates, budget)
+        };
+        let tail = Tail::of(ciphertext).filter(|_| !cut);
+        if message.is_phase1() {
+            phase1.tail = tail;
+        } else {
+            self.state.tail = tail;
+        }
+        let Some(plain) = plain else { return false };
+        if let Some(key) = phase1.session.as_ref().and_then(|s| keys.get(s.key_index)) {
+            self.sa.key_status = KeyStatus::Verified;
+            self.sa.key_origin = Some(key.origin.clone());
+        }
+        self.exchange.decrypted = true;
+        let payloads: Vec<_> = plain.payloads().flatten().collect();
+        self.read(&payloads, true)
+    }
+
+    /// Takes in the payloads. `protected`: they were encrypted. Says whether the exchange's children changed.
+    pub(super) fn read(&mut self, payloads: &[Payload<'_>], protected: bool) -> bool {
+        for payload in payloads {
+            match payload.kind {
+                v1::NOTIFICATION => self.notification(payload.body),
+                v1::DELETE => self.delete(payload.body, protected),
+                // Sent only where a NAT was detected (RFC 3947 §5.2).
+                v1::NAT_OA | v1::NAT_OA_DRAFT => self.sa_state.nat_detected = Some(true),
+                _ => {}
+            }
+        }
+        match self.exchange.kind {
+            ExchangeKind::MainMode | ExchangeKind::AggressiveMode => {
+                self.phase1(payloads);
+                false
+            }
+            ExchangeKind::QuickMode if protected => self.quick_mode(payloads),
+            _ => false,
+        }
+    }
+
+    /// Side of the sender in the exchange.
+    fn side(&self) -> Side {
+        if self.context.src == self.exchange.initiator {
+            Side::Initiator
+        } else {
+            Side::Responder
+        }
+    }
+
+    fn phase1(&mut self, payloads: &[Payload<'_>]) {
+        let side = if self.context.src == self.sa.initiator {
+            Side::Initiator
+        } else {
+            Side::Responder
+        };
+        for payload in payloads {
+            match payload.kind {
+                v1::SA => {
+                    let choice = phase1_choice(payload.body);
+                    if side == Side::Responder || self.sa_state.phase1.transform.is_none() {
+                        self.sa_state.phase1.transform = choice.or(self.sa_state.phase1.transform);
+                    }
+                }
+                v1::KEY_EXCHANGE => self.sa_state.phase1.public[side as usize] = Some(payload.body.to_vec()),
+                v1::NONCE => self.sa_state.phase1.nonces[side as usize] = Some(payload.body.to_vec()),
+                _ => {}
+            }
+        }
+        self.nat_detection(payloads);
+    }
+
+    /// The first NAT-D payload is about the destination, the others about the source (RFC 3947 §3.2).
+    fn nat_detection(&mut self, payloads: &[Payload<'_>]) {
+        let Some(hash) = self.sa_state.phase1.transform.and_then(|t| t.hash) else {
+            return;
+        };
+        let hashes: Vec<&[u8]> = payloads
+            .iter()
+            .filter(|p| matches!(p.kind, v1::NAT_D | v1::NAT_D_DRAFT) && p.body.len() == hash.len())
+            .map(|p| p.body)
+            .collect();
+        let Some((destination, source)) = hashes.split_first() else {
+            return;
+        };
+        let detected = nat::detected(hash, self.header, self.context, source, &[destination]);
+        self.hear_nat(detected);
+    }
+
+    /// One payload that shows a NAT outweighs others that do not.
+    pub(super) fn hear_nat(&mut self, detected: Option<bool>) {
+        let before = &mut self.sa_state.nat_detected;
+        *before = match (*before, detected) {
+            (Some(before), Some(now)) => Some(before || now),
+            (before, now) => before.or(now),
+        };
+    }
+
+    fn notification(&mut self, body: &[u8]) {
+        let notification = match Notification::parse(1, body) {
+            Ok(notification) => notification,
+            Err(error) => return self.diagnostics.count_wire_error(error, self.context.frame),
+        };
+        self.exchange.note(notify::name_v1(notification.kind));
+        let for_ipsec = notify::ipsec_protocol(notification.protocol).is_some();
+        if notification.kind == notify::RESPONDER_LIFETIME && for_ipsec {
+            let said: Lifetimes = lifetimes(notification.data).unwrap_or_default();
+            let lowered = &mut self.state.negotiation.lowered;
+            lowered.seconds = said.seconds.or(lowered.seconds);
+            lowered.kilobytes = said.kilobytes.or(lowered.kilobytes);
+        }
+    }
+
+    /// A Delete in the clear is a forgery or a mistake: RFC 2408 §3.15 has it under a phase-1 SA only.
+    fn delete(&mut self, body: &[u8], protected: bool) {
+        if !protected {
+            let frame = Some(self.context.frame);
+            return self.diagnostics.count("unprotected_delete", "IKE", frame, || {
+                "A Delete payload came unencrypted: it is not believed (RFC 2408 §3.15).".to_owned()
+            });
+        }
+        let delete = match Delete::parse(1, body) {
+            Ok(delete) => delete,
+            Err(error) => return self.diagnostics.count_wire_error(error, self.context.frame),
+        };
+        if delete.is_ike_sa() {
+            self.sa.deleted.get_or_insert(self.context.time);
+        }
+        add_deletions(self.exchange, self.context, &delete);
+    }
+
+    fn quick_mode(&mut self, payloads: &[Payload<'_>]) -> bool {
+        self.correct_sides(payloads);
+        let side = self.side();
+        let mut said = Vec::new();
+        for (index, payload) in payloads.iter().filter(|p| p.kind == v1::SA).enumerate() {
+            match offers(index, payload.body) {
+                Ok(offers) => said.extend(offers),
+                Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
+            }
+        }
+        for payload in payloads {
+            match payload.kind {
+                v1::NONCE if self.state.nonces[side as usize].is_empty() => {
+                    self.state.nonces[side as usize] = payload.body.to_vec();
+                }
+                v1::KEY_EXCHANGE => {
+                    self.exchange.key_exchange = true;
+                    self.state.public_len = payload.body.len();
+                }
+                _ => {}
+            }
+        }
+        let changed = !said.is_empty();
+        self.state.negotiation.hear(side, said);
+        self.publish(changed);
+        changed
+    }
+
+    /// A capture that begins after the first message shows the responder's first; the third message, a HASH alone,
+    /// betrays that (only the initiator sends it, RFC 2409 §5.5).
+    fn correct_sides(&mut self, payloads: &[Payload<'_>]) {
+        let hash_alone = matches!(payloads, [only] if only.kind == v1::HASH);
+        if hash_alone && self.state.distinct == 2 && self.side() == Side::Responder {
+            std::mem::swap(&mut self.exchange.initiator, &mut self.exchange.responder);
+            self.state.negotiation.swap_sides();
+            self.state.nonces.swap(0, 1);
+        }
+    }
+
+    fn publish(&mut self, children_changed: bool) {
+        let exchange = &mut *self.exchange;
+        if children_changed || exchange.children.is_empty() {
+            exchange.children = self
+                .state
+                .negotiation
+                .children(exchange.initiator, exchange.responder);
+        }
+        exchange.lifetime = self.state.negotiation.lifetime().map(Into::into);
+        let [initiator, responder] = &self.state.nonces;
+        if !initiator.is_empty() || !responder.is_empty() {
+            exchange.nonces = Some(Nonces {
+                initiator: initiator.clone(),
+                responder: responder.clone(),
+            });
+        }
+    }
+}
+
+/// Takes the ESP and AH SPIs of a Delete payload over.
+pub(super) fn add_deletions(exchange: &mut Exchange, context: &MessageContext, delete: &Delete<'_>) {
+    let Some((protocol, spis)) = delete.ipsec_spis() else {
+        return;
+    };
+    for spi in spis {
+        if exchange.deletes.len() >= Exchange::MAX_SPIS {
+            break;
+        }
+        exchange.deletes.push(Deletion {
+            by: context.src,
+            protocol,
+            spi,
+            frame: context.frame,
+            time: context.time,
+        });
+    }
+}

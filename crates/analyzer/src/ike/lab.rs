@@ -1,0 +1,282 @@
+//! The lab's captures, read in full and compared with their ground truth. Each test does nothing where `../shared`
+//! is not there (a user's clone has none).
+
+use super::timeline::{Exchange, MessageContext, Timeline};
+use crate::analysis::{ExchangeKind, KeyStatus};
+use crate::diagnostic::Diagnostics;
+use crate::framing::UdpPorts;
+use crate::keylog::{IkeKey, IkeSecrets, KeyOrigin, KeyRoad};
+use crate::secret::SecretBytes;
+use crate::spi::Spi;
+use crate::time::Timestamp;
+use serde_json::Value;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+const IKEV1: [&str; 5] = [
+    "l2tp_kb_modp1024_down",
+    "l2tp_pfs4096_down",
+    "l2tp_time_down",
+    "l2tp_kb_modp2048_natt_down",
+    "l2tp_qm3drop_down",
+];
+const IKEV2: &str = "ikev2_gcm_kb_down";
+
+/// `None` where the lab is not there.
+pub(super) fn folder(name: &str) -> Option<PathBuf> {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let roots = here.ancestors().map(|a| a.join("shared"));
+    let mut captures = roots.map(|r| r.join("lab/captures").join(name));
+    captures.find(|c| c.is_dir())
+}
+
+/// The IKE messages of a nanosecond pcap with Ethernet, IPv4 without options, UDP 500 or 4500, no fragments.
+pub(super) fn messages(name: &str) -> Option<Vec<(MessageContext, Vec<u8>)>> {
+    let file = std::fs::read(folder(name)?.join("trace.pcap")).unwrap();
+    assert_eq!(file[..4], 0xa1b2_3c4d_u32.to_le_bytes());
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let mut found = Vec::new();
+    let (mut at, mut frame) = (24, 0);
+    while at + 16 <= file.len() {
+        frame += 1;
+        let time = i64::from(word(at)) * 1_000_000_000 + i64::from(word(at + 4));
+        let len = word(at + 8) as usize;
+        let packet = &file[at + 16..at + 16 + len];
+        at += 16 + len;
+        if packet[12..14] != [8, 0] || packet[14] != 0x45 || packet[23] != 17 {
+            continue;
+        }
+        let port = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+        let udp = UdpPorts {
+            src: port(34),
+            dst: port(36),
+        };
+        let udp_len = usize::from(port(38));
+        let payload = &packet[42..34 + udp_len];
+        let address = |at: usize| -> IpAddr { <[u8; 4]>::try_from(&packet[at..at + 4]).unwrap().into() };
+        let message = match (udp.src, udp.dst) {
+            (500, _) | (_, 500) => payload,
+            (4500, _) | (_, 4500) if payload.starts_with(&[0; 4]) => &payload[4..],
+            _ => continue,
+        };
+        let context = MessageContext {
+            frame,
+            time: Timestamp(time),
+            src: address(26),
+            dst: address(30),
+            udp,
+        };
+        found.push((context, message.to_vec()));
+    }
+    Some(found)
+}
+
+pub(super) fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2)
+        .map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap())
+        .collect()
+}
+
+pub(super) fn key(version: u8, secrets: IkeSecrets) -> IkeKey {
+    IkeKey {
+        version,
+        initiator_spi: None,
+        responder_spi: None,
+        secrets,
+        encryption: None,
+        integrity: None,
+        origin: KeyOrigin {
+            file: 0,
+            line: 1,
+            road: KeyRoad::Explicit,
+        },
+    }
+}
+
+fn ka(name: &str) -> IkeKey {
+    let row = std::fs::read_to_string(folder(name).unwrap().join("keys.ikev1")).unwrap();
+    let (cookie, ka) = row.trim().split_once(',').unwrap();
+    let secrets = IkeSecrets {
+        ka: Some(SecretBytes::new(bytes(ka))),
+        ..IkeSecrets::default()
+    };
+    IkeKey {
+        initiator_spi: Some(cookie.parse().unwrap()),
+        ..key(1, secrets)
+    }
+}
+
+pub(super) fn timeline(keys: Vec<IkeKey>, messages: &[(MessageContext, Vec<u8>)]) -> (Timeline, Diagnostics) {
+    let mut timeline = Timeline::new(keys);
+    let mut diagnostics = Diagnostics::default();
+    for (context, message) in messages {
+        timeline.push(*context, message, &mut diagnostics);
+    }
+    (timeline, diagnostics)
+}
+
+fn truth(name: &str) -> Value {
+    let text = std::fs::read_to_string(folder(name).unwrap().join("truth.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Times in truth.json are rounded to 1 µs.
+fn assert_close(ours: Timestamp, truth: &Value) {
+    let apart = ours.0 as f64 / 1e9 - truth.as_f64().unwrap();
+    assert!(apart.abs() <= 1e-6, "{ours} is {apart} s off");
+}
+
+fn message_id(truth: &Value) -> u32 {
+    u32::from_str_radix(truth["msgid"].as_str().unwrap().trim_start_matches("0x"), 16).unwrap()
+}
+
+fn spi(truth: &Value) -> Spi {
+    truth.as_str().unwrap().parse().unwrap()
+}
+
+/// Message by message, as the truth lists an exchange's.
+fn assert_same_messages(exchange: &Exchange, truth: &[Value]) {
+    assert_eq!(exchange.records.len(), truth.len());
+    for (record, message) in exchange.records.iter().zip(truth) {
+        assert_eq!(record.frame, message["frame"].as_u64().unwrap());
+        assert_eq!(record.src.to_string(), message["src"].as_str().unwrap());
+        assert_eq!(u64::from(record.len), message["len"].as_u64().unwrap());
+        assert_close(record.time, &message["t"]);
+    }
+}
+
+/// Quick Modes and CREATE_CHILD_SAs with their messages, times and initiators; needs no key.
+fn assert_exchanges(timeline: &Timeline, truth: &Value, kind: ExchangeKind) {
+    let ours: Vec<_> = timeline.exchanges().iter().filter(|e| e.kind == kind).collect();
+    let listed = truth["exchanges"].as_array().unwrap();
+    assert_eq!(ours.len(), listed.len());
+    for (exchange, listed) in ours.into_iter().zip(listed) {
+        assert_eq!(exchange.message_id, message_id(listed));
+        assert_same_messages(exchange, listed["messages"].as_array().unwrap());
+        assert_close(exchange.first_time().unwrap(), &listed["t_first"]);
+        assert_close(exchange.last_time().unwrap(), &listed["t_last"]);
+        assert_eq!(
+            listed["initiator"] == "srv",
+            exchange.initiator.to_string() == "10.9.0.1"
+        );
+    }
+}
+
+/// truth.json lists informational messages one by one.
+fn assert_informationals(timeline: &Timeline, truth: &Value) {
+    let listed = truth["informational"].as_array().unwrap();
+    let informational = |e: &&Exchange| e.kind == ExchangeKind::Informational;
+    let mut ours: Vec<_> = timeline
+        .exchanges()
+        .iter()
+        .filter(informational)
+        .flat_map(|e| e.records.iter().map(|r| (r.frame, e.message_id)))
+        .collect();
+    ours.sort_unstable();
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|m| (m["frame"].as_u64().unwrap(), message_id(m)))
+        .collect();
+    assert_eq!(ours, listed);
+}
+
+#[test]
+fn exchanges_without_keys() {
+    for name in IKEV1.into_iter().chain([IKEV2]) {
+        let Some(messages) = messages(name) else { return };
+        let (timeline, diagnostics) = timeline(Vec::new(), &messages);
+        let kind = if name == IKEV2 {
+            ExchangeKind::CreateChildSa
+        } else {
+            ExchangeKind::QuickMode
+        };
+        assert_exchanges(&timeline, &truth(name), kind);
+        assert_informationals(&timeline, &truth(name));
+        assert_eq!(diagnostics.iter().count(), 0, "{name}");
+        let [sa] = timeline.ike_sas() else {
+            panic!("{name}")
+        };
+        assert_eq!(sa.nat, name == "l2tp_kb_modp2048_natt_down", "{name}");
+        assert_eq!(sa.key_status, KeyStatus::Missing);
+        let initiator = if sa.nat { "10.9.0.9" } else { "10.9.0.2" };
+        assert_eq!(sa.initiator.to_string(), initiator);
+    }
+}
+
+/// `life` of the run in params.env: seconds and, where set, bytes.
+fn announced_lifetime(truth: &Value) -> (Option<u64>, Option<u64>) {
+    let params = &truth["params"];
+    let number = |name: &str| {
+        params[name]
+            .as_str()
+            .unwrap()
+            .trim_end_matches('s')
+            .parse::<u64>()
+            .unwrap()
+    };
+    let kilobytes = number("LIFE_BYTES") / 1000;
+    (Some(number("LIFE_TIME")), (kilobytes > 0).then_some(kilobytes))
+}
+
+fn assert_negotiated(name: &str, timeline: &Timeline) {
+    let truth = truth(name);
+    let lifetime = announced_lifetime(&truth);
+    let quick = |e: &&Exchange| e.kind == ExchangeKind::QuickMode;
+    for (exchange, listed) in timeline
+        .exchanges()
+        .iter()
+        .filter(quick)
+        .zip(truth["exchanges"].as_array().unwrap())
+    {
+        assert!(exchange.decrypted, "{name} {:08x}", exchange.message_id);
+        let announced = exchange.lifetime.as_ref().unwrap();
+        assert_eq!((announced.seconds, announced.kilobytes), lifetime, "{name}");
+        assert_eq!(exchange.key_exchange, name == "l2tp_pfs4096_down");
+        let [inbound, outbound] = exchange.children.as_slice() else {
+            panic!("{name}: {:?}", exchange.children)
+        };
+        // truth.json names the SPIs from the client's side; every exchange here is the client's.
+        assert_eq!(inbound.spi, spi(&listed["new_spi_in"]));
+        assert_eq!(outbound.spi, spi(&listed["new_spi_out"]));
+        assert_eq!(
+            (inbound.dst, outbound.dst),
+            (exchange.initiator, exchange.responder)
+        );
+        let transform = inbound.transform.unwrap();
+        assert_eq!(transform.encryption_name(), "AES-CBC-128");
+        assert_eq!(transform.integrity.to_string(), "HMAC-SHA1-96");
+        assert_eq!(inbound.mode.unwrap().as_str(), "transport");
+    }
+}
+
+#[test]
+fn quick_modes_with_the_phase_1_key() {
+    for name in IKEV1 {
+        let Some(messages) = messages(name) else { return };
+        let (timeline, diagnostics) = timeline(vec![ka(name)], &messages);
+        assert_eq!(timeline.ike_sas()[0].key_status, KeyStatus::Verified, "{name}");
+        assert_eq!(diagnostics.iter().count(), 0, "{name}");
+        assert!(timeline.exchanges().iter().all(|e| e.decrypted), "{name}");
+        assert_negotiated(name, &timeline);
+        let informational = |e: &&Exchange| e.kind == ExchangeKind::Informational;
+        for exchange in timeline.exchanges().iter().filter(informational) {
+            let ends_phase_1 = timeline.ike_sas()[0].deleted == exchange.last_time();
+            assert!(ends_phase_1 || exchange.deletes.len() == 1, "{name}");
+        }
+    }
+}
+
+/// The same without the Main Mode: no transform, no IV.
+#[test]
+fn quick_modes_without_main_mode() {
+    for name in IKEV1 {
+        let Some(mut messages) = messages(name) else {
+            return;
+        };
+        messages.retain(|(_, message)| message[18] != 2);
+        let (timeline, _) = timeline(vec![ka(name)], &messages);
+        assert_eq!(timeline.ike_sas()[0].key_status, KeyStatus::Verified, "{name}");
+        assert_negotiated(name, &timeline);
+        assert!(timeline.exchanges().iter().all(|e| e.decrypted), "{name}");
+    }
+}
