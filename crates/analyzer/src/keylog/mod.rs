@@ -1,6 +1,8 @@
 //! Key files and logs → keys. One file per format; nothing in here decrypts: a key is only a claim until the ICV of a
 //! packet proves it ([`crate::sa`]).
 
+pub mod index;
+
 use crate::algorithm::{Encryption, Integrity};
 use crate::error::Error;
 use crate::secret::SecretBytes;

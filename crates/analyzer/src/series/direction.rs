@@ -166,7 +166,7 @@ impl DirectionSeries {
     }
 
     /// New and outer bytes in bins of `bin_nanos`, a multiple of the base bin.
-    pub(super) fn sums(&self, bin_nanos: i64) -> (Vec<u64>, Vec<u64>) {
+    pub fn sums(&self, bin_nanos: i64) -> (Vec<u64>, Vec<u64>) {
         let per_bin = usize::try_from(bin_nanos / self.base_nanos).unwrap_or(1).max(1);
         let mut new = vec![0; self.bins.len().div_ceil(per_bin)];
         let mut outer = new.clone();
