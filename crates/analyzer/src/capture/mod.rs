@@ -12,6 +12,8 @@ mod pcapng;
 mod recognise;
 mod record;
 mod source;
+#[cfg(test)]
+pub(crate) mod synthetic;
 
 pub use link_type::link_type_name;
 

@@ -193,7 +193,7 @@ impl PcapngWalk {
                 Order::of_section(head).ok_or(Damage("a section header without its byte-order magic"))?;
         }
         let len = self.order.u32(head, 4).unwrap_or(0) as usize;
-        if len < BLOCK_OVERHEAD || len % 4 != 0 || len > LARGEST_RECORD {
+        if len < BLOCK_OVERHEAD || !len.is_multiple_of(4) || len > LARGEST_RECORD {
             return Err(Damage("a block with an impossible length"));
         }
         Ok(len)

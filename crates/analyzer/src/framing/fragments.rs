@@ -94,7 +94,7 @@ impl FragmentTable {
             .checked_add(packet.payload_len)
             .filter(|&end| end <= LONGEST);
         let Some(end) =
-            end.filter(|_| packet.payload_len > 0 && (!piece.more || packet.payload_len % 8 == 0))
+            end.filter(|_| packet.payload_len > 0 && (!piece.more || packet.payload_len.is_multiple_of(8)))
         else {
             count(
                 diagnostics,

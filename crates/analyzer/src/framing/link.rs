@@ -257,10 +257,10 @@ fn nflog(data: &[u8]) -> Result<Network<'_>, WireError> {
     }
     let mut at = 4;
     loop {
-        let (len, kind) = match need("NFLOG", data, at, 4)? {
-            // Types are below 256 and lengths at least 4: a zero in the type's low byte betrays big-endian.
-            &[a, b, 0, kind] if kind != 0 => (u16::from_be_bytes([a, b]), u16::from(kind)),
-            &[a, b, c, d] => (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]) & 0x7fff),
+        let (len, kind) = match *need("NFLOG", data, at, 4)? {
+            // Types are below 256 and none is 0: a zero in front of the type betrays big-endian.
+            [a, b, 0, kind] if kind != 0 => (u16::from_be_bytes([a, b]), u16::from(kind)),
+            [a, b, c, d] => (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]) & 0x7fff),
             _ => (0, 0),
         };
         if len < 4 {
