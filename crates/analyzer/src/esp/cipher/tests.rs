@@ -189,27 +189,74 @@ fn opened(cipher: &EspCipher, packet: &[u8]) -> (Opened, Vec<u8>) {
     (opened, out)
 }
 
-/// RFC 3602 §4, cases 5 (transport mode, 64 bytes of ICMP) and 7 (tunnel mode): packets without ICV.
+/// RFC 3602 §4, cases 5 and 6 (transport mode), 7 and 8 (tunnel mode): packets without ICV.
 #[test]
 fn aes_cbc_esp_packets_of_rfc3602() {
-    let key = hex!("90d382b410eeba7ad938c46cec1a82bf");
-    let cipher = EspCipher::new(Encryption::AesCbc, &key, Integrity::None, &[]).unwrap();
-    let packet = hex!(
-        "0000432100000001e96e8c08ab465763fd098d45dd3ff893f663c25d325c18c6a9453e194e120849a4870b66cc6b9965330013b4898dc856"
-        "a4699e523a55db080b59ec3a8e4b7e52775b07d1db34ed9c538ab50c551b874aa269add047ad2d5913ac19b7cfbad4a6"
-    );
-    let (opened, payload) = opened(&cipher, &packet);
-    assert_eq!(
-        opened,
-        Opened {
-            payload_len: 64,
-            pad_len: 14,
-            next_header: 1
-        }
-    );
-    assert_eq!(payload[..16], hex!("08000ebda70a00008e9c083db95b0700"));
-    assert_eq!(payload[16..], (8..=0x37).collect::<Vec<u8>>());
-    assert_eq!(cipher.verify(&packet, None), Icv::Unchecked);
+    let counted: Vec<u8> = (8..=0x37).collect();
+    let cases: [(_, &[u8], _, &[u8], &[u8]); 4] = [
+        (
+            hex!("90d382b410eeba7ad938c46cec1a82bf"),
+            &hex!(
+                "0000432100000001e96e8c08ab465763fd098d45dd3ff893f663c25d325c18c6a9453e194e120849a4870b66cc6b9965330013b4"
+                "898dc856a4699e523a55db080b59ec3a8e4b7e52775b07d1db34ed9c538ab50c551b874aa269add047ad2d5913ac19b7cfbad4a6"
+            ),
+            Opened {
+                payload_len: 64,
+                pad_len: 14,
+                next_header: 1,
+            },
+            &hex!("08000ebda70a00008e9c083db95b0700"),
+            &counted,
+        ),
+        (
+            hex!("90d382b410eeba7ad938c46cec1a82bf"),
+            &hex!(
+                "000043210000000869d08df7d203329db093fc4924e5bd80f51995881ec4e0c4488987ce742e8109689bb379d2d750c0d915dca3"
+                "46a89f75"
+            ),
+            Opened {
+                payload_len: 28,
+                pad_len: 2,
+                next_header: 1,
+            },
+            &hex!("0800b5e8a80a0500a69c083d0b660e00"),
+            &[0x77; 12],
+        ),
+        (
+            hex!("0123456789abcdef0123456789abcdef"),
+            &hex!(
+                "0000876500000002f4e765244f6407adf13dc1380f673f37773b5241a4c449225e4f3ce5ed611b0c237ca96cf74a93013c1b0ea1"
+                "a0cf70f8e4ecaec78ac53aad7a0f022b859243c647752e94a859352b8a4d4d2decd136e5c177f132ad3fbfb2201ac9904c74ee0a"
+                "109e0ca1e4dfe9d5a100b842f1c22f0d"
+            ),
+            Opened {
+                payload_len: 84,
+                pad_len: 10,
+                next_header: 4,
+            },
+            &hex!("45000054090400004001f988c0a87b03c0a87bc808009f76a90a0100b49c083d02a20400"),
+            &counted,
+        ),
+        (
+            hex!("0123456789abcdef0123456789abcdef"),
+            &hex!(
+                "000087650000000585d47224b5f3dd5d2101d4ea8dffab2215b92683819596a8047232cc00f7048fe45318e11f8a0f62ede3c3fc"
+                "61203bb50f980a08c9843fd3a1b06d5c07ff9639b7eb7dfb3512e5de435e7207ed971ef3d2726d9b5ef6affc6d17a0decbb13892"
+            ),
+            Opened {
+                payload_len: 68,
+                pad_len: 10,
+                next_header: 4,
+            },
+            &hex!("45000044090c00004001f990c0a87b03c0a87bc80800d63caa0a0200c69c083da3de0300"),
+            &[0xff; 32],
+        ),
+    ];
+    for (key, packet, expected, front, back) in cases {
+        let cipher = EspCipher::new(Encryption::AesCbc, &key, Integrity::None, &[]).unwrap();
+        assert_eq!(opened(&cipher, packet), (expected, [front, back].concat()));
+        assert_eq!(cipher.verify(packet, None), Icv::Unchecked);
+    }
 }
 
 /// draft-mcgrew-gcm-test-01 §4: key, salt and IV, SPI and sequence number, plaintext, ciphertext with tag.
