@@ -347,3 +347,6 @@ fn integrity_key_error(integrity: Integrity, given: usize) -> KeyLengthError {
         expected,
     }
 }
+
+#[cfg(test)]
+mod tests;

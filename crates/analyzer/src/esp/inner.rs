@@ -255,3 +255,6 @@ impl<'a> Walk<'a> {
         u32::try_from(self.len).unwrap_or(u32::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests;

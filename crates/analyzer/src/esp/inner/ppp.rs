@@ -16,9 +16,13 @@ const CONTROL_HEADER_LEN: usize = 12;
 const MESSAGE_TYPE_AVP_LEN: usize = 8;
 
 impl Walk<'_> {
-    /// Whether the version field is one of L2TP's: 2 in RFC 2661, 3 in RFC 3931.
+    /// Whether the version field is one of L2TP's: 2 in RFC 2661, 3 in RFC 3931. Where the prefix ends before it, the
+    /// port has to do.
     pub(super) fn looks_like_l2tp(&self) -> bool {
-        matches!(self.peek::<2>(), Some([_, low]) if matches!(low & 15, 2 | 3))
+        match self.peek::<2>() {
+            Some([_, low]) => matches!(low & 15, 2 | 3),
+            None => self.len >= 2,
+        }
     }
 
     pub(super) fn l2tp(&mut self) -> Step {

@@ -40,9 +40,13 @@ impl Walk<'_> {
         self.reached(PROTOCOL_UDP, src, dst, self.len)
     }
 
-    /// The I flag alone, reserved bytes zero (RFC 7348 §5): the ports are sometimes other protocols'.
+    /// The I flag alone, reserved bytes zero (RFC 7348 §5): the ports are sometimes other protocols'. Where the prefix
+    /// ends before them, the port has to do.
     fn looks_like_vxlan(&self) -> bool {
-        matches!(self.peek::<8>(), Some([0x08, 0, 0, 0, _, _, _, 0]))
+        match self.peek::<8>() {
+            Some(header) => matches!(header, [0x08, 0, 0, 0, _, _, _, 0]),
+            None => self.len >= 8,
+        }
     }
 
     /// RFC 7348 §5.
