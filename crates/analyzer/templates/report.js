@@ -93,7 +93,8 @@
       return { from: x, to: x + Number(r.getAttribute("width")), title: r.parentNode.querySelector("title").textContent };
     });
     var ticks = svg.querySelector("g.ticks");
-    var pattern = ticks.querySelector("text");
+    var numbers = Array.from(ticks.querySelectorAll("text")).filter(function (t) { return /^[\d.:]+$/.test(t.textContent); });
+    var pattern = numbers[0];
     var own = svg.insertBefore(document.createElementNS(NS, "g"), ticks);
     var cursor = document.createElementNS(NS, "line");
     cursor.setAttribute("class", "cursor");
@@ -108,7 +109,7 @@
 
     function drawTicks() {
       own.textContent = "";
-      ticks.style.display = scale > 1 ? "none" : "";
+      numbers.forEach(function (t) { t.style.display = scale > 1 ? "none" : ""; });
       if (scale <= 1 || !pattern) return;
       var span = end / scale, size = step(span), first = Math.ceil(from * end / size) * size;
       var digits = Math.max(0, -Math.floor(Math.log10(size)));
@@ -126,9 +127,9 @@
       var shift = left - (left + from * width) * scale;
       zooms.forEach(function (g) { g.setAttribute("transform", "translate(" + shift + ",0) scale(" + scale + ",1)"); });
       labels.forEach(function (l) {
-        var x = shown(l.x);
+        var x = shown(l.x), half = 6 * l.node.textContent.length;
         l.node.setAttribute("x", Math.round(x));
-        l.node.style.display = x < left || x > right ? "none" : "";
+        l.node.style.display = x - half < left - 30 || x + half > right + 30 ? "none" : "";
       });
       svg.classList.toggle("zoomed", scale > 1);
       drawTicks();

@@ -93,7 +93,9 @@ struct TunnelView {
     panels: Vec<(String, String, String)>,
     panels_left_out: usize,
     rekeys: Table,
+    rekeys_label: String,
     sas: Table,
+    sas_label: String,
 }
 
 struct CauseView {
@@ -362,6 +364,8 @@ fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
             .collect(),
         panels_left_out: plots.panels_left_out,
         rekeys: tables::rekeys(focus, tunnel, MOST_ROWS),
+        rekeys_label: format!("Rekeys of tunnel {tunnel}"),
+        sas_label: format!("SAs of tunnel {tunnel}"),
         sas: tables::security_associations(focus, tunnel, MOST_ROWS),
     }
 }

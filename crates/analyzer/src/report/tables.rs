@@ -131,7 +131,7 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
         from(WIDE, right("depth")),
         from(WIDE, right("p")),
         right("q"),
-        left(""),
+        left("effect"),
         from(WIDE, left("causes")),
     ]);
     let all: Vec<&Rekey> = focus.rekeys(tunnel).collect();
@@ -267,7 +267,7 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
     let suite = table.drop_uniform("cipher suite");
     let mode = table.drop_uniform("mode").filter(|m| m != UNKNOWN);
     let source = table.drop_uniform("from").filter(|m| m != UNKNOWN);
-    let mut notes = vec![suite.map_or_else(|| suites(focus, tunnel), |s| format!("cipher suite {s}"))];
+    let mut notes = vec![suite.map_or_else(|| suites(focus, tunnel), |s| format!("Cipher suite {s}"))];
     notes.extend(mode.map(|m| format!("{m} mode")));
     notes.extend(source.map(|s| format!("keys from {s}")));
     notes.push("missing: ESP sequence numbers that never came".to_string());
@@ -282,7 +282,7 @@ fn suites(focus: &Focus, tunnel: usize) -> String {
     let suites: BTreeSet<String> = all.filter(|sa| sa.tunnel == tunnel).map(words::suite).collect();
     let named: Vec<String> = suites.iter().take(4).cloned().collect();
     let more = if suites.len() > named.len() { ", …" } else { "" };
-    format!("cipher suites {}{more}", named.join(", "))
+    format!("Cipher suites {}{more}", named.join(", "))
 }
 
 fn sa_row(table: &mut Table, focus: &Focus, direction: Direction, sa: &SecurityAssociation) {
@@ -372,7 +372,7 @@ pub(crate) fn sensitivity(focus: &Focus) -> Table {
         left("verdict"),
         right("stall ms"),
         right("p"),
-        left(""),
+        left("agreement"),
     ]);
     for i in &focus.analysis.impact {
         for s in &i.sensitivity {

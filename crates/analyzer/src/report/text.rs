@@ -125,7 +125,7 @@ fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize) {
     ));
     if let Some(spark) = sparkline::draw(focus, tunnel, page.width()) {
         page.paragraph(&spark.caption);
-        page.line(&spark.rates);
+        page.line(spark.rates.trim_end());
         page.line(spark.marks.trim_end());
     }
     page.table(&tables::rekeys(focus, tunnel, MOST_REKEYS));
