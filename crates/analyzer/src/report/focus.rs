@@ -1,7 +1,9 @@
 //! Which part of a document a report speaks of first, and which of several figures it prints. Choosing only: nothing is
 //! computed here.
 
-use crate::analysis::{Analysis, Direction, Impact, Rekey, RekeyImpact, StallWindow, Verdict};
+use crate::analysis::{
+    Analysis, Direction, Impact, Rekey, RekeyImpact, SecurityAssociation, StallWindow, Verdict,
+};
 use crate::time::Timestamp;
 use std::collections::HashMap;
 
@@ -74,6 +76,20 @@ impl<'a> Focus<'a> {
         self.analysis.rekeys.iter().filter(move |r| r.tunnel == tunnel)
     }
 
+    /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as
+    /// a → b, so that every SA is shown once.
+    pub(crate) fn sas(
+        &self,
+        tunnel: usize,
+        direction: Direction,
+    ) -> impl Iterator<Item = &'a SecurityAssociation> + use<'a> {
+        let ends = self.analysis.tunnels.get(tunnel);
+        self.analysis.security_associations.iter().filter(move |sa| {
+            let backwards = ends.is_some_and(|t| sa.dst == t.a || sa.src == t.b);
+            sa.tunnel == tunnel && backwards == (direction == Direction::BToA)
+        })
+    }
+
     /// The verdicts after the headline.
     pub(crate) fn other_verdicts(&self) -> &'a [Impact] {
         self.analysis.impact.get(1..).unwrap_or_default()
@@ -105,6 +121,11 @@ impl<'a> Focus<'a> {
         let near = |w: &&StallWindow| (w.window_s - wanted).abs() < 1e-9;
         impact.windows.iter().find(near).or(impact.windows.first())
     }
+}
+
+/// The number of a rekey as people count, from 1: rekey n is `rekeys[n - 1]` of the document.
+pub(crate) fn number(rekey: &Rekey) -> usize {
+    rekey.index.saturating_add(1)
 }
 
 /// Whether any direction of a rekey is named as hurt.

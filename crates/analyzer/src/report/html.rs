@@ -4,7 +4,7 @@
 //! own text, are marked safe.
 
 use super::clean;
-use super::focus::Focus;
+use super::focus::{Focus, number};
 use super::format;
 use super::plot::{self, TunnelPlots, style};
 use super::tables::{self, Align, Column, Mark, Row, Table};
@@ -12,7 +12,7 @@ use super::words;
 use crate::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity, TriggerKind, Verdict};
 use askama::Template;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// Rows of the longer tables.
 const MOST_ROWS: usize = 600;
@@ -24,6 +24,8 @@ const MOST_SENTENCES: usize = 6;
 const MOST_FRAMES: usize = 12;
 
 const CSS: &str = include_str!("../../templates/report.css");
+/// Reads nothing but the page; the page is complete without it.
+const SCRIPT: &str = include_str!("../../templates/report.js");
 
 /// The whole document.
 pub fn render(analysis: &Analysis) -> String {
@@ -39,6 +41,7 @@ struct Page {
     title: String,
     policy: String,
     style: String,
+    script: &'static str,
     generator: String,
     capture: String,
     verdict_class: &'static str,
@@ -53,7 +56,7 @@ struct Page {
     verdicts: Table,
     other_sentences: Vec<(String, String)>,
     quality: Vec<String>,
-    missing_keys: Vec<String>,
+    missing_keys: Vec<Vec<(bool, String)>>,
     tunnels: Vec<TunnelView>,
     left_out: usize,
     timeline_caption: String,
@@ -62,7 +65,7 @@ struct Page {
     causes: Vec<CauseView>,
     findings: Vec<FindingView>,
     projection: Table,
-    advice: Vec<&'static str>,
+    advice: Vec<Vec<(bool, String)>>,
     overhead: Table,
     flows: Table,
     bin: String,
@@ -90,7 +93,9 @@ struct TunnelView {
     panels: Vec<(String, String, String)>,
     panels_left_out: usize,
     rekeys: Table,
+    rekeys_label: String,
     sas: Table,
+    sas_label: String,
 }
 
 struct CauseView {
@@ -161,6 +166,7 @@ impl Page {
             title: format!("Rekeys in {}", clean::line(&analysis.capture.path)),
             policy: policy(&style),
             style,
+            script: SCRIPT,
             generator: format!(
                 "{} {}",
                 clean::line(&analysis.generator.name),
@@ -183,7 +189,7 @@ impl Page {
             verdicts: tables::verdicts(focus, MOST_ROWS),
             other_sentences: other_sentences(focus),
             quality,
-            missing_keys: words::missing_keys(analysis),
+            missing_keys: words::missing_keys(analysis).iter().map(|p| prose(p)).collect(),
             left_out: focus.tunnels.len() - tunnels.len(),
             with_panel: tunnels
                 .iter()
@@ -198,7 +204,7 @@ impl Page {
             causes: causes(analysis, &rows),
             findings: findings(analysis),
             projection: tables::projection(focus),
-            advice: advice(analysis),
+            advice: advice(analysis).iter().map(|a| prose(a)).collect(),
             overhead: tables::overhead(focus),
             flows: tables::flows(focus, 10),
             bin: format::duration_ms(analysis.series.bin_ms),
@@ -234,19 +240,37 @@ fn style_sheet() -> String {
     format!("{}{}{}", CSS, style::dark_css(), style::font_face())
 }
 
-/// Content Security Policy: nothing is loaded, nothing runs, and only this style sheet applies.
+/// Our own sentences, in which backticks set off what is typed: pieces, and whether each is code.
+fn prose(text: &str) -> Vec<(bool, String)> {
+    text.split('`')
+        .enumerate()
+        .map(|(i, piece)| (i % 2 == 1, clean::line(piece)))
+        .collect()
+}
+
+/// Content Security Policy: nothing is loaded, and only this style sheet and this script apply.
 fn policy(style: &str) -> String {
     let hash = |text: &str| style::base64(&Sha256::digest(text.as_bytes()));
     format!(
-        "default-src 'none'; style-src 'sha256-{}'; font-src data:; base-uri 'none'; form-action 'none'",
-        hash(style)
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; font-src data:; base-uri 'none'; \
+         form-action 'none'",
+        hash(style),
+        hash(SCRIPT)
     )
 }
 
 fn caption(analysis: &Analysis) -> String {
     let path = clean::line(&analysis.capture.path);
     match (analysis.capture.first_time, analysis.capture.duration_s) {
-        (Some(start), Some(duration)) => format!("{path} · from {start}, {}", format::seconds(duration)),
+        (Some(start), Some(duration)) => {
+            let start = start.to_string();
+            let (start, _) = start.split_once('.').unwrap_or((&start, ""));
+            format!(
+                "{path} · {} UTC, {}",
+                start.replacen('T', " ", 1),
+                format::seconds(duration)
+            )
+        }
         _ => path,
     }
 }
@@ -340,34 +364,33 @@ fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
             .collect(),
         panels_left_out: plots.panels_left_out,
         rekeys: tables::rekeys(focus, tunnel, MOST_ROWS),
+        rekeys_label: format!("Rekeys of tunnel {tunnel}"),
+        sas_label: format!("SAs of tunnel {tunnel}"),
         sas: tables::security_associations(focus, tunnel, MOST_ROWS),
     }
 }
 
 fn causes(analysis: &Analysis, rows: &HashSet<String>) -> Vec<CauseView> {
-    let mut by_id: BTreeMap<&str, Vec<(&Rekey, &Cause)>> = BTreeMap::new();
-    for rekey in &analysis.rekeys {
-        for cause in &rekey.causes {
-            by_id.entry(&cause.id).or_default().push((rekey, cause));
-        }
-    }
-    let view = |(id, found): (&str, Vec<(&Rekey, &Cause)>)| CauseView {
-        id: clean::line(id),
-        title: found
-            .first()
-            .map_or_else(String::new, |(_, c)| capitalised(&words::cause(c))),
+    let view = |found: words::Found| CauseView {
+        id: clean::line(found.id),
+        title: capitalised(&found.title()),
         evidence: found
+            .rekeys
             .iter()
             .take(MOST_ENTRIES)
             .map(|(r, c)| evidence(r, c, rows))
             .collect(),
-        left_out: found.len().saturating_sub(MOST_ENTRIES),
+        left_out: found.rekeys.len().saturating_sub(MOST_ENTRIES),
     };
-    by_id.into_iter().take(MOST_ENTRIES).map(view).collect()
+    words::causes(analysis)
+        .into_iter()
+        .take(MOST_ENTRIES)
+        .map(view)
+        .collect()
 }
 
 fn evidence(rekey: &Rekey, cause: &Cause, rows: &HashSet<String>) -> Evidence {
-    let number = rekey.index.saturating_add(1);
+    let number = number(rekey);
     Evidence {
         number,
         listed: rows.contains(&format!("rekey-{number}")),
@@ -463,6 +486,8 @@ mod tests {
             assert!(!html.chars().any(|c| c.is_control() && c != '\n'));
             assert!(!html.contains('\u{202e}'));
             assert_eq!(html.matches("</style>").count(), 1);
+            assert_eq!(html.matches("<script").count(), 1);
+            assert_eq!(html.matches("</script").count(), 1);
         }
     }
 

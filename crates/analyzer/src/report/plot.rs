@@ -6,7 +6,6 @@
 
 mod mean;
 mod panel;
-mod reduce;
 pub(crate) mod style;
 mod timeline;
 
@@ -139,19 +138,28 @@ struct Blank {
 }
 
 impl Blank {
-    /// Runs `draw`, which returns the links to lay over the plot.
-    fn draw(self, draw: impl FnOnce(&Canvas) -> Drawn<String>) -> Option<Plot> {
+    /// A plot of one layer.
+    fn draw(self, draw: impl FnOnce(&Canvas) -> Drawn<()>) -> Option<Plot> {
+        let body = self.layer(draw)?;
+        Some(self.compose(body, String::new()))
+    }
+
+    /// One layer: elements without the enclosing `<svg>`.
+    fn layer(&self, draw: impl FnOnce(&Canvas) -> Drawn<()>) -> Option<String> {
         style::register_font_once();
         let mut svg = String::new();
-        let links = {
-            let root = SVGBackend::with_string(&mut svg, (self.width * UNITS, self.height * UNITS))
-                .into_drawing_area();
-            let links = draw(&root).ok()?;
+        {
+            let size = (self.width * UNITS, self.height * UNITS);
+            let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+            draw(&root).ok()?;
             root.present().ok()?;
-            links
-        };
+        }
         let (_, body) = svg.split_once('\n')?;
-        let body = body.trim_end().strip_suffix("</svg>")?.to_string();
+        body.trim_end().strip_suffix("</svg>").map(str::to_string)
+    }
+
+    /// The plot with its layers, and the links to lay over it.
+    fn compose(self, body: String, links: String) -> Plot {
         let Blank {
             name,
             title,
@@ -159,7 +167,7 @@ impl Blank {
             width,
             height,
         } = self;
-        Some(Plot {
+        Plot {
             name,
             title,
             description,
@@ -167,7 +175,7 @@ impl Blank {
             height,
             body,
             links,
-        })
+        }
     }
 }
 
@@ -176,7 +184,7 @@ fn link(out: &mut String, href: &str, label: &str, (x0, x1): (i32, i32), (y0, y1
     let label = escaped(label);
     let _ = writeln!(
         out,
-        "<a href=\"#{href}\" aria-label=\"{label}\"><title>{label}</title><rect class=\"hit\" x=\"{x0}\" y=\"{y0}\" \
+        "<a href=\"#{href}\"><title>{label}</title><rect class=\"hit\" x=\"{x0}\" y=\"{y0}\" \
          width=\"{}\" height=\"{}\" fill=\"#000000\" fill-opacity=\"0\"/></a>",
         x1 - x0,
         y1 - y0

@@ -1,7 +1,7 @@
 //! The tables of a report, independent of the format that lays them out.
 
 use super::clean;
-use super::focus::{Focus, at_most, began, is_hurt};
+use super::focus::{Focus, at_most, began, is_hurt, number};
 use super::format::{self, UNKNOWN, or_unknown};
 use super::words;
 use crate::analysis::{Direction, KeyStatus, Rekey, SecurityAssociation};
@@ -92,6 +92,19 @@ impl Table {
         });
     }
 
+    /// Leaves a column out in which every row says the same; returns what they say.
+    fn drop_uniform(&mut self, name: &str) -> Option<String> {
+        let column = self.columns.iter().position(|c| c.name == name)?;
+        let value = self.rows.first()?.cells.get(column)?.clone();
+        let uniform = self.rows.iter().all(|r| r.cells.get(column) == Some(&value));
+        if !uniform {
+            return None;
+        }
+        self.columns.remove(column);
+        self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
+        Some(value)
+    }
+
     fn note_left_out(&mut self, left_out: usize, what: &str, file: &str) {
         if left_out > 0 {
             self.notes.push(format!(
@@ -118,7 +131,7 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
         from(WIDE, right("depth")),
         from(WIDE, right("p")),
         right("q"),
-        left(""),
+        left("effect"),
         from(WIDE, left("causes")),
     ]);
     let all: Vec<&Rekey> = focus.rekeys(tunnel).collect();
@@ -149,7 +162,7 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
         " *"
     };
     let cells = vec![
-        (rekey.index + 1).to_string(),
+        number(rekey).to_string(),
         or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
         initiator(focus, rekey),
         words::trigger(&rekey.trigger),
@@ -180,7 +193,7 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
         Mark::Faint
     };
     Row {
-        id: Some(format!("rekey-{}", rekey.index + 1)),
+        id: Some(format!("rekey-{}", number(rekey))),
         mark,
         cells,
     }
@@ -245,45 +258,31 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
     ]);
     let mut left_out = 0;
     for direction in focus.directions(tunnel) {
-        let all: Vec<&SecurityAssociation> = of_direction(focus, tunnel, direction);
+        let all: Vec<&SecurityAssociation> = focus.sas(tunnel, direction).collect();
         left_out += all.len().saturating_sub(most);
         for sa in all.into_iter().take(most) {
             sa_row(&mut table, focus, direction, sa);
         }
     }
-    table.notes.push(suites(focus, tunnel));
+    let suite = table.drop_uniform("cipher suite");
+    let mode = table.drop_uniform("mode").filter(|m| m != UNKNOWN);
+    let source = table.drop_uniform("from").filter(|m| m != UNKNOWN);
+    let mut notes = vec![suite.map_or_else(|| suites(focus, tunnel), |s| format!("Cipher suite {s}"))];
+    notes.extend(mode.map(|m| format!("{m} mode")));
+    notes.extend(source.map(|s| format!("keys from {s}")));
+    notes.push("missing: ESP sequence numbers that never came".to_string());
+    table.notes.push(notes.join("; ") + ".");
     table.note_left_out(left_out, "SAs", "--json, or sas.csv of --csv,");
     table
 }
 
 /// The cipher suites of a tunnel, for where the table has no room for them.
 fn suites(focus: &Focus, tunnel: usize) -> String {
-    let of_tunnel = focus
-        .analysis
-        .security_associations
-        .iter()
-        .filter(|sa| sa.tunnel == tunnel);
-    let suites: BTreeSet<String> = of_tunnel.map(words::suite).collect();
+    let all = focus.analysis.security_associations.iter();
+    let suites: BTreeSet<String> = all.filter(|sa| sa.tunnel == tunnel).map(words::suite).collect();
     let named: Vec<String> = suites.iter().take(4).cloned().collect();
     let more = if suites.len() > named.len() { ", …" } else { "" };
-    format!(
-        "Cipher suite {}{more}; missing: ESP sequence numbers that never came.",
-        named.join(", ")
-    )
-}
-
-fn of_direction<'a>(focus: &Focus<'a>, tunnel: usize, direction: Direction) -> Vec<&'a SecurityAssociation> {
-    let Some(ends) = focus.analysis.tunnels.get(tunnel) else {
-        return Vec::new();
-    };
-    let (src, dst) = if direction == Direction::AToB {
-        (ends.a, ends.b)
-    } else {
-        (ends.b, ends.a)
-    };
-    let sas = focus.analysis.security_associations.iter();
-    sas.filter(|sa| sa.tunnel == tunnel && sa.src == src && sa.dst == dst)
-        .collect()
+    format!("Cipher suites {}{more}", named.join(", "))
 }
 
 fn sa_row(table: &mut Table, focus: &Focus, direction: Direction, sa: &SecurityAssociation) {
@@ -373,7 +372,7 @@ pub(crate) fn sensitivity(focus: &Focus) -> Table {
         left("verdict"),
         right("stall ms"),
         right("p"),
-        left(""),
+        left("agreement"),
     ]);
     for i in &focus.analysis.impact {
         for s in &i.sensitivity {

@@ -3,12 +3,12 @@
 use super::clean;
 use super::focus::{Focus, is_hurt};
 use super::format;
+use super::sparkline;
 use super::tables;
 use super::terminal::Page;
 use super::words;
-use crate::analysis::{Analysis, Cause, Impact, Rekey, Severity, Verdict};
+use crate::analysis::{Analysis, Impact, Severity, Verdict};
 use comfy_table::Color;
-use std::collections::BTreeMap;
 
 /// Tunnels that get tables of their own; the others are in the table of verdicts.
 const MOST_TUNNELS: usize = 4;
@@ -123,6 +123,11 @@ fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize) {
         "Tunnel {tunnel}: {}; {counted}, {hurt} hurt",
         words::tunnel(t)
     ));
+    if let Some(spark) = sparkline::draw(focus, tunnel, page.width()) {
+        page.paragraph(&spark.caption);
+        page.line(spark.rates.trim_end());
+        page.line(spark.marks.trim_end());
+    }
     page.table(&tables::rekeys(focus, tunnel, MOST_REKEYS));
     let sas = tables::security_associations(focus, tunnel, MOST_SAS);
     if !sas.rows.is_empty() {
@@ -133,41 +138,18 @@ fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize) {
 
 /// Causes, each with the rekeys that it explains and one filter to look at them.
 fn causes(page: &mut Page, focus: &Focus) {
-    let mut by_id: BTreeMap<&str, Vec<(&Rekey, &Cause)>> = BTreeMap::new();
-    for rekey in &focus.analysis.rekeys {
-        for cause in &rekey.causes {
-            by_id.entry(&cause.id).or_default().push((rekey, cause));
-        }
-    }
-    if by_id.is_empty() {
+    let causes = words::causes(focus.analysis);
+    if causes.is_empty() {
         return;
     }
     page.heading("Causes");
-    for (id, found) in by_id.iter().take(MOST_ENTRIES) {
-        let Some((rekey, cause)) = found.first() else {
-            continue;
-        };
-        let numbers: Vec<String> = found
-            .iter()
-            .take(MOST_ENTRIES)
-            .map(|(r, c)| format!("{} ({})", r.index + 1, c.confidence))
-            .collect();
-        let more = if found.len() > numbers.len() { ", …" } else { "" };
-        page.item(&format!(
-            "{}: {}. {} {}{more}.",
-            clean::line(id),
-            words::cause(cause),
-            if found.len() == 1 { "Rekey" } else { "Rekeys" },
-            numbers.join(", ")
-        ));
-        if !cause.display_filter.is_empty() {
-            page.paragraph(&format!(
-                "   rekey {}: {}",
-                rekey.index + 1,
-                clean::line(&cause.display_filter)
-            ));
+    for found in causes.iter().take(MOST_ENTRIES) {
+        page.item(&found.sentence(MOST_ENTRIES));
+        if let Some((number, filter)) = found.first_filter() {
+            page.paragraph(&format!("   rekey {number}: {}", clean::line(filter)));
         }
     }
+    more(page, causes.len());
 }
 
 fn findings(page: &mut Page, analysis: &Analysis) {

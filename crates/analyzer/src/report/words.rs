@@ -1,10 +1,11 @@
 //! Values of the document as words, the same in every format.
 
 use super::clean;
+use super::focus::number;
 use super::format::{self, UNKNOWN, or_unknown};
 use crate::analysis::{
     Analysis, Capture, Cause, Counted, DiagnosticEntry, Direction, Encapsulation, Impact, KeyFile, KeyStatus,
-    SecurityAssociation, Trigger, TriggerKind, Tunnel, Verdict,
+    Rekey, SecurityAssociation, Trigger, TriggerKind, Tunnel, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -112,6 +113,60 @@ pub(crate) fn cause(cause: &Cause) -> String {
         other => return clean::line(other),
     };
     known.to_string()
+}
+
+/// A cause with the rekeys that have it.
+pub(crate) struct Found<'a> {
+    pub(crate) id: &'a str,
+    /// In order of time.
+    pub(crate) rekeys: Vec<(&'a Rekey, &'a Cause)>,
+}
+
+/// All causes of a document, by identifier.
+pub(crate) fn causes(analysis: &Analysis) -> Vec<Found<'_>> {
+    let mut by_id: BTreeMap<&str, Vec<(&Rekey, &Cause)>> = BTreeMap::new();
+    for rekey in &analysis.rekeys {
+        for cause in &rekey.causes {
+            by_id.entry(&cause.id).or_default().push((rekey, cause));
+        }
+    }
+    by_id
+        .into_iter()
+        .map(|(id, rekeys)| Found { id, rekeys })
+        .collect()
+}
+
+impl Found<'_> {
+    /// What it means.
+    pub(crate) fn title(&self) -> String {
+        self.rekeys.first().map_or_else(String::new, |(_, c)| cause(c))
+    }
+
+    /// `rto_stall: the inner TCP …. Rekeys 2 (high), 5 (medium).`
+    pub(crate) fn sentence(&self, most: usize) -> String {
+        let shown = self.rekeys.iter().take(most);
+        let numbers: Vec<String> = shown
+            .map(|(r, c)| format!("{} ({})", number(r), c.confidence))
+            .collect();
+        let noun = if self.rekeys.len() == 1 { "Rekey" } else { "Rekeys" };
+        let more = if self.rekeys.len() > numbers.len() {
+            ", …"
+        } else {
+            ""
+        };
+        format!(
+            "{}: {}. {noun} {}{more}.",
+            clean::line(self.id),
+            self.title(),
+            numbers.join(", ")
+        )
+    }
+
+    /// The number of the first rekey that has it, and the filter that shows it there.
+    pub(crate) fn first_filter(&self) -> Option<(usize, &str)> {
+        let (rekey, cause) = self.rekeys.first()?;
+        (!cause.display_filter.is_empty()).then(|| (number(rekey), cause.display_filter.as_str()))
+    }
 }
 
 /// What the rates count.

@@ -91,7 +91,7 @@ fn draw_one(focus: &Focus, mean: &MeanRekey) -> Option<Plot> {
             line,
             style::of(mean.direction).stroke_width(px(2)),
         ))?;
-        Drawn::Ok(String::new())
+        Drawn::Ok(())
     })
 }
 

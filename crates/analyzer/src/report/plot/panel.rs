@@ -1,11 +1,11 @@
 //! Small multiples: one panel per rekey, all of a tunnel to the same scale.
 
-use super::reduce::{Column, columns};
 use super::style::{self, px};
 use super::timeline::{plain, stall_of};
 use super::{Blank, Canvas, Drawn, Plot};
 use crate::analysis::{Direction, Rekey};
-use crate::report::focus::{Focus, at_most, began, is_hurt};
+use crate::report::focus::{Focus, at_most, began, is_hurt, number};
+use crate::report::reduce::{Column, columns};
 use crate::report::{format, words};
 use crate::time::Timestamp;
 use plotters::chart::ChartBuilder;
@@ -126,7 +126,7 @@ fn bins<'a>(focus: &Focus<'a>, rekey: &Rekey, direction: Direction) -> Option<(T
 }
 
 fn draw_one(focus: &Focus, panel: &Panel, scale: &Scale) -> Option<Plot> {
-    let number = panel.rekey.index + 1;
+    let number = number(panel.rekey);
     let direction = words::direction(focus.analysis, panel.rekey.tunnel, panel.direction);
     let blank = Blank {
         name: format!("panel-{number}"),
@@ -140,8 +140,7 @@ fn draw_one(focus: &Focus, panel: &Panel, scale: &Scale) -> Option<Plot> {
     };
     blank.draw(|root| {
         draw_titles(root, focus, panel, scale)?;
-        draw_curve(root, panel, scale)?;
-        Ok(String::new())
+        draw_curve(root, panel, scale)
     })
 }
 
@@ -149,11 +148,7 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &Scale) -> Dr
     let when = began(panel.rekey)
         .and_then(|t| focus.seconds(t))
         .map_or_else(String::new, format::clock);
-    let title = format!(
-        "Rekey {} at {when} s, {}bit/s",
-        panel.rekey.index + 1,
-        scale.prefix
-    );
+    let title = format!("Rekey {} at {when} s, {}bit/s", number(panel.rekey), scale.prefix);
     root.draw(&Text::new(
         title,
         (px(LEFT) as i32, px(3) as i32),

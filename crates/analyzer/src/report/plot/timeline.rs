@@ -1,10 +1,15 @@
 //! The whole run: throughput of both directions with every rekey marked, over the lanes of the SAs, on one time axis.
+//!
+//! Drawn in layers, so that a page's script can zoom into it: axes stand still; data, bars and links are stretched
+//! along the time axis; labels move with it but keep their shape.
 
-use super::reduce::{Column, columns};
+mod lanes;
+
 use super::style::{self, px};
 use super::{Blank, Canvas, Drawn, Plot, link};
-use crate::analysis::{Direction, KeyStatus, Rekey, SecurityAssociation};
-use crate::report::focus::{Focus, at_most, began, is_hurt};
+use crate::analysis::{Direction, Rekey};
+use crate::report::focus::{Focus, at_most, began, is_hurt, number};
+use crate::report::reduce::{Column, columns};
 use crate::report::{format, words};
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
@@ -14,6 +19,7 @@ use plotters::prelude::SVGBackend;
 use plotters::series::LineSeries;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor};
+use std::fmt::Write as _;
 
 const WIDTH: u32 = 1100;
 const LEFT: u32 = 64;
@@ -28,8 +34,8 @@ const LANE: u32 = 16;
 const AXIS: u32 = 42;
 /// Rekeys drawn; the hurt ones first.
 const MOST_MARKS: usize = 600;
-/// SAs drawn per direction.
-const MOST_BARS: usize = 600;
+/// Columns drawn, likewise: for the data one per drawing unit, so that a zoomed plot still has something to show.
+const MOST_COLUMNS: [usize; 2] = [2000, 1000];
 /// Longest time axis, seconds (three years): beyond it a time is an error.
 const LONGEST: f64 = 1e8;
 
@@ -39,39 +45,57 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64
 struct Lane {
     direction: Direction,
     columns: Vec<Column>,
+    /// Upper end of the axis in units of `factor` bit/s.
     top: f64,
+    factor: f64,
+    prefix: &'static str,
+    /// First and last row of the whole plot that belong to it, CSS pixels, titles included.
+    rows: (u32, u32),
+    /// Height of what stands above the plotting area.
+    above: u32,
+}
+
+/// What every layer needs.
+struct Timeline<'a> {
+    focus: &'a Focus<'a>,
+    tunnel: usize,
+    end: f64,
+    lanes: Vec<Lane>,
+    rekeys: Vec<&'a Rekey>,
 }
 
 /// The plot; `None` where the document has no time to draw over.
 pub(super) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
-    let end = end_of_time(focus, tunnel)?;
-    let lanes: Vec<Lane> = focus
-        .directions(tunnel)
-        .iter()
-        .filter_map(|&d| lane(focus, tunnel, d))
-        .collect();
-    let rekeys = at_most(focus.rekeys(tunnel).collect(), MOST_MARKS);
-    let charts: u32 = lanes.iter().zip(HEIGHTS).map(|(_, h)| h + TITLE).sum();
+    let timeline = Timeline {
+        focus,
+        tunnel,
+        end: end_of_time(focus, tunnel)?,
+        lanes: lanes_of(focus, tunnel),
+        rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
+    };
     let blank = Blank {
         name: format!("timeline-{tunnel}"),
         title: format!("Throughput and rekeys of tunnel {tunnel}"),
-        description: description(focus, tunnel, end),
+        description: description(focus, tunnel, timeline.end),
         width: WIDTH,
-        height: NUMBERS + charts + TITLE + 4 * LANE + AXIS,
+        height: timeline.height(),
     };
-    blank.draw(|root| {
-        let mut rest = root.clone();
-        let mut links = String::new();
-        for (n, lane) in lanes.iter().enumerate() {
-            let numbers = if n == 0 { NUMBERS } else { 0 };
-            let (upper, lower) = rest.split_vertically(px(HEIGHTS[n.min(1)] + TITLE + numbers));
-            draw_lane(&upper, focus, tunnel, lane, numbers, end, &rekeys)?;
-            rest = lower;
-        }
-        let area = draw_sas(&rest, focus, tunnel, end)?;
-        draw_links(&mut links, focus, &rekeys, end, area);
-        Ok(links)
-    })
+    let mut body = timeline.clip();
+    body += &blank.layer(|root| timeline.draw_axes(root))?;
+    for lane in &timeline.lanes {
+        let data = blank.layer(|root| timeline.draw_data(root, lane))?;
+        body += &timeline.zoomed(&timeline.lane_attributes(lane), &data);
+    }
+    let bars = blank.layer(|root| timeline.draw_bars(root))?;
+    body += &timeline.zoomed("", &bars);
+    let labels = blank.layer(|root| timeline.draw_labels(root))?;
+    let ticks = blank.layer(|root| timeline.draw_ticks(root))?;
+    let _ = writeln!(
+        body,
+        "<g class=\"labels\">\n{labels}</g>\n<g class=\"ticks\">\n{ticks}</g>"
+    );
+    let links = timeline.zoomed("", &timeline.links());
+    Some(blank.compose(body, links))
 }
 
 /// Seconds from the origin to the end of the axis.
@@ -92,7 +116,22 @@ fn end_of_time(focus: &Focus, tunnel: usize) -> Option<f64> {
     (end > 0.0).then_some(end.min(LONGEST))
 }
 
-fn lane(focus: &Focus, tunnel: usize, direction: Direction) -> Option<Lane> {
+/// The directions that have a series, one below the other.
+fn lanes_of(focus: &Focus, tunnel: usize) -> Vec<Lane> {
+    let mut lanes: Vec<Lane> = Vec::new();
+    for direction in focus.directions(tunnel) {
+        let numbers = if lanes.is_empty() { NUMBERS } else { 0 };
+        let height = if lanes.is_empty() { HEIGHTS[0] } else { HEIGHTS[1] };
+        let row = lanes.last().map_or(0, |l| l.rows.1);
+        let above = TITLE + numbers;
+        let rows = (row, row + above + height);
+        let most = MOST_COLUMNS[usize::from(!lanes.is_empty())];
+        lanes.extend(lane(focus, tunnel, direction, most).map(|l| Lane { rows, above, ..l }));
+    }
+    lanes
+}
+
+fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<Lane> {
     let all = &focus.analysis.series.tunnels;
     let series = all
         .iter()
@@ -101,14 +140,24 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction) -> Option<Lane> {
     let mut columns = columns(
         &series.inner_new_bytes,
         focus.analysis.series.bin_ms / 1000.0,
-        (WIDTH - LEFT - RIGHT) as usize,
+        most,
     );
     columns.iter_mut().for_each(|c| c.time += offset);
     let highest = columns.iter().map(|c| c.mean).fold(0.0, f64::max);
+    let (factor, prefix) = format::prefix_of(highest);
+    let top = if highest > 0.0 {
+        highest / factor * 1.12
+    } else {
+        1.0
+    };
     (!columns.is_empty()).then_some(Lane {
         direction,
         columns,
-        top: if highest > 0.0 { highest * 1.12 } else { 1.0 },
+        top,
+        factor,
+        prefix,
+        rows: (0, 0),
+        above: 0,
     })
 }
 
@@ -117,7 +166,7 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
         .rekeys(tunnel)
         .filter(|r| is_hurt(r))
         .take(20)
-        .map(|r| (r.index + 1).to_string())
+        .map(|r| number(r).to_string())
         .collect();
     let rekeys = format::counted(focus.rekeys(tunnel).count() as u64, "rekey", "rekeys");
     let which = if hurt.is_empty() {
@@ -125,263 +174,228 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
     } else {
         format!("hurt: {}", hurt.join(", "))
     };
+    let run = format::seconds(end);
     format!(
-        "Throughput of both directions over {}, {rekeys}, {which}; below, which SA carried packets when.",
-        format::seconds(end)
+        "Throughput of both directions over {run}, {rekeys}, {which}; below, which SA carried packets when."
     )
 }
 
-#[allow(clippy::too_many_arguments)]
-fn draw_lane(
-    area: &Canvas,
-    focus: &Focus,
-    tunnel: usize,
-    lane: &Lane,
-    numbers: u32,
-    end: f64,
-    rekeys: &[&Rekey],
-) -> Drawn<()> {
-    let (factor, prefix) = format::prefix_of(lane.top);
-    let top = lane.top / factor;
-    let mut chart = ChartBuilder::on(area)
-        .margin_top(px(TITLE + numbers))
-        .margin_right(px(RIGHT))
-        .y_label_area_size(px(LEFT))
-        .build_cartesian_2d(0.0..end, 0.0..top)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .y_labels(if numbers > 0 { 6 } else { 3 })
-        .y_max_light_lines(0)
-        .bold_line_style(style::GRID.stroke_width(px(1)))
-        .axis_style(style::GRID.stroke_width(px(1)))
-        .y_label_style(style::label(12, style::MUTED))
-        .y_label_formatter(&|y| plain(*y))
-        .draw()?;
-    let title = format!(
-        "{}, {prefix}bit/s",
-        words::direction(focus.analysis, tunnel, lane.direction)
-    );
-    area.draw(&Text::new(
-        title,
-        (px(LEFT) as i32, px(9) as i32),
+impl Timeline<'_> {
+    /// CSS pixels.
+    fn height(&self) -> u32 {
+        self.first_lane_row() + TITLE + 4 * LANE + AXIS
+    }
+
+    /// First row of the part with the SAs.
+    fn first_lane_row(&self) -> u32 {
+        self.lanes.last().map_or(0, |l| l.rows.1)
+    }
+
+    /// The plotting areas lie within these, units.
+    fn x_range(&self) -> (i32, i32) {
+        (px(LEFT) as i32, px(WIDTH - RIGHT) as i32)
+    }
+
+    fn x(&self, seconds: f64) -> i32 {
+        let (left, right) = self.x_range();
+        left + (seconds.clamp(0.0, self.end) / self.end * f64::from(right - left)).round() as i32
+    }
+
+    /// Seconds per CSS pixel.
+    fn pixel(&self) -> f64 {
+        self.end / f64::from(WIDTH - LEFT - RIGHT)
+    }
+
+    fn clip(&self) -> String {
+        let (x0, x1) = self.x_range();
+        format!(
+            "<clipPath id=\"clip-{}\"><rect x=\"{x0}\" y=\"0\" width=\"{}\" height=\"{}\"/></clipPath>\n",
+            self.tunnel,
+            x1 - x0,
+            px(self.height())
+        )
+    }
+
+    /// A layer that a script may stretch along the time axis.
+    fn zoomed(&self, attributes: &str, layer: &str) -> String {
+        let (x0, x1) = self.x_range();
+        format!(
+            "<g clip-path=\"url(#clip-{})\"><g class=\"zoom\" data-left=\"{x0}\" data-right=\"{x1}\" \
+             data-end=\"{}\"{attributes}>\n{layer}</g></g>\n",
+            self.tunnel, self.end
+        )
+    }
+
+    /// What a script needs to read rates off the line.
+    fn lane_attributes(&self, lane: &Lane) -> String {
+        format!(
+            " data-name=\"{}\" data-unit=\"{}bit/s\" data-top=\"{}\" data-y-top=\"{}\" data-y-bottom=\"{}\"",
+            words::direction(self.focus.analysis, self.tunnel, lane.direction),
+            lane.prefix,
+            lane.top,
+            px(lane.rows.0 + lane.above),
+            px(lane.rows.1)
+        )
+    }
+
+    fn lane_chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &Lane) -> Drawn<Chart<'a, 'b>> {
+        let rows = root
+            .clone()
+            .shrink((0, px(lane.rows.0)), (px(WIDTH), px(lane.rows.1 - lane.rows.0)));
+        let chart = ChartBuilder::on(&rows)
+            .margin_top(px(lane.above))
+            .margin_right(px(RIGHT))
+            .y_label_area_size(px(LEFT))
+            .build_cartesian_2d(0.0..self.end, 0.0..lane.top)?;
+        Ok(chart)
+    }
+
+    fn draw_axes(&self, root: &Canvas) -> Drawn<()> {
+        for (n, lane) in self.lanes.iter().enumerate() {
+            self.lane_chart(root, lane)?
+                .configure_mesh()
+                .disable_x_mesh()
+                .y_labels(if n == 0 { 6 } else { 3 })
+                .y_max_light_lines(0)
+                .bold_line_style(style::GRID.stroke_width(px(1)))
+                .axis_style(style::GRID.stroke_width(px(1)))
+                .y_label_style(style::label(12, style::MUTED))
+                .y_label_formatter(&|y| plain(*y))
+                .draw()?;
+            let direction = words::direction(self.focus.analysis, self.tunnel, lane.direction);
+            title(root, format!("{direction}, {}bit/s", lane.prefix), lane.rows.0)?;
+        }
+        self.draw_lane_names(root)
+    }
+
+    fn draw_data(&self, root: &Canvas, lane: &Lane) -> Drawn<()> {
+        let mut chart = self.lane_chart(root, lane)?;
+        for rekey in &self.rekeys {
+            self.draw_span(&mut chart, rekey, lane)?;
+        }
+        let color = style::of(lane.direction);
+        let at = |time: f64, rate: f64| {
+            (
+                time.clamp(0.0, self.end),
+                (rate / lane.factor).clamp(0.0, lane.top),
+            )
+        };
+        let mut band: Vec<(f64, f64)> = lane.columns.iter().map(|c| at(c.time, c.high)).collect();
+        band.extend(lane.columns.iter().rev().map(|c| at(c.time, c.low)));
+        chart.draw_series(std::iter::once(Polygon::new(band, color.mix(0.25).filled())))?;
+        let line = lane.columns.iter().map(|c| at(c.time, c.mean));
+        chart.draw_series(LineSeries::new(line, color.stroke_width(px(1))))?;
+        Ok(())
+    }
+
+    /// From the first message to the switch of one direction, seconds.
+    fn span(&self, rekey: &Rekey, direction: Direction) -> Option<(f64, f64)> {
+        let from = self.focus.seconds(began(rekey)?)?;
+        let to = rekey
+            .switched
+            .get(direction)
+            .and_then(|t| self.focus.seconds(t))
+            .unwrap_or(from);
+        let clamped = |s: f64| s.clamp(0.0, self.end);
+        (from.is_finite() && to.is_finite()).then(|| (clamped(from), clamped(to.max(from))))
+    }
+
+    fn draw_span(&self, chart: &mut Chart, rekey: &Rekey, lane: &Lane) -> Drawn<()> {
+        let Some((from, to)) = self.span(rekey, lane.direction) else {
+            return Ok(());
+        };
+        let color = color_of(rekey);
+        if to - from >= self.pixel() {
+            let fill = color.mix(if is_hurt(rekey) { 0.35 } else { 0.25 }).filled();
+            chart.draw_series(std::iter::once(Rectangle::new(
+                [(from, 0.0), (to, lane.top)],
+                fill,
+            )))?;
+        }
+        let stroke = color
+            .mix(if is_hurt(rekey) { 1.0 } else { 0.6 })
+            .stroke_width(px(1));
+        let line = PathElement::new(vec![(from, 0.0), (from, lane.top)], stroke);
+        chart.draw_series(std::iter::once(line))?;
+        Ok(())
+    }
+
+    /// Numbers above the marks, the hurt ones first, as far as there is room; and the names of the SAs.
+    fn draw_labels(&self, root: &Canvas) -> Drawn<()> {
+        let mut taken: Vec<(i32, i32)> = Vec::new();
+        let mut ordered: Vec<&&Rekey> = self.rekeys.iter().collect();
+        ordered.sort_by_key(|r| !is_hurt(r));
+        for rekey in ordered {
+            let Some((from, _)) = self.span(rekey, Direction::AToB) else {
+                continue;
+            };
+            self.draw_number(root, rekey, self.x(from), &mut taken)?;
+        }
+        self.draw_spis(root)
+    }
+
+    fn draw_number(&self, root: &Canvas, rekey: &Rekey, x: i32, taken: &mut Vec<(i32, i32)>) -> Drawn<()> {
+        let number = number(rekey).to_string();
+        let color = if is_hurt(rekey) { style::HURT } else { style::MUTED };
+        let font = style::label(12, color).pos(Pos::new(HPos::Center, VPos::Top));
+        let window = self
+            .focus
+            .shown(rekey)
+            .and_then(|s| s.window)
+            .filter(|_| is_hurt(rekey));
+        let long = window.map(|w| format!("{number}: {}", format::duration_ms(w.stall_ms)));
+        for text in long.into_iter().chain([number]) {
+            let half = root.estimate_text_size(&text, &font)?.0 as i32 / 2 + px(4) as i32;
+            let (from, to) = (x - half, x + half);
+            let outside = from < px(LEFT - 20) as i32 || to > px(WIDTH) as i32;
+            if outside || taken.iter().any(|t| from < t.1 && to > t.0) {
+                continue;
+            }
+            taken.push((from, to));
+            root.draw(&Text::new(text, (x, px(TITLE - 2) as i32), font))?;
+            break;
+        }
+        Ok(())
+    }
+
+    /// A link over each mark, to the row of the rekey.
+    fn links(&self) -> String {
+        let mut out = String::new();
+        for rekey in &self.rekeys {
+            let spans = Direction::BOTH.map(|d| self.span(rekey, d));
+            let Some((from, _)) = spans[0] else { continue };
+            let to = spans.iter().flatten().map(|s| s.1).fold(from, f64::max);
+            let number = number(rekey);
+            let label = format!(
+                "Rekey {number} at {} s{}",
+                format::clock(from),
+                stall_of(self.focus, rekey)
+            );
+            let x = (self.x(from) - px(4) as i32, self.x(to) + px(4) as i32);
+            link(
+                &mut out,
+                &format!("rekey-{number}"),
+                &label,
+                x,
+                (px(TITLE) as i32, px(self.height() - AXIS) as i32),
+            );
+        }
+        out
+    }
+}
+
+/// A headline within the plot.
+fn title(root: &Canvas, text: String, row: u32) -> Drawn<()> {
+    root.draw(&Text::new(
+        text,
+        (px(LEFT) as i32, px(row + 9) as i32),
         style::label(13, style::INK),
     ))?;
-    for rekey in rekeys {
-        draw_span(&mut chart, focus, rekey, lane.direction, end, top)?;
-    }
-    draw_rates(&mut chart, lane, factor, end, top)?;
-    if numbers > 0 {
-        draw_numbers(area, &chart, focus, rekeys, end)?;
-    }
     Ok(())
-}
-
-fn draw_rates(chart: &mut Chart, lane: &Lane, factor: f64, end: f64, top: f64) -> Drawn<()> {
-    let color = style::of(lane.direction);
-    let at = |time: f64, rate: f64| (time.clamp(0.0, end), (rate / factor).clamp(0.0, top));
-    let mut band: Vec<(f64, f64)> = lane.columns.iter().map(|c| at(c.time, c.high)).collect();
-    band.extend(lane.columns.iter().rev().map(|c| at(c.time, c.low)));
-    chart.draw_series(std::iter::once(Polygon::new(band, color.mix(0.25).filled())))?;
-    let line = lane.columns.iter().map(|c| at(c.time, c.mean));
-    chart.draw_series(LineSeries::new(line, color.stroke_width(px(1))))?;
-    Ok(())
-}
-
-/// From the first message to the switch of this direction, seconds.
-fn span(focus: &Focus, rekey: &Rekey, direction: Direction, end: f64) -> Option<(f64, f64)> {
-    let from = focus.seconds(began(rekey)?)?;
-    let to = rekey
-        .switched
-        .get(direction)
-        .and_then(|t| focus.seconds(t))
-        .unwrap_or(from);
-    (from.is_finite() && to.is_finite()).then(|| (from.clamp(0.0, end), to.max(from).clamp(0.0, end)))
 }
 
 fn color_of(rekey: &Rekey) -> RGBColor {
     if is_hurt(rekey) { style::HURT } else { style::REKEY }
-}
-
-fn draw_span(chart: &mut Chart, focus: &Focus, rekey: &Rekey, d: Direction, end: f64, top: f64) -> Drawn<()> {
-    let Some((from, to)) = span(focus, rekey, d, end) else {
-        return Ok(());
-    };
-    let color = color_of(rekey);
-    let pixel = end / f64::from(WIDTH - LEFT - RIGHT);
-    if to - from >= pixel {
-        let alpha = if is_hurt(rekey) { 0.35 } else { 0.25 };
-        chart.draw_series(std::iter::once(Rectangle::new(
-            [(from, 0.0), (to, top)],
-            color.mix(alpha).filled(),
-        )))?;
-    }
-    let stroke = color
-        .mix(if is_hurt(rekey) { 1.0 } else { 0.6 })
-        .stroke_width(px(1));
-    chart.draw_series(std::iter::once(PathElement::new(
-        vec![(from, 0.0), (from, top)],
-        stroke,
-    )))?;
-    Ok(())
-}
-
-/// Numbers above the marks, the hurt ones first, as far as there is room.
-fn draw_numbers(area: &Canvas, chart: &Chart, focus: &Focus, rekeys: &[&Rekey], end: f64) -> Drawn<()> {
-    let mut taken: Vec<(i32, i32)> = Vec::new();
-    let mut ordered: Vec<&&Rekey> = rekeys.iter().collect();
-    ordered.sort_by_key(|r| !is_hurt(r));
-    let (area_x, _) = area.get_pixel_range();
-    for rekey in ordered {
-        let Some((from, _)) = span(focus, rekey, Direction::AToB, end) else {
-            continue;
-        };
-        let x = chart.plotting_area().map_coordinate(&(from, 0.0)).0 - area_x.start;
-        let number = (rekey.index + 1).to_string();
-        let stall = focus
-            .shown(rekey)
-            .and_then(|s| s.window)
-            .map(|w| w.stall_ms)
-            .filter(|_| is_hurt(rekey));
-        let long = stall.map(|ms| format!("{number}: {}", format::duration_ms(ms)));
-        for text in long.into_iter().chain([number]) {
-            let color = if is_hurt(rekey) { style::HURT } else { style::MUTED };
-            let font = style::label(12, color).pos(Pos::new(HPos::Center, VPos::Top));
-            let half = area.estimate_text_size(&text, &font)?.0 as i32 / 2 + px(4) as i32;
-            let (from, to) = (x - half, x + half);
-            let (left, right) = (px(LEFT) as i32 - px(20) as i32, px(WIDTH) as i32);
-            if from < left || to > right || taken.iter().any(|t| from < t.1 && to > t.0) {
-                continue;
-            }
-            taken.push((from, to));
-            area.draw(&Text::new(text, (x, px(TITLE - 2) as i32), font))?;
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// The lanes; returns the x range of the plot and the bottom of the lanes, in units.
-fn draw_sas(area: &Canvas, focus: &Focus, tunnel: usize, end: f64) -> Drawn<Extent> {
-    let mut chart = ChartBuilder::on(area)
-        .margin_top(px(TITLE))
-        .margin_right(px(RIGHT))
-        .y_label_area_size(px(LEFT))
-        .x_label_area_size(px(AXIS))
-        .build_cartesian_2d(0.0..end, 0.0..4.0)?;
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .disable_x_mesh()
-        .y_labels(0)
-        .x_labels(12)
-        .axis_style(style::GRID.stroke_width(px(1)))
-        .x_label_style(style::label(12, style::MUTED))
-        .x_label_formatter(&|x| seconds(*x))
-        .x_desc("seconds since the start of the capture")
-        .axis_desc_style(style::label(12, style::MUTED))
-        .draw()?;
-    let title = "Security associations: one bar each, from its first to its last packet (pale: no key)";
-    area.draw(&Text::new(
-        title,
-        (px(LEFT) as i32, px(9) as i32),
-        style::label(13, style::INK),
-    ))?;
-    for (lane, direction) in focus.directions(tunnel).into_iter().enumerate() {
-        let bars = sas(focus, tunnel, direction);
-        for sa in bars.into_iter().take(MOST_BARS) {
-            draw_bar(&mut chart, focus, sa, lane, direction, end)?;
-        }
-        let color = style::of(direction);
-        let text = if direction == Direction::AToB {
-            "a → b"
-        } else {
-            "b → a"
-        };
-        let y = px(TITLE + LANE * (2 * lane as u32 + 1)) as i32;
-        let font = style::label(12, color).pos(Pos::new(HPos::Right, VPos::Center));
-        area.draw(&Text::new(text, (px(LEFT) as i32 - px(8) as i32, y), font))?;
-    }
-    let (x, y) = chart.plotting_area().get_pixel_range();
-    Ok(Extent {
-        x: (x.start, x.end),
-        bottom: y.end,
-    })
-}
-
-/// Where the time axis lies, in units.
-struct Extent {
-    x: (i32, i32),
-    bottom: i32,
-}
-
-fn sas<'a>(focus: &Focus<'a>, tunnel: usize, direction: Direction) -> Vec<&'a SecurityAssociation> {
-    let Some(t) = focus.analysis.tunnels.get(tunnel) else {
-        return Vec::new();
-    };
-    let src = if direction == Direction::AToB { t.a } else { t.b };
-    let all = focus.analysis.security_associations.iter();
-    all.filter(|sa| sa.tunnel == tunnel && sa.src == src && sa.packets > 0)
-        .collect()
-}
-
-fn draw_bar(
-    chart: &mut Chart,
-    focus: &Focus,
-    sa: &SecurityAssociation,
-    lane: usize,
-    direction: Direction,
-    end: f64,
-) -> Drawn<()> {
-    let seconds =
-        |t: Option<crate::time::Timestamp>| t.and_then(|t| focus.seconds(t)).map(|s| s.clamp(0.0, end));
-    let (Some(from), Some(to)) = (seconds(sa.first_time), seconds(sa.last_time)) else {
-        return Ok(());
-    };
-    let pixel = end / f64::from(WIDTH - LEFT - RIGHT);
-    let to = to.max((from + pixel).min(end));
-    let row = f64::from(3 - 2 * lane as u32) - f64::from(sa.generation % 2);
-    let keyed = sa.key.status == KeyStatus::Verified;
-    let fill = style::of(direction).mix(if keyed { 1.0 } else { 0.35 }).filled();
-    chart.draw_series(std::iter::once(Rectangle::new(
-        [(from, row + 0.1), (to, row + 0.9)],
-        fill,
-    )))?;
-    if (to - from) / pixel >= 84.0 {
-        let color = if keyed { style::ON_FILL } else { style::INK };
-        let font = style::label(11, color).pos(Pos::new(HPos::Center, VPos::Center));
-        chart.draw_series(std::iter::once(Text::new(
-            sa.spi.to_string(),
-            ((from + to) / 2.0, row + 0.5),
-            font,
-        )))?;
-    }
-    Ok(())
-}
-
-/// A link over each mark, to the row of the rekey.
-fn draw_links(links: &mut String, focus: &Focus, rekeys: &[&Rekey], end: f64, area: Extent) {
-    let width = f64::from(area.x.1 - area.x.0);
-    let unit = |seconds: f64| area.x.0 + (seconds / end * width).round() as i32;
-    for rekey in rekeys {
-        let spans = Direction::BOTH.map(|d| span(focus, rekey, d, end));
-        let Some((from, _)) = spans[0] else { continue };
-        let to = spans.iter().flatten().map(|s| s.1).fold(from, f64::max);
-        let label = format!(
-            "Rekey {} at {} s{}",
-            rekey.index + 1,
-            format::clock(from),
-            stall_of(focus, rekey)
-        );
-        let (x0, x1) = (unit(from) - px(4) as i32, unit(to) + px(4) as i32);
-        link(
-            links,
-            &format!("rekey-{}", rekey.index + 1),
-            &label,
-            (x0, x1),
-            (px(TITLE) as i32, area.bottom),
-        );
-    }
 }
 
 /// `: stall 201 ms, hurt`.
@@ -399,13 +413,4 @@ pub(super) fn plain(value: f64) -> String {
     let rounded = (value * 1000.0).round() / 1000.0;
     // −0 is 0.
     (rounded + 0.0).to_string().replace('-', "−")
-}
-
-/// A tick of the time axis, in the form of the tables.
-fn seconds(s: f64) -> String {
-    let clock = format::clock(s);
-    match clock.contains(':') {
-        true => clock.trim_end_matches(".000").to_string(),
-        false => plain(s),
-    }
 }

@@ -1,17 +1,17 @@
-//! Bins reduced to the columns of a plot.
+//! Bins reduced to the columns of a plot. That is drawing, not analysis: the document keeps every bin.
 
 /// What one column of a plot shows: the lowest, mean and highest rate of its bins, bit/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Column {
+pub(crate) struct Column {
     /// Middle of its bins, seconds from the first bin's start.
-    pub(super) time: f64,
-    pub(super) low: f64,
-    pub(super) mean: f64,
-    pub(super) high: f64,
+    pub(crate) time: f64,
+    pub(crate) low: f64,
+    pub(crate) mean: f64,
+    pub(crate) high: f64,
 }
 
 /// At most `columns` of them over `bytes` per bin of `bin_s` seconds. Empty where the width of a bin is no width.
-pub(super) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<Column> {
+pub(crate) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<Column> {
     if !(bin_s.is_finite() && bin_s > 0.0) || columns == 0 {
         return Vec::new();
     }
