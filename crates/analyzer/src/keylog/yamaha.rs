@@ -31,6 +31,8 @@ pub(super) struct YamahaKeyInfo {
 #[derive(Default)]
 struct Context {
     open: Option<Open>,
+    /// What the last line with a value ended in: a label may be cut there.
+    tail: Vec<u8>,
     esp: EspRecord,
     ike: IkeRecord,
 }
@@ -126,12 +128,16 @@ impl Context {
         while let Some(run) = next {
             found = true;
             at = run.end;
-            self.open = Some(Open::new(&run, line.number, tagged));
+            self.open = Some(Open::new(&run, &self.tail, line.number, tagged));
+            self.tail.clear();
             let ends_line = text.get(at..).unwrap_or_default().is_empty();
             if !ends_line {
                 self.close(sink);
             }
             next = next_run(text, at);
+        }
+        if found {
+            self.tail = text.get(at..).unwrap_or_default().to_vec();
         }
         found | self.open_label(text.get(at..).unwrap_or_default(), line.number, tagged)
     }
@@ -148,7 +154,7 @@ impl Context {
                 kind,
                 label,
                 nibbles: Zeroizing::default(),
-                group: 2,
+                group: 0,
                 line,
                 tagged,
             });
@@ -222,11 +228,24 @@ impl Context {
 }
 
 impl Open {
-    fn new(run: &Run<'_>, line: u64, tagged: bool) -> Open {
+    fn new(run: &Run<'_>, tail: &[u8], line: u64, tagged: bool) -> Open {
         let nibbles = Zeroizing::new(run.nibbles.get(..MOST_DIGITS).unwrap_or(&run.nibbles).to_vec());
+        let mut label = run.label.to_vec();
+        let mut kind = self::kind(&label);
+        if matches!(kind, Kind::Unknown | Kind::Key) && !tail.is_empty() {
+            // Syslog over UDP cuts wherever its limit falls, between words or inside one.
+            let joined = [[tail, &label].concat(), [tail, b" ", &label].concat()];
+            if let Some(whole) = joined
+                .into_iter()
+                .find(|l| !matches!(self::kind(l), Kind::Unknown | Kind::Key))
+            {
+                kind = self::kind(&whole);
+                label = whole;
+            }
+        }
         Open {
-            kind: kind(run.label),
-            label: run.label.to_vec(),
+            kind,
+            label,
             nibbles,
             group: run.group,
             line,

@@ -77,9 +77,12 @@ pub(super) fn next_run(text: &[u8], from: usize) -> Option<Run<'_>> {
             continue;
         }
         let (nibbles, group, end) = read_run(text, &token, token.digits(text).len());
-        if nibbles.len() >= FEWEST_DIGITS || token.prefixed(text) {
+        let label = text.get(from..token.start).unwrap_or_default();
+        // At the end of a line that was cut there may be less of a value.
+        let cut = || end == text.len() && kind(label) != Kind::Unknown;
+        if nibbles.len() >= FEWEST_DIGITS || token.prefixed(text) || cut() {
             return Some(Run {
-                label: text.get(from..token.start).unwrap_or_default(),
+                label,
                 nibbles,
                 group,
                 end,
@@ -89,13 +92,19 @@ pub(super) fn next_run(text: &[u8], from: usize) -> Option<Run<'_>> {
     None
 }
 
-/// Hex at the very start of a line that goes on with a value whose groups have `group` digits. `None` when the line
+/// Hex at the very start of a line that goes on with a value whose groups have `group` digits (0: it has none yet).
+/// `None` when the line
 /// does not begin with hex, or begins with a word that only looks like it ("be", "add").
 pub(super) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<Run<'_>> {
     let token = next_token(text, 0)?;
     if token.start > 0 || !token.is_hex(text) || token.prefixed(text) {
         return None;
     }
+    let group = if group == 0 {
+        token.digits(text).len()
+    } else {
+        group
+    };
     let (nibbles, first_group, end) = read_run(text, &token, group);
     let whole_line = text.get(end..)?.trim_ascii().is_empty();
     let numeric = token.digits(text).iter().any(u8::is_ascii_digit);
