@@ -3,8 +3,7 @@
 use crate::analysis::{Direction, Encapsulation, KeyStatus};
 use crate::esp::cipher::EspCipher;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
-use crate::keylog::KeyMaterial;
-use crate::keylog::index::EspKeyIndex;
+use crate::keylog::{EspKeyIndex, KeyMaterial};
 use crate::sa::association::{AssignedKey, Association};
 use crate::sa::prove::{self, Specimen};
 use crate::sa::tunnel::TunnelIndex;
