@@ -2,3 +2,6 @@
 
 pub mod cipher;
 pub mod inner;
+
+#[cfg(test)]
+mod lab_test;

@@ -1,0 +1,14 @@
+-- luacheck wireshark tests/lua: what Wireshark and the router define.
+std = "min"
+max_line_length = 120
+files["wireshark/lua/rekeyscope.lua"].read_globals = {
+  "Proto", "ProtoField", "Field", "Listener", "gui_enabled", "register_postdissector", "register_stat_cmd_arg",
+  "set_plugin_info", "set_preference",
+}
+files["wireshark/lua/rekeyscope_keys.lua"].read_globals = { "Dir", "get_version" }
+files["wireshark/lua/rekeyscope_tree.lua"].read_globals = { "ProtoField", "ProtoExpert", "UInt64", "base", "expert" }
+files["wireshark/lua/rekeyscope_gui.lua"].read_globals = {
+  "register_menu", "new_dialog", "TextWindow", "reload_lua_plugins", "set_filter", "apply_filter", "copy_to_clipboard",
+  "MENU_TOOLS_UNSORTED",
+}
+files["wireshark/lua/nvr510_keylog.lua"].read_globals = { "rt" }

@@ -1,0 +1,287 @@
+//! Wireshark's `esp_sa` table: eight quoted columns, two more since 4.4 (sequence number length and upper half).
+//!
+//! ```text
+//! "IPv4","src","dst","0x%08x","AES-CBC [RFC3602]","0x…","HMAC-SHA-1-96 [RFC2404]","0x…"
+//! ```
+//! An address or SPI with `*` in it stands for any.
+
+use super::algorithm_names::{self, fits_encryption};
+use super::outer::Line;
+use super::sink::Sink;
+use super::{EspKey, Format, KeyDefect, LONGEST_LINE, hex};
+use crate::algorithm::{Encryption, Integrity};
+use crate::secret::SecretBytes;
+use crate::spi::Spi;
+use std::net::IpAddr;
+
+/// Bytes of key that a Yamaha console shows of a longer one.
+const PREFIX_LEN: usize = 8;
+
+/// Reader of the table.
+#[derive(Default)]
+pub(super) struct EspSa {
+    /// A row that a terminal wrapped: its quotes are still open. With the line on which it began.
+    open: Option<(u64, Vec<u8>)>,
+}
+
+impl Format for EspSa {
+    fn name(&self) -> &'static str {
+        "Wireshark esp_sa"
+    }
+
+    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+        let text = line.raw.trim_ascii_start();
+        if starts_row(text) {
+            self.finish(sink);
+            self.take(line.number, text.to_vec(), sink);
+            return true;
+        }
+        let Some((number, mut row)) = self.open.take() else {
+            return false;
+        };
+        if text.is_empty() || row.len() + text.len() > LONGEST_LINE {
+            self.open = Some((number, row));
+            self.finish(sink);
+            return false;
+        }
+        row.extend_from_slice(text);
+        self.take(number, row, sink);
+        true
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        if let Some((number, row)) = self.open.take() {
+            report(number, read_row(number, &row, sink), sink);
+        }
+    }
+}
+
+impl EspSa {
+    /// Reads a row, or keeps it open when it may go on on the next line.
+    fn take(&mut self, number: u64, row: Vec<u8>, sink: &mut Sink<'_>) {
+        let quotes = row.iter().filter(|b| **b == b'"').count();
+        if quotes > 0 && (quotes % 2 == 1 || row.ends_with(b",")) {
+            self.open = Some((number, row));
+        } else {
+            report(number, read_row(number, &row, sink), sink);
+        }
+    }
+}
+
+fn report(number: u64, row: Result<(), String>, sink: &mut Sink<'_>) {
+    if let Err(sentence) = row {
+        sink.problem(number, sentence);
+    }
+}
+
+/// A quoted first column, or the protocol name without quotes.
+fn starts_row(text: &[u8]) -> bool {
+    let bare = text.strip_prefix(b"\"").unwrap_or(text);
+    let family = bare
+        .get(..4)
+        .is_some_and(|f| f.eq_ignore_ascii_case(b"IPv4") || f.eq_ignore_ascii_case(b"IPv6"));
+    let ended = |skip: usize| bare.get(skip).is_some_and(|b| matches!(b, b'"' | b','));
+    (family && ended(4))
+        || (text.starts_with(b"\"") && text.windows(3).any(|w| w == b"\",\"") && looks_like_table(text))
+}
+
+/// A quoted row of another first column: only with as many columns as the table has.
+fn looks_like_table(text: &[u8]) -> bool {
+    matches!(columns(text).len(), 8 | 10)
+}
+
+/// Splits at commas outside quotes; the quotes are taken off.
+fn columns(row: &[u8]) -> Vec<&[u8]> {
+    let mut columns = Vec::new();
+    let (mut start, mut quoted) = (0, false);
+    for (at, byte) in row.iter().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b',' if !quoted => {
+                columns.push(unquoted(row.get(start..at)));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    columns.push(unquoted(row.get(start..)));
+    columns
+}
+
+fn unquoted(column: Option<&[u8]>) -> &[u8] {
+    let column = column.unwrap_or_default().trim_ascii();
+    column
+        .strip_prefix(b"\"")
+        .and_then(|c| c.strip_suffix(b"\""))
+        .unwrap_or(column)
+}
+
+fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
+    let columns = columns(row);
+    let (
+        &[
+            family,
+            src,
+            dst,
+            spi,
+            encryption,
+            encryption_key,
+            integrity,
+            integrity_key,
+        ],
+        8 | 10,
+    ) = (
+        columns
+            .first_chunk::<8>()
+            .ok_or_else(|| wrong_count(columns.len()))?,
+        columns.len(),
+    )
+    else {
+        return Err(wrong_count(columns.len()));
+    };
+    let ipv6 = match family.to_ascii_lowercase().as_slice() {
+        b"ipv4" => false,
+        b"ipv6" => true,
+        _ => return Err("column 1 is neither \"IPv4\" nor \"IPv6\"".into()),
+    };
+    let src = address(src, ipv6, 2)?;
+    let dst = address(dst, ipv6, 3)?;
+    let spi = spi_column(spi)?;
+    let (integrity, checked) = integrity_column(integrity)?;
+    let encryption = algorithm_names::encryption(encryption).ok_or(
+        "column 5 names an encryption that is not supported here: AES-CBC, AES-CTR, AES-GCM, ChaCha20-Poly1305, \
+         3DES-CBC, DES-CBC and NULL are",
+    )?;
+    let encryption_key = key_column(encryption_key, 6)?;
+    let integrity_key = if checked {
+        key_column(integrity_key, 8)?
+    } else {
+        Vec::new()
+    };
+    let defect = lengths(
+        encryption,
+        &encryption_key,
+        integrity,
+        &integrity_key,
+        number,
+        sink,
+    )?;
+    let origin = sink.explicit(number);
+    sink.esp(EspKey {
+        src,
+        dst,
+        spi,
+        encryption: Some(encryption),
+        encryption_key: SecretBytes::new(encryption_key),
+        integrity,
+        integrity_key: SecretBytes::new(integrity_key),
+        defect,
+        origin,
+    });
+    Ok(())
+}
+
+fn wrong_count(columns: usize) -> String {
+    format!(
+        "an esp_sa row has 8 columns (10 since Wireshark 4.4), this one has {columns}: copy the whole row, with all its quotes"
+    )
+}
+
+fn address(text: &[u8], ipv6: bool, column: u8) -> Result<Option<IpAddr>, String> {
+    if text.contains(&b'*') {
+        return Ok(None);
+    }
+    let parsed: Option<IpAddr> = std::str::from_utf8(text).ok().and_then(|t| t.parse().ok());
+    match parsed {
+        Some(address) if address.is_ipv6() == ipv6 => Ok(Some(address)),
+        Some(_) => Err(format!(
+            "the address in column {column} is not of the family that column 1 names"
+        )),
+        None => Err(format!(
+            "column {column} is no IP address: write one without a prefix length, or *"
+        )),
+    }
+}
+
+fn spi_column(text: &[u8]) -> Result<Option<Spi>, String> {
+    if text.contains(&b'*') {
+        return Ok(None);
+    }
+    let number = hex::spi_number(text)
+        .ok_or("column 4 is no SPI: write 0x and up to 8 hex digits, a decimal number, or *")?;
+    Ok(Some(Spi(number)))
+}
+
+/// The transform, and whether its key means anything: `ANY 96 bit authentication [no checking]` has none.
+fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
+    if text.starts_with(b"ANY ") && text.ends_with(b"[no checking]") {
+        return Ok((None, false));
+    }
+    let integrity = algorithm_names::integrity(text).ok_or(
+        "column 7 names an authentication that is not supported here: HMAC-MD5, HMAC-SHA-1, HMAC-SHA-2, AES-XCBC, \
+         AES-CMAC, ANY and NULL are",
+    )?;
+    Ok((Some(integrity), integrity != Integrity::None))
+}
+
+/// `0x` and hex digits, or the characters of the key themselves. Digits without `0x` are taken for hex: a key typed
+/// without its prefix is commoner than one of nothing but hex characters, and the ICV shows which it was.
+fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, String> {
+    let (digits, prefixed) = hex::after_0x(text).map_or((text, false), |digits| (digits, true));
+    if !prefixed && !(hex::all_digits(text) && text.len().is_multiple_of(2)) {
+        return Ok(text.to_vec());
+    }
+    hex::decode(digits).ok_or_else(|| {
+        if digits.len().is_multiple_of(2) {
+            format!("the key in column {column} has characters that are no hex digits: copy it again")
+        } else {
+            format!(
+                "the key in column {column} has an odd number of hex digits: a digit was lost, copy it again"
+            )
+        }
+    })
+}
+
+/// Checks the lengths. A key that is too short stays as a defect, so that its SA can say why it has no key.
+fn lengths(
+    encryption: Encryption,
+    encryption_key: &[u8],
+    integrity: Option<Integrity>,
+    integrity_key: &[u8],
+    number: u64,
+    sink: &mut Sink<'_>,
+) -> Result<Option<KeyDefect>, String> {
+    let lens: Vec<usize> = encryption
+        .key_lens()
+        .iter()
+        .map(|len| len + encryption.salt_len())
+        .collect();
+    let integrity_len = integrity.map_or(0, Integrity::key_len);
+    let sentence = if !fits_encryption(encryption, encryption_key.len()) {
+        let expected = lens.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
+        format!(
+            "the encryption key has {} bytes, {encryption} takes {expected}",
+            encryption_key.len()
+        )
+    } else if integrity_key.len() != integrity_len && integrity.is_some() {
+        let name = integrity.map(|i| i.to_string()).unwrap_or_default();
+        format!(
+            "the authentication key has {} bytes, {name} takes {integrity_len}",
+            integrity_key.len()
+        )
+    } else {
+        return Ok(None);
+    };
+    let sentence = format!("{sentence}: copy the whole key");
+    let short = lens.iter().all(|len| encryption_key.len() < *len) || integrity_key.len() < integrity_len;
+    if !short {
+        return Err(sentence);
+    }
+    sink.problem(number, sentence);
+    let shown = encryption_key.len() == PREFIX_LEN || integrity_key.len() == PREFIX_LEN;
+    Ok(Some(if shown {
+        KeyDefect::Prefix8
+    } else {
+        KeyDefect::Truncated
+    }))
+}

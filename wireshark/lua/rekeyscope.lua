@@ -1,0 +1,80 @@
+-- rekeyscope for Wireshark: loads an IPsec key log, then shows every rekey. The only file of the plugin that does
+-- anything when it is run; README.md tells how to install and use it.
+
+if not (Proto and ProtoField) then
+  return
+end
+
+local keys = require("rekeyscope_keys")
+local packets = require("rekeyscope_packets")
+local report = require("rekeyscope_report")
+local source = require("rekeyscope_source")
+local tree = require("rekeyscope_tree")
+
+if set_plugin_info then
+  set_plugin_info({ version = "0.1.0", description = "IPsec rekeys: keys from a log, generations, gaps" })
+end
+
+-- A second copy (plugin folder and -X lua_script) would clash with the first.
+local is_first, proto = pcall(Proto, "rekeyscope", "rekeyscope: IPsec rekeys")
+if not is_first then
+  io.stderr:write("rekeyscope: already loaded from another folder, this copy is ignored\n")
+  return
+end
+
+local messages = {}
+
+local function say(text)
+  messages[#messages + 1] = text
+  if not gui_enabled() then
+    io.stderr:write("rekeyscope: " .. text .. "\n")
+  end
+end
+
+local loader = keys.new({ arguments = source.arguments(...), say = say })
+keys.repair(loader)
+local loaded = keys.load(loader)
+
+local shown = tree.new(proto)
+local accounts = packets.new(Field.new, loaded)
+
+-- Wireshark has read its tables by now. The decoding preferences hold until it ends and are not written to
+-- disk; set at load time they would be lost after a reload.
+function proto.init()
+  keys.give_back(loader)
+  packets.reset(accounts)
+  if loader.decrypts then
+    set_preference("esp.enable_encryption_decode", true)
+    set_preference("esp.enable_authentication_check", true)
+  end
+end
+
+function proto.dissector(_, pinfo, root)
+  local number = pinfo.number
+  if not pinfo.visited then
+    packets.account(accounts, number)
+  end
+  tree.show(shown, root, accounts, number)
+end
+
+register_postdissector(proto)
+
+if register_stat_cmd_arg then
+  register_stat_cmd_arg("rekeyscope,sa", function()
+    local tap = Listener.new("frame", "esp")
+    function tap.draw()
+      print(report.all(accounts.state))
+    end
+  end)
+end
+
+if gui_enabled() then
+  require("rekeyscope_gui").new({ accounts = accounts, loader = loader, messages = messages })
+end
+
+-- Programs that end without opening a capture (tshark -G) never call init(): the rows go when Lua ends.
+rekeyscope_at_exit = setmetatable({}, { -- luacheck: globals rekeyscope_at_exit
+  __gc = function()
+    keys.give_back(loader)
+  end,
+})

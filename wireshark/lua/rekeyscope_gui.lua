@@ -1,0 +1,93 @@
+-- Tools ▸ rekeyscope. Needs Wireshark's GUI functions; nothing happens before gui.new().
+
+local keys = require("rekeyscope_keys")
+local packets = require("rekeyscope_packets")
+local report = require("rekeyscope_report")
+local sa = require("rekeyscope_sa")
+local source = require("rekeyscope_source")
+
+local gui = {}
+
+-- Windows vanish when nothing refers to them.
+gui.windows = {}
+
+local function window(title, text)
+  local new = TextWindow.new(title)
+  gui.windows[new] = true
+  new:set_atclose(function()
+    gui.windows[new] = nil
+  end)
+  new:set(text)
+  return new
+end
+
+-- A display filter for every frame of every rekey in the table.
+local function rekey_filter(state)
+  local numbers = {}
+  for _, rekey in ipairs(sa.confirmed(state)) do
+    numbers[#numbers + 1] = tostring(rekey.number)
+  end
+  return #numbers > 0 and "rekeyscope.rekey in {" .. table.concat(numbers, ", ") .. "}" or "rekeyscope.rekey"
+end
+
+local function show_table(context)
+  local state = context.accounts.state
+  local text = report.all(state)
+  local new = window("rekeyscope: rekeys", text)
+  new:add_button("Filter", function()
+    set_filter(rekey_filter(state))
+    apply_filter()
+  end)
+  new:add_button("Copy", function()
+    copy_to_clipboard(text)
+  end)
+end
+
+local function show_status(context)
+  local choice = context.loader.choice
+  local text = choice.keylog and ("Key log: " .. choice.keylog .. " (" .. choice.from .. ")") or "No key log is loaded."
+  window("rekeyscope: key log", text .. "\n" .. table.concat(context.messages, "\n") .. "\n")
+end
+
+local function load_log(context, path, profile, mode)
+  path = string.gsub(string.gsub(path, "^%s+", ""), "%s+$", "")
+  path = string.gsub(path, '^"(.*)"$', "%1")
+  local reason = keys.try(path)
+  if reason then
+    window("rekeyscope: key log", reason .. "\n")
+    return
+  end
+  local done, why = keys.remember({
+    keylog = path, profile = profile, mode = string.find(mode, "^[pP]") and "persistent" or "ephemeral",
+    seen = source.seen_text(packets.seen(context.accounts)),
+  })
+  if not done then
+    window("rekeyscope: key log", "Cannot write the state file: " .. tostring(why) .. "\n")
+    return
+  end
+  reload_lua_plugins()
+end
+
+function gui.new(context)
+  local choice = context.loader.choice
+  register_menu("rekeyscope/Load key log…", function()
+    new_dialog("rekeyscope: load key log", function(path, profile, mode)
+      load_log(context, path, profile, mode)
+    end, { name = "Key log (full path)", value = choice.keylog or "" },
+      { name = "Profile (empty: Default)", value = choice.profile or "" },
+      { name = "Keep keys on disk (ephemeral or persistent)", value = choice.mode })
+  end, MENU_TOOLS_UNSORTED)
+  register_menu("rekeyscope/Rekey table", function()
+    show_table(context)
+  end, MENU_TOOLS_UNSORTED)
+  register_menu("rekeyscope/Key log status", function()
+    show_status(context)
+  end, MENU_TOOLS_UNSORTED)
+  register_menu("rekeyscope/Forget key log", function()
+    keys.forget(choice.profile)
+    keys.remember({})
+    reload_lua_plugins()
+  end, MENU_TOOLS_UNSORTED)
+end
+
+return gui

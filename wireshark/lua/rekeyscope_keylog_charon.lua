@@ -1,0 +1,234 @@
+-- strongSwan charon logs, level 4 (`ike 4, chd 4`): hex dumps under "… => N bytes @ 0x…". Child keys carry no
+-- SPI; it comes from the seed (IKEv1: protocol | SPI | Ni | Nr) or from the "adding inbound ESP SA" that the
+-- same thread prints next. Pure.
+
+local hex = require("rekeyscope_hex")
+
+local charon = {}
+
+local ENCRYPTION = {
+  AES_CBC = "AES-CBC [RFC3602]", AES_CTR = "AES-CTR [RFC3686]", ["3DES_CBC"] = "TripleDES-CBC [RFC2451]",
+  DES_CBC = "DES-CBC [RFC2405]", CAST_CBC = "CAST5-CBC [RFC2144]", BLOWFISH_CBC = "BLOWFISH-CBC [RFC2451]",
+  TWOFISH_CBC = "TWOFISH-CBC", NULL = "NULL", AES_GCM_16 = "AES-GCM with 16 octet ICV [RFC4106]",
+  AES_GCM_12 = "AES-GCM with 12 octet ICV [RFC4106]", AES_GCM_8 = "AES-GCM with 8 octet ICV [RFC4106]",
+  CHACHA20_POLY1305 = "ChaCha20 with Poly1305 [RFC7634]",
+}
+local INTEGRITY = {
+  HMAC_SHA1_96 = "HMAC-SHA-1-96 [RFC2404]", HMAC_MD5_96 = "HMAC-MD5-96 [RFC2403]",
+  HMAC_SHA2_256_96 = "HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]",
+  HMAC_SHA2_256_128 = "HMAC-SHA-256-128 [RFC4868]", HMAC_SHA2_384_192 = "HMAC-SHA-384-192 [RFC4868]",
+  HMAC_SHA2_512_256 = "HMAC-SHA-512-256 [RFC4868]",
+}
+
+-- More threads than charon has by far; a log that names more is hostile, and the oldest state is dropped.
+local MAX_THREADS = 256
+
+-- Thread number, subsystem and text of a line of charon's, whatever a collector put before it.
+function charon.split(line)
+  local thread, group, text = string.match(line, "^(%d%d?%d?)%[(%u%u%u)%] ?(.*)$")
+  if not thread then
+    thread, group, text = string.match(line, "[%s:](%d%d?%d?)%[(%u%u%u)%] ?(.*)$")
+  end
+  if thread then
+    return thread, group, text
+  end
+  return nil
+end
+
+function charon.new(emit)
+  return { emit = emit, threads = {}, order = {} }
+end
+
+local function thread_state(parser, thread)
+  local state = parser.threads[thread]
+  if not state then
+    if #parser.order >= MAX_THREADS then
+      parser.threads[table.remove(parser.order, 1)] = nil
+    end
+    state = { keys = {} }
+    parser.threads[thread] = state
+    parser.order[#parser.order + 1] = thread
+  end
+  return state
+end
+
+-- Up to `left` bytes of a dump line ("  16: A5 7D …  ASCII"); never the ASCII column, which may look like hex.
+local function dump_bytes(text, left)
+  local at = string.match(text, "^%s*%d+: ()%x%x")
+  if not at then
+    return nil
+  end
+  local parts = {}
+  while #parts < 16 and #parts < left do
+    local byte, after = string.match(text, "^(%x%x) ?()", at)
+    if not byte then
+      break
+    end
+    parts[#parts + 1] = string.lower(byte)
+    at = after
+  end
+  return table.concat(parts), #parts
+end
+
+local BLOBS = {
+  ["encryption initiator key"] = "enc_i", ["encryption responder key"] = "enc_r",
+  ["integrity initiator key"] = "auth_i", ["integrity responder key"] = "auth_r",
+  ["initiator SA seed"] = "seed_i", ["responder SA seed"] = "seed_r",
+  ["encryption key Ka"] = "ka",
+}
+
+local function blob_done(parser, state, blob, line_number)
+  if blob.name == "ka" then
+    if state.cookie then
+      parser.emit({
+        kind = "ike1", format = "charon", cookie = state.cookie, key = blob.digits, line = line_number,
+      })
+    else
+      parser.emit(nil, "an IKE key stands before any line that names its cookie", line_number)
+    end
+    return
+  end
+  -- The order of one exchange is: seeds (IKEv1), encryption keys, integrity keys; each initiator's first.
+  if blob.name == "seed_i" or (blob.name == "enc_i" and state.keys.enc_i) then
+    state.keys = {}
+  end
+  state.keys[blob.name] = blob.digits
+end
+
+-- The SPI that an IKEv1 seed holds: [g(qm)^xy |] 03 | SPI | Ni_b | Nr_b. Without PFS it stands at the
+-- beginning; with PFS the SPI is looked for as bytes, which is decisive because both SAs' SPIs are known by
+-- then.
+local function seed_names(seed, spi)
+  return seed ~= nil and string.find(seed, "03" .. spi, 1, true) ~= nil
+end
+
+-- Which half of the keys belongs to the SA with this SPI: "i" (sent by the exchange's initiator) or "r".
+local function half_for(state, sa)
+  local in_i, in_r = seed_names(state.keys.seed_i, sa.spi), seed_names(state.keys.seed_r, sa.spi)
+  if in_i ~= in_r then
+    return in_i and "i" or "r"
+  end
+  if state.role then
+    return ((state.role == "initiator") == (sa.direction == "outbound")) and "i" or "r"
+  end
+  return nil
+end
+
+local function sa_done(parser, state)
+  local sa = state.sa
+  state.sa = nil
+  if not sa or not sa.spi then
+    return
+  end
+  local half = half_for(state, sa)
+  local enc_key = half and state.keys["enc_" .. half]
+  if not enc_key and sa.enc ~= "NULL" then
+    if state.keys.enc_i or state.keys.enc_r then
+      parser.emit(nil, "no key can be tied to SPI 0x" .. sa.spi .. ": the exchange's lines are missing", sa.line)
+    end
+    return
+  end
+  if not sa.enc then
+    parser.emit(nil, "the encryption algorithm of SPI 0x" .. sa.spi .. " is not stated", sa.line)
+    return
+  end
+  local auth_key = half and state.keys["auth_" .. half] or ""
+  local auth = sa.auth or (auth_key == "" and "NULL") or nil
+  if not auth then
+    parser.emit(nil, "the integrity algorithm of SPI 0x" .. sa.spi .. " is not stated", sa.line)
+    return
+  end
+  parser.emit({
+    kind = "esp", format = "charon", src = sa.src, dst = sa.dst, spi = sa.spi, enc = sa.enc, enc_key = enc_key or "",
+    auth = auth, auth_key = auth_key, line = sa.line,
+  })
+end
+
+-- Lines that install an SA: where its SPI, its addresses and its algorithms are named.
+local function installing(parser, state, text, line_number)
+  local direction = string.match(text, "^adding (%a+) ESP SA")
+  if direction then
+    sa_done(parser, state)
+    state.sa = { direction = direction, line = line_number }
+    return
+  end
+  local sa = state.sa
+  if not sa then
+    return
+  end
+  local spi, src, dst = string.match(text, "^%s*SPI 0x(%x+), src ([%x%.:]+) dst ([%x%.:]+)")
+  if spi then
+    sa.spi, sa.src, sa.dst = hex.spi(spi), src, dst
+    return
+  end
+  local algorithm = string.match(text, "using encryption algorithm (%S+) with key size")
+  if algorithm then
+    sa.enc = ENCRYPTION[algorithm] or algorithm
+    return
+  end
+  algorithm = string.match(text, "using integrity algorithm (%S+) with key size")
+  if algorithm then
+    sa.auth = INTEGRITY[algorithm] or algorithm
+    return
+  end
+  if string.find(text, "using replay window", 1, true) or string.find(text, "established with SPIs", 1, true) then
+    sa_done(parser, state)
+  end
+end
+
+-- One line; true when it is charon's.
+function charon.line(parser, line, line_number)
+  local thread, _, text = charon.split(line)
+  if not thread then
+    return false
+  end
+  local state = thread_state(parser, thread)
+  local blob = state.blob
+  if blob then
+    local bytes, count = dump_bytes(text, blob.left)
+    if bytes then
+      blob.digits = blob.digits .. bytes
+      blob.left = blob.left - count
+      if blob.left > 0 and count > 0 then
+        return true
+      end
+    end
+    state.blob = nil
+    if blob.left == 0 then
+      blob_done(parser, state, blob, blob.line)
+    elseif not string.find(blob.name, "^seed") then
+      parser.emit(nil, "a dump of \"" .. blob.label .. "\" is cut short", blob.line)
+    end
+    if bytes then
+      return true
+    end
+  end
+  local label, size = string.match(text, "^(.-) => (%d+) bytes @")
+  local name = label and BLOBS[label]
+  if name and #size <= 4 then
+    state.blob = { name = name, label = label, left = tonumber(size), digits = "", line = line_number }
+    return true
+  end
+  local cookie = string.match(text, "with SPIs (%x+)_i %x+_r")
+  if cookie and #cookie == 16 then
+    state.cookie = string.lower(cookie)
+  end
+  local message = string.match(text, "^parsed %u[%u_]+ (%a+) ")
+  if message then
+    state.role = message == "response" and "initiator" or message == "request" and "responder" or state.role
+  end
+  installing(parser, state, text, line_number)
+  return true
+end
+
+function charon.finish(parser)
+  for _, thread in ipairs(parser.order) do
+    local state = parser.threads[thread]
+    if state.blob and not string.find(state.blob.name, "^seed") then
+      parser.emit(nil, "a dump of \"" .. state.blob.label .. "\" is cut short", state.blob.line)
+    end
+    sa_done(parser, state)
+  end
+end
+
+return charon

@@ -1,0 +1,166 @@
+-- Puts the keys of the chosen log into the profile's tables before Wireshark reads them, and takes them out
+-- afterwards. Needs Wireshark's Dir and the file system; nothing happens before keys.new().
+
+local source = require("rekeyscope_source")
+local store = require("rekeyscope_store")
+
+local keys = {}
+
+local TABLES = { "esp_sa", "ikev1_decryption_table" }
+
+local fs = { rename = os.rename, remove = os.remove }
+
+function fs.read(path)
+  local file = io.open(path, "rb")
+  if not file then
+    return nil
+  end
+  -- nil for a folder, which opens on Linux but cannot be read.
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+function fs.write(path, text)
+  local file, reason = io.open(path, "wb")
+  if not file then
+    return nil, reason
+  end
+  local written
+  written, reason = file:write(text)
+  if not (file:close() and written) then
+    return nil, reason or "the disk is full?"
+  end
+  return true
+end
+
+-- The folder of a profile's tables; "" and "Default" name the personal folder itself.
+local function profile_folder(profile)
+  local folder = string.gsub(Dir.personal_config_path(""), "[/\\]+$", "")
+  if profile and profile ~= "" and profile ~= "Default" then
+    folder = folder .. "/profiles/" .. profile
+  end
+  return folder
+end
+
+local function table_path(profile, name)
+  return profile_folder(profile) .. "/" .. name
+end
+
+local function state_path()
+  return table_path("", "rekeyscope_state")
+end
+
+-- Who we are to another instance that starts at the same moment.
+local function identity()
+  local me = { time = os.time(), pid = string.match(fs.read("/proc/self/stat") or "", "^%d+") }
+  me.nonce = string.format("%d", me.time) .. string.gsub(tostring(me), "[^%x]", "")
+  return me
+end
+
+-- options: { arguments, say }. `say` takes a sentence for the user.
+function keys.new(options)
+  local self = { say = options.say, me = identity(), lent = {} }
+  local state = source.read_state(fs, state_path())
+  self.choice = source.choose(options.arguments, {
+    keylog = os.getenv("REKEYSCOPE_KEYLOG"), profile = os.getenv("REKEYSCOPE_PROFILE"),
+    mode = os.getenv("REKEYSCOPE_MODE"),
+  }, state)
+  if state.seen then
+    -- It holds for the capture that was open when the dialog was used: for one reload.
+    state.seen = nil
+    source.write_state(fs, state_path(), state)
+  end
+  return self
+end
+
+-- Mends what an interrupted run has left in the tables.
+function keys.repair(self)
+  local is_alive = source.alive(fs, self.me.time)
+  local profiles = { "" }
+  if self.choice.profile and profile_folder(self.choice.profile) ~= profile_folder("") then
+    profiles[2] = self.choice.profile
+  end
+  for _, profile in ipairs(profiles) do
+    for _, name in ipairs(TABLES) do
+      if store.repair(fs, table_path(profile, name), is_alive) then
+        self.say(name .. ": took out what an interrupted run had left")
+      end
+    end
+  end
+end
+
+local function put(self, name, list)
+  local path, done, reason = table_path(self.choice.profile, name), true, nil
+  if self.choice.mode == "persistent" then
+    done, reason = store.keep(fs, path, list)
+  elseif #list > 0 then
+    done, reason = store.lend(fs, path, list, self.me)
+    self.lent[path] = done
+  end
+  if not done then
+    self.say("cannot write " .. path .. ": " .. tostring(reason))
+  end
+end
+
+-- Reads the chosen log and puts its rows in. Returns the sets of SPIs that rekeyscope_packets asks for, or nil.
+function keys.load(self)
+  if not self.choice.keylog then
+    return nil
+  end
+  local major, minor = string.match(get_version and get_version() or "", "^(%d+)%.(%d+)")
+  major, minor = tonumber(major or 4), tonumber(minor or 0)
+  local profile = self.choice.profile
+  local loaded, reason = source.load(fs, self.choice, {
+    accepts_chacha = major > 4 or (major == 4 and minor >= 6),
+    user_esp = store.user_part(fs.read(table_path(profile, TABLES[1]))),
+    user_ike = store.user_part(fs.read(table_path(profile, TABLES[2]))),
+  })
+  if not loaded then
+    self.say(reason)
+    return nil
+  end
+  for _, sentence in ipairs(loaded.sentences) do
+    self.say(sentence)
+  end
+  if not Dir.exists(profile_folder(profile)) then
+    Dir.make(profile_folder(profile))
+  end
+  put(self, TABLES[1], loaded.esp)
+  put(self, TABLES[2], loaded.ike1)
+  self.decrypts = #loaded.esp > 0 or #loaded.ike1 > 0
+  return loaded
+end
+
+-- The user's tables as they were. Harmless when there is nothing to give back.
+function keys.give_back(self)
+  for path in pairs(self.lent) do
+    self.lent[path] = nil
+    store.release(fs, path, self.me.nonce)
+  end
+end
+
+-- What the dialog chose, for the reload that follows and for later starts. An empty keylog forgets.
+function keys.remember(state)
+  return source.write_state(fs, state_path(), state)
+end
+
+-- Takes persistent rows out of a profile's tables.
+function keys.forget(profile)
+  for _, name in ipairs(TABLES) do
+    store.keep(fs, table_path(profile, name), {})
+  end
+end
+
+-- A sentence that says why a log cannot be loaded, or nil.
+function keys.try(path)
+  local loaded, reason = source.load(fs, { keylog = path, from = "the dialog" }, {})
+  if not loaded then
+    return reason
+  elseif #loaded.esp == 0 and #loaded.ike1 == 0 then
+    return "No key in it can be loaded.\n" .. table.concat(loaded.sentences, "\n")
+  end
+  return nil
+end
+
+return keys

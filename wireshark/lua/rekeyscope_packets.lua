@@ -1,0 +1,219 @@
+-- From a dissected packet to rekeyscope_sa: reads Wireshark's fields, accounts for each frame once, and keeps
+-- per frame what its tree shows, so that a second pass and a redissection show the same. Needs Wireshark's
+-- Field; nothing happens before packets.new().
+
+local sa = require("rekeyscope_sa")
+
+local packets = {}
+
+local UDP = 17
+local QUICK_MODE, CREATE_CHILD_SA = 32, 36
+
+local FIELDS = {
+  time = "frame.time_epoch", captured = "frame.cap_len", length = "frame.len",
+  ip_src = "ip.src", ip_dst = "ip.dst", ip_next = "ip.proto", ip_length = "ip.len", ip_header = "ip.hdr_len",
+  ip6_src = "ipv6.src", ip6_dst = "ipv6.dst", ip6_next = "ipv6.nxt",
+  udp_src = "udp.srcport", udp_dst = "udp.dstport", udp_length = "udp.length",
+  esp = "esp", spi = "esp.spi", next_header = "esp.protocol", icv_good = "esp.icv_good", icv_bad = "esp.icv_bad",
+  exchange = "isakmp.exchangetype", message_id = "isakmp.messageid", ispi = "isakmp.ispi", response = "isakmp.flag_r",
+  ike_spi = "isakmp.spi", life_type = "isakmp.ipsec.attr.life_type", life = "isakmp.ipsec.attr.life_duration",
+}
+
+-- `keys`: { known, masked, loaded } sets of SPIs, or nil when no log was loaded.
+function packets.new(new_field, keys)
+  local self = { get = {}, keys = keys }
+  for name, field in pairs(FIELDS) do
+    self.get[name] = new_field(field)
+  end
+  packets.reset(self)
+  return self
+end
+
+-- Before a capture is read, again or anew. The per-frame tables hold ESP frames only: six numbers each.
+function packets.reset(self)
+  self.state, self.base = sa.new(), nil
+  self.frame_sa, self.frame_status, self.frame_rekey = {}, {}, {}
+  self.frame_bytes, self.frame_packets, self.frame_us = {}, {}, {}
+end
+
+-- Since the capture's first packet; a whole number, because doubles of seconds since 1970 lose nanoseconds.
+local function microseconds(self)
+  local time = self.get.time().value
+  local base, nanoseconds = self.base, time.nsecs
+  if not base then
+    self.base = { secs = time.secs, nsecs = nanoseconds }
+    return 0
+  end
+  nanoseconds = nanoseconds - base.nsecs
+  return (time.secs - base.secs) * 1000000 + (nanoseconds - nanoseconds % 1000) / 1000
+end
+
+-- Outer addresses as text and the outer header's payload protocol: the first values, because after decryption pinfo
+-- holds the inner ones.
+local function peers(get)
+  local src, dst, next_header = get.ip_src(), get.ip_dst(), get.ip_next()
+  if not src then
+    src, dst, next_header = get.ip6_src(), get.ip6_dst(), get.ip6_next()
+  end
+  if not (src and dst) then
+    return "?", "?", 0
+  end
+  return tostring(src.value), tostring(dst.value), next_header and next_header.value or 0
+end
+
+-- The UDP ports of both peers, which tell hosts behind one NAT apart. The well-known ports tell nothing: IKE moves
+-- between them, and ESP need not follow.
+local function ports_of(get, src, dst, next_header)
+  if next_header ~= UDP then
+    return ""
+  end
+  local from, to = get.udp_src(), get.udp_dst()
+  if not (from and to) then
+    return ""
+  end
+  from, to = from.value, to.value
+  if (from == 500 or from == 4500) and (to == 500 or to == 4500) then
+    return ""
+  end
+  return src < dst and (from .. "-" .. to) or (to .. "-" .. from)
+end
+
+-- ESP bytes of the packet, header and ICV included; what the headers say rather than what was captured, so a snap
+-- length does not matter.
+local function esp_bytes(get, next_header)
+  local esp = get.esp()
+  local captured = esp and esp.len or 0
+  local stated
+  if next_header == UDP then
+    local length = get.udp_length()
+    stated = length and length.value - 8 or 0
+  else
+    local total, header = get.ip_length(), get.ip_header()
+    stated = total and header and total.value - header.value or 0
+  end
+  return stated > captured and stated or captured
+end
+
+-- What became of the key:
+--   verified    decrypted, ICV right          unverified  decrypted, ICV not checked
+--   mismatch    decrypted with a wrong key    cut         not decrypted: the snap length cut the packet
+--   masked      the log shows asterisks       not loaded  the log has it, but it was left out for this capture
+--   unused      the log has it and it was loaded, yet Wireshark did not decrypt    missing  no key in the log
+local function key_status(self, spi)
+  local get, keys = self.get, self.keys
+  local bad = get.icv_bad()
+  if bad and bad.value then
+    return "mismatch"
+  elseif get.next_header() then
+    local good = get.icv_good()
+    return good and good.value and "verified" or "unverified"
+  elseif get.captured().value < get.length().value then
+    return "cut"
+  elseif not keys or not (keys.known[spi] or keys.masked[spi]) then
+    return "missing"
+  elseif not keys.known[spi] then
+    return "masked"
+  end
+  return keys.loaded[spi] and "unused" or "not loaded"
+end
+
+local function account_esp(self, number, us, src, dst, next_header)
+  local get = self.get
+  local spi = string.format("%08x", get.spi().value)
+  local ports = ports_of(get, src, dst, next_header)
+  local one, first = sa.packet(self.state, number, us, src, dst, ports, spi, esp_bytes(get, next_header))
+  if not one then
+    return
+  end
+  local status = key_status(self, spi)
+  one.status[status] = (one.status[status] or 0) + 1
+  self.frame_sa[number], self.frame_status[number] = one, status
+  self.frame_bytes[number], self.frame_packets[number] = one.bytes, one.packets
+  self.frame_us[number] = us - one.first_us
+  if first then
+    self.frame_rekey[number] = one.rekey
+  end
+end
+
+-- The first lifetime in seconds and the first in kilobytes that a message offers.
+local function lifetimes(get)
+  local types, values = { get.life_type() }, { get.life() }
+  local seconds, kilobytes
+  for index, life_type in ipairs(types) do
+    local value = values[index] and values[index].value
+    if life_type.value == 1 then
+      seconds = seconds or value
+    elseif life_type.value == 2 then
+      kilobytes = kilobytes or value
+    end
+  end
+  return seconds, kilobytes
+end
+
+local function named_spis(get)
+  local spis = {}
+  for _, info in ipairs({ get.ike_spi() }) do
+    local digits = string.lower(tostring(info.value))
+    if #digits == 8 then
+      spis[#spis + 1] = digits
+    end
+  end
+  return spis
+end
+
+local function account_ike(self, number, us, src, dst, next_header, exchange_type)
+  local get = self.get
+  local message_id, ispi = get.message_id(), get.ispi()
+  if not message_id or not ispi then
+    return
+  end
+  local version, initiator = 1, nil
+  if exchange_type == CREATE_CHILD_SA then
+    -- Message IDs count per side (RFC 7296 §2.2): who asks is part of an exchange's name.
+    local response = get.response()
+    version, initiator = 2, response and response.value and dst or src
+  end
+  local seconds, kilobytes = lifetimes(get)
+  local digits = string.format("%08x", message_id.value)
+  self.frame_rekey[number] = sa.exchange(self.state, {
+    frame = number, us = us, src = src, dst = dst, ports = ports_of(get, src, dst, next_header),
+    id = tostring(ispi.value) .. digits .. (initiator or ""), number = "0x" .. digits, version = version,
+    initiator = initiator, spis = named_spis(get), kilobytes = kilobytes, seconds = seconds,
+  })
+end
+
+-- A frame, the first time it is dissected.
+function packets.account(self, number)
+  local get = self.get
+  local exchange_type
+  if not self.base then
+    microseconds(self)
+  end
+  if not get.spi() then
+    local exchange = get.exchange()
+    exchange_type = exchange and exchange.value
+    if exchange_type ~= QUICK_MODE and exchange_type ~= CREATE_CHILD_SA then
+      return
+    end
+  end
+  local us = microseconds(self)
+  local src, dst, next_header = peers(get)
+  if exchange_type then
+    account_ike(self, number, us, src, dst, next_header, exchange_type)
+  else
+    account_esp(self, number, us, src, dst, next_header)
+  end
+end
+
+-- What the open capture holds: SPI → { packets, ip }. For loading only the keys it needs.
+function packets.seen(self)
+  local seen = {}
+  for _, one in ipairs(self.state.sas) do
+    local entry = seen[one.spi] or { packets = 0, ip = string.find(one.dst, ":", 1, true) and "IPv6" or "IPv4" }
+    entry.packets = entry.packets + one.packets
+    seen[one.spi] = entry
+  end
+  return seen
+end
+
+return packets

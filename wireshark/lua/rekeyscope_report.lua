@@ -1,0 +1,229 @@
+-- Text of the rekey table and of the SA table. Pure.
+
+local sa = require("rekeyscope_sa")
+
+local report = {}
+
+local function ms(us)
+  return us and string.format("%.1f", us / 1000) or "-"
+end
+
+local function seconds(us)
+  return us and string.format("%.3f", us / 1000000) or "-"
+end
+
+-- 2405.3 kB; a kilobyte is 1000 bytes, as the lifetimes count them.
+local function kilobytes(bytes)
+  return string.format("%.1f", bytes / 1000)
+end
+
+local function percent(fraction)
+  return fraction and string.format("%.1f %%", fraction * 100) or "-"
+end
+
+-- "volume 84.1 % of 2400 kB" and its like, for one rekey.
+function report.trigger(rekey)
+  local trigger = rekey.trigger
+  local limit = trigger.limit_kb and string.format("%s of %d kB", percent(trigger.fraction), trigger.limit_kb)
+  local age = trigger.limit_s and string.format("%s of %d s", percent(trigger.age_fraction), trigger.limit_s)
+  if not trigger.negotiated then
+    return string.format("unknown (volume or time); %s (Windows' default, the lifetime could not be read)", limit)
+  elseif trigger.kind == "volume" then
+    return "volume: " .. limit
+  elseif trigger.kind == "time" then
+    return "time: " .. age
+  end
+  return "unknown (volume or time): " .. (limit or "no volume limit") .. ", " .. (age or "no time limit")
+end
+
+-- Columns aligned with blanks; numbers are strings already.
+local function aligned(head, body)
+  local width = {}
+  for _, row in ipairs({ head }) do
+    for column, text in ipairs(row) do
+      width[column] = #text
+    end
+  end
+  for _, row in ipairs(body) do
+    for column, text in ipairs(row) do
+      if #text > width[column] then
+        width[column] = #text
+      end
+    end
+  end
+  local lines = {}
+  local function put(row)
+    local cells = {}
+    for column, text in ipairs(row) do
+      cells[column] = text .. string.rep(" ", width[column] - #text)
+    end
+    lines[#lines + 1] = (string.gsub(table.concat(cells, "  "), "%s+$", ""))
+  end
+  put(head)
+  for _, row in ipairs(body) do
+    put(row)
+  end
+  return table.concat(lines, "\n")
+end
+
+-- The directions of a tunnel, the one with most bytes first.
+local function directions(tunnel)
+  local list = {}
+  for _, direction in pairs(tunnel.directions) do
+    local bytes = 0
+    for _, one in ipairs(direction.sas) do
+      bytes = bytes + one.bytes
+    end
+    list[#list + 1] = { direction = direction, bytes = bytes }
+  end
+  table.sort(list, function(a, b)
+    if a.bytes ~= b.bytes then
+      return a.bytes > b.bytes
+    end
+    return a.direction.key < b.direction.key
+  end)
+  return list
+end
+
+local function initiator(rekey)
+  return rekey.exchange and rekey.exchange.initiator or "-"
+end
+
+local function exchange_text(rekey)
+  local exchange = rekey.exchange
+  if not exchange then
+    return "none seen"
+  end
+  local kind = exchange.version == 2 and "CREATE_CHILD_SA" or "Quick Mode"
+  return string.format("%s %s, %s ms", kind, exchange.number or "?", ms(exchange.last_us - exchange.us))
+end
+
+local function frames_text(rekey)
+  local frames = { tostring(rekey.frame) }
+  for _, entry in ipairs(directions(rekey.tunnel)) do
+    local frame = rekey.first_frame[entry.direction.key]
+    frames[#frames + 1] = frame and tostring(frame) or "-"
+  end
+  return table.concat(frames, " / ")
+end
+
+local function rekey_row(rekey)
+  local gaps, spis = {}, {}
+  for _, entry in ipairs(directions(rekey.tunnel)) do
+    local key = entry.direction.key
+    gaps[#gaps + 1] = ms(rekey.gap_us[key])
+    local old, new = rekey.old[key], rekey.new[key]
+    spis[#spis + 1] = new and ("0x" .. old.spi .. " > 0x" .. new.spi) or "no packet on a new SA"
+  end
+  local trigger = rekey.trigger
+  return {
+    tostring(rekey.number), seconds(rekey.us), initiator(rekey), kilobytes(trigger.bytes), percent(trigger.fraction),
+    seconds(trigger.age_us), table.concat(gaps, " / "), frames_text(rekey), exchange_text(rekey),
+    table.concat(spis, ", "),
+  }
+end
+
+local HEAD = {
+  "#", "time s", "initiator", "volume kB", "of limit", "age s", "gap ms", "frames", "exchange", "SPIs",
+}
+
+local function limit_note(rekeys)
+  local negotiated, assumed = nil, false
+  for _, rekey in ipairs(rekeys) do
+    if rekey.trigger.negotiated then
+      negotiated = rekey.trigger
+    else
+      assumed = true
+    end
+  end
+  local notes = {}
+  if negotiated then
+    notes[#notes + 1] = string.format("Negotiated lifetime: %s, %s.",
+      negotiated.limit_kb and negotiated.limit_kb .. " kB" or "no volume limit",
+      negotiated.limit_s and negotiated.limit_s .. " s" or "no time limit")
+  end
+  if assumed then
+    notes[#notes + 1] = "\"of limit\": no Quick Mode could be read, so fractions are of Windows' default of "
+      .. sa.DEFAULT_LIMIT_KB .. " kB."
+  end
+  return table.concat(notes, " ")
+end
+
+local LEGEND = [[
+Times count from the capture's first packet. Volume and age are the expiring SA's (the busier direction's volume) when
+the exchange began. Gap: last packet on the old SPI to first packet on the new one, per direction, busier first.
+Frames: exchange / new SPI per direction.
+]]
+
+-- The rekey table. Its numbers are the values of rekeyscope.rekey.
+function report.rekeys(state)
+  local rekeys, body = sa.confirmed(state), {}
+  for number, rekey in ipairs(rekeys) do
+    body[number] = rekey_row(rekey)
+  end
+  if #body == 0 then
+    return "No rekey in this capture.\n"
+  end
+  return aligned(HEAD, body) .. "\n\n" .. LEGEND .. limit_note(rekeys) .. "\n"
+end
+
+local function status_text(one)
+  local names, parts = {}, {}
+  for status in pairs(one.status) do
+    names[#names + 1] = status
+  end
+  table.sort(names)
+  for _, status in ipairs(names) do
+    parts[#parts + 1] = status .. " " .. one.status[status]
+  end
+  return table.concat(parts, ", ")
+end
+
+-- The SA table: every generation of every direction.
+function report.sas(state)
+  local body = {}
+  for _, tunnel in ipairs(state.list) do
+    for _, entry in ipairs(directions(tunnel)) do
+      local direction = entry.direction
+      for _, one in ipairs(direction.sas) do
+        body[#body + 1] = {
+          one.src .. " > " .. one.dst, tostring(one.generation), "0x" .. one.spi, tostring(one.packets),
+          tostring(one.bytes), seconds(one.first_us), seconds(one.last_us - one.first_us), ms(one.gap_us),
+          one.first_frame .. "-" .. one.last_frame, tostring(one.late), status_text(one),
+        }
+      end
+    end
+  end
+  if #body == 0 then
+    return "No ESP in this capture.\n"
+  end
+  local head = {
+    "direction", "gen", "SPI", "packets", "bytes", "first s", "lived s", "gap ms", "frames", "late", "key",
+  }
+  return aligned(head, body) .. "\n"
+end
+
+-- One line of counts.
+function report.summary(state)
+  local generations, packets = 0, 0
+  for _, one in ipairs(state.sas) do
+    packets = packets + one.packets
+    if one.generation > generations then
+      generations = one.generation
+    end
+  end
+  local text = string.format("%d ESP packets, %d SAs, %d generations, %d rekeys", packets, #state.sas, generations,
+    #sa.confirmed(state))
+  if state.left_out > 0 then
+    text = text .. string.format(", %d packets beyond the bound of %d SAs left out", state.left_out, sa.MAX_SAS)
+  end
+  return text
+end
+
+-- Everything: what `tshark -q -z rekeyscope,sa` prints and the GUI's window shows.
+function report.all(state)
+  return report.summary(state) .. "\n\nRekeys\n" .. report.rekeys(state) .. "\nSecurity associations\n"
+    .. report.sas(state)
+end
+
+return report

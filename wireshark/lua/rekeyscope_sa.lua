@@ -1,0 +1,305 @@
+-- Security associations as the capture shows them: generations per tunnel direction, counters, rekeys. Pure:
+-- packets come in through packet() and exchange(), in capture order; nothing is looked up later, so a frame's
+-- values never change.
+--
+--   tunnel      two peers (with their UDP ports behind NAT)
+--   direction   one way through a tunnel; its lineages are the CHILD_SAs that live side by side
+--   SA          one SPI towards one destination; generation 1 is the first of its lineage
+--   rekey       an exchange (IKEv1 Quick Mode, IKEv2 CREATE_CHILD_SA) and the new SPIs that follow it; SPIs alone when
+--               the capture holds no IKE
+--
+-- Times are integers in microseconds since the first packet; sizes are ESP bytes, header and ICV included.
+
+local sa = {}
+
+-- A hostile capture may hold any number of SPIs; beyond this many SAs a packet is not accounted for.
+sa.MAX_SAS = 100000
+-- An exchange takes seconds; messages of one message ID further apart are another exchange (a counter that
+-- wrapped).
+local EXCHANGE_US = 60 * 1000000
+-- Exchanges this soon after the first, before any data, make further CHILD_SAs; they renew nothing.
+local INITIAL_US = 5 * 1000000
+-- An old SPI that still carries data this long after its successor began was not replaced: the two live side by
+-- side.
+local SIDE_BY_SIDE_US = 2 * 1000000
+-- Windows' default lifetime, assumed where no Quick Mode can be read.
+sa.DEFAULT_LIMIT_KB = 250000
+-- A soft limit below this share of the hard one is not recognised as such (seen: 0.75 to 0.95, and 0.33 in an
+-- odd configuration).
+local SOFT_SHARE = 3 / 10
+
+function sa.new()
+  return { tunnels = {}, list = {}, by_id = {}, sas = {}, rekeys = {}, left_out = 0 }
+end
+
+local function tunnel_of(state, src, dst, ports)
+  local key = (src < dst) and (src .. dst) or (dst .. src)
+  key = key .. ports
+  local tunnel = state.tunnels[key]
+  if not tunnel then
+    tunnel = { number = #state.list + 1, directions = {}, by_message = {}, rekeys = {}, spis = {},
+      initial = 0 }
+    state.tunnels[key] = tunnel
+    state.list[#state.list + 1] = tunnel
+  end
+  return tunnel
+end
+
+local function direction_of(tunnel, src, dst)
+  local key = src .. dst
+  local direction = tunnel.directions[key]
+  if not direction then
+    direction = { key = key, src = src, dst = dst, lineages = {}, sas = {}, tunnel = tunnel }
+    tunnel.directions[key] = direction
+  end
+  return direction
+end
+
+-- The newest SA of the lineage that a new SPI continues: the one in use longest where several live side by side.
+local function predecessor(direction)
+  local oldest
+  for _, lineage in ipairs(direction.lineages) do
+    if not oldest or lineage.current.first_us < oldest.current.first_us then
+      oldest = lineage
+    end
+  end
+  return oldest
+end
+
+-- The lifetime that governs an SA: of the exchange that made it, else of another exchange of the tunnel.
+local function limits(...)
+  for index = 1, select("#", ...) do
+    local exchange = select(index, ...)
+    if exchange and (exchange.limit_kb or exchange.limit_s) then
+      return exchange.limit_kb, exchange.limit_s, true
+    end
+  end
+  return sa.DEFAULT_LIMIT_KB, nil, false
+end
+
+-- What the SAs in use had carried when a rekey began, and which limit that points to. One rekey alone cannot
+-- prove its cause: where neither limit is near, or none is known, the answer is "unknown".
+local function trigger_at(tunnel, us, current)
+  local trigger = { bytes = 0, both_bytes = 0, packets = 0 }
+  local exchange
+  for _, direction in pairs(tunnel.directions) do
+    local lineage = predecessor(direction)
+    local old = lineage and lineage.current
+    if old then
+      trigger.both_bytes = trigger.both_bytes + old.bytes
+      if old.bytes > trigger.bytes then
+        trigger.bytes, trigger.packets = old.bytes, old.packets
+      end
+      if not trigger.age_us or us - old.first_us > trigger.age_us then
+        trigger.age_us = us - old.first_us
+      end
+      exchange = exchange or (old.rekey and old.rekey.exchange)
+    end
+  end
+  local kilobytes, seconds, negotiated = limits(exchange, tunnel.first_exchange, current)
+  trigger.limit_kb, trigger.limit_s, trigger.negotiated = kilobytes, seconds, negotiated
+  trigger.fraction = kilobytes and kilobytes > 0 and trigger.bytes / (kilobytes * 1000) or nil
+  trigger.age_fraction = seconds and seconds > 0 and trigger.age_us and trigger.age_us / (seconds * 1000000) or nil
+  local by_volume, by_time = trigger.fraction or 0, trigger.age_fraction or 0
+  trigger.kind = "unknown"
+  if negotiated and by_volume >= SOFT_SHARE and by_volume > 2 * by_time then
+    trigger.kind = "volume"
+  elseif negotiated and by_time >= SOFT_SHARE and by_time > 2 * by_volume then
+    trigger.kind = "time"
+  end
+  return trigger
+end
+
+local function new_rekey(state, tunnel, frame, us, exchange)
+  local rekey = {
+    number = #state.rekeys + 1, tunnel = tunnel, frame = frame, us = us, exchange = exchange,
+    old = {}, new = {}, gap_us = {}, first_frame = {}, trigger = trigger_at(tunnel, us, exchange),
+  }
+  state.rekeys[rekey.number] = rekey
+  tunnel.rekeys[#tunnel.rekeys + 1] = rekey
+  if exchange then
+    exchange.rekey = rekey
+  end
+  return rekey
+end
+
+-- Both sides have spoken: from then on the new SA may carry data.
+local function may_carry(rekey)
+  local exchange = rekey.exchange
+  return not exchange or exchange.answered
+end
+
+-- The rekey that a new SPI belongs to: the one whose exchange names it, else the last whose exchange was
+-- answered, else an earlier one that overlaps it (two rekeys at once).
+local function rekey_for(tunnel, direction, spi)
+  local named = tunnel.spis[spi]
+  if named then
+    return named.rekey, true
+  end
+  local earliest
+  for index = #tunnel.rekeys, 1, -1 do
+    local rekey = tunnel.rekeys[index]
+    if may_carry(rekey) then
+      if not rekey.new[direction.key] then
+        return rekey, true
+      end
+      earliest = earliest and (rekey.us < earliest and rekey.us or earliest) or rekey.us
+      local before = tunnel.rekeys[index - 1]
+      local ended = before and before.exchange and before.exchange.last_us or before and before.us
+      if not ended or ended < earliest then
+        return nil
+      end
+    end
+  end
+  return nil
+end
+
+local function start_lineage(direction, new)
+  local lineage = { number = #direction.lineages + 1, current = new }
+  direction.lineages[lineage.number] = lineage
+  new.lineage, new.generation = lineage, 1
+end
+
+local function succeed(state, new, lineage, frame, us)
+  local direction, old = new.direction, lineage.current
+  local tunnel = direction.tunnel
+  local rekey, known = rekey_for(tunnel, direction, new.spi)
+  local initial = not rekey and #tunnel.rekeys == 0 and #direction.lineages < tunnel.initial
+  if initial or (known and not rekey) then
+    -- Of an exchange that came before any data: a CHILD_SA beside the first, not a rekey of it.
+    start_lineage(direction, new)
+    return
+  end
+  rekey = rekey or new_rekey(state, tunnel, frame, us, nil)
+  new.lineage, new.generation, new.previous, new.rekey = lineage, old.generation + 1, old, rekey
+  new.gap_us = us - old.last_us
+  lineage.current, old.next = new, new
+  rekey.old[direction.key], rekey.new[direction.key] = old, new
+  rekey.gap_us[direction.key] = new.gap_us
+  rekey.first_frame[direction.key] = frame
+end
+
+local function new_sa(state, tunnel, src, dst, spi, frame, us)
+  local direction = direction_of(tunnel, src, dst)
+  local new = {
+    number = #state.sas + 1, spi = spi, src = src, dst = dst, direction = direction, first_frame = frame,
+    first_us = us, packets = 0, bytes = 0, late = 0, status = {},
+  }
+  state.sas[new.number] = new
+  direction.sas[#direction.sas + 1] = new
+  state.by_id[spi .. dst] = new
+  tunnel.spis_seen = true
+  local lineage = predecessor(direction)
+  if lineage then
+    succeed(state, new, lineage, frame, us)
+  else
+    start_lineage(direction, new)
+  end
+  return new
+end
+
+-- A superseded SPI still in use long after: undo the succession for what follows. The frames already passed
+-- keep their values.
+local function split(old)
+  local new = old.next
+  old.next = nil
+  local direction = old.direction
+  if new.lineage.current == old then
+    return
+  end
+  local lineage = { number = #direction.lineages + 1, current = old }
+  direction.lineages[lineage.number] = lineage
+  old.lineage = lineage
+  new.beside = old
+  if new.rekey then
+    new.rekey.beside = true
+  end
+end
+
+-- One ESP packet. `src` and `dst` are opaque strings of equal meaning throughout; `ports` is "" or names the
+-- UDP ports of both peers in an order that does not depend on direction. Returns the SA (nil past the bound)
+-- and whether the packet is its first.
+function sa.packet(state, frame, us, src, dst, ports, spi, bytes)
+  local one, first = state.by_id[spi .. dst], false
+  if not one then
+    if #state.sas >= sa.MAX_SAS then
+      state.left_out = state.left_out + 1
+      return nil, false
+    end
+    one, first = new_sa(state, tunnel_of(state, src, dst, ports), src, dst, spi, frame, us), true
+  end
+  if one.ports ~= ports then
+    -- First sight, or a NAT has moved the peer to another port: the tunnel stays the same.
+    one.ports = ports
+    local key = (src < dst) and (src .. dst) or (dst .. src)
+    state.tunnels[key .. ports] = one.direction.tunnel
+  end
+  one.packets = one.packets + 1
+  one.bytes = one.bytes + bytes
+  one.last_us, one.last_frame = us, frame
+  local successor = one.next
+  if successor then
+    one.late = one.late + 1
+    if us - successor.first_us > SIDE_BY_SIDE_US and successor.last_us and successor.packets > 1 then
+      split(one)
+    end
+  end
+  return one, first
+end
+
+local function exchange_of(state, tunnel, message)
+  local exchange = tunnel.by_message[message.id]
+  if exchange and message.us - exchange.last_us <= EXCHANGE_US then
+    return exchange
+  end
+  exchange = {
+    id = message.id, number = message.number, version = message.version, frame = message.frame, us = message.us,
+    last_us = message.us, initiator = message.initiator or message.src, frames = 0, spis = {},
+    limit_kb = message.kilobytes, limit_s = message.seconds,
+  }
+  tunnel.by_message[message.id] = exchange
+  local first = tunnel.first_exchange
+  if tunnel.spis_seen or (first and message.us - first.us > INITIAL_US) then
+    new_rekey(state, tunnel, message.frame, message.us, exchange)
+  else
+    tunnel.first_exchange = first or exchange
+    tunnel.initial = tunnel.initial + 1
+  end
+  return exchange
+end
+
+-- A message of an exchange that makes CHILD_SAs: { frame, us, src, dst, ports, id, number, version, initiator,
+-- spis, kilobytes, seconds }. `id` tells exchanges apart (cookies, message ID, who asks), `number` is the
+-- message ID; `spis`, `kilobytes` and `seconds` are what the message offers when it could be decrypted. Returns
+-- the rekey it belongs to (nil for a first exchange) and the exchange.
+function sa.exchange(state, message)
+  local tunnel = tunnel_of(state, message.src, message.dst, message.ports)
+  local exchange = exchange_of(state, tunnel, message)
+  exchange.last_us, exchange.last_frame = message.us, message.frame
+  exchange.frames = exchange.frames + 1
+  exchange.answered = exchange.answered or message.src ~= exchange.initiator
+  -- The responder speaks last: what it returns is what holds.
+  exchange.limit_kb = message.kilobytes or exchange.limit_kb
+  exchange.limit_s = message.seconds or exchange.limit_s
+  for _, spi in ipairs(message.spis or {}) do
+    tunnel.spis[spi] = exchange
+    exchange.spis[#exchange.spis + 1] = spi
+  end
+  return exchange.rekey, exchange
+end
+
+-- Rekeys that the whole capture confirms, in order: not those that were two CHILD_SAs side by side, and not an
+-- IKEv2 exchange without a new SPI, which may have renewed the IKE SA instead.
+function sa.confirmed(state)
+  local list = {}
+  for _, rekey in ipairs(state.rekeys) do
+    local switched = next(rekey.new) ~= nil
+    local child = switched or (rekey.exchange and (rekey.exchange.version ~= 2 or #rekey.exchange.spis > 0))
+    if child and not rekey.beside then
+      list[#list + 1] = rekey
+    end
+  end
+  return list
+end
+
+return sa

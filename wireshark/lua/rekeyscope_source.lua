@@ -1,0 +1,195 @@
+-- Where the key log comes from and what it gives: arguments, environment, the dialog's state file; then
+-- entries, rows, and the sentences that say what happened. Pure but for `fs` (see rekeyscope_store.lua).
+
+local keylog = require("rekeyscope_keylog")
+local rows = require("rekeyscope_rows")
+local store = require("rekeyscope_store")
+
+local source = {}
+
+-- Sentences about single lines that are worth printing; the rest is counted.
+local MAX_SENTENCES = 5
+
+-- "key=value" arguments of -X lua_script1:… as a table; anything else is ignored.
+function source.arguments(...)
+  local options = {}
+  for index = 1, select("#", ...) do
+    local argument = select(index, ...)
+    local name, value = string.match(type(argument) == "string" and argument or "", "^(%l+)=(.*)$")
+    if name then
+      options[name] = value
+    end
+  end
+  return options
+end
+
+-- The state file: "name=value" lines, written by the dialog.
+function source.read_state(fs, path)
+  local state = {}
+  for line in string.gmatch(fs.read(path) or "", "[^\r\n]+") do
+    local name, value = string.match(line, "^(%l+)=(.*)$")
+    if name then
+      state[name] = value
+    end
+  end
+  return state
+end
+
+function source.write_state(fs, path, state)
+  local lines = {}
+  for _, name in ipairs({ "keylog", "profile", "mode", "seen" }) do
+    if state[name] and state[name] ~= "" and not string.find(state[name], "[\r\n]") then
+      lines[#lines + 1] = name .. "=" .. state[name]
+    end
+  end
+  if #lines == 0 then
+    fs.remove(path)
+    return true
+  end
+  return fs.write(path, table.concat(lines, "\n") .. "\n")
+end
+
+-- What to load: the first source that names a log decides; profile and mode come from the same order of sources.
+function source.choose(arguments, environment, state)
+  local choice = {
+    profile = arguments.profile or environment.profile or state.profile,
+    mode = arguments.mode or environment.mode or state.mode or "ephemeral",
+  }
+  if arguments.keylog and arguments.keylog ~= "" then
+    choice.keylog, choice.from = arguments.keylog, "-X lua_script1:keylog="
+  elseif environment.keylog and environment.keylog ~= "" then
+    choice.keylog, choice.from = environment.keylog, "REKEYSCOPE_KEYLOG"
+  elseif state.keylog and state.keylog ~= "" then
+    choice.keylog, choice.from, choice.seen = state.keylog, "the dialog", state.seen
+  end
+  return choice
+end
+
+-- "spi:packets:ip spi:packets:ip …": what the open capture holds, handed over a reload.
+function source.seen_text(seen)
+  local parts = {}
+  for spi, what in pairs(seen) do
+    parts[#parts + 1] = string.format("%s:%d:%s", spi, what.packets, what.ip)
+  end
+  table.sort(parts)
+  return table.concat(parts, " ")
+end
+
+function source.seen_table(text)
+  local seen
+  for spi, packets, ip in string.gmatch(text or "", "(%x%x%x%x%x%x%x%x):(%d+):(IPv[46])") do
+    seen = seen or {}
+    seen[spi] = { packets = tonumber(packets), ip = ip }
+  end
+  return seen
+end
+
+-- The text of a log: a file, or a folder that `rekeyscope keys --export wireshark` wrote.
+local function read_log(fs, path)
+  local text = fs.read(path)
+  if text then
+    return text
+  end
+  local parts = {}
+  for _, name in ipairs({ "esp_sa", "ikev1_decryption_table" }) do
+    parts[#parts + 1] = fs.read(path .. "/" .. name)
+  end
+  return #parts > 0 and table.concat(parts, "\n") or nil
+end
+
+local function count(entries)
+  local n = { esp = 0, masked = 0, conflict = 0, ike1 = 0 }
+  for _, entry in ipairs(entries) do
+    if entry.status == "masked" then
+      n.masked = n.masked + 1
+    else
+      n[entry.kind] = n[entry.kind] + 1
+      if entry.status == "conflict" then
+        n.conflict = n.conflict + 1
+      end
+    end
+  end
+  return n
+end
+
+local ADVICE_MASKED = "%d SAs with masked keys: read the log on the serial console or with `ipsec ike log N key-info`"
+local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE LOG --export wireshark` and load what it writes"
+local ADVICE_MANY = "%d rows: Wireshark walks them all for every packet; expect it to be slow above about %d"
+
+local function sentences(log, parsed, esp, ike)
+  local n, list = count(parsed.entries), {}
+  local formats = #parsed.formats > 0 and " (" .. table.concat(parsed.formats, ", ") .. ")" or ""
+  list[1] = string.format("%d ESP and %d IKE keys in %s%s", n.esp, n.ike1, log, formats)
+  if n.masked > 0 then
+    list[#list + 1] = string.format(ADVICE_MASKED, n.masked)
+  end
+  if n.conflict > 0 then
+    list[#list + 1] = n.conflict .. " keys contradict another key of the same SA: the first in the log is used"
+  end
+  for _, name in ipairs(parsed.unsupported) do
+    list[#list + 1] = "unsupported: " .. string.format(ADVICE_EXPORT, name)
+  end
+  if parsed.derived then
+    list[#list + 1] = "unsupported: " .. string.format(ADVICE_EXPORT, "keys that must be derived from SKEYID")
+  end
+  if #esp.rows > rows.MANY then
+    list[#list + 1] = string.format(ADVICE_MANY, #esp.rows, rows.MANY)
+  end
+  if esp.unseen > 0 then
+    list[#list + 1] = esp.unseen .. " SPIs of the log do not occur in the capture and are not loaded"
+  end
+  local bad = {}
+  for _, part in ipairs({ parsed.problems, esp.rejected, ike.rejected }) do
+    for _, problem in ipairs(part) do
+      bad[#bad + 1] = problem
+    end
+  end
+  for index = 1, #bad <= MAX_SENTENCES and #bad or MAX_SENTENCES do
+    list[#list + 1] = string.format("%s:%s: %s", log, tostring(bad[index].line or "?"), bad[index].reason)
+  end
+  if #bad > MAX_SENTENCES then
+    list[#list + 1] = (#bad - MAX_SENTENCES) .. " more lines like these"
+  end
+  return list
+end
+
+-- Reads the chosen log. options: { accepts_chacha, user_esp, user_ike }. Returns { esp, ike1, sentences, known,
+-- masked } or nil and a sentence. `known` and `masked` are sets of SPIs.
+function source.load(fs, choice, options)
+  local text = read_log(fs, choice.keylog)
+  if not text then
+    return nil, "cannot read the key log " .. choice.keylog .. " (named by " .. choice.from .. ")"
+  end
+  local parsed = keylog.parse(text)
+  local seen = source.seen_table(choice.seen)
+  local all = rows.esp(parsed.entries, { accepts_chacha = options.accepts_chacha, user = options.user_esp })
+  local esp = all
+  if seen and #all.rows > rows.MANY then
+    esp = rows.esp(parsed.entries, { accepts_chacha = options.accepts_chacha, user = options.user_esp, seen = seen })
+  end
+  local ike = rows.ike1(parsed.entries, { user = options.user_ike })
+  local result = { esp = esp.rows, ike1 = ike.rows, known = {}, masked = {} }
+  result.loaded = rows.spis(table.concat(esp.rows, "\n") .. "\n" .. (options.user_esp or ""))
+  for _, entry in ipairs(parsed.entries) do
+    if entry.kind == "esp" then
+      result[entry.status == "masked" and "masked" or "known"][entry.spi] = true
+    end
+  end
+  result.sentences = sentences(choice.keylog, parsed, esp, ike)
+  return result
+end
+
+-- Which program a section's marker names, and whether it may still be starting: by its process where the system
+-- shows processes, else by age.
+function source.alive(fs, now)
+  return function(marker)
+    if marker.pid and fs.read("/proc/self/stat") then
+      return fs.read("/proc/" .. marker.pid .. "/stat") ~= nil
+    end
+    return marker.time ~= nil and now - marker.time >= 0 and now - marker.time < 10
+  end
+end
+
+source.store = store
+
+return source

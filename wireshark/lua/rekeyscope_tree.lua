@@ -1,0 +1,88 @@
+-- Fields, expert info and the subtree of a frame. Needs Wireshark's ProtoField, ProtoExpert and UInt64; nothing
+-- happens before tree.new().
+
+local report = require("rekeyscope_report")
+
+local tree = {}
+
+-- Declares everything on `proto`.
+function tree.new(proto)
+  local F = {
+    generation = ProtoField.uint32("rekeyscope.sa_generation", "SA generation", base.DEC),
+    rekey = ProtoField.uint32("rekeyscope.rekey", "Rekey", base.DEC),
+    trigger = ProtoField.string("rekeyscope.rekey_trigger", "Trigger"),
+    bytes = ProtoField.uint64("rekeyscope.sa_bytes", "Bytes on this SA so far", base.DEC),
+    packets = ProtoField.uint32("rekeyscope.sa_packets", "Packets on this SA so far", base.DEC),
+    age = ProtoField.double("rekeyscope.sa_age", "Age of this SA (s)"),
+    prev_spi = ProtoField.uint32("rekeyscope.prev_spi", "SPI before", base.HEX),
+    gap = ProtoField.double("rekeyscope.gap_ms", "Gap since the SPI before (ms)"),
+    status = ProtoField.string("rekeyscope.key_status", "Key"),
+  }
+  local E = {
+    rekey = ProtoExpert.new("rekeyscope.rekey.expert", "Rekey", expert.group.SEQUENCE, expert.severity.NOTE),
+    mismatch = ProtoExpert.new("rekeyscope.key_mismatch.expert", "Key mismatch", expert.group.CHECKSUM,
+      expert.severity.ERROR),
+  }
+  local fields, experts = {}, {}
+  for _, field in pairs(F) do
+    fields[#fields + 1] = field
+  end
+  for _, info in pairs(E) do
+    experts[#experts + 1] = info
+  end
+  proto.fields, proto.experts = fields, experts
+  return { proto = proto, F = F, E = E }
+end
+
+local WORD = 4294967296
+
+local function add_sa(self, branch, packets, number, one)
+  local F, bytes = self.F, packets.frame_bytes[number]
+  branch:add(F.generation, one.generation):set_generated()
+  branch:add(F.bytes, UInt64(bytes % WORD, (bytes - bytes % WORD) / WORD)):set_generated()
+  branch:add(F.packets, packets.frame_packets[number]):set_generated()
+  branch:add(F.age, packets.frame_us[number] / 1000000):set_generated()
+  local previous = one.previous
+  if previous then
+    branch:add(F.prev_spi, tonumber(previous.spi, 16)):set_generated()
+  end
+  local status = packets.frame_status[number]
+  branch:add(F.status, status):set_generated()
+  if status == "mismatch" then
+    branch:add_proto_expert_info(self.E.mismatch, "The key for SPI 0x" .. one.spi .. " does not fit: bad ICV")
+  end
+end
+
+local function add_rekey(self, branch, number, rekey, one)
+  local trigger = report.trigger(rekey)
+  branch:add(self.F.rekey, rekey.number):set_generated()
+  branch:add(self.F.trigger, trigger):set_generated()
+  local text
+  if one then
+    branch:add(self.F.gap, one.gap_us / 1000):set_generated()
+    text = string.format("Rekey %d: first packet on 0x%s, which replaces 0x%s after %.1f ms", rekey.number, one.spi,
+      one.previous.spi, one.gap_us / 1000)
+  elseif number == rekey.frame then
+    text = string.format("Rekey %d begins: %s", rekey.number, trigger)
+  end
+  if text then
+    branch:add_proto_expert_info(self.E.rekey, text)
+  end
+end
+
+-- The subtree of a frame that was accounted for.
+function tree.show(self, root, packets, number)
+  local one, rekey = packets.frame_sa[number], packets.frame_rekey[number]
+  if not (one or rekey) then
+    return
+  end
+  local branch = root:add(self.proto)
+  if one then
+    add_sa(self, branch, packets, number, one)
+  end
+  if rekey then
+    add_rekey(self, branch, number, rekey, one)
+  end
+end
+
+return tree
