@@ -1,8 +1,44 @@
-//! What the rekeys cost: method.md in code. Pure functions over a series and the moments of the rekeys; nothing here
-//! knows packets.
+//! What the rekeys cost. Pure functions over a series and the moments of the rekeys; nothing here knows packets.
+//!
+//! In order of reading:
+//!
+//! ```text
+//! transfer  which part of the series is the transfer, which rekeys lie in it
+//! baseline  window lengths W, affected intervals, the rate a rekey is compared with
+//! stall     bytes lost, equivalent stall, depth, duration
+//! gap       per rekey: is its longest silence rare without a rekey?
+//! placebo   the same stalls at moments drawn on the byte clock; bias; p over all W
+//! hurt      which rekeys hurt (Benjamini–Hochberg)
+//! aggregate mean over the rekeys, t-intervals, minimum detectable stall, walk over W
+//! verdict   shown, some, bounded, inconclusive      sentence  the same in words
+//! projection, mean_rekey, sensitivity               what else the report shows
+//! compare   several captures: seconds per rekey by regression
+//! simulate  synthetic traffic, for the calibration only
+//! ```
+//!
+//! The unit of every test is the rekey, never the bin: a t-test over pooled bins calls 19–28 % of no-effect runs
+//! significant. Losses are never clipped at zero. Real rekeys and placebos obey the same rules.
 
-use crate::analysis::{Direction, Estimate, Impact, MeanRekey, Projection, RekeyImpact};
+mod aggregate;
+mod baseline;
+mod evaluate;
+mod gap;
+mod grid;
+mod hurt;
+#[cfg(test)]
+mod lab;
+mod mean_rekey;
+mod placebo;
+mod projection;
+mod sensitivity;
+mod sentence;
+mod stall;
+mod transfer;
+mod verdict;
+
+use crate::analysis::{Counted, Direction, Impact, MeanRekey, Projection, RekeyImpact};
 use crate::time::Timestamp;
+use evaluate::{Choices, Evaluation, evaluate};
 
 /// One direction of one tunnel, as the estimators want it.
 #[derive(Debug, Clone)]
@@ -81,8 +117,48 @@ pub struct DirectionImpact {
     pub projection: Vec<Projection>,
 }
 
-/// Runs the whole method on one direction. Deterministic for a given seed.
-pub fn assess(_traffic: &Traffic, _rekeys: &[RekeyMoment], _settings: &Settings) -> DirectionImpact {
-    let _ = std::marker::PhantomData::<Estimate>;
-    unimplemented!()
+/// Runs the whole method on one direction. Deterministic for a given seed, whatever the number of threads.
+pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings) -> DirectionImpact {
+    let main = evaluate(traffic, rekeys, settings, &Choices::default());
+    let impact = summarise(traffic, rekeys, settings, &main);
+    DirectionImpact {
+        rekeys: main.rekey_impacts(rekeys, settings.direction),
+        mean_rekey: mean_rekey::superpose(&main, settings),
+        projection: projection::project(&main, settings),
+        impact,
+    }
+}
+
+fn summarise(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings, main: &Evaluation) -> Impact {
+    let attribution = projection::attribute(main, settings);
+    let decision = &main.decision;
+    Impact {
+        tunnel: settings.tunnel,
+        direction: settings.direction,
+        verdict: decision.verdict,
+        sentence: sentence::verdict(main, &attribution, settings),
+        counted: if settings.outer {
+            Counted::OuterBytes
+        } else {
+            Counted::InnerNewBytes
+        },
+        rekeys: settings.rekeys_total.max(rekeys.len()),
+        rekeys_used: main.used_count(),
+        rekeys_hurt: main.hurt_indexes(),
+        observed_bps: attribution.observed_bps,
+        counterfactual_bps: attribution.counterfactual_bps,
+        reference_bps: settings.reference_bps,
+        interest_ms: main.interest_s(settings).map(|s| s * 1000.0),
+        stall_ms: main.decided_stall().map(|m| m.interval_ms()),
+        at_least: decision.at_least,
+        decision_window_s: main.decided_window().map(|w| w.seconds),
+        affected_share: main.decided_window().map(|w| 1.0 - w.free_share),
+        bias_ms: main.decided_stall().and_then(|m| m.bias_s).map(|s| s * 1000.0),
+        p: decision.p,
+        mde_ms: main.minimum_detectable_s.map(|s| s * 1000.0),
+        explained_share: attribution.explained_share.clone(),
+        arithmetic_bound: sentence::arithmetic_bound(main, &attribution, settings),
+        sensitivity: sensitivity::rerun(traffic, rekeys, settings, main),
+        seed: settings.seed,
+    }
 }
