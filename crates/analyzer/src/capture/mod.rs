@@ -260,3 +260,6 @@ enum Recognised {
     Empty,
     Foreign(String),
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,6 +38,14 @@ pub(crate) fn packets(count: usize) -> Vec<Packet> {
         .collect()
 }
 
+/// Packets that no compressor makes smaller: about 1.8 MB, several blocks in each compressed format.
+pub(crate) fn noise() -> Vec<Packet> {
+    let noise = |i: u64| (i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+    (0..3000_u64)
+        .map(|i| Packet::new(i as i64, (0..600).map(|b| noise(i * 600 + b)).collect()))
+        .collect()
+}
+
 /// Writes integers in one byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -268,7 +276,8 @@ pub(crate) fn zstd(plain: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn lz4(plain: &[u8]) -> Vec<u8> {
-    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    let blocks = lz4_flex::frame::FrameInfo::new().block_size(lz4_flex::frame::BlockSize::Max64KB);
+    let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(blocks, Vec::new());
     encoder.write_all(plain).unwrap();
     encoder.finish().unwrap()
 }
