@@ -2,6 +2,8 @@
 
 pub mod cipher;
 pub mod inner;
+pub mod null;
+pub mod sequence;
 
 #[cfg(test)]
 mod lab_test;

@@ -362,11 +362,50 @@ fn tcp_options() {
     assert_eq!(walked(6, &tcp(TcpSegment::ACK, &broken, &[1])).transport_bytes, 1);
 }
 
+fn ip_comp(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut deflated =
+        flate2::write::DeflateEncoder::new(vec![protocol, 0, 0, 2], flate2::Compression::best());
+    deflated.write_all(payload).unwrap();
+    deflated.finish().unwrap()
+}
+
+#[test]
+fn deflated_payloads() {
+    let text: Vec<u8> = (0..1000u16).map(|i| (u32::from(i).pow(2) >> 5) as u8).collect();
+    let transport = ip_comp(6, &tcp(TcpSegment::ACK, &[], &text));
+    let inner = walk(108, &transport, transport.len(), Some(OUTER));
+    assert_eq!(
+        (inner.flow, inner.transport_bytes, inner.layers),
+        (flow(6, OUTER, 12345, 5201), 1000, Layers::IPCOMP)
+    );
+    let of_prefix = walk(108, &transport[..PREFIX], transport.len(), Some(OUTER));
+    assert_eq!(of_prefix.stopped_at, Some("IPComp (whole payload needed)"));
+    assert_eq!(of_prefix.transport_bytes as usize, transport.len() - 4);
+    // The length of a whole IP packet is at its beginning: the prefix is enough.
+    let tunnel = ip_comp(4, &ipv4(6, &tcp(TcpSegment::ACK, &[], &text)));
+    assert!(tunnel.len() > PREFIX);
+    for cut in [PREFIX, tunnel.len()] {
+        let inner = walk(108, &tunnel[..cut], tunnel.len(), Some(OUTER));
+        assert_eq!(
+            (inner.flow, inner.transport_bytes, inner.ip_bytes),
+            (flow(6, INNER, 12345, 5201), 1000, 1040)
+        );
+    }
+    for cut in 0..tunnel.len() {
+        walk(108, &tunnel[..cut], tunnel.len(), None);
+        walk(108, &tunnel[..cut], cut, None);
+    }
+    let bomb = ip_comp(4, &vec![0; 1 << 20]);
+    assert_eq!(walk(108, &bomb, bomb.len(), None).stopped_at, Some("IPComp"));
+}
+
 #[test]
 fn named_where_the_walk_stops() {
     for (next_header, payload, name) in [
         (50, &[1, 2, 3, 4, 0, 0, 0, 1, 9][..], "ESP in ESP"),
-        (108, &[6, 0, 0, 2, 1, 2, 3], "IPComp"),
+        (108, &[6, 0, 0, 3, 1, 2, 3], "IPComp"),
+        (108, &[6, 0, 0, 2, 0xff, 2, 3], "IPComp"),
         (115, &[0, 0, 0, 1, 0, 0], "L2TPv3"),
         (4, &[0x75; 40], "IPv4"),
         (47, &[0x40, 0, 8, 0, 0, 0, 0, 0], "GRE source routing"),
