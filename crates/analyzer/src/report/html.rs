@@ -303,7 +303,7 @@ fn figures(i: &Impact) -> Vec<Figure> {
     );
     push(
         "Rekeys that hurt",
-        Some(format!("{} of {}", i.rekeys_hurt.len(), i.rekeys_used)),
+        (i.rekeys_used > 0).then(|| format!("{} of {}", i.rekeys_hurt.len(), i.rekeys_used)),
         "of those in the transfer",
     );
     push(
@@ -339,7 +339,7 @@ fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
 fn timeline_caption(analysis: &Analysis) -> String {
     let counted = analysis.impact.first().map_or("", |i| words::counted(i.counted));
     format!(
-        "Line: mean; band: lowest to highest bin of {} behind each point, cut off at the top; counted: {counted}. \
+        "Line: mean; band: lowest to highest bin of {} behind each point; bursts are cut off at the top; counted: {counted}. \
          Vertical marks: rekeys, from the first message of the exchange to the switch of that direction; those in \
          orange hurt. A mark links to the row of its rekey.",
         format::duration_ms(analysis.series.bin_ms)
@@ -545,15 +545,36 @@ mod tests {
         assert!(html.len() < 5_000_000, "{}", html.len());
     }
 
-    /// Writes every example as a file, to look at: `REKEYSCOPE_GALLERY=/tmp/gallery cargo test --lib gallery -- --ignored`.
+    /// Writes every example, and the documents `*.json` that lie there, as files to look at: `REKEYSCOPE_GALLERY=/tmp/gallery cargo test --lib gallery -- --ignored`.
     #[test]
     #[ignore = "writes files to look at"]
     fn gallery() {
         let Some(dir) = std::env::var_os("REKEYSCOPE_GALLERY").map(std::path::PathBuf::from) else {
             return;
         };
-        for (n, document) in example::all().iter().enumerate() {
+        let given = std::fs::read_dir(&dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let given: Vec<Analysis> = given
+            .filter(|path| path.extension().is_some_and(|e| e == "json"))
+            .map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+            .collect();
+        for (n, document) in example::all().iter().chain(&given).enumerate() {
             std::fs::write(dir.join(format!("{n}.html")), render(document)).unwrap();
+            std::fs::write(
+                dir.join(format!("{n}.document")),
+                serde_json::to_string(document).unwrap(),
+            )
+            .unwrap();
+            let options = crate::report::text::TextOptions {
+                width: 80,
+                color: true,
+            };
+            std::fs::write(
+                dir.join(format!("{n}.txt")),
+                crate::report::text::render(document, options),
+            )
+            .unwrap();
             for plots in plot::render(document) {
                 for plot in plots.iter().take(3) {
                     std::fs::write(dir.join(format!("{n}-{}.svg", plot.name)), plot.standalone()).unwrap();

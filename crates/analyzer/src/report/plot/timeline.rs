@@ -9,7 +9,7 @@ use super::style::{self, px};
 use super::{Blank, Canvas, Drawn, Plot, link};
 use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, began, is_hurt, number};
-use crate::report::reduce::{Column, columns};
+use crate::report::reduce::{Column, ceiling, columns};
 use crate::report::{format, words};
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
@@ -36,6 +36,8 @@ const AXIS: u32 = 42;
 const MOST_MARKS: usize = 600;
 /// Columns drawn, likewise: for the data one per drawing unit, so that a zoomed plot still has something to show.
 const MOST_COLUMNS: [usize; 2] = [2000, 1000];
+/// More rekeys than this are marked at the upper edge only, or their marks would hide the curve.
+const MOST_FULL_MARKS: usize = 100;
 /// Longest time axis, seconds (three years): beyond it a time is an error.
 const LONGEST: f64 = 1e8;
 
@@ -143,7 +145,7 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
         most,
     );
     columns.iter_mut().for_each(|c| c.time += offset);
-    let highest = columns.iter().map(|c| c.mean).fold(0.0, f64::max);
+    let highest = ceiling(columns.iter());
     let (factor, prefix) = format::prefix_of(highest);
     let top = if highest > 0.0 {
         highest / factor * 1.12
@@ -305,17 +307,20 @@ impl Timeline<'_> {
             return Ok(());
         };
         let color = color_of(rekey);
+        let bottom = if self.rekeys.len() > MOST_FULL_MARKS {
+            lane.top * 0.92
+        } else {
+            0.0
+        };
         if to - from >= self.pixel() {
             let fill = color.mix(if is_hurt(rekey) { 0.35 } else { 0.25 }).filled();
-            chart.draw_series(std::iter::once(Rectangle::new(
-                [(from, 0.0), (to, lane.top)],
-                fill,
-            )))?;
+            let shape = Rectangle::new([(from, bottom), (to, lane.top)], fill);
+            chart.draw_series(std::iter::once(shape))?;
         }
         let stroke = color
             .mix(if is_hurt(rekey) { 1.0 } else { 0.6 })
             .stroke_width(px(1));
-        let line = PathElement::new(vec![(from, 0.0), (from, lane.top)], stroke);
+        let line = PathElement::new(vec![(from, bottom), (from, lane.top)], stroke);
         chart.draw_series(std::iter::once(line))?;
         Ok(())
     }
@@ -325,7 +330,8 @@ impl Timeline<'_> {
         let mut taken: Vec<(i32, i32)> = Vec::new();
         let mut ordered: Vec<&&Rekey> = self.rekeys.iter().collect();
         ordered.sort_by_key(|r| !is_hurt(r));
-        for rekey in ordered {
+        // The numbers stand above the first curve.
+        for rekey in ordered.into_iter().filter(|_| !self.lanes.is_empty()) {
             let Some((from, _)) = self.span(rekey, Direction::AToB) else {
                 continue;
             };
