@@ -417,6 +417,11 @@ impl Analyzer {
     pub fn finish(mut self, info: &CaptureInfo, path: &str) -> Analysis {
         self.flush();
         self.sas.settle_unused();
+        if self.meters.dropped() > 0 {
+            self.diagnostics.count("no_series", "analysis", None, || {
+                "more tunnels than are measured over time; choose some by a capture filter on their addresses".into()
+            });
+        }
         document::assemble(&self, info, path)
     }
 }

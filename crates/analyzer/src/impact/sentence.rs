@@ -62,18 +62,18 @@ pub(super) fn arithmetic_bound(e: &Evaluation, attribution: &Attribution, settin
         megabytes(volume_bits / 8.0)
     );
     let example = format!(
-        "with {every}, each {} of stall per rekey costs {cost}",
+        "With {every}, each {} of stall per rekey costs {cost}",
         seconds(EXAMPLE_STALL_S)
     );
     match settings.reference_bps.filter(|&r| r > observed) {
         Some(reference) => format!(
-            "Arithmetic: to bring {} down to {} by rekeys alone, each rekey would have to waste {}; {example}.",
+            "To bring {} down to {} by rekeys alone, each rekey would have to waste {}. {example}.",
             rate(reference),
             rate(observed),
             seconds(volume_bits / observed - volume_bits / reference),
         ),
         None => format!(
-            "Arithmetic: {example} of the {} seen; to halve a rate, each rekey would have to waste half of that time, {}.",
+            "{example} of the {} seen; to halve a rate, each rekey would have to waste half of that time, {}.",
             rate(observed),
             seconds(interval_s / 2.0),
         ),
