@@ -191,9 +191,9 @@ fn pppoe(data: &[u8], at: usize) -> Result<Network<'_>, WireError> {
 /// PPP (RFC 1661, RFC 1662): address and control may be there (ff 03; 0f 00 and 8f 00 are Cisco HDLC), the protocol is one
 /// byte when it was compressed (its lowest bit is set).
 pub(super) fn ppp(data: &[u8]) -> Result<Network<'_>, WireError> {
-    let at = match data {
-        [0xff, 0x03, ..] => 2,
-        [0x0f | 0x8f, 0x00, ..] => return ether_type(be16("Cisco HDLC", data, 2)?, data, 4, MOST_HEADERS),
+    let at = match need("PPP", data, 0, 2)? {
+        [0xff, 0x03] => 2,
+        [0x0f | 0x8f, 0x00] => return ether_type(be16("Cisco HDLC", data, 2)?, data, 4, MOST_HEADERS),
         _ => 0,
     };
     let (protocol, len) = match need("PPP", data, at, 1)? {
@@ -224,8 +224,9 @@ fn mpls(data: &[u8], mut at: usize, headers: usize) -> Result<Network<'_>, WireE
         if !matches!(label, [_, _, bottom, _] if bottom & 1 == 1) {
             continue;
         }
+        let nibble = need("MPLS", data, at, 1)?.first().map(|byte| byte >> 4);
         let below = data.get(at..).unwrap_or_default();
-        return match below.first().map(|byte| byte >> 4) {
+        return match nibble {
             Some(4 | 6) => Ok(Network::Ip(below)),
             Some(0) => ethernet(below.get(4..).unwrap_or_default(), headers - 1),
             _ => Ok(Network::NotIp("an MPLS payload")),

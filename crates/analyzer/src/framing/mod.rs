@@ -254,4 +254,6 @@ fn count_not_ip(name: &'static str, frame: u64, diagnostics: &mut Diagnostics) {
 #[cfg(test)]
 mod lab_test;
 #[cfg(test)]
+mod tests;
+#[cfg(test)]
 mod walk_rate;
