@@ -18,8 +18,9 @@ const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
-/// Wireshark lists a journal entry as a frame of its own: it takes a number.
-const SYSTEMD_JOURNAL: u32 = 9;
+/// Blocks that Wireshark lists as frames although they hold no packet, so that they take a number: systemd journal entries,
+/// custom blocks (copied or not), sysdig events in three versions.
+const NUMBERED: [u32; 6] = [9, 0x0bad, 0x4000_0bad, 0x204, 0x216, 0x221];
 
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 /// Block type and two lengths.
@@ -214,7 +215,6 @@ impl PcapngWalk {
             ENHANCED_PACKET => self.enhanced_packet(block, frame, diagnostics),
             OBSOLETE_PACKET => self.obsolete_packet(block, frame, diagnostics),
             SIMPLE_PACKET => self.simple_packet(block, frame, diagnostics),
-            SYSTEMD_JOURNAL => Ok(Meaning::Numbered),
             SECTION_HEADER => {
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();
@@ -227,6 +227,13 @@ impl PcapngWalk {
             INTERFACE_STATISTICS => {
                 self.interface_statistics(block);
                 Ok(Meaning::Nothing)
+            }
+            other if NUMBERED.contains(&other) => {
+                diagnostics.count("not_a_packet", "pcapng", Some(frame), || {
+                    "a block that Wireshark shows as a frame holds no packet (journal entry, custom block, system call)"
+                        .to_owned()
+                });
+                Ok(Meaning::Numbered)
             }
             _ => Ok(Meaning::Nothing),
         }

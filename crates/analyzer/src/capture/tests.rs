@@ -142,7 +142,7 @@ fn many_sections(first: Order, packets: &[Packet]) -> Vec<u8> {
         file.interface(113, 64, &[(9, &[3]), (0xfff0, b"unknown option")]);
         file.interface_with_clock(1, 9, 100);
         file.block(4, b"\0\0\0\0");
-        file.block(0x0bad, b"custom");
+        file.block(0xaaaa, b"unknown");
         file.block(10, b"secrets of another kind");
         file.enhanced(
             1,
@@ -430,6 +430,28 @@ fn a_packet_of_an_interface_that_is_not_described_keeps_its_number() {
     let outcome = read(&file.bytes).unwrap();
     assert_eq!(outcome.numbers, [2]);
     assert_eq!(outcome.kinds(), [("unknown_interface", 1)]);
+}
+
+#[test]
+fn frames_are_numbered_as_wireshark_does() {
+    // Checked with tshark 4.0.17: these blocks take a number, and name resolution, secrets and unknown ones do not.
+    let packets = synthetic::packets(2);
+    for (kind, numbers) in [
+        (9, [1, 3]),
+        (0xbad, [1, 3]),
+        (0x4000_0bad, [1, 3]),
+        (0x204, [1, 3]),
+        (4, [1, 2]),
+        (10, [1, 2]),
+        (0xaaaa, [1, 2]),
+    ] {
+        let mut file = Pcapng::new(Order::Little);
+        file.interface(1, 0, &[]);
+        file.enhanced(0, 0, &packets[0], &[]);
+        file.block(kind, b"__REALTIME_TIMESTAMP=1\n");
+        file.enhanced(0, 0, &packets[1], &[]);
+        assert_eq!(read(&file.bytes).unwrap().numbers, numbers, "{kind:#x}");
+    }
 }
 
 #[test]

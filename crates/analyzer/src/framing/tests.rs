@@ -92,7 +92,7 @@ fn every_link(ip: &[u8]) -> Vec<(&'static str, u16, Vec<u8>)> {
     let in_ethernet = |parts: &[&[u8]]| ethernet(&parts.concat(), ip);
     let label: &[u8] = &[0x00, 0x01, 0x20, 64];
     let bottom: &[u8] = &[0x00, 0x01, 0x31, 64];
-    let session: &[u8] = &[0x11, 0x00, 0x12, 0x34, 0x00, 0x50];
+    let session: &[u8] = &[0x11, 0x00, 0x12, 0x34, 0x00, ip.len() as u8 + 2];
     let snap: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0];
     let plain_ethernet = in_ethernet(&[kind]);
     let mut wifi_radiotap = vec![0, 0, 18, 0, 0x02, 0, 0, 0x80, 0x02, 0, 0, 0, 0x20, 0, 0, 0, 0, 0];
@@ -840,4 +840,77 @@ proptest! {
         prop_assert_eq!(usize::from(got[0].fragments), count);
         prop_assert_eq!(bench.counts(), []);
     }
+}
+
+/// tshark's view of the same frames. One pcapng file with an interface per link type; needs tshark.
+#[test]
+fn tshark_sees_the_same_in_every_link_type() {
+    use crate::capture::CaptureReader;
+    use crate::capture::synthetic::{Order, Packet, Pcapng};
+    use std::process::Command;
+
+    if Command::new("tshark").arg("--version").output().is_err() {
+        println!("skipped: tshark is not installed");
+        return;
+    }
+    let (mut file, mut names) = (Pcapng::new(Order::Little), Vec::new());
+    for (name, ip, ..) in every_datagram() {
+        // Of these Wireshark 4.0 reads another layout: pppd's two bytes in front of the protocol, and attributes in an order
+        // that is not this host's.
+        let other = |link: &str| matches!(link, "pppd" | "NFLOG, big-endian");
+        for (link, link_type, data) in every_link(&ip).into_iter().filter(|(link, ..)| !other(link)) {
+            file.interface(link_type, 0, &[]);
+            file.enhanced(names.len() as u32, 1_000_000, &Packet::new(0, data), &[]);
+            names.push(format!("{name} in {link}"));
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("synthetic.pcapng");
+    std::fs::write(&path, &file.bytes).unwrap();
+    let fields = ["esp.spi", "isakmp.ispi", "ip.len", "ipv6.plen"]
+        .map(|field| ["-e", field])
+        .concat();
+    let output = Command::new("tshark")
+        .arg("-r")
+        .arg(&path)
+        .args(["-T", "fields"])
+        .args(fields)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(
+        lines.len(),
+        names.len(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+
+    let mut reader = CaptureReader::open(&path).unwrap();
+    let (mut framing, mut diagnostics) = (Framing::new(), Diagnostics::default());
+    let mut different = Vec::new();
+    for (line, name) in lines.iter().zip(&names) {
+        let frame = reader.next_frame(&mut diagnostics).unwrap().unwrap();
+        let got = decode_with(&mut framing, &frame, &mut diagnostics).unwrap();
+        let hex = |len: usize| {
+            got.bytes[..len]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+        };
+        let (spi, cookie) = if got.kind == "ESP" {
+            (format!("0x{}", hex(4)), String::new())
+        } else {
+            (String::new(), hex(8))
+        };
+        let (v4, v6) = if got.src.is_ipv4() {
+            (got.outer_bytes.to_string(), String::new())
+        } else {
+            (String::new(), (got.outer_bytes - 40).to_string())
+        };
+        if *line != [spi, cookie, v4, v6].join("\t") {
+            different.push((name.as_str(), *line));
+        }
+    }
+    assert_eq!(different, []);
 }
