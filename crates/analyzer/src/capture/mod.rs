@@ -6,7 +6,9 @@
 
 mod buffer;
 mod clock;
+mod interface;
 mod link_type;
+mod order;
 mod pcap;
 mod pcapng;
 mod recognise;

@@ -479,17 +479,30 @@ fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         ),
         (
             "ERSPAN II",
-            ipv4(47, &[&[0x10, 0, 0x88, 0xbe][..], &[0; 12], &mirrored].concat()),
+            ipv4(
+                47,
+                &[&[0x10, 0, 0x88, 0xbe, 0, 0, 0, 0, 0x10][..], &[0; 7], &mirrored].concat(),
+            ),
         ),
         (
             "ERSPAN III",
-            ipv4(47, &[&[0x10, 0, 0x22, 0xeb][..], &[0; 16], &mirrored].concat()),
+            ipv4(
+                47,
+                &[&[0x10, 0, 0x22, 0xeb, 0, 0, 0, 0, 0x20][..], &[0; 11], &mirrored].concat(),
+            ),
         ),
         (
             "ERSPAN III with subheader",
             ipv4(
                 47,
-                &[&[0x10, 0, 0x22, 0xeb][..], &[0; 15], &[1], &[0; 8], &mirrored].concat(),
+                &[
+                    &[0x10, 0, 0x22, 0xeb, 0, 0, 0, 0, 0x20][..],
+                    &[0; 10],
+                    &[1],
+                    &[0; 8],
+                    &mirrored,
+                ]
+                .concat(),
             ),
         ),
         (
@@ -948,6 +961,14 @@ fn tshark_sees_the_same_in_every_link_type() {
             names.push(format!("{name} in {link}"));
         }
     }
+    let links = names.len();
+    for (name, ip, ..) in every_datagram() {
+        for (tunnel, outer) in every_tunnel(&ip) {
+            file.interface(types::RAW, 0, &[]);
+            file.enhanced(names.len() as u32, 1_000_000, &Packet::new(0, outer), &[]);
+            names.push(format!("{name} in {tunnel}"));
+        }
+    }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("synthetic.pcapng");
     std::fs::write(&path, &file.bytes).unwrap();
@@ -975,6 +996,7 @@ fn tshark_sees_the_same_in_every_link_type() {
     let mut different = Vec::new();
     for (line, name) in lines.iter().zip(&names) {
         let frame = reader.next_frame(&mut diagnostics).unwrap().unwrap();
+        let frame_number = frame.number as usize;
         let got = decode_with(&mut framing, &frame, &mut diagnostics).unwrap();
         let hex = |len: usize| {
             got.bytes[..len]
@@ -992,7 +1014,10 @@ fn tshark_sees_the_same_in_every_link_type() {
         } else {
             (String::new(), (got.outer_bytes - 40).to_string())
         };
-        if *line != [spi, cookie, v4, v6].join("\t") {
+        // In a tunnel tshark lists the lengths of all headers.
+        let columns = if frame_number <= links { 4 } else { 2 };
+        let shown: Vec<&str> = line.split('\t').take(columns).collect();
+        if shown != [spi, cookie, v4, v6][..columns] {
             different.push((name.as_str(), *line));
         }
     }
