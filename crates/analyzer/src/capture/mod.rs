@@ -6,7 +6,9 @@
 
 mod buffer;
 mod clock;
+mod interface;
 mod link_type;
+mod order;
 mod pcap;
 mod pcapng;
 mod recognise;
@@ -212,7 +214,11 @@ impl CaptureReader {
     fn end(&mut self, end: End, diagnostics: &mut Diagnostics) {
         self.finished = true;
         let (frames, at) = (self.frames, self.buffer.consumed());
-        let kept = format!("the {frames} packets before it were read");
+        let kept = match frames {
+            0 => "no packet comes before it".to_owned(),
+            1 => "the packet before it was read".to_owned(),
+            _ => format!("the {frames} packets before it were read"),
+        };
         let layer = self.info.format.as_str();
         let (kind, sentence) = match (end, self.buffer.broken()) {
             (End::Damaged(what), _) => (
