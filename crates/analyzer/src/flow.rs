@@ -10,11 +10,15 @@ use crate::analysis::{Direction, Flow};
 use crate::esp::inner::{FlowKey, Inner};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use tcp::TcpSequence;
+use tcp::{MOST_HOLES, TcpSequence};
 
 /// Most flows that are followed one by one, about 12 MB. Further ones are counted together, one bucket per direction
 /// ([`FlowTable::others`]); every payload byte counts as new there.
 pub const MOST_FLOWS: usize = 1 << 16;
+/// Most holes in TCP streams remembered together, 4 MiB; beyond, each flow that is heard from keeps its highest few.
+const MOST_HOLES_TOGETHER: usize = 1 << 18;
+/// Those few.
+const FEW_HOLES: usize = 4;
 /// Most flows in the document.
 pub const MOST_LISTED: usize = 1000;
 
@@ -66,6 +70,7 @@ pub struct FlowTable {
     flows: HashMap<Key, FlowState>,
     /// Towards B, towards A.
     others: [Totals; 2],
+    holes: usize,
     most_flows: usize,
 }
 
@@ -85,6 +90,7 @@ impl FlowTable {
         FlowTable {
             flows: HashMap::new(),
             others: [Totals::default(); 2],
+            holes: 0,
             most_flows,
         }
     }
@@ -110,12 +116,20 @@ impl FlowTable {
             }
         };
         let split = match &inner.tcp {
-            Some(segment) => match &mut state.tcp {
-                Some(sequence) => sequence.observe(segment, payload),
-                none => none
-                    .insert(TcpSequence::starting_with(segment))
-                    .observe(segment, payload),
-            },
+            Some(segment) => {
+                let before = state.tcp.as_ref().map_or(0, TcpSequence::holes);
+                let most_holes = if self.holes < MOST_HOLES_TOGETHER {
+                    MOST_HOLES
+                } else {
+                    FEW_HOLES
+                };
+                let sequence = state
+                    .tcp
+                    .get_or_insert_with(|| TcpSequence::starting_with(segment));
+                let split = sequence.observe(segment, payload, most_holes);
+                self.holes = self.holes - before + sequence.holes();
+                split
+            }
             None => all_new,
         };
         state.totals.add(payload, split);

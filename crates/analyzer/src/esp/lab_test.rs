@@ -3,6 +3,7 @@
 
 use super::cipher::{EspCipher, Icv};
 use super::inner::{Layers, PREFIX, walk};
+use super::null::{NullDetector, NullVerdict};
 use crate::algorithm::{Encryption, Integrity};
 use crate::analysis::Direction;
 use crate::flow::FlowTable;
@@ -102,6 +103,7 @@ fn lab_captures() -> Vec<PathBuf> {
 /// Everything that one capture gives.
 struct LabRun {
     packets_per_sa: BTreeMap<u32, u64>,
+    null_detectors: BTreeMap<u32, NullDetector>,
     stopped: BTreeMap<&'static str, u64>,
     flows: FlowTable,
     series: SeriesSet,
@@ -112,6 +114,7 @@ fn run(folder: &Path) -> LabRun {
     let keys = keys(&std::fs::read_to_string(folder.join("keys.esp_sa")).unwrap());
     let mut run = LabRun {
         packets_per_sa: BTreeMap::new(),
+        null_detectors: BTreeMap::new(),
         stopped: BTreeMap::new(),
         flows: FlowTable::new(),
         series: SeriesSet::new(),
@@ -133,6 +136,10 @@ fn run(folder: &Path) -> LabRun {
             Some((packet.src, packet.dst)),
         );
         *run.packets_per_sa.entry(spi).or_default() += 1;
+        run.null_detectors
+            .entry(spi)
+            .or_default()
+            .observe(packet.esp, (packet.src, packet.dst));
         if let Some(layer) = inner.stopped_at {
             *run.stopped.entry(layer).or_default() += 1;
         }
@@ -160,7 +167,7 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
     }
     for folder in captures {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        let run = run(&folder);
+        let mut run = run(&folder);
         let json = |file: &str| -> serde_json::Value {
             serde_json::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
         };
@@ -189,6 +196,12 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
             "{name}: {data:?}"
         );
         assert_eq!(data.bytes, data.new_bytes + data.retransmitted_bytes, "{name}");
+        for detector in run.null_detectors.values_mut() {
+            assert!(
+                !matches!(detector.observe(&[], (SERVER, SERVER)), NullVerdict::Null(_)),
+                "{name}"
+            );
+        }
         let stopped: Vec<&str> = run.stopped.keys().copied().collect();
         assert!(
             stopped

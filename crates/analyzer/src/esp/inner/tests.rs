@@ -181,6 +181,35 @@ fn only_the_prefix_is_needed() {
 }
 
 #[test]
+fn ethernet_in_l2tpv3_with_any_cookie() {
+    let frame = ethernet(&[8, 0], &ipv4(17, &udp(1, 2, &[9; 60])));
+    let tagged = ethernet(&[0x81, 0, 0, 5, 8, 0], &ipv4(17, &udp(1, 2, &[9; 60])));
+    let smallest = [ethernet(&[8, 0], &ipv4(17, &udp(1, 2, b"x"))), vec![0; 17]].concat();
+    let layers = Layers::L2TP.with(Layers::ETHERNET);
+    for (frame, bytes) in [(frame, 60), (tagged, 60), (smallest, 1)] {
+        for cookie in [0, 4, 8] {
+            let data = [&[0, 0, 0, 7][..], &[0xc0; 8][..cookie], &frame].concat();
+            let over_ip = walked(115, &data);
+            assert_eq!(
+                (over_ip.flow, over_ip.layers, over_ip.transport_bytes),
+                (flow(17, INNER, 1, 2), layers, bytes)
+            );
+            let over_udp = walked(17, &udp(1701, 1701, &[&[0, 3, 0, 0], data.as_slice()].concat()));
+            assert_eq!((over_udp.flow, over_udp.layers), (over_ip.flow, layers));
+        }
+    }
+    let control = walked(115, &[0, 0, 0, 0, 0xc8, 3, 0, 12]);
+    assert_eq!(
+        (control.control, control.stopped_at),
+        (Some(Control::L2tp(None)), Some("L2TP control"))
+    );
+    assert_eq!(
+        walked(115, &[&[0, 0, 0, 7][..], &[0x5a; 80]].concat()).stopped_at,
+        Some("L2TPv3")
+    );
+}
+
+#[test]
 fn control_messages() {
     let hello = [
         &[0xc8, 2, 0, 20, 0, 1, 0, 0, 0, 3, 0, 4][..],
@@ -406,7 +435,6 @@ fn named_where_the_walk_stops() {
         (50, &[1, 2, 3, 4, 0, 0, 0, 1, 9][..], "ESP in ESP"),
         (108, &[6, 0, 0, 3, 1, 2, 3], "IPComp"),
         (108, &[6, 0, 0, 2, 0xff, 2, 3], "IPComp"),
-        (115, &[0, 0, 0, 1, 0, 0], "L2TPv3"),
         (4, &[0x75; 40], "IPv4"),
         (47, &[0x40, 0, 8, 0, 0, 0, 0, 0], "GRE source routing"),
     ] {
