@@ -222,3 +222,70 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
         );
     }
 }
+
+/// CPU time of this thread, nanoseconds: other load on the machine does not count.
+fn thread_nanos() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    stat.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// The kernel counts CPU time in ticks of milliseconds: a measurement has to be longer.
+const ROUNDS: u64 = 20;
+
+/// Prints what a packet costs from ICV to series; run in release with `--ignored --nocapture` on Linux.
+#[test]
+#[ignore = "a measurement, for release builds"]
+fn rate() {
+    for folder in lab_captures() {
+        let pcap = std::fs::read(folder.join("trace.pcap")).unwrap();
+        let keys = keys(&std::fs::read_to_string(folder.join("keys.esp_sa")).unwrap());
+        let packets = esp_packets(&pcap);
+        let mut prefix = Vec::new();
+        let mut best = [u64::MAX; 2];
+        for _ in 0..5 {
+            let start = thread_nanos();
+            let mut inners = Vec::new();
+            for _ in 0..ROUNDS {
+                inners.clear();
+                for packet in &packets {
+                    let spi = u32::from_be_bytes(packet.esp[..4].try_into().unwrap());
+                    let cipher = &keys[&(packet.dst, spi)];
+                    assert_eq!(cipher.verify(packet.esp, None), Icv::Verified);
+                    let opened = cipher
+                        .open_verified(packet.esp, None, PREFIX, &mut prefix)
+                        .unwrap();
+                    inners.push(walk(
+                        opened.next_header,
+                        &prefix,
+                        opened.payload_len as usize,
+                        None,
+                    ));
+                }
+            }
+            let decrypted = thread_nanos();
+            for _ in 0..ROUNDS {
+                let (mut flows, mut series) = (FlowTable::new(), SeriesSet::new());
+                for (packet, inner) in packets.iter().zip(&inners) {
+                    let direction = if packet.src == SERVER {
+                        Direction::BToA
+                    } else {
+                        Direction::AToB
+                    };
+                    let split = flows.observe(0, direction, inner);
+                    series.record(0, direction, packet.time, split.new, packet.ip_bytes);
+                }
+            }
+            let recorded = thread_nanos();
+            best = [best[0].min(decrypted - start), best[1].min(recorded - decrypted)];
+        }
+        let per_packet = best.map(|nanos| nanos / ROUNDS / packets.len() as u64);
+        println!(
+            "{}: {} packets, {} bytes each; ICV, decryption and walk {} ns, flow and series {} ns",
+            folder.file_name().unwrap().to_string_lossy(),
+            packets.len(),
+            packets.iter().map(|packet| packet.esp.len()).sum::<usize>() / packets.len(),
+            per_packet[0],
+            per_packet[1]
+        );
+    }
+}
