@@ -130,6 +130,11 @@ fn flow(protocol: u8, addresses: (IpAddr, IpAddr), src_port: u16, dst_port: u16)
 }
 
 #[test]
+fn what_is_handed_on_per_packet_is_small() {
+    assert!(size_of::<Inner>() <= 128, "{}", size_of::<Inner>());
+}
+
+#[test]
 fn transport_mode_takes_the_outer_addresses() {
     let inner = walked(6, &tcp(0x18, &[], b"hello"));
     assert_eq!(inner.flow, flow(6, OUTER, 12345, 5201));
