@@ -32,6 +32,7 @@ mod placebo;
 mod projection;
 mod sensitivity;
 mod sentence;
+pub mod simulate;
 mod stall;
 mod transfer;
 mod verdict;
@@ -102,6 +103,26 @@ pub struct Settings {
     /// Mean bytes per rekey of the SA's own counting over new bytes of this series (1 where unknown): turns a lifetime
     /// into series bytes.
     pub lifetime_bytes_per_new_byte: f64,
+}
+
+impl Settings {
+    /// What holds when nobody says otherwise: interest 3 % of throughput, 9,999 draws on the byte clock, seed 1, no
+    /// reference rate, lifetimes of 500 MB, 1, 2 and 10 GB.
+    pub fn new(tunnel: usize, direction: Direction) -> Settings {
+        Settings {
+            tunnel,
+            direction,
+            time_triggered: false,
+            outer: false,
+            reference_bps: None,
+            interest: 0.03,
+            seed: 1,
+            draws: 9_999,
+            rekeys_total: 0,
+            projected_kilobytes: vec![500_000, 1_000_000, 2_000_000, 10_000_000],
+            lifetime_bytes_per_new_byte: 1.0,
+        }
+    }
 }
 
 /// Results for one direction.
