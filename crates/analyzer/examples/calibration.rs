@@ -14,7 +14,7 @@ const FULL: Effort = Effort {
     no_effect: 100,
     planted: 20,
     power: 50,
-    draws: 9_999,
+    draws: 1_999,
 };
 
 #[expect(
