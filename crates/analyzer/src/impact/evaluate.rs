@@ -9,7 +9,7 @@ use super::placebo::{Plan, Pool, corrected_p, real_z};
 use super::stall::{Dip, Stall, dip, stall};
 use super::transfer::{self, Placed};
 use super::verdict::{self, Decision, Evidence};
-use super::{RekeyMoment, Settings, Traffic};
+use super::{RekeyMoment, Settings, Traffic, Transfer};
 use crate::analysis::{Direction, RekeyImpact, StallWindow};
 use std::sync::Arc;
 
@@ -292,6 +292,16 @@ impl Evaluation {
             .collect();
         indexes.sort_unstable();
         indexes
+    }
+
+    /// The transfer, for the comparison of captures.
+    pub(super) fn transfer(&self) -> Option<Transfer> {
+        (self.run.len() > 0).then(|| Transfer {
+            from_s: self.grid.start_of(self.run.from),
+            to_s: self.grid.start_of(self.run.to),
+            bytes: self.grid.bytes(self.run.from, self.run.to),
+            rekeys: self.used.len(),
+        })
     }
 
     /// Length of the transfer, seconds.

@@ -67,10 +67,18 @@ pub(super) fn busy_median(grid: &Grid, run: Span) -> f64 {
 
 /// Median (mean of the middle two); reorders its argument.
 pub(super) fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = values.get(values.len() / 2)?;
-    let lower = values.get((values.len() - 1) / 2)?;
-    Some(f64::midpoint(*lower, *upper))
+    let middle = values.len() / 2;
+    let even = values.len().is_multiple_of(2);
+    if values.is_empty() {
+        return None;
+    }
+    let (smaller, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let lower = if even {
+        smaller.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    } else {
+        upper
+    };
+    Some(f64::midpoint(lower, upper))
 }
 
 /// A rekey on the grid.
