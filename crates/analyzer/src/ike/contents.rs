@@ -1,18 +1,22 @@
 //! What the payloads of an IKEv1 message say, written into its exchange and its IKE SA.
 
 use super::exchange::{Deletion, Exchange, IkeSa, Nonces};
+use super::fragment::{Ikev1Pieces, Pieces};
 use super::header::Header;
 use super::ikev1::phase1_choice;
+use super::ikev2_keys::Ikev2Keys;
 use super::nat;
 use super::notify::{self, Delete, Notification};
 use super::payload::{Chain, Payload, v1};
 use super::phase1::{Encrypted, Phase1, Tail};
-use super::quick::{Negotiation, Side, offers};
+use super::quick::{Negotiation, Offer, Side, offers};
 use super::timeline::MessageContext;
 use super::transform::{Lifetimes, lifetimes};
 use crate::analysis::{ExchangeKind, KeyStatus};
 use crate::diagnostic::Diagnostics;
 use crate::keylog::IkeKey;
+use crate::secret::SecretBytes;
+use crate::spi::IkeSpi;
 use crate::time::{NANOS_PER_MILLI, Timestamp};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -20,6 +24,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 #[derive(Debug, Default)]
 pub(super) struct SaState {
     pub(super) phase1: Phase1,
+    pub(super) ikev2: Ikev2Keys,
+    /// IKEv2: what the initiator offered in IKE_AUTH.
+    pub(super) auth_offers: Vec<Offer>,
+    /// IKEv1: pieces of a message, by sender.
+    pub(super) pieces: [Ikev1Pieces; 2],
     /// UDP port 4500 was used.
     pub(super) floated: bool,
     /// What the NAT detection payloads said; `None` before any was seen.
@@ -65,8 +74,8 @@ pub(super) struct ExchangeState {
     pub(super) negotiation: Negotiation,
     /// Ni_b and Nr_b.
     pub(super) nonces: [Vec<u8>; 2],
-    /// Bytes of the key exchange payload.
-    pub(super) public_len: usize,
+    /// IKEv2: pieces of a message, by sender.
+    pub(super) pieces: [Pieces; 2],
 }
 
 impl ExchangeState {
@@ -105,35 +114,73 @@ pub(super) struct Scene<'a> {
     pub(super) exchange: &'a mut Exchange,
     pub(super) state: &'a mut ExchangeState,
     pub(super) diagnostics: &'a mut Diagnostics,
+    /// The snap length cut the message.
+    pub(super) cut: bool,
+}
+
+/// The keys that may open a message.
+pub(super) struct Keyring<'a> {
+    pub(super) keys: &'a [IkeKey],
+    /// Indices of those that name the initiator SPI, and of those that name none.
+    pub(super) named: &'a [usize],
+    pub(super) nameless: &'a [usize],
+    pub(super) responder_spi: IkeSpi,
+    /// Pre-shared keys.
+    pub(super) psks: &'a [SecretBytes],
+    /// Trials left over all IKE SAs.
+    pub(super) budget: &'a mut u64,
+}
+
+impl<'a> Keyring<'a> {
+    /// Indices, named ones first. A key that names a responder SPI is for that one only.
+    pub(super) fn candidates(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let (keys, responder_spi) = (self.keys, self.responder_spi);
+        let fits = move |key: &IkeKey| key.responder_spi.is_none_or(|spi| spi == responder_spi);
+        self.named
+            .iter()
+            .chain(self.nameless)
+            .copied()
+            .filter(move |&index| keys.get(index).is_some_and(fits))
+    }
 }
 
 impl Scene<'_> {
-    /// Reads an unencrypted message of either version.
-    pub(super) fn read_cleartext(&mut self, body: &[u8]) -> bool {
+    /// The payloads behind the header, as far as they can be walked. What the capture cut off is no fault of the
+    /// message.
+    pub(super) fn chain<'b>(&mut self, body: &'b [u8]) -> Vec<Payload<'b>> {
         let mut payloads = Vec::new();
         for payload in Chain::new(self.header.next_payload, body) {
             match payload {
                 Ok(payload) => payloads.push(payload),
+                Err(_) if self.cut => {}
                 Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
             }
         }
-        if self.header.major == 2 {
-            self.read_ikev2(&payloads);
-            return false;
-        }
+        payloads
+    }
+
+    /// Reads an unencrypted IKEv1 message.
+    pub(super) fn read_cleartext(&mut self, body: &[u8]) -> bool {
+        let payloads = self.chain(body);
         self.exchange.decrypted |= !self.state.encrypted && !payloads.is_empty();
         self.read(&payloads, false)
     }
 
-    /// Decrypts and reads an IKEv1 message, as far as one of `keys` fits.
-    pub(super) fn read_encrypted(
-        &mut self,
-        ciphertext: &[u8],
-        cut: bool,
-        keys: &[IkeKey],
-        candidates: impl Iterator<Item = usize>,
-        budget: &mut u64,
-    ) -> bool {
+    /// Takes a fragment of an IKEv1 message. Gives the message once it is whole.
+    pub(super) fn read_fragment(&mut self, body: &[u8]) -> Option<Vec<u8>> {
+        let fragment = self.chain(body).into_iter().find(|p| p.kind == v1::FRAGMENT)?;
+        let side = usize::from(self.context.src != self.sa.initiator);
+        match self.sa_state.pieces[side].add(fragment.body) {
+            Ok(whole) => whole,
+            Err(error) => {
+                self.diagnostics.count_wire_error(error, self.context.frame);
+                None
+            }
+        }
+    }
+
+    /// Decrypts and reads an IKEv1 message, as far as a key fits.
+    pub(super) fn read_encrypted(&mut self, ciphertext: &[u8], ring: &mut Keyring<'_>) -> bool {
         if !std::mem::replace(&mut self.state.encrypted, true) {
             self.exchange.decrypted = false;
         }
@@ -144,19 +191,19 @@ impl Scene<'_> {
             previous: self.state.tail,
         };
         let phase1 = &mut self.sa_state.phase1;
-        let plain = if cut {
+        let plain = if self.cut {
             None
         } else {
-            phase1.open(&message, keys, candidates, budget)
+            phase1.open(&message, ring.keys, ring.candidates(), ring.psks, ring.budget)
         };
-        let tail = Tail::of(ciphertext).filter(|_| !cut);
+        let tail = Tail::of(ciphertext).filter(|_| !self.cut);
         if message.is_phase1() {
             phase1.tail = tail;
         } else {
             self.state.tail = tail;
         }
         let Some(plain) = plain else { return false };
-        if let Some(key) = phase1.session.as_ref().and_then(|s| keys.get(s.key_index)) {
+        if let Some(key) = phase1.session.as_ref().and_then(|s| ring.keys.get(s.key_index)) {
             self.sa.key_status = KeyStatus::Verified;
             self.sa.key_origin = Some(key.origin.clone());
         }
@@ -291,10 +338,7 @@ impl Scene<'_> {
                 v1::NONCE if self.state.nonces[side as usize].is_empty() => {
                     self.state.nonces[side as usize] = payload.body.to_vec();
                 }
-                v1::KEY_EXCHANGE => {
-                    self.exchange.key_exchange = true;
-                    self.state.public_len = payload.body.len();
-                }
+                v1::KEY_EXCHANGE => self.exchange.key_exchange = true,
                 _ => {}
             }
         }
@@ -315,7 +359,7 @@ impl Scene<'_> {
         }
     }
 
-    fn publish(&mut self, children_changed: bool) {
+    pub(super) fn publish(&mut self, children_changed: bool) {
         let exchange = &mut *self.exchange;
         if children_changed || exchange.children.is_empty() {
             exchange.children = self

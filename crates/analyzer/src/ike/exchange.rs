@@ -102,6 +102,12 @@ impl Exchange {
         self.records.push(record);
     }
 
+    pub(super) fn add_rekeyed(&mut self, spi: Option<Spi>) {
+        if let Some(spi) = spi.filter(|s| !self.rekeys.contains(s) && self.rekeys.len() < Self::MAX_SPIS) {
+            self.rekeys.push(spi);
+        }
+    }
+
     pub(super) fn note(&mut self, name: &'static str) {
         if !self.notifications.contains(&name) {
             self.notifications.push(name);
