@@ -5,17 +5,13 @@
 //! ```
 //! An address or SPI with `*` in it stands for any.
 
-use super::algorithm_names::{self, fits_encryption};
+use super::claim::Claim;
 use super::outer::Line;
 use super::sink::Sink;
-use super::{EspKey, Format, KeyDefect, LONGEST_LINE, hex};
-use crate::algorithm::{Encryption, Integrity};
-use crate::secret::SecretBytes;
+use super::{Format, LONGEST_LINE, algorithm_names, hex};
+use crate::algorithm::Integrity;
 use crate::spi::Spi;
 use std::net::IpAddr;
-
-/// Bytes of key that a Yamaha console shows of a longer one.
-const PREFIX_LEN: usize = 8;
 
 /// Reader of the table.
 #[derive(Default)]
@@ -158,26 +154,17 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
     } else {
         Vec::new()
     };
-    let defect = lengths(
-        encryption,
-        &encryption_key,
-        integrity,
-        &integrity_key,
-        number,
-        sink,
-    )?;
-    let origin = sink.explicit(number);
-    sink.esp(EspKey {
+    let claim = Claim {
+        line: number,
         src,
         dst,
         spi,
         encryption: Some(encryption),
-        encryption_key: SecretBytes::new(encryption_key),
+        encryption_key: encryption_key.into(),
         integrity,
-        integrity_key: SecretBytes::new(integrity_key),
-        defect,
-        origin,
-    });
+        integrity_key: integrity_key.into(),
+    };
+    claim.hand_over(sink);
     Ok(())
 }
 
@@ -240,48 +227,4 @@ fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, String> {
             )
         }
     })
-}
-
-/// Checks the lengths. A key that is too short stays as a defect, so that its SA can say why it has no key.
-fn lengths(
-    encryption: Encryption,
-    encryption_key: &[u8],
-    integrity: Option<Integrity>,
-    integrity_key: &[u8],
-    number: u64,
-    sink: &mut Sink<'_>,
-) -> Result<Option<KeyDefect>, String> {
-    let lens: Vec<usize> = encryption
-        .key_lens()
-        .iter()
-        .map(|len| len + encryption.salt_len())
-        .collect();
-    let integrity_len = integrity.map_or(0, Integrity::key_len);
-    let sentence = if !fits_encryption(encryption, encryption_key.len()) {
-        let expected = lens.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
-        format!(
-            "the encryption key has {} bytes, {encryption} takes {expected}",
-            encryption_key.len()
-        )
-    } else if integrity_key.len() != integrity_len && integrity.is_some() {
-        let name = integrity.map(|i| i.to_string()).unwrap_or_default();
-        format!(
-            "the authentication key has {} bytes, {name} takes {integrity_len}",
-            integrity_key.len()
-        )
-    } else {
-        return Ok(None);
-    };
-    let sentence = format!("{sentence}: copy the whole key");
-    let short = lens.iter().all(|len| encryption_key.len() < *len) || integrity_key.len() < integrity_len;
-    if !short {
-        return Err(sentence);
-    }
-    sink.problem(number, sentence);
-    let shown = encryption_key.len() == PREFIX_LEN || integrity_key.len() == PREFIX_LEN;
-    Ok(Some(if shown {
-        KeyDefect::Prefix8
-    } else {
-        KeyDefect::Truncated
-    }))
 }

@@ -236,7 +236,7 @@ fn find_tag(text: &[u8]) -> Option<(usize, usize, Tag)> {
 }
 
 /// A number for the host that a prefix names: its words without times and numbers.
-fn sender(prefix: &[u8]) -> u64 {
+pub(super) fn sender(prefix: &[u8]) -> u64 {
     let prefix = after_pri(prefix.trim_ascii());
     if prefix.is_empty() {
         return 0;
