@@ -89,20 +89,19 @@ impl Child {
             b"integrity initiator key" => &mut self.keys.integrity_initiator,
             b"integrity responder key" => &mut self.keys.integrity_responder,
             b"DH secret" => self.dh_secret.insert(Bytes::default()),
-            b"initiator SA seed" => self.new_seed(SeedOf::InitiatorSa, dump.line),
-            b"responder SA seed" => self.new_seed(SeedOf::ResponderSa, dump.line),
-            b"seed" => self.new_seed(SeedOf::ChildSa, dump.line),
+            b"initiator SA seed" => return self.seed(SeedOf::InitiatorSa, dump),
+            b"responder SA seed" => return self.seed(SeedOf::ResponderSa, dump),
+            b"seed" => return self.seed(SeedOf::ChildSa, dump),
             _ => return false,
         };
         slot.clone_from(&dump.bytes);
         true
     }
 
-    fn new_seed(&mut self, of: SeedOf, line: u64) -> &mut Bytes {
+    fn seed(&mut self, of: SeedOf, dump: &Dump) -> bool {
         self.seeds.retain(|(known, ..)| *known != of);
-        self.seeds.push((of, line, Bytes::default()));
-        let last = self.seeds.len() - 1;
-        &mut self.seeds[last].2
+        self.seeds.push((of, dump.line, dump.bytes.clone()));
+        true
     }
 
     /// `adding inbound ESP SA`

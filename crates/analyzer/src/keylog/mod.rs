@@ -21,6 +21,7 @@ mod ike_tables;
 mod index;
 mod lines;
 mod mikrotik;
+pub mod mine;
 mod order;
 mod outer;
 mod pluto;

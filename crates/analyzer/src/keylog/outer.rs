@@ -128,7 +128,7 @@ impl<'a> Line<'a> {
             || text.starts_with(b"---")
             || text.starts_with(b"# ")
             || text.starts_with(b"> ")
-            || matches!(text.last(), Some(b'#' | b'>'))
+            || (matches!(text.last(), Some(b'#' | b'>')) && !text.iter().any(u8::is_ascii_whitespace))
             || self.is_echo_of(b"show ")
     }
 

@@ -54,20 +54,15 @@ impl Format for Pluto {
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
-        let mentioned = self.mentions(line, sink);
-        let Some(message) = debug_message(line.raw) else {
-            if !mentioned {
-                return false;
-            }
-            self.end_dump(sink);
-            return true;
-        };
+        let message = debug_message(line.raw);
         if let Some(dump) = &mut self.dump
-            && let Some(row) = whole_row(message)
+            && let Some(row) = message.and_then(whole_row)
         {
             dump.append(&row);
             return true;
         }
+        let mentioned = self.mentions(line, sink);
+        let Some(message) = message else { return mentioned };
         self.end_dump(sink);
         let Some((label, rest)) = label(message) else {
             return mentioned;
@@ -258,7 +253,9 @@ impl Pluto {
 
     /// SPIs on the line: `esp.c7df968a@10.9.0.2`, or `{ESP=>0xc06e0f04 <0xc7df968a`.
     fn mentions(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
-        if let Some(at) = find(line.raw, b"{ESP").filter(|_| find(line.raw, b"=>0x").is_some()) {
+        let established = find(line.raw, b"{ESP").filter(|_| find(line.raw, b"=>0x").is_some());
+        if let Some(at) = established {
+            self.end_dump(sink);
             let rest = line.raw.get(at..).unwrap_or_default();
             let after = |mark: &[u8]| spi_after(rest, mark);
             let (outbound, inbound) = (after(b"=>0x"), after(b"<0x"));
@@ -284,6 +281,7 @@ impl Pluto {
         ) else {
             return false;
         };
+        self.end_dump(sink);
         sink.sighting(line.number, spi);
         let end = host
             .iter()
