@@ -13,10 +13,13 @@ use crate::algorithm::Integrity;
 use crate::spi::Spi;
 use std::net::IpAddr;
 
+/// Columns that every version has.
+const COLUMNS: usize = 8;
+
 /// Reader of the table.
 #[derive(Default)]
 pub(super) struct EspSa {
-    /// A row that a terminal wrapped: its quotes are still open. With the line on which it began.
+    /// A row that a terminal wrapped: it is not complete. With the line on which it began.
     open: Option<(u64, Vec<u8>)>,
 }
 
@@ -35,7 +38,9 @@ impl Format for EspSa {
         let Some((number, mut row)) = self.open.take() else {
             return false;
         };
-        if text.is_empty() || row.len() + text.len() > LONGEST_LINE {
+        let in_quotes = quotes(&row) % 2 == 1;
+        let goes_on = in_quotes || text.starts_with(b",") || (text.starts_with(b"\"") && row.ends_with(b","));
+        if text.is_empty() || !goes_on || row.len() + text.len() > LONGEST_LINE {
             self.open = Some((number, row));
             self.finish(sink);
             return false;
@@ -55,13 +60,17 @@ impl Format for EspSa {
 impl EspSa {
     /// Reads a row, or keeps it open when it may go on on the next line.
     fn take(&mut self, number: u64, row: Vec<u8>, sink: &mut Sink<'_>) {
-        let quotes = row.iter().filter(|b| **b == b'"').count();
-        if quotes > 0 && (quotes % 2 == 1 || row.ends_with(b",")) {
+        let quotes = quotes(&row);
+        if quotes > 0 && (quotes % 2 == 1 || columns(&row).len() < COLUMNS || row.ends_with(b",")) {
             self.open = Some((number, row));
         } else {
             report(number, read_row(number, &row, sink), sink);
         }
     }
+}
+
+fn quotes(row: &[u8]) -> usize {
+    row.iter().filter(|b| **b == b'"').count()
 }
 
 fn report(number: u64, row: Result<(), String>, sink: &mut Sink<'_>) {

@@ -81,6 +81,7 @@ impl Format for Setkey {
             }
         } else {
             self.finish(sink);
+            return false;
         }
         true
     }

@@ -16,6 +16,42 @@ use super::{Format, algorithm_names, hex};
 use crate::algorithm::{Encryption, Integrity};
 use crate::spi::Spi;
 
+/// First words of the lines that describe an SA further.
+const DETAILS: [&[u8]; 32] = [
+    b"proto",
+    b"replay-window",
+    b"replay",
+    b"seq",
+    b"auth",
+    b"auth-trunc",
+    b"enc",
+    b"aead",
+    b"comp",
+    b"encap",
+    b"coa",
+    b"anti-replay",
+    b"lifetime",
+    b"limit:",
+    b"expire",
+    b"stats:",
+    b"current:",
+    b"add",
+    b"used",
+    b"lastused",
+    b"mark",
+    b"output-mark",
+    b"if_id",
+    b"security",
+    b"sel",
+    b"crypto",
+    b"dir",
+    b"tfcpad:",
+    b"hard",
+    b"soft",
+    b"flag",
+    b"offload",
+];
+
 /// Reader of the listing.
 #[derive(Default)]
 pub(super) struct Xfrm {
@@ -45,8 +81,7 @@ impl Format for Xfrm {
             self.block = Some(block);
             return true;
         }
-        let indented = line.raw.first().is_some_and(u8::is_ascii_whitespace);
-        let known = line.raw.trim_ascii_start().starts_with(b"proto ") || indented;
+        let known = words(line.raw).next().is_some_and(|word| DETAILS.contains(&word));
         let Some(block) = self.block.as_mut().filter(|_| known) else {
             self.finish(sink);
             return false;
