@@ -4,7 +4,7 @@
 //! it is accounted for first, so that the volume at an exchange's first message is exact.
 
 use crate::analysis::{Analysis, Encapsulation};
-use crate::batch::{Batch, Decoded, Pending, decode_one};
+use crate::batch::{Batch, Decoded, InFlight, Pending, decode_one};
 use crate::capture::{CaptureInfo, Frame};
 use crate::diagnostic::Diagnostics;
 use crate::document;
@@ -100,6 +100,8 @@ pub struct Analyzer {
     pub(crate) totals: Totals,
     pub(crate) diagnostics: Diagnostics,
     batch: Batch,
+    in_flight: Option<InFlight>,
+    spare: Batch,
     superseded: std::collections::HashMap<SaIndex, SaIndex>,
 }
 
@@ -119,6 +121,8 @@ impl Analyzer {
             totals: Totals::default(),
             diagnostics: Diagnostics::default(),
             batch: Batch::default(),
+            in_flight: None,
+            spare: Batch::default(),
             superseded: std::collections::HashMap::new(),
         }
     }
@@ -277,16 +281,17 @@ impl Analyzer {
         } = *datagram;
         let ends = (datagram.src, datagram.dst);
         let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
-        let association = &self.sas.associations()[sa];
+        let association = self.sas.get_mut(sa);
         pending.cipher = association.key.as_ref().map(|key| key.cipher.clone());
         pending.proven = association.proven;
         pending.check = match self.options.verify {
             Verify::All => true,
             Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
-            Verify::First(n) => association.counters.packets < n,
+            Verify::First(n) => association.queued < n,
         };
+        association.queued += 1;
         if self.batch.push(pending, packet) {
-            self.flush();
+            self.hand_over();
         }
     }
 
@@ -324,19 +329,42 @@ impl Analyzer {
         });
     }
 
-    /// Decodes what waits and accounts for it in capture order.
-    fn flush(&mut self) {
-        if self.batch.is_empty() {
+    /// Accounts for the batch in flight and sends the full one on its way; reading goes on meanwhile.
+    fn hand_over(&mut self) {
+        self.land();
+        let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+        self.in_flight = Some(full.dispatch());
+    }
+
+    /// Waits for the batch in flight and accounts for it in capture order.
+    fn land(&mut self) {
+        let Some(in_flight) = self.in_flight.take() else {
             return;
+        };
+        match in_flight.wait() {
+            Some((batch, decoded)) => self.account_batch(batch, &decoded),
+            None => self.diagnostics.count("decoding_died", "analysis", None, || {
+                "a batch of packets was lost because decoding it failed; please report this".into()
+            }),
         }
-        let mut batch = std::mem::take(&mut self.batch);
-        let decoded = batch.decode();
+    }
+
+    /// Decodes everything that waits and accounts for it in capture order.
+    fn flush(&mut self) {
+        self.land();
+        if !self.batch.is_empty() {
+            let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+            let decoded = batch.decode();
+            self.account_batch(batch, &decoded);
+        }
+    }
+
+    fn account_batch(&mut self, mut batch: Batch, decoded: &[Decoded]) {
         for (pending, decoded) in batch.packets().iter().zip(decoded) {
-            self.account(pending, decoded, batch.bytes(pending));
+            self.account(pending, *decoded, batch.bytes(pending));
         }
         batch.clear();
-        self.batch = batch;
-        self.superseded.clear();
+        self.spare = batch;
     }
 
     fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {

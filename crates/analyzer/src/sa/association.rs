@@ -82,6 +82,8 @@ pub struct Association {
     pub sequence: SequenceTracker,
     /// Trials of candidate keys so far.
     pub trials: u32,
+    /// Packets handed to the decoder so far; ahead of `counters` by what is still in its batches.
+    pub queued: u64,
 }
 
 impl Association {
@@ -118,6 +120,7 @@ impl Association {
             },
             sequence: SequenceTracker::default(),
             trials: 0,
+            queued: 0,
         }
     }
 
