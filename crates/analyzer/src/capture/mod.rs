@@ -35,6 +35,9 @@ use std::path::{Path, PathBuf};
 /// Bytes that are looked at to say what a file is that is no capture.
 const DESCRIBED_LEN: usize = 512;
 
+/// Most link types that [`CaptureInfo`] lists.
+const MOST_LINK_TYPES: usize = 64;
+
 /// A link type as tcpdump.org numbers them (`LINKTYPE_…`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct LinkType(pub u16);
@@ -59,7 +62,7 @@ pub struct Frame<'a> {
 pub struct CaptureInfo {
     /// Container.
     pub format: CaptureFormat,
-    /// Link types in order of appearance, each once.
+    /// Link types in order of appearance, each once; the first 64, and no real capture has more than a few.
     pub link_types: Vec<LinkType>,
     /// The data ends in the middle of a record, or is damaged from some place on.
     pub truncated: bool,
@@ -70,7 +73,7 @@ pub struct CaptureInfo {
 
 impl CaptureInfo {
     fn note_link_type(&mut self, link_type: LinkType) {
-        if !self.link_types.contains(&link_type) {
+        if self.link_types.len() < MOST_LINK_TYPES && !self.link_types.contains(&link_type) {
             self.link_types.push(link_type);
         }
     }

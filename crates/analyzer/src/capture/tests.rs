@@ -437,6 +437,24 @@ fn link_types_are_listed_once_in_order() {
 }
 
 #[test]
+fn interfaces_and_link_types_are_bounded() {
+    let mut file = Pcapng::new(Order::Little);
+    for number in 0..65_540_u32 {
+        file.interface(number as u16, 0, &[]);
+    }
+    let packets = synthetic::packets(2);
+    file.enhanced(65_535, 0, &packets[0], &[]);
+    file.enhanced(65_536, 0, &packets[1], &[]);
+    let outcome = read(&file.bytes).unwrap();
+    assert_eq!(outcome.packets.len(), 1);
+    assert_eq!(outcome.info.link_types.len(), MOST_LINK_TYPES);
+    assert_eq!(
+        outcome.kinds(),
+        [("too_many_interfaces", 4), ("unknown_interface", 1)]
+    );
+}
+
+#[test]
 fn a_packet_of_an_interface_that_is_not_described_keeps_its_number() {
     let packets = synthetic::packets(3);
     let mut file = Pcapng::new(Order::Little);
