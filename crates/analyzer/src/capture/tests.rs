@@ -489,6 +489,21 @@ fn frames_are_numbered_as_wireshark_does() {
 }
 
 #[test]
+fn a_block_length_without_the_padding_is_understood() {
+    let mut file = Pcapng::new(Order::Little);
+    file.interface(1, 0, &[]);
+    let packet = Packet::new(1_000, vec![7; 57]);
+    let start = file.bytes.len();
+    file.enhanced(0, 1, &packet, &[]);
+    let end = file.bytes.len();
+    for at in [start + 4, end - 4] {
+        file.bytes[at] -= 3;
+    }
+    file.enhanced(0, 1, &packet, &[]);
+    assert!(read_whole(&file.bytes).packets == [packet.clone(), packet]);
+}
+
+#[test]
 fn malformed_options_do_not_cost_the_packet() {
     let packets = synthetic::packets(4);
     let mut file = Pcapng::new(Order::Little);
