@@ -55,8 +55,10 @@ fn read_whole(bytes: &[u8]) -> Outcome {
     outcome
 }
 
+type Packer = fn(&[u8]) -> Vec<u8>;
+
 /// Each compressed format.
-const PACKERS: [fn(&[u8]) -> Vec<u8>; 4] = [
+const PACKERS: [Packer; 4] = [
     synthetic::gzip,
     synthetic::zstd,
     synthetic::lz4,
