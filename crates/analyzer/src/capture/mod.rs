@@ -1,8 +1,9 @@
 //! Capture files and streams → [`Frame`]s. pcap (µs and ns, both byte orders), pcapng (sections, interfaces, EPB, SPB,
 //! obsolete packet block), plain or in gzip, zstd, lz4; a file or a pipe, always by 1 MiB reads.
 //!
-//! Why no mmap: reads of 1 MiB are as fast, need no `unsafe`, and a file that shrinks or grows meanwhile is an ordinary
-//! end of file instead of a SIGBUS.
+//! Why no mmap: reads of 1 MiB are as fast (the walk through a 1 GB file takes 1.1 times what the reads alone take, see
+//! `framing/walk_rate.rs`), need no `unsafe`, and a file that shrinks or grows meanwhile is an ordinary end of file
+//! instead of a SIGBUS.
 
 mod buffer;
 mod clock;
@@ -35,6 +36,9 @@ use std::path::{Path, PathBuf};
 /// Bytes that are looked at to say what a file is that is no capture.
 const DESCRIBED_LEN: usize = 512;
 
+/// Most link types that [`CaptureInfo`] lists.
+const MOST_LINK_TYPES: usize = 64;
+
 /// A link type as tcpdump.org numbers them (`LINKTYPE_…`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct LinkType(pub u16);
@@ -59,7 +63,7 @@ pub struct Frame<'a> {
 pub struct CaptureInfo {
     /// Container.
     pub format: CaptureFormat,
-    /// Link types in order of appearance, each once.
+    /// Link types in order of appearance, each once; the first 64, and no real capture has more than a few.
     pub link_types: Vec<LinkType>,
     /// The data ends in the middle of a record, or is damaged from some place on.
     pub truncated: bool,
@@ -70,7 +74,7 @@ pub struct CaptureInfo {
 
 impl CaptureInfo {
     fn note_link_type(&mut self, link_type: LinkType) {
-        if !self.link_types.contains(&link_type) {
+        if self.link_types.len() < MOST_LINK_TYPES && !self.link_types.contains(&link_type) {
             self.link_types.push(link_type);
         }
     }

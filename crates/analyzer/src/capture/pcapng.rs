@@ -128,10 +128,11 @@ impl PcapngWalk {
                 order_of_section(head).ok_or(Damage("a section header without its byte-order magic"))?;
         }
         let len = self.order.u32(head, 4).unwrap_or(0) as usize;
-        if len < BLOCK_OVERHEAD || !len.is_multiple_of(4) || len > LARGEST_RECORD {
+        if !(BLOCK_OVERHEAD..=LARGEST_RECORD).contains(&len) {
             return Err(Damage("a block with an impossible length"));
         }
-        Ok(len)
+        // Some writers leave the padding out of the length; Wireshark reads their files too.
+        Ok(len.next_multiple_of(4))
     }
 
     #[inline]

@@ -55,8 +55,10 @@ fn read_whole(bytes: &[u8]) -> Outcome {
     outcome
 }
 
+type Packer = fn(&[u8]) -> Vec<u8>;
+
 /// Each compressed format.
-const PACKERS: [fn(&[u8]) -> Vec<u8>; 4] = [
+const PACKERS: [Packer; 4] = [
     synthetic::gzip,
     synthetic::zstd,
     synthetic::lz4,
@@ -437,6 +439,24 @@ fn link_types_are_listed_once_in_order() {
 }
 
 #[test]
+fn interfaces_and_link_types_are_bounded() {
+    let mut file = Pcapng::new(Order::Little);
+    for number in 0..65_540_u32 {
+        file.interface(number as u16, 0, &[]);
+    }
+    let packets = synthetic::packets(2);
+    file.enhanced(65_535, 0, &packets[0], &[]);
+    file.enhanced(65_536, 0, &packets[1], &[]);
+    let outcome = read(&file.bytes).unwrap();
+    assert_eq!(outcome.packets.len(), 1);
+    assert_eq!(outcome.info.link_types.len(), MOST_LINK_TYPES);
+    assert_eq!(
+        outcome.kinds(),
+        [("too_many_interfaces", 4), ("unknown_interface", 1)]
+    );
+}
+
+#[test]
 fn a_packet_of_an_interface_that_is_not_described_keeps_its_number() {
     let packets = synthetic::packets(3);
     let mut file = Pcapng::new(Order::Little);
@@ -468,6 +488,21 @@ fn frames_are_numbered_as_wireshark_does() {
         file.enhanced(0, 0, &packets[1], &[]);
         assert_eq!(read(&file.bytes).unwrap().numbers, numbers, "{kind:#x}");
     }
+}
+
+#[test]
+fn a_block_length_without_the_padding_is_understood() {
+    let mut file = Pcapng::new(Order::Little);
+    file.interface(1, 0, &[]);
+    let packet = Packet::new(1_000, vec![7; 57]);
+    let start = file.bytes.len();
+    file.enhanced(0, 1, &packet, &[]);
+    let end = file.bytes.len();
+    for at in [start + 4, end - 4] {
+        file.bytes[at] -= 3;
+    }
+    file.enhanced(0, 1, &packet, &[]);
+    assert!(read_whole(&file.bytes).packets == [packet.clone(), packet]);
 }
 
 #[test]
