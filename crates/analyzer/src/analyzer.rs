@@ -19,6 +19,7 @@ use crate::sa::database::{SaContext, SaDatabase, SaIndex};
 use crate::sa::prove::Specimen;
 use crate::sa::sequence::Arrival;
 use crate::sa::tunnel::{TunnelIndex, TunnelTable};
+use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use crate::time::Timestamp;
 
@@ -108,10 +109,22 @@ pub struct Analyzer {
 impl Analyzer {
     /// A pipeline that will try `keys`.
     pub fn new(options: Options, keys: KeyMaterial) -> Self {
+        Analyzer::with_pre_shared_keys(options, keys, Vec::new())
+    }
+
+    /// As [`Analyzer::new`], with IKE pre-shared keys: together with a Diffie–Hellman secret in the key files they give
+    /// everything (RFC 2409 §5).
+    pub fn with_pre_shared_keys(
+        options: Options,
+        keys: KeyMaterial,
+        pre_shared_keys: Vec<SecretBytes>,
+    ) -> Self {
         Analyzer {
             options,
             framing: Some(Framing::new()),
-            timeline: Timeline::new(keys.ike.clone()),
+            timeline: Timeline::new(keys.ike.clone())
+                .with_seeds(keys.seeds.clone())
+                .with_pre_shared_keys(pre_shared_keys),
             exchange_tunnels: Vec::new(),
             tunnels: TunnelTable::default(),
             sas: SaDatabase::new(keys),
@@ -238,7 +251,7 @@ impl Analyzer {
     }
 
     fn announce_children(&mut self, tunnel: TunnelIndex, index: usize) {
-        let keys = self.timeline.derive_child_keys(index);
+        let keys = self.timeline.child_key_candidates(index);
         let exchange = &self.timeline.exchanges()[index];
         for (k, child) in exchange.children.iter().enumerate() {
             let t = &self.tunnels.tunnels[tunnel];
@@ -249,8 +262,8 @@ impl Analyzer {
                 dst: child.dst,
                 encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
             };
-            let key = keys.get(k).and_then(Option::as_ref);
-            self.sas.announce(context, child, index, key);
+            let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
+            self.sas.announce(context, child, index, derived);
         }
     }
 
@@ -441,10 +454,25 @@ impl Analyzer {
             .observe(tunnel, direction, pending, decoded.opened.is_some(), new);
     }
 
+    fn report_mining(&mut self) {
+        if let (trials, true) = self.sas.mining_effort() {
+            self.diagnostics.count("mining_gave_up", "keys", None, || {
+                format!(
+                    "unlabelled keys were sought with {trials} trials, and not all bytes of the key files were tried for \
+                     every SA: give a shorter log, cut around the time of the capture"
+                )
+            });
+        }
+    }
+
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.
     pub fn finish(mut self, info: &CaptureInfo, path: &str) -> Analysis {
         self.flush();
+        if let Some(framing) = &mut self.framing {
+            framing.finish(&mut self.diagnostics);
+        }
         self.sas.settle_unused();
+        self.report_mining();
         if self.meters.dropped() > 0 {
             self.diagnostics.count("no_series", "analysis", None, || {
                 "more tunnels than are measured over time; choose some by a capture filter on their addresses".into()
