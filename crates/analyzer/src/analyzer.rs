@@ -381,12 +381,13 @@ impl Analyzer {
     }
 
     fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
+        let fingerprint = decoded.fingerprint;
         let (sa, decoded) = self.after_reuse(pending, decoded, packet);
         let association = self.sas.get_mut(sa);
         association.count_icv(decoded.icv);
         let arrival = association
             .sequence
-            .observe(u64::from(pending.sequence), fingerprint(packet));
+            .observe(u64::from(pending.sequence), fingerprint);
         let seen = (pending.time, pending.frame);
         association.first.get_or_insert(seen);
         association.last = Some(seen);
@@ -480,11 +481,6 @@ impl Analyzer {
         }
         document::assemble(&self, info, path)
     }
-}
-
-/// The last bytes of a packet: its ICV, or random-looking ciphertext.
-fn fingerprint(packet: &[u8]) -> u64 {
-    packet.last_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b))
 }
 
 fn mode_of(next_header: u8) -> crate::analysis::Mode {

@@ -55,6 +55,8 @@ pub(crate) struct Decoded {
     pub(crate) opened: Option<Opened>,
     /// What is inside, when it could be opened.
     pub(crate) inner: Inner,
+    /// The last bytes: the ICV, or random-looking ciphertext. Tells a doubled capture from a replayed number.
+    pub(crate) fingerprint: u64,
 }
 
 impl Decoded {
@@ -64,6 +66,7 @@ impl Decoded {
             icv: Icv::Unchecked,
             opened: None,
             inner: Inner::default(),
+            fingerprint: 0,
         }
     }
 }
@@ -121,9 +124,11 @@ impl Batch {
             .zip(self.packets.par_chunks(TASK_PACKETS))
             .for_each_init(Vec::new, |scratch, (results, packets)| {
                 for (result, pending) in results.iter_mut().zip(packets) {
+                    let packet = self.bytes(pending);
                     if let Some(cipher) = &pending.cipher {
-                        *result = decode_one(cipher, pending, self.bytes(pending), scratch);
+                        *result = decode_one(cipher, pending, packet, scratch);
                     }
+                    result.fingerprint = packet.last_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b));
                 }
             });
         results
