@@ -60,6 +60,11 @@ pub(super) enum Repetition {
 /// implementation's retransmission timer is that short.
 const COPY_NANOS: i64 = 5 * NANOS_PER_MILLI;
 
+/// Longest nonce that is kept, in bytes: both RFC 2409 §5 and RFC 7296 §2.10 allow no longer one.
+pub(super) const LONGEST_NONCE: usize = 256;
+/// Longest Diffie–Hellman public value that is kept, in bytes: that of the 8192-bit group.
+const LONGEST_PUBLIC: usize = 1024;
+
 /// What is remembered about an exchange beside its public part.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeState {
@@ -256,8 +261,12 @@ impl Scene<'_> {
                         self.sa_state.phase1.transform = choice.or(self.sa_state.phase1.transform);
                     }
                 }
-                v1::KEY_EXCHANGE => self.sa_state.phase1.public[side as usize] = Some(payload.body.to_vec()),
-                v1::NONCE => self.sa_state.phase1.nonces[side as usize] = Some(payload.body.to_vec()),
+                v1::KEY_EXCHANGE if payload.body.len() <= LONGEST_PUBLIC => {
+                    self.sa_state.phase1.public[side as usize] = Some(payload.body.to_vec());
+                }
+                v1::NONCE if payload.body.len() <= LONGEST_NONCE => {
+                    self.sa_state.phase1.nonces[side as usize] = Some(payload.body.to_vec());
+                }
                 _ => {}
             }
         }
@@ -335,7 +344,7 @@ impl Scene<'_> {
         }
         for payload in payloads {
             match payload.kind {
-                v1::NONCE if self.state.nonces[side as usize].is_empty() => {
+                v1::NONCE if payload.body.len() <= LONGEST_NONCE => {
                     self.state.nonces[side as usize] = payload.body.to_vec();
                 }
                 v1::KEY_EXCHANGE => self.exchange.key_exchange = true,

@@ -6,8 +6,10 @@ use crate::error::WireError;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
-/// Most pieces of one message: enough for 64 KiB in pieces of 256 bytes.
+/// Most pieces of one message: enough for 64 KiB in pieces of 256 bytes. A message of more is not put together.
 const MAX_PIECES: u16 = 256;
+/// Most bytes of one message (a UDP datagram holds no more); pieces beyond it are dropped.
+const MAX_BYTES: usize = 65_535;
 
 /// Pieces of one IKEv2 message, decrypted.
 #[derive(Debug, Default)]
@@ -38,7 +40,10 @@ impl Pieces {
         if number == 1 {
             self.first = next;
         }
-        self.parts.insert(number, part);
+        let held: usize = self.parts.values().map(|p| p.len()).sum();
+        if held + part.len() <= MAX_BYTES {
+            self.parts.insert(number, part);
+        }
         if self.parts.len() < usize::from(total) {
             return None;
         }
@@ -75,7 +80,10 @@ impl Ikev1Pieces {
         if flags & 1 != 0 {
             self.last = Some(number);
         }
-        self.parts.insert(number, fields.rest().to_vec());
+        let held: usize = self.parts.values().map(Vec::len).sum();
+        if held + fields.rest().len() <= MAX_BYTES {
+            self.parts.insert(number, fields.rest().to_vec());
+        }
         let Some(last) = self.last.filter(|&last| last > 0) else {
             return Ok(None);
         };

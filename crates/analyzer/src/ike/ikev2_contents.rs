@@ -1,6 +1,6 @@
 //! What the payloads of an IKEv2 message say, written into its exchange and its IKE SA.
 
-use super::contents::{Keyring, Scene, add_deletions};
+use super::contents::{Keyring, LONGEST_NONCE, Scene, add_deletions};
 use super::crypto::Hash;
 use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, LEN};
 use super::ikev2::{Proposal, parse_sa};
@@ -113,10 +113,13 @@ impl Scene<'_> {
                     Ok(proposals) => self.ikev2_proposals(side, &proposals, mode, &mut said),
                     Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
                 },
-                v2::NONCE if self.exchange.kind == ExchangeKind::IkeSaInit => {
-                    self.sa_state.ikev2.nonces[side as usize] = payload.body.to_vec();
+                v2::NONCE if payload.body.len() <= LONGEST_NONCE => {
+                    let nonces = match self.exchange.kind {
+                        ExchangeKind::IkeSaInit => &mut self.sa_state.ikev2.nonces,
+                        _ => &mut self.state.nonces,
+                    };
+                    nonces[side as usize] = payload.body.to_vec();
                 }
-                v2::NONCE => self.state.nonces[side as usize] = payload.body.to_vec(),
                 v2::KEY_EXCHANGE => {
                     self.exchange.key_exchange |= self.exchange.kind == ExchangeKind::CreateChildSa;
                 }

@@ -117,6 +117,28 @@ fn header(first: u8, version: u8, exchange_type: u8, flags: u8, message_id: u32,
     bytes
 }
 
+/// The SA payload of phase 1 with one transform.
+fn phase1_sa(cipher: BlockCipher, key_len: usize, hash: Hash) -> Vec<u8> {
+    let (id, attributes): (u16, &[u8]) = match (cipher, key_len) {
+        (BlockCipher::TripleDes, _) => (5, &[]),
+        (_, 16) => (7, &[0x80, 14, 0, 128]),
+        _ => (7, &[0x80, 14, 1, 0]),
+    };
+    let hash = match hash {
+        Hash::Md5 => 1,
+        Hash::Sha1 => 2,
+        _ => 4,
+    };
+    let mut transform = vec![1, 1, 0, 0, 0x80, 1, 0, id as u8, 0x80, 2, 0, hash];
+    transform.extend(attributes);
+    let mut sa = vec![0, 0, 0, 1, 0, 0, 0, 1];
+    let (_, transforms) = chain(&vec![(3, transform)]);
+    let mut proposal = vec![1, 1, 0, 1];
+    proposal.extend(transforms);
+    sa.extend(chain(&vec![(2, proposal)]).1);
+    sa
+}
+
 /// Two IKEv1 peers with their phase-1 secrets.
 struct Ikev1 {
     wire: Wire,
@@ -174,23 +196,7 @@ impl Ikev1 {
 
     /// A Main Mode whose last message's last block is where the IVs start.
     fn main_mode(&mut self) {
-        let (id, attributes): (u16, &[u8]) = match (self.cipher, self.key.len()) {
-            (BlockCipher::TripleDes, _) => (5, &[]),
-            (_, 16) => (7, &[0x80, 14, 0, 128]),
-            _ => (7, &[0x80, 14, 1, 0]),
-        };
-        let hash = match self.hash {
-            Hash::Md5 => 1,
-            Hash::Sha1 => 2,
-            _ => 4,
-        };
-        let mut transform = vec![1, 1, 0, 0, 0x80, 1, 0, id as u8, 0x80, 2, 0, hash];
-        transform.extend(attributes);
-        let mut sa = vec![0, 0, 0, 1, 0, 0, 0, 1];
-        let (_, transforms) = chain(&vec![(3, transform)]);
-        let mut proposal = vec![1, 1, 0, 1];
-        proposal.extend(transforms);
-        sa.extend(chain(&vec![(2, proposal)]).1);
+        let sa = phase1_sa(self.cipher, self.key.len(), self.hash);
         self.clear(true, 2, &vec![(1, sa.clone())]);
         self.clear(false, 2, &vec![(1, sa)]);
         let (public_i, public_r) = (vec![0xaa; 128], vec![0xbb; 128]);
@@ -372,6 +378,53 @@ fn deletes_several_spis_and_the_ike_sa() {
     let deletes: Vec<Spi> = ike.wire.exchange(1).deletes.iter().map(|d| d.spi).collect();
     assert_eq!(deletes, [Spi(100), Spi(101)]);
     assert_eq!(ike.wire.timeline.ike_sas()[0].deleted, Some(ike.wire.now));
+}
+
+/// i → r: SA, KE, Ni, ID; r → i: SA, KE, Nr, ID; i → r: HASH, the first one encrypted and by itself no proof of the key.
+/// Then XAUTH in a Transaction exchange, which is, then a Quick Mode.
+#[test]
+fn aggressive_mode_and_xauth() {
+    let mut ike = Ikev1::new(PHASE_1[1]);
+    let public = [vec![0xaa; 128], vec![0xbb; 128]];
+    let id = vec![11, 17, 1, 0xf4, b'v', b'p', b'n'];
+    let phase1_sa = phase1_sa(ike.cipher, ike.key.len(), ike.hash);
+    for (from_initiator, public) in [(true, &public[0]), (false, &public[1])] {
+        let payloads = vec![
+            (1, phase1_sa.clone()),
+            (4, public.clone()),
+            (10, vec![1; 16]),
+            (5, id.clone()),
+        ];
+        ike.clear(from_initiator, 4, &payloads);
+    }
+    let mut iv = ike.hash.digest(&[&public[0], &public[1]]);
+    iv.truncate(16);
+    let (first, body) = chain(&vec![(8, vec![9; 20])]);
+    ike.phase1_tail = ike.encrypted(true, 4, 0, first, body, &iv);
+    let request = vec![1, 0, 0, 1, 0xc0, 0x88, 0, 0, 0x40, 0x89, 0, 0];
+    ike.phase2(false, 6, 5, &vec![(14, request)]);
+    ike.phase2(
+        true,
+        QUICK_MODE,
+        7,
+        &vec![(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
+    );
+    let kinds: Vec<_> = ike
+        .wire
+        .timeline
+        .exchanges()
+        .iter()
+        .map(|e| (e.kind, e.decrypted))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (ExchangeKind::AggressiveMode, false),
+            (ExchangeKind::Transaction, true),
+            (ExchangeKind::QuickMode, true)
+        ]
+    );
+    assert_eq!(ike.wire.timeline.ike_sas()[0].key_status, KeyStatus::Verified);
 }
 
 /// A Delete that anyone could have sent.
