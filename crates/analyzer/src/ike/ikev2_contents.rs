@@ -1,7 +1,8 @@
 //! What the payloads of an IKEv2 message say, written into its exchange and its IKE SA.
 
-use super::contents::{Keyring, LONGEST_NONCE, Scene, add_deletions};
+use super::contents::{Scene, add_deletions};
 use super::crypto::Hash;
+use super::fragment::Opened;
 use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, LEN};
 use super::ikev2::{Proposal, parse_sa};
 use super::ikev2_keys::Sealed;
@@ -12,9 +13,9 @@ use super::notify::{
 };
 use super::payload::{Chain, Fields, GENERIC_LEN, Payload, v2};
 use super::quick::{Offer, Side};
+use super::state::{Keyring, LONGEST_NONCE};
 use crate::analysis::{ExchangeKind, KeyStatus, Mode};
 use crate::error::WireError;
-use zeroize::Zeroizing;
 
 /// Bytes of the fragment number and count (RFC 7383 §2.5).
 const FRAGMENT_FIELDS: usize = 4;
@@ -40,9 +41,9 @@ impl Scene<'_> {
             self.exchange.decrypted = false;
         }
         match self.unseal(message, &sealed, ring) {
-            Ok(Some((first, plaintext))) => {
+            Ok(Some(opened)) => {
                 self.exchange.decrypted = true;
-                let payloads: Vec<_> = Chain::new(first, &plaintext).flatten().collect();
+                let payloads: Vec<_> = Chain::new(opened.first, &opened.payloads).flatten().collect();
                 self.ikev2_payloads(&payloads, true)
             }
             Ok(None) => false,
@@ -59,7 +60,7 @@ impl Scene<'_> {
         message: &[u8],
         payload: &Payload<'_>,
         ring: &mut Keyring<'_>,
-    ) -> Result<Option<(u8, Zeroizing<Vec<u8>>)>, WireError> {
+    ) -> Result<Option<Opened>, WireError> {
         let mut fields = Fields::new("IKE fragment", payload.body);
         let piece = match payload.kind {
             v2::ENCRYPTED_FRAGMENT => Some((fields.u16()?, fields.u16()?)),
@@ -82,7 +83,10 @@ impl Scene<'_> {
             self.sa.key_origin = Some(key.origin.clone());
         }
         Ok(match piece {
-            None => Some((payload.next, plaintext)),
+            None => Some(Opened {
+                first: payload.next,
+                payloads: plaintext,
+            }),
             Some((number, total)) => {
                 let side = self.ikev2_side() as usize;
                 self.state.pieces[side].add(number, total, payload.next, plaintext)

@@ -1,12 +1,13 @@
 //! The IKE timeline: messages in, exchanges and IKE SAs out. Quick Modes are found without keys; with a phase-1 key
 //! their payloads are read.
 
-use super::contents::{ExchangeState, Keyring, Repetition, SaState, Scene};
+use super::contents::Scene;
 pub use super::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
 use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
+use super::ikev2;
 use super::payload::v1;
-use super::{ikev1, ikev2};
-use crate::analysis::{ExchangeKind, KeyStatus};
+use super::state::{ExchangeState, Keyring, Repetition, SaState};
+use crate::analysis::KeyStatus;
 use crate::diagnostic::Diagnostics;
 use crate::framing::UdpPorts;
 use crate::keylog::{IkeKey, Seed};
@@ -277,7 +278,7 @@ impl Timeline {
         }
         let index = self.exchanges.len();
         self.exchanges
-            .push(begin_exchange(header, context, ike_sa, diagnostics));
+            .push(Exchange::begin(header, context, ike_sa, diagnostics));
         self.states.push(ExchangeState::default());
         self.exchange_by_id.insert(id, index);
         Some((index, true))
@@ -371,57 +372,4 @@ fn inner_header(whole: &[u8], outer: &Header) -> Option<Header> {
     let same = (inner.major, inner.initiator_spi, inner.exchange_type)
         == (outer.major, outer.initiator_spi, outer.exchange_type);
     (same && inner.next_payload != v1::FRAGMENT).then_some(inner)
-}
-
-fn begin_exchange(
-    header: &Header,
-    context: &MessageContext,
-    ike_sa: Option<usize>,
-    diagnostics: &mut Diagnostics,
-) -> Exchange {
-    let (kind, (identifier, name)) = if header.major == 1 {
-        (
-            ikev1::exchange_kind(header.exchange_type),
-            ikev1::other_exchange_name(header.exchange_type),
-        )
-    } else {
-        (
-            ikev2::exchange_kind(header.exchange_type),
-            ikev2::other_exchange_name(header.exchange_type),
-        )
-    };
-    if kind == ExchangeKind::Other {
-        diagnostics.count(identifier, "IKE", Some(context.frame), || {
-            format!(
-                "IKEv{} exchange type {} ({name}) is counted, not decoded.",
-                header.major, header.exchange_type
-            )
-        });
-    }
-    // An IKEv2 response whose request is not in the capture: its receiver began the exchange.
-    let answered = header.major == 2 && header.has(super::header::FLAG_RESPONSE);
-    let (initiator, responder) = if answered {
-        (context.dst, context.src)
-    } else {
-        (context.src, context.dst)
-    };
-    Exchange {
-        ike_sa,
-        kind,
-        message_id: header.message_id,
-        initiator,
-        responder,
-        records: Vec::new(),
-        messages: 0,
-        retransmissions: 0,
-        decrypted: false,
-        lifetime: None,
-        children: Vec::new(),
-        deletes: Vec::new(),
-        key_exchange: false,
-        nonces: None,
-        notifications: Vec::new(),
-        rekeys: Vec::new(),
-        rekeys_ike_sa: false,
-    }
 }
