@@ -158,7 +158,9 @@
         var y = rateAt(lane.points, raw), d = lane.data;
         if (y === null) return;
         var rate = (Number(d.yBottom) - y) / (Number(d.yBottom) - Number(d.yTop)) * Number(d.top);
-        words.push(d.name + ": " + rate.toFixed(rate < 10 ? 2 : rate < 100 ? 1 : 0) + " " + d.unit);
+        // A burst that is cut off at the top is higher than what can be read here.
+        var least = y - Number(d.yTop) < 1 ? "at least " : "";
+        words.push(d.name + ": " + least + rate.toFixed(rate < 10 ? 2 : rate < 100 ? 1 : 0) + " " + d.unit);
       });
       marks.filter(function (m) { return raw >= m.from && raw <= m.to; }).slice(0, 2).forEach(function (m) {
         words.push(m.title);

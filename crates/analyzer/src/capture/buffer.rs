@@ -103,4 +103,9 @@ impl Buffer {
     pub(super) fn source(&self) -> &Source {
         &self.source
     }
+
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
 }

@@ -59,10 +59,16 @@ pub(super) fn describe(head: &[u8], compression: Option<Compression>, broken: Op
     };
     let article = if packed == Compression::Lz4 { "an" } else { "a" };
     let name = packed.name();
-    match (head.is_empty(), broken) {
-        (true, Some(reason)) => format!("{article} {name} file that gives no byte: {reason}"),
-        (true, None) => format!("{article} {name} file holding nothing"),
-        (false, _) => format!("{article} {name} file holding {}", describe_plain(head)),
+    match broken {
+        // Less than a magic number.
+        Some(reason) if head.len() < 4 => {
+            format!(
+                "{article} {name} file that gives {} bytes only: {reason}",
+                head.len()
+            )
+        }
+        _ if head.is_empty() => format!("{article} {name} file holding nothing"),
+        _ => format!("{article} {name} file holding {}", describe_plain(head)),
     }
 }
 
@@ -164,7 +170,7 @@ mod tests {
         );
         assert_eq!(
             cut,
-            "an LZ4 file that gives no byte: the LZ4 data ends before its end mark"
+            "an LZ4 file that gives 0 bytes only: the LZ4 data ends before its end mark"
         );
     }
 }

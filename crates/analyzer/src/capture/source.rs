@@ -75,14 +75,26 @@ impl Read for Stored {
         let n = if from_head > 0 {
             from_head
         } else {
-            self.stream.read(into).inspect_err(|error| {
-                if error.kind() != ErrorKind::Interrupted {
-                    self.state.failed.store(true, Ordering::Relaxed);
-                }
-            })?
+            self.read_stream(into)?
         };
         self.state.taken.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
+    }
+}
+
+impl Stored {
+    /// Repeats what a signal interrupted: a decoder that sees such an error forgets the bytes it already took.
+    fn read_stream(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.stream.read(into) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.state.failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+                Ok(n) => return Ok(n),
+            }
+        }
     }
 }
 
@@ -139,13 +151,10 @@ impl Source {
             into.len()
         };
         let into = into.get_mut(..most).unwrap_or_default();
-        loop {
-            match self.reader.read(into) {
-                Ok(0) => return Ok(Arrival::End),
-                Ok(n) => return Ok(Arrival::Bytes(n)),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return self.broken_or_failed(error),
-            }
+        match self.reader.read(into) {
+            Ok(0) => Ok(Arrival::End),
+            Ok(n) => Ok(Arrival::Bytes(n)),
+            Err(error) => self.broken_or_failed(error),
         }
     }
 

@@ -7,6 +7,7 @@ mod aead;
 mod decrypt;
 mod integrity;
 
+use super::null::NullFormat;
 use crate::algorithm::{Encryption, Integrity};
 use aead::new_aead;
 use decrypt::{Decrypt, new_decrypt};
@@ -133,6 +134,18 @@ impl EspCipher {
             block_len: encryption.block_len(),
             implicit_iv: false,
         })
+    }
+
+    /// NULL encryption whose integrity key is unknown: opens packets, checks no ICV.
+    pub fn null_unchecked(format: NullFormat) -> Self {
+        EspCipher {
+            decrypt: Box::new(decrypt::Null),
+            authenticate: None,
+            iv_len: format.iv_len,
+            icv_len: format.icv_len,
+            block_len: 1,
+            implicit_iv: false,
+        }
     }
 
     /// The same transform with an implicit IV (RFC 8750): no IV on the wire, the (extended) sequence number stands in.

@@ -1,6 +1,7 @@
 //! What is inside a decrypted ESP payload: one walker over tunnel mode, L2TP, PPP, GRE, IPIP, … down to the transport
 //! header. Each layer's step lives with its protocol: [`ip`], [`tunnel`], [`ppp`], [`transport`].
 
+mod deflate;
 mod ip;
 mod ppp;
 mod transport;
@@ -143,32 +144,22 @@ pub struct Inner {
 /// Walks down from the ESP next header. `prefix` is the decrypted beginning of a payload of `payload_len` bytes.
 /// `outer`: source and destination of the outer IP header, which are the flow's own in transport mode; without them a
 /// transport header right behind ESP has no flow. Never fails: what is not understood is in [`Inner::stopped_at`].
+///
+/// IPComp in transport mode is the one thing that needs the whole payload: the length of a compressed TCP segment is
+/// known at its end only. Given a prefix, the walk stops at `"IPComp (whole payload needed)"`.
 pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(IpAddr, IpAddr)>) -> Inner {
-    let mut walk = Walk {
+    let mut inner = Inner::default();
+    if matches!(next_header, ip::PROTOCOL_IPV4 | ip::PROTOCOL_IPV6) {
+        inner.layers = Layers::TUNNEL_MODE;
+    }
+    Walk {
         bytes: prefix,
         len: payload_len,
         addresses: outer,
         depth: 0,
-        inner: Inner::default(),
-    };
-    if matches!(next_header, ip::PROTOCOL_IPV4 | ip::PROTOCOL_IPV6) {
-        walk.inner.layers = Layers::TUNNEL_MODE;
+        inner,
     }
-    let mut layer = Layer::Protocol(next_header);
-    loop {
-        match walk.step(layer) {
-            Ok(Some(below)) => layer = below,
-            Ok(None) => break,
-            Err(stop) => {
-                walk.inner.stopped_at = Some(stop);
-                if walk.inner.control.is_none() {
-                    walk.inner.transport_bytes = u32::try_from(walk.len).unwrap_or(u32::MAX);
-                }
-                break;
-            }
-        }
-    }
-    walk.inner
+    .down(Layer::Protocol(next_header))
 }
 
 /// What comes next.
@@ -186,6 +177,8 @@ enum Layer {
     Vxlan,
     /// A PPP frame.
     Ppp,
+    /// DEFLATE data that holds this IP protocol.
+    Deflated(u8),
 }
 
 /// The next layer; `None` when transport was reached. The error names the layer where the walk stops.
@@ -204,6 +197,28 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    fn down(mut self, mut layer: Layer) -> Inner {
+        loop {
+            if let Layer::Deflated(protocol) = layer {
+                return self.down_inflated(protocol);
+            }
+            match self.step(layer) {
+                Ok(Some(below)) => layer = below,
+                Ok(None) => return self.inner,
+                Err(name) => return self.stop(name),
+            }
+        }
+    }
+
+    /// The walk ends short of transport: what is left counts as payload, unless it is a control message.
+    fn stop(mut self, name: &'static str) -> Inner {
+        self.inner.stopped_at = Some(name);
+        if self.inner.control.is_none() {
+            self.inner.transport_bytes = self.bytes_left();
+        }
+        self.inner
+    }
+
     fn step(&mut self, layer: Layer) -> Step {
         match layer {
             Layer::Protocol(number) => self.protocol(number),
@@ -212,6 +227,7 @@ impl<'a> Walk<'a> {
             Layer::L2tp => self.l2tp(),
             Layer::Vxlan => self.vxlan(),
             Layer::Ppp => self.ppp(),
+            Layer::Deflated(_) => Err("IPComp"),
         }
     }
 

@@ -128,7 +128,7 @@ impl<'a> Line<'a> {
             || text.starts_with(b"---")
             || text.starts_with(b"# ")
             || text.starts_with(b"> ")
-            || matches!(text.last(), Some(b'#' | b'>'))
+            || (matches!(text.last(), Some(b'#' | b'>')) && !text.iter().any(u8::is_ascii_whitespace))
             || self.is_echo_of(b"show ")
     }
 
@@ -236,7 +236,7 @@ fn find_tag(text: &[u8]) -> Option<(usize, usize, Tag)> {
 }
 
 /// A number for the host that a prefix names: its words without times and numbers.
-fn sender(prefix: &[u8]) -> u64 {
+pub(super) fn sender(prefix: &[u8]) -> u64 {
     let prefix = after_pri(prefix.trim_ascii());
     if prefix.is_empty() {
         return 0;

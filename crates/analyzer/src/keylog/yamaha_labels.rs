@@ -100,6 +100,9 @@ pub(super) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<Run<'
     if token.start > 0 || !token.is_hex(text) || token.prefixed(text) {
         return None;
     }
+    if !odd && !token.digits(text).len().is_multiple_of(2) {
+        return None;
+    }
     let group = if group == 0 {
         token.digits(text).len()
     } else {

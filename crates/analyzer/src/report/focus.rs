@@ -141,7 +141,7 @@ pub(crate) fn began(rekey: &Rekey) -> Option<Timestamp> {
 }
 
 /// At most `most` rekeys in time order: the hurt ones first of all, then the earliest.
-pub(crate) fn at_most<'a>(rekeys: Vec<&'a Rekey>, most: usize) -> Vec<&'a Rekey> {
+pub(crate) fn at_most(rekeys: Vec<&Rekey>, most: usize) -> Vec<&Rekey> {
     if rekeys.len() <= most {
         return rekeys;
     }

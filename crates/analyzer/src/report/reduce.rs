@@ -28,6 +28,19 @@ pub(crate) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<Column> 
         .collect()
 }
 
+/// Where the axis ends: the highest mean, unless a few bursts (a queue let go at once, a capture that was held up) stand
+/// far above the rest. They are cut off then: at 1.5 times what 98 % of the busy columns stay below.
+pub(crate) fn ceiling<'a>(columns: impl Iterator<Item = &'a Column>) -> f64 {
+    let mut means: Vec<f64> = columns
+        .map(|c| c.mean)
+        .filter(|m| *m > 0.0 && m.is_finite())
+        .collect();
+    means.sort_by(f64::total_cmp);
+    let highest = means.last().copied().unwrap_or(0.0);
+    let usual = means.get(means.len() * 98 / 100).copied().unwrap_or(highest);
+    highest.min(usual * 1.5)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +74,20 @@ mod tests {
         assert!(columns(&[1], 0.0, 100).is_empty());
         assert!(columns(&[1], f64::NAN, 100).is_empty());
         assert!(columns(&vec![1; 20_000], 0.01, 999).len() <= 999);
+    }
+
+    #[test]
+    fn a_burst_does_not_set_the_scale() {
+        let at = |mean| Column {
+            time: 0.0,
+            low: 0.0,
+            mean,
+            high: mean,
+        };
+        let even: Vec<Column> = (0..200).map(|i| at(9.0 + f64::from(i % 3))).collect();
+        assert_eq!(ceiling(even.iter()), 11.0);
+        let burst = [even, vec![at(80.0), at(0.0)]].concat();
+        assert_eq!(ceiling(burst.iter()), 16.5);
+        assert_eq!(ceiling([].iter()), 0.0);
     }
 }

@@ -1,11 +1,15 @@
 //! The tables of a report, independent of the format that lays them out.
 
+mod rekeys;
+mod sas;
+
+pub(crate) use rekeys::rekeys;
+pub(crate) use sas::security_associations;
+
 use super::clean;
-use super::focus::{Focus, at_most, began, is_hurt, number};
-use super::format::{self, UNKNOWN, or_unknown};
+use super::focus::Focus;
+use super::format::{self, or_unknown};
 use super::words;
-use crate::analysis::{Direction, KeyStatus, Rekey, SecurityAssociation};
-use std::collections::BTreeSet;
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,207 +117,6 @@ impl Table {
             ));
         }
     }
-}
-
-/// Rekeys of one tunnel, at most `most`.
-pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
-    let mut table = Table::new(&[
-        right("#"),
-        right("time s"),
-        left("by"),
-        left("trigger"),
-        right("volume"),
-        from(WIDER, right("age")),
-        right("IKE ms"),
-        right("gap ms"),
-        from(WIDER, right("overlap ms")),
-        right("stall ms"),
-        from(WIDE, right("depth")),
-        from(WIDE, right("p")),
-        right("q"),
-        left("effect"),
-        from(WIDE, left("causes")),
-    ]);
-    let all: Vec<&Rekey> = focus.rekeys(tunnel).collect();
-    let total = all.len();
-    let listed = at_most(all, most);
-    let left_out = total - listed.len();
-    for rekey in &listed {
-        table.rows.push(rekey_row(focus, rekey));
-    }
-    table.notes.push(legend(focus, tunnel, &listed));
-    table.note_left_out(left_out, "rekeys", "--json, or rekeys.csv of --csv,");
-    table
-}
-
-fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
-    let shown = focus.shown(rekey);
-    let stall = shown.and_then(|s| s.window);
-    let direction = shown.map_or(focus.main_direction(rekey.tunnel), |s| s.impact.direction);
-    let gap = match direction {
-        Direction::AToB => rekey.gap_ms.a_to_b,
-        Direction::BToA => rekey.gap_ms.b_to_a,
-    };
-    let used = shown.is_some_and(|s| s.impact.used);
-    let causes: Vec<String> = rekey.causes.iter().map(|c| clean::line(&c.id)).collect();
-    let other = if direction == focus.main_direction(rekey.tunnel) {
-        ""
-    } else {
-        " *"
-    };
-    let cells = vec![
-        number(rekey).to_string(),
-        or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
-        initiator(focus, rekey),
-        words::trigger(&rekey.trigger),
-        or_unknown(rekey.trigger.bytes, format::bytes),
-        or_unknown(rekey.trigger.age_s, format::seconds),
-        or_unknown(rekey.exchange_ms, format::millis),
-        or_unknown(gap, format::millis),
-        or_unknown(rekey.overlap_ms, format::millis),
-        format!("{}{other}", or_unknown(stall.map(|w| w.stall_ms), format::millis)),
-        or_unknown(shown.and_then(|s| s.impact.depth), format::percent),
-        or_unknown(stall.and_then(|w| w.p), format::probability),
-        or_unknown(shown.and_then(|s| s.impact.q), format::probability),
-        if is_hurt(rekey) {
-            "hurt"
-        } else if used {
-            ""
-        } else {
-            "unused"
-        }
-        .to_string(),
-        causes.join(", "),
-    ];
-    let mark = if is_hurt(rekey) {
-        Mark::Alert
-    } else if used {
-        Mark::None
-    } else {
-        Mark::Faint
-    };
-    Row {
-        id: Some(format!("rekey-{}", number(rekey))),
-        mark,
-        cells,
-    }
-}
-
-/// `a` or `b`; another address in full.
-fn initiator(focus: &Focus, rekey: &Rekey) -> String {
-    let tunnel = focus.analysis.tunnels.get(rekey.tunnel);
-    match (rekey.initiator, tunnel) {
-        (None, _) => UNKNOWN.to_string(),
-        (Some(address), Some(t)) if address == t.a => "a".to_string(),
-        (Some(address), Some(t)) if address == t.b => "b".to_string(),
-        (Some(address), _) => address.to_string(),
-    }
-}
-
-/// What the columns of the rekey table mean, only as far as this table needs it.
-fn legend(focus: &Focus, tunnel: usize, rekeys: &[&Rekey]) -> String {
-    let mut parts = Vec::new();
-    if let Some(t) = focus.analysis.tunnels.get(tunnel) {
-        parts.push(format!("a = {}, b = {}", t.a, t.b));
-    }
-    let main = focus.main_direction(tunnel);
-    parts.push(format!(
-        "gap and stall of {}",
-        words::direction(focus.analysis, tunnel, main)
-    ));
-    if let Some(window) = rekeys.iter().find_map(|r| focus.shown(r)?.window) {
-        parts.push(format!("stall within {} s of the switch", window.window_s));
-    }
-    let other = |r: &&&Rekey| focus.shown(r).is_some_and(|s| s.impact.direction != main);
-    if rekeys.iter().any(|r| other(&r)) {
-        parts.push("* the other direction".to_string());
-    }
-    if rekeys
-        .iter()
-        .any(|r| !focus.shown(r).is_some_and(|s| s.impact.used))
-    {
-        parts.push("unused: idle or outside the transfer".to_string());
-    }
-    parts.join("; ") + "."
-}
-
-/// SAs of one tunnel, both directions, at most `most` of each.
-pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -> Table {
-    let mut table = Table::new(&[
-        left("dir."),
-        right("gen."),
-        left("SPI"),
-        left("key"),
-        from(WIDEST, left("from")),
-        from(WIDEST, left("cipher suite")),
-        from(WIDEST, left("mode")),
-        from(WIDE, right("from s")),
-        from(WIDE, right("to s")),
-        right("packets"),
-        right("ESP bytes"),
-        right("ICV fit"),
-        right("bad"),
-        right("unchecked"),
-        right("missing"),
-    ]);
-    let mut left_out = 0;
-    for direction in focus.directions(tunnel) {
-        let all: Vec<&SecurityAssociation> = focus.sas(tunnel, direction).collect();
-        left_out += all.len().saturating_sub(most);
-        for sa in all.into_iter().take(most) {
-            sa_row(&mut table, focus, direction, sa);
-        }
-    }
-    let suite = table.drop_uniform("cipher suite");
-    let mode = table.drop_uniform("mode").filter(|m| m != UNKNOWN);
-    let source = table.drop_uniform("from").filter(|m| m != UNKNOWN);
-    let mut notes = vec![suite.map_or_else(|| suites(focus, tunnel), |s| format!("Cipher suite {s}"))];
-    notes.extend(mode.map(|m| format!("{m} mode")));
-    notes.extend(source.map(|s| format!("keys from {s}")));
-    notes.push("missing: ESP sequence numbers that never came".to_string());
-    table.notes.push(notes.join("; ") + ".");
-    table.note_left_out(left_out, "SAs", "--json, or sas.csv of --csv,");
-    table
-}
-
-/// The cipher suites of a tunnel, for where the table has no room for them.
-fn suites(focus: &Focus, tunnel: usize) -> String {
-    let all = focus.analysis.security_associations.iter();
-    let suites: BTreeSet<String> = all.filter(|sa| sa.tunnel == tunnel).map(words::suite).collect();
-    let named: Vec<String> = suites.iter().take(4).cloned().collect();
-    let more = if suites.len() > named.len() { ", …" } else { "" };
-    format!("Cipher suites {}{more}", named.join(", "))
-}
-
-fn sa_row(table: &mut Table, focus: &Focus, direction: Direction, sa: &SecurityAssociation) {
-    let mark = match (sa.packets, sa.key.status) {
-        (0, _) => Mark::Faint,
-        (_, KeyStatus::Verified) if sa.icv.failed == 0 => Mark::None,
-        _ => Mark::Alert,
-    };
-    let cells = vec![
-        if direction == Direction::AToB {
-            "a→b"
-        } else {
-            "b→a"
-        }
-        .to_string(),
-        sa.generation.to_string(),
-        sa.spi.to_string(),
-        sa.key.status.to_string(),
-        or_unknown(sa.key.source.as_deref(), clean::line),
-        words::suite(sa),
-        or_unknown(sa.mode, |m| m.to_string()),
-        or_unknown(sa.first_time.and_then(|t| focus.seconds(t)), format::clock),
-        or_unknown(sa.last_time.and_then(|t| focus.seconds(t)), format::clock),
-        format::count(sa.packets),
-        format::bytes(sa.esp_bytes),
-        format::count(sa.icv.verified),
-        format::count(sa.icv.failed),
-        format::count(sa.icv.unchecked),
-        format::count(sa.sequence.missing),
-    ];
-    table.push(mark, cells);
 }
 
 /// One row per tunnel and direction: the verdicts.

@@ -45,7 +45,8 @@ pub(super) fn new_decrypt(encryption: Encryption, key: &[u8], salt: &[u8]) -> Op
     }
 }
 
-struct Null;
+/// NULL encryption.
+pub(super) struct Null;
 
 impl Decrypt for Null {
     fn decrypt(&self, _iv: &[u8], _ciphertext: &[u8], _start: usize, _part: &mut [u8]) {}

@@ -35,12 +35,9 @@ impl Walk<'_> {
             }
             PROTOCOL_IPCOMP => {
                 self.inner.layers = self.inner.layers.with(Layers::IPCOMP);
-                Err("IPComp")
+                self.ip_comp()
             }
-            PROTOCOL_L2TPV3 => {
-                self.inner.layers = self.inner.layers.with(Layers::L2TP);
-                Err("L2TPv3")
-            }
+            PROTOCOL_L2TPV3 => self.l2tpv3(),
             // RFC 4303 §2.6: in ESP this is a dummy packet, to be discarded.
             PROTOCOL_NO_NEXT_HEADER => {
                 self.cut_to(0);
@@ -112,15 +109,10 @@ impl Walk<'_> {
     /// RFC 8200 §3 and the extension headers of §4.
     fn ipv6(&mut self) -> Step {
         let header = self.take::<40>().ok_or("IPv6")?;
-        let (front, addresses) = header.split_at(8);
-        let (&[_, _, _, _, l0, l1, mut next, _], Some((src, [dst @ ..]))) = (
-            front.first_chunk::<8>().ok_or("IPv6")?,
-            addresses.split_first_chunk::<16>(),
-        ) else {
-            return Err("IPv6");
-        };
-        let dst: [u8; 16] = dst.try_into().map_err(|_| "IPv6")?;
-        self.addresses = Some((IpAddr::V6(Ipv6Addr::from(*src)), IpAddr::V6(Ipv6Addr::from(dst))));
+        let (&[_, _, _, _, l0, l1, mut next, _], addresses) = header.split_first_chunk().ok_or("IPv6")?;
+        let (src, dst) = addresses.split_first_chunk::<16>().ok_or("IPv6")?;
+        let dst = dst.first_chunk::<16>().ok_or("IPv6")?;
+        self.addresses = Some((IpAddr::V6(Ipv6Addr::from(*src)), IpAddr::V6(Ipv6Addr::from(*dst))));
         // 0: a jumbogram (RFC 2675) or offload; the layer above knows the length.
         match usize::from(u16::from_be_bytes([l0, l1])) {
             0 => {}
@@ -154,6 +146,16 @@ impl Walk<'_> {
         }
         self.inner.fragment = true;
         self.reached(protocol, 0, 0, self.len)
+    }
+
+    /// RFC 3173 §3.1: next header, flags, compression parameter index.
+    fn ip_comp(&mut self) -> Step {
+        let &[next, _, c0, c1] = self.take::<4>().ok_or("IPComp")?;
+        match u16::from_be_bytes([c0, c1]) {
+            // 2 is DEFLATE (RFC 2394); from 256 on the peers negotiate what the index means, nearly always DEFLATE.
+            2 | 256.. => Ok(Some(Layer::Deflated(next))),
+            _ => Err("IPComp"),
+        }
     }
 
     /// RFC 4302 §2: the length field counts words less two.

@@ -5,7 +5,7 @@ use super::timeline::{plain, stall_of};
 use super::{Blank, Canvas, Drawn, Plot};
 use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, began, is_hurt, number};
-use crate::report::reduce::{Column, columns};
+use crate::report::reduce::{Column, ceiling, columns};
 use crate::report::{format, words};
 use crate::time::Timestamp;
 use plotters::chart::ChartBuilder;
@@ -50,11 +50,7 @@ pub(super) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
         .into_iter()
         .filter_map(|r| panel(focus, r, after))
         .collect();
-    let highest = panels
-        .iter()
-        .flat_map(|p| &p.columns)
-        .map(|c| c.mean)
-        .fold(0.0, f64::max);
+    let highest = ceiling(panels.iter().flat_map(|p| &p.columns));
     let (factor, prefix) = format::prefix_of(highest);
     let scale = Scale {
         after,

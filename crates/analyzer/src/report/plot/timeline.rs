@@ -4,21 +4,21 @@
 //! along the time axis; labels move with it but keep their shape.
 
 mod lanes;
+mod marks;
 
 use super::style::{self, px};
-use super::{Blank, Canvas, Drawn, Plot, link};
+use super::{Blank, Canvas, Drawn, Plot};
 use crate::analysis::{Direction, Rekey};
-use crate::report::focus::{Focus, at_most, began, is_hurt, number};
-use crate::report::reduce::{Column, columns};
+use crate::report::focus::{Focus, at_most, is_hurt, number};
+use crate::report::reduce::{Column, ceiling, columns};
 use crate::report::{format, words};
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
-use plotters::element::{PathElement, Polygon, Rectangle, Text};
+use plotters::element::{Polygon, Text};
 use plotters::prelude::SVGBackend;
 use plotters::series::LineSeries;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, RGBColor};
+use plotters::style::Color;
 use std::fmt::Write as _;
 
 const WIDTH: u32 = 1100;
@@ -143,7 +143,7 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
         most,
     );
     columns.iter_mut().for_each(|c| c.time += offset);
-    let highest = columns.iter().map(|c| c.mean).fold(0.0, f64::max);
+    let highest = ceiling(columns.iter());
     let (factor, prefix) = format::prefix_of(highest);
     let top = if highest > 0.0 {
         highest / factor * 1.12
@@ -287,101 +287,6 @@ impl Timeline<'_> {
         chart.draw_series(LineSeries::new(line, color.stroke_width(px(1))))?;
         Ok(())
     }
-
-    /// From the first message to the switch of one direction, seconds.
-    fn span(&self, rekey: &Rekey, direction: Direction) -> Option<(f64, f64)> {
-        let from = self.focus.seconds(began(rekey)?)?;
-        let to = rekey
-            .switched
-            .get(direction)
-            .and_then(|t| self.focus.seconds(t))
-            .unwrap_or(from);
-        let clamped = |s: f64| s.clamp(0.0, self.end);
-        (from.is_finite() && to.is_finite()).then(|| (clamped(from), clamped(to.max(from))))
-    }
-
-    fn draw_span(&self, chart: &mut Chart, rekey: &Rekey, lane: &Lane) -> Drawn<()> {
-        let Some((from, to)) = self.span(rekey, lane.direction) else {
-            return Ok(());
-        };
-        let color = color_of(rekey);
-        if to - from >= self.pixel() {
-            let fill = color.mix(if is_hurt(rekey) { 0.35 } else { 0.25 }).filled();
-            chart.draw_series(std::iter::once(Rectangle::new(
-                [(from, 0.0), (to, lane.top)],
-                fill,
-            )))?;
-        }
-        let stroke = color
-            .mix(if is_hurt(rekey) { 1.0 } else { 0.6 })
-            .stroke_width(px(1));
-        let line = PathElement::new(vec![(from, 0.0), (from, lane.top)], stroke);
-        chart.draw_series(std::iter::once(line))?;
-        Ok(())
-    }
-
-    /// Numbers above the marks, the hurt ones first, as far as there is room; and the names of the SAs.
-    fn draw_labels(&self, root: &Canvas) -> Drawn<()> {
-        let mut taken: Vec<(i32, i32)> = Vec::new();
-        let mut ordered: Vec<&&Rekey> = self.rekeys.iter().collect();
-        ordered.sort_by_key(|r| !is_hurt(r));
-        for rekey in ordered {
-            let Some((from, _)) = self.span(rekey, Direction::AToB) else {
-                continue;
-            };
-            self.draw_number(root, rekey, self.x(from), &mut taken)?;
-        }
-        self.draw_spis(root)
-    }
-
-    fn draw_number(&self, root: &Canvas, rekey: &Rekey, x: i32, taken: &mut Vec<(i32, i32)>) -> Drawn<()> {
-        let number = number(rekey).to_string();
-        let color = if is_hurt(rekey) { style::HURT } else { style::MUTED };
-        let font = style::label(12, color).pos(Pos::new(HPos::Center, VPos::Top));
-        let window = self
-            .focus
-            .shown(rekey)
-            .and_then(|s| s.window)
-            .filter(|_| is_hurt(rekey));
-        let long = window.map(|w| format!("{number}: {}", format::duration_ms(w.stall_ms)));
-        for text in long.into_iter().chain([number]) {
-            let half = root.estimate_text_size(&text, &font)?.0 as i32 / 2 + px(4) as i32;
-            let (from, to) = (x - half, x + half);
-            let outside = from < px(LEFT - 20) as i32 || to > px(WIDTH) as i32;
-            if outside || taken.iter().any(|t| from < t.1 && to > t.0) {
-                continue;
-            }
-            taken.push((from, to));
-            root.draw(&Text::new(text, (x, px(TITLE - 2) as i32), font))?;
-            break;
-        }
-        Ok(())
-    }
-
-    /// A link over each mark, to the row of the rekey.
-    fn links(&self) -> String {
-        let mut out = String::new();
-        for rekey in &self.rekeys {
-            let spans = Direction::BOTH.map(|d| self.span(rekey, d));
-            let Some((from, _)) = spans[0] else { continue };
-            let to = spans.iter().flatten().map(|s| s.1).fold(from, f64::max);
-            let number = number(rekey);
-            let label = format!(
-                "Rekey {number} at {} s{}",
-                format::clock(from),
-                stall_of(self.focus, rekey)
-            );
-            let x = (self.x(from) - px(4) as i32, self.x(to) + px(4) as i32);
-            link(
-                &mut out,
-                &format!("rekey-{number}"),
-                &label,
-                x,
-                (px(TITLE) as i32, px(self.height() - AXIS) as i32),
-            );
-        }
-        out
-    }
 }
 
 /// A headline within the plot.
@@ -392,10 +297,6 @@ fn title(root: &Canvas, text: String, row: u32) -> Drawn<()> {
         style::label(13, style::INK),
     ))?;
     Ok(())
-}
-
-fn color_of(rekey: &Rekey) -> RGBColor {
-    if is_hurt(rekey) { style::HURT } else { style::REKEY }
 }
 
 /// `: stall 201 ms, hurt`.
