@@ -5,7 +5,7 @@ use super::crypto::Hash;
 use super::fragment::Opened;
 use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, LEN};
 use super::ikev2::{Proposal, parse_sa};
-use super::ikev2_keys::Sealed;
+use super::ikev2_keys::{IkeProposal, Sealed};
 use super::nat;
 use super::notify::{
     self, Delete, FIRST_STATUS, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
@@ -111,10 +111,14 @@ impl Scene<'_> {
             Mode::Tunnel
         };
         let mut said = Vec::new();
+        let mut for_ike = None;
         for payload in payloads {
             match payload.kind {
                 v2::SA => match parse_sa(payload.body) {
-                    Ok(proposals) => self.ikev2_proposals(side, &proposals, mode, &mut said),
+                    Ok(proposals) => {
+                        for_ike = proposals.first().and_then(Proposal::for_ike_sa);
+                        self.ikev2_proposals(side, &proposals, mode, &mut said);
+                    }
                     Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
                 },
                 v2::NONCE if payload.body.len() <= LONGEST_NONCE => {
@@ -134,6 +138,7 @@ impl Scene<'_> {
         if !protected {
             return false;
         }
+        self.ikev2_successor(for_ike);
         if side == Side::Responder && said.is_empty() && noted.refused {
             return self.refuse_children();
         }
@@ -141,7 +146,7 @@ impl Scene<'_> {
     }
 
     fn ikev2_proposals(&mut self, side: Side, proposals: &[Proposal<'_>], mode: Mode, said: &mut Vec<Offer>) {
-        let for_ike = proposals.iter().any(|p| p.ike_spi().is_some());
+        let ike_spi = proposals.iter().find_map(Proposal::ike_spi);
         match self.exchange.kind {
             ExchangeKind::IkeSaInit => {
                 let chosen = proposals.first().and_then(Proposal::for_ike_sa);
@@ -149,7 +154,10 @@ impl Scene<'_> {
                     self.sa_state.ikev2.proposal = chosen.or(self.sa_state.ikev2.proposal);
                 }
             }
-            ExchangeKind::CreateChildSa if for_ike => self.exchange.rekeys_ike_sa = true,
+            ExchangeKind::CreateChildSa if ike_spi.is_some() => {
+                self.exchange.rekeys_ike_sa = true;
+                self.state.ike_spis[side as usize] = ike_spi;
+            }
             _ => said.extend(proposals.iter().filter_map(|p| p.offer(mode))),
         }
     }
@@ -171,6 +179,15 @@ impl Scene<'_> {
         self.state.negotiation.hear(side, said);
         self.publish(true);
         true
+    }
+
+    /// Both SPIs of the IKE SA that replaces this one are known: what its keys follow from is kept.
+    fn ikev2_successor(&mut self, proposal: Option<IkeProposal>) {
+        let [Some(initiator), Some(responder)] = self.state.ike_spis else {
+            return;
+        };
+        let keys = self.sa_state.ikev2.successor(self.state.nonces.clone(), proposal);
+        self.sa_state.successors = vec![((initiator, responder), keys)];
     }
 
     fn refuse_children(&mut self) -> bool {

@@ -485,23 +485,33 @@ fn authip_is_named() {
     assert_eq!(ike.wire.diagnostics.count_of("authip_main_mode", "IKE"), 1);
 }
 
+/// SPIs and keys by direction, the initiator's first.
+struct Directed {
+    spis: [[u8; 8]; 2],
+    sk_e: [[u8; 32]; 2],
+    sk_a: [[u8; 32]; 2],
+}
+
 /// Two IKEv2 peers with AES-CBC-256 and HMAC-SHA2-256-128.
-struct Ikev2(Wire);
+struct Ikev2(Wire, Directed);
 
 impl Ikev2 {
     fn new() -> Self {
         let secret = |n: u8| Some(SecretBytes::new(vec![n; 32]));
-        Ikev2(Wire::new(vec![key(
-            2,
-            IkeSecrets {
-                sk_ei: secret(1),
-                sk_er: secret(2),
-                sk_ai: secret(3),
-                sk_ar: secret(4),
-                sk_d: secret(5),
-                ..IkeSecrets::default()
-            },
-        )]))
+        let secrets = IkeSecrets {
+            sk_ei: secret(1),
+            sk_er: secret(2),
+            sk_ai: secret(3),
+            sk_ar: secret(4),
+            sk_d: secret(5),
+            ..IkeSecrets::default()
+        };
+        let directed = Directed {
+            spis: [[1; 8], [2; 8]],
+            sk_e: [[1; 32], [2; 32]],
+            sk_a: [[3; 32], [4; 32]],
+        };
+        Ikev2(Wire::new(vec![key(2, secrets)]), directed)
     }
 
     /// `flags`: 0x08 from the initiator of the IKE SA, 0x20 a response. `kind`: 46, or 53 with number and total in front.
@@ -515,17 +525,15 @@ impl Ikev2 {
         inner: &[u8],
     ) -> Observed {
         let from_initiator = flags & 8 != 0;
-        let (sk_e, sk_a) = if from_initiator {
-            ([1; 32], [3; 32])
-        } else {
-            ([2; 32], [4; 32])
-        };
+        let side = usize::from(!from_initiator);
+        let (sk_e, sk_a) = (self.1.sk_e[side], self.1.sk_a[side]);
         let mut plaintext = inner.to_vec();
         let padding = 15 - plaintext.len() % 16;
         plaintext.extend(vec![0; padding]);
         plaintext.push(padding as u8);
         let body = fields.len() + 16 + plaintext.len() + 16;
         let mut message = header(kind, 2, exchange_type, flags, message_id, 4 + body);
+        message[..16].copy_from_slice(&self.1.spis.concat());
         message.extend([first, 0]);
         message.extend((body as u16 + 4).to_be_bytes());
         message.extend(fields);
@@ -554,6 +562,20 @@ fn ikev2_sa(protocol: u8, spi: &[u8]) -> Vec<u8> {
         ])
         .1,
     );
+    chain(&vec![(2, proposal)]).1
+}
+
+/// For an IKE SA: AES-CBC-256, HMAC-SHA2-256 as prf and with 128 bits as MAC.
+fn ikev2_ike_sa(spi: &[u8]) -> Vec<u8> {
+    let mut proposal = vec![1, 1, spi.len() as u8, 4];
+    proposal.extend(spi);
+    let transforms = vec![
+        (3, vec![1, 0, 0, 12, 0x80, 14, 1, 0]),
+        (3, vec![2, 0, 0, 5]),
+        (3, vec![3, 0, 0, 12]),
+        (3, vec![4, 0, 0, 14]),
+    ];
+    proposal.extend(chain(&transforms).1);
     chain(&vec![(2, proposal)]).1
 }
 
@@ -604,6 +626,74 @@ fn an_ike_rekey_is_told_apart() {
     );
     let exchange = ike.0.exchange(0);
     assert!(exchange.rekeys_ike_sa && exchange.children.is_empty() && exchange.key_exchange);
+}
+
+/// The IKE SA that replaces another one: SKEYSEED = prf(SK_d (old), g^ir | Ni | Nr), SK_* = prf+(SKEYSEED, Ni | Nr |
+/// SPIi | SPIr) (RFC 7296 §2.18). Of its secrets only g^ir is given.
+#[test]
+fn keys_of_a_rekeyed_ike_sa() {
+    let mut ike = Ikev2::new();
+    let dh_secret = IkeSecrets {
+        dh_secret: Some(SecretBytes::new(vec![6; 256])),
+        ..IkeSecrets::default()
+    };
+    let mut keys = vec![key(2, dh_secret)];
+    keys.extend(ike.0.timeline.keys.clone());
+    ike.0 = Wire::new(keys);
+    let sa = |spi: u8| ikev2_ike_sa(&[spi; 8]);
+    ike.whole(
+        36,
+        0x08,
+        4,
+        &vec![(33, sa(0x0a)), (40, vec![7; 32]), (34, vec![1; 68])],
+    );
+    ike.whole(
+        36,
+        0x20,
+        4,
+        &vec![(33, sa(0x0b)), (40, vec![8; 32]), (34, vec![1; 68])],
+    );
+    let prf = |key: &[u8], message: &[u8]| Hash::Sha256.prf(key, &[message]).to_vec();
+    let nonces = [[7; 32], [8; 32]].concat();
+    let skeyseed = prf(&[5; 32], &[&[6; 256][..], &nonces].concat());
+    let seed = [&nonces[..], &[0x0a; 8], &[0x0b; 8]].concat();
+    let mut block = Vec::new();
+    let mut material = Vec::new();
+    for counter in 1..=6 {
+        block = prf(&skeyseed, &[&block[..], &seed, &[counter]].concat());
+        material.extend(block.clone());
+    }
+    let part = |index: usize| <[u8; 32]>::try_from(&material[index * 32..index * 32 + 32]).unwrap();
+    ike.1 = Directed {
+        spis: [[0x0a; 8], [0x0b; 8]],
+        sk_a: [part(1), part(2)],
+        sk_e: [part(3), part(4)],
+    };
+    ike.whole(
+        36,
+        0x00,
+        0,
+        &vec![(33, ikev2_sa(3, &[0, 0, 0, 100])), (40, vec![7; 32])],
+    );
+    ike.whole(
+        36,
+        0x28,
+        0,
+        &vec![(33, ikev2_sa(3, &[0, 0, 0, 200])), (40, vec![8; 32])],
+    );
+    let [old, new] = ike.0.timeline.ike_sas() else {
+        panic!("two IKE SAs")
+    };
+    assert_eq!(
+        (old.key_status, new.key_status),
+        (KeyStatus::Verified, KeyStatus::Verified)
+    );
+    assert_eq!(ike.0.exchange(1).children.len(), 2);
+    let derived = ike.0.timeline.derive_child_keys(1);
+    let material = prf(&part(0), &[&nonces[..], &[1]].concat());
+    // Towards the responder of this exchange, which chose 200, first.
+    assert_eq!(ike.0.exchange(1).children[1].spi, Spi(200));
+    assert_eq!(derived[1].as_ref().unwrap().encryption.expose(), &material[..16]);
 }
 
 #[test]

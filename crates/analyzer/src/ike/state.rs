@@ -21,6 +21,8 @@ pub(super) const LONGEST_PUBLIC: usize = 1024;
 pub(super) struct SaState {
     pub(super) phase1: Phase1,
     pub(super) ikev2: Ikev2Keys,
+    /// IKEv2: IKE SAs that replace this one, by their SPIs, until they are seen.
+    pub(super) successors: Vec<((IkeSpi, IkeSpi), Ikev2Keys)>,
     /// IKEv2: what the initiator offered in IKE_AUTH.
     pub(super) auth_offers: Vec<Offer>,
     /// IKEv1: pieces of a message, by sender.
@@ -70,6 +72,8 @@ pub(super) struct ExchangeState {
     pub(super) negotiation: Negotiation,
     /// Ni_b and Nr_b.
     pub(super) nonces: [Vec<u8>; 2],
+    /// IKEv2: the SPIs of the IKE SA that replaces the present one.
+    pub(super) ike_spis: [Option<IkeSpi>; 2],
     /// IKEv2: pieces of a message, by sender.
     pub(super) pieces: [Pieces; 2],
 }

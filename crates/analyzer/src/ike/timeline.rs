@@ -5,6 +5,7 @@ use super::contents::Scene;
 pub use super::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
 use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
 use super::ikev2;
+use super::ikev2_keys::Ikev2Keys;
 use super::payload::v1;
 use super::state::{ExchangeState, Keyring, Repetition, SaState};
 use crate::analysis::KeyStatus;
@@ -83,6 +84,8 @@ pub struct Timeline {
     pub(super) sa_states: Vec<SaState>,
     /// By version, initiator and responder SPI; a zero responder SPI finds the newest with that initiator SPI.
     ike_sa_by_spis: HashMap<(u8, IkeSpi, IkeSpi), usize>,
+    /// IKE SAs that a CREATE_CHILD_SA made, until their first message.
+    successors: HashMap<(IkeSpi, IkeSpi), Ikev2Keys>,
     pub(super) exchanges: Vec<Exchange>,
     states: Vec<ExchangeState>,
     exchange_by_id: HashMap<ExchangeId, usize>,
@@ -109,6 +112,7 @@ impl Timeline {
             ike_sas: Vec::new(),
             sa_states: Vec::new(),
             ike_sa_by_spis: HashMap::new(),
+            successors: HashMap::new(),
             exchanges: Vec::new(),
             states: Vec::new(),
             exchange_by_id: HashMap::new(),
@@ -242,7 +246,11 @@ impl Timeline {
             nat: false,
             deleted: None,
         });
-        self.sa_states.push(SaState::default());
+        let spis = (header.initiator_spi, header.responder_spi);
+        self.sa_states.push(SaState {
+            ikev2: self.successors.remove(&spis).unwrap_or_default(),
+            ..SaState::default()
+        });
         self.ike_sas.len() - 1
     }
 
@@ -360,6 +368,11 @@ impl Timeline {
             scene.read_cleartext(body)
         };
         let state = &mut self.sa_states[ike_sa];
+        for (spis, keys) in state.successors.drain(..) {
+            if self.successors.len() < Self::MAX_IKE_SAS {
+                self.successors.insert(spis, keys);
+            }
+        }
         state.floated |= context.udp.src == NAT_T_PORT || context.udp.dst == NAT_T_PORT;
         self.ike_sas[ike_sa].nat = state.nat(header.major);
         changed
