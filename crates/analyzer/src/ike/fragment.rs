@@ -6,8 +6,19 @@ use crate::error::WireError;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
-/// Most pieces of one message: enough for 64 KiB in pieces of 256 bytes.
+/// Most pieces of one message: enough for 64 KiB in pieces of 256 bytes. A message of more is not put together.
 const MAX_PIECES: u16 = 256;
+/// Most bytes of one message (a UDP datagram holds no more); pieces beyond it are dropped.
+const MAX_BYTES: usize = 65_535;
+
+/// The inside of an encrypted payload.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Opened {
+    /// Type of the first payload.
+    pub(super) first: u8,
+    /// The payload chain.
+    pub(super) payloads: Zeroizing<Vec<u8>>,
+}
 
 /// Pieces of one IKEv2 message, decrypted.
 #[derive(Debug, Default)]
@@ -19,14 +30,14 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Takes piece `number` (from 1) of `total`. Gives the first payload's type and the whole, once it is complete.
+    /// Takes piece `number` (from 1) of `total`. Gives the whole once it is complete.
     pub(super) fn add(
         &mut self,
         number: u16,
         total: u16,
         next: u8,
         part: Zeroizing<Vec<u8>>,
-    ) -> Option<(u8, Zeroizing<Vec<u8>>)> {
+    ) -> Option<Opened> {
         if number == 0 || number > total || total > MAX_PIECES {
             return None;
         }
@@ -38,14 +49,22 @@ impl Pieces {
         if number == 1 {
             self.first = next;
         }
-        self.parts.insert(number, part);
+        let held: usize = self.parts.values().map(|p| p.len()).sum();
+        if held + part.len() <= MAX_BYTES {
+            self.parts.insert(number, part);
+        }
         if self.parts.len() < usize::from(total) {
             return None;
         }
-        let mut whole = Zeroizing::new(Vec::new());
-        self.parts.values().for_each(|part| whole.extend_from_slice(part));
+        let mut payloads = Zeroizing::new(Vec::new());
+        self.parts
+            .values()
+            .for_each(|part| payloads.extend_from_slice(part));
         self.parts.clear();
-        Some((self.first, whole))
+        Some(Opened {
+            first: self.first,
+            payloads,
+        })
     }
 }
 
@@ -75,7 +94,10 @@ impl Ikev1Pieces {
         if flags & 1 != 0 {
             self.last = Some(number);
         }
-        self.parts.insert(number, fields.rest().to_vec());
+        let held: usize = self.parts.values().map(Vec::len).sum();
+        if held + fields.rest().len() <= MAX_BYTES {
+            self.parts.insert(number, fields.rest().to_vec());
+        }
         let Some(last) = self.last.filter(|&last| last > 0) else {
             return Ok(None);
         };
@@ -108,8 +130,8 @@ mod tests {
         assert_eq!(pieces.add(3, 3, 0, part(b"c")), None);
         assert_eq!(pieces.add(1, 3, 33, part(b"a")), None);
         assert_eq!(pieces.add(1, 3, 33, part(b"a")), None);
-        let (first, whole) = pieces.add(2, 3, 0, part(b"b")).unwrap();
-        assert_eq!((first, whole.as_slice()), (33, &b"abc"[..]));
+        let whole = pieces.add(2, 3, 0, part(b"b")).unwrap();
+        assert_eq!((whole.first, whole.payloads.as_slice()), (33, &b"abc"[..]));
     }
 
     #[test]
@@ -118,7 +140,10 @@ mod tests {
         assert_eq!(pieces.add(1, 2, 33, part(b"ab")), None);
         assert_eq!(pieces.add(1, 3, 33, part(b"a")), None);
         assert_eq!(pieces.add(2, 3, 0, part(b"b")), None);
-        assert_eq!(pieces.add(3, 3, 0, part(b"c")).unwrap().1.as_slice(), b"abc");
+        assert_eq!(
+            pieces.add(3, 3, 0, part(b"c")).unwrap().payloads.as_slice(),
+            b"abc"
+        );
         assert_eq!(pieces.add(0, 1, 0, part(b"")), None);
         assert_eq!(pieces.add(1, 60_000, 0, part(b"")), None);
     }

@@ -1,10 +1,11 @@
 //! What the payloads of an IKEv2 message say, written into its exchange and its IKE SA.
 
-use super::contents::{Keyring, Scene, add_deletions};
+use super::contents::{Scene, add_deletions};
 use super::crypto::Hash;
+use super::fragment::Opened;
 use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, LEN};
 use super::ikev2::{Proposal, parse_sa};
-use super::ikev2_keys::Sealed;
+use super::ikev2_keys::{IkeProposal, Sealed};
 use super::nat;
 use super::notify::{
     self, Delete, FIRST_STATUS, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
@@ -12,9 +13,9 @@ use super::notify::{
 };
 use super::payload::{Chain, Fields, GENERIC_LEN, Payload, v2};
 use super::quick::{Offer, Side};
+use super::state::{Keyring, LONGEST_NONCE};
 use crate::analysis::{ExchangeKind, KeyStatus, Mode};
 use crate::error::WireError;
-use zeroize::Zeroizing;
 
 /// Bytes of the fragment number and count (RFC 7383 §2.5).
 const FRAGMENT_FIELDS: usize = 4;
@@ -40,9 +41,9 @@ impl Scene<'_> {
             self.exchange.decrypted = false;
         }
         match self.unseal(message, &sealed, ring) {
-            Ok(Some((first, plaintext))) => {
+            Ok(Some(opened)) => {
                 self.exchange.decrypted = true;
-                let payloads: Vec<_> = Chain::new(first, &plaintext).flatten().collect();
+                let payloads: Vec<_> = Chain::new(opened.first, &opened.payloads).flatten().collect();
                 self.ikev2_payloads(&payloads, true)
             }
             Ok(None) => false,
@@ -59,7 +60,7 @@ impl Scene<'_> {
         message: &[u8],
         payload: &Payload<'_>,
         ring: &mut Keyring<'_>,
-    ) -> Result<Option<(u8, Zeroizing<Vec<u8>>)>, WireError> {
+    ) -> Result<Option<Opened>, WireError> {
         let mut fields = Fields::new("IKE fragment", payload.body);
         let piece = match payload.kind {
             v2::ENCRYPTED_FRAGMENT => Some((fields.u16()?, fields.u16()?)),
@@ -82,7 +83,10 @@ impl Scene<'_> {
             self.sa.key_origin = Some(key.origin.clone());
         }
         Ok(match piece {
-            None => Some((payload.next, plaintext)),
+            None => Some(Opened {
+                first: payload.next,
+                payloads: plaintext,
+            }),
             Some((number, total)) => {
                 let side = self.ikev2_side() as usize;
                 self.state.pieces[side].add(number, total, payload.next, plaintext)
@@ -107,16 +111,23 @@ impl Scene<'_> {
             Mode::Tunnel
         };
         let mut said = Vec::new();
+        let mut for_ike = None;
         for payload in payloads {
             match payload.kind {
                 v2::SA => match parse_sa(payload.body) {
-                    Ok(proposals) => self.ikev2_proposals(side, &proposals, mode, &mut said),
+                    Ok(proposals) => {
+                        for_ike = proposals.first().and_then(Proposal::for_ike_sa);
+                        self.ikev2_proposals(side, &proposals, mode, &mut said);
+                    }
                     Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
                 },
-                v2::NONCE if self.exchange.kind == ExchangeKind::IkeSaInit => {
-                    self.sa_state.ikev2.nonces[side as usize] = payload.body.to_vec();
+                v2::NONCE if payload.body.len() <= LONGEST_NONCE => {
+                    let nonces = match self.exchange.kind {
+                        ExchangeKind::IkeSaInit => &mut self.sa_state.ikev2.nonces,
+                        _ => &mut self.state.nonces,
+                    };
+                    nonces[side as usize] = payload.body.to_vec();
                 }
-                v2::NONCE => self.state.nonces[side as usize] = payload.body.to_vec(),
                 v2::KEY_EXCHANGE => {
                     self.exchange.key_exchange |= self.exchange.kind == ExchangeKind::CreateChildSa;
                 }
@@ -127,6 +138,7 @@ impl Scene<'_> {
         if !protected {
             return false;
         }
+        self.ikev2_successor(for_ike);
         if side == Side::Responder && said.is_empty() && noted.refused {
             return self.refuse_children();
         }
@@ -134,7 +146,7 @@ impl Scene<'_> {
     }
 
     fn ikev2_proposals(&mut self, side: Side, proposals: &[Proposal<'_>], mode: Mode, said: &mut Vec<Offer>) {
-        let for_ike = proposals.iter().any(|p| p.ike_spi().is_some());
+        let ike_spi = proposals.iter().find_map(Proposal::ike_spi);
         match self.exchange.kind {
             ExchangeKind::IkeSaInit => {
                 let chosen = proposals.first().and_then(Proposal::for_ike_sa);
@@ -142,7 +154,10 @@ impl Scene<'_> {
                     self.sa_state.ikev2.proposal = chosen.or(self.sa_state.ikev2.proposal);
                 }
             }
-            ExchangeKind::CreateChildSa if for_ike => self.exchange.rekeys_ike_sa = true,
+            ExchangeKind::CreateChildSa if ike_spi.is_some() => {
+                self.exchange.rekeys_ike_sa = true;
+                self.state.ike_spis[side as usize] = ike_spi;
+            }
             _ => said.extend(proposals.iter().filter_map(|p| p.offer(mode))),
         }
     }
@@ -164,6 +179,15 @@ impl Scene<'_> {
         self.state.negotiation.hear(side, said);
         self.publish(true);
         true
+    }
+
+    /// Both SPIs of the IKE SA that replaces this one are known: what its keys follow from is kept.
+    fn ikev2_successor(&mut self, proposal: Option<IkeProposal>) {
+        let [Some(initiator), Some(responder)] = self.state.ike_spis else {
+            return;
+        };
+        let keys = self.sa_state.ikev2.successor(self.state.nonces.clone(), proposal);
+        self.sa_state.successors = vec![((initiator, responder), keys)];
     }
 
     fn refuse_children(&mut self) -> bool {

@@ -46,6 +46,8 @@ pub(super) struct Ikev2Keys {
     /// Ni and Nr of IKE_SA_INIT.
     pub(super) nonces: [Vec<u8>; 2],
     pub(super) proposal: Option<IkeProposal>,
+    /// Of an IKE SA that replaces another: that one's prf and SK_d (RFC 7296 §2.18).
+    pub(super) parent: Option<(Prf, SecretBytes)>,
     pub(super) session: Option<Session>,
     trials: u32,
 }
@@ -99,15 +101,32 @@ impl Ikev2Keys {
             return Vec::new();
         };
         let given = claimed.skeyseed.as_ref().map(|s| s.expose().to_vec().into());
-        let computed = claimed
-            .dh_secret
-            .as_ref()
-            .map(|dh| prf.skeyseed(&self.nonces, dh.expose()));
+        let [initiator, responder] = &self.nonces;
+        let computed = claimed.dh_secret.as_ref().map(|dh| match &self.parent {
+            None => prf.skeyseed(&self.nonces, dh.expose()),
+            Some((prf, sk_d)) => prf.compute(sk_d.expose(), &[dh.expose(), initiator, responder]),
+        });
         given
             .into_iter()
             .chain(computed)
             .map(|skeyseed: Zeroizing<Vec<u8>>| self.expand(&skeyseed, proposal, prf, spis))
             .collect()
+    }
+
+    /// The state of the IKE SA that a CREATE_CHILD_SA under this one makes.
+    pub(super) fn successor(&self, nonces: [Vec<u8>; 2], proposal: Option<IkeProposal>) -> Ikev2Keys {
+        let sk_d = self.session.as_ref().and_then(|s| s.secrets.sk_d.clone());
+        let parent = sk_d.and_then(|sk_d| {
+            let negotiated = self.proposal.and_then(|p| p.prf);
+            let prf = negotiated.or_else(|| Prf::of_len(sk_d.len()).first().copied())?;
+            Some((prf, sk_d))
+        });
+        Ikev2Keys {
+            nonces,
+            proposal,
+            parent,
+            ..Ikev2Keys::default()
+        }
     }
 
     /// SK_d | SK_ai | SK_ar | SK_ei | SK_er (| SK_pi | SK_pr) = prf+(SKEYSEED, Ni | Nr | SPIi | SPIr).

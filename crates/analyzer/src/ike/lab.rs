@@ -9,6 +9,7 @@ use crate::keylog::{IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed, SeedOf};
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use crate::time::Timestamp;
+use rand::{Rng, SeedableRng};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -28,7 +29,11 @@ pub(super) fn folder(name: &str) -> Option<PathBuf> {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let roots = here.ancestors().map(|a| a.join("shared"));
     let mut captures = roots.map(|r| r.join("lab/captures").join(name));
-    captures.find(|c| c.is_dir())
+    let found = captures.find(|c| c.is_dir());
+    if found.is_none() {
+        eprintln!("skipped: no shared/lab/captures/{name} above the repository");
+    }
+    found
 }
 
 /// The IKE messages of a nanosecond pcap with Ethernet, IPv4 without options, UDP 500 or 4500, no fragments.
@@ -401,6 +406,32 @@ fn skeyid_a_has_to_fit() {
         };
         let (timeline, _) = timeline(vec![key(1, secrets)], &messages);
         assert_eq!(timeline.ike_sas()[0].key_status, status);
+    }
+}
+
+/// No wrong key is ever taken for right: constructed noise in place of the key, with and without phase 1 in sight.
+#[test]
+fn random_keys_are_never_accepted() {
+    let name = "l2tp_kb_modp1024_down";
+    let Some(mut messages) = messages(name) else {
+        return;
+    };
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    let noise = |_| {
+        let mut bytes = vec![0; 20];
+        random.fill_bytes(&mut bytes);
+        let secrets = IkeSecrets {
+            skeyid_e: Some(SecretBytes::new(bytes)),
+            ..IkeSecrets::default()
+        };
+        key(1, secrets)
+    };
+    let keys: Vec<IkeKey> = (0..2_000).map(noise).collect();
+    for _ in 0..2 {
+        let (timeline, _) = timeline(keys.clone(), &messages);
+        assert_eq!(timeline.ike_sas()[0].key_status, KeyStatus::Missing);
+        assert!(timeline.exchanges().iter().all(|e| e.children.is_empty()));
+        messages.retain(|(_, message)| message[18] != 2);
     }
 }
 

@@ -27,6 +27,7 @@ mod prf;
 mod quick;
 mod reading;
 mod sealed;
+mod state;
 pub mod timeline;
 mod transform;
 

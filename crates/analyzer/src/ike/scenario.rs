@@ -117,6 +117,28 @@ fn header(first: u8, version: u8, exchange_type: u8, flags: u8, message_id: u32,
     bytes
 }
 
+/// The SA payload of phase 1 with one transform.
+fn phase1_sa(cipher: BlockCipher, key_len: usize, hash: Hash) -> Vec<u8> {
+    let (id, attributes): (u16, &[u8]) = match (cipher, key_len) {
+        (BlockCipher::TripleDes, _) => (5, &[]),
+        (_, 16) => (7, &[0x80, 14, 0, 128]),
+        _ => (7, &[0x80, 14, 1, 0]),
+    };
+    let hash = match hash {
+        Hash::Md5 => 1,
+        Hash::Sha1 => 2,
+        _ => 4,
+    };
+    let mut transform = vec![1, 1, 0, 0, 0x80, 1, 0, id as u8, 0x80, 2, 0, hash];
+    transform.extend(attributes);
+    let mut sa = vec![0, 0, 0, 1, 0, 0, 0, 1];
+    let (_, transforms) = chain(&vec![(3, transform)]);
+    let mut proposal = vec![1, 1, 0, 1];
+    proposal.extend(transforms);
+    sa.extend(chain(&vec![(2, proposal)]).1);
+    sa
+}
+
 /// Two IKEv1 peers with their phase-1 secrets.
 struct Ikev1 {
     wire: Wire,
@@ -174,23 +196,7 @@ impl Ikev1 {
 
     /// A Main Mode whose last message's last block is where the IVs start.
     fn main_mode(&mut self) {
-        let (id, attributes): (u16, &[u8]) = match (self.cipher, self.key.len()) {
-            (BlockCipher::TripleDes, _) => (5, &[]),
-            (_, 16) => (7, &[0x80, 14, 0, 128]),
-            _ => (7, &[0x80, 14, 1, 0]),
-        };
-        let hash = match self.hash {
-            Hash::Md5 => 1,
-            Hash::Sha1 => 2,
-            _ => 4,
-        };
-        let mut transform = vec![1, 1, 0, 0, 0x80, 1, 0, id as u8, 0x80, 2, 0, hash];
-        transform.extend(attributes);
-        let mut sa = vec![0, 0, 0, 1, 0, 0, 0, 1];
-        let (_, transforms) = chain(&vec![(3, transform)]);
-        let mut proposal = vec![1, 1, 0, 1];
-        proposal.extend(transforms);
-        sa.extend(chain(&vec![(2, proposal)]).1);
+        let sa = phase1_sa(self.cipher, self.key.len(), self.hash);
         self.clear(true, 2, &vec![(1, sa.clone())]);
         self.clear(false, 2, &vec![(1, sa)]);
         let (public_i, public_r) = (vec![0xaa; 128], vec![0xbb; 128]);
@@ -374,6 +380,53 @@ fn deletes_several_spis_and_the_ike_sa() {
     assert_eq!(ike.wire.timeline.ike_sas()[0].deleted, Some(ike.wire.now));
 }
 
+/// i → r: SA, KE, Ni, ID; r → i: SA, KE, Nr, ID; i → r: HASH, the first one encrypted and by itself no proof of the key.
+/// Then XAUTH in a Transaction exchange, which is, then a Quick Mode.
+#[test]
+fn aggressive_mode_and_xauth() {
+    let mut ike = Ikev1::new(PHASE_1[1]);
+    let public = [vec![0xaa; 128], vec![0xbb; 128]];
+    let id = vec![11, 17, 1, 0xf4, b'v', b'p', b'n'];
+    let phase1_sa = phase1_sa(ike.cipher, ike.key.len(), ike.hash);
+    for (from_initiator, public) in [(true, &public[0]), (false, &public[1])] {
+        let payloads = vec![
+            (1, phase1_sa.clone()),
+            (4, public.clone()),
+            (10, vec![1; 16]),
+            (5, id.clone()),
+        ];
+        ike.clear(from_initiator, 4, &payloads);
+    }
+    let mut iv = ike.hash.digest(&[&public[0], &public[1]]);
+    iv.truncate(16);
+    let (first, body) = chain(&vec![(8, vec![9; 20])]);
+    ike.phase1_tail = ike.encrypted(true, 4, 0, first, body, &iv);
+    let request = vec![1, 0, 0, 1, 0xc0, 0x88, 0, 0, 0x40, 0x89, 0, 0];
+    ike.phase2(false, 6, 5, &vec![(14, request)]);
+    ike.phase2(
+        true,
+        QUICK_MODE,
+        7,
+        &vec![(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
+    );
+    let kinds: Vec<_> = ike
+        .wire
+        .timeline
+        .exchanges()
+        .iter()
+        .map(|e| (e.kind, e.decrypted))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (ExchangeKind::AggressiveMode, false),
+            (ExchangeKind::Transaction, true),
+            (ExchangeKind::QuickMode, true)
+        ]
+    );
+    assert_eq!(ike.wire.timeline.ike_sas()[0].key_status, KeyStatus::Verified);
+}
+
 /// A Delete that anyone could have sent.
 #[test]
 fn an_unencrypted_delete_is_not_believed() {
@@ -432,23 +485,33 @@ fn authip_is_named() {
     assert_eq!(ike.wire.diagnostics.count_of("authip_main_mode", "IKE"), 1);
 }
 
+/// SPIs and keys by direction, the initiator's first.
+struct Directed {
+    spis: [[u8; 8]; 2],
+    sk_e: [[u8; 32]; 2],
+    sk_a: [[u8; 32]; 2],
+}
+
 /// Two IKEv2 peers with AES-CBC-256 and HMAC-SHA2-256-128.
-struct Ikev2(Wire);
+struct Ikev2(Wire, Directed);
 
 impl Ikev2 {
     fn new() -> Self {
         let secret = |n: u8| Some(SecretBytes::new(vec![n; 32]));
-        Ikev2(Wire::new(vec![key(
-            2,
-            IkeSecrets {
-                sk_ei: secret(1),
-                sk_er: secret(2),
-                sk_ai: secret(3),
-                sk_ar: secret(4),
-                sk_d: secret(5),
-                ..IkeSecrets::default()
-            },
-        )]))
+        let secrets = IkeSecrets {
+            sk_ei: secret(1),
+            sk_er: secret(2),
+            sk_ai: secret(3),
+            sk_ar: secret(4),
+            sk_d: secret(5),
+            ..IkeSecrets::default()
+        };
+        let directed = Directed {
+            spis: [[1; 8], [2; 8]],
+            sk_e: [[1; 32], [2; 32]],
+            sk_a: [[3; 32], [4; 32]],
+        };
+        Ikev2(Wire::new(vec![key(2, secrets)]), directed)
     }
 
     /// `flags`: 0x08 from the initiator of the IKE SA, 0x20 a response. `kind`: 46, or 53 with number and total in front.
@@ -462,17 +525,15 @@ impl Ikev2 {
         inner: &[u8],
     ) -> Observed {
         let from_initiator = flags & 8 != 0;
-        let (sk_e, sk_a) = if from_initiator {
-            ([1; 32], [3; 32])
-        } else {
-            ([2; 32], [4; 32])
-        };
+        let side = usize::from(!from_initiator);
+        let (sk_e, sk_a) = (self.1.sk_e[side], self.1.sk_a[side]);
         let mut plaintext = inner.to_vec();
         let padding = 15 - plaintext.len() % 16;
         plaintext.extend(vec![0; padding]);
         plaintext.push(padding as u8);
         let body = fields.len() + 16 + plaintext.len() + 16;
         let mut message = header(kind, 2, exchange_type, flags, message_id, 4 + body);
+        message[..16].copy_from_slice(&self.1.spis.concat());
         message.extend([first, 0]);
         message.extend((body as u16 + 4).to_be_bytes());
         message.extend(fields);
@@ -501,6 +562,20 @@ fn ikev2_sa(protocol: u8, spi: &[u8]) -> Vec<u8> {
         ])
         .1,
     );
+    chain(&vec![(2, proposal)]).1
+}
+
+/// For an IKE SA: AES-CBC-256, HMAC-SHA2-256 as prf and with 128 bits as MAC.
+fn ikev2_ike_sa(spi: &[u8]) -> Vec<u8> {
+    let mut proposal = vec![1, 1, spi.len() as u8, 4];
+    proposal.extend(spi);
+    let transforms = vec![
+        (3, vec![1, 0, 0, 12, 0x80, 14, 1, 0]),
+        (3, vec![2, 0, 0, 5]),
+        (3, vec![3, 0, 0, 12]),
+        (3, vec![4, 0, 0, 14]),
+    ];
+    proposal.extend(chain(&transforms).1);
     chain(&vec![(2, proposal)]).1
 }
 
@@ -551,6 +626,74 @@ fn an_ike_rekey_is_told_apart() {
     );
     let exchange = ike.0.exchange(0);
     assert!(exchange.rekeys_ike_sa && exchange.children.is_empty() && exchange.key_exchange);
+}
+
+/// The IKE SA that replaces another one: SKEYSEED = prf(SK_d (old), g^ir | Ni | Nr), SK_* = prf+(SKEYSEED, Ni | Nr |
+/// SPIi | SPIr) (RFC 7296 §2.18). Of its secrets only g^ir is given.
+#[test]
+fn keys_of_a_rekeyed_ike_sa() {
+    let mut ike = Ikev2::new();
+    let dh_secret = IkeSecrets {
+        dh_secret: Some(SecretBytes::new(vec![6; 256])),
+        ..IkeSecrets::default()
+    };
+    let mut keys = vec![key(2, dh_secret)];
+    keys.extend(ike.0.timeline.keys.clone());
+    ike.0 = Wire::new(keys);
+    let sa = |spi: u8| ikev2_ike_sa(&[spi; 8]);
+    ike.whole(
+        36,
+        0x08,
+        4,
+        &vec![(33, sa(0x0a)), (40, vec![7; 32]), (34, vec![1; 68])],
+    );
+    ike.whole(
+        36,
+        0x20,
+        4,
+        &vec![(33, sa(0x0b)), (40, vec![8; 32]), (34, vec![1; 68])],
+    );
+    let prf = |key: &[u8], message: &[u8]| Hash::Sha256.prf(key, &[message]).to_vec();
+    let nonces = [[7; 32], [8; 32]].concat();
+    let skeyseed = prf(&[5; 32], &[&[6; 256][..], &nonces].concat());
+    let seed = [&nonces[..], &[0x0a; 8], &[0x0b; 8]].concat();
+    let mut block = Vec::new();
+    let mut material = Vec::new();
+    for counter in 1..=6 {
+        block = prf(&skeyseed, &[&block[..], &seed, &[counter]].concat());
+        material.extend(block.clone());
+    }
+    let part = |index: usize| <[u8; 32]>::try_from(&material[index * 32..index * 32 + 32]).unwrap();
+    ike.1 = Directed {
+        spis: [[0x0a; 8], [0x0b; 8]],
+        sk_a: [part(1), part(2)],
+        sk_e: [part(3), part(4)],
+    };
+    ike.whole(
+        36,
+        0x00,
+        0,
+        &vec![(33, ikev2_sa(3, &[0, 0, 0, 100])), (40, vec![7; 32])],
+    );
+    ike.whole(
+        36,
+        0x28,
+        0,
+        &vec![(33, ikev2_sa(3, &[0, 0, 0, 200])), (40, vec![8; 32])],
+    );
+    let [old, new] = ike.0.timeline.ike_sas() else {
+        panic!("two IKE SAs")
+    };
+    assert_eq!(
+        (old.key_status, new.key_status),
+        (KeyStatus::Verified, KeyStatus::Verified)
+    );
+    assert_eq!(ike.0.exchange(1).children.len(), 2);
+    let derived = ike.0.timeline.derive_child_keys(1);
+    let material = prf(&part(0), &[&nonces[..], &[1]].concat());
+    // Towards the responder of this exchange, which chose 200, first.
+    assert_eq!(ike.0.exchange(1).children[1].spi, Spi(200));
+    assert_eq!(derived[1].as_ref().unwrap().encryption.expose(), &material[..16]);
 }
 
 #[test]

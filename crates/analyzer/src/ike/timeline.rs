@@ -1,12 +1,14 @@
 //! The IKE timeline: messages in, exchanges and IKE SAs out. Quick Modes are found without keys; with a phase-1 key
 //! their payloads are read.
 
-use super::contents::{ExchangeState, Keyring, Repetition, SaState, Scene};
+use super::contents::Scene;
 pub use super::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
 use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
+use super::ikev2;
+use super::ikev2_keys::Ikev2Keys;
 use super::payload::v1;
-use super::{ikev1, ikev2};
-use crate::analysis::{ExchangeKind, KeyStatus};
+use super::state::{ExchangeState, Keyring, Repetition, SaState};
+use crate::analysis::KeyStatus;
 use crate::diagnostic::Diagnostics;
 use crate::framing::UdpPorts;
 use crate::keylog::{IkeKey, Seed};
@@ -82,6 +84,8 @@ pub struct Timeline {
     pub(super) sa_states: Vec<SaState>,
     /// By version, initiator and responder SPI; a zero responder SPI finds the newest with that initiator SPI.
     ike_sa_by_spis: HashMap<(u8, IkeSpi, IkeSpi), usize>,
+    /// IKE SAs that a CREATE_CHILD_SA made, until their first message.
+    successors: HashMap<(IkeSpi, IkeSpi), Ikev2Keys>,
     pub(super) exchanges: Vec<Exchange>,
     states: Vec<ExchangeState>,
     exchange_by_id: HashMap<ExchangeId, usize>,
@@ -108,6 +112,7 @@ impl Timeline {
             ike_sas: Vec::new(),
             sa_states: Vec::new(),
             ike_sa_by_spis: HashMap::new(),
+            successors: HashMap::new(),
             exchanges: Vec::new(),
             states: Vec::new(),
             exchange_by_id: HashMap::new(),
@@ -241,7 +246,11 @@ impl Timeline {
             nat: false,
             deleted: None,
         });
-        self.sa_states.push(SaState::default());
+        let spis = (header.initiator_spi, header.responder_spi);
+        self.sa_states.push(SaState {
+            ikev2: self.successors.remove(&spis).unwrap_or_default(),
+            ..SaState::default()
+        });
         self.ike_sas.len() - 1
     }
 
@@ -277,7 +286,7 @@ impl Timeline {
         }
         let index = self.exchanges.len();
         self.exchanges
-            .push(begin_exchange(header, context, ike_sa, diagnostics));
+            .push(Exchange::begin(header, context, ike_sa, diagnostics));
         self.states.push(ExchangeState::default());
         self.exchange_by_id.insert(id, index);
         Some((index, true))
@@ -359,6 +368,11 @@ impl Timeline {
             scene.read_cleartext(body)
         };
         let state = &mut self.sa_states[ike_sa];
+        for (spis, keys) in state.successors.drain(..) {
+            if self.successors.len() < Self::MAX_IKE_SAS {
+                self.successors.insert(spis, keys);
+            }
+        }
         state.floated |= context.udp.src == NAT_T_PORT || context.udp.dst == NAT_T_PORT;
         self.ike_sas[ike_sa].nat = state.nat(header.major);
         changed
@@ -371,57 +385,4 @@ fn inner_header(whole: &[u8], outer: &Header) -> Option<Header> {
     let same = (inner.major, inner.initiator_spi, inner.exchange_type)
         == (outer.major, outer.initiator_spi, outer.exchange_type);
     (same && inner.next_payload != v1::FRAGMENT).then_some(inner)
-}
-
-fn begin_exchange(
-    header: &Header,
-    context: &MessageContext,
-    ike_sa: Option<usize>,
-    diagnostics: &mut Diagnostics,
-) -> Exchange {
-    let (kind, (identifier, name)) = if header.major == 1 {
-        (
-            ikev1::exchange_kind(header.exchange_type),
-            ikev1::other_exchange_name(header.exchange_type),
-        )
-    } else {
-        (
-            ikev2::exchange_kind(header.exchange_type),
-            ikev2::other_exchange_name(header.exchange_type),
-        )
-    };
-    if kind == ExchangeKind::Other {
-        diagnostics.count(identifier, "IKE", Some(context.frame), || {
-            format!(
-                "IKEv{} exchange type {} ({name}) is counted, not decoded.",
-                header.major, header.exchange_type
-            )
-        });
-    }
-    // An IKEv2 response whose request is not in the capture: its receiver began the exchange.
-    let answered = header.major == 2 && header.has(super::header::FLAG_RESPONSE);
-    let (initiator, responder) = if answered {
-        (context.dst, context.src)
-    } else {
-        (context.src, context.dst)
-    };
-    Exchange {
-        ike_sa,
-        kind,
-        message_id: header.message_id,
-        initiator,
-        responder,
-        records: Vec::new(),
-        messages: 0,
-        retransmissions: 0,
-        decrypted: false,
-        lifetime: None,
-        children: Vec::new(),
-        deletes: Vec::new(),
-        key_exchange: false,
-        nonces: None,
-        notifications: Vec::new(),
-        rekeys: Vec::new(),
-        rekeys_ike_sa: false,
-    }
 }
