@@ -81,7 +81,7 @@ pub(super) fn evaluate(
     choices: &Choices,
 ) -> Evaluation {
     let mut e = Evaluation::without_traffic(rekeys);
-    if !transfer::is_sound(traffic) {
+    if !transfer::is_sound(traffic) || (settings.outer && transfer::only_acknowledges(traffic)) {
         return e;
     }
     // The transfer is found on the method's own bins, so that every sensitivity run speaks of the same one.
@@ -343,10 +343,18 @@ impl Evaluation {
     ) -> Vec<(usize, RekeyImpact)> {
         let mut results: Vec<(usize, RekeyImpact)> =
             rekeys.iter().map(|r| (r.index, unused(direction))).collect();
-        for rekey in self.placed.iter().filter(|p| p.assumed_start) {
-            if let Some((_, result)) = results.get_mut(rekey.moment) {
-                result.flags.push("no_exchange".to_owned());
-            }
+        for rekey in &self.placed {
+            let Some((_, result)) = results.get_mut(rekey.moment) else {
+                continue;
+            };
+            let flags = [
+                (rekey.assumed_start, "no_exchange"),
+                (rekey.idle, "idle"),
+                (!rekey.used && !rekey.idle, "outside_transfer"),
+            ];
+            result
+                .flags
+                .extend(flags.iter().filter(|f| f.0).map(|f| f.1.to_owned()));
         }
         for (k, rekey) in self.used.iter().enumerate() {
             if let Some((_, result)) = results.get_mut(rekey.moment) {

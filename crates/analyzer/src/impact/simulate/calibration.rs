@@ -3,6 +3,7 @@
 
 use super::super::Settings;
 use super::super::evaluate::{Choices, Evaluation, evaluate};
+use super::super::verdict::LEVEL;
 use super::{Scenario, Simulated, simulate};
 use crate::analysis::{Direction, Verdict};
 use rayon::prelude::*;
@@ -52,6 +53,8 @@ pub struct Tally {
     pub some: usize,
     /// Verdicts *bounded*.
     pub bounded: usize,
+    /// Runs with p ≤ 0.025, whatever the verdict.
+    pub small_p: usize,
     /// Runs with an interval.
     pub intervals: usize,
     /// Intervals that hold the planted mean.
@@ -72,6 +75,7 @@ impl Tally {
         self.shown += other.shown;
         self.some += other.some;
         self.bounded += other.bounded;
+        self.small_p += other.small_p;
         self.intervals += other.intervals;
         self.covered += other.covered;
         self.error_sum_s += other.error_sum_s;
@@ -92,6 +96,7 @@ impl Tally {
             shown: usize::from(e.decision.verdict == Verdict::Shown),
             some: usize::from(e.decision.verdict == Verdict::Some),
             bounded: usize::from(e.decision.verdict == Verdict::Bounded),
+            small_p: usize::from(e.decision.p.is_some_and(|p| p <= LEVEL)),
             intervals: usize::from(stall.is_some()),
             covered: usize::from(stall.is_some_and(|m| (m.low..=m.high).contains(&truth))),
             error_sum_s: stall.map_or(0.0, |m| m.mean - truth),
@@ -149,15 +154,39 @@ pub struct Cell {
     pub tally: Tally,
 }
 
+/// What else the traffic may be like.
+type Change = fn(Scenario) -> Scenario;
+
+/// No demand is made on these: they show where the method's limits are.
+fn variations() -> [(&'static str, Change); 5] {
+    [
+        ("no effect, correlation time 0.3 s", |c| Scenario {
+            correlation_s: 0.3,
+            ..c
+        }),
+        ("no effect, correlation time 3 s", |c| Scenario {
+            correlation_s: 3.0,
+            ..c
+        }),
+        ("no effect, time-triggered", |c| Scenario { by_time: true, ..c }),
+        ("every third rekey stalls 0.2 s", |c| Scenario {
+            stall_s: 0.2,
+            every: 3,
+            ..c
+        }),
+        ("every rekey stalls 2 s", |c| Scenario { stall_s: 2.0, ..c }),
+    ]
+}
+
 /// All cells.
 #[derive(Debug, Clone)]
 pub struct Calibration {
-    /// Placebo draws per run.
-    pub draws: usize,
     /// Without an effect.
     pub no_effect: Vec<Cell>,
     /// Every cell with stalls of 50, 100, 200 and 400 ms.
     pub planted: Vec<Cell>,
+    /// All cells without an effect, with another correlation time or trigger, joined: name and tally.
+    pub variations: Vec<(String, Tally)>,
     /// Every cell with its own mean stated minimum detectable stall planted.
     pub power: Vec<Cell>,
 }
@@ -171,6 +200,8 @@ pub struct Effort {
     pub planted: usize,
     /// Runs at the minimum detectable stall, per cell.
     pub power: usize,
+    /// Runs per cell and variation.
+    pub variation: usize,
     /// Placebo draws per run.
     pub draws: usize,
 }
@@ -203,11 +234,20 @@ pub fn calibrate(effort: Effort) -> Calibration {
             )
         })
         .collect();
+    let variations = variations()
+        .into_iter()
+        .map(|(name, change)| {
+            let tallies = cells()
+                .into_iter()
+                .map(|c| run(change(c), effort.variation).tally);
+            (name.to_owned(), tallies.fold(Tally::default(), Tally::add))
+        })
+        .collect();
     Calibration {
-        draws: effort.draws,
         no_effect,
         planted,
         power,
+        variations,
     }
 }
 
@@ -359,21 +399,26 @@ impl Calibration {
             text += &format!("| {} | {} | {held} |\n", c.demand, c.measured);
         }
         text += "\n## Cells without an effect\n\n";
-        text += "| σ | interval | rekeys | pauses | runs | *shown* | *some* | *bounded* | covered | mean error | MDE | \
-                 power at the MDE |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+        text += "| σ | interval | rekeys | pauses | runs | *shown* | *some* | *bounded* | p ≤ 0.025 | covered | mean error \
+                 | MDE | power at the MDE |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
         for (cell, power) in self.no_effect.iter().zip(&self.power) {
             text += &row(cell, &[share(power.tally.shown, power.tally.runs)]);
         }
         text += "\n## Planted stalls\n\n";
         text += "Found: rekeys with a planted stall that are named one by one.\n\n";
-        text += "| planted | pauses | runs | *shown* | *some* | covered | mean error | found |\n\
-                 |---|---|---|---|---|---|---|---|\n";
+        text += JOINED_HEAD;
         for stall_s in PLANTED_S {
             for pauses in [0.0, PAUSES_PER_S] {
                 let of = |c: &&Cell| c.scenario.stall_s == stall_s && c.scenario.pauses_per_s == pauses;
-                text += &planted_row(stall_s, pauses, &sum(self.planted.iter().filter(of)));
+                let name = format!("{:.0} ms, pauses: {}", stall_s * 1000.0, pauses_in_words(pauses));
+                text += &joined_row(&name, &sum(self.planted.iter().filter(of)));
             }
         }
+        text += "\n## Beyond the cells\n\nNo demand is made on these.\n\n";
+        text += JOINED_HEAD;
+        self.variations
+            .iter()
+            .for_each(|(name, tally)| text += &joined_row(name, tally));
         text
     }
 }
@@ -389,7 +434,7 @@ fn pauses_in_words(pauses_per_s: f64) -> &'static str {
 fn row(cell: &Cell, more: &[String]) -> String {
     let (s, t) = (&cell.scenario, &cell.tally);
     format!(
-        "| {} | {} s | {} | {} | {} | {} | {} | {} | {} | {:+.0} ms | {:.0} ms | {} |\n",
+        "| {} | {} s | {} | {} | {} | {} | {} | {} | {} | {} | {:+.0} ms | {:.0} ms | {} |\n",
         s.sigma,
         s.interval_s,
         s.rekeys,
@@ -398,6 +443,7 @@ fn row(cell: &Cell, more: &[String]) -> String {
         share(t.shown, t.runs),
         share(t.some, t.runs),
         share(t.bounded, t.runs),
+        share(t.small_p, t.runs),
         share(t.covered, t.intervals),
         t.error_s() * 1000.0,
         t.detectable_s() * 1000.0,
@@ -405,17 +451,24 @@ fn row(cell: &Cell, more: &[String]) -> String {
     )
 }
 
-fn planted_row(stall_s: f64, pauses_per_s: f64, t: &Tally) -> String {
+const JOINED_HEAD: &str = "| all cells joined | runs | *shown* | *some* | *bounded* | p ≤ 0.025 | covered | mean error | \
+                           found |\n|---|---|---|---|---|---|---|---|---|\n";
+
+fn joined_row(name: &str, t: &Tally) -> String {
     format!(
-        "| {:.0} ms | {} | {} | {} | {} | {} | {:+.0} ms | {} |\n",
-        stall_s * 1000.0,
-        pauses_in_words(pauses_per_s),
+        "| {name} | {} | {} | {} | {} | {} | {} | {:+.0} ms | {} |\n",
         t.runs,
         share(t.shown, t.runs),
         share(t.some, t.runs),
+        share(t.bounded, t.runs),
+        share(t.small_p, t.runs),
         share(t.covered, t.intervals),
         t.error_s() * 1000.0,
-        share(t.found, t.planted),
+        if t.planted > 0 {
+            share(t.found, t.planted)
+        } else {
+            "–".to_owned()
+        },
     )
 }
 
@@ -430,6 +483,7 @@ mod tests {
             no_effect: 12,
             planted: 3,
             power: 6,
+            variation: 1,
             draws: 399,
         });
         let broken: Vec<Check> = calibration.checks().into_iter().filter(|c| !c.held).collect();
