@@ -11,7 +11,7 @@
 //! hurt      which rekeys hurt (Benjamini–Hochberg)
 //! aggregate mean over the rekeys, t-intervals, minimum detectable stall, walk over W
 //! verdict   shown, some, bounded, inconclusive      sentence  the same in words
-//! projection, mean_rekey, sensitivity               what else the report shows
+//! projection, mean_rekey, sensitivity, listing      what else the report shows
 //! compare   several captures: seconds per rekey by regression
 //! simulate  synthetic traffic, for the calibration only
 //! ```
@@ -28,6 +28,7 @@ mod grid;
 mod hurt;
 #[cfg(test)]
 mod lab;
+mod listing;
 mod mean_rekey;
 mod placebo;
 mod projection;
