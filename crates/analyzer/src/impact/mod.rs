@@ -273,6 +273,35 @@ mod tests {
     }
 
     #[test]
+    fn without_ike_and_keys_the_sentence_says_what_is_missing() {
+        let mut run = simulate(
+            &Scenario {
+                stall_s: 0.4,
+                ..SYNTHETIC
+            },
+            1,
+        );
+        run.rekeys.iter_mut().for_each(|r| r.started_s = None);
+        let result = judge(
+            &run,
+            &Settings {
+                outer: true,
+                ..settings()
+            },
+        );
+        contains(
+            &result.impact.sentence,
+            &["Counted are outer bytes", "no IKE exchange was captured"],
+        );
+        assert!(
+            result
+                .rekeys
+                .iter()
+                .all(|(_, r)| r.flags.contains(&"no_exchange".to_owned()))
+        );
+    }
+
+    #[test]
     fn nothing_planted_is_bounded() {
         let result = judge(&simulate(&SYNTHETIC, 2), &settings());
         assert_eq!(result.impact.verdict, Verdict::Bounded);
