@@ -1,7 +1,7 @@
 //! Calibrates the method on synthetic traffic and writes the tables of `docs/calibration.md`:
 //!
 //! ```text
-//! cargo run --release --example calibration > docs/calibration.md
+//! cargo run --example calibration > docs/calibration.md
 //! ```
 //!
 //! `-- 10` runs a tenth of it. Ends with status 1 when a demand is broken.
@@ -9,11 +9,13 @@
 use rekeyscope::impact::simulate::calibration::{Effort, calibrate, cells};
 use std::process::ExitCode;
 
-/// Runs per cell of the full calibration: 2,400 without an effect, 1,920 planted, 1,200 at the detectable stall.
+/// Runs per cell of the full calibration: 4,800 without an effect, 3,840 planted, 2,400 at the detectable stall, 1,200
+/// per variation.
 const FULL: Effort = Effort {
-    no_effect: 100,
-    planted: 20,
-    power: 50,
+    no_effect: 200,
+    planted: 40,
+    power: 100,
+    variation: 50,
     draws: 1_999,
 };
 
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         no_effect: FULL.no_effect.div_ceil(fraction),
         planted: FULL.planted.div_ceil(fraction),
         power: FULL.power.div_ceil(fraction),
+        variation: FULL.variation.div_ceil(fraction),
         draws: FULL.draws,
     };
     let begin = std::time::Instant::now();
@@ -39,15 +42,16 @@ fn main() -> ExitCode {
     let held = calibration.checks().iter().all(|c| c.held);
     println!("# Calibration of the method\n");
     println!(
-        "Synthetic traffic (`impact::simulate`), made by `cargo run --release --example calibration > \
-         docs/calibration.md` in {} s: {} cells, each {} runs without an effect, {} with each of four planted stalls, {} \
-         with the cell's own minimum detectable stall; {} placebo draws per run. A limit counts as broken when runs at \
+        "Synthetic traffic (`impact::simulate`), made by `cargo run --example calibration > \
+         docs/calibration.md` in {} s on two cores: {} cells, each {} runs without an effect, {} with each of four planted stalls, {} \
+         with the cell's own minimum detectable stall, {} per variation; {} placebo draws per run. A limit counts as broken when runs at \
          the limit would do as badly less than once in a thousand times.\n",
         begin.elapsed().as_secs(),
         cells().len(),
         effort.no_effect,
         effort.planted,
         effort.power,
+        effort.variation,
         effort.draws,
     );
     print!("{}", calibration.markdown());

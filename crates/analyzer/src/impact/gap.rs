@@ -256,6 +256,7 @@ mod tests {
             start: 1000,
             switch: 1030,
             used: true,
+            idle: false,
             assumed_start: false,
         };
         let model = FreeGaps::new(&grid, run, &[rekey], &gaps, 3);

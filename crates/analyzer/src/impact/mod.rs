@@ -11,7 +11,7 @@
 //! hurt      which rekeys hurt (Benjamini–Hochberg)
 //! aggregate mean over the rekeys, t-intervals, minimum detectable stall, walk over W
 //! verdict   shown, some, bounded, inconclusive      sentence  the same in words
-//! projection, mean_rekey, sensitivity               what else the report shows
+//! projection, mean_rekey, sensitivity, listing      what else the report shows
 //! compare   several captures: seconds per rekey by regression
 //! simulate  synthetic traffic, for the calibration only
 //! ```
@@ -28,6 +28,7 @@ mod grid;
 mod hurt;
 #[cfg(test)]
 mod lab;
+mod listing;
 mod mean_rekey;
 mod placebo;
 mod projection;
@@ -272,6 +273,35 @@ mod tests {
     }
 
     #[test]
+    fn without_ike_and_keys_the_sentence_says_what_is_missing() {
+        let mut run = simulate(
+            &Scenario {
+                stall_s: 0.4,
+                ..SYNTHETIC
+            },
+            1,
+        );
+        run.rekeys.iter_mut().for_each(|r| r.started_s = None);
+        let result = judge(
+            &run,
+            &Settings {
+                outer: true,
+                ..settings()
+            },
+        );
+        contains(
+            &result.impact.sentence,
+            &["Counted are outer bytes", "no IKE exchange was captured"],
+        );
+        assert!(
+            result
+                .rekeys
+                .iter()
+                .all(|(_, r)| r.flags.contains(&"no_exchange".to_owned()))
+        );
+    }
+
+    #[test]
     fn nothing_planted_is_bounded() {
         let result = judge(&simulate(&SYNTHETIC, 2), &settings());
         assert_eq!(result.impact.verdict, Verdict::Bounded);
@@ -386,6 +416,20 @@ mod tests {
         assert_eq!(result.impact.verdict, Verdict::NoTraffic);
         assert_eq!(result.rekeys.len(), run.rekeys.len());
         assert!(result.rekeys.iter().all(|(_, r)| !r.used) && result.transfer.is_none());
+        // Without keys, packets of the size of acknowledgements are taken for such.
+        let bytes: Vec<u32> = run.traffic.bytes.iter().map(|b| b / 10).collect();
+        let result = assess(
+            &Traffic {
+                bytes,
+                ..run.traffic.clone()
+            },
+            &run.rekeys,
+            &Settings {
+                outer: true,
+                ..settings()
+            },
+        );
+        assert_eq!(result.impact.verdict, Verdict::NoTraffic);
         // Rekeys that all lie outside the transfer: there are some, but the capture cannot tell.
         let outside = [RekeyMoment {
             index: 0,

@@ -19,6 +19,9 @@ const AFFECTED_NOTE: &str = " Rekeys take up most of the run, so there is too li
 const OUTER_NOTE: &str =
     " Counted are outer bytes, because keys are missing: retransmissions count as throughput.";
 
+const NO_EXCHANGE_NOTE: &str = " Where no IKE exchange was captured, what was lost more than 0.3 s before the switch is not \
+                                counted.";
+
 /// The verdict sentence, the first line of the report, with the reservations that belong to it.
 pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> String {
     let view = View {
@@ -42,6 +45,9 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
         if stall.bias_s.is_none() && !settings.time_triggered {
             text += BIAS_NOTE;
         }
+    }
+    if e.used.iter().any(|k| k.assumed_start) {
+        text += NO_EXCHANGE_NOTE;
     }
     if settings.outer {
         text += OUTER_NOTE;

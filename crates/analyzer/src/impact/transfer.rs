@@ -96,6 +96,8 @@ pub(super) struct Placed {
     pub(super) switch: i64,
     /// Within the transfer and not idle.
     pub(super) used: bool,
+    /// Within the transfer, but nothing was under way.
+    pub(super) idle: bool,
     /// No exchange was captured: t_Q is assumed.
     pub(super) assumed_start: bool,
 }
@@ -133,6 +135,7 @@ pub(super) fn place(grid: &Grid, run: Span, rekeys: &[RekeyMoment], anchor_at_st
                 start: grid.bin_at(started_s),
                 switch: grid.bin_from(switched_s).max(grid.bin_at(started_s)),
                 used: started_s >= run_from_s && switched_s + AFTER_SWITCH_S <= run_to_s,
+                idle: false,
                 assumed_start: started.is_none(),
             }
         })
@@ -158,10 +161,21 @@ pub(super) fn leave_out_idle(grid: &Grid, busy_median: f64, placed: &mut [Placed
             && quiet(rekey.start - before, rekey.start)
             && quiet(rekey.switch, rekey.switch + after)
         {
+            rekey.idle = rekey.used;
             rekey.used = false;
         }
         outage_end = outage_end.max(rekey.switch + after);
     }
+}
+
+/// Mean packet up to which a direction without keys carries nothing but acknowledgements, bytes: IPv4 20, UDP 8, ESP and
+/// IV 24, inner UDP, L2TP and PPP 20, TCP/IP with timestamps and SACK 76, ICV 12. (Calls are larger or as regular.)
+const ACKNOWLEDGEMENT_BYTES: f64 = 160.0;
+
+/// Whether a series of outer bytes carries only acknowledgements. With keys they carry no new bytes and this is not asked.
+pub(super) fn only_acknowledges(traffic: &Traffic) -> bool {
+    let bytes: f64 = traffic.bytes.iter().map(|&b| f64::from(b)).sum();
+    traffic.gaps_total > 0 && bytes / (traffic.gaps_total as f64 + 1.0) <= ACKNOWLEDGEMENT_BYTES
 }
 
 /// Whether the description of the series makes sense at all.
@@ -274,6 +288,16 @@ mod tests {
         );
         assert!(used(moment(17.0, 17.9), true), "traffic resumes with the switch");
         assert!(used(moment(9.9, 16.0), true), "silence begins with the exchange");
+    }
+
+    #[test]
+    fn acknowledgements_are_small() {
+        let packets = |bytes: u32| Traffic {
+            gaps_total: 99,
+            ..synthetic_series(vec![bytes; 100])
+        };
+        assert!(only_acknowledges(&packets(136)) && !only_acknowledges(&packets(1300)));
+        assert!(!only_acknowledges(&synthetic_series(vec![])));
     }
 
     #[test]
