@@ -38,8 +38,10 @@ impl Format for Ikev1Table {
             return false;
         };
         // One of the two must look right before the other one's mistake is worth a sentence.
-        let rightly = |spi: &[u8]| spi.len() == SPI_DIGITS && hex::all_digits(spi);
-        if !rightly(cookie) && !(hex::all_digits(cookie) && hex::all_digits(key) && cookie.len() > 8) {
+        let cookie_is_hex = hex::all_digits(cookie);
+        let whole_cookie = cookie_is_hex && cookie.len() == SPI_DIGITS;
+        let near_cookie = cookie_is_hex && cookie.len() > 8 && hex::all_digits(key);
+        if !whole_cookie && !near_cookie {
             return false;
         }
         if let Err(sentence) = read_ikev1(line.number, cookie, key, sink) {

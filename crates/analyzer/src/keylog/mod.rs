@@ -32,6 +32,7 @@ mod tcpdump;
 mod xfrm;
 mod yamaha;
 mod yamaha_labels;
+mod yamaha_records;
 mod yamaha_show_sa;
 
 pub use beside::find_beside;

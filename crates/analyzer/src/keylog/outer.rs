@@ -186,7 +186,7 @@ fn after_rfc5424(text: &[u8]) -> Option<&[u8]> {
     for part in 0..6 {
         let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
         let word = rest.get(..end)?;
-        if part == 0 && word != b"-" && !(word.contains(&b'T') && word.iter().any(|b| *b == b':')) {
+        if part == 0 && word != b"-" && !(word.contains(&b'T') && word.contains(&b':')) {
             return None;
         }
         rest = rest.get(end..)?.strip_prefix(b" ").unwrap_or_default();
@@ -240,7 +240,7 @@ pub(super) fn sender(prefix: &[u8]) -> u64 {
     for word in prefix.split(|b| b.is_ascii_whitespace()) {
         let word = word.strip_suffix(b":").unwrap_or(word);
         let dots = word.iter().filter(|b| **b == b'.').count();
-        let time = word.iter().any(|b| *b == b':') && word.first().is_some_and(u8::is_ascii_digit);
+        let time = word.contains(&b':') && word.first().is_some_and(u8::is_ascii_digit);
         if !time && (dots >= 3 || word.iter().any(u8::is_ascii_alphabetic)) {
             word.hash(&mut hasher);
             named = true;

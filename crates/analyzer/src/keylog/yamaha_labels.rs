@@ -9,9 +9,10 @@ const FEWEST_DIGITS: usize = 8;
 const LABEL_REACH: usize = 96;
 
 /// What a label says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Kind {
     /// Nothing that is known here.
+    #[default]
     Unknown,
     /// IKEv1 SKEYID.
     Skeyid,
@@ -240,12 +241,6 @@ struct LabelReader {
     initiator: bool,
     responder: bool,
     of_ike: bool,
-}
-
-impl Default for Kind {
-    fn default() -> Self {
-        Kind::Unknown
-    }
 }
 
 impl LabelReader {
