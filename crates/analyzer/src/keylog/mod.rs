@@ -66,7 +66,7 @@ pub const LONGEST_LINE: usize = 64 << 10;
 
 /// A text format of keys. One value reads one file, line by line.
 trait Format {
-    /// The name that reports show.
+    /// The name that reports show, asked at the end of the file.
     fn name(&self) -> &'static str;
     /// Looks at a line; true when it belongs to this format, then no later format in the table sees it.
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool;

@@ -18,12 +18,17 @@ const MOST_CONTEXTS: usize = 4_096;
 /// Most hex digits of one value; more is a dump, of which the rest opens another value.
 const MOST_DIGITS: usize = 8_192;
 
+/// An odd number of digits is a cut key from here on; fewer are some number after a word like "key".
+const FEWEST_KEY_DIGITS: usize = 24;
+
 /// Reader of the log.
 #[derive(Default)]
 pub(super) struct YamahaKeyInfo {
     contexts: HashMap<(u64, u32), Context>,
     /// The context of each sender's last line that named one.
     last: HashMap<u64, u32>,
+    /// A line had the router's own framing.
+    framed: bool,
 }
 
 /// Lines of one sender and one SA number.
@@ -48,7 +53,11 @@ struct Open {
 
 impl Format for YamahaKeyInfo {
     fn name(&self) -> &'static str {
-        "Yamaha key log"
+        if self.framed {
+            "Yamaha key log"
+        } else {
+            "labelled hex"
+        }
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
@@ -71,7 +80,9 @@ impl Format for YamahaKeyInfo {
             None if !line.text.ends_with(b":") => self.contexts.get_mut(&(line.sender, number)),
             _ => Some(self.contexts.entry((line.sender, number)).or_default()),
         };
-        context.is_some_and(|context| context.line(line, first, sink))
+        let taken = context.is_some_and(|context| context.line(line, first, sink));
+        self.framed |= taken && (line.moment.is_some() || line.tag != Tag::None || line.context.is_some());
+        taken
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
@@ -159,7 +170,8 @@ impl Context {
             return self.spi(Spi(number), open.line, sink);
         }
         let bytes = Zeroizing::new(hex::pack(&open.nibbles));
-        if !open.nibbles.len().is_multiple_of(2) && open.kind.is_key() {
+        let key_like = open.kind.is_key() && open.nibbles.len() >= FEWEST_KEY_DIGITS;
+        if key_like && !open.nibbles.len().is_multiple_of(2) {
             sink.problem(
                 open.line,
                 "the value has an odd number of hex digits: the line was cut; save the log without line length limit",
