@@ -108,6 +108,8 @@ impl Format for Racoon {
 /// The text after the level.
 fn message_of(raw: &[u8]) -> Option<&[u8]> {
     let reach = raw.get(..raw.len().min(100))?;
+    // A letter of each level that hex in lower case and times do not have.
+    memchr::memchr2(b'U', b'F', reach)?;
     memchr::memchr_iter(b' ', reach).find_map(|blank| {
         let rest = raw.get(blank..)?;
         let level = LEVELS.into_iter().find(|level| rest.starts_with(level))?;

@@ -123,7 +123,7 @@ impl Context {
         while let Some(run) = next {
             found = true;
             at = run.end;
-            self.open = Some(Open::new(&run, &self.tail, line.number, tagged));
+            self.open = Some(Open::new(run, &self.tail, line.number, tagged));
             self.tail.clear();
             let ends_line = text.get(at..).unwrap_or_default().is_empty();
             if !ends_line {
@@ -224,8 +224,9 @@ impl Context {
 }
 
 impl Open {
-    fn new(run: &Run<'_>, tail: &[u8], line: u64, tagged: bool) -> Open {
-        let nibbles = Zeroizing::new(run.nibbles.get(..MOST_DIGITS).unwrap_or(&run.nibbles).to_vec());
+    fn new(run: Run<'_>, tail: &[u8], line: u64, tagged: bool) -> Open {
+        let mut nibbles = Zeroizing::new(run.nibbles);
+        nibbles.truncate(MOST_DIGITS);
         let mut label = run.label.to_vec();
         let mut kind = self::kind(&label);
         if matches!(kind, Kind::Unknown | Kind::Key) && !tail.is_empty() {
