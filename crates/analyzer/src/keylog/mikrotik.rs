@@ -32,6 +32,9 @@ impl Format for MikroTik {
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+        if line.moment.is_some() {
+            return false; // a router's log line
+        }
         let text = line.raw.trim_ascii();
         if self.entry.is_none() && memchr::memchr(b'=', text).is_none() && !starts_entry(text) {
             return false;
