@@ -1,6 +1,8 @@
 //! The corpus `tests/keylog/`: every log gives exactly what its `.expect` says. `tests/keylog/README.md` describes the
 //! format, which the Lua tests read too.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
+
 use rekeyscope::algorithm::{Encryption, Integrity};
 use rekeyscope::keylog::{EspKey, IkeKey, KeyDefect, KeyMaterial, SeedOf};
 use rekeyscope::secret::SecretBytes;
@@ -12,6 +14,8 @@ use std::sync::LazyLock;
 mod hostile;
 #[path = "keylog/lab.rs"]
 mod lab;
+#[path = "keylog/mining.rs"]
+mod mining;
 #[path = "keylog/properties.rs"]
 mod properties;
 

@@ -126,3 +126,47 @@ fn ten_million_spis() {
     let material = read(many_spis(10_000_000));
     assert_eq!(material.esp.len(), MOST_ESP_KEYS);
 }
+
+/// 200 MB of each kind of log. `cargo test --release --test keylog speed -- --ignored --nocapture` prints the times.
+#[test]
+#[ignore = "for measuring in a release build"]
+#[expect(clippy::disallowed_methods, reason = "a measurement needs a clock")]
+fn speed_of_200_megabytes() {
+    const SIZE: u64 = 200_000_000;
+    let mut slow = Vec::new();
+    for name in [
+        "nvr_constructed",
+        "nvr_rfc5424",
+        "charon_ikev1",
+        "xfrm_monitor",
+        "esp_sa_8_columns",
+        "racoon",
+        "pluto_syslog",
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests/keylog")
+            .join(name)
+            .with_extension("log");
+        let log = std::fs::read(path).unwrap();
+        let start = std::time::Instant::now();
+        let material = read(lines(SIZE / log.len() as u64, |_, out| {
+            out.extend_from_slice(&log)
+        }));
+        let took = start.elapsed();
+        println!("{name}: {:.2} s, {} keys", took.as_secs_f64(), material.esp.len());
+        if took.as_secs_f64() >= 2.0 {
+            slow.push(name);
+        }
+    }
+    let start = std::time::Instant::now();
+    read(lines(SIZE / 100, |i, out| {
+        let hash = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let second = i / 500;
+        let (h, m, s) = (second / 3600 % 24, second / 60 % 60, second % 60);
+        out.extend_from_slice(
+            format!("2026/11/20 {h:02}:{m:02}:{s:02}: [IKE] GW:1/SA:{}/IPSEC SPI: {i:08x} enc key: {hash:016x}{hash:016x}\n", i % 90).as_bytes(),
+        );
+    }));
+    println!("always new: {:.2} s", start.elapsed().as_secs_f64());
+    assert_eq!(slow, Vec::<&str>::new());
+}

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The captures of the lab, when a copy lies beside the repository.
-fn captures() -> Vec<PathBuf> {
+pub(super) fn captures() -> Vec<PathBuf> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared = ["../shared", "../../shared"].map(|up| repository.join(up).join("lab/captures"));
     let Some(folder) = shared.into_iter().find(|folder| folder.is_dir()) else {

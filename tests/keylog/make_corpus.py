@@ -11,6 +11,7 @@ import json
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 import corpus_formats
 from make_nvr_log import charon_secrets, key_log, spaced, stamp

@@ -224,7 +224,8 @@ fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
 /// without its prefix is commoner than one of nothing but hex characters, and the ICV shows which it was.
 fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, String> {
     let (digits, prefixed) = hex::after_0x(text).map_or((text, false), |digits| (digits, true));
-    if !prefixed && !(hex::all_digits(text) && text.len().is_multiple_of(2)) {
+    let looks_like_hex = hex::all_digits(text) && text.len().is_multiple_of(2);
+    if !prefixed && !looks_like_hex {
         return Ok(text.to_vec());
     }
     hex::decode(digits).ok_or_else(|| {

@@ -32,7 +32,13 @@ impl Format for MikroTik {
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+        if line.moment.is_some() {
+            return false; // a router's log line
+        }
         let text = line.raw.trim_ascii();
+        if self.entry.is_none() && memchr::memchr(b'=', text).is_none() && !starts_entry(text) {
+            return false;
+        }
         if value_of(text, b"spi").is_some() && (starts_entry(text) || find(text, b"src-address=").is_some()) {
             self.finish(sink);
             self.entry = Some((line.number, Zeroizing::new(text.to_vec())));

@@ -157,6 +157,9 @@ struct Proven<'b> {
     offset: usize,
 }
 
+/// Looks at one window: the search, the blob, the offset in it, the bytes.
+type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option<T> + 'e;
+
 impl<'b> Search<'_> {
     /// One window gives encryption key and salt together.
     fn combined_mode(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
@@ -255,12 +258,7 @@ impl<'b> Search<'_> {
     }
 
     /// Calls `each` for every distinct window of `len` bytes until it finds something or the bound is reached.
-    fn windows<T>(
-        &mut self,
-        blobs: &[&'b Blob],
-        len: usize,
-        each: &mut dyn FnMut(&mut Self, &'b Blob, usize, &'b [u8]) -> Option<T>,
-    ) -> Option<T> {
+    fn windows<T>(&mut self, blobs: &[&'b Blob], len: usize, each: &mut Each<'_, 'b, Self, T>) -> Option<T> {
         self.tried.clear();
         if len == 0 {
             return None;

@@ -32,6 +32,7 @@ mod tcpdump;
 mod xfrm;
 mod yamaha;
 mod yamaha_labels;
+mod yamaha_records;
 mod yamaha_show_sa;
 
 pub use beside::find_beside;
@@ -65,7 +66,7 @@ pub const LONGEST_LINE: usize = 64 << 10;
 
 /// A text format of keys. One value reads one file, line by line.
 trait Format {
-    /// The name that reports show.
+    /// The name that reports show, asked at the end of the file.
     fn name(&self) -> &'static str;
     /// Looks at a line; true when it belongs to this format, then no later format in the table sees it.
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool;

@@ -54,6 +54,9 @@ impl Format for Pluto {
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+        if memchr::memchr2(b'|', b'#', line.raw).is_none() {
+            return false; // neither a debugging line nor one about a state
+        }
         let message = debug_message(line.raw);
         if let Some(dump) = &mut self.dump
             && let Some(row) = message.and_then(whole_row)
@@ -86,12 +89,11 @@ impl Format for Pluto {
     }
 }
 
-/// The text after `| `, which stands at the start of a line or after syslog's `pluto[123]: `.
+/// The text after `| `, which stands at the start of a line or after a time or syslog's `pluto[123]: `.
 fn debug_message(raw: &[u8]) -> Option<&[u8]> {
-    raw.strip_prefix(b"| ").or_else(|| {
-        let at = find(raw.get(..raw.len().min(120))?, b"]: | ")?;
-        raw.get(at + 5..)
-    })
+    let bar = memchr::memchr(b'|', raw.get(..raw.len().min(120))?)?;
+    let framed = bar == 0 || raw.get(..bar).is_some_and(|before| before.ends_with(b": "));
+    raw.get(bar + 1..)?.strip_prefix(b" ").filter(|_| framed)
 }
 
 /// A label that is known here, and what follows it.

@@ -27,7 +27,7 @@ const MOST_WAITING: usize = 64;
 /// ISAKMP's number of ESP (RFC 2407 §4.4.1).
 const PROTO_IPSEC_ESP: u8 = 3;
 /// Texts by which a line is racoon's.
-const LEVELS: [&[u8]; 3] = [b" DEBUG: ", b" INFO: ", b" DEBUG2: "];
+const LEVELS: [&[u8]; 3] = [b" DEBUG:", b" INFO:", b" DEBUG2:"];
 
 /// Reader of the log.
 #[derive(Default)]
@@ -63,10 +63,7 @@ impl Format for Racoon {
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
-        let message = LEVELS.iter().find_map(|level| {
-            let at = find(line.raw.get(..line.raw.len().min(100))?, level.trim_ascii_end())?;
-            line.raw.get(at + level.len() - 1..)
-        });
+        let message = message_of(line.raw);
         let row = whole_row(message.unwrap_or(line.raw)).filter(|_| self.label.is_some());
         if let Some(row) = row {
             self.dump
@@ -106,6 +103,18 @@ impl Format for Racoon {
             }
         }
     }
+}
+
+/// The text after the level.
+fn message_of(raw: &[u8]) -> Option<&[u8]> {
+    let reach = raw.get(..raw.len().min(100))?;
+    // A letter of each level that hex in lower case and times do not have.
+    memchr::memchr2(b'U', b'F', reach)?;
+    memchr::memchr_iter(b' ', reach).find_map(|blank| {
+        let rest = raw.get(blank..)?;
+        let level = LEVELS.into_iter().find(|level| rest.starts_with(level))?;
+        rest.get(level.len()..)
+    })
 }
 
 impl Racoon {

@@ -40,6 +40,9 @@ impl Format for Setkey {
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+        if line.moment.is_some() {
+            return false; // a router's log line
+        }
         let text = line.raw.trim_ascii();
         if let Some(addresses) = two_addresses(text) {
             self.finish(sink);

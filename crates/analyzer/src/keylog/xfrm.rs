@@ -113,6 +113,14 @@ impl Format for Xfrm {
 
 /// The part from `src` on of a line that starts an SA: `[time] Updated src A dst B`, `ip xfrm state add src A dst B …`.
 fn header(raw: &[u8]) -> Option<&[u8]> {
+    let text = raw.trim_ascii_start();
+    if !matches!(
+        text.first(),
+        Some(b's' | b'[' | b'U' | b'D' | b'E' | b'i' | b'#' | b'$')
+    ) || memchr::memchr(b'.', text).is_none() && memchr::memchr(b':', text).is_none()
+    {
+        return None;
+    }
     let at = if raw.starts_with(b"src ") {
         0
     } else {
