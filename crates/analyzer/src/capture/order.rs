@@ -1,4 +1,6 @@
-//! Integers in either byte order.
+//! Integers in either byte order, and the choice between pcap-parser's functions for them.
+
+use super::record::Parsed;
 
 /// The byte order of a file or section. Readers answer `None` behind the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,6 +10,26 @@ pub(super) enum Order {
 }
 
 impl Order {
+    /// Parses a block with the function for this order; `None` where it does not fit its kind.
+    #[inline]
+    pub(super) fn parse<'b, T>(
+        self,
+        block: &'b [u8],
+        little: fn(&'b [u8]) -> Parsed<'b, T>,
+        big: fn(&'b [u8]) -> Parsed<'b, T>,
+    ) -> Option<T> {
+        let parse = if self == Order::Big { big } else { little };
+        parse(block).ok().map(|(_, parsed)| parsed)
+    }
+
+    pub(super) fn u32_bytes(self, value: u32) -> [u8; 4] {
+        if self == Order::Big {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
+        }
+    }
+
     fn bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
         bytes.get(at..at.checked_add(N)?)?.try_into().ok()
     }
