@@ -132,7 +132,8 @@ impl PcapngWalk {
         Step::End(End::Damaged(what))
     }
 
-    /// Total length of the block that begins here, perhaps without its padding. A section header sets the byte order for itself already.
+    /// Total length of the block that begins here, perhaps without its padding. A section header sets the byte order for itself
+    /// already.
     #[inline]
     fn block_len(&mut self, head: &[u8]) -> Result<usize, Damage> {
         if self.order.u32(head, 0) == Some(SHB_MAGIC) {
@@ -151,14 +152,13 @@ impl PcapngWalk {
     /// have been written.
     #[cold]
     fn count_padding_in(&self, block: &mut [u8]) {
-        let len = block.len();
-        let (told, whole) = (self.order.u32(block, 4), self.order.u32_bytes(len as u32));
-        for at in [len.saturating_sub(4), 4] {
-            if self.order.u32(block, at) == told
-                && let Some(field) = block.get_mut(at..at + 4)
-            {
-                field.copy_from_slice(&whole);
-            }
+        let whole = self.order.u32_bytes(block.len() as u32);
+        if let [_, _, _, _, first @ .., a, b, c, d] = block
+            && let Some(first) = first.first_chunk_mut::<4>()
+            && *first == [*a, *b, *c, *d]
+        {
+            *first = whole;
+            [*a, *b, *c, *d] = whole;
         }
     }
 
