@@ -1,6 +1,6 @@
 //! Integers in either byte order, and the choice between pcap-parser's functions for them.
 
-use super::record::Parsed;
+use pcap_parser::{Block, parse_block_be, parse_block_le};
 
 /// The byte order of a file or section. Readers answer `None` behind the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,16 +10,14 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// Parses a block with the function for this order; `None` where it does not fit its kind.
+    /// Parses the block that begins here; `None` where it does not fit its kind or is not whole.
     #[inline]
-    pub(super) fn parse<'b, T>(
-        self,
-        block: &'b [u8],
-        little: fn(&'b [u8]) -> Parsed<'b, T>,
-        big: fn(&'b [u8]) -> Parsed<'b, T>,
-    ) -> Option<T> {
-        let parse = if self == Order::Big { big } else { little };
-        parse(block).ok().map(|(_, parsed)| parsed)
+    pub(super) fn parse(self, block: &[u8]) -> Option<Block<'_>> {
+        let parsed = match self {
+            Order::Little => parse_block_le(block),
+            Order::Big => parse_block_be(block),
+        };
+        parsed.ok().map(|(_, block)| block)
     }
 
     pub(super) fn u32_bytes(self, value: u32) -> [u8; 4] {

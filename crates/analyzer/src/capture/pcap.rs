@@ -6,12 +6,13 @@
 
 use super::buffer::Buffer;
 use super::order::Order;
-use super::record::{End, Parsed, Record, Step};
+use super::record::{End, Record, Step};
 use super::{CaptureInfo, LinkType};
 use crate::time::{NANOS_PER_SECOND, Timestamp};
-use pcap_parser::nom::{Err, Needed};
+use pcap_parser::nom::{Err, IResult, Needed};
 use pcap_parser::{
-    LegacyPcapBlock, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
+    LegacyPcapBlock, PcapError, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified,
+    parse_pcap_header,
 };
 use std::borrow::Cow;
 use std::io;
@@ -46,7 +47,7 @@ pub(super) struct PcapWalk {
 /// What the file header says about the records.
 #[derive(Debug, Clone, Copy)]
 struct Header {
-    parse: for<'b> fn(&'b [u8]) -> Parsed<'b, LegacyPcapBlock<'b>>,
+    parse: for<'b> fn(&'b [u8]) -> IResult<&'b [u8], LegacyPcapBlock<'b>, PcapError<&'b [u8]>>,
     order: Order,
     record_header_len: usize,
     nanos_per_tick: i64,

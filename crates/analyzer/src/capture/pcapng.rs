@@ -1,9 +1,9 @@
 //! pcapng (draft-ietf-opsawg-pcapng): sections in either byte order, any number of interfaces, enhanced, simple and
 //! obsolete packet blocks, drop counters. Other blocks are stepped over.
 //!
-//! pcap-parser reads the blocks that matter, each whole in the buffer and by the function for its kind: its function for any
-//! kind would refuse the file for a malformed block that is only stepped over (`frames_are_numbered_as_wireshark_does`). Type,
-//! lengths and byte order are looked at before, because the length has to be bounded before a block is waited for.
+//! pcap-parser reads the blocks that matter, each when it is whole in the buffer. Type, lengths and byte order are looked at
+//! before: a length has to be bounded before a block is waited for, and a malformed block of a kind that is only stepped over
+//! must not end the capture, as it would in the crate's hands (`the_same_packets_from_every_container`: secrets).
 
 use super::CaptureInfo;
 use super::buffer::{Buffer, LARGEST_RECORD};
@@ -13,10 +13,8 @@ use super::record::{End, Record, Step};
 use crate::diagnostic::Diagnostics;
 use crate::time::Timestamp;
 use pcap_parser::{
-    BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, OptionCode, SHB_MAGIC, SPB_MAGIC,
-    parse_enhancedpacketblock_be, parse_enhancedpacketblock_le, parse_interfacedescriptionblock_be,
-    parse_interfacedescriptionblock_le, parse_interfacestatisticsblock_be, parse_interfacestatisticsblock_le,
-    parse_simplepacketblock_be, parse_simplepacketblock_le, parse_unknownblock_be, parse_unknownblock_le,
+    BOM_MAGIC, Block, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, ISB_MAGIC, InterfaceDescriptionBlock,
+    OptionCode, SHB_MAGIC, SPB_MAGIC, SimplePacketBlock,
 };
 use std::io;
 
@@ -76,8 +74,6 @@ struct Ticked {
 
 /// A block that contradicts itself.
 struct Damage(&'static str);
-
-const LONGER_THAN_BLOCK: Damage = Damage("a packet that is longer than its block");
 
 impl PcapngWalk {
     pub(super) fn new() -> PcapngWalk {
@@ -175,58 +171,58 @@ impl PcapngWalk {
             return Err(Damage("a block whose two lengths differ"));
         }
         match self.order.u32(block, 0).unwrap_or(0) {
-            EPB_MAGIC => self.enhanced_packet(block, frame, diagnostics),
-            OBSOLETE_PACKET => self.obsolete_packet(block, frame, diagnostics),
-            SPB_MAGIC => self.simple_packet(block, frame, diagnostics),
+            IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
             SHB_MAGIC => {
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();
-                Ok(Meaning::Nothing)
-            }
-            IDB_MAGIC => {
-                self.interface_description(block, info, diagnostics)?;
-                Ok(Meaning::Nothing)
-            }
-            ISB_MAGIC => {
-                self.interface_statistics(block);
-                Ok(Meaning::Nothing)
+                return Ok(Meaning::Nothing);
             }
             other if NUMBERED.contains(&other) => {
                 diagnostics.count("not_a_packet", "pcapng", Some(frame), || {
                     "a block that Wireshark shows as a frame holds no packet (journal entry, custom block, system call)"
                         .to_owned()
                 });
-                Ok(Meaning::Numbered)
+                return Ok(Meaning::Numbered);
             }
-            _ => Ok(Meaning::Nothing),
+            _ => return Ok(Meaning::Nothing),
+        }
+        match self.order.parse(block) {
+            Some(Block::EnhancedPacket(told)) => {
+                Ok(self.enhanced_packet(&told, block.len(), frame, diagnostics))
+            }
+            Some(Block::SimplePacket(told)) => Ok(self.simple_packet(&told, frame, diagnostics)),
+            Some(Block::Unknown(told)) => self.obsolete_packet(told.data, frame, diagnostics),
+            Some(Block::InterfaceDescription(told)) => {
+                self.interface_description(&told, info, diagnostics);
+                Ok(Meaning::Nothing)
+            }
+            // §4.6
+            Some(Block::InterfaceStatistics(told)) => {
+                if let Some(interface) = self.interfaces.get_mut(told.if_id as usize) {
+                    interface.note_statistics(self.order, &told.options);
+                }
+                Ok(Meaning::Nothing)
+            }
+            _ => Err(Damage("a block that is shorter than what it holds")),
         }
     }
 
     /// §4.2.
     fn interface_description(
         &mut self,
-        block: &[u8],
+        told: &InterfaceDescriptionBlock<'_>,
         info: &mut CaptureInfo,
         diagnostics: &mut Diagnostics,
-    ) -> Result<(), Damage> {
+    ) {
         if self.interfaces.len() >= MOST_INTERFACES {
             diagnostics.count("too_many_interfaces", "pcapng", None, || {
                 format!("a section describes more than {MOST_INTERFACES} interfaces; packets of the others are left out")
             });
-            return Ok(());
+            return;
         }
-        let described = self
-            .order
-            .parse(
-                block,
-                parse_interfacedescriptionblock_le,
-                parse_interfacedescriptionblock_be,
-            )
-            .ok_or(Damage("an interface description without its fields"))?;
-        let interface = Interface::described(self.order, &described);
+        let interface = Interface::described(self.order, told);
         info.note_link_type(interface.link_type);
         self.interfaces.push(interface);
-        Ok(())
     }
 
     /// §4.3. The crate collects options in a list of its own, so that a packet that has some costs an allocation; it reads up to
@@ -234,48 +230,44 @@ impl PcapngWalk {
     #[inline]
     fn enhanced_packet(
         &mut self,
-        block: &[u8],
+        told: &EnhancedPacketBlock<'_>,
+        block_len: usize,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Result<Meaning, Damage> {
-        let told = self
-            .order
-            .parse(block, parse_enhancedpacketblock_le, parse_enhancedpacketblock_be)
-            .ok_or(LONGER_THAN_BLOCK)?;
+    ) -> Meaning {
         let dropped = listed(&told.options)
             .find(|option| option.code == EPB_DROPCOUNT)
             .and_then(|option| number(self.order, option));
         let packet = Ticked {
             ticks: (u64::from(told.ts_high) << 32) | u64::from(told.ts_low),
             original_len: told.origlen.max(told.caplen),
-            back: block.len() - PACKET_DATA_AT - told.caplen as usize,
+            back: block_len - PACKET_DATA_AT - told.caplen as usize,
             len: told.caplen as usize,
         };
-        Ok(self.of_interface(told.if_id, packet, dropped, frame, diagnostics))
+        self.of_interface(told.if_id, packet, dropped, frame, diagnostics)
     }
 
-    /// Appendix A: interface and drops in 16 bits each, then as an enhanced packet. Own reader: the crate knows its lengths only.
+    /// Appendix A: interface and drops in 16 bits each, then as an enhanced packet. Own reader: the crate knows the lengths of
+    /// the block only.
     fn obsolete_packet(
         &mut self,
-        block: &[u8],
+        body: &[u8],
         frame: u64,
         diagnostics: &mut Diagnostics,
     ) -> Result<Meaning, Damage> {
-        let order = self.order;
-        let body = order
-            .parse(block, parse_unknownblock_le, parse_unknownblock_be)
-            .map_or(&[][..], |unknown| unknown.data);
-        let field = |at| order.u32(body, at).ok_or(LONGER_THAN_BLOCK);
-        let half = |at| order.u16(body, at).ok_or(LONGER_THAN_BLOCK);
+        const DATA_AT: usize = 20;
+        const LONGER: Damage = Damage("a packet that is longer than its block");
+        let field = |at| self.order.u32(body, at).ok_or(LONGER);
+        let half = |at| self.order.u16(body, at).ok_or(LONGER);
         let captured = field(12)?;
+        let behind = body
+            .len()
+            .checked_sub(DATA_AT.saturating_add(captured as usize))
+            .ok_or(LONGER)?;
         let packet = Ticked {
             ticks: (u64::from(field(4)?) << 32) | u64::from(field(8)?),
             original_len: field(16)?.max(captured),
-            back: block
-                .len()
-                .checked_sub((PACKET_DATA_AT + 4).saturating_add(captured as usize))
-                .ok_or(LONGER_THAN_BLOCK)?
-                + 4,
+            back: behind + 4,
             len: captured as usize,
         };
         let dropped = Some(half(2)?).filter(|&drops| drops != u16::MAX).map(u64::from);
@@ -313,52 +305,32 @@ impl PcapngWalk {
     /// §4.4: interface 0, no time, and the captured length only by way of the snap length.
     fn simple_packet(
         &mut self,
-        block: &[u8],
+        told: &SimplePacketBlock<'_>,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Result<Meaning, Damage> {
+    ) -> Meaning {
         let Some(interface) = self.interfaces.first() else {
             count_unknown_interface(frame, diagnostics);
-            return Ok(Meaning::Numbered);
+            return Meaning::Numbered;
         };
-        let told = self
-            .order
-            .parse(block, parse_simplepacketblock_le, parse_simplepacketblock_be)
-            .ok_or(LONGER_THAN_BLOCK)?;
-        let (original, room) = (told.origlen, told.data.len());
-        // The crate's `packet_data` leaves the snap length out of account: it would take padding for data.
-        let limit = if interface.snap_len == 0 {
-            u32::MAX
-        } else {
-            interface.snap_len
-        };
-        let captured = (original.min(limit) as usize).min(room);
         diagnostics.count("packet_without_time", "pcapng", Some(frame), || {
             "a simple packet block has no time: it takes that of the packet before it; convert from the original \
              capture if times matter"
                 .to_owned()
         });
-        Ok(Meaning::Packet(Record {
+        let limit = match interface.snap_len {
+            0 => u32::MAX,
+            limit => limit,
+        };
+        // The crate's `packet_data` leaves the snap length out of account: it would take padding for data.
+        let captured = (told.origlen.min(limit) as usize).min(told.data.len());
+        Meaning::Packet(Record {
             time: self.last_time,
             link_type: interface.link_type,
-            original_len: original,
-            back: room - captured + 4,
+            original_len: told.origlen,
+            back: told.data.len() - captured + 4,
             len: captured,
-        }))
-    }
-
-    /// §4.6. A malformed one costs no packet.
-    fn interface_statistics(&mut self, block: &[u8]) {
-        let told = self.order.parse(
-            block,
-            parse_interfacestatisticsblock_le,
-            parse_interfacestatisticsblock_be,
-        );
-        if let Some(told) = told
-            && let Some(interface) = self.interfaces.get_mut(told.if_id as usize)
-        {
-            interface.note_statistics(self.order, &told.options);
-        }
+        })
     }
 
     /// Drops told so far; `None` where nothing told any number.

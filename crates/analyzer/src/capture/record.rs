@@ -2,11 +2,6 @@
 
 use super::LinkType;
 use crate::time::Timestamp;
-use pcap_parser::PcapError;
-use pcap_parser::nom::IResult;
-
-/// What pcap-parser's functions return.
-pub(super) type Parsed<'b, T> = IResult<&'b [u8], T, PcapError<&'b [u8]>>;
 
 /// A packet that the buffer has just been moved past.
 #[derive(Debug, Clone, Copy)]
