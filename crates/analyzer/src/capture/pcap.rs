@@ -44,10 +44,12 @@ pub(super) struct PcapWalk {
     header: Option<Header>,
 }
 
+type ParsedRecord<'b> = IResult<&'b [u8], LegacyPcapBlock<'b>, PcapError<&'b [u8]>>;
+
 /// What the file header says about the records.
 #[derive(Debug, Clone, Copy)]
 struct Header {
-    parse: for<'b> fn(&'b [u8]) -> IResult<&'b [u8], LegacyPcapBlock<'b>, PcapError<&'b [u8]>>,
+    parse: for<'b> fn(&'b [u8]) -> ParsedRecord<'b>,
     order: Order,
     record_header_len: usize,
     nanos_per_tick: i64,
