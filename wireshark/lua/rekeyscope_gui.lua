@@ -30,7 +30,7 @@ local function rekey_filter(state)
   return #numbers > 0 and "rekeyscope.rekey in {" .. table.concat(numbers, ", ") .. "}" or "rekeyscope.rekey"
 end
 
-local function show_table(context)
+function gui.show_table(context)
   local state = context.accounts.state
   local text = report.all(state)
   local new = window("rekeyscope: rekeys", text)
@@ -41,6 +41,7 @@ local function show_table(context)
   new:add_button("Copy", function()
     copy_to_clipboard(text)
   end)
+  return new
 end
 
 local function show_status(context)
@@ -49,7 +50,8 @@ local function show_status(context)
   window("rekeyscope: key log", text .. "\n" .. table.concat(context.messages, "\n") .. "\n")
 end
 
-local function load_log(context, path, profile, mode)
+-- What the dialog's OK does.
+function gui.load_log(context, path, profile, mode)
   path = string.gsub(string.gsub(path, "^%s+", ""), "%s+$", "")
   path = string.gsub(path, '^"(.*)"$', "%1")
   local reason = keys.try(path)
@@ -69,16 +71,17 @@ local function load_log(context, path, profile, mode)
 end
 
 function gui.new(context)
+  gui.context = context
   local choice = context.loader.choice
   register_menu("rekeyscope/Load key log…", function()
     new_dialog("rekeyscope: load key log", function(path, profile, mode)
-      load_log(context, path, profile, mode)
+      gui.load_log(context, path, profile, mode)
     end, { name = "Key log (full path)", value = choice.keylog or "" },
       { name = "Profile (empty: Default)", value = choice.profile or "" },
       { name = "Keep keys on disk (ephemeral or persistent)", value = choice.mode })
   end, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Rekey table", function()
-    show_table(context)
+    gui.show_table(context)
   end, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Key log status", function()
     show_status(context)
