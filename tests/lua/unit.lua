@@ -639,4 +639,6 @@ for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "k
   end
 end
 
+check.equal(violations(corpus.slurp(root .. "/wireshark/lua/nvr510_keylog.lua")), "", "nvr510_keylog.lua")
+
 check.finish("unit")

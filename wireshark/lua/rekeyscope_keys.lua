@@ -88,7 +88,13 @@ local function state_path()
   return table_path("", "rekeyscope_state")
 end
 
--- options: { arguments, say }. `say` takes a sentence for the user.
+-- The profile that the GUI works in: it writes the name down whenever the profile changes. Lua has no other way to ask.
+local function gui_profile()
+  local recent = fs.read(table_path("", "recent_common"))
+  return recent and string.match("\n" .. recent, "\ngui%.last_used_profile: ([^\r\n]+)")
+end
+
+-- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in tshark.
 function keys.new(options)
   local self = { say = options.say, lent = {} }
   local state = source.read_state(fs, state_path())
@@ -96,6 +102,8 @@ function keys.new(options)
     keylog = os.getenv("REKEYSCOPE_KEYLOG"), profile = os.getenv("REKEYSCOPE_PROFILE"),
     mode = os.getenv("REKEYSCOPE_MODE"),
   }, state)
+  self.gui_profile = options.gui and gui_profile() or nil
+  self.choice.profile = self.choice.profile or self.gui_profile
   if state.seen then
     -- It holds for the capture that was open when the dialog was used: for one reload.
     state.seen = nil
