@@ -60,6 +60,22 @@ impl Diagnostics {
         self.count("malformed", error.layer, Some(frame), || error.to_string());
     }
 
+    /// Adds everything that another counter has.
+    pub fn absorb(&mut self, other: Diagnostics) {
+        for (key, theirs) in other.by_kind {
+            match self.by_kind.entry(key) {
+                std::collections::btree_map::Entry::Occupied(mut ours) => {
+                    let ours = ours.get_mut();
+                    ours.count += theirs.count;
+                    ours.first_frame = ours.first_frame.min(theirs.first_frame);
+                }
+                std::collections::btree_map::Entry::Vacant(free) => {
+                    free.insert(theirs);
+                }
+            }
+        }
+    }
+
     /// How often `kind` was seen in `layer`.
     pub fn count_of(&self, kind: &'static str, layer: &'static str) -> u64 {
         self.by_kind.get(&(layer, kind)).map_or(0, |d| d.count)

@@ -12,17 +12,25 @@
 
 pub mod algorithm;
 pub mod analysis;
+pub mod analyzer;
+mod batch;
 pub mod capture;
 pub mod diagnostic;
+mod document;
 pub mod error;
 pub mod esp;
+pub mod flow;
 pub mod framing;
 pub mod ike;
 pub mod impact;
 pub mod keylog;
+mod meter;
 pub mod rekey;
 pub mod report;
 pub mod sa;
 pub mod secret;
+pub mod series;
+mod series_document;
 pub mod spi;
 pub mod time;
+mod verdicts;

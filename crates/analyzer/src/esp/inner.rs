@@ -1,11 +1,17 @@
-//! What is inside a decrypted ESP payload: one recursive walker over tunnel mode, L2TP, PPP, GRE, IPIP, … down to the
-//! transport header.
+//! What is inside a decrypted ESP payload: one walker over tunnel mode, L2TP, PPP, GRE, IPIP, … down to the transport
+//! header. Each layer's step lives with its protocol: [`ip`], [`tunnel`], [`ppp`], [`transport`].
+
+mod deflate;
+mod ip;
+mod ppp;
+mod transport;
+mod tunnel;
 
 use std::net::IpAddr;
 
 /// Bytes of payload that the walker wants to see; enough for every header stack within [`MAX_DEPTH`].
 pub const PREFIX: usize = 192;
-/// Deepest nesting.
+/// Deepest nesting, counted in IP headers, Ethernet and PPP frames.
 pub const MAX_DEPTH: usize = 8;
 
 /// An inner transport flow, one direction.
@@ -36,6 +42,28 @@ pub struct TcpSegment {
     pub window: u16,
     /// Number of SACK blocks.
     pub sack_blocks: u8,
+    /// Shift of the window scale option (RFC 7323 §2.2), on a SYN that has it.
+    pub window_scale: Option<u8>,
+    /// Maximum segment size option (RFC 9293 §3.7.1), on a SYN that has it.
+    pub mss: Option<u16>,
+}
+
+impl TcpSegment {
+    /// FIN flag.
+    pub const FIN: u8 = 1;
+    /// SYN flag.
+    pub const SYN: u8 = 2;
+    /// RST flag.
+    pub const RST: u8 = 4;
+    /// PSH flag.
+    pub const PSH: u8 = 8;
+    /// ACK flag.
+    pub const ACK: u8 = 16;
+
+    /// Whether all of `flags` are set.
+    pub fn has(&self, flags: u8) -> bool {
+        self.flags & flags == flags
+    }
 }
 
 /// The tunnel protocols on the way down, as bits.
@@ -95,7 +123,8 @@ pub struct Inner {
     pub layers: Layers,
     /// Transport flow, when one was reached.
     pub flow: Option<FlowKey>,
-    /// Transport payload bytes (as the inner headers declare them).
+    /// Transport payload bytes (as the inner headers declare them). Where the walk stopped short of transport, what is
+    /// left from there on; 0 for control messages.
     pub transport_bytes: u32,
     /// TCP header.
     pub tcp: Option<TcpSegment>,
@@ -105,12 +134,143 @@ pub struct Inner {
     pub ip_bytes: u32,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
+    /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
+    /// §2.7).
+    pub tfc_padding: u32,
     /// Name of the layer where the walk stopped without reaching transport; `None` when it reached it.
     pub stopped_at: Option<&'static str>,
 }
 
 /// Walks down from the ESP next header. `prefix` is the decrypted beginning of a payload of `payload_len` bytes.
-/// Never fails: what is not understood is in [`Inner::stopped_at`].
-pub fn walk(_next_header: u8, _prefix: &[u8], _payload_len: usize) -> Inner {
-    unimplemented!()
+/// `outer`: source and destination of the outer IP header, which are the flow's own in transport mode; without them a
+/// transport header right behind ESP has no flow. Never fails: what is not understood is in [`Inner::stopped_at`].
+///
+/// IPComp in transport mode is the one thing that needs the whole payload: the length of a compressed TCP segment is
+/// known at its end only. Given a prefix, the walk stops at `"IPComp (whole payload needed)"`.
+pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(IpAddr, IpAddr)>) -> Inner {
+    let mut inner = Inner::default();
+    if matches!(next_header, ip::PROTOCOL_IPV4 | ip::PROTOCOL_IPV6) {
+        inner.layers = Layers::TUNNEL_MODE;
+    }
+    Walk {
+        bytes: prefix,
+        len: payload_len,
+        addresses: outer,
+        depth: 0,
+        inner,
+    }
+    .down(Layer::Protocol(next_header))
 }
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    /// An IP protocol number.
+    Protocol(u8),
+    /// What an EtherType announces.
+    EtherType(u16),
+    /// An Ethernet frame.
+    Ethernet,
+    /// An L2TP packet.
+    L2tp,
+    /// A VXLAN packet.
+    Vxlan,
+    /// A PPP frame.
+    Ppp,
+    /// DEFLATE data that holds this IP protocol.
+    Deflated(u8),
+}
+
+/// The next layer; `None` when transport was reached. The error names the layer where the walk stops.
+type Step = Result<Option<Layer>, &'static str>;
+
+/// Where the walk is.
+struct Walk<'a> {
+    /// What was decrypted of the current layer.
+    bytes: &'a [u8],
+    /// How long the current layer is by the headers above it: at least as long as `bytes`.
+    len: usize,
+    /// Source and destination of the innermost IP header so far.
+    addresses: Option<(IpAddr, IpAddr)>,
+    depth: usize,
+    inner: Inner,
+}
+
+impl<'a> Walk<'a> {
+    fn down(mut self, mut layer: Layer) -> Inner {
+        loop {
+            if let Layer::Deflated(protocol) = layer {
+                return self.down_inflated(protocol);
+            }
+            match self.step(layer) {
+                Ok(Some(below)) => layer = below,
+                Ok(None) => return self.inner,
+                Err(name) => return self.stop(name),
+            }
+        }
+    }
+
+    /// The walk ends short of transport: what is left counts as payload, unless it is a control message.
+    fn stop(mut self, name: &'static str) -> Inner {
+        self.inner.stopped_at = Some(name);
+        if self.inner.control.is_none() {
+            self.inner.transport_bytes = self.bytes_left();
+        }
+        self.inner
+    }
+
+    fn step(&mut self, layer: Layer) -> Step {
+        match layer {
+            Layer::Protocol(number) => self.protocol(number),
+            Layer::EtherType(number) => self.ether_type(number),
+            Layer::Ethernet => self.ethernet(),
+            Layer::L2tp => self.l2tp(),
+            Layer::Vxlan => self.vxlan(),
+            Layer::Ppp => self.ppp(),
+            Layer::Deflated(_) => Err("IPComp"),
+        }
+    }
+
+    /// The first `N` bytes of the current layer, without moving on.
+    fn peek<const N: usize>(&self) -> Option<&'a [u8; N]> {
+        self.bytes.first_chunk()
+    }
+
+    /// Moves `n` bytes on; `None`, and nothing moves, when the layer is shorter.
+    fn skip(&mut self, n: usize) -> Option<()> {
+        self.bytes = self.bytes.get(n..)?;
+        self.len = self.len.saturating_sub(n);
+        Some(())
+    }
+
+    /// The next `N` bytes, moving on.
+    fn take<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let taken = self.peek()?;
+        self.skip(N)?;
+        Some(taken)
+    }
+
+    /// Cuts the current layer to `len` bytes, as a header above it declares.
+    fn cut_to(&mut self, len: usize) {
+        self.len = self.len.min(len);
+        self.bytes = self.bytes.get(..self.len).unwrap_or(self.bytes);
+    }
+
+    /// Enters one more level of nesting.
+    fn descend(&mut self, through: Layers) -> Result<(), &'static str> {
+        self.inner.layers = self.inner.layers.with(through);
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            Err("nesting limit")
+        } else {
+            Ok(())
+        }
+    }
+
+    fn bytes_left(&self) -> u32 {
+        u32::try_from(self.len).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,3 +2,10 @@
 
 pub mod cipher;
 pub mod inner;
+pub mod null;
+pub mod sequence;
+
+#[cfg(test)]
+mod lab_test;
+#[cfg(test)]
+mod tshark_test;

@@ -1,10 +1,22 @@
-//! Frame → [`Datagram`]: link layers, IP, fragments, UDP. Dispatches on link types itself and uses etherparse from the
-//! IP layer on.
+//! Frame → [`Datagram`]: link layers, IP, fragments, UDP. Own readers: each layer is a few fixed
+//! fields, and a packet that the snap length cut must still give what is there.
 
-use crate::capture::Frame;
+mod fragments;
+mod ip;
+mod link;
+mod transport;
+mod tunnel;
+mod wifi;
+
+use crate::capture::{Frame, link_type_name};
 use crate::diagnostic::Diagnostics;
+use crate::error::WireError;
 use crate::time::Timestamp;
+use fragments::FragmentTable;
+use ip::{IpPacket, Piece};
+use link::Network;
 use std::net::IpAddr;
+use transport::Content;
 
 /// UDP ports around ESP or IKE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,7 +78,8 @@ pub enum DatagramKind<'a> {
 /// The decoder with its fragment table (bounded).
 #[derive(Debug, Default)]
 pub struct Framing {
-    _private: (),
+    fragments: FragmentTable,
+    esp_ports: Vec<u16>,
 }
 
 impl Framing {
@@ -75,12 +88,164 @@ impl Framing {
         Self::default()
     }
 
+    /// A decoder that takes these UDP ports for carriers of ESP and IKE too, with the rules of port 4500.
+    pub fn with_esp_ports(ports: &[u16]) -> Self {
+        Framing {
+            esp_ports: ports.to_vec(),
+            ..Self::default()
+        }
+    }
+
     /// Decodes one frame. `None`: not IP, an unfinished fragment, or malformed (counted).
     pub fn decode<'a>(
         &'a mut self,
-        _frame: &Frame<'a>,
-        _diagnostics: &mut Diagnostics,
+        frame: &Frame<'a>,
+        diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
-        unimplemented!()
+        let ip = match link::network(frame.link_type, frame.data) {
+            Ok(Network::Ip(ip)) => ip,
+            Ok(Network::NotIp(name)) => {
+                count_not_ip(name, frame, diagnostics);
+                return None;
+            }
+            Err(error) => return refused(error, frame, diagnostics),
+        };
+        let link_len = (frame.data.len() - ip.len()) as u32;
+        let packet = match ip::packet(ip, frame.original_len.saturating_sub(link_len)) {
+            Ok(packet) => tunnel::innermost(packet, &self.esp_ports),
+            Err(error) => return refused(error, frame, diagnostics),
+        };
+        if packet.longer_than_frame {
+            diagnostics.count("ip_longer_than_frame", "IP", Some(frame.number), || {
+                "an IP packet claims more bytes than its frame had on the wire: it counts as cut".to_owned()
+            });
+        }
+        match packet.piece {
+            None => self.whole(frame, &packet, diagnostics),
+            Some(piece) => self.fragment(frame, &packet, piece, diagnostics),
+        }
+    }
+
+    /// Counts the datagrams that wait for fragments when the capture ends.
+    pub fn finish(&mut self, diagnostics: &mut Diagnostics) {
+        self.fragments.finish(diagnostics);
+    }
+
+    #[inline]
+    fn whole<'a>(
+        &self,
+        frame: &Frame<'a>,
+        packet: &IpPacket<'a>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Datagram<'a>> {
+        let content = transport::content(
+            packet.protocol,
+            packet.payload,
+            packet.payload_len,
+            &self.esp_ports,
+        );
+        let content = accepted(content, frame, diagnostics)?;
+        Some(Datagram {
+            frame: frame.number,
+            time: frame.time,
+            src: packet.src,
+            dst: packet.dst,
+            outer_bytes: packet.total_len,
+            largest_fragment: packet.total_len,
+            fragments: 1,
+            cut: content.captured < content.wire_len as usize,
+            wire_len: content.wire_len,
+            kind: content.kind,
+        })
+    }
+
+    #[cold]
+    fn fragment<'a>(
+        &'a mut self,
+        frame: &Frame<'a>,
+        packet: &IpPacket<'a>,
+        piece: Piece,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Datagram<'a>> {
+        let whole = self
+            .fragments
+            .add(packet, piece, frame.time, frame.number, diagnostics)?;
+        let payload = self.fragments.whole();
+        let (protocol, header_len) = match ip::upper_layer(whole.protocol, payload, whole.payload_len) {
+            Ok(upper) => upper,
+            Err(error) => return refused(error, frame, diagnostics),
+        };
+        let wire_len = whole.payload_len.saturating_sub(header_len as u32);
+        let payload = payload.get(header_len..).unwrap_or_default();
+        let content = transport::content(protocol, payload, wire_len, &self.esp_ports);
+        let content = accepted(content, frame, diagnostics)?;
+        Some(Datagram {
+            frame: frame.number,
+            time: frame.time,
+            src: packet.src,
+            dst: packet.dst,
+            outer_bytes: whole.outer_bytes,
+            largest_fragment: whole.largest,
+            fragments: whole.fragments,
+            cut: content.captured < content.wire_len as usize,
+            wire_len: content.wire_len,
+            kind: content.kind,
+        })
     }
 }
+
+#[inline]
+fn accepted<'a>(
+    content: Result<Content<'a>, WireError>,
+    frame: &Frame<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Content<'a>> {
+    match content {
+        Ok(content) => {
+            if content.udp_longer_than_ip {
+                diagnostics.count("udp_longer_than_ip", "UDP", Some(frame.number), || {
+                    "a UDP header claims more bytes than its IP packet holds: the IP length counts".to_owned()
+                });
+            }
+            Some(content)
+        }
+        Err(error) => refused(error, frame, diagnostics),
+    }
+}
+
+/// Counts a packet that cannot be read: cut by the snap length, or malformed.
+#[cold]
+fn refused<T>(error: WireError, frame: &Frame<'_>, diagnostics: &mut Diagnostics) -> Option<T> {
+    if frame.original_len as usize > frame.data.len() {
+        diagnostics.count("cut_too_short", error.layer, Some(frame.number), || {
+            format!(
+                "the snap length cut a packet inside its {} header: capture with a larger one",
+                error.layer
+            )
+        });
+    } else {
+        diagnostics.count_wire_error(error, frame.number);
+    }
+    None
+}
+
+#[cold]
+fn count_not_ip(name: &'static str, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
+    diagnostics.count("not_ip", name, Some(frame.number), || {
+        if name == link::UNSUPPORTED {
+            format!(
+                "frames of link type {} are not decoded",
+                link_type_name(frame.link_type)
+            )
+        } else {
+            format!("not IP but {name}: counted, not looked into")
+        }
+    });
+}
+
+#[cfg(test)]
+mod lab_test;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod walk_rate;

@@ -1,14 +1,21 @@
 //! The IKE timeline: messages in, exchanges and IKE SAs out. Quick Modes are found without keys; with a phase-1 key
 //! their payloads are read.
 
-use crate::algorithm::Transform;
-use crate::analysis::{ExchangeKind, KeyStatus, Lifetime, Mode};
+use super::contents::Scene;
+pub use super::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
+use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
+use super::ikev2;
+use super::ikev2_keys::Ikev2Keys;
+use super::payload::v1;
+use super::state::{ExchangeState, Keyring, Repetition, SaState};
+use crate::analysis::KeyStatus;
 use crate::diagnostic::Diagnostics;
 use crate::framing::UdpPorts;
-use crate::keylog::{IkeKey, KeyOrigin};
+use crate::keylog::{IkeKey, Seed};
 use crate::secret::SecretBytes;
-use crate::spi::{IkeSpi, IpsecProtocol, Spi};
+use crate::spi::IkeSpi;
 use crate::time::Timestamp;
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// Where a message was seen.
@@ -26,124 +33,6 @@ pub struct MessageContext {
     pub udp: UdpPorts,
 }
 
-/// One IKE SA (IKEv1: the phase-1 SA).
-#[derive(Debug, Clone)]
-pub struct IkeSa {
-    /// Initiator's SPI (cookie).
-    pub initiator_spi: IkeSpi,
-    /// Responder's SPI once known.
-    pub responder_spi: Option<IkeSpi>,
-    /// Major version: 1 or 2.
-    pub version: u8,
-    /// The address that began it (sender of the first message with a zero responder SPI, else by the initiator flag,
-    /// else the first sender seen).
-    pub initiator: IpAddr,
-    /// Its peer.
-    pub responder: IpAddr,
-    /// Whether its messages could be decrypted.
-    pub key_status: KeyStatus,
-    /// Where that key came from.
-    pub key_origin: Option<KeyOrigin>,
-    /// First message.
-    pub first_time: Timestamp,
-    /// Last message.
-    pub last_time: Timestamp,
-    /// A NAT was detected by its payloads, or it floated to port 4500.
-    pub nat: bool,
-}
-
-/// One exchange: messages with the same IKE SA, exchange type and message ID.
-#[derive(Debug, Clone)]
-pub struct Exchange {
-    /// Index of its IKE SA in [`Timeline::ike_sas`].
-    pub ike_sa: Option<usize>,
-    /// Kind.
-    pub kind: ExchangeKind,
-    /// Message ID.
-    pub message_id: u32,
-    /// Sender of the first message.
-    pub initiator: IpAddr,
-    /// Its peer.
-    pub responder: IpAddr,
-    /// The messages, in order (bounded; `messages` keeps counting).
-    pub records: Vec<MessageRecord>,
-    /// Messages, retransmissions included.
-    pub messages: u64,
-    /// Byte-for-byte repetitions.
-    pub retransmissions: u64,
-    /// Payloads of at least one message could be read.
-    pub decrypted: bool,
-    /// Lifetime of the IPsec SA that the responder chose (the initiator's offer until then; a RESPONDER-LIFETIME
-    /// notification lowers it).
-    pub lifetime: Option<Lifetime>,
-    /// The SAs that it negotiates.
-    pub children: Vec<NegotiatedSa>,
-    /// SPIs it deletes, with the address that says so.
-    pub deletes: Vec<Deletion>,
-    /// Carries a key exchange payload (PFS in Quick Mode).
-    pub key_exchange: bool,
-    /// Nonces and g^xy inputs for key derivation, once read.
-    pub nonces: Option<Nonces>,
-    /// Names of notifications seen, for example `INITIAL-CONTACT` (bounded).
-    pub notifications: Vec<&'static str>,
-}
-
-/// One message of an exchange.
-#[derive(Debug, Clone, Copy)]
-pub struct MessageRecord {
-    /// Frame.
-    pub frame: u64,
-    /// Time.
-    pub time: Timestamp,
-    /// Sender.
-    pub src: IpAddr,
-    /// IKE message length in bytes.
-    pub len: u32,
-    /// Repeats an earlier one byte for byte.
-    pub retransmission: bool,
-}
-
-/// A one-way IPsec SA that an exchange negotiates. The SPI was chosen by `dst`.
-#[derive(Debug, Clone)]
-pub struct NegotiatedSa {
-    /// Sender of its packets.
-    pub src: IpAddr,
-    /// Receiver of its packets: who chose the SPI.
-    pub dst: IpAddr,
-    /// ESP or AH.
-    pub protocol: IpsecProtocol,
-    /// SPI.
-    pub spi: Spi,
-    /// The chosen transform, once the responder chose; the first offered one until then.
-    pub transform: Option<Transform>,
-    /// Transport or tunnel.
-    pub mode: Option<Mode>,
-}
-
-/// An SPI that a Delete payload names. `spi` is inbound to `by` (RFC 2408 §3.15: the sender no longer accepts it).
-#[derive(Debug, Clone, Copy)]
-pub struct Deletion {
-    /// Who sent the Delete.
-    pub by: IpAddr,
-    /// ESP or AH.
-    pub protocol: IpsecProtocol,
-    /// SPI.
-    pub spi: Spi,
-    /// Frame.
-    pub frame: u64,
-    /// Time.
-    pub time: Timestamp,
-}
-
-/// Inputs of the key derivation.
-#[derive(Debug, Clone)]
-pub struct Nonces {
-    /// Ni_b.
-    pub initiator: Vec<u8>,
-    /// Nr_b; empty until the second message.
-    pub responder: Vec<u8>,
-}
-
 /// What a message meant for the rest of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
@@ -155,10 +44,51 @@ pub struct Observed {
     pub children_changed: bool,
 }
 
+impl Observed {
+    const NOTHING: Observed = Observed {
+        exchange: None,
+        first_of_exchange: false,
+        children_changed: false,
+    };
+}
+
+/// The port of UDP encapsulation (RFC 3948).
+const NAT_T_PORT: u16 = 4500;
+/// Decryptions that are tried over all IKE SAs together: some seconds of work at most.
+const TRIAL_BUDGET: u64 = 1 << 22;
+
+/// What makes messages one exchange. Message IDs mean something within one IKE SA only; in IKEv2 both sides number
+/// their requests independently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct ExchangeId {
+    ike_sa: Option<usize>,
+    /// Tells exchanges apart where the table of IKE SAs is full.
+    spis: (IkeSpi, IkeSpi),
+    exchange_type: u8,
+    message_id: u32,
+    begun_by_initiator: bool,
+}
+
 /// The timeline. Bounded: [`Timeline::MAX_IKE_SAS`], [`Timeline::MAX_EXCHANGES`]; what exceeds them is counted.
 #[derive(Debug)]
 pub struct Timeline {
-    _private: (),
+    pub(super) keys: Vec<IkeKey>,
+    /// Indices of keys by the initiator SPI that they name.
+    pub(super) keys_by_spi: HashMap<Option<IkeSpi>, Vec<usize>>,
+    /// Seeds of derivations in the logs.
+    pub(super) seeds: Vec<Seed>,
+    /// Pre-shared keys: with a key's Diffie–Hellman secret they give the rest.
+    pub(super) psks: Vec<SecretBytes>,
+    trial_budget: u64,
+    pub(super) ike_sas: Vec<IkeSa>,
+    pub(super) sa_states: Vec<SaState>,
+    /// By version, initiator and responder SPI; a zero responder SPI finds the newest with that initiator SPI.
+    ike_sa_by_spis: HashMap<(u8, IkeSpi, IkeSpi), usize>,
+    /// IKE SAs that a CREATE_CHILD_SA made, until their first message.
+    successors: HashMap<(IkeSpi, IkeSpi), Ikev2Keys>,
+    pub(super) exchanges: Vec<Exchange>,
+    states: Vec<ExchangeState>,
+    exchange_by_id: HashMap<ExchangeId, usize>,
 }
 
 impl Timeline {
@@ -168,44 +98,291 @@ impl Timeline {
     pub const MAX_EXCHANGES: usize = 262_144;
 
     /// An empty timeline that will try `keys` on encrypted messages.
-    pub fn new(_keys: Vec<IkeKey>) -> Self {
-        unimplemented!()
+    pub fn new(keys: Vec<IkeKey>) -> Self {
+        let mut keys_by_spi: HashMap<_, Vec<usize>> = HashMap::new();
+        for (index, key) in keys.iter().enumerate() {
+            keys_by_spi.entry(key.initiator_spi).or_default().push(index);
+        }
+        Timeline {
+            keys,
+            keys_by_spi,
+            seeds: Vec::new(),
+            psks: Vec::new(),
+            trial_budget: TRIAL_BUDGET,
+            ike_sas: Vec::new(),
+            sa_states: Vec::new(),
+            ike_sa_by_spis: HashMap::new(),
+            successors: HashMap::new(),
+            exchanges: Vec::new(),
+            states: Vec::new(),
+            exchange_by_id: HashMap::new(),
+        }
     }
 
     /// Takes one IKE message (from the IKE header on, possibly cut by the snap length).
     pub fn push(
         &mut self,
-        _context: MessageContext,
-        _message: &[u8],
-        _diagnostics: &mut Diagnostics,
+        context: MessageContext,
+        message: &[u8],
+        diagnostics: &mut Diagnostics,
     ) -> Observed {
-        unimplemented!()
+        let frame = Some(context.frame);
+        let header = match Header::parse(message) {
+            Ok(header) => header,
+            Err(error) => {
+                diagnostics.count_wire_error(error, context.frame);
+                return Observed::NOTHING;
+            }
+        };
+        if !matches!(header.major, 1 | 2) {
+            diagnostics.count("unknown_version", "IKE", frame, || {
+                format!(
+                    "IKE version {} is not known: the message is not read.",
+                    header.major
+                )
+            });
+            return Observed::NOTHING;
+        }
+        let message = &message[..message.len().min(header.length as usize)];
+        let ike_sa = self.ike_sa_for(&header, &context, diagnostics);
+        let Some((index, first_of_exchange)) = self.exchange_for(&header, &context, ike_sa, diagnostics)
+        else {
+            return Observed::NOTHING;
+        };
+        let repetition = self.record(index, &context, message, diagnostics);
+        let children_changed = match (repetition, ike_sa) {
+            (Repetition::None, Some(ike_sa)) => {
+                self.read(ike_sa, index, &header, &context, message, diagnostics)
+            }
+            _ => false,
+        };
+        Observed {
+            exchange: Some(index),
+            first_of_exchange,
+            children_changed,
+        }
     }
 
     /// The IKE SAs in order of appearance.
     pub fn ike_sas(&self) -> &[IkeSa] {
-        unimplemented!()
+        &self.ike_sas
     }
 
     /// The exchanges in order of their first message.
     pub fn exchanges(&self) -> &[Exchange] {
-        unimplemented!()
+        &self.exchanges
     }
 
-    /// Derives KEYMAT for the children of an exchange, where phase-1 secrets allow it (RFC 2409 §5.5, RFC 7296
-    /// §2.17). One entry per child in the order of [`Exchange::children`]; `None` where it cannot be derived.
-    pub fn derive_child_keys(&self, _exchange: usize) -> Vec<Option<ChildKeys>> {
-        unimplemented!()
+    /// Finds the IKE SA of a message, or begins it. `None` when the table is full.
+    fn ike_sa_for(
+        &mut self,
+        header: &Header,
+        context: &MessageContext,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<usize> {
+        let full = (header.major, header.initiator_spi, header.responder_spi);
+        let half_open = (header.major, header.initiator_spi, IkeSpi::ZERO);
+        let found = self.ike_sa_by_spis.get(&full).copied();
+        let same_peers = |sa: &IkeSa| {
+            (sa.initiator, sa.responder) == (context.src, context.dst)
+                || (sa.initiator, sa.responder) == (context.dst, context.src)
+        };
+        // A message without responder SPI belongs to the newest IKE SA with that initiator SPI, whether it was answered
+        // meanwhile or not; one with it may be the first answer.
+        let found = if header.responder_spi == IkeSpi::ZERO {
+            found.filter(|&i| same_peers(&self.ike_sas[i]))
+        } else {
+            found.or_else(|| {
+                let begun = self.ike_sa_by_spis.get(&half_open).copied();
+                begun.filter(|&i| self.ike_sas[i].responder_spi.is_none() && same_peers(&self.ike_sas[i]))
+            })
+        };
+        let index = match found {
+            Some(index) => index,
+            None if self.ike_sas.len() >= Self::MAX_IKE_SAS => {
+                diagnostics.count("too_many_ike_sas", "IKE", Some(context.frame), || {
+                    format!(
+                        "More than {} IKE SAs: the later ones are not listed.",
+                        Self::MAX_IKE_SAS
+                    )
+                });
+                return None;
+            }
+            None => self.begin_ike_sa(header, context),
+        };
+        self.ike_sa_by_spis.insert(full, index);
+        let sa = &mut self.ike_sas[index];
+        if header.responder_spi != IkeSpi::ZERO {
+            sa.responder_spi.get_or_insert(header.responder_spi);
+        }
+        sa.first_time = sa.first_time.min(context.time);
+        sa.last_time = sa.last_time.max(context.time);
+        Some(index)
+    }
+
+    fn begin_ike_sa(&mut self, header: &Header, context: &MessageContext) -> usize {
+        // An IKEv2 header says who is the initiator; in IKEv1 the first sender seen has to do.
+        let from_initiator = header.major == 1 || header.has(FLAG_INITIATOR);
+        let (initiator, responder) = if from_initiator {
+            (context.src, context.dst)
+        } else {
+            (context.dst, context.src)
+        };
+        let named = self.keys_by_spi.contains_key(&Some(header.initiator_spi));
+        self.ike_sas.push(IkeSa {
+            initiator_spi: header.initiator_spi,
+            responder_spi: None,
+            version: header.major,
+            initiator,
+            responder,
+            key_status: if named {
+                KeyStatus::Unverified
+            } else {
+                KeyStatus::Missing
+            },
+            key_origin: None,
+            first_time: context.time,
+            last_time: context.time,
+            nat: false,
+            deleted: None,
+        });
+        let spis = (header.initiator_spi, header.responder_spi);
+        self.sa_states.push(SaState {
+            ikev2: self.successors.remove(&spis).unwrap_or_default(),
+            ..SaState::default()
+        });
+        self.ike_sas.len() - 1
+    }
+
+    /// Finds the exchange of a message, or begins it (then `true`). `None` when the table is full.
+    fn exchange_for(
+        &mut self,
+        header: &Header,
+        context: &MessageContext,
+        ike_sa: Option<usize>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(usize, bool)> {
+        let id = ExchangeId {
+            ike_sa,
+            spis: match ike_sa {
+                Some(_) => Default::default(),
+                None => (header.initiator_spi, header.responder_spi),
+            },
+            exchange_type: header.exchange_type,
+            message_id: header.message_id,
+            begun_by_initiator: header.major == 2 && ikev2::begun_by_initiator(header),
+        };
+        if let Some(&index) = self.exchange_by_id.get(&id) {
+            return Some((index, false));
+        }
+        if self.exchanges.len() >= Self::MAX_EXCHANGES {
+            diagnostics.count("too_many_exchanges", "IKE", Some(context.frame), || {
+                format!(
+                    "More than {} IKE exchanges: the later ones are not listed.",
+                    Self::MAX_EXCHANGES
+                )
+            });
+            return None;
+        }
+        let index = self.exchanges.len();
+        self.exchanges
+            .push(Exchange::begin(header, context, ike_sa, diagnostics));
+        self.states.push(ExchangeState::default());
+        self.exchange_by_id.insert(id, index);
+        Some((index, true))
+    }
+
+    /// Counts a message and says whether it repeats an earlier one of its exchange byte for byte.
+    fn record(
+        &mut self,
+        index: usize,
+        context: &MessageContext,
+        message: &[u8],
+        diagnostics: &mut Diagnostics,
+    ) -> Repetition {
+        let repetition = self.states[index].repetition(message, context.time);
+        if repetition == Repetition::Copy {
+            diagnostics.count("copied_message", "IKE", Some(context.frame), || {
+                "An IKE message is in the capture twice within 5 ms: the second copy is not counted."
+                    .to_owned()
+            });
+            return repetition;
+        }
+        self.exchanges[index].record(MessageRecord {
+            frame: context.frame,
+            time: context.time,
+            src: context.src,
+            len: u32::try_from(message.len()).unwrap_or(u32::MAX),
+            retransmission: repetition == Repetition::Retransmission,
+        });
+        repetition
+    }
+
+    /// Reads a message that was not seen before. Says whether the exchange's children changed.
+    fn read(
+        &mut self,
+        ike_sa: usize,
+        index: usize,
+        header: &Header,
+        context: &MessageContext,
+        message: &[u8],
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        let cut = message.len() < header.length as usize;
+        if cut {
+            diagnostics.count("cut_message", "IKE", Some(context.frame), || {
+                "An IKE message is longer than what was captured of it: raise the snap length.".to_owned()
+            });
+        }
+        let indices = |spi| self.keys_by_spi.get(&spi).map_or(&[][..], Vec::as_slice);
+        let mut ring = Keyring {
+            keys: &self.keys,
+            named: indices(Some(header.initiator_spi)),
+            nameless: indices(None),
+            responder_spi: header.responder_spi,
+            psks: &self.psks,
+            budget: &mut self.trial_budget,
+        };
+        let mut scene = Scene {
+            context,
+            header,
+            sa: &mut self.ike_sas[ike_sa],
+            sa_state: &mut self.sa_states[ike_sa],
+            exchange: &mut self.exchanges[index],
+            state: &mut self.states[index],
+            diagnostics,
+            cut,
+        };
+        let body = message.get(LEN..).unwrap_or_default();
+        let is_fragment = header.major == 1 && header.next_payload == v1::FRAGMENT;
+        let changed = if is_fragment {
+            let whole = scene.read_fragment(body);
+            let inner = whole.as_deref().and_then(|w| Some((w, inner_header(w, header)?)));
+            return inner
+                .is_some_and(|(whole, inner)| self.read(ike_sa, index, &inner, context, whole, diagnostics));
+        } else if header.major == 2 {
+            scene.read_ikev2(message, &mut ring)
+        } else if header.has(FLAG_ENCRYPTED) {
+            scene.read_encrypted(body, &mut ring)
+        } else {
+            scene.read_cleartext(body)
+        };
+        let state = &mut self.sa_states[ike_sa];
+        for (spis, keys) in state.successors.drain(..) {
+            if self.successors.len() < Self::MAX_IKE_SAS {
+                self.successors.insert(spis, keys);
+            }
+        }
+        state.floated |= context.udp.src == NAT_T_PORT || context.udp.dst == NAT_T_PORT;
+        self.ike_sas[ike_sa].nat = state.nat(header.major);
+        changed
     }
 }
 
-/// Keys of one one-way SA, derived.
-#[derive(Debug, Clone)]
-pub struct ChildKeys {
-    /// Encryption key with salt at its end.
-    pub encryption: SecretBytes,
-    /// Integrity key; empty for an AEAD.
-    pub integrity: SecretBytes,
-    /// Where the phase-1 secret came from.
-    pub origin: KeyOrigin,
+/// The header of a message that came in fragments: of the same exchange, and not a fragment again.
+fn inner_header(whole: &[u8], outer: &Header) -> Option<Header> {
+    let inner = Header::parse(whole).ok()?;
+    let same = (inner.major, inner.initiator_spi, inner.exchange_type)
+        == (outer.major, outer.initiator_spi, outer.exchange_type);
+    (same && inner.next_payload != v1::FRAGMENT).then_some(inner)
 }

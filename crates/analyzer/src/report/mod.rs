@@ -1,6 +1,20 @@
 //! Renders an [`Analysis`](crate::analysis::Analysis). Nothing in here computes a result: what is shown is in the document.
+//!
+//! [`focus`] chooses what is spoken of first, [`words`] and [`format`] put values into words, [`tables`] lays out rows;
+//! [`text`], [`html`], [`plot`], [`csv`] and [`markdown`] are the formats.
 
+mod clean;
 pub mod csv;
+#[cfg(test)]
+mod example;
+mod focus;
+mod format;
 pub mod html;
+pub mod markdown;
 pub mod plot;
+mod reduce;
+mod sparkline;
+mod tables;
+mod terminal;
 pub mod text;
+mod words;

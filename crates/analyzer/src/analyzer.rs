@@ -1,0 +1,491 @@
+//! The pipeline: [`Analyzer::push`] takes frames in capture order, [`Analyzer::finish`] gives the document.
+//!
+//! ESP packets are collected and decoded on all cores ([`crate::batch`]). An IKE message is a barrier: everything before
+//! it is accounted for first, so that the volume at an exchange's first message is exact.
+
+use crate::analysis::{Analysis, Encapsulation};
+use crate::batch::{Batch, Decoded, InFlight, Pending, decode_one};
+use crate::capture::{CaptureInfo, Frame};
+use crate::diagnostic::Diagnostics;
+use crate::document;
+use crate::esp::cipher::Icv;
+use crate::flow::FlowTable;
+use crate::framing::{Datagram, DatagramKind, Framing, UdpPorts};
+use crate::ike::timeline::{MessageContext, Observed, Timeline};
+use crate::keylog::KeyMaterial;
+use crate::meter::Meters;
+use crate::rekey::{Snapshot, pair};
+use crate::sa::database::{SaContext, SaDatabase, SaIndex};
+use crate::sa::prove::Specimen;
+use crate::sa::sequence::Arrival;
+use crate::sa::tunnel::{TunnelIndex, TunnelTable};
+use crate::secret::SecretBytes;
+use crate::spi::{IkeSpi, Spi};
+use crate::time::Timestamp;
+
+/// A frame with more bytes than this was merged by the network card: no link between IPsec peers carries it (jumbo
+/// Ethernet ends at 9,018 bytes).
+const OFFLOAD_BYTES: u32 = 9_100;
+/// Newest SAs of a tunnel whose counters are noted when an exchange begins.
+const SNAPSHOT_SAS: usize = 32;
+/// Most snapshots that are kept; later exchanges go without (their volume is then the SA's total).
+const MAX_SNAPSHOTS: usize = 1 << 19;
+
+/// Which ICVs are checked. A key is always proven first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Verify {
+    /// Every packet.
+    #[default]
+    All,
+    /// Every n-th packet of each SA.
+    Sample(u64),
+    /// The first n packets of each SA.
+    First(u64),
+}
+
+/// What the user chose.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which ICVs are checked.
+    pub verify: Verify,
+    /// Seed of the placebo draws.
+    pub seed: u64,
+    /// Placebo draws.
+    pub draws: usize,
+    /// Effect of interest as a share of throughput.
+    pub interest: f64,
+    /// Rate that the tunnel should reach, bit/s.
+    pub reference_bps: Option<f64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            verify: Verify::All,
+            seed: 1,
+            draws: 9_999,
+            interest: 0.03,
+            reference_bps: None,
+        }
+    }
+}
+
+/// What was counted of the capture as a whole.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Totals {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) first_time: Option<Timestamp>,
+    pub(crate) last_time: Option<Timestamp>,
+    pub(crate) previous_time: Option<Timestamp>,
+    pub(crate) cut_packets: u64,
+    pub(crate) time_regressions: u64,
+    pub(crate) ike_packets: u64,
+    pub(crate) esp_packets: u64,
+    pub(crate) capture_duplicates: u64,
+    pub(crate) oversized: u64,
+}
+
+/// The pipeline with everything it remembers.
+#[derive(Debug)]
+pub struct Analyzer {
+    pub(crate) options: Options,
+    framing: Option<Framing>,
+    pub(crate) timeline: Timeline,
+    pub(crate) exchange_tunnels: Vec<Option<TunnelIndex>>,
+    pub(crate) tunnels: TunnelTable,
+    pub(crate) sas: SaDatabase,
+    pub(crate) snapshots: Vec<Snapshot>,
+    pub(crate) flows: FlowTable,
+    pub(crate) meters: Meters,
+    pub(crate) totals: Totals,
+    pub(crate) diagnostics: Diagnostics,
+    batch: Batch,
+    in_flight: Option<InFlight>,
+    spare: Batch,
+    superseded: std::collections::HashMap<SaIndex, SaIndex>,
+}
+
+impl Analyzer {
+    /// A pipeline that will try `keys`.
+    pub fn new(options: Options, keys: KeyMaterial) -> Self {
+        Analyzer::with_pre_shared_keys(options, keys, Vec::new())
+    }
+
+    /// As [`Analyzer::new`], with IKE pre-shared keys: together with a Diffie–Hellman secret in the key files they give
+    /// everything (RFC 2409 §5).
+    pub fn with_pre_shared_keys(
+        options: Options,
+        keys: KeyMaterial,
+        pre_shared_keys: Vec<SecretBytes>,
+    ) -> Self {
+        Analyzer {
+            options,
+            framing: Some(Framing::new()),
+            timeline: Timeline::new(keys.ike.clone())
+                .with_seeds(keys.seeds.clone())
+                .with_pre_shared_keys(pre_shared_keys),
+            exchange_tunnels: Vec::new(),
+            tunnels: TunnelTable::default(),
+            sas: SaDatabase::new(keys),
+            snapshots: Vec::new(),
+            flows: FlowTable::new(),
+            meters: Meters::default(),
+            totals: Totals::default(),
+            diagnostics: Diagnostics::default(),
+            batch: Batch::default(),
+            in_flight: None,
+            spare: Batch::default(),
+            superseded: std::collections::HashMap::new(),
+        }
+    }
+
+    /// The counter of oddities, for the reader of the capture.
+    pub fn diagnostics_mut(&mut self) -> &mut Diagnostics {
+        &mut self.diagnostics
+    }
+
+    /// Takes one frame.
+    pub fn push(&mut self, frame: &Frame<'_>) {
+        self.count_frame(frame);
+        // The decoder lends its reassembled bytes; it is set aside while they are used.
+        let Some(mut framing) = self.framing.take() else {
+            return;
+        };
+        if let Some(datagram) = framing.decode(frame, &mut self.diagnostics) {
+            self.push_datagram(&datagram);
+        }
+        self.framing = Some(framing);
+    }
+
+    fn count_frame(&mut self, frame: &Frame<'_>) {
+        let t = &mut self.totals;
+        t.packets += 1;
+        t.bytes += u64::from(frame.original_len);
+        t.cut_packets += u64::from((frame.data.len() as u64) < u64::from(frame.original_len));
+        t.time_regressions += u64::from(t.previous_time.is_some_and(|p| frame.time < p));
+        t.previous_time = Some(frame.time);
+        t.first_time = Some(t.first_time.map_or(frame.time, |f| f.min(frame.time)));
+        t.last_time = Some(t.last_time.map_or(frame.time, |l| l.max(frame.time)));
+    }
+
+    fn push_datagram(&mut self, datagram: &Datagram<'_>) {
+        self.totals.oversized += u64::from(datagram.largest_fragment > OFFLOAD_BYTES);
+        match datagram.kind {
+            DatagramKind::Ike { udp, message } => self.push_ike(datagram, udp, message),
+            DatagramKind::Esp { udp, packet } => self.push_esp(datagram, udp, packet),
+            DatagramKind::NatKeepalive => {
+                self.diagnostics
+                    .count("nat_keepalive", "UDP", Some(datagram.frame), || {
+                        "NAT keepalives (RFC 3948 §2.3): there is a NAT between the peers".into()
+                    });
+            }
+            DatagramKind::Other(name) => {
+                self.diagnostics
+                    .count("not_ipsec", name, Some(datagram.frame), || {
+                        format!("{name} packets that are neither IKE nor ESP; not looked into")
+                    });
+            }
+        }
+    }
+
+    fn push_ike(&mut self, datagram: &Datagram<'_>, udp: UdpPorts, message: &[u8]) {
+        self.flush();
+        self.totals.ike_packets += 1;
+        let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
+        let tunnel = self.tunnels.of_ike(datagram.src, datagram.dst, udp, cookie);
+        let Datagram {
+            frame,
+            time,
+            src,
+            dst,
+            ..
+        } = *datagram;
+        let context = MessageContext {
+            frame,
+            time,
+            src,
+            dst,
+            udp,
+        };
+        let observed = self.timeline.push(context, message, &mut self.diagnostics);
+        let Some(tunnel) = tunnel else {
+            self.count_too_many(frame);
+            return;
+        };
+        self.note_exchange(tunnel, observed);
+    }
+
+    fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed) {
+        let Some(index) = observed.exchange else { return };
+        let exchange = &self.timeline.exchanges()[index];
+        if observed.first_of_exchange {
+            self.exchange_tunnels.resize(index + 1, None);
+            self.exchange_tunnels[index] = Some(tunnel);
+            let initiator = exchange.ike_sa.map(|sa| self.timeline.ike_sas()[sa].initiator);
+            self.tunnels
+                .settle(tunnel, initiator.unwrap_or(exchange.initiator));
+            if pair::makes_children(exchange) {
+                self.take_snapshot(tunnel, index);
+            }
+        }
+        if observed.children_changed {
+            self.announce_children(tunnel, index);
+        }
+    }
+
+    fn take_snapshot(&mut self, tunnel: TunnelIndex, exchange: usize) {
+        if self.snapshots.len() >= MAX_SNAPSHOTS {
+            return;
+        }
+        for &sa in self.sas.of_tunnel(tunnel).iter().rev().take(SNAPSHOT_SAS) {
+            let counters = self.sas.associations()[sa].counters;
+            if counters.packets > 0 {
+                self.snapshots.push(Snapshot {
+                    exchange,
+                    sa,
+                    counters,
+                });
+            }
+        }
+    }
+
+    fn announce_children(&mut self, tunnel: TunnelIndex, index: usize) {
+        let keys = self.timeline.child_key_candidates(index);
+        let exchange = &self.timeline.exchanges()[index];
+        for (k, child) in exchange.children.iter().enumerate() {
+            let t = &self.tunnels.tunnels[tunnel];
+            let context = SaContext {
+                tunnel,
+                direction: t.direction_to(child.dst),
+                src: child.src,
+                dst: child.dst,
+                encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
+            };
+            let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
+            self.sas.announce(context, child, index, derived);
+        }
+    }
+
+    fn push_esp(&mut self, datagram: &Datagram<'_>, udp: Option<UdpPorts>, packet: &[u8]) {
+        self.totals.esp_packets += 1;
+        let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
+            self.diagnostics
+                .count("too_short", "ESP", Some(datagram.frame), || {
+                    "ESP packets without a whole header (cut by the snap length, or damaged)".into()
+                });
+            return;
+        };
+        let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
+        let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
+        let Some(sa) = self.sa_of(datagram, udp, spi) else {
+            self.count_too_many(datagram.frame);
+            return;
+        };
+        let whole = !datagram.cut;
+        self.sas.prove(sa, Specimen { packet, whole });
+        let Datagram {
+            frame,
+            time,
+            outer_bytes,
+            wire_len,
+            cut,
+            ..
+        } = *datagram;
+        let ends = (datagram.src, datagram.dst);
+        let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
+        let association = self.sas.get_mut(sa);
+        pending.cipher = association.key.as_ref().map(|key| key.cipher.clone());
+        pending.proven = association.proven;
+        pending.check = match self.options.verify {
+            Verify::All => true,
+            Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
+            Verify::First(n) => association.queued < n,
+        };
+        association.queued += 1;
+        if self.batch.push(pending, packet) {
+            self.hand_over();
+        }
+    }
+
+    fn sa_of(&mut self, datagram: &Datagram<'_>, udp: Option<UdpPorts>, spi: Spi) -> Option<SaIndex> {
+        if let Some(sa) = self.sas.newest(datagram.dst, spi)
+            && self.sas.associations()[sa].counters.packets > 0
+        {
+            return Some(sa);
+        }
+        let tunnel = self.tunnels.of_esp(datagram.src, datagram.dst, udp)?;
+        let encapsulation = if udp.is_some() {
+            Encapsulation::Udp
+        } else {
+            Encapsulation::Esp
+        };
+        let direction = self.tunnels.tunnels[tunnel].direction_to(datagram.dst);
+        let context = SaContext {
+            tunnel,
+            direction,
+            src: datagram.src,
+            dst: datagram.dst,
+            encapsulation,
+        };
+        let sa = self.sas.of_packet(context, spi)?;
+        let association = self.sas.get_mut(sa);
+        association.encapsulation = encapsulation;
+        Some(sa)
+    }
+
+    fn count_too_many(&mut self, frame: u64) {
+        self.diagnostics.count("too_many", "analysis", Some(frame), || {
+            "more tunnels or SAs than are kept: packets of the later ones are not analysed; filter the capture by \
+             address first"
+                .into()
+        });
+    }
+
+    /// Accounts for the batch in flight and sends the full one on its way; reading goes on meanwhile.
+    fn hand_over(&mut self) {
+        self.land();
+        let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+        self.in_flight = Some(full.dispatch());
+    }
+
+    /// Waits for the batch in flight and accounts for it in capture order.
+    fn land(&mut self) {
+        let Some(in_flight) = self.in_flight.take() else {
+            return;
+        };
+        match in_flight.wait() {
+            Some((batch, decoded)) => self.account_batch(batch, &decoded),
+            None => self.diagnostics.count("decoding_died", "analysis", None, || {
+                "a batch of packets was lost because decoding it failed; please report this".into()
+            }),
+        }
+    }
+
+    /// Decodes everything that waits and accounts for it in capture order.
+    fn flush(&mut self) {
+        self.land();
+        if !self.batch.is_empty() {
+            let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+            let decoded = batch.decode();
+            self.account_batch(batch, &decoded);
+        }
+    }
+
+    fn account_batch(&mut self, mut batch: Batch, decoded: &[Decoded]) {
+        for (pending, decoded) in batch.packets().iter().zip(decoded) {
+            self.account(pending, *decoded, batch.bytes(pending));
+        }
+        batch.clear();
+        self.spare = batch;
+    }
+
+    fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
+        let fingerprint = decoded.fingerprint;
+        let (sa, decoded) = self.after_reuse(pending, decoded, packet);
+        let association = self.sas.get_mut(sa);
+        association.count_icv(decoded.icv);
+        let arrival = association
+            .sequence
+            .observe(u64::from(pending.sequence), fingerprint);
+        let seen = (pending.time, pending.frame);
+        association.first.get_or_insert(seen);
+        association.last = Some(seen);
+        let c = &mut association.counters;
+        c.packets += 1;
+        c.outer_bytes += u64::from(pending.outer_bytes);
+        c.esp_bytes += u64::from(pending.esp_bytes);
+        if let Some(opened) = decoded.opened {
+            c.opened += 1;
+            c.inner_bytes += u64::from(opened.payload_len);
+            c.padding_bytes += u64::from(opened.pad_len) + 2;
+            c.largest_inner = c.largest_inner.max(u64::from(opened.payload_len));
+            if association.mode.is_none() {
+                association.mode = Some(mode_of(opened.next_header));
+            }
+        } else if decoded.icv == Icv::Verified {
+            self.diagnostics.count("not_opened", "ESP", Some(pending.frame), || {
+                "packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong".into()
+            });
+        }
+        if arrival == Arrival::CaptureDuplicate {
+            self.totals.capture_duplicates += 1;
+            return;
+        }
+        self.measure(sa, pending, &decoded);
+    }
+
+    /// An SPI that is used again under another key starts a new generation.
+    fn after_reuse(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) -> (SaIndex, Decoded) {
+        let mut sa = pending.sa;
+        while let Some(&newer) = self.superseded.get(&sa) {
+            sa = newer;
+        }
+        if decoded.icv != Icv::Failed || !pending.proven {
+            return (sa, decoded);
+        }
+        let specimen = Specimen {
+            packet,
+            whole: !pending.cut,
+        };
+        if sa == pending.sa {
+            match self.sas.prove_successor(sa, specimen) {
+                Some(newer) => {
+                    self.superseded.insert(sa, newer);
+                    sa = newer;
+                }
+                None => return (sa, decoded),
+            }
+        }
+        let cipher = self.sas.associations()[sa].key.as_ref().map(|k| k.cipher.clone());
+        match cipher {
+            Some(cipher) => (sa, decode_one(&cipher, pending, packet, &mut Vec::new())),
+            None => (sa, decoded),
+        }
+    }
+
+    fn measure(&mut self, sa: SaIndex, pending: &Pending, decoded: &Decoded) {
+        let association = &self.sas.associations()[sa];
+        let (tunnel, direction) = (association.tunnel, association.direction);
+        let new = match decoded.opened {
+            Some(_) => self.flows.observe(tunnel, direction, &decoded.inner).new,
+            None => 0,
+        };
+        self.meters
+            .observe(tunnel, direction, pending, decoded.opened.is_some(), new);
+    }
+
+    fn report_mining(&mut self) {
+        if let (trials, true) = self.sas.mining_effort() {
+            self.diagnostics.count("mining_gave_up", "keys", None, || {
+                format!(
+                    "unlabelled keys were sought with {trials} trials, and not all bytes of the key files were tried for \
+                     every SA: give a shorter log, cut around the time of the capture"
+                )
+            });
+        }
+    }
+
+    /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.
+    pub fn finish(mut self, info: &CaptureInfo, path: &str) -> Analysis {
+        self.flush();
+        if let Some(framing) = &mut self.framing {
+            framing.finish(&mut self.diagnostics);
+        }
+        self.sas.settle_unused();
+        self.report_mining();
+        if self.meters.dropped() > 0 {
+            self.diagnostics.count("no_series", "analysis", None, || {
+                "more tunnels than are measured over time; choose some by a capture filter on their addresses".into()
+            });
+        }
+        document::assemble(&self, info, path)
+    }
+}
+
+fn mode_of(next_header: u8) -> crate::analysis::Mode {
+    match next_header {
+        4 | 41 => crate::analysis::Mode::Tunnel,
+        _ => crate::analysis::Mode::Transport,
+    }
+}

@@ -1,0 +1,224 @@
+//! ESP packets wait here until there are enough of them for all cores. Verifying and decrypting needs no state but the
+//! key, so it runs in parallel; everything before and after runs in capture order.
+
+use crate::esp::cipher::{EspCipher, Icv, OpenError, Opened};
+use crate::esp::inner::{self, Inner};
+use crate::sa::database::SaIndex;
+use crate::time::Timestamp;
+use rayon::prelude::*;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Packets that make a batch.
+const FULL_PACKETS: usize = 8_192;
+/// Bytes that make a batch.
+const FULL_BYTES: usize = 8 << 20;
+/// Packets that one task takes at a time: some 100 µs of work, far above the cost of handing it over.
+const TASK_PACKETS: usize = 64;
+
+/// An ESP packet in the batch.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// Its SA.
+    pub(crate) sa: SaIndex,
+    /// Frame number.
+    pub(crate) frame: u64,
+    /// Time.
+    pub(crate) time: Timestamp,
+    /// IP total length.
+    pub(crate) outer_bytes: u32,
+    /// Length from the SPI on, on the wire.
+    pub(crate) esp_bytes: u32,
+    /// Outer addresses.
+    pub(crate) ends: (IpAddr, IpAddr),
+    /// The snap length cut it.
+    pub(crate) cut: bool,
+    /// Sequence number field.
+    pub(crate) sequence: u32,
+    /// Key to open it with; `None` where there is none.
+    pub(crate) cipher: Option<Arc<EspCipher>>,
+    /// Check the ICV.
+    pub(crate) check: bool,
+    /// A packet is opened only when its key is proven, by this packet or an earlier one.
+    pub(crate) proven: bool,
+    start: usize,
+    len: usize,
+}
+
+/// What the parallel part found out about a packet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decoded {
+    /// ICV.
+    pub(crate) icv: Icv,
+    /// Trailer, when it could be opened.
+    pub(crate) opened: Option<Opened>,
+    /// What is inside, when it could be opened.
+    pub(crate) inner: Inner,
+    /// The last bytes: the ICV, or random-looking ciphertext. Tells a doubled capture from a replayed number.
+    pub(crate) fingerprint: u64,
+}
+
+impl Decoded {
+    /// A packet that stays closed.
+    fn sealed() -> Decoded {
+        Decoded {
+            icv: Icv::Unchecked,
+            opened: None,
+            inner: Inner::default(),
+            fingerprint: 0,
+        }
+    }
+}
+
+/// A batch that other threads are decoding while the next one is read.
+#[derive(Debug)]
+pub(crate) struct InFlight(Receiver<(Batch, Vec<Decoded>)>);
+
+impl InFlight {
+    /// Waits for the results; `None` when the decoding thread died.
+    pub(crate) fn wait(self) -> Option<(Batch, Vec<Decoded>)> {
+        self.0.recv().ok()
+    }
+}
+
+/// The waiting packets.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    packets: Vec<Pending>,
+    arena: Vec<u8>,
+}
+
+impl Batch {
+    /// Adds a packet; its bytes are copied, so that the reader may go on. Returns true when the batch is full.
+    pub(crate) fn push(&mut self, mut pending: Pending, packet: &[u8]) -> bool {
+        pending.start = self.arena.len();
+        pending.len = packet.len();
+        self.arena.extend_from_slice(packet);
+        self.packets.push(pending);
+        self.packets.len() >= FULL_PACKETS || self.arena.len() >= FULL_BYTES
+    }
+
+    /// True without packets.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// The bytes of a packet.
+    pub(crate) fn bytes(&self, pending: &Pending) -> &[u8] {
+        self.arena
+            .get(pending.start..pending.start + pending.len)
+            .unwrap_or_default()
+    }
+
+    /// The packets in capture order.
+    pub(crate) fn packets(&self) -> &[Pending] {
+        &self.packets
+    }
+
+    /// Decodes all packets on all cores; results in capture order.
+    pub(crate) fn decode(&self) -> Vec<Decoded> {
+        let mut results = vec![Decoded::sealed(); self.packets.len()];
+        results
+            .par_chunks_mut(TASK_PACKETS)
+            .zip(self.packets.par_chunks(TASK_PACKETS))
+            .for_each_init(Vec::new, |scratch, (results, packets)| {
+                for (result, pending) in results.iter_mut().zip(packets) {
+                    let packet = self.bytes(pending);
+                    if let Some(cipher) = &pending.cipher {
+                        *result = decode_one(cipher, pending, packet, scratch);
+                    }
+                    result.fingerprint = packet.last_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b));
+                }
+            });
+        results
+    }
+
+    /// Decodes in the background.
+    pub(crate) fn dispatch(self) -> InFlight {
+        let (sender, receiver) = sync_channel(1);
+        rayon::spawn(move || {
+            let decoded = self.decode();
+            // Nobody listens when the analysis was given up.
+            let _ = sender.send((self, decoded));
+        });
+        InFlight(receiver)
+    }
+
+    /// Empties the batch and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.packets.clear();
+        self.arena.clear();
+    }
+}
+
+impl Pending {
+    /// A packet that [`Batch::push`] will give its place.
+    #[allow(clippy::too_many_arguments)] // plain data, named at the one call
+    pub(crate) fn new(
+        sa: SaIndex,
+        frame: u64,
+        time: Timestamp,
+        outer_bytes: u32,
+        esp_bytes: u32,
+        ends: (IpAddr, IpAddr),
+        cut: bool,
+        sequence: u32,
+    ) -> Self {
+        Pending {
+            sa,
+            frame,
+            time,
+            outer_bytes,
+            esp_bytes,
+            ends,
+            cut,
+            sequence,
+            cipher: None,
+            check: true,
+            proven: false,
+            start: 0,
+            len: 0,
+        }
+    }
+}
+
+/// Verifies and opens one packet.
+pub(crate) fn decode_one(
+    cipher: &EspCipher,
+    pending: &Pending,
+    packet: &[u8],
+    scratch: &mut Vec<u8>,
+) -> Decoded {
+    let mut decoded = Decoded::sealed();
+    if pending.cut {
+        return decoded;
+    }
+    if pending.check || !pending.proven {
+        decoded.icv = cipher.verify(packet, None);
+    }
+    let trusted = match decoded.icv {
+        Icv::Verified => true,
+        Icv::Failed => false,
+        // Skipped by request under a proven key, or a transform without ICV (then the padding has to make sense).
+        Icv::Unchecked => true,
+    };
+    if trusted && let Ok(opened) = open(cipher, decoded.icv, packet, scratch) {
+        decoded.inner = inner::walk(
+            opened.next_header,
+            scratch,
+            opened.payload_len as usize,
+            Some(pending.ends),
+        );
+        decoded.opened = Some(opened);
+    }
+    decoded
+}
+
+/// Behind a good ICV the sender may have put anything into the padding (RFC 4303 §2.4); otherwise it has to make sense.
+fn open(cipher: &EspCipher, icv: Icv, packet: &[u8], scratch: &mut Vec<u8>) -> Result<Opened, OpenError> {
+    match icv {
+        Icv::Verified => cipher.open_verified(packet, None, inner::PREFIX, scratch),
+        _ => cipher.open(packet, inner::PREFIX, scratch),
+    }
+}

@@ -1,0 +1,36 @@
+//! What a container's walk hands over for each step.
+
+use super::LinkType;
+use crate::time::Timestamp;
+
+/// A packet that the buffer has just been moved past.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record {
+    pub(super) time: Timestamp,
+    pub(super) link_type: LinkType,
+    pub(super) original_len: u32,
+    /// Bytes between the end of the packet's data and the buffer's place (padding, options, trailer).
+    pub(super) back: usize,
+    /// Captured bytes.
+    pub(super) len: usize,
+}
+
+/// Why there are no more packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The data ends between two records.
+    Clean,
+    /// The data ends inside a record.
+    Cut,
+    /// What follows cannot be a record.
+    Damaged(&'static str),
+}
+
+/// One step of a walk.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    Packet(Record),
+    /// A record that Wireshark numbers as a frame although it holds no packet.
+    Numbered,
+    End(End),
+}

@@ -1,0 +1,236 @@
+//! Where the bytes come from: a file, a pipe, or either of them in gzip (RFC 1952), zstd (RFC 8878) or LZ4 frames. The
+//! compression is recognised by its magic, never by a file name.
+
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Compressed bytes asked for at once.
+const STORED_READ: usize = 256 * 1024;
+/// Most decompressed bytes asked for at once: what a decoder has made in the call in which it meets damage is lost.
+const DECODED_READ: usize = 64 * 1024;
+/// zstd frames that ask for a larger window (2^27 bytes) are refused: memory stays bounded.
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// How the file is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compression {
+    Gzip,
+    Zstd,
+    Lz4,
+}
+
+impl Compression {
+    fn by_magic(head: &[u8]) -> Option<Compression> {
+        match head {
+            [0x1f, 0x8b, 0x08, ..] => Some(Compression::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd] => Some(Compression::Zstd),
+            // A skippable frame (RFC 8878 §3.1.2): pzstd begins its files with one.
+            [low, 0x2a, 0x4d, 0x18] if low & 0xf0 == 0x50 => Some(Compression::Zstd),
+            [0x04, 0x22, 0x4d, 0x18] | LZ4_LEGACY_MAGIC => Some(Compression::Lz4),
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Lz4 => "LZ4",
+        }
+    }
+}
+
+/// The frame format of `lz4 -l`: it has no end mark.
+const LZ4_LEGACY_MAGIC: &[u8] = &[0x02, 0x21, 0x4c, 0x18];
+
+/// What a read brought.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// That many bytes, at least one.
+    Bytes(usize),
+    /// The end.
+    End,
+    /// The compressed data cannot be unpacked any further, and why.
+    Broken(String),
+}
+
+/// The stored stream, with a count of what was taken from it and a note whether it failed: that tells an error of the
+/// system from one of the decoder, which come by the same way.
+struct Stored {
+    head: Cursor<Vec<u8>>,
+    stream: Box<dyn Read + Send>,
+    state: Arc<StoredState>,
+}
+
+#[derive(Debug, Default)]
+struct StoredState {
+    taken: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl Read for Stored {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let from_head = self.head.read(into)?;
+        let n = if from_head > 0 {
+            from_head
+        } else {
+            self.read_stream(into)?
+        };
+        self.state.taken.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+impl Stored {
+    /// Repeats what a signal interrupted: a decoder that sees such an error forgets the bytes it already took.
+    fn read_stream(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.stream.read(into) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.state.failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+                Ok(n) => return Ok(n),
+            }
+        }
+    }
+}
+
+/// The capture's bytes, unpacked.
+pub(super) struct Source {
+    reader: Box<dyn Read + Send>,
+    state: Arc<StoredState>,
+    compression: Option<Compression>,
+}
+
+impl Source {
+    /// Looks at the first four bytes and chooses a decoder.
+    pub(super) fn new(mut stream: Box<dyn Read + Send>) -> io::Result<Source> {
+        let mut head = Vec::with_capacity(4);
+        stream.by_ref().take(4).read_to_end(&mut head)?;
+        let compression = Compression::by_magic(&head);
+        let legacy_lz4 = head == LZ4_LEGACY_MAGIC;
+        let state = Arc::new(StoredState::default());
+        let stored = Stored {
+            head: Cursor::new(head),
+            stream,
+            state: Arc::clone(&state),
+        };
+        let reader: Box<dyn Read + Send> = match compression {
+            None => Box::new(stored),
+            Some(packed) => {
+                let stored = BufReader::with_capacity(STORED_READ, stored);
+                match packed {
+                    Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(stored)),
+                    Compression::Zstd => {
+                        let mut decoder = zstd::stream::read::Decoder::with_buffer(stored)?;
+                        decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                        Box::new(decoder)
+                    }
+                    Compression::Lz4 => Box::new(Lz4Frames::new(stored, legacy_lz4)),
+                }
+            }
+        };
+        Ok(Source {
+            reader,
+            state,
+            compression,
+        })
+    }
+
+    /// Reads once.
+    ///
+    /// # Errors
+    /// Those of the stored stream; what a decoder does not like is [`Arrival::Broken`].
+    pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<Arrival> {
+        let most = if self.compression.is_some() {
+            DECODED_READ.min(into.len())
+        } else {
+            into.len()
+        };
+        let into = into.get_mut(..most).unwrap_or_default();
+        match self.reader.read(into) {
+            Ok(0) => Ok(Arrival::End),
+            Ok(n) => Ok(Arrival::Bytes(n)),
+            Err(error) => self.broken_or_failed(error),
+        }
+    }
+
+    fn broken_or_failed(&self, error: io::Error) -> io::Result<Arrival> {
+        match self.compression {
+            Some(packed) if !self.state.failed.load(Ordering::Relaxed) => {
+                let name = packed.name();
+                Ok(Arrival::Broken(if error.kind() == ErrorKind::UnexpectedEof {
+                    format!("the {name} data ends before its end mark")
+                } else {
+                    format!("the {name} data is damaged ({error})")
+                }))
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Bytes taken from the stored stream.
+    pub(super) fn position(&self) -> u64 {
+        self.state.taken.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+}
+
+/// LZ4 frames one after the other. The crate's decoder answers an end of input inside a frame like the end of the frame;
+/// this tells them apart by whether the input ended while it looked for the next block.
+struct Lz4Frames<R: BufRead> {
+    decoder: lz4_flex::frame::FrameDecoder<EndNoted<R>>,
+    between_frames: bool,
+    legacy: bool,
+}
+
+struct EndNoted<R> {
+    inner: R,
+    ended: bool,
+}
+
+impl<R: Read> Read for EndNoted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(into)?;
+        self.ended |= n == 0 && !into.is_empty();
+        Ok(n)
+    }
+}
+
+impl<R: BufRead> Lz4Frames<R> {
+    fn new(inner: R, legacy: bool) -> Self {
+        let decoder = lz4_flex::frame::FrameDecoder::new(EndNoted { inner, ended: false });
+        Lz4Frames {
+            decoder,
+            between_frames: false,
+            legacy,
+        }
+    }
+}
+
+impl<R: BufRead> Read for Lz4Frames<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.decoder.read(into)?;
+            if n > 0 || into.is_empty() {
+                self.between_frames = false;
+                return Ok(n);
+            }
+            if self.decoder.get_ref().ended {
+                let clean = self.between_frames || self.legacy;
+                return if clean {
+                    Ok(0)
+                } else {
+                    Err(ErrorKind::UnexpectedEof.into())
+                };
+            }
+            self.between_frames = true;
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! What the pipeline remembers → the document. The verdicts are computed here (by [`crate::impact`]), nothing later.
+
+use crate::analysis::*;
+use crate::analyzer::Analyzer;
+use crate::capture::{CaptureInfo, link_type_name};
+use crate::ike;
+use crate::keylog::{KeyMaterial, KeyOrigin, KeyRoad};
+use crate::rekey::{Evidence, Succession, detect, pair, slot, trigger};
+use crate::sa::association::Association;
+use crate::time::Timestamp;
+use crate::verdicts;
+use std::collections::BTreeMap;
+
+/// Most frames listed of an exchange.
+const MOST_FRAMES: usize = 64;
+
+/// Makes the document.
+pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Analysis {
+    let evidence = Evidence {
+        tunnels: &analyzer.tunnels.tunnels,
+        exchanges: analyzer.timeline.exchanges(),
+        exchange_tunnels: &analyzer.exchange_tunnels,
+        associations: analyzer.sas.associations(),
+        snapshots: &analyzer.snapshots,
+    };
+    let children = pair::child_sas(&evidence);
+    let mut successions = detect::successions(&evidence, &children);
+    successions.sort_by_key(|s| (when(s), s.tunnel));
+    let triggers = trigger::triggers(&evidence, &successions);
+    let mut rekeys: Vec<Rekey> = successions
+        .iter()
+        .zip(triggers)
+        .enumerate()
+        .map(|(index, (succession, trigger))| rekey(analyzer, index, succession, trigger))
+        .collect();
+    let assessed = verdicts::assess(analyzer, &successions, &rekeys);
+    for (index, effect) in assessed.rekeys {
+        if let Some(rekey) = rekeys.get_mut(index) {
+            rekey.impact.push(effect);
+        }
+    }
+    let keys = analyzer.sas.keys();
+    Analysis {
+        schema_version: SCHEMA_VERSION,
+        generator: Generator {
+            name: "rekeyscope".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        },
+        capture: capture(analyzer, info, path),
+        tunnels: tunnels(analyzer),
+        ike_sas: ike_sas(analyzer),
+        exchanges: exchanges(analyzer),
+        security_associations: security_associations(analyzer),
+        series: crate::series_document::series(analyzer, &successions, &rekeys),
+        rekeys,
+        flows: flows(analyzer),
+        impact: assessed.impact,
+        mean_rekey: assessed.mean_rekey,
+        projection: assessed.projection,
+        findings: Vec::new(),
+        overhead: overhead(analyzer),
+        diagnostics: diagnostics(analyzer),
+        key_files: key_files(keys),
+    }
+}
+
+fn when(s: &Succession) -> Option<Timestamp> {
+    s.started.or(s.switched.iter().flatten().min().copied())
+}
+
+fn capture(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Capture {
+    let t = &analyzer.totals;
+    Capture {
+        path: path.into(),
+        format: info.format,
+        link_types: info.link_types.iter().map(|&l| link_type_name(l)).collect(),
+        packets: t.packets,
+        bytes: t.bytes,
+        first_time: t.first_time,
+        last_time: t.last_time,
+        duration_s: t
+            .first_time
+            .zip(t.last_time)
+            .map(|(first, last)| last.seconds_since(first)),
+        truncated_file: info.truncated,
+        cut_packets: t.cut_packets,
+        dropped_reported: info.dropped_reported,
+        duplicates: t.capture_duplicates,
+        time_regressions: t.time_regressions,
+        ike_packets: t.ike_packets,
+        esp_packets: t.esp_packets,
+        offload_suspected: t.oversized > 0,
+    }
+}
+
+fn tunnels(analyzer: &Analyzer) -> Vec<Tunnel> {
+    let exchanges = analyzer.timeline.exchanges();
+    let mut versions: BTreeMap<usize, (u8, bool)> = BTreeMap::new();
+    for (exchange, tunnel) in exchanges.iter().zip(&analyzer.exchange_tunnels) {
+        if let (Some(tunnel), Some(sa)) = (tunnel, exchange.ike_sa) {
+            let ike = &analyzer.timeline.ike_sas()[sa];
+            let entry = versions.entry(*tunnel).or_insert((ike.version, false));
+            entry.1 |= ike.nat;
+        }
+    }
+    let describe = |(id, t): (usize, &crate::sa::tunnel::Tunnel)| {
+        let (version, nat) = versions
+            .get(&id)
+            .map_or((None, false), |&(v, nat)| (Some(v), nat));
+        let encapsulation = t.encapsulation.unwrap_or(Encapsulation::Esp);
+        let nat = nat || encapsulation == Encapsulation::Udp;
+        Tunnel {
+            id,
+            a: t.a(),
+            b: t.b(),
+            encapsulation,
+            ike_version: version,
+            nat,
+        }
+    };
+    analyzer
+        .tunnels
+        .tunnels
+        .iter()
+        .enumerate()
+        .map(describe)
+        .collect()
+}
+
+fn ike_sas(analyzer: &Analyzer) -> Vec<IkeSa> {
+    let mut tunnel_of: BTreeMap<usize, usize> = BTreeMap::new();
+    for (exchange, tunnel) in analyzer
+        .timeline
+        .exchanges()
+        .iter()
+        .zip(&analyzer.exchange_tunnels)
+    {
+        if let (Some(sa), Some(tunnel)) = (exchange.ike_sa, tunnel) {
+            tunnel_of.entry(sa).or_insert(*tunnel);
+        }
+    }
+    let describe = |(index, sa): (usize, &ike::timeline::IkeSa)| {
+        Some(IkeSa {
+            tunnel: *tunnel_of.get(&index)?,
+            initiator_spi: sa.initiator_spi,
+            responder_spi: sa.responder_spi,
+            ike_version: sa.version,
+            key: Key {
+                status: sa.key_status,
+                source: sa.key_origin.as_ref().map(|o| origin(analyzer.sas.keys(), o)),
+            },
+            first_time: sa.first_time,
+            last_time: sa.last_time,
+        })
+    };
+    analyzer
+        .timeline
+        .ike_sas()
+        .iter()
+        .enumerate()
+        .filter_map(describe)
+        .collect()
+}
+
+fn origin(keys: &KeyMaterial, origin: &KeyOrigin) -> String {
+    let road = match origin.road {
+        KeyRoad::Explicit => "explicit",
+        KeyRoad::Mined => "mined",
+        KeyRoad::Derived => "derived",
+    };
+    let name = keys
+        .files
+        .get(origin.file)
+        .map(|f| f.path.display().to_string())
+        .unwrap_or_default();
+    format!("{name}:{} ({road})", origin.line)
+}
+
+fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
+    let describe = |(index, e): (usize, &ike::timeline::Exchange)| {
+        let (first, last) = (pair::first_time(e), pair::last_time(e));
+        Exchange {
+            index,
+            tunnel: analyzer
+                .exchange_tunnels
+                .get(index)
+                .copied()
+                .flatten()
+                .unwrap_or_default(),
+            ike_sa: e.ike_sa,
+            kind: e.kind,
+            message_id: format!("0x{:08x}", e.message_id),
+            initiator: e.initiator,
+            first_time: first,
+            last_time: last,
+            duration_ms: last.millis_since(first),
+            messages: e.messages,
+            retransmissions: e.retransmissions,
+            frames: e.records.iter().map(|r| r.frame).take(MOST_FRAMES).collect(),
+            decrypted: e.decrypted,
+            lifetime: e.lifetime.clone(),
+            spis: e.children.iter().map(|c| c.spi).collect(),
+            deletes: e.deletes.iter().map(|d| d.spi).collect(),
+        }
+    };
+    analyzer
+        .timeline
+        .exchanges()
+        .iter()
+        .enumerate()
+        .map(describe)
+        .collect()
+}
+
+fn security_associations(analyzer: &Analyzer) -> Vec<SecurityAssociation> {
+    let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
+    analyzer
+        .sas
+        .associations()
+        .iter()
+        .map(|a| {
+            let next = generations.entry((a.tunnel, a.direction)).or_default();
+            let generation = *next;
+            *next += 1;
+            security_association(analyzer, a, generation)
+        })
+        .collect()
+}
+
+fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -> SecurityAssociation {
+    let transform = a.transform();
+    let from = a.key.as_ref().map(|k| &k.origin).or(a.hint_origin.as_ref());
+    SecurityAssociation {
+        tunnel: a.tunnel,
+        src: a.src,
+        dst: a.dst,
+        spi: a.spi,
+        generation,
+        mode: a.mode,
+        encryption: transform.map(|t| t.encryption_name()),
+        integrity: transform.map(|t| t.integrity.to_string()),
+        encapsulation: a.encapsulation,
+        key: Key {
+            status: a.key_status(),
+            source: from.map(|o| origin(analyzer.sas.keys(), o)),
+        },
+        first_time: a.first.map(|(t, _)| t),
+        last_time: a.last.map(|(t, _)| t),
+        first_frame: a.first.map(|(_, f)| f),
+        last_frame: a.last.map(|(_, f)| f),
+        packets: a.counters.packets,
+        outer_bytes: a.counters.outer_bytes,
+        esp_bytes: a.counters.esp_bytes,
+        inner_bytes: (a.counters.opened > 0).then_some(a.counters.inner_bytes),
+        icv: a.icv.clone(),
+        sequence: a.sequence.summary(),
+    }
+}
+
+fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) -> Rekey {
+    let tunnel = &analyzer.tunnels.tunnels[s.tunnel];
+    let associations = analyzer.sas.associations();
+    let exchange = s.exchange.map(|e| &analyzer.timeline.exchanges()[e]);
+    let at = |public: Direction| slot(tunnel.published(public));
+    let spi = |pair: [Option<usize>; 2], d| pair[at(d)].map(|sa| associations[sa].spi);
+    let spis = |pair| SpiPair {
+        a_to_b: spi(pair, Direction::AToB),
+        b_to_a: spi(pair, Direction::BToA),
+    };
+    let gap = |d| Some(s.switched[at(d)]?.millis_since(s.left[at(d)]?).max(0.0));
+    Rekey {
+        index,
+        tunnel: s.tunnel,
+        exchange: s.exchange,
+        initiator: exchange.map(|e| e.initiator),
+        old: spis(s.old),
+        new: spis(s.new),
+        evidence: match exchange.map(|e| e.kind) {
+            Some(ExchangeKind::QuickMode) => RekeyEvidence::QuickMode,
+            Some(_) => RekeyEvidence::CreateChildSa,
+            None => RekeyEvidence::SpiSuccession,
+        },
+        trigger,
+        started: s.started,
+        switched: TimePair {
+            a_to_b: s.switched[at(Direction::AToB)],
+            b_to_a: s.switched[at(Direction::BToA)],
+        },
+        exchange_ms: s
+            .started
+            .zip(s.finished)
+            .map(|(start, end)| end.millis_since(start)),
+        overlap_ms: overlap_ms(s),
+        gap_ms: MillisPair {
+            a_to_b: gap(Direction::AToB),
+            b_to_a: gap(Direction::BToA),
+        },
+        impact: Vec::new(),
+        causes: Vec::new(),
+    }
+}
+
+/// The longer of the times during which both SAs of a direction carried packets.
+fn overlap_ms(s: &Succession) -> Option<f64> {
+    (0..2)
+        .filter_map(|d| Some(s.left[d]?.millis_since(s.switched[d]?).max(0.0)))
+        .reduce(f64::max)
+}
+
+fn flows(analyzer: &Analyzer) -> Vec<Flow> {
+    let mut flows = analyzer.flows.flows();
+    for flow in &mut flows {
+        flow.direction = analyzer.tunnels.tunnels[flow.tunnel].published(flow.direction);
+    }
+    flows
+}
+
+fn overhead(analyzer: &Analyzer) -> Vec<Overhead> {
+    let mut suites: BTreeMap<String, Overhead> = BTreeMap::new();
+    for a in analyzer.sas.associations() {
+        let (Some(key), true) = (&a.key, a.counters.opened > 0) else {
+            continue;
+        };
+        let suite = match key.transform.integrity {
+            crate::algorithm::Integrity::None => key.transform.encryption_name(),
+            integrity => format!("{}/{integrity}", key.transform.encryption_name()),
+        };
+        let c = &a.counters;
+        let sum = suites.entry(suite.clone()).or_insert(Overhead {
+            suite,
+            packets: 0,
+            outer_bytes: 0,
+            inner_bytes: 0,
+            efficiency: 0.0,
+            iv: 0,
+            padding: 0,
+            icv: 0,
+            largest_inner_packet: 0,
+        });
+        sum.packets += c.opened;
+        // Of an SA that could be opened in part, the part.
+        sum.outer_bytes += (c.outer_bytes as f64 * c.opened as f64 / c.packets as f64).round() as u64;
+        sum.inner_bytes += c.inner_bytes;
+        sum.iv += c.opened * key.cipher.iv_len() as u64;
+        sum.padding += c.padding_bytes;
+        sum.icv += c.opened * key.cipher.icv_len() as u64;
+        sum.largest_inner_packet = sum.largest_inner_packet.max(c.largest_inner);
+    }
+    let mut list: Vec<Overhead> = suites.into_values().collect();
+    for suite in &mut list {
+        suite.efficiency = suite.inner_bytes as f64 / suite.outer_bytes.max(1) as f64;
+    }
+    list
+}
+
+fn diagnostics(analyzer: &Analyzer) -> Vec<DiagnosticEntry> {
+    let describe = |d: &crate::diagnostic::Diagnostic| DiagnosticEntry {
+        kind: d.kind.into(),
+        layer: d.layer.into(),
+        count: d.count,
+        first_frame: d.first_frame,
+        sentence: d.sentence.clone(),
+    };
+    analyzer.diagnostics.iter().map(describe).collect()
+}
+
+fn key_files(keys: &KeyMaterial) -> Vec<KeyFile> {
+    let describe = |(index, file): (usize, &crate::keylog::KeyFileInfo)| KeyFile {
+        path: file.path.display().to_string(),
+        formats: file.formats.iter().map(|f| (*f).to_string()).collect(),
+        esp_keys: keys
+            .esp
+            .iter()
+            .filter(|k| k.origin.file == index && k.defect.is_none())
+            .count() as u64,
+        ike_keys: keys.ike.iter().filter(|k| k.origin.file == index).count() as u64,
+        problems: keys
+            .problems
+            .iter()
+            .filter(|p| p.file == index)
+            .map(|p| format!("{}:{}: {}", file.path.display(), p.line, p.sentence))
+            .collect(),
+    };
+    keys.files.iter().enumerate().map(describe).collect()
+}

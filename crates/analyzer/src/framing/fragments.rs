@@ -1,0 +1,356 @@
+//! Puts fragmented IP datagrams together again (RFC 791 §3.2, RFC 8200 §4.5).
+//!
+//! Bounds: [`MOST_DATAGRAMS`] datagrams and [`MOST_BYTES`] bytes at a time, [`TIMEOUT_NANOS`] of packet time each; the
+//! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins.
+
+use super::ip::{IpPacket, Piece};
+use crate::diagnostic::Diagnostics;
+use crate::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+
+/// Most datagrams that are remembered, finished ones included.
+const MOST_DATAGRAMS: usize = 4096;
+/// Most bytes that unfinished datagrams hold together.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Most separate ranges of one datagram.
+const MOST_RANGES: usize = 256;
+/// Longest payload of a datagram.
+const LONGEST: u32 = 65_535;
+/// An unfinished datagram is given up after this long. The hosts wait longer (RFC 791: 15 s, RFC 8200: 60 s), but fragments
+/// travel back to back, and the 16-bit identification of IPv4 comes round again after 6.5 s at 10,000 packets/s: a stale
+/// fragment must not meet the next datagram of its number.
+const TIMEOUT_NANOS: i64 = 5 * NANOS_PER_SECOND;
+/// For this long after its first fragment, further fragments of a finished datagram are duplicates.
+const DUPLICATE_NANOS: i64 = NANOS_PER_SECOND;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    src: IpAddr,
+    dst: IpAddr,
+    id: u32,
+    /// 0 in IPv6, where the identification alone tells datagrams apart.
+    protocol: u8,
+}
+
+#[derive(Debug)]
+struct Partial {
+    serial: u64,
+    started: Timestamp,
+    finished: bool,
+    bytes: Vec<u8>,
+    /// What arrived, as it was on the wire: sorted, disjoint, never touching.
+    ranges: Vec<(u32, u32)>,
+    /// Where the first hole begins that a snap length left.
+    hole: u32,
+    total: Option<u32>,
+    /// Of the fragment with offset 0.
+    protocol: Option<u8>,
+    outer_bytes: u32,
+    largest: u32,
+    fragments: u16,
+}
+
+/// A datagram that is whole again; its bytes are in [`FragmentTable::whole`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) protocol: u8,
+    /// Payload bytes on the wire.
+    pub(super) payload_len: u32,
+    /// IP total lengths together.
+    pub(super) outer_bytes: u32,
+    pub(super) largest: u32,
+    pub(super) fragments: u16,
+}
+
+/// The datagrams that wait for fragments.
+#[derive(Debug, Default)]
+pub(super) struct FragmentTable {
+    partials: HashMap<Key, Partial>,
+    /// In order of their start, with serial numbers: an entry that was replaced since is stale.
+    order: VecDeque<(u64, Key)>,
+    next_serial: u64,
+    held: usize,
+    whole: Vec<u8>,
+}
+
+impl FragmentTable {
+    /// The payload of the datagram that was finished last.
+    pub(super) fn whole(&self) -> &[u8] {
+        &self.whole
+    }
+
+    /// Datagrams and bytes that are held.
+    #[cfg(test)]
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (
+            self.partials.len(),
+            self.partials.values().map(|partial| partial.bytes.len()).sum(),
+        )
+    }
+
+    /// Adds a fragment; `Some` when it completes its datagram.
+    pub(super) fn add(
+        &mut self,
+        packet: &IpPacket<'_>,
+        piece: Piece,
+        time: Timestamp,
+        frame: u64,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Whole> {
+        let end = piece
+            .offset
+            .checked_add(packet.payload_len)
+            .filter(|&end| end <= LONGEST);
+        let Some(end) =
+            end.filter(|_| packet.payload_len > 0 && (!piece.more || packet.payload_len.is_multiple_of(8)))
+        else {
+            count(
+                diagnostics,
+                "malformed_fragment",
+                frame,
+                "a fragment with an impossible place or length",
+            );
+            return None;
+        };
+        self.give_up_old(time, frame, diagnostics);
+        let key = Key {
+            src: packet.src,
+            dst: packet.dst,
+            id: piece.id,
+            protocol: if packet.src.is_ipv4() { packet.protocol } else { 0 },
+        };
+        self.forget_stale(&key, time, frame, diagnostics);
+        if !self.partials.contains_key(&key) {
+            self.start(key, time, frame, diagnostics);
+        }
+        let partial = self.partials.get_mut(&key)?;
+        if partial.finished {
+            count(diagnostics, "duplicate_fragment", frame, DUPLICATE);
+            return None;
+        }
+        let held_before = partial.bytes.len();
+        partial.insert(packet, piece, end, frame, diagnostics);
+        self.held = (self.held + partial.bytes.len()).saturating_sub(held_before);
+        let whole = partial.completed()?;
+        partial.finished = true;
+        partial.ranges = Vec::new();
+        self.whole = std::mem::take(&mut partial.bytes);
+        self.held = self.held.saturating_sub(self.whole.len());
+        self.whole.truncate(whole.payload_len.min(partial.hole) as usize);
+        Some(whole)
+    }
+
+    /// Counts what is still unfinished when the capture ends.
+    pub(super) fn finish(&mut self, diagnostics: &mut Diagnostics) {
+        while let Some((serial, key)) = self.order.pop_front() {
+            self.remove(serial, &key, None, diagnostics);
+        }
+    }
+
+    fn start(&mut self, key: Key, time: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+        while self.order.len() >= MOST_DATAGRAMS || self.held > MOST_BYTES {
+            let Some((serial, oldest)) = self.order.pop_front() else {
+                break;
+            };
+            self.remove(serial, &oldest, Some(frame), diagnostics);
+        }
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        self.order.push_back((serial, key));
+        self.partials.insert(
+            key,
+            Partial {
+                serial,
+                started: time,
+                finished: false,
+                bytes: Vec::new(),
+                ranges: Vec::new(),
+                hole: u32::MAX,
+                total: None,
+                protocol: None,
+                outer_bytes: 0,
+                largest: 0,
+                fragments: 0,
+            },
+        );
+    }
+
+    fn give_up_old(&mut self, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+        while let Some(&(serial, key)) = self.order.front() {
+            let waits = self
+                .partials
+                .get(&key)
+                .is_some_and(|p| p.serial == serial && now.nanos_since(p.started) <= TIMEOUT_NANOS);
+            if waits {
+                return;
+            }
+            self.order.pop_front();
+            self.remove(serial, &key, Some(frame), diagnostics);
+        }
+    }
+
+    /// The number came round again, or the clock stepped back: this is another datagram.
+    fn forget_stale(&mut self, key: &Key, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+        let Some(partial) = self.partials.get(key) else {
+            return;
+        };
+        let limit = if partial.finished {
+            DUPLICATE_NANOS
+        } else {
+            TIMEOUT_NANOS
+        };
+        if now.nanos_since(partial.started).saturating_abs() > limit {
+            let serial = partial.serial;
+            self.remove(serial, key, Some(frame), diagnostics);
+        }
+    }
+
+    fn remove(&mut self, serial: u64, key: &Key, frame: Option<u64>, diagnostics: &mut Diagnostics) {
+        if self
+            .partials
+            .get(key)
+            .is_none_or(|partial| partial.serial != serial)
+        {
+            return;
+        }
+        let Some(partial) = self.partials.remove(key) else {
+            return;
+        };
+        self.held = self.held.saturating_sub(partial.bytes.len());
+        if !partial.finished {
+            diagnostics.count("incomplete_datagram", "IP fragments", frame, || {
+                "fragments of this datagram are missing from the capture: what it carried is not analysed"
+                    .to_owned()
+            });
+        }
+    }
+}
+
+const DUPLICATE: &str = "a fragment that was already there: the capture point sees packets twice";
+
+impl Partial {
+    fn insert(
+        &mut self,
+        packet: &IpPacket<'_>,
+        piece: Piece,
+        end: u32,
+        frame: u64,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if self
+            .total
+            .is_some_and(|total| end > total || (!piece.more && end != total))
+        {
+            count(
+                diagnostics,
+                "malformed_fragment",
+                frame,
+                "a fragment behind the end of its datagram",
+            );
+            return;
+        }
+        let gaps = self.gaps(piece.offset, end);
+        if gaps.is_empty() {
+            count(diagnostics, "duplicate_fragment", frame, DUPLICATE);
+            return;
+        }
+        if self.ranges.len() + gaps.len() > MOST_RANGES {
+            count(
+                diagnostics,
+                "too_many_fragments",
+                frame,
+                "a datagram in too many fragments is not put together",
+            );
+            return;
+        }
+        if gaps != [(piece.offset, end)] {
+            count(
+                diagnostics,
+                "overlapping_fragment",
+                frame,
+                "a fragment overlaps an earlier one, which wins",
+            );
+        }
+        for &(from, to) in &gaps {
+            self.copy(packet.payload, piece.offset, from, to);
+        }
+        self.cover(gaps);
+        if !piece.more {
+            self.total = Some(end);
+        }
+        if piece.offset == 0 {
+            self.protocol = Some(packet.protocol);
+        }
+        self.outer_bytes = self.outer_bytes.saturating_add(packet.total_len);
+        self.largest = self.largest.max(packet.total_len);
+        self.fragments = self.fragments.saturating_add(1);
+    }
+
+    /// What of `from..to` has not arrived yet.
+    fn gaps(&self, from: u32, to: u32) -> Vec<(u32, u32)> {
+        let mut gaps = Vec::with_capacity(1);
+        let mut at = from;
+        for &(start, end) in self
+            .ranges
+            .iter()
+            .filter(|&&(start, end)| end > from && start < to)
+        {
+            if start > at {
+                gaps.push((at, start));
+            }
+            at = at.max(end);
+        }
+        if at < to {
+            gaps.push((at, to));
+        }
+        gaps
+    }
+
+    /// Copies `from..to` of the datagram out of a fragment that begins at `offset`; notes a hole where the snap length cut it.
+    fn copy(&mut self, payload: &[u8], offset: u32, from: u32, to: u32) {
+        let captured_to = to.min(offset.saturating_add(u32::try_from(payload.len()).unwrap_or(u32::MAX)));
+        if captured_to < to {
+            self.hole = self.hole.min(captured_to.max(from));
+        }
+        if self.bytes.len() < captured_to as usize {
+            self.bytes.resize(captured_to as usize, 0);
+        }
+        if captured_to > from
+            && let Some(target) = self.bytes.get_mut(from as usize..captured_to as usize)
+            && let Some(source) = payload.get((from - offset) as usize..(captured_to - offset) as usize)
+        {
+            target.copy_from_slice(source);
+        }
+    }
+
+    fn cover(&mut self, gaps: Vec<(u32, u32)>) {
+        self.ranges.extend(gaps);
+        self.ranges.sort_unstable();
+        self.ranges.dedup_by(|later, earlier| {
+            let touches = later.0 <= earlier.1;
+            if touches {
+                earlier.1 = earlier.1.max(later.1);
+            }
+            touches
+        });
+    }
+
+    fn completed(&self) -> Option<Whole> {
+        let (total, protocol) = (self.total?, self.protocol?);
+        match self.ranges.as_slice() {
+            [(0, end), ..] if *end >= total => Some(Whole {
+                protocol,
+                payload_len: total,
+                outer_bytes: self.outer_bytes,
+                largest: self.largest,
+                fragments: self.fragments,
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn count(diagnostics: &mut Diagnostics, kind: &'static str, frame: u64, sentence: &'static str) {
+    diagnostics.count(kind, "IP fragments", Some(frame), || sentence.to_owned());
+}

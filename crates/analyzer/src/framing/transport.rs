@@ -1,0 +1,207 @@
+//! From an IP payload to IKE or ESP: by protocol number, or in UDP by port (RFC 7296 §2, RFC 3948).
+
+use super::ip::protocol;
+use super::link::{be16, need};
+use super::{DatagramKind, UdpPorts};
+use crate::error::WireError;
+
+/// IKE.
+const IKE_PORT: u16 = 500;
+/// IKE and ESP behind a NAT.
+const NAT_T_PORT: u16 = 4500;
+/// A NAT moves port 4500 to another port, but never below this one: what talks to a lower port is a client of that
+/// service whose own port happens to be 4500.
+const LOWEST_NAT_PORT: u16 = 1024;
+const UDP_HEADER_LEN: usize = 8;
+/// SPI and sequence number.
+const ESP_HEADER_LEN: usize = 8;
+const IKE_HEADER_LEN: usize = 28;
+
+/// What a payload is, and how long it was on the wire from there on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Content<'a> {
+    pub(super) kind: DatagramKind<'a>,
+    pub(super) wire_len: u32,
+    /// Captured bytes of it.
+    pub(super) captured: usize,
+    /// The UDP header promises more than the IP packet holds.
+    pub(super) udp_longer_than_ip: bool,
+}
+
+impl<'a> Content<'a> {
+    fn new(kind: DatagramKind<'a>, captured: usize, wire_len: u32) -> Content<'a> {
+        Content {
+            kind,
+            wire_len,
+            captured,
+            udp_longer_than_ip: false,
+        }
+    }
+}
+
+/// Looks at `payload`, of which `wire_len` bytes were on the wire. `esp_ports` are UDP ports that carry ESP and IKE like 4500.
+#[inline]
+pub(super) fn content<'a>(
+    protocol: u8,
+    payload: &'a [u8],
+    wire_len: u32,
+    esp_ports: &[u16],
+) -> Result<Content<'a>, WireError> {
+    match protocol {
+        protocol::ESP => esp(payload, wire_len),
+        protocol::UDP => udp(payload, wire_len, esp_ports),
+        other => Ok(Content::new(
+            DatagramKind::Other(protocol_name(other)),
+            payload.len(),
+            wire_len,
+        )),
+    }
+}
+
+fn esp(payload: &[u8], wire_len: u32) -> Result<Content<'_>, WireError> {
+    let header = need("ESP", payload, 0, ESP_HEADER_LEN)?;
+    let kind = if header.starts_with(&[0; 4]) {
+        // RFC 4303 §2.1: zero is for local use and never on the wire.
+        DatagramKind::Other("ESP with SPI 0")
+    } else {
+        DatagramKind::Esp {
+            udp: None,
+            packet: payload,
+        }
+    };
+    Ok(Content::new(kind, payload.len(), wire_len))
+}
+
+fn udp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Result<Content<'a>, WireError> {
+    const LAYER: &str = "UDP";
+    need(LAYER, payload, 0, UDP_HEADER_LEN)?;
+    let ports = UdpPorts {
+        src: be16(LAYER, payload, 0)?,
+        dst: be16(LAYER, payload, 2)?,
+    };
+    let room = wire_len.saturating_sub(UDP_HEADER_LEN as u32);
+    let (body_len, udp_longer_than_ip) = match be16(LAYER, payload, 4)? {
+        // Segmentation offload, or a jumbogram (RFC 2675 §4).
+        0 => (room, false),
+        told @ 1..8 => {
+            let available = usize::from(told);
+            return Err(WireError {
+                layer: LAYER,
+                offset: 4,
+                required: UDP_HEADER_LEN,
+                available,
+            });
+        }
+        told => {
+            let body = u32::from(told) - UDP_HEADER_LEN as u32;
+            (body.min(room), body > room)
+        }
+    };
+    let captured = payload
+        .len()
+        .min(UDP_HEADER_LEN.saturating_add(body_len as usize));
+    let body = payload.get(UDP_HEADER_LEN..captured).unwrap_or_default();
+    let content = match carrier(ports, body, body_len, esp_ports) {
+        Carrier::Ike => ike(ports, body, body_len),
+        Carrier::EspOrIke => esp_or_ike(ports, body, body_len),
+        Carrier::Neither => Content::new(DatagramKind::Other(udp_name(ports)), body.len(), body_len),
+    };
+    Ok(Content {
+        udp_longer_than_ip,
+        ..content
+    })
+}
+
+enum Carrier {
+    Ike,
+    EspOrIke,
+    Neither,
+}
+
+/// The destination is the listener, unless it is a port of which nothing is known.
+#[inline]
+fn carrier(ports: UdpPorts, body: &[u8], body_len: u32, esp_ports: &[u16]) -> Carrier {
+    let nat_t = |port: u16, other: u16| {
+        port == NAT_T_PORT && (other >= LOWEST_NAT_PORT || other == IKE_PORT) || esp_ports.contains(&port)
+    };
+    if nat_t(ports.dst, ports.src) {
+        // An answer from port 500 to a NAT that happened to choose 4500 has no marker.
+        let plain = ports.src == IKE_PORT && is_ike_header(body, body_len);
+        return if plain { Carrier::Ike } else { Carrier::EspOrIke };
+    }
+    if ports.dst == IKE_PORT || ports.src == IKE_PORT {
+        return Carrier::Ike;
+    }
+    if nat_t(ports.src, ports.dst) {
+        Carrier::EspOrIke
+    } else {
+        Carrier::Neither
+    }
+}
+
+/// Version 1 or 2 and the right length (RFC 7296 §3.1).
+fn is_ike_header(body: &[u8], body_len: u32) -> bool {
+    let Some(header) = body.first_chunk::<IKE_HEADER_LEN>() else {
+        return false;
+    };
+    let &[.., a, b, c, d] = header;
+    matches!(header.get(17), Some(0x10 | 0x20)) && u32::from_be_bytes([a, b, c, d]) == body_len
+}
+
+fn ike(udp: UdpPorts, body: &[u8], body_len: u32) -> Content<'_> {
+    if body_len == 1 && body == [0xff] {
+        return Content::new(DatagramKind::NatKeepalive, body.len(), body_len);
+    }
+    Content::new(DatagramKind::Ike { udp, message: body }, body.len(), body_len)
+}
+
+/// RFC 3948 §2: four zero bytes are the non-ESP marker, one 0xff is a keepalive, anything else an SPI.
+fn esp_or_ike(udp: UdpPorts, body: &[u8], body_len: u32) -> Content<'_> {
+    let kind = match body {
+        [0xff] if body_len == 1 => DatagramKind::NatKeepalive,
+        [0, 0, 0, 0, message @ ..] => {
+            let kind = DatagramKind::Ike { udp, message };
+            return Content::new(kind, message.len(), body_len.saturating_sub(4));
+        }
+        packet if packet.len() >= ESP_HEADER_LEN => DatagramKind::Esp {
+            udp: Some(udp),
+            packet,
+        },
+        _ => DatagramKind::Other("UDP 4500 without ESP or IKE"),
+    };
+    Content::new(kind, body.len(), body_len)
+}
+
+fn udp_name(ports: UdpPorts) -> &'static str {
+    match (ports.src, ports.dst) {
+        (1701, _) | (_, 1701) => "L2TP in clear",
+        (_, 4789 | 8472) => "VXLAN",
+        (_, 2152) => "GTP",
+        (_, 51820) | (51820, _) => "WireGuard",
+        _ => "UDP",
+    }
+}
+
+fn protocol_name(number: u8) -> &'static str {
+    match number {
+        1 => "ICMP",
+        2 => "IGMP",
+        protocol::IPV4 | protocol::IPV6 => "IP in IP",
+        protocol::TCP => "TCP",
+        33 => "DCCP",
+        46 => "RSVP",
+        protocol::GRE => "GRE",
+        58 => "ICMPv6",
+        59 => "IPv6 without next header",
+        88 => "EIGRP",
+        89 => "OSPF",
+        97 => "EtherIP",
+        103 => "PIM",
+        108 => "IPComp",
+        112 => "VRRP",
+        115 => "L2TPv3",
+        132 => "SCTP",
+        137 => "MPLS in IP",
+        _ => "another IP protocol",
+    }
+}

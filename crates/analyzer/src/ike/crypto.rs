@@ -1,0 +1,332 @@
+//! The hashes and block ciphers of IKE. Names and numbers: RFC 2409 Appendix A, RFC 4868, the IANA registries
+//! "Internet Key Exchange (IKE) Attributes".
+
+use cbc::cipher::block_padding::NoPadding;
+use cbc::cipher::{BlockCipherDecrypt, BlockModeDecrypt, InnerIvInit, KeyInit};
+use hmac::{Hmac, Mac};
+use sha2::Digest;
+use zeroize::Zeroizing;
+
+/// A hash function; as HMAC it is also the prf of IKEv1 (RFC 2409 §4) and of IKEv2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hash {
+    Md5,
+    Sha1,
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+macro_rules! with_hash {
+    ($hash:expr, $type:ident => $body:expr) => {
+        match $hash {
+            Hash::Md5 => {
+                type $type = md5::Md5;
+                $body
+            }
+            Hash::Sha1 => {
+                type $type = sha1::Sha1;
+                $body
+            }
+            Hash::Sha256 => {
+                type $type = sha2::Sha256;
+                $body
+            }
+            Hash::Sha384 => {
+                type $type = sha2::Sha384;
+                $body
+            }
+            Hash::Sha512 => {
+                type $type = sha2::Sha512;
+                $body
+            }
+        }
+    };
+}
+
+impl Hash {
+    /// All of them, the usual ones first.
+    pub(super) const ALL: [Hash; 5] = [Hash::Sha1, Hash::Sha256, Hash::Md5, Hash::Sha384, Hash::Sha512];
+
+    /// By the Hash Algorithm attribute of phase 1.
+    pub(super) fn from_ikev1(id: u64) -> Option<Hash> {
+        Some(match id {
+            1 => Hash::Md5,
+            2 => Hash::Sha1,
+            4 => Hash::Sha256,
+            5 => Hash::Sha384,
+            6 => Hash::Sha512,
+            _ => return None,
+        })
+    }
+
+    /// The hash with outputs of `len` bytes, which is also the length of the SKEYIDs that it makes.
+    pub(super) fn from_len(len: usize) -> Option<Hash> {
+        Hash::ALL.into_iter().find(|h| h.len() == len)
+    }
+
+    /// Bytes of output.
+    pub(super) fn len(self) -> usize {
+        match self {
+            Hash::Md5 => 16,
+            Hash::Sha1 => 20,
+            Hash::Sha256 => 32,
+            Hash::Sha384 => 48,
+            Hash::Sha512 => 64,
+        }
+    }
+
+    /// The plain hash of `parts`, one after the other.
+    pub(super) fn digest(self, parts: &[&[u8]]) -> Vec<u8> {
+        with_hash!(self, H => {
+            let mut hash = H::new();
+            parts.iter().for_each(|part| Digest::update(&mut hash, part));
+            hash.finalize().to_vec()
+        })
+    }
+
+    /// HMAC (RFC 2104) over `parts`: the prf.
+    pub(super) fn prf(self, key: &[u8], parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
+        with_hash!(self, H => {
+            // HMAC takes keys of every length (RFC 2104 §3), so this never is the empty answer.
+            let Ok(mut mac) = <Hmac<H> as hmac::KeyInit>::new_from_slice(key) else {
+                return Zeroizing::new(Vec::new());
+            };
+            parts.iter().for_each(|part| mac.update(part));
+            Zeroizing::new(mac.finalize().into_bytes().to_vec())
+        })
+    }
+}
+
+/// A block cipher in CBC mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockCipher {
+    Aes,
+    Camellia,
+    TripleDes,
+    Des,
+}
+
+impl BlockCipher {
+    /// All of them, the usual ones first.
+    pub(super) const ALL: [BlockCipher; 4] = [
+        BlockCipher::Aes,
+        BlockCipher::TripleDes,
+        BlockCipher::Camellia,
+        BlockCipher::Des,
+    ];
+
+    /// By the Encryption Algorithm attribute of phase 1.
+    pub(super) fn from_ikev1(id: u64) -> Option<BlockCipher> {
+        Some(match id {
+            1 => BlockCipher::Des,
+            5 => BlockCipher::TripleDes,
+            7 => BlockCipher::Aes,
+            8 => BlockCipher::Camellia,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a block.
+    pub(super) fn block_len(self) -> usize {
+        match self {
+            BlockCipher::Aes | BlockCipher::Camellia => 16,
+            BlockCipher::TripleDes | BlockCipher::Des => 8,
+        }
+    }
+
+    /// Key lengths in bytes; the first is used when a message names none.
+    pub(super) fn key_lens(self) -> &'static [usize] {
+        match self {
+            BlockCipher::Aes | BlockCipher::Camellia => &[16, 24, 32],
+            BlockCipher::TripleDes => &[24],
+            BlockCipher::Des => &[8],
+        }
+    }
+
+    /// Decrypts whole blocks. `None` when key, IV or ciphertext have a length that does not fit.
+    pub(super) fn decrypt_cbc(self, key: &[u8], iv: &[u8], ciphertext: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        match (self, key.len()) {
+            (BlockCipher::Aes, 16) => cbc_decrypt::<aes::Aes128>(key, iv, ciphertext),
+            (BlockCipher::Aes, 24) => cbc_decrypt::<aes::Aes192>(key, iv, ciphertext),
+            (BlockCipher::Aes, 32) => cbc_decrypt::<aes::Aes256>(key, iv, ciphertext),
+            (BlockCipher::Camellia, 16) => cbc_decrypt::<camellia::Camellia128>(key, iv, ciphertext),
+            (BlockCipher::Camellia, 24) => cbc_decrypt::<camellia::Camellia192>(key, iv, ciphertext),
+            (BlockCipher::Camellia, 32) => cbc_decrypt::<camellia::Camellia256>(key, iv, ciphertext),
+            (BlockCipher::TripleDes, 24) => cbc_decrypt::<des::TdesEde3>(key, iv, ciphertext),
+            (BlockCipher::Des, 8) => cbc_decrypt::<des::Des>(key, iv, ciphertext),
+            _ => None,
+        }
+    }
+}
+
+fn cbc_decrypt<C: BlockCipherDecrypt + KeyInit>(
+    key: &[u8],
+    iv: &[u8],
+    ciphertext: &[u8],
+) -> Option<Zeroizing<Vec<u8>>> {
+    let cipher = C::new_from_slice(key).ok()?;
+    let mode = cbc::Decryptor::inner_iv_slice_init(cipher, iv).ok()?;
+    let mut bytes = Zeroizing::new(ciphertext.to_vec());
+    mode.decrypt_padded::<NoPadding>(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The encryption key that phase 1 uses, from SKEYID_e (RFC 2409 Appendix B): its first bytes, or, when it is too
+/// short, K1 | K2 | … with K1 = prf(SKEYID_e, 0) and Ki = prf(SKEYID_e, Ki-1).
+pub(super) fn phase1_key(hash: Hash, skeyid_e: &[u8], len: usize) -> Zeroizing<Vec<u8>> {
+    if let Some(key) = skeyid_e.get(..len) {
+        return Zeroizing::new(key.to_vec());
+    }
+    let mut key = Zeroizing::new(Vec::with_capacity(len + hash.len()));
+    let mut block = hash.prf(skeyid_e, &[&[0]]);
+    while key.len() < len {
+        key.extend_from_slice(&block);
+        block = hash.prf(skeyid_e, &[&block]);
+    }
+    key.truncate(len);
+    key
+}
+
+/// KEYMAT of one IPsec SA (RFC 2409 §5.5): K1 = prf(SKEYID_d, seed), Ki = prf(SKEYID_d, Ki-1 | seed), where
+/// seed = [g(qm)^xy |] protocol | SPI | Ni_b | Nr_b.
+pub(super) fn keymat(hash: Hash, skeyid_d: &[u8], seed: &[&[u8]], len: usize) -> Zeroizing<Vec<u8>> {
+    let mut keymat = Zeroizing::new(Vec::with_capacity(len + hash.len()));
+    let mut block = Zeroizing::new(Vec::new());
+    while keymat.len() < len {
+        let mut parts: Vec<&[u8]> = vec![&block];
+        parts.extend_from_slice(seed);
+        block = hash.prf(skeyid_d, &parts);
+        keymat.extend_from_slice(&block);
+    }
+    keymat.truncate(len);
+    keymat
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hex_literal::hex;
+
+    /// The vector of a published pluto log: SKEYID_e and the key it expanded to.
+    #[test]
+    fn expands_skeyid_e_to_longer_keys() {
+        let skeyid_e = hex!("b01681215f16202303186d2814dc5686ca5a4733");
+        let long = hex!("449e829ea966d421fbcb86bd7ad92e865abab15baa5c672a 3054cd41eed91da1");
+        assert_eq!(*phase1_key(Hash::Sha1, &skeyid_e, 24), long[..24]);
+        assert_eq!(*phase1_key(Hash::Sha1, &skeyid_e, 32), long);
+        assert_eq!(*phase1_key(Hash::Sha1, &skeyid_e, 16), skeyid_e[..16]);
+    }
+
+    /// RFC 2202 test case 2 and RFC 4231 test case 2: key "Jefe".
+    #[test]
+    fn prf_is_hmac() {
+        let message: &[&[u8]] = &[b"what do ya want ", b"for nothing?"];
+        assert_eq!(
+            *Hash::Md5.prf(b"Jefe", message),
+            hex!("750c783e6ab0b503eaa86e310a5db738")
+        );
+        assert_eq!(
+            *Hash::Sha1.prf(b"Jefe", message),
+            hex!("effcdf6ae5eb2fa2d27416d5f184df9c259a7c79")
+        );
+        assert_eq!(
+            *Hash::Sha256.prf(b"Jefe", message),
+            hex!("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+        );
+        assert_eq!(
+            *Hash::Sha384.prf(b"Jefe", message),
+            hex!(
+                "af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e"
+                "8e2240ca5e69e2c78b3239ecfab21649"
+            )
+        );
+        assert_eq!(
+            *Hash::Sha512.prf(b"Jefe", message),
+            hex!(
+                "164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea250554"
+                "9758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737"
+            )
+        );
+    }
+
+    /// RFC 3602 §4 case 2 (AES-128) and NIST SP 800-38A F.2.4, F.2.6 (AES-192, AES-256).
+    #[test]
+    fn aes_cbc_vectors() {
+        let plain = BlockCipher::Aes.decrypt_cbc(
+            &hex!("c286696d887c9aa0611bbb3e2025a45a"),
+            &hex!("562e17996d093d28ddb3ba695a2e6f58"),
+            &hex!("d296cd94c2cccf8a3a863028b5e1dc0a7586602d253cfff91b8266bea6d61ab1"),
+        );
+        assert_eq!(
+            *plain.unwrap(),
+            hex!("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f")
+        );
+        let iv = hex!("000102030405060708090a0b0c0d0e0f");
+        let block = hex!("6bc1bee22e409f96e93d7e117393172a");
+        let plain = BlockCipher::Aes.decrypt_cbc(
+            &hex!("8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b"),
+            &iv,
+            &hex!("4f021db243bc633d7178183a9fa071e8"),
+        );
+        assert_eq!(*plain.unwrap(), block);
+        let plain = BlockCipher::Aes.decrypt_cbc(
+            &hex!("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"),
+            &iv,
+            &hex!("f58c4c04d6e5f1ba779eabfb5f7bfbd6"),
+        );
+        assert_eq!(*plain.unwrap(), block);
+    }
+
+    /// FIPS 46-3's known answer for DES, NIST SP 800-67 B.1 for TDEA, RFC 3713 Appendix A for Camellia; one block with a zero IV
+    /// is ECB.
+    #[test]
+    fn other_ciphers() {
+        let des = BlockCipher::Des.decrypt_cbc(&hex!("0123456789abcdef"), &[0; 8], &hex!("3fa40e8a984d4815"));
+        assert_eq!(*des.unwrap(), *b"Now is t");
+        let tdes = BlockCipher::TripleDes.decrypt_cbc(
+            &hex!("0123456789abcdef23456789abcdef01456789abcdef0123"),
+            &[0; 8],
+            &hex!("a826fd8ce53b855f"),
+        );
+        assert_eq!(*tdes.unwrap(), *b"The qufc");
+        let camellia = BlockCipher::Camellia.decrypt_cbc(
+            &hex!("0123456789abcdeffedcba9876543210"),
+            &[0; 16],
+            &hex!("67673138549669730857065648eabe43"),
+        );
+        assert_eq!(*camellia.unwrap(), hex!("0123456789abcdeffedcba9876543210"));
+    }
+
+    #[test]
+    fn wrong_lengths_give_nothing() {
+        assert!(
+            BlockCipher::Aes
+                .decrypt_cbc(&[0; 17], &[0; 16], &[0; 16])
+                .is_none()
+        );
+        assert!(
+            BlockCipher::Aes
+                .decrypt_cbc(&[0; 16], &[0; 8], &[0; 16])
+                .is_none()
+        );
+        assert!(
+            BlockCipher::Aes
+                .decrypt_cbc(&[0; 16], &[0; 16], &[0; 15])
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn keymat_iterates_and_cuts() {
+        let seed: &[&[u8]] = &[&[3], &[1, 2, 3, 4], b"ni", b"nr"];
+        let long = keymat(Hash::Sha1, b"d", seed, 50);
+        assert_eq!(long.len(), 50);
+        assert_eq!(long[..36], *keymat(Hash::Sha1, b"d", seed, 36));
+        assert_eq!(long[..20], *Hash::Sha1.prf(b"d", seed));
+        assert_eq!(
+            long[20..40],
+            *Hash::Sha1.prf(b"d", &[&long[..20], &[3, 1, 2, 3, 4], b"ninr"])
+        );
+    }
+}

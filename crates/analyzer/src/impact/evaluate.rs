@@ -1,0 +1,338 @@
+//! One run of the method from the series to the decision; the sensitivity runs are the same with one choice changed.
+
+use super::aggregate::{MeanStall, minimum_detectable};
+use super::baseline::{CHOSEN_WINDOW_S, Ruler, Window, fitting_windows};
+use super::gap::{FreeGaps, in_order, longest_touching, test_window_s};
+use super::grid::{Grid, Span};
+use super::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
+use super::placebo::{Plan, Pool, corrected_p, real_z};
+use super::stall::{Dip, Stall, dip, stall};
+use super::transfer::{self, Placed};
+use super::verdict::{self, Decision, Evidence};
+use super::{RekeyMoment, Settings, Traffic, Transfer};
+use std::sync::Arc;
+
+/// Base bins in a bin of the method: 10 ms where the base is 5 ms.
+const BASE_BINS: usize = 2;
+/// A W has a null of its own where at least this share of the run is free at that W.
+pub(super) const FREE_SHARE: f64 = 0.6;
+
+/// What a sensitivity run changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choices {
+    /// Base bins per bin.
+    pub(super) group: usize,
+    /// Base bins left out at the beginning: shifts the bin origin.
+    pub(super) shift: usize,
+    /// The window begins and is anchored at t_Q.
+    pub(super) anchor_at_start: bool,
+    /// Only the baseline before the rekey.
+    pub(super) before_only: bool,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Choices {
+            group: BASE_BINS,
+            shift: 0,
+            anchor_at_start: false,
+            before_only: false,
+        }
+    }
+}
+
+/// All intermediate results of one run.
+#[derive(Debug)]
+pub(super) struct Evaluation {
+    /// The series.
+    pub(super) grid: Arc<Grid>,
+    /// The transfer; empty where there is none.
+    pub(super) run: Span,
+    /// All rekeys in order of t_Q.
+    pub(super) placed: Vec<Placed>,
+    /// Those that count.
+    pub(super) used: Vec<Placed>,
+    /// Window lengths that fit.
+    pub(super) windows: Vec<Window>,
+    /// `stalls[w][k]` of the used rekeys.
+    pub(super) stalls: Vec<Vec<Stall>>,
+    /// `ranks[w][k]` among the placebos, where W has a null.
+    pub(super) ranks: Vec<Option<Vec<f64>>>,
+    /// Per used rekey.
+    pub(super) hurt: Vec<Hurt>,
+    /// Per used rekey, where it has a baseline.
+    pub(super) dips: Vec<Option<Dip>>,
+    /// Per window, from three used rekeys on.
+    pub(super) means: Vec<Option<MeanStall>>,
+    /// MDE at the chosen W.
+    pub(super) minimum_detectable_s: Option<f64>,
+    /// No fitting W leaves 60 % of the run free.
+    pub(super) mostly_affected: bool,
+    /// The verdict.
+    pub(super) decision: Decision,
+    /// Document index per moment given.
+    pub(super) indexes: Vec<usize>,
+}
+
+/// Runs the method once.
+pub(super) fn evaluate(
+    traffic: &Traffic,
+    rekeys: &[RekeyMoment],
+    settings: &Settings,
+    choices: &Choices,
+) -> Evaluation {
+    let mut e = Evaluation::without_traffic(rekeys);
+    if !transfer::is_sound(traffic) || (settings.outer && transfer::only_acknowledges(traffic)) {
+        return e;
+    }
+    // The transfer is found on the method's own bins, so that every sensitivity run speaks of the same one.
+    let Some(found) = transfer::find(&Grid::new(traffic, BASE_BINS, 0)) else {
+        return e;
+    };
+    e.grid = Arc::new(Grid::new(traffic, choices.group, choices.shift));
+    e.run = transfer::span(&e.grid, found);
+    let busy_median = transfer::busy_median(&e.grid, e.run);
+    e.placed = transfer::place(&e.grid, e.run, rekeys, choices.anchor_at_start);
+    transfer::leave_out_idle(&e.grid, busy_median, &mut e.placed, settings.time_triggered);
+    e.used = e.placed.iter().filter(|p| p.used).copied().collect();
+    e.windows = fitting_windows(&e.grid, e.run, &e.placed, &e.used);
+    let grid = Arc::clone(&e.grid);
+    let ruler = Ruler {
+        grid: &grid,
+        run: e.run,
+        busy_median,
+        before_only: choices.before_only,
+    };
+    e.measure(&ruler, traffic, settings);
+    e
+}
+
+impl Evaluation {
+    fn without_traffic(rekeys: &[RekeyMoment]) -> Evaluation {
+        let empty = Traffic {
+            start: crate::time::Timestamp(0),
+            base_bin_s: 1.0,
+            bytes: Vec::new(),
+            gaps: Vec::new(),
+            gaps_total: 0,
+        };
+        Evaluation {
+            grid: Arc::new(Grid::new(&empty, 1, 0)),
+            run: Span { from: 0, to: 0 },
+            placed: Vec::new(),
+            used: Vec::new(),
+            windows: Vec::new(),
+            stalls: Vec::new(),
+            ranks: Vec::new(),
+            hurt: Vec::new(),
+            dips: Vec::new(),
+            means: Vec::new(),
+            minimum_detectable_s: None,
+            mostly_affected: false,
+            decision: Decision::no_traffic(),
+            indexes: rekeys.iter().map(|r| r.index).collect(),
+        }
+    }
+
+    fn measure(&mut self, ruler: &Ruler<'_>, traffic: &Traffic, settings: &Settings) {
+        let plan = Plan {
+            time_clock: settings.time_triggered,
+            draws: settings.draws,
+            seed: settings.seed,
+        };
+        let pool = self.fit_pool(ruler, plan);
+        let at = |w: &Window| {
+            self.used
+                .iter()
+                .map(|k| stall(ruler, k.start, k.switch, w))
+                .collect()
+        };
+        self.stalls = self.windows.iter().map(at).collect();
+        let eligible = self.eligible();
+        self.mostly_affected = !self.windows.is_empty() && eligible.is_empty();
+        let bias = |w: usize| pool.as_ref().and_then(|p| p.bias_s.get(w).copied().flatten());
+        self.means = (0..self.windows.len())
+            .map(|w| MeanStall::of(&self.seconds(w), bias(w)))
+            .collect();
+        self.ranks = (0..self.windows.len())
+            .map(|w| self.ranks_at(w, pool.as_ref(), &eligible))
+            .collect();
+        let chosen = self.chosen_window();
+        self.minimum_detectable_s = chosen.and_then(|w| minimum_detectable(&self.seconds(w)));
+        self.judge_each(pool.as_ref(), chosen, traffic);
+        self.measure_dips(ruler, chosen);
+        let p = self.test(pool.as_ref(), &eligible, plan);
+        self.decision = verdict::decide(&Evidence {
+            rekeys_known: settings.rekeys_total.max(self.indexes.len()),
+            stalls: &(0..self.windows.len())
+                .map(|w| self.seconds(w))
+                .collect::<Vec<_>>(),
+            means: &self.means,
+            p: &p,
+            eligible: &eligible,
+            chosen,
+            mostly_affected: self.mostly_affected,
+            hurt: &self.hurt,
+            interest_s: self.interest_s(settings),
+        });
+    }
+
+    /// Placebos; the largest windows are given up where none fits into the run.
+    fn fit_pool(&mut self, ruler: &Ruler<'_>, plan: Plan) -> Option<Pool> {
+        while !self.windows.is_empty() && !self.used.is_empty() {
+            if let Some(pool) = Pool::new(ruler, &self.windows, &self.used, plan) {
+                return Some(pool);
+            }
+            self.windows.pop();
+        }
+        None
+    }
+
+    /// Windows with a free share of at least 60 %.
+    fn eligible(&self) -> Vec<usize> {
+        (0..self.windows.len())
+            .filter(|&w| self.windows[w].free_share >= FREE_SHARE)
+            .collect()
+    }
+
+    /// The window fixed in advance: 0.5 s, else the smallest.
+    pub(super) fn chosen_window(&self) -> Option<usize> {
+        let half = self.windows.iter().position(|w| w.seconds == CHOSEN_WINDOW_S);
+        half.or((!self.windows.is_empty()).then_some(0))
+    }
+
+    /// Stalls of the used rekeys at one window, seconds.
+    pub(super) fn seconds(&self, window: usize) -> Vec<f64> {
+        self.stalls
+            .get(window)
+            .map(|s| s.iter().map(|s| s.seconds).collect())
+            .unwrap_or_default()
+    }
+
+    fn ranks_at(&self, window: usize, pool: Option<&Pool>, eligible: &[usize]) -> Option<Vec<f64>> {
+        let pool = pool.filter(|_| eligible.contains(&window))?;
+        Some(
+            self.seconds(window)
+                .iter()
+                .map(|&s| pool.rank(window, s))
+                .collect(),
+        )
+    }
+
+    /// p per window; empty where placebos have no null or there are too few rekeys.
+    fn test(&self, pool: Option<&Pool>, eligible: &[usize], plan: Plan) -> Vec<Option<f64>> {
+        let mut p = vec![None; self.windows.len()];
+        let (Some(pool), false) = (pool, eligible.is_empty()) else {
+            return p;
+        };
+        if self.used.len() < super::aggregate::LEAST_REKEYS {
+            return p;
+        }
+        let largest = pool.largest_z(self.used.len(), eligible, plan);
+        for &w in eligible {
+            p[w] = Some(corrected_p(&largest, real_z(&self.seconds(w), pool.bias_s[w])));
+        }
+        p
+    }
+
+    /// The gap test and the list of rekeys that hurt.
+    fn judge_each(&mut self, pool: Option<&Pool>, chosen: Option<usize>, traffic: &Traffic) {
+        let gaps = in_order(traffic);
+        let free = FreeGaps::new(&self.grid, self.run, &self.placed, &gaps, traffic.gaps_total);
+        let stalls = chosen.map(|w| self.seconds(w));
+        let mut p = Vec::with_capacity(self.used.len());
+        self.hurt.clear();
+        for (k, rekey) in self.used.iter().enumerate() {
+            let gap_s = longest_touching(&gaps, rekey);
+            let p_gap = gap_s.map_or(1.0, |g| free.p(g, test_window_s(rekey)));
+            let p_stall = match (pool, chosen, &stalls) {
+                (Some(pool), Some(w), Some(s)) if !self.mostly_affected => {
+                    Some(hurt::p_stall(s[k], pool.rank(w, s[k])))
+                }
+                _ => None,
+            };
+            p.push(hurt::combine(p_stall, p_gap));
+            self.hurt.push(Hurt {
+                gap_s,
+                p_gap,
+                q: 1.0,
+                hurt: false,
+            });
+        }
+        for (rekey, q) in self.hurt.iter_mut().zip(hurt::adjust(&p)) {
+            rekey.q = q;
+            rekey.hurt = q <= FALSE_DISCOVERY_RATE;
+        }
+    }
+
+    fn measure_dips(&mut self, ruler: &Ruler<'_>, chosen: Option<usize>) {
+        self.dips = vec![None; self.used.len()];
+        let Some(w) = chosen else { return };
+        for (k, rekey) in self.used.iter().enumerate() {
+            let next = self
+                .placed
+                .iter()
+                .map(|p| p.start)
+                .find(|&s| s > rekey.switch)
+                .unwrap_or(i64::MAX);
+            let rate = self.stalls[w][k].baseline.rate;
+            self.dips[k] = dip(ruler, rekey.start, rekey.switch, &self.windows[w], rate, next);
+        }
+    }
+
+    /// Number of used rekeys.
+    pub(super) fn used_count(&self) -> usize {
+        self.used.len()
+    }
+
+    /// Document indexes of the rekeys that hurt, ascending.
+    pub(super) fn hurt_indexes(&self) -> Vec<usize> {
+        let hurt = self.used.iter().zip(&self.hurt).filter(|(_, h)| h.hurt);
+        let mut indexes: Vec<usize> = hurt
+            .filter_map(|(k, _)| self.indexes.get(k.moment).copied())
+            .collect();
+        indexes.sort_unstable();
+        indexes
+    }
+
+    /// The transfer, for the comparison of captures.
+    pub(super) fn transfer(&self) -> Option<Transfer> {
+        (self.run.len() > 0).then(|| Transfer {
+            from_s: self.grid.start_of(self.run.from),
+            to_s: self.grid.start_of(self.run.to),
+            bytes: self.grid.bytes(self.run.from, self.run.to),
+            rekeys: self.used.len(),
+        })
+    }
+
+    /// Length of the transfer, seconds.
+    pub(super) fn run_s(&self) -> f64 {
+        self.grid.seconds(self.run.len())
+    }
+
+    /// Mean distance of the used rekeys, seconds; the length of the transfer for a single one.
+    pub(super) fn mean_interval_s(&self) -> Option<f64> {
+        let (first, last) = (self.used.first()?, self.used.last()?);
+        let between = last.started_s - first.started_s;
+        Some(if between > 0.0 {
+            between / (self.used.len() - 1) as f64
+        } else {
+            self.run_s()
+        })
+    }
+
+    /// Effect of interest: its share of the mean rekey interval, seconds.
+    pub(super) fn interest_s(&self, settings: &Settings) -> Option<f64> {
+        self.mean_interval_s().map(|s| s * settings.interest)
+    }
+
+    /// The window at which the stall is sized.
+    pub(super) fn decided_window(&self) -> Option<&Window> {
+        self.windows.get(self.decision.window?)
+    }
+
+    /// The mean stall at that window.
+    pub(super) fn decided_stall(&self) -> Option<MeanStall> {
+        self.means.get(self.decision.window?).copied().flatten()
+    }
+}

@@ -1,0 +1,323 @@
+//! The verdict and the arithmetic bound in words: complete answers with numbers.
+
+mod words;
+
+use super::Settings;
+use super::aggregate::{LEAST_REKEYS, MeanStall};
+use super::evaluate::Evaluation;
+use super::projection::Attribution;
+use crate::analysis::{Direction, Estimate, Verdict};
+use words::{interval, list, megabytes, p_value, percent, plural, rate, seconds};
+
+/// Stall for which the bound gives the cost, seconds.
+const EXAMPLE_STALL_S: f64 = 0.1;
+/// Up to how far raw stalls of volume-triggered rekeys are too low (they fall in fast moments), for the reader.
+const BIAS_NOTE: &str = " The stall may be up to 25 ms too low: volume-triggered rekeys fall in fast moments, and these \
+                         are too close together to measure by how much.";
+const AFFECTED_NOTE: &str = " Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: \
+                             the verdict rests on the interval and on silences that are rare elsewhere.";
+const OUTER_NOTE: &str =
+    " Counted are outer bytes, because keys are missing: retransmissions count as throughput.";
+
+const NO_EXCHANGE_NOTE: &str = " Where no IKE exchange was captured, what was lost more than 0.3 s before the switch is not \
+                                counted.";
+
+/// The verdict sentence, the first line of the report, with the reservations that belong to it.
+pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> String {
+    let view = View {
+        e,
+        attribution,
+        settings,
+    };
+    let mut text = match e.decision.verdict {
+        Verdict::NoTraffic => view.no_traffic(),
+        Verdict::NoRekeys => view.no_rekeys(),
+        Verdict::Shown => view.shown(),
+        Verdict::Some => view.some(),
+        Verdict::Bounded => view.bounded(),
+        Verdict::Inconclusive => view.inconclusive(),
+    };
+    text += &view.explained();
+    if let Some(stall) = e.decided_stall() {
+        if e.mostly_affected {
+            text += AFFECTED_NOTE;
+        }
+        if stall.bias_s.is_none() && !settings.time_triggered {
+            text += BIAS_NOTE;
+        }
+    }
+    if e.used.iter().any(|k| k.assumed_start) {
+        text += NO_EXCHANGE_NOTE;
+    }
+    if settings.outer {
+        text += OUTER_NOTE;
+    }
+    text
+}
+
+/// What the rekeys would have to waste, whatever the tests say.
+pub(super) fn arithmetic_bound(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> String {
+    let (Some(observed), Some(interval_s)) = (attribution.observed_bps, e.mean_interval_s()) else {
+        return "No rekey lies within a transfer, so there is nothing to bound.".to_owned();
+    };
+    let volume_bits = observed * interval_s;
+    let cost = percent(EXAMPLE_STALL_S / interval_s);
+    let every = format!(
+        "a rekey every {} ({})",
+        seconds(interval_s),
+        megabytes(volume_bits / 8.0)
+    );
+    let example = format!(
+        "With {every}, each {} of stall per rekey costs {cost}",
+        seconds(EXAMPLE_STALL_S)
+    );
+    match settings.reference_bps.filter(|&r| r > observed) {
+        Some(reference) => format!(
+            "To bring {} down to {} by rekeys alone, each rekey would have to waste {}. {example}.",
+            rate(reference),
+            rate(observed),
+            seconds(volume_bits / observed - volume_bits / reference),
+        ),
+        None => format!(
+            "{example} of the {} seen; to halve a rate, each rekey would have to waste half of that time, {}.",
+            rate(observed),
+            seconds(interval_s / 2.0),
+        ),
+    }
+}
+
+struct View<'a> {
+    e: &'a Evaluation,
+    attribution: &'a Attribution,
+    settings: &'a Settings,
+}
+
+impl View<'_> {
+    fn direction(&self) -> &'static str {
+        match self.settings.direction {
+            Direction::AToB => "upload (a → b)",
+            Direction::BToA => "download (b → a)",
+        }
+    }
+
+    fn no_traffic(&self) -> String {
+        let rekeys = plural(self.settings.rekeys_total, "rekey");
+        format!(
+            "The {} carries too little data to tell what its {rekeys} cost.",
+            self.direction()
+        )
+    }
+
+    fn no_rekeys(&self) -> String {
+        let bytes = self.e.grid.bytes(self.e.run.from, self.e.run.to);
+        let rate = rate(self.attribution.observed_bps.unwrap_or(0.0));
+        format!(
+            "No rekey in this capture: the {} carried {} at {rate}, and rekeys had no part in that.",
+            self.direction(),
+            megabytes(bytes)
+        )
+    }
+
+    fn shown(&self) -> String {
+        let Some(stall) = self.e.decided_stall() else {
+            return String::new();
+        };
+        let at_least = if self.e.decision.at_least { "at least " } else { "" };
+        let share = match &self.attribution.lost_share {
+            Some(share) => format!(", {at_least}{} of the transfer", percent(share.estimate)),
+            None => String::new(),
+        };
+        format!(
+            "Rekeys cost throughput: each stalls the {} for {at_least}{} on average (95 % interval {}){share}; {}{}.",
+            self.direction(),
+            seconds(stall.mean),
+            interval(stall.low, stall.high),
+            self.hurt_of_all(),
+            self.p_in_brackets(),
+        )
+    }
+
+    fn some(&self) -> String {
+        let (hurt, one) = (self.hurt_list(), self.e.hurt_indexes().len() == 1);
+        let silence = format!(
+            "{hurt} of {} stall{} the {} (longest silence {})",
+            self.e.used_count(),
+            if one { "s" } else { "" },
+            self.direction(),
+            seconds(self.longest_hurt_gap_s()),
+        );
+        match self.e.decided_stall() {
+            Some(stall) => format!(
+                "Single rekeys cost throughput: {silence}; an average cost of all of them is not shown ({}{}).",
+                mean_in_words(&stall),
+                self.p_after_semicolon(),
+            ),
+            None => format!(
+                "Single rekeys cost throughput: {silence}; {}.",
+                self.why_no_mean()
+            ),
+        }
+    }
+
+    fn bounded(&self) -> String {
+        let Some(stall) = self.e.decided_stall() else {
+            return String::new();
+        };
+        format!(
+            "No cost of rekeys is shown: within {} of the switch, a rekey costs the {} at most {} on average ({}), less \
+             than the {} that would matter; {}{}.",
+            self.window(),
+            self.direction(),
+            seconds(stall.high),
+            mean_in_words(&stall),
+            self.interest(),
+            self.hurt_of_all(),
+            self.p_in_brackets(),
+        )
+    }
+
+    fn inconclusive(&self) -> String {
+        let Some(stall) = self.e.decided_stall() else {
+            let some = if self.e.used_count() == 0 {
+                String::new()
+            } else {
+                format!("; {}", self.hurt_of_all())
+            };
+            return format!("Inconclusive: {}{some}.", self.why_no_mean());
+        };
+        format!(
+            "Inconclusive: within {} of the switch, a rekey may cost the {} up to {} on average ({}{}), and {} would \
+             matter; {}; {}.",
+            self.window(),
+            self.direction(),
+            seconds(stall.high),
+            mean_in_words(&stall),
+            self.p_after_semicolon(),
+            self.interest(),
+            self.hurt_of_all(),
+            self.what_is_needed(),
+        )
+    }
+
+    /// The minimum detectable stall, and how many rekeys would make it the effect of interest (it falls with √N).
+    fn what_is_needed(&self) -> String {
+        let used = self.e.used_count();
+        let (Some(mde), Some(interest)) = (self.e.minimum_detectable_s, self.e.interest_s(self.settings))
+        else {
+            return "a longer capture is needed".to_owned();
+        };
+        let needed = (used as f64 * (mde / interest).powi(2)).ceil();
+        let more = if needed.is_finite() && needed > used as f64 {
+            format!("about {needed:.0} rekeys like these are needed")
+        } else {
+            "a longer capture is needed".to_owned()
+        };
+        format!(
+            "these {used} rekeys can show stalls from {} on, {more}",
+            seconds(mde)
+        )
+    }
+
+    fn why_no_mean(&self) -> String {
+        let used = self.e.used_count();
+        let total = self.settings.rekeys_total.max(self.e.placed.len());
+        if used == 0 {
+            return format!(
+                "none of the {} lies within the transfer of the {}",
+                plural(total, "rekey"),
+                self.direction()
+            );
+        }
+        if used < LEAST_REKEYS {
+            let verb = if used == 1 { "lies" } else { "lie" };
+            return format!(
+                "only {} of {total} {verb} within the transfer of the {}, and a mean with an interval needs \
+                 {LEAST_REKEYS}",
+                plural(used, "rekey"),
+                self.direction()
+            );
+        }
+        "the rekeys are too close together: no undisturbed traffic lies between them to compare with"
+            .to_owned()
+    }
+
+    fn window(&self) -> String {
+        let s = self.e.decided_window().map_or(0.0, |w| w.seconds);
+        format!("{s} s")
+    }
+
+    fn interest(&self) -> String {
+        let s = self.e.interest_s(self.settings).unwrap_or(0.0);
+        format!(
+            "{} ({} of throughput)",
+            seconds(s),
+            percent(self.settings.interest)
+        )
+    }
+
+    fn hurt_list(&self) -> String {
+        list(&self.e.hurt_indexes())
+    }
+
+    fn hurt_of_all(&self) -> String {
+        let (hurt, used) = (self.e.hurt_indexes().len(), self.e.used_count());
+        match hurt {
+            0 if used == 1 => "the one rekey does not stand out".to_owned(),
+            0 => format!("none of the {used} rekeys stands out by itself"),
+            _ if hurt == used => format!("{hurt} of {used} rekeys hurt"),
+            _ => format!("{hurt} of {used} rekeys hurt ({})", self.hurt_list()),
+        }
+    }
+
+    fn longest_hurt_gap_s(&self) -> f64 {
+        self.e
+            .hurt
+            .iter()
+            .filter(|h| h.hurt)
+            .filter_map(|h| h.gap_s)
+            .fold(0.0, f64::max)
+    }
+
+    fn p_in_brackets(&self) -> String {
+        self.e
+            .decision
+            .p
+            .map(|p| format!(" (p = {})", p_value(p)))
+            .unwrap_or_default()
+    }
+
+    fn p_after_semicolon(&self) -> String {
+        self.e
+            .decision
+            .p
+            .map(|p| format!("; p = {}", p_value(p)))
+            .unwrap_or_default()
+    }
+
+    fn explained(&self) -> String {
+        let (Some(share), Some(reference)) = (&self.attribution.explained_share, self.settings.reference_bps)
+        else {
+            return String::new();
+        };
+        let Estimate { estimate, low, high } = *share;
+        let gap = format!("of the gap to {}", rate(reference));
+        if self.e.decision.verdict == Verdict::Shown {
+            format!(
+                " This explains {} ({} to {}) {gap}.",
+                percent(estimate),
+                percent(low),
+                percent(high)
+            )
+        } else {
+            format!(" Rekeys explain at most {} {gap}.", percent(high.max(0.0)))
+        }
+    }
+}
+
+fn mean_in_words(stall: &MeanStall) -> String {
+    format!(
+        "mean {}, 95 % interval {}",
+        seconds(stall.mean),
+        interval(stall.low, stall.high)
+    )
+}

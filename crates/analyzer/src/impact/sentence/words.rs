@@ -1,0 +1,181 @@
+//! Numbers for people.
+
+/// Rekeys named one by one; the rest is counted.
+const MOST_NAMED: usize = 10;
+/// Below this, durations are given in milliseconds.
+const MILLISECONDS_BELOW_S: f64 = 0.1;
+
+/// U+2212, the width of a plus.
+fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+/// `0.89 s`, `21 ms`, `−3 ms`.
+pub(super) fn seconds(s: f64) -> String {
+    let (value, unit) = scaled(s, s.abs());
+    format!("{value} {unit}")
+}
+
+fn scaled(s: f64, largest: f64) -> (String, &'static str) {
+    // Rounded first, so that 0.0999 is not "100 ms" beside "0.10 s".
+    if (largest * 1000.0).round() < MILLISECONDS_BELOW_S * 1000.0 {
+        let ms = (s * 1000.0).round();
+        (minus(&format!("{:.0}", ms + 0.0)), "ms")
+    } else if largest < 100.0 {
+        (minus(&format!("{s:.2}")), "s")
+    } else {
+        (minus(&format!("{s:.0}")), "s")
+    }
+}
+
+/// `0.62–1.16 s`; `−17 to 21 ms` where a minus would collide with the dash.
+pub(super) fn interval(low: f64, high: f64) -> String {
+    let largest = low.abs().max(high.abs());
+    let ((a, _), (b, unit)) = (scaled(low, largest), scaled(high, largest));
+    if low < 0.0 {
+        format!("{a} to {b} {unit}")
+    } else {
+        format!("{a}–{b} {unit}")
+    }
+}
+
+/// `23 %`, `1.0 %` below ten.
+pub(super) fn percent(share: f64) -> String {
+    let p = share * 100.0;
+    let text = if p.abs() < 9.95 && p.fract() != 0.0 {
+        format!("{p:.1}")
+    } else {
+        format!("{p:.0}")
+    };
+    minus(&format!("{text} %"))
+}
+
+/// `0.0001`, `0.034`, `0.61`.
+pub(super) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.01 => format!("{p:.4}"),
+        p if p < 0.1 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}
+
+/// `8.39 Mbit/s`, three figures.
+pub(super) fn rate(bps: f64) -> String {
+    let (value, unit) = match bps {
+        b if b >= 1e9 => (b / 1e9, "Gbit/s"),
+        b if b >= 1e6 => (b / 1e6, "Mbit/s"),
+        b => (b / 1e3, "kbit/s"),
+    };
+    format!("{} {unit}", three_figures(value))
+}
+
+/// `16.8 MB`, three figures.
+pub(super) fn megabytes(bytes: f64) -> String {
+    let (value, unit) = match bytes {
+        b if b >= 1e9 => (b / 1e9, "GB"),
+        b if b >= 1e6 => (b / 1e6, "MB"),
+        b => (b / 1e3, "kB"),
+    };
+    format!("{} {unit}", three_figures(value))
+}
+
+fn three_figures(value: f64) -> String {
+    match value {
+        v if v >= 99.95 => format!("{v:.0}"),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// `1 rekey`, `7 rekeys`.
+pub(super) fn plural(n: usize, noun: &str) -> String {
+    if n == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{n} {noun}s")
+    }
+}
+
+/// `rekey 2`, `rekeys 2 and 3`, `rekeys 1, 2, 3 and 40 more`; `indexes` count from 0, people from 1.
+pub(super) fn list(indexes: &[usize]) -> String {
+    let mut names: Vec<String> = indexes
+        .iter()
+        .take(MOST_NAMED)
+        .map(|i| (i + 1).to_string())
+        .collect();
+    if indexes.len() > MOST_NAMED {
+        names.push(format!("{} more", indexes.len() - MOST_NAMED));
+    }
+    match names.split_last() {
+        None => "no rekey".to_owned(),
+        Some((only, [])) => format!("rekey {only}"),
+        Some((last, others)) => format!("rekeys {} and {last}", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(
+            (seconds(0.891).as_str(), seconds(0.021).as_str()),
+            ("0.89 s", "21 ms")
+        );
+        assert_eq!(
+            (seconds(0.0999).as_str(), seconds(0.0994).as_str()),
+            ("0.10 s", "99 ms")
+        );
+        assert_eq!(
+            (seconds(-0.0031).as_str(), seconds(-0.0001).as_str()),
+            ("−3 ms", "0 ms")
+        );
+        assert_eq!(
+            (interval(0.62, 1.16).as_str(), interval(-0.0171, 0.0213).as_str()),
+            ("0.62–1.16 s", "−17 to 21 ms")
+        );
+        assert_eq!(interval(-0.02, 0.14), "−0.02 to 0.14 s");
+    }
+
+    #[test]
+    fn shares_rates_and_volumes() {
+        assert_eq!(
+            (
+                percent(0.231).as_str(),
+                percent(0.0104).as_str(),
+                percent(0.03).as_str()
+            ),
+            ("23 %", "1.0 %", "3 %")
+        );
+        assert_eq!(
+            (
+                rate(8_394_000.0).as_str(),
+                rate(700e6).as_str(),
+                rate(1.2e9).as_str()
+            ),
+            ("8.39 Mbit/s", "700 Mbit/s", "1.20 Gbit/s")
+        );
+        assert_eq!(
+            (megabytes(16.8e6).as_str(), megabytes(1500.0).as_str()),
+            ("16.8 MB", "1.50 kB")
+        );
+        assert_eq!(
+            (
+                p_value(0.0001).as_str(),
+                p_value(0.034).as_str(),
+                p_value(0.61).as_str()
+            ),
+            ("0.0001", "0.034", "0.61")
+        );
+    }
+
+    #[test]
+    fn names_count_from_one() {
+        assert_eq!(list(&[1]), "rekey 2");
+        assert_eq!(list(&[1, 2]), "rekeys 2 and 3");
+        assert_eq!(list(&[0, 1, 2]), "rekeys 1, 2 and 3");
+        let many: Vec<usize> = (0..50).collect();
+        assert_eq!(list(&many), "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 40 more");
+    }
+}

@@ -1,0 +1,87 @@
+//! Where results go. A file appears under its name only when it is complete; a place that cannot be written fails
+//! before the work starts.
+
+use rekeyscope::error::Error;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A sentence for the person, on standard error.
+pub(crate) fn complain(sentence: &str) {
+    let _ = writeln!(io::stderr(), "rekeyscope: {sentence}");
+}
+
+/// Writes to standard output.
+pub(crate) fn to_stdout(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+/// The reader of our output went away: nothing to complain about.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// A file to be written at the end.
+pub(crate) struct Reserved {
+    path: PathBuf,
+    file: File,
+    /// Written first and renamed at the end; `None` where the path is a device or a pipe.
+    temporary: Option<PathBuf>,
+}
+
+impl Reserved {
+    /// Makes sure that `path` can be written.
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Output {
+            path: path.into(),
+            source,
+        };
+        let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
+        if special {
+            let file = File::options().write(true).open(path).map_err(failed)?;
+            return Ok(Reserved {
+                path: path.into(),
+                file,
+                temporary: None,
+            });
+        }
+        let name = path
+            .file_name()
+            .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        let file = File::create(&temporary).map_err(failed)?;
+        Ok(Reserved {
+            path: path.into(),
+            file,
+            temporary: Some(temporary),
+        })
+    }
+
+    /// Writes everything and gives the file its name.
+    pub(crate) fn write(mut self, bytes: &[u8]) -> Result<(), Error> {
+        let result = self.file.write_all(bytes).and_then(|()| self.file.flush());
+        let renamed = result.and_then(|()| match self.temporary.take() {
+            Some(temporary) => fs::rename(&temporary, &self.path),
+            None => Ok(()),
+        });
+        renamed.map_err(|source| Error::Output {
+            path: self.path.clone(),
+            source,
+        })
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}

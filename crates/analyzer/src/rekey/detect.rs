@@ -1,0 +1,202 @@
+//! Child SAs → successions: which one renews which.
+//!
+//! A child SA that begins while another one goes on is a second SA beside it (other traffic selectors), not a renewal.
+//! One that begins under a new IKE SA after a long silence is a new connection.
+
+use super::pair::{ChildSa, first_time, last_time};
+use super::{Evidence, Succession};
+use crate::analysis::ExchangeKind;
+use crate::sa::association::Association;
+use crate::sa::tunnel::TunnelIndex;
+use crate::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::HashMap;
+
+/// An SA that carries packets for longer than this after its supposed successor began …
+const CARRIES_ON_NANOS: i64 = NANOS_PER_SECOND;
+/// … and for longer than this share of its whole life, goes on beside it. (An old SA may drain for 30 s of an hour; two
+/// parallel SAs of 3 s each overlap for most of their lives.)
+const CARRIES_ON_SHARE: f64 = 0.25;
+/// Under a new IKE SA, a child SA that begins this long after the last packet of the old one is a new connection.
+const NEW_CONNECTION_NANOS: i64 = 30 * NANOS_PER_SECOND;
+/// A phase 1 that finished within this before the exchange makes the rekey a reauthentication.
+const REAUTHENTICATION_NANOS: i64 = 10 * NANOS_PER_SECOND;
+/// Most parallel child SAs of one tunnel that are kept apart; the oldest is given up first.
+const MOST_PARALLEL: usize = 64;
+
+/// All renewals in order of their exchanges (first packets where there is none).
+pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Succession> {
+    let mut heads: HashMap<TunnelIndex, Vec<Lineage>> = HashMap::new();
+    let mut found = Vec::new();
+    for (index, child) in children.iter().enumerate() {
+        let lineages = heads.entry(child.tunnel).or_default();
+        let head = |l: usize| &children[lineages[l].head];
+        let told = (0..lineages.len()).find(|&l| says_so(evidence, head(l), child));
+        let predecessor = told.or_else(|| {
+            (0..lineages.len())
+                .filter(|&l| renews(evidence, head(l), child))
+                .min_by_key(|&l| (distance(evidence, head(l), child), l))
+        });
+        match predecessor {
+            Some(l) => {
+                let lineage = &mut lineages[l];
+                found.push(succession(evidence, &children[lineage.head], child, lineage));
+                lineage.step(evidence, index, child);
+            }
+            None => {
+                if lineages.len() >= MOST_PARALLEL {
+                    lineages.remove(0);
+                }
+                let mut lineage = Lineage {
+                    head: index,
+                    left: [None; 2],
+                };
+                lineage.step(evidence, index, child);
+                lineages.push(lineage);
+            }
+        }
+    }
+    mark_collisions(evidence, &mut found);
+    found
+}
+
+struct Lineage {
+    head: usize,
+    /// Last packet of the newest SA that carried any, per direction.
+    left: [Option<Timestamp>; 2],
+}
+
+impl Lineage {
+    fn step(&mut self, evidence: &Evidence<'_>, index: usize, child: &ChildSa) {
+        self.head = index;
+        for d in 0..2 {
+            if let Some((last, _)) = sa_of(evidence, child, d).and_then(|a| a.last) {
+                self.left[d] = Some(last);
+            }
+        }
+    }
+}
+
+fn sa_of<'a>(evidence: &Evidence<'a>, child: &ChildSa, d: usize) -> Option<&'a Association> {
+    child.sa[d].map(|sa| &evidence.associations[sa])
+}
+
+/// IKEv2 names the SA that a CREATE_CHILD_SA renews (REKEY_SA, RFC 7296 §1.3.3).
+fn says_so(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let Some(exchange) = new.exchange.map(|e| &evidence.exchanges[e]) else {
+        return false;
+    };
+    (0..2)
+        .filter_map(|d| sa_of(evidence, old, d))
+        .any(|a| exchange.rekeys.contains(&a.spi))
+}
+
+/// Whether `new` takes over from `old`.
+fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    if old.exchange.is_some() && old.exchange == new.exchange {
+        return false; // two pairs of one exchange stand side by side
+    }
+    if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e])) {
+        return false;
+    }
+    let beside = (0..2).any(|d| carries_on(evidence, old, new, d));
+    !beside && !new_connection(evidence, old, new)
+}
+
+/// A CREATE_CHILD_SA that could be read and names nothing to renew makes an SA beside the others (RFC 7296 §1.3.1).
+fn adds_a_child(exchange: &crate::ike::timeline::Exchange) -> bool {
+    exchange.kind == ExchangeKind::CreateChildSa && exchange.decrypted && exchange.rekeys.is_empty()
+}
+
+fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {
+    let (Some(o), Some(n)) = (sa_of(evidence, old, d), sa_of(evidence, new, d)) else {
+        return false;
+    };
+    let (Some((o_first, _)), Some((o_last, _)), Some((n_first, _))) = (o.first, o.last, n.first) else {
+        return false;
+    };
+    let after = o_last.nanos_since(n_first);
+    after > CARRIES_ON_NANOS && after as f64 > CARRIES_ON_SHARE * o_last.nanos_since(o_first) as f64
+}
+
+fn new_connection(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let ike_sa = |c: &ChildSa| c.exchange.and_then(|e| evidence.exchanges[e].ike_sa);
+    let (Some(before), Some(after)) = (ike_sa(old), ike_sa(new)) else {
+        return false;
+    };
+    let silent_since = last_packet(evidence, old).unwrap_or(old.born);
+    before != after && new.born.nanos_since(silent_since) > NEW_CONNECTION_NANOS
+}
+
+fn last_packet(evidence: &Evidence<'_>, child: &ChildSa) -> Option<Timestamp> {
+    (0..2)
+        .filter_map(|d| sa_of(evidence, child, d)?.last)
+        .map(|(t, _)| t)
+        .max()
+}
+
+/// How far the end of `old` lies from the beginning of `new`.
+fn distance(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> u64 {
+    (0..2)
+        .filter_map(|d| {
+            let (end, _) = sa_of(evidence, old, d)?.last?;
+            let (begin, _) = sa_of(evidence, new, d)?.first?;
+            Some(begin.nanos_since(end).unsigned_abs())
+        })
+        .min()
+        .unwrap_or_else(|| new.born.nanos_since(old.born).unsigned_abs())
+}
+
+fn succession(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, lineage: &Lineage) -> Succession {
+    let exchange = new.exchange.map(|e| &evidence.exchanges[e]);
+    let switched = [0, 1].map(|d| sa_of(evidence, new, d).and_then(|a| a.first).map(|(t, _)| t));
+    Succession {
+        tunnel: new.tunnel,
+        exchange: new.exchange,
+        old: old.sa,
+        new: new.sa,
+        started: exchange.map(first_time),
+        finished: exchange.map(last_time),
+        switched,
+        left: lineage.left,
+        collision: false,
+        reauthentication: new
+            .exchange
+            .is_some_and(|e| is_reauthentication(evidence, old, e)),
+    }
+}
+
+/// A new IKE SA stands behind the new child SA, and its phase 1 came with it.
+fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize) -> bool {
+    let made = &evidence.exchanges[exchange];
+    let same_ike_sa = old
+        .exchange
+        .is_some_and(|e| evidence.exchanges[e].ike_sa == made.ike_sa);
+    if same_ike_sa {
+        return false;
+    }
+    made.kind == ExchangeKind::IkeAuth
+        || evidence.exchanges.iter().any(|e| {
+            e.ike_sa == made.ike_sa
+                && matches!(e.kind, ExchangeKind::MainMode | ExchangeKind::AggressiveMode)
+                && (0..=REAUTHENTICATION_NANOS).contains(&first_time(made).nanos_since(last_time(e)))
+        })
+}
+
+/// Two exchanges of opposite initiators that overlap in time renewed the same tunnel (RFC 7296 §2.8.1).
+fn mark_collisions(evidence: &Evidence<'_>, found: &mut [Succession]) {
+    for i in 1..found.len() {
+        let (before, after) = found.split_at_mut(i);
+        let (Some(a), b) = (before.last_mut(), &mut after[0]) else {
+            continue;
+        };
+        let (Some(ea), Some(eb)) = (a.exchange, b.exchange) else {
+            continue;
+        };
+        let opposite = evidence.exchanges[ea].initiator != evidence.exchanges[eb].initiator;
+        let overlap = matches!((a.finished, b.started), (Some(end), Some(start)) if start <= end);
+        if a.tunnel == b.tunnel && opposite && overlap {
+            a.collision = true;
+            b.collision = true;
+        }
+    }
+}

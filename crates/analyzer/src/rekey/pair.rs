@@ -1,0 +1,188 @@
+//! SAs → child SAs: the two directions that one exchange made.
+
+use super::{Evidence, slot};
+use crate::analysis::ExchangeKind;
+use crate::ike::timeline::Exchange;
+use crate::sa::database::SaIndex;
+use crate::sa::tunnel::TunnelIndex;
+use crate::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::HashMap;
+
+/// Without IKE, two SAs of opposite directions whose first packets are this close make a pair. A rekey whose last message
+/// is lost was measured with 5.9 s between the first packets of the two directions.
+const PAIRING_NANOS: i64 = 8 * NANOS_PER_SECOND;
+
+/// An SA pair (RFC 4301 and RFC 7296 call it a Child SA).
+#[derive(Debug, Clone)]
+pub struct ChildSa {
+    /// Tunnel.
+    pub tunnel: TunnelIndex,
+    /// The exchange that made it.
+    pub exchange: Option<usize>,
+    /// Its SAs by internal direction.
+    pub sa: [Option<SaIndex>; 2],
+    /// First message of its exchange, else first packet.
+    pub born: Timestamp,
+}
+
+/// True for exchanges that make child SAs.
+pub fn makes_children(exchange: &Exchange) -> bool {
+    matches!(
+        exchange.kind,
+        ExchangeKind::QuickMode | ExchangeKind::IkeAuth | ExchangeKind::CreateChildSa
+    )
+}
+
+/// All child SAs in order of birth.
+pub fn child_sas(evidence: &Evidence<'_>) -> Vec<ChildSa> {
+    let mut children = named_by_exchanges(evidence);
+    let unnamed: Vec<SaIndex> = by_first_packet(evidence, |sa| evidence.associations[sa].exchange.is_none());
+    let leftover = attribute_to_exchanges(evidence, unnamed, &mut children);
+    children.extend(pair_by_time(evidence, leftover));
+    children.sort_by_key(|c| c.born);
+    children
+}
+
+fn by_first_packet(evidence: &Evidence<'_>, keep: impl Fn(SaIndex) -> bool) -> Vec<SaIndex> {
+    let mut list: Vec<SaIndex> = (0..evidence.associations.len())
+        .filter(|&sa| evidence.associations[sa].first.is_some() && keep(sa))
+        .collect();
+    list.sort_by_key(|&sa| evidence.associations[sa].first);
+    list
+}
+
+/// SAs whose exchange could be read. The k-th SA of each direction makes the k-th pair (a Quick Mode may make several).
+fn named_by_exchanges(evidence: &Evidence<'_>) -> Vec<ChildSa> {
+    let mut per_exchange: HashMap<usize, [Vec<SaIndex>; 2]> = HashMap::new();
+    for (sa, association) in evidence.associations.iter().enumerate() {
+        if let Some(exchange) = association.exchange {
+            per_exchange.entry(exchange).or_default()[slot(association.direction)].push(sa);
+        }
+    }
+    let mut children = Vec::new();
+    for (exchange, [forward, backward]) in per_exchange {
+        let born = first_time(&evidence.exchanges[exchange]);
+        for k in 0..forward.len().max(backward.len()) {
+            let sa = [forward.get(k).copied(), backward.get(k).copied()];
+            let Some(any) = sa[0].or(sa[1]) else { continue };
+            let tunnel = evidence.associations[any].tunnel;
+            children.push(ChildSa {
+                tunnel,
+                exchange: Some(exchange),
+                sa,
+                born,
+            });
+        }
+    }
+    children.sort_by_key(|c| (c.born, c.exchange, c.sa));
+    children
+}
+
+/// Time of the first message.
+pub fn first_time(exchange: &Exchange) -> Timestamp {
+    exchange.records.first().map(|r| r.time).unwrap_or_default()
+}
+
+/// Time of the last message.
+pub fn last_time(exchange: &Exchange) -> Timestamp {
+    exchange.records.last().map(|r| r.time).unwrap_or_default()
+}
+
+/// SAs whose exchange could not be read: an SPI belongs to the last exchange that could have made it by its first packet.
+/// An SA cannot carry packets before both sides sent a message, so the second message has to precede them.
+/// Returns the SAs that no exchange can have made.
+fn attribute_to_exchanges(
+    evidence: &Evidence<'_>,
+    unnamed: Vec<SaIndex>,
+    children: &mut Vec<ChildSa>,
+) -> Vec<SaIndex> {
+    let mut made: HashMap<usize, ChildSa> = HashMap::new();
+    let mut leftover = Vec::new();
+    let readable: std::collections::HashSet<usize> = children.iter().filter_map(|c| c.exchange).collect();
+    let by_tunnel = candidate_exchanges(evidence, &readable);
+    for sa in unnamed {
+        let association = &evidence.associations[sa];
+        let (Some((first, _)), d) = (association.first, slot(association.direction)) else {
+            continue;
+        };
+        let candidates = by_tunnel.get(&association.tunnel).map_or(&[][..], Vec::as_slice);
+        let ready = candidates.partition_point(|&(second, _)| second <= first);
+        let free = candidates[..ready]
+            .iter()
+            .rev()
+            .take(MOST_OVERLAPPING)
+            .find(|&&(_, exchange)| made.get(&exchange).is_none_or(|child| child.sa[d].is_none()));
+        match free {
+            Some(&(_, exchange)) => {
+                let born = first_time(&evidence.exchanges[exchange]);
+                let child = made.entry(exchange).or_insert_with(|| ChildSa {
+                    tunnel: association.tunnel,
+                    exchange: Some(exchange),
+                    sa: [None; 2],
+                    born,
+                });
+                child.sa[d] = Some(sa);
+            }
+            None => leftover.push(sa),
+        }
+    }
+    children.extend(made.into_values());
+    leftover
+}
+
+/// An SPI looks back over at most this many exchanges for one that still lacks an SA of its direction: exchanges that
+/// overlap (a collision is two, RFC 7296 §2.8.1) may be used in either order.
+const MOST_OVERLAPPING: usize = 4;
+
+/// Per tunnel: (time of the second message, exchange), in that order.
+fn candidate_exchanges(
+    evidence: &Evidence<'_>,
+    readable: &std::collections::HashSet<usize>,
+) -> HashMap<TunnelIndex, Vec<(Timestamp, usize)>> {
+    let mut by_tunnel: HashMap<TunnelIndex, Vec<(Timestamp, usize)>> = HashMap::new();
+    for (index, exchange) in evidence.exchanges.iter().enumerate() {
+        let answer = exchange.records.iter().find(|r| r.src != exchange.initiator);
+        let tunnel = evidence.exchange_tunnels.get(index).copied().flatten();
+        if let (true, Some(answer), Some(tunnel), false) = (
+            makes_children(exchange),
+            answer,
+            tunnel,
+            readable.contains(&index) || exchange.decrypted,
+        ) {
+            by_tunnel.entry(tunnel).or_default().push((answer.time, index));
+        }
+    }
+    for list in by_tunnel.values_mut() {
+        list.sort_unstable();
+    }
+    by_tunnel
+}
+
+/// SAs without any exchange: nearest first packets of opposite directions.
+fn pair_by_time(evidence: &Evidence<'_>, unnamed: Vec<SaIndex>) -> Vec<ChildSa> {
+    let mut children: Vec<ChildSa> = Vec::new();
+    for sa in unnamed {
+        let association = &evidence.associations[sa];
+        let (Some((first, _)), d) = (association.first, slot(association.direction)) else {
+            continue;
+        };
+        let partner = children.iter_mut().rev().take(64).filter(|c| {
+            c.tunnel == association.tunnel && c.sa[d].is_none() && first.nanos_since(c.born) <= PAIRING_NANOS
+        });
+        // The oldest open half: halves open and close in order.
+        match partner.last() {
+            Some(child) => child.sa[d] = Some(sa),
+            None => {
+                let mut pair = [None; 2];
+                pair[d] = Some(sa);
+                children.push(ChildSa {
+                    tunnel: association.tunnel,
+                    exchange: None,
+                    sa: pair,
+                    born: first,
+                });
+            }
+        }
+    }
+    children
+}

@@ -1,0 +1,240 @@
+//! Why a rekey happened: what the old SAs had carried, and how old they were, when the exchange began.
+//!
+//! What the capture shows is the volume at the *first exchange message*, which lags the peer's own trigger by 0.03–0.5 s,
+//! so fractions scatter upwards from the true soft limit. The test is consistency over the trace, and which limits were
+//! negotiated at all.
+
+use super::{Evidence, Snapshot, Succession, slot};
+use crate::analysis::{Direction, Lifetime, Trigger, TriggerKind};
+use crate::sa::association::Counters;
+use crate::sa::tunnel::TunnelIndex;
+use crate::time::Timestamp;
+use std::collections::HashMap;
+
+/// Bytes in the kilobyte of the lifetime attribute, as strongSwan counts (RFC 2407 §4.5 does not say; Windows uses 1024).
+const KILOBYTE: f64 = 1000.0;
+/// Soft limits seen are a third to all of the negotiated one; much less has another reason.
+const LEAST_FRACTION: f64 = 0.05;
+/// Above this the limit cannot have been in force: the peer would have dropped the packets long before.
+const MOST_FRACTION: f64 = 3.0;
+/// Without negotiated limits: the quantity that varies less than this over the trace, and less than half as much as the
+/// other one, is the one that is limited.
+const STEADY: f64 = 0.10;
+/// Rekeys that make a spread meaningful.
+const ENOUGH: usize = 3;
+/// ESP sequence numbers end here; peers renew a little earlier (RFC 4303 §3.3.3).
+const SEQUENCE_LIMIT: u64 = 0xF000_0000;
+
+/// What one succession shows.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    counters: Counters,
+    sa_name: &'static str,
+    age_s: Option<f64>,
+    limits: Limits,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Limits {
+    kilobytes: Option<u64>,
+    seconds: Option<u64>,
+}
+
+/// A trigger for each succession, in their order.
+pub fn triggers(evidence: &Evidence<'_>, successions: &[Succession]) -> Vec<Trigger> {
+    let shown: Vec<Option<Shown>> = successions.iter().map(|s| shown(evidence, s)).collect();
+    let mut by_tunnel: HashMap<TunnelIndex, Vec<usize>> = HashMap::new();
+    for (i, s) in successions.iter().enumerate() {
+        by_tunnel.entry(s.tunnel).or_default().push(i);
+    }
+    let mut triggers: Vec<Trigger> = shown.iter().map(describe).collect();
+    for members in by_tunnel.values() {
+        let group: Vec<&Shown> = members.iter().filter_map(|&i| shown[i].as_ref()).collect();
+        let steady = steadier(&group);
+        for &i in members {
+            triggers[i].kind = kind(&successions[i], shown[i].as_ref(), steady);
+        }
+    }
+    triggers
+}
+
+/// The expiring SA is the one of the busier direction: it reaches a byte limit first.
+fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
+    let at_start = [0, 1].map(|d| {
+        let sa = succession.old[d]?;
+        let counters = snapshot(evidence.snapshots, succession.exchange, sa)
+            .unwrap_or(evidence.associations[sa].counters);
+        Some((sa, counters))
+    });
+    let (sa, counters) = at_start
+        .into_iter()
+        .flatten()
+        .max_by_key(|(_, c)| (c.inner_bytes.max(c.esp_bytes), c.packets))?;
+    let association = &evidence.associations[sa];
+    let began = began(evidence, succession, association.first.map(|(t, _)| t));
+    let now = succession
+        .started
+        .or(succession.switched[slot(association.direction)]);
+    let age_s = began
+        .zip(now)
+        .map(|(began, now)| now.seconds_since(began))
+        .filter(|age| *age >= 0.0);
+    let limits = old_lifetime(evidence, association.exchange).or_else(|| own_lifetime(evidence, succession));
+    Some(Shown {
+        counters,
+        sa_name: name(evidence, succession, association.direction),
+        age_s,
+        limits: limits
+            .map(|l| Limits {
+                kilobytes: l.kilobytes,
+                seconds: l.seconds,
+            })
+            .unwrap_or_default(),
+    })
+}
+
+/// Inbound and outbound as the initiator of the rekey sees it (RFC 4301); without IKE, the direction.
+fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> &'static str {
+    let tunnel = &evidence.tunnels[succession.tunnel];
+    let published = tunnel.published(internal);
+    let initiator = succession.exchange.map(|e| evidence.exchanges[e].initiator);
+    match (initiator, published) {
+        (Some(i), Direction::BToA) if i == tunnel.a() => "inbound",
+        (Some(i), Direction::AToB) if i == tunnel.b() => "inbound",
+        (Some(_), _) => "outbound",
+        (None, Direction::AToB) => "a → b",
+        (None, Direction::BToA) => "b → a",
+    }
+}
+
+/// An SA begins to age when its exchange ends; without one, with its first packet.
+fn began(evidence: &Evidence<'_>, succession: &Succession, first: Option<Timestamp>) -> Option<Timestamp> {
+    succession
+        .old
+        .iter()
+        .flatten()
+        .filter_map(|&sa| evidence.associations[sa].exchange)
+        .map(|e| super::pair::last_time(&evidence.exchanges[e]))
+        .min()
+        .or(first)
+}
+
+fn old_lifetime(evidence: &Evidence<'_>, exchange: Option<usize>) -> Option<Lifetime> {
+    evidence.exchanges[exchange?].lifetime.clone()
+}
+
+fn own_lifetime(evidence: &Evidence<'_>, succession: &Succession) -> Option<Lifetime> {
+    old_lifetime(evidence, succession.exchange)
+}
+
+/// Snapshots are kept in the order of exchanges.
+fn snapshot(snapshots: &[Snapshot], exchange: Option<usize>, sa: usize) -> Option<Counters> {
+    let exchange = exchange?;
+    let from = snapshots.partition_point(|s| s.exchange < exchange);
+    snapshots[from..]
+        .iter()
+        .take_while(|s| s.exchange == exchange)
+        .find(|s| s.sa == sa)
+        .map(|s| s.counters)
+}
+
+fn volume(counters: &Counters) -> (u64, &'static str) {
+    if counters.opened > 0 {
+        (counters.inner_bytes, "inner bytes")
+    } else {
+        (counters.esp_bytes, "ESP bytes (no key)")
+    }
+}
+
+fn volume_fraction(shown: &Shown) -> Option<f64> {
+    Some(volume(&shown.counters).0 as f64 / (shown.limits.kilobytes? as f64 * KILOBYTE))
+}
+
+fn time_fraction(shown: &Shown) -> Option<f64> {
+    shown
+        .age_s
+        .zip(shown.limits.seconds)
+        .filter(|(_, limit)| *limit > 0)
+        .map(|(age, limit)| age / limit as f64)
+}
+
+fn describe(shown: &Option<Shown>) -> Trigger {
+    let Some(shown) = shown else {
+        return Trigger {
+            kind: TriggerKind::Unknown,
+            fraction: None,
+            counting: None,
+            bytes: None,
+            limit_kilobytes: None,
+            age_s: None,
+            limit_seconds: None,
+        };
+    };
+    let (bytes, counted) = volume(&shown.counters);
+    Trigger {
+        kind: TriggerKind::Unknown,
+        fraction: volume_fraction(shown),
+        counting: Some(format!(
+            "{counted} of the expiring {} SA, kB = 1000",
+            shown.sa_name
+        )),
+        bytes: Some(bytes),
+        limit_kilobytes: shown.limits.kilobytes,
+        age_s: shown.age_s,
+        limit_seconds: shown.limits.seconds,
+    }
+}
+
+fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKind>) -> TriggerKind {
+    if succession.reauthentication {
+        return TriggerKind::Reauthentication;
+    }
+    if succession.collision {
+        return TriggerKind::Collision;
+    }
+    let Some(shown) = shown else {
+        return TriggerKind::Unknown;
+    };
+    if shown.counters.packets >= SEQUENCE_LIMIT {
+        return TriggerKind::Packets;
+    }
+    let plausible = |f: Option<f64>| f.filter(|f| (LEAST_FRACTION..=MOST_FRACTION).contains(f));
+    match (plausible(volume_fraction(shown)), plausible(time_fraction(shown))) {
+        (Some(v), Some(t)) => match steady {
+            Some(kind) => kind,
+            None if v >= 2.0 * t => TriggerKind::Volume,
+            None if t >= 2.0 * v => TriggerKind::Time,
+            None => TriggerKind::Unknown,
+        },
+        (Some(_), None) => TriggerKind::Volume,
+        (None, Some(_)) => TriggerKind::Time,
+        (None, None) if shown.limits.kilobytes.is_some() || shown.limits.seconds.is_some() => {
+            TriggerKind::Unknown
+        }
+        (None, None) => steady.unwrap_or(TriggerKind::Unknown),
+    }
+}
+
+/// Which of volume and age is the limited one, by how little it varies.
+fn steadier(group: &[&Shown]) -> Option<TriggerKind> {
+    let volumes: Vec<f64> = group.iter().map(|s| volume(&s.counters).0 as f64).collect();
+    let ages: Vec<f64> = group.iter().filter_map(|s| s.age_s).collect();
+    let (v, t) = (variation(&volumes)?, variation(&ages)?);
+    if v < STEADY && v < 0.5 * t {
+        Some(TriggerKind::Volume)
+    } else if t < STEADY && t < 0.5 * v {
+        Some(TriggerKind::Time)
+    } else {
+        None
+    }
+}
+
+/// Coefficient of variation: standard deviation over mean.
+fn variation(values: &[f64]) -> Option<f64> {
+    if values.len() < ENOUGH {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64;
+    (mean > 0.0).then(|| variance.sqrt() / mean)
+}

@@ -1,0 +1,207 @@
+//! Markdown (GitHub's flavour) for tickets: the verdict, the tables, the causes.
+
+use super::clean;
+use super::focus::Focus;
+use super::tables::{self, Align, Table};
+use super::words;
+use crate::analysis::{Analysis, Severity};
+use std::fmt::Write as _;
+
+/// Tunnels with tables of their own.
+const MOST_TUNNELS: usize = 4;
+/// Rows of a table, entries of a list.
+const MOST_ROWS: usize = 60;
+
+/// The whole document.
+pub fn render(analysis: &Analysis) -> String {
+    let focus = Focus::new(analysis);
+    let mut out = String::from("# What did the rekeys cost?\n\n");
+    verdict(&mut out, &focus);
+    heading(&mut out, "Capture");
+    item(&mut out, &words::capture(&analysis.capture));
+    words::quality(&analysis.capture)
+        .iter()
+        .for_each(|q| item(&mut out, q));
+    item(&mut out, &words::decryption(analysis));
+    words::missing_keys(analysis)
+        .iter()
+        .for_each(|p| item(&mut out, p));
+    for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
+        let Some(t) = analysis.tunnels.get(tunnel) else {
+            continue;
+        };
+        heading(&mut out, &format!("Tunnel {tunnel}: {}", words::tunnel(t)));
+        table(&mut out, &tables::rekeys(&focus, tunnel, MOST_ROWS));
+        table(
+            &mut out,
+            &tables::security_associations(&focus, tunnel, MOST_ROWS),
+        );
+    }
+    causes(&mut out, analysis);
+    findings(&mut out, analysis);
+    if !analysis.diagnostics.is_empty() {
+        heading(&mut out, "Oddities");
+        analysis
+            .diagnostics
+            .iter()
+            .take(MOST_ROWS)
+            .for_each(|d| item(&mut out, &words::diagnostic(d)));
+    }
+    let made_by = format!("{} {}", analysis.generator.name, analysis.generator.version);
+    let _ = writeln!(out, "\n*Made by {}.*", escaped(&made_by));
+    out
+}
+
+fn verdict(out: &mut String, focus: &Focus) {
+    let Some(headline) = focus.analysis.impact.first() else {
+        let _ = writeln!(out, "**{}**", words::no_verdict(focus.analysis));
+        return;
+    };
+    let _ = writeln!(out, "**{}**\n", escaped(&headline.sentence));
+    item(
+        out,
+        &words::direction(focus.analysis, headline.tunnel, headline.direction),
+    );
+    if !headline.arithmetic_bound.is_empty() {
+        item(out, &headline.arithmetic_bound);
+    }
+    let more = [
+        words::detectable(headline),
+        words::explained(headline),
+        words::disagreeing(headline),
+    ];
+    more.into_iter()
+        .flatten()
+        .for_each(|sentence| item(out, &sentence));
+    if !focus.other_verdicts().is_empty() {
+        out.push('\n');
+        table(out, &tables::verdicts(focus, MOST_ROWS));
+    }
+}
+
+fn causes(out: &mut String, analysis: &Analysis) {
+    let causes = words::causes(analysis);
+    if causes.is_empty() {
+        return;
+    }
+    heading(out, "Causes");
+    for found in causes.iter().take(MOST_ROWS) {
+        item(out, &found.sentence(MOST_ROWS));
+        if let Some((number, filter)) = found.first_filter() {
+            let _ = writeln!(out, "  rekey {number}: {}", code(filter));
+        }
+    }
+}
+
+fn findings(out: &mut String, analysis: &Analysis) {
+    if analysis.findings.is_empty() {
+        return;
+    }
+    heading(out, "Findings that no rekey caused");
+    for f in analysis.findings.iter().take(MOST_ROWS) {
+        let warning = if f.severity == Severity::Warning {
+            "Warning: "
+        } else {
+            ""
+        };
+        item(out, &format!("{warning}{}", f.sentence));
+        if !f.display_filter.is_empty() {
+            let _ = writeln!(out, "  {}", code(&f.display_filter));
+        }
+    }
+}
+
+fn heading(out: &mut String, text: &str) {
+    let _ = writeln!(out, "\n## {}\n", escaped(text));
+}
+
+fn item(out: &mut String, text: &str) {
+    let _ = writeln!(out, "- {}", escaped(text));
+}
+
+fn table(out: &mut String, table: &Table) {
+    if table.rows.is_empty() {
+        return;
+    }
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    *out += &line(table.columns.iter().map(|c| escaped(c.name)).collect());
+    let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
+    *out += &line(table.columns.iter().map(|c| rule(c.align)).collect());
+    for row in &table.rows {
+        *out += &line(row.cells.iter().map(|c| escaped(c)).collect());
+    }
+    out.push('\n');
+    for note in &table.notes {
+        let _ = writeln!(out, "{}\n", escaped(note));
+    }
+}
+
+/// Clean text in which no character is markup (CommonMark §2.4: a backslash before ASCII punctuation; `<` and `&` as
+/// entities, because some renderers let HTML through).
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in clean::line(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A code span that holds any text (CommonMark §6.1: its fence is longer than any run of backticks within).
+fn code(text: &str) -> String {
+    let text = clean::line(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if longest > 0 { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn golden() {
+        insta::assert_snapshot!(render(&example::seven_rekeys()));
+    }
+
+    #[test]
+    fn hostile_text_is_no_markup() {
+        for document in example::all() {
+            let text = render(&document);
+            let markup = |line: &&str| line.contains("<script") || line.contains("<img");
+            // The filters of the hostile document stand in code spans with a fence of two.
+            assert!(
+                text.lines()
+                    .filter(markup)
+                    .all(|line| line.contains(": `` ") || line.starts_with("  `` "))
+            );
+            assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+        }
+        assert_eq!(
+            escaped("a|b <b> *x* [y](z)"),
+            "a\\|b &lt;b&gt; \\*x\\* \\[y\\](z)"
+        );
+        assert_eq!(code("a ``b"), "``` a ``b ```");
+        assert_eq!(code("esp"), "`esp`");
+    }
+
+    #[test]
+    fn every_row_has_as_many_cells_as_its_header() {
+        let text = render(&example::hostile(example::seven_rekeys()));
+        let pipes = |line: &str| line.replace("\\|", "").matches('|').count();
+        for block in text.split("\n\n").filter(|b| b.starts_with("| ")) {
+            let rows: Vec<usize> = block.lines().map(pipes).collect();
+            assert!(rows.iter().all(|n| *n == rows[0]), "{block}");
+        }
+    }
+}

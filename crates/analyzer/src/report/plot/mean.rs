@@ -1,0 +1,109 @@
+//! The mean rekey over the band of the placebos.
+
+use super::style::{self, px};
+use super::timeline::plain;
+use super::{Blank, Drawn, Plot};
+use crate::analysis::MeanRekey;
+use crate::report::focus::Focus;
+use crate::report::{format, words};
+use plotters::chart::ChartBuilder;
+use plotters::element::{PathElement, Polygon, Text};
+use plotters::series::LineSeries;
+use plotters::style::Color;
+
+const WIDTH: u32 = 760;
+const HEIGHT: u32 = 300;
+const LEFT: u32 = 56;
+/// Points drawn; the document's curves are shorter than this.
+const MOST_POINTS: usize = 4000;
+
+/// A point of the curve in drawing order: offset ms, rate, band low, band high.
+type Point = (f64, f64, f64, f64);
+
+pub(super) fn draw(focus: &Focus, tunnel: usize) -> Vec<Plot> {
+    let of_tunnel = focus.analysis.mean_rekey.iter().filter(|m| m.tunnel == tunnel);
+    of_tunnel.take(2).filter_map(|m| draw_one(focus, m)).collect()
+}
+
+fn draw_one(focus: &Focus, mean: &MeanRekey) -> Option<Plot> {
+    let points = points(mean);
+    let (first, last) = (points.first()?.0, points.last()?.0);
+    let highest = points.iter().map(|p| p.1.max(p.3)).fold(0.0, f64::max);
+    if last <= first || highest <= 0.0 {
+        return None;
+    }
+    let (factor, prefix) = format::prefix_of(highest);
+    let direction = words::direction(focus.analysis, mean.tunnel, mean.direction);
+    let blank = Blank {
+        name: format!("mean-{}-{}", mean.tunnel, mean.direction),
+        title: format!("The mean rekey, {direction}"),
+        description:
+            "Mean rate around the switch to the new SA, over the band in which the means of 95 % of the \
+                      placebo draws lie."
+                .to_string(),
+        width: WIDTH,
+        height: HEIGHT,
+    };
+    blank.draw(|root| {
+        let top = highest / factor * 1.1;
+        let mut chart = ChartBuilder::on(root)
+            .margin_top(px(28))
+            .margin_right(px(24))
+            .y_label_area_size(px(LEFT))
+            .x_label_area_size(px(44))
+            .build_cartesian_2d(first..last, 0.0..top)?;
+        chart
+            .configure_mesh()
+            .max_light_lines(0)
+            .x_labels(9)
+            .y_labels(6)
+            .bold_line_style(style::GRID.stroke_width(px(1)))
+            .axis_style(style::GRID.stroke_width(px(1)))
+            .label_style(style::label(12, style::MUTED))
+            .axis_desc_style(style::label(12, style::MUTED))
+            .x_label_formatter(&|x| plain(*x))
+            .y_label_formatter(&|y| plain(*y))
+            .x_desc("milliseconds from the switch to the new SA")
+            .draw()?;
+        let title =
+            format!("{direction}, {prefix}bit/s – line: mean over the rekeys; band: 95 % of the placebos");
+        root.draw(&Text::new(
+            title,
+            (px(LEFT) as i32, px(4) as i32),
+            style::label(13, style::INK),
+        ))?;
+        let at = |x: f64, y: f64| (x, (y / factor).clamp(0.0, top));
+        let mut band: Vec<(f64, f64)> = points.iter().map(|p| at(p.0, p.3)).collect();
+        band.extend(points.iter().rev().map(|p| at(p.0, p.2)));
+        chart.draw_series(std::iter::once(Polygon::new(
+            band,
+            style::REKEY.mix(0.3).filled(),
+        )))?;
+        if first < 0.0 && last > 0.0 {
+            let switch = PathElement::new(
+                vec![(0.0, 0.0), (0.0, top)],
+                style::INK.mix(0.7).stroke_width(px(1)),
+            );
+            chart.draw_series(std::iter::once(switch))?;
+        }
+        let line = points.iter().map(|p| at(p.0, p.1));
+        chart.draw_series(LineSeries::new(
+            line,
+            style::of(mean.direction).stroke_width(px(2)),
+        ))?;
+        Drawn::Ok(())
+    })
+}
+
+/// The points of which all four values are known, in order of time.
+fn points(mean: &MeanRekey) -> Vec<Point> {
+    let bands = mean.placebo_low_bps.iter().zip(&mean.placebo_high_bps);
+    let all = mean.offset_ms.iter().zip(&mean.rate_bps).zip(bands);
+    let mut points: Vec<Point> = all
+        .map(|((x, y), (low, high))| (*x, *y, *low, *high))
+        .filter(|p| [p.0, p.1, p.2, p.3].iter().all(|v| v.is_finite()))
+        .take(MOST_POINTS)
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}

@@ -1,0 +1,315 @@
+//! The tables of a report, independent of the format that lays them out.
+
+mod rekeys;
+mod sas;
+
+pub(crate) use rekeys::rekeys;
+pub(crate) use sas::security_associations;
+
+use super::clean;
+use super::focus::Focus;
+use super::format::{self, or_unknown};
+use super::words;
+
+/// How a column is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// A column. A terminal narrower than `from_width` leaves it out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) align: Align,
+    pub(crate) from_width: usize,
+}
+
+/// How a row is set off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Mark {
+    #[default]
+    None,
+    /// A rekey that hurt, a key that is missing, a rerun that disagrees.
+    Alert,
+    /// Left out of the statistics, or without packets.
+    Faint,
+}
+
+/// A row with one cell per column.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Row {
+    /// For links: `rekey-3`.
+    pub(crate) id: Option<String>,
+    pub(crate) mark: Mark,
+    pub(crate) cells: Vec<String>,
+}
+
+/// A table. Every cell is clean (see [`clean`]).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+    /// Below it: units, what is left out and where that is.
+    pub(crate) notes: Vec<String>,
+}
+
+const fn left(name: &'static str) -> Column {
+    Column {
+        name,
+        align: Align::Left,
+        from_width: 0,
+    }
+}
+const fn right(name: &'static str) -> Column {
+    Column {
+        name,
+        align: Align::Right,
+        from_width: 0,
+    }
+}
+const fn from(from_width: usize, column: Column) -> Column {
+    Column { from_width, ..column }
+}
+
+/// Terminals from here on show more columns.
+const WIDE: usize = 110;
+/// And from here on still more.
+const WIDER: usize = 130;
+/// And from here on all.
+const WIDEST: usize = 180;
+
+impl Table {
+    fn new(columns: &[Column]) -> Table {
+        Table {
+            columns: columns.to_vec(),
+            ..Table::default()
+        }
+    }
+
+    fn push(&mut self, mark: Mark, cells: Vec<String>) {
+        self.rows.push(Row {
+            id: None,
+            mark,
+            cells,
+        });
+    }
+
+    /// Leaves a column out in which every row says the same; returns what they say.
+    fn drop_uniform(&mut self, name: &str) -> Option<String> {
+        let column = self.columns.iter().position(|c| c.name == name)?;
+        let value = self.rows.first()?.cells.get(column)?.clone();
+        let uniform = self.rows.iter().all(|r| r.cells.get(column) == Some(&value));
+        if !uniform {
+            return None;
+        }
+        self.columns.remove(column);
+        self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
+        Some(value)
+    }
+
+    fn note_left_out(&mut self, left_out: usize, what: &str, file: &str) {
+        if left_out > 0 {
+            self.notes.push(format!(
+                "{} more {what} are not listed here: {file} holds all of them.",
+                format::count(left_out as u64)
+            ));
+        }
+    }
+}
+
+/// One row per tunnel and direction: the verdicts.
+pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
+    let mut table = Table::new(&[
+        left("direction"),
+        left("verdict"),
+        right("rekeys"),
+        right("hurt"),
+        right("rate"),
+        right("stall ms"),
+        from(WIDE, right("95 % from")),
+        from(WIDE, right("to")),
+        from(WIDE, right("p")),
+        from(WIDE, right("detectable ms")),
+    ]);
+    for i in focus.analysis.impact.iter().take(most) {
+        let stall = i.stall_ms.as_ref();
+        let cells = vec![
+            words::direction(focus.analysis, i.tunnel, i.direction),
+            words::verdict(i.verdict).to_string(),
+            format::count(i.rekeys_used as u64),
+            format::count(i.rekeys_hurt.len() as u64),
+            or_unknown(i.observed_bps, format::rate),
+            or_unknown(stall.map(|s| s.mean), format::millis),
+            or_unknown(stall.map(|s| s.low), format::millis),
+            or_unknown(stall.map(|s| s.high), format::millis),
+            or_unknown(i.p, format::probability),
+            or_unknown(i.mde_ms, format::millis),
+        ];
+        table.push(
+            if i.rekeys_hurt.is_empty() {
+                Mark::None
+            } else {
+                Mark::Alert
+            },
+            cells,
+        );
+    }
+    table
+        .notes
+        .push("rekeys: those within the transfer; stall: mean per rekey.".to_string());
+    table.note_left_out(
+        focus.analysis.impact.len().saturating_sub(most),
+        "verdicts",
+        "--json",
+    );
+    table
+}
+
+/// Reruns of the verdicts with one choice changed.
+pub(crate) fn sensitivity(focus: &Focus) -> Table {
+    let mut table = Table::new(&[
+        left("direction"),
+        left("changed"),
+        left("verdict"),
+        right("stall ms"),
+        right("p"),
+        left("agreement"),
+    ]);
+    for i in &focus.analysis.impact {
+        for s in &i.sensitivity {
+            let cells = vec![
+                words::direction(focus.analysis, i.tunnel, i.direction),
+                clean::line(&s.change),
+                words::verdict(s.verdict).to_string(),
+                or_unknown(s.stall_ms, format::millis),
+                or_unknown(s.p, format::probability),
+                if s.disagrees { "disagrees" } else { "" }.to_string(),
+            ];
+            table.push(if s.disagrees { Mark::Alert } else { Mark::None }, cells);
+        }
+    }
+    table
+}
+
+/// Rates to expect at other lifetimes.
+pub(crate) fn projection(focus: &Focus) -> Table {
+    let mut table = Table::new(&[
+        left("direction"),
+        right("lifetime"),
+        right("expected rate"),
+        right("from"),
+        right("to"),
+    ]);
+    for p in &focus.analysis.projection {
+        let cells = vec![
+            words::direction(focus.analysis, p.tunnel, p.direction),
+            format!("{} kB", format::count(p.lifetime_kilobytes)),
+            format::rate(p.expected_bps.estimate),
+            format::rate(p.expected_bps.low),
+            format::rate(p.expected_bps.high),
+        ];
+        table.push(Mark::None, cells);
+    }
+    table
+}
+
+/// Wire bytes against inner bytes.
+pub(crate) fn overhead(focus: &Focus) -> Table {
+    let mut table = Table::new(&[
+        left("cipher suite"),
+        right("packets"),
+        right("on the wire"),
+        right("inner"),
+        right("efficiency"),
+        right("IV"),
+        right("padding"),
+        right("ICV"),
+        right("largest inner packet"),
+    ]);
+    for o in &focus.analysis.overhead {
+        let cells = vec![
+            clean::line(&o.suite),
+            format::count(o.packets),
+            format::bytes(o.outer_bytes),
+            format::bytes(o.inner_bytes),
+            format::percent(o.efficiency),
+            format::bytes(o.iv),
+            format::bytes(o.padding),
+            format::bytes(o.icv),
+            format!("{} B", format::count(o.largest_inner_packet)),
+        ];
+        table.push(Mark::None, cells);
+    }
+    table
+}
+
+/// Inner flows, most bytes first.
+pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
+    let mut table = Table::new(&[
+        left("flow"),
+        left("proto."),
+        right("packets"),
+        right("new bytes"),
+        right("retransmitted"),
+    ]);
+    for f in focus.analysis.flows.iter().take(most) {
+        let end = |address: std::net::IpAddr, port: Option<u16>| match port {
+            Some(port) => std::net::SocketAddr::new(address, port).to_string(),
+            None => address.to_string(),
+        };
+        let cells = vec![
+            format!("{} → {}", end(f.src, f.src_port), end(f.dst, f.dst_port)),
+            clean::line(&f.protocol),
+            format::count(f.packets),
+            format::bytes(f.new_bytes),
+            format::bytes(f.retransmitted_bytes),
+        ];
+        table.push(Mark::None, cells);
+    }
+    table.note_left_out(focus.analysis.flows.len().saturating_sub(most), "flows", "--json");
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn every_row_has_a_cell_per_column() {
+        for document in example::all() {
+            let focus = Focus::new(&document);
+            let mut tables = vec![
+                verdicts(&focus, 50),
+                sensitivity(&focus),
+                projection(&focus),
+                overhead(&focus),
+                flows(&focus, 9),
+            ];
+            for tunnel in 0..=document.tunnels.len() {
+                tables.push(rekeys(&focus, tunnel, 50));
+                tables.push(security_associations(&focus, tunnel, 50));
+            }
+            for table in tables {
+                assert!(table.rows.iter().all(|r| r.cells.len() == table.columns.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_list_says_where_the_rest_is() {
+        let document = example::build(&example::Shape {
+            rekeys: 500,
+            ..Default::default()
+        });
+        let table = rekeys(&Focus::new(&document), 0, 50);
+        assert_eq!(table.rows.len(), 50);
+        assert!(
+            table.notes[1].starts_with("450 more rekeys are not listed here"),
+            "{:?}",
+            table.notes
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! The main job, as a table of contents.
+
+use crate::cli::Arguments;
+use crate::output::{self, Reserved};
+use crate::progress::Progress;
+use anyhow::Result;
+use rekeyscope::analysis::{Analysis, KeyStatus};
+use rekeyscope::analyzer::Analyzer;
+use rekeyscope::capture::CaptureReader;
+use rekeyscope::error::Error;
+use rekeyscope::keylog::{self, KeyMaterial};
+use rekeyscope::report;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// Columns of a report that goes into a file or a pipe.
+const PIPED_WIDTH: usize = 80;
+
+/// Reads the keys and the capture, writes the reports.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let outputs = Outputs::reserve(arguments)?;
+    let keys = read_keys(arguments)?;
+    let analysis = analyze(arguments, keys)?;
+    if !arguments.quiet {
+        notes(&analysis).iter().for_each(|note| output::complain(note));
+    }
+    outputs.write(&analysis)
+}
+
+fn read_keys(arguments: &Arguments) -> Result<KeyMaterial, Error> {
+    let mut keys = KeyMaterial::default();
+    let files = match () {
+        () if arguments.no_keys => Vec::new(),
+        () if !arguments.keys.is_empty() => arguments.keys.clone(),
+        () if arguments.reads_stdin() => Vec::new(),
+        () => keylog::find_beside(&arguments.capture),
+    };
+    for file in files {
+        keys.read(&file)?;
+    }
+    Ok(keys)
+}
+
+fn analyze(arguments: &Arguments, keys: KeyMaterial) -> Result<Analysis, Error> {
+    let mut reader = open(&arguments.capture, arguments.reads_stdin())?;
+    let size = std::fs::metadata(&arguments.capture)
+        .ok()
+        .filter(std::fs::Metadata::is_file)
+        .map(|m| m.len());
+    let mut progress = Progress::new(size, std::io::stderr().is_terminal());
+    let mut analyzer = Analyzer::new(arguments.options(), keys);
+    let mut container = Default::default();
+    while let Some(frame) = reader.next_frame(&mut container)? {
+        analyzer.push(&frame);
+        progress.tick(|| reader.position());
+    }
+    progress.finish();
+    analyzer.diagnostics_mut().absorb(container);
+    Ok(analyzer.finish(reader.info(), &arguments.capture.to_string_lossy()))
+}
+
+fn open(path: &Path, stdin: bool) -> Result<CaptureReader, Error> {
+    if stdin {
+        CaptureReader::from_stream(Box::new(std::io::stdin()), "-")
+    } else {
+        CaptureReader::open(path)
+    }
+}
+
+/// What a person should know besides the report.
+fn notes(analysis: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    let path = &analysis.capture.path;
+    if analysis.capture.truncated_file {
+        notes.push(format!(
+            "{path} ends in the middle of a record: everything before the cut was analysed; copy the file again if \
+             the rest matters"
+        ));
+    }
+    notes.extend(analysis.key_files.iter().flat_map(|f| f.problems.iter().cloned()));
+    let used: Vec<_> = analysis
+        .security_associations
+        .iter()
+        .filter(|sa| sa.packets > 0)
+        .collect();
+    if used.is_empty() {
+        notes.push(format!(
+            "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
+        ));
+        return notes;
+    }
+    let misfits = used
+        .iter()
+        .filter(|sa| sa.icv.failed > 0 && sa.icv.verified == 0)
+        .count();
+    if misfits > 0 {
+        notes.push(format!(
+            "the keys given for {misfits} of {} SAs do not fit (their ICVs fail): they are of another run, or were \
+             copied wrongly; those SAs count as without keys",
+            used.len()
+        ));
+    }
+    let missing = used
+        .iter()
+        .filter(|sa| sa.key.status != KeyStatus::Verified)
+        .count();
+    if missing > misfits {
+        notes.push(format!(
+            "no key for {} of {} SAs: give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
+             'syslog debug on' and 'ipsec ike log <gateway> key-info'); until then their rates are outer bytes",
+            missing - misfits,
+            used.len()
+        ));
+    }
+    notes
+}
+
+/// Where the results go.
+struct Outputs {
+    json: Option<Target>,
+    html: Option<Target>,
+    csv: Option<PathBuf>,
+    text: bool,
+}
+
+enum Target {
+    Stdout,
+    File(Reserved),
+}
+
+impl Target {
+    fn new(path: &Path) -> Result<Self, Error> {
+        if path.as_os_str() == "-" {
+            Ok(Target::Stdout)
+        } else {
+            Reserved::new(path).map(Target::File)
+        }
+    }
+
+    fn write(self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Target::Stdout => Ok(output::to_stdout(bytes)?),
+            Target::File(file) => Ok(file.write(bytes)?),
+        }
+    }
+}
+
+impl Outputs {
+    fn reserve(arguments: &Arguments) -> Result<Self, Error> {
+        let target = |path: &Option<PathBuf>| path.as_deref().map(Target::new).transpose();
+        let (json, html) = (target(&arguments.json)?, target(&arguments.html)?);
+        if let Some(dir) = &arguments.csv {
+            std::fs::create_dir_all(dir).map_err(|source| Error::Output {
+                path: dir.clone(),
+                source,
+            })?;
+        }
+        let text = !matches!(json, Some(Target::Stdout)) && !matches!(html, Some(Target::Stdout));
+        Ok(Outputs {
+            json,
+            html,
+            csv: arguments.csv.clone(),
+            text,
+        })
+    }
+
+    fn write(self, analysis: &Analysis) -> Result<()> {
+        if self.text {
+            output::to_stdout(report::text::render(analysis, text_options()).as_bytes())?;
+        }
+        if let Some(json) = self.json {
+            let mut bytes = serde_json::to_vec_pretty(analysis)?;
+            bytes.push(b'\n');
+            json.write(&bytes)?;
+        }
+        if let Some(html) = self.html {
+            html.write(report::html::render(analysis).as_bytes())?;
+        }
+        if let Some(dir) = self.csv {
+            for (name, bytes) in report::csv::render(analysis) {
+                Reserved::new(&dir.join(name))?.write(&bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn text_options() -> report::text::TextOptions {
+    let terminal = console::Term::stdout();
+    let width = if terminal.is_term() {
+        usize::from(terminal.size().1)
+    } else {
+        PIPED_WIDTH
+    };
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    report::text::TextOptions {
+        width,
+        color: terminal.is_term() && !plain,
+    }
+}

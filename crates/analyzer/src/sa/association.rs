@@ -1,0 +1,195 @@
+//! One SA, one direction, while the capture is read.
+
+use crate::algorithm::{Encryption, Integrity, Transform};
+use crate::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
+use crate::esp::cipher::{EspCipher, Icv};
+use crate::keylog::KeyOrigin;
+use crate::sa::sequence::SequenceTracker;
+use crate::sa::tunnel::TunnelIndex;
+use crate::secret::SecretBytes;
+use crate::spi::Spi;
+use crate::time::Timestamp;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// A transform with keys, and where they came from.
+#[derive(Debug, Clone)]
+pub struct AssignedKey {
+    /// The keyed cipher.
+    pub cipher: Arc<EspCipher>,
+    /// What it is.
+    pub transform: Transform,
+    /// Encryption key, with salt where the transform has one.
+    pub encryption_key: SecretBytes,
+    /// Integrity key; empty for an AEAD.
+    pub integrity_key: SecretBytes,
+    /// Where the keys stand.
+    pub origin: KeyOrigin,
+}
+
+impl AssignedKey {
+    /// Keys a transform; `None` where the keys do not have its lengths.
+    pub fn new(
+        encryption: Encryption,
+        encryption_key: &SecretBytes,
+        integrity: Integrity,
+        integrity_key: &SecretBytes,
+        origin: &KeyOrigin,
+    ) -> Option<Self> {
+        let cipher = EspCipher::new(
+            encryption,
+            encryption_key.expose(),
+            integrity,
+            integrity_key.expose(),
+        )
+        .ok()?;
+        let key_len = Some(encryption_key.len().saturating_sub(encryption.salt_len()));
+        Some(AssignedKey {
+            cipher: Arc::new(cipher),
+            transform: Transform {
+                encryption,
+                key_len,
+                integrity,
+            },
+            encryption_key: encryption_key.clone(),
+            integrity_key: integrity_key.clone(),
+            origin: origin.clone(),
+        })
+    }
+}
+
+/// Packet and byte counts of an SA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Packets.
+    pub packets: u64,
+    /// Sum of IP total lengths.
+    pub outer_bytes: u64,
+    /// From the ESP header to the ICV.
+    pub esp_bytes: u64,
+    /// Decrypted payload without padding and trailer.
+    pub inner_bytes: u64,
+    /// Packets that `inner_bytes` covers.
+    pub opened: u64,
+    /// Padding and trailer bytes of those.
+    pub padding_bytes: u64,
+    /// Largest decrypted payload.
+    pub largest_inner: u64,
+}
+
+/// One SA, one direction.
+#[derive(Debug)]
+pub struct Association {
+    /// Its tunnel.
+    pub tunnel: TunnelIndex,
+    /// Internal direction (see [`crate::sa::tunnel::Tunnel`]).
+    pub direction: Direction,
+    /// Outer source.
+    pub src: IpAddr,
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// SPI.
+    pub spi: Spi,
+    /// How it is carried.
+    pub encapsulation: Encapsulation,
+    /// Key in use. Before [`Association::proven`] it is only tried.
+    pub key: Option<AssignedKey>,
+    /// An ICV fitted `key`.
+    pub proven: bool,
+    /// What the key files know where no usable key is known.
+    pub key_hint: KeyStatus,
+    /// Where that hint stands.
+    pub hint_origin: Option<KeyOrigin>,
+    /// The transform that IKE negotiated.
+    pub negotiated: Option<Transform>,
+    /// Mode, negotiated or by its packets.
+    pub mode: Option<Mode>,
+    /// The exchange that names it (index in the timeline).
+    pub exchange: Option<usize>,
+    /// First and last packet: time and frame.
+    pub first: Option<(Timestamp, u64)>,
+    /// Last packet.
+    pub last: Option<(Timestamp, u64)>,
+    /// Counts.
+    pub counters: Counters,
+    /// ICV results.
+    pub icv: IcvCounts,
+    /// Sequence numbers.
+    pub sequence: SequenceTracker,
+    /// Trials of candidate keys so far.
+    pub trials: u32,
+    /// Packets handed to the decoder so far; ahead of `counters` by what is still in its batches.
+    pub queued: u64,
+}
+
+impl Association {
+    /// An SA that no packet has used yet.
+    pub fn new(
+        tunnel: TunnelIndex,
+        direction: Direction,
+        src: IpAddr,
+        dst: IpAddr,
+        spi: Spi,
+        encapsulation: Encapsulation,
+    ) -> Self {
+        Association {
+            tunnel,
+            direction,
+            src,
+            dst,
+            spi,
+            encapsulation,
+            key: None,
+            proven: false,
+            key_hint: KeyStatus::Missing,
+            hint_origin: None,
+            negotiated: None,
+            mode: None,
+            exchange: None,
+            first: None,
+            last: None,
+            counters: Counters::default(),
+            icv: IcvCounts {
+                verified: 0,
+                failed: 0,
+                unchecked: 0,
+            },
+            sequence: SequenceTracker::default(),
+            trials: 0,
+            queued: 0,
+        }
+    }
+
+    /// Counts one ICV result; the first one that fits proves the key.
+    pub fn count_icv(&mut self, icv: Icv) {
+        match icv {
+            Icv::Verified => {
+                self.icv.verified += 1;
+                self.proven = true;
+            }
+            Icv::Failed => self.icv.failed += 1,
+            Icv::Unchecked => self.icv.unchecked += 1,
+        }
+    }
+
+    /// How far its key is trusted.
+    pub fn key_status(&self) -> KeyStatus {
+        match &self.key {
+            Some(_) if self.proven => KeyStatus::Verified,
+            Some(key) if self.counters.packets == 0 && key.origin.road == crate::keylog::KeyRoad::Derived => {
+                KeyStatus::Derived
+            }
+            Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
+            Some(_) => KeyStatus::Unverified,
+            None => self.key_hint,
+        }
+    }
+
+    /// The transform as far as it is known: proven, else negotiated.
+    pub fn transform(&self) -> Option<Transform> {
+        match &self.key {
+            Some(key) if self.proven => Some(key.transform),
+            _ => self.negotiated.or(self.key.as_ref().map(|k| k.transform)),
+        }
+    }
+}

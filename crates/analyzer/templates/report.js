@@ -1,0 +1,216 @@
+// Comfort on top of a page that is complete without it: reading rates off the run, zooming into it, copying filters.
+(function () {
+  "use strict";
+  var NS = "http://www.w3.org/2000/svg";
+
+  function element(name, parent, text) {
+    var e = document.createElement(name);
+    if (text !== undefined) e.textContent = text;
+    if (parent) parent.appendChild(e);
+    return e;
+  }
+
+  function button(parent, text, label, action) {
+    var b = element("button", parent, text);
+    b.type = "button";
+    b.setAttribute("aria-label", label);
+    b.addEventListener("click", action);
+    return b;
+  }
+
+  // ---- copying ----
+
+  function copy(code, done) {
+    var range = document.createRange();
+    range.selectNodeContents(code);
+    var selection = window.getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+    // A page opened from a file has no clipboard API in every browser; the selection is there in any case.
+    var ok = false;
+    try { ok = document.execCommand("copy"); } catch (e) { ok = false; }
+    done(ok ? "copied" : "selected");
+  }
+
+  document.querySelectorAll("code.copy").forEach(function (code) {
+    if (!code.textContent) return;
+    var b = button(null, "copy", "Copy this filter or command", function () {
+      copy(code, function (word) {
+        b.textContent = word;
+        setTimeout(function () { b.textContent = "copy"; }, 1500);
+      });
+    });
+    b.className = "small";
+    code.insertAdjacentElement("afterend", b);
+  });
+
+  // ---- the whole run ----
+
+  // Points of a line, in drawing units.
+  function pointsOf(line) {
+    return line.getAttribute("points").trim().split(" ").map(function (p) {
+      var xy = p.split(",");
+      return [Number(xy[0]), Number(xy[1])];
+    });
+  }
+
+  function rateAt(points, x) {
+    if (!points.length || x < points[0][0] || x > points[points.length - 1][0]) return null;
+    var low = 0, high = points.length - 1;
+    while (high - low > 1) {
+      var middle = (low + high) >> 1;
+      if (points[middle][0] <= x) low = middle; else high = middle;
+    }
+    return (x - points[low][0] < points[high][0] - x ? points[low] : points[high])[1];
+  }
+
+  function step(span) {
+    var power = Math.pow(10, Math.floor(Math.log10(span / 8)));
+    var factor = [1, 2, 5, 10].find(function (f) { return f * power >= span / 8; });
+    return (factor || 10) * power;
+  }
+
+  function timeline(figure) {
+    var svg = figure.querySelector("svg.plot");
+    var zooms = svg ? Array.from(svg.querySelectorAll("g.zoom")) : [];
+    if (!zooms.length) return;
+    var left = Number(zooms[0].dataset.left), right = Number(zooms[0].dataset.right), end = Number(zooms[0].dataset.end);
+    var width = right - left;
+    var height = svg.viewBox.baseVal.height;
+    var lanes = zooms.filter(function (g) { return g.dataset.name; }).map(function (g) {
+      // The longest line of a lane is its curve; the others mark rekeys.
+      var lines = Array.from(g.querySelectorAll("polyline"));
+      var curve = lines.reduce(function (a, b) {
+        return b.getAttribute("points").length > a.getAttribute("points").length ? b : a;
+      });
+      return { data: g.dataset, points: pointsOf(curve) };
+    });
+    var labels = Array.from(svg.querySelectorAll("g.labels text")).map(function (t) {
+      return { node: t, x: Number(t.getAttribute("x")) };
+    });
+    var marks = Array.from(svg.querySelectorAll("a rect.hit")).map(function (r) {
+      var x = Number(r.getAttribute("x"));
+      return { from: x, to: x + Number(r.getAttribute("width")), title: r.parentNode.querySelector("title").textContent };
+    });
+    var ticks = svg.querySelector("g.ticks");
+    var numbers = Array.from(ticks.querySelectorAll("text")).filter(function (t) { return /^[\d.:]+$/.test(t.textContent); });
+    var pattern = numbers[0];
+    var own = svg.insertBefore(document.createElementNS(NS, "g"), ticks);
+    var cursor = document.createElementNS(NS, "line");
+    cursor.setAttribute("class", "cursor");
+    cursor.setAttribute("y1", lanes.length ? lanes[0].data.yTop : 0);
+    cursor.setAttribute("y2", height - 84);
+    svg.appendChild(cursor);
+
+    var scale = 1, from = 0; // shown: [from, from + 1 / scale] of the run
+
+    function shown(x) { return left + ((x - left) / width - from) * scale * width; }
+    function seconds(x) { return (from + (x - left) / width / scale) * end; }
+
+    function drawTicks() {
+      own.textContent = "";
+      numbers.forEach(function (t) { t.style.display = scale > 1 ? "none" : ""; });
+      if (scale <= 1 || !pattern) return;
+      var span = end / scale, size = step(span), first = Math.ceil(from * end / size) * size;
+      var digits = Math.max(0, -Math.floor(Math.log10(size)));
+      for (var t = first; t <= from * end + span; t += size) {
+        var text = pattern.cloneNode(false);
+        text.setAttribute("x", Math.round(shown(left + t / end * width)));
+        text.setAttribute("text-anchor", "middle");
+        text.textContent = t.toFixed(digits);
+        own.appendChild(text);
+      }
+    }
+
+    function show() {
+      from = Math.min(Math.max(from, 0), 1 - 1 / scale);
+      var shift = left - (left + from * width) * scale;
+      zooms.forEach(function (g) { g.setAttribute("transform", "translate(" + shift + ",0) scale(" + scale + ",1)"); });
+      labels.forEach(function (l) {
+        var x = shown(l.x), half = 6 * l.node.textContent.length;
+        l.node.setAttribute("x", Math.round(x));
+        l.node.style.display = x - half < left - 30 || x + half > right + 30 ? "none" : "";
+      });
+      svg.classList.toggle("zoomed", scale > 1);
+      drawTicks();
+    }
+
+    function zoom(factor, at) {
+      var fixed = from + at / scale;
+      scale = Math.min(Math.max(scale * factor, 1), 200);
+      from = fixed - at / scale;
+      show();
+    }
+
+    function unitsOf(event) {
+      var box = svg.getBoundingClientRect();
+      return (event.clientX - box.left) / box.width * svg.viewBox.baseVal.width;
+    }
+
+    function read(x) {
+      if (x < left || x > right) return hide();
+      cursor.setAttribute("x1", x);
+      cursor.setAttribute("x2", x);
+      cursor.style.display = "block";
+      var raw = left + (from + (x - left) / width / scale) * width;
+      var words = [seconds(x).toFixed(scale > 4 ? 3 : 2) + " s"];
+      lanes.forEach(function (lane) {
+        var y = rateAt(lane.points, raw), d = lane.data;
+        if (y === null) return;
+        var rate = (Number(d.yBottom) - y) / (Number(d.yBottom) - Number(d.yTop)) * Number(d.top);
+        // A burst that is cut off at the top is higher than what can be read here.
+        var least = y - Number(d.yTop) < 1 ? "at least " : "";
+        words.push(d.name + ": " + least + rate.toFixed(rate < 10 ? 2 : rate < 100 ? 1 : 0) + " " + d.unit);
+      });
+      marks.filter(function (m) { return raw >= m.from && raw <= m.to; }).slice(0, 2).forEach(function (m) {
+        words.push(m.title);
+      });
+      output.textContent = words.join("   ·   ");
+    }
+
+    function hide() {
+      cursor.style.display = "none";
+      output.textContent = hint;
+    }
+
+    var hint = "Point at the plot to read it; drag to move, Ctrl and wheel or + and − to zoom.";
+    var bar = element("div", null);
+    bar.className = "tools";
+    button(bar, "+", "Zoom in", function () { zoom(2, 0.5); });
+    button(bar, "−", "Zoom out", function () { zoom(0.5, 0.5); });
+    button(bar, "←", "Earlier", function () { from -= 0.25 / scale; show(); });
+    button(bar, "→", "Later", function () { from += 0.25 / scale; show(); });
+    button(bar, "whole run", "Show the whole run", function () { scale = 1; from = 0; show(); });
+    var output = element("output", bar, hint);
+    figure.insertBefore(bar, figure.firstChild);
+
+    var drag = null;
+    svg.addEventListener("pointermove", function (event) {
+      var x = unitsOf(event);
+      if (drag && scale > 1) {
+        from = drag.from - (x - drag.x) / width / scale;
+        drag.moved = drag.moved || Math.abs(x - drag.x) > 6;
+        show();
+      }
+      read(x);
+    });
+    svg.addEventListener("pointerleave", hide);
+    svg.addEventListener("pointerdown", function (event) {
+      if (event.button === 0 && event.pointerType === "mouse") drag = { x: unitsOf(event), from: from, moved: false };
+    });
+    window.addEventListener("pointerup", function () { setTimeout(function () { drag = null; }, 0); });
+    svg.addEventListener("dragstart", function (event) { event.preventDefault(); });
+    svg.addEventListener("click", function (event) {
+      // The end of a drag is not a click on the mark beneath it.
+      if (drag && drag.moved) event.preventDefault();
+    }, true);
+    svg.addEventListener("wheel", function (event) {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      var at = Math.min(Math.max((unitsOf(event) - left) / width, 0), 1);
+      zoom(event.deltaY < 0 ? 1.25 : 0.8, at);
+    }, { passive: false });
+  }
+
+  document.querySelectorAll("figure.timeline").forEach(timeline);
+})();

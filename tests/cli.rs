@@ -1,0 +1,298 @@
+//! The program as people start it: good input, bad input, what it says and how it exits.
+
+mod support;
+
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+use support::{lab_of_sample, repository};
+use tempfile::TempDir;
+
+const MAIN_SAMPLE: &str = "l2tp_kb_modp1024_down";
+
+fn rekeyscope() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
+    command.env_remove("NO_COLOR").env_remove("COLUMNS");
+    command
+}
+
+struct Outcome {
+    status: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn run(arguments: &[&str]) -> Outcome {
+    let output = rekeyscope().args(arguments).output().unwrap();
+    Outcome {
+        status: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn sample() -> PathBuf {
+    lab_of_sample(MAIN_SAMPLE).capture
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A copy of the sample without key files beside it.
+fn alone(folder: &TempDir, keep: usize) -> PathBuf {
+    let bytes = std::fs::read(sample()).unwrap();
+    let path = folder.path().join("alone.pcap");
+    std::fs::write(&path, &bytes[..keep.min(bytes.len())]).unwrap();
+    path
+}
+
+#[test]
+fn the_first_line_is_the_answer() {
+    let out = run(&[text(&sample())]);
+    assert_eq!((out.status, out.stderr.as_str()), (0, ""));
+    let first = out.stdout.lines().next().unwrap();
+    assert!(first.contains("ekey"), "{first}");
+    assert!(!out.stdout.contains('\u{1b}'), "no colour in a pipe");
+    assert!(
+        out.stdout.lines().all(|l| l.chars().count() <= 80),
+        "80 columns in a pipe"
+    );
+}
+
+#[test]
+fn json_on_stdout_is_the_document_alone() {
+    let out = run(&[text(&sample()), "--json", "-"]);
+    let document: serde_json::Value = serde_json::from_str(&out.stdout).unwrap();
+    assert_eq!(document["schema_version"], 1);
+    assert_eq!(document["rekeys"].as_array().unwrap().len(), 7);
+    assert_eq!(document["security_associations"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn two_runs_give_the_same_document() {
+    let once = run(&[text(&sample()), "--json", "-"]).stdout;
+    assert_eq!(once, run(&[text(&sample()), "--json", "-"]).stdout);
+}
+
+#[test]
+fn reports_are_written_and_hold_no_key() {
+    let folder = TempDir::new().unwrap();
+    let (html, json, csv) = (
+        folder.path().join("r.html"),
+        folder.path().join("r.json"),
+        folder.path().join("csv"),
+    );
+    let out = run(&[
+        text(&sample()),
+        "--html",
+        text(&html),
+        "--json",
+        text(&json),
+        "--csv",
+        text(&csv),
+    ]);
+    assert_eq!(out.status, 0, "{}", out.stderr);
+    let mut written = vec![
+        out.stdout,
+        std::fs::read_to_string(&html).unwrap(),
+        std::fs::read_to_string(&json).unwrap(),
+    ];
+    for table in ["sas.csv", "rekeys.csv", "series.csv"] {
+        written.push(std::fs::read_to_string(csv.join(table)).unwrap());
+    }
+    let truth = lab_of_sample(MAIN_SAMPLE).truth;
+    let keys: Vec<String> = truth["sas"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|sa| [&sa["enc_key"], &sa["auth_key"]])
+        .chain([&truth["ike"][0]["Ka"]])
+        .map(|k| k.as_str().unwrap().trim_start_matches("0x").to_lowercase())
+        .collect();
+    assert_eq!(keys.len(), 33);
+    for text in written {
+        let text = text.to_lowercase();
+        assert!(text.len() > 200);
+        assert!(
+            keys.iter().all(|k| !text.contains(k.as_str())),
+            "a key got into a report"
+        );
+    }
+    assert!(
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .flatten()
+            .all(|e| !text(&e.path()).ends_with(".tmp"))
+    );
+}
+
+#[test]
+fn standard_input_and_compressed_files_give_the_same_analysis() {
+    let folder = TempDir::new().unwrap();
+    let keys = support::repository().join("samples/l2tp_kb_modp1024_down.keylog");
+    let bytes = std::fs::read(sample()).unwrap();
+    let expected = document(&run(&[text(&sample()), "--keys", text(&keys), "--json", "-"]).stdout);
+    let piped = rekeyscope()
+        .args(["-", "--keys", text(&keys), "--json", "-"])
+        .write_stdin(bytes.clone())
+        .output()
+        .unwrap();
+    assert_eq!(document(&String::from_utf8(piped.stdout).unwrap()), expected);
+    let zst = folder.path().join("sample.pcap.zst");
+    std::fs::write(&zst, zstd::encode_all(&bytes[..], 1).unwrap()).unwrap();
+    assert_eq!(
+        document(&run(&[text(&zst), "--keys", text(&keys), "--json", "-"]).stdout),
+        expected
+    );
+}
+
+/// The document without the name of the file.
+fn document(text: &str) -> serde_json::Value {
+    let mut value: serde_json::Value = serde_json::from_str(text).unwrap();
+    value["capture"]["path"] = serde_json::Value::Null;
+    value
+}
+
+fn assert_fails(arguments: &[&str], status: i32, says: &str) {
+    let out = run(arguments);
+    assert_eq!(out.status, status, "{arguments:?}: {}", out.stderr);
+    assert!(out.stderr.contains(says), "{arguments:?}: {}", out.stderr);
+    assert_eq!(out.stdout, "", "{arguments:?}");
+    if status == 1 {
+        assert_eq!(out.stderr.lines().count(), 1, "one sentence: {}", out.stderr);
+    }
+}
+
+#[test]
+fn what_cannot_be_analysed_ends_in_one_sentence() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    assert_fails(&[text(&path("nowhere.pcap"))], 1, "cannot read the capture");
+    std::fs::write(path("empty.pcap"), "").unwrap();
+    assert_fails(&[text(&path("empty.pcap"))], 1, "is empty");
+    std::fs::write(path("notes.txt"), "These are notes, not packets.\n".repeat(40)).unwrap();
+    assert_fails(&[text(&path("notes.txt"))], 1, "is not a capture");
+    assert_fails(&[text(folder.path())], 1, "cannot read the capture");
+    assert_fails(
+        &[text(&sample()), "--keys", text(&path("nowhere.keys"))],
+        1,
+        "cannot read the key file",
+    );
+    assert_fails(
+        &[text(&sample()), "--html", text(&path("no/such/folder.html"))],
+        1,
+        "cannot write",
+    );
+    assert_fails(&[], 2, "Usage");
+    assert_fails(&[text(&sample()), "--verify", "some"], 2, "expected all");
+}
+
+#[test]
+fn a_cut_file_gives_everything_before_the_cut() {
+    let folder = TempDir::new().unwrap();
+    let cut = alone(&folder, 10_000_000);
+    let keys = repository().join("samples/l2tp_kb_modp1024_down.keylog");
+    let out = run(&[text(&cut), "--keys", text(&keys), "--json", "-"]);
+    assert_eq!(out.status, 0);
+    assert!(
+        out.stderr.contains("ends in the middle of a record"),
+        "{}",
+        out.stderr
+    );
+    let d = document(&out.stdout);
+    assert_eq!(d["capture"]["truncated_file"], true);
+    assert_eq!(d["rekeys"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn without_keys_it_says_so_and_measures_outer_bytes() {
+    let folder = TempDir::new().unwrap();
+    let path = alone(&folder, usize::MAX);
+    let out = run(&[text(&path), "--json", "-"]);
+    assert_eq!(out.status, 0);
+    assert!(out.stderr.contains("no key for 16 of 16 SAs"), "{}", out.stderr);
+    let d = document(&out.stdout);
+    assert_eq!(d["impact"][0]["counted"], "outer_bytes");
+    assert!(
+        run(&[text(&path)]).stdout.contains("outer"),
+        "the report says where its rates come from"
+    );
+}
+
+#[test]
+fn wrong_keys_are_told_and_not_used() {
+    let folder = TempDir::new().unwrap();
+    let keys = folder.path().join("wrong.esp_sa");
+    let right = std::fs::read_to_string(repository().join("samples/l2tp_pfs4096_down.esp_sa")).unwrap();
+    let wrong = right
+        .replace("\"0x", "\"0x0")
+        .lines()
+        .map(swap_digits)
+        .collect::<Vec<_>>()
+        .join("\n");
+    std::fs::write(&keys, wrong + "\n").unwrap();
+    let capture = lab_of_sample("l2tp_pfs4096_down").capture;
+    let out = run(&[text(&capture), "--keys", text(&keys), "--json", "-"]);
+    assert_eq!(out.status, 0);
+    assert!(out.stderr.contains("do not fit"), "{}", out.stderr);
+    let d = document(&out.stdout);
+    for sa in d["security_associations"].as_array().unwrap() {
+        assert_eq!(sa["icv"]["verified"], 0);
+        assert_ne!(sa["key"]["status"], "verified");
+        assert!(sa["inner_bytes"].is_null());
+    }
+}
+
+/// Undoes the lengthening and turns the last digit of both keys: right lengths, wrong keys.
+fn swap_digits(row: &str) -> String {
+    let turned: Vec<String> = row
+        .replace("\"0x0", "\"0x")
+        .split(',')
+        .enumerate()
+        .map(|(column, cell)| {
+            let Some(body) = cell.strip_suffix('"').filter(|_| column == 5 || column == 7) else {
+                return cell.to_string();
+            };
+            let (head, last) = body.split_at(body.len() - 1);
+            format!("{head}{}\"", if last == "0" { "1" } else { "0" })
+        })
+        .collect();
+    turned.join(",")
+}
+
+#[test]
+fn a_malformed_row_is_named_and_the_other_rows_count() {
+    let folder = TempDir::new().unwrap();
+    let keys = folder.path().join("keys.esp_sa");
+    let right = std::fs::read_to_string(repository().join("samples/l2tp_pfs4096_down.esp_sa")).unwrap();
+    let mut rows: Vec<&str> = right.lines().collect();
+    let broken = rows[2].replace("\"0x", "\"0xzz");
+    rows[2] = &broken;
+    std::fs::write(&keys, rows.join("\n") + "\n").unwrap();
+    let capture = lab_of_sample("l2tp_pfs4096_down").capture;
+    let out = run(&[text(&capture), "--keys", text(&keys), "--json", "-"]);
+    assert_eq!(out.status, 0);
+    assert!(out.stderr.contains("keys.esp_sa:3:"), "{}", out.stderr);
+    let d = document(&out.stdout);
+    let verified = d["security_associations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|sa| sa["key"]["status"] == "verified");
+    assert_eq!(verified.count(), 11);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rekeyscope"))
+        .args([text(&sample()), "--json", "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success());
+    assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
+}

@@ -1,0 +1,82 @@
+//! Golden files: the terminal report of every sample, and the JSON Schema of the document. Nothing is masked: the same
+//! capture gives the same report. `BLESS=1 cargo test --test golden` writes them anew; read the difference before committing it.
+
+mod support;
+
+use rekeyscope::analysis::Analysis;
+use rekeyscope::report::text::{TextOptions, render};
+use std::path::Path;
+use support::{analyze, lab_of_sample, repository, sample_names};
+
+fn compare(path: &Path, ours: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, ours).unwrap();
+    }
+    let golden = std::fs::read_to_string(path).unwrap_or_default();
+    let first = golden
+        .lines()
+        .zip(ours.lines())
+        .position(|(a, b)| a != b)
+        .map_or(0, |n| n + 1);
+    assert!(
+        golden == ours,
+        "{} differs from line {first} on; BLESS=1 writes it anew:\n{ours}",
+        path.display()
+    );
+}
+
+#[test]
+fn terminal_reports() {
+    for name in sample_names() {
+        let lab = lab_of_sample(name);
+        // Relative names, so that the golden file holds no folder of this machine.
+        std::env::set_current_dir(repository().join("samples")).unwrap();
+        let keys: Vec<_> = lab
+            .keys
+            .iter()
+            .map(|k| Path::new(k.file_name().unwrap()).to_path_buf())
+            .collect();
+        let analysis = analyze(&lab.capture.canonicalize().unwrap(), &keys);
+        for width in [80, 140] {
+            let text = render(&analysis, TextOptions { width, color: false });
+            assert!(
+                text.lines().all(|l| l.chars().count() <= width),
+                "{name} at {width} columns"
+            );
+            compare(
+                &repository()
+                    .canonicalize()
+                    .unwrap()
+                    .join(format!("tests/golden/{name}.{width}.txt")),
+                &text,
+            );
+        }
+    }
+}
+
+#[test]
+fn schema_of_the_document() {
+    let schema = schemars::schema_for!(Analysis);
+    let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    compare(
+        &repository()
+            .canonicalize()
+            .unwrap()
+            .join("docs/analysis.schema.json"),
+        &text,
+    );
+}
+
+#[test]
+fn a_saved_document_reads_back() {
+    let lab = lab_of_sample("l2tp_pfs4096_down");
+    let analysis = analyze(&lab.capture, &lab.keys);
+    let text = serde_json::to_string(&analysis).unwrap();
+    let again: Analysis = serde_json::from_str(&text).unwrap();
+    assert!(
+        serde_json::to_string(&again).unwrap() == text,
+        "a document changed by being saved"
+    );
+    assert!(again == analysis);
+}

@@ -1,0 +1,93 @@
+//! Shared by the integration tests: where real captures with ground truth are, and one analysis of each.
+#![allow(dead_code)] // each test binary uses a part
+
+use rekeyscope::analysis::Analysis;
+use rekeyscope::analyzer::{Analyzer, Options};
+use rekeyscope::capture::CaptureReader;
+use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::keylog::KeyMaterial;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The top of the repository.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A real capture with its keys and ground truth.
+pub struct Lab {
+    pub name: String,
+    pub capture: PathBuf,
+    pub keys: Vec<PathBuf>,
+    pub truth: Value,
+}
+
+/// All captures of `../shared/lab` where it is, else the samples.
+pub fn labs() -> Vec<Lab> {
+    let shared = repository().join("../shared/lab/captures");
+    let mut labs: Vec<Lab> = match std::fs::read_dir(&shared) {
+        Ok(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
+        Err(_) => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
+    };
+    labs.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(labs.len() >= 3, "the samples are part of the repository");
+    labs
+}
+
+/// The captures in `samples/`.
+pub fn sample_names() -> [&'static str; 3] {
+    ["l2tp_kb_modp1024_down", "l2tp_pfs4096_down", "l2tp_time_down"]
+}
+
+fn lab_of_folder(folder: &Path) -> Lab {
+    let keys = ["keys.esp_sa", "keys.ikev1", "keys.ikev2"].map(|k| folder.join(k));
+    Lab {
+        name: folder.file_name().unwrap().to_string_lossy().into_owned(),
+        capture: folder.join("trace.pcap"),
+        keys: keys.into_iter().filter(|k| k.exists()).collect(),
+        truth: json(&folder.join("truth.json")),
+    }
+}
+
+pub fn lab_of_sample(name: &str) -> Lab {
+    let samples = repository().join("samples");
+    let keys = [
+        format!("{name}.keylog"),
+        format!("{name}.esp_sa"),
+        "keys.ikev1".into(),
+    ]
+    .map(|k| samples.join(k));
+    Lab {
+        name: name.into(),
+        capture: samples.join(format!("{name}.pcap")),
+        keys: keys.into_iter().filter(|k| k.exists()).collect(),
+        truth: json(&samples.join(format!("{name}.truth.json"))),
+    }
+}
+
+fn json(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Analyses a capture with the given key files.
+pub fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
+    let mut material = KeyMaterial::default();
+    for file in keys {
+        material.read(file).unwrap();
+    }
+    let mut reader = CaptureReader::open(capture).unwrap();
+    let mut analyzer = Analyzer::new(Options::default(), material);
+    let mut container = Diagnostics::default();
+    while let Some(frame) = reader.next_frame(&mut container).unwrap() {
+        analyzer.push(&frame);
+    }
+    analyzer.diagnostics_mut().absorb(container);
+    analyzer.finish(reader.info(), &capture.file_name().unwrap().to_string_lossy())
+}
+
+/// A time of `truth.json` in nanoseconds. Its seconds are rounded to the microsecond, and an `f64` of that size holds
+/// 0.24 µs, so the text's digits are all there is.
+pub fn nanos(value: &Value) -> i64 {
+    (value.as_f64().unwrap() * 1e6).round() as i64 * 1_000
+}
