@@ -31,7 +31,7 @@ local function thread_state(parser, thread)
     if #parser.order >= MAX_THREADS then
       parser.threads[table.remove(parser.order, 1)] = nil
     end
-    state = { keys = {} }
+    state = { keys = {}, done = {} }
     parser.threads[thread] = state
     parser.order[#parser.order + 1] = thread
   end
@@ -83,7 +83,7 @@ local function blob_done(parser, state, blob, line_number)
   end
   -- The order of one exchange is: seeds (IKEv1), encryption keys, integrity keys; each initiator's first.
   if blob.name == "seed_i" or (blob.name == "enc_i" and state.keys.enc_i) then
-    state.keys = {}
+    state.keys, state.done = {}, {}
   end
   state.keys[blob.name] = blob.digits
 end
@@ -115,26 +115,36 @@ local function sa_done(parser, state)
   end
   local half = half_for(state, sa)
   local enc_key = half and state.keys["enc_" .. half]
-  if not enc_key and sa.enc ~= "NULL" then
+  local auth_key = half and state.keys["auth_" .. half] or ""
+  local enc, auth = sa.enc or state.enc, sa.auth or state.auth or (auth_key == "" and "none") or nil
+  if not enc_key and enc ~= "NULL" then
     if state.keys.enc_i or state.keys.enc_r then
       parser.emit(nil, "no key can be tied to SPI 0x" .. sa.spi .. ": the exchange's lines are missing", sa.line)
     end
+  elseif not enc or not auth then
+    parser.emit(nil, "the algorithms of SPI 0x" .. sa.spi .. " are not stated", sa.line)
+  else
+    state.done[sa.spi] = true
+    parser.emit({
+      kind = "esp", format = "charon", src = sa.src, dst = sa.dst, spi = sa.spi, enc = enc, enc_key = enc_key or "",
+      auth = auth, auth_key = auth_key, line = sa.line,
+    })
+  end
+end
+
+-- "… established with SPIs …_i …_o": the only place of the SPIs where the log's level for CHD is low. _i is
+-- the inbound one of the host that logs.
+local function established(parser, state, text, line_number)
+  local inbound, outbound = string.match(text, "established with SPIs (%x+)_i (%x+)_o")
+  if not inbound or #inbound ~= 8 or #outbound ~= 8 then
     return
   end
-  if not sa.enc then
-    parser.emit(nil, "the encryption algorithm of SPI 0x" .. sa.spi .. " is not stated", sa.line)
-    return
+  for direction, spi in pairs({ inbound = string.lower(inbound), outbound = string.lower(outbound) }) do
+    if not state.done[spi] then
+      state.sa = { direction = direction, spi = spi, line = line_number }
+      sa_done(parser, state)
+    end
   end
-  local auth_key = half and state.keys["auth_" .. half] or ""
-  local auth = sa.auth or (auth_key == "" and "none") or nil
-  if not auth then
-    parser.emit(nil, "the integrity algorithm of SPI 0x" .. sa.spi .. " is not stated", sa.line)
-    return
-  end
-  parser.emit({
-    kind = "esp", format = "charon", src = sa.src, dst = sa.dst, spi = sa.spi, enc = sa.enc, enc_key = enc_key or "",
-    auth = auth, auth_key = auth_key, line = sa.line,
-  })
 end
 
 -- Lines that install an SA: where its SPI, its addresses and its algorithms are named.
@@ -164,7 +174,7 @@ local function installing(parser, state, text, line_number)
     sa.auth = transforms.integrity(algorithm) or algorithm
     return
   end
-  if string.find(text, "using replay window", 1, true) or string.find(text, "established with SPIs", 1, true) then
+  if string.find(text, "using replay window", 1, true) then
     sa_done(parser, state)
   end
 end
@@ -179,8 +189,11 @@ function charon.line(parser, line, line_number)
   local blob = state.blob
   if blob then
     local offset, bytes, count = dump_bytes(text, blob.left)
-    if offset and offset * 2 < #blob.digits then
+    if not offset and blob.digits == "" and text == blob.text then
       -- The same line again, from a second log in the same file.
+      return true
+    end
+    if offset and offset * 2 < #blob.digits then
       return true
     elseif offset and offset * 2 == #blob.digits then
       blob.digits = blob.digits .. bytes
@@ -203,7 +216,7 @@ function charon.line(parser, line, line_number)
   local name = label and BLOBS[label]
   parser.derived = parser.derived or (label ~= nil and DERIVES[label] == true)
   if name and #size <= 4 then
-    state.blob = { name = name, label = label, left = tonumber(size), digits = "", line = line_number }
+    state.blob = { name = name, label = label, left = tonumber(size), digits = "", line = line_number, text = text }
     return true
   end
   local cookie = string.match(text, "with SPIs (%x+)_i %x+_r")
@@ -214,7 +227,18 @@ function charon.line(parser, line, line_number)
   if message then
     state.role = message == "response" and "initiator" or message == "request" and "responder" or state.role
   end
-  installing(parser, state, text, line_number)
+  local algorithm = string.match(text, "^%s*using (%S+) for encryption")
+  if algorithm then
+    state.enc, state.auth = transforms.encryption(algorithm), nil
+  end
+  algorithm = string.match(text, "^%s*using (%S+) for integrity")
+  state.auth = algorithm and transforms.integrity(algorithm) or state.auth
+  if string.find(text, "established with SPIs", 1, true) then
+    sa_done(parser, state)
+    established(parser, state, text, line_number)
+  else
+    installing(parser, state, text, line_number)
+  end
   return true
 end
 

@@ -108,7 +108,7 @@ end
 
 local ADVICE_MASKED = "%d SAs whose keys are masked or cut short: read the log on the serial console or with"
   .. " `ipsec ike log N key-info`"
-local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE LOG --export wireshark` and load what it writes"
+local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE --keys LOG --export wireshark DIR`, then load DIR"
 local ADVICE_MANY = "%d rows: Wireshark walks them all for every packet; expect it to be slow above about %d"
 
 local function sentences(log, parsed, esp, ike)
