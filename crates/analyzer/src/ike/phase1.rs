@@ -78,7 +78,8 @@ impl Plain {
 #[derive(Debug)]
 pub(super) struct Session {
     cipher: BlockCipher,
-    key: Zeroizing<Vec<u8>>,
+    /// Ka, as long as the cipher's key.
+    pub(super) key: Zeroizing<Vec<u8>>,
     pub(super) hash: Option<Hash>,
     /// What else is known of the same SA.
     pub(super) secrets: IkeSecrets,
