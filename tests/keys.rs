@@ -87,13 +87,19 @@ fn analyze(reader: &mut CaptureReader, log: &[u8], psk: Option<&[u8]>) -> (Analy
 
 /// The SAs that carry packets.
 fn used(analysis: &Analysis) -> Vec<&SecurityAssociation> {
-    analysis.security_associations.iter().filter(|sa| sa.packets > 0).collect()
+    analysis
+        .security_associations
+        .iter()
+        .filter(|sa| sa.packets > 0)
+        .collect()
 }
 
 /// The road that a key came by.
 fn road(sa: &SecurityAssociation) -> &str {
     let source = sa.key.source.as_deref().unwrap_or_default();
-    source.rsplit_once(" (").map_or("", |(_, road)| road.trim_end_matches(')'))
+    source
+        .rsplit_once(" (")
+        .map_or("", |(_, road)| road.trim_end_matches(')'))
 }
 
 fn count(sas: &[&SecurityAssociation], status: KeyStatus) -> usize {
@@ -171,5 +177,7 @@ fn is_dump_row(message: &str) -> bool {
         return false;
     };
     offset.trim().parse::<u32>().is_ok()
-        && bytes.get(..2).is_some_and(|b| b.bytes().all(|b| b.is_ascii_hexdigit()))
+        && bytes
+            .get(..2)
+            .is_some_and(|b| b.bytes().all(|b| b.is_ascii_hexdigit()))
 }

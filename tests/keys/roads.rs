@@ -11,14 +11,25 @@ const NATT: &str = "l2tp_kb_modp2048_natt_down";
 
 /// Labels of the keys of one SA in a charon log.
 fn is_child_key(label: &str) -> bool {
-    ["encryption initiator key", "encryption responder key", "integrity initiator key", "integrity responder key"]
-        .contains(&label)
+    [
+        "encryption initiator key",
+        "encryption responder key",
+        "integrity initiator key",
+        "integrity responder key",
+    ]
+    .contains(&label)
 }
 
 #[test]
 fn each_log_alone_opens_every_packet() {
     for capture in captures() {
-        for log in ["charon.cli.log", "charon.srv.log", "xfrm.cli.log", "xfrm.srv.log", "keys.esp_sa"] {
+        for log in [
+            "charon.cli.log",
+            "charon.srv.log",
+            "xfrm.cli.log",
+            "xfrm.srv.log",
+            "keys.esp_sa",
+        ] {
             let (analysis, _) = open_with(&capture.pcap(), &capture.log(log));
             let what = format!("{} from {log}", capture.name);
             assert_complete(&what, &analysis, sas_with_packets(&capture.name));
@@ -29,10 +40,16 @@ fn each_log_alone_opens_every_packet() {
 #[test]
 fn phase_1_alone_gives_every_sa_without_pfs() {
     for capture in captures().iter().filter(|c| c.name != PFS && c.name != IKEV2) {
-        let log = dumps(&capture.log("charon.cli.log"), |l| l == "SKEYID_d" || l == "SKEYID_e");
+        let log = dumps(&capture.log("charon.cli.log"), |l| {
+            l == "SKEYID_d" || l == "SKEYID_e"
+        });
         let (analysis, _) = open_with(&capture.pcap(), &log);
         assert_complete(&capture.name, &analysis, sas_with_packets(&capture.name));
-        assert!(used(&analysis).iter().all(|sa| road(sa) == "derived"), "{}", capture.name);
+        assert!(
+            used(&analysis).iter().all(|sa| road(sa) == "derived"),
+            "{}",
+            capture.name
+        );
         assert_eq!(why_not_derived(&analysis), [] as [String; 0]);
     }
 }
@@ -50,14 +67,22 @@ fn phase_1_alone_gives_every_sa_of_the_sample() {
 #[test]
 fn with_pfs_phase_1_alone_says_why_it_cannot() {
     for capture in captures().iter().filter(|c| c.name == PFS) {
-        let log = dumps(&capture.log("charon.cli.log"), |l| l == "SKEYID_d" || l == "SKEYID_e");
+        let log = dumps(&capture.log("charon.cli.log"), |l| {
+            l == "SKEYID_d" || l == "SKEYID_e"
+        });
         let (analysis, ring) = open_with(&capture.pcap(), &log);
         assert_eq!(count(&used(&analysis), KeyStatus::Missing), 12);
         assert!(ring.esp.is_empty() && ring.ike.len() == 1);
-        let quick = analysis.exchanges.iter().filter(|e| e.kind == ExchangeKind::QuickMode);
+        let quick = analysis
+            .exchanges
+            .iter()
+            .filter(|e| e.kind == ExchangeKind::QuickMode);
         assert!(quick.clone().count() == 6 && quick.clone().all(|e| e.decrypted && e.key_exchange));
         let why = why_not_derived(&analysis).join("\n");
-        assert!(why.starts_with("12 of these SAs were negotiated with perfect forward secrecy"), "{why}");
+        assert!(
+            why.starts_with("12 of these SAs were negotiated with perfect forward secrecy"),
+            "{why}"
+        );
     }
 }
 
@@ -68,7 +93,13 @@ fn sk_d_gives_the_first_pair() {
         let log = dumps(&capture.log("charon.cli.log"), |l| l.starts_with("Sk_"));
         let (analysis, _) = open_with(&capture.pcap(), &log);
         let used = used(&analysis);
-        assert_eq!((count(&used, KeyStatus::Verified), count(&used, KeyStatus::Missing)), (2, 10));
+        assert_eq!(
+            (
+                count(&used, KeyStatus::Verified),
+                count(&used, KeyStatus::Missing)
+            ),
+            (2, 10)
+        );
         assert!(why_not_derived(&analysis)[0].starts_with("10 of these SAs"));
     }
 }
@@ -80,7 +111,11 @@ fn seeds_give_every_sa_with_pfs() {
         let log = without_dumps(&capture.log("charon.cli.log"), is_child_key);
         let (analysis, _) = open_with(&capture.pcap(), &log);
         assert_complete(&capture.name, &analysis, sas_with_packets(&capture.name));
-        assert!(used(&analysis).iter().all(|sa| road(sa) == "derived"), "{}", capture.name);
+        assert!(
+            used(&analysis).iter().all(|sa| road(sa) == "derived"),
+            "{}",
+            capture.name
+        );
     }
 }
 
@@ -88,7 +123,9 @@ fn seeds_give_every_sa_with_pfs() {
 #[test]
 fn a_pre_shared_key_and_the_dh_secret_give_every_sa() {
     for capture in captures().iter().filter(|c| c.name != PFS && c.name != IKEV2) {
-        let log = dumps(&capture.log("charon.cli.log"), |l| l == "shared Diffie Hellman secret");
+        let log = dumps(&capture.log("charon.cli.log"), |l| {
+            l == "shared Diffie Hellman secret"
+        });
         let (analysis, _) = open_with_psk(&capture.pcap(), &log, Some(b"rekeyscope-lab-psk"));
         assert_complete(&capture.name, &analysis, sas_with_packets(&capture.name));
         let (analysis, ring) = open_with_psk(&capture.pcap(), &log, Some(b"another"));
@@ -105,7 +142,7 @@ fn addresses_behind_nat_do_not_matter() {
         assert!(String::from_utf8_lossy(&log).contains("192.168.77.2"));
         let (analysis, ring) = open_with(&capture.pcap(), &log);
         assert_complete(NATT, &analysis, 14);
-        let client = "10.9.0.9".parse().unwrap();
+        let client: std::net::IpAddr = "10.9.0.9".parse().unwrap();
         assert!(ring.esp.iter().all(|key| key.src == client || key.dst == client));
     }
 }

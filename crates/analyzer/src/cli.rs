@@ -1,7 +1,7 @@
 //! Options, validated once.
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use rekeyscope::analyzer::{Options, Verify};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,9 +33,9 @@ readable or output not writable, 2 usage.";
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
-    command: Option<Command>,
+    _command: Option<Command>,
     #[command(flatten)]
-    arguments: Option<Arguments>,
+    _arguments: Arguments,
 }
 
 /// Jobs beside the main one. A capture with such a name is given as `./keys`.
@@ -60,17 +60,15 @@ pub(crate) enum Job {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Job {
-        match Self::parse() {
-            CommandLine {
-                command: Some(command),
-                ..
-            } => Job::Beside(command),
-            CommandLine {
-                arguments: Some(arguments),
-                ..
-            } => Job::Analyze(arguments),
-            _ => misused(ErrorKind::MissingRequiredArgument, "a capture is needed"),
+        Self::job(&Self::command().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+
+    fn job(matches: &ArgMatches) -> Result<Job, clap::Error> {
+        match matches.subcommand_name() {
+            Some(_) => Command::from_arg_matches(matches).map(Job::Beside),
+            None => Arguments::from_arg_matches(matches).map(Job::Analyze),
         }
+        .map_err(|error| error.format(&mut Self::command()))
     }
 }
 
@@ -247,27 +245,43 @@ mod tests {
 
     #[test]
     fn jobs_are_told_apart() {
-        let parse = |words: &[&str]| CommandLine::try_parse_from([&["rekeyscope"], words].concat());
-        let main = parse(&["trace.pcap", "--keys", "log", "--psk-file", "psk"]).unwrap();
-        let input = main.arguments.unwrap().input;
-        assert!(main.command.is_none() && input.psk_file == [PathBuf::from("psk")]);
-        let Some(Command::Keys(keys)) =
-            parse(&["keys", "t.pcap", "--export", "wireshark", "d", "--export", "tcpdump", "f"])
-                .unwrap()
-                .command
-        else {
+        let parse = |words: &[&str]| {
+            let matches = CommandLine::command().try_get_matches_from([&["rekeyscope"], words].concat())?;
+            CommandLine::job(&matches)
+        };
+        let Ok(Job::Analyze(main)) = parse(&["trace.pcap", "--keys", "log", "--psk-file", "psk"]) else {
+            panic!("not the main job");
+        };
+        assert_eq!((main.input.psk_file, main.seed), (vec![PathBuf::from("psk")], 1));
+        let words = [
+            "keys",
+            "t.pcap",
+            "--export",
+            "wireshark",
+            "d",
+            "--export",
+            "tcpdump",
+            "f",
+        ];
+        let Ok(Job::Beside(Command::Keys(keys))) = parse(&words) else {
             panic!("not the job keys");
         };
         assert_eq!(
             keys.exports(),
             [Export::Wireshark(Path::new("d")), Export::Tcpdump(Path::new("f"))]
         );
-        let Some(Command::Tshark(tshark)) = parse(&["tshark", "t.pcap", "--", "-Y", "esp"]).unwrap().command else {
+        let Ok(Job::Beside(Command::Tshark(tshark))) = parse(&["tshark", "t.pcap", "--", "-Y", "esp"]) else {
             panic!("not the job tshark");
         };
         assert_eq!(tshark.rest, ["-Y", "esp"]);
-        assert!(parse(&[]).is_err() && parse(&["keys"]).is_err());
-        assert!(parse(&["t.pcap", "--psk", "a secret"]).is_err());
+        for wrong in [
+            &[][..],
+            &["keys"],
+            &["t.pcap", "--psk", "a secret"],
+            &["t.pcap", "--export", "wireshark", "d"],
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
     }
 
     #[test]

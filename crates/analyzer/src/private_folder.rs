@@ -47,7 +47,9 @@ impl PrivateFolder {
     /// Removes it; says so when that fails.
     pub(crate) fn remove(self) -> Result<(), Error> {
         let path = self.path().to_path_buf();
-        self.folder.close().map_err(|source| Error::Output { path, source })
+        self.folder
+            .close()
+            .map_err(|source| Error::Output { path, source })
     }
 }
 

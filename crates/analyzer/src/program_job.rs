@@ -24,18 +24,27 @@ pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> 
     let (analysis, ring) = keys_job::read_keys_of(&arguments.input)?;
     let tables = wireshark::tables(&ring);
     if !arguments.input.quiet {
-        let used = analysis.security_associations.iter().filter(|sa| sa.packets > 0).count();
+        let used = analysis
+            .security_associations
+            .iter()
+            .filter(|sa| sa.packets > 0)
+            .count();
         if tables.esp_rows < used {
             output::complain(&format!(
                 "keys for {} of {used} SAs; 'rekeyscope keys' says what is missing",
                 tables.esp_rows
             ));
-            why_not_derived(&analysis).iter().for_each(|why| output::complain(why));
+            why_not_derived(&analysis)
+                .iter()
+                .for_each(|why| output::complain(why));
         }
         tables.notes.iter().for_each(|note| output::complain(note));
     }
     drop(ring);
-    let mut words = vec![OsString::from("-r"), arguments.input.capture.clone().into_os_string()];
+    let mut words = vec![
+        OsString::from("-r"),
+        arguments.input.capture.clone().into_os_string(),
+    ];
     words.extend(arguments.rest.iter().cloned());
     let status = start(&program, &words, &tables)?;
     Ok(passed_on(status))
@@ -52,7 +61,9 @@ fn start(program: &PathBuf, words: &[OsString], tables: &wireshark::Tables) -> R
     folder.write("preferences", PREFERENCES)?;
     let mut command = Command::new(program);
     command.args(words).env("WIRESHARK_CONFIG_DIR", folder.path());
-    let status = guard.wait_for(command).with_context(|| format!("cannot start {}", program.display()));
+    let status = guard
+        .wait_for(command)
+        .with_context(|| format!("cannot start {}", program.display()));
     let removed = folder.remove();
     let status = status?;
     removed?;
@@ -98,7 +109,8 @@ fn passed_on(status: ExitStatus) -> ExitCode {
 }
 
 fn code(code: Option<i32>) -> ExitCode {
-    code.and_then(|c| u8::try_from(c).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+    code.and_then(|c| u8::try_from(c).ok())
+        .map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// Signals that ask us to end go on to the program; we end after it, when its folder is gone.

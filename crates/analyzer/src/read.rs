@@ -42,7 +42,11 @@ fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>), Error> {
     };
     let mut keys = KeyMaterial::default();
     files.iter().try_for_each(|file| keys.read(file))?;
-    let psks: Result<Vec<_>, _> = input.psk_file.iter().map(|f| keylog::read_pre_shared_key(f)).collect();
+    let psks: Result<Vec<_>, _> = input
+        .psk_file
+        .iter()
+        .map(|f| keylog::read_pre_shared_key(f))
+        .collect();
     let psks = psks?;
     if !input.quiet {
         warn_of_others(files.iter().chain(&input.psk_file));

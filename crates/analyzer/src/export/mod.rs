@@ -18,7 +18,9 @@ struct SecretText(Zeroizing<Vec<u8>>);
 
 impl SecretText {
     fn for_rows(rows: usize) -> Self {
-        SecretText(Zeroizing::new(Vec::with_capacity(rows.saturating_mul(LONGEST_ROW))))
+        SecretText(Zeroizing::new(Vec::with_capacity(
+            rows.saturating_mul(LONGEST_ROW),
+        )))
     }
 
     fn push(&mut self, text: &str) -> &mut Self {
@@ -77,6 +79,51 @@ fn note_left_out(left_out: &[String], program: &str, notes: &mut Vec<String>) {
     names.dedup();
     for name in names {
         let count = left_out.iter().filter(|n| *n == name).count();
-        notes.push(format!("{count} SAs with {name} are left out: {program} cannot decrypt that"));
+        notes.push(format!(
+            "{count} SAs with {name} are left out: {program} cannot decrypt that"
+        ));
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod synthetic {
+    //! Key rings of SAs that never were.
+
+    use crate::algorithm::{Encryption, Integrity, Transform};
+    use crate::key_ring::{KeyRing, Proof, SaKey};
+    use crate::secret::SecretBytes;
+    use crate::spi::Spi;
+
+    /// A proven key of the right lengths for 10.0.0.1 → 10.0.0.2, whose bytes count up from the SPI's last.
+    pub(crate) fn sa_key(spi: u32, encryption: Encryption, key_len: usize, integrity: Integrity) -> SaKey {
+        let bytes =
+            |len: usize| SecretBytes::new((0..len).map(|i| (spi as u8).wrapping_add(i as u8)).collect());
+        SaKey {
+            src: "10.0.0.1".parse().unwrap(),
+            dst: "10.0.0.2".parse().unwrap(),
+            spi: Spi(spi),
+            packets: 1000 - u64::from(spi),
+            proof: Proof::Proven,
+            transform: Transform {
+                encryption,
+                key_len: Some(key_len),
+                integrity,
+            },
+            negotiated: None,
+            encryption_key: bytes(key_len + encryption.salt_len()),
+            integrity_key: bytes(integrity.key_len()),
+        }
+    }
+
+    pub(crate) fn ring(esp: Vec<SaKey>) -> KeyRing {
+        KeyRing {
+            esp,
+            ..KeyRing::default()
+        }
+    }
+
+    /// The text of a table.
+    pub(crate) fn text(secret: &SecretBytes) -> String {
+        String::from_utf8(secret.expose().to_vec()).unwrap()
     }
 }

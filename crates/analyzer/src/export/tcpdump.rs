@@ -63,3 +63,47 @@ fn algorithm(key: &SaKey) -> Option<String> {
     };
     Some(if icv == 12 { cipher + "-hmac96" } else { cipher })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Integrity;
+    use crate::export::synthetic::{ring, sa_key, text};
+    use crate::keylog::KeyMaterial;
+    use std::path::Path;
+
+    #[test]
+    fn rows_read_back_and_the_rest_is_named() {
+        let keys = vec![
+            sa_key(1, Encryption::AesCbc, 16, Integrity::HmacSha1_96),
+            sa_key(2, Encryption::AesCbc, 32, Integrity::AesXcbc96),
+            sa_key(3, Encryption::TripleDesCbc, 24, Integrity::HmacMd5_96),
+            sa_key(4, Encryption::AesCbc, 16, Integrity::HmacSha256_128),
+            sa_key(5, Encryption::AesGcm { icv: 16 }, 16, Integrity::None),
+        ];
+        let made = secrets_file(&ring(keys.clone()));
+        let rows = text(&made.text);
+        assert_eq!(
+            rows.lines().next().unwrap(),
+            "0x00000001@10.0.0.2 aes128-cbc-hmac96:0x0102030405060708090a0b0c0d0e0f10"
+        );
+        assert!(rows.contains(" aes256-cbc-hmac96:0x") && rows.contains(" 3des-cbc-hmac96:0x"));
+        let mut material = KeyMaterial::default();
+        material.read_bytes(Path::new("secrets"), made.text.expose());
+        assert_eq!(
+            (material.esp.len(), made.rows, material.problems.len()),
+            (3, 3, 0)
+        );
+        for (row, key) in material.esp.iter().zip(&keys) {
+            assert_eq!(
+                (row.spi, &row.encryption_key),
+                (Some(key.spi), &key.encryption_key)
+            );
+        }
+        let told = made.notes.join("\n");
+        assert!(
+            told.contains("AES-CBC-128 and HMAC-SHA2-256-128") && told.contains("AES-GCM-16-128"),
+            "{told}"
+        );
+    }
+}

@@ -254,10 +254,9 @@ fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
         Encryption::AesCtr => format!("AES-CTR-{bits} [RFC5930]"),
         Encryption::AesGcm { icv } => format!("AES-GCM-{bits} with {icv} octet ICV [RFC5282]"),
         Encryption::AesCcm { icv } => format!("AES-CCM-{bits} with {icv} octet ICV [RFC5282]"),
-        Encryption::AesGmac
-        | Encryption::ChaCha20Poly1305
-        | Encryption::DesCbc
-        | Encryption::CamelliaCbc => return None,
+        Encryption::AesGmac | Encryption::ChaCha20Poly1305 | Encryption::DesCbc | Encryption::CamelliaCbc => {
+            return None;
+        }
     };
     let integrity = match keys.integrity {
         Integrity::None => "NONE [RFC4306]",
@@ -271,4 +270,201 @@ fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
         }
     };
     Some((encryption, integrity))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::synthetic::{ring, sa_key, text};
+    use crate::keylog::KeyMaterial;
+    use crate::spi::IkeSpi;
+    use std::path::Path;
+
+    #[test]
+    fn a_row_is_exact() {
+        let key = sa_key(0xe8, Encryption::AesCbc, 16, Integrity::HmacSha1_96);
+        let row = concat!(
+            r#""IPv4","10.0.0.1","10.0.0.2","0x000000e8","AES-CBC [RFC3602]","0xe8e9eaebecedeeeff0f1f2f3f4f5f6f7","#,
+            r#""HMAC-SHA-1-96 [RFC2404]","0xe8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafb""#,
+            "\n"
+        );
+        assert_eq!(text(&tables(&ring(vec![key])).esp_sa), row);
+        let mut key = sa_key(1, Encryption::AesGcm { icv: 16 }, 16, Integrity::None);
+        (key.src, key.dst) = ("2001:db8::1".parse().unwrap(), "2001:db8::2".parse().unwrap());
+        let row = text(&tables(&ring(vec![key])).esp_sa);
+        assert!(
+            row.starts_with(
+                "\"IPv6\",\"2001:db8::1\",\"2001:db8::2\",\"0x00000001\",\"AES-GCM with 16 octet"
+            )
+        );
+        assert!(
+            row.ends_with(",\"0x0102030405060708090a0b0c0d0e0f1011121314\",\"NULL\",\"\"\n"),
+            "{row}"
+        );
+    }
+
+    /// Every transform: its row reads back as the same key, or a note says that it is left out.
+    #[test]
+    fn every_transform_is_written_or_named() {
+        let encryptions = [
+            (Encryption::Null, 0),
+            (Encryption::AesCbc, 32),
+            (Encryption::AesCtr, 16),
+            (Encryption::AesGcm { icv: 8 }, 16),
+            (Encryption::AesGcm { icv: 12 }, 24),
+            (Encryption::ChaCha20Poly1305, 32),
+            (Encryption::TripleDesCbc, 24),
+            (Encryption::DesCbc, 8),
+            (Encryption::AesCcm { icv: 16 }, 16),
+            (Encryption::AesGmac, 16),
+            (Encryption::CamelliaCbc, 16),
+        ];
+        let integrities = [
+            Integrity::HmacMd5_96,
+            Integrity::HmacSha1_96,
+            Integrity::HmacSha256_96,
+            Integrity::HmacSha256_128,
+            Integrity::HmacSha384_192,
+            Integrity::HmacSha512_256,
+            Integrity::AesXcbc96,
+            Integrity::AesCmac96,
+        ];
+        let mut keys = Vec::new();
+        for (encryption, len) in encryptions {
+            for integrity in integrities {
+                let integrity = if encryption.is_aead() {
+                    Integrity::None
+                } else {
+                    integrity
+                };
+                keys.push(sa_key(keys.len() as u32 + 1, encryption, len, integrity));
+            }
+        }
+        let made = tables(&ring(keys.clone()));
+        let mut material = KeyMaterial::default();
+        material.read_bytes(Path::new("esp_sa"), made.esp_sa.expose());
+        assert_eq!(material.problems, []);
+        assert_eq!((material.esp.len(), made.esp_rows), (8 * 8, 8 * 8));
+        for row in &material.esp {
+            let key = keys.iter().find(|key| Some(key.spi) == row.spi).unwrap();
+            assert_eq!(
+                (row.encryption, &row.encryption_key),
+                (Some(key.transform.encryption), &key.encryption_key)
+            );
+            assert!(row.integrity_key == key.integrity_key || row.integrity_key.is_empty());
+        }
+        let last = made.notes.join("\n");
+        for needed in [
+            "8 SAs with AES-CCM-16-128",
+            "AES-GMAC",
+            "Camellia-CBC",
+            "need Wireshark 4.6",
+            "without checking",
+        ] {
+            assert!(last.contains(needed), "{needed} in {last}");
+        }
+        let table = text(&made.esp_sa);
+        let first_new = table.lines().position(|row| row.contains("ChaCha20")).unwrap();
+        assert_eq!(first_new, 7 * 8, "rows that old versions do not know come last");
+    }
+
+    #[test]
+    fn one_row_per_spi_and_none_that_the_packets_contradict() {
+        let key = || sa_key(1, Encryption::AesCbc, 16, Integrity::HmacSha1_96);
+        let wrong = SaKey {
+            proof: Proof::Contradicted,
+            ..sa_key(2, Encryption::AesCbc, 16, Integrity::HmacSha1_96)
+        };
+        let made = tables(&ring(vec![key(), key(), wrong]));
+        assert_eq!((made.esp_rows, made.notes.len()), (1, 2), "{:?}", made.notes);
+    }
+
+    #[test]
+    fn a_key_of_a_wrong_length_is_never_written() {
+        let mut key = sa_key(1, Encryption::AesCbc, 16, Integrity::HmacSha1_96);
+        key.encryption_key = SecretBytes::new(vec![1; 17]);
+        assert_eq!(tables(&ring(vec![key])).esp_rows, 0);
+        let mut key = sa_key(1, Encryption::AesCbc, 16, Integrity::HmacSha1_96);
+        key.integrity_key = SecretBytes::new(vec![1; 19]);
+        let row = text(&tables(&ring(vec![key])).esp_sa);
+        assert!(
+            row.ends_with("\"ANY 96 bit authentication [no checking]\",\"\"\n"),
+            "{row}"
+        );
+    }
+
+    #[test]
+    fn without_an_integrity_key_the_negotiated_icv_counts() {
+        let mut key = sa_key(1, Encryption::AesCbc, 16, Integrity::None);
+        key.proof = Proof::Unchecked;
+        let usual = text(&tables(&ring(vec![key.clone()])).esp_sa);
+        assert!(usual.contains("ANY 96 bit"), "{usual}");
+        key.negotiated = Some(crate::algorithm::Transform {
+            integrity: Integrity::HmacSha256_128,
+            ..key.transform
+        });
+        let negotiated = text(&tables(&ring(vec![key])).esp_sa);
+        assert!(negotiated.contains("ANY 128 bit"), "{negotiated}");
+    }
+
+    #[test]
+    fn more_than_fifty_pairs_are_told() {
+        let keys = |n: u32| (0..n).map(|spi| sa_key(spi, Encryption::AesCbc, 16, Integrity::HmacSha1_96));
+        assert_eq!(tables(&ring(keys(100).collect())).notes, [] as [String; 0]);
+        let notes = tables(&ring(keys(101).collect())).notes;
+        assert!(notes[0].contains("more than 50 pairs"), "{notes:?}");
+    }
+
+    #[test]
+    fn ike_rows_are_unquoted() {
+        let keys = |len: usize| {
+            [
+                SecretBytes::new(vec![0xab; len]),
+                SecretBytes::new(vec![0xcd; len]),
+            ]
+        };
+        let v2 = |encryption, sk_e, integrity: Integrity| {
+            ProvenIkeKey::Ikev2(Box::new(ProvenIkev2Keys {
+                initiator_spi: IkeSpi([1; 8]),
+                responder_spi: IkeSpi([2; 8]),
+                encryption,
+                sk_e: keys(sk_e),
+                integrity,
+                sk_a: keys(integrity.key_len()),
+            }))
+        };
+        let made = tables(&KeyRing {
+            ike: vec![
+                ProvenIkeKey::Ikev1 {
+                    initiator_spi: IkeSpi([0x10; 8]),
+                    ka: SecretBytes::new(vec![0xef; 16]),
+                },
+                v2(Encryption::AesGcm { icv: 16 }, 20, Integrity::None),
+                v2(Encryption::AesCbc, 32, Integrity::HmacSha256_128),
+                v2(Encryption::CamelliaCbc, 16, Integrity::HmacSha1_96),
+            ],
+            ..KeyRing::default()
+        });
+        assert_eq!(
+            text(&made.ikev1),
+            format!("1010101010101010,{}\n", "ef".repeat(16))
+        );
+        let table = text(&made.ikev2);
+        let rows: Vec<&str> = table.lines().collect();
+        let (ab, cd) = ("ab".repeat(20), "cd".repeat(20));
+        assert_eq!(
+            rows[0],
+            format!(
+                "0101010101010101,0202020202020202,{ab},{cd},\"AES-GCM-128 with 16 octet ICV [RFC5282]\",,,\"NONE [RFC4306]\""
+            )
+        );
+        assert!(
+            rows[1].contains(",\"AES-CBC-256 [RFC3602]\",abab")
+                && rows[1].ends_with("\"HMAC_SHA2_256_128 [RFC4868]\"")
+        );
+        assert_eq!((rows.len(), made.ike_rows, made.notes.len()), (2, 3, 1));
+        let mut material = KeyMaterial::default();
+        material.read_bytes(Path::new("t"), made.ikev2.expose());
+        assert_eq!((material.ike.len(), material.problems.len()), (2, 0));
+    }
 }

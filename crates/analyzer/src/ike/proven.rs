@@ -49,11 +49,8 @@ impl Timeline {
         let (sa, state) = (self.ike_sas.get(index)?, self.sa_states.get(index)?);
         let initiator_spi = sa.initiator_spi;
         if sa.version == 1 {
-            let key = &state.phase1.session.as_ref()?.key;
-            return Some(ProvenIkeKey::Ikev1 {
-                initiator_spi,
-                ka: SecretBytes::from(&key[..]),
-            });
+            let ka = state.phase1.session.as_ref()?.key.clone();
+            return Some(ProvenIkeKey::Ikev1 { initiator_spi, ka });
         }
         let session = state.ikev2.session.as_ref()?;
         let secrets = &session.secrets;

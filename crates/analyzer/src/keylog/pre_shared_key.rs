@@ -25,14 +25,18 @@ pub fn read_pre_shared_key(path: &Path) -> Result<SecretBytes, Error> {
     let file = std::fs::File::open(path).map_err(failed)?;
     file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > LONGEST {
-        return Err(invalid("it is too long for a pre-shared key: put the key alone into the file"));
+        return Err(invalid(
+            "it is too long for a pre-shared key: put the key alone into the file",
+        ));
     }
     let key = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
     let key = key.strip_suffix(b"\r").unwrap_or(key);
     if key.is_empty() {
         return Err(invalid("it holds no pre-shared key"));
     }
-    let decoded = hex::after_0x(key).and_then(hex::decode).filter(|key| !key.is_empty());
+    let decoded = hex::after_0x(key)
+        .and_then(hex::decode)
+        .filter(|key| !key.is_empty());
     Ok(decoded.map_or_else(|| SecretBytes::from(key), SecretBytes::new))
 }
 
@@ -66,7 +70,10 @@ mod tests {
     fn what_is_no_key_is_refused_without_showing_it() {
         for content in [Vec::new(), b"\n".to_vec(), vec![b'k'; 5000]] {
             let error = read(&content).unwrap_err().to_string();
-            assert!(error.contains("pre-shared key") && !error.contains("kkk"), "{error}");
+            assert!(
+                error.contains("pre-shared key") && !error.contains("kkk"),
+                "{error}"
+            );
         }
     }
 }

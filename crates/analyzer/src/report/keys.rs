@@ -54,7 +54,12 @@ fn answer(analysis: &Analysis) -> String {
     let mut roads: BTreeMap<&str, u64> = BTreeMap::new();
     let verified: Vec<_> = used().filter(|sa| sa.key.status == KeyStatus::Verified).collect();
     for sa in &verified {
-        let road = sa.key.source.as_deref().and_then(split_source).map_or("known", |s| s.1);
+        let road = sa
+            .key
+            .source
+            .as_deref()
+            .and_then(split_source)
+            .map_or("known", |s| s.1);
         *roads.entry(road).or_default() += 1;
     }
     let roads: Vec<String> = roads
@@ -113,7 +118,10 @@ fn effort(mining: MiningEffort) -> String {
 
 fn more(page: &mut Page, total: usize) {
     if total > MOST_ENTRIES {
-        page.paragraph(&format!("   {} more are in --json of the main job.", total - MOST_ENTRIES));
+        page.paragraph(&format!(
+            "   {} more are in --json of the main job.",
+            total - MOST_ENTRIES
+        ));
     }
 }
 
@@ -206,7 +214,11 @@ mod tests {
 
     #[test]
     fn nothing_steers_the_terminal() {
-        let text = render(&example::hostile(example::seven_rekeys()), MiningEffort::default(), AT_80);
+        let text = render(
+            &example::hostile(example::seven_rekeys()),
+            MiningEffort::default(),
+            AT_80,
+        );
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
     }
 }
