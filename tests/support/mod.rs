@@ -22,12 +22,17 @@ pub(crate) struct Lab {
     pub truth: Value,
 }
 
+/// The captures of `../shared/lab`, where a copy lies beside the repository (or beside the folder of its worktrees).
+pub fn lab_folder() -> Option<PathBuf> {
+    let shared = ["../shared", "../../shared"].map(|up| repository().join(up).join("lab/captures"));
+    shared.into_iter().find(|folder| folder.is_dir())
+}
+
 /// All captures of `../shared/lab` where it is, else the samples.
-pub(crate) fn labs() -> Vec<Lab> {
-    let shared = repository().join("../shared/lab/captures");
-    let mut labs: Vec<Lab> = match std::fs::read_dir(&shared) {
-        Ok(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
-        Err(_) => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
+pub fn labs() -> Vec<Lab> {
+    let mut labs: Vec<Lab> = match lab_folder().and_then(|folder| std::fs::read_dir(folder).ok()) {
+        Some(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
+        None => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
     };
     labs.sort_by(|a, b| a.name.cmp(&b.name));
     assert!(labs.len() >= 3, "the samples are part of the repository");

@@ -12,6 +12,7 @@ use crate::esp::cipher::Icv;
 use crate::flow::FlowTable;
 use crate::framing::{Datagram, DatagramKind, Framing, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed, Timeline};
+use crate::key_ring::KeyRing;
 use crate::keylog::KeyMaterial;
 use crate::meter::Meters;
 use crate::rekey::{Snapshot, pair};
@@ -467,7 +468,12 @@ impl Analyzer {
     }
 
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.
-    pub fn finish(mut self, info: &CaptureInfo, path: &str) -> Analysis {
+    pub fn finish(self, info: &CaptureInfo, path: &str) -> Analysis {
+        self.finish_with_keys(info, path).0
+    }
+
+    /// As [`Analyzer::finish`], with the keys that fit the capture, for an export that the user asks for.
+    pub fn finish_with_keys(mut self, info: &CaptureInfo, path: &str) -> (Analysis, KeyRing) {
         self.flush();
         if let Some(framing) = &mut self.framing {
             framing.finish(&mut self.diagnostics);
@@ -479,7 +485,8 @@ impl Analyzer {
                 "more tunnels than are measured over time; choose some by a capture filter on their addresses".into()
             });
         }
-        document::assemble(&self, info, path)
+        let ring = KeyRing::new(&self.sas, &self.timeline);
+        (document::assemble(&self, info, path), ring)
     }
 }
 
