@@ -23,13 +23,13 @@ pub(crate) struct Lab {
 }
 
 /// The captures of `../shared/lab`, where a copy lies beside the repository (or beside the folder of its worktrees).
-pub fn lab_folder() -> Option<PathBuf> {
+pub(crate) fn lab_folder() -> Option<PathBuf> {
     let shared = ["../shared", "../../shared"].map(|up| repository().join(up).join("lab/captures"));
     shared.into_iter().find(|folder| folder.is_dir())
 }
 
 /// All captures of `../shared/lab` where it is, else the samples.
-pub fn labs() -> Vec<Lab> {
+pub(crate) fn labs() -> Vec<Lab> {
     let mut labs: Vec<Lab> = match lab_folder().and_then(|folder| std::fs::read_dir(folder).ok()) {
         Some(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
         None => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
