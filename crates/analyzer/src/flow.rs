@@ -9,7 +9,6 @@ mod tcp;
 use crate::analysis::{Direction, Flow};
 use crate::esp::inner::{FlowKey, Inner};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use tcp::TcpSequence;
 
 /// Most flows that are followed one by one, about 12 MB. Further ones are counted together, one bucket per direction
@@ -25,6 +24,21 @@ pub struct NewBytes {
     pub new: u32,
     /// Payload bytes that were.
     pub retransmitted: u32,
+}
+
+/// Names both directions of one transport connection within this analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnectionId(pub u32);
+
+impl ConnectionId {
+    /// Packets without a transport header, and flows beyond [`MOST_FLOWS`].
+    pub const NONE: ConnectionId = ConnectionId(u32::MAX);
+}
+
+impl Default for ConnectionId {
+    fn default() -> Self {
+        ConnectionId::NONE
+    }
 }
 
 /// Sums over packets.
@@ -58,6 +72,7 @@ type Key = (usize, Direction, FlowKey);
 struct FlowState {
     totals: Totals,
     tcp: Option<TcpSequence>,
+    connection: ConnectionId,
 }
 
 /// All flows of a capture. Holds at most [`MOST_FLOWS`].
@@ -67,6 +82,7 @@ pub struct FlowTable {
     /// Towards B, towards A.
     others: [Totals; 2],
     most_flows: usize,
+    connections: u32,
 }
 
 impl Default for FlowTable {
@@ -86,28 +102,41 @@ impl FlowTable {
             flows: HashMap::new(),
             others: [Totals::default(); 2],
             most_flows,
+            connections: 0,
         }
     }
 
     /// Counts a decrypted packet. A payload that holds no transport header (encrypted PPP, an unknown protocol) counts
     /// as new; a control message has no payload.
     pub fn observe(&mut self, tunnel: usize, direction: Direction, inner: &Inner) -> NewBytes {
+        self.observe_connection(tunnel, direction, inner).0
+    }
+
+    /// Like [`FlowTable::observe`], and says which connection the packet belongs to.
+    pub fn observe_connection(
+        &mut self,
+        tunnel: usize,
+        direction: Direction,
+        inner: &Inner,
+    ) -> (NewBytes, ConnectionId) {
         let payload = inner.transport_bytes;
         let all_new = NewBytes {
             new: payload,
             retransmitted: 0,
         };
         let Some(flow) = inner.flow else {
-            return all_new;
+            return (all_new, ConnectionId::NONE);
         };
-        let flows = self.flows.len();
-        let state = match self.flows.entry((tunnel, direction, flow)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) if flows < self.most_flows => unknown.insert(FlowState::default()),
-            Entry::Vacant(_) => {
-                others_of(&mut self.others, direction).add(payload, all_new);
-                return all_new;
-            }
+        let key = (tunnel, direction, flow);
+        let state = match self.flows.get_mut(&key) {
+            Some(known) => known,
+            None => match self.begin(key) {
+                Some(begun) => begun,
+                None => {
+                    others_of(&mut self.others, direction).add(payload, all_new);
+                    return (all_new, ConnectionId::NONE);
+                }
+            },
         };
         let split = match &inner.tcp {
             Some(segment) => match &mut state.tcp {
@@ -119,7 +148,34 @@ impl FlowTable {
             None => all_new,
         };
         state.totals.add(payload, split);
-        split
+        (split, state.connection)
+    }
+
+    /// Begins to follow a flow, under the name of its other direction where that one is known. `None` at the bound.
+    fn begin(&mut self, (tunnel, direction, flow): Key) -> Option<&mut FlowState> {
+        if self.flows.len() >= self.most_flows {
+            return None;
+        }
+        let other = FlowKey {
+            src: flow.dst,
+            dst: flow.src,
+            src_port: flow.dst_port,
+            dst_port: flow.src_port,
+            ..flow
+        };
+        let known = self.flows.get(&(tunnel, direction.reverse(), other));
+        let connection = match known {
+            Some(state) => state.connection,
+            None => {
+                self.connections = self.connections.saturating_add(1);
+                ConnectionId(self.connections - 1)
+            }
+        };
+        let state = FlowState {
+            connection,
+            ..FlowState::default()
+        };
+        Some(self.flows.entry((tunnel, direction, flow)).or_insert(state))
     }
 
     /// Flows that are followed one by one.
