@@ -433,9 +433,7 @@ impl Analyzer {
         let association = &self.sas.associations()[sa];
         let (tunnel, direction) = (association.tunnel, association.direction);
         let (split, connection) = match decoded.opened {
-            Some(_) => self
-                .flows
-                .observe_connection(tunnel, direction, &decoded.inner),
+            Some(_) => self.flows.observe_connection(tunnel, direction, &decoded.inner),
             None => Default::default(),
         };
         self.meters

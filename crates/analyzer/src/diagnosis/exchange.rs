@@ -76,7 +76,11 @@ pub(super) fn slow_key_exchange(scene: &Scene<'_>) -> Option<Candidate> {
     } else {
         Confidence::Medium
     };
-    Some(Candidate::explains("slow_key_exchange", confidence, frames(exchange)))
+    Some(Candidate::explains(
+        "slow_key_exchange",
+        confidence,
+        frames(exchange),
+    ))
 }
 
 /// New cookies close by: a phase 1, or an IKE SA that replaced another, while the old child SA was in use.
@@ -96,7 +100,11 @@ pub(super) fn phase1_renewal(scene: &Scene<'_>) -> Option<Candidate> {
             && scene.started.nanos_since(finished) <= PHASE_1_NEARBY
     });
     let (_, phase_1, _) = phase_1?;
-    Some(Candidate::fact("phase1_renewal", Confidence::High, frames(phase_1)))
+    Some(Candidate::fact(
+        "phase1_renewal",
+        Confidence::High,
+        frames(phase_1),
+    ))
 }
 
 fn oldest_use(scene: &Scene<'_>) -> Option<Timestamp> {

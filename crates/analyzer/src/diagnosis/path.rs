@@ -125,9 +125,9 @@ fn is_answered(scene: &Scene<'_>, hello: &PacketRecord) -> bool {
     let until = hello.time.plus_nanos(HELLO_PATIENCE);
     let known = scene.packets.last().is_some_and(|p| p.time >= until);
     !known
-        || scene.lane_packets(1 - hello.slot()).any(|p| {
-            (hello.time..=until).contains(&p.time) && matches!(p.control(), Some(Control::L2tp(_)))
-        })
+        || scene
+            .lane_packets(1 - hello.slot())
+            .any(|p| (hello.time..=until).contains(&p.time) && matches!(p.control(), Some(Control::L2tp(_))))
 }
 
 /// The capture lacks frames that were on the wire: the receiver acknowledged bytes that were never captured and ESP
@@ -152,7 +152,11 @@ pub(super) fn capture_artefact(scene: &Scene<'_>) -> Option<Candidate> {
             _ => None,
         }
     })?;
-    Some(Candidate::explains("capture_artefact", Confidence::Medium, silent))
+    Some(Candidate::explains(
+        "capture_artefact",
+        Confidence::Medium,
+        silent,
+    ))
 }
 
 /// ESP numbers are missing right before the packet in `frame`.

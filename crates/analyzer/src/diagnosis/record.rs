@@ -14,7 +14,6 @@ use crate::time::Timestamp;
 mod bit {
     pub(super) const B_TO_A: u8 = 1;
     pub(super) const LATE: u8 = 2;
-    pub(super) const REPEATED: u8 = 4;
     pub(super) const TCP: u8 = 8;
     pub(super) const UDP: u8 = 16;
     pub(super) const OPENED: u8 = 32;
@@ -76,11 +75,6 @@ impl PacketRecord {
             Some(Control::Ppp { protocol, code }) => (protocol, code, bit::PPP),
             None => (0, 0, 0),
         };
-        let arrival_bit = match arrival {
-            Arrival::Next => 0,
-            Arrival::Late => bit::LATE,
-            Arrival::Repeated | Arrival::CaptureDuplicate => bit::REPEATED,
-        };
         let when = |condition: bool, bit: u8| if condition { bit } else { 0 };
         PacketRecord {
             time: pending.time,
@@ -107,7 +101,7 @@ impl PacketRecord {
                 | when(tcp.is_some(), bit::TCP)
                 | when(pending.udp.is_some(), bit::UDP)
                 | when(decoded.opened.is_some(), bit::OPENED)
-                | arrival_bit
+                | when(arrival == Arrival::Late, bit::LATE)
                 | control_bit,
         }
     }
@@ -135,11 +129,6 @@ impl PacketRecord {
         self.is(bit::LATE)
     }
 
-    /// Its ESP sequence number was there before.
-    pub(crate) fn is_repeated(&self) -> bool {
-        self.is(bit::REPEATED)
-    }
-
     /// An inner TCP header was reached.
     pub(crate) fn is_tcp(&self) -> bool {
         self.is(bit::TCP)
@@ -165,10 +154,15 @@ impl PacketRecord {
         self.seq.wrapping_add(u32::from(self.payload))
     }
 
+    /// Its acknowledgement number counts (a first SYN has none).
+    pub(crate) fn acknowledges(&self) -> bool {
+        self.is_tcp() && self.flags & TcpSegment::ACK != 0
+    }
+
     /// Nothing but an acknowledgement (RFC 5681 §2 defines duplicates by this).
     pub(crate) fn is_pure_ack(&self) -> bool {
         let other = TcpSegment::SYN | TcpSegment::FIN | TcpSegment::RST;
-        self.is_tcp() && self.payload == 0 && self.flags & TcpSegment::ACK != 0 && self.flags & other == 0
+        self.acknowledges() && self.payload == 0 && self.flags & other == 0
     }
 
     /// The control message that it is.

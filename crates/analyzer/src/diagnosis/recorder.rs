@@ -203,7 +203,10 @@ mod tests {
                 }
             }
         }
-        assert_eq!((closed, recorder.shortened, recorder.ring.len()), (1, 1, MOST_RECORDS));
+        assert_eq!(
+            (closed, recorder.shortened, recorder.ring.len()),
+            (1, 1, MOST_RECORDS)
+        );
     }
 
     #[test]

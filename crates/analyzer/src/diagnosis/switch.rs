@@ -69,12 +69,7 @@ pub(super) fn hard_limit_reached(scene: &Scene<'_>) -> Option<Candidate> {
     })
 }
 
-fn limit_passed(
-    scene: &Scene<'_>,
-    index: SaIndex,
-    old: &Association,
-    limit: &Lifetime,
-) -> Option<Candidate> {
+fn limit_passed(scene: &Scene<'_>, index: SaIndex, old: &Association, limit: &Lifetime) -> Option<Candidate> {
     let bytes = old.counters.inner_bytes;
     let at = |unit: u64| limit.kilobytes.is_some_and(|kb| bytes >= kb.saturating_mul(unit));
     let expired_by_volume = limit.kilobytes != Some(0) && at(KILOBYTE);
@@ -84,7 +79,11 @@ fn limit_passed(
     }
     let delete = delete_of(scene, old);
     let sure = delete.is_some() || at(LARGEST_KILOBYTE) || expired_by_time;
-    let confidence = if sure { Confidence::High } else { Confidence::Medium };
+    let confidence = if sure {
+        Confidence::High
+    } else {
+        Confidence::Medium
+    };
     let last = scene.packets.iter().rev().filter(|p| p.sa() == index);
     let shown = last.take(3).map(|p| p.frame).chain(delete.map(|d| d.frame));
     Some(Candidate::fact("hard_limit_reached", confidence, shown))
@@ -151,7 +150,9 @@ pub(super) fn responder_not_ready(scene: &Scene<'_>) -> Option<Candidate> {
         .copied()
         .filter(|p| p.sa() == new && p.time <= ready)
         .collect();
-    let intact = early.windows(2).all(|w| w[1].sequence <= w[0].sequence.wrapping_add(1));
+    let intact = early
+        .windows(2)
+        .all(|w| w[1].sequence <= w[0].sequence.wrapping_add(1));
     if early.is_empty() || !intact || early.iter().any(|p| p.is_late()) {
         return None;
     }
@@ -162,7 +163,11 @@ pub(super) fn responder_not_ready(scene: &Scene<'_>) -> Option<Candidate> {
     }
     shown.truncate(super::MOST_FRAMES - 1);
     shown.push(third.frame);
-    Some(Candidate::explains("responder_not_ready", Confidence::High, shown))
+    Some(Candidate::explains(
+        "responder_not_ready",
+        Confidence::High,
+        shown,
+    ))
 }
 
 /// The unbroken run of segments, from the first one on a new SA, that were sent again.
@@ -185,18 +190,19 @@ fn unheard_acknowledgements(scene: &Scene<'_>, d: usize, early: &[&PacketRecord]
     let old = scene.lanes[d].old;
     for p in scene
         .lane_packets(d)
-        .filter(|p| Some(p.sa()) == old && p.is_tcp())
+        .filter(|p| Some(p.sa()) == old && p.acknowledges())
     {
         let highest = heard.entry(p.connection).or_insert(p.ack);
         if before(*highest, p.ack) {
             *highest = p.ack;
         }
     }
-    let repeats = scene.tcp.retransmissions.iter().filter(|r| r.slot == 1 - d);
+    let begin = early.first().map_or(scene.started, |p| p.time);
+    let repeats = scene.tcp.retransmissions.iter();
+    let repeats = repeats.filter(|r| r.slot == 1 - d && r.time > begin);
     let unheard = |r: &Retransmission| {
-        let covers = |p: &&&PacketRecord| {
-            p.is_tcp() && p.connection == r.connection && !before(p.ack, r.end)
-        };
+        let covers =
+            |p: &&&PacketRecord| p.acknowledges() && p.connection == r.connection && !before(p.ack, r.end);
         let first = early.iter().take(MOST_EARLY).find(covers)?;
         let long_before = first.time.plus_nanos(scene.rtt + PROCESSING) <= r.time;
         let only_here = heard.get(&r.connection).is_none_or(|&ack| before(ack, r.end));

@@ -36,9 +36,7 @@ pub(crate) struct Retransmission {
     pub(crate) slot: usize,
     pub(crate) time: Timestamp,
     pub(crate) frame: u64,
-    pub(crate) sa: SaIndex,
     pub(crate) connection: ConnectionId,
-    pub(crate) seq: u32,
     pub(crate) end: u32,
     /// The first time it was seen, where that lies in the window.
     pub(crate) original: Option<Original>,
@@ -64,8 +62,8 @@ pub(crate) struct Stall {
     pub(crate) to_frame: u64,
     /// SAs on both sides of it.
     pub(crate) sas: (SaIndex, SaIndex),
-    /// Bytes sent and not acknowledged when it ended.
-    pub(crate) outstanding: u32,
+    /// How long before its end everything had been acknowledged, nanoseconds.
+    pub(crate) idle: i64,
     /// The segment after it repeats the oldest byte that is not acknowledged.
     pub(crate) ended_by_retransmission: bool,
     /// The peer advertised a window of 0 meanwhile.
@@ -125,10 +123,21 @@ struct Stream {
     asked_for: Option<u32>,
     last_data: Option<(Timestamp, u64, SaIndex)>,
     zero_window: Option<u64>,
+    /// When the last byte sent was acknowledged.
+    idle_since: Option<Timestamp>,
     /// A segment whose acknowledgement is waited for.
     probe: Option<(u32, Timestamp)>,
     least_half: Option<i64>,
-    holes: Vec<(u32, u32, Timestamp, u64)>,
+    holes: Vec<Hole>,
+}
+
+/// Bytes of a stream that were never seen, and the segment behind them.
+#[derive(Debug, Clone, Copy)]
+struct Hole {
+    start: u32,
+    end: u32,
+    time: Timestamp,
+    frame: u64,
 }
 
 /// Follows every connection through a window.
@@ -218,6 +227,9 @@ fn acknowledge(stream: &mut Stream, p: &PacketRecord, found: &mut TcpEvents) {
     }
     if before(acked, p.ack) {
         stream.acked = Some(p.ack);
+        if stream.edge.is_none_or(|edge| !before(p.ack, edge)) {
+            stream.idle_since = Some(p.time);
+        }
         stream.duplicates = 0;
         if let Some((end, sent)) = stream.probe
             && !before(p.ack, end)
@@ -232,15 +244,15 @@ fn acknowledge(stream: &mut Stream, p: &PacketRecord, found: &mut TcpEvents) {
 
 /// Holes below the acknowledgement: the receiver has what the capture lacks.
 fn report_unseen(stream: &mut Stream, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
-    stream.holes.retain(|&(start, end, time, frame)| {
-        let covered = !before(p.ack, end);
+    stream.holes.retain(|hole| {
+        let covered = !before(p.ack, hole.end);
         if covered {
             let event = UnseenBytes {
                 slot,
-                time,
-                frame,
+                time: hole.time,
+                frame: hole.frame,
                 ack_frame: p.frame,
-                bytes: end.wrapping_sub(start),
+                bytes: hole.end.wrapping_sub(hole.start),
             };
             push(&mut found.unseen, event);
         }
@@ -262,7 +274,12 @@ fn send(
         repeat(stream, p, segments, found);
     } else {
         if before(edge, p.seq) && stream.holes.len() < MOST_HOLES {
-            stream.holes.push((edge, p.seq, p.time, p.frame));
+            stream.holes.push(Hole {
+                start: edge,
+                end: p.seq,
+                time: p.time,
+                frame: p.frame,
+            });
         }
         if segments.len() < MOST_SEGMENTS {
             let original = Original {
@@ -279,6 +296,7 @@ fn send(
     }
     stream.last_data = Some((p.time, p.frame, p.sa()));
     stream.zero_window = None;
+    stream.idle_since = None;
 }
 
 fn repeat(
@@ -289,16 +307,12 @@ fn repeat(
 ) {
     // Karn: the acknowledgement of a repeated segment measures nothing.
     stream.probe = None;
-    stream
-        .holes
-        .retain(|&(start, end, ..)| before(p.seq_end(), end) || before(start, p.seq));
+    fill_holes(&mut stream.holes, p);
     let event = Retransmission {
         slot: p.slot(),
         time: p.time,
         frame: p.frame,
-        sa: p.sa(),
         connection: p.connection,
-        seq: p.seq,
         end: p.seq_end(),
         original: segments.get(&(p.connection, p.slot(), p.seq)).copied(),
         fast: stream.asked_for == Some(p.seq),
@@ -309,6 +323,26 @@ fn repeat(
     push(&mut found.retransmissions, event);
 }
 
+/// What a late segment brings is missing no longer.
+fn fill_holes(holes: &mut Vec<Hole>, p: &PacketRecord) {
+    let mut left = Vec::with_capacity(holes.len());
+    for hole in holes.drain(..) {
+        if !before(hole.start, p.seq_end()) || !before(p.seq, hole.end) {
+            left.push(hole);
+            continue;
+        }
+        if before(hole.start, p.seq) {
+            left.push(Hole { end: p.seq, ..hole });
+        }
+        if before(p.seq_end(), hole.end) {
+            let start = p.seq_end();
+            left.push(Hole { start, ..hole });
+        }
+    }
+    left.truncate(MOST_HOLES);
+    *holes = left;
+}
+
 fn note_stall(stream: &Stream, p: &PacketRecord, repeats: bool, found: &mut TcpEvents) {
     let Some((from, from_frame, sa)) = stream.last_data else {
         return;
@@ -316,10 +350,7 @@ fn note_stall(stream: &Stream, p: &PacketRecord, repeats: bool, found: &mut TcpE
     if p.time.nanos_since(from) < LEAST_STALL {
         return;
     }
-    let outstanding = match (stream.edge, stream.acked) {
-        (Some(edge), Some(acked)) if before(acked, edge) => edge.wrapping_sub(acked),
-        _ => 0,
-    };
+    let idle = stream.idle_since.map_or(0, |since| p.time.nanos_since(since));
     let stall = Stall {
         slot: p.slot(),
         from,
@@ -327,7 +358,7 @@ fn note_stall(stream: &Stream, p: &PacketRecord, repeats: bool, found: &mut TcpE
         to: p.time,
         to_frame: p.frame,
         sas: (sa, p.sa()),
-        outstanding,
+        idle,
         ended_by_retransmission: repeats && stream.acked.is_none_or(|acked| !before(acked, p.seq)),
         zero_window: stream.zero_window,
     };

@@ -104,12 +104,12 @@ fn segment_share(scene: &Scene<'_>, time: std::ops::Range<i64>) -> Option<f64> {
     Some(mean(&|t| time.contains(&t))? / before)
 }
 
-/// The sender had data on its way, heard nothing for at least the smallest retransmission timeout, and sent the oldest
-/// segment again without being asked by duplicate acknowledgements: milliseconds of loss, then slow start.
+/// The sender rested for at least the smallest retransmission timeout and then sent its oldest segment again:
+/// milliseconds of loss, then slow start. (What the capture shows as acknowledged may never have reached the sender.)
 pub(super) fn rto_stall(scene: &Scene<'_>) -> Option<Candidate> {
     let stalls = data_stalls(scene).filter(|s| {
         let starts = s.from >= scene.started || s.to >= scene.data_switch();
-        s.nanos() >= LEAST_RTO && s.ended_by_retransmission && s.outstanding > 0 && starts
+        s.nanos() >= LEAST_RTO && s.ended_by_retransmission && starts
     });
     let shown: Vec<u64> = stalls.flat_map(|s| [s.from_frame, s.to_frame]).collect();
     (!shown.is_empty()).then(|| Candidate::explains("rto_stall", Confidence::High, shown))
@@ -147,16 +147,14 @@ pub(super) fn receiver_limited(scene: &Scene<'_>) -> Option<Candidate> {
     (!shown.is_empty()).then(|| Candidate::explains("receiver_limited", Confidence::High, shown))
 }
 
-/// Not the rekey: everything that was sent had been acknowledged, and the next data was new and went on the same SA.
-/// (A sender without an SA looks the same, so a pause that ends on the new SA is not counted.) The longest pause of the
-/// data has to be such a one.
+/// Not the rekey: everything that was sent had been acknowledged for a while, and the next data was new and went on the
+/// same SA. (A sender without an SA looks the same, so a pause that ends on the new SA is not counted; one that waits for
+/// an acknowledgement is not idle.) The longest pause of the data has to be such a one, idle for most of its length.
 pub(super) fn application_limited(scene: &Scene<'_>) -> Option<Candidate> {
     let longest = data_stalls(scene).max_by_key(|s| s.nanos())?;
-    let idle = longest.outstanding == 0 && !longest.ended_by_retransmission;
+    let idle = longest.idle >= LEAST_PAUSE.max(longest.nanos() / 2) && !longest.ended_by_retransmission;
     let same_sa = longest.sas.0 == longest.sas.1;
-    let pause = longest.nanos() >= LEAST_PAUSE.max(2 * scene.rtt);
-    let open = longest.zero_window.is_none();
-    (idle && same_sa && pause && open).then(|| {
+    (idle && same_sa && longest.zero_window.is_none()).then(|| {
         let shown = [longest.from_frame, longest.to_frame];
         Candidate::explains("application_limited", Confidence::Medium, shown)
     })

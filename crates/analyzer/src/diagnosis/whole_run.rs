@@ -155,6 +155,8 @@ pub(crate) struct WholeRun {
     pub(crate) leaked: u64,
     pub(crate) leak_frames: Examples,
     regressions: Examples,
+    /// Farthest step back in time, nanoseconds.
+    pub(crate) farthest_back: i64,
 }
 
 impl WholeRun {
@@ -178,6 +180,7 @@ impl WholeRun {
         let pause = time.nanos_since(from);
         if pause < 0 {
             self.regressions.push(frame);
+            self.farthest_back = self.farthest_back.max(pause.saturating_neg());
         } else if pause >= LEAST_SILENCE {
             if self.silences.len() >= MOST_KEPT {
                 self.silences.pop_front();

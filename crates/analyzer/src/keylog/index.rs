@@ -79,7 +79,12 @@ mod tests {
         assert_eq!(material.problems, []);
         let index = EspKeyIndex::new(&material);
         let order: Vec<u8> = index
-            .candidates(&material, "10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap(), Spi(1))
+            .candidates(
+                &material,
+                "10.0.0.1".parse().unwrap(),
+                "10.0.0.2".parse().unwrap(),
+                Spi(1),
+            )
             .map(|k| k.encryption_key.expose()[0])
             .collect();
         assert_eq!(order, [1, 2, 4, 3, 5]);

@@ -25,7 +25,6 @@ mod yamaha_show_sa;
 pub use beside::find_beside;
 pub use index::EspKeyIndex;
 
-
 use crate::algorithm::{Encryption, Integrity};
 use crate::error::Error;
 use crate::secret::SecretBytes;
