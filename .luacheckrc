@@ -12,3 +12,5 @@ files["wireshark/lua/rekeyscope_gui.lua"].read_globals = {
   "MENU_TOOLS_UNSORTED",
 }
 files["wireshark/lua/nvr510_keylog.lua"].read_globals = { "rt" }
+-- Fixtures are quoted as they are printed.
+files["tests/lua"] = { max_line_length = 140, ignore = { "613" } }

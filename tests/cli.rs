@@ -1,4 +1,5 @@
 //! The program as people start it: good input, bad input, what it says and how it exits.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 mod support;
 

@@ -1,11 +1,27 @@
 //! The corpus `tests/keylog/`: every log gives exactly what its `.expect` says. `tests/keylog/README.md` describes the
 //! format, which the Lua tests read too.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
+
 use rekeyscope::algorithm::{Encryption, Integrity};
 use rekeyscope::keylog::{EspKey, IkeKey, KeyDefect, KeyMaterial, SeedOf};
 use rekeyscope::secret::SecretBytes;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+#[path = "keylog/hostile.rs"]
+mod hostile;
+#[path = "keylog/lab.rs"]
+mod lab;
+#[path = "keylog/mining.rs"]
+mod mining;
+#[path = "keylog/properties.rs"]
+mod properties;
+
+/// The bytes of every log of the corpus.
+static LOGS: LazyLock<Vec<Vec<u8>>> =
+    LazyLock::new(|| corpus().iter().map(|log| std::fs::read(log).unwrap()).collect());
 
 fn corpus() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/keylog");

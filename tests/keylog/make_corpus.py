@@ -11,7 +11,9 @@ import json
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
+import corpus_formats
 from make_nvr_log import charon_secrets, key_log, spaced, stamp
 
 CBC = ("AES-CBC", "HMAC-SHA1-96")
@@ -65,7 +67,8 @@ class Lab:
         self.cookie, self.cookie_r, self.ka = truth["ike"][0]["spi_i"], truth["ike"][0]["spi_r"], truth["ike"][0]["Ka"]
         self.secrets = {label: digits for _, label, digits in dumps if label.startswith("SKEYID")}
         self.natt, _, self.natt_sas, _ = load("l2tp_kb_modp2048_natt_down")
-        self.pfs, _, self.pfs_sas, _ = load("l2tp_pfs4096_down")
+        self.pfs, truth, self.pfs_sas, _ = load("l2tp_pfs4096_down")
+        self.pfs_cookie = truth["ike"][0]["spi_i"]
         self.gcm, _, self.gcm_sas, _ = load("ikev2_gcm_kb_down")
         self.ikev2 = (self.gcm / "keys.ikev2").read_text().splitlines()[0]
 
@@ -281,6 +284,7 @@ def main():
     tables(lab, corpus)
     nvr(lab, corpus)
     show_sa(lab, corpus)
+    corpus_formats.add_all(lab, corpus)
     print(f"{len(corpus.names)} logs")
 
 

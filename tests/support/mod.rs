@@ -10,12 +10,12 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The top of the repository.
-pub fn repository() -> PathBuf {
+pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// A real capture with its keys and ground truth.
-pub struct Lab {
+pub(crate) struct Lab {
     pub name: String,
     pub capture: PathBuf,
     pub keys: Vec<PathBuf>,
@@ -23,7 +23,7 @@ pub struct Lab {
 }
 
 /// All captures of `../shared/lab` where it is, else the samples.
-pub fn labs() -> Vec<Lab> {
+pub(crate) fn labs() -> Vec<Lab> {
     let shared = repository().join("../shared/lab/captures");
     let mut labs: Vec<Lab> = match std::fs::read_dir(&shared) {
         Ok(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
@@ -35,7 +35,7 @@ pub fn labs() -> Vec<Lab> {
 }
 
 /// The captures in `samples/`.
-pub fn sample_names() -> [&'static str; 3] {
+pub(crate) fn sample_names() -> [&'static str; 3] {
     ["l2tp_kb_modp1024_down", "l2tp_pfs4096_down", "l2tp_time_down"]
 }
 
@@ -49,7 +49,7 @@ fn lab_of_folder(folder: &Path) -> Lab {
     }
 }
 
-pub fn lab_of_sample(name: &str) -> Lab {
+pub(crate) fn lab_of_sample(name: &str) -> Lab {
     let samples = repository().join("samples");
     let keys = [
         format!("{name}.keylog"),
@@ -71,7 +71,7 @@ fn json(path: &Path) -> Value {
 }
 
 /// Analyses a capture with the given key files.
-pub fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
+pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
     let mut material = KeyMaterial::default();
     for file in keys {
         material.read(file).unwrap();
@@ -88,6 +88,6 @@ pub fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
 
 /// A time of `truth.json` in nanoseconds. Its seconds are rounded to the microsecond, and an `f64` of that size holds
 /// 0.24 µs, so the text's digits are all there is.
-pub fn nanos(value: &Value) -> i64 {
+pub(crate) fn nanos(value: &Value) -> i64 {
     (value.as_f64().unwrap() * 1e6).round() as i64 * 1_000
 }

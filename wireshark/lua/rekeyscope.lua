@@ -51,9 +51,7 @@ end
 
 function proto.dissector(_, pinfo, root)
   local number = pinfo.number
-  if not pinfo.visited then
-    packets.account(accounts, number)
-  end
+  packets.account(accounts, number)
   tree.show(shown, root, accounts, number)
 end
 
@@ -69,6 +67,8 @@ if register_stat_cmd_arg then
 end
 
 if gui_enabled() then
+  -- A tap with a filter makes Wireshark build trees already while it reads the file, in order.
+  rekeyscope_tap = Listener.new("frame", "esp or isakmp") -- luacheck: globals rekeyscope_tap
   require("rekeyscope_gui").new({ accounts = accounts, loader = loader, messages = messages })
 end
 

@@ -31,9 +31,10 @@ end
 
 -- Before a capture is read, again or anew. The per-frame tables hold ESP frames only: six numbers each.
 function packets.reset(self)
-  self.state, self.base = sa.new(), nil
+  self.state, self.base, self.accounted = sa.new(), nil, 0
   self.frame_sa, self.frame_status, self.frame_rekey = {}, {}, {}
   self.frame_bytes, self.frame_packets, self.frame_us = {}, {}, {}
+  self.last_by_spi = {}
 end
 
 -- Since the capture's first packet; a whole number, because doubles of seconds since 1970 lose nanoseconds.
@@ -101,12 +102,15 @@ end
 --   unused      the log has it and it was loaded, yet Wireshark did not decrypt    missing  no key in the log
 local function key_status(self, spi)
   local get, keys = self.get, self.keys
+  local good = get.icv_good()
+  if good and good.value then
+    return "verified"
+  end
   local bad = get.icv_bad()
   if bad and bad.value then
     return "mismatch"
   elseif get.next_header() then
-    local good = get.icv_good()
-    return good and good.value and "verified" or "unverified"
+    return "unverified"
   elseif get.captured().value < get.length().value then
     return "cut"
   elseif not keys or not (keys.known[spi] or keys.masked[spi]) then
@@ -117,13 +121,46 @@ local function key_status(self, spi)
   return keys.loaded[spi] and "unused" or "not loaded"
 end
 
-local function account_esp(self, number, us, src, dst, next_header)
+-- The SA that the last packet with this SPI number belonged to, when this one goes to the same address.
+-- Addresses as text are the dearest part of a packet; most packets continue a known SA.
+local function known_sa(self, spi_number)
+  local known = self.last_by_spi[spi_number]
+  if not known then
+    return nil
+  end
   local get = self.get
-  local spi = string.format("%08x", get.spi().value)
-  local ports = ports_of(get, src, dst, next_header)
+  local dst = get.ip_dst() or get.ip6_dst()
+  if not (dst and dst.value == known.dst_address) then
+    return nil
+  end
+  if known.next_header == UDP then
+    local from, to = get.udp_src(), get.udp_dst()
+    if not (from and to and from.value == known.from and to.value == known.to) then
+      return nil
+    end
+  end
+  return known
+end
+
+local function account_esp(self, number, us, spi_number)
+  local get, known = self.get, known_sa(self, spi_number)
+  local src, dst, next_header, spi, ports
+  if known then
+    src, dst, next_header, spi, ports = known.src, known.dst, known.next_header, known.spi, known.ports
+  else
+    src, dst, next_header = peers(get)
+    spi, ports = string.format("%08x", spi_number), ports_of(get, src, dst, next_header)
+  end
   local one, first = sa.packet(self.state, number, us, src, dst, ports, spi, esp_bytes(get, next_header))
   if not one then
     return
+  end
+  if not known then
+    local address, from, to = get.ip_dst() or get.ip6_dst(), get.udp_src(), get.udp_dst()
+    self.last_by_spi[spi_number] = {
+      src = src, dst = dst, next_header = next_header, spi = spi, ports = ports,
+      dst_address = address and address.value, from = from and from.value, to = to and to.value,
+    }
   end
   local status = key_status(self, spi)
   one.status[status] = (one.status[status] or 0) + 1
@@ -161,8 +198,9 @@ local function named_spis(get)
   return spis
 end
 
-local function account_ike(self, number, us, src, dst, next_header, exchange_type)
+local function account_ike(self, number, us, exchange_type)
   local get = self.get
+  local src, dst, next_header = peers(get)
   local message_id, ispi = get.message_id(), get.ispi()
   if not message_id or not ispi then
     return
@@ -182,14 +220,22 @@ local function account_ike(self, number, us, src, dst, next_header, exchange_typ
   })
 end
 
--- A frame, the first time it is dissected.
+-- A frame, the first time it is dissected with its fields: `tshark -2` builds no tree in its first pass unless
+-- something else needs one, so "visited" does not tell.
 function packets.account(self, number)
+  if number <= self.accounted then
+    return
+  end
   local get = self.get
-  local exchange_type
+  local spi, exchange_type = get.spi(), nil
+  if not spi and not get.length() then
+    return
+  end
+  self.accounted = number
   if not self.base then
     microseconds(self)
   end
-  if not get.spi() then
+  if not spi then
     local exchange = get.exchange()
     exchange_type = exchange and exchange.value
     if exchange_type ~= QUICK_MODE and exchange_type ~= CREATE_CHILD_SA then
@@ -197,11 +243,10 @@ function packets.account(self, number)
     end
   end
   local us = microseconds(self)
-  local src, dst, next_header = peers(get)
-  if exchange_type then
-    account_ike(self, number, us, src, dst, next_header, exchange_type)
+  if spi then
+    account_esp(self, number, us, spi.value)
   else
-    account_esp(self, number, us, src, dst, next_header)
+    account_ike(self, number, us, exchange_type)
   end
 end
 

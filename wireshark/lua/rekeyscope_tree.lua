@@ -38,16 +38,16 @@ local WORD = 4294967296
 
 local function add_sa(self, branch, packets, number, one)
   local F, bytes = self.F, packets.frame_bytes[number]
-  branch:add(F.generation, one.generation):set_generated()
-  branch:add(F.bytes, UInt64(bytes % WORD, (bytes - bytes % WORD) / WORD)):set_generated()
-  branch:add(F.packets, packets.frame_packets[number]):set_generated()
-  branch:add(F.age, packets.frame_us[number] / 1000000):set_generated()
+  branch:add(F.generation, one.generation)
+  branch:add(F.bytes, UInt64(bytes % WORD, (bytes - bytes % WORD) / WORD))
+  branch:add(F.packets, packets.frame_packets[number])
+  branch:add(F.age, packets.frame_us[number] / 1000000)
   local previous = one.previous
   if previous then
-    branch:add(F.prev_spi, tonumber(previous.spi, 16)):set_generated()
+    branch:add(F.prev_spi, tonumber(previous.spi, 16))
   end
   local status = packets.frame_status[number]
-  branch:add(F.status, status):set_generated()
+  branch:add(F.status, status)
   if status == "mismatch" then
     branch:add_proto_expert_info(self.E.mismatch, "The key for SPI 0x" .. one.spi .. " does not fit: bad ICV")
   end
@@ -55,11 +55,11 @@ end
 
 local function add_rekey(self, branch, number, rekey, one)
   local trigger = report.trigger(rekey)
-  branch:add(self.F.rekey, rekey.number):set_generated()
-  branch:add(self.F.trigger, trigger):set_generated()
+  branch:add(self.F.rekey, rekey.number)
+  branch:add(self.F.trigger, trigger)
   local text
   if one then
-    branch:add(self.F.gap, one.gap_us / 1000):set_generated()
+    branch:add(self.F.gap, one.gap_us / 1000)
     text = string.format("Rekey %d: first packet on 0x%s, which replaces 0x%s after %.1f ms", rekey.number, one.spi,
       one.previous.spi, one.gap_us / 1000)
   elseif number == rekey.frame then
@@ -76,7 +76,8 @@ function tree.show(self, root, packets, number)
   if not (one or rekey) then
     return
   end
-  local branch = root:add(self.proto)
+  -- None of it is in the packet's bytes.
+  local branch = root:add(self.proto):set_generated()
   if one then
     add_sa(self, branch, packets, number, one)
   end

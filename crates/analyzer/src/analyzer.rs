@@ -4,7 +4,7 @@
 //! it is accounted for first, so that the volume at an exchange's first message is exact.
 
 use crate::analysis::{Analysis, Encapsulation};
-use crate::batch::{Batch, Decoded, Pending, decode_one};
+use crate::batch::{Batch, Decoded, InFlight, Pending, decode_one};
 use crate::capture::{CaptureInfo, Frame};
 use crate::diagnosis::{Diagnosis, PacketRecord};
 use crate::diagnostic::Diagnostics;
@@ -20,6 +20,7 @@ use crate::sa::database::{SaContext, SaDatabase, SaIndex};
 use crate::sa::prove::Specimen;
 use crate::sa::sequence::Arrival;
 use crate::sa::tunnel::{TunnelIndex, TunnelTable};
+use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use crate::time::Timestamp;
 
@@ -102,16 +103,30 @@ pub struct Analyzer {
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
     batch: Batch,
+    in_flight: Option<InFlight>,
+    spare: Batch,
     superseded: std::collections::HashMap<SaIndex, SaIndex>,
 }
 
 impl Analyzer {
     /// A pipeline that will try `keys`.
     pub fn new(options: Options, keys: KeyMaterial) -> Self {
+        Analyzer::with_pre_shared_keys(options, keys, Vec::new())
+    }
+
+    /// As [`Analyzer::new`], with IKE pre-shared keys: together with a Diffie–Hellman secret in the key files they give
+    /// everything (RFC 2409 §5).
+    pub fn with_pre_shared_keys(
+        options: Options,
+        keys: KeyMaterial,
+        pre_shared_keys: Vec<SecretBytes>,
+    ) -> Self {
         Analyzer {
             options,
             framing: Some(Framing::new()),
-            timeline: Timeline::new(keys.ike.clone()),
+            timeline: Timeline::new(keys.ike.clone())
+                .with_seeds(keys.seeds.clone())
+                .with_pre_shared_keys(pre_shared_keys),
             exchange_tunnels: Vec::new(),
             tunnels: TunnelTable::default(),
             sas: SaDatabase::new(keys),
@@ -122,6 +137,8 @@ impl Analyzer {
             diagnostics: Diagnostics::default(),
             diagnosis: Diagnosis::default(),
             batch: Batch::default(),
+            in_flight: None,
+            spare: Batch::default(),
             superseded: std::collections::HashMap::new(),
         }
     }
@@ -258,7 +275,7 @@ impl Analyzer {
     }
 
     fn announce_children(&mut self, tunnel: TunnelIndex, index: usize) {
-        let keys = self.timeline.derive_child_keys(index);
+        let keys = self.timeline.child_key_candidates(index);
         let exchange = &self.timeline.exchanges()[index];
         for (k, child) in exchange.children.iter().enumerate() {
             let t = &self.tunnels.tunnels[tunnel];
@@ -269,8 +286,8 @@ impl Analyzer {
                 dst: child.dst,
                 encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
             };
-            let key = keys.get(k).and_then(Option::as_ref);
-            self.sas.announce(context, child, index, key);
+            let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
+            self.sas.announce(context, child, index, derived);
         }
     }
 
@@ -301,7 +318,7 @@ impl Analyzer {
         } = *datagram;
         let ends = (datagram.src, datagram.dst);
         let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
-        let association = &self.sas.associations()[sa];
+        let association = self.sas.get_mut(sa);
         pending.cipher = association.key.as_ref().map(|key| key.cipher.clone());
         pending.proven = association.proven;
         pending.fragments = datagram.fragments;
@@ -310,10 +327,11 @@ impl Analyzer {
         pending.check = match self.options.verify {
             Verify::All => true,
             Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
-            Verify::First(n) => association.counters.packets < n,
+            Verify::First(n) => association.queued < n,
         };
+        association.queued += 1;
         if self.batch.push(pending, packet) {
-            self.flush();
+            self.hand_over();
         }
     }
 
@@ -351,28 +369,52 @@ impl Analyzer {
         });
     }
 
-    /// Decodes what waits and accounts for it in capture order.
-    fn flush(&mut self) {
-        if self.batch.is_empty() {
+    /// Accounts for the batch in flight and sends the full one on its way; reading goes on meanwhile.
+    fn hand_over(&mut self) {
+        self.land();
+        let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+        self.in_flight = Some(full.dispatch());
+    }
+
+    /// Waits for the batch in flight and accounts for it in capture order.
+    fn land(&mut self) {
+        let Some(in_flight) = self.in_flight.take() else {
             return;
+        };
+        match in_flight.wait() {
+            Some((batch, decoded)) => self.account_batch(batch, &decoded),
+            None => self.diagnostics.count("decoding_died", "analysis", None, || {
+                "a batch of packets was lost because decoding it failed; please report this".into()
+            }),
         }
-        let mut batch = std::mem::take(&mut self.batch);
-        let decoded = batch.decode();
+    }
+
+    /// Decodes everything that waits and accounts for it in capture order.
+    fn flush(&mut self) {
+        self.land();
+        if !self.batch.is_empty() {
+            let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+            let decoded = batch.decode();
+            self.account_batch(batch, &decoded);
+        }
+    }
+
+    fn account_batch(&mut self, mut batch: Batch, decoded: &[Decoded]) {
         for (pending, decoded) in batch.packets().iter().zip(decoded) {
-            self.account(pending, decoded, batch.bytes(pending));
+            self.account(pending, *decoded, batch.bytes(pending));
         }
         batch.clear();
-        self.batch = batch;
-        self.superseded.clear();
+        self.spare = batch;
     }
 
     fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
+        let fingerprint = decoded.fingerprint;
         let (sa, decoded) = self.after_reuse(pending, decoded, packet);
         let association = self.sas.get_mut(sa);
         association.count_icv(decoded.icv);
         let arrival = association
             .sequence
-            .observe(u64::from(pending.sequence), fingerprint(packet));
+            .observe(u64::from(pending.sequence), fingerprint);
         let seen = (pending.time, pending.frame);
         association.first.get_or_insert(seen);
         association.last = Some(seen);
@@ -458,18 +500,34 @@ impl Analyzer {
             .close(now, evidence, |tunnel| self.sas.of_tunnel(tunnel));
     }
 
+    fn report_mining(&mut self) {
+        if let (trials, true) = self.sas.mining_effort() {
+            self.diagnostics.count("mining_gave_up", "keys", None, || {
+                format!(
+                    "unlabelled keys were sought with {trials} trials, and not all bytes of the key files were tried for \
+                     every SA: give a shorter log, cut around the time of the capture"
+                )
+            });
+        }
+    }
+
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.
     pub fn finish(mut self, info: &CaptureInfo, path: &str) -> Analysis {
         self.flush();
         self.close_windows(None);
+        self.diagnosis.report_bounds(&mut self.diagnostics);
+        if let Some(framing) = &mut self.framing {
+            framing.finish(&mut self.diagnostics);
+        }
         self.sas.settle_unused();
+        self.report_mining();
+        if self.meters.dropped() > 0 {
+            self.diagnostics.count("no_series", "analysis", None, || {
+                "more tunnels than are measured over time; choose some by a capture filter on their addresses".into()
+            });
+        }
         document::assemble(&self, info, path)
     }
-}
-
-/// The last bytes of a packet: its ICV, or random-looking ciphertext.
-fn fingerprint(packet: &[u8]) -> u64 {
-    packet.last_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b))
 }
 
 fn mode_of(next_header: u8) -> crate::analysis::Mode {

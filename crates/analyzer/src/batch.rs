@@ -1,7 +1,7 @@
 //! ESP packets wait here until there are enough of them for all cores. Verifying and decrypting needs no state but the
 //! key, so it runs in parallel; everything before and after runs in capture order.
 
-use crate::esp::cipher::{EspCipher, Icv, Opened};
+use crate::esp::cipher::{EspCipher, Icv, OpenError, Opened};
 use crate::esp::inner::{self, Inner};
 use crate::framing::UdpPorts;
 use crate::sa::database::SaIndex;
@@ -9,6 +9,7 @@ use crate::time::Timestamp;
 use rayon::prelude::*;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
 
 /// Packets that make a batch.
 const FULL_PACKETS: usize = 8_192;
@@ -61,6 +62,8 @@ pub(crate) struct Decoded {
     pub(crate) opened: Option<Opened>,
     /// What is inside, when it could be opened.
     pub(crate) inner: Inner,
+    /// The last bytes: the ICV, or random-looking ciphertext. Tells a doubled capture from a replayed number.
+    pub(crate) fingerprint: u64,
 }
 
 impl Decoded {
@@ -70,7 +73,19 @@ impl Decoded {
             icv: Icv::Unchecked,
             opened: None,
             inner: Inner::default(),
+            fingerprint: 0,
         }
+    }
+}
+
+/// A batch that other threads are decoding while the next one is read.
+#[derive(Debug)]
+pub(crate) struct InFlight(Receiver<(Batch, Vec<Decoded>)>);
+
+impl InFlight {
+    /// Waits for the results; `None` when the decoding thread died.
+    pub(crate) fn wait(self) -> Option<(Batch, Vec<Decoded>)> {
+        self.0.recv().ok()
     }
 }
 
@@ -116,12 +131,25 @@ impl Batch {
             .zip(self.packets.par_chunks(TASK_PACKETS))
             .for_each_init(Vec::new, |scratch, (results, packets)| {
                 for (result, pending) in results.iter_mut().zip(packets) {
+                    let packet = self.bytes(pending);
                     if let Some(cipher) = &pending.cipher {
-                        *result = decode_one(cipher, pending, self.bytes(pending), scratch);
+                        *result = decode_one(cipher, pending, packet, scratch);
                     }
+                    result.fingerprint = packet.last_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b));
                 }
             });
         results
+    }
+
+    /// Decodes in the background.
+    pub(crate) fn dispatch(self) -> InFlight {
+        let (sender, receiver) = sync_channel(1);
+        rayon::spawn(move || {
+            let decoded = self.decode();
+            // Nobody listens when the analysis was given up.
+            let _ = sender.send((self, decoded));
+        });
+        InFlight(receiver)
     }
 
     /// Empties the batch and keeps its memory.
@@ -185,7 +213,7 @@ pub(crate) fn decode_one(
         // Skipped by request under a proven key, or a transform without ICV (then the padding has to make sense).
         Icv::Unchecked => true,
     };
-    if trusted && let Ok(opened) = cipher.open(packet, inner::PREFIX, scratch) {
+    if trusted && let Ok(opened) = open(cipher, decoded.icv, packet, scratch) {
         decoded.inner = inner::walk(
             opened.next_header,
             scratch,
@@ -195,4 +223,12 @@ pub(crate) fn decode_one(
         decoded.opened = Some(opened);
     }
     decoded
+}
+
+/// Behind a good ICV the sender may have put anything into the padding (RFC 4303 §2.4); otherwise it has to make sense.
+fn open(cipher: &EspCipher, icv: Icv, packet: &[u8], scratch: &mut Vec<u8>) -> Result<Opened, OpenError> {
+    match icv {
+        Icv::Verified => cipher.open_verified(packet, None, inner::PREFIX, scratch),
+        _ => cipher.open(packet, inner::PREFIX, scratch),
+    }
 }

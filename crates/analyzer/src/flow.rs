@@ -9,11 +9,15 @@ mod tcp;
 use crate::analysis::{Direction, Flow};
 use crate::esp::inner::{FlowKey, Inner};
 use std::collections::HashMap;
-use tcp::TcpSequence;
+use tcp::{MOST_HOLES, TcpSequence};
 
 /// Most flows that are followed one by one, about 12 MB. Further ones are counted together, one bucket per direction
 /// ([`FlowTable::others`]); every payload byte counts as new there.
 pub const MOST_FLOWS: usize = 1 << 16;
+/// Most holes in TCP streams remembered together, 4 MiB; beyond, each flow that is heard from keeps its highest few.
+const MOST_HOLES_TOGETHER: usize = 1 << 18;
+/// Those few.
+const FEW_HOLES: usize = 4;
 /// Most flows in the document.
 pub const MOST_LISTED: usize = 1000;
 
@@ -81,6 +85,7 @@ pub struct FlowTable {
     flows: HashMap<Key, FlowState>,
     /// Towards B, towards A.
     others: [Totals; 2],
+    holes: usize,
     most_flows: usize,
     connections: u32,
 }
@@ -101,6 +106,7 @@ impl FlowTable {
         FlowTable {
             flows: HashMap::new(),
             others: [Totals::default(); 2],
+            holes: 0,
             most_flows,
             connections: 0,
         }
@@ -130,31 +136,41 @@ impl FlowTable {
         let key = (tunnel, direction, flow);
         let state = match self.flows.get_mut(&key) {
             Some(known) => known,
-            None => match self.begin(key) {
-                Some(begun) => begun,
-                None => {
+            None => {
+                self.begin(key);
+                let Some(begun) = self.flows.get_mut(&key) else {
                     others_of(&mut self.others, direction).add(payload, all_new);
                     return (all_new, ConnectionId::NONE);
-                }
-            },
+                };
+                begun
+            }
         };
         let split = match &inner.tcp {
-            Some(segment) => match &mut state.tcp {
-                Some(sequence) => sequence.observe(segment, payload),
-                none => none
-                    .insert(TcpSequence::starting_with(segment))
-                    .observe(segment, payload),
-            },
+            Some(segment) => {
+                let before = state.tcp.as_ref().map_or(0, TcpSequence::holes);
+                let most_holes = if self.holes < MOST_HOLES_TOGETHER {
+                    MOST_HOLES
+                } else {
+                    FEW_HOLES
+                };
+                let sequence = state
+                    .tcp
+                    .get_or_insert_with(|| TcpSequence::starting_with(segment));
+                let split = sequence.observe(segment, payload, most_holes);
+                self.holes = self.holes - before + sequence.holes();
+                split
+            }
             None => all_new,
         };
         state.totals.add(payload, split);
         (split, state.connection)
     }
 
-    /// Begins to follow a flow, under the name of its other direction where that one is known. `None` at the bound.
-    fn begin(&mut self, (tunnel, direction, flow): Key) -> Option<&mut FlowState> {
+    /// Begins to follow a flow, under the name of its other direction where that one is known. At the
+    /// bound it does not.
+    fn begin(&mut self, (tunnel, direction, flow): Key) {
         if self.flows.len() >= self.most_flows {
-            return None;
+            return;
         }
         let other = FlowKey {
             src: flow.dst,
@@ -175,7 +191,7 @@ impl FlowTable {
             connection,
             ..FlowState::default()
         };
-        Some(self.flows.entry((tunnel, direction, flow)).or_insert(state))
+        self.flows.insert((tunnel, direction, flow), state);
     }
 
     /// Flows that are followed one by one.
@@ -354,6 +370,25 @@ mod tests {
     }
 
     #[test]
+    fn the_lowest_holes_are_forgotten_at_the_bound() {
+        let mut table = FlowTable::new();
+        let mut observe = |seq, payload| {
+            table
+                .observe(0, Direction::AToB, &inner(1, seq, PUSHED, payload))
+                .new
+        };
+        observe(0, 1);
+        let holes = MOST_HOLES as u32;
+        for number in 1..=holes + 1 {
+            assert_eq!(observe(number * 10, 5), 5);
+        }
+        assert_eq!(observe(1, 5), 0, "forgotten");
+        assert_eq!(observe(15, 5), 5, "the lowest of those remembered");
+        assert_eq!(observe(holes * 10 + 5, 5), 5, "the highest");
+        assert!(table.holes <= MOST_HOLES);
+    }
+
+    #[test]
     fn every_payload_byte_of_other_protocols_is_new_and_the_table_is_bounded() {
         let mut table = FlowTable::with_bound(1);
         let udp = Inner {
@@ -378,16 +413,17 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition itself: a set of the (flow, position) pairs seen so far. Positions start close to the
-        /// wrap; the first segment of each flow is its SYN.
+        /// Against the definition itself: a set of the (flow, position) pairs seen so far. Streams begin with a SYN or are
+        /// under way; positions may pass the wrap.
         #[test]
         fn agrees_with_a_set_of_bytes(
             start in any::<u32>(),
+            with_syn in any::<bool>(),
             segments in proptest::collection::vec((0u16..4, 0u32..3000, 0u32..60), 1..300),
         ) {
             let mut table = FlowTable::new();
             let mut seen = HashSet::new();
-            for port in 0..4 {
+            for port in (0..4).filter(|_| with_syn) {
                 table.observe(0, Direction::AToB, &inner(port, start.wrapping_sub(1), TcpSegment::SYN, 0));
             }
             for (port, offset, payload) in segments {
@@ -396,6 +432,8 @@ mod tests {
                 let new = (offset..offset + payload).filter(|position| seen.insert((port, *position))).count();
                 prop_assert_eq!((split.new, split.retransmitted), (new as u32, payload - new as u32));
             }
+            let listed: u64 = table.flows().iter().map(|flow| flow.new_bytes).sum();
+            prop_assert_eq!(listed, seen.len() as u64);
         }
 
         /// Anything goes in; nothing panics, and the parts add up (but for keep-alives).

@@ -72,6 +72,18 @@ impl Meters {
         self.inner.document_bin_ms().max(self.outer.document_bin_ms())
     }
 
+    /// ESP packets of a tunnel and direction.
+    pub(crate) fn packets(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
+        self.shares.get(&(tunnel, direction)).map_or(0, |s| s.all)
+    }
+
+    /// ESP bytes of a tunnel and direction.
+    pub(crate) fn esp_bytes(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
+        self.outer
+            .get(tunnel, direction)
+            .map_or(0, DirectionSeries::new_bytes)
+    }
+
     /// Packets that no series could take.
     pub(crate) fn dropped(&self) -> u64 {
         self.outer.dropped()

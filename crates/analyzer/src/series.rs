@@ -54,7 +54,10 @@ impl SeriesSet {
             .entry(key)
             .or_insert_with(|| DirectionSeries::starting_at(time));
         let before = (series.bin_count(), series.gap_count());
-        series.record(time, new, outer);
+        // What the others leave, and at least an equal share: a wild jump in time costs its own series' resolution first.
+        let free = MAX_BINS_TOGETHER.saturating_sub(self.bins - before.0);
+        let most_bins = free.clamp(MAX_BINS_TOGETHER / MAX_SERIES, MAX_BINS);
+        series.record(time, new, outer, most_bins);
         let after = (series.bin_count(), series.gap_count());
         self.bins = self.bins - before.0 + after.0;
         self.gaps = self.gaps - before.1 + after.1;
@@ -238,6 +241,21 @@ mod tests {
         let bins: usize = set.iter().map(|(_, _, series)| series.bin_count()).sum();
         assert_eq!(bins, set.bins);
         assert!(bins <= MAX_BINS_TOGETHER);
+        assert!(set.iter().all(|(_, _, series)| series.new_bytes() == 2));
+    }
+
+    #[test]
+    fn a_month_in_every_series_stays_within_the_budget() {
+        let mut set = SeriesSet::new();
+        for tunnel in 0..2 * MAX_SERIES {
+            set.record(tunnel, Direction::AToB, at(0), 1, 1);
+            set.record(tunnel, Direction::AToB, at(30 * 24 * 3_600_000), 1, 1);
+        }
+        assert!(set.bins <= MAX_BINS_TOGETHER);
+        assert_eq!(
+            (set.iter().count(), set.dropped()),
+            (MAX_SERIES, 2 * MAX_SERIES as u64)
+        );
         assert!(set.iter().all(|(_, _, series)| series.new_bytes() == 2));
     }
 

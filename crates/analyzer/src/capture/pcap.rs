@@ -2,6 +2,7 @@
 //! order, and the "modified" records of old Linux libpcap.
 
 use super::buffer::Buffer;
+use super::order::Order;
 use super::record::{End, Record, Step};
 use super::{CaptureInfo, LinkType};
 use crate::time::{NANOS_PER_SECOND, Timestamp};
@@ -19,7 +20,7 @@ const LARGEST_SNAP_LEN: usize = 16 * 1024 * 1024;
 /// Order and width of the fields, as the magic tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Magic {
-    big_endian: bool,
+    order: Order,
     nanos_per_tick: i64,
     record_header_len: usize,
 }
@@ -27,33 +28,25 @@ pub(super) struct Magic {
 impl Magic {
     /// `None` when the bytes do not begin a pcap file.
     pub(super) fn read(head: &[u8]) -> Option<Magic> {
-        let bytes: [u8; 4] = head.get(..4)?.try_into().ok()?;
         let known = |value: u32| match value {
             0xa1b2_c3d4 => Some((1_000, RECORD_HEADER_LEN)),
             0xa1b2_3c4d => Some((1, RECORD_HEADER_LEN)),
             0xa1b2_cd34 => Some((1_000, MODIFIED_RECORD_HEADER_LEN)),
             _ => None,
         };
-        let (big_endian, (nanos_per_tick, record_header_len)) = known(u32::from_le_bytes(bytes))
-            .map(|found| (false, found))
-            .or_else(|| known(u32::from_be_bytes(bytes)).map(|found| (true, found)))?;
-        Some(Magic {
-            big_endian,
-            nanos_per_tick,
-            record_header_len,
+        [Order::Little, Order::Big].into_iter().find_map(|order| {
+            let (nanos_per_tick, record_header_len) = known(order.u32(head, 0)?)?;
+            Some(Magic {
+                order,
+                nanos_per_tick,
+                record_header_len,
+            })
         })
     }
 
     #[inline]
     fn u32(self, bytes: &[u8], at: usize) -> u32 {
-        match bytes
-            .get(at..at + 4)
-            .and_then(|four| <[u8; 4]>::try_from(four).ok())
-        {
-            Some(four) if self.big_endian => u32::from_be_bytes(four),
-            Some(four) => u32::from_le_bytes(four),
-            None => 0,
-        }
+        self.order.u32(bytes, at).unwrap_or(0)
     }
 }
 
@@ -129,18 +122,14 @@ impl PcapWalk {
             return Ok(None);
         }
         let head = buffer.available();
-        let minor = if self.magic.big_endian {
-            head.get(7)
-        } else {
-            head.get(6)
-        };
+        let minor = self.magic.order.u16(head, 6);
         let snap_len = self.magic.u32(head, 16) as usize;
         // The upper bits tell about a frame check sequence, not the link type.
         let link_type = LinkType(self.magic.u32(head, 20) as u16);
         let header = Header {
             link_type,
             largest: snap_len.clamp(USUAL_SNAP_LEN, LARGEST_SNAP_LEN),
-            lengths_may_be_swapped: minor.is_some_and(|&minor| minor < 4),
+            lengths_may_be_swapped: minor.is_some_and(|minor| minor < 4),
         };
         buffer.consume(FILE_HEADER_LEN);
         info.note_link_type(link_type);

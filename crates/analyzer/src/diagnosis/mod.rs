@@ -21,6 +21,7 @@ mod transport;
 mod whole_run;
 
 use crate::analysis::{Cause, Confidence};
+use crate::diagnostic::Diagnostics;
 use crate::rekey::{Evidence, Succession};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
@@ -205,11 +206,22 @@ impl Diagnosis {
         reported.map(Candidate::cause).collect()
     }
 
-    /// Rekeys whose evidence is not whole: windows that closed early, and rekeys without one.
-    pub(crate) fn incomplete(&self) -> (u64, u64) {
-        (
-            self.recorder.shortened,
-            self.recorder.unopened.saturating_add(self.undiagnosed),
-        )
+    /// Says which bounds were reached.
+    pub(crate) fn report_bounds(&self, diagnostics: &mut Diagnostics) {
+        let shortened = self.recorder.shortened;
+        if shortened > 0 {
+            diagnostics.count("diagnosis_shortened", "analysis", None, || {
+                format!(
+                    "{shortened} rekeys have so many packets around them that causes were looked for in the first {} only",
+                    recorder::MOST_RECORDS
+                )
+            });
+        }
+        let without = self.recorder.unopened.saturating_add(self.undiagnosed);
+        if without > 0 {
+            diagnostics.count("diagnosis_left_out", "analysis", None, || {
+                format!("{without} rekeys are more than can be kept: no causes were looked for")
+            });
+        }
     }
 }

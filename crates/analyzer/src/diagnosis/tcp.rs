@@ -119,6 +119,8 @@ struct Stream {
     edge: Option<u32>,
     /// Highest acknowledgement by the peer, and the packet that brought it.
     acked: Option<u32>,
+    /// Window of the peer's last packet.
+    window: Option<u16>,
     duplicates: u32,
     asked_for: Option<u32>,
     last_data: Option<(Timestamp, u64, SaIndex)>,
@@ -213,7 +215,10 @@ fn acknowledge(stream: &mut Stream, p: &PacketRecord, found: &mut TcpEvents) {
         return;
     };
     let outstanding = stream.edge.is_some_and(|edge| before(p.ack, edge));
-    if p.ack == acked && p.is_pure_ack() && outstanding && p.window > 0 {
+    // RFC 5681 §2: the same window, or it is an update of that. With SACK the blocks tell (RFC 6675 §2).
+    let alike = p.sack_blocks > 0 || stream.window == Some(p.window);
+    stream.window = Some(p.window);
+    if p.ack == acked && p.is_pure_ack() && outstanding && alike && p.window > 0 {
         stream.duplicates += 1;
         if stream.duplicates == DUPLICATES_OF_LOSS {
             stream.asked_for = Some(p.ack);
@@ -268,9 +273,14 @@ fn send(
     found: &mut TcpEvents,
 ) {
     let edge = stream.edge.unwrap_or(p.seq);
-    let repeats = before(p.seq, edge);
-    note_stall(stream, p, repeats, found);
-    if repeats {
+    let behind = before(p.seq, edge);
+    // A packet that was overtaken brings its segment for the first time.
+    let overtaken = behind && p.is_late() && p.again == 0;
+    note_stall(stream, p, behind && !overtaken, found);
+    if behind {
+        fill_holes(&mut stream.holes, p);
+    }
+    if behind && !overtaken {
         repeat(stream, p, segments, found);
     } else {
         if before(edge, p.seq) && stream.holes.len() < MOST_HOLES {
@@ -289,7 +299,9 @@ fn send(
             };
             segments.insert((p.connection, p.slot(), p.seq), original);
         }
-        stream.probe.get_or_insert((p.seq_end(), p.time));
+        if !overtaken {
+            stream.probe.get_or_insert((p.seq_end(), p.time));
+        }
     }
     if stream.edge.is_none_or(|edge| before(edge, p.seq_end())) {
         stream.edge = Some(p.seq_end());
@@ -307,7 +319,6 @@ fn repeat(
 ) {
     // Karn: the acknowledgement of a repeated segment measures nothing.
     stream.probe = None;
-    fill_holes(&mut stream.holes, p);
     let event = Retransmission {
         slot: p.slot(),
         time: p.time,

@@ -2,7 +2,8 @@
 //! `REKEYSCOPE_LAB` names (else `../shared/lab/captures` beside the repository) does not exist.
 
 use super::cipher::{EspCipher, Icv};
-use super::inner::{Layers, PREFIX, walk};
+use super::inner::{Control, Inner, Layers, PREFIX, walk};
+use super::null::{NullDetector, NullVerdict};
 use crate::algorithm::{Encryption, Integrity};
 use crate::analysis::Direction;
 use crate::flow::FlowTable;
@@ -99,12 +100,62 @@ fn lab_captures() -> Vec<PathBuf> {
     captures
 }
 
+/// The protocol stack as `truth.json` has it from tshark.
+fn stack(inner: &Inner) -> String {
+    let tunnel = if inner.layers.contains(Layers::TUNNEL_MODE) {
+        ""
+    } else {
+        "udp:l2tp:ppp:"
+    };
+    let ip = if inner.flow.is_some_and(|flow| flow.src.is_ipv6()) {
+        "ipv6"
+    } else {
+        "ip"
+    };
+    match (inner.control, inner.flow.map(|flow| flow.protocol)) {
+        (Some(Control::L2tp(_)), _) => "udp:l2tp".to_owned(),
+        (Some(Control::Ppp { protocol: 0xc021, .. }), _) => "udp:l2tp:ppp:lcp".to_owned(),
+        (Some(Control::Ppp { protocol: 0x8021, .. }), _) => "udp:l2tp:ppp:ipcp".to_owned(),
+        (Some(Control::Ppp { protocol: 0x8057, .. }), _) => "udp:l2tp:ppp:ipv6cp".to_owned(),
+        (None, Some(6)) => format!("{tunnel}{ip}:tcp"),
+        (None, Some(1)) => format!("{tunnel}{ip}:icmp:data"),
+        (None, Some(58)) => format!("{tunnel}{ip}:icmpv6"),
+        other => format!("{other:?}"),
+    }
+}
+
 /// Everything that one capture gives.
 struct LabRun {
     packets_per_sa: BTreeMap<u32, u64>,
+    /// Per SA: time and payload length of each packet.
+    payloads: BTreeMap<u32, Vec<(Timestamp, u32)>>,
+    /// Protocol stacks as tshark names them.
+    stacks: BTreeMap<String, u64>,
+    null_detectors: BTreeMap<u32, NullDetector>,
     stopped: BTreeMap<&'static str, u64>,
     flows: FlowTable,
     series: SeriesSet,
+}
+
+impl LabRun {
+    /// Decrypted payload of the old SA before the first exchange message.
+    fn inner_bytes_before(&self, rekey: &serde_json::Value) -> u64 {
+        let spi = u32::from_str_radix(&rekey["old_spi"].as_str().unwrap()[2..], 16).unwrap();
+        let started = Timestamp((rekey["t_first"].as_f64().unwrap() * 1e9) as i64);
+        let before = self.payloads[&spi].iter().filter(|(time, _)| *time < started);
+        before.map(|(_, bytes)| u64::from(*bytes)).sum()
+    }
+}
+
+/// tshark's packet counts per protocol stack, TCP with and without data together: it shows no data in what it takes for a
+/// retransmission.
+fn stacks_of_tshark(truth: &serde_json::Value) -> BTreeMap<String, u64> {
+    let mut stacks = BTreeMap::new();
+    for (stack, packets) in truth["tshark"]["inner"].as_object().unwrap() {
+        let stack = stack.replace(":tcp:data", ":tcp");
+        *stacks.entry(stack).or_default() += packets.as_u64().unwrap();
+    }
+    stacks
 }
 
 fn run(folder: &Path) -> LabRun {
@@ -112,6 +163,9 @@ fn run(folder: &Path) -> LabRun {
     let keys = keys(&std::fs::read_to_string(folder.join("keys.esp_sa")).unwrap());
     let mut run = LabRun {
         packets_per_sa: BTreeMap::new(),
+        payloads: BTreeMap::new(),
+        stacks: BTreeMap::new(),
+        null_detectors: BTreeMap::new(),
         stopped: BTreeMap::new(),
         flows: FlowTable::new(),
         series: SeriesSet::new(),
@@ -133,6 +187,15 @@ fn run(folder: &Path) -> LabRun {
             Some((packet.src, packet.dst)),
         );
         *run.packets_per_sa.entry(spi).or_default() += 1;
+        run.payloads
+            .entry(spi)
+            .or_default()
+            .push((packet.time, opened.payload_len));
+        *run.stacks.entry(stack(&inner)).or_default() += 1;
+        run.null_detectors
+            .entry(spi)
+            .or_default()
+            .observe(packet.esp, (packet.src, packet.dst));
         if let Some(layer) = inner.stopped_at {
             *run.stopped.entry(layer).or_default() += 1;
         }
@@ -160,7 +223,7 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
     }
     for folder in captures {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        let run = run(&folder);
+        let mut run = run(&folder);
         let json = |file: &str| -> serde_json::Value {
             serde_json::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
         };
@@ -172,6 +235,17 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
                 run.packets_per_sa.get(&spi).copied().unwrap_or(0),
                 expected,
                 "{name} 0x{spi:08x}"
+            );
+        }
+        assert_eq!(run.stacks, stacks_of_tshark(&truth), "{name}");
+        if name == "l2tp_kb_modp1024_down" {
+            let fractions: Vec<f64> = (truth["rekeys"].as_array().unwrap().iter())
+                .map(|rekey| run.inner_bytes_before(rekey) as f64 / 2.4e6)
+                .collect();
+            let expected = [0.848, 0.863, 0.897, 0.866, 0.856, 0.850, 0.850];
+            assert!(
+                fractions.iter().zip(expected).all(|(f, e)| (f - e).abs() < 0.002),
+                "{fractions:?}"
             );
         }
         let flows = run.flows.flows();
@@ -189,6 +263,12 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
             "{name}: {data:?}"
         );
         assert_eq!(data.bytes, data.new_bytes + data.retransmitted_bytes, "{name}");
+        for detector in run.null_detectors.values_mut() {
+            assert!(
+                !matches!(detector.observe(&[], (SERVER, SERVER)), NullVerdict::Null(_)),
+                "{name}"
+            );
+        }
         let stopped: Vec<&str> = run.stopped.keys().copied().collect();
         assert!(
             stopped
@@ -206,6 +286,73 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
         println!(
             "{name}: {} new + {} again; iperf3 received {received}, sent {sent}",
             data.new_bytes, data.retransmitted_bytes
+        );
+    }
+}
+
+/// CPU time of this thread, nanoseconds: other load on the machine does not count.
+fn thread_nanos() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    stat.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// The kernel counts CPU time in ticks of milliseconds: a measurement has to be longer.
+const ROUNDS: u64 = 20;
+
+/// Prints what a packet costs from ICV to series; run in release with `--ignored --nocapture` on Linux.
+#[test]
+#[ignore = "a measurement, for release builds"]
+fn rate() {
+    for folder in lab_captures() {
+        let pcap = std::fs::read(folder.join("trace.pcap")).unwrap();
+        let keys = keys(&std::fs::read_to_string(folder.join("keys.esp_sa")).unwrap());
+        let packets = esp_packets(&pcap);
+        let mut prefix = Vec::new();
+        let mut best = [u64::MAX; 2];
+        for _ in 0..5 {
+            let start = thread_nanos();
+            let mut inners = Vec::new();
+            for _ in 0..ROUNDS {
+                inners.clear();
+                for packet in &packets {
+                    let spi = u32::from_be_bytes(packet.esp[..4].try_into().unwrap());
+                    let cipher = &keys[&(packet.dst, spi)];
+                    assert_eq!(cipher.verify(packet.esp, None), Icv::Verified);
+                    let opened = cipher
+                        .open_verified(packet.esp, None, PREFIX, &mut prefix)
+                        .unwrap();
+                    inners.push(walk(
+                        opened.next_header,
+                        &prefix,
+                        opened.payload_len as usize,
+                        None,
+                    ));
+                }
+            }
+            let decrypted = thread_nanos();
+            for _ in 0..ROUNDS {
+                let (mut flows, mut series) = (FlowTable::new(), SeriesSet::new());
+                for (packet, inner) in packets.iter().zip(&inners) {
+                    let direction = if packet.src == SERVER {
+                        Direction::BToA
+                    } else {
+                        Direction::AToB
+                    };
+                    let split = flows.observe(0, direction, inner);
+                    series.record(0, direction, packet.time, split.new, packet.ip_bytes);
+                }
+            }
+            let recorded = thread_nanos();
+            best = [best[0].min(decrypted - start), best[1].min(recorded - decrypted)];
+        }
+        let per_packet = best.map(|nanos| nanos / ROUNDS / packets.len() as u64);
+        println!(
+            "{}: {} packets, {} bytes each; ICV, decryption and walk {} ns, flow and series {} ns",
+            folder.file_name().unwrap().to_string_lossy(),
+            packets.len(),
+            packets.iter().map(|packet| packet.esp.len()).sum::<usize>() / packets.len(),
+            per_packet[0],
+            per_packet[1]
         );
     }
 }

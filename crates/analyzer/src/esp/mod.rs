@@ -7,3 +7,5 @@ pub mod sequence;
 
 #[cfg(test)]
 mod lab_test;
+#[cfg(test)]
+mod tshark_test;

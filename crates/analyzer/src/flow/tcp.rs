@@ -5,7 +5,7 @@ use crate::esp::inner::TcpSegment;
 
 /// Most holes remembered per flow direction. At the bound the lowest is forgotten: what fills it later counts as
 /// retransmitted.
-const MOST_HOLES: usize = 256;
+pub(super) const MOST_HOLES: usize = 256;
 /// How far below its first segment a stream that was under way is still taken for new: packets captured in the wrong
 /// order at the start. A receive window's worth is at most 2³⁰ (RFC 7323 §2.3), a usual one fits into this.
 const BEFORE_FIRST: u64 = 1 << 20;
@@ -46,8 +46,21 @@ impl TcpSequence {
         }
     }
 
-    /// Splits a segment's payload into bytes that are new and bytes that were seen before.
-    pub(super) fn observe(&mut self, segment: &TcpSegment, payload: u32) -> NewBytes {
+    /// Ranges not seen yet.
+    pub(super) fn holes(&self) -> usize {
+        self.holes.len()
+    }
+
+    /// Splits a segment's payload into bytes that are new and bytes that were seen before, remembering at most
+    /// `most_holes`.
+    pub(super) fn observe(&mut self, segment: &TcpSegment, payload: u32, most_holes: usize) -> NewBytes {
+        let split = self.split(segment, payload);
+        let surplus = self.holes.len().saturating_sub(most_holes);
+        self.holes.drain(..surplus);
+        split
+    }
+
+    fn split(&mut self, segment: &TcpSegment, payload: u32) -> NewBytes {
         let syn = segment.has(TcpSegment::SYN);
         // A SYN occupies one number before its data (RFC 9293 §3.4).
         let number = segment.seq.wrapping_add(u32::from(syn));
@@ -83,7 +96,7 @@ impl TcpSequence {
         };
         let beyond = end.saturating_sub(start.max(self.edge));
         if start > self.edge {
-            self.remember_hole((self.edge, start));
+            self.holes.push((self.edge, start));
         }
         if end > self.edge {
             self.edge_number = self.edge_number.wrapping_add((end - self.edge) as u32);
@@ -118,17 +131,6 @@ impl TcpSequence {
             );
         }
         self.holes = left;
-        self.forget_lowest_holes();
         filled
-    }
-
-    fn remember_hole(&mut self, hole: (u64, u64)) {
-        self.holes.push(hole);
-        self.forget_lowest_holes();
-    }
-
-    fn forget_lowest_holes(&mut self) {
-        let surplus = self.holes.len().saturating_sub(MOST_HOLES);
-        self.holes.drain(..surplus);
     }
 }

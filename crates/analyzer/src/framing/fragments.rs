@@ -80,6 +80,15 @@ impl FragmentTable {
         &self.whole
     }
 
+    /// Datagrams and bytes that are held.
+    #[cfg(test)]
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (
+            self.partials.len(),
+            self.partials.values().map(|partial| partial.bytes.len()).sum(),
+        )
+    }
+
     /// Adds a fragment; `Some` when it completes its datagram.
     pub(super) fn add(
         &mut self,

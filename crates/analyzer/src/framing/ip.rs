@@ -13,6 +13,7 @@ pub(super) mod protocol {
     pub(in crate::framing) const IPV6: u8 = 41;
     pub(in crate::framing) const ROUTING: u8 = 43;
     pub(in crate::framing) const FRAGMENT: u8 = 44;
+    pub(in crate::framing) const GRE: u8 = 47;
     pub(in crate::framing) const ESP: u8 = 50;
     pub(in crate::framing) const AH: u8 = 51;
     pub(in crate::framing) const DESTINATION_OPTIONS: u8 = 60;

@@ -6,7 +6,10 @@ use crate::capture::LinkType;
 use crate::error::WireError;
 
 /// Most headers of one frame (VLAN tags, MPLS labels, pseudowires) that are stepped over.
-const MOST_HEADERS: usize = 32;
+pub(super) const MOST_HEADERS: usize = 32;
+
+/// The name of every link type that is not stepped through.
+pub(super) const UNSUPPORTED: &str = "an unsupported link type";
 
 /// Where a frame's link layers lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,12 +30,14 @@ pub(super) mod link_type {
     pub(in crate::framing) const PPP_HDLC: u16 = 50;
     pub(in crate::framing) const PPP_ETHER: u16 = 51;
     pub(in crate::framing) const RAW: u16 = 101;
+    pub(in crate::framing) const ATM_RFC1483: u16 = 100;
     pub(in crate::framing) const C_HDLC: u16 = 104;
     pub(in crate::framing) const IEEE802_11: u16 = 105;
     pub(in crate::framing) const LOOP: u16 = 108;
     pub(in crate::framing) const LINUX_SLL: u16 = 113;
     pub(in crate::framing) const IEEE802_11_RADIOTAP: u16 = 127;
     pub(in crate::framing) const PPP_PPPD: u16 = 166;
+    pub(in crate::framing) const PPI: u16 = 192;
     pub(in crate::framing) const PPP_WITH_DIR: u16 = 204;
     pub(in crate::framing) const IPV4: u16 = 228;
     pub(in crate::framing) const IPV6: u16 = 229;
@@ -69,11 +74,13 @@ fn rare_network(link_type: LinkType, data: &[u8]) -> Result<Network<'_>, WireErr
         link_type::PPP_PPPD => ppp(need("PPP", data, 2, 1).map(|_| data.get(2..).unwrap_or_default())?),
         link_type::PPP_WITH_DIR => ppp(data.get(1..).unwrap_or_default()),
         link_type::C_HDLC => ether_type(be16("Cisco HDLC", data, 2)?, data, 4, MOST_HEADERS),
+        link_type::ATM_RFC1483 => llc(data, 0),
         link_type::NFLOG => nflog(data),
+        link_type::PPI => ppi(data),
         link_type::PKTAP => pktap(data),
         link_type::IEEE802_11_RADIOTAP => wifi::radiotap(data),
         link_type::IEEE802_11 => wifi::ieee802_11(data),
-        _ => Ok(Network::NotIp("an unsupported link type")),
+        _ => Ok(Network::NotIp(UNSUPPORTED)),
     }
 }
 
@@ -110,7 +117,7 @@ pub(super) fn be16(layer: &'static str, data: &[u8], offset: usize) -> Result<u1
 
 /// Two addresses and a type.
 #[inline]
-fn ethernet(data: &[u8], headers: usize) -> Result<Network<'_>, WireError> {
+pub(super) fn ethernet(data: &[u8], headers: usize) -> Result<Network<'_>, WireError> {
     ether_type(be16("Ethernet", data, 12)?, data, 14, headers)
 }
 
@@ -191,9 +198,9 @@ fn pppoe(data: &[u8], at: usize) -> Result<Network<'_>, WireError> {
 /// PPP (RFC 1661, RFC 1662): address and control may be there (ff 03; 0f 00 and 8f 00 are Cisco HDLC), the protocol is one
 /// byte when it was compressed (its lowest bit is set).
 pub(super) fn ppp(data: &[u8]) -> Result<Network<'_>, WireError> {
-    let at = match data {
-        [0xff, 0x03, ..] => 2,
-        [0x0f | 0x8f, 0x00, ..] => return ether_type(be16("Cisco HDLC", data, 2)?, data, 4, MOST_HEADERS),
+    let at = match need("PPP", data, 0, 2)? {
+        [0xff, 0x03] => 2,
+        [0x0f | 0x8f, 0x00] => return ether_type(be16("Cisco HDLC", data, 2)?, data, 4, MOST_HEADERS),
         _ => 0,
     };
     let (protocol, len) = match need("PPP", data, at, 1)? {
@@ -224,8 +231,9 @@ fn mpls(data: &[u8], mut at: usize, headers: usize) -> Result<Network<'_>, WireE
         if !matches!(label, [_, _, bottom, _] if bottom & 1 == 1) {
             continue;
         }
+        let nibble = need("MPLS", data, at, 1)?.first().map(|byte| byte >> 4);
         let below = data.get(at..).unwrap_or_default();
-        return match below.first().map(|byte| byte >> 4) {
+        return match nibble {
             Some(4 | 6) => Ok(Network::Ip(below)),
             Some(0) => ethernet(below.get(4..).unwrap_or_default(), headers - 1),
             _ => Ok(Network::NotIp("an MPLS payload")),
@@ -280,19 +288,37 @@ fn nflog(data: &[u8]) -> Result<Network<'_>, WireError> {
 
 /// Apple's packet tap: header length, record type, then the link type of what follows, little-endian.
 fn pktap(data: &[u8]) -> Result<Network<'_>, WireError> {
-    let field = |at| {
-        need("PKTAP", data, at, 4).map(|four| match four {
-            &[a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
-            _ => 0,
-        })
-    };
-    let (len, inner) = (field(0)? as usize, field(8)?);
-    if len < 12 || inner == u32::from(link_type::PKTAP) {
-        return Ok(Network::NotIp("an unknown version of PKTAP"));
+    let header = need("PKTAP", data, 0, 12)?;
+    let (len, inner) = (le32(header, 0) as usize, le32(header, 8));
+    carried("PKTAP", data, len, inner)
+}
+
+/// Per-packet information: version, flags, header length, then the link type of what follows, little-endian.
+fn ppi(data: &[u8]) -> Result<Network<'_>, WireError> {
+    let header = need("PPI", data, 0, 8)?;
+    let (len, inner) = ((le32(header, 0) >> 16) as usize, le32(header, 4));
+    carried("PPI", data, len, inner)
+}
+
+/// A frame of another link type behind `len` bytes; not one with such a header again.
+fn carried<'a>(
+    layer: &'static str,
+    data: &'a [u8],
+    len: usize,
+    inner: u32,
+) -> Result<Network<'a>, WireError> {
+    need(layer, data, 0, len)?;
+    match u16::try_from(inner) {
+        Ok(inner) if len >= 8 && !matches!(inner, link_type::PKTAP | link_type::PPI) => {
+            network(LinkType(inner), data.get(len..).unwrap_or_default())
+        }
+        _ => Ok(Network::NotIp("an unknown kind of capture header")),
     }
-    need("PKTAP", data, 0, len)?;
-    network(
-        LinkType(u16::try_from(inner).unwrap_or(u16::MAX)),
-        data.get(len..).unwrap_or_default(),
-    )
+}
+
+fn le32(data: &[u8], at: usize) -> u32 {
+    data.get(at..)
+        .and_then(<[u8]>::first_chunk)
+        .copied()
+        .map_or(0, u32::from_le_bytes)
 }

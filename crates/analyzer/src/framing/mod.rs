@@ -5,20 +5,18 @@ mod fragments;
 mod ip;
 mod link;
 mod transport;
+mod tunnel;
 mod wifi;
 
-use crate::capture::Frame;
+use crate::capture::{Frame, link_type_name};
 use crate::diagnostic::Diagnostics;
 use crate::error::WireError;
 use crate::time::Timestamp;
 use fragments::FragmentTable;
-use ip::{IpPacket, Piece, protocol};
+use ip::{IpPacket, Piece};
 use link::Network;
 use std::net::IpAddr;
 use transport::Content;
-
-/// Most IP packets inside one another that are looked through.
-const MOST_TUNNELS: usize = 4;
 
 /// UDP ports around ESP or IKE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,14 +105,14 @@ impl Framing {
         let ip = match link::network(frame.link_type, frame.data) {
             Ok(Network::Ip(ip)) => ip,
             Ok(Network::NotIp(name)) => {
-                count_not_ip(name, frame.number, diagnostics);
+                count_not_ip(name, frame, diagnostics);
                 return None;
             }
             Err(error) => return refused(error, frame, diagnostics),
         };
         let link_len = (frame.data.len() - ip.len()) as u32;
-        let packet = match innermost(ip, frame.original_len.saturating_sub(link_len)) {
-            Ok(packet) => packet,
+        let packet = match ip::packet(ip, frame.original_len.saturating_sub(link_len)) {
+            Ok(packet) => tunnel::innermost(packet, &self.esp_ports),
             Err(error) => return refused(error, frame, diagnostics),
         };
         if packet.longer_than_frame {
@@ -196,19 +194,6 @@ impl Framing {
     }
 }
 
-/// The IP packet of a frame; of IP in IP (RFC 2003, RFC 4213, RFC 2473) the innermost one that can be read without a key.
-#[inline]
-fn innermost(ip: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
-    let mut packet = ip::packet(ip, wire_len)?;
-    for _ in 0..MOST_TUNNELS {
-        if !matches!(packet.protocol, protocol::IPV4 | protocol::IPV6) || packet.piece.is_some() {
-            break;
-        }
-        packet = ip::packet(packet.payload, packet.payload_len)?;
-    }
-    Ok(packet)
-}
-
 #[inline]
 fn accepted<'a>(
     content: Result<Content<'a>, WireError>,
@@ -245,13 +230,22 @@ fn refused<T>(error: WireError, frame: &Frame<'_>, diagnostics: &mut Diagnostics
 }
 
 #[cold]
-fn count_not_ip(name: &'static str, frame: u64, diagnostics: &mut Diagnostics) {
-    diagnostics.count("not_ip", name, Some(frame), || {
-        format!("not IP but {name}: counted, not looked into")
+fn count_not_ip(name: &'static str, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
+    diagnostics.count("not_ip", name, Some(frame.number), || {
+        if name == link::UNSUPPORTED {
+            format!(
+                "frames of link type {} are not decoded",
+                link_type_name(frame.link_type)
+            )
+        } else {
+            format!("not IP but {name}: counted, not looked into")
+        }
     });
 }
 
 #[cfg(test)]
 mod lab_test;
+#[cfg(test)]
+mod tests;
 #[cfg(test)]
 mod walk_rate;

@@ -190,7 +190,7 @@ fn protocol_name(number: u8) -> &'static str {
         protocol::TCP => "TCP",
         33 => "DCCP",
         46 => "RSVP",
-        47 => "GRE",
+        protocol::GRE => "GRE",
         58 => "ICMPv6",
         59 => "IPv6 without next header",
         88 => "EIGRP",

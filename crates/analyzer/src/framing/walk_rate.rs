@@ -2,7 +2,7 @@
 
 use super::{DatagramKind, Framing};
 use crate::capture::CaptureReader;
-use crate::capture::synthetic::{Order, Packet, PcapKind, pcap};
+use crate::capture::synthetic::{Order, Packet, PcapKind, pcap, pcapng};
 use crate::diagnostic::Diagnostics;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -10,9 +10,9 @@ use std::path::Path;
 const COPIES: usize = 1000;
 const PACKETS: usize = 740;
 
-/// About 1 GB: one MB of 1400-byte ESP packets over Ethernet, a thousand times. In the page cache by having been written.
-fn synthetic_gigabyte(path: &Path) {
-    let packets: Vec<Packet> = (0..PACKETS)
+/// 1400-byte ESP packets over Ethernet.
+fn packets() -> Vec<Packet> {
+    (0..PACKETS)
         .map(|i| {
             let mut data = vec![0x5a; 1400];
             data[12..14].copy_from_slice(&[8, 0]);
@@ -21,13 +21,28 @@ fn synthetic_gigabyte(path: &Path) {
             ]);
             Packet::new(1_795_205_509_000_000_000 + i as i64, data)
         })
-        .collect();
-    let (bytes, ends) = pcap(PcapKind::Nanos, Order::Little, 1, &packets);
+        .collect()
+}
+
+/// About 1 GB: one MB of packets a thousand times. In the page cache by having been written.
+fn write_copies(path: &Path, head: &[u8], body: &[u8]) {
     let mut file = std::fs::File::create(path).unwrap();
-    file.write_all(&bytes[..ends[0]]).unwrap();
+    file.write_all(head).unwrap();
     for _ in 0..COPIES {
-        file.write_all(&bytes[ends[0]..]).unwrap();
+        file.write_all(body).unwrap();
     }
+}
+
+fn synthetic_gigabyte(path: &Path) {
+    let (bytes, ends) = pcap(PcapKind::Nanos, Order::Little, 1, &packets());
+    let (head, body) = bytes.split_at(ends[0]);
+    write_copies(path, head, body);
+}
+
+fn synthetic_gigabyte_ng(path: &Path) {
+    let head = pcapng(Order::Little, 1, 9, 0, &[]);
+    let bytes = pcapng(Order::Little, 1, 9, 0, &packets());
+    write_copies(path, &head, &bytes[head.len()..]);
 }
 
 /// Nanoseconds that this thread has run: unlike the wall clock it does not count the neighbours.
@@ -71,15 +86,7 @@ fn walk_rate() {
             }
         }
     });
-    timed("walk", records, bytes, || {
-        let mut reader = CaptureReader::open(&path).unwrap();
-        let mut diagnostics = Diagnostics::default();
-        let mut sum = 0;
-        while let Some(frame) = reader.next_frame(&mut diagnostics).unwrap() {
-            sum += frame.data.len() as u64;
-        }
-        sum
-    });
+    timed("walk", records, bytes, || walk(&path));
     timed("walk and framing", records, bytes, || {
         let mut reader = CaptureReader::open(&path).unwrap();
         let (mut framing, mut diagnostics) = (Framing::new(), Diagnostics::default());
@@ -93,8 +100,26 @@ fn walk_rate() {
         }
         sum
     });
+    let ng = folder.path().join("synthetic.pcapng");
+    synthetic_gigabyte_ng(&ng);
+    timed(
+        "walk of pcapng",
+        records,
+        std::fs::metadata(&ng).unwrap().len(),
+        || walk(&ng),
+    );
     let packets = [Packet::new(1, std::fs::read(&path).unwrap()[40..1440].to_vec())];
     frame_rate(&packets[0]);
+}
+
+fn walk(path: &Path) -> u64 {
+    let mut reader = CaptureReader::open(path).unwrap();
+    let mut diagnostics = Diagnostics::default();
+    let mut sum = 0;
+    while let Some(frame) = reader.next_frame(&mut diagnostics).unwrap() {
+        sum += frame.data.len() as u64;
+    }
+    sum
 }
 
 /// Framing alone, on one packet in the cache.

@@ -6,95 +6,13 @@ use super::ikev1::phase1_choice;
 use super::nat;
 use super::notify::{self, Delete, Notification};
 use super::payload::{Chain, Payload, v1};
-use super::phase1::{Encrypted, Phase1, Tail};
-use super::quick::{Negotiation, Side, offers};
+use super::phase1::{Encrypted, Tail};
+use super::quick::{Side, offers};
+use super::state::{ExchangeState, Keyring, LONGEST_NONCE, LONGEST_PUBLIC, SaState};
 use super::timeline::MessageContext;
 use super::transform::{Lifetimes, lifetimes};
 use crate::analysis::{ExchangeKind, KeyStatus};
 use crate::diagnostic::Diagnostics;
-use crate::keylog::IkeKey;
-use crate::time::{NANOS_PER_MILLI, Timestamp};
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// What is remembered about an IKE SA beside its public part.
-#[derive(Debug, Default)]
-pub(super) struct SaState {
-    pub(super) phase1: Phase1,
-    /// UDP port 4500 was used.
-    pub(super) floated: bool,
-    /// What the NAT detection payloads said; `None` before any was seen.
-    pub(super) nat_detected: Option<bool>,
-}
-
-impl SaState {
-    /// IKEv1 floats to port 4500 because of a NAT (RFC 3947 §4), IKEv2 may do so without one (RFC 7296 §2.23): there
-    /// the payloads decide.
-    pub(super) fn nat(&self, version: u8) -> bool {
-        match self.nat_detected {
-            Some(detected) if version == 2 => detected,
-            detected => self.floated || detected == Some(true),
-        }
-    }
-}
-
-/// Whether a message was seen before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repetition {
-    /// It was not.
-    None,
-    /// So shortly after the first that the capture made it.
-    Copy,
-    Retransmission,
-}
-
-/// Identical messages closer than this are copies made by the capture (a mirror port, two interfaces): no
-/// implementation's retransmission timer is that short.
-const COPY_NANOS: i64 = 5 * NANOS_PER_MILLI;
-
-/// What is remembered about an exchange beside its public part.
-#[derive(Debug, Default)]
-pub(super) struct ExchangeState {
-    /// Digests of its messages with their newest time; at most [`Exchange::MAX_RECORDS`], further ones count as new.
-    seen: Vec<(u64, Timestamp)>,
-    /// Different messages seen.
-    pub(super) distinct: u32,
-    /// An encrypted message was seen.
-    pub(super) encrypted: bool,
-    /// End of the newest encrypted message.
-    pub(super) tail: Option<Tail>,
-    pub(super) negotiation: Negotiation,
-    /// Ni_b and Nr_b.
-    pub(super) nonces: [Vec<u8>; 2],
-    /// Bytes of the key exchange payload.
-    pub(super) public_len: usize,
-}
-
-impl ExchangeState {
-    /// Notes a message and says whether it repeats an earlier one byte for byte.
-    pub(super) fn repetition(&mut self, message: &[u8], time: Timestamp) -> Repetition {
-        let mut hasher = DefaultHasher::new();
-        message.hash(&mut hasher);
-        let digest = hasher.finish();
-        match self.seen.iter_mut().find(|(seen, _)| *seen == digest) {
-            Some((_, last)) => {
-                let apart = time.nanos_since(*last).saturating_abs();
-                *last = time;
-                if apart < COPY_NANOS {
-                    Repetition::Copy
-                } else {
-                    Repetition::Retransmission
-                }
-            }
-            None => {
-                self.distinct += 1;
-                if self.seen.len() < Exchange::MAX_RECORDS {
-                    self.seen.push((digest, time));
-                }
-                Repetition::None
-            }
-        }
-    }
-}
 
 /// One message and all that it may change.
 pub(super) struct Scene<'a> {
@@ -105,35 +23,47 @@ pub(super) struct Scene<'a> {
     pub(super) exchange: &'a mut Exchange,
     pub(super) state: &'a mut ExchangeState,
     pub(super) diagnostics: &'a mut Diagnostics,
+    /// The snap length cut the message.
+    pub(super) cut: bool,
 }
 
 impl Scene<'_> {
-    /// Reads an unencrypted message of either version.
-    pub(super) fn read_cleartext(&mut self, body: &[u8]) -> bool {
+    /// The payloads behind the header, as far as they can be walked. What the capture cut off is no fault of the
+    /// message.
+    pub(super) fn chain<'b>(&mut self, body: &'b [u8]) -> Vec<Payload<'b>> {
         let mut payloads = Vec::new();
         for payload in Chain::new(self.header.next_payload, body) {
             match payload {
                 Ok(payload) => payloads.push(payload),
+                Err(_) if self.cut => {}
                 Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
             }
         }
-        if self.header.major == 2 {
-            self.read_ikev2(&payloads);
-            return false;
-        }
+        payloads
+    }
+
+    /// Reads an unencrypted IKEv1 message.
+    pub(super) fn read_cleartext(&mut self, body: &[u8]) -> bool {
+        let payloads = self.chain(body);
         self.exchange.decrypted |= !self.state.encrypted && !payloads.is_empty();
         self.read(&payloads, false)
     }
 
-    /// Decrypts and reads an IKEv1 message, as far as one of `keys` fits.
-    pub(super) fn read_encrypted(
-        &mut self,
-        ciphertext: &[u8],
-        cut: bool,
-        keys: &[IkeKey],
-        candidates: impl Iterator<Item = usize>,
-        budget: &mut u64,
-    ) -> bool {
+    /// Takes a fragment of an IKEv1 message. Gives the message once it is whole.
+    pub(super) fn read_fragment(&mut self, body: &[u8]) -> Option<Vec<u8>> {
+        let fragment = self.chain(body).into_iter().find(|p| p.kind == v1::FRAGMENT)?;
+        let side = usize::from(self.context.src != self.sa.initiator);
+        match self.sa_state.pieces[side].add(fragment.body) {
+            Ok(whole) => whole,
+            Err(error) => {
+                self.diagnostics.count_wire_error(error, self.context.frame);
+                None
+            }
+        }
+    }
+
+    /// Decrypts and reads an IKEv1 message, as far as a key fits.
+    pub(super) fn read_encrypted(&mut self, ciphertext: &[u8], ring: &mut Keyring<'_>) -> bool {
         if !std::mem::replace(&mut self.state.encrypted, true) {
             self.exchange.decrypted = false;
         }
@@ -144,19 +74,19 @@ impl Scene<'_> {
             previous: self.state.tail,
         };
         let phase1 = &mut self.sa_state.phase1;
-        let plain = if cut {
+        let plain = if self.cut {
             None
         } else {
-            phase1.open(&message, keys, candidates, budget)
+            phase1.open(&message, ring.keys, ring.candidates(), ring.psks, ring.budget)
         };
-        let tail = Tail::of(ciphertext).filter(|_| !cut);
+        let tail = Tail::of(ciphertext).filter(|_| !self.cut);
         if message.is_phase1() {
             phase1.tail = tail;
         } else {
             self.state.tail = tail;
         }
         let Some(plain) = plain else { return false };
-        if let Some(key) = phase1.session.as_ref().and_then(|s| keys.get(s.key_index)) {
+        if let Some(key) = phase1.session.as_ref().and_then(|s| ring.keys.get(s.key_index)) {
             self.sa.key_status = KeyStatus::Verified;
             self.sa.key_origin = Some(key.origin.clone());
         }
@@ -209,8 +139,12 @@ impl Scene<'_> {
                         self.sa_state.phase1.transform = choice.or(self.sa_state.phase1.transform);
                     }
                 }
-                v1::KEY_EXCHANGE => self.sa_state.phase1.public[side as usize] = Some(payload.body.to_vec()),
-                v1::NONCE => self.sa_state.phase1.nonces[side as usize] = Some(payload.body.to_vec()),
+                v1::KEY_EXCHANGE if payload.body.len() <= LONGEST_PUBLIC => {
+                    self.sa_state.phase1.public[side as usize] = Some(payload.body.to_vec());
+                }
+                v1::NONCE if payload.body.len() <= LONGEST_NONCE => {
+                    self.sa_state.phase1.nonces[side as usize] = Some(payload.body.to_vec());
+                }
                 _ => {}
             }
         }
@@ -288,13 +222,10 @@ impl Scene<'_> {
         }
         for payload in payloads {
             match payload.kind {
-                v1::NONCE if self.state.nonces[side as usize].is_empty() => {
+                v1::NONCE if payload.body.len() <= LONGEST_NONCE => {
                     self.state.nonces[side as usize] = payload.body.to_vec();
                 }
-                v1::KEY_EXCHANGE => {
-                    self.exchange.key_exchange = true;
-                    self.state.public_len = payload.body.len();
-                }
+                v1::KEY_EXCHANGE => self.exchange.key_exchange = true,
                 _ => {}
             }
         }
@@ -315,7 +246,7 @@ impl Scene<'_> {
         }
     }
 
-    fn publish(&mut self, children_changed: bool) {
+    pub(super) fn publish(&mut self, children_changed: bool) {
         let exchange = &mut *self.exchange;
         if children_changed || exchange.children.is_empty() {
             exchange.children = self

@@ -1,7 +1,11 @@
 //! What the timeline hands out: IKE SAs, exchanges, and the IPsec SAs that they negotiate.
 
+use super::header::{FLAG_RESPONSE, Header};
+use super::timeline::MessageContext;
+use super::{ikev1, ikev2};
 use crate::algorithm::Transform;
 use crate::analysis::{ExchangeKind, KeyStatus, Lifetime, Mode};
+use crate::diagnostic::Diagnostics;
 use crate::keylog::KeyOrigin;
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, IpsecProtocol, Spi};
@@ -93,6 +97,60 @@ impl Exchange {
         self.records.last().map(|r| r.time)
     }
 
+    /// The exchange that a message begins.
+    pub(super) fn begin(
+        header: &Header,
+        context: &MessageContext,
+        ike_sa: Option<usize>,
+        diagnostics: &mut Diagnostics,
+    ) -> Exchange {
+        let (kind, (identifier, name)) = if header.major == 1 {
+            (
+                ikev1::exchange_kind(header.exchange_type),
+                ikev1::other_exchange_name(header.exchange_type),
+            )
+        } else {
+            (
+                ikev2::exchange_kind(header.exchange_type),
+                ikev2::other_exchange_name(header.exchange_type),
+            )
+        };
+        if kind == ExchangeKind::Other {
+            diagnostics.count(identifier, "IKE", Some(context.frame), || {
+                format!(
+                    "IKEv{} exchange type {} ({name}) is counted, not decoded.",
+                    header.major, header.exchange_type
+                )
+            });
+        }
+        // An IKEv2 response whose request is not in the capture: its receiver began the exchange.
+        let answered = header.major == 2 && header.has(FLAG_RESPONSE);
+        let (initiator, responder) = if answered {
+            (context.dst, context.src)
+        } else {
+            (context.src, context.dst)
+        };
+        Exchange {
+            ike_sa,
+            kind,
+            message_id: header.message_id,
+            initiator,
+            responder,
+            records: Vec::new(),
+            messages: 0,
+            retransmissions: 0,
+            decrypted: false,
+            lifetime: None,
+            children: Vec::new(),
+            deletes: Vec::new(),
+            key_exchange: false,
+            nonces: None,
+            notifications: Vec::new(),
+            rekeys: Vec::new(),
+            rekeys_ike_sa: false,
+        }
+    }
+
     pub(super) fn record(&mut self, record: MessageRecord) {
         self.messages += 1;
         self.retransmissions += u64::from(record.retransmission);
@@ -100,6 +158,12 @@ impl Exchange {
             self.records.pop();
         }
         self.records.push(record);
+    }
+
+    pub(super) fn add_rekeyed(&mut self, spi: Option<Spi>) {
+        if let Some(spi) = spi.filter(|s| !self.rekeys.contains(s) && self.rekeys.len() < Self::MAX_SPIS) {
+            self.rekeys.push(spi);
+        }
     }
 
     pub(super) fn note(&mut self, name: &'static str) {

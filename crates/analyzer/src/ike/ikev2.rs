@@ -1,12 +1,29 @@
-//! IKEv2 messages (RFC 7296): exchange types, and what IKE_SA_INIT says in the clear.
+//! IKEv2 bodies (RFC 7296): exchange types, SA payloads with their proposals.
 
-use super::contents::Scene;
-use super::crypto::Hash;
+use super::attribute::{Attributes, number};
 use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, Header};
-use super::nat;
-use super::notify::{NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification};
-use super::payload::{Payload, v2};
-use crate::analysis::ExchangeKind;
+use super::ikev2_keys::IkeProposal;
+use super::notify::ipsec_protocol;
+use super::payload::{Chain, Fields};
+use super::prf::Prf;
+use super::quick::Offer;
+use super::transform;
+use crate::algorithm::Integrity;
+use crate::analysis::{ExchangeKind, Mode};
+use crate::error::WireError;
+use crate::spi::{IkeSpi, Spi};
+
+/// Substructures inside an SA payload (RFC 7296 §3.3.1–3.3.2).
+const PROPOSAL: u8 = 2;
+const TRANSFORM: u8 = 3;
+/// Protocol ID of the IKE SA itself.
+const PROTO_IKE: u8 = 1;
+/// Transform types (RFC 7296 §3.3.2).
+const ENCRYPTION: u8 = 1;
+const PRF: u8 = 2;
+const INTEGRITY: u8 = 3;
+/// The only transform attribute: key length in bits (RFC 7296 §3.3.5).
+const KEY_LENGTH: u16 = 14;
 
 /// Exchange types (RFC 7296 §3.1).
 pub(super) fn exchange_kind(exchange_type: u8) -> ExchangeKind {
@@ -38,22 +55,180 @@ pub(super) fn begun_by_initiator(header: &Header) -> bool {
     header.has(FLAG_INITIATOR) != header.has(FLAG_RESPONSE)
 }
 
-impl Scene<'_> {
-    /// What an unencrypted IKEv2 message says.
-    pub(super) fn read_ikev2(&mut self, payloads: &[Payload<'_>]) {
-        let mut source = Vec::new();
-        let mut destination = Vec::new();
-        for payload in payloads.iter().filter(|p| p.kind == v2::NOTIFY) {
-            match Notification::parse(2, payload.body) {
-                Ok(n) => match n.kind {
-                    NAT_DETECTION_SOURCE => source.push(n.data),
-                    NAT_DETECTION_DESTINATION => destination.push(n.data),
-                    _ => {}
-                },
-                Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
+/// A proposal with the first transform of each type that matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Proposal<'a> {
+    pub(super) number: u8,
+    pub(super) protocol: u8,
+    pub(super) spi: &'a [u8],
+    encryption: Option<u16>,
+    /// Bytes.
+    key_len: Option<usize>,
+    prf: Option<u16>,
+    integrity: Option<u16>,
+}
+
+/// Reads the body of an SA payload.
+///
+/// # Errors
+/// [`WireError`] where a length does not fit.
+pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Proposal<'_>>, WireError> {
+    Chain::new(PROPOSAL, body)
+        .take_while(|p| p.as_ref().map_or(true, |p| p.kind == PROPOSAL))
+        .map(|p| parse_proposal(p?.body))
+        .collect()
+}
+
+fn parse_proposal(body: &[u8]) -> Result<Proposal<'_>, WireError> {
+    let mut fields = Fields::new("IKE proposal", body);
+    let (number, protocol) = (fields.u8()?, fields.u8()?);
+    let (spi_size, _count) = (fields.u8()?, fields.u8()?);
+    let mut proposal = Proposal {
+        number,
+        protocol,
+        spi: fields.bytes(usize::from(spi_size))?,
+        encryption: None,
+        key_len: None,
+        prf: None,
+        integrity: None,
+    };
+    if fields.rest().is_empty() {
+        return Ok(proposal);
+    }
+    for transform in Chain::new(TRANSFORM, fields.rest()) {
+        let mut fields = Fields::new("IKE transform", transform?.body);
+        let kind = fields.u8()?;
+        fields.u8()?;
+        let id = fields.u16()?;
+        match kind {
+            ENCRYPTION if proposal.encryption.is_none() => {
+                proposal.encryption = Some(id);
+                let attribute = Attributes::new(fields.rest()).find(|a| a.0 == KEY_LENGTH);
+                let bits = attribute.and_then(|a| number_of(a.1));
+                proposal.key_len = bits.map(|bits| bits / 8);
             }
+            PRF => proposal.prf = proposal.prf.or(Some(id)),
+            INTEGRITY => proposal.integrity = proposal.integrity.or(Some(id)),
+            _ => {}
         }
-        let detected = nat::detected(Hash::Sha1, self.header, self.context, &source, &destination);
-        self.hear_nat(detected);
+    }
+    Ok(proposal)
+}
+
+fn number_of(value: &[u8]) -> Option<usize> {
+    number(value).and_then(|n| usize::try_from(n).ok())
+}
+
+impl Proposal<'_> {
+    /// As an offer for ESP or AH.
+    pub(super) fn offer(&self, mode: Mode) -> Option<Offer> {
+        let protocol = ipsec_protocol(self.protocol)?;
+        let spi = Spi(u32::from_be_bytes(self.spi.try_into().ok()?));
+        Some(Offer {
+            sa: 0,
+            number: self.number,
+            protocol,
+            spi,
+            transform: transform::ikev2(protocol, self.encryption, self.key_len, self.integrity),
+            mode: Some(mode),
+            lifetime: None,
+        })
+    }
+
+    /// The IKE SPI when it is about an IKE SA (RFC 7296 §1.3.2). In IKE_SA_INIT it is zero: the header has it.
+    pub(super) fn ike_spi(&self) -> Option<IkeSpi> {
+        if self.protocol != PROTO_IKE {
+            return None;
+        }
+        match self.spi {
+            [] => Some(IkeSpi::ZERO),
+            spi => spi.try_into().ok().map(IkeSpi),
+        }
+    }
+
+    /// As the proposal for an IKE SA.
+    pub(super) fn for_ike_sa(&self) -> Option<IkeProposal> {
+        self.ike_spi()?;
+        let encryption = transform::ikev2_encryption(self.encryption?)?;
+        let integrity = match self.integrity {
+            None => Integrity::None,
+            Some(id) => transform::ikev2_integrity(id)?,
+        };
+        Some(IkeProposal {
+            encryption,
+            key_len: self.key_len.or(encryption.key_lens().first().copied())?,
+            integrity: if encryption.is_aead() {
+                Integrity::None
+            } else {
+                integrity
+            },
+            prf: self.prf.and_then(Prf::from_ikev2),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::crypto::Hash;
+    use super::*;
+    use crate::algorithm::Encryption;
+    use crate::spi::IpsecProtocol;
+    use hex_literal::hex;
+
+    /// An ESP proposal: AES-GCM-16 with 128 bits, no ESN.
+    const GCM: [u8; 32] = hex!(
+        "00000020 01 03 04 02 cbb16e15"
+        "0300000c 01 00 0014 800e0080"
+        "00000008 05 00 0000"
+    );
+
+    #[test]
+    fn reads_a_child_proposal() {
+        let proposals = parse_sa(&GCM).unwrap();
+        let offer = proposals[0].offer(Mode::Tunnel).unwrap();
+        assert_eq!((offer.protocol, offer.spi), (IpsecProtocol::Esp, Spi(0xcbb16e15)));
+        assert_eq!(offer.transform.unwrap().encryption_name(), "AES-GCM-16-128");
+        assert_eq!(proposals[0].for_ike_sa(), None);
+        for cut in 1..GCM.len() {
+            assert!(parse_sa(&GCM[..cut]).is_err(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn reads_an_ike_proposal() {
+        let body = hex!(
+            "0000002c 01 01 00 04"
+            "0300000c 01 00 000c 800e0100"
+            "03000008 02 00 0005"
+            "03000008 03 00 000c"
+            "00000008 04 00 000e"
+        );
+        let chosen = parse_sa(&body).unwrap()[0].for_ike_sa().unwrap();
+        assert_eq!((chosen.encryption, chosen.key_len), (Encryption::AesCbc, 32));
+        assert_eq!(chosen.prf, Some(Prf::Hmac(Hash::Sha256)));
+        assert_eq!(chosen.integrity, Integrity::HmacSha256_128);
+    }
+
+    #[test]
+    fn both_sides_number_their_own_exchanges() {
+        let mut header = Header {
+            initiator_spi: IkeSpi::ZERO,
+            responder_spi: IkeSpi::ZERO,
+            next_payload: 0,
+            major: 2,
+            exchange_type: 37,
+            flags: 0,
+            message_id: 0,
+            length: 28,
+        };
+        for (flags, ours) in [
+            (FLAG_INITIATOR, true),
+            (FLAG_RESPONSE, true),
+            (0, false),
+            (FLAG_INITIATOR | FLAG_RESPONSE, false),
+        ] {
+            header.flags = flags;
+            assert_eq!(begun_by_initiator(&header), ours);
+        }
     }
 }

@@ -5,11 +5,13 @@ use super::timeline::{Exchange, MessageContext, Timeline};
 use crate::analysis::{ExchangeKind, KeyStatus};
 use crate::diagnostic::Diagnostics;
 use crate::framing::UdpPorts;
-use crate::keylog::{IkeKey, IkeSecrets, KeyOrigin, KeyRoad};
+use crate::keylog::{IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed, SeedOf};
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use crate::time::Timestamp;
+use rand::{Rng, SeedableRng};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -27,7 +29,11 @@ pub(super) fn folder(name: &str) -> Option<PathBuf> {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let roots = here.ancestors().map(|a| a.join("shared"));
     let mut captures = roots.map(|r| r.join("lab/captures").join(name));
-    captures.find(|c| c.is_dir())
+    let found = captures.find(|c| c.is_dir());
+    if found.is_none() {
+        eprintln!("skipped: no shared/lab/captures/{name} above the repository");
+    }
+    found
 }
 
 /// The IKE messages of a nanosecond pcap with Ethernet, IPv4 without options, UDP 500 or 4500, no fragments.
@@ -278,5 +284,280 @@ fn quick_modes_without_main_mode() {
         assert_eq!(timeline.ike_sas()[0].key_status, KeyStatus::Verified, "{name}");
         assert_negotiated(name, &timeline);
         assert!(timeline.exchanges().iter().all(|e| e.decrypted), "{name}");
+    }
+}
+
+/// A labelled dump of a level-4 charon log: `LABEL => N bytes @ 0x…`, then lines of up to 16 bytes.
+fn dumps(name: &str, label: &str) -> Vec<SecretBytes> {
+    let log = std::fs::read(folder(name).unwrap().join("charon.cli.log")).unwrap();
+    let log = String::from_utf8_lossy(&log);
+    let mut lines = log.lines();
+    let mut found = Vec::new();
+    while let Some(line) = lines.next() {
+        let Some((_, message)) = line.split_once("] ") else {
+            continue;
+        };
+        let Some(len) = message.strip_prefix(label).and_then(|r| r.strip_prefix(" => ")) else {
+            continue;
+        };
+        let len: usize = len.split(' ').next().unwrap().parse().unwrap();
+        let mut dump = Vec::new();
+        while dump.len() < len {
+            let (_, row) = lines.next().unwrap().split_once(": ").unwrap();
+            let row = &row[..row.len().min(3 * (len - dump.len()).min(16))];
+            dump.extend(row.split_whitespace().map(|b| u8::from_str_radix(b, 16).unwrap()));
+        }
+        found.push(SecretBytes::new(dump));
+    }
+    found
+}
+
+fn first(name: &str, label: &str) -> Option<SecretBytes> {
+    dumps(name, label).into_iter().next()
+}
+
+fn seeds(name: &str) -> Vec<Seed> {
+    let labels = [
+        ("initiator SA seed", SeedOf::InitiatorSa),
+        ("responder SA seed", SeedOf::ResponderSa),
+        ("seed", SeedOf::ChildSa),
+    ];
+    let seed = |of, bytes| Seed {
+        of,
+        bytes,
+        dh_secret: None,
+        spis: None,
+        origin: key(1, IkeSecrets::default()).origin,
+    };
+    let of_label = |(label, of)| dumps(name, label).into_iter().map(move |bytes| seed(of, bytes));
+    labels.into_iter().flat_map(of_label).collect()
+}
+
+/// The keys of `keys.esp_sa` by SPI: encryption, then integrity.
+fn esp_keys(name: &str) -> HashMap<Spi, (Vec<u8>, Vec<u8>)> {
+    let rows = std::fs::read_to_string(folder(name).unwrap().join("keys.esp_sa")).unwrap();
+    rows.lines()
+        .map(|row| {
+            let columns: Vec<&str> = row.split(',').map(|c| c.trim_matches('"')).collect();
+            let key = |c: &str| bytes(c.trim_start_matches("0x"));
+            (columns[3].parse().unwrap(), (key(columns[5]), key(columns[7])))
+        })
+        .collect()
+}
+
+/// Every child's derived keys against the file's; the number of those that are equal.
+fn count_equal(name: &str, timeline: &Timeline) -> usize {
+    let file = esp_keys(name);
+    let mut equal = 0;
+    for (index, exchange) in timeline.exchanges().iter().enumerate() {
+        let derived = timeline.derive_child_keys(index);
+        assert_eq!(derived.len(), exchange.children.len());
+        for (child, keys) in exchange.children.iter().zip(derived) {
+            let Some(keys) = keys else { continue };
+            let (encryption, integrity) = &file[&child.spi];
+            assert_eq!(keys.encryption.expose(), encryption, "{name} {}", child.spi);
+            assert_eq!(keys.integrity.expose(), integrity, "{name} {}", child.spi);
+            assert_eq!(keys.origin.road, KeyRoad::Derived);
+            equal += 1;
+        }
+    }
+    equal
+}
+
+#[test]
+fn every_key_from_skeyid_d_and_skeyid_e() {
+    for (name, sas) in [
+        ("l2tp_kb_modp1024_down", 16),
+        ("l2tp_time_down", 18),
+        ("l2tp_kb_modp2048_natt_down", 14),
+        ("l2tp_qm3drop_down", 12),
+        ("l2tp_pfs4096_down", 0),
+    ] {
+        let Some(messages) = messages(name) else { return };
+        let secrets = IkeSecrets {
+            skeyid_d: first(name, "SKEYID_d"),
+            skeyid_e: first(name, "SKEYID_e"),
+            ..IkeSecrets::default()
+        };
+        let (timeline, _) = timeline(vec![key(1, secrets)], &messages);
+        assert_eq!(count_equal(name, &timeline), sas, "{name}");
+    }
+}
+
+/// With SKEYID_a the proof is the first Quick Mode with its HASH(1): phase 1's encrypted messages are made unreadable,
+/// but for the last block that the IV comes from.
+#[test]
+fn skeyid_a_has_to_fit() {
+    let name = "l2tp_kb_modp1024_down";
+    let Some(mut messages) = messages(name) else {
+        return;
+    };
+    for (_, message) in messages.iter_mut().filter(|(_, m)| m[18] == 2 && m[19] & 1 == 1) {
+        message[28] ^= 1;
+    }
+    for (label, status) in [
+        ("SKEYID_a", KeyStatus::Verified),
+        ("SKEYID_d", KeyStatus::Missing),
+    ] {
+        let secrets = IkeSecrets {
+            skeyid_a: first(name, label),
+            skeyid_e: first(name, "SKEYID_e"),
+            ..IkeSecrets::default()
+        };
+        let (timeline, _) = timeline(vec![key(1, secrets)], &messages);
+        assert_eq!(timeline.ike_sas()[0].key_status, status);
+    }
+}
+
+/// No wrong key is ever taken for right: constructed noise in place of the key, with and without phase 1 in sight.
+#[test]
+fn random_keys_are_never_accepted() {
+    let name = "l2tp_kb_modp1024_down";
+    let Some(mut messages) = messages(name) else {
+        return;
+    };
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    let noise = |_| {
+        let mut bytes = vec![0; 20];
+        random.fill_bytes(&mut bytes);
+        let secrets = IkeSecrets {
+            skeyid_e: Some(SecretBytes::new(bytes)),
+            ..IkeSecrets::default()
+        };
+        key(1, secrets)
+    };
+    let keys: Vec<IkeKey> = (0..2_000).map(noise).collect();
+    for _ in 0..2 {
+        let (timeline, _) = timeline(keys.clone(), &messages);
+        assert_eq!(timeline.ike_sas()[0].key_status, KeyStatus::Missing);
+        assert!(timeline.exchanges().iter().all(|e| e.children.is_empty()));
+        messages.retain(|(_, message)| message[18] != 2);
+    }
+}
+
+/// Every message cut at every byte, behind whole ones: nothing panics, nothing is lost of the rest.
+#[test]
+fn every_message_cut_at_every_byte() {
+    for (name, version) in [("l2tp_kb_modp1024_down", 1), (IKEV2, 2)] {
+        let Some(messages) = messages(name) else { return };
+        let secrets = IkeSecrets {
+            skeyid_d: first(name, "SKEYID_d"),
+            skeyid_e: first(name, "SKEYID_e"),
+            sk_ei: first(name, "Sk_ei secret"),
+            sk_er: first(name, "Sk_er secret"),
+            ..IkeSecrets::default()
+        };
+        let keys = vec![key(version, secrets)];
+        for cut in 0..messages.iter().map(|m| m.1.len()).max().unwrap() {
+            let cut_ones: Vec<_> = messages
+                .iter()
+                .take(12)
+                .map(|(context, m)| (*context, m[..cut.min(m.len())].to_vec()))
+                .collect();
+            let (timeline, diagnostics) = timeline(keys.clone(), &cut_ones);
+            assert_eq!(timeline.exchanges().is_empty(), cut < 28);
+            assert!(diagnostics.iter().count() > 0 || cut_ones.iter().all(|(_, m)| m.len() <= cut));
+            for index in 0..timeline.exchanges().len() {
+                timeline.derive_child_keys(index);
+            }
+        }
+    }
+}
+
+#[test]
+fn perfect_forward_secrecy_needs_the_seeds() {
+    let name = "l2tp_pfs4096_down";
+    let Some(messages) = messages(name) else { return };
+    let secrets = IkeSecrets {
+        skeyid_d: first(name, "SKEYID_d"),
+        skeyid_e: first(name, "SKEYID_e"),
+        ..IkeSecrets::default()
+    };
+    let mut timeline = Timeline::new(vec![key(1, secrets)]).with_seeds(seeds(name));
+    let mut diagnostics = Diagnostics::default();
+    for (context, message) in &messages {
+        timeline.push(*context, message, &mut diagnostics);
+    }
+    assert_eq!(count_equal(name, &timeline), 12);
+}
+
+#[test]
+fn every_key_from_the_pre_shared_key_and_the_dh_secret() {
+    let name = "l2tp_kb_modp1024_down";
+    let Some(messages) = messages(name) else { return };
+    let dh_secret = first(name, "shared Diffie Hellman secret");
+    let skeyid = first(name, "SKEYID");
+    for (psk, skeyid) in [(&b"rekeyscope-lab-psk"[..], None), (b"not this one", skeyid)] {
+        let secrets = IkeSecrets {
+            dh_secret: dh_secret.clone(),
+            skeyid,
+            ..IkeSecrets::default()
+        };
+        let mut timeline =
+            Timeline::new(vec![key(1, secrets)]).with_pre_shared_keys(vec![SecretBytes::from(psk)]);
+        let mut diagnostics = Diagnostics::default();
+        for (context, message) in &messages {
+            timeline.push(*context, message, &mut diagnostics);
+        }
+        assert_eq!(count_equal(name, &timeline), 16);
+    }
+}
+
+/// Three roads to the same keys of the IKEv2 SA: its table row, SKEYSEED, the Diffie–Hellman secret.
+#[test]
+fn ikev2_children_and_their_keys() {
+    let Some(messages) = messages(IKEV2) else { return };
+    let row = std::fs::read_to_string(folder(IKEV2).unwrap().join("keys.ikev2")).unwrap();
+    let columns: Vec<&str> = row.trim().split(',').collect();
+    let table = IkeSecrets {
+        sk_ei: Some(SecretBytes::new(bytes(columns[2]))),
+        sk_er: Some(SecretBytes::new(bytes(columns[3]))),
+        sk_d: first(IKEV2, "Sk_d secret"),
+        ..IkeSecrets::default()
+    };
+    let skeyseed = IkeSecrets {
+        skeyseed: first(IKEV2, "SKEYSEED"),
+        ..IkeSecrets::default()
+    };
+    let dh_secret = IkeSecrets {
+        dh_secret: first(IKEV2, "shared Diffie Hellman secret"),
+        ..IkeSecrets::default()
+    };
+    for secrets in [table, skeyseed, dh_secret] {
+        let mut timeline = Timeline::new(vec![key(2, secrets)]).with_seeds(seeds(IKEV2));
+        let mut diagnostics = Diagnostics::default();
+        for (context, message) in &messages {
+            timeline.push(*context, message, &mut diagnostics);
+        }
+        assert_eq!(diagnostics.iter().count(), 0);
+        assert_eq!(timeline.ike_sas()[0].key_status, KeyStatus::Verified);
+        assert!(timeline.exchanges().iter().all(|e| e.decrypted));
+        assert_exchanges(&timeline, &truth(IKEV2), ExchangeKind::CreateChildSa);
+        assert_eq!(count_equal(IKEV2, &timeline), 12);
+        assert_ikev2_rekeys(&timeline);
+    }
+}
+
+/// Each CREATE_CHILD_SA names the SA that it replaces, and an INFORMATIONAL deletes that pair afterwards.
+fn assert_ikev2_rekeys(timeline: &Timeline) {
+    let truth = truth(IKEV2);
+    let created = |e: &&Exchange| e.kind == ExchangeKind::CreateChildSa;
+    let deleted: Vec<Spi> = timeline
+        .exchanges()
+        .iter()
+        .flat_map(|e| e.deletes.iter().map(|d| d.spi))
+        .collect();
+    for (exchange, listed) in timeline
+        .exchanges()
+        .iter()
+        .filter(created)
+        .zip(truth["exchanges"].as_array().unwrap())
+    {
+        assert_eq!(exchange.rekeys, [spi(&listed["old_spi"])]);
+        assert!(!exchange.rekeys_ike_sa && exchange.key_exchange);
+        let spis: Vec<Spi> = exchange.children.iter().map(|c| c.spi).collect();
+        assert_eq!(spis, [spi(&listed["new_spi_in"]), spi(&listed["new_spi_out"])]);
+        assert_eq!(exchange.children[0].mode.unwrap().as_str(), "tunnel");
+        assert!(deleted.contains(&spi(&listed["old_spi"])));
     }
 }

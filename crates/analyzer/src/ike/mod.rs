@@ -1,9 +1,9 @@
 //! IKE messages → exchanges. IKEv1: RFC 2407, 2408, 2409. IKEv2: RFC 7296.
 //!
 //! ```text
-//!                            ┌─ ikev1 → phase1 (decrypt) → reading (proof) → contents ─┐
-//! message → header → payload ┤                                                         ├→ exchange → timeline
-//!                            └─ ikev2 ─────────────────────────────────────────────────┘
+//!                            ┌─ ikev1 → phase1 (decrypt) → reading (proof) → contents, quick ─┐
+//! message → header → payload ┤                                                                ├→ exchange → timeline → derive
+//!                            └─ ikev2 → ikev2_keys → sealed (decrypt) → ikev2_contents ───────┘
 //! ```
 //!
 //! [`timeline::Timeline`] is the door; the rest serves it.
@@ -11,18 +11,27 @@
 mod attribute;
 mod contents;
 mod crypto;
+mod derive;
 pub mod exchange;
+mod fragment;
 mod header;
 mod ikev1;
 mod ikev2;
+mod ikev2_contents;
+mod ikev2_keys;
 mod nat;
 mod notify;
 mod payload;
 mod phase1;
+mod prf;
 mod quick;
 mod reading;
+mod sealed;
+mod state;
 pub mod timeline;
 mod transform;
 
 #[cfg(test)]
 mod lab;
+#[cfg(test)]
+mod scenario;

@@ -11,6 +11,11 @@ pub(super) const RESPONDER_LIFETIME: u16 = 24576;
 pub(super) const NAT_DETECTION_SOURCE: u16 = 16388;
 pub(super) const NAT_DETECTION_DESTINATION: u16 = 16389;
 
+pub(super) const USE_TRANSPORT_MODE: u16 = 16391;
+pub(super) const REKEY_SA: u16 = 16393;
+/// IKEv2 notifications below it are errors (RFC 7296 §3.10.1).
+pub(super) const FIRST_STATUS: u16 = 16384;
+
 /// A notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Notification<'a> {
@@ -137,6 +142,61 @@ pub(super) fn name_v1(kind: u16) -> &'static str {
         0..=8191 => "error (unassigned)",
         8192..=16383 => "error (private)",
         _ => "status (private)",
+    }
+}
+
+/// Name of an IKEv2 notification (RFC 7296 §3.10.1 and the IANA registry).
+pub(super) fn name_v2(kind: u16) -> &'static str {
+    match kind {
+        1 => "UNSUPPORTED_CRITICAL_PAYLOAD",
+        4 => "INVALID_IKE_SPI",
+        5 => "INVALID_MAJOR_VERSION",
+        7 => "INVALID_SYNTAX",
+        9 => "INVALID_MESSAGE_ID",
+        11 => "INVALID_SPI",
+        14 => "NO_PROPOSAL_CHOSEN",
+        17 => "INVALID_KE_PAYLOAD",
+        24 => "AUTHENTICATION_FAILED",
+        34 => "SINGLE_PAIR_REQUIRED",
+        35 => "NO_ADDITIONAL_SAS",
+        36 => "INTERNAL_ADDRESS_FAILURE",
+        37 => "FAILED_CP_REQUIRED",
+        38 => "TS_UNACCEPTABLE",
+        39 => "INVALID_SELECTORS",
+        40 => "UNACCEPTABLE_ADDRESSES",
+        41 => "UNEXPECTED_NAT_DETECTED",
+        43 => "TEMPORARY_FAILURE",
+        44 => "CHILD_SA_NOT_FOUND",
+        16384 => "INITIAL_CONTACT",
+        16385 => "SET_WINDOW_SIZE",
+        16386 => "ADDITIONAL_TS_POSSIBLE",
+        16387 => "IPCOMP_SUPPORTED",
+        NAT_DETECTION_SOURCE => "NAT_DETECTION_SOURCE_IP",
+        NAT_DETECTION_DESTINATION => "NAT_DETECTION_DESTINATION_IP",
+        16390 => "COOKIE",
+        USE_TRANSPORT_MODE => "USE_TRANSPORT_MODE",
+        16392 => "HTTP_CERT_LOOKUP_SUPPORTED",
+        REKEY_SA => "REKEY_SA",
+        16394 => "ESP_TFC_PADDING_NOT_SUPPORTED",
+        16395 => "NON_FIRST_FRAGMENTS_ALSO",
+        16396 => "MOBIKE_SUPPORTED",
+        16397 => "ADDITIONAL_IP4_ADDRESS",
+        16398 => "ADDITIONAL_IP6_ADDRESS",
+        16399 => "NO_ADDITIONAL_ADDRESSES",
+        16400 => "UPDATE_SA_ADDRESSES",
+        16401 => "COOKIE2",
+        16402 => "NO_NATS_ALLOWED",
+        16403 => "AUTH_LIFETIME",
+        16404 => "MULTIPLE_AUTH_SUPPORTED",
+        16406 => "REDIRECT_SUPPORTED",
+        16407 => "REDIRECT",
+        16417 => "EAP_ONLY_AUTHENTICATION",
+        16418 => "CHILDLESS_IKEV2_SUPPORTED",
+        16430 => "IKEV2_FRAGMENTATION_SUPPORTED",
+        16431 => "SIGNATURE_HASH_ALGORITHMS",
+        0..=8191 => "error (unassigned)",
+        8192..=16383 => "error (private)",
+        _ => "status (other)",
     }
 }
 

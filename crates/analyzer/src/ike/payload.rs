@@ -8,14 +8,10 @@ pub(super) mod v1 {
     pub(crate) const SA: u8 = 1;
     pub(crate) const KEY_EXCHANGE: u8 = 4;
     pub(crate) const IDENTIFICATION: u8 = 5;
-    pub(crate) const CERTIFICATE: u8 = 6;
-    pub(crate) const CERTIFICATE_REQUEST: u8 = 7;
     pub(crate) const HASH: u8 = 8;
-    pub(crate) const SIGNATURE: u8 = 9;
     pub(crate) const NONCE: u8 = 10;
     pub(crate) const NOTIFICATION: u8 = 11;
     pub(crate) const DELETE: u8 = 12;
-    pub(crate) const VENDOR_ID: u8 = 13;
     pub(crate) const ATTRIBUTES: u8 = 14;
     pub(crate) const NAT_D: u8 = 20;
     pub(crate) const NAT_OA: u8 = 21;

@@ -12,6 +12,7 @@ use super::payload::{Chain, GENERIC_LEN, v1};
 use super::reading::{self, PROOF_BITS};
 use crate::analysis::ExchangeKind;
 use crate::keylog::{IkeKey, IkeSecrets};
+use crate::secret::SecretBytes;
 use zeroize::Zeroizing;
 
 /// Most decryptions that are tried to find the key of one IKE SA. Beyond it the SA stays encrypted.
@@ -79,6 +80,8 @@ pub(super) struct Session {
     cipher: BlockCipher,
     key: Zeroizing<Vec<u8>>,
     pub(super) hash: Option<Hash>,
+    /// What else is known of the same SA.
+    pub(super) secrets: IkeSecrets,
     /// Which of the given keys it was.
     pub(super) key_index: usize,
 }
@@ -95,6 +98,8 @@ pub(super) struct Phase1 {
     /// End of the newest encrypted phase-1 message.
     pub(super) tail: Option<Tail>,
     pub(super) session: Option<Session>,
+    /// Keys that decrypt but whose SKEYID_a does not fit the HASH: they are not of one SA.
+    refused: Vec<usize>,
     trials: u32,
 }
 
@@ -106,6 +111,7 @@ impl Phase1 {
         message: &Encrypted<'_>,
         keys: &[IkeKey],
         candidates: impl Iterator<Item = usize>,
+        psks: &[SecretBytes],
         budget: &mut u64,
     ) -> Option<Plain> {
         if let Some(session) = &self.session {
@@ -119,28 +125,83 @@ impl Phase1 {
             let Some(key) = keys.get(index).filter(|k| k.version == 1) else {
                 continue;
             };
-            for (cipher, bytes, hash) in key_forms(self.transform, &key.secrets) {
-                if self.trials >= MAX_TRIALS || *budget == 0 {
-                    return None;
+            if self.refused.contains(&index) {
+                continue;
+            }
+            for secrets in self.secret_sets(&key.secrets, message.header, psks) {
+                let session = self.prove(message, &secrets, index, budget);
+                if let Some((session, plain)) = session {
+                    self.session = Some(session);
+                    return Some(plain);
                 }
-                self.trials += 1;
-                *budget -= 1;
-                let Some(plain) = self.decrypt(message, cipher, &bytes, hash, PROOF_BITS) else {
-                    continue;
-                };
-                if hash_contradicts(message, &plain, &key.secrets) {
-                    continue;
-                }
-                self.session = Some(Session {
-                    cipher,
-                    key: bytes,
-                    hash: hash.or(plain.hash),
-                    key_index: index,
-                });
-                return Some(plain);
             }
         }
         None
+    }
+
+    /// Tries the keys that a set of secrets can mean.
+    fn prove(
+        &mut self,
+        message: &Encrypted<'_>,
+        secrets: &IkeSecrets,
+        key_index: usize,
+        budget: &mut u64,
+    ) -> Option<(Session, Plain)> {
+        for (cipher, key, hash) in key_forms(self.transform, secrets) {
+            if self.trials >= MAX_TRIALS || *budget == 0 {
+                return None;
+            }
+            self.trials += 1;
+            *budget -= 1;
+            let Some(plain) = self.decrypt(message, cipher, &key, hash, PROOF_BITS) else {
+                continue;
+            };
+            if hash_contradicts(message, &plain, secrets) {
+                self.refused.push(key_index);
+                return None;
+            }
+            let session = Session {
+                cipher,
+                key,
+                hash: hash.or(plain.hash),
+                secrets: secrets.clone(),
+                key_index,
+            };
+            return Some((session, plain));
+        }
+        None
+    }
+
+    /// The hash of this SA, negotiated or found by decrypting.
+    pub(super) fn hash(&self) -> Option<Hash> {
+        let negotiated = self.transform.and_then(|t| t.hash);
+        negotiated.or_else(|| self.session.as_ref().and_then(|s| s.hash))
+    }
+
+    /// The secrets as claimed, and those that follow from SKEYID and g^xy (RFC 2409 §5). SKEYID itself is
+    /// prf(pre-shared key, Ni_b | Nr_b), or, with signatures, prf(Ni_b | Nr_b, g^xy).
+    fn secret_sets(&self, claimed: &IkeSecrets, header: &Header, psks: &[SecretBytes]) -> Vec<IkeSecrets> {
+        let mut sets = vec![claimed.clone()];
+        let (Some(dh), Some(hash)) = (&claimed.dh_secret, self.hash()) else {
+            return sets;
+        };
+        if claimed.skeyid_e.is_some() && claimed.skeyid_d.is_some() {
+            return sets;
+        }
+        let mut skeyids: Vec<Zeroizing<Vec<u8>>> = Vec::new();
+        if let Some(skeyid) = &claimed.skeyid {
+            skeyids.push(skeyid.expose().to_vec().into());
+        } else if let [Some(initiator), Some(responder)] = &self.nonces {
+            let nonces: &[&[u8]] = &[initiator, responder];
+            skeyids.extend(psks.iter().map(|psk| hash.prf(psk.expose(), nonces)));
+            skeyids.push(hash.prf(&nonces.concat(), &[dh.expose()]));
+        }
+        sets.extend(
+            skeyids
+                .iter()
+                .map(|skeyid| from_skeyid(hash, skeyid, dh.expose(), header)),
+        );
+        sets
     }
 
     /// Decrypts under one key; accepts a reading with at least `needed` bits of evidence.
@@ -201,6 +262,22 @@ impl Phase1 {
             Some((Some(h), iv))
         };
         hashes.into_iter().filter_map(iv).collect()
+    }
+}
+
+/// SKEYID_d = prf(SKEYID, g^xy | CKY-I | CKY-R | 0), SKEYID_a and SKEYID_e likewise with 1 and 2 and the one before in
+/// front (RFC 2409 §5).
+fn from_skeyid(hash: Hash, skeyid: &[u8], dh: &[u8], header: &Header) -> IkeSecrets {
+    let (initiator, responder) = (&header.initiator_spi.0, &header.responder_spi.0);
+    let next = |before: &[u8], number: u8| hash.prf(skeyid, &[before, dh, initiator, responder, &[number]]);
+    let d = next(&[], 0);
+    let a = next(&d, 1);
+    let e = next(&a, 2);
+    IkeSecrets {
+        skeyid_d: Some(SecretBytes::from(&d[..])),
+        skeyid_a: Some(SecretBytes::from(&a[..])),
+        skeyid_e: Some(SecretBytes::from(&e[..])),
+        ..IkeSecrets::default()
     }
 }
 

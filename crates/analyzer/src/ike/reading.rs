@@ -16,8 +16,8 @@ use super::payload::{Chain, Payload, v1};
 pub(super) const PROOF_BITS: u32 = 56;
 
 /// Most bytes of padding behind the last payload: RFC 2409 Appendix B pads to the block, some implementations pad more
-/// to hide lengths.
-const MAX_PADDING: usize = 64;
+/// to hide lengths, with the count in the last byte.
+const MAX_PADDING: usize = 256;
 
 /// Reads the chain of an encrypted message that begins with a payload of type `first`. Gives the evidence in bits, or
 /// `None` when something contradicts the protocol.
@@ -26,14 +26,15 @@ pub(super) fn evidence(first: u8, plaintext: &[u8], phase1: bool, hash: Option<H
     let mut bits = 0;
     for payload in chain.by_ref() {
         let payload = payload.ok()?;
-        if payload.reserved != 0 || !(payload.next == 0 || v1::is_known(payload.next)) {
+        if payload.reserved != 0 {
             return None;
         }
-        // Reserved byte, and a next payload among at most 2^5 known types.
-        bits += 8 + 3 + body_evidence(&payload, phase1, hash)?;
+        // The reserved byte; a next payload among at most 2^5 types that we know (private ones exist, but prove nothing).
+        let known = payload.next == 0 || v1::is_known(payload.next);
+        bits += 8 + if known { 3 } else { 0 } + body_evidence(&payload, phase1, hash)?;
     }
-    // The last length ends within MAX_PADDING of the end: 16 − 6 bits.
-    (chain.rest().len() < MAX_PADDING).then_some(bits + 10)
+    // The last length ends within MAX_PADDING of the end: 16 − 8 bits.
+    (chain.rest().len() < MAX_PADDING).then_some(bits + 8)
 }
 
 fn body_evidence(payload: &Payload<'_>, phase1: bool, hash: Option<Hash>) -> Option<u32> {

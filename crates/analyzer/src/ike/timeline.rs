@@ -1,14 +1,18 @@
 //! The IKE timeline: messages in, exchanges and IKE SAs out. Quick Modes are found without keys; with a phase-1 key
 //! their payloads are read.
 
-use super::contents::{ExchangeState, Repetition, SaState, Scene};
+use super::contents::Scene;
 pub use super::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
 use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
-use super::{ikev1, ikev2};
-use crate::analysis::{ExchangeKind, KeyStatus};
+use super::ikev2;
+use super::ikev2_keys::Ikev2Keys;
+use super::payload::v1;
+use super::state::{ExchangeState, Keyring, Repetition, SaState};
+use crate::analysis::KeyStatus;
 use crate::diagnostic::Diagnostics;
 use crate::framing::UdpPorts;
-use crate::keylog::IkeKey;
+use crate::keylog::{IkeKey, Seed};
+use crate::secret::SecretBytes;
 use crate::spi::IkeSpi;
 use crate::time::Timestamp;
 use std::collections::HashMap;
@@ -68,15 +72,21 @@ struct ExchangeId {
 /// The timeline. Bounded: [`Timeline::MAX_IKE_SAS`], [`Timeline::MAX_EXCHANGES`]; what exceeds them is counted.
 #[derive(Debug)]
 pub struct Timeline {
-    keys: Vec<IkeKey>,
+    pub(super) keys: Vec<IkeKey>,
     /// Indices of keys by the initiator SPI that they name.
-    keys_by_spi: HashMap<Option<IkeSpi>, Vec<usize>>,
+    pub(super) keys_by_spi: HashMap<Option<IkeSpi>, Vec<usize>>,
+    /// Seeds of derivations in the logs.
+    pub(super) seeds: Vec<Seed>,
+    /// Pre-shared keys: with a key's Diffie–Hellman secret they give the rest.
+    pub(super) psks: Vec<SecretBytes>,
     trial_budget: u64,
-    ike_sas: Vec<IkeSa>,
-    sa_states: Vec<SaState>,
+    pub(super) ike_sas: Vec<IkeSa>,
+    pub(super) sa_states: Vec<SaState>,
     /// By version, initiator and responder SPI; a zero responder SPI finds the newest with that initiator SPI.
     ike_sa_by_spis: HashMap<(u8, IkeSpi, IkeSpi), usize>,
-    exchanges: Vec<Exchange>,
+    /// IKE SAs that a CREATE_CHILD_SA made, until their first message.
+    successors: HashMap<(IkeSpi, IkeSpi), Ikev2Keys>,
+    pub(super) exchanges: Vec<Exchange>,
     states: Vec<ExchangeState>,
     exchange_by_id: HashMap<ExchangeId, usize>,
 }
@@ -96,10 +106,13 @@ impl Timeline {
         Timeline {
             keys,
             keys_by_spi,
+            seeds: Vec::new(),
+            psks: Vec::new(),
             trial_budget: TRIAL_BUDGET,
             ike_sas: Vec::new(),
             sa_states: Vec::new(),
             ike_sa_by_spis: HashMap::new(),
+            successors: HashMap::new(),
             exchanges: Vec::new(),
             states: Vec::new(),
             exchange_by_id: HashMap::new(),
@@ -158,13 +171,6 @@ impl Timeline {
     /// The exchanges in order of their first message.
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
-    }
-
-    /// Derives KEYMAT for the children of an exchange, where phase-1 secrets allow it (RFC 2409 §5.5, RFC 7296
-    /// §2.17). One entry per child in the order of [`Exchange::children`]; `None` where it cannot be derived.
-    pub fn derive_child_keys(&self, exchange: usize) -> Vec<Option<ChildKeys>> {
-        let children = self.exchanges.get(exchange).map_or(0, |e| e.children.len());
-        vec![None; children]
     }
 
     /// Finds the IKE SA of a message, or begins it. `None` when the table is full.
@@ -240,7 +246,11 @@ impl Timeline {
             nat: false,
             deleted: None,
         });
-        self.sa_states.push(SaState::default());
+        let spis = (header.initiator_spi, header.responder_spi);
+        self.sa_states.push(SaState {
+            ikev2: self.successors.remove(&spis).unwrap_or_default(),
+            ..SaState::default()
+        });
         self.ike_sas.len() - 1
     }
 
@@ -276,7 +286,7 @@ impl Timeline {
         }
         let index = self.exchanges.len();
         self.exchanges
-            .push(begin_exchange(header, context, ike_sa, diagnostics));
+            .push(Exchange::begin(header, context, ike_sa, diagnostics));
         self.states.push(ExchangeState::default());
         self.exchange_by_id.insert(id, index);
         Some((index, true))
@@ -318,13 +328,21 @@ impl Timeline {
         message: &[u8],
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let body = &message[LEN..];
         let cut = message.len() < header.length as usize;
         if cut {
             diagnostics.count("cut_message", "IKE", Some(context.frame), || {
                 "An IKE message is longer than what was captured of it: raise the snap length.".to_owned()
             });
         }
+        let indices = |spi| self.keys_by_spi.get(&spi).map_or(&[][..], Vec::as_slice);
+        let mut ring = Keyring {
+            keys: &self.keys,
+            named: indices(Some(header.initiator_spi)),
+            nameless: indices(None),
+            responder_spi: header.responder_spi,
+            psks: &self.psks,
+            budget: &mut self.trial_budget,
+        };
         let mut scene = Scene {
             context,
             header,
@@ -333,77 +351,38 @@ impl Timeline {
             exchange: &mut self.exchanges[index],
             state: &mut self.states[index],
             diagnostics,
+            cut,
         };
-        let changed = if header.major == 1 && header.has(FLAG_ENCRYPTED) {
-            let named = self.keys_by_spi.get(&Some(header.initiator_spi));
-            let nameless = self.keys_by_spi.get(&None);
-            let candidates = named.into_iter().chain(nameless).flatten().copied();
-            let candidates = candidates.filter(|&i| names(&self.keys[i], header));
-            scene.read_encrypted(body, cut, &self.keys, candidates, &mut self.trial_budget)
+        let body = message.get(LEN..).unwrap_or_default();
+        let is_fragment = header.major == 1 && header.next_payload == v1::FRAGMENT;
+        let changed = if is_fragment {
+            let whole = scene.read_fragment(body);
+            let inner = whole.as_deref().and_then(|w| Some((w, inner_header(w, header)?)));
+            return inner
+                .is_some_and(|(whole, inner)| self.read(ike_sa, index, &inner, context, whole, diagnostics));
+        } else if header.major == 2 {
+            scene.read_ikev2(message, &mut ring)
+        } else if header.has(FLAG_ENCRYPTED) {
+            scene.read_encrypted(body, &mut ring)
         } else {
             scene.read_cleartext(body)
         };
         let state = &mut self.sa_states[ike_sa];
+        for (spis, keys) in state.successors.drain(..) {
+            if self.successors.len() < Self::MAX_IKE_SAS {
+                self.successors.insert(spis, keys);
+            }
+        }
         state.floated |= context.udp.src == NAT_T_PORT || context.udp.dst == NAT_T_PORT;
         self.ike_sas[ike_sa].nat = state.nat(header.major);
         changed
     }
 }
 
-/// A key that names a responder SPI is for that one only.
-fn names(key: &IkeKey, header: &Header) -> bool {
-    key.version == header.major && key.responder_spi.is_none_or(|spi| spi == header.responder_spi)
-}
-
-fn begin_exchange(
-    header: &Header,
-    context: &MessageContext,
-    ike_sa: Option<usize>,
-    diagnostics: &mut Diagnostics,
-) -> Exchange {
-    let (kind, (identifier, name)) = if header.major == 1 {
-        (
-            ikev1::exchange_kind(header.exchange_type),
-            ikev1::other_exchange_name(header.exchange_type),
-        )
-    } else {
-        (
-            ikev2::exchange_kind(header.exchange_type),
-            ikev2::other_exchange_name(header.exchange_type),
-        )
-    };
-    if kind == ExchangeKind::Other {
-        diagnostics.count(identifier, "IKE", Some(context.frame), || {
-            format!(
-                "IKEv{} exchange type {} ({name}) is counted, not decoded.",
-                header.major, header.exchange_type
-            )
-        });
-    }
-    // An IKEv2 response whose request is not in the capture: its receiver began the exchange.
-    let answered = header.major == 2 && header.has(super::header::FLAG_RESPONSE);
-    let (initiator, responder) = if answered {
-        (context.dst, context.src)
-    } else {
-        (context.src, context.dst)
-    };
-    Exchange {
-        ike_sa,
-        kind,
-        message_id: header.message_id,
-        initiator,
-        responder,
-        records: Vec::new(),
-        messages: 0,
-        retransmissions: 0,
-        decrypted: false,
-        lifetime: None,
-        children: Vec::new(),
-        deletes: Vec::new(),
-        key_exchange: false,
-        nonces: None,
-        notifications: Vec::new(),
-        rekeys: Vec::new(),
-        rekeys_ike_sa: false,
-    }
+/// The header of a message that came in fragments: of the same exchange, and not a fragment again.
+fn inner_header(whole: &[u8], outer: &Header) -> Option<Header> {
+    let inner = Header::parse(whole).ok()?;
+    let same = (inner.major, inner.initiator_spi, inner.exchange_type)
+        == (outer.major, outer.initiator_spi, outer.exchange_type);
+    (same && inner.next_payload != v1::FRAGMENT).then_some(inner)
 }

@@ -1,4 +1,5 @@
-//! Transform numbers on the wire → [`Transform`]. IKEv1: RFC 2407 §4.4 and the IANA "ISAKMP" registries.
+//! Transform numbers on the wire → [`Transform`]. IKEv1: RFC 2407 §4.4 and the IANA "ISAKMP" registries; IKEv2: the IANA
+//! registries of transform types 1 and 3.
 
 use super::attribute::{Attributes, number};
 use crate::algorithm::{Encryption, Integrity, Transform};
@@ -135,6 +136,57 @@ fn ikev1_mode(id: u64) -> Option<Mode> {
         2 | 4 | 61444 => Some(Mode::Transport),
         _ => None,
     }
+}
+
+/// Reads the transforms of an IKEv2 proposal for ESP or AH.
+pub(super) fn ikev2(
+    protocol: IpsecProtocol,
+    encryption: Option<u16>,
+    key_len: Option<usize>,
+    integrity: Option<u16>,
+) -> Option<Transform> {
+    let integrity = integrity.map_or(Some(Integrity::None), ikev2_integrity)?;
+    let encryption = match protocol {
+        IpsecProtocol::Ah => Encryption::Null,
+        IpsecProtocol::Esp => ikev2_encryption(encryption?)?,
+    };
+    Some(with_key_len(encryption, key_len, integrity))
+}
+
+/// Transform type 1. 29 to 31 are the forms with an implicit IV (RFC 8750).
+pub(super) fn ikev2_encryption(id: u16) -> Option<Encryption> {
+    Some(match id {
+        1 | 2 => Encryption::DesCbc,
+        3 => Encryption::TripleDesCbc,
+        11 => Encryption::Null,
+        12 => Encryption::AesCbc,
+        13 => Encryption::AesCtr,
+        14 | 29 => Encryption::AesCcm { icv: 8 },
+        15 => Encryption::AesCcm { icv: 12 },
+        16 => Encryption::AesCcm { icv: 16 },
+        18 => Encryption::AesGcm { icv: 8 },
+        19 => Encryption::AesGcm { icv: 12 },
+        20 | 30 => Encryption::AesGcm { icv: 16 },
+        21 => Encryption::AesGmac,
+        23 => Encryption::CamelliaCbc,
+        28 | 31 => Encryption::ChaCha20Poly1305,
+        _ => return None,
+    })
+}
+
+/// Transform type 3.
+pub(super) fn ikev2_integrity(id: u16) -> Option<Integrity> {
+    Some(match id {
+        0 => Integrity::None,
+        1 => Integrity::HmacMd5_96,
+        2 => Integrity::HmacSha1_96,
+        5 => Integrity::AesXcbc96,
+        8 => Integrity::AesCmac96,
+        12 => Integrity::HmacSha256_128,
+        13 => Integrity::HmacSha384_192,
+        14 => Integrity::HmacSha512_256,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -33,20 +33,17 @@ pub(super) struct Window {
     pub(super) free_mean: f64,
 }
 
-/// Running count of affected bins: whether a span touches an affected interval is one subtraction.
+/// Affected intervals, joined and in order.
 #[derive(Debug, Clone)]
 pub(super) struct Affected {
     run: Span,
-    count: Vec<u32>,
+    spans: Vec<Span>,
 }
 
 impl Affected {
     /// [t_Q, t_k + W] of every rekey (also of those that are not used), within the run.
     pub(super) fn new(run: Span, placed: &[Placed], window: i64) -> Affected {
-        let mut count = Vec::with_capacity(run.len() as usize + 1);
-        let mut reached = run.from; // bins below are done
-        let mut total = 0_u32;
-        count.push(total);
+        let mut spans: Vec<Span> = Vec::with_capacity(placed.len());
         for rekey in placed {
             // In order of t_Q, so every interval begins at or after the one before it.
             let span = Span {
@@ -54,55 +51,39 @@ impl Affected {
                 to: rekey.switch + window,
             }
             .clip(run);
-            for _ in reached..span.from {
-                count.push(total);
+            match spans.last_mut() {
+                Some(last) if span.from <= last.to => last.to = last.to.max(span.to),
+                _ if span.len() > 0 => spans.push(span),
+                _ => {}
             }
-            for _ in reached.max(span.from)..span.to {
-                total += 1;
-                count.push(total);
-            }
-            reached = reached.max(span.to);
         }
-        count.resize(run.len() as usize + 1, total);
-        Affected { run, count }
+        Affected { run, spans }
     }
 
-    /// Affected bins in the part of `span` that lies within the run.
-    pub(super) fn bins(&self, span: Span) -> u32 {
-        let clipped = span.clip(self.run);
-        let at = |bin: i64| {
-            self.count
-                .get((bin - self.run.from) as usize)
-                .copied()
-                .unwrap_or(0)
-        };
-        at(clipped.to) - at(clipped.from)
+    /// Affected bins of the run.
+    pub(super) fn bins(&self) -> i64 {
+        self.spans.iter().map(|s| s.len()).sum()
     }
 
     /// Whether `span` touches an affected interval.
     pub(super) fn touches(&self, span: Span) -> bool {
-        self.bins(span) > 0
+        let next = self.spans.partition_point(|s| s.to <= span.from);
+        self.spans.get(next).is_some_and(|s| s.from < span.to)
     }
 
     /// The stretches between affected intervals.
     pub(super) fn free_spans(&self) -> Vec<Span> {
-        let mut spans = Vec::new();
-        let mut from = None;
-        for (bin, pair) in (self.run.from..).zip(self.count.windows(2)) {
-            match (pair[0] == pair[1], from) {
-                (true, None) => from = Some(bin),
-                (false, Some(start)) => {
-                    spans.push(Span { from: start, to: bin });
-                    from = None;
-                }
-                _ => {}
-            }
-        }
-        spans.extend(from.map(|start| Span {
-            from: start,
-            to: self.run.to,
-        }));
-        spans
+        let starts = std::iter::once(self.run.from).chain(self.spans.iter().map(|s| s.to));
+        let ends = self
+            .spans
+            .iter()
+            .map(|s| s.from)
+            .chain(std::iter::once(self.run.to));
+        starts
+            .zip(ends)
+            .map(|(from, to)| Span { from, to })
+            .filter(|s| s.len() > 0)
+            .collect()
     }
 }
 
@@ -289,8 +270,9 @@ mod tests {
         let run = Span { from: 100, to: 2900 };
         let p = placed(&g, run, &[(0.5, 1.2), (5.0, 5.5), (5.2, 5.6), (28.9, 29.5)]);
         let affected = Affected::new(run, &p, 50);
-        assert_eq!(affected.bins(run), 70 + 110 + 10);
-        assert_eq!(affected.bins(Span { from: -500, to: 130 }), 30);
+        assert_eq!(affected.bins(), 70 + 110 + 10);
+        assert!(affected.touches(Span { from: -500, to: 101 }));
+        assert!(!affected.touches(Span { from: -500, to: 100 }));
         assert!(!affected.touches(Span { from: 170, to: 500 }));
         assert!(affected.touches(Span { from: 170, to: 501 }));
         let free = affected.free_spans();

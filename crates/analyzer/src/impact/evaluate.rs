@@ -1,7 +1,7 @@
 //! One run of the method from the series to the decision; the sensitivity runs are the same with one choice changed.
 
 use super::aggregate::{MeanStall, minimum_detectable};
-use super::baseline::{CHOSEN_WINDOW_S, Ruler, Source, Window, fitting_windows};
+use super::baseline::{CHOSEN_WINDOW_S, Ruler, Window, fitting_windows};
 use super::gap::{FreeGaps, in_order, longest_touching, test_window_s};
 use super::grid::{Grid, Span};
 use super::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
@@ -9,8 +9,7 @@ use super::placebo::{Plan, Pool, corrected_p, real_z};
 use super::stall::{Dip, Stall, dip, stall};
 use super::transfer::{self, Placed};
 use super::verdict::{self, Decision, Evidence};
-use super::{RekeyMoment, Settings, Traffic};
-use crate::analysis::{Direction, RekeyImpact, StallWindow};
+use super::{RekeyMoment, Settings, Traffic, Transfer};
 use std::sync::Arc;
 
 /// Base bins in a bin of the method: 10 ms where the base is 5 ms.
@@ -56,12 +55,13 @@ pub(super) struct Evaluation {
     /// Window lengths that fit.
     pub(super) windows: Vec<Window>,
     /// `stalls[w][k]` of the used rekeys.
-    stalls: Vec<Vec<Stall>>,
+    pub(super) stalls: Vec<Vec<Stall>>,
     /// `ranks[w][k]` among the placebos, where W has a null.
-    ranks: Vec<Option<Vec<f64>>>,
+    pub(super) ranks: Vec<Option<Vec<f64>>>,
     /// Per used rekey.
     pub(super) hurt: Vec<Hurt>,
-    dips: Vec<Option<Dip>>,
+    /// Per used rekey, where it has a baseline.
+    pub(super) dips: Vec<Option<Dip>>,
     /// Per window, from three used rekeys on.
     pub(super) means: Vec<Option<MeanStall>>,
     /// MDE at the chosen W.
@@ -70,7 +70,8 @@ pub(super) struct Evaluation {
     pub(super) mostly_affected: bool,
     /// The verdict.
     pub(super) decision: Decision,
-    indexes: Vec<usize>,
+    /// Document index per moment given.
+    pub(super) indexes: Vec<usize>,
 }
 
 /// Runs the method once.
@@ -195,7 +196,7 @@ impl Evaluation {
     }
 
     /// The window fixed in advance: 0.5 s, else the smallest.
-    fn chosen_window(&self) -> Option<usize> {
+    pub(super) fn chosen_window(&self) -> Option<usize> {
         let half = self.windows.iter().position(|w| w.seconds == CHOSEN_WINDOW_S);
         half.or((!self.windows.is_empty()).then_some(0))
     }
@@ -294,6 +295,16 @@ impl Evaluation {
         indexes
     }
 
+    /// The transfer, for the comparison of captures.
+    pub(super) fn transfer(&self) -> Option<Transfer> {
+        (self.run.len() > 0).then(|| Transfer {
+            from_s: self.grid.start_of(self.run.from),
+            to_s: self.grid.start_of(self.run.to),
+            bytes: self.grid.bytes(self.run.from, self.run.to),
+            rekeys: self.used.len(),
+        })
+    }
+
     /// Length of the transfer, seconds.
     pub(super) fn run_s(&self) -> f64 {
         self.grid.seconds(self.run.len())
@@ -323,79 +334,5 @@ impl Evaluation {
     /// The mean stall at that window.
     pub(super) fn decided_stall(&self) -> Option<MeanStall> {
         self.means.get(self.decision.window?).copied().flatten()
-    }
-
-    /// One entry per moment given, used or not.
-    pub(super) fn rekey_impacts(
-        &self,
-        rekeys: &[RekeyMoment],
-        direction: Direction,
-    ) -> Vec<(usize, RekeyImpact)> {
-        let mut results: Vec<(usize, RekeyImpact)> =
-            rekeys.iter().map(|r| (r.index, unused(direction))).collect();
-        for rekey in self.placed.iter().filter(|p| p.assumed_start) {
-            if let Some((_, result)) = results.get_mut(rekey.moment) {
-                result.flags.push("no_exchange".to_owned());
-            }
-        }
-        for (k, rekey) in self.used.iter().enumerate() {
-            if let Some((_, result)) = results.get_mut(rekey.moment) {
-                self.fill(result, k);
-            }
-        }
-        results
-    }
-
-    fn fill(&self, result: &mut RekeyImpact, k: usize) {
-        let hurt = self.hurt[k];
-        result.used = true;
-        result.longest_gap_ms = hurt.gap_s.map(|s| s * 1000.0);
-        result.p_gap = Some(hurt.p_gap);
-        result.q = Some(hurt.q);
-        result.hurt = hurt.hurt;
-        result.depth = self.dips[k].map(|d| d.depth);
-        result.dip_ms = self.dips[k].map(|d| d.seconds * 1000.0);
-        if self.dips[k].is_some_and(|d| d.censored) {
-            result.flags.push("dip_censored".to_owned());
-        }
-        if let Some(w) = self.chosen_window() {
-            let baseline = self.stalls[w][k].baseline;
-            result.baseline_bps = Some(baseline.rate * 8.0);
-            match baseline.source {
-                Source::BothSides => {}
-                Source::OneSide => result.flags.push("one_sided_baseline".to_owned()),
-                Source::FreeMean => result.flags.push("free_mean_baseline".to_owned()),
-            }
-            if baseline.non_stationary {
-                result.flags.push("non_stationary".to_owned());
-            }
-        }
-        result.windows = self
-            .windows
-            .iter()
-            .enumerate()
-            .map(|(w, window)| StallWindow {
-                window_s: window.seconds,
-                lost_bytes: self.stalls[w][k].lost_bytes,
-                stall_ms: self.stalls[w][k].seconds * 1000.0,
-                p: self.ranks[w].as_ref().map(|r| r[k]),
-            })
-            .collect();
-    }
-}
-
-fn unused(direction: Direction) -> RekeyImpact {
-    RekeyImpact {
-        direction,
-        used: false,
-        baseline_bps: None,
-        depth: None,
-        dip_ms: None,
-        longest_gap_ms: None,
-        p_gap: None,
-        q: None,
-        hurt: false,
-        flags: Vec::new(),
-        windows: Vec::new(),
     }
 }

@@ -53,7 +53,7 @@ impl FreeGaps {
     /// The gaps that lie in the free part of the run. `total` counts also those that `gaps`, the longest, leaves out.
     pub(super) fn new(grid: &Grid, run: Span, placed: &[Placed], gaps: &[Gap], total: u64) -> FreeGaps {
         let affected = Affected::new(run, placed, grid.length(CHOSEN_WINDOW_S));
-        let free_s = grid.seconds(run.len() - i64::from(affected.bins(run)));
+        let free_s = grid.seconds(run.len() - affected.bins());
         let free = |g: &&Gap| {
             let span = Span {
                 from: grid.bin_at(g.start_s),
@@ -256,6 +256,7 @@ mod tests {
             start: 1000,
             switch: 1030,
             used: true,
+            idle: false,
             assumed_start: false,
         };
         let model = FreeGaps::new(&grid, run, &[rekey], &gaps, 3);

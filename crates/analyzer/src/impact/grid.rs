@@ -2,6 +2,9 @@
 
 use super::Traffic;
 
+/// Bin numbers are held within ± this, so that no moment that a hostile capture claims overflows a sum of them.
+const FARTHEST_BIN: f64 = (1_i64 << 40) as f64;
+
 /// Bins of width Δ with their running sum, the byte clock C.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
@@ -71,12 +74,16 @@ impl Grid {
     /// The bin that holds moment `s` (seconds from the start of the series). Not clamped.
     pub(super) fn bin_at(&self, s: f64) -> i64 {
         // A moment on an edge belongs to the bin that begins there, also when the division falls short by rounding.
-        ((s - self.origin_s) / self.bin_s + 1e-6).floor() as i64
+        ((s - self.origin_s) / self.bin_s + 1e-6)
+            .floor()
+            .clamp(-FARTHEST_BIN, FARTHEST_BIN) as i64
     }
 
     /// The first bin that begins at or after moment `s`. Not clamped.
     pub(super) fn bin_from(&self, s: f64) -> i64 {
-        ((s - self.origin_s) / self.bin_s - 1e-6).ceil() as i64
+        ((s - self.origin_s) / self.bin_s - 1e-6)
+            .ceil()
+            .clamp(-FARTHEST_BIN, FARTHEST_BIN) as i64
     }
 
     /// Start of `bin`, seconds from the start of the series.
@@ -91,7 +98,7 @@ impl Grid {
 
     /// `s` seconds as a number of bins, at least one.
     pub(super) fn length(&self, s: f64) -> i64 {
-        ((s / self.bin_s).round() as i64).max(1)
+        (s / self.bin_s).round().clamp(1.0, FARTHEST_BIN) as i64
     }
 }
 

@@ -29,22 +29,6 @@ pub(super) fn traffic_from_packets(packets: &[(f64, u32)]) -> Traffic {
     }
 }
 
-pub(super) fn settings() -> Settings {
-    Settings {
-        tunnel: 0,
-        direction: Direction::BToA,
-        time_triggered: false,
-        outer: false,
-        reference_bps: None,
-        interest: 0.03,
-        seed: 1,
-        draws: 9_999,
-        rekeys_total: 0,
-        projected_kilobytes: vec![500_000, 1_000_000],
-        lifetime_bytes_per_new_byte: 1.0,
-    }
-}
-
 fn numbers(path: &Path) -> Option<Vec<Vec<Option<f64>>>> {
     let text = std::fs::read_to_string(path).ok()?;
     Some(
@@ -77,7 +61,7 @@ fn judge(name: &str, time_triggered: bool) -> DirectionImpact {
     let settings = Settings {
         time_triggered,
         rekeys_total: moments.len(),
-        ..settings()
+        ..Settings::new(0, Direction::BToA)
     };
     let result = assess(&traffic, &moments, &settings);
     println!(

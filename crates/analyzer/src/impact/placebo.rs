@@ -2,7 +2,7 @@
 //! moments, so placebos are drawn on the byte clock; drawn in time they are biased.
 
 use super::aggregate::Sample;
-use super::baseline::{Ruler, Window};
+use super::baseline::{Ruler, WINDOWS_S, Window};
 use super::grid::Span;
 use super::stall::stall;
 use super::transfer::Placed;
@@ -18,12 +18,14 @@ const CLEAN_SHARE: f64 = 0.4;
 /// Streams of the generator: one makes the pool, the draws have one each.
 const POOL_STREAM: u64 = u64::MAX;
 
+/// The stalls of one placebo at every window.
+type Row = [f32; WINDOWS_S.len()];
+
 /// Placebo stalls at every window, the same starts serving all of them.
 #[derive(Debug)]
 pub(super) struct Pool {
-    windows: usize,
-    /// Seconds; one row of `windows` values per placebo.
-    stalls: Vec<f32>,
+    /// Seconds, bias taken off; one row per placebo, windows that do not fit hold 0.
+    stalls: Vec<Row>,
     /// Per window the stalls in ascending order, for ranks.
     sorted: Vec<Vec<f32>>,
     /// Per window: mean stall of clean placebos where enough are clean.
@@ -46,9 +48,9 @@ pub(super) fn unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// A number below `n` (Lemire's multiplication; its bias, n/2^64, is of no account).
+/// A number below `n` (multiplication; n is at most [`LARGEST_POOL`], so no number is favoured by more than 2^−14).
 pub(super) fn below(rng: &mut ChaCha8Rng, n: usize) -> usize {
-    ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
+    ((u64::from(rng.next_u32()) * n as u64) >> 32) as usize
 }
 
 /// The generator of one stream.
@@ -86,7 +88,7 @@ impl Pool {
         let exchanges: Vec<i64> = used.iter().map(Placed::exchange_bins).collect();
         let size = plan.draws.saturating_mul(used.len()).clamp(1, LARGEST_POOL);
         let mut rng = stream(plan.seed, POOL_STREAM);
-        let mut stalls = Vec::with_capacity(size * windows.len());
+        let mut stalls = Vec::with_capacity(size);
         let mut clean = vec![(0_usize, 0.0_f64); windows.len()];
         for i in 0..size {
             let exchange = exchanges[below(&mut rng, exchanges.len())];
@@ -95,9 +97,10 @@ impl Pool {
                 continue;
             };
             let start = start_at(ruler, span, share, plan.time_clock);
-            for (window, clean) in windows.iter().zip(&mut clean) {
+            let mut row = Row::default();
+            for ((window, clean), value) in windows.iter().zip(&mut clean).zip(&mut row) {
                 let s = stall(ruler, start, start + exchange, window).seconds;
-                stalls.push(s as f32);
+                *value = s as f32;
                 let end = start + exchange + window.bins;
                 let span = Span {
                     from: start - window.side,
@@ -107,25 +110,24 @@ impl Pool {
                     *clean = (clean.0 + 1, clean.1 + s);
                 }
             }
+            stalls.push(row);
         }
-        let drawn = stalls.len() / windows.len();
-        let bias_s = clean
+        let drawn = stalls.len();
+        let bias_s: Vec<Option<f64>> = clean
             .iter()
             .map(|&(n, sum)| (n > 0 && n as f64 >= CLEAN_SHARE * drawn as f64).then(|| sum / n as f64))
             .collect();
-        let sorted = (0..windows.len())
-            .map(|w| sorted_column(&stalls, windows.len(), w))
-            .collect();
+        let sorted = (0..windows.len()).map(|w| sorted_column(&stalls, w)).collect();
+        for row in &mut stalls {
+            for (value, bias) in row.iter_mut().zip(&bias_s) {
+                *value -= bias.unwrap_or(0.0) as f32;
+            }
+        }
         (drawn > 0).then_some(Pool {
-            windows: windows.len(),
             stalls,
             sorted,
             bias_s,
         })
-    }
-
-    fn len(&self) -> usize {
-        self.stalls.len() / self.windows
     }
 
     /// (1 + placebos that stall at least as long) / (1 + placebos).
@@ -138,23 +140,23 @@ impl Pool {
     /// z = mean/error, bias taken off, of `n` placebos drawn `draws` times: the largest over the `eligible` windows of
     /// each draw, in ascending order.
     pub(super) fn largest_z(&self, n: usize, eligible: &[usize], plan: Plan) -> Vec<f64> {
-        let bias: Vec<f64> = self.bias_s.iter().map(|b| b.unwrap_or(0.0)).collect();
         let draw = |number: usize| {
             let mut rng = stream(plan.seed, number as u64);
-            // Sums about the bias: the values are small beside 1 s, so nothing cancels.
-            let mut sums = [(0.0_f64, 0.0_f64); super::baseline::WINDOWS_S.len()];
+            // The values are small and bias is taken off: nothing cancels between the two sums.
+            let mut sums = [0.0_f64; WINDOWS_S.len()];
+            let mut squares = [0.0_f64; WINDOWS_S.len()];
             for _ in 0..n {
-                let row = below(&mut rng, self.len()) * self.windows;
-                let values = &self.stalls[row..row + self.windows];
-                for ((sum, &value), bias) in sums.iter_mut().zip(values).zip(&bias) {
-                    let v = f64::from(value) - bias;
-                    *sum = (sum.0 + v, sum.1 + v * v);
+                let Some(row) = self.stalls.get(below(&mut rng, self.stalls.len())) else {
+                    continue;
+                };
+                for w in 0..WINDOWS_S.len() {
+                    let value = f64::from(row[w]);
+                    sums[w] += value;
+                    squares[w] += value * value;
                 }
             }
-            eligible
-                .iter()
-                .map(|&w| z_of_sums(n, sums[w]))
-                .fold(f64::NEG_INFINITY, f64::max)
+            let z = |&w: &usize| z_of_sums(n, sums[w], squares[w]);
+            eligible.iter().map(z).fold(f64::NEG_INFINITY, f64::max)
         };
         let mut largest: Vec<f64> = (0..plan.draws).into_par_iter().map(draw).collect();
         largest.par_sort_unstable_by(f64::total_cmp);
@@ -162,14 +164,14 @@ impl Pool {
     }
 }
 
-fn sorted_column(stalls: &[f32], windows: usize, column: usize) -> Vec<f32> {
-    let mut values: Vec<f32> = stalls.iter().skip(column).step_by(windows).copied().collect();
+fn sorted_column(stalls: &[Row], column: usize) -> Vec<f32> {
+    let mut values: Vec<f32> = stalls.iter().map(|row| row[column]).collect();
     values.sort_unstable_by(f32::total_cmp);
     values
 }
 
 /// Studentized mean of n values from their sum and sum of squares.
-fn z_of_sums(n: usize, (sum, squares): (f64, f64)) -> f64 {
+fn z_of_sums(n: usize, sum: f64, squares: f64) -> f64 {
     let n = n as f64;
     let mean = sum / n;
     let variance = ((squares - sum * mean) / (n - 1.0).max(1.0)).max(0.0);
@@ -285,8 +287,7 @@ mod tests {
     #[test]
     fn ranks_and_p_are_never_zero() {
         let pool = Pool {
-            windows: 1,
-            stalls: vec![0.1, 0.2, 0.3],
+            stalls: vec![Row::default(); 3],
             sorted: vec![vec![0.1, 0.2, 0.3]],
             bias_s: vec![None],
         };
@@ -303,6 +304,6 @@ mod tests {
     #[test]
     fn equal_stalls_do_not_divide_by_zero() {
         assert!(real_z(&[0.0; 5], None).abs() < 1e-12);
-        assert!(z_of_sums(4, (0.4, 0.04)).is_finite());
+        assert!(z_of_sums(4, 0.4, 0.04).is_finite());
     }
 }

@@ -3,7 +3,6 @@
 use super::evaluate::{Choices, Evaluation, evaluate};
 use super::{RekeyMoment, Settings, Traffic};
 use crate::analysis::{Sensitivity, Verdict};
-use rayon::prelude::*;
 
 /// Draws of a rerun: p ≤ 0.025 is then known to ± 0.007 (two standard errors), at a fifth of the cost.
 const DRAWS: usize = 1_999;
@@ -49,8 +48,9 @@ pub(super) fn rerun(
         draws: settings.draws.min(DRAWS),
         ..settings.clone()
     };
+    // One after the other: each holds a series of its own.
     changes
-        .into_par_iter()
+        .into_iter()
         .map(|(change, choices)| compare(change, main, &evaluate(traffic, rekeys, &fewer, &choices)))
         .collect()
 }

@@ -19,6 +19,9 @@ const AFFECTED_NOTE: &str = " Rekeys take up most of the run, so there is too li
 const OUTER_NOTE: &str =
     " Counted are outer bytes, because keys are missing: retransmissions count as throughput.";
 
+const NO_EXCHANGE_NOTE: &str = " Where no IKE exchange was captured, what was lost more than 0.3 s before the switch is not \
+                                counted.";
+
 /// The verdict sentence, the first line of the report, with the reservations that belong to it.
 pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> String {
     let view = View {
@@ -43,6 +46,9 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
             text += BIAS_NOTE;
         }
     }
+    if e.used.iter().any(|k| k.assumed_start) {
+        text += NO_EXCHANGE_NOTE;
+    }
     if settings.outer {
         text += OUTER_NOTE;
     }
@@ -62,18 +68,18 @@ pub(super) fn arithmetic_bound(e: &Evaluation, attribution: &Attribution, settin
         megabytes(volume_bits / 8.0)
     );
     let example = format!(
-        "with {every}, each {} of stall per rekey costs {cost}",
+        "With {every}, each {} of stall per rekey costs {cost}",
         seconds(EXAMPLE_STALL_S)
     );
     match settings.reference_bps.filter(|&r| r > observed) {
         Some(reference) => format!(
-            "Arithmetic: to bring {} down to {} by rekeys alone, each rekey would have to waste {}; {example}.",
+            "To bring {} down to {} by rekeys alone, each rekey would have to waste {}. {example}.",
             rate(reference),
             rate(observed),
             seconds(volume_bits / observed - volume_bits / reference),
         ),
         None => format!(
-            "Arithmetic: {example} of the {} seen; to halve a rate, each rekey would have to waste half of that time, {}.",
+            "{example} of the {} seen; to halve a rate, each rekey would have to waste half of that time, {}.",
             rate(observed),
             seconds(interval_s / 2.0),
         ),

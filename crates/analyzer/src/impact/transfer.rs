@@ -67,10 +67,18 @@ pub(super) fn busy_median(grid: &Grid, run: Span) -> f64 {
 
 /// Median (mean of the middle two); reorders its argument.
 pub(super) fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = values.get(values.len() / 2)?;
-    let lower = values.get((values.len() - 1) / 2)?;
-    Some(f64::midpoint(*lower, *upper))
+    let middle = values.len() / 2;
+    let even = values.len().is_multiple_of(2);
+    if values.is_empty() {
+        return None;
+    }
+    let (smaller, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let lower = if even {
+        smaller.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    } else {
+        upper
+    };
+    Some(f64::midpoint(lower, upper))
 }
 
 /// A rekey on the grid.
@@ -88,6 +96,8 @@ pub(super) struct Placed {
     pub(super) switch: i64,
     /// Within the transfer and not idle.
     pub(super) used: bool,
+    /// Within the transfer, but nothing was under way.
+    pub(super) idle: bool,
     /// No exchange was captured: t_Q is assumed.
     pub(super) assumed_start: bool,
 }
@@ -125,6 +135,7 @@ pub(super) fn place(grid: &Grid, run: Span, rekeys: &[RekeyMoment], anchor_at_st
                 start: grid.bin_at(started_s),
                 switch: grid.bin_from(switched_s).max(grid.bin_at(started_s)),
                 used: started_s >= run_from_s && switched_s + AFTER_SWITCH_S <= run_to_s,
+                idle: false,
                 assumed_start: started.is_none(),
             }
         })
@@ -150,6 +161,7 @@ pub(super) fn leave_out_idle(grid: &Grid, busy_median: f64, placed: &mut [Placed
             && quiet(rekey.start - before, rekey.start)
             && quiet(rekey.switch, rekey.switch + after)
         {
+            rekey.idle = rekey.used;
             rekey.used = false;
         }
         outage_end = outage_end.max(rekey.switch + after);

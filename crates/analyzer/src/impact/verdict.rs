@@ -7,7 +7,7 @@ use crate::analysis::Verdict;
 /// One bin: effects below are real in very even traffic but mean nothing, seconds.
 const LEAST_EFFECT_S: f64 = 0.01;
 /// Level of the placebo test; at 0.05, 6–9 % of no-effect runs with rekeys every 10 s were called *shown*.
-const LEVEL: f64 = 0.025;
+pub(super) const LEVEL: f64 = 0.025;
 /// With this share of the rekeys hurt one by one, the verdict does not hang on the third digit of p.
 const MOST_HURT: f64 = 0.5;
 

@@ -5,22 +5,21 @@
 //! ```
 //! An address or SPI with `*` in it stands for any.
 
-use super::algorithm_names::{self, fits_encryption};
+use super::claim::Claim;
 use super::outer::Line;
 use super::sink::Sink;
-use super::{EspKey, Format, KeyDefect, LONGEST_LINE, hex};
-use crate::algorithm::{Encryption, Integrity};
-use crate::secret::SecretBytes;
+use super::{Format, LONGEST_LINE, algorithm_names, hex};
+use crate::algorithm::Integrity;
 use crate::spi::Spi;
 use std::net::IpAddr;
 
-/// Bytes of key that a Yamaha console shows of a longer one.
-const PREFIX_LEN: usize = 8;
+/// Columns that every version has.
+const COLUMNS: usize = 8;
 
 /// Reader of the table.
 #[derive(Default)]
 pub(super) struct EspSa {
-    /// A row that a terminal wrapped: its quotes are still open. With the line on which it began.
+    /// A row that a terminal wrapped: it is not complete. With the line on which it began.
     open: Option<(u64, Vec<u8>)>,
 }
 
@@ -39,7 +38,9 @@ impl Format for EspSa {
         let Some((number, mut row)) = self.open.take() else {
             return false;
         };
-        if text.is_empty() || row.len() + text.len() > LONGEST_LINE {
+        let in_quotes = quotes(&row) % 2 == 1;
+        let goes_on = in_quotes || text.starts_with(b",") || (text.starts_with(b"\"") && row.ends_with(b","));
+        if text.is_empty() || !goes_on || row.len() + text.len() > LONGEST_LINE {
             self.open = Some((number, row));
             self.finish(sink);
             return false;
@@ -59,13 +60,17 @@ impl Format for EspSa {
 impl EspSa {
     /// Reads a row, or keeps it open when it may go on on the next line.
     fn take(&mut self, number: u64, row: Vec<u8>, sink: &mut Sink<'_>) {
-        let quotes = row.iter().filter(|b| **b == b'"').count();
-        if quotes > 0 && (quotes % 2 == 1 || row.ends_with(b",")) {
+        let quotes = quotes(&row);
+        if quotes > 0 && (quotes % 2 == 1 || columns(&row).len() < COLUMNS || row.ends_with(b",")) {
             self.open = Some((number, row));
         } else {
             report(number, read_row(number, &row, sink), sink);
         }
     }
+}
+
+fn quotes(row: &[u8]) -> usize {
+    row.iter().filter(|b| **b == b'"').count()
 }
 
 fn report(number: u64, row: Result<(), String>, sink: &mut Sink<'_>) {
@@ -158,26 +163,17 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
     } else {
         Vec::new()
     };
-    let defect = lengths(
-        encryption,
-        &encryption_key,
-        integrity,
-        &integrity_key,
-        number,
-        sink,
-    )?;
-    let origin = sink.explicit(number);
-    sink.esp(EspKey {
+    let claim = Claim {
+        line: number,
         src,
         dst,
         spi,
         encryption: Some(encryption),
-        encryption_key: SecretBytes::new(encryption_key),
+        encryption_key: encryption_key.into(),
         integrity,
-        integrity_key: SecretBytes::new(integrity_key),
-        defect,
-        origin,
-    });
+        integrity_key: integrity_key.into(),
+    };
+    claim.hand_over(sink);
     Ok(())
 }
 
@@ -228,7 +224,8 @@ fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
 /// without its prefix is commoner than one of nothing but hex characters, and the ICV shows which it was.
 fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, String> {
     let (digits, prefixed) = hex::after_0x(text).map_or((text, false), |digits| (digits, true));
-    if !prefixed && !(hex::all_digits(text) && text.len().is_multiple_of(2)) {
+    let looks_like_hex = hex::all_digits(text) && text.len().is_multiple_of(2);
+    if !prefixed && !looks_like_hex {
         return Ok(text.to_vec());
     }
     hex::decode(digits).ok_or_else(|| {
@@ -240,48 +237,4 @@ fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, String> {
             )
         }
     })
-}
-
-/// Checks the lengths. A key that is too short stays as a defect, so that its SA can say why it has no key.
-fn lengths(
-    encryption: Encryption,
-    encryption_key: &[u8],
-    integrity: Option<Integrity>,
-    integrity_key: &[u8],
-    number: u64,
-    sink: &mut Sink<'_>,
-) -> Result<Option<KeyDefect>, String> {
-    let lens: Vec<usize> = encryption
-        .key_lens()
-        .iter()
-        .map(|len| len + encryption.salt_len())
-        .collect();
-    let integrity_len = integrity.map_or(0, Integrity::key_len);
-    let sentence = if !fits_encryption(encryption, encryption_key.len()) {
-        let expected = lens.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
-        format!(
-            "the encryption key has {} bytes, {encryption} takes {expected}",
-            encryption_key.len()
-        )
-    } else if integrity_key.len() != integrity_len && integrity.is_some() {
-        let name = integrity.map(|i| i.to_string()).unwrap_or_default();
-        format!(
-            "the authentication key has {} bytes, {name} takes {integrity_len}",
-            integrity_key.len()
-        )
-    } else {
-        return Ok(None);
-    };
-    let sentence = format!("{sentence}: copy the whole key");
-    let short = lens.iter().all(|len| encryption_key.len() < *len) || integrity_key.len() < integrity_len;
-    if !short {
-        return Err(sentence);
-    }
-    sink.problem(number, sentence);
-    let shown = encryption_key.len() == PREFIX_LEN || integrity_key.len() == PREFIX_LEN;
-    Ok(Some(if shown {
-        KeyDefect::Prefix8
-    } else {
-        KeyDefect::Truncated
-    }))
 }

@@ -30,13 +30,18 @@ impl Format for Ikev1Table {
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+        if !begins_with_spi(line.raw) {
+            return false;
+        }
         let columns: Vec<&[u8]> = line.raw.splitn(3, |b| *b == b',').map(bare).collect();
         let &[cookie, key] = columns.as_slice() else {
             return false;
         };
         // One of the two must look right before the other one's mistake is worth a sentence.
-        let rightly = |spi: &[u8]| spi.len() == SPI_DIGITS && hex::all_digits(spi);
-        if !rightly(cookie) && !(hex::all_digits(cookie) && hex::all_digits(key) && cookie.len() > 8) {
+        let cookie_is_hex = hex::all_digits(cookie);
+        let whole_cookie = cookie_is_hex && cookie.len() == SPI_DIGITS;
+        let near_cookie = cookie_is_hex && cookie.len() > 8 && hex::all_digits(key);
+        if !whole_cookie && !near_cookie {
             return false;
         }
         if let Err(sentence) = read_ikev1(line.number, cookie, key, sink) {
@@ -83,6 +88,9 @@ impl Format for Ikev2Table {
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+        if !begins_with_spi(line.raw) {
+            return false;
+        }
         // Commas inside quotes do not occur in the names of this table.
         let columns: Vec<&[u8]> = line.raw.splitn(10, |b| *b == b',').map(bare).collect();
         let [spi_i, spi_r, ..] = columns.as_slice() else {
@@ -141,6 +149,16 @@ fn read_ikev2(number: u64, columns: &[&[u8]], sink: &mut Sink<'_>) -> Result<(),
         origin,
     });
     Ok(())
+}
+
+/// Whether a first column can be an SPI: most lines of most logs need no closer look.
+fn begins_with_spi(raw: &[u8]) -> bool {
+    let text = raw.trim_ascii_start();
+    let digits = text.get(1..9).is_some_and(|d| {
+        d.iter()
+            .all(|b| b.is_ascii_hexdigit() || *b == b'x' || *b == b'X')
+    });
+    digits && memchr::memchr(b',', text).is_some()
 }
 
 /// A column without blanks, quotes and `0x`.

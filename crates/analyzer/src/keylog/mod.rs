@@ -9,17 +9,30 @@
 
 mod algorithm_names;
 mod beside;
+mod charon;
+mod charon_child;
+mod claim;
+mod dump;
 mod esp_sa;
 mod fields;
+mod fortios;
 mod hex;
 mod ike_tables;
 mod index;
 mod lines;
+mod mikrotik;
+pub mod mine;
 mod order;
 mod outer;
+mod pluto;
+mod racoon;
+mod setkey;
 mod sink;
+mod tcpdump;
+mod xfrm;
 mod yamaha;
 mod yamaha_labels;
+mod yamaha_records;
 mod yamaha_show_sa;
 
 pub use beside::find_beside;
@@ -53,7 +66,7 @@ pub const LONGEST_LINE: usize = 64 << 10;
 
 /// A text format of keys. One value reads one file, line by line.
 trait Format {
-    /// The name that reports show.
+    /// The name that reports show, asked at the end of the file.
     fn name(&self) -> &'static str;
     /// Looks at a line; true when it belongs to this format, then no later format in the table sees it.
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool;
@@ -67,6 +80,14 @@ fn formats() -> Vec<Box<dyn Format>> {
         Box::new(esp_sa::EspSa::default()),
         Box::new(ike_tables::Ikev1Table),
         Box::new(ike_tables::Ikev2Table),
+        Box::new(charon::Charon::default()),
+        Box::new(xfrm::Xfrm::default()),
+        Box::new(setkey::Setkey::default()),
+        Box::new(tcpdump::TcpdumpE),
+        Box::new(fortios::FortiOs::default()),
+        Box::new(mikrotik::MikroTik::default()),
+        Box::new(pluto::Pluto::default()),
+        Box::new(racoon::Racoon::default()),
         Box::new(yamaha_show_sa::YamahaShowSa::default()),
         Box::new(yamaha::YamahaKeyInfo::default()),
     ]
@@ -201,10 +222,10 @@ pub struct KeyFileInfo {
 /// What a seed yields keys for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SeedOf {
-    /// IKEv1: the SA towards the responder's SPI choice is keyed by `prf(SKEYID_d, seed)`. The seed is
-    /// `[g(qm)^xy |] protocol | SPI | Ni_b | Nr_b` of the SA on which the exchange's initiator sends (RFC 2409 §5.5).
+    /// IKEv1: the SA on which the Quick Mode's initiator sends. Its KEYMAT is `prf(SKEYID_d, seed)`, iterated; the seed
+    /// is `[g(qm)^xy |] protocol | SPI | Ni_b | Nr_b` (RFC 2409 §5.5).
     InitiatorSa,
-    /// IKEv1: the same for the SA on which the exchange's responder sends.
+    /// IKEv1: the same for the SA on which the Quick Mode's responder sends.
     ResponderSa,
     /// IKEv2: both SAs, `prf+(SK_d, seed)`, seed = `[g^ir |] Ni | Nr` (RFC 7296 §2.17).
     ChildSa,
@@ -216,7 +237,7 @@ pub enum SeedOf {
 pub struct Seed {
     /// What it yields.
     pub of: SeedOf,
-    /// The bytes after the Diffie–Hellman secret, the secret included.
+    /// The whole seed, the Diffie–Hellman secret at its start included.
     pub bytes: SecretBytes,
     /// The new Diffie–Hellman secret by itself, where the log prints it.
     pub dh_secret: Option<SecretBytes>,

@@ -9,7 +9,6 @@ use super::fields::word_after;
 use super::lines::{self, RawLine};
 use super::outer::Line;
 use super::sink::Sink;
-use std::collections::HashMap;
 use std::io::Read;
 
 /// Most bytes that are held back. Of a longer reversed log each such part is turned round by itself.
@@ -29,8 +28,9 @@ pub(super) fn for_each_line(
     each: EachLine<'_>,
 ) -> std::io::Result<()> {
     let mut order = Order {
-        runs: HashMap::new(),
-        last: HashMap::new(),
+        runs: Vec::new(),
+        last: Vec::new(),
+        held_bytes: 0,
         reverse_announced: false,
         each,
     };
@@ -40,9 +40,12 @@ pub(super) fn for_each_line(
 }
 
 struct Order<'c> {
-    runs: HashMap<u64, Run>,
+    /// By sender; searched one after the other, since nearly always there is one.
+    runs: Vec<(u64, Run)>,
     /// The last line of each sender, for repetitions.
-    last: HashMap<u64, Vec<u8>>,
+    last: Vec<(u64, Vec<u8>)>,
+    /// Bytes that are held back of all senders.
+    held_bytes: usize,
     /// An echoed `show log reverse` stands above.
     reverse_announced: bool,
     each: EachLine<'c>,
@@ -55,7 +58,6 @@ struct Run {
     falls: u32,
     moment: u64,
     held: Vec<(u64, Vec<u8>)>,
-    held_bytes: usize,
 }
 
 impl Order<'_> {
@@ -81,14 +83,26 @@ impl Order<'_> {
             self.end_runs(sink);
             return self.pass(&line, sink);
         };
-        if !self.runs.contains_key(&line.sender) && self.runs.len() >= MOST_SENDERS {
-            return self.pass(&line, sink);
-        }
         self.take_timestamped(&line, moment, sink);
     }
 
+    /// The run of a sender; `None` for a sender beyond the bound.
+    fn run(&mut self, sender: u64) -> Option<&mut Run> {
+        let at = match self.runs.iter().position(|(known, _)| *known == sender) {
+            Some(at) => at,
+            None if self.runs.len() >= MOST_SENDERS => return None,
+            None => {
+                self.runs.push((sender, Run::default()));
+                self.runs.len() - 1
+            }
+        };
+        self.runs.get_mut(at).map(|(_, run)| run)
+    }
+
     fn take_timestamped(&mut self, line: &Line<'_>, moment: u64, sink: &mut Sink<'_>) {
-        let run = self.runs.entry(line.sender).or_default();
+        let Some(run) = self.run(line.sender) else {
+            return self.pass(line, sink);
+        };
         let first = run.moment == 0;
         let (rises, falls) = (!first && moment > run.moment, !first && moment < run.moment);
         run.moment = moment;
@@ -103,27 +117,31 @@ impl Order<'_> {
             let was_reversed = run.falls >= 2;
             self.release(line.sender, was_reversed, sink);
             if !was_reversed {
-                self.runs.entry(line.sender).or_default().rising = true;
+                if let Some(run) = self.run(line.sender) {
+                    run.rising = true;
+                }
                 return self.pass(line, sink);
             }
         }
-        let run = self.runs.entry(line.sender).or_default();
-        run.held_bytes += line.raw.len() + size_of::<(u64, Vec<u8>)>();
-        run.held.push((line.number, line.raw.to_vec()));
-        if run.held_bytes > MOST_HELD {
-            let reversed = run.falls > 0 || self.reverse_announced;
-            self.release(line.sender, reversed, sink);
+        if let Some(run) = self.run(line.sender) {
+            run.held.push((line.number, line.raw.to_vec()));
+        }
+        self.held_bytes += line.raw.len() + size_of::<(u64, Vec<u8>)>();
+        if self.held_bytes > MOST_HELD {
+            self.end_runs(sink);
         }
     }
 
     /// Hands on what is held back of a sender's lines.
     fn release(&mut self, sender: u64, reversed: bool, sink: &mut Sink<'_>) {
-        let Some(run) = self.runs.get_mut(&sender) else {
-            return;
-        };
+        let Some(run) = self.run(sender) else { return };
         let mut held = std::mem::take(&mut run.held);
-        run.held_bytes = 0;
         run.falls = 0;
+        let bytes: usize = held
+            .iter()
+            .map(|(_, raw)| raw.len() + size_of::<(u64, Vec<u8>)>())
+            .sum();
+        self.held_bytes = self.held_bytes.saturating_sub(bytes);
         if reversed {
             held.reverse();
         }
@@ -143,22 +161,28 @@ impl Order<'_> {
             .collect();
         senders.sort_unstable();
         for (_, sender) in senders {
-            let fell = self.runs.get(&sender).is_some_and(|run| run.falls > 0);
+            let fell = self.run(sender).is_some_and(|run| run.falls > 0);
             self.release(sender, fell || self.reverse_announced, sink);
         }
         self.runs.clear();
     }
 
     fn pass(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) {
+        let known = self.last.iter().position(|(sender, _)| *sender == line.sender);
         if let Some(times) = repetitions(line.text) {
-            let last = self.last.get(&line.sender).cloned().unwrap_or_default();
+            let last = known
+                .and_then(|at| self.last.get(at))
+                .map(|(_, last)| last.clone());
             for _ in 0..times.min(MOST_REPEATS) {
-                (self.each)(&Line::new(line.number, &last), sink);
+                (self.each)(&Line::new(line.number, last.as_deref().unwrap_or_default()), sink);
             }
             return;
         }
-        if self.last.len() < MOST_SENDERS || self.last.contains_key(&line.sender) {
-            let last = self.last.entry(line.sender).or_default();
+        if known.is_none() && self.last.len() < MOST_SENDERS {
+            self.last.push((line.sender, Vec::new()));
+        }
+        let at = known.unwrap_or(self.last.len().saturating_sub(1));
+        if let Some((_, last)) = self.last.get_mut(at).filter(|(sender, _)| *sender == line.sender) {
             last.clear();
             last.extend_from_slice(line.raw);
         }

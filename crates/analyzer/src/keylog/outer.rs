@@ -7,7 +7,6 @@
 //! TAG        [IKE] [IKE1] [IKE2] [IPSEC] [L2TP]  CTX     GW:1/SA:4/INIT
 //! ```
 
-use super::fields::find;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The router's timestamp and tag are looked for in this many bytes at the start of a line.
@@ -92,33 +91,28 @@ impl<'a> Line<'a> {
 
     /// `(GW:(*|digits)/)?SA:digits/word` at the start of the message.
     fn take_context(&mut self) {
-        let Some(at) = find(
-            self.text
-                .get(..self.text.len().min(FRAMING_REACH))
-                .unwrap_or_default(),
-            b"SA:",
-        ) else {
+        let after_gateway = self.text.strip_prefix(b"GW:").and_then(|rest| {
+            let slash = rest.iter().take(8).position(|b| *b == b'/')?;
+            rest.get(slash + 1..)
+        });
+        let Some(digits) = after_gateway.unwrap_or(self.text).strip_prefix(b"SA:") else {
             return;
         };
-        let before = self.text.get(..at).unwrap_or_default();
-        let digits = self.text.get(at + 3..).unwrap_or_default();
         let len = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-        let after = digits.get(len..).unwrap_or_default();
         let number = digits
             .get(..len)
             .and_then(|d| std::str::from_utf8(d).ok())
             .and_then(|d| d.parse().ok());
-        let (Some(number), Some(state)) = (number, after.strip_prefix(b"/")) else {
+        let state = digits.get(len..).and_then(|rest| rest.strip_prefix(b"/"));
+        let (Some(number), Some(state)) = (number, state) else {
             return;
         };
         self.context = Some(number);
-        if before.is_empty() || before.starts_with(b"GW:") {
-            let word = state
-                .iter()
-                .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
-                .count();
-            self.text = state.get(word..).unwrap_or_default().trim_ascii_start();
-        }
+        let word = state
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        self.text = state.get(word..).unwrap_or_default().trim_ascii_start();
     }
 
     /// A prompt with or without an echoed command, or what a pager leaves: part of no message.
@@ -128,7 +122,7 @@ impl<'a> Line<'a> {
             || text.starts_with(b"---")
             || text.starts_with(b"# ")
             || text.starts_with(b"> ")
-            || matches!(text.last(), Some(b'#' | b'>'))
+            || (matches!(text.last(), Some(b'#' | b'>')) && !text.iter().any(u8::is_ascii_whitespace))
             || self.is_echo_of(b"show ")
     }
 
@@ -236,7 +230,7 @@ fn find_tag(text: &[u8]) -> Option<(usize, usize, Tag)> {
 }
 
 /// A number for the host that a prefix names: its words without times and numbers.
-fn sender(prefix: &[u8]) -> u64 {
+pub(super) fn sender(prefix: &[u8]) -> u64 {
     let prefix = after_pri(prefix.trim_ascii());
     if prefix.is_empty() {
         return 0;

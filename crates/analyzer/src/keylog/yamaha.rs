@@ -2,14 +2,13 @@
 //! not documented: an SPI and keys that follow it are a claim, everything else of sixteen bytes and more is kept for
 //! mining, and the capture decides.
 
-use super::algorithm_names::{fits_encryption, keymat_encryption_len};
+use super::algorithm_names::keymat_encryption_len;
 use super::outer::{Line, Tag};
 use super::sink::Sink;
 use super::yamaha_labels::{Kind, Run, continuation, kind, next_run};
-use super::{EspKey, Format, IkeKey, IkeSecrets, hex};
-use crate::algorithm::Encryption;
-use crate::secret::SecretBytes;
-use crate::spi::{IkeSpi, Spi};
+use super::yamaha_records::{EspRecord, IkeRecord, ike_spi};
+use super::{Format, hex};
+use crate::spi::Spi;
 use std::collections::HashMap;
 use zeroize::Zeroizing;
 
@@ -19,12 +18,17 @@ const MOST_CONTEXTS: usize = 4_096;
 /// Most hex digits of one value; more is a dump, of which the rest opens another value.
 const MOST_DIGITS: usize = 8_192;
 
+/// An odd number of digits is a cut key from here on; fewer are some number after a word like "key".
+const FEWEST_KEY_DIGITS: usize = 24;
+
 /// Reader of the log.
 #[derive(Default)]
 pub(super) struct YamahaKeyInfo {
     contexts: HashMap<(u64, u32), Context>,
     /// The context of each sender's last line that named one.
     last: HashMap<u64, u32>,
+    /// A line had the router's own framing.
+    framed: bool,
 }
 
 /// Lines of one sender and one SA number.
@@ -47,24 +51,13 @@ struct Open {
     tagged: bool,
 }
 
-#[derive(Default)]
-struct EspRecord {
-    spi: Option<Spi>,
-    encryption_key: Option<(u64, SecretBytes)>,
-    integrity_key: Option<(u64, SecretBytes)>,
-}
-
-#[derive(Default)]
-struct IkeRecord {
-    initiator_spi: Option<IkeSpi>,
-    responder_spi: Option<IkeSpi>,
-    secrets: IkeSecrets,
-    line: u64,
-}
-
 impl Format for YamahaKeyInfo {
     fn name(&self) -> &'static str {
-        "Yamaha key log"
+        if self.framed {
+            "Yamaha key log"
+        } else {
+            "labelled hex"
+        }
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
@@ -87,7 +80,9 @@ impl Format for YamahaKeyInfo {
             None if !line.text.ends_with(b":") => self.contexts.get_mut(&(line.sender, number)),
             _ => Some(self.contexts.entry((line.sender, number)).or_default()),
         };
-        context.is_some_and(|context| context.line(line, first, sink))
+        let taken = context.is_some_and(|context| context.line(line, first, sink));
+        self.framed |= taken && (line.moment.is_some() || line.tag != Tag::None || line.context.is_some());
+        taken
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
@@ -128,7 +123,7 @@ impl Context {
         while let Some(run) = next {
             found = true;
             at = run.end;
-            self.open = Some(Open::new(&run, &self.tail, line.number, tagged));
+            self.open = Some(Open::new(run, &self.tail, line.number, tagged));
             self.tail.clear();
             let ends_line = text.get(at..).unwrap_or_default().is_empty();
             if !ends_line {
@@ -175,7 +170,8 @@ impl Context {
             return self.spi(Spi(number), open.line, sink);
         }
         let bytes = Zeroizing::new(hex::pack(&open.nibbles));
-        if !open.nibbles.len().is_multiple_of(2) && open.kind.is_key() {
+        let key_like = open.kind.is_key() && open.nibbles.len() >= FEWEST_KEY_DIGITS;
+        if key_like && !open.nibbles.len().is_multiple_of(2) {
             sink.problem(
                 open.line,
                 "the value has an odd number of hex digits: the line was cut; save the log without line length limit",
@@ -228,8 +224,9 @@ impl Context {
 }
 
 impl Open {
-    fn new(run: &Run<'_>, tail: &[u8], line: u64, tagged: bool) -> Open {
-        let nibbles = Zeroizing::new(run.nibbles.get(..MOST_DIGITS).unwrap_or(&run.nibbles).to_vec());
+    fn new(run: Run<'_>, tail: &[u8], line: u64, tagged: bool) -> Open {
+        let mut nibbles = Zeroizing::new(run.nibbles);
+        nibbles.truncate(MOST_DIGITS);
         let mut label = run.label.to_vec();
         let mut kind = self::kind(&label);
         if matches!(kind, Kind::Unknown | Kind::Key) && !tail.is_empty() {
@@ -280,134 +277,5 @@ impl Kind {
                 | Kind::Key
                 | Kind::Message
         )
-    }
-}
-
-fn ike_spi(bytes: &[u8]) -> Option<IkeSpi> {
-    bytes
-        .try_into()
-        .ok()
-        .map(IkeSpi)
-        .filter(|spi| *spi != IkeSpi::ZERO)
-}
-
-impl EspRecord {
-    /// A key of the SA whose SPI came last. Without one there is no claim; mining has the bytes.
-    fn key(&mut self, kind: Kind, line: u64, bytes: &[u8], sink: &mut Sink<'_>) {
-        if self.spi.is_none() {
-            return;
-        }
-        let slot = |record: &EspRecord| match kind {
-            Kind::IntegrityKey => record.integrity_key.is_some(),
-            _ => record.encryption_key.is_some(),
-        };
-        if slot(self) {
-            let spi = self.spi;
-            self.emit(sink);
-            self.spi = spi;
-        }
-        let key = Some((line, SecretBytes::from(bytes)));
-        match kind {
-            Kind::IntegrityKey => self.integrity_key = key,
-            _ => self.encryption_key = key,
-        }
-    }
-
-    /// Claims what is complete: both keys, or the one of a combined mode.
-    fn emit(&mut self, sink: &mut Sink<'_>) {
-        let record = std::mem::take(self);
-        let (Some(spi), Some((line, encryption_key))) = (record.spi, record.encryption_key) else {
-            return;
-        };
-        let integrity_key = record.integrity_key.map(|(_, key)| key).unwrap_or_default();
-        if integrity_key.is_empty() && !fits_encryption(Encryption::AesGcm { icv: 16 }, encryption_key.len())
-        {
-            return;
-        }
-        let origin = sink.explicit(line);
-        let key = EspKey {
-            src: None,
-            dst: None,
-            spi: Some(spi),
-            encryption: None,
-            encryption_key,
-            integrity: None,
-            integrity_key,
-            defect: None,
-            origin,
-        };
-        if key.transforms().is_empty() {
-            sink.problem(
-                line,
-                "the keys after this SPI have lengths that no transform takes: the line was cut or its label means something else",
-            );
-        } else {
-            sink.esp(key);
-        }
-    }
-}
-
-impl IkeRecord {
-    fn initiator(&mut self, spi: Option<IkeSpi>, sink: &mut Sink<'_>) {
-        let Some(spi) = spi else { return };
-        if self.initiator_spi.is_some_and(|known| known != spi) {
-            self.emit(sink);
-        }
-        self.initiator_spi = Some(spi);
-    }
-
-    fn secret(&mut self, kind: Kind, line: u64, bytes: &[u8], sink: &mut Sink<'_>) {
-        let secret = SecretBytes::from(bytes);
-        if self
-            .slot(kind)
-            .is_some_and(|slot| slot.as_ref().is_some_and(|known| *known != secret))
-        {
-            self.emit(sink);
-        }
-        if self.line == 0 {
-            self.line = line;
-        }
-        if let Some(slot) = self.slot(kind) {
-            *slot = Some(secret);
-        }
-    }
-
-    fn slot(&mut self, kind: Kind) -> Option<&mut Option<SecretBytes>> {
-        let s = &mut self.secrets;
-        Some(match kind {
-            Kind::Skeyid => &mut s.skeyid,
-            Kind::SkeyidD => &mut s.skeyid_d,
-            Kind::SkeyidA => &mut s.skeyid_a,
-            Kind::SkeyidE => &mut s.skeyid_e,
-            Kind::Ka => &mut s.ka,
-            Kind::Skeyseed => &mut s.skeyseed,
-            Kind::SkD => &mut s.sk_d,
-            Kind::SkEi => &mut s.sk_ei,
-            Kind::SkEr => &mut s.sk_er,
-            Kind::SkAi => &mut s.sk_ai,
-            Kind::SkAr => &mut s.sk_ar,
-            _ => return None,
-        })
-    }
-
-    fn emit(&mut self, sink: &mut Sink<'_>) {
-        let record = std::mem::take(self);
-        if record.line == 0 {
-            return;
-        }
-        let s = &record.secrets;
-        let ikev1 = [&s.skeyid, &s.skeyid_d, &s.skeyid_a, &s.skeyid_e, &s.ka]
-            .iter()
-            .any(|secret| secret.is_some());
-        let origin = sink.explicit(record.line);
-        sink.ike(IkeKey {
-            version: if ikev1 { 1 } else { 2 },
-            initiator_spi: record.initiator_spi,
-            responder_spi: record.responder_spi,
-            secrets: record.secrets,
-            encryption: None,
-            integrity: None,
-            origin,
-        });
     }
 }

@@ -9,9 +9,10 @@ const FEWEST_DIGITS: usize = 8;
 const LABEL_REACH: usize = 96;
 
 /// What a label says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Kind {
     /// Nothing that is known here.
+    #[default]
     Unknown,
     /// IKEv1 SKEYID.
     Skeyid,
@@ -100,6 +101,9 @@ pub(super) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<Run<'
     if token.start > 0 || !token.is_hex(text) || token.prefixed(text) {
         return None;
     }
+    if !odd && !token.digits(text).len().is_multiple_of(2) {
+        return None;
+    }
     let group = if group == 0 {
         token.digits(text).len()
     } else {
@@ -121,8 +125,12 @@ pub(super) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<Run<'
 /// Reads groups from `first` on. All have `group` digits; the first may have fewer or more (a cut line), and a shorter
 /// one ends the stretch when no hex follows it.
 fn read_run(text: &[u8], first: &Token, group: usize) -> (Vec<u8>, usize, usize) {
-    let mut nibbles: Vec<u8> = first.digits(text).iter().filter_map(|b| digit(*b)).collect();
+    let mut nibbles: Vec<u8> = Vec::with_capacity(64);
+    nibbles.extend(first.digits(text).iter().filter_map(|b| digit(*b)));
     let mut end = first.end;
+    if group == 2 {
+        end += spaced_pairs(text.get(end..).unwrap_or_default(), &mut nibbles);
+    }
     while let Some(token) = next_token(text, end) {
         let gap = text.get(end..token.start).unwrap_or_default();
         let blank = !gap.is_empty() && gap.iter().all(u8::is_ascii_whitespace);
@@ -139,6 +147,20 @@ fn read_run(text: &[u8], first: &Token, group: usize) -> (Vec<u8>, usize, usize)
         end = token.end;
     }
     (nibbles, first.digits(text).len(), end)
+}
+
+/// The commonest grouping, ` c7 df 96`, without looking at every token: returns how far it goes. The pair at its end is
+/// left to the general rule.
+fn spaced_pairs(text: &[u8], nibbles: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    while let Some([b' ', high, low, b' ']) = text.get(at..at + 4) {
+        let (Some(high), Some(low)) = (digit(*high), digit(*low)) else {
+            break;
+        };
+        nibbles.extend_from_slice(&[high, low]);
+        at += 3;
+    }
+    at
 }
 
 struct Token {
@@ -164,9 +186,21 @@ impl Token {
     }
 }
 
+/// What parts words, by byte.
+const SEPARATES: [bool; 256] = {
+    let separators = b" \t\r\n\x0c:=(),[]{}<>\"';|-";
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < separators.len() {
+        table[separators[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// The next word at or after `from`.
 fn next_token(text: &[u8], from: usize) -> Option<Token> {
-    let separates = |b: &u8| b.is_ascii_whitespace() || b":=(),[]{}<>\"';|-".contains(b);
+    let separates = |b: &u8| SEPARATES.get(usize::from(*b)).is_some_and(|separates| *separates);
     let rest = text.get(from..)?;
     let start = from + rest.iter().position(|b| !separates(b))?;
     let len = text
@@ -207,12 +241,6 @@ struct LabelReader {
     initiator: bool,
     responder: bool,
     of_ike: bool,
-}
-
-impl Default for Kind {
-    fn default() -> Self {
-        Kind::Unknown
-    }
 }
 
 impl LabelReader {

@@ -29,9 +29,13 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
     let mut found = Vec::new();
     for (index, child) in children.iter().enumerate() {
         let lineages = heads.entry(child.tunnel).or_default();
-        let predecessor = (0..lineages.len())
-            .filter(|&l| renews(evidence, &children[lineages[l].head], child))
-            .min_by_key(|&l| (distance(evidence, &children[lineages[l].head], child), l));
+        let head = |l: usize| &children[lineages[l].head];
+        let told = (0..lineages.len()).find(|&l| says_so(evidence, head(l), child));
+        let predecessor = told.or_else(|| {
+            (0..lineages.len())
+                .filter(|&l| renews(evidence, head(l), child))
+                .min_by_key(|&l| (distance(evidence, head(l), child), l))
+        });
         match predecessor {
             Some(l) => {
                 let lineage = &mut lineages[l];
@@ -76,13 +80,31 @@ fn sa_of<'a>(evidence: &Evidence<'a>, child: &ChildSa, d: usize) -> Option<&'a A
     child.sa[d].map(|sa| &evidence.associations[sa])
 }
 
+/// IKEv2 names the SA that a CREATE_CHILD_SA renews (REKEY_SA, RFC 7296 §1.3.3).
+fn says_so(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let Some(exchange) = new.exchange.map(|e| &evidence.exchanges[e]) else {
+        return false;
+    };
+    (0..2)
+        .filter_map(|d| sa_of(evidence, old, d))
+        .any(|a| exchange.rekeys.contains(&a.spi))
+}
+
 /// Whether `new` takes over from `old`.
 fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     if old.exchange.is_some() && old.exchange == new.exchange {
         return false; // two pairs of one exchange stand side by side
     }
+    if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e])) {
+        return false;
+    }
     let beside = (0..2).any(|d| carries_on(evidence, old, new, d));
     !beside && !new_connection(evidence, old, new)
+}
+
+/// A CREATE_CHILD_SA that could be read and names nothing to renew makes an SA beside the others (RFC 7296 §1.3.1).
+fn adds_a_child(exchange: &crate::ike::timeline::Exchange) -> bool {
+    exchange.kind == ExchangeKind::CreateChildSa && exchange.decrypted && exchange.rekeys.is_empty()
 }
 
 fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {

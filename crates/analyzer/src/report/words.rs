@@ -64,16 +64,24 @@ pub(crate) fn trigger(t: &Trigger) -> String {
 /// The rule of a trigger in full, for a tool tip or a wide table.
 pub(crate) fn trigger_in_full(t: &Trigger) -> String {
     let mut parts = Vec::new();
+    let of = |limit: Option<u64>, unit: &str| {
+        limit.map_or_else(
+            || ", no limit on the wire".into(),
+            |l| format!(" of {} {unit}", format::count(l)),
+        )
+    };
     if let Some(bytes) = t.bytes {
-        let limit = or_unknown(t.limit_kilobytes, |kb| format!("{} kB", format::count(kb)));
-        parts.push(format!("{} of {limit}", format::bytes(bytes)));
+        parts.push(format!("{}{}", format::bytes(bytes), of(t.limit_kilobytes, "kB")));
     }
     if let Some(counting) = &t.counting {
         parts.push(format!("counting {}", clean::line(counting)));
     }
     if let Some(age) = t.age_s {
-        let limit = or_unknown(t.limit_seconds, |s| format!("{} s", format::count(s)));
-        parts.push(format!("age {} of {limit}", format::seconds(age)));
+        parts.push(format!(
+            "age {}{}",
+            format::seconds(age),
+            of(t.limit_seconds, "s")
+        ));
     }
     parts.join("; ")
 }

@@ -1,11 +1,12 @@
 //! One SA, one direction, while the capture is read.
 
-use crate::algorithm::Transform;
+use crate::algorithm::{Encryption, Integrity, Transform};
 use crate::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
 use crate::esp::cipher::{EspCipher, Icv};
 use crate::keylog::KeyOrigin;
 use crate::sa::sequence::SequenceTracker;
 use crate::sa::tunnel::TunnelIndex;
+use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use crate::time::Timestamp;
 use std::net::IpAddr;
@@ -18,8 +19,43 @@ pub struct AssignedKey {
     pub cipher: Arc<EspCipher>,
     /// What it is.
     pub transform: Transform,
+    /// Encryption key, with salt where the transform has one.
+    pub encryption_key: SecretBytes,
+    /// Integrity key; empty for an AEAD.
+    pub integrity_key: SecretBytes,
     /// Where the keys stand.
     pub origin: KeyOrigin,
+}
+
+impl AssignedKey {
+    /// Keys a transform; `None` where the keys do not have its lengths.
+    pub fn new(
+        encryption: Encryption,
+        encryption_key: &SecretBytes,
+        integrity: Integrity,
+        integrity_key: &SecretBytes,
+        origin: &KeyOrigin,
+    ) -> Option<Self> {
+        let cipher = EspCipher::new(
+            encryption,
+            encryption_key.expose(),
+            integrity,
+            integrity_key.expose(),
+        )
+        .ok()?;
+        let key_len = Some(encryption_key.len().saturating_sub(encryption.salt_len()));
+        Some(AssignedKey {
+            cipher: Arc::new(cipher),
+            transform: Transform {
+                encryption,
+                key_len,
+                integrity,
+            },
+            encryption_key: encryption_key.clone(),
+            integrity_key: integrity_key.clone(),
+            origin: origin.clone(),
+        })
+    }
 }
 
 /// Packet and byte counts of an SA.
@@ -82,6 +118,8 @@ pub struct Association {
     pub sequence: SequenceTracker,
     /// Trials of candidate keys so far.
     pub trials: u32,
+    /// Packets handed to the decoder so far; ahead of `counters` by what is still in its batches.
+    pub queued: u64,
 }
 
 impl Association {
@@ -118,6 +156,7 @@ impl Association {
             },
             sequence: SequenceTracker::default(),
             trials: 0,
+            queued: 0,
         }
     }
 

@@ -1,16 +1,15 @@
 //! All SAs of a capture. Bounded: [`SaDatabase::MAX_SAS`].
 
 use crate::analysis::{Direction, Encapsulation, KeyStatus};
-use crate::esp::cipher::EspCipher;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
 use crate::keylog::{EspKeyIndex, KeyMaterial};
 use crate::sa::association::{AssignedKey, Association};
+use crate::sa::mine::Mining;
 use crate::sa::prove::{self, Specimen};
 use crate::sa::tunnel::TunnelIndex;
 use crate::spi::{IpsecProtocol, SaId, Spi};
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 /// Index in [`SaDatabase::associations`].
 pub type SaIndex = usize;
@@ -35,7 +34,8 @@ pub struct SaContext {
 pub struct SaDatabase {
     associations: Vec<Association>,
     newest: HashMap<SaId, SaIndex>,
-    derived: HashMap<SaIndex, AssignedKey>,
+    derived: HashMap<SaIndex, Vec<AssignedKey>>,
+    mining: Mining,
     by_tunnel: HashMap<TunnelIndex, Vec<SaIndex>>,
     keys: KeyMaterial,
     index: EspKeyIndex,
@@ -51,6 +51,7 @@ impl SaDatabase {
             associations: Vec::new(),
             newest: HashMap::new(),
             derived: HashMap::new(),
+            mining: Mining::default(),
             by_tunnel: HashMap::new(),
             index: EspKeyIndex::new(&keys),
             keys,
@@ -140,13 +141,13 @@ impl SaDatabase {
         Some(sa)
     }
 
-    /// An exchange names an SA. `keys`: derived ones, where phase-1 secrets allow.
+    /// An exchange names an SA. `keys`: derived ones, where phase-1 secrets allow, likeliest first.
     pub fn announce(
         &mut self,
         context: SaContext,
         child: &NegotiatedSa,
         exchange: usize,
-        keys: Option<&ChildKeys>,
+        keys: &[ChildKeys],
     ) -> Option<SaIndex> {
         if child.protocol != IpsecProtocol::Esp {
             return None;
@@ -162,28 +163,16 @@ impl SaDatabase {
         association.exchange = Some(exchange);
         association.negotiated = child.transform.or(association.negotiated);
         association.mode = child.mode.or(association.mode);
-        if let (Some(keys), Some(transform)) = (keys, child.transform)
-            && let Ok(cipher) = EspCipher::new(
-                transform.encryption,
-                keys.encryption.expose(),
-                transform.integrity,
-                keys.integrity.expose(),
-            )
-        {
-            let key_len = Some(
-                keys.encryption
-                    .len()
-                    .saturating_sub(transform.encryption.salt_len()),
-            );
-            let transform = crate::algorithm::Transform { key_len, ..transform };
-            let assigned = AssignedKey {
-                cipher: Arc::new(cipher),
-                transform,
-                origin: keys.origin.clone(),
+        if let Some(t) = child.transform {
+            let keyed = |k: &ChildKeys| {
+                AssignedKey::new(t.encryption, &k.encryption, t.integrity, &k.integrity, &k.origin)
             };
-            self.derived.insert(sa, assigned);
-            // What was tried before may fit now.
-            association.trials = 0;
+            let derived: Vec<AssignedKey> = keys.iter().filter_map(keyed).collect();
+            if !derived.is_empty() {
+                self.derived.insert(sa, derived);
+                // What was tried before may fit now.
+                association.trials = 0;
+            }
         }
         Some(sa)
     }
@@ -202,7 +191,13 @@ impl SaDatabase {
         let claims = self
             .index
             .candidates(&self.keys, association.src, association.dst, association.spi);
-        let found = prove::search(claims, self.derived.get(&sa), association.negotiated, specimen);
+        let derived = self.derived.get(&sa).map_or(&[][..], Vec::as_slice);
+        let mut found = prove::search(claims, derived, association.negotiated, specimen);
+        if !found.proven
+            && let Some(mined) = self.mining.seek(&self.keys, association, specimen)
+        {
+            (found.key, found.proven) = (Some(mined), true);
+        }
         association.proven = found.proven;
         association.key_hint = found.hint;
         association.hint_origin = found.hint_origin;
@@ -218,7 +213,7 @@ impl SaDatabase {
             return None;
         }
         let claims = self.index.candidates(&self.keys, old.src, old.dst, old.spi);
-        let found = prove::search(claims, None, None, specimen);
+        let found = prove::search(claims, &[], None, specimen);
         if !found.proven {
             return None;
         }
@@ -243,12 +238,18 @@ impl SaDatabase {
                 .index
                 .candidates(&self.keys, association.src, association.dst, association.spi)
                 .filter(|claim| claim.spi.is_some());
-            let found = prove::search(claims, self.derived.get(&sa), association.negotiated, nothing);
+            let derived = self.derived.get(&sa).map_or(&[][..], Vec::as_slice);
+            let found = prove::search(claims, derived, association.negotiated, nothing);
             let association = &mut self.associations[sa];
             association.key = found.key;
             association.key_hint = found.hint;
             association.hint_origin = found.hint_origin;
         }
+    }
+
+    /// Trials that mining made, and whether its bound ended a search.
+    pub fn mining_effort(&self) -> (u64, bool) {
+        self.mining.effort()
     }
 
     /// True where any key of any kind was claimed for an SA that has packets, and none fitted.

@@ -6,6 +6,7 @@
 
 pub mod association;
 pub mod database;
+pub mod mine;
 pub mod prove;
 pub mod sequence;
 pub mod tunnel;

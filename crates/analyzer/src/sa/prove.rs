@@ -1,12 +1,11 @@
 //! Which claimed key fits an SA: the ICV decides (RFC 4303 §3.4.4). A wrong key of a 96-bit ICV passes one packet with
 //! probability 2⁻⁹⁶.
 
-use crate::algorithm::{Encryption, Integrity, Transform};
+use crate::algorithm::{Integrity, Transform};
 use crate::analysis::KeyStatus;
-use crate::esp::cipher::{EspCipher, Icv};
+use crate::esp::cipher::Icv;
 use crate::keylog::{EspKey, KeyDefect, KeyOrigin};
 use crate::sa::association::AssignedKey;
-use std::sync::Arc;
 
 /// Most candidate keys that are tried on one packet.
 pub const MAX_TRIALS_PER_PACKET: u32 = 4_096;
@@ -38,7 +37,7 @@ pub struct Finding {
 /// Tries `claims` (best first), then `derived`, on one packet.
 pub fn search<'k>(
     claims: impl Iterator<Item = &'k EspKey>,
-    derived: Option<&AssignedKey>,
+    derived: &[AssignedKey],
     negotiated: Option<Transform>,
     specimen: Specimen<'_>,
 ) -> Finding {
@@ -72,7 +71,7 @@ pub fn search<'k>(
             }
         }
     }
-    if let Some(derived) = derived {
+    for derived in derived {
         if fits(derived, specimen, &mut finding.trials) {
             return Finding {
                 key: Some(derived.clone()),
@@ -80,7 +79,9 @@ pub fn search<'k>(
                 ..finding
             };
         }
-        finding.key.get_or_insert_with(|| derived.clone());
+    }
+    if finding.key.is_none() {
+        finding.key = derived.first().cloned();
     }
     if rivals > 0 {
         finding.hint = KeyStatus::Conflict;
@@ -106,77 +107,22 @@ fn fits(key: &AssignedKey, specimen: Specimen<'_>, trials: &mut u32) -> bool {
 
 /// The transforms that a claim can mean: what it says, else what IKE negotiated, else by the lengths of its keys.
 fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
-    let encryptions = match (claim.encryption, negotiated) {
-        (Some(e), _) => vec![e],
-        (None, Some(t)) => vec![t.encryption],
-        (None, None) => encryptions_by_length(claim.encryption_key.len(), claim.integrity_key.is_empty()),
-    };
-    let mut readings = Vec::new();
-    for encryption in encryptions {
-        for integrity in integrities(claim, encryption, negotiated) {
-            let keys = (claim.encryption_key.expose(), claim.integrity_key.expose());
-            if let Ok(cipher) = EspCipher::new(encryption, keys.0, integrity, keys.1) {
-                let key_len = Some(claim.encryption_key.len().saturating_sub(encryption.salt_len()));
-                readings.push(AssignedKey {
-                    cipher: Arc::new(cipher),
-                    transform: Transform {
-                        encryption,
-                        key_len,
-                        integrity,
-                    },
-                    origin: claim.origin.clone(),
-                });
-            }
-        }
+    let mut transforms = claim.transforms();
+    if let (Some(t), None) = (negotiated, claim.encryption) {
+        let first = (t.encryption, t.integrity);
+        transforms.retain(|other| *other != first);
+        transforms.insert(0, first);
     }
-    readings
-}
-
-fn integrities(claim: &EspKey, encryption: Encryption, negotiated: Option<Transform>) -> Vec<Integrity> {
-    if encryption.is_aead() {
-        return vec![Integrity::None];
-    }
-    if let Some(integrity) = claim.integrity {
-        return vec![integrity];
-    }
-    if let Some(t) = negotiated
-        && t.integrity.key_len() == claim.integrity_key.len()
-    {
-        return vec![t.integrity];
-    }
-    integrities_by_length(claim.integrity_key.len())
-}
-
-fn encryptions_by_length(len: usize, aead: bool) -> Vec<Encryption> {
-    match (len, aead) {
-        (0, _) => vec![Encryption::Null],
-        (20 | 28 | 36, true) => vec![
-            Encryption::AesGcm { icv: 16 },
-            Encryption::AesGcm { icv: 12 },
-            Encryption::AesGcm { icv: 8 },
-            Encryption::ChaCha20Poly1305,
-            Encryption::AesGmac,
-        ],
-        (19 | 27 | 35, true) => [16, 12, 8].map(|icv| Encryption::AesCcm { icv }).to_vec(),
-        (20 | 28 | 36, false) => vec![Encryption::AesCtr],
-        (8, false) => vec![Encryption::DesCbc],
-        (24, false) => vec![
-            Encryption::AesCbc,
-            Encryption::TripleDesCbc,
-            Encryption::CamelliaCbc,
-        ],
-        _ => vec![Encryption::AesCbc, Encryption::CamelliaCbc],
-    }
-}
-
-fn integrities_by_length(len: usize) -> Vec<Integrity> {
-    match len {
-        0 => vec![Integrity::None],
-        16 => vec![Integrity::HmacMd5_96, Integrity::AesXcbc96, Integrity::AesCmac96],
-        20 => vec![Integrity::HmacSha1_96],
-        32 => vec![Integrity::HmacSha256_128, Integrity::HmacSha256_96],
-        48 => vec![Integrity::HmacSha384_192],
-        64 => vec![Integrity::HmacSha512_256],
-        _ => Vec::new(),
-    }
+    transforms
+        .into_iter()
+        .filter_map(|(encryption, integrity)| {
+            let integrity = if encryption.is_aead() {
+                Integrity::None
+            } else {
+                integrity
+            };
+            let keys = (&claim.encryption_key, &claim.integrity_key);
+            AssignedKey::new(encryption, keys.0, integrity, keys.1, &claim.origin)
+        })
+        .collect()
 }

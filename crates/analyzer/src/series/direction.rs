@@ -1,7 +1,7 @@
 //! One direction of one tunnel.
 
 use super::gaps::GapRecorder;
-use super::{BASE_BIN_NANOS, DOCUMENT_BIN_NANOS, MAX_BINS, MAX_DOCUMENT_BINS, MAX_GAPS};
+use super::{BASE_BIN_NANOS, DOCUMENT_BIN_NANOS, MAX_DOCUMENT_BINS, MAX_GAPS};
 use crate::analysis::{Direction, RekeySeries};
 use crate::impact::Traffic;
 use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -48,8 +48,9 @@ impl DirectionSeries {
         }
     }
 
-    pub(super) fn record(&mut self, time: Timestamp, new: u32, outer: u32) {
-        let index = self.index_for(time);
+    /// Counts a packet; where it needs a bin beyond `most_bins` (at least 2), bins get coarser.
+    pub(super) fn record(&mut self, time: Timestamp, new: u32, outer: u32, most_bins: usize) {
+        let index = self.index_for(time, most_bins);
         if let Some(bin) = self.bins.get_mut(index) {
             bin.add(Bin { new, outer });
         }
@@ -59,7 +60,7 @@ impl DirectionSeries {
     }
 
     /// The bin of `time`, which is made where it is missing.
-    fn index_for(&mut self, time: Timestamp) -> usize {
+    fn index_for(&mut self, time: Timestamp, most_bins: usize) -> usize {
         let offset = time.nanos_since(self.start);
         let end = self.base_nanos.saturating_mul(self.bins.len() as i64);
         if offset < -FARTHEST_NANOS {
@@ -71,19 +72,19 @@ impl DirectionSeries {
             return self.bins.len().saturating_sub(1);
         }
         if offset < 0 {
-            self.prepend(offset.unsigned_abs())
+            self.prepend(offset.unsigned_abs(), most_bins)
         } else {
-            self.append(offset.unsigned_abs())
+            self.append(offset.unsigned_abs(), most_bins)
         }
     }
 
-    fn append(&mut self, offset: u64) -> usize {
+    fn append(&mut self, offset: u64, most_bins: usize) -> usize {
         loop {
             let index = (offset / self.base_nanos.unsigned_abs()) as usize;
             if index < self.bins.len() {
                 return index;
             }
-            if index < MAX_BINS {
+            if index < most_bins {
                 self.bins.resize(index + 1, Bin::default());
                 return index;
             }
@@ -92,11 +93,11 @@ impl DirectionSeries {
     }
 
     /// Moves the start back by at least `before` nanoseconds.
-    fn prepend(&mut self, before: u64) -> usize {
+    fn prepend(&mut self, before: u64, most_bins: usize) -> usize {
         loop {
             // Pairs of base bins, so that the start stays a multiple of 10 ms.
             let pairs = before.div_ceil(2 * self.base_nanos.unsigned_abs()) as usize;
-            if self.bins.len() + 2 * pairs <= MAX_BINS {
+            if self.bins.len() + 2 * pairs <= most_bins {
                 for _ in 0..2 * pairs {
                     self.bins.push_front(Bin::default());
                 }

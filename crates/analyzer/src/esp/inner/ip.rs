@@ -37,10 +37,7 @@ impl Walk<'_> {
                 self.inner.layers = self.inner.layers.with(Layers::IPCOMP);
                 self.ip_comp()
             }
-            PROTOCOL_L2TPV3 => {
-                self.inner.layers = self.inner.layers.with(Layers::L2TP);
-                Err("L2TPv3")
-            }
+            PROTOCOL_L2TPV3 => self.l2tpv3(),
             // RFC 4303 §2.6: in ESP this is a dummy packet, to be discarded.
             PROTOCOL_NO_NEXT_HEADER => {
                 self.cut_to(0);

@@ -1,4 +1,5 @@
-//! L2TPv2 (RFC 2661 §3.1, §3.2) and PPP (RFC 1661, framing of RFC 1662 §3.1).
+//! L2TPv2 (RFC 2661 §3.1, §3.2), L2TPv3 (RFC 3931 §4.1) with Ethernet inside (RFC 4719), and PPP (RFC 1661, framing of
+//! RFC 1662 §3.1).
 
 use super::{Control, Layer, Layers, Step, Walk};
 
@@ -32,7 +33,9 @@ impl Walk<'_> {
             return self.l2tp_control();
         }
         if flags & 15 != 2 {
-            return Err("L2TPv3");
+            // RFC 3931 §4.1.2.1: version, reserved, then as over IP.
+            self.skip(4).ok_or("L2TPv3")?;
+            return self.l2tpv3();
         }
         if flags & LENGTH != 0 {
             let &[_, _, l0, l1] = self.peek::<4>().ok_or("L2TP")?;
@@ -47,6 +50,48 @@ impl Walk<'_> {
             self.skip(usize::from(pad)).ok_or("L2TP")?;
         }
         Ok(Some(Layer::Ppp))
+    }
+
+    /// From the session ID on. The lengths of cookie and sublayer are negotiated and not on the wire, and neither is what
+    /// is inside: an Ethernet frame is taken for one when a choice of lengths makes sense of it. (The smallest: four
+    /// bytes more make sense too when they pass over a VLAN tag.)
+    pub(super) fn l2tpv3(&mut self) -> Step {
+        self.inner.layers = self.inner.layers.with(Layers::L2TP);
+        let session = u32::from_be_bytes(*self.take::<4>().ok_or("L2TPv3")?);
+        if session == 0 {
+            self.inner.control = Some(Control::L2tp(None));
+            return Err("L2TP control");
+        }
+        let before_frame = [0, 4, 8, 12]
+            .into_iter()
+            .find(|len| self.is_ethernet_at(*len))
+            .ok_or("L2TPv3")?;
+        self.skip(before_frame).ok_or("L2TPv3")?;
+        Ok(Some(Layer::Ethernet))
+    }
+
+    /// An IP packet that ends where the frame does, or before its padding to the smallest frame (IEEE 802.3: 60 bytes).
+    fn is_ethernet_at(&self, offset: usize) -> bool {
+        const HEADER_LEN: usize = 14;
+        const SMALLEST_FRAME: usize = 60;
+        let frame_len = self.len.saturating_sub(offset);
+        let packet = match self.bytes.get(offset + 12..) {
+            Some([0x81, 0, _, _, rest @ ..] | rest) => rest,
+            None => return false,
+        };
+        let tag_len = if self.bytes.get(offset + 12..offset + 14) == Some(&[0x81, 0]) {
+            4
+        } else {
+            0
+        };
+        let ip_len = match *packet {
+            [0x08, 0x00, 0x45..0x50, _, l0, l1, ..] => usize::from(u16::from_be_bytes([l0, l1])),
+            [0x86, 0xdd, 0x60..0x70, _, _, _, l0, l1, ..] => usize::from(u16::from_be_bytes([l0, l1])) + 40,
+            [0x08, 0x06, 0x00, 0x01, 0x08, 0x00, ..] => 28,
+            _ => return false,
+        };
+        let used = HEADER_LEN + tag_len + ip_len;
+        used == frame_len || used < frame_len && frame_len <= SMALLEST_FRAME
     }
 
     fn l2tp_control(&mut self) -> Step {

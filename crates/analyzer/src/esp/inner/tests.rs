@@ -130,6 +130,11 @@ fn flow(protocol: u8, addresses: (IpAddr, IpAddr), src_port: u16, dst_port: u16)
 }
 
 #[test]
+fn what_is_handed_on_per_packet_is_small() {
+    assert!(size_of::<Inner>() <= 128, "{}", size_of::<Inner>());
+}
+
+#[test]
 fn transport_mode_takes_the_outer_addresses() {
     let inner = walked(6, &tcp(0x18, &[], b"hello"));
     assert_eq!(inner.flow, flow(6, OUTER, 12345, 5201));
@@ -177,6 +182,35 @@ fn only_the_prefix_is_needed() {
     assert_eq!(
         (inner.flow, inner.transport_bytes),
         (flow(6, INNER, 12345, 5201), 1000)
+    );
+}
+
+#[test]
+fn ethernet_in_l2tpv3_with_any_cookie() {
+    let frame = ethernet(&[8, 0], &ipv4(17, &udp(1, 2, &[9; 60])));
+    let tagged = ethernet(&[0x81, 0, 0, 5, 8, 0], &ipv4(17, &udp(1, 2, &[9; 60])));
+    let smallest = [ethernet(&[8, 0], &ipv4(17, &udp(1, 2, b"x"))), vec![0; 17]].concat();
+    let layers = Layers::L2TP.with(Layers::ETHERNET);
+    for (frame, bytes) in [(frame, 60), (tagged, 60), (smallest, 1)] {
+        for cookie in [0, 4, 8] {
+            let data = [&[0, 0, 0, 7][..], &[0xc0; 8][..cookie], &frame].concat();
+            let over_ip = walked(115, &data);
+            assert_eq!(
+                (over_ip.flow, over_ip.layers, over_ip.transport_bytes),
+                (flow(17, INNER, 1, 2), layers, bytes)
+            );
+            let over_udp = walked(17, &udp(1701, 1701, &[&[0, 3, 0, 0], data.as_slice()].concat()));
+            assert_eq!((over_udp.flow, over_udp.layers), (over_ip.flow, layers));
+        }
+    }
+    let control = walked(115, &[0, 0, 0, 0, 0xc8, 3, 0, 12]);
+    assert_eq!(
+        (control.control, control.stopped_at),
+        (Some(Control::L2tp(None)), Some("L2TP control"))
+    );
+    assert_eq!(
+        walked(115, &[&[0, 0, 0, 7][..], &[0x5a; 80]].concat()).stopped_at,
+        Some("L2TPv3")
     );
 }
 
@@ -406,7 +440,6 @@ fn named_where_the_walk_stops() {
         (50, &[1, 2, 3, 4, 0, 0, 0, 1, 9][..], "ESP in ESP"),
         (108, &[6, 0, 0, 3, 1, 2, 3], "IPComp"),
         (108, &[6, 0, 0, 2, 0xff, 2, 3], "IPComp"),
-        (115, &[0, 0, 0, 1, 0, 0], "L2TPv3"),
         (4, &[0x75; 40], "IPv4"),
         (47, &[0x40, 0, 8, 0, 0, 0, 0, 0], "GRE source routing"),
     ] {

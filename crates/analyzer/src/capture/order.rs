@@ -1,0 +1,45 @@
+//! Integers in either byte order.
+
+/// The byte order of a file or section. Readers answer `None` behind the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Little,
+    Big,
+}
+
+impl Order {
+    fn bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+        bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+    }
+
+    pub(super) fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {
+        Self::bytes(bytes, at).map(|b| {
+            if self == Order::Big {
+                u16::from_be_bytes(b)
+            } else {
+                u16::from_le_bytes(b)
+            }
+        })
+    }
+
+    #[inline]
+    pub(super) fn u32(self, bytes: &[u8], at: usize) -> Option<u32> {
+        Self::bytes(bytes, at).map(|b| {
+            if self == Order::Big {
+                u32::from_be_bytes(b)
+            } else {
+                u32::from_le_bytes(b)
+            }
+        })
+    }
+
+    pub(super) fn u64(self, bytes: &[u8], at: usize) -> Option<u64> {
+        Self::bytes(bytes, at).map(|b| {
+            if self == Order::Big {
+                u64::from_be_bytes(b)
+            } else {
+                u64::from_le_bytes(b)
+            }
+        })
+    }
+}

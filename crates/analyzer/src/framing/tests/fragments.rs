@@ -1,0 +1,246 @@
+//! Fragments: in any order, doubled, overlapping, stale, impossible, cut, and too many.
+
+use super::*;
+
+/// Fragments of an IPv4 payload with the given sizes (multiples of eight but for the last).
+pub(super) fn fragments_v4(id: u16, protocol: u8, payload: &[u8], size: usize) -> Vec<Vec<u8>> {
+    let mut offset = 0;
+    let pieces: Vec<&[u8]> = payload.chunks(size).collect();
+    pieces
+        .iter()
+        .enumerate()
+        .map(|(i, piece)| {
+            let more = if i + 1 < pieces.len() { 0x2000 } else { 0 };
+            let packet = ipv4_with(protocol, (id, more | (offset / 8) as u16), &[], piece);
+            offset += piece.len();
+            packet
+        })
+        .collect()
+}
+
+fn fragments_v6(id: u32, next: u8, payload: &[u8], size: usize) -> Vec<Vec<u8>> {
+    let mut offset = 0_u16;
+    let pieces: Vec<&[u8]> = payload.chunks(size).collect();
+    pieces
+        .iter()
+        .enumerate()
+        .map(|(i, piece)| {
+            let more = u16::from(i + 1 < pieces.len());
+            let mut part = vec![next, 0];
+            part.extend((offset | more).to_be_bytes());
+            part.extend(id.to_be_bytes());
+            part.extend(*piece);
+            offset += piece.len() as u16;
+            ipv6(44, &part)
+        })
+        .collect()
+}
+
+/// A decoder that is given fragments at chosen times.
+#[derive(Default)]
+pub(super) struct Bench {
+    framing: Framing,
+    diagnostics: Diagnostics,
+}
+
+impl Bench {
+    pub(super) fn give(&mut self, seconds: f64, ip: &[u8]) -> Option<Got> {
+        let mut frame = frame(types::RAW, ip);
+        frame.time = frame.time.plus_seconds(seconds);
+        decode_with(&mut self.framing, &frame, &mut self.diagnostics)
+    }
+
+    fn counts(&mut self) -> Vec<(&'static str, u64)> {
+        self.framing.finish(&mut self.diagnostics);
+        self.diagnostics.iter().map(|d| (d.kind, d.count)).collect()
+    }
+}
+
+#[test]
+fn fragments_in_any_order_become_one_datagram() {
+    let body = udp(4500, 4500, &esp(1400));
+    let v4 = fragments_v4(77, 17, &body, 504);
+    let v6 = fragments_v6(77, 17, &body, 504);
+    for (pieces, header) in [(v4, 20), (v6, 48)] {
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let mut bench = Bench::default();
+            assert_eq!(bench.give(0.0, &pieces[order[0]]), None);
+            assert_eq!(bench.give(0.1, &pieces[order[1]]), None);
+            let got = bench.give(0.2, &pieces[order[2]]).unwrap();
+            assert_eq!(
+                (got.kind, &got.bytes, got.udp),
+                ("ESP", &esp(1400), Some((4500, 4500)))
+            );
+            assert_eq!((got.fragments, got.wire_len, got.cut), (3, 1400, false));
+            assert_eq!(got.outer_bytes, 1408 + 3 * header);
+            assert_eq!(got.largest_fragment, 504 + header);
+            assert_eq!(bench.counts(), []);
+        }
+    }
+}
+
+#[test]
+fn an_extension_header_behind_the_fragment_header_is_stepped_over() {
+    let body = [&[50, 0, 1, 4, 0, 0, 0, 0][..], &esp(100)].concat();
+    let pieces = fragments_v6(5, 60, &body, 64);
+    let mut bench = Bench::default();
+    assert_eq!(bench.give(0.0, &pieces[0]), None);
+    let got = bench.give(0.0, &pieces[1]).unwrap();
+    assert_eq!((got.kind, got.bytes), ("ESP", esp(100)));
+}
+
+#[test]
+fn duplicates_and_overlaps_do_not_change_what_came_first() {
+    let body = esp(1000);
+    let pieces = fragments_v4(9, 50, &body, 504);
+    let mut bench = Bench::default();
+    assert_eq!(bench.give(0.0, &pieces[0]), None);
+    assert_eq!(bench.give(0.0, &pieces[0]), None);
+    // Bytes 400 to 504 again, with another content.
+    let overlap = ipv4_with(50, (9, 0x2000 | 50), &[], &[0xee; 160]);
+    assert_eq!(bench.give(0.0, &overlap), None);
+    let got = bench.give(0.0, &pieces[1]).unwrap();
+    assert_eq!(got.bytes[..504], body[..504]);
+    assert_eq!(got.bytes[504..560], [0xee; 56]);
+    assert_eq!(got.bytes[560..], body[560..]);
+    // The copies of a capture point that sees everything twice.
+    assert_eq!(bench.give(0.001, &pieces[1]), None);
+    assert_eq!(
+        bench.counts(),
+        [("duplicate_fragment", 2), ("overlapping_fragment", 2)]
+    );
+}
+
+#[test]
+fn a_stale_fragment_does_not_meet_the_next_datagram_of_its_number() {
+    let (old, new) = (
+        fragments_v4(9, 50, &esp(1000), 504),
+        fragments_v4(9, 50, &[0x11; 1000], 504),
+    );
+    for later in [6.0, -6.0] {
+        let mut bench = Bench::default();
+        assert_eq!(bench.give(0.0, &old[0]), None);
+        assert_eq!(bench.give(later, &new[0]), None);
+        assert_eq!(bench.give(later, &new[1]).unwrap().bytes, vec![0x11; 1000]);
+        // The number is free again a second after a datagram that was finished.
+        assert_eq!(bench.give(later + 1.5, &old[0]), None);
+        assert_eq!(bench.give(later + 1.5, &old[1]).unwrap().bytes, esp(1000));
+        assert_eq!(bench.counts(), [("incomplete_datagram", 1)]);
+    }
+}
+
+#[test]
+fn fragments_of_different_datagrams_do_not_mix() {
+    let (a, b) = (
+        fragments_v4(1, 50, &esp(1000), 504),
+        fragments_v4(2, 50, &[0x11; 1000], 504),
+    );
+    let udp = fragments_v4(1, 17, &[0x22; 1000], 504);
+    let mut bench = Bench::default();
+    for first in [&a[0], &b[0], &udp[0]] {
+        assert_eq!(bench.give(0.0, first), None);
+    }
+    assert_eq!(bench.give(0.0, &b[1]).unwrap().bytes, vec![0x11; 1000]);
+    assert_eq!(bench.give(0.0, &a[1]).unwrap().bytes, esp(1000));
+    assert_eq!(bench.counts(), [("incomplete_datagram", 1)]);
+}
+
+#[test]
+fn impossible_fragments_are_counted() {
+    let mut bench = Bench::default();
+    // Not a multiple of eight; without payload; beyond 65,535 bytes.
+    for bad in [
+        ipv4_with(50, (1, 0x2000), &[], &[1; 13]),
+        ipv4_with(50, (1, 0x2000), &[], &[]),
+        ipv4_with(50, (1, 0x1fff), &[], &[1; 16]),
+    ] {
+        assert_eq!(bench.give(0.0, &bad), None);
+    }
+    // Behind the end that the last fragment told.
+    assert_eq!(bench.give(0.0, &ipv4_with(50, (2, 2), &[], &[1; 8])), None);
+    assert_eq!(bench.give(0.0, &ipv4_with(50, (2, 0x2003), &[], &[1; 8])), None);
+    assert_eq!(bench.give(0.0, &ipv4_with(50, (2, 9), &[], &[1; 8])), None);
+    assert_eq!(
+        bench.counts(),
+        [("incomplete_datagram", 1), ("malformed_fragment", 5)]
+    );
+}
+
+#[test]
+fn fragments_that_the_snap_length_cut_give_what_is_before_the_first_hole() {
+    let pieces = fragments_v4(9, 50, &esp(1000), 504);
+    let mut bench = Bench::default();
+    for (i, piece) in pieces.iter().enumerate() {
+        let mut frame = frame(types::RAW, piece);
+        frame.data = &piece[..120];
+        let got = decode_with(&mut bench.framing, &frame, &mut bench.diagnostics);
+        assert_eq!(got.is_some(), i == 1);
+        if let Some(got) = got {
+            assert_eq!((got.kind, got.cut, got.wire_len), ("ESP", true, 1000));
+            assert_eq!((got.outer_bytes, got.bytes), (1040, esp(100)));
+        }
+    }
+}
+
+#[test]
+fn the_table_is_bounded() {
+    let mut bench = Bench::default();
+    // 20,000 first fragments of 1400 bytes within a second: the oldest give way.
+    for i in 0..20_000_u32 {
+        let mut first = fragments_v6(i, 50, &esp(1400), 1024).swap_remove(0);
+        first[39] = (i % 251) as u8;
+        assert_eq!(bench.give(f64::from(i) * 5e-5, &first), None);
+    }
+    assert!(
+        bench.framing.fragments.sizes().0 <= 4096,
+        "{:?}",
+        bench.framing.fragments.sizes()
+    );
+    // Large ones: the byte bound comes first.
+    let mut bench = Bench::default();
+    for id in 0..1000 {
+        for offset in (0..60_000_u32).step_by(12_000) {
+            let part = ipv4_with(50, (id, 0x2000 | (offset / 8) as u16), &[], &[1; 12_000]);
+            assert_eq!(bench.give(0.0, &part), None);
+        }
+    }
+    let (_, bytes) = bench.framing.fragments.sizes();
+    assert!(bytes <= 16 * 1024 * 1024 + 65_536, "{bytes}");
+    assert_eq!(bench.counts(), [("incomplete_datagram", 1000)]);
+    assert_eq!(bench.framing.fragments.sizes(), (0, 0));
+    // Every other eight bytes of one datagram.
+    for i in 0..4000 {
+        assert_eq!(
+            bench.give(0.0, &ipv4_with(50, (1, 0x2000 | (i * 2)), &[], &[1; 8])),
+            None
+        );
+    }
+    assert!(bench.counts().contains(&("too_many_fragments", 4000 - 256)));
+}
+
+proptest! {
+    #[test]
+    fn any_fragmentation_gives_the_datagram_back(
+        len in 9_usize..4000,
+        eights in 1_usize..100,
+        order in any::<u64>(),
+        six in any::<bool>(),
+    ) {
+        let body = esp(len);
+        let size = eights * 8;
+        let mut pieces = if six { fragments_v6(1, 50, &body, size) } else { fragments_v4(1, 50, &body, size) };
+        prop_assume!(pieces.len() > 1 && pieces.len() <= 256);
+        let count = pieces.len();
+        let mut state = order;
+        for i in (1..count).rev() {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            pieces.swap(i, (state >> 33) as usize % (i + 1));
+        }
+        let mut bench = Bench::default();
+        let got: Vec<Got> = pieces.iter().filter_map(|piece| bench.give(0.0, piece)).collect();
+        prop_assert_eq!(got.len(), 1);
+        prop_assert_eq!(&got[0].bytes, &body);
+        prop_assert_eq!(usize::from(got[0].fragments), count);
+        prop_assert_eq!(bench.counts(), []);
+    }
+}

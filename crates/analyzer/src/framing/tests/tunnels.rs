@@ -1,0 +1,114 @@
+//! The same packets in tunnels and mirror headers.
+
+use super::fragments::{Bench, fragments_v4};
+use super::*;
+
+/// The packet in each tunnel without a key, by name.
+pub(super) fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let v6 = ip[0] >> 4 == 6;
+    let kind: &[u8] = if v6 { &[0x86, 0xdd] } else { &[0x08, 0x00] };
+    let mirrored = ethernet(&[&[0x81, 0, 0, 5], kind].concat(), ip);
+    let in_ip = if v6 { 41 } else { 4 };
+    vec![
+        ("IP in IPv4", ipv4(in_ip, ip)),
+        ("IP in IPv6", ipv6(in_ip, ip)),
+        ("IP in IP in IP", ipv4(41, &ipv6(in_ip, ip))),
+        ("GRE", ipv4(47, &[&[0, 0], kind, ip].concat())),
+        (
+            "GRE with checksum, key, sequence",
+            ipv6(47, &[&[0xb0, 0], kind, &[9; 12], ip].concat()),
+        ),
+        (
+            "gretap",
+            ipv4(47, &[&[0x20, 0, 0x65, 0x58][..], &[9; 4], &mirrored].concat()),
+        ),
+        (
+            "ERSPAN I",
+            ipv4(47, &[&[0, 0, 0x88, 0xbe][..], &mirrored].concat()),
+        ),
+        (
+            "ERSPAN II",
+            ipv4(
+                47,
+                &[&[0x10, 0, 0x88, 0xbe, 0, 0, 0, 0, 0x10][..], &[0; 7], &mirrored].concat(),
+            ),
+        ),
+        (
+            "ERSPAN III",
+            ipv4(
+                47,
+                &[&[0x10, 0, 0x22, 0xeb, 0, 0, 0, 0, 0x20][..], &[0; 11], &mirrored].concat(),
+            ),
+        ),
+        (
+            "ERSPAN III with subheader",
+            ipv4(
+                47,
+                &[
+                    &[0x10, 0, 0x22, 0xeb, 0, 0, 0, 0, 0x20][..],
+                    &[0; 10],
+                    &[1],
+                    &[0; 8],
+                    &mirrored,
+                ]
+                .concat(),
+            ),
+        ),
+        (
+            "VXLAN",
+            ipv6(
+                17,
+                &udp(50_000, 4789, &[&[8, 0, 0, 0, 0, 0, 7, 0][..], &mirrored].concat()),
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn tunnels_are_looked_through_down_to_the_packet_that_carries_ipsec() {
+    for (name, ip, ..) in every_datagram() {
+        let expected = decode_ip(&ip);
+        for (tunnel, outer) in every_tunnel(&ip) {
+            assert_eq!(decode_ip(&outer), expected, "{name} in {tunnel}");
+            for cut in 20..outer.len() {
+                let mut frame = frame(types::RAW, &outer);
+                frame.data = &outer[..cut];
+                if let Some(got) = decode_with(&mut Framing::new(), &frame, &mut Diagnostics::default()) {
+                    assert!(
+                        expected.bytes.starts_with(&got.bytes),
+                        "{name} in {tunnel} cut at {cut}"
+                    );
+                }
+            }
+        }
+    }
+    let pieces = fragments_v4(1, 50, &esp(100), 64);
+    for (first, last) in every_tunnel(&pieces[0]).iter().zip(every_tunnel(&pieces[1])) {
+        let mut bench = Bench::default();
+        assert_eq!(bench.give(0.0, &first.1), None, "{}", last.0);
+        assert_eq!(bench.give(0.0, &last.1).unwrap().bytes, esp(100), "{}", last.0);
+    }
+}
+
+#[test]
+fn a_tunnel_with_other_content_keeps_its_name() {
+    let expected = [
+        "IP in IP", "IP in IP", "IP in IP", "GRE", "GRE", "GRE", "GRE", "GRE", "GRE", "GRE", "VXLAN",
+    ];
+    for inner in [ipv4(6, &[0; 40]), vec![0x40; 3]] {
+        for ((tunnel, outer), name) in every_tunnel(&inner).into_iter().zip(expected) {
+            let got = decode_ip(&outer);
+            assert_eq!(
+                (got.kind, got.outer_bytes as usize),
+                (name, outer.len()),
+                "{tunnel}"
+            );
+        }
+    }
+    let mut deep = ipv4(50, &esp(40));
+    for _ in 0..tunnel::MOST_TUNNELS {
+        deep = ipv4(4, &deep);
+    }
+    assert_eq!(decode_ip(&deep).kind, "ESP");
+    assert_eq!(decode_ip(&ipv4(4, &deep)).kind, "IP in IP");
+}

@@ -1,0 +1,67 @@
+-- Finds key logs: tests/keylog, samples, the lab. Uses `ls`, because plain Lua lists no folders.
+
+local corpus = {}
+
+function corpus.slurp(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+function corpus.exists(path)
+  local file = io.open(path, "rb")
+  if file then
+    file:close()
+  end
+  return file ~= nil
+end
+
+local function list(pattern)
+  local files = {}
+  local pipe = io.popen("ls -d " .. pattern .. " 2>/dev/null")
+  for line in pipe:lines() do
+    files[#files + 1] = line
+  end
+  pipe:close()
+  return files
+end
+
+-- The folder of the lab's captures, or nil.
+function corpus.lab(root)
+  for _, up in ipairs({ "/..", "/../..", "/../../..", "/../../../.." }) do
+    local found = list("'" .. root .. up .. "/shared/lab/captures'")
+    if found[1] then
+      return found[1]
+    end
+  end
+  return nil
+end
+
+-- Key logs of the shared corpus: the ones with an .expect beside them.
+function corpus.expected(root)
+  return list("'" .. root .. "'/tests/keylog/*.expect")
+end
+
+-- Every key log there is.
+function corpus.files(root)
+  local files = {}
+  local function add(pattern)
+    for _, path in ipairs(list(pattern)) do
+      if not string.find(path, "%.expect$") and not string.find(path, "%.md$") and not string.find(path, "%.py$") then
+        files[#files + 1] = path
+      end
+    end
+  end
+  add("'" .. root .. "'/tests/keylog/*.*")
+  add("'" .. root .. "'/samples/*.keylog")
+  local lab = corpus.lab(root)
+  if lab then
+    for _, pattern in ipairs({ "/*/xfrm.cli.log", "/*/charon.cli.log", "/*/keys.*" }) do
+      add("'" .. lab .. "'" .. pattern)
+    end
+  end
+  return files
+end
+
+return corpus

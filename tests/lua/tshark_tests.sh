@@ -1,0 +1,134 @@
+# Sourced by run: what is tried on one capture ($sample_trace, $sample_log).
+
+verified() { "$@" -r "$sample_trace" -Y 'rekeyscope.key_status == "verified"' -T fields -e frame.number 2>/dev/null | wc -l; }
+
+fresh
+all=$(verified plugin "$sample_log")
+if [ "$all" -gt 0 ]; then ok; else bad "no packet is verified"; fi
+
+# Sources of the log, in order.
+fresh
+export REKEYSCOPE_KEYLOG="$sample_log"
+expect "$(verified plugin "")" "$all" "REKEYSCOPE_KEYLOG"
+export REKEYSCOPE_KEYLOG=/nonexistent
+expect "$(verified plugin "$sample_log")" "$all" "the argument goes before REKEYSCOPE_KEYLOG"
+unset REKEYSCOPE_KEYLOG
+fresh
+printf 'keylog=%s\n' "$sample_log" >"$config/rekeyscope_state"
+expect "$(verified plugin "")" "$all" "the dialog's state file"
+fresh
+plugin /nonexistent -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
+expect "$(grep -c 'cannot read the key log' "$work/errors")" 1 "a missing log is named"
+
+# In the plugin folder, where Wireshark runs every file.
+fresh
+mkdir -p "$home/.local/lib/wireshark/plugins" "$config/plugins"
+cp -r "$work/lua" "$config/plugins/rekeyscope"
+cp -r "$work/lua" "$home/.local/lib/wireshark/plugins/rekeyscope"
+chmod -R a+rX "$home"
+export REKEYSCOPE_KEYLOG="$sample_log"
+expect "$(verified plain)" "$all" "installed as a plugin"
+plain -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
+expect "$(grep -c -i 'lua' "$work/errors")" 0 "no Lua error as a plugin ($(head -c 300 "$work/errors"))"
+unset REKEYSCOPE_KEYLOG
+
+# Another profile.
+fresh
+mkdir -p "$config/profiles/lab"
+chmod -R a+rwX "$config"
+count=$(plain -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" -X lua_script1:profile=lab -C lab \
+  -r "$sample_trace" -Y 'rekeyscope.key_status == "verified"' 2>/dev/null | wc -l)
+expect "$count" "$all" "profile=lab with -C lab"
+expect "$(ls "$config/profiles/lab" | grep -c -v -E 'preferences|recent')" 0 "nothing is left in the profile"
+
+# Persistent on request; the user's bytes stay, a second load replaces the first, forgetting is by loading no rows.
+fresh
+user_file "$OWN
+"
+for _ in 1 2; do
+  plain -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" -X lua_script1:mode=persistent \
+    -r "$sample_trace" -c 1 >/dev/null 2>&1
+done
+expect "$(tail -n 2 "$config/esp_sa")" "$OWN" "persistent: the user's rows"
+expect "$(grep -c '^# rekeyscope rows' "$config/esp_sa")" 1 "persistent: one section"
+expect "$(plain -o esp.enable_encryption_decode:TRUE -r "$sample_trace" -Y esp.protocol 2>/dev/null | wc -l)" \
+  "$(plain -r "$sample_trace" -Y esp 2>/dev/null | wc -l)" "persistent: decrypts without the plugin"
+
+# Killed between writing the rows and reading them; the next start mends it, with and without a log.
+for next in "" "$sample_log"; do
+  for own in "$OWN" none; do
+    fresh
+    [ "$own" = none ] || user_file "$own"
+    before=$(cd "$config" && stat -c '%n %i %a %Y' ./* 2>/dev/null)
+    plugin "$sample_log" -X lua_script:"$here/kill_now.lua" -r "$sample_trace" >/dev/null 2>&1
+    if grep -q 'rekeyscope temporary' "$config/esp_sa"; then ok; else bad "killed: the rows should still be there"; fi
+    plugin "$next" -r "$sample_trace" -c 1 >/dev/null 2>&1
+    expect "$(cd "$config" && stat -c '%n %i %a %Y' ./* 2>/dev/null)" "$before" "killed, then started with log '$next': files"
+    [ "$own" = none ] || expect "$(cat "$config/esp_sa")" "$own" "killed, then started with log '$next': the user's esp_sa"
+  done
+done
+# Killed at other moments.
+for delay in 0.02 0.05 0.08 0.12 0.2 0.3; do
+  fresh
+  user_file "$OWN"
+  # In the background, because bash prints a line about a foreground command that is killed.
+  timeout -s KILL "$delay" "${as_user[@]}" env HOME="$home" WIRESHARK_CONFIG_DIR="$config" "$TSHARK" \
+    -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" -r "$sample_trace" >/dev/null 2>&1 &
+  wait $! 2>/dev/null
+  plugin "" -r "$sample_trace" -c 1 >/dev/null 2>&1
+  expect "$(cat "$config/esp_sa"; ls "$config")" "${OWN}esp_sa" "killed after $delay s: the user's esp_sa"
+done
+# Programs that never open a capture.
+fresh
+user_file "$OWN"
+plugin "$sample_log" -G protocols >/dev/null 2>&1
+plugin "" -r "$sample_trace" -c 1 >/dev/null 2>&1
+expect "$(cat "$config/esp_sa"; ls "$config")" "${OWN}esp_sa" "tshark -G: the user's esp_sa"
+
+# Several at the same time in one configuration folder.
+fresh
+user_file "$OWN"
+for n in 1 2 3 4; do
+  plugin "$sample_log" -r "$sample_trace" -c 200 -Y 'rekeyscope.key_status == "verified"' >"$work/parallel$n" 2>/dev/null &
+  pids[n]=$!
+done
+for n in 1 2 3 4; do wait "${pids[n]}"; done
+expect "$(cat "$config/esp_sa"; ls "$config")" "${OWN}esp_sa" "four at a time: the user's esp_sa"
+few=$(plugin "$sample_log" -r "$sample_trace" -c 200 -Y 'rekeyscope.key_status == "verified"' 2>/dev/null | wc -l)
+for n in 1 2 3 4; do expect "$(wc -l <"$work/parallel$n")" "$few" "four at a time: packets that number $n verified"; done
+
+# A wrong key is named; a wrong row never reaches Wireshark.
+fresh
+sed 's/\(auth-trunc hmac(sha1) 0x\)..../\10000/; s/\("HMAC[^"]*","0x\)..../\10000/' "$sample_log" >"$work/wrong.log"
+chmod a+r "$work/wrong.log"
+plugin "$work/wrong.log" -r "$sample_trace" -Y 'rekeyscope.key_mismatch.expert && rekeyscope.key_status == "mismatch"' \
+  -T fields -e frame.number >"$work/mismatch" 2>/dev/null
+if [ "$(wc -l <"$work/mismatch")" -gt 0 ]; then ok; else bad "a wrong authentication key is not named"; fi
+fresh
+sed 's/\(enc cbc(aes) 0x\)../\1/' "$sample_log" >"$work/short.log"
+chmod a+r "$work/short.log"
+plugin "$work/short.log" -r "$sample_trace" -V -c 40 >"$work/verbose" 2>&1
+expect "$(grep -c -i 'dissector bug' "$work/verbose")" 0 "a short key causes no dissector bug"
+
+# Cost: user time of the same run with and without the plugin, smallest of five each.
+fresh
+plain_config=$config plain_home=$home
+plain -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" -X lua_script1:mode=persistent -r "$sample_trace" \
+  -c 1 >/dev/null 2>&1
+fresh
+user_time() { # CONFIG HOME COMMAND…
+  local TIMEFORMAT=%U
+  { time "${as_user[@]}" env HOME="$2" WIRESHARK_CONFIG_DIR="$1" "${@:3}" >/dev/null 2>&1; } 2>&1
+}
+without="" with=""
+for _ in 1 2 3 4 5; do
+  without+="$(user_time "$plain_config" "$plain_home" "$TSHARK" -o esp.enable_encryption_decode:TRUE \
+    -o esp.enable_authentication_check:TRUE -r "$sample_trace")"$'\n'
+  with+="$(user_time "$config" "$home" "$TSHARK" -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" \
+    -r "$sample_trace")"$'\n'
+done
+without=$(sort -n <<<"$without" | sed '/^$/d' | head -n 1)
+with=$(sort -n <<<"$with" | sed '/^$/d' | head -n 1)
+ratio=$(awk -v a="$with" -v b="$without" 'BEGIN { printf "%.2f", a / b }')
+echo "cost: decrypting $without s, with the plugin $with s of user time: $ratio times"
+if awk -v r="$ratio" 'BEGIN { exit !(r <= 2.5) }'; then ok; else bad "the plugin costs $ratio times decrypting alone, 2.5 is the limit"; fi
