@@ -1,5 +1,6 @@
 //! Golden files: the terminal report of every sample, and the JSON Schema of the document. Nothing is masked: the same
 //! capture gives the same report. `BLESS=1 cargo test --test golden` writes them anew; read the difference before committing it.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! Shared by the integration tests: where real captures with ground truth are, and one analysis of each.
-#![allow(dead_code)] // each test binary uses a part
+#![allow(dead_code, clippy::unwrap_used)] // each test binary uses a part; a test fails by panicking
 
 use rekeyscope::analysis::Analysis;
 use rekeyscope::analyzer::{Analyzer, Options};
@@ -10,24 +10,29 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The top of the repository.
-pub fn repository() -> PathBuf {
+pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// A real capture with its keys and ground truth.
-pub struct Lab {
+pub(crate) struct Lab {
     pub name: String,
     pub capture: PathBuf,
     pub keys: Vec<PathBuf>,
     pub truth: Value,
 }
 
+/// The captures of `../shared/lab`, where a copy lies beside the repository (or beside the folder of its worktrees).
+pub(crate) fn lab_folder() -> Option<PathBuf> {
+    let shared = ["../shared", "../../shared"].map(|up| repository().join(up).join("lab/captures"));
+    shared.into_iter().find(|folder| folder.is_dir())
+}
+
 /// All captures of `../shared/lab` where it is, else the samples.
-pub fn labs() -> Vec<Lab> {
-    let shared = repository().join("../shared/lab/captures");
-    let mut labs: Vec<Lab> = match std::fs::read_dir(&shared) {
-        Ok(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
-        Err(_) => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
+pub(crate) fn labs() -> Vec<Lab> {
+    let mut labs: Vec<Lab> = match lab_folder().and_then(|folder| std::fs::read_dir(folder).ok()) {
+        Some(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
+        None => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
     };
     labs.sort_by(|a, b| a.name.cmp(&b.name));
     assert!(labs.len() >= 3, "the samples are part of the repository");
@@ -35,7 +40,7 @@ pub fn labs() -> Vec<Lab> {
 }
 
 /// The captures in `samples/`.
-pub fn sample_names() -> [&'static str; 3] {
+pub(crate) fn sample_names() -> [&'static str; 3] {
     ["l2tp_kb_modp1024_down", "l2tp_pfs4096_down", "l2tp_time_down"]
 }
 
@@ -49,7 +54,7 @@ fn lab_of_folder(folder: &Path) -> Lab {
     }
 }
 
-pub fn lab_of_sample(name: &str) -> Lab {
+pub(crate) fn lab_of_sample(name: &str) -> Lab {
     let samples = repository().join("samples");
     let keys = [
         format!("{name}.keylog"),
@@ -71,7 +76,7 @@ fn json(path: &Path) -> Value {
 }
 
 /// Analyses a capture with the given key files.
-pub fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
+pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
     let mut material = KeyMaterial::default();
     for file in keys {
         material.read(file).unwrap();
@@ -88,6 +93,6 @@ pub fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
 
 /// A time of `truth.json` in nanoseconds. Its seconds are rounded to the microsecond, and an `f64` of that size holds
 /// 0.24 µs, so the text's digits are all there is.
-pub fn nanos(value: &Value) -> i64 {
+pub(crate) fn nanos(value: &Value) -> i64 {
     (value.as_f64().unwrap() * 1e6).round() as i64 * 1_000
 }

@@ -3,6 +3,7 @@
 use crate::analysis::*;
 use crate::analyzer::Analyzer;
 use crate::capture::{CaptureInfo, link_type_name};
+use crate::diagnosis::findings;
 use crate::ike;
 use crate::keylog::{KeyMaterial, KeyOrigin, KeyRoad};
 use crate::rekey::{Evidence, Succession, detect, pair, slot, trigger};
@@ -39,6 +40,10 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
             rekey.impact.push(effect);
         }
     }
+    for (rekey, succession) in rekeys.iter_mut().zip(&successions) {
+        let hurt = rekey.impact.iter().any(|i| i.hurt);
+        rekey.causes = analyzer.diagnosis.causes(succession, hurt);
+    }
     let keys = analyzer.sas.keys();
     Analysis {
         schema_version: SCHEMA_VERSION,
@@ -57,7 +62,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         impact: assessed.impact,
         mean_rekey: assessed.mean_rekey,
         projection: assessed.projection,
-        findings: Vec::new(),
+        findings: findings::findings(analyzer, info, &successions),
         overhead: overhead(analyzer),
         diagnostics: diagnostics(analyzer),
         key_files: key_files(keys),
@@ -198,6 +203,7 @@ fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
             retransmissions: e.retransmissions,
             frames: e.records.iter().map(|r| r.frame).take(MOST_FRAMES).collect(),
             decrypted: e.decrypted,
+            key_exchange: e.key_exchange,
             lifetime: e.lifetime.clone(),
             spis: e.children.iter().map(|c| c.spi).collect(),
             deletes: e.deletes.iter().map(|d| d.spi).collect(),

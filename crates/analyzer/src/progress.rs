@@ -33,7 +33,7 @@ impl Progress {
     /// One more frame; `position` is asked for rarely.
     pub(crate) fn tick(&mut self, position: impl FnOnce() -> u64) {
         self.frames += 1;
-        if !self.wanted || self.frames % STRIDE != 0 {
+        if !self.wanted || !self.frames.is_multiple_of(STRIDE) {
             return;
         }
         if self.bar.is_none() && self.began.elapsed() > PATIENCE {

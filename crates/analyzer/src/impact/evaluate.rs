@@ -82,7 +82,7 @@ pub(super) fn evaluate(
     choices: &Choices,
 ) -> Evaluation {
     let mut e = Evaluation::without_traffic(rekeys);
-    if !transfer::is_sound(traffic) || (settings.outer && transfer::only_acknowledges(traffic)) {
+    if !transfer::is_sound(traffic) {
         return e;
     }
     // The transfer is found on the method's own bins, so that every sensitivity run speaks of the same one.

@@ -168,16 +168,6 @@ pub(super) fn leave_out_idle(grid: &Grid, busy_median: f64, placed: &mut [Placed
     }
 }
 
-/// Mean packet up to which a direction without keys carries nothing but acknowledgements, bytes: IPv4 20, UDP 8, ESP and
-/// IV 24, inner UDP, L2TP and PPP 20, TCP/IP with timestamps and SACK 76, ICV 12. (Calls are larger or as regular.)
-const ACKNOWLEDGEMENT_BYTES: f64 = 160.0;
-
-/// Whether a series of outer bytes carries only acknowledgements. With keys they carry no new bytes and this is not asked.
-pub(super) fn only_acknowledges(traffic: &Traffic) -> bool {
-    let bytes: f64 = traffic.bytes.iter().map(|&b| f64::from(b)).sum();
-    traffic.gaps_total > 0 && bytes / (traffic.gaps_total as f64 + 1.0) <= ACKNOWLEDGEMENT_BYTES
-}
-
 /// Whether the description of the series makes sense at all.
 pub(super) fn is_sound(traffic: &Traffic) -> bool {
     traffic.base_bin_s.is_finite() && traffic.base_bin_s > 0.0 && !traffic.bytes.is_empty()
@@ -288,16 +278,6 @@ mod tests {
         );
         assert!(used(moment(17.0, 17.9), true), "traffic resumes with the switch");
         assert!(used(moment(9.9, 16.0), true), "silence begins with the exchange");
-    }
-
-    #[test]
-    fn acknowledgements_are_small() {
-        let packets = |bytes: u32| Traffic {
-            gaps_total: 99,
-            ..synthetic_series(vec![bytes; 100])
-        };
-        assert!(only_acknowledges(&packets(136)) && !only_acknowledges(&packets(1300)));
-        assert!(!only_acknowledges(&synthetic_series(vec![])));
     }
 
     #[test]

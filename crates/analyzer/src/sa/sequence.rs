@@ -23,7 +23,7 @@ pub enum Arrival {
 }
 
 /// Tracker of one SA.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SequenceTracker {
     first: Option<u64>,
     lowest: u64,
@@ -34,22 +34,6 @@ pub struct SequenceTracker {
     seen: Option<Box<[u64; WORDS]>>,
     icvs: Vec<(u64, u64)>,
     next_icv: usize,
-}
-
-impl Default for SequenceTracker {
-    fn default() -> Self {
-        SequenceTracker {
-            first: None,
-            lowest: 0,
-            highest: 0,
-            distinct: 0,
-            duplicates: 0,
-            reordered: 0,
-            seen: None,
-            icvs: Vec::new(),
-            next_icv: 0,
-        }
-    }
 }
 
 impl SequenceTracker {
