@@ -78,6 +78,11 @@ const SCENARIOS: &[Scenario] = &[
     scenario("slow Diffie–Hellman", &["slow_key_exchange"], slow_key_exchange),
     scenario("slow path", &["slow_path"], slow_path),
     scenario("burst lost", &["rto_stall"], burst_lost),
+    scenario(
+        "burst lost, no IKE captured",
+        &["rto_stall"],
+        burst_lost_without_ike,
+    ),
     scenario("one segment lost", &["window_cut"], one_segment_lost),
     scenario("receiver stops", &["receiver_limited"], receiver_stops),
     scenario("application pauses", &["application_limited"], application_pauses),
@@ -141,6 +146,19 @@ fn third_message_lost(w: &mut World) {
     w.repeat(&qm, 2);
     w.switch_down(&qm);
     w.resend(unheard);
+    w.steady(AFTER);
+}
+
+/// The server initiates and sends on the new SA at once; the client installs it only later.
+fn data_overtakes(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    let mut qm = w.begin(false);
+    exchange(w, &mut qm);
+    w.switch_down(&qm);
+    lose_until_timeout(w, 8, 300);
+    w.switch_up(&qm);
+    resend_lost(w, 8);
     w.steady(AFTER);
 }
 
@@ -311,6 +329,17 @@ fn slow_path(w: &mut World) {
 fn burst_lost(w: &mut World) {
     let mut qm = begin(w);
     exchange(w, &mut qm);
+    switch(w, &qm);
+    w.steady(20);
+    lose_until_timeout(w, 10, 400);
+    resend_lost(w, 10);
+    w.steady(AFTER);
+}
+
+/// Nobody captured the exchange: the SPIs show the rekey.
+fn burst_lost_without_ike(w: &mut World) {
+    w.steady(BEFORE);
+    let qm = w.begin(true);
     switch(w, &qm);
     w.steady(20);
     lose_until_timeout(w, 10, 400);
