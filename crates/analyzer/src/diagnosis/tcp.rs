@@ -213,41 +213,48 @@ fn acknowledge(stream: &mut Stream, p: &PacketRecord, found: &mut TcpEvents) {
         stream.zero_window = Some(p.frame);
         push(&mut found.zero_windows, (slot, p.time, p.frame));
     }
-    let Some(acked) = stream.acked else {
-        stream.acked = Some(p.ack);
-        return;
-    };
-    let outstanding = stream.edge.is_some_and(|edge| before(p.ack, edge));
     // RFC 5681 §2: the same window, or it is an update of that. With SACK the blocks tell (RFC 6675 §2).
     let alike = p.sack_blocks > 0 || stream.window == Some(p.window);
     stream.window = Some(p.window);
-    if p.ack == acked && p.is_pure_ack() && outstanding && alike && p.window > 0 {
-        stream.duplicates += 1;
-        if stream.duplicates == DUPLICATES_OF_LOSS {
-            stream.asked_for = Some(p.ack);
-            let event = DuplicateAcks {
-                slot,
-                time: p.time,
-                frame: p.frame,
-            };
-            push(&mut found.duplicate_acks, event);
+    match stream.acked {
+        Some(acked) if !before(acked, p.ack) => {
+            let outstanding = stream.edge.is_some_and(|edge| before(p.ack, edge));
+            if p.ack == acked && p.is_pure_ack() && outstanding && alike && p.window > 0 {
+                duplicate(stream, p, slot, found);
+            }
         }
+        _ => progress(stream, p, slot, found),
     }
-    if before(acked, p.ack) {
-        stream.acked = Some(p.ack);
-        if stream.edge.is_none_or(|edge| !before(p.ack, edge)) {
-            stream.idle_since = Some(p.time);
-        }
-        stream.duplicates = 0;
-        if let Some((end, sent)) = stream.probe
-            && !before(p.ack, end)
-        {
-            let half = p.time.nanos_since(sent).max(0);
-            stream.least_half = Some(stream.least_half.map_or(half, |least| least.min(half)));
-            stream.probe = None;
-        }
-        report_unseen(stream, p, slot, found);
+}
+
+fn duplicate(stream: &mut Stream, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
+    stream.duplicates += 1;
+    if stream.duplicates == DUPLICATES_OF_LOSS {
+        stream.asked_for = Some(p.ack);
+        let event = DuplicateAcks {
+            slot,
+            time: p.time,
+            frame: p.frame,
+        };
+        push(&mut found.duplicate_acks, event);
     }
+}
+
+/// The acknowledgement is higher than all before.
+fn progress(stream: &mut Stream, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
+    stream.acked = Some(p.ack);
+    stream.duplicates = 0;
+    if stream.edge.is_some_and(|edge| !before(p.ack, edge)) {
+        stream.idle_since = Some(p.time);
+    }
+    if let Some((end, sent)) = stream.probe
+        && !before(p.ack, end)
+    {
+        let half = p.time.nanos_since(sent).max(0);
+        stream.least_half = Some(stream.least_half.map_or(half, |least| least.min(half)));
+        stream.probe = None;
+    }
+    report_unseen(stream, p, slot, found);
 }
 
 /// Holes below the acknowledgement: the receiver has what the capture lacks.
