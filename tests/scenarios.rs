@@ -3,6 +3,7 @@
 //!
 //! A scenario lists everything that truly holds in it: a responder that is not ready makes its peer's sender run into its
 //! retransmission timeout, and so on. Whatever else is named is a defect, and so is whatever is missing.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking and says what it skips
 
 #[path = "support/scenario.rs"]
 mod scenario;

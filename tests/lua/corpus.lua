@@ -40,7 +40,7 @@ end
 
 -- Key logs of the shared corpus: the ones with an .expect beside them.
 function corpus.expected(root)
-  return list("'" .. root .. "'/tests/keylog/*.expect")
+  return list("'" .. (os.getenv("REKEYSCOPE_CORPUS") or root .. "/tests/keylog") .. "'/*.expect")
 end
 
 -- Every key log there is.

@@ -31,6 +31,9 @@ expect "$(verified plain)" "$all" "installed as a plugin"
 plain -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
 expect "$(grep -c -i 'lua' "$work/errors")" 0 "no Lua error as a plugin ($(head -c 300 "$work/errors"))"
 unset REKEYSCOPE_KEYLOG
+plugin "$sample_log" -r "$sample_trace" -Y 'rekeyscope.key_status' -c 40 -T fields -e rekeyscope.key_status >"$work/twice" 2>"$work/errors"
+expect "$(grep -c 'already loaded' "$work/errors")" 1 "a second copy says so"
+expect "$(sort -u "$work/twice")" missing "a second copy changes nothing"
 
 # Another profile.
 fresh

@@ -2,7 +2,8 @@
 
 local check = require("check")
 local corpus = require("corpus")
-local hex = require("rekeyscope_hex")
+local labels = require("rekeyscope_keylog_labels")
+local outer = require("rekeyscope_keylog_outer")
 local keylog = require("rekeyscope_keylog")
 local rows = require("rekeyscope_rows")
 local sa = require("rekeyscope_sa")
@@ -10,25 +11,49 @@ local report = require("rekeyscope_report")
 local source = require("rekeyscope_source")
 local store = require("rekeyscope_store")
 local table_format = require("rekeyscope_keylog_table")
+local transforms = require("rekeyscope_transforms")
 
 local root = arg[1]
 
----------------------------------------------------------------------------------------------------- hex
+---------------------------------------------------------------------------------------------------- labels
 
-check.begin("hex")
-for text, wanted in pairs({
-  ["0xB01681215F162023"] = "b01681215f162023", ["b0168121 5f162023"] = "b01681215f162023",
-  ["b0 16 81 21 5f 16 20 23"] = "b01681215f162023", ["b0:16:81:21"] = "b0168121", ["b01681 2"] = "b01681",
-  ["dead beef and more"] = "deadbeef", ["44f4d0e2ec4e43b7 0000000000000000"] = "44f4d0e2ec4e43b70000000000000000",
+check.begin("labels")
+for _, text in ipairs({
+  "SKEYID_e: b0 16 81 21 5f 16 20 23", "skeyid_e = 0xB01681215F162023", "SKEYID_e(8)b0168121 5f162023",
+  "SKEYID e (8 bytes): b0168121 5f162023 ok", "SKEYID_e b0:16:81:21:5f:16:20:23", "SKEYID-e b0-16-81-21-5f-16-20-23",
+  "12:01:34 SKEYID_e 64: b0 16 81 21 5f 16 20 23",
 }) do
-  check.equal(hex.run(text, 1), wanted, text)
+  local run = labels.next_run(text, 1)
+  check.equal(run and run.kind .. " " .. run.digits, "skeyid_e b01681215f162023", text)
 end
-for _, text in ipairs({ "", "xyz", "abc", "0x", "12345", "respond" }) do
-  check.equal(hex.run(text, 1), nil, "'" .. text .. "'")
+check.equal(labels.next_run("respond IPsec phase to 200.1.1.1 (local address 100.1.1.1)", 1), nil, "no hex")
+for label, wanted in pairs({
+  ["ESP encryption key (AES-CBC)"] = "enc", ["IKE enc key"] = "ka", ["enckey"] = "enc", ["Integrity Key"] = "auth",
+  ["Initiator cookie"] = "icookie", ["R_COOKIE"] = "rcookie", ["SK_ei"] = "sk_ei", ["IV"] = "none",
+  ["authenticator key[20]"] = "auth",
+}) do
+  check.equal(labels.kind(label), wanted, label)
 end
-check.equal(hex.spi("0x2265b1f5"), "2265b1f5", "SPI")
-check.equal(hex.spi("E841441"), "0e841441", "an SPI without its leading zero")
-check.equal(hex.spi("0x123456789"), nil, "too long an SPI")
+check.equal(labels.kind("whatever"), nil, "whatever")
+check.truth(labels.continuation("2b 65 53", 2, false), "hex goes on")
+check.truth(labels.continuation("5 2b 65 53", 2, true), "half a byte goes on")
+check.equal(labels.continuation("be sure to", 2, false), nil, "words do not")
+check.equal(labels.continuation("SPI: 12345678", 2, false), nil, "a label does not")
+check.equal(labels.continuation("2b 65 auth key: 11", 2, false).after, 6, "the next label ends it")
+
+check.begin("framing")
+for line, wanted in pairs({
+  ["2018/10/25 15:46:26: [IKE] GW:*/SA:4/INIT receive message:"] = "receive message:||4|ike",
+  ["<15>1 2018-10-25T15:46:26Z gw - - - - [IKE] SA:5/IKE established"] = "established|gw|5|ike",
+  ["Oct 25 15:46:26 192.0.2.1 [IKE2] SA:5/IKE established"] = "established|Oct 192.0.2.1|5|ike",
+  ["2018/10/22 14:43:29: [L2TP] TUNNEL[1] connected"] = "TUNNEL[1] connected||nil|other",
+  ["plain text"] = "plain text||nil|nil",
+}) do
+  local read = outer.read(line)
+  local got = table.concat({ read.text, string.gsub(read.sender, "^1 .* gw .*$", "gw"), tostring(read.context), tostring(read.tag) },
+    "|")
+  check.equal(got, wanted, line)
+end
 
 ---------------------------------------------------------------------------------------------------- tables
 
@@ -53,7 +78,7 @@ end
 local cookie = keylog.parse_line("33ACAC7650479D9D,55a51cd0eafb9c978dae059e95a333e0")
 check.equal(cookie.kind .. cookie.cookie, "ike133acac7650479d9d", "ikev1_decryption_table")
 check.equal(select(2, keylog.parse_line("e9db428d215e5c2c,940f4d4729323447,00,00,\"NULL\",,,\"NONE\"")),
-  "unsupported: ikev2_decryption_table", "ikev2_decryption_table")
+  "unsupported: ikev2", "ikev2_decryption_table")
 check.equal(table.concat(table_format.columns('"a" , b,"c,d",'), "|"), "a|b|c,d|", "columns")
 
 ---------------------------------------------------------------------------------------------------- xfrm
@@ -87,12 +112,12 @@ src 10.0.0.1 dst 10.0.0.2
 local parsed = keylog.parse(XFRM)
 check.equal(#parsed.entries, 3, "entries")
 check.equal(parsed.entries[1].auth_key, "c46a3078f54d0c0b4734e16c7ea45d1d6efcdaea", "authentication key")
-check.equal(parsed.entries[2].enc, "AES-GCM with 16 octet ICV [RFC4106]", "GCM")
+check.equal(parsed.entries[2].enc, "AES-GCM-16", "GCM")
 check.equal(parsed.entries[2].src, "2001:db8::1", "IPv6")
 check.equal(parsed.entries[3].status, "masked", "hidden keys")
-check.equal(#parsed.problems, 1, "problems")
+check.equal(#parsed.problems, 2, "problems: an unknown cipher, hidden keys")
 check.truth(string.find(parsed.problems[1].reason, "serpent"), "an unknown cipher is named")
-check.equal(parsed.problems[1].line, 17, "line of the problem")
+check.equal(parsed.problems[1].line, 19, "line of the problem")
 
 ---------------------------------------------------------------------------------------------------- charon
 
@@ -200,14 +225,15 @@ parsed = keylog.parse((string.gsub(SHOW, "KEY", (string.gsub(key36, "%x%x", "%0 
 check.equal(parsed.entries[1] and parsed.entries[1].enc_key, string.sub(key36, 1, 32), "serial console: encryption key")
 check.equal(parsed.entries[1] and parsed.entries[1].auth_key, string.sub(key36, 33), "serial console: authentication key")
 check.equal(parsed.entries[1] and parsed.entries[1].dst, "198.51.100.7", "serial console: the peer is the destination")
-check.equal(#keylog.parse("2018/10/25 15:46:26: [IKE] SKEYID_e: 00 01 02 03 04 05 06 07").entries, 0, "SKEYID_e is no row")
-check.equal(keylog.parse("2018/10/25 15:46:26: [IKE] SKEYID_d: 00 01 02 03 04 05 06 07").derived, true, "derivation is named")
+local derived = keylog.parse("2018/10/25 15:46:26: [IKE] SKEYID_d: 00 01 02 03 04 05 06 07")
+check.equal(derived.entries[1].kind .. " " .. derived.unsupported[1], "secret derivation", "SKEYID is no row")
+check.equal(#rows.esp(derived.entries, {}).rows + #rows.ike1(derived.entries, {}).rows, 0, "and makes none")
 
 ---------------------------------------------------------------------------------------------------- other formats
 
 check.begin("unsupported")
 for line, name in pairs({
-  ["0x12345678@1.2.3.4 aes128-cbc-hmac96:0x00112233"] = "tcpdump -E",
+  ["0x12345678@1.2.3.4 aes128-cbc-hmac96:0x00112233"] = "tcpdump",
   ["| enc key:  44 9e 82 9e  a9 66 d4 21"] = "pluto", ["    dec: spi=24c2ab68 esp=aes key=16 3de8"] = "FortiOS",
   ["\tE: aes-cbc  7575d5cc 7575d5cc 7575d5cc 7575d5cc"] = "setkey",
   ['spi=0xE841441 enc-algorithm=aes-cbc auth-key="00" enc-key="00"'] = "MikroTik",
@@ -220,25 +246,37 @@ end
 check.begin("rows")
 local function esp(fields)
   local one = {
-    kind = "esp", spi = "00000001", enc = "AES-CBC [RFC3602]", enc_key = string.rep("0", 32),
-    auth = "HMAC-SHA-1-96 [RFC2404]", auth_key = string.rep("0", 40),
+    kind = "esp", spi = "00000001", enc = "AES-CBC", enc_key = string.rep("0", 32), auth = "HMAC-SHA1-96",
+    auth_key = string.rep("0", 40),
   }
   for name, value in pairs(fields or {}) do
     one[name] = value
   end
   return one
 end
-check.equal(rows.defect(esp()), nil, "a good row")
+check.equal(rows.from(esp()).auth, "HMAC-SHA-1-96 [RFC2404]", "a good row")
 for what, fields in pairs({
-  ["short key"] = { enc_key = "00" }, ["unknown cipher"] = { enc = "AES-CBC" }, ["bad hex"] = { enc_key = string.rep("g", 32) },
+  ["short key"] = { enc_key = "00" }, ["unknown cipher"] = { enc = "AES" }, ["bad hex"] = { enc_key = string.rep("g", 32) },
   ["unknown authentication"] = { auth = "HMAC" }, ["long SPI"] = { spi = "123456789" }, ["quote"] = { src = '","' },
   ["authentication key"] = { auth_key = "" }, ["CIDR"] = { src = "10.0.0.0/8" },
+  ["a cipher that Wireshark does not decrypt"] = { enc = "Camellia-CBC" },
 }) do
-  check.truth(rows.defect(esp(fields)), what .. " is refused")
+  check.equal(rows.from(esp(fields)), nil, what .. " is refused")
 end
-local chacha = { enc = "ChaCha20 with Poly1305 [RFC7634]", enc_key = string.rep("0", 72), auth = "NULL", auth_key = "" }
-check.truth(rows.defect(esp(chacha), false), "ChaCha20 before 4.6")
-check.equal(rows.defect(esp(chacha), true), nil, "ChaCha20 from 4.6 on")
+local chacha = { enc = "ChaCha20-Poly1305", enc_key = string.rep("0", 72), auth = "none", auth_key = "" }
+check.equal(rows.from(esp(chacha), false), nil, "ChaCha20 before 4.6")
+check.truth(rows.from(esp(chacha), true), "ChaCha20 from 4.6 on")
+check.equal(rows.from(esp({ auth = "AES-XCBC-96", auth_key = string.rep("0", 32) })).auth,
+  "ANY 96 bit authentication [no checking]", "an ICV that Wireshark cannot check is skipped")
+local open = esp()
+open.enc, open.auth = nil, nil
+check.equal(rows.from(open).enc, "AES-CBC [RFC3602]", "key lengths decide where the log names nothing")
+open.enc_key = string.rep("0", 48)
+check.truth(string.find(select(2, rows.from(open)), "does not say"), "24 bytes are AES or 3DES: not guessed")
+open.enc_key, open.auth_key = string.rep("0", 40), ""
+check.equal(rows.from(open).enc, "AES-GCM with 16 octet ICV [RFC4106]", "20 bytes alone are AES-GCM")
+check.equal(transforms.keymat_split(string.rep("0", 72)), 32, "KEYMAT of AES-128 and HMAC-SHA1")
+check.equal(transforms.keymat_split(string.rep("0", 70)), nil, "no transforms have 35 bytes")
 local plan = rows.esp({ esp({ src = "10.9.0.1", dst = "192.168.77.2" }), esp({ src = "1.2.3.4", dst = "4.3.2.1" }) }, {})
 check.equal(#plan.rows, 1, "the same key from two places is one row")
 check.truth(string.find(plan.rows[1], '^"IPv4","%*","%*","0x00000001","AES'), "any address where the SPI is unique")
@@ -267,7 +305,10 @@ check.equal(#rows.ike1({ { kind = "ike1", cookie = "33acac7650479d9d", key = "00
 -- A disk in memory. `budget` operations succeed; the next one never returns, as after kill -9. `windows`:
 -- rename() does not replace.
 local function disk(files, budget, windows)
-  local fs = { files = files }
+  local fs = { files = files, lock = function() end, unlock = function() end }
+  function fs.is_alive()
+    return false
+  end
   local function step()
     if budget then
       if budget == 0 then
@@ -316,7 +357,6 @@ end
 check.begin("store")
 local USER = '# mine\n"IPv4","*","*","0x00000009","NULL","","NULL",""'
 local OURS = { '"IPv4","*","*","0x00000001","NULL","","NULL",""' }
-local function dead() return false end
 for _, windows in ipairs({ false, true }) do
   for _, user in ipairs({ USER, "", false }) do
     local files = { t = user or nil }
@@ -325,8 +365,6 @@ for _, windows in ipairs({ false, true }) do
     check.truth(store.lend(fs, "t", OURS, { nonce = "aa", pid = "1", time = 5 }), label .. ": lend")
     check.truth(string.find(files.t, OURS[1], 1, true), label .. ": our row is in")
     check.equal(string.sub(files.t, -#USER) == USER, user == USER, label .. ": the user's rows follow, unchanged")
-    check.equal(store.marker(files.t).pid, "1", label .. ": marker")
-    check.equal(store.release(fs, "t", "bb"), false, label .. ": another's rows are left alone")
     check.truth(store.release(fs, "t", "aa"), label .. ": release")
     check.equal(files.t, user or nil, label .. ": the user's file is back")
     check.truth(only(files, "t"), label .. ": nothing else is left")
@@ -338,7 +376,7 @@ for _, windows in ipairs({ false, true }) do
         store.lend(fs, "t", OURS, { nonce = "aa" })
         store.release(fs, "t", "aa")
       end)
-      store.repair(disk(files, nil, windows), "t", dead)
+      store.repair(disk(files, nil, windows), "t")
       check.equal(files.t, user or nil, label .. ": killed after " .. budget .. " steps")
       check.truth(only(files, "t"), label .. ": nothing else is left after " .. budget .. " steps")
       -- Killed while mending, too.
@@ -349,26 +387,35 @@ for _, windows in ipairs({ false, true }) do
           store.lend(first, "t", OURS, { nonce = "aa" })
           store.release(first, "t", "aa")
         end)
-        pcall(store.repair, disk(files, second, windows), "t", dead)
-        store.repair(disk(files, nil, windows), "t", dead)
+        pcall(store.repair, disk(files, second, windows), "t")
+        store.repair(disk(files, nil, windows), "t")
         check.equal(files.t, user or nil, label .. ": killed after " .. budget .. " and " .. second .. " steps")
       end
     end
   end
 end
--- Two programs at once: the later one lies on top and restores.
+-- Several programs at once: each takes out its own rows; the last one restores. A dead one's rows go with the next.
 local files = { t = USER }
 local fs = disk(files)
+local living = { aa = true, bb = true }
+function fs.is_alive(marker)
+  return living[marker.nonce] == true
+end
 store.lend(fs, "t", OURS, { nonce = "aa", pid = "1" })
-check.equal(store.repair(fs, "t", function() return true end), false, "a living program's rows stay")
-store.lend(fs, "t", OURS, { nonce = "bb", pid = "2" })
-check.equal(store.release(fs, "t", "aa"), false, "the first leaves it to the second")
-check.truth(store.release(fs, "t", "bb"), "the second restores")
+check.equal(store.repair(fs, "t"), false, "a living program's rows stay")
+store.lend(fs, "t", { "# b" }, { nonce = "bb", pid = "2" })
+store.release(fs, "t", "aa")
+check.truth(string.find(files.t, "# b\n", 1, true) and not string.find(files.t, OURS[1], 1, true), "only the second's rows are left")
+store.release(fs, "t", "bb")
 check.equal(files.t, USER, "the user's file is back")
 check.truth(only(files, "t"), "nothing else is left")
+store.lend(fs, "t", OURS, { nonce = "cc" })
+store.lend(fs, "t", { "# b" }, { nonce = "bb" })
+store.release(fs, "t", "bb")
+check.equal(files.t, USER, "a dead program's rows go, too")
 -- Wireshark rewrote the table while ours stood: its version wins, the older one is kept.
 files = { t = "new\n", ["t.rekeyscope-original"] = USER }
-store.repair(disk(files), "t", dead)
+store.repair(disk(files), "t")
 check.equal(files.t .. files["t.rekeyscope-saved"], "new\n" .. USER, "nothing of the user's is lost")
 -- Persistent.
 files = { t = USER }
@@ -567,7 +614,7 @@ end
 -- Yamaha's Lua takes no decimal literal and has no math; what only Wireshark runs may have more.
 check.begin("subset")
 local FORBIDDEN = {
-  "%d%.%d", "math%.", "goto ", "//", "[^%a]~[^=]", "<<", ">>", "&", "|", "loadstring", "unpack", "string%.pack", "\\x%x",
+  "%d%.%d", "math%.", "goto ", "//", "[^%a]~[^=]", "<<", ">>", "&", "loadstring", "unpack", "string%.pack", "\\x%x",
 }
 local function violations(text)
   local found, number = {}, 0
@@ -583,12 +630,15 @@ local function violations(text)
   return table.concat(found, ", ")
 end
 
-for _, name in ipairs({ "hex", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_charon", "keylog_labels", "sa", "rows",
+for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_charon", "keylog_labels",
+  "keylog_outer", "keylog_show_sa", "sa", "rows",
   "store", "source", "report" }) do
   local path = root .. "/wireshark/lua/rekeyscope_" .. name .. ".lua"
   if corpus.exists(path) then
     check.equal(violations(corpus.slurp(path)), "", name .. ".lua")
   end
 end
+
+check.equal(violations(corpus.slurp(root .. "/wireshark/lua/nvr510_keylog.lua")), "", "nvr510_keylog.lua")
 
 check.finish("unit")

@@ -1,5 +1,5 @@
 //! Shared by the integration tests: where real captures with ground truth are, and one analysis of each.
-#![allow(dead_code)] // each test binary uses a part
+#![allow(dead_code, clippy::unwrap_used)] // each test binary uses a part; a test fails by panicking
 
 use rekeyscope::analysis::Analysis;
 use rekeyscope::analyzer::{Analyzer, Options};
@@ -22,12 +22,17 @@ pub(crate) struct Lab {
     pub truth: Value,
 }
 
+/// The captures of `../shared/lab`, where a copy lies beside the repository (or beside the folder of its worktrees).
+pub(crate) fn lab_folder() -> Option<PathBuf> {
+    let shared = ["../shared", "../../shared"].map(|up| repository().join(up).join("lab/captures"));
+    shared.into_iter().find(|folder| folder.is_dir())
+}
+
 /// All captures of `../shared/lab` where it is, else the samples.
 pub(crate) fn labs() -> Vec<Lab> {
-    let shared = repository().join("../shared/lab/captures");
-    let mut labs: Vec<Lab> = match std::fs::read_dir(&shared) {
-        Ok(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
-        Err(_) => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
+    let mut labs: Vec<Lab> = match lab_folder().and_then(|folder| std::fs::read_dir(folder).ok()) {
+        Some(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
+        None => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
     };
     labs.sort_by(|a, b| a.name.cmp(&b.name));
     assert!(labs.len() >= 3, "the samples are part of the repository");

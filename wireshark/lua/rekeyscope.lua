@@ -31,7 +31,7 @@ local function say(text)
   end
 end
 
-local loader = keys.new({ arguments = source.arguments(...), say = say })
+local loader = keys.new({ arguments = source.arguments(...), say = say, gui = gui_enabled() })
 keys.repair(loader)
 local loaded = keys.load(loader)
 

@@ -23,14 +23,17 @@ end
 
 -- A display filter for every frame of every rekey in the table.
 local function rekey_filter(state)
-  local numbers = {}
-  for _, rekey in ipairs(sa.confirmed(state)) do
-    numbers[#numbers + 1] = tostring(rekey.number)
+  local confirmed, numbers = sa.confirmed(state), {}
+  if #confirmed == #state.rekeys then
+    return "rekeyscope.rekey"
   end
-  return #numbers > 0 and "rekeyscope.rekey in {" .. table.concat(numbers, ", ") .. "}" or "rekeyscope.rekey"
+  for index, rekey in ipairs(confirmed) do
+    numbers[index] = tostring(rekey.number)
+  end
+  return "rekeyscope.rekey in {" .. table.concat(numbers, ", ") .. "}"
 end
 
-local function show_table(context)
+function gui.show_table(context)
   local state = context.accounts.state
   local text = report.all(state)
   local new = window("rekeyscope: rekeys", text)
@@ -41,6 +44,7 @@ local function show_table(context)
   new:add_button("Copy", function()
     copy_to_clipboard(text)
   end)
+  return new
 end
 
 local function show_status(context)
@@ -49,7 +53,8 @@ local function show_status(context)
   window("rekeyscope: key log", text .. "\n" .. table.concat(context.messages, "\n") .. "\n")
 end
 
-local function load_log(context, path, profile, mode)
+-- What the dialog's OK does.
+function gui.load_log(context, path, profile, mode)
   path = string.gsub(string.gsub(path, "^%s+", ""), "%s+$", "")
   path = string.gsub(path, '^"(.*)"$', "%1")
   local reason = keys.try(path)
@@ -58,7 +63,8 @@ local function load_log(context, path, profile, mode)
     return
   end
   local done, why = keys.remember({
-    keylog = path, profile = profile, mode = string.find(mode, "^[pP]") and "persistent" or "ephemeral",
+    keylog = path, profile = profile ~= context.loader.gui_profile and profile or "",
+    mode = string.find(mode, "^[pP]") and "persistent" or "ephemeral",
     seen = source.seen_text(packets.seen(context.accounts)),
   })
   if not done then
@@ -69,16 +75,18 @@ local function load_log(context, path, profile, mode)
 end
 
 function gui.new(context)
+  gui.context = context
   local choice = context.loader.choice
+  local profile_before = choice.profile ~= context.loader.gui_profile and choice.profile or ""
   register_menu("rekeyscope/Load key log…", function()
     new_dialog("rekeyscope: load key log", function(path, profile, mode)
-      load_log(context, path, profile, mode)
+      gui.load_log(context, path, profile, mode)
     end, { name = "Key log (full path)", value = choice.keylog or "" },
-      { name = "Profile (empty: Default)", value = choice.profile or "" },
+      { name = "Profile (empty: the current one)", value = profile_before },
       { name = "Keep keys on disk (ephemeral or persistent)", value = choice.mode })
   end, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Rekey table", function()
-    show_table(context)
+    gui.show_table(context)
   end, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Key log status", function()
     show_status(context)

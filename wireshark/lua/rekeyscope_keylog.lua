@@ -1,18 +1,25 @@
 -- Key logs → entries. Recognises the format by content, line by line, so mixed files work; decides nothing
 -- about which key is right. Pure: no files, no clock, no Wireshark. Lua 5.1–5.4 and LuaJIT.
 --
---   keylog.parse(text)      → { entries, problems, formats, unsupported, derived }
+--   keylog.parse(text)      → { entries, problems, formats, unsupported }
 --   keylog.parse_line(line) → entry | nil, reason
 --
--- An entry is { kind = "esp", format, src, dst, spi, enc, enc_key, auth, auth_key, line } with Wireshark's
--- algorithm names, keys as lower-case hex and the SPI as 8 hex digits or "*"; or the same with status =
--- "masked" and no keys; or { kind = "ike1", cookie, key }. src and dst are nil where the log does not know
--- them. status = "conflict" marks SAs that a log gives two keys for.
+-- An entry is one of
+--   { kind = "esp", format, src, dst, spi, enc, enc_key, auth, auth_key, line }
+--   { kind = "esp", …, status = "masked" | "prefix8" | "truncated" }   there is a key, but not the whole of it
+--   { kind = "ike1", cookie, key }   IKEv1's Ka
+--   { kind = "secret", cookie, name, key }   what keys can be derived from
+-- with transforms named as in rekeyscope_transforms, keys as lower-case hex and the SPI as 8 hex digits or "*";
+-- src, dst, enc and auth are nil where the log does not say. contradicts = true marks SAs that a log gives two
+-- keys for: the capture decides.
 
 local table_format = require("rekeyscope_keylog_table")
 local xfrm = require("rekeyscope_keylog_xfrm")
 local charon = require("rekeyscope_keylog_charon")
 local nvr = require("rekeyscope_keylog_nvr")
+local outer = require("rekeyscope_keylog_outer")
+local show_sa = require("rekeyscope_keylog_show_sa")
+local transforms = require("rekeyscope_transforms")
 
 local keylog = {}
 
@@ -23,16 +30,16 @@ keylog.MAX_LINE = 16384
 
 -- Formats that hold keys in shapes this parser does not read: { name, Lua pattern on the whole line }.
 local UNSUPPORTED = {
-  { "racoon", "DEBUG: final encryption key" }, { "racoon", "DEBUG: KEYMAT" },
-  { "pluto", "^| .*key" }, { "pluto", "^| I?R?COOKIE:" }, { "libreswan", "ESP %a+ key:" },
+  { "racoon", "%d: DEBUG: " },
+  { "pluto", "| .*key" }, { "pluto", "| I?R?COOKIE:" }, { "pluto", "ESP %a+ key:" },
   { "setkey", "^%s+[EA]: %S+%s+%x%x%x%x%x%x%x%x " }, { "setkey", "esp mode=%a+ spi=%d+%(0x%x+%)" },
-  { "tcpdump -E", "^%s*0x%x+@%S+ %S+:0x%x+" },
+  { "tcpdump", "^%s*0x%x+@%S+ %S+:0x%x+" },
   { "FortiOS", "spi=%x+ esp=%w+ key=%d+ %x" }, { "FortiOS", "ah=%w+ key=%d+ %x" },
   { "MikroTik", "enc%-key=" }, { "MikroTik", "auth%-key=" },
 }
 
 local function new_result()
-  return { entries = {}, problems = {}, formats = {}, unsupported = {}, derived = false, left_out = 0 }
+  return { entries = {}, problems = {}, formats = {}, unsupported = {}, left_out = 0 }
 end
 
 local function note(list, name)
@@ -46,15 +53,14 @@ end
 
 local function same_keys(a, b)
   return a.enc == b.enc and a.enc_key == b.enc_key and a.auth == b.auth and a.auth_key == b.auth_key
-    and (a.status == "masked") == (b.status == "masked")
+    and a.status == b.status
 end
 
 local function place(entry)
   return (entry.src or "*") .. ">" .. (entry.dst or "*")
 end
 
--- Adds an entry unless the file has said the same before. A second key for one SA is kept beside the first: the
--- capture decides.
+-- Adds an entry unless the file has said the same before. A second key for one SA is kept beside the first.
 local function add_esp(result, entry)
   local known = result.by_spi[entry.spi]
   if not known then
@@ -63,11 +69,10 @@ local function add_esp(result, entry)
   end
   for _, other in ipairs(known) do
     if place(other) == place(entry) then
-      if same_keys(other, entry) or entry.status == "masked" then
+      if same_keys(other, entry) then
         return
-      end
-      if other.status ~= "masked" then
-        other.status, entry.status = "conflict", "conflict"
+      elseif not other.status and not entry.status then
+        other.contradicts, entry.contradicts = true, true
       end
     end
   end
@@ -82,7 +87,7 @@ local function add(result, entry)
   elseif entry.kind == "esp" then
     add_esp(result, entry)
   else
-    local id = entry.cookie .. "," .. entry.key
+    local id = (entry.cookie or "-") .. "," .. (entry.name or "ka") .. "," .. entry.key
     if not result.by_cookie[id] then
       result.by_cookie[id] = true
       result.entries[#result.entries + 1] = entry
@@ -90,11 +95,37 @@ local function add(result, entry)
   end
 end
 
+-- Why an explicit entry is not usable, or nil.
+local function misfit(entry)
+  if entry.kind ~= "esp" or entry.status or not entry.enc then
+    return nil
+  elseif not transforms.fits_encryption(entry.enc, entry.enc_key) then
+    return "the encryption key's length does not fit " .. entry.enc .. ", or that algorithm is not supported"
+  elseif entry.auth and not transforms.fits_integrity(entry.auth, entry.auth_key) then
+    return "the authentication key's length does not fit " .. entry.auth .. ", or that algorithm is not supported"
+  end
+  return nil
+end
+
 local function emitter(result, format)
   return function(entry, reason, line_number)
+    local why = entry and misfit(entry)
+    local remains
+    if why then
+      local defect = transforms.defect(entry.enc, entry.enc_key)
+      if defect then
+        remains = {
+          kind = "esp", format = entry.format, src = entry.src, dst = entry.dst, spi = entry.spi, status = defect,
+          line = entry.line,
+        }
+      end
+      entry, reason, line_number = nil, "SPI 0x" .. entry.spi .. ": " .. why, entry.line
+    end
     if entry then
       add(result, entry)
       return
+    elseif remains then
+      add(result, remains)
     end
     note(result.formats, format)
     if #result.problems < keylog.MAX_PROBLEMS then
@@ -114,21 +145,67 @@ local function new_parser()
     xfrm_emit = emitter(result, "xfrm"),
     charon = charon.new(emitter(result, "charon")),
     nvr = nvr.new(emitter(result, "nvr")),
+    show_sa = show_sa.new(emitter(result, "show ipsec sa")),
   }
 end
+
+local HIDDEN = "the keys are hidden: run `ip xfrm` as root, without `nokeys`"
 
 local function end_xfrm(parser)
   local block = parser.block
   parser.block = nil
-  if block then
-    local entry, reason = xfrm.entry(block)
-    if entry then
-      entry.line = block.line
-      parser.xfrm_emit(entry)
-    elseif reason then
-      parser.xfrm_emit(nil, reason, block.line)
-    end
+  if not block then
+    return
   end
+  local entry, reason = xfrm.entry(block)
+  local line = block.key_line or block.line
+  if entry then
+    entry.line = line
+    if entry.status and not parser.told_hidden then
+      parser.told_hidden = true
+      parser.xfrm_emit(nil, HIDDEN, line)
+    end
+    parser.xfrm_emit(entry)
+  elseif reason then
+    parser.xfrm_emit(nil, reason, line)
+  end
+end
+
+local function end_table_row(parser, line, line_number)
+  local entry, reason, remains = table_format.esp_row(line)
+  if entry then
+    entry.line = line_number
+    parser.table_emit(entry)
+    return
+  end
+  parser.table_emit(nil, reason, line_number)
+  if remains then
+    remains.line = line_number
+    parser.table_emit(remains)
+  end
+end
+
+-- A row that a terminal has wrapped, while its quotes are open.
+local MAX_WRAPPED = 2000
+
+local function wrapped_line(parser, line)
+  local row = parser.wrapped
+  if not row then
+    return false
+  end
+  parser.wrapped = nil
+  if table_format.recognise(line) then
+    end_table_row(parser, row.text, row.line)
+    return false
+  end
+  row.text = row.text .. line
+  local values = table_format.columns(row.text)
+  if (values and #values >= 8) or #row.text > MAX_WRAPPED then
+    end_table_row(parser, row.text, row.line)
+  else
+    parser.wrapped = row
+  end
+  return true
 end
 
 local function table_line(parser, line, line_number)
@@ -136,25 +213,30 @@ local function table_line(parser, line, line_number)
   if not which then
     return false
   end
-  local entry, reason
-  if which == "esp_sa" then
-    entry, reason = table_format.esp_row(line)
+  if which == "ikev2_decryption_table" then
+    note(parser.result.unsupported, "ikev2")
   elseif which == "ikev1_decryption_table" then
-    entry, reason = table_format.ikev1_row(line)
+    local entry, reason = table_format.ikev1_row(line)
+    if entry then
+      entry.line = line_number
+    end
+    parser.table_emit(entry, reason, line_number)
+  elseif select(2, string.gsub(line, '"', "")) % 2 == 1 then
+    parser.wrapped = { text = line, line = line_number }
   else
-    note(parser.result.unsupported, which)
-    return true
-  end
-  if entry then
-    entry.line = line_number
-    parser.table_emit(entry)
-  else
-    parser.table_emit(nil, reason, line_number)
+    end_table_row(parser, line, line_number)
   end
   return true
 end
 
 local function xfrm_line(parser, line, line_number)
+  local command = xfrm.command(line, line_number)
+  if command then
+    end_xfrm(parser)
+    parser.block = command
+    end_xfrm(parser)
+    return true
+  end
   local src, dst = xfrm.header(line)
   if src then
     end_xfrm(parser)
@@ -163,7 +245,7 @@ local function xfrm_line(parser, line, line_number)
   end
   if parser.block then
     if string.find(line, "^%s+%S") then
-      xfrm.detail(parser.block, line)
+      xfrm.detail(parser.block, line, line_number)
       return true
     end
     end_xfrm(parser)
@@ -181,21 +263,42 @@ local function unsupported_line(parser, line)
   return false
 end
 
+local function end_wrapped(parser)
+  local row = parser.wrapped
+  parser.wrapped = nil
+  if row then
+    end_table_row(parser, row.text, row.line)
+  end
+end
+
 local function feed(parser, line, line_number)
-  if line == "" or string.find(line, "^%s*#") then
+  -- These first: charon's ASCII column may look like anything, and "<<Keys hidden>>" like a prompt.
+  if charon.line(parser.charon, line, line_number) or xfrm_line(parser, line, line_number) then
     return
   end
-  local _ = table_line(parser, line, line_number) or xfrm_line(parser, line, line_number)
-    or charon.line(parser.charon, line, line_number) or unsupported_line(parser, line)
-    or nvr.line(parser.nvr, line, line_number)
+  if string.find(line, "^%s*#") or outer.is_noise(line) or wrapped_line(parser, line)
+    or table_line(parser, line, line_number) or unsupported_line(parser, line) then
+    return
+  end
+  local read = outer.read(line)
+  if not show_sa.line(parser.show_sa, read, line_number) then
+    nvr.line(parser.nvr, read, line_number)
+  end
 end
 
 local function finish(parser)
+  end_wrapped(parser)
   end_xfrm(parser)
   charon.finish(parser.charon)
+  show_sa.finish(parser.show_sa)
   nvr.finish(parser.nvr)
   local result = parser.result
-  result.derived = parser.nvr.derived == true
+  if parser.nvr.derived or parser.charon.derived then
+    note(result.unsupported, "derivation")
+  end
+  if #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then
+    result.problems[1] = { line = 1, reason = "the file holds no key in any format known here" }
+  end
   result.by_spi, result.by_cookie = nil, nil
   return result
 end
@@ -205,7 +308,7 @@ local function lines_of(text)
   while at <= #text do
     local stop = string.find(text, "\n", at, true) or (#text + 1)
     local line = string.sub(text, at, stop - 1)
-    line = string.sub(string.gsub(line, "\r$", "") .. "", 1, keylog.MAX_LINE)
+    line = string.sub(string.gsub(line, "[%z\r]+", "") .. "", 1, keylog.MAX_LINE)
     lines[#lines + 1] = line
     at = stop + 1
   end
@@ -234,7 +337,12 @@ local MAX_REPEATS = 64
 
 -- Reads a whole file. Never raises an error, whatever the bytes are.
 function keylog.parse(text)
-  local parser, lines = new_parser(), lines_of(text)
+  local parser, mark = new_parser(), string.sub(text, 1, 2)
+  if mark == "\255\254" or mark == "\254\255" then
+    note(parser.result.unsupported, "UTF-16")
+    return finish(parser)
+  end
+  local lines = lines_of(text)
   local first, last, step = 1, #lines, 1
   if is_reversed(lines) then
     first, last, step = #lines, 1, -1
@@ -262,12 +370,10 @@ function keylog.parse_line(line)
   if entry then
     return entry
   end
-  if result.problems[1] then
-    return nil, result.problems[1].reason
-  elseif result.unsupported[1] then
+  if result.unsupported[1] then
     return nil, "unsupported: " .. result.unsupported[1]
-  elseif result.derived then
-    return nil, "unsupported: derived keys"
+  elseif result.problems[1] then
+    return nil, result.problems[1].reason
   end
   return nil, "no key on this line alone"
 end

@@ -2,23 +2,9 @@
 -- SPI; it comes from the seed (IKEv1: protocol | SPI | Ni | Nr) or from the "adding inbound ESP SA" that the
 -- same thread prints next. Pure.
 
-local hex = require("rekeyscope_hex")
+local transforms = require("rekeyscope_transforms")
 
 local charon = {}
-
-local ENCRYPTION = {
-  AES_CBC = "AES-CBC [RFC3602]", AES_CTR = "AES-CTR [RFC3686]", ["3DES_CBC"] = "TripleDES-CBC [RFC2451]",
-  DES_CBC = "DES-CBC [RFC2405]", CAST_CBC = "CAST5-CBC [RFC2144]", BLOWFISH_CBC = "BLOWFISH-CBC [RFC2451]",
-  TWOFISH_CBC = "TWOFISH-CBC", NULL = "NULL", AES_GCM_16 = "AES-GCM with 16 octet ICV [RFC4106]",
-  AES_GCM_12 = "AES-GCM with 12 octet ICV [RFC4106]", AES_GCM_8 = "AES-GCM with 8 octet ICV [RFC4106]",
-  CHACHA20_POLY1305 = "ChaCha20 with Poly1305 [RFC7634]",
-}
-local INTEGRITY = {
-  HMAC_SHA1_96 = "HMAC-SHA-1-96 [RFC2404]", HMAC_MD5_96 = "HMAC-MD5-96 [RFC2403]",
-  HMAC_SHA2_256_96 = "HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]",
-  HMAC_SHA2_256_128 = "HMAC-SHA-256-128 [RFC4868]", HMAC_SHA2_384_192 = "HMAC-SHA-384-192 [RFC4868]",
-  HMAC_SHA2_512_256 = "HMAC-SHA-512-256 [RFC4868]",
-}
 
 -- More threads than charon has by far; a log that names more is hostile, and the oldest state is dropped.
 local MAX_THREADS = 256
@@ -45,17 +31,18 @@ local function thread_state(parser, thread)
     if #parser.order >= MAX_THREADS then
       parser.threads[table.remove(parser.order, 1)] = nil
     end
-    state = { keys = {} }
+    state = { keys = {}, done = {} }
     parser.threads[thread] = state
     parser.order[#parser.order + 1] = thread
   end
   return state
 end
 
--- Up to `left` bytes of a dump line ("  16: A5 7D …  ASCII"); never the ASCII column, which may look like hex.
+-- A dump line ("  16: A5 7D …  ASCII"): its offset and up to `left` bytes; never the ASCII column, which may
+-- look like hex.
 local function dump_bytes(text, left)
-  local at = string.match(text, "^%s*%d+: ()%x%x")
-  if not at then
+  local offset, at = string.match(text, "^%s*(%d+): ()%x%x")
+  if not at or #offset > 5 then
     return nil
   end
   local parts = {}
@@ -67,7 +54,7 @@ local function dump_bytes(text, left)
     parts[#parts + 1] = string.lower(byte)
     at = after
   end
-  return table.concat(parts), #parts
+  return tonumber(offset), table.concat(parts), #parts
 end
 
 local BLOBS = {
@@ -75,6 +62,12 @@ local BLOBS = {
   ["integrity initiator key"] = "auth_i", ["integrity responder key"] = "auth_r",
   ["initiator SA seed"] = "seed_i", ["responder SA seed"] = "seed_r",
   ["encryption key Ka"] = "ka",
+}
+
+-- Dumps that child keys can be derived from.
+local DERIVES = {
+  ["initiator SA seed"] = true, ["responder SA seed"] = true, ["seed"] = true, ["SKEYID_d"] = true,
+  ["Sk_d secret"] = true,
 }
 
 local function blob_done(parser, state, blob, line_number)
@@ -90,7 +83,7 @@ local function blob_done(parser, state, blob, line_number)
   end
   -- The order of one exchange is: seeds (IKEv1), encryption keys, integrity keys; each initiator's first.
   if blob.name == "seed_i" or (blob.name == "enc_i" and state.keys.enc_i) then
-    state.keys = {}
+    state.keys, state.done = {}, {}
   end
   state.keys[blob.name] = blob.digits
 end
@@ -122,26 +115,36 @@ local function sa_done(parser, state)
   end
   local half = half_for(state, sa)
   local enc_key = half and state.keys["enc_" .. half]
-  if not enc_key and sa.enc ~= "NULL" then
+  local auth_key = half and state.keys["auth_" .. half] or ""
+  local enc, auth = sa.enc or state.enc, sa.auth or state.auth or (auth_key == "" and "none") or nil
+  if not enc_key and enc ~= "NULL" then
     if state.keys.enc_i or state.keys.enc_r then
       parser.emit(nil, "no key can be tied to SPI 0x" .. sa.spi .. ": the exchange's lines are missing", sa.line)
     end
+  elseif not enc or not auth then
+    parser.emit(nil, "the algorithms of SPI 0x" .. sa.spi .. " are not stated", sa.line)
+  else
+    state.done[sa.spi] = true
+    parser.emit({
+      kind = "esp", format = "charon", src = sa.src, dst = sa.dst, spi = sa.spi, enc = enc, enc_key = enc_key or "",
+      auth = auth, auth_key = auth_key, line = sa.line,
+    })
+  end
+end
+
+-- "… established with SPIs …_i …_o": the only place of the SPIs where the log's level for CHD is low. _i is
+-- the inbound one of the host that logs.
+local function established(parser, state, text, line_number)
+  local inbound, outbound = string.match(text, "established with SPIs (%x+)_i (%x+)_o")
+  if not inbound or #inbound ~= 8 or #outbound ~= 8 then
     return
   end
-  if not sa.enc then
-    parser.emit(nil, "the encryption algorithm of SPI 0x" .. sa.spi .. " is not stated", sa.line)
-    return
+  for direction, spi in pairs({ inbound = string.lower(inbound), outbound = string.lower(outbound) }) do
+    if not state.done[spi] then
+      state.sa = { direction = direction, spi = spi, line = line_number }
+      sa_done(parser, state)
+    end
   end
-  local auth_key = half and state.keys["auth_" .. half] or ""
-  local auth = sa.auth or (auth_key == "" and "NULL") or nil
-  if not auth then
-    parser.emit(nil, "the integrity algorithm of SPI 0x" .. sa.spi .. " is not stated", sa.line)
-    return
-  end
-  parser.emit({
-    kind = "esp", format = "charon", src = sa.src, dst = sa.dst, spi = sa.spi, enc = sa.enc, enc_key = enc_key or "",
-    auth = auth, auth_key = auth_key, line = sa.line,
-  })
 end
 
 -- Lines that install an SA: where its SPI, its addresses and its algorithms are named.
@@ -157,21 +160,21 @@ local function installing(parser, state, text, line_number)
     return
   end
   local spi, src, dst = string.match(text, "^%s*SPI 0x(%x+), src ([%x%.:]+) dst ([%x%.:]+)")
-  if spi then
-    sa.spi, sa.src, sa.dst = hex.spi(spi), src, dst
+  if spi and #spi <= 8 then
+    sa.spi, sa.src, sa.dst = string.rep("0", 8 - #spi) .. string.lower(spi), src, dst
     return
   end
   local algorithm = string.match(text, "using encryption algorithm (%S+) with key size")
   if algorithm then
-    sa.enc = ENCRYPTION[algorithm] or algorithm
+    sa.enc = transforms.encryption(algorithm) or algorithm
     return
   end
   algorithm = string.match(text, "using integrity algorithm (%S+) with key size")
   if algorithm then
-    sa.auth = INTEGRITY[algorithm] or algorithm
+    sa.auth = transforms.integrity(algorithm) or algorithm
     return
   end
-  if string.find(text, "using replay window", 1, true) or string.find(text, "established with SPIs", 1, true) then
+  if string.find(text, "using replay window", 1, true) then
     sa_done(parser, state)
   end
 end
@@ -185,8 +188,14 @@ function charon.line(parser, line, line_number)
   local state = thread_state(parser, thread)
   local blob = state.blob
   if blob then
-    local bytes, count = dump_bytes(text, blob.left)
-    if bytes then
+    local offset, bytes, count = dump_bytes(text, blob.left)
+    if not offset and blob.digits == "" and text == blob.text then
+      -- The same line again, from a second log in the same file.
+      return true
+    end
+    if offset and offset * 2 < #blob.digits then
+      return true
+    elseif offset and offset * 2 == #blob.digits then
       blob.digits = blob.digits .. bytes
       blob.left = blob.left - count
       if blob.left > 0 and count > 0 then
@@ -199,14 +208,15 @@ function charon.line(parser, line, line_number)
     elseif not string.find(blob.name, "^seed") then
       parser.emit(nil, "a dump of \"" .. blob.label .. "\" is cut short", blob.line)
     end
-    if bytes then
+    if offset then
       return true
     end
   end
   local label, size = string.match(text, "^(.-) => (%d+) bytes @")
   local name = label and BLOBS[label]
+  parser.derived = parser.derived or (label ~= nil and DERIVES[label] == true)
   if name and #size <= 4 then
-    state.blob = { name = name, label = label, left = tonumber(size), digits = "", line = line_number }
+    state.blob = { name = name, label = label, left = tonumber(size), digits = "", line = line_number, text = text }
     return true
   end
   local cookie = string.match(text, "with SPIs (%x+)_i %x+_r")
@@ -217,7 +227,18 @@ function charon.line(parser, line, line_number)
   if message then
     state.role = message == "response" and "initiator" or message == "request" and "responder" or state.role
   end
-  installing(parser, state, text, line_number)
+  local algorithm = string.match(text, "^%s*using (%S+) for encryption")
+  if algorithm then
+    state.enc, state.auth = transforms.encryption(algorithm), nil
+  end
+  algorithm = string.match(text, "^%s*using (%S+) for integrity")
+  state.auth = algorithm and transforms.integrity(algorithm) or state.auth
+  if string.find(text, "established with SPIs", 1, true) then
+    sa_done(parser, state)
+    established(parser, state, text, line_number)
+  else
+    installing(parser, state, text, line_number)
+  end
   return true
 end
 

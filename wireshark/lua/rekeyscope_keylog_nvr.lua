@@ -1,338 +1,235 @@
--- Yamaha NVR/RTX: key-info lines of `ipsec ike log`, and `show ipsec sa gateway N detail`. Tolerant about what
--- surrounds a key, strict about the key: a blob without an SPI, or one that must be derived, is counted, never
--- guessed. Pure.
+-- Yamaha NVR/RTX: what `ipsec ike log N key-info` logs. An SPI and the keys that follow it are a claim;
+-- anything else is left alone, never guessed. Lines of several SAs and routers may be mixed: each has its own
+-- context. Pure.
 
-local hex = require("rekeyscope_hex")
+local labels = require("rekeyscope_keylog_labels")
+local transforms = require("rekeyscope_transforms")
 
 local nvr = {}
 
--- Algorithm words of the router → Wireshark's names; the ICV length of the integrity algorithm comes along.
-local function encryption_of(text)
-  local word = string.upper(text)
-  if string.find(word, "3DES") then
-    return "TripleDES-CBC [RFC2451]"
-  elseif string.find(word, "AES") then
-    return string.find(word, "GCM") and "AES-GCM with 16 octet ICV [RFC4106]" or "AES-CBC [RFC3602]"
-  elseif string.find(word, "DES") then
-    return "DES-CBC [RFC2405]"
-  elseif string.find(word, "NULL") then
-    return "NULL"
-  end
-  return nil
-end
+-- Most contexts kept apart; at the bound all are closed.
+local MAX_CONTEXTS = 4096
 
-local function integrity_of(text)
-  local word = string.upper(text)
-  if string.find(word, "SHA%-?2?%-?512") then
-    return "HMAC-SHA-512-256 [RFC4868]"
-  elseif string.find(word, "SHA%-?2?%-?384") then
-    return "HMAC-SHA-384-192 [RFC4868]"
-  elseif string.find(word, "SHA%-?2?%-?256") then
-    return "HMAC-SHA-256-128 [RFC4868]"
-  elseif string.find(word, "SHA") then
-    return "HMAC-SHA-1-96 [RFC2404]"
-  elseif string.find(word, "MD5") then
-    return "HMAC-MD5-96 [RFC2403]"
-  end
-  return nil
-end
-
--- Without an algorithm line the length decides, where only one algorithm of the router's has it. 24 bytes are
--- AES-192 or 3DES.
-local ENCRYPTION_BY_DIGITS = { [16] = "DES-CBC [RFC2405]", [32] = "AES-CBC [RFC3602]", [64] = "AES-CBC [RFC3602]" }
-local INTEGRITY_BY_DIGITS = {
-  [32] = "HMAC-MD5-96 [RFC2403]", [40] = "HMAC-SHA-1-96 [RFC2404]", [64] = "HMAC-SHA-256-128 [RFC4868]",
-  [96] = "HMAC-SHA-384-192 [RFC4868]", [128] = "HMAC-SHA-512-256 [RFC4868]",
-}
-local INTEGRITY_DIGITS = {
-  ["HMAC-MD5-96 [RFC2403]"] = 32, ["HMAC-SHA-1-96 [RFC2404]"] = 40, ["HMAC-SHA-256-128 [RFC4868]"] = 64,
-  ["HMAC-SHA-384-192 [RFC4868]"] = 96, ["HMAC-SHA-512-256 [RFC4868]"] = 128,
-}
--- A missing authentication key does not stop decryption: Wireshark only has to know how long the ICV is.
-local UNCHECKED = {
-  [32] = "ANY 96 bit authentication [no checking]", [40] = "ANY 96 bit authentication [no checking]",
-  [64] = "ANY 128 bit authentication [no checking]", [96] = "ANY 192 bit authentication [no checking]",
-  [128] = "ANY 256 bit authentication [no checking]",
-}
-
--- Takes the framing off a line: PRI, RFC 5424 or 3164 header, a collector's prefix, the router's time, tag and
--- context. Returns the text, the time as the router wrote it, the tag, and the SA number of the context.
-function nvr.strip(line)
-  local text = string.gsub(line, "[%z\r]+$", "")
-  text = string.gsub(text, "^<%d%d?%d?>%s?", "")
-  text = string.gsub(text, "^1 %S+ %S+ %- %- %- %- ?", "")
-  text = string.gsub(text, "^%a%a%a [ %d]%d %d%d:%d%d:%d%d %S+ ", "")
-  local time, after = string.match(text, "(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d): ?()")
-  if time and after <= 120 then
-    text = string.sub(text, after)
-  else
-    time = nil
-  end
-  local tag, rest = string.match(text, "^%[(%u+[12]?)%]%s*(.*)$")
-  if tag == "IKE" or tag == "IKE1" or tag == "IKE2" or tag == "IPSEC" or tag == "L2TP" then
-    text = rest
-  else
-    tag = nil
-  end
-  local sa, body = string.match(text, "^%s*GW:[%*%d]+/SA:(%d+)/%w+ ?(.*)$")
-  if not sa then
-    sa, body = string.match(text, "^%s*SA:(%d+)/%w+ ?(.*)$")
-  end
-  return body or text, time, tag, sa
-end
-
--- Prompts, echoed commands and pager lines hold nothing and must not end a blob.
-function nvr.is_noise(text)
-  return string.find(text, "^%-%-%-.*%-%-%-%s*$") ~= nil or string.find(text, "^[%w%-_%.%[%]]*[#>]%s*show ") ~= nil
-    or string.find(text, "^[%w%-_%.%[%]]*[#>]%s*$") ~= nil
-end
-
--- Labels, most specific first. `what` is the slot of the record that the blob fills.
-local LABELS = {
-  { "skeyid_[dae]", "derive" }, { "skeyid", "derive" }, { "keymat", "keymat" },
-  { "enc%a*[ _%-]key", "enc" }, { "auth%a*[ _%-]key", "auth" }, { "integ%a*[ _%-]key", "auth" },
-  { "[ir]_?cookie", "other" }, { "iv", "other" }, { "spi", "spi" }, { "key", "key" },
-}
-
--- The first label at or after `from`: what it is, and where its value begins.
-local function next_label(lower, from)
-  local best, best_at, best_after
-  for _, label in ipairs(LABELS) do
-    local at = from
-    repeat
-      local first, last = string.find(lower, label[1], at)
-      if not first then
-        break
-      end
-      local before = first > 1 and string.sub(lower, first - 1, first - 1) or " "
-      local after = string.match(lower, "^%s*%(?[^%)%w]*%)?%s*[:=%(]%s*()", last + 1)
-        or string.match(lower, "^%s+()0x%x", last + 1)
-      if after and not string.find(before, "[%w_]") then
-        if not best_at or first < best_at then
-          best, best_at, best_after = label[2], first, after
-        end
-        break
-      end
-      at = last + 1
-    until false
-  end
-  return best, best_after
-end
+local ODD = "the value has an odd number of hex digits: the line was cut; save the log without line length limit"
 
 function nvr.new(emit)
-  return { emit = emit, cur = nil, blob = nil, seen = false }
+  return { emit = emit, contexts = {}, count = 0, last = {}, derived = false, seen = false }
 end
 
-local function record(parser, line_number)
-  if not parser.cur then
-    parser.cur = { line = line_number, src = parser.send_src, dst = parser.send_dst }
-  end
-  return parser.cur
-end
+local SECRETS = { "skeyid", "skeyid_d", "skeyid_a", "skeyid_e", "ka" }
 
-local function finished_key(cur)
-  local enc_key, auth_key, enc, auth = cur.enc_key, cur.auth_key, cur.enc, cur.auth
-  local whole = cur.key or cur.keymat
-  if whole and not enc_key then
-    local auth_digits = auth and INTEGRITY_DIGITS[auth] or 0
-    local split = #whole - auth_digits
-    if auth and enc and (split == 32 or split == 48 or split == 64 or split == 16) then
-      enc_key, auth_key = string.sub(whole, 1, split), string.sub(whole, split + 1)
-    elseif ENCRYPTION_BY_DIGITS[#whole] or #whole == 48 then
-      enc_key = whole
-    elseif #whole == 72 then
-      enc_key, auth_key = string.sub(whole, 1, 32), string.sub(whole, 33)
-    else
-      return nil, "the key of SPI 0x" .. cur.spi .. " is one blob and no line says how to divide it"
+local function end_ike(parser, context)
+  local ike = context.ike
+  context.ike = {}
+  for _, name in ipairs(SECRETS) do
+    if ike[name] then
+      if name == "ka" and ike.icookie then
+        parser.emit({ kind = "ike1", format = "nvr", cookie = ike.icookie, key = ike.ka, line = ike.line })
+      else
+        parser.derived = true
+        parser.emit({
+          kind = "secret", format = "nvr", cookie = ike.icookie, name = name, key = ike[name], line = ike.line,
+        })
+      end
     end
   end
-  if not enc_key then
-    return nil, "SPI 0x" .. cur.spi .. " has no encryption key"
-  end
-  enc = enc or ENCRYPTION_BY_DIGITS[#enc_key]
-  if not enc then
-    return nil, "the encryption algorithm of SPI 0x" .. cur.spi .. " is not stated and its key length does not tell"
-  end
-  if auth_key then
-    auth = auth or INTEGRITY_BY_DIGITS[#auth_key]
-  else
-    auth_key = ""
-    auth = UNCHECKED[INTEGRITY_DIGITS[auth] or 40]
-  end
-  if not auth then
-    return nil, "the authentication algorithm of SPI 0x" .. cur.spi .. " is not stated and its key length does not tell"
-  end
-  return { enc = enc, enc_key = enc_key, auth = auth, auth_key = auth_key }
 end
 
--- Ends the record of one SA and emits what it holds.
-local function flush(parser)
-  local cur = parser.cur
-  parser.cur, parser.blob = nil, nil
-  if not cur or not cur.spi or cur.proto == "IKE" then
-    if cur and (cur.derive or cur.proto == "IKE") then
-      parser.derived = true
+-- Claims what is complete: both keys, or the one of a combined mode.
+local function end_esp(parser, context)
+  local esp = context.esp
+  context.esp = {}
+  if not esp.spi or not esp.enc then
+    return
+  end
+  local auth = esp.auth or ""
+  if auth == "" and not transforms.fits_encryption("AES-GCM-16", esp.enc) then
+    return
+  end
+  if #transforms.plausible(nil, esp.enc, nil, auth) == 0 then
+    parser.emit(nil, "the keys after this SPI have lengths that no transform takes: the line was cut or its label means"
+      .. " something else", esp.line)
+    return
+  end
+  parser.emit({ kind = "esp", format = "nvr", spi = esp.spi, enc_key = esp.enc, auth_key = auth, line = esp.line })
+end
+
+local function esp_key(parser, context, slot, digits, line_number)
+  local esp = context.esp
+  if not esp.spi then
+    return
+  end
+  if esp[slot] then
+    end_esp(parser, context)
+    context.esp.spi = esp.spi
+    esp = context.esp
+  end
+  esp[slot] = digits
+  if slot == "enc" then
+    esp.line = line_number
+  end
+end
+
+local function cookies(parser, context, open)
+  local digits = open.digits
+  if open.kind == "message" and (open.width ~= 16 or #digits ~= 32) then
+    return
+  end
+  if #digits == 32 or #digits == 16 then
+    local initiator = string.sub(digits, 1, 16)
+    if context.ike.icookie and context.ike.icookie ~= initiator then
+      end_ike(parser, context)
     end
-    return
+    context.ike.icookie = initiator
   end
-  if cur.masked then
-    parser.emit({
-      kind = "esp", format = "nvr", src = cur.src, dst = cur.dst, spi = cur.spi, status = "masked", line = cur.line,
-    })
-    return
-  end
-  if not (cur.key or cur.keymat or cur.enc_key or cur.auth_key) then
-    return
-  end
-  local key, reason = finished_key(cur)
-  if not key then
-    parser.emit(nil, reason, cur.line)
-    return
-  end
-  parser.emit({
-    kind = "esp", format = "nvr", src = cur.src, dst = cur.dst, spi = cur.spi, enc = key.enc, enc_key = key.enc_key,
-    auth = key.auth, auth_key = key.auth_key, line = cur.line,
-  })
 end
 
-local function begin_spi(parser, digits, line_number)
-  local cur = parser.cur
-  if #digits == 32 then
-    record(parser, line_number).proto = "IKE"
-    return
-  end
-  if #digits ~= 8 then
-    parser.emit(nil, "an SPI of " .. #digits .. " digits, 8 are needed", line_number)
-    return
-  end
-  if cur and cur.spi and cur.spi ~= digits then
-    flush(parser)
-  end
-  record(parser, line_number).spi = digits
+local TAKE = {}
+
+function TAKE.enc(parser, context, open)
+  esp_key(parser, context, "enc", open.digits, open.line)
 end
 
-local function put(parser, what, digits, line_number)
-  if what == "spi" then
-    begin_spi(parser, digits, line_number)
-  elseif what == "derive" then
-    parser.derived = true
-  elseif what ~= "other" then
-    local slot = (what == "enc" or what == "auth") and what .. "_key" or what
-    local cur = record(parser, line_number)
-    if cur.spi and cur[slot] and cur[slot] ~= digits then
-      parser.emit(nil, "a second key for SPI 0x" .. cur.spi .. " without a new SPI line", line_number)
+function TAKE.auth(parser, context, open)
+  esp_key(parser, context, "auth", open.digits, open.line)
+end
+
+function TAKE.keymat(parser, context, open)
+  local split = transforms.keymat_split(open.digits)
+  if split then
+    esp_key(parser, context, "enc", string.sub(open.digits, 1, split), open.line)
+    esp_key(parser, context, "auth", string.sub(open.digits, split + 1), open.line)
+  end
+end
+
+TAKE.key = TAKE.keymat
+TAKE.message = cookies
+TAKE.icookie = cookies
+
+function TAKE.spi(parser, context, open)
+  if #open.digits > 8 then
+    cookies(parser, context, open)
+    return
+  end
+  local spi = string.rep("0", 8 - #open.digits) .. open.digits
+  if context.esp.spi ~= spi then
+    end_esp(parser, context)
+    context.esp.spi = spi
+  end
+end
+
+local function take_secret(parser, context, open)
+  local ike = context.ike
+  if ike[open.kind] and ike[open.kind] ~= open.digits then
+    end_ike(parser, context)
+    ike = context.ike
+  end
+  ike.line = ike.line or open.line
+  ike[open.kind] = open.digits
+end
+
+for _, name in ipairs(SECRETS) do
+  TAKE[name] = take_secret
+end
+
+-- The open value is complete.
+local function close(parser, context)
+  local open = context.open
+  context.open = nil
+  if not open or open.digits == "" then
+    return
+  end
+  local take = TAKE[open.kind or ""]
+  if not take then
+    parser.derived = parser.derived or (open.kind ~= nil and string.find(open.kind, "^sk") ~= nil)
+    return
+  end
+  parser.seen = true
+  if #open.digits % 2 ~= 0 and open.kind ~= "spi" and open.kind ~= "message" then
+    parser.emit(nil, ODD, open.line)
+    return
+  end
+  take(parser, context, open)
+end
+
+local function context_line(parser, context, outer, line_number)
+  local text, tagged, at = outer.text, outer.tag ~= nil, 1
+  local carried = not tagged and context.tail or nil
+  context.tail = nil
+  local open = context.open
+  if open then
+    local more = labels.continuation(text, open.digits ~= "" and open.width or nil, #open.digits % 2 ~= 0)
+    if more and #open.digits + #more.digits <= labels.MAX_DIGITS then
+      if open.digits == "" then
+        open.width = more.width
+      end
+      open.digits = open.digits .. more.digits
+      at = more.after
+      if not string.find(text, "%S", at) then
+        return
+      end
+    elseif open.tagged and not tagged and not labels.next_run(text, 1) then
+      -- A line of another subsystem may stand between the lines of a tagged value.
       return
     end
-    cur[slot] = digits
+    close(parser, context)
   end
-end
-
--- The blob stays open until something that is not hex: a syslog datagram ends wherever 231 characters end.
-local function close_blob(parser)
-  local blob = parser.blob
-  parser.blob = nil
-  if blob then
-    put(parser, blob.what, blob.digits, blob.line)
-  end
-end
-
-local function scan(parser, text, from, line_number)
-  local lower, at = string.lower(text), from
   while true do
-    local what, value = next_label(lower, at)
-    if not what then
-      return
+    local run = labels.next_run(text, at, carried)
+    carried = nil
+    if not run then
+      break
     end
-    close_blob(parser)
-    local digits, after = hex.run(text, value)
-    if digits then
-      parser.blob = { what = what, digits = digits, line = line_number }
-      parser.seen = true
-      at = after
-      if string.find(text, "%S", after) then
-        close_blob(parser)
-      end
-    elseif string.find(text, "^%*%*", value) or string.find(text, "^[^%w]*confidential", value) then
-      if what ~= "other" then
-        record(parser, line_number).masked = true
-        parser.seen = true
-      end
-      at = value
-    else
-      at = value
+    at = run.after
+    context.open = { kind = run.kind, digits = run.digits, width = run.width, line = line_number, tagged = tagged }
+    if string.find(text, "%S", at) then
+      close(parser, context)
     end
+  end
+  -- What is left may be a label whose value, or whose rest, stands on the next line.
+  local tail = string.sub(text, at)
+  if string.find(tail, "[:=]%s*$") and labels.kind(tail) then
+    context.open = { kind = labels.kind(tail), digits = "", width = 2, line = line_number, tagged = tagged }
+  elseif at > 1 and string.find(tail, "%a") then
+    context.tail = tail
   end
 end
 
-local function detail_line(parser, text, line_number)
-  local number = string.match(text, "^%s*SA%[(%d+)%]")
-  if number then
-    close_blob(parser)
-    flush(parser)
-    record(parser, line_number).listing = true
+-- One line, framing taken off.
+function nvr.line(parser, outer, line_number)
+  if outer.tag == "other" then
     parser.seen = true
-    return true
+    return
   end
-  local word, value = string.match(text, "^%s*(%a[%a ]-):%s*(.-)%s*$")
-  if not word then
-    return false
+  parser.seen = parser.seen or outer.tag ~= nil or outer.time ~= nil
+  local number = outer.context or parser.last[outer.sender] or "0"
+  if outer.context then
+    parser.last[outer.sender] = number
   end
-  word = string.lower(word)
-  if word == "local id" or word == "remote id" then
-    if string.find(value, "^[%x%.:]+$") and string.find(value, "[%.:]") then
-      parser[word] = value
+  local name = outer.sender .. "\n" .. number
+  local context = parser.contexts[name]
+  if not context then
+    if parser.count >= MAX_CONTEXTS then
+      nvr.finish(parser)
     end
-    return true
+    context = { esp = {}, ike = {}, order = parser.count }
+    parser.contexts[name] = context
+    parser.count = parser.count + 1
   end
-  local cur = parser.cur
-  if word == "direction" and cur then
-    local outward = value == "send"
-    cur.src = parser[outward and "local id" or "remote id"]
-    cur.dst = parser[outward and "remote id" or "local id"]
-    return true
-  elseif word == "protocol" and cur then
-    cur.proto = string.match(value, "^%w+")
-    return true
-  elseif word == "algorithm" and (cur or string.find(value, "%a")) then
-    cur = record(parser, line_number)
-    cur.enc, cur.auth = encryption_of(value), integrity_of(value)
-    return true
-  end
-  return false
-end
-
--- One line; true when something of the router's was in it.
-function nvr.line(parser, line, line_number)
-  local text, _, tag = nvr.strip(line)
-  if nvr.is_noise(text) then
-    return true
-  end
-  parser.seen = parser.seen or (tag ~= nil)
-  local from = 1
-  if parser.blob then
-    local start = string.match(text, "^%s*()%x%x")
-    local digits, after
-    if start then
-      digits, after = hex.run(text, start)
-    end
-    if digits then
-      parser.blob.digits = string.sub(parser.blob.digits .. digits, 1, hex.MAX_DIGITS)
-      from = after
-      if not string.find(text, "%S", after) then
-        return true
-      end
-    end
-    close_blob(parser)
-  end
-  if not detail_line(parser, text, line_number) then
-    scan(parser, text, from, line_number)
-  end
-  return parser.seen
+  context_line(parser, context, outer, line_number)
 end
 
 function nvr.finish(parser)
-  close_blob(parser)
-  flush(parser)
+  local order = {}
+  for _, context in pairs(parser.contexts) do
+    order[context.order + 1] = context
+  end
+  for _, context in ipairs(order) do
+    close(parser, context)
+    end_esp(parser, context)
+    end_ike(parser, context)
+  end
+  parser.contexts, parser.count, parser.last = {}, 0, {}
 end
 
 return nvr

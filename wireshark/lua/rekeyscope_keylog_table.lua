@@ -1,6 +1,6 @@
 -- Wireshark's own tables: esp_sa and ikev1_decryption_table rows. Pure.
 
-local hex = require("rekeyscope_hex")
+local transforms = require("rekeyscope_transforms")
 
 local table_format = {}
 
@@ -28,13 +28,23 @@ function table_format.columns(line)
   end
 end
 
+-- Digits of a value that is hex as a whole; nil for anything else, an odd number of digits included.
+local function hex_whole(text)
+  local digits = string.gsub(text, "^0[xX]", "")
+  if #digits % 2 ~= 0 or not string.find(digits, "^%x*$") then
+    return nil
+  end
+  return string.lower(digits)
+end
+
 -- SPI column: "*", hexadecimal with 0x, or decimal, as Wireshark reads it.
 local function spi_of(text)
   if text == "*" then
     return "*"
   end
   if string.find(text, "^0[xX]%x+$") then
-    return hex.spi(text)
+    local digits = string.gsub(string.lower(string.sub(text, 3)), "^0+", "")
+    return #digits <= 8 and string.rep("0", 8 - #digits) .. digits or nil
   end
   if string.find(text, "^%d+$") and #text <= 10 then
     local number = tonumber(text)
@@ -51,58 +61,90 @@ local function key_of(text)
     return ""
   end
   if string.find(text, "^0[xX]") then
-    return hex.whole(text)
+    return hex_whole(text)
   end
   return (string.gsub(text, ".", function(byte)
     return string.format("%02x", string.byte(byte))
   end))
 end
 
--- An esp_sa row (8 columns; newer versions write 10) as an entry; nil and a reason when it is malformed.
+-- nil for "any", in whole or per octet; false when it is no address of that family.
+local function address_of(text, family)
+  if text == "*" then
+    return nil
+  elseif family == "IPv6" then
+    return string.find(text, "^[%x:%.]+$") and string.find(text, ":", 1, true) and text or false
+  elseif not string.find(text, "^[%d%*]+%.[%d%*]+%.[%d%*]+%.[%d%*]+$") then
+    return false
+  end
+  return not string.find(text, "*", 1, true) and text or nil
+end
+
+local UNCHECKED = "^ANY %d+ bit authentication %[no checking%]$"
+
+-- An esp_sa row (8 columns; newer versions write 10) as an entry. nil and a reason when it is malformed, and
+-- with them the entry without keys when the row shows at least that there is a key.
 function table_format.esp_row(line)
   local values, reason = table_format.columns(line)
   if not values then
     return nil, "malformed esp_sa row: " .. reason
-  end
-  if #values < 8 then
+  elseif #values < 8 then
     return nil, "malformed esp_sa row: " .. #values .. " columns, 8 are needed"
+  elseif values[1] ~= "IPv4" and values[1] ~= "IPv6" then
+    return nil, "malformed esp_sa row: the protocol is neither IPv4 nor IPv6"
   end
+  local src, dst = address_of(values[2], values[1]), address_of(values[3], values[1])
   local spi, enc_key, auth_key = spi_of(values[4]), key_of(values[6]), key_of(values[8])
-  if not spi then
+  local enc, auth = transforms.encryption(values[5]), transforms.integrity(values[7])
+  local unchecked = string.find(values[7], UNCHECKED) and values[7] or nil
+  if src == false or dst == false then
+    return nil, "malformed esp_sa row: an address is not one of its family"
+  elseif not spi then
     return nil, "malformed esp_sa row: the SPI is neither hexadecimal, decimal nor *"
-  end
-  if not enc_key or not auth_key then
+  elseif not enc then
+    return nil, "esp_sa row: the encryption algorithm is not supported"
+  elseif not auth and not unchecked then
+    return nil, "esp_sa row: the authentication algorithm is not supported"
+  elseif not enc_key or not auth_key then
     return nil, "malformed esp_sa row: a key is not hexadecimal"
   end
-  return {
-    kind = "esp", format = "esp_sa", ip = values[1], src = values[2], dst = values[3], spi = spi,
-    enc = values[5], enc_key = enc_key, auth = values[7], auth_key = auth_key,
+  local entry = {
+    kind = "esp", format = "esp_sa", ip = values[1], src = src, dst = dst, spi = spi, enc = enc, enc_key = enc_key,
+    auth = auth, auth_key = auth_key, unchecked = unchecked,
   }
+  if not transforms.fits_encryption(enc, enc_key) then
+    local defect = transforms.defect(enc, enc_key)
+    local remains = defect and { kind = "esp", format = "esp_sa", src = src, dst = dst, spi = spi, status = defect }
+    return nil, "esp_sa row: the encryption key's length does not fit the algorithm", remains
+  elseif auth and not transforms.fits_integrity(auth, auth_key) then
+    return nil, "esp_sa row: the authentication key's length does not fit the algorithm"
+  end
+  return entry
 end
 
 -- "<16 hex initiator cookie>,<hex key>" as an entry.
 function table_format.ikev1_row(line)
-  local cookie, key = string.match(line, "^%s*(%x+)%s*,%s*(%x+)%s*$")
-  if not cookie or #cookie ~= 16 then
+  local values = table_format.columns(line)
+  local cookie, key = values and values[1] or "", values and values[2] or ""
+  cookie, key = string.gsub(cookie, "^0[xX]", ""), hex_whole(key)
+  if not string.find(cookie, "^%x+$") or #cookie ~= 16 then
     return nil, "malformed ikev1_decryption_table row: the cookie is not 16 hexadecimal digits"
-  end
-  key = hex.whole(key)
-  if not key then
+  elseif not key then
     return nil, "malformed ikev1_decryption_table row: the key is not hexadecimal"
+  elseif not (#key == 16 or #key == 32 or #key == 48 or #key == 64) then
+    return nil, "ikev1_decryption_table row: the key has the length of no cipher"
   end
   return { kind = "ike1", format = "ikev1_decryption_table", cookie = string.lower(cookie), key = key }
 end
 
 -- Which table a line belongs to, or nil.
 function table_format.recognise(line)
-  if string.find(line, '^%s*"?IPv[46]"?%s*,') then
+  if string.find(line, '^%s*"?IP[%w%*]*"?%s*,%s*["%x%*]') then
     return "esp_sa"
-  end
-  if string.find(line, "^%s*%x+%s*,%s*%x+%s*$") and #string.match(line, "^%s*(%x+)") == 16 then
-    return "ikev1_decryption_table"
-  end
-  if string.find(line, "^%s*%x+%s*,%s*%x+%s*,%s*%x*%s*,") then
+  elseif string.find(line, '^%s*"?%x+"?%s*,%s*"?%x+"?%s*,%s*"?%x*"?%s*,') then
     return "ikev2_decryption_table"
+  elseif string.find(line, '^%s*"?0?[xX]?%x+"?%s*,%s*"?0?[xX]?%x+"?%s*$') and #string.match(line, "%x+") >= 8 then
+    return "ikev1_decryption_table"
   end
   return nil
 end

@@ -1,42 +1,18 @@
 -- `ip xfrm state` and `ip -t xfrm monitor`: blocks that begin with "src A dst B" and go on with indented lines.
 -- Pure.
 
-local hex = require("rekeyscope_hex")
+local transforms = require("rekeyscope_transforms")
 
 local xfrm = {}
 
--- Linux kernel names → Wireshark's. The number is the truncation in bits that the line itself states.
-local ENCRYPTION = {
-  ["cbc(aes)"] = "AES-CBC [RFC3602]",
-  ["rfc3686(ctr(aes))"] = "AES-CTR [RFC3686]",
-  ["cbc(des3_ede)"] = "TripleDES-CBC [RFC2451]",
-  ["cbc(des)"] = "DES-CBC [RFC2405]",
-  ["cbc(cast5)"] = "CAST5-CBC [RFC2144]",
-  ["cbc(blowfish)"] = "BLOWFISH-CBC [RFC2451]",
-  ["cbc(twofish)"] = "TWOFISH-CBC",
-  ["ecb(cipher_null)"] = "NULL",
-  ["cipher_null"] = "NULL",
-}
-local AEAD = {
-  ["rfc4106(gcm(aes)) 128"] = "AES-GCM with 16 octet ICV [RFC4106]",
-  ["rfc4106(gcm(aes)) 96"] = "AES-GCM with 12 octet ICV [RFC4106]",
-  ["rfc4106(gcm(aes)) 64"] = "AES-GCM with 8 octet ICV [RFC4106]",
-  ["rfc7539esp(chacha20,poly1305) 128"] = "ChaCha20 with Poly1305 [RFC7634]",
-}
-local INTEGRITY = {
-  ["hmac(sha1) 96"] = "HMAC-SHA-1-96 [RFC2404]",
-  ["hmac(md5) 96"] = "HMAC-MD5-96 [RFC2403]",
-  ["hmac(sha256) 96"] = "HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]",
-  ["hmac(sha256) 128"] = "HMAC-SHA-256-128 [RFC4868]",
-  ["hmac(sha384) 192"] = "HMAC-SHA-384-192 [RFC4868]",
-  ["hmac(sha512) 256"] = "HMAC-SHA-512-256 [RFC4868]",
-  ["hmac(rmd160) 96"] = "MAC-RIPEMD-160-96 [RFC2857]",
-}
 -- "auth" without "-trunc" names no length: the kernel's default for the algorithm.
-local DEFAULT_BITS = {
-  ["hmac(sha1)"] = "96", ["hmac(md5)"] = "96", ["hmac(sha256)"] = "96", ["hmac(sha384)"] = "192",
-  ["hmac(sha512)"] = "256", ["hmac(rmd160)"] = "96", ["digest_null"] = "0",
-}
+local DEFAULT_BITS = { ["hmac(sha256)"] = "96" }
+
+-- An integrity algorithm by the kernel's name and the truncation that the line states.
+local function integrity(name, bits)
+  local found = transforms.integrity(name .. (bits and "-" .. bits or ""))
+  return found or transforms.integrity(name) or "unknown: " .. name
+end
 
 -- The addresses of a block's first line, or nil. "Deleted" and "Expired" events have the same shape.
 function xfrm.header(line)
@@ -50,10 +26,8 @@ function xfrm.header(line)
 end
 
 local function value_of_key(text)
-  if not text or not string.find(text, "^0[xX]%x") then
-    return nil
-  end
-  return hex.whole(text)
+  local digits = text and string.match(text, "^0[xX](%x+)$")
+  return digits and #digits % 2 == 0 and string.lower(digits) or nil
 end
 
 local READ = {}
@@ -61,46 +35,61 @@ local READ = {}
 READ["proto"] = function(block, rest)
   local proto, spi = string.match(rest, "^(%S+)%s+spi%s+(%S+)")
   block.proto = proto
-  block.spi = spi and hex.spi(string.match(spi, "^[^%(]+"))
+  local digits = spi and string.match(spi, "^0[xX](%x+)")
+  block.spi = digits and #digits <= 8 and string.rep("0", 8 - #digits) .. string.lower(digits) or nil
 end
 
 READ["enc"] = function(block, rest)
   local name, key = string.match(rest, "^(%S+)%s*(%S*)")
-  block.enc = ENCRYPTION[name] or ("unknown: " .. tostring(name))
+  block.enc = transforms.encryption(tostring(name)) or "unknown: " .. tostring(name)
   block.enc_key = block.enc == "NULL" and "" or value_of_key(key)
-  block.hidden = block.hidden or string.find(rest, "hidden", 1, true) ~= nil
 end
 
 READ["aead"] = function(block, rest)
   local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s+(%d+)")
-  block.enc = AEAD[tostring(name) .. " " .. tostring(bits)] or ("unknown: " .. tostring(name))
+  local found = transforms.with_icv_bits(transforms.encryption(tostring(name)), bits)
+  block.enc = found or "unknown: " .. tostring(name)
   block.enc_key = value_of_key(key)
-  block.auth, block.auth_key = "NULL", ""
-  block.hidden = block.hidden or string.find(rest, "hidden", 1, true) ~= nil
+  block.auth, block.auth_key = "none", ""
 end
 
 READ["auth-trunc"] = function(block, rest)
   local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s+(%d+)")
-  block.auth = INTEGRITY[tostring(name) .. " " .. tostring(bits)] or ("unknown: " .. tostring(name))
+  block.auth = integrity(tostring(name), bits)
   block.auth_key = value_of_key(key)
-  block.hidden = block.hidden or string.find(rest, "hidden", 1, true) ~= nil
 end
 
 READ["auth"] = function(block, rest)
   local name, key = string.match(rest, "^(%S+)%s*(%S*)")
-  if name == "digest_null" then
-    block.auth, block.auth_key = "NULL", ""
-    return
+  block.auth = integrity(tostring(name), DEFAULT_BITS[tostring(name)])
+  block.auth_key = block.auth == "none" and "" or value_of_key(key)
+end
+
+-- `ip xfrm state add src A dst B proto esp spi … enc … auth …` in one line: a finished block, or nil.
+function xfrm.command(line, line_number)
+  local src, dst, rest = string.match(line, "ip xfrm state %a+ src (%S+) dst (%S+) (.*)$")
+  if not src then
+    return nil
   end
-  block.auth = INTEGRITY[tostring(name) .. " " .. tostring(DEFAULT_BITS[name])] or ("unknown: " .. tostring(name))
-  block.auth_key = value_of_key(key)
+  local block = { src = src, dst = dst, line = line_number }
+  for word, read in pairs(READ) do
+    local at = string.match(" " .. rest, " " .. string.gsub(word, "%-", "%%-") .. " ()%S")
+    if at then
+      read(block, string.gsub(string.sub(" " .. rest, at), "[\"']", "") .. "")
+    end
+  end
+  return block
 end
 
 -- One indented line of a block. Lines that say nothing about the SA's keys are skipped.
-function xfrm.detail(block, line)
+function xfrm.detail(block, line, line_number)
   local word, rest = string.match(line, "^%s+(%S+)%s*(.*)$")
   local read = word and READ[word]
   if read then
+    if word ~= "proto" then
+      block.key_line = (word == "enc" or word == "aead") and line_number or block.key_line or line_number
+    end
+    block.hidden = block.hidden or string.find(rest, "hidden", 1, true) ~= nil
     read(block, rest)
   end
 end
@@ -123,7 +112,7 @@ function xfrm.entry(block)
   if string.find(block.enc, "^unknown") then
     return nil, "encryption algorithm " .. block.enc
   end
-  local auth, auth_key = block.auth or "NULL", block.auth_key
+  local auth, auth_key = block.auth or "none", block.auth_key
   if string.find(auth, "^unknown") then
     return nil, "authentication algorithm " .. auth
   end

@@ -34,6 +34,43 @@ function fs.write(path, text)
   return true
 end
 
+-- Making a folder either succeeds or fails as a whole, so it can serve as a lock. The sections that it guards
+-- take milliseconds: one that is held for longer was left by a killed program.
+local LOCK_SECONDS = 2
+
+function fs.lock(path)
+  local lock, given_up = path .. ".rekeyscope-lock", os.time() + LOCK_SECONDS
+  while not Dir.make(lock) do
+    if os.time() > given_up or not Dir.exists(string.match(path, "^(.*)/")) then
+      return
+    end
+  end
+end
+
+function fs.unlock(path)
+  Dir.remove(path .. ".rekeyscope-lock")
+end
+
+-- Who we are to another instance that runs at the same time.
+local function identity()
+  local me = { time = os.time(), pid = string.match(fs.read("/proc/self/stat") or "", "^%d+") }
+  me.nonce = string.format("%d", me.time) .. string.gsub(tostring(me), "[^%x]", "")
+  return me
+end
+
+local me = identity()
+
+-- By its process where the system shows processes, else by age: from loading scripts to reading tables takes a
+-- second at most.
+local SECONDS_TO_START = 10
+
+function fs.is_alive(marker)
+  if marker.pid and me.pid then
+    return marker.pid ~= me.pid and fs.read("/proc/" .. marker.pid .. "/stat") ~= nil
+  end
+  return marker.time ~= nil and me.time - marker.time >= 0 and me.time - marker.time < SECONDS_TO_START
+end
+
 -- The folder of a profile's tables; "" and "Default" name the personal folder itself.
 local function profile_folder(profile)
   local folder = string.gsub(Dir.personal_config_path(""), "[/\\]+$", "")
@@ -51,21 +88,22 @@ local function state_path()
   return table_path("", "rekeyscope_state")
 end
 
--- Who we are to another instance that starts at the same moment.
-local function identity()
-  local me = { time = os.time(), pid = string.match(fs.read("/proc/self/stat") or "", "^%d+") }
-  me.nonce = string.format("%d", me.time) .. string.gsub(tostring(me), "[^%x]", "")
-  return me
+-- The profile that the GUI works in: it writes the name down whenever the profile changes. Lua has no other way to ask.
+local function gui_profile()
+  local recent = fs.read(table_path("", "recent_common"))
+  return recent and string.match("\n" .. recent, "\ngui%.last_used_profile: ([^\r\n]+)")
 end
 
--- options: { arguments, say }. `say` takes a sentence for the user.
+-- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in tshark.
 function keys.new(options)
-  local self = { say = options.say, me = identity(), lent = {} }
+  local self = { say = options.say, lent = {} }
   local state = source.read_state(fs, state_path())
   self.choice = source.choose(options.arguments, {
     keylog = os.getenv("REKEYSCOPE_KEYLOG"), profile = os.getenv("REKEYSCOPE_PROFILE"),
     mode = os.getenv("REKEYSCOPE_MODE"),
   }, state)
+  self.gui_profile = options.gui and gui_profile() or nil
+  self.choice.profile = self.choice.profile or self.gui_profile
   if state.seen then
     -- It holds for the capture that was open when the dialog was used: for one reload.
     state.seen = nil
@@ -76,14 +114,13 @@ end
 
 -- Mends what an interrupted run has left in the tables.
 function keys.repair(self)
-  local is_alive = source.alive(fs, self.me.time)
   local profiles = { "" }
   if self.choice.profile and profile_folder(self.choice.profile) ~= profile_folder("") then
     profiles[2] = self.choice.profile
   end
   for _, profile in ipairs(profiles) do
     for _, name in ipairs(TABLES) do
-      if store.repair(fs, table_path(profile, name), is_alive) then
+      if store.repair(fs, table_path(profile, name)) then
         self.say(name .. ": took out what an interrupted run had left")
       end
     end
@@ -95,7 +132,7 @@ local function put(self, name, list)
   if self.choice.mode == "persistent" then
     done, reason = store.keep(fs, path, list)
   elseif #list > 0 then
-    done, reason = store.lend(fs, path, list, self.me)
+    done, reason = store.lend(fs, path, list, me)
     self.lent[path] = done
   end
   if not done then
@@ -136,7 +173,7 @@ end
 function keys.give_back(self)
   for path in pairs(self.lent) do
     self.lent[path] = nil
-    store.release(fs, path, self.me.nonce)
+    store.release(fs, path, me.nonce)
   end
 end
 

@@ -89,43 +89,45 @@ local function initiator(rekey)
   return rekey.exchange and rekey.exchange.initiator or "-"
 end
 
-local function exchange_text(rekey)
-  local exchange = rekey.exchange
-  if not exchange then
-    return "none seen"
-  end
-  local kind = exchange.version == 2 and "CREATE_CHILD_SA" or "Quick Mode"
-  return string.format("%s %s, %s ms", kind, exchange.number or "?", ms(exchange.last_us - exchange.us))
-end
-
 local function frames_text(rekey)
   local frames = { tostring(rekey.frame) }
   for _, entry in ipairs(directions(rekey.tunnel)) do
     local frame = rekey.first_frame[entry.direction.key]
     frames[#frames + 1] = frame and tostring(frame) or "-"
   end
-  return table.concat(frames, " / ")
+  return table.concat(frames, "/")
 end
 
 local function rekey_row(rekey)
-  local gaps, spis = {}, {}
+  local gaps = {}
   for _, entry in ipairs(directions(rekey.tunnel)) do
-    local key = entry.direction.key
-    gaps[#gaps + 1] = ms(rekey.gap_us[key])
-    local old, new = rekey.old[key], rekey.new[key]
-    spis[#spis + 1] = new and ("0x" .. old.spi .. " > 0x" .. new.spi) or "no packet on a new SA"
+    gaps[#gaps + 1] = ms(rekey.gap_us[entry.direction.key])
   end
   local trigger = rekey.trigger
   return {
     tostring(rekey.number), seconds(rekey.us), initiator(rekey), kilobytes(trigger.bytes), percent(trigger.fraction),
-    seconds(trigger.age_us), table.concat(gaps, " / "), frames_text(rekey), exchange_text(rekey),
-    table.concat(spis, ", "),
+    seconds(trigger.age_us), table.concat(gaps, "/"), frames_text(rekey),
   }
 end
 
-local HEAD = {
-  "#", "time s", "initiator", "volume kB", "of limit", "age s", "gap ms", "frames", "exchange", "SPIs",
-}
+local HEAD = { "#", "time s", "initiator", "kB", "of limit", "age s", "gap ms", "frames" }
+
+local function exchange_row(rekey)
+  local spis = {}
+  for _, entry in ipairs(directions(rekey.tunnel)) do
+    local new = rekey.new[entry.direction.key]
+    spis[#spis + 1] = new and "0x" .. new.spi or "no packet"
+  end
+  local exchange = rekey.exchange
+  local kind, took = "no IKE in the capture", "-"
+  if exchange then
+    kind = (exchange.version == 2 and "CREATE_CHILD_SA " or "Quick Mode ") .. tostring(exchange.number)
+    took = ms(exchange.last_us - exchange.us)
+  end
+  return { tostring(rekey.number), kind, took, table.concat(spis, " "), rekey.trigger.kind }
+end
+
+local EXCHANGE_HEAD = { "#", "exchange", "ms", "new SPIs", "trigger" }
 
 local function limit_note(rekeys)
   local negotiated, assumed = nil, false
@@ -143,34 +145,41 @@ local function limit_note(rekeys)
       negotiated.limit_s and negotiated.limit_s .. " s" or "no time limit")
   end
   if assumed then
-    notes[#notes + 1] = "\"of limit\": no Quick Mode could be read, so fractions are of Windows' default of "
-      .. sa.DEFAULT_LIMIT_KB .. " kB."
+    notes[#notes + 1] = "\"of limit\": no Quick Mode could be read; Windows' default of "
+      .. sa.DEFAULT_LIMIT_KB .. " kB\nis assumed."
   end
-  return table.concat(notes, " ")
+  return table.concat(notes, "\n")
 end
 
+-- Lines of at most 78 characters: Wireshark's text windows are no wider.
 local LEGEND = [[
-Times count from the capture's first packet. Volume and age are the expiring SA's (the busier direction's volume) when
-the exchange began. Gap: last packet on the old SPI to first packet on the new one, per direction, busier first.
-Frames: exchange / new SPI per direction.
+Times count from the capture's first packet. kB and age are those of the
+expiring SA (its busier direction) when the exchange began. Gap: last packet on
+the old SPI to first packet on the new one. Frames: exchange, then first packet
+on the new SPI. Where there are two directions the busier one comes first.
 ]]
 
 -- The rekey table. Its numbers are the values of rekeyscope.rekey.
 function report.rekeys(state)
-  local rekeys, body = sa.confirmed(state), {}
+  local body, exchanges = {}, {}
+  local rekeys = sa.confirmed(state)
   for number, rekey in ipairs(rekeys) do
-    body[number] = rekey_row(rekey)
+    body[number], exchanges[number] = rekey_row(rekey), exchange_row(rekey)
   end
   if #body == 0 then
     return "No rekey in this capture.\n"
   end
-  return aligned(HEAD, body) .. "\n\n" .. LEGEND .. limit_note(rekeys) .. "\n"
+  return aligned(HEAD, body) .. "\n\n" .. aligned(EXCHANGE_HEAD, exchanges) .. "\n\n" .. LEGEND .. limit_note(rekeys)
+    .. "\n"
 end
 
 local function status_text(one)
   local names, parts = {}, {}
   for status in pairs(one.status) do
     names[#names + 1] = status
+  end
+  if #names == 1 then
+    return names[1]
   end
   table.sort(names)
   for _, status in ipairs(names) do
@@ -179,28 +188,34 @@ local function status_text(one)
   return table.concat(parts, ", ")
 end
 
--- The SA table: every generation of every direction.
-function report.sas(state)
+local SA_HEAD = { "gen", "SPI", "packets", "bytes", "first s", "lived s", "gap ms", "frames", "late", "key" }
+
+local function sa_rows(direction)
   local body = {}
+  for index, one in ipairs(direction.sas) do
+    body[index] = {
+      tostring(one.generation), "0x" .. one.spi, tostring(one.packets), string.format("%d", one.bytes),
+      seconds(one.first_us), seconds(one.last_us - one.first_us), ms(one.gap_us),
+      one.first_frame .. "-" .. one.last_frame, tostring(one.late), status_text(one),
+    }
+  end
+  return body
+end
+
+-- The SA table: every generation of every direction. "late" counts packets on an SPI after its successor began.
+function report.sas(state)
+  local parts = {}
   for _, tunnel in ipairs(state.list) do
     for _, entry in ipairs(directions(tunnel)) do
       local direction = entry.direction
-      for _, one in ipairs(direction.sas) do
-        body[#body + 1] = {
-          one.src .. " > " .. one.dst, tostring(one.generation), "0x" .. one.spi, tostring(one.packets),
-          tostring(one.bytes), seconds(one.first_us), seconds(one.last_us - one.first_us), ms(one.gap_us),
-          one.first_frame .. "-" .. one.last_frame, tostring(one.late), status_text(one),
-        }
-      end
+      local title = direction.src .. " > " .. direction.dst .. "\n"
+      parts[#parts + 1] = title .. aligned(SA_HEAD, sa_rows(direction)) .. "\n"
     end
   end
-  if #body == 0 then
+  if #parts == 0 then
     return "No ESP in this capture.\n"
   end
-  local head = {
-    "direction", "gen", "SPI", "packets", "bytes", "first s", "lived s", "gap ms", "frames", "late", "key",
-  }
-  return aligned(head, body) .. "\n"
+  return table.concat(parts, "\n")
 end
 
 -- One line of counts.

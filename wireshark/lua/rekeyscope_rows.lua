@@ -3,62 +3,62 @@
 -- packet.
 
 local table_format = require("rekeyscope_keylog_table")
+local transforms = require("rekeyscope_transforms")
 
 local rows = {}
 
 -- Wireshark looks an SA up by walking all rows for every packet (1.2 µs each): above this many it is felt.
 rows.MANY = 100
 
--- Key lengths in bytes, the salt of CTR and AEAD included.
-local AES, AES_SALT = { 16, 24, 32 }, { 20, 28, 36 }
-local ENCRYPTION = {
-  ["NULL"] = { 0 }, ["AES-CBC [RFC3602]"] = AES, ["AES-CTR [RFC3686]"] = AES_SALT,
-  ["TripleDES-CBC [RFC2451]"] = { 24 }, ["DES-CBC [RFC2405]"] = { 8 }, ["CAST5-CBC [RFC2144]"] = { 16 },
-  ["BLOWFISH-CBC [RFC2451]"] = { 16 }, ["TWOFISH-CBC"] = { 16, 32 },
-  ["AES-GCM [RFC4106]"] = AES_SALT, ["AES-GCM with 8 octet ICV [RFC4106]"] = AES_SALT,
-  ["AES-GCM with 12 octet ICV [RFC4106]"] = AES_SALT, ["AES-GCM with 16 octet ICV [RFC4106]"] = AES_SALT,
-  ["ChaCha20 with Poly1305 [RFC7634]"] = { 36 },
-}
-local INTEGRITY = {
-  ["NULL"] = { 0 }, ["HMAC-SHA-1-96 [RFC2404]"] = { 20 }, ["HMAC-MD5-96 [RFC2403]"] = { 16 },
-  ["HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]"] = { 32 }, ["HMAC-SHA-256-128 [RFC4868]"] = { 32 },
-  ["HMAC-SHA-384-192 [RFC4868]"] = { 48 }, ["HMAC-SHA-512-256 [RFC4868]"] = { 64 },
-  ["MAC-RIPEMD-160-96 [RFC2857]"] = { 20 },
-  ["ANY 64 bit authentication [no checking]"] = { 0 }, ["ANY 96 bit authentication [no checking]"] = { 0 },
-  ["ANY 128 bit authentication [no checking]"] = { 0 }, ["ANY 192 bit authentication [no checking]"] = { 0 },
-  ["ANY 256 bit authentication [no checking]"] = { 0 },
-}
+-- Rows carry Wireshark's names: { ip, src, dst, spi, enc, enc_key, auth, auth_key }.
 
-local function length_fits(lengths, digits)
-  for _, length in ipairs(lengths) do
-    if #digits == 2 * length then
-      return true
+local UNCHECKED = "ANY %d bit authentication [no checking]"
+
+-- The transforms of an entry by Wireshark's names and its authentication key; nil and a reason when it has
+-- none, or when the log leaves them open and the key lengths do not decide.
+local function names_of(entry)
+  local enc, auth = entry.enc, entry.auth
+  if not enc then
+    local possible = transforms.plausible(nil, entry.enc_key, auth, entry.auth_key)
+    if #possible == 0 then
+      return nil, "no transform takes keys of these lengths"
+    elseif #possible > 1 and possible[2][1] ~= possible[1][1] then
+      return nil, "the log does not say whether its key is for " .. possible[1][1] .. " or " .. possible[2][1]
     end
+    enc, auth = possible[1][1], auth or possible[1][2]
   end
-  return false
+  local enc_name = transforms.wireshark_encryption(enc)
+  if not enc_name then
+    return nil, "Wireshark does not decrypt " .. enc
+  elseif entry.unchecked then
+    return enc_name, entry.unchecked, ""
+  end
+  local auth_name, bits = transforms.wireshark_integrity(auth or "none")
+  if not bits then
+    return nil, "the authentication algorithm is not known"
+  elseif not auth_name then
+    -- Wireshark cannot check it, but it can skip it.
+    return enc_name, string.format(UNCHECKED, bits), ""
+  end
+  return enc_name, auth_name, entry.auth_key
 end
 
 local function address_fits(address, ip)
   if address == "*" then
     return true
   elseif ip == "IPv6" then
-    return string.find(address, "^[%x:%.%*]+$") ~= nil and string.find(address, ":", 1, true) ~= nil
+    return string.find(address, "^[%x:%.]+$") ~= nil and string.find(address, ":", 1, true) ~= nil
   end
-  return string.find(address, "^[%d%*]+%.[%d%*]+%.[%d%*]+%.[%d%*]+$") ~= nil
+  return string.find(address, "^%d+%.%d+%.%d+%.%d+$") ~= nil
 end
 
--- nil when the row may go to Wireshark, else why not. `accepts_chacha` is true from Wireshark 4.6 on.
-function rows.defect(entry, accepts_chacha)
-  local lengths = ENCRYPTION[entry.enc]
-  if not lengths then
-    return "encryption " .. tostring(entry.enc) .. " is not one that Wireshark knows"
-  elseif string.find(entry.enc, "^ChaCha20") and not accepts_chacha then
+-- nil when the entry may go to Wireshark, else why not. `accepts_chacha` is true from Wireshark 4.6 on.
+local function defect(entry, accepts_chacha)
+  if entry.enc == "ChaCha20-Poly1305" and not accepts_chacha then
     return "ChaCha20-Poly1305 needs Wireshark 4.6"
-  elseif not length_fits(lengths, entry.enc_key) then
+  elseif entry.enc and not transforms.fits_encryption(entry.enc, entry.enc_key) then
     return "the encryption key's length does not fit " .. entry.enc
-  elseif not INTEGRITY[entry.auth] then
-    return "authentication " .. tostring(entry.auth) .. " is not one that Wireshark knows"
-  elseif not length_fits(INTEGRITY[entry.auth], entry.auth_key) then
+  elseif entry.auth and not transforms.fits_integrity(entry.auth, entry.auth_key) then
     return "the authentication key's length does not fit " .. entry.auth
   elseif not string.find(entry.enc_key .. entry.auth_key, "^%x*$") then
     return "a key is not hexadecimal"
@@ -96,18 +96,31 @@ local function key_of(entry)
   return entry.enc .. "\0" .. entry.enc_key .. "\0" .. entry.auth .. "\0" .. entry.auth_key
 end
 
--- Entries by SPI in the order they came, only those that may be written; the others' reasons go to `rejected`.
+-- An entry as a row, or nil and a reason.
+function rows.from(entry, accepts_chacha)
+  local row = {
+    ip = family(entry), src = entry.src, dst = entry.dst, spi = entry.spi, enc = entry.enc, enc_key = entry.enc_key,
+    auth = entry.auth, auth_key = entry.auth_key,
+  }
+  local reason = defect(row, accepts_chacha)
+  if reason then
+    return nil, reason
+  end
+  local enc, auth, auth_key = names_of(entry)
+  if not enc then
+    return nil, auth
+  end
+  row.enc, row.auth, row.auth_key = enc, auth, auth_key
+  return row
+end
+
+-- Rows by SPI in the order they came; the reasons of entries that give none go to `rejected`.
 local function grouped(entries, accepts_chacha, rejected)
   local order, groups = {}, {}
   for _, entry in ipairs(entries) do
-    if entry.kind == "esp" and entry.status ~= "masked" then
-      local ip = family(entry)
-      local candidate = {
-        ip = ip, src = entry.src, dst = entry.dst, spi = entry.spi, enc = entry.enc, enc_key = entry.enc_key,
-        auth = entry.auth, auth_key = entry.auth_key,
-      }
-      local reason = rows.defect(candidate, accepts_chacha)
-      if reason then
+    if entry.kind == "esp" and not entry.status then
+      local row, reason = rows.from(entry, accepts_chacha)
+      if not row then
         rejected[#rejected + 1] = { line = entry.line, reason = "SPI " .. tostring(entry.spi) .. ": " .. reason }
       else
         local group = groups[entry.spi]
@@ -116,7 +129,7 @@ local function grouped(entries, accepts_chacha, rejected)
           groups[entry.spi] = group
           order[#order + 1] = entry.spi
         end
-        group[#group + 1] = candidate
+        group[#group + 1] = row
       end
     end
   end
@@ -194,7 +207,8 @@ function rows.ike1(entries, options)
   end
   for _, entry in ipairs(entries) do
     if entry.kind == "ike1" then
-      if length_fits({ 8, 16, 24, 32 }, entry.key) and string.find(entry.cookie, "^%x+$") and #entry.cookie == 16 then
+      local fits = #entry.key == 16 or #entry.key == 32 or #entry.key == 48 or #entry.key == 64
+      if fits and string.find(entry.key, "^%x+$") and string.find(entry.cookie, "^%x+$") and #entry.cookie == 16 then
         add(list, known, entry.cookie .. "," .. entry.key)
       else
         rejected[#rejected + 1] = { line = entry.line, reason = "cookie " .. tostring(entry.cookie) .. ": key length" }

@@ -3,7 +3,6 @@
 
 local keylog = require("rekeyscope_keylog")
 local rows = require("rekeyscope_rows")
-local store = require("rekeyscope_store")
 
 local source = {}
 
@@ -98,39 +97,35 @@ local function read_log(fs, path)
 end
 
 local function count(entries)
-  local n = { esp = 0, masked = 0, conflict = 0, ike1 = 0 }
+  local n = { esp = 0, ike1 = 0, secret = 0, defective = 0, contradicting = 0 }
   for _, entry in ipairs(entries) do
-    if entry.status == "masked" then
-      n.masked = n.masked + 1
-    else
-      n[entry.kind] = n[entry.kind] + 1
-      if entry.status == "conflict" then
-        n.conflict = n.conflict + 1
-      end
-    end
+    local what = entry.status and "defective" or entry.kind
+    n[what] = n[what] + 1
+    n.contradicting = n.contradicting + (entry.contradicts and 1 or 0)
   end
   return n
 end
 
-local ADVICE_MASKED = "%d SAs with masked keys: read the log on the serial console or with `ipsec ike log N key-info`"
-local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE LOG --export wireshark` and load what it writes"
+local ADVICE_MASKED = "%d SAs whose keys are masked or cut short: read the log on the serial console or with"
+  .. " `ipsec ike log N key-info`"
+local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE --keys LOG --export wireshark DIR`, then load DIR"
 local ADVICE_MANY = "%d rows: Wireshark walks them all for every packet; expect it to be slow above about %d"
 
 local function sentences(log, parsed, esp, ike)
   local n, list = count(parsed.entries), {}
   local formats = #parsed.formats > 0 and " (" .. table.concat(parsed.formats, ", ") .. ")" or ""
   list[1] = string.format("%d ESP and %d IKE keys in %s%s", n.esp, n.ike1, log, formats)
-  if n.masked > 0 then
-    list[#list + 1] = string.format(ADVICE_MASKED, n.masked)
+  if n.defective > 0 then
+    list[#list + 1] = string.format(ADVICE_MASKED, n.defective)
   end
-  if n.conflict > 0 then
-    list[#list + 1] = n.conflict .. " keys contradict another key of the same SA: the first in the log is used"
+  if n.contradicting > 0 then
+    list[#list + 1] = n.contradicting .. " keys contradict another key of the same SA: the first in the log is used"
   end
   for _, name in ipairs(parsed.unsupported) do
-    list[#list + 1] = "unsupported: " .. string.format(ADVICE_EXPORT, name)
-  end
-  if parsed.derived then
-    list[#list + 1] = "unsupported: " .. string.format(ADVICE_EXPORT, "keys that must be derived from SKEYID")
+    -- charon logs what keys derive from beside the keys themselves.
+    if name ~= "derivation" or n.esp == 0 or string.find(formats, "nvr", 1, true) then
+      list[#list + 1] = "unsupported: " .. string.format(ADVICE_EXPORT, name)
+    end
   end
   if #esp.rows > rows.MANY then
     list[#list + 1] = string.format(ADVICE_MANY, #esp.rows, rows.MANY)
@@ -172,24 +167,11 @@ function source.load(fs, choice, options)
   result.loaded = rows.spis(table.concat(esp.rows, "\n") .. "\n" .. (options.user_esp or ""))
   for _, entry in ipairs(parsed.entries) do
     if entry.kind == "esp" then
-      result[entry.status == "masked" and "masked" or "known"][entry.spi] = true
+      result[entry.status and "masked" or "known"][entry.spi] = true
     end
   end
   result.sentences = sentences(choice.keylog, parsed, esp, ike)
   return result
 end
-
--- Which program a section's marker names, and whether it may still be starting: by its process where the system
--- shows processes, else by age.
-function source.alive(fs, now)
-  return function(marker)
-    if marker.pid and fs.read("/proc/self/stat") then
-      return fs.read("/proc/" .. marker.pid .. "/stat") ~= nil
-    end
-    return marker.time ~= nil and now - marker.time >= 0 and now - marker.time < 10
-  end
-end
-
-source.store = store
 
 return source

@@ -1,12 +1,16 @@
 -- Puts rows into one of Wireshark's table files and takes them out again. The user's file is moved aside, not
--- rewritten, so that it comes back with its bytes, its mode and its inode. Pure but for `fs`: { read, write,
--- rename, remove }, each true/nil, reason.
+-- rewritten, so that it comes back with its bytes, its mode and its inode. Pure but for `fs`:
+--   read, write, rename, remove   each a value, or nil and a reason
+--   lock, unlock                  of a path, among programs that start at the same time
+--   is_alive                      whether the program that a section's marker names still runs
 --
 --   <file>                       our section, then the user's bytes unchanged
 --   <file>.rekeyscope-original   the user's file while ours stands in its place
 --   <file>.rekeyscope-new        being written
 --
 -- Wireshark skips lines that begin with "#", so a section names itself and can be recognised after a crash.
+-- Several programs may have a section each; the last one to leave, or the next one to start, restores the
+-- user's file.
 
 local store = {}
 
@@ -22,31 +26,30 @@ local function begins_with(text, prefix)
   return string.sub(text, 1, #prefix) == prefix
 end
 
--- The rest of a text after the section it begins with.
-local function after_section(text)
-  local _, last = string.find(text, "\n" .. END .. "\r?\n")
-  return last and string.sub(text, last + 1) or ""
-end
-
--- The user's part of a text: everything after our temporary sections.
-local function without_temporary(text)
-  while begins_with(text, TEMPORARY) do
-    text = after_section(text)
-  end
-  return text
-end
-
--- The marker of the topmost temporary section: { nonce, pid, time, absent } or nil.
-function store.marker(text)
-  if not text or not begins_with(text, TEMPORARY .. " ") then
-    return nil
-  end
+local function marker_of(text)
   local line = string.match(text, "^[^\r\n]*")
   return {
     nonce = string.match(line, " nonce=(%w+)"), pid = string.match(line, " pid=(%d+)"),
     time = tonumber(string.match(line, " time=(%d+)") or ""),
     absent = string.find(line, "original=absent", 1, true) ~= nil,
   }
+end
+
+-- Where the section at the beginning of a text ends; a section that lost its end goes on to the text's.
+local function section_end(text)
+  local _, last = string.find(text, "\n" .. END .. "\r?\n")
+  return last or #text
+end
+
+-- The temporary sections at the beginning of a text, and what follows them.
+local function split(text)
+  local sections = {}
+  while begins_with(text, TEMPORARY) do
+    local last = section_end(text)
+    sections[#sections + 1] = { text = string.sub(text, 1, last), marker = marker_of(text) }
+    text = string.sub(text, last + 1)
+  end
+  return sections, text
 end
 
 -- rename() does not replace a file on Windows; there the old one steps aside first and comes back if the second
@@ -87,28 +90,37 @@ local function write_over(fs, path, text)
   return replace(fs, new, path)
 end
 
--- Takes our temporary sections out, whoever's they are.
-local function restore(fs, path, text, marker)
-  local aside = path .. ".rekeyscope-original"
-  if fs.read(aside) then
-    return replace(fs, aside, path)
+-- Leaves the sections that `keeps` says; without any, the user's file is put back as it was.
+local function keep_sections(fs, path, text, keeps)
+  local sections, body = split(text)
+  local kept, absent = {}, false
+  for _, one in ipairs(sections) do
+    absent = absent or one.marker.absent
+    if keeps(one.marker) then
+      kept[#kept + 1] = one.text
+    end
   end
-  local body = without_temporary(text)
-  if body == "" and marker.absent then
+  local aside = path .. ".rekeyscope-original"
+  if #kept > 0 then
+    return #kept == #sections or write_over(fs, path, table.concat(kept) .. body)
+  elseif fs.read(aside) then
+    return replace(fs, aside, path)
+  elseif body == "" and absent then
     return fs.remove(path)
   end
   return write_over(fs, path, body)
 end
 
--- Mends what a killed program left: true when there was something to mend. `is_alive(marker)` tells whether the
--- program that wrote a section may still be starting; then the section is left to it.
-function store.repair(fs, path, is_alive)
-  local text, aside = fs.read(path), path .. ".rekeyscope-original"
-  local marker = store.marker(text)
-  if marker and is_alive(marker) then
-    return false
-  end
-  local mended, old = false, path .. ".rekeyscope-old"
+local function locked(fs, path, action)
+  fs.lock(path)
+  local result, reason = action()
+  fs.unlock(path)
+  return result, reason
+end
+
+local function mend(fs, path)
+  local text, aside, old = fs.read(path), path .. ".rekeyscope-original", path .. ".rekeyscope-old"
+  local mended = false
   if fs.read(old) then
     -- Killed between the two renames of replace().
     if text then
@@ -116,7 +128,6 @@ function store.repair(fs, path, is_alive)
     else
       fs.rename(old, path)
       text = fs.read(path)
-      marker = store.marker(text)
     end
     mended = true
   end
@@ -124,10 +135,10 @@ function store.repair(fs, path, is_alive)
     fs.remove(path .. ".rekeyscope-new")
     mended = true
   end
-  if marker then
-    return restore(fs, path, text, marker)
-  end
-  if fs.read(aside) then
+  if text and begins_with(text, TEMPORARY) then
+    keep_sections(fs, path, text, fs.is_alive)
+    return mended or fs.read(path) ~= text
+  elseif fs.read(aside) then
     if text then
       -- Someone wrote the table anew since; theirs is newer, the older one is kept beside it.
       return replace(fs, aside, path .. ".rekeyscope-saved")
@@ -137,19 +148,24 @@ function store.repair(fs, path, is_alive)
   return mended
 end
 
--- Puts `rows` before the user's rows (the first match wins in Wireshark) until release(). `who`: { nonce, pid,
--- time }.
-function store.lend(fs, path, rows, who)
+-- Mends what a killed program left: true when there was something to mend.
+function store.repair(fs, path)
+  return locked(fs, path, function()
+    return mend(fs, path)
+  end)
+end
+
+local function lend(fs, path, rows, who)
   local text = fs.read(path)
-  local under = store.marker(text)
-  local absent = text == nil or (under ~= nil and under.absent)
+  local under = text and split(text) or {}
+  local absent = text == nil or (under[1] ~= nil and under[1].marker.absent)
   local first_line = TEMPORARY .. " nonce=" .. who.nonce .. " pid=" .. (who.pid or "") .. " time=" .. (who.time or "")
     .. " original=" .. (absent and "absent" or "present")
   local new, reason = write_new(fs, path, section(first_line, rows) .. (text or ""))
   if not new then
     return nil, reason
   end
-  if text and not under then
+  if text and #under == 0 then
     local ok
     ok, reason = fs.rename(path, path .. ".rekeyscope-original")
     if not ok then
@@ -160,24 +176,32 @@ function store.lend(fs, path, rows, who)
   return replace(fs, new, path)
 end
 
--- Ends lend(): true when the user's file stands again, false when another program's rows lie on top (it will
--- restore the file).
-function store.release(fs, path, nonce)
-  local text = fs.read(path)
-  local marker = store.marker(text)
-  if not marker or marker.nonce ~= nonce then
-    return false
-  end
-  return restore(fs, path, text, marker)
+-- Puts `rows` before the user's rows (the first match wins in Wireshark) until release(). `who`: { nonce, pid,
+-- time }.
+function store.lend(fs, path, rows, who)
+  return locked(fs, path, function()
+    return lend(fs, path, rows, who)
+  end)
 end
 
--- Puts `rows` in for good, in place of what an earlier call put in; no rows takes them out. User's bytes stay
--- as they are.
-function store.keep(fs, path, rows)
+-- Ends lend(). The user's file stands again unless another living program's rows are still in.
+function store.release(fs, path, nonce)
+  return locked(fs, path, function()
+    local text = fs.read(path)
+    if not text or not begins_with(text, TEMPORARY) then
+      return true
+    end
+    return keep_sections(fs, path, text, function(marker)
+      return marker.nonce ~= nonce and fs.is_alive(marker)
+    end)
+  end)
+end
+
+local function keep(fs, path, rows)
   local text = fs.read(path)
-  local body = without_temporary(text or "")
+  local _, body = split(text or "")
   if begins_with(body, PERSISTENT) then
-    body = after_section(body)
+    body = string.sub(body, section_end(body) + 1)
   end
   if #rows == 0 then
     if not text or body == text then
@@ -190,10 +214,18 @@ function store.keep(fs, path, rows)
   return write_over(fs, path, section(PERSISTENT, rows) .. body)
 end
 
+-- Puts `rows` in for good, in place of what an earlier call put in; no rows takes them out. The user's bytes
+-- stay as they are; the file's mode becomes the default one.
+function store.keep(fs, path, rows)
+  return locked(fs, path, function()
+    return keep(fs, path, rows)
+  end)
+end
+
 -- The user's own part of a table's text.
 function store.user_part(text)
-  local body = without_temporary(text or "")
-  return begins_with(body, PERSISTENT) and after_section(body) or body
+  local _, body = split(text or "")
+  return begins_with(body, PERSISTENT) and string.sub(body, section_end(body) + 1) or body
 end
 
 return store

@@ -186,6 +186,10 @@ plain_data! {
         pub frames: Vec<u64>,
         /// Whether its payloads could be read.
         pub decrypted: bool,
+        /// Whether it made a Diffie–Hellman secret of its own (perfect forward secrecy); only known where its payloads
+        /// could be read.
+        #[serde(default)]
+        pub key_exchange: bool,
         /// What was negotiated, where it could be read and IKEv1 negotiates it.
         pub lifetime: Option<Lifetime>,
         /// ESP SPIs that it names, in order.

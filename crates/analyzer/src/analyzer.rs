@@ -13,6 +13,7 @@ use crate::esp::cipher::Icv;
 use crate::flow::FlowTable;
 use crate::framing::{Datagram, DatagramKind, Framing, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed, Timeline};
+use crate::key_ring::KeyRing;
 use crate::keylog::KeyMaterial;
 use crate::meter::Meters;
 use crate::rekey::{Evidence, Snapshot, pair};
@@ -512,7 +513,12 @@ impl Analyzer {
     }
 
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.
-    pub fn finish(mut self, info: &CaptureInfo, path: &str) -> Analysis {
+    pub fn finish(self, info: &CaptureInfo, path: &str) -> Analysis {
+        self.finish_with_keys(info, path).0
+    }
+
+    /// As [`Analyzer::finish`], with the keys that fit the capture, for an export that the user asks for.
+    pub fn finish_with_keys(mut self, info: &CaptureInfo, path: &str) -> (Analysis, KeyRing) {
         self.flush();
         self.close_windows(None);
         self.diagnosis.report_bounds(&mut self.diagnostics);
@@ -526,7 +532,8 @@ impl Analyzer {
                 "more tunnels than are measured over time; choose some by a capture filter on their addresses".into()
             });
         }
-        document::assemble(&self, info, path)
+        let ring = KeyRing::new(&self.sas, &self.timeline);
+        (document::assemble(&self, info, path), ring)
     }
 }
 

@@ -1,23 +1,29 @@
 //! Options, validated once.
 
-use clap::{Parser, ValueHint};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use rekeyscope::analyzer::{Options, Verify};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  rekeyscope trace.pcapng                        the verdict, with keys found beside the capture
-  rekeyscope trace.pcapng --keys router.log      keys from a router's log or a Wireshark table
-  rekeyscope trace.pcapng --html report.html     a report to hand on, one offline file
+  rekeyscope trace.pcapng                      the verdict; keys found beside the capture
+  rekeyscope trace.pcapng --keys router.log    keys from a log or a Wireshark table
+  rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
   rekeyscope trace.pcapng --json - | jq '.impact[0]'
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
+  rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
+  rekeyscope keys trace.pcapng --export wireshark ~/.config/wireshark
+  rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
 
-Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys, <stem>.esp_sa, keys.esp_sa,
-keys.ikev1, keys.ikev2, esp_sa, ikev1_decryption_table, ikev2_decryption_table. Every key is proven by the
-ICV of packets before it is used. Without keys the verdict comes from outer bytes and says so.
+Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
+<stem>.esp_sa, keys.esp_sa, keys.ikev1, keys.ikev2, esp_sa, ikev1_decryption_table,
+ikev2_decryption_table. Every key is proven by the ICV of packets before it is used.
+Without keys the verdict comes from outer bytes and says so.
 
-Exit status: 0 analysed (also when the file is cut or keys are missing or wrong), 1 capture or key file not
-readable or output not writable, 2 usage.";
+Exit status: 0 analysed (also when the file is cut or keys are missing or wrong),
+1 capture or key file not readable or output not writable, 2 usage.";
 
 /// What did the IPsec rekeys in a capture cost?
 ///
@@ -25,7 +31,56 @@ readable or output not writable, 2 usage.";
 /// rekeys cost, with an interval.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, max_term_width = 110)]
-pub(crate) struct Arguments {
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    _command: Option<Command>,
+    #[command(flatten)]
+    _arguments: Arguments,
+}
+
+/// Jobs beside the main one. A capture with such a name is given as `./keys`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Which SAs have a key, where it stands, what is missing; and tables for other programs
+    Keys(KeysArguments),
+    /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
+    Wireshark(ProgramArguments),
+    /// Start tshark with the keys in a configuration folder of its own, which is removed afterwards
+    Tshark(ProgramArguments),
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// The main job.
+    Analyze(Arguments),
+    Beside(Command),
+}
+
+impl CommandLine {
+    /// Reads the command line; explains itself and ends the program where it makes no sense.
+    pub(crate) fn read() -> Job {
+        Self::job(&Self::command().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+
+    fn job(matches: &ArgMatches) -> Result<Job, clap::Error> {
+        match matches.subcommand_name() {
+            Some(_) => Command::from_arg_matches(matches).map(Job::Beside),
+            None => Arguments::from_arg_matches(matches).map(Job::Analyze),
+        }
+        .map_err(|error| error.format(&mut Self::command()))
+    }
+}
+
+/// Ends the program with exit status 2.
+fn misused(kind: ErrorKind, sentence: &str) -> ! {
+    CommandLine::command().error(kind, sentence).exit()
+}
+
+/// The capture and what decrypts it, the same for every job. A secret never is an argument: other users see those.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
     /// Capture: pcap or pcapng, also .gz, .zst, .lz4; - for standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) capture: PathBuf,
@@ -37,6 +92,88 @@ pub(crate) struct Arguments {
     /// Ignore key files beside the capture
     #[arg(long, conflicts_with = "keys")]
     pub(crate) no_keys: bool,
+
+    /// File that holds the IKE pre-shared key, as text or as 0x and hex digits; with a Diffie–Hellman secret in a key file
+    /// it gives all keys of that IKEv1 SA
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) psk_file: Vec<PathBuf>,
+
+    /// Do not write notes to standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl Input {
+    /// True when the capture comes from standard input.
+    pub(crate) fn reads_stdin(&self) -> bool {
+        self.capture.as_os_str() == "-"
+    }
+}
+
+/// `rekeyscope keys`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysArguments {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table) or `tcpdump FILE` (for
+    /// tcpdump -E 'file FILE'), readable by you alone; may be given more than once
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
+    export: Vec<OsString>,
+}
+
+/// Where keys go.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Export<'a> {
+    /// Wireshark's tables, into a folder.
+    Wireshark(&'a Path),
+    /// A secrets file of tcpdump.
+    Tcpdump(&'a Path),
+}
+
+impl KeysArguments {
+    /// The exports asked for; ends the program where a format is unknown.
+    pub(crate) fn exports(&self) -> Vec<Export<'_>> {
+        let pairs = self.export.chunks(2).map(|pair| match pair {
+            [format, path] if format == "wireshark" => Export::Wireshark(Path::new(path)),
+            [format, path] if format == "tcpdump" => Export::Tcpdump(Path::new(path)),
+            _ => misused(
+                ErrorKind::InvalidValue,
+                "--export writes 'wireshark DIR' or 'tcpdump FILE', no other format",
+            ),
+        });
+        pairs.collect()
+    }
+}
+
+/// `rekeyscope wireshark`, `rekeyscope tshark`.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramArguments {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// Passed on to the program, after -r CAPTURE
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) rest: Vec<OsString>,
+}
+
+impl ProgramArguments {
+    /// Ends the program where the capture is no file: it is read twice.
+    pub(crate) fn must_name_a_file(&self) {
+        if self.input.reads_stdin() {
+            misused(
+                ErrorKind::ValueValidation,
+                "the capture is read twice here: give a file, not -",
+            );
+        }
+    }
+}
+
+/// The main job.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) input: Input,
 
     /// Write the report as one offline HTML file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -65,10 +202,6 @@ pub(crate) struct Arguments {
     /// Seed of the placebo draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-
-    /// Do not write notes to standard error
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 impl Arguments {
@@ -81,11 +214,6 @@ impl Arguments {
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             ..Options::default()
         }
-    }
-
-    /// True when the capture comes from standard input.
-    pub(crate) fn reads_stdin(&self) -> bool {
-        self.capture.as_os_str() == "-"
     }
 }
 
@@ -110,11 +238,51 @@ fn verify(text: &str) -> Result<Verify, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_options_are_consistent() {
-        Arguments::command().debug_assert();
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn jobs_are_told_apart() {
+        let parse = |words: &[&str]| {
+            let matches = CommandLine::command().try_get_matches_from([&["rekeyscope"], words].concat())?;
+            CommandLine::job(&matches)
+        };
+        let Ok(Job::Analyze(main)) = parse(&["trace.pcap", "--keys", "log", "--psk-file", "psk"]) else {
+            panic!("not the main job");
+        };
+        assert_eq!((main.input.psk_file, main.seed), (vec![PathBuf::from("psk")], 1));
+        let words = [
+            "keys",
+            "t.pcap",
+            "--export",
+            "wireshark",
+            "d",
+            "--export",
+            "tcpdump",
+            "f",
+        ];
+        let Ok(Job::Beside(Command::Keys(keys))) = parse(&words) else {
+            panic!("not the job keys");
+        };
+        assert_eq!(
+            keys.exports(),
+            [Export::Wireshark(Path::new("d")), Export::Tcpdump(Path::new("f"))]
+        );
+        let Ok(Job::Beside(Command::Tshark(tshark))) = parse(&["tshark", "t.pcap", "--", "-Y", "esp"]) else {
+            panic!("not the job tshark");
+        };
+        assert_eq!(tshark.rest, ["-Y", "esp"]);
+        for wrong in [
+            &[][..],
+            &["keys"],
+            &["t.pcap", "--psk", "a secret"],
+            &["t.pcap", "--export", "wireshark", "d"],
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -1,17 +1,26 @@
 //! The command line program; see `rekeyscope --help`.
 
 mod cli;
+mod keys_job;
 mod output;
+mod private_folder;
+mod program_job;
 mod progress;
+mod read;
 mod run;
 
-use clap::Parser;
+use cli::{Command, CommandLine, Job};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = cli::Arguments::parse();
-    match run::run(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+    let done = match CommandLine::read() {
+        Job::Analyze(arguments) => run::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Job::Beside(Command::Keys(arguments)) => keys_job::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Job::Beside(Command::Wireshark(arguments)) => program_job::run("wireshark", &arguments),
+        Job::Beside(Command::Tshark(arguments)) => program_job::run("tshark", &arguments),
+    };
+    match done {
+        Ok(status) => status,
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::complain(&format!("{error:#}"));

@@ -1,6 +1,7 @@
 //! Where results go. A file appears under its name only when it is complete; a place that cannot be written fails
 //! before the work starts.
 
+use crate::private_folder::create_secret;
 use rekeyscope::error::Error;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,6 +26,18 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// Makes a folder that only the user can look into, unless it is there already.
+pub(crate) fn private_folder(path: &Path) -> Result<(), Error> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|source| Error::Output {
+        path: path.into(),
+        source,
+    })
+}
+
 /// A file to be written at the end.
 pub(crate) struct Reserved {
     path: PathBuf,
@@ -36,6 +49,19 @@ pub(crate) struct Reserved {
 impl Reserved {
     /// Makes sure that `path` can be written.
     pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+        Self::reserve(path, |temporary| File::create(temporary))
+    }
+
+    /// As [`Reserved::new`], for a file that only the user can read.
+    pub(crate) fn secret(path: &Path) -> Result<Self, Error> {
+        Self::reserve(path, |temporary| {
+            // Left by a process of the same number that was killed.
+            let _ = fs::remove_file(temporary);
+            create_secret(temporary)
+        })
+    }
+
+    fn reserve(path: &Path, create: impl Fn(&Path) -> io::Result<File>) -> Result<Self, Error> {
         let failed = |source| Error::Output {
             path: path.into(),
             source,
@@ -56,7 +82,7 @@ impl Reserved {
         hidden.push(name);
         hidden.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(hidden);
-        let file = File::create(&temporary).map_err(failed)?;
+        let file = create(&temporary).map_err(failed)?;
         Ok(Reserved {
             path: path.into(),
             file,

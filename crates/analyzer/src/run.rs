@@ -2,15 +2,11 @@
 
 use crate::cli::Arguments;
 use crate::output::{self, Reserved};
-use crate::progress::Progress;
+use crate::read;
 use anyhow::Result;
 use rekeyscope::analysis::{Analysis, KeyStatus};
-use rekeyscope::analyzer::Analyzer;
-use rekeyscope::capture::CaptureReader;
 use rekeyscope::error::Error;
-use rekeyscope::keylog::{self, KeyMaterial};
 use rekeyscope::report;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// Columns of a report that goes into a file or a pipe.
@@ -19,52 +15,11 @@ const PIPED_WIDTH: usize = 80;
 /// Reads the keys and the capture, writes the reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outputs = Outputs::reserve(arguments)?;
-    let keys = read_keys(arguments)?;
-    let analysis = analyze(arguments, keys)?;
-    if !arguments.quiet {
+    let (analysis, _) = read::analyze(&arguments.input, arguments.options())?;
+    if !arguments.input.quiet {
         notes(&analysis).iter().for_each(|note| output::complain(note));
     }
     outputs.write(&analysis)
-}
-
-fn read_keys(arguments: &Arguments) -> Result<KeyMaterial, Error> {
-    let mut keys = KeyMaterial::default();
-    let files = match () {
-        () if arguments.no_keys => Vec::new(),
-        () if !arguments.keys.is_empty() => arguments.keys.clone(),
-        () if arguments.reads_stdin() => Vec::new(),
-        () => keylog::find_beside(&arguments.capture),
-    };
-    for file in files {
-        keys.read(&file)?;
-    }
-    Ok(keys)
-}
-
-fn analyze(arguments: &Arguments, keys: KeyMaterial) -> Result<Analysis, Error> {
-    let mut reader = open(&arguments.capture, arguments.reads_stdin())?;
-    let size = std::fs::metadata(&arguments.capture)
-        .ok()
-        .filter(std::fs::Metadata::is_file)
-        .map(|m| m.len());
-    let mut progress = Progress::new(size, std::io::stderr().is_terminal());
-    let mut analyzer = Analyzer::new(arguments.options(), keys);
-    let mut container = Default::default();
-    while let Some(frame) = reader.next_frame(&mut container)? {
-        analyzer.push(&frame);
-        progress.tick(|| reader.position());
-    }
-    progress.finish();
-    analyzer.diagnostics_mut().absorb(container);
-    Ok(analyzer.finish(reader.info(), &arguments.capture.to_string_lossy()))
-}
-
-fn open(path: &Path, stdin: bool) -> Result<CaptureReader, Error> {
-    if stdin {
-        CaptureReader::from_stream(Box::new(std::io::stdin()), "-")
-    } else {
-        CaptureReader::open(path)
-    }
 }
 
 /// What a person should know besides the report.
@@ -111,6 +66,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
             missing - misfits,
             used.len()
         ));
+        notes.extend(report::keys::why_not_derived(analysis));
     }
     notes
 }
@@ -185,7 +141,7 @@ impl Outputs {
     }
 }
 
-fn text_options() -> report::text::TextOptions {
+pub(crate) fn text_options() -> report::text::TextOptions {
     let terminal = console::Term::stdout();
     let width = if terminal.is_term() {
         usize::from(terminal.size().1)

@@ -75,6 +75,11 @@ impl Buffer {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
 
+    /// The same, to put right what a parser would misread.
+    pub(super) fn available_mut(&mut self) -> &mut [u8] {
+        self.bytes.get_mut(self.start..self.end).unwrap_or_default()
+    }
+
     /// Gives the next `n` bytes away: they stay readable by [`Buffer::lent`] until the next [`Buffer::ensure`].
     #[inline]
     pub(super) fn consume(&mut self, n: usize) {

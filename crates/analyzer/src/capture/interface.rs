@@ -3,11 +3,7 @@
 use super::LinkType;
 use super::clock::Clock;
 use super::order::Order;
-
-const IF_TSRESOL: u16 = 9;
-const IF_TSOFFSET: u16 = 14;
-const ISB_IFDROP: u16 = 5;
-const ISB_OSDROP: u16 = 7;
+use pcap_parser::{InterfaceDescriptionBlock, OptionCode, PcapNGOption};
 
 #[derive(Debug, Default)]
 pub(super) struct Interface {
@@ -23,17 +19,17 @@ pub(super) struct Interface {
 
 impl Interface {
     /// From an interface description block (§4.2).
-    pub(super) fn described(order: Order, block: &[u8]) -> Interface {
+    pub(super) fn described(order: Order, block: &InterfaceDescriptionBlock<'_>) -> Interface {
         let mut interface = Interface {
-            link_type: LinkType(order.u16(block, 8).unwrap_or(0)),
-            snap_len: order.u32(block, 12).unwrap_or(0),
+            link_type: LinkType(block.linktype.0 as u16),
+            snap_len: block.snaplen,
             ..Interface::default()
         };
-        for (code, value) in options(order, block, 16) {
-            match (code, value) {
-                (IF_TSRESOL, [resolution, ..]) => interface.clock.set_resolution(*resolution),
-                (IF_TSOFFSET, value) => {
-                    if let Some(offset) = order.u64(value, 0) {
+        for option in listed(&block.options) {
+            match (option.code, option.as_bytes()) {
+                (OptionCode::IfTsresol, Ok([resolution, ..])) => interface.clock.set_resolution(*resolution),
+                (OptionCode::IfTsoffset, _) => {
+                    if let Some(offset) = number(order, option) {
                         interface.clock.set_offset(offset.cast_signed());
                     }
                 }
@@ -43,14 +39,14 @@ impl Interface {
         interface
     }
 
-    /// From an interface statistics block (§4.6): counters since the start of the capture, so the latest ones replace earlier
-    /// ones.
-    pub(super) fn note_statistics(&mut self, order: Order, block: &[u8]) {
+    /// From the options of an interface statistics block (§4.6): counters since the start of the capture, so the latest ones
+    /// replace earlier ones.
+    pub(super) fn note_statistics(&mut self, order: Order, options: &[PcapNGOption<'_>]) {
         let [interface, system] = &mut self.dropped_by_statistics;
-        for (code, value) in options(order, block, 20) {
-            match code {
-                ISB_IFDROP => *interface = order.u64(value, 0).or(*interface),
-                ISB_OSDROP => *system = order.u64(value, 0).or(*system),
+        for option in listed(options) {
+            match option.code {
+                OptionCode::IsbIfDrop => *interface = number(order, option).or(*interface),
+                OptionCode::IsbOsDrop => *system = number(order, option).or(*system),
                 _ => {}
             }
         }
@@ -67,18 +63,15 @@ impl Interface {
     }
 }
 
-/// The options (§3.5) from `at` to the block's trailer; ends at the first that does not fit.
-pub(super) fn options<'b>(
-    order: Order,
-    block: &'b [u8],
-    at: usize,
-) -> impl Iterator<Item = (u16, &'b [u8])> + use<'b> {
-    let mut rest = block.get(at..block.len().saturating_sub(4)).unwrap_or_default();
-    std::iter::from_fn(move || {
-        let code = order.u16(rest, 0).filter(|&code| code != 0)?;
-        let len = usize::from(order.u16(rest, 2)?);
-        let value = rest.get(4..4 + len)?;
-        rest = rest.get(4 + len.next_multiple_of(4)..).unwrap_or_default();
-        Some((code, value))
-    })
+/// The options (§3.5) before the end mark: pcap-parser goes on behind it.
+pub(super) fn listed<'o, 'b>(options: &'o [PcapNGOption<'b>]) -> impl Iterator<Item = &'o PcapNGOption<'b>> {
+    options
+        .iter()
+        .take_while(|option| option.code != OptionCode::EndOfOpt)
+}
+
+/// An option's 64-bit number. pcap-parser reads `if_tsoffset`, `isb_ifdrop` and the like as little-endian in every section,
+/// which is wrong in big-endian ones (`the_same_packets_from_every_container`, `drop_counters_are_summed_once`).
+pub(super) fn number(order: Order, option: &PcapNGOption<'_>) -> Option<u64> {
+    order.u64(option.as_bytes().ok()?, 0)
 }

@@ -25,7 +25,7 @@ use crate::diagnostic::Diagnostics;
 use crate::error::Error;
 use crate::time::Timestamp;
 use buffer::Buffer;
-use pcap::{Magic, PcapWalk};
+use pcap::PcapWalk;
 use pcapng::PcapngWalk;
 use record::{End, Step};
 use source::Source;
@@ -143,8 +143,8 @@ impl CaptureReader {
     fn recognise(stream: Box<dyn Read + Send>) -> io::Result<Recognised> {
         let mut buffer = Buffer::new(Source::new(stream)?);
         buffer.ensure(4)?;
-        if let Some(magic) = Magic::read(buffer.available()) {
-            let (walk, format) = (Walk::Pcap(PcapWalk::new(magic)), CaptureFormat::Pcap);
+        if pcap::is_pcap(buffer.available()) {
+            let (walk, format) = (Walk::Pcap(PcapWalk::default()), CaptureFormat::Pcap);
             return Ok(Recognised::Capture {
                 buffer: Box::new(buffer),
                 walk,

@@ -1,4 +1,6 @@
-//! Integers in either byte order.
+//! Integers in either byte order, and the choice between pcap-parser's functions for them.
+
+use pcap_parser::{Block, parse_block_be, parse_block_le};
 
 /// The byte order of a file or section. Readers answer `None` behind the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,6 +10,24 @@ pub(super) enum Order {
 }
 
 impl Order {
+    /// Parses the block that begins here; `None` where it does not fit its kind or is not whole.
+    #[inline]
+    pub(super) fn parse(self, block: &[u8]) -> Option<Block<'_>> {
+        let parsed = match self {
+            Order::Little => parse_block_le(block),
+            Order::Big => parse_block_be(block),
+        };
+        parsed.ok().map(|(_, block)| block)
+    }
+
+    pub(super) fn u32_bytes(self, value: u32) -> [u8; 4] {
+        if self == Order::Big {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
+        }
+    }
+
     fn bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
         bytes.get(at..at.checked_add(N)?)?.try_into().ok()
     }

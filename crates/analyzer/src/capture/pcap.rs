@@ -1,11 +1,20 @@
 //! libpcap files (draft-ietf-opsawg-pcap): a 24-byte header, then records. Microseconds or nanoseconds, either byte
 //! order, and the "modified" records of old Linux libpcap.
+//!
+//! pcap-parser reads header and records. Added here: limits on lengths, the swapped lengths of old writers, and the modified
+//! format in big-endian.
 
 use super::buffer::Buffer;
 use super::order::Order;
 use super::record::{End, Record, Step};
 use super::{CaptureInfo, LinkType};
 use crate::time::{NANOS_PER_SECOND, Timestamp};
+use pcap_parser::nom::{Err, IResult, Needed};
+use pcap_parser::{
+    LegacyPcapBlock, PcapError, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified,
+    parse_pcap_header,
+};
+use std::borrow::Cow;
 use std::io;
 
 const FILE_HEADER_LEN: usize = 24;
@@ -17,63 +26,100 @@ const USUAL_SNAP_LEN: usize = 262_144;
 /// Most that a file header can allow. Larger ones are written by tools that mean "no limit".
 const LARGEST_SNAP_LEN: usize = 16 * 1024 * 1024;
 
-/// Order and width of the fields, as the magic tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Magic {
-    order: Order,
-    nanos_per_tick: i64,
-    record_header_len: usize,
-}
+/// Modified format, big-endian: pcap-parser does not know it (`the_same_packets_from_every_container`). It gets to see
+/// [`USUAL_BIG`] instead, and [`PcapWalk::step`] takes the longer record header into account.
+const MODIFIED_BIG: &[u8] = &[0xa1, 0xb2, 0xcd, 0x34];
+const USUAL_BIG: &[u8] = &[0xa1, 0xb2, 0xc3, 0xd4];
 
-impl Magic {
-    /// `None` when the bytes do not begin a pcap file.
-    pub(super) fn read(head: &[u8]) -> Option<Magic> {
-        let known = |value: u32| match value {
-            0xa1b2_c3d4 => Some((1_000, RECORD_HEADER_LEN)),
-            0xa1b2_3c4d => Some((1, RECORD_HEADER_LEN)),
-            0xa1b2_cd34 => Some((1_000, MODIFIED_RECORD_HEADER_LEN)),
-            _ => None,
-        };
-        [Order::Little, Order::Big].into_iter().find_map(|order| {
-            let (nanos_per_tick, record_header_len) = known(order.u32(head, 0)?)?;
-            Some(Magic {
-                order,
-                nanos_per_tick,
-                record_header_len,
-            })
-        })
-    }
-
-    #[inline]
-    fn u32(self, bytes: &[u8], at: usize) -> u32 {
-        self.order.u32(bytes, at).unwrap_or(0)
-    }
+/// True when the bytes begin a pcap file; the magic is enough.
+pub(super) fn is_pcap(head: &[u8]) -> bool {
+    head.len() >= 4
+        && (head.starts_with(MODIFIED_BIG) || !matches!(parse_pcap_header(head), Err(Err::Error(_))))
 }
 
 /// The state of a walk through a pcap file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PcapWalk {
-    magic: Magic,
     /// `None` until the file header was read.
     header: Option<Header>,
 }
 
+type ParsedRecord<'b> = IResult<&'b [u8], LegacyPcapBlock<'b>, PcapError<&'b [u8]>>;
+
+/// What the file header says about the records.
 #[derive(Debug, Clone, Copy)]
 struct Header {
+    parse: for<'b> fn(&'b [u8]) -> ParsedRecord<'b>,
+    order: Order,
+    record_header_len: usize,
+    nanos_per_tick: i64,
     link_type: LinkType,
     largest: usize,
     /// Before version 2.4 some writers put the original length first.
     lengths_may_be_swapped: bool,
 }
 
-impl PcapWalk {
-    pub(super) fn new(magic: Magic) -> PcapWalk {
-        PcapWalk { magic, header: None }
+impl Header {
+    fn read(head: &[u8]) -> Option<Header> {
+        let head = match head.strip_prefix(MODIFIED_BIG) {
+            Some(rest) => Cow::Owned([USUAL_BIG, rest].concat()),
+            None => Cow::Borrowed(head),
+        };
+        let (_, told) = parse_pcap_header(&head).ok()?;
+        let modified = told.is_modified_format() || matches!(head, Cow::Owned(_));
+        Some(Header {
+            parse: match (told.is_bigendian(), modified) {
+                (true, _) => parse_pcap_frame_be,
+                (false, true) => parse_pcap_frame_modified,
+                (false, false) => parse_pcap_frame,
+            },
+            order: if told.is_bigendian() {
+                Order::Big
+            } else {
+                Order::Little
+            },
+            record_header_len: if modified {
+                MODIFIED_RECORD_HEADER_LEN
+            } else {
+                RECORD_HEADER_LEN
+            },
+            nanos_per_tick: if told.is_nanosecond_precision() { 1 } else { 1_000 },
+            // The upper bits tell about a frame check sequence, not the link type.
+            link_type: LinkType(told.network.0 as u16),
+            largest: (told.snaplen as usize).clamp(USUAL_SNAP_LEN, LARGEST_SNAP_LEN),
+            lengths_may_be_swapped: told.version_minor < 4,
+        })
     }
 
+    /// pcap-parser takes the first length for the captured one in every version: the smaller one is put there
+    /// (`old_pcap_versions_may_swap_the_two_lengths`).
+    #[cold]
+    fn put_captured_first(&self, head: &mut [u8]) {
+        if let Some(lengths) = head.get_mut(8..RECORD_HEADER_LEN)
+            && self.order.u32(lengths, 0) > self.order.u32(lengths, 4)
+        {
+            lengths.rotate_left(4);
+        }
+    }
+
+    #[inline]
+    fn record(&self, block: &LegacyPcapBlock<'_>) -> Record {
+        let (seconds, ticks) = (i64::from(block.ts_sec), i64::from(block.ts_usec));
+        Record {
+            time: Timestamp(seconds * NANOS_PER_SECOND + ticks * self.nanos_per_tick),
+            link_type: self.link_type,
+            original_len: block.origlen.max(block.caplen),
+            back: 0,
+            len: block.caplen as usize,
+        }
+    }
+}
+
+impl PcapWalk {
     /// The next packet, with the buffer behind it.
     #[inline]
     pub(super) fn step(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<Step> {
+        let damaged = |what| Ok(Step::End(End::Damaged(what)));
         let header = match self.header {
             Some(header) => header,
             None => match self.read_header(buffer, info)? {
@@ -81,59 +127,44 @@ impl PcapWalk {
                 None => return Ok(Step::End(End::Cut)),
             },
         };
-        let fixed = self.magic.record_header_len;
-        if !buffer.ensure(fixed)? {
-            let clean = buffer.available().is_empty();
-            return Ok(Step::End(if clean { End::Clean } else { End::Cut }));
+        loop {
+            if header.lengths_may_be_swapped {
+                header.put_captured_first(buffer.available_mut());
+            }
+            let available = buffer.available();
+            let (needed, record) = match (header.parse)(available) {
+                Ok((_, block)) if (block.ts_sec | block.ts_usec | block.caplen | block.origlen) == 0 => {
+                    return damaged("zero bytes where a packet should begin");
+                }
+                Ok((_, block)) => (
+                    header.record_header_len + block.caplen as usize,
+                    Some(header.record(&block)),
+                ),
+                Err(Err::Incomplete(Needed::Size(more))) => (available.len() + more.get(), None),
+                Err(_) => return damaged("something that is no packet"),
+            };
+            if needed > header.record_header_len + header.largest {
+                return damaged("a packet that is longer than the snap length allows");
+            }
+            if !buffer.ensure(needed)? {
+                let clean = buffer.available().is_empty();
+                return Ok(Step::End(if clean { End::Clean } else { End::Cut }));
+            }
+            if let Some(record) = record {
+                buffer.consume(needed);
+                return Ok(Step::Packet(record));
+            }
         }
-        let head = buffer.available();
-        let (seconds, ticks) = (self.magic.u32(head, 0), self.magic.u32(head, 4));
-        let (mut captured, mut original) = (self.magic.u32(head, 8), self.magic.u32(head, 12));
-        if header.lengths_may_be_swapped && captured > original {
-            std::mem::swap(&mut captured, &mut original);
-        }
-        if captured as usize > header.largest {
-            return Ok(Step::End(End::Damaged(
-                "a packet that is longer than the snap length allows",
-            )));
-        }
-        if (seconds | ticks | captured | original) == 0 {
-            return Ok(Step::End(End::Damaged("zero bytes where a packet should begin")));
-        }
-        let captured_len = captured as usize;
-        if !buffer.ensure(fixed + captured_len)? {
-            return Ok(Step::End(End::Cut));
-        }
-        buffer.consume(fixed + captured_len);
-        Ok(Step::Packet(Record {
-            time: Timestamp(
-                i64::from(seconds) * NANOS_PER_SECOND + i64::from(ticks) * self.magic.nanos_per_tick,
-            ),
-            link_type: header.link_type,
-            original_len: original.max(captured),
-            back: 0,
-            len: captured_len,
-        }))
     }
 
     #[cold]
     fn read_header(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<Option<Header>> {
-        if !buffer.ensure(FILE_HEADER_LEN)? {
-            return Ok(None);
+        buffer.ensure(FILE_HEADER_LEN)?;
+        self.header = buffer.available().get(..FILE_HEADER_LEN).and_then(Header::read);
+        if let Some(header) = self.header {
+            buffer.consume(FILE_HEADER_LEN);
+            info.note_link_type(header.link_type);
         }
-        let head = buffer.available();
-        let minor = self.magic.order.u16(head, 6);
-        let snap_len = self.magic.u32(head, 16) as usize;
-        // The upper bits tell about a frame check sequence, not the link type.
-        let link_type = LinkType(self.magic.u32(head, 20) as u16);
-        let header = Header {
-            link_type,
-            largest: snap_len.clamp(USUAL_SNAP_LEN, LARGEST_SNAP_LEN),
-            lengths_may_be_swapped: minor.is_some_and(|minor| minor < 4),
-        };
-        buffer.consume(FILE_HEADER_LEN);
-        info.note_link_type(link_type);
-        self.header = Some(header);
-        Ok(Some(header))
+        Ok(self.header)
     }
 }

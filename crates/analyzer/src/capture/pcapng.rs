@@ -1,46 +1,50 @@
 //! pcapng (draft-ietf-opsawg-pcapng): sections in either byte order, any number of interfaces, enhanced, simple and
 //! obsolete packet blocks, drop counters. Other blocks are stepped over.
 //!
-//! Own block reader: only four block types matter here, and a packet whose *options* are malformed is still a packet.
+//! pcap-parser reads the blocks that matter, each when it is whole in the buffer. Type, lengths and byte order are looked at
+//! before: a length has to be bounded before a block is waited for, and a malformed block of a kind that is only stepped over
+//! must not end the capture, as it would in the crate's hands (`the_same_packets_from_every_container`: secrets).
 
 use super::CaptureInfo;
 use super::buffer::{Buffer, LARGEST_RECORD};
-use super::interface::{Interface, options};
+use super::interface::{Interface, listed, number};
 use super::order::Order;
 use super::record::{End, Record, Step};
 use crate::diagnostic::Diagnostics;
 use crate::time::Timestamp;
+use pcap_parser::{
+    BOM_MAGIC, Block, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, ISB_MAGIC, InterfaceDescriptionBlock,
+    OptionCode, SHB_MAGIC, SPB_MAGIC, SimplePacketBlock,
+};
 use std::io;
 
-/// Section header: the same in both byte orders.
-pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
-const INTERFACE_DESCRIPTION: u32 = 1;
+/// Unknown to pcap-parser.
 const OBSOLETE_PACKET: u32 = 2;
-const SIMPLE_PACKET: u32 = 3;
-const INTERFACE_STATISTICS: u32 = 5;
-const ENHANCED_PACKET: u32 = 6;
 /// Blocks that Wireshark lists as frames although they hold no packet, so that they take a number: systemd journal entries,
 /// custom blocks (copied or not), sysdig events in three versions.
 const NUMBERED: [u32; 6] = [9, 0x0bad, 0x4000_0bad, 0x204, 0x216, 0x221];
 
-const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 /// Block type and two lengths.
 const BLOCK_OVERHEAD: usize = 12;
 /// Most interfaces that a section may describe; packets of further ones are counted and left out.
 const MOST_INTERFACES: usize = 65_536;
 
-const OPTION_EPB_DROPCOUNT: u16 = 4;
+/// pcap-parser names the options of other blocks only.
+const EPB_DROPCOUNT: OptionCode = OptionCode(4);
+/// Where the data of an enhanced packet block begins.
+const PACKET_DATA_AT: usize = 28;
 
-/// The byte order of a section, by the magic in its header.
+/// The byte order of a section, by the magic in its header: wanted before the length of that header can be read, and all that
+/// is wanted of it.
 fn order_of_section(block: &[u8]) -> Option<Order> {
     [Order::Little, Order::Big]
         .into_iter()
-        .find(|order| order.u32(block, 8) == Some(BYTE_ORDER_MAGIC))
+        .find(|order| order.u32(block, 8) == Some(BOM_MAGIC))
 }
 
 /// True when the first bytes can begin a pcapng file; with fewer than 12 of them only the block type is looked at.
 pub(super) fn is_pcapng(head: &[u8]) -> bool {
-    head.starts_with(&SECTION_HEADER.to_be_bytes()) && (head.len() < 12 || order_of_section(head).is_some())
+    head.starts_with(&SHB_MAGIC.to_be_bytes()) && (head.len() < 12 || order_of_section(head).is_some())
 }
 
 /// The state of a walk through a pcapng file.
@@ -95,13 +99,17 @@ impl PcapngWalk {
                 let clean = buffer.available().is_empty();
                 return Ok(Step::End(if clean { End::Clean } else { End::Cut }));
             }
-            let len = match self.block_len(buffer.available()) {
-                Ok(len) => len,
+            let told = match self.block_len(buffer.available()) {
+                Ok(told) => told,
                 Err(Damage(what)) => return Ok(self.damaged(info, what)),
             };
+            let len = told.next_multiple_of(4);
             if !buffer.ensure(len)? {
                 info.dropped_reported = self.dropped();
                 return Ok(Step::End(End::Cut));
+            }
+            if told != len {
+                self.count_padding_in(buffer.available_mut().get_mut(..len).unwrap_or_default());
             }
             let block = buffer.available().get(..len).unwrap_or_default();
             let meaning = self.block(block, info, frame, diagnostics);
@@ -120,10 +128,11 @@ impl PcapngWalk {
         Step::End(End::Damaged(what))
     }
 
-    /// Total length of the block that begins here. A section header sets the byte order for itself already.
+    /// Total length of the block that begins here, perhaps without its padding. A section header sets the byte order for itself
+    /// already.
     #[inline]
     fn block_len(&mut self, head: &[u8]) -> Result<usize, Damage> {
-        if self.order.u32(head, 0) == Some(SECTION_HEADER) {
+        if self.order.u32(head, 0) == Some(SHB_MAGIC) {
             self.order =
                 order_of_section(head).ok_or(Damage("a section header without its byte-order magic"))?;
         }
@@ -131,8 +140,22 @@ impl PcapngWalk {
         if !(BLOCK_OVERHEAD..=LARGEST_RECORD).contains(&len) {
             return Err(Damage("a block with an impossible length"));
         }
-        // Some writers leave the padding out of the length; Wireshark reads their files too.
-        Ok(len.next_multiple_of(4))
+        Ok(len)
+    }
+
+    /// Some writers leave the padding out of both lengths, and Wireshark reads their files too; pcap-parser looks for the second
+    /// length where the first one says (`a_block_length_without_the_padding_is_understood`). It gets the lengths that should
+    /// have been written.
+    #[cold]
+    fn count_padding_in(&self, block: &mut [u8]) {
+        let whole = self.order.u32_bytes(block.len() as u32);
+        if let [_, _, _, _, first @ .., a, b, c, d] = block
+            && let Some(first) = first.first_chunk_mut::<4>()
+            && *first == [*a, *b, *c, *d]
+        {
+            *first = whole;
+            [*a, *b, *c, *d] = whole;
+        }
     }
 
     #[inline]
@@ -143,104 +166,112 @@ impl PcapngWalk {
         frame: u64,
         diagnostics: &mut Diagnostics,
     ) -> Result<Meaning, Damage> {
+        // pcap-parser does not compare them in simple packets and unknown blocks.
         if self.order.u32(block, block.len() - 4) != self.order.u32(block, 4) {
             return Err(Damage("a block whose two lengths differ"));
         }
         match self.order.u32(block, 0).unwrap_or(0) {
-            ENHANCED_PACKET => self.enhanced_packet(block, frame, diagnostics),
-            OBSOLETE_PACKET => self.obsolete_packet(block, frame, diagnostics),
-            SIMPLE_PACKET => self.simple_packet(block, frame, diagnostics),
-            SECTION_HEADER => {
+            IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
+            SHB_MAGIC => {
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();
-                Ok(Meaning::Nothing)
-            }
-            INTERFACE_DESCRIPTION => {
-                self.interface_description(block, info, diagnostics);
-                Ok(Meaning::Nothing)
-            }
-            INTERFACE_STATISTICS => {
-                self.interface_statistics(block);
-                Ok(Meaning::Nothing)
+                return Ok(Meaning::Nothing);
             }
             other if NUMBERED.contains(&other) => {
                 diagnostics.count("not_a_packet", "pcapng", Some(frame), || {
                     "a block that Wireshark shows as a frame holds no packet (journal entry, custom block, system call)"
                         .to_owned()
                 });
-                Ok(Meaning::Numbered)
+                return Ok(Meaning::Numbered);
             }
-            _ => Ok(Meaning::Nothing),
+            _ => return Ok(Meaning::Nothing),
+        }
+        match self.order.parse(block) {
+            Some(Block::EnhancedPacket(told)) => {
+                Ok(self.enhanced_packet(&told, block.len(), frame, diagnostics))
+            }
+            Some(Block::SimplePacket(told)) => Ok(self.simple_packet(&told, frame, diagnostics)),
+            Some(Block::Unknown(told)) => self.obsolete_packet(told.data, frame, diagnostics),
+            Some(Block::InterfaceDescription(told)) => {
+                self.interface_description(&told, info, diagnostics);
+                Ok(Meaning::Nothing)
+            }
+            // §4.6
+            Some(Block::InterfaceStatistics(told)) => {
+                if let Some(interface) = self.interfaces.get_mut(told.if_id as usize) {
+                    interface.note_statistics(self.order, &told.options);
+                }
+                Ok(Meaning::Nothing)
+            }
+            _ => Err(Damage("a block that is shorter than what it holds")),
         }
     }
 
     /// §4.2.
-    fn interface_description(&mut self, block: &[u8], info: &mut CaptureInfo, diagnostics: &mut Diagnostics) {
+    fn interface_description(
+        &mut self,
+        told: &InterfaceDescriptionBlock<'_>,
+        info: &mut CaptureInfo,
+        diagnostics: &mut Diagnostics,
+    ) {
         if self.interfaces.len() >= MOST_INTERFACES {
             diagnostics.count("too_many_interfaces", "pcapng", None, || {
                 format!("a section describes more than {MOST_INTERFACES} interfaces; packets of the others are left out")
             });
             return;
         }
-        let interface = Interface::described(self.order, block);
+        let interface = Interface::described(self.order, told);
         info.note_link_type(interface.link_type);
         self.interfaces.push(interface);
     }
 
-    /// §4.3.
+    /// §4.3. The crate collects options in a list of its own, so that a packet that has some costs an allocation; it reads up to
+    /// the first malformed one and gives the packet nevertheless (`malformed_options_do_not_cost_the_packet`).
     #[inline]
     fn enhanced_packet(
         &mut self,
-        block: &[u8],
+        told: &EnhancedPacketBlock<'_>,
+        block_len: usize,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Result<Meaning, Damage> {
-        let id = self.order.u32(block, 8).unwrap_or(0);
-        let (record, options_at) = self.packet(block)?;
-        let has_options = options_at + 4 < block.len();
-        let dropped = if has_options {
-            self.dropcount(block, options_at)
-        } else {
-            None
+    ) -> Meaning {
+        let dropped = listed(&told.options)
+            .find(|option| option.code == EPB_DROPCOUNT)
+            .and_then(|option| number(self.order, option));
+        let packet = Ticked {
+            ticks: (u64::from(told.ts_high) << 32) | u64::from(told.ts_low),
+            original_len: told.origlen.max(told.caplen),
+            back: block_len - PACKET_DATA_AT - told.caplen as usize,
+            len: told.caplen as usize,
         };
-        Ok(self.of_interface(id, record, dropped, frame, diagnostics))
+        self.of_interface(told.if_id, packet, dropped, frame, diagnostics)
     }
 
-    /// Appendix A: interface and drops in 16 bits each, then the same.
+    /// Appendix A: interface and drops in 16 bits each, then as an enhanced packet. Own reader: the crate knows the lengths of
+    /// the block only.
     fn obsolete_packet(
         &mut self,
-        block: &[u8],
+        body: &[u8],
         frame: u64,
         diagnostics: &mut Diagnostics,
     ) -> Result<Meaning, Damage> {
-        let id = u32::from(self.order.u16(block, 8).unwrap_or(0));
-        let dropped = self
-            .order
-            .u16(block, 10)
-            .filter(|&drops| drops != u16::MAX)
-            .map(u64::from);
-        let (record, _) = self.packet(block)?;
-        Ok(self.of_interface(id, record, dropped, frame, diagnostics))
-    }
-
-    /// The fields that both kinds of packet block share, and where the options begin. The time is still in ticks.
-    #[inline]
-    fn packet(&self, block: &[u8]) -> Result<(Ticked, usize), Damage> {
-        const DATA_AT: usize = 28;
-        let field = |at| self.order.u32(block, at).unwrap_or(0);
-        let captured = field(20);
-        let data_end = DATA_AT.saturating_add(captured as usize);
-        let room = block.len().saturating_sub(4);
-        if data_end > room {
-            return Err(Damage("a packet that is longer than its block"));
-        }
+        const DATA_AT: usize = 20;
+        const LONGER: Damage = Damage("a packet that is longer than its block");
+        let field = |at| self.order.u32(body, at).ok_or(LONGER);
+        let half = |at| self.order.u16(body, at).ok_or(LONGER);
+        let captured = field(12)?;
+        let behind = body
+            .len()
+            .checked_sub(DATA_AT.saturating_add(captured as usize))
+            .ok_or(LONGER)?;
         let packet = Ticked {
-            ticks: (u64::from(field(12)) << 32) | u64::from(field(16)),
-            original_len: field(24).max(captured),
-            back: block.len() - data_end,
+            ticks: (u64::from(field(4)?) << 32) | u64::from(field(8)?),
+            original_len: field(16)?.max(captured),
+            back: behind + 4,
             len: captured as usize,
         };
-        Ok((packet, data_end.next_multiple_of(4)))
+        let dropped = Some(half(2)?).filter(|&drops| drops != u16::MAX).map(u64::from);
+        Ok(self.of_interface(u32::from(half(0)?), packet, dropped, frame, diagnostics))
     }
 
     /// Gives the packet its interface's clock and link type.
@@ -274,49 +305,32 @@ impl PcapngWalk {
     /// §4.4: interface 0, no time, and the captured length only by way of the snap length.
     fn simple_packet(
         &mut self,
-        block: &[u8],
+        told: &SimplePacketBlock<'_>,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Result<Meaning, Damage> {
+    ) -> Meaning {
         let Some(interface) = self.interfaces.first() else {
             count_unknown_interface(frame, diagnostics);
-            return Ok(Meaning::Numbered);
+            return Meaning::Numbered;
         };
-        let original = self.order.u32(block, 8).unwrap_or(0);
-        let room = block.len().saturating_sub(16);
-        let limit = if interface.snap_len == 0 {
-            u32::MAX
-        } else {
-            interface.snap_len
-        };
-        let captured = (original.min(limit) as usize).min(room);
         diagnostics.count("packet_without_time", "pcapng", Some(frame), || {
             "a simple packet block has no time: it takes that of the packet before it; convert from the original \
              capture if times matter"
                 .to_owned()
         });
-        Ok(Meaning::Packet(Record {
+        let limit = match interface.snap_len {
+            0 => u32::MAX,
+            limit => limit,
+        };
+        // The crate's `packet_data` leaves the snap length out of account: it would take padding for data.
+        let captured = (told.origlen.min(limit) as usize).min(told.data.len());
+        Meaning::Packet(Record {
             time: self.last_time,
             link_type: interface.link_type,
-            original_len: original,
-            back: room - captured + 4,
+            original_len: told.origlen,
+            back: told.data.len() - captured + 4,
             len: captured,
-        }))
-    }
-
-    /// §4.6.
-    fn interface_statistics(&mut self, block: &[u8]) {
-        let id = self.order.u32(block, 8).unwrap_or(0) as usize;
-        if let Some(interface) = self.interfaces.get_mut(id) {
-            interface.note_statistics(self.order, block);
-        }
-    }
-
-    #[cold]
-    fn dropcount(&self, block: &[u8], at: usize) -> Option<u64> {
-        options(self.order, block, at)
-            .find(|(code, _)| *code == OPTION_EPB_DROPCOUNT)
-            .and_then(|(_, value)| self.order.u64(value, 0))
+        })
     }
 
     /// Drops told so far; `None` where nothing told any number.

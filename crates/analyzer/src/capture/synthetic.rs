@@ -1,7 +1,7 @@
 //! Writes synthetic captures for tests: the same packets in any container, byte order, resolution and compression.
 
-use super::pcapng::SECTION_HEADER;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
+use pcap_parser::SHB_MAGIC;
 use std::io::Write;
 
 /// A packet to write.
@@ -168,7 +168,7 @@ impl Pcapng {
         order.u16(&mut body, 1);
         order.u16(&mut body, 0);
         order.u64(&mut body, u64::MAX);
-        self.block(SECTION_HEADER, &body);
+        self.block(SHB_MAGIC, &body);
     }
 
     pub(crate) fn option(&self, out: &mut Vec<u8>, code: u16, value: &[u8]) {

@@ -349,6 +349,8 @@ fn damage_in_the_middle_ends_the_capture_there() {
     for (place, garbage) in [
         (start + 4, [0, 0, 0, 8]),
         (start + 4, [0, 0, 0, 33]),
+        // One less than the block has: only where both lengths say so was padding left out.
+        (start + 4, ((end - start - 1) as u32).to_be_bytes()),
         (start + 4, [0x7f, 0, 0, 0]),
         (end - 4, [0, 0, 0, 1]),
         (start + 20, [0, 1, 0, 0]),
@@ -530,15 +532,42 @@ fn old_pcap_versions_may_swap_the_two_lengths() {
     for packet in &mut swapped {
         packet.original_len = packet.data.len() as u32 + 5;
     }
-    let (mut bytes, ends) = synthetic::pcap(PcapKind::Micros, Order::Little, 1, &swapped);
-    bytes[6] = 2;
-    for start in &ends[..10] {
-        let (captured, original) = (start + 8, start + 12);
-        for i in 0..4 {
-            bytes.swap(captured + i, original + i);
+    for (order, minor_version_at) in [(Order::Little, 6), (Order::Big, 7)] {
+        for kind in [PcapKind::Micros, PcapKind::Modified] {
+            let (mut bytes, ends) = synthetic::pcap(kind, order, 1, &swapped);
+            bytes[minor_version_at] = 2;
+            for start in &ends[..10] {
+                bytes[start + 8..start + 16].rotate_left(4);
+            }
+            assert!(read_whole(&bytes).packets == swapped, "{kind:?} {order:?}");
         }
     }
-    assert!(read_whole(&bytes).packets == swapped);
+}
+
+#[test]
+fn options_behind_the_end_mark_do_not_count() {
+    let packet = Packet::new(1_000_000, vec![7; 60]);
+    let mut file = Pcapng::new(Order::Little);
+    file.interface(1, 0, &[(0, &[]), (9, &[9])]);
+    file.enhanced(0, 1_000, &packet, &[(0, &[]), (4, &[9, 0, 0, 0, 0, 0, 0, 0])]);
+    let outcome = read_whole(&file.bytes);
+    assert!(outcome.packets == [packet]);
+    assert_eq!(outcome.info.dropped_reported, None);
+}
+
+#[test]
+fn blocks_too_short_for_their_fields_are_damage() {
+    let packet = Packet::new(1_000, vec![7; 60]);
+    for kind in [1, 2, 3, 5, 6] {
+        let mut file = Pcapng::new(Order::Big);
+        file.interface(1, 0, &[]);
+        file.enhanced(0, 1, &packet, &[]);
+        file.block(kind, &[]);
+        file.enhanced(0, 1, &packet, &[]);
+        let outcome = read(&file.bytes).unwrap();
+        assert_eq!(outcome.kinds(), [("damaged", 1)], "{kind}");
+        assert!(outcome.packets == [packet.clone()], "{kind}");
+    }
 }
 
 #[test]

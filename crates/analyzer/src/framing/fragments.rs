@@ -6,6 +6,7 @@
 use super::ip::{IpPacket, Piece};
 use crate::diagnostic::Diagnostics;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
+use etherparse::IpNumber;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
@@ -29,8 +30,8 @@ struct Key {
     src: IpAddr,
     dst: IpAddr,
     id: u32,
-    /// 0 in IPv6, where the identification alone tells datagrams apart.
-    protocol: u8,
+    /// `None` in IPv6, where the identification alone tells datagrams apart.
+    protocol: Option<IpNumber>,
 }
 
 #[derive(Debug)]
@@ -45,7 +46,7 @@ struct Partial {
     hole: u32,
     total: Option<u32>,
     /// Of the fragment with offset 0.
-    protocol: Option<u8>,
+    protocol: Option<IpNumber>,
     outer_bytes: u32,
     largest: u32,
     fragments: u16,
@@ -54,7 +55,7 @@ struct Partial {
 /// A datagram that is whole again; its bytes are in [`FragmentTable::whole`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Whole {
-    pub(super) protocol: u8,
+    pub(super) protocol: IpNumber,
     /// Payload bytes on the wire.
     pub(super) payload_len: u32,
     /// IP total lengths together.
@@ -118,7 +119,7 @@ impl FragmentTable {
             src: packet.src,
             dst: packet.dst,
             id: piece.id,
-            protocol: if packet.src.is_ipv4() { packet.protocol } else { 0 },
+            protocol: packet.src.is_ipv4().then_some(packet.protocol),
         };
         self.forget_stale(&key, time, frame, diagnostics);
         if !self.partials.contains_key(&key) {

@@ -1,28 +1,18 @@
 //! IPv4 (RFC 791) and IPv6 (RFC 8200) headers, with the IPv6 extension headers and AH (RFC 4302) stepped over.
+//!
+//! etherparse reads each header. Its packet slices (`LaxIpv4Slice`, `LaxIpv6Slice`) are not used: they do not know how long the
+//! frame was on the wire, so that a packet cut by the snap length or without a length (segmentation offload) loses its own;
+//! they read on behind an IPv6 fragment header although what follows is a piece out of the middle, they do not know the
+//! mobility, HIP and Shim6 headers, and a chain of extension headers has no bound.
 
-use super::link::need;
 use crate::error::WireError;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use etherparse::err::{LenError, ip_auth, ipv4, ipv6};
+use etherparse::{
+    IpAuthHeaderSlice, IpNumber, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6Header, Ipv6HeaderSlice,
+    Ipv6RawExtHeaderSlice, ip_number,
+};
+use std::net::{IpAddr, Ipv4Addr};
 
-/// IP protocol numbers that mean something here.
-pub(super) mod protocol {
-    pub(in crate::framing) const HOP_BY_HOP: u8 = 0;
-    pub(in crate::framing) const IPV4: u8 = 4;
-    pub(in crate::framing) const TCP: u8 = 6;
-    pub(in crate::framing) const UDP: u8 = 17;
-    pub(in crate::framing) const IPV6: u8 = 41;
-    pub(in crate::framing) const ROUTING: u8 = 43;
-    pub(in crate::framing) const FRAGMENT: u8 = 44;
-    pub(in crate::framing) const GRE: u8 = 47;
-    pub(in crate::framing) const ESP: u8 = 50;
-    pub(in crate::framing) const AH: u8 = 51;
-    pub(in crate::framing) const DESTINATION_OPTIONS: u8 = 60;
-    pub(in crate::framing) const MOBILITY: u8 = 135;
-    pub(in crate::framing) const HIP: u8 = 139;
-    pub(in crate::framing) const SHIM6: u8 = 140;
-}
-
-const IPV6_HEADER_LEN: usize = 40;
 /// Most extension headers of a packet that are stepped over.
 const MOST_EXTENSIONS: usize = 16;
 
@@ -41,7 +31,7 @@ pub(super) struct IpPacket<'a> {
     pub(super) src: IpAddr,
     pub(super) dst: IpAddr,
     /// Of the payload; of a fragment, of the datagram's payload.
-    pub(super) protocol: u8,
+    pub(super) protocol: IpNumber,
     /// IP total length (IPv6: payload length + 40).
     pub(super) total_len: u32,
     /// What of the payload was captured.
@@ -69,68 +59,40 @@ pub(super) fn packet(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireErr
 }
 
 fn ipv4(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
-    const LAYER: &str = "IPv4";
-    let &[
-        first,
-        _,
-        t0,
-        t1,
-        i0,
-        i1,
-        f0,
-        f1,
-        _,
-        protocol,
-        _,
-        _,
-        s0,
-        s1,
-        s2,
-        s3,
-        d0,
-        d1,
-        d2,
-        d3,
-    ] = data.first_chunk::<20>().ok_or(WireError {
-        layer: LAYER,
-        offset: 0,
-        required: 20,
-        available: data.len(),
+    let header = Ipv4HeaderSlice::from_slice(data).map_err(|error| match error {
+        ipv4::HeaderSliceError::Len(error) => too_short("IPv4", &error),
+        ipv4::HeaderSliceError::Content(_) => malformed("IPv4"),
     })?;
-    let header_len = usize::from(first & 0x0f) * 4;
+    let header_len = header.slice().len();
     // Segmentation offload leaves 0 in packets that are captured before the card cuts them.
-    let total_len = match u32::from(u16::from_be_bytes([t0, t1])) {
+    let total_len = match u32::from(header.total_len()) {
         0 => wire_len,
         told => told,
     };
-    if header_len < 20 || (total_len as usize) < header_len {
-        let required = header_len.max(20);
+    if (total_len as usize) < header_len {
         return Err(WireError {
-            layer: LAYER,
+            layer: "IPv4",
             offset: 0,
-            required,
-            available: header_len.min(total_len as usize),
+            required: header_len,
+            available: total_len as usize,
         });
     }
-    need(LAYER, data, 0, header_len)?;
-    let fragment = u16::from_be_bytes([f0, f1]);
-    let (more, offset) = (fragment & 0x2000 != 0, u32::from(fragment & 0x1fff) * 8);
-    let piece = (more || offset > 0).then(|| Piece {
-        id: u32::from(u16::from_be_bytes([i0, i1])),
-        offset,
-        more,
+    let piece = header.is_fragmenting_payload().then(|| Piece {
+        id: u32::from(header.identification()),
+        offset: u32::from(header.fragments_offset().byte_offset()),
+        more: header.more_fragments(),
     });
     let packet = IpPacket {
-        src: IpAddr::V4(Ipv4Addr::new(s0, s1, s2, s3)),
-        dst: IpAddr::V4(Ipv4Addr::new(d0, d1, d2, d3)),
-        protocol,
+        src: IpAddr::V4(header.source_addr()),
+        dst: IpAddr::V4(header.destination_addr()),
+        protocol: header.protocol(),
         total_len,
         payload: within(data, header_len, total_len),
         payload_len: total_len - header_len as u32,
         piece,
         longer_than_frame: total_len > wire_len,
     };
-    if protocol == protocol::AH && packet.piece.is_none() {
+    if packet.protocol == ip_number::AUTHENTICATION_HEADER && packet.piece.is_none() {
         after_extensions(packet)
     } else {
         Ok(packet)
@@ -138,30 +100,24 @@ fn ipv4(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
 }
 
 fn ipv6(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
-    const LAYER: &str = "IPv6";
-    let header = need(LAYER, data, 0, IPV6_HEADER_LEN)?;
-    let address = |at: usize| {
-        let bytes = header
-            .get(at..at + 16)
-            .and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
-        IpAddr::V6(Ipv6Addr::from(bytes.unwrap_or_default()))
-    };
-    let (told, next) = match header {
-        &[_, _, _, _, high, low, next, ..] => (u32::from(u16::from_be_bytes([high, low])), next),
-        _ => (0, 0),
-    };
+    const HEADER_LEN: u32 = Ipv6Header::LEN as u32;
+    let header = Ipv6HeaderSlice::from_slice(data).map_err(|error| match error {
+        ipv6::HeaderSliceError::Len(error) => too_short("IPv6", &error),
+        ipv6::HeaderSliceError::Content(_) => malformed("IPv6"),
+    })?;
+    let protocol = header.next_header();
     // 0: a jumbogram (RFC 2675) or segmentation offload; the frame tells the length. Nothing follows "no next header".
-    let total_len = match told {
-        0 if next != 59 => wire_len.max(IPV6_HEADER_LEN as u32),
-        told => told + IPV6_HEADER_LEN as u32,
+    let total_len = match u32::from(header.payload_length()) {
+        0 if protocol != ip_number::IPV6_NO_NEXT_HEADER => wire_len.max(HEADER_LEN),
+        told => told + HEADER_LEN,
     };
     after_extensions(IpPacket {
-        src: address(8),
-        dst: address(24),
-        protocol: next,
+        src: IpAddr::V6(header.source_addr()),
+        dst: IpAddr::V6(header.destination_addr()),
+        protocol,
         total_len,
-        payload: within(data, IPV6_HEADER_LEN, total_len),
-        payload_len: total_len - IPV6_HEADER_LEN as u32,
+        payload: within(data, Ipv6Header::LEN, total_len),
+        payload_len: total_len - HEADER_LEN,
         piece: None,
         longer_than_frame: total_len > wire_len,
     })
@@ -174,43 +130,45 @@ fn within(data: &[u8], header_len: usize, total_len: u32) -> &[u8] {
         .unwrap_or_default()
 }
 
+const EXTENSION: &str = "IP extension header";
+
 /// Steps over extension headers and AH until ESP, an upper layer, or a fragment that is not whole.
 fn after_extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, WireError> {
     for _ in 0..MOST_EXTENSIONS {
-        let len = match packet.protocol {
-            protocol::HOP_BY_HOP
-            | protocol::ROUTING
-            | protocol::DESTINATION_OPTIONS
-            | protocol::MOBILITY
-            | protocol::HIP
-            | protocol::SHIM6 => (extension_len(&packet)? + 1) * 8,
-            protocol::AH => (extension_len(&packet)? + 2) * 4,
-            protocol::FRAGMENT => {
-                let piece = fragment_header(packet.payload)?;
-                packet.piece = (piece.more || piece.offset > 0).then_some(piece);
-                8
+        let (next, len) = match packet.protocol {
+            ip_number::AUTHENTICATION_HEADER => {
+                let header = IpAuthHeaderSlice::from_slice(packet.payload).map_err(|error| match error {
+                    ip_auth::HeaderSliceError::Len(error) => too_short(EXTENSION, &error),
+                    ip_auth::HeaderSliceError::Content(_) => malformed(EXTENSION),
+                })?;
+                (header.next_header(), header.slice().len())
+            }
+            ip_number::IPV6_FRAGMENTATION_HEADER => {
+                let header = Ipv6FragmentHeaderSlice::from_slice(packet.payload)
+                    .map_err(|error| too_short("IPv6 fragment", &error))?;
+                packet.piece = header.is_fragmenting_payload().then(|| Piece {
+                    id: header.identification(),
+                    offset: u32::from(header.fragment_offset().byte_offset()),
+                    more: header.more_fragments(),
+                });
+                (header.next_header(), header.slice().len())
+            }
+            other if Ipv6RawExtHeaderSlice::header_type_supported(other) => {
+                let header = Ipv6RawExtHeaderSlice::from_slice(packet.payload)
+                    .map_err(|error| too_short(EXTENSION, &error))?;
+                (header.next_header(), header.slice().len())
             }
             _ => return Ok(packet),
         };
-        need("IP extension header", packet.payload, 0, len)?;
-        if len as u32 > packet.payload_len {
-            let available = packet.payload_len as usize;
-            return Err(WireError {
-                layer: "IP extension header",
-                offset: 0,
-                required: len,
-                available,
-            });
-        }
-        packet.protocol = packet.payload.first().copied().unwrap_or_default();
+        packet.protocol = next;
         packet.payload = packet.payload.get(len..).unwrap_or_default();
-        packet.payload_len -= len as u32;
+        packet.payload_len = packet.payload_len.saturating_sub(len as u32);
         if packet.piece.is_some() {
             return Ok(packet);
         }
     }
     Err(WireError {
-        layer: "IP extension header",
+        layer: EXTENSION,
         offset: MOST_EXTENSIONS,
         required: 0,
         available: 0,
@@ -218,7 +176,11 @@ fn after_extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, WireError>
 }
 
 /// The same steps for a datagram that was reassembled: what its fragments said is next may again be an extension header.
-pub(super) fn upper_layer(protocol: u8, payload: &[u8], payload_len: u32) -> Result<(u8, usize), WireError> {
+pub(super) fn upper_layer(
+    protocol: IpNumber,
+    payload: &[u8],
+    payload_len: u32,
+) -> Result<(IpNumber, usize), WireError> {
     let unspecified = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     let packet = IpPacket {
         src: unspecified,
@@ -233,27 +195,24 @@ pub(super) fn upper_layer(protocol: u8, payload: &[u8], payload_len: u32) -> Res
     after_extensions(packet).map(|packet| (packet.protocol, (payload_len - packet.payload_len) as usize))
 }
 
-fn extension_len(packet: &IpPacket<'_>) -> Result<usize, WireError> {
-    let fixed = need("IP extension header", packet.payload, 0, 2)?;
-    Ok(fixed.get(1).copied().map_or(0, usize::from))
+/// The bytes of a header end before it does.
+#[cold]
+pub(super) fn too_short(layer: &'static str, error: &LenError) -> WireError {
+    WireError {
+        layer,
+        offset: error.layer_start_offset,
+        required: error.required_len,
+        available: error.len,
+    }
 }
 
-/// RFC 8200 §4.5.
-fn fragment_header(data: &[u8]) -> Result<Piece, WireError> {
-    match need("IPv6 fragment", data, 0, 8)? {
-        &[_, _, high, low, a, b, c, d] => {
-            let field = u16::from_be_bytes([high, low]);
-            Ok(Piece {
-                id: u32::from_be_bytes([a, b, c, d]),
-                offset: u32::from(field & 0xfff8),
-                more: field & 1 != 0,
-            })
-        }
-        _ => Err(WireError {
-            layer: "IPv6 fragment",
-            offset: 0,
-            required: 8,
-            available: 0,
-        }),
+/// A header that contradicts itself: its length field tells less than the shortest header has.
+#[cold]
+fn malformed(layer: &'static str) -> WireError {
+    WireError {
+        layer,
+        offset: 0,
+        required: 0,
+        available: 0,
     }
 }

@@ -1,5 +1,5 @@
-//! Frame → [`Datagram`]: link layers, IP, fragments, UDP. Own readers: each layer is a few fixed
-//! fields, and a packet that the snap length cut must still give what is there.
+//! Frame → [`Datagram`]: link layers, IP, fragments, UDP. IP and UDP headers by etherparse; own readers for the link layers, of
+//! which it lacks most.
 
 mod fragments;
 mod ip;

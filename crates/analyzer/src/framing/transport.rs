@@ -1,9 +1,10 @@
 //! From an IP payload to IKE or ESP: by protocol number, or in UDP by port (RFC 7296 §2, RFC 3948).
 
-use super::ip::protocol;
-use super::link::{be16, need};
+use super::ip::too_short;
+use super::link::need;
 use super::{DatagramKind, UdpPorts};
 use crate::error::WireError;
+use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice, ip_number};
 
 /// IKE.
 const IKE_PORT: u16 = 500;
@@ -12,7 +13,6 @@ const NAT_T_PORT: u16 = 4500;
 /// A NAT moves port 4500 to another port, but never below this one: what talks to a lower port is a client of that
 /// service whose own port happens to be 4500.
 const LOWEST_NAT_PORT: u16 = 1024;
-const UDP_HEADER_LEN: usize = 8;
 /// SPI and sequence number.
 const ESP_HEADER_LEN: usize = 8;
 const IKE_HEADER_LEN: usize = 28;
@@ -42,14 +42,14 @@ impl<'a> Content<'a> {
 /// Looks at `payload`, of which `wire_len` bytes were on the wire. `esp_ports` are UDP ports that carry ESP and IKE like 4500.
 #[inline]
 pub(super) fn content<'a>(
-    protocol: u8,
+    protocol: IpNumber,
     payload: &'a [u8],
     wire_len: u32,
     esp_ports: &[u16],
 ) -> Result<Content<'a>, WireError> {
     match protocol {
-        protocol::ESP => esp(payload, wire_len),
-        protocol::UDP => udp(payload, wire_len, esp_ports),
+        ip_number::ENCAPSULATING_SECURITY_PAYLOAD => esp(payload, wire_len),
+        ip_number::UDP => udp(payload, wire_len, esp_ports),
         other => Ok(Content::new(
             DatagramKind::Other(protocol_name(other)),
             payload.len(),
@@ -74,13 +74,13 @@ fn esp(payload: &[u8], wire_len: u32) -> Result<Content<'_>, WireError> {
 
 fn udp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Result<Content<'a>, WireError> {
     const LAYER: &str = "UDP";
-    need(LAYER, payload, 0, UDP_HEADER_LEN)?;
+    let header = UdpHeaderSlice::from_slice(payload).map_err(|error| too_short(LAYER, &error))?;
     let ports = UdpPorts {
-        src: be16(LAYER, payload, 0)?,
-        dst: be16(LAYER, payload, 2)?,
+        src: header.source_port(),
+        dst: header.destination_port(),
     };
-    let room = wire_len.saturating_sub(UDP_HEADER_LEN as u32);
-    let (body_len, udp_longer_than_ip) = match be16(LAYER, payload, 4)? {
+    let room = wire_len.saturating_sub(UdpHeader::LEN as u32);
+    let (body_len, udp_longer_than_ip) = match header.length() {
         // Segmentation offload, or a jumbogram (RFC 2675 §4).
         0 => (room, false),
         told @ 1..8 => {
@@ -88,19 +88,19 @@ fn udp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Result<Conten
             return Err(WireError {
                 layer: LAYER,
                 offset: 4,
-                required: UDP_HEADER_LEN,
+                required: UdpHeader::LEN,
                 available,
             });
         }
         told => {
-            let body = u32::from(told) - UDP_HEADER_LEN as u32;
+            let body = u32::from(told) - UdpHeader::LEN as u32;
             (body.min(room), body > room)
         }
     };
     let captured = payload
         .len()
-        .min(UDP_HEADER_LEN.saturating_add(body_len as usize));
-    let body = payload.get(UDP_HEADER_LEN..captured).unwrap_or_default();
+        .min(UdpHeader::LEN.saturating_add(body_len as usize));
+    let body = payload.get(UdpHeader::LEN..captured).unwrap_or_default();
     let content = match carrier(ports, body, body_len, esp_ports) {
         Carrier::Ike => ike(ports, body, body_len),
         Carrier::EspOrIke => esp_or_ike(ports, body, body_len),
@@ -182,26 +182,26 @@ fn udp_name(ports: UdpPorts) -> &'static str {
     }
 }
 
-fn protocol_name(number: u8) -> &'static str {
+fn protocol_name(number: IpNumber) -> &'static str {
     match number {
-        1 => "ICMP",
-        2 => "IGMP",
-        protocol::IPV4 | protocol::IPV6 => "IP in IP",
-        protocol::TCP => "TCP",
-        33 => "DCCP",
-        46 => "RSVP",
-        protocol::GRE => "GRE",
-        58 => "ICMPv6",
-        59 => "IPv6 without next header",
-        88 => "EIGRP",
-        89 => "OSPF",
-        97 => "EtherIP",
-        103 => "PIM",
-        108 => "IPComp",
-        112 => "VRRP",
-        115 => "L2TPv3",
-        132 => "SCTP",
-        137 => "MPLS in IP",
+        ip_number::ICMP => "ICMP",
+        ip_number::IGMP => "IGMP",
+        ip_number::IPV4 | ip_number::IPV6 => "IP in IP",
+        ip_number::TCP => "TCP",
+        ip_number::DCCP => "DCCP",
+        ip_number::RSVP => "RSVP",
+        ip_number::GRE => "GRE",
+        ip_number::IPV6_ICMP => "ICMPv6",
+        ip_number::IPV6_NO_NEXT_HEADER => "IPv6 without next header",
+        ip_number::EIGRP => "EIGRP",
+        ip_number::OSPFIGP => "OSPF",
+        ip_number::ETHER_IP => "EtherIP",
+        ip_number::PIM => "PIM",
+        ip_number::IP_COMP => "IPComp",
+        ip_number::VRRP => "VRRP",
+        ip_number::LAYER2_TUNNELING_PROTOCOL => "L2TPv3",
+        ip_number::SCTP => "SCTP",
+        ip_number::MPLS_IN_IP => "MPLS in IP",
         _ => "another IP protocol",
     }
 }

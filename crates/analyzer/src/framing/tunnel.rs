@@ -1,14 +1,14 @@
 //! Tunnels without a key around the packet of interest: IP in IP (RFC 2003, RFC 2473, RFC 4213), GRE (RFC 2784, RFC 2890), and
 //! what mirror ports wrap packets in: VXLAN (RFC 7348), ERSPAN in GRE.
 
-use super::ip::{self, IpPacket, protocol};
+use super::ip::{self, IpPacket};
 use super::link::{self, Network};
 use super::{DatagramKind, transport};
+use etherparse::{UdpHeader, UdpHeaderSlice, ip_number};
 
 /// Most tunnels inside one another that are looked through.
 pub(super) const MOST_TUNNELS: usize = 4;
 
-const UDP_HEADER_LEN: usize = 8;
 const VXLAN_HEADER_LEN: usize = 8;
 const VXLAN_PORT: u16 = 4789;
 /// Linux before the port was assigned.
@@ -22,7 +22,11 @@ const ERSPAN_III: u16 = 0x22eb;
 /// other content keeps its own name.
 #[inline]
 pub(super) fn innermost<'a>(outer: IpPacket<'a>, esp_ports: &[u16]) -> IpPacket<'a> {
-    if matches!(outer.protocol, protocol::ESP | protocol::TCP) || outer.piece.is_some() {
+    if matches!(
+        outer.protocol,
+        ip_number::ENCAPSULATING_SECURITY_PAYLOAD | ip_number::TCP
+    ) || outer.piece.is_some()
+    {
         return outer;
     }
     let mut deepest = outer;
@@ -48,9 +52,9 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, esp_ports: &[u16]) -> IpPacket<
 #[inline]
 fn inside<'a>(packet: &IpPacket<'a>) -> Option<IpPacket<'a>> {
     let network = match packet.protocol {
-        protocol::IPV4 | protocol::IPV6 => packet.payload,
-        protocol::GRE => gre(packet.payload)?,
-        protocol::UDP => vxlan(packet.payload)?,
+        ip_number::IPV4 | ip_number::IPV6 => packet.payload,
+        ip_number::GRE => gre(packet.payload)?,
+        ip_number::UDP => vxlan(packet.payload)?,
         _ => return None,
     };
     let headers = u32::try_from(packet.payload.len() - network.len()).ok()?;
@@ -59,15 +63,15 @@ fn inside<'a>(packet: &IpPacket<'a>) -> Option<IpPacket<'a>> {
 
 #[inline]
 fn vxlan(payload: &[u8]) -> Option<&[u8]> {
-    match link::be16("UDP", payload, 2) {
-        Ok(VXLAN_PORT | OLD_VXLAN_PORT) => {}
-        _ => return None,
-    }
-    // The flag says that there is a network identifier: it always is.
-    if payload.get(UDP_HEADER_LEN)? & 0x08 == 0 {
+    let port = UdpHeaderSlice::from_slice(payload).ok()?.destination_port();
+    if !matches!(port, VXLAN_PORT | OLD_VXLAN_PORT) {
         return None;
     }
-    ip_in_ethernet(payload.get(UDP_HEADER_LEN + VXLAN_HEADER_LEN..)?)
+    // The flag says that there is a network identifier: it always is.
+    if payload.get(UdpHeader::LEN)? & 0x08 == 0 {
+        return None;
+    }
+    ip_in_ethernet(payload.get(UdpHeader::LEN + VXLAN_HEADER_LEN..)?)
 }
 
 fn gre(payload: &[u8]) -> Option<&[u8]> {

@@ -34,7 +34,7 @@ pub(super) struct Sealed<'a> {
 /// Keys that opened a message.
 #[derive(Debug)]
 pub(super) struct Session {
-    suite: Suite,
+    pub(super) suite: Suite,
     pub(super) secrets: IkeSecrets,
     /// Which of the given keys it was.
     pub(super) key_index: usize,

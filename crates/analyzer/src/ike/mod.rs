@@ -24,6 +24,7 @@ mod notify;
 mod payload;
 mod phase1;
 mod prf;
+pub mod proven;
 mod quick;
 mod reading;
 mod sealed;

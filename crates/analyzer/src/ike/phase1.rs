@@ -78,7 +78,8 @@ impl Plain {
 #[derive(Debug)]
 pub(super) struct Session {
     cipher: BlockCipher,
-    key: Zeroizing<Vec<u8>>,
+    /// Ka, as long as the cipher's key.
+    pub(super) key: SecretBytes,
     pub(super) hash: Option<Hash>,
     /// What else is known of the same SA.
     pub(super) secrets: IkeSecrets,
@@ -115,7 +116,7 @@ impl Phase1 {
         budget: &mut u64,
     ) -> Option<Plain> {
         if let Some(session) = &self.session {
-            let plain = self.decrypt(message, session.cipher, &session.key, session.hash, 0)?;
+            let plain = self.decrypt(message, session.cipher, session.key.expose(), session.hash, 0)?;
             if let Some(session) = &mut self.session {
                 session.hash = session.hash.or(plain.hash);
             }
@@ -162,7 +163,7 @@ impl Phase1 {
             }
             let session = Session {
                 cipher,
-                key,
+                key: SecretBytes::from(&key[..]),
                 hash: hash.or(plain.hash),
                 secrets: secrets.clone(),
                 key_index,

@@ -222,7 +222,15 @@ impl Thread {
     }
 
     fn hand_over_ike(&mut self, sink: &mut Sink<'_>) {
-        if let Some(ike) = self.ike.take().filter(|ike| ike.version != 0) {
+        let Some(ike) = self.ike.take() else { return };
+        if ike.version == 0 {
+            // Of the Diffie–Hellman secret alone the log does not say which version made it.
+            let both = [1, 2].map(|version| IkeKey {
+                version,
+                ..ike.clone()
+            });
+            both.into_iter().for_each(|ike| sink.ike(ike));
+        } else {
             sink.ike(ike);
         }
     }

@@ -25,6 +25,7 @@ pub mod mine;
 mod order;
 mod outer;
 mod pluto;
+mod pre_shared_key;
 mod racoon;
 mod setkey;
 mod sink;
@@ -37,6 +38,7 @@ mod yamaha_show_sa;
 
 pub use beside::find_beside;
 pub use index::EspKeyIndex;
+pub use pre_shared_key::read_pre_shared_key;
 
 use crate::algorithm::{Encryption, Integrity};
 use crate::error::Error;

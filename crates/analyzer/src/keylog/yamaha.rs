@@ -178,7 +178,9 @@ impl Context {
             );
             return sink.blob(open.line, open.label(), &bytes);
         }
-        if open.kind.may_hold_a_key() {
+        // Lines without a label go on where an SPI stood: then keys follow it.
+        let more_than_an_spi = open.kind == Kind::Spi && bytes.len() > 16;
+        if open.kind.may_hold_a_key() || more_than_an_spi {
             sink.blob(open.line, open.label(), &bytes);
         }
         self.value(&open, &bytes, sink);

@@ -10,6 +10,7 @@ mod example;
 mod focus;
 mod format;
 pub mod html;
+pub mod keys;
 pub mod markdown;
 pub mod plot;
 mod reduce;

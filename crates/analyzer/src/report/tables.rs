@@ -1,8 +1,10 @@
 //! The tables of a report, independent of the format that lays them out.
 
+mod keys;
 mod rekeys;
 mod sas;
 
+pub(crate) use keys::{ike_keys, sa_keys, split_source};
 pub(crate) use rekeys::rekeys;
 pub(crate) use sas::security_associations;
 

@@ -327,6 +327,7 @@ pub(crate) fn missing_keys(analysis: &Analysis) -> Vec<String> {
         "{total} packets but no key that the ICV confirms ({}).",
         list.join(", ")
     )];
+    out.extend(super::keys::why_not_derived(analysis));
     if by_status.contains_key(&KeyStatus::Masked) || by_status.contains_key(&KeyStatus::Prefix8) {
         out.push(
             "Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; \

@@ -450,6 +450,20 @@ fn options_and_extension_headers_are_stepped_over() {
         assert_eq!(decode_ip(&ipv4(51, &ah)).kind, expected);
         assert_eq!(decode_ip(&ipv6(51, &ah)).kind, expected);
     }
+    // An AH shorter than its fixed fields.
+    let short = [&[50, 0, 0, 0][..], &[0; 4], &esp(40)].concat();
+    assert_eq!(
+        decode(types::RAW, &ipv4(51, &short)),
+        (None, vec![("malformed", "IP extension header")])
+    );
+    // Mobility, HIP, Shim6.
+    for kind in [135, 139, 140] {
+        let extended = [&[50, 0, 0, 0, 0, 0, 0, 0][..], &esp(40)].concat();
+        assert_eq!(decode_ip(&ipv6(kind, &extended)).kind, "ESP");
+    }
+    // The payload of a later piece is no extension header, whatever its datagram begins with.
+    let piece = [&[60, 0, 0, 8, 1, 2, 3, 4][..], &[0xff; 16]].concat();
+    assert_eq!(decode(types::RAW, &ipv6(44, &piece)), (None, vec![]));
     // A chain without an end.
     let endless = ipv6(0, &[0; 4000]);
     assert_eq!(

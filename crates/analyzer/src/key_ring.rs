@@ -1,0 +1,98 @@
+//! The keys that a capture was decrypted with, for an export that the user asks for. Never part of the document: it cannot
+//! be serialized, and its `Debug` shows no byte.
+
+use crate::algorithm::Transform;
+use crate::ike::proven::ProvenIkeKey;
+use crate::ike::timeline::Timeline;
+use crate::sa::association::Association;
+use crate::sa::database::SaDatabase;
+use crate::secret::SecretBytes;
+use crate::spi::Spi;
+use std::net::IpAddr;
+
+/// What the packets of an SA say about its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// The ICV of at least one packet fits.
+    Proven,
+    /// Nothing could be checked: no integrity key, or only cut packets.
+    Unchecked,
+    /// ICVs were checked and none fits.
+    Contradicted,
+}
+
+/// The key of one SA, with the addresses of the capture (behind NAT a log knows others).
+#[derive(Debug, Clone)]
+pub struct SaKey {
+    /// Outer source.
+    pub src: IpAddr,
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// SPI.
+    pub spi: Spi,
+    /// Packets of the SA in the capture.
+    pub packets: u64,
+    /// What they say about the key.
+    pub proof: Proof,
+    /// The transform that the keys are for.
+    pub transform: Transform,
+    /// The transform that IKE negotiated, where it could be read.
+    pub negotiated: Option<Transform>,
+    /// Encryption key, with salt where the transform has one.
+    pub encryption_key: SecretBytes,
+    /// Integrity key; empty for an AEAD.
+    pub integrity_key: SecretBytes,
+}
+
+/// What finding unlabelled keys cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MiningEffort {
+    /// Trials made over all SAs; at most [`crate::keylog::mine::MOST_TRIALS_PER_SPI`] per packet that is mined.
+    pub trials: u64,
+    /// A bound ended a search before all bytes were tried.
+    pub gave_up: bool,
+}
+
+/// All keys of a capture.
+#[derive(Debug, Clone, Default)]
+pub struct KeyRing {
+    /// ESP keys of SAs with packets, busiest SA first.
+    pub esp: Vec<SaKey>,
+    /// IKE keys that opened messages.
+    pub ike: Vec<ProvenIkeKey>,
+    /// The effort of mining.
+    pub mining: MiningEffort,
+}
+
+impl KeyRing {
+    pub(crate) fn new(sas: &SaDatabase, timeline: &Timeline) -> Self {
+        let mut esp: Vec<SaKey> = sas.associations().iter().filter_map(sa_key).collect();
+        esp.sort_by_key(|key| std::cmp::Reverse(key.packets));
+        let (trials, gave_up) = sas.mining_effort();
+        KeyRing {
+            esp,
+            ike: timeline.proven_keys(),
+            mining: MiningEffort { trials, gave_up },
+        }
+    }
+}
+
+fn sa_key(a: &Association) -> Option<SaKey> {
+    let key = a.key.as_ref().filter(|_| a.counters.packets > 0)?;
+    let proof = match (a.proven, a.icv.failed) {
+        (true, _) => Proof::Proven,
+        (false, 0) => Proof::Unchecked,
+        (false, _) => Proof::Contradicted,
+    };
+    Some(SaKey {
+        src: a.src,
+        dst: a.dst,
+        spi: a.spi,
+        packets: a.counters.packets,
+        proof,
+        transform: key.transform,
+        negotiated: a.negotiated,
+        encryption_key: key.encryption_key.clone(),
+        integrity_key: key.integrity_key.clone(),
+    })
+}

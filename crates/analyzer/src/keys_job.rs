@@ -1,0 +1,122 @@
+//! `rekeyscope keys`: which SA has a key, what is missing; and the keys as tables of other programs.
+
+use crate::cli::{Export, Input, KeysArguments};
+use crate::output::{self, Reserved};
+use crate::{read, run};
+use anyhow::Result;
+use rekeyscope::analysis::Analysis;
+use rekeyscope::analyzer::Options;
+use rekeyscope::error::Error;
+use rekeyscope::export::{tcpdump, wireshark};
+use rekeyscope::key_ring::KeyRing;
+use rekeyscope::report;
+use rekeyscope::secret::SecretBytes;
+use std::path::{Path, PathBuf};
+
+/// Placebo draws here: the job asks nothing of them.
+const DRAWS: usize = 1;
+
+/// Capture and keys → document and key ring, without the statistics that only the main job shows.
+pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> {
+    let options = Options {
+        draws: DRAWS,
+        ..Options::default()
+    };
+    read::analyze(input, options)
+}
+
+/// Prints the report and writes the exports.
+pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
+    let exports: Vec<Place> = arguments
+        .exports()
+        .iter()
+        .map(Place::reserve)
+        .collect::<Result<_, _>>()?;
+    let (analysis, ring) = read_keys_of(&arguments.input)?;
+    let mut told = Vec::new();
+    for place in exports {
+        told.extend(place.write(&ring)?);
+    }
+    let text = report::keys::render(&analysis, ring.mining, run::text_options());
+    output::to_stdout(text.as_bytes())?;
+    if !arguments.input.quiet {
+        told.iter().for_each(|sentence| output::complain(sentence));
+    }
+    Ok(())
+}
+
+/// Where an export goes: made sure of before the work starts.
+enum Place {
+    Wireshark { folder: PathBuf, tables: Vec<Reserved> },
+    Tcpdump { path: PathBuf, file: Reserved },
+}
+
+impl Place {
+    fn reserve(export: &Export<'_>) -> Result<Self, Error> {
+        match export {
+            Export::Wireshark(folder) => {
+                output::private_folder(folder)?;
+                let tables = TABLES.iter().map(|name| Reserved::secret(&folder.join(name)));
+                Ok(Place::Wireshark {
+                    folder: folder.to_path_buf(),
+                    tables: tables.collect::<Result<_, _>>()?,
+                })
+            }
+            Export::Tcpdump(path) => Ok(Place::Tcpdump {
+                path: path.to_path_buf(),
+                file: Reserved::secret(path)?,
+            }),
+        }
+    }
+
+    /// Writes, and says what a person should know.
+    fn write(self, ring: &KeyRing) -> Result<Vec<String>> {
+        match self {
+            Place::Wireshark { folder, tables } => write_wireshark(&folder, tables, ring),
+            Place::Tcpdump { path, file } => {
+                let made = tcpdump::secrets_file(ring);
+                file.write(made.text.expose())?;
+                let sentence = format!("wrote {} SAs to {}", made.rows, path.display());
+                Ok([vec![sentence], made.notes].concat())
+            }
+        }
+    }
+}
+
+/// The files of an export, in the order of [`wireshark::Tables::files`].
+const TABLES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
+
+fn write_wireshark(folder: &Path, places: Vec<Reserved>, ring: &KeyRing) -> Result<Vec<String>> {
+    let made = wireshark::tables(ring);
+    let mut told = vec![format!(
+        "wrote {} SAs and {} IKE SAs to the tables in {}",
+        made.esp_rows,
+        made.ike_rows,
+        folder.display()
+    )];
+    for ((name, text), place) in made.files().into_iter().zip(places) {
+        told.extend(keep_former(&folder.join(name), text)?);
+        place.write(text.expose())?;
+    }
+    told.extend(made.notes);
+    Ok(told)
+}
+
+/// A table of the user's own, with other rows, stays beside the new one.
+fn keep_former(path: &Path, new: &SecretBytes) -> Result<Option<String>, Error> {
+    let Ok(former) = std::fs::read(path).map(SecretBytes::new) else {
+        return Ok(None);
+    };
+    if former.is_empty() || former == *new {
+        return Ok(None);
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".before");
+    let kept = PathBuf::from(name);
+    Reserved::secret(&kept)?.write(former.expose())?;
+    Ok(Some(format!(
+        "{} had other rows: they are kept in {}",
+        path.display(),
+        kept.display()
+    )))
+}

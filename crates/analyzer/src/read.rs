@@ -1,0 +1,92 @@
+//! Capture and keys → analysis, the same for every job.
+
+use crate::cli::Input;
+use crate::output;
+use crate::progress::Progress;
+use rekeyscope::analysis::Analysis;
+use rekeyscope::analyzer::{Analyzer, Options};
+use rekeyscope::capture::CaptureReader;
+use rekeyscope::error::Error;
+use rekeyscope::key_ring::KeyRing;
+use rekeyscope::keylog::{self, KeyMaterial};
+use rekeyscope::secret::SecretBytes;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// Reads the keys, then the capture.
+pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyRing), Error> {
+    let (keys, pre_shared_keys) = read_keys(input)?;
+    let mut reader = open(&input.capture, input.reads_stdin())?;
+    let size = std::fs::metadata(&input.capture)
+        .ok()
+        .filter(std::fs::Metadata::is_file)
+        .map(|m| m.len());
+    let mut progress = Progress::new(size, std::io::stderr().is_terminal());
+    let mut analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
+    let mut container = Default::default();
+    while let Some(frame) = reader.next_frame(&mut container)? {
+        analyzer.push(&frame);
+        progress.tick(|| reader.position());
+    }
+    progress.finish();
+    analyzer.diagnostics_mut().absorb(container);
+    Ok(analyzer.finish_with_keys(reader.info(), &input.capture.to_string_lossy()))
+}
+
+fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>), Error> {
+    let files = match () {
+        () if input.no_keys => Vec::new(),
+        () if !input.keys.is_empty() => input.keys.clone(),
+        () if input.reads_stdin() => Vec::new(),
+        () => keylog::find_beside(&input.capture),
+    };
+    let mut keys = KeyMaterial::default();
+    files.iter().try_for_each(|file| keys.read(file))?;
+    let psks: Result<Vec<_>, _> = input
+        .psk_file
+        .iter()
+        .map(|f| keylog::read_pre_shared_key(f))
+        .collect();
+    let psks = psks?;
+    if !input.quiet {
+        warn_of_others(files.iter().chain(&input.psk_file));
+    }
+    Ok((keys, psks))
+}
+
+/// One sentence for all key files that other users of the machine can read.
+fn warn_of_others<'a>(files: impl Iterator<Item = &'a PathBuf>) {
+    let open: Vec<String> = files
+        .filter(|file| others_have_access(file))
+        .map(|file| file.display().to_string())
+        .collect();
+    let (shown, rest) = open.split_at(open.len().min(3));
+    let more = if rest.is_empty() { "" } else { " and others" };
+    if !shown.is_empty() {
+        output::complain(&format!(
+            "other users of this machine can read the keys in {}{more}: chmod 600 keeps them private",
+            shown.join(", ")
+        ));
+    }
+}
+
+/// Whether group or others have any right to a regular file. (A pipe of the shell is nobody else's.)
+#[cfg(unix)]
+fn others_have_access(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o077 != 0)
+}
+
+/// Access lists are not looked into.
+#[cfg(not(unix))]
+fn others_have_access(_: &Path) -> bool {
+    false
+}
+
+fn open(path: &Path, stdin: bool) -> Result<CaptureReader, Error> {
+    if stdin {
+        CaptureReader::from_stream(Box::new(std::io::stdin()), "-")
+    } else {
+        CaptureReader::open(path)
+    }
+}

@@ -1,0 +1,102 @@
+//! The tables of `rekeyscope keys`: which SA has a key, from where, by which road.
+
+use super::{Mark, Table, left, right};
+use crate::analysis::{Analysis, Key, KeyFile, KeyStatus};
+use crate::report::clean;
+use crate::report::format::{self, UNKNOWN, or_unknown};
+
+/// ESP SAs of one tunnel in order of appearance, at most `most`.
+pub(crate) fn sa_keys(analysis: &Analysis, tunnel: usize, most: usize) -> Table {
+    let mut table = Table::new(&[
+        left("from"),
+        left("to"),
+        left("SPI"),
+        right("packets"),
+        left("key"),
+        left("road"),
+        left("source"),
+    ]);
+    let of_tunnel = analysis
+        .security_associations
+        .iter()
+        .filter(|sa| sa.tunnel == tunnel);
+    let all = of_tunnel.clone().count();
+    for sa in of_tunnel.take(most) {
+        let mark = match (sa.packets, sa.key.status) {
+            (0, _) => Mark::Faint,
+            (_, KeyStatus::Verified) => Mark::None,
+            _ => Mark::Alert,
+        };
+        let mut cells = vec![
+            sa.src.to_string(),
+            sa.dst.to_string(),
+            sa.spi.to_string(),
+            format::count(sa.packets),
+        ];
+        cells.extend(key_cells(analysis, &sa.key));
+        table.push(mark, cells);
+    }
+    table.note_left_out(all.saturating_sub(most), "SAs", "--json of the main job");
+    table
+}
+
+/// IKE SAs, at most `most`.
+pub(crate) fn ike_keys(analysis: &Analysis, most: usize) -> Table {
+    let mut table = Table::new(&[
+        left("initiator SPI"),
+        left("responder SPI"),
+        left("IKE"),
+        left("key"),
+        left("road"),
+        left("source"),
+    ]);
+    for sa in analysis.ike_sas.iter().take(most) {
+        let mut cells = vec![
+            sa.initiator_spi.to_string(),
+            or_unknown(sa.responder_spi, |spi| spi.to_string()),
+            format!("v{}", sa.ike_version),
+        ];
+        cells.extend(key_cells(analysis, &sa.key));
+        let verified = sa.key.status == KeyStatus::Verified;
+        table.push(if verified { Mark::None } else { Mark::Faint }, cells);
+    }
+    table.note_left_out(
+        analysis.ike_sas.len().saturating_sub(most),
+        "IKE SAs",
+        "--json of the main job",
+    );
+    table
+}
+
+/// Status, road and source.
+fn key_cells(analysis: &Analysis, key: &Key) -> [String; 3] {
+    let unknown = || UNKNOWN.to_string();
+    let (source, road) = match &key.source {
+        None => (unknown(), unknown()),
+        Some(text) => split_source(text).map_or_else(
+            || (clean::line(text), unknown()),
+            |(source, road)| (clean::line(file_name(analysis, source)), clean::line(road)),
+        ),
+    };
+    [key.status.to_string(), road, source]
+}
+
+/// The source without its folder, where no two key files have the same name: the list of key files says the rest.
+fn file_name<'a>(analysis: &Analysis, source: &'a str) -> &'a str {
+    let last = |path: &'a str| path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let (path, name) = match source.rsplit_once(':') {
+        Some((path, _)) => (path, last(source)),
+        None => return source,
+    };
+    let same = |file: &&KeyFile| file.path.ends_with(last(path));
+    if analysis.key_files.iter().filter(same).count() > 1 {
+        source
+    } else {
+        name
+    }
+}
+
+/// `keys.esp_sa:3 (explicit)` → `keys.esp_sa:3`, `explicit`.
+pub(crate) fn split_source(source: &str) -> Option<(&str, &str)> {
+    source.strip_suffix(')')?.rsplit_once(" (")
+}

@@ -1,0 +1,297 @@
+//! The tables for other programs: what is in them, who can read them, and that tshark decrypts every packet with them.
+
+use super::*;
+use rekeyscope::export::{tcpdump, wireshark};
+use std::process::{Command, Output};
+use support::{labs, repository};
+use tempfile::TempDir;
+
+fn rekeyscope(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rekeyscope"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A capture with the arguments that name its key files.
+fn with_keys(lab: &support::Lab) -> Vec<&str> {
+    let files = lab.keys.iter().flat_map(|file| ["--keys", text(file)]);
+    [text(&lab.capture)].into_iter().chain(files).collect()
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// The first line is the answer, and every SA stands in the table.
+#[test]
+fn the_report_of_keys() {
+    for lab in labs() {
+        let out = rekeyscope(&[&["keys"], &with_keys(&lab)[..]].concat());
+        let report = String::from_utf8(out.stdout).unwrap();
+        let sas = sas_with_packets(&lab.name);
+        let first = report.lines().next().unwrap();
+        assert_eq!(
+            first,
+            format!("{sas} of {sas} SAs decrypted: {sas} explicit."),
+            "{}",
+            lab.name
+        );
+        let rows = report
+            .lines()
+            .filter(|line| line.contains("explicit") && line.contains(" 0x"));
+        assert!(rows.count() >= sas, "{report}");
+        assert!(report.contains("verified") && report.contains("IKE SAs") && report.contains("Key files"));
+        assert!(report.lines().all(|line| line.chars().count() <= 80), "{report}");
+    }
+}
+
+#[test]
+fn without_keys_the_report_says_how_to_get_them() {
+    let capture = repository().join("samples/l2tp_pfs4096_down.pcap");
+    let out = rekeyscope(&["keys", text(&capture), "--no-keys"]);
+    assert!(out.status.success());
+    let report = String::from_utf8(out.stdout).unwrap();
+    assert!(
+        report.starts_with("0 of 12 SAs decrypted; 12 without a key that fits.\n"),
+        "{report}"
+    );
+    for needed in [
+        "ipsec ike log",
+        "syslog debug on",
+        "--keys",
+        "missing",
+        "None was given",
+    ] {
+        assert!(report.contains(needed), "{needed} in {report}");
+    }
+}
+
+#[test]
+fn tshark_decrypts_every_packet_with_the_exported_tables() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        println!("skipped: tshark is not installed");
+        return;
+    }
+    for lab in labs() {
+        let folder = TempDir::new().unwrap();
+        let tables = folder.path().join("tables");
+        let export = ["--export", "wireshark", text(&tables), "--quiet"];
+        let out = rekeyscope(&[&["keys"], &with_keys(&lab)[..], &export].concat());
+        assert!(out.status.success() && out.stderr.is_empty(), "{out:?}");
+        #[cfg(unix)]
+        for table in ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"] {
+            assert_eq!(mode(&tables.join(table)), 0o600, "{table}");
+        }
+        #[cfg(unix)]
+        assert_eq!(mode(&tables), 0o700);
+        let seen = Seen::by_tshark(&lab.capture, &tables);
+        let (analysis, _) = open_with(&lab.capture, &std::fs::read(tables.join("esp_sa")).unwrap());
+        assert_eq!(seen.esp as u64, analysis.capture.esp_packets, "{}", lab.name);
+        assert_eq!((seen.opened, seen.bad_icvs), (seen.esp, 0), "{}", lab.name);
+        assert!(
+            seen.ike_opened > 0,
+            "{}: IKE messages are decrypted too",
+            lab.name
+        );
+    }
+}
+
+/// What tshark makes of a capture.
+#[derive(Default)]
+struct Seen {
+    esp: usize,
+    /// ESP packets with a next header, so decrypted, and a good ICV.
+    opened: usize,
+    bad_icvs: usize,
+    ike_opened: usize,
+}
+
+impl Seen {
+    fn by_tshark(capture: &Path, tables: &Path) -> Seen {
+        let mut seen = Seen::default();
+        let mut tshark = Command::new("tshark");
+        tshark
+            .env("WIRESHARK_CONFIG_DIR", tables)
+            .args(["-r", text(capture)]);
+        tshark.args([
+            "-o",
+            "esp.enable_encryption_decode:TRUE",
+            "-o",
+            "esp.enable_authentication_check:TRUE",
+        ]);
+        tshark.args(["-Y", "esp or isakmp", "-T", "fields", "-E", "separator=/t"]);
+        for field in [
+            "esp.spi",
+            "esp.protocol",
+            "esp.icv_good",
+            "esp.icv_bad",
+            "isakmp.exchangetype",
+            "isakmp.nonce",
+        ] {
+            tshark.args(["-e", field]);
+        }
+        let out = tshark.output().unwrap();
+        let complaints = String::from_utf8_lossy(&out.stderr).replace("Running as user \"root\"", "");
+        assert!(
+            out.status.success() && !complaints.contains("esp_sa"),
+            "{complaints}"
+        );
+        let is_set = |value: &str| value == "1" || value == "True";
+        for line in String::from_utf8(out.stdout).unwrap().lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [spi, protocol, good, bad, exchange, nonce] = fields[..] else {
+                panic!("six fields: {line}");
+            };
+            seen.esp += usize::from(!spi.is_empty());
+            seen.opened += usize::from(!protocol.is_empty() && is_set(good));
+            seen.bad_icvs += usize::from(is_set(bad));
+            // Quick Mode and CREATE_CHILD_SA: their nonces are always encrypted.
+            seen.ike_opened += usize::from(matches!(exchange, "32" | "36") && !nonce.is_empty());
+        }
+        seen
+    }
+}
+
+/// What is exported reads back as the same keys, with the addresses of the capture, busiest SA first.
+#[test]
+fn exports_read_back() {
+    for lab in labs() {
+        let mut log = Vec::new();
+        lab.keys
+            .iter()
+            .for_each(|file| log.extend(std::fs::read(file).unwrap()));
+        let (_, ring) = open_with(&lab.capture, &log);
+        let tables = wireshark::tables(&ring);
+        let mut material = KeyMaterial::default();
+        // An empty table is a table; as a key file it would be a mistake.
+        for (_, table) in tables.files().into_iter().filter(|(_, t)| !t.is_empty()) {
+            material.read_bytes(Path::new("table"), table.expose());
+        }
+        assert_eq!(
+            (material.problems.len(), tables.notes.len()),
+            (0, 0),
+            "{:?}",
+            tables.notes
+        );
+        let rows: Vec<_> = material
+            .esp
+            .iter()
+            .map(|key| (key.dst.unwrap(), key.spi.unwrap()))
+            .collect();
+        let busiest: Vec<_> = ring.esp.iter().map(|key| (key.dst, key.spi)).collect();
+        assert_eq!(rows, busiest);
+        assert!(ring.esp.is_sorted_by_key(|key| std::cmp::Reverse(key.packets)));
+        for (row, key) in material.esp.iter().zip(&ring.esp) {
+            assert_eq!((row.src, row.dst), (Some(key.src), Some(key.dst)));
+            assert_eq!(
+                (&row.encryption_key, &row.integrity_key),
+                (&key.encryption_key, &key.integrity_key)
+            );
+            assert_eq!(row.encryption, Some(key.transform.encryption));
+        }
+        assert_eq!(material.ike.len(), ring.ike.len());
+        assert!(
+            tables.esp_sa.expose().ends_with(b"\"\n"),
+            "Wireshark drops a last row without newline"
+        );
+    }
+}
+
+#[test]
+fn tcpdump_gets_what_it_knows() {
+    for lab in labs() {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("secrets");
+        let export = ["--export", "tcpdump", text(&file)];
+        let out = rekeyscope(&[&["keys"], &with_keys(&lab)[..], &export].concat());
+        assert!(out.status.success());
+        #[cfg(unix)]
+        assert_eq!(mode(&file), 0o600);
+        let rows = std::fs::read_to_string(&file).unwrap();
+        let told = String::from_utf8(out.stderr).unwrap();
+        if lab.name.starts_with("ikev2_gcm") {
+            assert!(
+                rows.is_empty() && told.contains("12 SAs with AES-GCM-16-128 are left out"),
+                "{told}"
+            );
+            continue;
+        }
+        let mut material = KeyMaterial::default();
+        material.read_bytes(&file, rows.as_bytes());
+        assert_eq!(
+            (material.esp.len(), material.problems.len()),
+            (sas_with_packets(&lab.name), 0)
+        );
+        assert!(
+            rows.lines()
+                .all(|row| row.starts_with("0x") && row.contains(" aes128-cbc-hmac96:0x"))
+        );
+    }
+}
+
+#[test]
+fn nothing_is_exported_that_the_packets_contradict() {
+    let sample = repository().join("samples/l2tp_pfs4096_down");
+    let table = std::fs::read_to_string(sample.with_extension("esp_sa")).unwrap();
+    let other = repository().join("samples/l2tp_time_down.pcap");
+    let spi = |row: &str| row.split('"').nth(7).unwrap().to_owned();
+    let (_, right) = open_with(&sample.with_extension("pcap"), table.as_bytes());
+    // The keys of one capture under the SPIs of another.
+    let (analysis, _) = open_with(&other, b"");
+    let wrong: String = table
+        .lines()
+        .filter(|row| row.starts_with('"'))
+        .zip(&analysis.security_associations)
+        .map(|(row, sa)| {
+            let row = row.replace(&spi(row), &sa.spi.to_string());
+            let columns: Vec<&str> = row.split(',').skip(3).collect();
+            format!("\"IPv4\",\"{}\",\"{}\",{}\n", sa.src, sa.dst, columns.join(","))
+        })
+        .collect();
+    let (_, ring) = open_with(&other, wrong.as_bytes());
+    assert!(!ring.esp.is_empty());
+    let (tables, file) = (wireshark::tables(&ring), tcpdump::secrets_file(&ring));
+    assert_eq!((tables.esp_rows, file.rows), (0, 0));
+    assert!(
+        tables.esp_sa.is_empty() && tables.notes[0].contains("do not fit"),
+        "{:?}",
+        tables.notes
+    );
+    assert_eq!(wireshark::tables(&right).esp_rows, 12);
+}
+
+#[test]
+fn former_tables_are_kept_and_bad_formats_are_usage_errors() {
+    let folder = TempDir::new().unwrap();
+    let capture = repository().join("samples/l2tp_pfs4096_down.pcap");
+    let mine = "# rows of my own\n";
+    std::fs::write(folder.path().join("esp_sa"), mine).unwrap();
+    let export = [
+        "keys",
+        text(&capture),
+        "--export",
+        "wireshark",
+        text(folder.path()),
+    ];
+    for _ in 0..2 {
+        assert!(rekeyscope(&export).status.success());
+        let kept = std::fs::read_to_string(folder.path().join("esp_sa.before")).unwrap();
+        assert_eq!(
+            kept, mine,
+            "the second run finds its own rows and keeps the first ones"
+        );
+    }
+    let out = rekeyscope(&["keys", text(&capture), "--export", "snort", text(folder.path())]);
+    assert_eq!(out.status.code(), Some(2));
+    let nowhere = folder.path().join("esp_sa/below/a/file");
+    let out = rekeyscope(&["keys", text(&capture), "--export", "wireshark", text(&nowhere)]);
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(1), 0));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("cannot write"));
+}

@@ -1,0 +1,97 @@
+-- Runs inside Wireshark's GUI, beside the plugin, and does what a user does with menu and dialog. REKEYSCOPE_TEST_DIR holds what
+-- must survive a reload of the Lua plugins: the step file. Writes what it sees to result.
+
+local folder, log = os.getenv("REKEYSCOPE_TEST_DIR"), os.getenv("REKEYSCOPE_TEST_LOG")
+if not (folder and gui_enabled()) then
+  return
+end
+
+local function slurp(name)
+  local file = io.open(folder .. "/" .. name, "rb")
+  local text = file and file:read("*a") or ""
+  if file then
+    file:close()
+  end
+  return text
+end
+
+local function put(name, text)
+  local file = io.open(folder .. "/" .. name, "wb")
+  file:write(text)
+  file:close()
+end
+
+-- "verified=20209" and the total: how many packets have which key status by now.
+local function count(gui)
+  local by_status, total = {}, 0
+  for _, one in ipairs(gui.context.accounts.state.sas) do
+    for status, number in pairs(one.status) do
+      by_status[status] = (by_status[status] or 0) + number
+      total = total + number
+    end
+  end
+  local parts = {}
+  for status, number in pairs(by_status) do
+    parts[#parts + 1] = status .. "=" .. number
+  end
+  table.sort(parts)
+  return table.concat(parts, " "), total
+end
+
+-- Every frame's values, one line each: frame, SPI, generation, packets, bytes, status, rekey.
+local function dump(accounts)
+  local frames, lines = {}, {}
+  for number in pairs(accounts.frame_sa) do
+    frames[#frames + 1] = number
+  end
+  for number in pairs(accounts.frame_rekey) do
+    if not accounts.frame_sa[number] then
+      frames[#frames + 1] = number
+    end
+  end
+  table.sort(frames)
+  for index, number in ipairs(frames) do
+    local one, rekey = accounts.frame_sa[number], accounts.frame_rekey[number]
+    lines[index] = string.format("%d\t%s\t%s\t%s\t%s\t%s\t%s", number, one and "0x" .. one.spi or "", one and one.generation or "",
+      accounts.frame_packets[number] or "", accounts.frame_bytes[number] or "", accounts.frame_status[number] or "",
+      rekey and rekey.number or "")
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local STEPS = {}
+
+-- The capture is open and nothing decrypts: the dialog's OK.
+STEPS[""] = function(gui)
+  put("before", (count(gui)))
+  put("step", "loaded")
+  gui.load_log(gui.context, log, "", "ephemeral")
+end
+
+-- The plugins were reloaded.
+STEPS.loaded = function(gui)
+  put("step", "redissected")
+  put("after", (count(gui)))
+  put("frames_after", dump(gui.context.accounts))
+  redissect_packets()
+end
+
+STEPS.redissected = function(gui)
+  put("again", (count(gui)))
+  put("frames_again", dump(gui.context.accounts))
+  put("table", gui.show_table(gui.context):get_text())
+  put("step", "done")
+end
+
+-- Listeners are drawn while a file is read, too: a step waits for the last packet.
+gui_test_tap = Listener.new("frame", "esp")
+-- Without it, packets do not ask for another draw().
+function gui_test_tap.packet() end
+
+function gui_test_tap.draw()
+  local gui = require("rekeyscope_gui")
+  local step = STEPS[slurp("step")]
+  if step and gui.context and select(2, count(gui)) == tonumber(os.getenv("REKEYSCOPE_TEST_PACKETS")) then
+    step(gui)
+  end
+end

@@ -1,0 +1,40 @@
+# Sourced by run: the GUI without a screen. What a user does with menu and dialog, gui_driver.lua does.
+# WIRESHARK=/path/to/wireshark another one.
+
+WIRESHARK=${WIRESHARK:-wireshark}
+if ! command -v "$WIRESHARK" >/dev/null; then
+  skip "wireshark is not installed: the GUI was not tried"
+else
+  fresh
+  user_file "$OWN"
+  mkdir -p "$config/plugins" "$home/run" "$home/result"
+  cp -r "$work/lua" "$config/plugins/rekeyscope"
+  cp "$here/gui_driver.lua" "$home/"
+  [ ${#as_user[@]} -eq 0 ] || chown -R nobody "$home"
+  chmod 700 "$home/run"
+  packets=$(plain -r "$sample_trace" -Y esp -T fields -e frame.number 2>/dev/null | wc -l)
+  "${as_user[@]}" env HOME="$home" XDG_RUNTIME_DIR="$home/run" WIRESHARK_CONFIG_DIR="$config" QT_QPA_PLATFORM=offscreen \
+    REKEYSCOPE_TEST_DIR="$home/result" REKEYSCOPE_TEST_LOG="$sample_log" REKEYSCOPE_TEST_PACKETS="$packets" \
+    "$WIRESHARK" -X lua_script:"$home/gui_driver.lua" -r "$sample_trace" >"$home/output" 2>&1 &
+  gui=$!
+  for _ in $(seq 120); do
+    [ "$(cat "$home/result/step" 2>/dev/null)" = done ] && break
+    sleep 1
+  done
+  kill "$gui" 2>/dev/null
+  wait "$gui" 2>/dev/null
+  result() { cat "$home/result/$1" 2>/dev/null; }
+  expect "$(result step)" done "GUI: every step ($(grep -v propagateSizeHints "$home/output" | head -c 300))"
+  expect "$(result before)" "missing=$packets" "GUI: before the dialog"
+  expect "$(result after)" "verified=$packets" "GUI: after the dialog"
+  expect "$(result again)" "verified=$packets" "GUI: after a redissection"
+  if cmp -s "$home/result/frames_after" "$home/result/frames_again"; then ok; else bad "GUI: a redissection changes values"; fi
+  plugin "$sample_log" -r "$sample_trace" -Y 'esp or rekeyscope.rekey' -T fields -E occurrence=f -e frame.number -e esp.spi \
+    -e rekeyscope.sa_generation -e rekeyscope.sa_packets -e rekeyscope.sa_bytes -e rekeyscope.key_status -e rekeyscope.rekey \
+    >"$work/tshark_frames" 2>/dev/null
+  if cmp -s "$home/result/frames_after" "$work/tshark_frames"; then ok; else bad "GUI: values differ from tshark's"; fi
+  expect "$(result table | head -n 1)" "$(plugin "$sample_log" -r "$sample_trace" -q -z rekeyscope,sa 2>/dev/null | head -n 1)" \
+    "GUI: the table window"
+  expect "$(cat "$config/esp_sa")" "$OWN" "GUI: the user's esp_sa"
+  expect "$(ls "$config" | grep -c 'esp_sa.')" 0 "GUI: nothing is left beside it"
+fi

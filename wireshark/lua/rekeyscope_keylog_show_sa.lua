@@ -1,0 +1,160 @@
+-- Yamaha's `show ipsec sa gateway N detail`. Keys are shown on the serial console only; elsewhere they are
+-- masked, and of some the console shows eight bytes. Pure.
+
+local labels = require("rekeyscope_keylog_labels")
+local transforms = require("rekeyscope_transforms")
+
+local show_sa = {}
+
+local MASKED = "the router masks keys on this connection: run the command on the serial console, or log the keys with"
+  .. " `ipsec ike log N key-info` and `syslog debug on`"
+
+function show_sa.new(emit)
+  return { emit = emit, block = nil, told = false }
+end
+
+-- The encryption key's digits, the rest, and what is wrong with them.
+local function keys_of(block)
+  local enc, auth = block.enc_key, block.auth_key
+  if enc == "" then
+    local split = transforms.keymat_split(block.whole, block.enc, block.auth)
+    if split then
+      return string.sub(block.whole, 1, split), string.sub(block.whole, split + 1), nil
+    end
+  elseif #transforms.plausible(block.enc, enc, block.auth, auth) > 0 then
+    return enc, auth, nil
+  end
+  local longest = #block.whole > #enc and #block.whole or #enc
+  return "", "", longest == 0 and "masked" or longest == 16 and "prefix8" or "truncated"
+end
+
+local function end_esp(parser, block)
+  if #block.spi ~= 8 then
+    return
+  end
+  local enc, auth, defect = keys_of(block)
+  local src, dst
+  if block.direction then
+    local outward = block.direction == "send"
+    src = outward and parser.locally or parser.remotely
+    dst = outward and parser.remotely or parser.locally
+  end
+  parser.emit({
+    kind = "esp", format = "show ipsec sa", src = src, dst = dst, spi = block.spi,
+    enc = not defect and block.enc or nil, enc_key = enc, auth = not defect and block.auth or nil, auth_key = auth,
+    status = defect, line = block.line,
+  })
+end
+
+-- SPI: the initiator's cookie, then the responder's.
+local function end_ike(parser, block)
+  local key = block.whole ~= "" and block.whole or block.enc_key
+  if key == "" or #block.spi ~= 32 then
+    return
+  end
+  local cookie = string.sub(block.spi, 1, 16)
+  if #key <= 16 then
+    parser.emit({
+      kind = "secret", format = "show ipsec sa", cookie = cookie, name = "ka_prefix", key = key, line = block.line,
+    })
+  else
+    parser.emit({ kind = "ike1", format = "show ipsec sa", cookie = cookie, key = key, line = block.line })
+  end
+end
+
+function show_sa.finish(parser)
+  local block = parser.block
+  parser.block = nil
+  if not block then
+    return
+  end
+  if block.masked and not parser.told then
+    parser.told = true
+    parser.emit(nil, MASKED, block.line)
+  end
+  if block.esp then
+    end_esp(parser, block)
+  else
+    end_ike(parser, block)
+  end
+end
+
+local SLOTS = { key = "whole", keymat = "whole", enc = "enc_key", ka = "enc_key", auth = "auth_key" }
+
+local function digits_of(value)
+  local run = labels.next_run(value, 1, "SPI:")
+  return run and run.digits or ""
+end
+
+local READ = {}
+
+function READ.Protocol(block, value)
+  block.esp = string.find(value, "^ESP") ~= nil
+end
+
+function READ.Direction(block, value)
+  block.direction = string.find(value, "^send") and "send" or "receive"
+end
+
+-- "AES-CBC (for Auth.: HMAC-SHA)"
+function READ.Algorithm(block, value)
+  block.enc = transforms.encryption(string.match(value, "^[^%(]*"))
+  local auth = string.match(value, "%([^%)]-[aA]uth[^:%)]*:%s*([^%)]*)")
+  block.auth = auth and transforms.integrity(auth)
+end
+
+function READ.SPI(block, value)
+  block.spi = digits_of(value)
+end
+
+local function field(parser, block, name, value, line_number)
+  block.open = nil
+  if READ[name] then
+    READ[name](block, value)
+    return
+  elseif name == "Local ID" or name == "Remote ID" then
+    local address = string.match(value, "^[%x:%.]+$")
+    if name == "Local ID" then
+      parser.locally = address
+    else
+      parser.remotely = address
+    end
+    return
+  end
+  local slot = SLOTS[labels.kind(name) or ""]
+  if slot then
+    block[slot] = digits_of(value)
+    block.masked = block.masked or labels.is_masked(value)
+    block.open, block.line = slot, line_number
+  end
+end
+
+-- One line, framing taken off; true when it belongs to a block.
+function show_sa.line(parser, outer, line_number)
+  local text = outer.text
+  if string.find(text, "^SA%[%d+%] ") and string.find(text, "Duration:", 1, true) then
+    show_sa.finish(parser)
+    parser.block = { line = line_number, spi = "", whole = "", enc_key = "", auth_key = "" }
+    return true
+  end
+  local block = parser.block
+  if not block then
+    return false
+  end
+  if block.open then
+    local more = labels.continuation(text, 2, false)
+    if more and not string.find(text, "%S", more.after) then
+      block[block.open] = string.sub(block[block.open] .. more.digits, 1, labels.MAX_DIGITS)
+      return true
+    end
+  end
+  local name, value = string.match(text, "^([^:]*):%s*(.-)$")
+  if not name or outer.time then
+    show_sa.finish(parser)
+    return false
+  end
+  field(parser, block, name, value, line_number)
+  return true
+end
+
+return show_sa
