@@ -182,6 +182,30 @@ impl PacketRecord {
     }
 }
 
+#[cfg(test)]
+impl PacketRecord {
+    /// A TCP packet of the first connection with an acknowledgement.
+    pub(crate) fn for_test(
+        up: bool,
+        time: Timestamp,
+        frame: u64,
+        (seq, payload, ack): (u32, u16, u32),
+    ) -> Self {
+        PacketRecord {
+            time,
+            frame,
+            connection: ConnectionId(0),
+            seq,
+            ack,
+            payload,
+            window: 1_000,
+            flags: TcpSegment::ACK,
+            bits: bit::TCP | bit::OPENED | if up { bit::B_TO_A } else { 0 },
+            ..PacketRecord::default()
+        }
+    }
+}
+
 fn short(value: u32) -> u16 {
     u16::try_from(value).unwrap_or(u16::MAX)
 }
