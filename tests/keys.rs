@@ -1,7 +1,8 @@
 //! From a key file to decrypted packets, by every road: whole logs, parts of them, logs whose labels are gone; and from
 //! there to the tables of Wireshark and tcpdump. Where the lab lies beside the repository its six captures are used, else the
 //! samples.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
+// A test fails by panicking and says on standard output what it skips.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "keys/exports.rs"]
 mod exports;

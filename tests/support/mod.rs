@@ -1,5 +1,5 @@
 //! Shared by the integration tests: where real captures with ground truth are, and one analysis of each.
-#![allow(dead_code)] // each test binary uses a part
+#![allow(dead_code, clippy::unwrap_used)] // each test binary uses a part; a test fails by panicking
 
 use rekeyscope::analysis::Analysis;
 use rekeyscope::analyzer::{Analyzer, Options};

@@ -6,6 +6,7 @@
 use crate::analysis::{Analysis, Encapsulation};
 use crate::batch::{Batch, Decoded, InFlight, Pending, decode_one};
 use crate::capture::{CaptureInfo, Frame};
+use crate::diagnosis::{Diagnosis, PacketRecord};
 use crate::diagnostic::Diagnostics;
 use crate::document;
 use crate::esp::cipher::Icv;
@@ -16,7 +17,7 @@ use crate::key_ring::KeyRing;
 use crate::keylog::KeyMaterial;
 use crate::keylog::mine::MOST_TRIALS_PER_SPI;
 use crate::meter::Meters;
-use crate::rekey::{Snapshot, pair};
+use crate::rekey::{Evidence, Snapshot, pair};
 use crate::sa::database::{SaContext, SaDatabase, SaIndex};
 use crate::sa::prove::Specimen;
 use crate::sa::sequence::Arrival;
@@ -102,6 +103,7 @@ pub struct Analyzer {
     pub(crate) meters: Meters,
     pub(crate) totals: Totals,
     pub(crate) diagnostics: Diagnostics,
+    pub(crate) diagnosis: Diagnosis,
     batch: Batch,
     in_flight: Option<InFlight>,
     spare: Batch,
@@ -135,6 +137,7 @@ impl Analyzer {
             meters: Meters::default(),
             totals: Totals::default(),
             diagnostics: Diagnostics::default(),
+            diagnosis: Diagnosis::default(),
             batch: Batch::default(),
             in_flight: None,
             spare: Batch::default(),
@@ -166,6 +169,9 @@ impl Analyzer {
         t.bytes += u64::from(frame.original_len);
         t.cut_packets += u64::from((frame.data.len() as u64) < u64::from(frame.original_len));
         t.time_regressions += u64::from(t.previous_time.is_some_and(|p| frame.time < p));
+        self.diagnosis
+            .whole_run
+            .take_frame(t.previous_time, frame.time, frame.number);
         t.previous_time = Some(frame.time);
         t.first_time = Some(t.first_time.map_or(frame.time, |f| f.min(frame.time)));
         t.last_time = Some(t.last_time.map_or(frame.time, |l| l.max(frame.time)));
@@ -183,11 +189,26 @@ impl Analyzer {
                     });
             }
             DatagramKind::Other(name) => {
+                self.note_leak(datagram, name);
                 self.diagnostics
                     .count("not_ipsec", name, Some(datagram.frame), || {
                         format!("{name} packets that are neither IKE nor ESP; not looked into")
                     });
             }
+        }
+    }
+
+    /// L2TP in clear between ends that protect it otherwise.
+    fn note_leak(&mut self, datagram: &Datagram<'_>, name: &str) {
+        if name != "L2TP in clear" {
+            return;
+        }
+        if let Some(tunnel) = self.tunnels.known(datagram.src, datagram.dst)
+            && !self.sas.of_tunnel(tunnel).is_empty()
+        {
+            self.diagnosis
+                .whole_run
+                .take_leak(tunnel, datagram.time, datagram.frame);
         }
     }
 
@@ -215,10 +236,10 @@ impl Analyzer {
             self.count_too_many(frame);
             return;
         };
-        self.note_exchange(tunnel, observed);
+        self.note_exchange(tunnel, observed, time);
     }
 
-    fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed) {
+    fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
         let Some(index) = observed.exchange else { return };
         let exchange = &self.timeline.exchanges()[index];
         if observed.first_of_exchange {
@@ -229,7 +250,10 @@ impl Analyzer {
                 .settle(tunnel, initiator.unwrap_or(exchange.initiator));
             if pair::makes_children(exchange) {
                 self.take_snapshot(tunnel, index);
+                self.diagnosis.exchange_begins(index, tunnel, time);
             }
+        } else {
+            self.diagnosis.exchange_goes_on(index, time);
         }
         if observed.children_changed {
             self.announce_children(tunnel, index);
@@ -299,6 +323,9 @@ impl Analyzer {
         let association = self.sas.get_mut(sa);
         pending.cipher = association.key.as_ref().map(|key| key.cipher.clone());
         pending.proven = association.proven;
+        pending.fragments = datagram.fragments;
+        pending.largest_fragment = datagram.largest_fragment;
+        pending.udp = udp;
         pending.check = match self.options.verify {
             Verify::All => true,
             Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
@@ -414,7 +441,7 @@ impl Analyzer {
             self.totals.capture_duplicates += 1;
             return;
         }
-        self.measure(sa, pending, &decoded);
+        self.measure(sa, pending, &decoded, arrival);
     }
 
     /// An SPI that is used again under another key starts a new generation.
@@ -446,15 +473,33 @@ impl Analyzer {
         }
     }
 
-    fn measure(&mut self, sa: SaIndex, pending: &Pending, decoded: &Decoded) {
+    fn measure(&mut self, sa: SaIndex, pending: &Pending, decoded: &Decoded, arrival: Arrival) {
         let association = &self.sas.associations()[sa];
         let (tunnel, direction) = (association.tunnel, association.direction);
-        let new = match decoded.opened {
-            Some(_) => self.flows.observe(tunnel, direction, &decoded.inner).new,
-            None => 0,
+        let (split, connection) = match decoded.opened {
+            Some(_) => self.flows.observe_connection(tunnel, direction, &decoded.inner),
+            None => Default::default(),
         };
         self.meters
-            .observe(tunnel, direction, pending, decoded.opened.is_some(), new);
+            .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
+        let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
+        let begins = association.counters.packets == 1;
+        if self.diagnosis.packet(record, begins) {
+            self.close_windows(Some(pending.time));
+        }
+    }
+
+    /// Looks at the rekeys whose time is over at `now`; with `None` at all that are left.
+    fn close_windows(&mut self, now: Option<Timestamp>) {
+        let evidence = Evidence {
+            tunnels: &self.tunnels.tunnels,
+            exchanges: self.timeline.exchanges(),
+            exchange_tunnels: &self.exchange_tunnels,
+            associations: self.sas.associations(),
+            snapshots: &self.snapshots,
+        };
+        self.diagnosis
+            .close(now, evidence, |tunnel| self.sas.of_tunnel(tunnel));
     }
 
     fn report_mining(&mut self) {
@@ -484,6 +529,8 @@ impl Analyzer {
     /// As [`Analyzer::finish`], with the keys that fit the capture, for an export that the user asks for.
     pub fn finish_with_keys(mut self, info: &CaptureInfo, path: &str) -> (Analysis, KeyRing) {
         self.flush();
+        self.close_windows(None);
+        self.diagnosis.report_bounds(&mut self.diagnostics);
         if let Some(framing) = &mut self.framing {
             framing.finish(&mut self.diagnostics);
         }

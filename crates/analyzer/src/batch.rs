@@ -3,6 +3,7 @@
 
 use crate::esp::cipher::{EspCipher, Icv, OpenError, Opened};
 use crate::esp::inner::{self, Inner};
+use crate::framing::UdpPorts;
 use crate::sa::database::SaIndex;
 use crate::time::Timestamp;
 use rayon::prelude::*;
@@ -36,6 +37,12 @@ pub(crate) struct Pending {
     pub(crate) cut: bool,
     /// Sequence number field.
     pub(crate) sequence: u32,
+    /// IP packets that it came in.
+    pub(crate) fragments: u16,
+    /// Largest of those.
+    pub(crate) largest_fragment: u32,
+    /// UDP ports around it.
+    pub(crate) udp: Option<UdpPorts>,
     /// Key to open it with; `None` where there is none.
     pub(crate) cipher: Option<Arc<EspCipher>>,
     /// Check the ICV.
@@ -174,6 +181,9 @@ impl Pending {
             ends,
             cut,
             sequence,
+            fragments: 1,
+            largest_fragment: outer_bytes,
+            udp: None,
             cipher: None,
             check: true,
             proven: false,

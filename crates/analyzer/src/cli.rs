@@ -8,21 +8,22 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  rekeyscope trace.pcapng                        the verdict, with keys found beside the capture
-  rekeyscope trace.pcapng --keys router.log      keys from a router's log or a Wireshark table
-  rekeyscope trace.pcapng --html report.html     a report to hand on, one offline file
+  rekeyscope trace.pcapng                      the verdict; keys found beside the capture
+  rekeyscope trace.pcapng --keys router.log    keys from a log or a Wireshark table
+  rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
   rekeyscope trace.pcapng --json - | jq '.impact[0]'
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
-  rekeyscope keys trace.pcapng --keys router.log which SAs have a key, from where, and what is missing
+  rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
   rekeyscope keys trace.pcapng --export wireshark ~/.config/wireshark
-  rekeyscope wireshark trace.pcapng              Wireshark with these keys, leaving nothing behind
+  rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
 
-Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys, <stem>.esp_sa, keys.esp_sa,
-keys.ikev1, keys.ikev2, esp_sa, ikev1_decryption_table, ikev2_decryption_table. Every key is proven by the
-ICV of packets before it is used. Without keys the verdict comes from outer bytes and says so.
+Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
+<stem>.esp_sa, keys.esp_sa, keys.ikev1, keys.ikev2, esp_sa, ikev1_decryption_table,
+ikev2_decryption_table. Every key is proven by the ICV of packets before it is used.
+Without keys the verdict comes from outer bytes and says so.
 
-Exit status: 0 analysed (also when the file is cut or keys are missing or wrong), 1 capture or key file not
-readable or output not writable, 2 usage.";
+Exit status: 0 analysed (also when the file is cut or keys are missing or wrong),
+1 capture or key file not readable or output not writable, 2 usage.";
 
 /// What did the IPsec rekeys in a capture cost?
 ///

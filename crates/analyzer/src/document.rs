@@ -3,6 +3,7 @@
 use crate::analysis::*;
 use crate::analyzer::Analyzer;
 use crate::capture::{CaptureInfo, link_type_name};
+use crate::diagnosis::findings;
 use crate::ike;
 use crate::keylog::{KeyMaterial, KeyOrigin, KeyRoad};
 use crate::rekey::{Evidence, Succession, detect, pair, slot, trigger};
@@ -39,6 +40,10 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
             rekey.impact.push(effect);
         }
     }
+    for (rekey, succession) in rekeys.iter_mut().zip(&successions) {
+        let hurt = rekey.impact.iter().any(|i| i.hurt);
+        rekey.causes = analyzer.diagnosis.causes(succession, hurt);
+    }
     let keys = analyzer.sas.keys();
     Analysis {
         schema_version: SCHEMA_VERSION,
@@ -57,7 +62,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         impact: assessed.impact,
         mean_rekey: assessed.mean_rekey,
         projection: assessed.projection,
-        findings: Vec::new(),
+        findings: findings::findings(analyzer, info, &successions),
         overhead: overhead(analyzer),
         diagnostics: diagnostics(analyzer),
         key_files: key_files(keys),

@@ -9,7 +9,6 @@ mod tcp;
 use crate::analysis::{Direction, Flow};
 use crate::esp::inner::{FlowKey, Inner};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use tcp::{MOST_HOLES, TcpSequence};
 
 /// Most flows that are followed one by one, about 12 MB. Further ones are counted together, one bucket per direction
@@ -29,6 +28,21 @@ pub struct NewBytes {
     pub new: u32,
     /// Payload bytes that were.
     pub retransmitted: u32,
+}
+
+/// Names both directions of one transport connection within this analysis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnectionId(pub u32);
+
+impl ConnectionId {
+    /// Packets without a transport header, and flows beyond [`MOST_FLOWS`].
+    pub const NONE: ConnectionId = ConnectionId(u32::MAX);
+}
+
+impl Default for ConnectionId {
+    fn default() -> Self {
+        ConnectionId::NONE
+    }
 }
 
 /// Sums over packets.
@@ -62,6 +76,7 @@ type Key = (usize, Direction, FlowKey);
 struct FlowState {
     totals: Totals,
     tcp: Option<TcpSequence>,
+    connection: ConnectionId,
 }
 
 /// All flows of a capture. Holds at most [`MOST_FLOWS`].
@@ -72,6 +87,7 @@ pub struct FlowTable {
     others: [Totals; 2],
     holes: usize,
     most_flows: usize,
+    connections: u32,
 }
 
 impl Default for FlowTable {
@@ -92,27 +108,41 @@ impl FlowTable {
             others: [Totals::default(); 2],
             holes: 0,
             most_flows,
+            connections: 0,
         }
     }
 
     /// Counts a decrypted packet. A payload that holds no transport header (encrypted PPP, an unknown protocol) counts
     /// as new; a control message has no payload.
     pub fn observe(&mut self, tunnel: usize, direction: Direction, inner: &Inner) -> NewBytes {
+        self.observe_connection(tunnel, direction, inner).0
+    }
+
+    /// Like [`FlowTable::observe`], and says which connection the packet belongs to.
+    pub fn observe_connection(
+        &mut self,
+        tunnel: usize,
+        direction: Direction,
+        inner: &Inner,
+    ) -> (NewBytes, ConnectionId) {
         let payload = inner.transport_bytes;
         let all_new = NewBytes {
             new: payload,
             retransmitted: 0,
         };
         let Some(flow) = inner.flow else {
-            return all_new;
+            return (all_new, ConnectionId::NONE);
         };
-        let flows = self.flows.len();
-        let state = match self.flows.entry((tunnel, direction, flow)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) if flows < self.most_flows => unknown.insert(FlowState::default()),
-            Entry::Vacant(_) => {
-                others_of(&mut self.others, direction).add(payload, all_new);
-                return all_new;
+        let key = (tunnel, direction, flow);
+        let state = match self.flows.get_mut(&key) {
+            Some(known) => known,
+            None => {
+                self.begin(key);
+                let Some(begun) = self.flows.get_mut(&key) else {
+                    others_of(&mut self.others, direction).add(payload, all_new);
+                    return (all_new, ConnectionId::NONE);
+                };
+                begun
             }
         };
         let split = match &inner.tcp {
@@ -133,7 +163,35 @@ impl FlowTable {
             None => all_new,
         };
         state.totals.add(payload, split);
-        split
+        (split, state.connection)
+    }
+
+    /// Begins to follow a flow, under the name of its other direction where that one is known. At the
+    /// bound it does not.
+    fn begin(&mut self, (tunnel, direction, flow): Key) {
+        if self.flows.len() >= self.most_flows {
+            return;
+        }
+        let other = FlowKey {
+            src: flow.dst,
+            dst: flow.src,
+            src_port: flow.dst_port,
+            dst_port: flow.src_port,
+            ..flow
+        };
+        let known = self.flows.get(&(tunnel, direction.reverse(), other));
+        let connection = match known {
+            Some(state) => state.connection,
+            None => {
+                self.connections = self.connections.saturating_add(1);
+                ConnectionId(self.connections - 1)
+            }
+        };
+        let state = FlowState {
+            connection,
+            ..FlowState::default()
+        };
+        self.flows.insert((tunnel, direction, flow), state);
     }
 
     /// Flows that are followed one by one.

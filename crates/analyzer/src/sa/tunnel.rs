@@ -126,6 +126,11 @@ impl TunnelTable {
         Some(tunnel)
     }
 
+    /// The tunnel between two addresses without regard to ports, where there is one already.
+    pub fn known(&self, src: IpAddr, dst: IpAddr) -> Option<TunnelIndex> {
+        self.by_key.get(&Key::new(src, dst, None)).copied()
+    }
+
     /// IKE shows who initiated; the first such word stays.
     pub fn settle(&mut self, tunnel: TunnelIndex, initiator: IpAddr) {
         if let Some(t) = self.tunnels.get_mut(tunnel)

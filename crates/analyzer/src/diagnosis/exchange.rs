@@ -1,0 +1,113 @@
+//! Causes that the IKE messages show.
+
+use super::Candidate;
+use super::scene::Scene;
+use crate::analysis::{Confidence, ExchangeKind};
+use crate::ike::timeline::{Exchange, MessageRecord};
+use crate::rekey::pair;
+use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+
+/// A second message of this length carries a public value: without one, Quick Mode answers are 172 to 230 bytes and
+/// CREATE_CHILD_SA ones below 260 (one proposal, two traffic selectors); MODP groups add 132 bytes and more. Elliptic
+/// curves add less, and are fast.
+const LEAST_LEN_WITH_KEY_EXCHANGE: u32 = 300;
+/// An exchange that outlasts a round trip by this costs more than the smallest retransmission timeout of TCP (Linux; RFC
+/// 6298 asks for 1 s): from here on the wait itself can stall a sender.
+const SLOW: i64 = 200 * NANOS_PER_MILLI;
+/// A phase 1 this long before the exchange came with it (as in the recognition of reauthentications).
+const PHASE_1_NEARBY: i64 = 10 * NANOS_PER_SECOND;
+
+fn frames(exchange: &Exchange) -> impl Iterator<Item = u64> {
+    exchange.records.iter().map(|r| r.frame)
+}
+
+/// The same message again: one was lost, or not answered in time.
+pub(super) fn exchange_retransmitted(scene: &Scene<'_>) -> Option<Candidate> {
+    let exchange = scene.exchange().filter(|e| e.retransmissions > 0)?;
+    Some(Candidate::fact(
+        "exchange_retransmitted",
+        Confidence::High,
+        frames(exchange),
+    ))
+}
+
+/// Another exchange of the other side at the same time (RFC 7296 §2.8.1). "At the same time": each began before the
+/// other's last message plus one round trip.
+pub(super) fn collision(scene: &Scene<'_>) -> Option<Candidate> {
+    let own = scene.exchange()?;
+    let (first, last) = (own.first_time()?, own.last_time()?.plus_nanos(scene.rtt));
+    let rival = scene.tunnel_exchanges().find(|(e, other, begins)| {
+        let ends = other.last_time().map(|t| t.plus_nanos(scene.rtt));
+        Some(*e) != scene.exchange
+            && other.kind == own.kind
+            && other.initiator != own.initiator
+            && *begins <= last
+            && ends.is_some_and(|end| end >= first)
+    });
+    let (_, rival, _) = rival?;
+    Some(Candidate::fact(
+        "collision",
+        Confidence::High,
+        frames(own).chain(frames(rival)),
+    ))
+}
+
+/// Waits between the distinct messages that follow each other; waits that a retransmission ended are the loss's.
+fn thinking_times(exchange: &Exchange) -> Vec<(i64, &MessageRecord)> {
+    let pairs = exchange.records.windows(2);
+    pairs
+        .filter(|w| !w[0].retransmission && !w[1].retransmission && w[0].src != w[1].src)
+        .map(|w| (w[1].time.nanos_since(w[0].time), &w[1]))
+        .collect()
+}
+
+/// The peers computed (Diffie–Hellman, as the public values in the exchange show) for much longer than a round trip.
+pub(super) fn slow_key_exchange(scene: &Scene<'_>) -> Option<Candidate> {
+    let exchange = scene.exchange()?;
+    let answer = scene.messages().nth(1)?;
+    let carries_keys = exchange.key_exchange || answer.len >= LEAST_LEN_WITH_KEY_EXCHANGE;
+    let waits = thinking_times(exchange);
+    let total: i64 = waits.iter().map(|(wait, _)| wait).sum();
+    if !carries_keys || total < scene.rtt + SLOW {
+        return None;
+    }
+    let confidence = if exchange.key_exchange {
+        Confidence::High
+    } else {
+        Confidence::Medium
+    };
+    Some(Candidate::explains(
+        "slow_key_exchange",
+        confidence,
+        frames(exchange),
+    ))
+}
+
+/// New cookies close by: a phase 1, or an IKE SA that replaced another, while the old child SA was in use.
+pub(super) fn phase1_renewal(scene: &Scene<'_>) -> Option<Candidate> {
+    let in_use_since = oldest_use(scene)?;
+    let end = scene.exchange().and_then(Exchange::last_time)?;
+    let phase_1 = scene.tunnel_exchanges().find(|(_, e, begins)| {
+        let new_cookies = e.rekeys_ike_sa
+            || matches!(
+                e.kind,
+                ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
+            );
+        let finished = pair::last_time(e);
+        new_cookies
+            && *begins > in_use_since
+            && *begins <= end
+            && scene.started.nanos_since(finished) <= PHASE_1_NEARBY
+    });
+    let (_, phase_1, _) = phase_1?;
+    Some(Candidate::fact(
+        "phase1_renewal",
+        Confidence::High,
+        frames(phase_1),
+    ))
+}
+
+fn oldest_use(scene: &Scene<'_>) -> Option<Timestamp> {
+    let firsts = scene.lanes.iter().filter_map(|l| scene.sa(l.old?).first);
+    firsts.map(|(t, _)| t).min()
+}

@@ -1,0 +1,193 @@
+//! Causes between the peers and in the capture: sizes, NAT, PPP, lost frames, leaks.
+
+use super::Candidate;
+use super::record::PacketRecord;
+use super::scene::Scene;
+use crate::analysis::Confidence;
+use crate::esp::inner::Control;
+use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+
+/// Share of fragmented packets before and after the switch that makes a change: none to speak of, then many.
+const FEW_FRAGMENTS: f64 = 0.02;
+const MANY_FRAGMENTS: f64 = 0.2;
+/// Packets on each side of the switch that make a share.
+const ENOUGH_PACKETS: usize = 20;
+/// L2TP message types (RFC 2661 §3.2).
+const STOP_CONTROL_CONNECTION: u16 = 4;
+const HELLO: u16 = 6;
+const CALL_DISCONNECT: u16 = 14;
+/// PPP LCP and its codes (RFC 1661 §5).
+const LCP: u16 = 0xc021;
+const CONFIGURE_REQUEST: u8 = 1;
+const TERMINATE_REQUEST: u8 = 5;
+const PROTOCOL_REJECT: u8 = 8;
+/// L2TP acknowledges control messages within a second, then the sender repeats them (RFC 2661 §5.8).
+const HELLO_PATIENCE: i64 = NANOS_PER_SECOND;
+/// A silence of everything that may be the capture's.
+const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
+/// ESP numbers that are missing behind a silence, in each direction: a link that is down loses none, for the number is
+/// given when the packet is sent.
+const LEAST_JUMP: u32 = 2;
+/// Bytes acknowledged and never captured: more than a reordered segment.
+const LEAST_UNSEEN: usize = 2;
+/// Notifications of an unknown SPI (RFC 2408 §3.14.1, RFC 7296 §3.10.1).
+const INVALID_SPI: [&str; 2] = ["INVALID-SPI", "INVALID_SPI"];
+
+/// Encapsulation or transform differ between the old and the new SA, or fragments begin at the switch.
+pub(super) fn fragmentation_change(scene: &Scene<'_>) -> Option<Candidate> {
+    let d = scene.data;
+    let lane = scene.lanes[d];
+    let (old, new) = (scene.sa(lane.old?), scene.sa(lane.new?));
+    let transforms = old.transform().zip(new.transform());
+    let differs =
+        old.encapsulation != new.encapsulation || transforms.is_some_and(|(o, n)| !same_overhead(&o, &n));
+    let share = |packets: &[&PacketRecord]| {
+        let fragmented = packets.iter().filter(|p| p.fragments > 1).count();
+        (packets.len() >= ENOUGH_PACKETS).then(|| fragmented as f64 / packets.len() as f64)
+    };
+    let of = |sa| -> Vec<&PacketRecord> {
+        scene
+            .lane_packets(d)
+            .filter(|p| p.payload > 0 || !p.is_opened())
+            .filter(|p| Some(p.sa()) == sa)
+            .collect()
+    };
+    let (before, after) = (of(lane.old), of(lane.new));
+    let begin = matches!((share(&before), share(&after)), (Some(b), Some(a)) if b <= FEW_FRAGMENTS && a >= MANY_FRAGMENTS);
+    if !differs && !begin {
+        return None;
+    }
+    let first = after.iter().filter(|p| !begin || p.fragments > 1).take(5);
+    let last = before.last();
+    let shown = last.into_iter().chain(first).map(|p| p.frame);
+    let confidence = if begin {
+        Confidence::High
+    } else {
+        Confidence::Medium
+    };
+    Some(Candidate::fact("fragmentation_change", confidence, shown))
+}
+
+fn same_overhead(a: &crate::algorithm::Transform, b: &crate::algorithm::Transform) -> bool {
+    a.encryption == b.encryption && a.integrity == b.integrity
+}
+
+/// A UDP port of ESP changed between the packets of a direction: the NAT forgot its mapping.
+pub(super) fn nat_mapping_change(scene: &Scene<'_>) -> Option<Candidate> {
+    let mut shown = Vec::new();
+    for d in 0..2 {
+        let in_udp: Vec<(&PacketRecord, (u16, u16))> = scene
+            .lane_packets(d)
+            .filter_map(|p| Some((p, p.udp_ports()?)))
+            .collect();
+        for pair in in_udp.windows(2) {
+            if pair[0].1 != pair[1].1 && scene.in_zone(pair[1].0.time) {
+                shown.extend([pair[0].0.frame, pair[1].0.frame]);
+            }
+        }
+    }
+    (!shown.is_empty()).then(|| Candidate::fact("nat_mapping_change", Confidence::High, shown))
+}
+
+/// L2TP or PPP in trouble while data was flowing: the session is torn down, negotiated anew, or a Hello stays without
+/// an answer.
+pub(super) fn ppp_trouble(scene: &Scene<'_>) -> Option<Candidate> {
+    let controls: Vec<(&PacketRecord, Control)> = scene
+        .packets
+        .iter()
+        .filter(|p| scene.in_zone(p.time))
+        .filter_map(|p| Some((*p, p.control()?)))
+        .collect();
+    let data_before = scene
+        .packets
+        .iter()
+        .any(|p| p.time < scene.started && p.is_tcp_data());
+    let troubled = |(p, control): &(&PacketRecord, Control)| match *control {
+        Control::L2tp(Some(STOP_CONTROL_CONNECTION | CALL_DISCONNECT)) => true,
+        Control::L2tp(Some(HELLO)) => !is_answered(scene, p),
+        Control::Ppp { protocol: LCP, code } => match code {
+            TERMINATE_REQUEST | PROTOCOL_REJECT => true,
+            CONFIGURE_REQUEST => data_before,
+            _ => false,
+        },
+        _ => false,
+    };
+    let shown: Vec<u64> = controls
+        .iter()
+        .filter(|c| troubled(c))
+        .map(|(p, _)| p.frame)
+        .collect();
+    (!shown.is_empty()).then(|| Candidate::fact("ppp_trouble", Confidence::High, shown))
+}
+
+/// A control message the other way within [`HELLO_PATIENCE`]; near the end of the window nobody knows.
+fn is_answered(scene: &Scene<'_>, hello: &PacketRecord) -> bool {
+    let until = hello.time.plus_nanos(HELLO_PATIENCE);
+    let known = scene.packets.last().is_some_and(|p| p.time >= until);
+    !known
+        || scene
+            .lane_packets(1 - hello.slot())
+            .any(|p| (hello.time..=until).contains(&p.time) && matches!(p.control(), Some(Control::L2tp(_))))
+}
+
+/// The capture lacks frames that were on the wire: the receiver acknowledged bytes that were never captured and ESP
+/// numbers are missing in that direction; or everything is silent and numbers are missing behind it both ways.
+pub(super) fn capture_artefact(scene: &Scene<'_>) -> Option<Candidate> {
+    let unseen: Vec<u64> = scene
+        .tcp
+        .unseen
+        .iter()
+        .filter(|u| scene.in_zone(u.time) && u.bytes > 0)
+        .filter(|u| jumps_at(scene, u.slot, u.frame))
+        .flat_map(|u| [u.frame, u.ack_frame])
+        .collect();
+    if unseen.len() >= 2 * LEAST_UNSEEN {
+        return Some(Candidate::explains("capture_artefact", Confidence::High, unseen));
+    }
+    let silent = scene.silences.iter().find_map(|s| {
+        let long = s.to.nanos_since(s.from) >= LEAST_SILENCE;
+        let lost = [0, 1].map(|d| jump_over(scene, d, s.from.0, s.to.0));
+        match lost {
+            [Some(x), Some(y)] if long => Some([s.to_frame, x, y]),
+            _ => None,
+        }
+    })?;
+    Some(Candidate::explains(
+        "capture_artefact",
+        Confidence::Medium,
+        silent,
+    ))
+}
+
+/// ESP numbers are missing right before the packet in `frame`.
+fn jumps_at(scene: &Scene<'_>, d: usize, frame: u64) -> bool {
+    let mut previous: Option<&PacketRecord> = None;
+    for p in scene.lane_packets(d) {
+        if p.frame == frame {
+            return previous.is_some_and(|q| q.sa == p.sa && p.sequence > q.sequence.saturating_add(1));
+        }
+        previous = Some(p);
+    }
+    false
+}
+
+/// The first packet of a direction behind a silence, where at least [`LEAST_JUMP`] numbers are missing before it.
+fn jump_over(scene: &Scene<'_>, d: usize, from: i64, to: i64) -> Option<u64> {
+    let before = scene.lane_packets(d).take_while(|p| p.time.0 <= from).last()?;
+    let after = scene.lane_packets(d).find(|p| p.time.0 >= to)?;
+    let missing = after.sequence.checked_sub(before.sequence)?.saturating_sub(1);
+    (after.sa == before.sa && missing >= LEAST_JUMP).then_some(after.frame)
+}
+
+/// Packets that belong into the tunnel went beside it in clear, or a peer does not know an SPI.
+pub(super) fn desync(scene: &Scene<'_>) -> Option<Candidate> {
+    let complaints = scene
+        .tunnel_exchanges()
+        .filter(|(_, e, _)| e.notifications.iter().any(|n| INVALID_SPI.contains(n)))
+        .flat_map(|(_, e, _)| e.records.iter())
+        .filter(|r| scene.in_zone(r.time))
+        .map(|r| r.frame);
+    let leaks = scene.leaks.iter().map(|(_, frame)| *frame);
+    let shown: Vec<u64> = complaints.chain(leaks).collect();
+    (!shown.is_empty()).then(|| Candidate::fact("desync", Confidence::High, shown))
+}

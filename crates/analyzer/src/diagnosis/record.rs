@@ -1,0 +1,197 @@
+//! What is remembered of one ESP packet: 64 bytes, one cache line.
+
+use crate::analysis::Direction;
+use crate::batch::{Decoded, Pending};
+use crate::esp::inner::{Control, TcpSegment};
+use crate::flow::{ConnectionId, NewBytes};
+use crate::rekey::slot;
+use crate::sa::association::Association;
+use crate::sa::database::SaIndex;
+use crate::sa::sequence::Arrival;
+use crate::time::Timestamp;
+
+/// The bits of [`PacketRecord::bits`].
+mod bit {
+    pub(super) const B_TO_A: u8 = 1;
+    pub(super) const LATE: u8 = 2;
+    pub(super) const TCP: u8 = 8;
+    pub(super) const UDP: u8 = 16;
+    pub(super) const OPENED: u8 = 32;
+    pub(super) const L2TP: u8 = 64;
+    pub(super) const PPP: u8 = 128;
+}
+
+/// An L2TP acknowledgement without a message (ZLB); types on the wire end far below.
+const ZERO_LENGTH_BODY: u16 = u16::MAX;
+
+/// One ESP packet. Lengths saturate at 65,535, which only packets merged by a network card reach.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PacketRecord {
+    pub(crate) time: Timestamp,
+    pub(crate) frame: u64,
+    pub(crate) sa: u32,
+    pub(crate) sequence: u32,
+    pub(crate) connection: ConnectionId,
+    /// TCP sequence and acknowledgement number; 0 where there is no TCP.
+    pub(crate) seq: u32,
+    pub(crate) ack: u32,
+    pub(crate) tunnel: u16,
+    /// TCP window field, unscaled.
+    pub(crate) window: u16,
+    /// Transport payload.
+    pub(crate) payload: u16,
+    /// Of it, bytes that the capture shows for the first time.
+    pub(crate) new: u16,
+    /// Of it, bytes that it showed before.
+    pub(crate) again: u16,
+    pub(crate) outer: u16,
+    pub(crate) largest_fragment: u16,
+    ports: (u16, u16),
+    /// L2TP message type or PPP protocol.
+    control: u16,
+    /// PPP code.
+    code: u8,
+    /// TCP flags.
+    pub(crate) flags: u8,
+    pub(crate) sack_blocks: u8,
+    pub(crate) fragments: u8,
+    bits: u8,
+}
+
+impl PacketRecord {
+    /// Puts together what the pipeline knows about a packet.
+    pub(crate) fn new(
+        sa: SaIndex,
+        association: &Association,
+        pending: &Pending,
+        decoded: &Decoded,
+        arrival: Arrival,
+        (connection, split): (ConnectionId, NewBytes),
+    ) -> Self {
+        let inner = &decoded.inner;
+        let tcp = inner.tcp.as_ref();
+        let (control, code, control_bit) = match inner.control {
+            Some(Control::L2tp(kind)) => (kind.unwrap_or(ZERO_LENGTH_BODY), 0, bit::L2TP),
+            Some(Control::Ppp { protocol, code }) => (protocol, code, bit::PPP),
+            None => (0, 0, 0),
+        };
+        let when = |condition: bool, bit: u8| if condition { bit } else { 0 };
+        PacketRecord {
+            time: pending.time,
+            frame: pending.frame,
+            sa: u32::try_from(sa).unwrap_or(u32::MAX),
+            sequence: pending.sequence,
+            connection,
+            seq: tcp.map_or(0, |t| t.seq),
+            ack: tcp.map_or(0, |t| t.ack),
+            tunnel: u16::try_from(association.tunnel).unwrap_or(u16::MAX),
+            window: tcp.map_or(0, |t| t.window),
+            payload: short(inner.transport_bytes),
+            new: short(split.new),
+            again: short(split.retransmitted),
+            outer: short(pending.outer_bytes),
+            largest_fragment: short(pending.largest_fragment),
+            ports: pending.udp.map_or((0, 0), |u| (u.src, u.dst)),
+            control,
+            code,
+            flags: tcp.map_or(0, |t| t.flags),
+            sack_blocks: tcp.map_or(0, |t| t.sack_blocks),
+            fragments: u8::try_from(pending.fragments).unwrap_or(u8::MAX),
+            bits: when(association.direction == Direction::BToA, bit::B_TO_A)
+                | when(tcp.is_some(), bit::TCP)
+                | when(pending.udp.is_some(), bit::UDP)
+                | when(decoded.opened.is_some(), bit::OPENED)
+                | when(arrival == Arrival::Late, bit::LATE)
+                | control_bit,
+        }
+    }
+
+    fn is(&self, bit: u8) -> bool {
+        self.bits & bit != 0
+    }
+
+    /// Position of its internal direction in a pair.
+    pub(crate) fn slot(&self) -> usize {
+        slot(if self.is(bit::B_TO_A) {
+            Direction::BToA
+        } else {
+            Direction::AToB
+        })
+    }
+
+    /// Its SA.
+    pub(crate) fn sa(&self) -> SaIndex {
+        self.sa as SaIndex
+    }
+
+    /// Came after a higher ESP sequence number.
+    pub(crate) fn is_late(&self) -> bool {
+        self.is(bit::LATE)
+    }
+
+    /// An inner TCP header was reached.
+    pub(crate) fn is_tcp(&self) -> bool {
+        self.is(bit::TCP)
+    }
+
+    /// It was decrypted.
+    pub(crate) fn is_opened(&self) -> bool {
+        self.is(bit::OPENED)
+    }
+
+    /// UDP ports around ESP (source, destination).
+    pub(crate) fn udp_ports(&self) -> Option<(u16, u16)> {
+        self.is(bit::UDP).then_some(self.ports)
+    }
+
+    /// TCP payload.
+    pub(crate) fn is_tcp_data(&self) -> bool {
+        self.is_tcp() && self.payload > 0
+    }
+
+    /// Sequence number behind its payload.
+    pub(crate) fn seq_end(&self) -> u32 {
+        self.seq.wrapping_add(u32::from(self.payload))
+    }
+
+    /// Its acknowledgement number counts (a first SYN has none).
+    pub(crate) fn acknowledges(&self) -> bool {
+        self.is_tcp() && self.flags & TcpSegment::ACK != 0
+    }
+
+    /// Nothing but an acknowledgement (RFC 5681 §2 defines duplicates by this).
+    pub(crate) fn is_pure_ack(&self) -> bool {
+        let other = TcpSegment::SYN | TcpSegment::FIN | TcpSegment::RST;
+        self.acknowledges() && self.payload == 0 && self.flags & other == 0
+    }
+
+    /// The control message that it is.
+    pub(crate) fn control(&self) -> Option<Control> {
+        if self.is(bit::L2TP) {
+            Some(Control::L2tp(
+                (self.control != ZERO_LENGTH_BODY).then_some(self.control),
+            ))
+        } else if self.is(bit::PPP) {
+            Some(Control::Ppp {
+                protocol: self.control,
+                code: self.code,
+            })
+        } else {
+            None
+        }
+    }
+}
+
+fn short(value: u32) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_one_cache_line() {
+        assert!(size_of::<PacketRecord>() <= 64, "{}", size_of::<PacketRecord>());
+    }
+}

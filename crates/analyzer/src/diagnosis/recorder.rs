@@ -1,0 +1,221 @@
+//! The last packets of all tunnels in a ring, and the windows around rekeys that lie in it.
+//!
+//! A window is looked at when it closes, while its packets are still in the ring: nothing is copied, and what stays of a
+//! rekey are its causes. A window reaches from [`BEFORE`] before the first exchange message to [`AFTER`] behind the last
+//! one; at most [`LONGEST`] in all. Where packets come so fast that the ring would forget a window's beginning, the window
+//! closes early; what it saw until then counts, and the number of such windows is kept.
+
+use super::record::PacketRecord;
+use crate::sa::database::SaIndex;
+use crate::sa::tunnel::TunnelIndex;
+use crate::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::VecDeque;
+
+/// Most packets in the ring: 16 MiB. It holds the 12 s of a window up to 21,000 packets/s, and 5 s up to 52,000.
+pub(crate) const MOST_RECORDS: usize = 1 << 18;
+/// Most windows open at a time; a further rekey goes without (counted).
+pub(crate) const MOST_OPEN: usize = 1 << 10;
+/// Before the first exchange message: enough for a rate to compare with.
+const BEFORE: i64 = 2 * NANOS_PER_SECOND;
+/// Behind the last exchange message: an outage of some retransmission timeouts (1 + 2 + 4 s) ends within.
+const AFTER: i64 = 8 * NANOS_PER_SECOND;
+/// From the first exchange message on.
+const LONGEST: i64 = 30 * NANOS_PER_SECOND;
+
+/// What a window is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    /// An exchange (index in the timeline).
+    Exchange(usize),
+    /// An SA that began without one.
+    Sa(SaIndex),
+}
+
+/// A window that is still open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpenWindow {
+    pub(crate) subject: Subject,
+    pub(crate) tunnel: TunnelIndex,
+    pub(crate) opened: Timestamp,
+    closes: Timestamp,
+    /// Number of its first packet, counted from the beginning of the capture.
+    from: u64,
+    /// Directions in which an SA has begun within it.
+    begun: [bool; 2],
+}
+
+/// The ring with its windows.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    ring: VecDeque<PacketRecord>,
+    /// Packets that the ring forgot.
+    forgotten: u64,
+    open: VecDeque<OpenWindow>,
+    next_close: Option<Timestamp>,
+    /// First packet of any open window.
+    oldest_from: u64,
+    /// Windows that closed early.
+    pub(crate) shortened: u64,
+    /// Rekeys beyond [`MOST_OPEN`].
+    pub(crate) unopened: u64,
+}
+
+impl Recorder {
+    /// Takes a packet. True when a window has to be closed ([`Recorder::take_due`]).
+    #[inline]
+    pub(crate) fn push(&mut self, record: PacketRecord) -> bool {
+        if self.ring.len() >= MOST_RECORDS {
+            self.ring.pop_front();
+            self.forgotten += 1;
+        }
+        self.ring.push_back(record);
+        match self.next_close {
+            None => false,
+            Some(due) => record.time >= due || self.oldest_is_endangered(),
+        }
+    }
+
+    fn oldest_is_endangered(&self) -> bool {
+        self.ring.len() >= MOST_RECORDS && self.oldest_from <= self.forgotten
+    }
+
+    /// Opens a window at `now`.
+    pub(crate) fn open(&mut self, subject: Subject, tunnel: TunnelIndex, now: Timestamp) {
+        if self.open.len() >= MOST_OPEN {
+            self.unopened = self.unopened.saturating_add(1);
+            return;
+        }
+        let start = now.plus_nanos(-BEFORE);
+        // Times may go back a little in a capture; a window need not begin at the exact packet.
+        let from = self.ring.partition_point(|r| r.time < start) as u64 + self.forgotten;
+        self.open.push_back(OpenWindow {
+            subject,
+            tunnel,
+            opened: now,
+            closes: now.plus_nanos(AFTER),
+            from,
+            begun: [false; 2],
+        });
+        self.schedule();
+    }
+
+    /// A message of the subject came: its window stays open for longer.
+    pub(crate) fn extend(&mut self, subject: Subject, now: Timestamp) {
+        if let Some(window) = self.open.iter_mut().rev().find(|w| w.subject == subject) {
+            let latest = window.opened.plus_nanos(LONGEST);
+            window.closes = window.closes.max(now.plus_nanos(AFTER)).min(latest);
+            self.schedule();
+        }
+    }
+
+    /// An SA begins in direction `slot`: the oldest window of its tunnel that still lacks one takes it, or a window of
+    /// its own opens.
+    pub(crate) fn sa_begins(&mut self, sa: SaIndex, tunnel: TunnelIndex, slot: usize, now: Timestamp) {
+        let lacks_one = |w: &&mut OpenWindow| w.tunnel == tunnel && !w.begun[slot];
+        match self.open.iter_mut().find(lacks_one) {
+            Some(window) => window.begun[slot] = true,
+            None => {
+                self.open(Subject::Sa(sa), tunnel, now);
+                if let Some(window) = self.open.back_mut().filter(|w| w.subject == Subject::Sa(sa)) {
+                    window.begun[slot] = true;
+                }
+            }
+        }
+    }
+
+    fn schedule(&mut self) {
+        self.next_close = self.open.iter().map(|w| w.closes).min();
+        self.oldest_from = self.open.iter().map(|w| w.from).min().unwrap_or(u64::MAX);
+    }
+
+    /// The next window that has to be closed at `now`; with `None` every one.
+    pub(crate) fn take_due(&mut self, now: Option<Timestamp>) -> Option<OpenWindow> {
+        let endangered = self.ring.len() >= MOST_RECORDS;
+        let due = |w: &OpenWindow| match now {
+            None => true,
+            Some(now) => w.closes <= now || endangered && w.from <= self.forgotten,
+        };
+        let position = self.open.iter().position(due)?;
+        let window = self.open.remove(position)?;
+        if now.is_some_and(|now| window.closes > now) {
+            self.shortened += 1;
+        }
+        self.schedule();
+        Some(window)
+    }
+
+    /// The packets of a window's tunnel, in capture order.
+    pub(crate) fn packets(&self, window: &OpenWindow) -> Vec<&PacketRecord> {
+        let skip = usize::try_from(window.from.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
+        let tunnel = window.tunnel;
+        self.ring
+            .iter()
+            .skip(skip)
+            .filter(|r| usize::from(r.tunnel) == tunnel)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(millis: i64, tunnel: u16) -> PacketRecord {
+        PacketRecord {
+            time: Timestamp(millis * 1_000_000),
+            tunnel,
+            ..PacketRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_window_reaches_from_two_seconds_before_to_eight_after_the_last_message() {
+        let mut recorder = Recorder::default();
+        let mut closed = Vec::new();
+        for millis in 0..20_000 {
+            if millis == 5_000 {
+                recorder.open(Subject::Exchange(3), 1, Timestamp(millis * 1_000_000));
+            }
+            if millis == 5_500 {
+                recorder.extend(Subject::Exchange(3), Timestamp(millis * 1_000_000));
+            }
+            let now = record(millis, u16::from(millis % 2 == 0));
+            if recorder.push(now) {
+                while let Some(window) = recorder.take_due(Some(now.time)) {
+                    closed.push((millis, recorder.packets(&window).len()));
+                }
+            }
+        }
+        assert_eq!(closed, [(13_500, 5_251)]);
+    }
+
+    #[test]
+    fn the_ring_is_bounded_and_a_window_closes_before_it_is_forgotten() {
+        let mut recorder = Recorder::default();
+        recorder.push(record(0, 0));
+        recorder.open(Subject::Sa(0), 0, Timestamp(0));
+        let mut closed = 0;
+        for _ in 0..MOST_RECORDS + 10 {
+            if recorder.push(record(1, 0)) {
+                while let Some(window) = recorder.take_due(Some(Timestamp(1_000_000))) {
+                    closed += 1;
+                    assert_eq!(recorder.packets(&window).len(), MOST_RECORDS);
+                }
+            }
+        }
+        assert_eq!(
+            (closed, recorder.shortened, recorder.ring.len()),
+            (1, 1, MOST_RECORDS)
+        );
+    }
+
+    #[test]
+    fn open_windows_are_bounded() {
+        let mut recorder = Recorder::default();
+        for k in 0..MOST_OPEN + 5 {
+            recorder.open(Subject::Exchange(k), 0, Timestamp(0));
+        }
+        assert_eq!(recorder.unopened, 5);
+        assert_eq!(std::iter::from_fn(|| recorder.take_due(None)).count(), MOST_OPEN);
+    }
+}

@@ -1,0 +1,262 @@
+//! Causes that lie in the change from the old SAs to the new ones.
+
+use super::Candidate;
+use super::record::PacketRecord;
+use super::scene::Scene;
+use super::tcp::{Retransmission, before};
+use crate::analysis::{Confidence, Lifetime};
+use crate::flow::ConnectionId;
+use crate::ike::timeline::Deletion;
+use crate::rekey::pair;
+use crate::sa::association::Association;
+use crate::sa::database::SaIndex;
+use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use std::collections::HashMap;
+
+/// Bytes in the kilobyte of the lifetime attribute as strongSwan and Linux count; Windows counts 1024 (RFC 2407 §4.5 does
+/// not say).
+const KILOBYTE: u64 = 1_000;
+/// The largest reading of it.
+const LARGEST_KILOBYTE: u64 = 1_024;
+/// Smallest retransmission timeout in use (Linux; RFC 6298 asks for 1 s): a peer that goes on receiving acknowledges
+/// within it.
+const LEAST_RTO: i64 = 200 * NANOS_PER_MILLI;
+/// … and this many round trips, where the path is long.
+const DEAF_ROUND_TRIPS: i64 = 4;
+/// Segments into the silence that must be sent again before the receiver counts as deaf: one may be lost on the way.
+const LEAST_DEAF_SEGMENTS: usize = 3;
+/// Time from a message's arrival to an SA that works: scheduling of a busy host (0.2 s measured in the lab) and its
+/// installation.
+const PROCESSING: i64 = 250 * NANOS_PER_MILLI;
+/// Apart from the round trip, directions switch up to 0.3 s apart where nothing is wrong (lab: 0.02–0.29 s on busy hosts);
+/// twice that is no accident of scheduling.
+const ASYMMETRY_MARGIN: i64 = 600 * NANOS_PER_MILLI;
+/// Packets on the new SA that are searched for an acknowledgement, and retransmissions that are held against them.
+const MOST_EARLY: usize = 2_048;
+const MOST_REPEATS: usize = 256;
+
+/// A Delete for an SA: its receiver names it (RFC 2408 §3.15).
+fn delete_of<'a>(scene: &Scene<'a>, sa: &Association) -> Option<&'a Deletion> {
+    let end = scene.zone_end;
+    scene
+        .tunnel_exchanges()
+        .flat_map(|(_, e, _)| e.deletes.iter())
+        .find(|d| d.spi == sa.spi && d.by == sa.dst && d.time <= end)
+}
+
+fn lifetime_of(scene: &Scene<'_>, sa: &Association) -> Option<Lifetime> {
+    scene
+        .evidence
+        .exchanges
+        .get(sa.exchange?)
+        .and_then(|e| e.lifetime.clone())
+}
+
+/// The old SA was used up to its hard limit before its successor took over: its receiver drops what comes after.
+///
+/// Where the limit was negotiated and can be read, the bytes decide (decrypted payload, as Linux counts; exact in all lab
+/// captures): at least limit × 1000 is *medium*, × 1024 *high*, and a Delete for it makes it *high* too. A time limit
+/// counts when packets went on past it. IKEv2 negotiates no limit (RFC 7296 §2.8), and IKEv1 may be unreadable: then
+/// the receiver must have gone deaf ([`deaf_receiver`]), and the confidence is *medium*.
+pub(super) fn hard_limit_reached(scene: &Scene<'_>) -> Option<Candidate> {
+    (0..2).find_map(|d| {
+        let index = scene.lanes[d].old?;
+        let old = scene.sa(index);
+        match lifetime_of(scene, old) {
+            Some(limit) => limit_passed(scene, index, old, &limit),
+            None => deaf_receiver(scene, d),
+        }
+    })
+}
+
+fn limit_passed(scene: &Scene<'_>, index: SaIndex, old: &Association, limit: &Lifetime) -> Option<Candidate> {
+    let bytes = old.counters.inner_bytes;
+    let at = |unit: u64| limit.kilobytes.is_some_and(|kb| bytes >= kb.saturating_mul(unit));
+    let expired_by_volume = limit.kilobytes != Some(0) && at(KILOBYTE);
+    let expired_by_time = outlived(scene, old, limit);
+    if !expired_by_volume && !expired_by_time {
+        return None;
+    }
+    let delete = delete_of(scene, old);
+    let sure = delete.is_some() || at(LARGEST_KILOBYTE) || expired_by_time;
+    let confidence = if sure {
+        Confidence::High
+    } else {
+        Confidence::Medium
+    };
+    let last = scene.packets.iter().rev().filter(|p| p.sa() == index);
+    let shown = last.take(3).map(|p| p.frame).chain(delete.map(|d| d.frame));
+    Some(Candidate::fact("hard_limit_reached", confidence, shown))
+}
+
+/// Packets on an SA after its negotiated time had run out (counted from the end of its exchange).
+fn outlived(scene: &Scene<'_>, old: &Association, limit: &Lifetime) -> bool {
+    let (Some(seconds), Some(exchange), Some((last, _))) = (limit.seconds, old.exchange, old.last) else {
+        return false;
+    };
+    let born = pair::last_time(&scene.evidence.exchanges[exchange]);
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    seconds > 0 && last.nanos_since(born) > seconds.saturating_mul(NANOS_PER_SECOND)
+}
+
+/// The receiver of direction `d` went deaf before the switch, and IKE between the two still worked: it fell silent for
+/// longer than its acknowledgements can take, until its first packet on the new SA; it sent an IKE message meanwhile; what
+/// it was sent into that silence was sent again afterwards. That is what an SA that its receiver dropped looks like.
+fn deaf_receiver(scene: &Scene<'_>, d: usize) -> Option<Candidate> {
+    let (to, from) = (scene.lanes[1 - d].switched?, scene.lanes[1 - d].left?);
+    let patience = LEAST_RTO.max(DEAF_ROUND_TRIPS * scene.rtt);
+    if to.nanos_since(from) < patience {
+        return None;
+    }
+    let old = scene.lanes[d].old?;
+    let receiver = scene.sa(old).dst;
+    let messages = scene.tunnel_exchanges().flat_map(|(_, e, _)| e.records.iter());
+    let alive: Vec<u64> = messages
+        .filter(|r| r.src == receiver && r.time > from && r.time < to)
+        .map(|r| r.frame)
+        .collect();
+    let lost: Vec<u64> = scene
+        .tcp
+        .retransmissions
+        .iter()
+        .filter(|r| r.slot == d && scene.in_zone(r.time))
+        .filter_map(|r| r.original)
+        .filter(|o| o.sa == old && o.time > from && o.time < to)
+        .map(|o| o.frame)
+        .collect();
+    if alive.is_empty() || lost.len() < LEAST_DEAF_SEGMENTS {
+        return None;
+    }
+    let shown = alive.into_iter().take(3).chain(lost.into_iter().take(15));
+    Some(Candidate::fact("hard_limit_reached", Confidence::Medium, shown))
+}
+
+/// The initiator of a Quick Mode may send on the new SA as soon as its third message is out; the responder installs it
+/// when that message arrives (RFC 2409 §5.5). Packets that are faster are lost, and while the message is lost, all are.
+///
+/// Evidence: the very first data on the new SA is sent again, or the responder repeats what packets on the new SA had
+/// acknowledged a round trip earlier, all without a gap in the new SA's ESP sequence.
+pub(super) fn responder_not_ready(scene: &Scene<'_>) -> Option<Candidate> {
+    let d = scene.initiator_slot().filter(|_| scene.is_quick_mode())?;
+    let new = scene.lanes[d].new?;
+    let third = scene.messages().nth(2)?;
+    let exchange = scene.exchange()?;
+    let own = exchange.records.iter().rev();
+    let last_own = own.filter(|r| r.src == third.src).map(|r| r.time).next()?;
+    let ready = last_own.plus_nanos(scene.rtt + PROCESSING);
+    let early: Vec<&PacketRecord> = scene
+        .packets
+        .iter()
+        .copied()
+        .filter(|p| p.sa() == new && p.time <= ready)
+        .collect();
+    let intact = early
+        .windows(2)
+        .all(|w| w[1].sequence <= w[0].sequence.wrapping_add(1));
+    if early.is_empty() || !intact || early.iter().any(|p| p.is_late()) {
+        return None;
+    }
+    let mut shown = lost_at_the_start(scene, d, new, ready);
+    shown.extend(unheard_acknowledgements(scene, d, &early));
+    if shown.is_empty() {
+        return None;
+    }
+    shown.truncate(super::MOST_FRAMES - 1);
+    shown.push(third.frame);
+    Some(Candidate::explains(
+        "responder_not_ready",
+        Confidence::High,
+        shown,
+    ))
+}
+
+/// The unbroken run of segments, from the first one on a new SA, that were sent again.
+fn lost_at_the_start(scene: &Scene<'_>, d: usize, new: SaIndex, ready: Timestamp) -> Vec<u64> {
+    let own = scene.lane_packets(d).filter(|p| p.sa() == new && p.is_tcp_data());
+    let mut shown = Vec::new();
+    for p in own.take_while(|p| p.time <= ready) {
+        let Some(&again) = scene.tcp.repeated.get(&p.frame) else {
+            break;
+        };
+        shown.extend([p.frame, again]);
+    }
+    shown
+}
+
+/// Retransmissions by the responder of bytes that packets on the new SA, and no others, had acknowledged at least a
+/// round trip before: it did not hear them.
+fn unheard_acknowledgements(scene: &Scene<'_>, d: usize, early: &[&PacketRecord]) -> Vec<u64> {
+    let mut heard: HashMap<ConnectionId, u32> = HashMap::new();
+    let old = scene.lanes[d].old;
+    for p in scene
+        .lane_packets(d)
+        .filter(|p| Some(p.sa()) == old && p.acknowledges())
+    {
+        let highest = heard.entry(p.connection).or_insert(p.ack);
+        if before(*highest, p.ack) {
+            *highest = p.ack;
+        }
+    }
+    let begin = early.first().map_or(scene.started, |p| p.time);
+    let repeats = scene.tcp.retransmissions.iter();
+    let repeats = repeats.filter(|r| r.slot == 1 - d && r.time > begin);
+    let unheard = |r: &Retransmission| {
+        let covers =
+            |p: &&&PacketRecord| p.acknowledges() && p.connection == r.connection && !before(p.ack, r.end);
+        let first = early.iter().take(MOST_EARLY).find(covers)?;
+        let long_before = first.time.plus_nanos(scene.rtt + PROCESSING) <= r.time;
+        let only_here = heard.get(&r.connection).is_none_or(|&ack| before(ack, r.end));
+        (long_before && only_here).then_some([first.frame, r.frame])
+    };
+    let shown = repeats.take(MOST_REPEATS).filter_map(unheard).flatten();
+    shown.take(super::MOST_FRAMES).collect()
+}
+
+/// The receiver deleted the old SA while packets were still sent on it, and their data was lost. Where the hard limit was
+/// the reason, [`hard_limit_reached`] says so instead.
+pub(super) fn old_sa_deleted_early(scene: &Scene<'_>) -> Option<Candidate> {
+    if hard_limit_reached(scene).is_some() {
+        return None;
+    }
+    (0..2).find_map(|d| {
+        let old = scene.lanes[d].old?;
+        let delete = delete_of(scene, scene.sa(old)).filter(|d| d.time >= scene.started)?;
+        let late = scene
+            .lane_packets(d)
+            .filter(|p| p.sa() == old && p.time > delete.time);
+        let repeated = late.filter_map(|p| Some([p.frame, *scene.tcp.repeated.get(&p.frame)?]));
+        let mut shown: Vec<u64> = repeated.flatten().take(super::MOST_FRAMES).collect();
+        if shown.is_empty() {
+            return None;
+        }
+        shown.truncate(super::MOST_FRAMES - 1);
+        shown.push(delete.frame);
+        Some(Candidate::explains(
+            "old_sa_deleted_early",
+            Confidence::High,
+            shown,
+        ))
+    })
+}
+
+/// One direction went on with the old SA long after the other had left it: more than a round trip and
+/// [`ASYMMETRY_MARGIN`]. An idle direction switches late too, so packets on the old SA after that time are asked for.
+pub(super) fn asymmetric_switch(scene: &Scene<'_>) -> Option<Candidate> {
+    let [Some(x), Some(y)] = [scene.lanes[0].switched, scene.lanes[1].switched] else {
+        return None;
+    };
+    let (later, first, second) = if x > y { (0, y, x) } else { (1, x, y) };
+    let margin = scene.rtt + ASYMMETRY_MARGIN;
+    let old = scene.lanes[later].old?;
+    let still: Vec<u64> = scene
+        .lane_packets(later)
+        .filter(|p| p.sa() == old && p.time.nanos_since(first) > margin && p.time <= second)
+        .map(|p| p.frame)
+        .collect();
+    if second.nanos_since(first) <= margin || still.is_empty() {
+        return None;
+    }
+    let switches = scene.lanes.iter().filter_map(|l| scene.sa(l.new?).first);
+    let shown = switches.map(|(_, frame)| frame).chain(still.into_iter().take(10));
+    Some(Candidate::explains("asymmetric_switch", Confidence::High, shown))
+}

@@ -1,0 +1,161 @@
+//! How the transport took it: inner-TCP causes, and the ones that say "not the rekey".
+
+use super::Candidate;
+use super::scene::Scene;
+use super::tcp::Stall;
+use crate::analysis::Confidence;
+use crate::sa::database::SaIndex;
+use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use std::collections::HashMap;
+
+/// Smallest retransmission timeout in use (Linux; RFC 6298 §2.4 asks for 1 s).
+const LEAST_RTO: i64 = 200 * NANOS_PER_MILLI;
+/// The smallest replay window in use (RFC 4303 §3.4.3: at least 32).
+const LEAST_REPLAY_WINDOW: u32 = 32;
+/// Packets that came too late and were sent again: one may be an accident.
+const ENOUGH_REPLAY_DROPS: usize = 2;
+/// After a fast retransmission CUBIC goes on at 0.7 and Reno at 0.5 of the window (RFC 9438 §4.6, RFC 5681 §3.2): the
+/// second after it must stay below this share of the rate before.
+const CUT_RATE: f64 = 0.85;
+/// A slow path is slower than this share of the rate before …
+const SLOW_RATE: f64 = 0.7;
+/// … from this long after the switch (transients are other causes') …
+const SETTLED: i64 = NANOS_PER_SECOND / 2;
+/// … for this long.
+const STEADY: i64 = 2 * NANOS_PER_SECOND;
+/// A sender that is limited by the path sends full segments: their mean may fall by this share at most.
+const LEAST_SEGMENT_SHARE: f64 = 0.9;
+/// A rate over fewer segments than this says nothing.
+const ENOUGH_SEGMENTS: usize = 20;
+/// A pause of an application shows when it is as long as what the gap test would call a stall.
+const LEAST_PAUSE: i64 = 50 * NANOS_PER_MILLI;
+/// A window of 0 counts when data rested meanwhile for at least this.
+const LEAST_STANDSTILL: i64 = 50 * NANOS_PER_MILLI;
+
+fn data_stalls<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a Stall> {
+    let touches = |s: &&Stall| s.to >= scene.started && s.from <= scene.zone_end;
+    scene
+        .tcp
+        .stalls
+        .iter()
+        .filter(move |s| s.slot == scene.data)
+        .filter(touches)
+}
+
+/// Packets more than a replay window behind, whose data was sent again: the receiver refused them.
+pub(super) fn replay_drops(scene: &Scene<'_>) -> Option<Candidate> {
+    let mut highest: HashMap<SaIndex, u32> = HashMap::new();
+    let mut shown = Vec::new();
+    for p in &scene.packets {
+        let top = highest.entry(p.sa()).or_insert(p.sequence);
+        let behind = top.saturating_sub(p.sequence);
+        *top = (*top).max(p.sequence);
+        if behind < LEAST_REPLAY_WINDOW || !p.is_late() || !scene.in_zone(p.time) {
+            continue;
+        }
+        if let Some(&again) = scene.tcp.repeated.get(&p.frame) {
+            shown.extend([p.frame, again]);
+        }
+    }
+    let enough = shown.len() >= 2 * ENOUGH_REPLAY_DROPS;
+    enough.then(|| Candidate::explains("replay_drops", Confidence::Medium, shown))
+}
+
+/// Nothing is lost and nobody waits, but the new SA carries less: packets take a slow path (software instead of
+/// hardware, until each flow is offloaded anew).
+pub(super) fn slow_path(scene: &Scene<'_>) -> Option<Candidate> {
+    let from = scene.data_switch().plus_nanos(SETTLED);
+    let to = from.plus_nanos(STEADY);
+    if scene.packets.last().is_none_or(|p| p.time < to) {
+        return None;
+    }
+    let (before, after) = (scene.rate_before(), scene.rate(scene.data, from, to));
+    let troubled = |time| time >= scene.started && time <= to;
+    let lossy = scene.tcp.retransmissions.iter().any(|r| troubled(r.time));
+    let waiting = scene.tcp.zero_windows.iter().any(|z| troubled(z.1));
+    let pausing = scene
+        .tcp
+        .stalls
+        .iter()
+        .any(|s| s.slot == scene.data && troubled(s.to));
+    let full = segment_share(scene, from.0..to.0)?;
+    if lossy || waiting || pausing || full < LEAST_SEGMENT_SHARE || after >= SLOW_RATE * before {
+        return None;
+    }
+    let own = scene.lane_packets(scene.data);
+    let shown = own
+        .filter(|p| p.time >= from && p.time < to)
+        .take(5)
+        .map(|p| p.frame);
+    Some(Candidate::explains("slow_path", Confidence::Medium, shown))
+}
+
+/// Mean segment in a time over the mean segment before the rekey; `None` with too few of either.
+fn segment_share(scene: &Scene<'_>, time: std::ops::Range<i64>) -> Option<f64> {
+    let mean = |inside: &dyn Fn(i64) -> bool| {
+        let sizes: Vec<f64> = scene
+            .lane_packets(scene.data)
+            .filter(|p| p.is_tcp_data() && inside(p.time.0))
+            .map(|p| f64::from(p.payload))
+            .collect();
+        (sizes.len() >= ENOUGH_SEGMENTS).then(|| sizes.iter().sum::<f64>() / sizes.len() as f64)
+    };
+    let before = mean(&|t| t < scene.started.0)?;
+    Some(mean(&|t| time.contains(&t))? / before)
+}
+
+/// The sender rested for at least the smallest retransmission timeout and then sent its oldest segment again:
+/// milliseconds of loss, then slow start. (What the capture shows as acknowledged may never have reached the sender.)
+pub(super) fn rto_stall(scene: &Scene<'_>) -> Option<Candidate> {
+    let stalls = data_stalls(scene).filter(|s| {
+        let starts = s.from >= scene.started || s.to >= scene.data_switch();
+        s.nanos() >= LEAST_RTO && s.ended_by_retransmission && starts
+    });
+    let shown: Vec<u64> = stalls.flat_map(|s| [s.from_frame, s.to_frame]).collect();
+    (!shown.is_empty()).then(|| Candidate::explains("rto_stall", Confidence::High, shown))
+}
+
+/// Duplicate acknowledgements brought a fast retransmission, and the sender went on with a smaller window.
+pub(super) fn window_cut(scene: &Scene<'_>) -> Option<Candidate> {
+    let asked = scene
+        .tcp
+        .duplicate_acks
+        .iter()
+        .filter(|d| d.slot == scene.data && scene.in_zone(d.time));
+    let repeats = scene
+        .tcp
+        .retransmissions
+        .iter()
+        .filter(|r| r.slot == scene.data && r.fast && scene.in_zone(r.time));
+    let repeats: Vec<_> = repeats.collect();
+    let first = repeats.first()?;
+    let after = scene.rate(scene.data, first.time, first.time.plus_nanos(NANOS_PER_SECOND));
+    if after >= CUT_RATE * scene.rate_before() {
+        return None;
+    }
+    let shown = asked.map(|d| d.frame).chain(repeats.iter().map(|r| r.frame));
+    Some(Candidate::explains("window_cut", Confidence::Medium, shown))
+}
+
+/// Not the rekey: the receiver's window was full, and data rested.
+pub(super) fn receiver_limited(scene: &Scene<'_>) -> Option<Candidate> {
+    let closed = data_stalls(scene).filter(|s| s.nanos() >= LEAST_STANDSTILL);
+    let shown: Vec<u64> = closed
+        .filter_map(|s| Some([s.zero_window?, s.to_frame]))
+        .flatten()
+        .collect();
+    (!shown.is_empty()).then(|| Candidate::explains("receiver_limited", Confidence::High, shown))
+}
+
+/// Not the rekey: everything that was sent had been acknowledged for a while, and the next data was new and went on the
+/// same SA. (A sender without an SA looks the same, so a pause that ends on the new SA is not counted; one that waits for
+/// an acknowledgement is not idle.) The longest pause of the data has to be such a one, idle for most of its length.
+pub(super) fn application_limited(scene: &Scene<'_>) -> Option<Candidate> {
+    let longest = data_stalls(scene).max_by_key(|s| s.nanos())?;
+    let idle = longest.idle >= LEAST_PAUSE.max(longest.nanos() / 2) && !longest.ended_by_retransmission;
+    let same_sa = longest.sas.0 == longest.sas.1;
+    (idle && same_sa && longest.zero_window.is_none()).then(|| {
+        let shown = [longest.from_frame, longest.to_frame];
+        Candidate::explains("application_limited", Confidence::Medium, shown)
+    })
+}

@@ -1,0 +1,235 @@
+//! Counters over the whole capture that need no window: sizes and fragments, zero windows, SAs in use side by side,
+//! silences of everything, cleartext packets between the tunnel's ends.
+
+use super::record::PacketRecord;
+use crate::sa::database::SaIndex;
+use crate::sa::tunnel::TunnelIndex;
+use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use std::collections::VecDeque;
+
+/// A pause of every packet of the capture that is remembered.
+const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
+/// Newest silences and leaks that are kept; older ones lie before every open window that matters.
+const MOST_KEPT: usize = 256;
+/// Frames kept as examples of each kind.
+const MOST_EXAMPLES: usize = 20;
+/// A TCP payload up to this is the remainder of a write that did not fit into a segment.
+const TINY_PAYLOAD: u16 = 64;
+/// A fragment that carries no more than this behind its headers is a remainder too.
+const TINY_FRAGMENT: u16 = 128;
+/// Both SAs of a direction carried packets within this time of each other: they are in use side by side.
+const SIDE_BY_SIDE: i64 = 200 * NANOS_PER_MILLI;
+/// An SA change of a renewal is over after this: alternation beyond it is two SAs at the same time.
+const RENEWAL_OVER: i64 = 5 * NANOS_PER_SECOND;
+/// Tunnels with counters of their own; packets of further ones are not counted here (the tunnel table has more).
+const MOST_TUNNELS: usize = 1_024;
+
+/// No packet at all between two frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Silence {
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
+    /// First frame after it.
+    pub(crate) to_frame: u64,
+}
+
+/// A bounded list of frames.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Examples(Vec<u64>);
+
+impl Examples {
+    fn push(&mut self, frame: u64) {
+        if self.0.len() < MOST_EXAMPLES {
+            self.0.push(frame);
+        }
+    }
+
+    /// The frames.
+    pub(crate) fn frames(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+/// Counters of one tunnel and direction.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct LaneCounters {
+    pub(crate) packets: u64,
+    /// TCP segments with payload.
+    pub(crate) data_segments: u64,
+    /// Packets that came in more than one IP packet.
+    pub(crate) fragmented: u64,
+    /// Of those, with a remainder of at most [`TINY_FRAGMENT`].
+    pub(crate) tiny_remainders: u64,
+    pub(crate) fragment_frames: Examples,
+    /// A full segment followed by a tiny one of the same connection.
+    pub(crate) full_and_tiny: u64,
+    pub(crate) full_and_tiny_frames: Examples,
+    /// Largest IP packet that was not fragmented, and largest fragment.
+    pub(crate) largest_whole: u16,
+    pub(crate) largest_fragment: u16,
+    /// Largest TCP payload.
+    pub(crate) largest_payload: u16,
+    pub(crate) zero_windows: u64,
+    pub(crate) zero_window_frames: Examples,
+    /// Returns to an SA long after another one took over.
+    pub(crate) returns: u64,
+    pub(crate) return_frames: Examples,
+    previous: Option<PacketRecord>,
+    previous_data: Option<(crate::flow::ConnectionId, u16)>,
+    other_sa: Option<(SaIndex, Timestamp)>,
+    sa_began: Option<Timestamp>,
+}
+
+impl LaneCounters {
+    fn take(&mut self, p: &PacketRecord) {
+        self.packets += 1;
+        if p.fragments > 1 {
+            self.fragmented += 1;
+            self.fragment_frames.push(p.frame);
+            let remainder = p.outer.saturating_sub(p.largest_fragment);
+            self.tiny_remainders += u64::from(p.fragments == 2 && remainder <= TINY_FRAGMENT);
+            self.largest_fragment = self.largest_fragment.max(p.largest_fragment);
+        } else {
+            self.largest_whole = self.largest_whole.max(p.outer);
+        }
+        if p.is_tcp() {
+            self.take_tcp(p);
+        }
+        self.take_sa(p);
+    }
+
+    fn take_tcp(&mut self, p: &PacketRecord) {
+        use crate::esp::inner::TcpSegment;
+        if p.window == 0 && p.flags & TcpSegment::ACK != 0 && p.flags & TcpSegment::RST == 0 {
+            self.zero_windows += 1;
+            self.zero_window_frames.push(p.frame);
+        }
+        if p.payload == 0 {
+            return;
+        }
+        self.data_segments += 1;
+        self.largest_payload = self.largest_payload.max(p.payload);
+        let full = |payload: u16| payload.saturating_mul(10) / 9 >= self.largest_payload;
+        if p.payload <= TINY_PAYLOAD
+            && let Some((connection, payload)) = self.previous_data
+            && connection == p.connection
+            && payload > TINY_PAYLOAD
+            && full(payload)
+        {
+            self.full_and_tiny += 1;
+            self.full_and_tiny_frames.push(p.frame);
+        }
+        self.previous_data = Some((p.connection, p.payload));
+    }
+
+    /// A renewal leaves its old SA for good. One that is used again seconds later lives beside the new one.
+    fn take_sa(&mut self, p: &PacketRecord) {
+        let Some(previous) = self.previous.replace(*p) else {
+            self.sa_began = Some(p.time);
+            return;
+        };
+        if previous.sa == p.sa {
+            return;
+        }
+        let settled = self
+            .sa_began
+            .is_some_and(|began| p.time.nanos_since(began) > RENEWAL_OVER);
+        let back = matches!(self.other_sa, Some((sa, _)) if sa == p.sa());
+        if back && (settled || self.returns > 0) && p.time.nanos_since(previous.time) < SIDE_BY_SIDE {
+            self.returns += 1;
+            self.return_frames.push(p.frame);
+        }
+        if !back {
+            self.sa_began = Some(p.time);
+        }
+        self.other_sa = Some((previous.sa(), previous.time));
+    }
+}
+
+/// Counters of the capture.
+#[derive(Debug, Default)]
+pub(crate) struct WholeRun {
+    lanes: Vec<[LaneCounters; 2]>,
+    silences: VecDeque<Silence>,
+    leaks: VecDeque<(TunnelIndex, Timestamp, u64)>,
+    pub(crate) leaked: u64,
+    pub(crate) leak_frames: Examples,
+    regressions: Examples,
+    /// Farthest step back in time, nanoseconds.
+    pub(crate) farthest_back: i64,
+}
+
+impl WholeRun {
+    /// Takes an ESP packet.
+    #[inline]
+    pub(crate) fn take(&mut self, p: &PacketRecord) {
+        let tunnel = usize::from(p.tunnel);
+        if tunnel >= MOST_TUNNELS {
+            return;
+        }
+        if tunnel >= self.lanes.len() {
+            self.lanes.resize_with(tunnel + 1, Default::default);
+        }
+        self.lanes[tunnel][p.slot()].take(p);
+    }
+
+    /// Takes the time of any frame, and of the one before it.
+    #[inline]
+    pub(crate) fn take_frame(&mut self, previous: Option<Timestamp>, time: Timestamp, frame: u64) {
+        let Some(from) = previous else { return };
+        let pause = time.nanos_since(from);
+        if pause < 0 {
+            self.regressions.push(frame);
+            self.farthest_back = self.farthest_back.max(pause.saturating_neg());
+        } else if pause >= LEAST_SILENCE {
+            if self.silences.len() >= MOST_KEPT {
+                self.silences.pop_front();
+            }
+            self.silences.push_back(Silence {
+                from,
+                to: time,
+                to_frame: frame,
+            });
+        }
+    }
+
+    /// A cleartext packet that belongs into the tunnel.
+    pub(crate) fn take_leak(&mut self, tunnel: TunnelIndex, time: Timestamp, frame: u64) {
+        self.leaked += 1;
+        self.leak_frames.push(frame);
+        if self.leaks.len() >= MOST_KEPT {
+            self.leaks.pop_front();
+        }
+        self.leaks.push_back((tunnel, time, frame));
+    }
+
+    /// Counters by tunnel.
+    pub(crate) fn lanes(&self) -> &[[LaneCounters; 2]] {
+        &self.lanes
+    }
+
+    /// Frames whose time lies before their predecessor's.
+    pub(crate) fn regression_frames(&self) -> &[u64] {
+        self.regressions.frames()
+    }
+
+    /// Silences that touch [from, to].
+    pub(crate) fn silences_within(&self, from: Timestamp, to: Timestamp) -> Vec<Silence> {
+        let touches = |s: &&Silence| s.to >= from && s.from <= to;
+        self.silences.iter().filter(touches).copied().collect()
+    }
+
+    /// Leaks of a tunnel within [from, to].
+    pub(crate) fn leaks_within(
+        &self,
+        tunnel: TunnelIndex,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<(Timestamp, u64)> {
+        self.leaks
+            .iter()
+            .filter(|(t, time, _)| *t == tunnel && (from..=to).contains(time))
+            .map(|&(_, time, frame)| (time, frame))
+            .collect()
+    }
+}
