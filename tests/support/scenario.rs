@@ -5,6 +5,7 @@
 //! the server at 10.9.0.1 to the client at 10.9.0.2, captured at the server; round trip [`RTT`]. IKEv1 messages are encrypted with a
 //! phase-1 key (AES-128-CBC). Phase 1 itself is not in the capture, so first blocks cannot be read, which is enough for
 //! SPIs, lifetimes and Deletes.
+#![allow(unreachable_pub)] // a module of each test binary
 
 use aes::Aes128;
 use cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::NoPadding};
@@ -13,12 +14,12 @@ use sha1::Sha1;
 use std::collections::VecDeque;
 use std::path::Path;
 
-pub const MILLI: u64 = 1_000_000;
+pub(crate) const MILLI: u64 = 1_000_000;
 /// From the capture to the client and back.
-pub const RTT: u64 = 20 * MILLI;
+pub(crate) const RTT: u64 = 20 * MILLI;
 /// One segment per tick: 4.9 Mbit/s.
-pub const TICK: u64 = 2 * MILLI;
-pub const SEGMENT: usize = 1_228;
+pub(crate) const TICK: u64 = 2 * MILLI;
+pub(crate) const SEGMENT: usize = 1_228;
 const EPOCH: u64 = 1_800_000_000_000_000_000;
 const SERVER: [u8; 4] = [10, 9, 0, 1];
 const CLIENT: [u8; 4] = [10, 9, 0, 2];
@@ -26,7 +27,7 @@ const IKE_KEY: [u8; 16] = [0x5c; 16];
 
 /// One SA: SPI and the last sequence number.
 #[derive(Debug, Clone, Copy)]
-pub struct Sa {
+pub(crate) struct Sa {
     pub spi: u32,
     pub sequence: u32,
 }
@@ -41,7 +42,7 @@ struct Tcp {
 }
 
 /// Both peers, the wire and the capture.
-pub struct World {
+pub(crate) struct World {
     pub now: u64,
     frames: Vec<(u64, Vec<u8>)>,
     /// Towards the client, towards the server.
@@ -113,7 +114,7 @@ impl World {
     /// Everything sent so far has arrived; the client acknowledges every second segment.
     pub fn deliver(&mut self) {
         self.expected = self.seq;
-        if (self.seq - 1_000) / SEGMENT as u32 % 2 == 0 {
+        if ((self.seq - 1_000) / SEGMENT as u32).is_multiple_of(2) {
             self.acks.push_back((self.now + RTT, self.expected));
         }
     }
@@ -445,7 +446,7 @@ impl World {
 }
 
 /// A Quick Mode under way.
-pub struct QuickMode {
+pub(crate) struct QuickMode {
     from_client: bool,
     message_id: u32,
     pub down: u32,
