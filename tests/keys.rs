@@ -1,8 +1,8 @@
 //! From a key file to decrypted packets, by every road: whole logs, parts of them, logs whose labels are gone; and from
 //! there to the tables of Wireshark and tcpdump. Where the lab lies beside the repository its six captures are used, else the
 //! samples.
-// A test fails by panicking, says on standard output what it skips, and kills what it started.
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::zombie_processes)]
+// A test fails by panicking and says on standard output what it skips.
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "keys/exports.rs"]
 mod exports;

@@ -53,13 +53,15 @@ impl Place {
 
     /// Starts, and waits until the stand-in has told something.
     fn start(&self, program: &str) -> Child {
-        let child = self.command(program, &[]).spawn().unwrap();
+        let mut child = self.command(program, &[]).spawn().unwrap();
         for _ in 0..600 {
             if std::fs::read_to_string(self.path("seen")).is_ok_and(|seen| seen.ends_with('\n')) {
                 return child;
             }
             sleep(Duration::from_millis(100));
         }
+        child.kill().unwrap();
+        child.wait().unwrap();
         panic!("the program was not started within a minute");
     }
 

@@ -83,6 +83,20 @@ fn with_pfs_phase_1_alone_says_why_it_cannot() {
             why.starts_with("12 of these SAs were negotiated with perfect forward secrecy"),
             "{why}"
         );
+        // The main job says so too, in its report and beside it.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &log).unwrap();
+        let mut main_job = std::process::Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
+        let out = main_job
+            .arg(capture.pcap())
+            .arg("--keys")
+            .arg(file.path())
+            .output()
+            .unwrap();
+        for stream in [out.stdout, out.stderr] {
+            let text = String::from_utf8(stream).unwrap();
+            assert!(text.contains("perfect forward secrecy"), "{text}");
+        }
     }
 }
 

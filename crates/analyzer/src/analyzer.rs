@@ -15,6 +15,7 @@ use crate::framing::{Datagram, DatagramKind, Framing, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed, Timeline};
 use crate::key_ring::KeyRing;
 use crate::keylog::KeyMaterial;
+use crate::keylog::mine::MOST_TRIALS_PER_SPI;
 use crate::meter::Meters;
 use crate::rekey::{Evidence, Snapshot, pair};
 use crate::sa::database::{SaContext, SaDatabase, SaIndex};
@@ -502,14 +503,22 @@ impl Analyzer {
     }
 
     fn report_mining(&mut self) {
-        if let (trials, true) = self.sas.mining_effort() {
-            self.diagnostics.count("mining_gave_up", "keys", None, || {
-                format!(
-                    "unlabelled keys were sought with {trials} trials, and not all bytes of the key files were tried for \
-                     every SA: give a shorter log, cut around the time of the capture"
-                )
-            });
-        }
+        let (kind, ending) = match self.sas.mining_effort() {
+            (0, _) => return,
+            (_, false) => ("mining", ""),
+            (_, true) => (
+                "mining_gave_up",
+                ", and not all bytes of the key files were tried for every SA: give a shorter log, cut around the time of \
+                 the capture",
+            ),
+        };
+        let (trials, _) = self.sas.mining_effort();
+        self.diagnostics.count(kind, "keys", None, || {
+            format!(
+                "unlabelled keys were sought with {trials} trials (at most {MOST_TRIALS_PER_SPI} per packet of an \
+                 SA){ending}"
+            )
+        });
     }
 
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.

@@ -17,19 +17,30 @@ impl PrivateFolder {
     /// In the user's run-time folder where there is one (it is in memory), else where temporary files go. Removes what
     /// processes that were killed at once have left.
     pub(crate) fn new() -> Result<Self, Error> {
-        let place = std::env::var_os("XDG_RUNTIME_DIR")
+        let run_time = std::env::var_os("XDG_RUNTIME_DIR")
             .map(PathBuf::from)
-            .filter(|folder| folder.is_dir())
-            .unwrap_or_else(std::env::temp_dir);
-        remove_left_behind(&place);
+            .filter(|folder| folder.is_dir());
+        // After `su` the run-time folder may be another user's.
+        let in_memory = run_time.and_then(|place| Self::inside(&place).ok());
+        match in_memory {
+            Some(folder) => Ok(folder),
+            None => Self::inside(&std::env::temp_dir()),
+        }
+    }
+
+    fn inside(place: &Path) -> Result<Self, Error> {
+        remove_left_behind(place);
         let prefix = format!("{PREFIX}{}-", std::process::id());
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        match builder.tempdir_in(&place) {
+        match builder.tempdir_in(place) {
             Ok(folder) => Ok(PrivateFolder { folder }),
-            Err(source) => Err(Error::Output { path: place, source }),
+            Err(source) => Err(Error::Output {
+                path: place.into(),
+                source,
+            }),
         }
     }
 

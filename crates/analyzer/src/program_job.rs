@@ -117,7 +117,7 @@ fn code(code: Option<i32>) -> ExitCode {
 #[cfg(unix)]
 mod signals {
     use rustix::process::{Pid, Signal, kill_process};
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::{Handle, Signals};
     use std::io;
     use std::process::{Command, ExitStatus};
@@ -141,7 +141,7 @@ mod signals {
     impl Guard {
         /// From here on those signals no longer end this process.
         pub(super) fn new() -> io::Result<Self> {
-            let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+            let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
             let (handle, target) = (signals.handle(), Arc::new(Mutex::new(Target::default())));
             let shared = target.clone();
             let listener = std::thread::spawn(move || {
@@ -189,6 +189,7 @@ mod signals {
         let signal = match signal {
             SIGHUP => Signal::HUP,
             SIGINT => Signal::INT,
+            SIGQUIT => Signal::QUIT,
             _ => Signal::TERM,
         };
         // It may have ended already.

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
 
-/// Longest row in bytes: 8 columns, two addresses of IPv6 and keys of 36 and 64 bytes are under 400.
-const LONGEST_ROW: usize = 512;
+/// Longest row in bytes: that of an IKEv2 SA with four keys of 36, 36, 64 and 64 bytes in hex has under 550.
+const LONGEST_ROW: usize = 768;
 
 /// A text being made. It never grows beyond its first allocation, so that no copy of a key stays behind in freed memory.
 struct SecretText(Zeroizing<Vec<u8>>);
