@@ -134,7 +134,9 @@ fn window_cut_in(scene: &Scene<'_>, d: usize) -> Option<Candidate> {
         .iter()
         .filter(|r| r.slot == d && r.fast && scene.in_zone(r.time))
         .collect();
-    let first = repeats.first()?;
+    // What is lost at the switch is asked for within a round trip; later cuts are the sender's next overshoot.
+    let latest = scene.data_switch().plus_nanos(GAP_ZONE + 2 * scene.rtt);
+    let first = repeats.first().filter(|r| r.time <= latest)?;
     let after = scene.rate(d, first.time, first.time.plus_nanos(NANOS_PER_SECOND));
     if after >= CUT_RATE * scene.rate_before(d) {
         return None;
