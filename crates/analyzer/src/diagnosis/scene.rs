@@ -159,10 +159,10 @@ impl<'a> Scene<'a> {
         bytes as f64 / to.seconds_since(from).max(1e-3)
     }
 
-    /// Rate in the data direction before the rekey, over what the window holds of it (at most 2 s).
-    pub(crate) fn rate_before(&self) -> f64 {
+    /// Rate of a direction before the rekey, over what the window holds of it (at most 2 s).
+    pub(crate) fn rate_before(&self, slot: usize) -> f64 {
         let from = self.packets.first().map_or(self.started, |p| p.time);
-        self.rate(self.data, from, self.started)
+        self.rate(slot, from, self.started)
     }
 
     /// The switch of the data direction, else of the other one.

@@ -67,6 +67,8 @@ pub(crate) struct Stall {
     pub(crate) idle: i64,
     /// The segment after it repeats the oldest byte that is not acknowledged.
     pub(crate) ended_by_retransmission: bool,
+    /// Three duplicate acknowledgements asked for that segment.
+    pub(crate) asked_for: bool,
     /// The peer advertised a window of 0 meanwhile.
     pub(crate) zero_window: Option<u64>,
 }
@@ -339,6 +341,9 @@ fn repeat(
         original: segments.get(&(p.connection, p.slot(), p.seq)).copied(),
         fast: stream.asked_for == Some(p.seq),
     };
+    if event.fast {
+        stream.asked_for = None; // sent a second time without being asked again, it is the timer's doing
+    }
     if let Some(original) = event.original {
         found.repeated.entry(original.frame).or_insert(event.frame);
     }
@@ -383,6 +388,7 @@ fn note_stall(stream: &Stream, p: &PacketRecord, repeats: bool, found: &mut TcpE
         sas: (sa, p.sa()),
         idle,
         ended_by_retransmission: repeats && stream.acked.is_none_or(|acked| !before(acked, p.seq)),
+        asked_for: stream.asked_for == Some(p.seq),
         zero_window: stream.zero_window,
     };
     push(&mut found.stalls, stall);

@@ -36,21 +36,15 @@ const GAP_ZONE: i64 = NANOS_PER_SECOND / 2;
 /// A window of 0 counts when data rested meanwhile for at least this.
 const LEAST_STANDSTILL: i64 = 50 * NANOS_PER_MILLI;
 
-/// Pauses in the data direction of connections that carry a part of it worth speaking of.
+/// Pauses of connections that carry a part of the tunnel's data worth speaking of, in either direction.
 fn data_stalls<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a Stall> {
-    let all: u64 = scene.tcp.bytes.values().map(|b| b[scene.data]).sum();
+    let all: u64 = scene.tcp.bytes.values().flatten().sum();
     let carries = move |s: &&Stall| {
-        let own = scene.tcp.bytes.get(&s.connection).map_or(0, |b| b[scene.data]);
+        let own = scene.tcp.bytes.get(&s.connection).map_or(0, |b| b[s.slot]);
         own as f64 >= BULK_SHARE * all as f64
     };
     let touches = |s: &&Stall| s.to >= scene.started && s.from <= scene.zone_end;
-    scene
-        .tcp
-        .stalls
-        .iter()
-        .filter(move |s| s.slot == scene.data)
-        .filter(touches)
-        .filter(carries)
+    scene.tcp.stalls.iter().filter(touches).filter(carries)
 }
 
 /// Packets more than a replay window behind, whose data was sent again: the receiver refused them.
@@ -80,7 +74,7 @@ pub(super) fn slow_path(scene: &Scene<'_>) -> Option<Candidate> {
     if scene.packets.last().is_none_or(|p| p.time < to) {
         return None;
     }
-    let (before, after) = (scene.rate_before(), scene.rate(scene.data, from, to));
+    let (before, after) = (scene.rate_before(scene.data), scene.rate(scene.data, from, to));
     let troubled = |time| time >= scene.started && time <= to;
     let lossy = scene.tcp.retransmissions.iter().any(|r| troubled(r.time));
     let waiting = scene.tcp.zero_windows.iter().any(|z| troubled(z.1));
@@ -120,7 +114,7 @@ fn segment_share(scene: &Scene<'_>, time: std::ops::Range<i64>) -> Option<f64> {
 pub(super) fn rto_stall(scene: &Scene<'_>) -> Option<Candidate> {
     let stalls = data_stalls(scene).filter(|s| {
         let starts = s.from >= scene.started || s.to >= scene.data_switch();
-        s.nanos() >= LEAST_RTO && s.ended_by_retransmission && starts
+        s.nanos() >= LEAST_RTO && s.ended_by_retransmission && !s.asked_for && starts
     });
     let shown: Vec<u64> = stalls.flat_map(|s| [s.from_frame, s.to_frame]).collect();
     (!shown.is_empty()).then(|| Candidate::explains("rto_stall", Confidence::High, shown))
@@ -128,23 +122,28 @@ pub(super) fn rto_stall(scene: &Scene<'_>) -> Option<Candidate> {
 
 /// Duplicate acknowledgements brought a fast retransmission, and the sender went on with a smaller window.
 pub(super) fn window_cut(scene: &Scene<'_>) -> Option<Candidate> {
-    let asked = scene
-        .tcp
-        .duplicate_acks
-        .iter()
-        .filter(|d| d.slot == scene.data && scene.in_zone(d.time));
-    let repeats = scene
+    [scene.data, 1 - scene.data]
+        .into_iter()
+        .find_map(|d| window_cut_in(scene, d))
+}
+
+fn window_cut_in(scene: &Scene<'_>, d: usize) -> Option<Candidate> {
+    let repeats: Vec<_> = scene
         .tcp
         .retransmissions
         .iter()
-        .filter(|r| r.slot == scene.data && r.fast && scene.in_zone(r.time));
-    let repeats: Vec<_> = repeats.collect();
-    let first = repeats.first()?;
-    let after = scene.rate(scene.data, first.time, first.time.plus_nanos(NANOS_PER_SECOND));
-    if after >= CUT_RATE * scene.rate_before() {
+        .filter(|r| r.slot == d && r.fast && scene.in_zone(r.time))
+        .collect();
+    // What is lost at the switch is asked for within a round trip; later cuts are the sender's next overshoot.
+    let latest = scene.data_switch().plus_nanos(GAP_ZONE + 2 * scene.rtt);
+    let first = repeats.first().filter(|r| r.time <= latest)?;
+    let after = scene.rate(d, first.time, first.time.plus_nanos(NANOS_PER_SECOND));
+    if after >= CUT_RATE * scene.rate_before(d) {
         return None;
     }
-    let shown = asked.map(|d| d.frame).chain(repeats.iter().map(|r| r.frame));
+    let asked = scene.tcp.duplicate_acks.iter();
+    let asked = asked.filter(|a| a.slot == d && scene.in_zone(a.time));
+    let shown = asked.map(|a| a.frame).chain(repeats.iter().map(|r| r.frame));
     Some(Candidate::explains("window_cut", Confidence::Medium, shown))
 }
 
