@@ -51,6 +51,11 @@ const SCENARIOS: &[Scenario] = &[
         third_message_lost,
     ),
     scenario(
+        "data overtakes the third message",
+        &["responder_not_ready", "rto_stall"],
+        data_overtakes,
+    ),
+    scenario(
         "old SA deleted early",
         &["old_sa_deleted_early", "rto_stall"],
         old_sa_deleted_early,
@@ -79,6 +84,11 @@ const SCENARIOS: &[Scenario] = &[
     scenario("slow Diffie–Hellman", &["slow_key_exchange"], slow_key_exchange),
     scenario("slow path", &["slow_path"], slow_path),
     scenario("burst lost", &["rto_stall"], burst_lost),
+    scenario(
+        "burst lost, no IKE captured",
+        &["rto_stall"],
+        burst_lost_without_ike,
+    ),
     scenario("one segment lost", &["window_cut"], one_segment_lost),
     scenario("receiver stops", &["receiver_limited"], receiver_stops),
     scenario("application pauses", &["application_limited"], application_pauses),
@@ -142,6 +152,19 @@ fn third_message_lost(w: &mut World) {
     w.repeat(&qm, 2);
     w.switch_down(&qm);
     w.resend(unheard);
+    w.steady(AFTER);
+}
+
+/// The server initiates and sends on the new SA at once; the client installs it only later.
+fn data_overtakes(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    let mut qm = w.begin(false);
+    exchange(w, &mut qm);
+    w.switch_down(&qm);
+    lose_until_timeout(w, 8, 300);
+    w.switch_up(&qm);
+    resend_lost(w, 8);
     w.steady(AFTER);
 }
 
@@ -312,6 +335,17 @@ fn slow_path(w: &mut World) {
 fn burst_lost(w: &mut World) {
     let mut qm = begin(w);
     exchange(w, &mut qm);
+    switch(w, &qm);
+    w.steady(20);
+    lose_until_timeout(w, 10, 400);
+    resend_lost(w, 10);
+    w.steady(AFTER);
+}
+
+/// Nobody captured the exchange: the SPIs show the rekey.
+fn burst_lost_without_ike(w: &mut World) {
+    w.steady(BEFORE);
+    let qm = w.begin(true);
     switch(w, &qm);
     w.steady(20);
     lose_until_timeout(w, 10, 400);
@@ -558,4 +592,92 @@ fn every_cause_is_named_where_it_holds_and_nowhere_else() {
         "BLESS=1 writes {}",
         path.display()
     );
+}
+
+/// What no rekey caused: identifier, a figure that the sentence must hold, and how it is done.
+type FindingScenario = (&'static str, &'static str, fn(&mut World));
+
+const FINDINGS: [FindingScenario; 6] = [
+    // 1,300 − 20 (IP) − 8 − 16 (IV) − 12 (ICV) = 1,244: 77 blocks less 2 bytes are 1,230 of payload, 58 less than 1,288.
+    (
+        "path_mtu",
+        "1230 bytes, 58 less than the largest seen: a TCP MSS of 1170",
+        |w| {
+            w.mtu = Some(1_300);
+            w.steady(3_000);
+        },
+    ),
+    // 1,352 bytes into 1,340: fragments of 1,340 and 32 bytes.
+    (
+        "fragmentation_cliff",
+        "one full and one tiny IP packet (1340 bytes",
+        |w| {
+            w.mtu = Some(1_340);
+            w.steady(3_000);
+        },
+    ),
+    (
+        "fragmentation_cliff",
+        "a tiny rest right behind a full one of 1228 bytes",
+        |w| {
+            for _ in 0..500 {
+                w.segment();
+                w.step(w.tick);
+                w.tiny_segment();
+                w.step(w.tick);
+            }
+        },
+    ),
+    ("one_direction_loss", "(1.96 %)", |w| {
+        for _ in 0..40 {
+            w.steady(100);
+            w.down.sequence += 1;
+        }
+        w.steady(100);
+    }),
+    ("decaying_throughput", "Mbit/s over the seconds", |w| {
+        for slower in 1..=30 {
+            w.tick = scenario::TICK * slower / 4;
+            w.steady(1_000);
+        }
+    }),
+    ("duplicate_sas", "alive side by side", |w| {
+        w.steady(6_000);
+        let qm = w.begin(true);
+        let mut other = scenario::Sa {
+            spi: qm.down,
+            sequence: 0,
+        };
+        for _ in 0..300 {
+            w.steady(30);
+            std::mem::swap(&mut w.down, &mut other);
+        }
+    }),
+];
+
+#[test]
+fn findings_are_made_where_they_hold() {
+    for (id, figure, play) in FINDINGS {
+        let mut world = World::new();
+        play(&mut world);
+        let folder = tempfile::tempdir().unwrap();
+        let keys = world.write(folder.path(), true);
+        let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
+        let found: Vec<(&str, &str)> = analysis
+            .findings
+            .iter()
+            .map(|f| (f.id.as_str(), f.sentence.as_str()))
+            .collect();
+        assert!(
+            found.iter().any(|(i, s)| *i == id && s.contains(figure)),
+            "{id}, {figure}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_quiet_capture_has_no_findings() {
+    for scenario in &SCENARIOS[..1] {
+        assert_eq!(played(scenario).findings, []);
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Sa {
     pub sequence: u32,
 }
 
-/// What the third byte of a TCP header stack says.
+/// What differs between TCP headers.
 #[derive(Debug, Clone, Copy)]
 struct Tcp {
     seq: u32,
@@ -109,6 +109,20 @@ impl World {
     pub fn segment(&mut self) {
         self.lost_segment();
         self.deliver();
+    }
+
+    /// Sends one byte; it arrives.
+    pub fn tiny_segment(&mut self) {
+        let tcp = Tcp {
+            seq: self.seq,
+            ack: 1,
+            window: 0xffff,
+            len: 1,
+        };
+        self.esp_down(&l2tp(&tcp_packet(false, tcp)));
+        self.seq += 1;
+        self.expected = self.seq;
+        self.acks.push_back((self.now + RTT, self.expected));
     }
 
     /// Everything sent so far has arrived; the client acknowledges every second segment.

@@ -51,9 +51,17 @@ function fs.unlock(path)
   Dir.remove(path .. ".rekeyscope-lock")
 end
 
+-- When a process started, from its line in /proc (field 22, proc(5)); nil for one that has ended but is still
+-- listed. A process number alone may have been given to another program since.
+local function start_of(stat)
+  local state, start = string.match(stat or "", "%) (%a) " .. string.rep("%S+ ", 18) .. "(%d+)")
+  return state ~= "Z" and state ~= "X" and start or nil
+end
+
 -- Who we are to another instance that runs at the same time.
 local function identity()
-  local me = { time = os.time(), pid = string.match(fs.read("/proc/self/stat") or "", "^%d+") }
+  local stat = fs.read("/proc/self/stat") or ""
+  local me = { time = os.time(), pid = string.match(stat, "^%d+"), start = start_of(stat) }
   me.nonce = string.format("%d", me.time) .. string.gsub(tostring(me), "[^%x]", "")
   return me
 end
@@ -66,7 +74,8 @@ local SECONDS_TO_START = 10
 
 function fs.is_alive(marker)
   if marker.pid and me.pid then
-    return marker.pid ~= me.pid and fs.read("/proc/" .. marker.pid .. "/stat") ~= nil
+    local start = start_of(fs.read("/proc/" .. marker.pid .. "/stat"))
+    return marker.pid ~= me.pid and start ~= nil and start == marker.start
   end
   return marker.time ~= nil and me.time - marker.time >= 0 and me.time - marker.time < SECONDS_TO_START
 end
@@ -88,13 +97,15 @@ local function state_path()
   return table_path("", "rekeyscope_state")
 end
 
--- The profile that the GUI works in: it writes the name down whenever the profile changes. Lua has no other way to ask.
+-- The profile that the GUI works in: it writes the name down whenever the profile changes. Lua has no other way
+-- to ask.
 local function gui_profile()
   local recent = fs.read(table_path("", "recent_common"))
   return recent and string.match("\n" .. recent, "\ngui%.last_used_profile: ([^\r\n]+)")
 end
 
--- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in tshark.
+-- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in
+-- tshark.
 function keys.new(options)
   local self = { say = options.say, lent = {} }
   local state = source.read_state(fs, state_path())

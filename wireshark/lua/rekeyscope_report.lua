@@ -230,7 +230,8 @@ function report.summary(state)
   local text = string.format("%d ESP packets, %d SAs, %d generations, %d rekeys", packets, #state.sas, generations,
     #sa.confirmed(state))
   if state.left_out > 0 then
-    text = text .. string.format(", %d packets beyond the bound of %d SAs left out", state.left_out, sa.MAX_SAS)
+    text = text .. string.format(", %d packets beyond the bounds of %d SAs and %d rekeys left out", state.left_out,
+      sa.MAX_SAS, sa.MAX_REKEYS)
   end
   return text
 end

@@ -14,6 +14,10 @@ local sa = {}
 
 -- A hostile capture may hold any number of SPIs; beyond this many SAs a packet is not accounted for.
 sa.MAX_SAS = 100000
+-- Nor for any number of exchanges; beyond this many a message is left out.
+sa.MAX_REKEYS = 100000
+-- A new SPI belongs to one of the last rekeys of its tunnel, never to one this far back.
+local LOOK_BACK = 64
 -- An exchange takes seconds; messages of one message ID further apart are another exchange (a counter that
 -- wrapped).
 local EXCHANGE_US = 60 * 1000000
@@ -137,7 +141,8 @@ local function rekey_for(tunnel, direction, spi)
     return named.rekey, true
   end
   local earliest
-  for index = #tunnel.rekeys, 1, -1 do
+  local oldest = #tunnel.rekeys - LOOK_BACK
+  for index = #tunnel.rekeys, oldest > 1 and oldest or 1, -1 do
     local rekey = tunnel.rekeys[index]
     if may_carry(rekey) then
       if not rekey.new[direction.key] then
@@ -273,6 +278,10 @@ end
 -- message ID; `spis`, `kilobytes` and `seconds` are what the message offers when it could be decrypted. Returns
 -- the rekey it belongs to (nil for a first exchange) and the exchange.
 function sa.exchange(state, message)
+  if #state.rekeys >= sa.MAX_REKEYS then
+    state.left_out = state.left_out + 1
+    return nil, nil
+  end
   local tunnel = tunnel_of(state, message.src, message.dst, message.ports)
   local exchange = exchange_of(state, tunnel, message)
   exchange.last_us, exchange.last_frame = message.us, message.frame

@@ -30,6 +30,7 @@ local function marker_of(text)
   local line = string.match(text, "^[^\r\n]*")
   return {
     nonce = string.match(line, " nonce=(%w+)"), pid = string.match(line, " pid=(%d+)"),
+    start = string.match(line, " start=(%d+)"),
     time = tonumber(string.match(line, " time=(%d+)") or ""),
     absent = string.find(line, "original=absent", 1, true) ~= nil,
   }
@@ -159,8 +160,8 @@ local function lend(fs, path, rows, who)
   local text = fs.read(path)
   local under = text and split(text) or {}
   local absent = text == nil or (under[1] ~= nil and under[1].marker.absent)
-  local first_line = TEMPORARY .. " nonce=" .. who.nonce .. " pid=" .. (who.pid or "") .. " time=" .. (who.time or "")
-    .. " original=" .. (absent and "absent" or "present")
+  local first_line = TEMPORARY .. " nonce=" .. who.nonce .. " pid=" .. (who.pid or "") .. " start=" .. (who.start or "")
+    .. " time=" .. (who.time or "") .. " original=" .. (absent and "absent" or "present")
   local new, reason = write_new(fs, path, section(first_line, rows) .. (text or ""))
   if not new then
     return nil, reason
@@ -176,7 +177,7 @@ local function lend(fs, path, rows, who)
   return replace(fs, new, path)
 end
 
--- Puts `rows` before the user's rows (the first match wins in Wireshark) until release(). `who`: { nonce, pid,
+-- Puts `rows` before the user's rows (the first match wins in Wireshark) until release(). `who`: { nonce, pid, start,
 -- time }.
 function store.lend(fs, path, rows, who)
   return locked(fs, path, function()

@@ -225,3 +225,44 @@ impl Diagnosis {
         }
     }
 }
+
+#[cfg(test)]
+mod rate {
+    use super::*;
+
+    /// Nanoseconds that this thread has run: unlike the wall clock it does not count the neighbours.
+    fn thread_nanos() -> u64 {
+        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+        stat.split_whitespace().next().unwrap().parse().unwrap()
+    }
+
+    /// What a packet costs, with a window open and the ring full. `cargo test --release -- --ignored --nocapture
+    /// cost_per_packet` prints it.
+    #[test]
+    #[ignore = "a measurement"]
+    #[allow(clippy::print_stdout)]
+    fn cost_per_packet() {
+        let mut diagnosis = Diagnosis::default();
+        let packets: u32 = 20 * recorder::MOST_RECORDS as u32;
+        let record = |k: u32| {
+            let time = Timestamp(i64::from(k) * 1_000);
+            let seq = (k.wrapping_mul(1_200), 1_200, 0);
+            PacketRecord::for_test(k % 3 == 0, time, u64::from(k), seq)
+        };
+        let begin = thread_nanos();
+        for k in 0..packets {
+            let record = record(k);
+            if k % 250_000 == 0 {
+                diagnosis.exchange_begins(k as usize, 0, record.time);
+            }
+            if diagnosis.packet(record, false) {
+                diagnosis.recorder.take_due(Some(record.time));
+            }
+        }
+        let nanos = (thread_nanos() - begin) as f64 / f64::from(packets);
+        println!(
+            "{nanos:.1} ns per packet, {} windows shortened",
+            diagnosis.recorder.shortened
+        );
+    }
+}

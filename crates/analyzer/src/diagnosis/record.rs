@@ -46,16 +46,16 @@ pub(crate) struct PacketRecord {
     pub(crate) again: u16,
     pub(crate) outer: u16,
     pub(crate) largest_fragment: u16,
-    ports: (u16, u16),
+    pub(super) ports: (u16, u16),
     /// L2TP message type or PPP protocol.
-    control: u16,
+    pub(super) control: u16,
     /// PPP code.
-    code: u8,
+    pub(super) code: u8,
     /// TCP flags.
     pub(crate) flags: u8,
     pub(crate) sack_blocks: u8,
     pub(crate) fragments: u8,
-    bits: u8,
+    pub(super) bits: u8,
 }
 
 impl PacketRecord {
@@ -178,6 +178,30 @@ impl PacketRecord {
             })
         } else {
             None
+        }
+    }
+}
+
+#[cfg(test)]
+impl PacketRecord {
+    /// A TCP packet of the first connection with an acknowledgement.
+    pub(crate) fn for_test(
+        up: bool,
+        time: Timestamp,
+        frame: u64,
+        (seq, payload, ack): (u32, u16, u32),
+    ) -> Self {
+        PacketRecord {
+            time,
+            frame,
+            connection: ConnectionId(0),
+            seq,
+            ack,
+            payload,
+            window: 1_000,
+            flags: TcpSegment::ACK,
+            bits: bit::TCP | bit::OPENED | if up { bit::B_TO_A } else { 0 },
+            ..PacketRecord::default()
         }
     }
 }

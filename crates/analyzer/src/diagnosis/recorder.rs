@@ -161,11 +161,9 @@ mod tests {
     use super::*;
 
     fn record(millis: i64, tunnel: u16) -> PacketRecord {
-        PacketRecord {
-            time: Timestamp(millis * 1_000_000),
-            tunnel,
-            ..PacketRecord::default()
-        }
+        let mut record = PacketRecord::for_test(false, Timestamp(millis * 1_000_000), 1, (0, 0, 0));
+        record.tunnel = tunnel;
+        record
     }
 
     #[test]

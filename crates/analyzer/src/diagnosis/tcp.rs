@@ -56,6 +56,7 @@ pub(crate) struct Original {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stall {
     pub(crate) slot: usize,
+    pub(crate) connection: ConnectionId,
     pub(crate) from: Timestamp,
     pub(crate) from_frame: u64,
     pub(crate) to: Timestamp,
@@ -106,6 +107,8 @@ pub(crate) struct TcpEvents {
     pub(crate) unseen: Vec<UnseenBytes>,
     /// Acknowledgements with a window of 0: direction of the data that they stop, time, frame.
     pub(crate) zero_windows: Vec<(usize, Timestamp, u64)>,
+    /// Payload bytes of each connection, per direction.
+    pub(crate) bytes: HashMap<ConnectionId, [u64; 2]>,
     /// Frame of a segment → frame of its first repetition.
     pub(crate) repeated: HashMap<u64, u64>,
     /// Least time from data to its acknowledgement and on to the next data: both halves of a round trip.
@@ -210,41 +213,48 @@ fn acknowledge(stream: &mut Stream, p: &PacketRecord, found: &mut TcpEvents) {
         stream.zero_window = Some(p.frame);
         push(&mut found.zero_windows, (slot, p.time, p.frame));
     }
-    let Some(acked) = stream.acked else {
-        stream.acked = Some(p.ack);
-        return;
-    };
-    let outstanding = stream.edge.is_some_and(|edge| before(p.ack, edge));
     // RFC 5681 §2: the same window, or it is an update of that. With SACK the blocks tell (RFC 6675 §2).
     let alike = p.sack_blocks > 0 || stream.window == Some(p.window);
     stream.window = Some(p.window);
-    if p.ack == acked && p.is_pure_ack() && outstanding && alike && p.window > 0 {
-        stream.duplicates += 1;
-        if stream.duplicates == DUPLICATES_OF_LOSS {
-            stream.asked_for = Some(p.ack);
-            let event = DuplicateAcks {
-                slot,
-                time: p.time,
-                frame: p.frame,
-            };
-            push(&mut found.duplicate_acks, event);
+    match stream.acked {
+        Some(acked) if !before(acked, p.ack) => {
+            let outstanding = stream.edge.is_some_and(|edge| before(p.ack, edge));
+            if p.ack == acked && p.is_pure_ack() && outstanding && alike && p.window > 0 {
+                duplicate(stream, p, slot, found);
+            }
         }
+        _ => progress(stream, p, slot, found),
     }
-    if before(acked, p.ack) {
-        stream.acked = Some(p.ack);
-        if stream.edge.is_none_or(|edge| !before(p.ack, edge)) {
-            stream.idle_since = Some(p.time);
-        }
-        stream.duplicates = 0;
-        if let Some((end, sent)) = stream.probe
-            && !before(p.ack, end)
-        {
-            let half = p.time.nanos_since(sent).max(0);
-            stream.least_half = Some(stream.least_half.map_or(half, |least| least.min(half)));
-            stream.probe = None;
-        }
-        report_unseen(stream, p, slot, found);
+}
+
+fn duplicate(stream: &mut Stream, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
+    stream.duplicates += 1;
+    if stream.duplicates == DUPLICATES_OF_LOSS {
+        stream.asked_for = Some(p.ack);
+        let event = DuplicateAcks {
+            slot,
+            time: p.time,
+            frame: p.frame,
+        };
+        push(&mut found.duplicate_acks, event);
     }
+}
+
+/// The acknowledgement is higher than all before.
+fn progress(stream: &mut Stream, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
+    stream.acked = Some(p.ack);
+    stream.duplicates = 0;
+    if stream.edge.is_some_and(|edge| !before(p.ack, edge)) {
+        stream.idle_since = Some(p.time);
+    }
+    if let Some((end, sent)) = stream.probe
+        && !before(p.ack, end)
+    {
+        let half = p.time.nanos_since(sent).max(0);
+        stream.least_half = Some(stream.least_half.map_or(half, |least| least.min(half)));
+        stream.probe = None;
+    }
+    report_unseen(stream, p, slot, found);
 }
 
 /// Holes below the acknowledgement: the receiver has what the capture lacks.
@@ -274,6 +284,7 @@ fn send(
 ) {
     let edge = stream.edge.unwrap_or(p.seq);
     let behind = before(p.seq, edge);
+    found.bytes.entry(p.connection).or_default()[p.slot()] += u64::from(p.payload);
     // A packet that was overtaken brings its segment for the first time.
     let overtaken = behind && p.is_late() && p.again == 0;
     note_stall(stream, p, behind && !overtaken, found);
@@ -364,6 +375,7 @@ fn note_stall(stream: &Stream, p: &PacketRecord, repeats: bool, found: &mut TcpE
     let idle = stream.idle_since.map_or(0, |since| p.time.nanos_since(since));
     let stall = Stall {
         slot: p.slot(),
+        connection: p.connection,
         from,
         from_frame,
         to: p.time,
@@ -374,4 +386,122 @@ fn note_stall(stream: &Stream, p: &PacketRecord, repeats: bool, found: &mut TcpE
         zero_window: stream.zero_window,
     };
     push(&mut found.stalls, stall);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A packet of connection 0: direction, milliseconds, sequence number, payload, acknowledgement.
+    fn packet(up: bool, millis: i64, seq: u32, payload: u16, ack: u32) -> PacketRecord {
+        let frame = u64::try_from(millis).unwrap_or_default();
+        PacketRecord::for_test(
+            up,
+            Timestamp(millis * NANOS_PER_MILLI),
+            frame,
+            (seq, payload, ack),
+        )
+    }
+
+    fn walk(packets: &[PacketRecord]) -> TcpEvents {
+        events(&packets.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_timeout_is_a_stall_that_a_repetition_ends() {
+        let start = u32::MAX - 150;
+        let found = walk(&[
+            packet(false, 0, start, 100, 0),
+            packet(false, 1, start.wrapping_add(100), 100, 0),
+            packet(true, 10, 0, 0, start.wrapping_add(100)),
+            packet(false, 311, start.wrapping_add(100), 100, 0),
+            packet(true, 321, 0, 0, start.wrapping_add(200)),
+        ]);
+        let [stall] = &found.stalls[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            (stall.nanos(), stall.ended_by_retransmission),
+            (310 * NANOS_PER_MILLI, true)
+        );
+        let [again] = &found.retransmissions[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            (again.frame, again.original.map(|o| o.frame), again.fast),
+            (311, Some(1), false)
+        );
+        assert_eq!(found.repeated.get(&1), Some(&311));
+        assert_eq!(found.rtt, Some(10 * NANOS_PER_MILLI));
+    }
+
+    #[test]
+    fn three_duplicates_ask_for_a_segment() {
+        let mut packets = vec![packet(true, 0, 0, 0, 100)];
+        for k in 0..5 {
+            packets.push(packet(false, 1 + k, 100 + 10 * k as u32, 10, 0));
+        }
+        for k in 0..4 {
+            packets.push(packet(true, 10 + k, 0, 0, 100));
+        }
+        packets.push(packet(false, 15, 100, 10, 0));
+        let found = walk(&packets);
+        assert_eq!(
+            found.duplicate_acks.iter().map(|d| d.frame).collect::<Vec<_>>(),
+            [12]
+        );
+        assert!(found.retransmissions[0].fast);
+    }
+
+    #[test]
+    fn what_is_acknowledged_but_was_never_captured_is_told_from_what_came_late() {
+        let missing = [
+            packet(true, 0, 0, 0, 100),
+            packet(false, 1, 100, 10, 0),
+            packet(false, 2, 150, 10, 0),
+            packet(true, 20, 0, 0, 160),
+        ];
+        let found = walk(&missing);
+        assert_eq!(
+            found
+                .unseen
+                .iter()
+                .map(|u| (u.bytes, u.frame, u.ack_frame))
+                .collect::<Vec<_>>(),
+            [(40, 2, 20)]
+        );
+        let filled = [
+            &missing[..3],
+            &[packet(false, 5, 110, 30, 0), packet(false, 6, 140, 10, 0)],
+            &missing[3..],
+        ]
+        .concat();
+        assert!(walk(&filled).unseen.is_empty());
+    }
+
+    #[test]
+    fn a_sender_is_idle_once_all_is_acknowledged() {
+        let found = walk(&[
+            packet(true, 0, 0, 0, 100),
+            packet(false, 1, 100, 10, 0),
+            packet(true, 21, 0, 0, 110),
+            packet(false, 521, 110, 10, 0),
+        ]);
+        assert_eq!(found.stalls[0].idle, 500 * NANOS_PER_MILLI);
+        assert!(!found.stalls[0].ended_by_retransmission);
+    }
+
+    proptest! {
+        /// Anything goes in; lists stay bounded and nothing panics.
+        #[test]
+        fn hostile_segments(list in proptest::collection::vec(any::<(bool, u16, u32, u16, u32)>(), 0..300)) {
+            let packets: Vec<PacketRecord> = list
+                .iter()
+                .map(|&(up, t, seq, payload, ack)| packet(up, i64::from(t), seq, payload, ack))
+                .collect();
+            let found = walk(&packets);
+            prop_assert!(found.retransmissions.len() <= packets.len());
+        }
+    }
 }

@@ -29,10 +29,20 @@ const LEAST_SEGMENT_SHARE: f64 = 0.9;
 const ENOUGH_SEGMENTS: usize = 20;
 /// A pause of an application shows when it is as long as what the gap test would call a stall.
 const LEAST_PAUSE: i64 = 50 * NANOS_PER_MILLI;
+/// A connection with less of the data than this (the control connection beside a transfer) explains no loss of it.
+const BULK_SHARE: f64 = 0.1;
+/// As in the gap test: a gap counts as the rekey's when it begins by this long after the switch.
+const GAP_ZONE: i64 = NANOS_PER_SECOND / 2;
 /// A window of 0 counts when data rested meanwhile for at least this.
 const LEAST_STANDSTILL: i64 = 50 * NANOS_PER_MILLI;
 
+/// Pauses in the data direction of connections that carry a part of it worth speaking of.
 fn data_stalls<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a Stall> {
+    let all: u64 = scene.tcp.bytes.values().map(|b| b[scene.data]).sum();
+    let carries = move |s: &&Stall| {
+        let own = scene.tcp.bytes.get(&s.connection).map_or(0, |b| b[scene.data]);
+        own as f64 >= BULK_SHARE * all as f64
+    };
     let touches = |s: &&Stall| s.to >= scene.started && s.from <= scene.zone_end;
     scene
         .tcp
@@ -40,6 +50,7 @@ fn data_stalls<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a Stall> {
         .iter()
         .filter(move |s| s.slot == scene.data)
         .filter(touches)
+        .filter(carries)
 }
 
 /// Packets more than a replay window behind, whose data was sent again: the receiver refused them.
@@ -151,7 +162,9 @@ pub(super) fn receiver_limited(scene: &Scene<'_>) -> Option<Candidate> {
 /// same SA. (A sender without an SA looks the same, so a pause that ends on the new SA is not counted; one that waits for
 /// an acknowledgement is not idle.) The longest pause of the data has to be such a one, idle for most of its length.
 pub(super) fn application_limited(scene: &Scene<'_>) -> Option<Candidate> {
-    let longest = data_stalls(scene).max_by_key(|s| s.nanos())?;
+    let end = scene.data_switch().plus_nanos(GAP_ZONE);
+    let own = data_stalls(scene).filter(|s| s.from <= end);
+    let longest = own.max_by_key(|s| s.nanos())?;
     let idle = longest.idle >= LEAST_PAUSE.max(longest.nanos() / 2) && !longest.ended_by_retransmission;
     let same_sa = longest.sas.0 == longest.sas.1;
     (idle && same_sa && longest.zero_window.is_none()).then(|| {
