@@ -1,6 +1,6 @@
 //! The tables of `rekeyscope keys`: which SA has a key, from where, by which road.
 
-use super::{Mark, Table, left, right};
+use super::{Mark, Table, WIDE, from, left, right};
 use crate::analysis::{Analysis, Key, KeyFile, KeyStatus};
 use crate::report::clean;
 use crate::report::format::{self, UNKNOWN, or_unknown};
@@ -8,8 +8,9 @@ use crate::report::format::{self, UNKNOWN, or_unknown};
 /// ESP SAs of one tunnel in order of appearance, at most `most`.
 pub(crate) fn sa_keys(analysis: &Analysis, tunnel: usize, most: usize) -> Table {
     let mut table = Table::new(&[
-        left("from"),
-        left("to"),
+        left("dir."),
+        from(WIDE, left("from")),
+        from(WIDE, left("to")),
         left("SPI"),
         right("packets"),
         left("key"),
@@ -27,7 +28,9 @@ pub(crate) fn sa_keys(analysis: &Analysis, tunnel: usize, most: usize) -> Table 
             (_, KeyStatus::Verified) => Mark::None,
             _ => Mark::Alert,
         };
+        let to_a = analysis.tunnels.get(tunnel).is_some_and(|t| t.a == sa.dst);
         let mut cells = vec![
+            if to_a { "b→a" } else { "a→b" }.to_string(),
             sa.src.to_string(),
             sa.dst.to_string(),
             sa.spi.to_string(),
@@ -36,6 +39,12 @@ pub(crate) fn sa_keys(analysis: &Analysis, tunnel: usize, most: usize) -> Table 
         cells.extend(key_cells(analysis, &sa.key));
         table.push(mark, cells);
     }
+    table.notes.extend(
+        analysis
+            .tunnels
+            .get(tunnel)
+            .map(|t| format!("a = {}, b = {}.", t.a, t.b)),
+    );
     table.note_left_out(all.saturating_sub(most), "SAs", "--json of the main job");
     table
 }
@@ -99,4 +108,30 @@ fn file_name<'a>(analysis: &Analysis, source: &'a str) -> &'a str {
 /// `keys.esp_sa:3 (explicit)` → `keys.esp_sa:3`, `explicit`.
 pub(crate) fn split_source(source: &str) -> Option<(&str, &str)> {
     source.strip_suffix(')')?.rsplit_once(" (")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn folders_are_left_out_where_names_suffice() {
+        let mut document = example::seven_rekeys();
+        let file = |path: &str| KeyFile {
+            path: path.into(),
+            formats: Vec::new(),
+            esp_keys: 0,
+            ike_keys: 0,
+            problems: Vec::new(),
+        };
+        document.key_files = vec![file("/here/router.log"), file("/here/other.log")];
+        assert_eq!(file_name(&document, "/here/router.log:12"), "router.log:12");
+        document.key_files.push(file("/there/router.log"));
+        assert_eq!(file_name(&document, "/here/router.log:12"), "/here/router.log:12");
+        assert_eq!(
+            split_source("a (b).log:3 (mined)"),
+            Some(("a (b).log:3", "mined"))
+        );
+    }
 }
