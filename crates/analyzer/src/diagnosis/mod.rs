@@ -247,7 +247,7 @@ mod rate {
         let record = |k: u32| {
             let time = Timestamp(i64::from(k) * 1_000);
             let seq = (k.wrapping_mul(1_200), 1_200, 0);
-            PacketRecord::for_test(k % 3 == 0, time, u64::from(k), seq)
+            PacketRecord::for_test(k.is_multiple_of(3), time, u64::from(k), seq)
         };
         let begin = thread_nanos();
         for k in 0..packets {
