@@ -90,15 +90,12 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn start(index: usize, message: &'a [u8]) -> Self {
+    fn start(&mut self, index: usize, message: &'a [u8]) {
         let (body, rest) = message.as_chunks::<BLOCK>();
-        let mut lane = Lane {
-            job: Some(index),
-            body,
-            ..Lane::idle()
-        };
-        lane.pad(rest, message.len());
-        lane
+        self.job = Some(index);
+        self.phase = Phase::Body;
+        self.body = body;
+        self.pad(rest, message.len());
     }
 
     /// Fills the tail with the last bytes of a message of `len` bytes behind the block of its key.
@@ -106,9 +103,12 @@ impl<'a> Lane<'a> {
         self.tail_blocks = (rest.len() + PADDING).div_ceil(BLOCK);
         let bits = 8 * (BLOCK + len) as u64;
         let bytes = self.tail.as_flattened_mut();
-        bytes.fill(0);
-        for (cell, byte) in bytes.iter_mut().zip(rest.iter().chain(&[0x80])) {
-            *cell = *byte;
+        if let Some((text, padding)) = bytes.split_at_mut_checked(rest.len()) {
+            text.copy_from_slice(rest);
+            padding.fill(0);
+            if let Some(end) = padding.first_mut() {
+                *end = 0x80;
+            }
         }
         if let Some(cell) = bytes
             .get_mut(..self.tail_blocks * BLOCK)
@@ -186,7 +186,7 @@ fn turn<'a>(
         *lane = Lane::idle();
         return false;
     };
-    *lane = Lane::start(*next, job.message);
+    lane.start(*next, job.message);
     set(states, index, &job.chains.inner);
     *next += 1;
     true
