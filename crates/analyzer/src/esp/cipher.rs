@@ -5,13 +5,17 @@
 
 mod aead;
 mod decrypt;
+mod hmac_sha1;
 mod integrity;
+mod many;
+mod sha1_lanes;
 
 use super::null::NullFormat;
 use crate::algorithm::{Encryption, Integrity};
 use aead::new_aead;
 use decrypt::{Decrypt, new_decrypt};
 use integrity::{Authenticate, Parts, new_integrity};
+pub use many::{Check, verify_many};
 
 /// Bytes of SPI and sequence number before the IV (RFC 4303 §2).
 pub const HEADER_LEN: usize = 8;
@@ -287,6 +291,11 @@ impl EspCipher {
         body_len >= TRAILER_LEN && body_len.is_multiple_of(unit)
     }
 
+    /// What the ICV covers, and the ICV.
+    fn split_icv<'a>(&self, packet: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+        packet.split_at_checked(packet.len().checked_sub(self.icv_len)?)
+    }
+
     /// Cuts a packet at the transform's seams; `None` when it is too short.
     fn parts<'a>(
         &self,
@@ -294,7 +303,7 @@ impl EspCipher {
         esn_high: Option<u32>,
         implicit: &'a mut [u8; 8],
     ) -> Option<Parts<'a>> {
-        let (authenticated, icv) = packet.split_at_checked(packet.len().checked_sub(self.icv_len)?)?;
+        let (authenticated, icv) = self.split_icv(packet)?;
         let (header, rest) = authenticated.split_first_chunk::<HEADER_LEN>()?;
         let (mut iv, body) = rest.split_at_checked(self.iv_len)?;
         if self.implicit_iv {

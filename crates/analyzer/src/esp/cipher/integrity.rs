@@ -2,6 +2,7 @@
 //! (RFC 3566).
 
 use super::HEADER_LEN;
+use super::hmac_sha1::Chains;
 use crate::algorithm::Integrity;
 use aes::Aes128Enc;
 use cipher::BlockCipherEncrypt;
@@ -27,6 +28,11 @@ pub(super) struct Parts<'a> {
 pub(super) trait Authenticate: Send + Sync {
     /// Whether the ICV fits. `esn_high`: upper half of an extended sequence number.
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool;
+
+    /// The key of an HMAC-SHA1-96, for many packets at once.
+    fn sha1_chains(&self) -> Option<&Chains> {
+        None
+    }
 }
 
 /// Keys `integrity`; `None` when the key length does not fit.
@@ -37,7 +43,10 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
     match integrity {
         Integrity::None => None,
         Integrity::HmacMd5_96 => mac::<Hmac<md5::Md5>>(key),
-        Integrity::HmacSha1_96 => mac::<Hmac<sha1::Sha1>>(key),
+        Integrity::HmacSha1_96 => Some(Box::new(HmacSha1 {
+            mac: KeyedMac(Hmac::new_from_slice(key).ok()?),
+            chains: Chains::new(key)?,
+        })),
         Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key),
         Integrity::HmacSha384_192 => mac::<Hmac<sha2::Sha384>>(key),
         Integrity::HmacSha512_256 => mac::<Hmac<sha2::Sha512>>(key),
@@ -62,6 +71,22 @@ impl<M: Mac + Clone + Send + Sync> Authenticate for KeyedMac<M> {
             mac.update(&high.to_be_bytes());
         }
         mac.finalize().into_bytes().starts_with(parts.icv)
+    }
+}
+
+/// HMAC-SHA1 can also go through the lanes.
+struct HmacSha1 {
+    mac: KeyedMac<Hmac<sha1::Sha1>>,
+    chains: Chains,
+}
+
+impl Authenticate for HmacSha1 {
+    fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
+        self.mac.fits(parts, esn_high)
+    }
+
+    fn sha1_chains(&self) -> Option<&Chains> {
+        Some(&self.chains)
     }
 }
 
