@@ -371,23 +371,27 @@ impl Analyzer {
         });
     }
 
-    /// Accounts for the batch in flight and sends the full one on its way; reading goes on meanwhile.
+    /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
     fn hand_over(&mut self) {
-        self.land();
+        let before = self.in_flight.take().map(InFlight::wait);
         let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
         self.in_flight = Some(full.dispatch());
+        self.account_landed(before);
     }
 
     /// Waits for the batch in flight and accounts for it in capture order.
     fn land(&mut self) {
-        let Some(in_flight) = self.in_flight.take() else {
-            return;
-        };
-        match in_flight.wait() {
-            Some((batch, decoded)) => self.account_batch(batch, &decoded),
-            None => self.diagnostics.count("decoding_died", "analysis", None, || {
+        let landed = self.in_flight.take().map(InFlight::wait);
+        self.account_landed(landed);
+    }
+
+    fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
+        match landed {
+            Some(Some((batch, decoded))) => self.account_batch(batch, &decoded),
+            Some(None) => self.diagnostics.count("decoding_died", "analysis", None, || {
                 "a batch of packets was lost because decoding it failed; please report this".into()
             }),
+            None => {}
         }
     }
 

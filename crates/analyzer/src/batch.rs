@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 /// Packets that make a batch.
 const FULL_PACKETS: usize = 8_192;
 /// Bytes that make a batch.
-const FULL_BYTES: usize = 8 << 20;
+const FULL_BYTES: usize = 4 << 20;
 /// Packets that one task takes at a time: some 100 µs of work, far above the cost of handing it over, and enough of them
 /// to verify many at once.
 const TASK_PACKETS: usize = 256;
