@@ -1,0 +1,170 @@
+//! The names that the document uses for kinds, states and verdicts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! plain_names {
+    ($($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)* }
+        impl $name {
+            /// The name in the document.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+        }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    )*};
+}
+
+plain_names! {
+    /// Container of the capture.
+    pub enum CaptureFormat {
+        /// libpcap.
+        Pcap = "pcap",
+        /// pcapng.
+        Pcapng = "pcapng",
+    }
+    /// ESP in IP or in UDP (RFC 3948).
+    pub enum Encapsulation {
+        /// IP protocol 50.
+        Esp = "esp",
+        /// UDP, usually port 4500.
+        Udp = "udp",
+    }
+    /// How far a key is trusted.
+    pub enum KeyStatus {
+        /// The ICV of packets fits (for IKE: messages decrypt to a valid payload chain).
+        Verified = "verified",
+        /// Given, but nothing to check it against, or it does not fit.
+        Unverified = "unverified",
+        /// Computed from phase 1, no packet to check it against.
+        Derived = "derived",
+        /// Only the first eight bytes are known.
+        Prefix8 = "prefix8",
+        /// The log hides it.
+        Masked = "masked",
+        /// The log cut it off.
+        Truncated = "truncated",
+        /// Two different keys for one SA.
+        Conflict = "conflict",
+        /// None.
+        Missing = "missing",
+    }
+    /// Kinds of IKE exchange.
+    pub enum ExchangeKind {
+        /// IKEv1 Main Mode (RFC 2409 §5).
+        MainMode = "main_mode",
+        /// IKEv1 Aggressive Mode.
+        AggressiveMode = "aggressive_mode",
+        /// IKEv1 Quick Mode (RFC 2409 §5.5).
+        QuickMode = "quick_mode",
+        /// Informational, both versions.
+        Informational = "informational",
+        /// IKEv1 Transaction (mode config, XAUTH).
+        Transaction = "transaction",
+        /// IKEv2 IKE_SA_INIT (RFC 7296 §1.2).
+        IkeSaInit = "ike_sa_init",
+        /// IKEv2 IKE_AUTH.
+        IkeAuth = "ike_auth",
+        /// IKEv2 CREATE_CHILD_SA (RFC 7296 §1.3).
+        CreateChildSa = "create_child_sa",
+        /// Any other exchange type: counted, not decoded.
+        Other = "other",
+    }
+    /// IPsec mode.
+    pub enum Mode {
+        /// Transport mode.
+        Transport = "transport",
+        /// Tunnel mode.
+        Tunnel = "tunnel",
+    }
+    /// How a rekey was recognised.
+    pub enum RekeyEvidence {
+        /// A Quick Mode.
+        QuickMode = "quick_mode",
+        /// A CREATE_CHILD_SA.
+        CreateChildSa = "create_child_sa",
+        /// Only one SPI taking over from another.
+        SpiSuccession = "spi_succession",
+    }
+    /// Why a rekey happened.
+    pub enum TriggerKind {
+        /// The kilobyte lifetime.
+        Volume = "volume",
+        /// The lifetime in seconds.
+        Time = "time",
+        /// A packet or sequence number limit.
+        Packets = "packets",
+        /// A new phase 1.
+        Reauthentication = "reauthentication",
+        /// Both sides at once.
+        Collision = "collision",
+        /// The capture cannot tell.
+        Unknown = "unknown",
+    }
+    /// Direction in a tunnel.
+    pub enum Direction {
+        /// From the IKE initiator.
+        AToB = "a_to_b",
+        /// To the IKE initiator.
+        BToA = "b_to_a",
+    }
+    /// The verdict.
+    pub enum Verdict {
+        /// Rekeys cost throughput.
+        Shown = "shown",
+        /// Not shown in the mean, but single rekeys hurt.
+        Some = "some",
+        /// No effect of interest.
+        Bounded = "bounded",
+        /// The capture cannot tell.
+        Inconclusive = "inconclusive",
+        /// There is no rekey.
+        NoRekeys = "no_rekeys",
+        /// There is nothing to measure.
+        NoTraffic = "no_traffic",
+    }
+    /// What the rates count.
+    pub enum Counted {
+        /// New inner transport bytes.
+        InnerNewBytes = "inner_new_bytes",
+        /// ESP payload, because keys are missing.
+        OuterBytes = "outer_bytes",
+    }
+    /// How sure a cause is.
+    pub enum Confidence {
+        /// The packets show it.
+        High = "high",
+        /// The packets fit it well.
+        Medium = "medium",
+        /// The packets do not contradict it.
+        Low = "low",
+    }
+    /// How bad a finding is.
+    pub enum Severity {
+        /// Good to know.
+        Info = "info",
+        /// Should be changed.
+        Warning = "warning",
+    }
+}
+
+impl Direction {
+    /// The opposite direction.
+    #[must_use]
+    pub fn reverse(self) -> Direction {
+        match self {
+            Direction::AToB => Direction::BToA,
+            Direction::BToA => Direction::AToB,
+        }
+    }
+
+    /// Both, in the order of the document.
+    pub const BOTH: [Direction; 2] = [Direction::AToB, Direction::BToA];
+}

@@ -1,0 +1,184 @@
+//! The measured part of the document: verdicts, mean rekey, projection, findings, overhead, series.
+
+use super::{Counted, Direction, Severity, Verdict};
+use crate::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+plain_data! {
+    /// The verdict on one tunnel and direction.
+    pub struct Impact {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// The verdict.
+        pub verdict: Verdict,
+        /// The verdict in words, with its numbers.
+        pub sentence: String,
+        /// What the rates count: inner new bytes, or ESP payload where keys are missing.
+        pub counted: Counted,
+        /// Rekeys in the capture.
+        pub rekeys: usize,
+        /// Those within the transfer.
+        pub rekeys_used: usize,
+        /// Indexes (in `rekeys`) of those that hurt.
+        pub rekeys_hurt: Vec<usize>,
+        /// Mean rate of the transfer, bit/s.
+        pub observed_bps: Option<f64>,
+        /// Rate without the stalls, bit/s.
+        pub counterfactual_bps: Option<f64>,
+        /// The rate it is compared with, bit/s.
+        pub reference_bps: Option<f64>,
+        /// Effect of interest: stalls below this do not matter.
+        pub interest_ms: Option<f64>,
+        /// Equivalent stall per rekey with its 95 % interval.
+        pub stall_ms: Option<Interval>,
+        /// The stall did not end within the largest window: it is "at least" this.
+        pub at_least: bool,
+        /// W at which the stall is sized, seconds.
+        pub decision_window_s: Option<f64>,
+        /// Share of the run within the affected intervals at that W.
+        pub affected_share: Option<f64>,
+        /// Mean stall of clean placebos that was subtracted; `null` where it could not be measured.
+        pub bias_ms: Option<f64>,
+        /// Placebo p, corrected over W; `null` where placebos have no null.
+        pub p: Option<f64>,
+        /// Minimum detectable stall at 80 % power.
+        pub mde_ms: Option<f64>,
+        /// Share of the gap to the reference rate that the stalls explain.
+        pub explained_share: Option<Estimate>,
+        /// How much rekeys must waste to explain the rates, in words with numbers.
+        pub arithmetic_bound: String,
+        /// Reruns with other choices.
+        pub sensitivity: Vec<Sensitivity>,
+        /// Seed of the placebo draws.
+        pub seed: u64,
+    }
+    /// Mean with its interval.
+    pub struct Interval {
+        /// Mean.
+        pub mean: f64,
+        /// Lower end.
+        pub low: f64,
+        /// Upper end.
+        pub high: f64,
+    }
+    /// Estimate with its interval.
+    pub struct Estimate {
+        /// Best value.
+        pub estimate: f64,
+        /// Lower end.
+        pub low: f64,
+        /// Upper end.
+        pub high: f64,
+    }
+    /// A rerun of the verdict with one choice changed.
+    pub struct Sensitivity {
+        /// What was changed.
+        pub change: String,
+        /// Verdict then.
+        pub verdict: Verdict,
+        /// Mean stall then.
+        pub stall_ms: Option<f64>,
+        /// Placebo p then.
+        pub p: Option<f64>,
+        /// Whether it disagrees with the main run.
+        pub disagrees: bool,
+    }
+    /// Superposed rekeys.
+    pub struct MeanRekey {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// Time from the switch.
+        pub offset_ms: Vec<f64>,
+        /// Mean rate at that offset.
+        pub rate_bps: Vec<f64>,
+        /// 2.5 % quantile of the placebo means.
+        pub placebo_low_bps: Vec<f64>,
+        /// 97.5 % quantile of the placebo means.
+        pub placebo_high_bps: Vec<f64>,
+    }
+    /// Rate to expect at another kilobyte lifetime.
+    pub struct Projection {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// The lifetime.
+        pub lifetime_kilobytes: u64,
+        /// The rate.
+        pub expected_bps: Estimate,
+    }
+    /// Something that no rekey caused.
+    pub struct Finding {
+        /// Identifier.
+        pub id: String,
+        /// How bad.
+        pub severity: Severity,
+        /// In words.
+        pub sentence: String,
+        /// Frames that show it (bounded).
+        pub evidence_frames: Vec<u64>,
+        /// For Wireshark.
+        pub display_filter: String,
+    }
+    /// What a cipher suite costs on the wire.
+    pub struct Overhead {
+        /// For example `AES-CBC-128/HMAC-SHA1-96`.
+        pub suite: String,
+        /// Packets.
+        pub packets: u64,
+        /// Sum of IP total lengths.
+        pub outer_bytes: u64,
+        /// Decrypted payload.
+        pub inner_bytes: u64,
+        /// inner over outer.
+        pub efficiency: f64,
+        /// IV bytes.
+        pub iv: u64,
+        /// Padding and trailer bytes.
+        pub padding: u64,
+        /// ICV bytes.
+        pub icv: u64,
+        /// Largest decrypted payload seen.
+        pub largest_inner_packet: u64,
+    }
+    /// Throughput over time.
+    pub struct Series {
+        /// Bin width; coarsened so that no series exceeds 20,000 bins.
+        pub bin_ms: f64,
+        /// Per tunnel and direction.
+        pub tunnels: Vec<TunnelSeries>,
+        /// The 10 ms windows around rekeys, kept where `bin_ms` is coarser.
+        pub around_rekeys: Vec<RekeySeries>,
+    }
+    /// One tunnel and direction over time.
+    pub struct TunnelSeries {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// Start of the first bin.
+        pub start: Timestamp,
+        /// New inner bytes per bin (ESP payload where the key is missing).
+        pub inner_new_bytes: Vec<u64>,
+        /// IP bytes per bin.
+        pub outer_bytes: Vec<u64>,
+    }
+    /// Throughput around one rekey at 10 ms.
+    pub struct RekeySeries {
+        /// Index in `rekeys`.
+        pub rekey: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// Start of the first bin.
+        pub start: Timestamp,
+        /// Bin width.
+        pub bin_ms: f64,
+        /// New inner bytes per bin.
+        pub inner_new_bytes: Vec<u64>,
+    }
+}

@@ -1,0 +1,140 @@
+//! What becomes of decoded packets: counters, ICV results, generations, throughput, evidence. In capture order.
+
+use super::Analyzer;
+use crate::batch::{Batch, Decoded, InFlight, Pending, decode_one};
+use crate::diagnosis::PacketRecord;
+use crate::esp::cipher::Icv;
+use crate::sa::database::SaIndex;
+use crate::sa::prove::Specimen;
+use crate::sa::sequence::Arrival;
+
+impl Analyzer {
+    /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
+    pub(super) fn hand_over(&mut self) {
+        let before = self.in_flight.take().map(InFlight::wait);
+        let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+        self.in_flight = Some(full.dispatch());
+        self.account_landed(before);
+    }
+
+    /// Waits for the batch in flight and accounts for it in capture order.
+    pub(super) fn land(&mut self) {
+        let landed = self.in_flight.take().map(InFlight::wait);
+        self.account_landed(landed);
+    }
+
+    fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
+        match landed {
+            Some(Some((batch, decoded))) => self.account_batch(batch, &decoded),
+            Some(None) => self.diagnostics.count("decoding_died", "analysis", None, || {
+                "a batch of packets was lost because decoding it failed; please report this".into()
+            }),
+            None => {}
+        }
+    }
+
+    /// Decodes everything that waits and accounts for it in capture order.
+    pub(super) fn flush(&mut self) {
+        self.land();
+        if !self.batch.is_empty() {
+            let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+            let decoded = batch.decode();
+            self.account_batch(batch, &decoded);
+        }
+    }
+
+    fn account_batch(&mut self, mut batch: Batch, decoded: &[Decoded]) {
+        for (pending, decoded) in batch.packets().iter().zip(decoded) {
+            self.account(pending, *decoded, batch.bytes(pending));
+        }
+        batch.clear();
+        self.spare = batch;
+    }
+
+    fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
+        let fingerprint = decoded.fingerprint;
+        let (sa, decoded) = self.after_reuse(pending, decoded, packet);
+        let association = self.sas.get_mut(sa);
+        association.count_icv(decoded.icv);
+        let arrival = association
+            .sequence
+            .observe(u64::from(pending.sequence), fingerprint);
+        let seen = (pending.time, pending.frame);
+        association.first.get_or_insert(seen);
+        association.last = Some(seen);
+        let c = &mut association.counters;
+        c.packets += 1;
+        c.outer_bytes += u64::from(pending.outer_bytes);
+        c.esp_bytes += u64::from(pending.esp_bytes);
+        if let Some(opened) = decoded.opened {
+            c.opened += 1;
+            c.inner_bytes += u64::from(opened.payload_len);
+            c.padding_bytes += u64::from(opened.pad_len) + 2;
+            c.largest_inner = c.largest_inner.max(u64::from(opened.payload_len));
+            if association.mode.is_none() {
+                association.mode = Some(mode_of(opened.next_header));
+            }
+        } else if decoded.icv == Icv::Verified {
+            self.diagnostics.count("not_opened", "ESP", Some(pending.frame), || {
+                "packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong".into()
+            });
+        }
+        if arrival == Arrival::CaptureDuplicate {
+            self.totals.capture_duplicates += 1;
+            return;
+        }
+        self.measure(sa, pending, &decoded, arrival);
+    }
+
+    /// An SPI that is used again under another key starts a new generation.
+    fn after_reuse(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) -> (SaIndex, Decoded) {
+        let mut sa = pending.sa;
+        while let Some(&newer) = self.superseded.get(&sa) {
+            sa = newer;
+        }
+        if decoded.icv != Icv::Failed || !pending.proven {
+            return (sa, decoded);
+        }
+        let specimen = Specimen {
+            packet,
+            whole: !pending.cut,
+        };
+        if sa == pending.sa {
+            match self.sas.prove_successor(sa, specimen) {
+                Some(newer) => {
+                    self.superseded.insert(sa, newer);
+                    sa = newer;
+                }
+                None => return (sa, decoded),
+            }
+        }
+        let cipher = self.sas.associations()[sa].key.as_ref().map(|k| k.cipher.clone());
+        match cipher {
+            Some(cipher) => (sa, decode_one(&cipher, pending, packet, &mut Vec::new())),
+            None => (sa, decoded),
+        }
+    }
+
+    fn measure(&mut self, sa: SaIndex, pending: &Pending, decoded: &Decoded, arrival: Arrival) {
+        let association = &self.sas.associations()[sa];
+        let (tunnel, direction) = (association.tunnel, association.direction);
+        let (split, connection) = match decoded.opened {
+            Some(_) => self.flows.observe_connection(tunnel, direction, &decoded.inner),
+            None => Default::default(),
+        };
+        self.meters
+            .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
+        let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
+        let begins = association.counters.packets == 1;
+        if self.diagnosis.packet(record, begins) {
+            self.close_windows(Some(pending.time));
+        }
+    }
+}
+
+fn mode_of(next_header: u8) -> crate::analysis::Mode {
+    match next_header {
+        4 | 41 => crate::analysis::Mode::Tunnel,
+        _ => crate::analysis::Mode::Transport,
+    }
+}
