@@ -187,6 +187,10 @@ fn what_cannot_be_analysed_ends_in_one_sentence() {
     );
     assert_fails(&[], 2, "Usage");
     assert_fails(&[text(&sample()), "--verify", "some"], 2, "expected all");
+    assert_fails(&[text(&sample()), "--json", "-", "--html", "-"], 2, "only one of");
+    assert_fails(&[text(&sample()), "--csv", "-"], 2, "expected a folder");
+    let once = run(&[text(&path("nowhere.pcap"))]).stderr;
+    assert_eq!(once.matches("os error").count(), 1, "{once}");
 }
 
 #[test]
@@ -297,4 +301,101 @@ fn a_closed_pipe_is_no_error() {
     let out = child.wait_with_output().unwrap();
     assert!(out.status.success());
     assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
+}
+
+#[test]
+fn an_input_is_never_overwritten() {
+    let folder = TempDir::new().unwrap();
+    let capture = alone(&folder, usize::MAX);
+    let before = std::fs::metadata(&capture).unwrap().len();
+    assert_fails(&[text(&capture), "--html", text(&capture)], 1, "would be lost");
+    let keys = folder.path().join("alone.esp_sa");
+    std::fs::write(&keys, "# none\n").unwrap();
+    assert_fails(&[text(&capture), "--json", text(&keys)], 1, "would be lost");
+    assert_eq!(std::fs::metadata(&capture).unwrap().len(), before);
+}
+
+#[test]
+fn keys_of_another_run_are_told_apart_from_no_keys() {
+    let folder = TempDir::new().unwrap();
+    let capture = alone(&folder, usize::MAX);
+    let keys = repository().join("samples/l2tp_time_down.esp_sa");
+    let out = run(&[text(&capture), "--keys", text(&keys), "--json", "-"]);
+    assert!(out.stderr.contains("of another run"), "{}", out.stderr);
+}
+
+/// The ICV does not depend on the encryption key: a wrong one has to show by what it decrypts to.
+#[test]
+fn a_wrong_encryption_key_behind_a_good_icv_is_not_used() {
+    let folder = TempDir::new().unwrap();
+    let keys = folder.path().join("wrong.esp_sa");
+    let right = std::fs::read_to_string(repository().join("samples/l2tp_pfs4096_down.esp_sa")).unwrap();
+    let turn = |row: &str| {
+        let mut cells: Vec<String> = row.split(',').map(String::from).collect();
+        let last = cells[5].len() - 2;
+        let digit = if cells[5].as_bytes()[last] == b'0' {
+            "1"
+        } else {
+            "0"
+        };
+        cells[5].replace_range(last..=last, digit);
+        cells.join(",")
+    };
+    let wrong = right.lines().map(turn).collect::<Vec<_>>().join("\n") + "\n";
+    let capture = lab_of_sample("l2tp_pfs4096_down").capture;
+    std::fs::write(&keys, &wrong).unwrap();
+    let d = document(&run(&[text(&capture), "--keys", text(&keys), "--json", "-"]).stdout);
+    let sas = d["security_associations"].as_array().unwrap();
+    assert!(
+        sas.iter()
+            .all(|sa| sa["key"]["status"] != "verified" && sa["inner_bytes"].is_null()),
+        "{sas:?}"
+    );
+    std::fs::write(&keys, wrong + &right).unwrap();
+    let d = document(&run(&[text(&capture), "--keys", text(&keys), "--json", "-"]).stdout);
+    let sas = d["security_associations"].as_array().unwrap();
+    assert!(
+        sas.iter().all(|sa| sa["key"]["status"] == "verified"),
+        "the right key is found behind the wrong one"
+    );
+}
+
+/// A mirror port shows every packet twice: the volumes are those of the wire.
+#[test]
+fn packets_seen_twice_count_once() {
+    let folder = TempDir::new().unwrap();
+    let bytes = std::fs::read(sample()).unwrap();
+    let mut twice = bytes[..24].to_vec();
+    let mut at = 24;
+    while at + 16 <= bytes.len() {
+        let len = u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
+        let record = &bytes[at..at + 16 + len];
+        twice.extend_from_slice(record);
+        twice.extend_from_slice(record);
+        at += 16 + len;
+    }
+    let path = folder.path().join("twice.pcap");
+    std::fs::write(&path, twice).unwrap();
+    let keys = repository().join("samples/l2tp_kb_modp1024_down.keylog");
+    let once = document(&run(&[text(&sample()), "--keys", text(&keys), "--json", "-"]).stdout);
+    let doubled = document(&run(&[text(&path), "--keys", text(&keys), "--json", "-"]).stdout);
+    assert_eq!(doubled["capture"]["duplicates"], 20_209);
+    for field in ["packets", "esp_bytes", "inner_bytes", "icv"] {
+        for (a, b) in once["security_associations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(doubled["security_associations"].as_array().unwrap())
+        {
+            assert_eq!(a[field], b[field], "{field}");
+        }
+    }
+    for (a, b) in once["rekeys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(doubled["rekeys"].as_array().unwrap())
+    {
+        assert_eq!(a["trigger"], b["trigger"]);
+    }
 }

@@ -77,7 +77,9 @@ fn with_pfs_phase_1_alone_says_why_it_cannot() {
             .exchanges
             .iter()
             .filter(|e| e.kind == ExchangeKind::QuickMode);
-        assert!(quick.clone().count() == 6 && quick.clone().all(|e| e.decrypted && e.key_exchange));
+        assert!(
+            quick.clone().count() == 6 && quick.clone().all(|e| e.decrypted && e.key_exchange == Some(true))
+        );
         let why = why_not_derived(&analysis).join("\n");
         assert!(
             why.starts_with("12 of these SAs were negotiated with perfect forward secrecy"),

@@ -71,7 +71,7 @@ end)
 local known = 0
 for _, one in ipairs(order) do
   local direction = one.capture.src .. ">" .. one.capture.dst
-  expected[direction] = (expected[direction] or 0) + 1
+  expected[direction] = (expected[direction] or -1) + 1
   known = known + 1
   local head, tail = first[one.spi], last[one.spi]
   check.truth(head and tail, "SA " .. one.spi .. " is seen")

@@ -154,7 +154,8 @@ end
 -- Lines of at most 78 characters: Wireshark's text windows are no wider.
 local LEGEND = [[
 Times count from the capture's first packet. kB and age are those of the
-expiring SA (its busier direction) when the exchange began. Gap: last packet on
+expiring SA (its busier direction) when the exchange began; kB counts ESP bytes,
+about 4 % more than the decrypted payload that most peers count. Gap: last packet on
 the old SPI to first packet on the new one. Frames: exchange, then first packet
 on the new SPI. Where there are two directions the busier one comes first.
 ]]
@@ -223,8 +224,8 @@ function report.summary(state)
   local generations, packets = 0, 0
   for _, one in ipairs(state.sas) do
     packets = packets + one.packets
-    if one.generation > generations then
-      generations = one.generation
+    if one.generation + 1 > generations then
+      generations = one.generation + 1
     end
   end
   local text = string.format("%d ESP packets, %d SAs, %d generations, %d rekeys", packets, #state.sas, generations,

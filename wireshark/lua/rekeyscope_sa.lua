@@ -4,7 +4,7 @@
 --
 --   tunnel      two peers (with their UDP ports behind NAT)
 --   direction   one way through a tunnel; its lineages are the CHILD_SAs that live side by side
---   SA          one SPI towards one destination; generation 1 is the first of its lineage
+--   SA          one SPI towards one destination; generation 0 is the first of its lineage
 --   rekey       an exchange (IKEv1 Quick Mode, IKEv2 CREATE_CHILD_SA) and the new SPIs that follow it; SPIs alone when
 --               the capture holds no IKE
 --
@@ -162,7 +162,7 @@ end
 local function start_lineage(direction, new)
   local lineage = { number = #direction.lineages + 1, current = new }
   direction.lineages[lineage.number] = lineage
-  new.lineage, new.generation = lineage, 1
+  new.lineage, new.generation = lineage, 0
 end
 
 local function succeed(state, new, lineage, frame, us)

@@ -175,9 +175,9 @@ plain_data! {
         /// Whether its payloads could be read.
         pub decrypted: bool,
         /// Whether it made a Diffie–Hellman secret of its own (perfect forward secrecy); only known where its payloads
-        /// could be read.
-        #[serde(default)]
-        pub key_exchange: bool,
+        /// A readable message carries a key exchange: perfect forward secrecy, in an exchange that makes IPsec SAs; `null`
+        /// where no message could be read.
+        pub key_exchange: Option<bool>,
         /// What was negotiated, where it could be read and IKEv1 negotiates it.
         pub lifetime: Option<Lifetime>,
         /// ESP SPIs that it names, in order.

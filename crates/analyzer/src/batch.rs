@@ -5,6 +5,7 @@ use crate::esp::cipher::{Check, EspCipher, Icv, OpenError, Opened, verify_many};
 use crate::esp::inner::{self, Inner};
 use crate::framing::UdpPorts;
 use crate::sa::database::SaIndex;
+use crate::sa::prove;
 use crate::time::Timestamp;
 use rayon::prelude::*;
 use std::net::IpAddr;
@@ -258,7 +259,8 @@ fn open_one(
         return decoded;
     }
     let trusted = match decoded.icv {
-        Icv::Verified => true,
+        // Until the key is proven, the packet has to decrypt to something too.
+        Icv::Verified => pending.proven || prove::decrypts(cipher, packet),
         Icv::Failed => false,
         // Skipped by request under a proven key, or a transform without ICV (then the padding has to make sense).
         Icv::Unchecked => true,

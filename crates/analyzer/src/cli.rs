@@ -3,6 +3,8 @@
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use rekeyscope::analyzer::{Options, Verify};
+use rekeyscope::error::Error;
+use rekeyscope::keylog;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +16,7 @@ Examples:
   rekeyscope trace.pcapng --json - | jq '.impact[0]'
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
   rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
-  rekeyscope keys trace.pcapng --export wireshark ~/.config/wireshark
+  rekeyscope keys trace.pcapng --export wireshark DIR
   rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
 
 Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
@@ -61,7 +63,18 @@ pub(crate) enum Job {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Job {
-        Self::job(&Self::command().get_matches()).unwrap_or_else(|error| error.exit())
+        let job = Self::job(&Self::command().get_matches()).unwrap_or_else(|error| error.exit());
+        let stdout = |path: &Option<PathBuf>| path.as_ref().is_some_and(|p| p.as_os_str() == "-");
+        if let Job::Analyze(a) = &job
+            && stdout(&a.json)
+            && stdout(&a.html)
+        {
+            misused(
+                ErrorKind::ArgumentConflict,
+                "only one of --json and --html can go to standard output",
+            );
+        }
+        job
     }
 
     fn job(matches: &ArgMatches) -> Result<Job, clap::Error> {
@@ -107,6 +120,30 @@ impl Input {
     /// True when the capture comes from standard input.
     pub(crate) fn reads_stdin(&self) -> bool {
         self.capture.as_os_str() == "-"
+    }
+
+    /// Makes sure that an output does not take the place of the capture or of a key file.
+    pub(crate) fn spare(&self, output: &Path) -> Result<(), Error> {
+        let Ok(place) = output.canonicalize() else {
+            return Ok(());
+        };
+        let found = if self.keys.is_empty() {
+            keylog::find_beside(&self.capture)
+        } else {
+            Vec::new()
+        };
+        let mut inputs = std::iter::once(&self.capture)
+            .chain(&self.keys)
+            .chain(&self.psk_file)
+            .chain(&found);
+        if place.is_file() && inputs.any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
+            let source = std::io::Error::other("it is the capture or a key file, which would be lost");
+            return Err(Error::Output {
+                path: output.into(),
+                source,
+            });
+        }
+        Ok(())
     }
 }
 
@@ -184,7 +221,7 @@ pub(crate) struct Arguments {
     pub(crate) json: Option<PathBuf>,
 
     /// Write tables of SAs, rekeys and series as CSV files into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
     pub(crate) csv: Option<PathBuf>,
 
     /// Rate that the tunnel should reach: how much of the difference do the rekeys explain?
@@ -214,6 +251,14 @@ impl Arguments {
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             ..Options::default()
         }
+    }
+}
+
+fn folder(text: &str) -> Result<PathBuf, String> {
+    if text == "-" {
+        Err("expected a folder: the tables are several files".into())
+    } else {
+        Ok(text.into())
     }
 }
 

@@ -203,7 +203,7 @@ fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
             retransmissions: e.retransmissions,
             frames: e.records.iter().map(|r| r.frame).take(MOST_FRAMES).collect(),
             decrypted: e.decrypted,
-            key_exchange: e.key_exchange,
+            key_exchange: e.decrypted.then_some(e.key_exchange),
             lifetime: e.lifetime.clone(),
             spis: e.children.iter().map(|c| c.spi).collect(),
             deletes: e.deletes.iter().map(|d| d.spi).collect(),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The capture cannot be opened or read at all.
-    #[error("cannot read the capture {}: {source}", path.display())]
+    #[error("cannot read the capture {}: {source}; check its name, and that you may read it", path.display())]
     Capture {
         /// As given by the user.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum Error {
         found: String,
     },
     /// A key file cannot be read.
-    #[error("cannot read the key file {}: {source}", path.display())]
+    #[error("cannot read the key file {}: {source}; check its name, and that you may read it", path.display())]
     KeyFile {
         /// As given by the user, or as found beside the capture.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// An output cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {source}; choose a place that exists and that you may write to", path.display())]
     Output {
         /// As given by the user.
         path: PathBuf,

@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
     output::to_stdout(text.as_bytes())?;
     if !arguments.input.quiet {
         told.iter().for_each(|sentence| output::complain(sentence));
+        read::warn_of_others(&arguments.input, &analysis);
     }
     Ok(())
 }
@@ -95,11 +96,34 @@ fn write_wireshark(folder: &Path, places: Vec<Reserved>, ring: &KeyRing) -> Resu
         folder.display()
     )];
     for ((name, text), place) in made.files().into_iter().zip(places) {
+        if text.is_empty() && std::fs::metadata(folder.join(name)).is_ok_and(|m| m.len() > 0) {
+            told.push(format!(
+                "{name} was left as it is: there is nothing to put into it"
+            ));
+            continue;
+        }
         told.extend(keep_former(&folder.join(name), text)?);
         place.write(text.expose())?;
     }
     told.extend(made.notes);
     Ok(told)
+}
+
+/// `NAME.before`, or `NAME.before.2`, `.3`, …: what an earlier export kept is never overwritten.
+fn free_name(path: &Path) -> PathBuf {
+    let numbered = |n: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(if n == 1 {
+            ".before".to_owned()
+        } else {
+            format!(".before.{n}")
+        });
+        PathBuf::from(name)
+    };
+    (1..)
+        .map(numbered)
+        .find(|name| !name.exists())
+        .unwrap_or_else(|| numbered(1))
 }
 
 /// A table of the user's own, with other rows, stays beside the new one.
@@ -110,9 +134,7 @@ fn keep_former(path: &Path, new: &SecretBytes) -> Result<Option<String>, Error> 
     if former.is_empty() || former == *new {
         return Ok(None);
     }
-    let mut name = path.as_os_str().to_owned();
-    name.push(".before");
-    let kept = PathBuf::from(name);
+    let kept = free_name(path);
     Reserved::secret(&kept)?.write(former.expose())?;
     Ok(Some(format!(
         "{} had other rows: they are kept in {}",

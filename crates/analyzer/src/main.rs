@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         Ok(status) => status,
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain(&format!("{error:#}"));
+            output::complain(&error.to_string());
             ExitCode::FAILURE
         }
     }

@@ -9,7 +9,24 @@ use std::path::{Path, PathBuf};
 
 /// A sentence for the person, on standard error.
 pub(crate) fn complain(sentence: &str) {
-    let _ = writeln!(io::stderr(), "rekeyscope: {sentence}");
+    let _ = writeln!(io::stderr(), "rekeyscope: {}", harmless(sentence));
+}
+
+/// File names may hold anything: control and bidirectional characters are shown, not obeyed.
+fn harmless(text: &str) -> String {
+    let shown = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars()
+        .map(|c| {
+            if shown(c) {
+                c.escape_unicode().to_string()
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
 }
 
 /// Writes to standard output.

@@ -48,15 +48,18 @@ fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>), Error> {
         .map(|f| keylog::read_pre_shared_key(f))
         .collect();
     let psks = psks?;
-    if !input.quiet {
-        warn_of_others(files.iter().chain(&input.psk_file));
-    }
     Ok((keys, psks))
 }
 
-/// One sentence for all key files that other users of the machine can read.
-fn warn_of_others<'a>(files: impl Iterator<Item = &'a PathBuf>) {
-    let open: Vec<String> = files
+/// One sentence for all files with keys in them that other users of the machine can read.
+pub(crate) fn warn_of_others(input: &Input, analysis: &Analysis) {
+    let with_keys = analysis
+        .key_files
+        .iter()
+        .filter(|f| f.esp_keys + f.ike_keys > 0)
+        .map(|f| PathBuf::from(&f.path));
+    let open: Vec<String> = with_keys
+        .chain(input.psk_file.clone())
         .filter(|file| others_have_access(file))
         .map(|file| file.display().to_string())
         .collect();

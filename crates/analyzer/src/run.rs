@@ -16,10 +16,12 @@ const PIPED_WIDTH: usize = 80;
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outputs = Outputs::reserve(arguments)?;
     let (analysis, _) = read::analyze(&arguments.input, arguments.options())?;
+    outputs.write(&analysis)?;
     if !arguments.input.quiet {
         notes(&analysis).iter().for_each(|note| output::complain(note));
+        read::warn_of_others(&arguments.input, &analysis);
     }
-    outputs.write(&analysis)
+    Ok(())
 }
 
 /// What a person should know besides the report.
@@ -61,14 +63,24 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         .count();
     if missing > misfits {
         notes.push(format!(
-            "no key for {} of {} SAs: give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
+            "no key for {} of {} SAs: {}give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
              'syslog debug on' and 'ipsec ike log <gateway> key-info'); until then their rates are outer bytes",
             missing - misfits,
-            used.len()
+            used.len(),
+            if strangers(analysis) { "the key files are of another run (they name none of these SPIs); " } else { "" },
         ));
         notes.extend(report::keys::why_not_derived(analysis));
     }
     notes
+}
+
+/// The key files hold ESP keys, and none for an SA of this capture.
+fn strangers(analysis: &Analysis) -> bool {
+    analysis.key_files.iter().any(|f| f.esp_keys > 0)
+        && analysis
+            .security_associations
+            .iter()
+            .all(|sa| sa.key.status == KeyStatus::Missing)
 }
 
 /// Where the results go.
@@ -104,6 +116,11 @@ impl Target {
 impl Outputs {
     fn reserve(arguments: &Arguments) -> Result<Self, Error> {
         let target = |path: &Option<PathBuf>| path.as_deref().map(Target::new).transpose();
+        let files = [&arguments.json, &arguments.html];
+        files
+            .into_iter()
+            .flatten()
+            .try_for_each(|path| arguments.input.spare(path))?;
         let (json, html) = (target(&arguments.json)?, target(&arguments.html)?);
         if let Some(dir) = &arguments.csv {
             std::fs::create_dir_all(dir).map_err(|source| Error::Output {

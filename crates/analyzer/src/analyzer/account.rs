@@ -5,7 +5,7 @@ use crate::batch::{Batch, Decoded, InFlight, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
 use crate::esp::cipher::Icv;
 use crate::sa::database::SaIndex;
-use crate::sa::prove::Specimen;
+use crate::sa::prove::{MOST_CHANCES, Specimen};
 use crate::sa::sequence::Arrival;
 
 impl Analyzer {
@@ -53,12 +53,20 @@ impl Analyzer {
 
     fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
         let fingerprint = decoded.fingerprint;
-        let (sa, decoded) = self.after_reuse(pending, decoded, packet);
+        let (sa, mut decoded) = self.after_reuse(pending, decoded, packet);
         let association = self.sas.get_mut(sa);
-        association.count_icv(decoded.icv);
+        if !association.proven && association.icv.verified >= MOST_CHANCES {
+            decoded.opened = None;
+        }
         let arrival = association
             .sequence
             .observe(u64::from(pending.sequence), fingerprint);
+        if arrival == Arrival::CaptureDuplicate {
+            // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
+            self.totals.capture_duplicates += 1;
+            return;
+        }
+        association.count_icv(decoded.icv, decoded.opened.is_some());
         let seen = (pending.time, pending.frame);
         association.first.get_or_insert(seen);
         association.last = Some(seen);
@@ -78,10 +86,6 @@ impl Analyzer {
             self.diagnostics.count("not_opened", "ESP", Some(pending.frame), || {
                 "packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong".into()
             });
-        }
-        if arrival == Arrival::CaptureDuplicate {
-            self.totals.capture_duplicates += 1;
-            return;
         }
         self.measure(sa, pending, &decoded, arrival);
     }

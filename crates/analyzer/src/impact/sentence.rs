@@ -141,7 +141,7 @@ impl View<'_> {
         let (hurt, one) = (self.hurt_list(), self.e.hurt_indexes().len() == 1);
         let silence = format!(
             "{hurt} of {} stall{} the {} (longest silence {})",
-            self.e.used_count(),
+            self.settings.rekeys_total,
             if one { "s" } else { "" },
             self.direction(),
             seconds(self.longest_hurt_gap_s()),

@@ -320,7 +320,7 @@ fn exchange(shape: &Shape, tunnel: usize, k: usize, index: usize, initiator: IpA
             (start * 1240.0) as u64 + 41,
         ],
         decrypted: shape.keys,
-        key_exchange: false,
+        key_exchange: Some(false),
         lifetime: shape.keys.then_some(Lifetime {
             seconds: Some(3600),
             kilobytes: Some(2400),

@@ -137,7 +137,7 @@ pub fn why_not_derived(analysis: &Analysis) -> Vec<String> {
     let without = analysis.security_associations.iter().filter(underivable);
     let (mut secret, mut plain) = (0_u64, 0_u64);
     for exchange in without.filter_map(|sa| exchanges.get(&(sa.tunnel, sa.spi))) {
-        if exchange.key_exchange {
+        if exchange.key_exchange == Some(true) {
             secret += 1;
         } else {
             plain += 1;
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(why_not_derived(&document), [] as [String; 0]);
         let spis: Vec<Spi> = document.security_associations.iter().map(|sa| sa.spi).collect();
         let exchange = &mut document.exchanges[0];
-        (exchange.decrypted, exchange.key_exchange) = (true, true);
+        (exchange.decrypted, exchange.key_exchange) = (true, Some(true));
         exchange.spis = spis[..2].to_vec();
         let effort = MiningEffort {
             trials: 1234,
@@ -208,7 +208,7 @@ mod tests {
         ] {
             assert!(text.contains(needed), "{needed} in {text}");
         }
-        document.exchanges[0].key_exchange = false;
+        document.exchanges[0].key_exchange = Some(false);
         assert!(why_not_derived(&document)[0].contains("SKEYID_d"));
     }
 

@@ -181,7 +181,7 @@ impl Found<'_> {
 pub(crate) fn counted(c: Counted) -> &'static str {
     match c {
         Counted::InnerNewBytes => "new inner bytes (retransmissions left out)",
-        Counted::OuterBytes => "ESP payload, because keys are missing",
+        Counted::OuterBytes => "outer bytes (ESP header to ICV), because keys are missing",
     }
 }
 

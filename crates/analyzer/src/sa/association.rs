@@ -160,12 +160,13 @@ impl Association {
         }
     }
 
-    /// Counts one ICV result; the first one that fits proves the key.
-    pub fn count_icv(&mut self, icv: Icv) {
+    /// Counts one ICV result; the first one that fits proves the key, if the packet also decrypts to something: the ICV
+    /// alone says nothing about the encryption key of a transform without combined mode.
+    pub fn count_icv(&mut self, icv: Icv, opened: bool) {
         match icv {
             Icv::Verified => {
                 self.icv.verified += 1;
-                self.proven = true;
+                self.proven |= opened;
             }
             Icv::Failed => self.icv.failed += 1,
             Icv::Unchecked => self.icv.unchecked += 1,

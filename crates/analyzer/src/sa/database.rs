@@ -5,7 +5,7 @@ use crate::ike::timeline::{ChildKeys, NegotiatedSa};
 use crate::keylog::{EspKeyIndex, KeyMaterial};
 use crate::sa::association::{AssignedKey, Association};
 use crate::sa::mine::Mining;
-use crate::sa::prove::{self, Specimen};
+use crate::sa::prove::{self, MOST_CHANCES, Specimen};
 use crate::sa::tunnel::TunnelIndex;
 use crate::spi::{IpsecProtocol, SaId, Spi};
 use std::collections::HashMap;
@@ -181,7 +181,7 @@ impl SaDatabase {
     /// effort stays bounded on an SA without a key.
     pub fn prove(&mut self, sa: SaIndex, specimen: Specimen<'_>) {
         let association = &mut self.associations[sa];
-        if association.proven {
+        if association.proven || association.icv.verified >= MOST_CHANCES {
             return;
         }
         association.trials += 1;

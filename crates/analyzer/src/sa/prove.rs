@@ -3,7 +3,8 @@
 
 use crate::algorithm::{Integrity, Transform};
 use crate::analysis::KeyStatus;
-use crate::esp::cipher::Icv;
+use crate::esp::cipher::{EspCipher, Icv};
+use crate::esp::inner;
 use crate::keylog::{EspKey, KeyDefect, KeyOrigin};
 use crate::sa::association::AssignedKey;
 
@@ -102,7 +103,59 @@ fn note_defect(finding: &mut Finding, defect: KeyDefect, origin: &KeyOrigin) {
 
 fn fits(key: &AssignedKey, specimen: Specimen<'_>, trials: &mut u32) -> bool {
     *trials += 1;
-    specimen.whole && key.cipher.verify(specimen.packet, None) == Icv::Verified
+    specimen.whole
+        && key.cipher.verify(specimen.packet, None) == Icv::Verified
+        && decrypts(&key.cipher, specimen.packet)
+}
+
+/// Packets with a good ICV within which a key has to decrypt to something: later ones would only add to the chance that
+/// noise passes for a packet.
+pub const MOST_CHANCES: u64 = 8;
+
+/// Whether an authentic packet also decrypts to something. The ICV of a transform without combined mode does not depend on
+/// the encryption key, so a wrong one has to show here: orderly padding (noise passes in 1 of 250 packets) and a header whose
+/// length fits the payload's (1 of 10,000 or less), or a next header without one (1 of 30); or, where the sender pads in
+/// its own way, headers down to a transport.
+pub fn decrypts(cipher: &EspCipher, packet: &[u8]) -> bool {
+    let mut plain = Vec::new();
+    if let Ok(opened) = cipher.open(packet, inner::PREFIX, &mut plain) {
+        return fits_payload(opened.next_header, &plain, opened.payload_len as usize);
+    }
+    let Ok(opened) = cipher.open_verified(packet, None, inner::PREFIX, &mut plain) else {
+        return false;
+    };
+    let any = std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+    let inner = inner::walk(
+        opened.next_header,
+        &plain,
+        opened.payload_len as usize,
+        Some((any, any)),
+    );
+    // Without orderly padding only a header with a length of its own can tell packets from noise.
+    matches!(opened.next_header, 4 | 17 | 41)
+        && fits_payload(opened.next_header, &plain, opened.payload_len as usize)
+        && (inner.control.is_some() || (inner.flow.is_some() && inner.stopped_at.is_none()))
+}
+
+/// Whether the first header of a payload agrees with its length.
+fn fits_payload(next_header: u8, payload: &[u8], len: usize) -> bool {
+    let word = |at: usize| {
+        payload
+            .get(at..at + 2)
+            .map(|b| usize::from(u16::from_be_bytes([b[0], b[1]])))
+    };
+    let first = payload.first().copied().unwrap_or(0);
+    match next_header {
+        4 => first >> 4 == 4 && word(2).is_some_and(|total| total >= 20 && total <= len),
+        41 => first >> 4 == 6 && word(4).is_some_and(|rest| rest + 40 <= len || rest == 0),
+        17 => word(4).is_some_and(|udp| udp == len || udp == 0),
+        6 => payload
+            .get(12)
+            .is_some_and(|b| (5..=15).contains(&(b >> 4)) && usize::from(b >> 4) * 4 <= len),
+        // ICMP, GRE, ESP, AH, ICMPv6, none, EtherIP, IPComp, L2TPv3, SCTP: no length of their own to compare.
+        1 | 47 | 50 | 51 | 58 | 59 | 97 | 108 | 115 | 132 => true,
+        _ => false,
+    }
 }
 
 /// The transforms that a claim can mean: what it says, else what IKE negotiated, else by the lengths of its keys.
