@@ -493,6 +493,22 @@ check.equal(a2.generation .. a2.previous.spi, "1a1", "generation and the SPI bef
 check.equal(list[1].gap_us["AB"], 40 * MS, "gap")
 check.equal(list[1].trigger.kind, "volume", "891 kB of 1000 kB after 9 s of 3600 s")
 check.equal(string.format("%.3f", list[1].trigger.fraction), "0.891", "fraction")
+
+-- The limit counts decrypted payload where every packet of the expiring SA was decrypted.
+do
+  local decrypted = sa.new()
+  quick_mode(decrypted, 0, "q0", "A", "B", { kilobytes = 1, seconds = 3600 })
+  quick_mode(decrypted, 20, "q0", "B", "A")
+  for number = 1, 4 do
+    frame = frame + 1
+    local one = sa.packet(decrypted, frame, (100 + number) * MS, "A", "B", "", "a1", 250)
+    sa.payload(one, 212)
+  end
+  quick_mode(decrypted, 9010, "q1", "A", "B")
+  quick_mode(decrypted, 9030, "q1", "B", "A")
+  packets(decrypted, 9040, 9100, "a2", "A", "B")
+  check.equal(string.format("%.3f", sa.confirmed(decrypted)[1].trigger.fraction), "0.848", "fraction of the payload")
+end
 check.truth(string.find(report.all(s), "Negotiated lifetime: 1000 kB, 3600 s", 1, true), "the table says which limit")
 
 -- Time lifetime.

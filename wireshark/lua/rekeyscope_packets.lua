@@ -15,6 +15,7 @@ local FIELDS = {
   ip6_src = "ipv6.src", ip6_dst = "ipv6.dst", ip6_next = "ipv6.nxt",
   udp_src = "udp.srcport", udp_dst = "udp.dstport", udp_length = "udp.length",
   esp = "esp", spi = "esp.spi", next_header = "esp.protocol", icv_good = "esp.icv_good", icv_bad = "esp.icv_bad",
+  iv = "esp.iv", icv = "esp.icv", pad = "esp.pad_len",
   exchange = "isakmp.exchangetype", message_id = "isakmp.messageid", ispi = "isakmp.ispi", response = "isakmp.flag_r",
   ike_spi = "isakmp.spi", life_type = "isakmp.ipsec.attr.life_type", life = "isakmp.ipsec.attr.life_duration",
 }
@@ -95,6 +96,20 @@ local function esp_bytes(get, next_header)
   return stated > captured and stated or captured
 end
 
+-- Decrypted payload of the packet without padding and trailer, which is what most peers count against a lifetime; nil
+-- where it was not decrypted. The fixed part (header, IV, ICV, trailer) is measured on the SA's first decrypted packet.
+local function payload_bytes(get, one, size)
+  local pad = get.pad()
+  if not pad then
+    return nil
+  end
+  if not one.overhead then
+    local iv, icv = get.iv(), get.icv()
+    one.overhead = 8 + (iv and iv.len or 0) + (icv and icv.len or 0) + 2
+  end
+  return size - one.overhead - pad.value
+end
+
 -- What became of the key:
 --   verified    decrypted, ICV right          unverified  decrypted, ICV not checked
 --   mismatch    decrypted with a wrong key    cut         not decrypted: the snap length cut the packet
@@ -151,10 +166,12 @@ local function account_esp(self, number, us, spi_number)
     src, dst, next_header = peers(get)
     spi, ports = string.format("%08x", spi_number), ports_of(get, src, dst, next_header)
   end
-  local one, first = sa.packet(self.state, number, us, src, dst, ports, spi, esp_bytes(get, next_header))
+  local size = esp_bytes(get, next_header)
+  local one, first = sa.packet(self.state, number, us, src, dst, ports, spi, size)
   if not one then
     return
   end
+  sa.payload(one, payload_bytes(get, one, size))
   if not known then
     local address, from, to = get.ip_dst() or get.ip6_dst(), get.udp_src(), get.udp_dst()
     self.last_by_spi[spi_number] = {

@@ -154,8 +154,8 @@ end
 -- Lines of at most 78 characters: Wireshark's text windows are no wider.
 local LEGEND = [[
 Times count from the capture's first packet. kB and age are those of the
-expiring SA (its busier direction) when the exchange began; kB counts ESP bytes,
-about 4 % more than the decrypted payload that most peers count. Gap: last packet on
+expiring SA (its busier direction) when the exchange began; kB counts the
+decrypted payload, or ESP bytes where the key is missing. Gap: last packet on
 the old SPI to first packet on the new one. Frames: exchange, then first packet
 on the new SPI. Where there are two directions the busier one comes first.
 ]]

@@ -91,8 +91,11 @@ local function trigger_at(tunnel, us, current)
     local old = lineage and lineage.current
     if old then
       trigger.both_bytes = trigger.both_bytes + old.bytes
-      if old.bytes > trigger.bytes then
-        trigger.bytes, trigger.packets = old.bytes, old.packets
+      -- Most peers count the decrypted payload; without the key ESP bytes have to do.
+      local opened = old.opened == old.packets and old.packets > 0
+      local bytes = opened and old.payload_bytes or old.bytes
+      if bytes > trigger.bytes then
+        trigger.bytes, trigger.packets, trigger.payload = bytes, old.packets, opened
       end
       if not trigger.age_us or us - old.first_us > trigger.age_us then
         trigger.age_us = us - old.first_us
@@ -188,7 +191,7 @@ local function new_sa(state, tunnel, src, dst, spi, frame, us)
   local direction = direction_of(tunnel, src, dst)
   local new = {
     number = #state.sas + 1, spi = spi, src = src, dst = dst, direction = direction, first_frame = frame,
-    first_us = us, packets = 0, bytes = 0, late = 0, status = {},
+    first_us = us, packets = 0, bytes = 0, payload_bytes = 0, opened = 0, late = 0, status = {},
   }
   state.sas[new.number] = new
   direction.sas[#direction.sas + 1] = new
@@ -218,6 +221,13 @@ local function split(old)
   new.beside = old
   if new.rekey then
     new.rekey.beside = true
+  end
+end
+
+-- Counts the decrypted payload of a packet just taken; nil for one that was not decrypted.
+function sa.payload(one, bytes)
+  if bytes and bytes >= 0 then
+    one.payload_bytes, one.opened = one.payload_bytes + bytes, one.opened + 1
   end
 end
 
