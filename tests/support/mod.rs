@@ -22,7 +22,7 @@ pub(crate) struct Lab {
     pub truth: Value,
 }
 
-/// The captures of `../shared/lab`, where a copy lies beside the repository (or beside the folder of its worktrees).
+/// The captures of `../shared/lab`, where a copy lies beside the repository or one folder further up.
 pub(crate) fn lab_folder() -> Option<PathBuf> {
     let shared = ["../shared", "../../shared"].map(|up| repository().join(up).join("lab/captures"));
     shared.into_iter().find(|folder| folder.is_dir())
