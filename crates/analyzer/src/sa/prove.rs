@@ -1,5 +1,5 @@
-//! Which claimed key fits an SA: the ICV decides (RFC 4303 §3.4.4). A wrong key of a 96-bit ICV passes one packet with
-//! probability 2⁻⁹⁶.
+//! Which claimed key fits an SA: the ICV decides (RFC 4303 §3.4.4). A wrong integrity key passes one
+//! packet of a 96-bit ICV with probability 2⁻⁹⁶; the encryption key has to show by what it decrypts to ([`decrypts`]).
 
 use crate::algorithm::{Integrity, Transform};
 use crate::analysis::KeyStatus;
@@ -113,9 +113,10 @@ fn fits(key: &AssignedKey, specimen: Specimen<'_>, trials: &mut u32) -> bool {
 pub const MOST_CHANCES: u64 = 8;
 
 /// Whether an authentic packet also decrypts to something. The ICV of a transform without combined mode does not depend on
-/// the encryption key, so a wrong one has to show here: orderly padding (noise passes in 1 of 250 packets) and a header whose
-/// length fits the payload's (1 of 10,000 or less), or a next header without one (1 of 30); or, where the sender pads in
-/// its own way, headers down to a transport.
+/// the encryption key, so a wrong one has to show here. Noise passes in about 1 of 6,000 packets: orderly padding (1/255) times
+/// the next headers that have no length to compare (10/256), TCP with a possible data offset (0.7/256), and those with a
+/// length that fits (10⁻⁵ together). With [`MOST_CHANCES`] and the first trials that is about 1 of 500 SAs whose integrity
+/// key is right and whose encryption key is wrong. Where the sender pads in its own way, headers down to a transport decide.
 pub fn decrypts(cipher: &EspCipher, packet: &[u8]) -> bool {
     let mut plain = Vec::new();
     if let Ok(opened) = cipher.open(packet, inner::PREFIX, &mut plain) {
