@@ -5,7 +5,7 @@
 
 mod account;
 
-use crate::analysis::{Analysis, Encapsulation};
+use crate::analysis::{Analysis, Encapsulation, ExchangeKind};
 use crate::batch::{Batch, InFlight, Pending};
 use crate::capture::{CaptureInfo, Frame};
 use crate::diagnosis::Diagnosis;
@@ -245,9 +245,6 @@ impl Analyzer {
         if observed.first_of_exchange {
             self.exchange_tunnels.resize(index + 1, None);
             self.exchange_tunnels[index] = Some(tunnel);
-            let initiator = exchange.ike_sa.map(|sa| self.timeline.ike_sas()[sa].initiator);
-            self.tunnels
-                .settle(tunnel, initiator.unwrap_or(exchange.initiator));
             if pair::makes_children(exchange) {
                 self.take_snapshot(tunnel, index);
                 self.diagnosis.exchange_begins(index, tunnel, time);
@@ -403,6 +400,23 @@ impl Analyzer {
         });
     }
 
+    /// Who began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
+    fn settle_initiators(&mut self) {
+        for (exchange, tunnel) in self.timeline.exchanges().iter().zip(&self.exchange_tunnels) {
+            let ike_sa = exchange.ike_sa.map(|sa| &self.timeline.ike_sas()[sa]);
+            let initiator = match ike_sa {
+                // The header says it (RFC 7296 §3.1).
+                Some(sa) if sa.version == 2 => Some(sa.initiator),
+                // Anybody may send an Informational.
+                _ if exchange.kind == ExchangeKind::Informational => None,
+                _ => exchange.known_initiator(),
+            };
+            if let (Some(tunnel), Some(initiator)) = (*tunnel, initiator) {
+                self.tunnels.settle(tunnel, initiator);
+            }
+        }
+    }
+
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.
     pub fn finish(self, info: &CaptureInfo, path: &str) -> Analysis {
         self.finish_with_keys(info, path).0
@@ -411,6 +425,7 @@ impl Analyzer {
     /// As [`Analyzer::finish`], with the keys that fit the capture, for an export that the user asks for.
     pub fn finish_with_keys(mut self, info: &CaptureInfo, path: &str) -> (Analysis, KeyRing) {
         self.flush();
+        self.settle_initiators();
         self.close_windows(None);
         self.diagnosis.report_bounds(&mut self.diagnostics);
         if let Some(framing) = &mut self.framing {

@@ -119,9 +119,10 @@ fn moments(
         let first = s.switched.iter().flatten().min().copied().unwrap_or(switched);
         Some(RekeyMoment {
             index,
-            start: match s.started {
-                Some(t) => Start::Message(t.seconds_since(start)),
-                None => Start::Unseen {
+            start: match (s.started, s.first_message) {
+                (Some(t), _) => Start::Message(t.seconds_since(start)),
+                (None, Some(t)) => Start::LaterMessage(t.seconds_since(start)),
+                (None, None) => Start::Unseen {
                     first_switch_s: first.seconds_since(start),
                 },
             },
