@@ -17,6 +17,8 @@ Examples:
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
   rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
   rekeyscope keys trace.pcapng --export wireshark DIR
+  rekeyscope compare short.pcapng long.pcapng saved.json
+                                               seconds per rekey, over several captures
   rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
 
 Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
@@ -46,6 +48,8 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     /// Which SAs have a key, where it stands, what is missing; and tables for other programs
     Keys(KeysArguments),
+    /// What does a rekey cost, seen over several captures (or analyses saved by --json)
+    Compare(CompareArguments),
     /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
     Wireshark(ProgramArguments),
     /// Start tshark with the keys in a configuration folder of its own, which is removed afterwards
@@ -73,6 +77,9 @@ impl CommandLine {
                 ErrorKind::ArgumentConflict,
                 "only one of --json and --html can go to standard output",
             );
+        }
+        if let Job::Beside(Command::Compare(c)) = &job {
+            c.must_make_sense();
         }
         job
     }
@@ -201,6 +208,89 @@ impl ProgramArguments {
             misused(
                 ErrorKind::ValueValidation,
                 "the capture is read twice here: give a file, not -",
+            );
+        }
+    }
+}
+
+/// `rekeyscope compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// Captures, and analyses saved by --json: two or more, three for an interval
+    #[arg(required = true, num_args = 2..=MOST_CAPTURES, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    captures: Vec<PathBuf>,
+
+    /// Key file for every capture; may be given more than once [default: files beside each capture]
+    #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    keys: Vec<PathBuf>,
+
+    /// Ignore key files beside the captures
+    #[arg(long, conflicts_with = "keys")]
+    no_keys: bool,
+
+    /// File that holds the IKE pre-shared key of every capture
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    psk_file: Vec<PathBuf>,
+
+    /// Do not write notes to standard error
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Write table and plot as one offline HTML file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the comparison as JSON; - for standard output, instead of the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write the table as CSV; - for standard output, instead of the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Seed of the placebo draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Captures of one comparison: far more than a plot can show.
+const MOST_CAPTURES: usize = 1_000;
+
+impl CompareArguments {
+    /// One input per capture, each with the keys given, or with those beside it.
+    pub(crate) fn inputs(&self) -> Vec<Input> {
+        let input = |capture: &PathBuf| Input {
+            capture: capture.clone(),
+            keys: self.keys.clone(),
+            no_keys: self.no_keys,
+            psk_file: self.psk_file.clone(),
+            quiet: self.quiet,
+        };
+        self.captures.iter().map(input).collect()
+    }
+
+    /// What the analyses need to know.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            seed: self.seed,
+            ..Options::default()
+        }
+    }
+
+    /// Ends the program where two results, or several captures, would share one stream.
+    fn must_make_sense(&self) {
+        let stream = |path: &&PathBuf| path.as_os_str() == "-";
+        let results = [&self.html, &self.json, &self.csv];
+        if results.into_iter().flatten().filter(stream).count() > 1 {
+            misused(
+                ErrorKind::ArgumentConflict,
+                "only one of --json, --html and --csv can go to standard output",
+            );
+        }
+        if self.captures.iter().filter(stream).count() > 1 {
+            misused(
+                ErrorKind::ArgumentConflict,
+                "standard input holds one capture: give - once",
             );
         }
     }

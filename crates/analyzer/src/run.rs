@@ -91,13 +91,13 @@ struct Outputs {
     text: bool,
 }
 
-enum Target {
+pub(crate) enum Target {
     Stdout,
     File(Reserved),
 }
 
 impl Target {
-    fn new(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
         if path.as_os_str() == "-" {
             Ok(Target::Stdout)
         } else {
@@ -105,7 +105,7 @@ impl Target {
         }
     }
 
-    fn write(self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(self, bytes: &[u8]) -> Result<()> {
         match self {
             Target::Stdout => Ok(output::to_stdout(bytes)?),
             Target::File(file) => Ok(file.write(bytes)?),

@@ -1,6 +1,6 @@
 //! The verdict and the arithmetic bound in words: complete answers with numbers.
 
-mod words;
+pub(crate) mod words;
 
 use super::Settings;
 use super::aggregate::{LEAST_REKEYS, MeanStall};

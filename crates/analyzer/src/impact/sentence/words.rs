@@ -11,7 +11,7 @@ fn minus(text: &str) -> String {
 }
 
 /// `0.89 s`, `21 ms`, `−3 ms`.
-pub(super) fn seconds(s: f64) -> String {
+pub(crate) fn seconds(s: f64) -> String {
     let (value, unit) = scaled(s, s.abs());
     format!("{value} {unit}")
 }
@@ -29,7 +29,7 @@ fn scaled(s: f64, largest: f64) -> (String, &'static str) {
 }
 
 /// `0.62–1.16 s`; `−17 to 21 ms` where a minus would collide with the dash.
-pub(super) fn interval(low: f64, high: f64) -> String {
+pub(crate) fn interval(low: f64, high: f64) -> String {
     let largest = low.abs().max(high.abs());
     let ((a, _), (b, unit)) = (scaled(low, largest), scaled(high, largest));
     if low < 0.0 {
@@ -40,7 +40,7 @@ pub(super) fn interval(low: f64, high: f64) -> String {
 }
 
 /// `23 %`, `1.0 %` below ten.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let p = share * 100.0;
     let text = if p.abs() < 9.95 && p.fract() != 0.0 {
         format!("{p:.1}")
@@ -51,7 +51,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// `0.0001`, `0.034`, `0.61`.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     match p {
         p if p < 0.01 => format!("{p:.4}"),
         p if p < 0.1 => format!("{p:.3}"),
@@ -60,7 +60,7 @@ pub(super) fn p_value(p: f64) -> String {
 }
 
 /// `8.39 Mbit/s`, three figures.
-pub(super) fn rate(bps: f64) -> String {
+pub(crate) fn rate(bps: f64) -> String {
     let (value, unit) = match bps {
         b if b >= 1e9 => (b / 1e9, "Gbit/s"),
         b if b >= 1e6 => (b / 1e6, "Mbit/s"),
@@ -70,7 +70,7 @@ pub(super) fn rate(bps: f64) -> String {
 }
 
 /// `16.8 MB`, three figures.
-pub(super) fn megabytes(bytes: f64) -> String {
+pub(crate) fn megabytes(bytes: f64) -> String {
     let (value, unit) = match bytes {
         b if b >= 1e9 => (b / 1e9, "GB"),
         b if b >= 1e6 => (b / 1e6, "MB"),
@@ -88,7 +88,7 @@ fn three_figures(value: f64) -> String {
 }
 
 /// `1 rekey`, `7 rekeys`.
-pub(super) fn plural(n: usize, noun: &str) -> String {
+pub(crate) fn plural(n: usize, noun: &str) -> String {
     if n == 1 {
         format!("1 {noun}")
     } else {
@@ -97,7 +97,7 @@ pub(super) fn plural(n: usize, noun: &str) -> String {
 }
 
 /// `rekey 2`, `rekeys 2 and 3`, `rekeys 1, 2, 3 and 40 more`; `indexes` count from 0, people from 1.
-pub(super) fn list(indexes: &[usize]) -> String {
+pub(crate) fn list(indexes: &[usize]) -> String {
     let mut names: Vec<String> = indexes
         .iter()
         .take(MOST_NAMED)
