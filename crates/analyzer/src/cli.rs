@@ -315,11 +315,11 @@ pub(crate) struct Arguments {
     pub(crate) csv: Option<PathBuf>,
 
     /// Rate that the tunnel should reach: how much of the difference do the rekeys explain?
-    #[arg(long, value_name = "MBIT/S", value_parser = positive)]
+    #[arg(long, value_name = "MBIT/S", value_parser = reference_rate)]
     pub(crate) reference_mbps: Option<f64>,
 
     /// Effect of interest: a loss below this many percent of throughput does not matter
-    #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = positive)]
+    #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
     pub(crate) interest: f64,
 
     /// Which ICVs to check: all, sample:N (every N-th sequence number), first:K (of each SA)
@@ -352,10 +352,21 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+/// Highest reference rate, Mbit/s: a petabit per second, a thousand times what one fibre carries.
+const MOST_MBPS: f64 = 1e9;
+
+fn reference_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("expected a number above 0".into()),
+        Ok(value) if value > 0.0 && value <= MOST_MBPS => Ok(value),
+        _ => Err(format!("expected a rate in Mbit/s, above 0 and at most {MOST_MBPS}")),
+    }
+}
+
+/// A stall that costs all of throughput, or more, cannot be.
+fn share_of_throughput(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 100.0 => Ok(value),
+        _ => Err("expected a percentage of throughput, above 0 and below 100".into()),
     }
 }
 
@@ -418,6 +429,16 @@ mod tests {
         ] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn rates_and_shares_are_finite_and_make_sense() {
+        for wrong in ["0", "-1", "NaN", "inf", "1e308", "ten", ""] {
+            assert!(reference_rate(wrong).is_err(), "{wrong}");
+            assert!(share_of_throughput(wrong).is_err(), "{wrong}");
+        }
+        assert!(share_of_throughput("100").is_err() && share_of_throughput("101").is_err());
+        assert_eq!((reference_rate("94.5"), share_of_throughput("99.9")), (Ok(94.5), Ok(99.9)));
     }
 
     #[test]

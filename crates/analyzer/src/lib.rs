@@ -37,4 +37,5 @@ pub mod series;
 mod series_document;
 pub mod spi;
 pub mod time;
+pub mod underivable;
 mod verdicts;

@@ -7,6 +7,7 @@ use anyhow::Result;
 use rekeyscope::analysis::{Analysis, KeyStatus};
 use rekeyscope::error::Error;
 use rekeyscope::report;
+use rekeyscope::underivable::why_not_derived;
 use std::path::{Path, PathBuf};
 
 /// Columns of a report that goes into a file or a pipe.
@@ -69,7 +70,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
             used.len(),
             if strangers(analysis) { "the key files are of another run (they name none of these SPIs); " } else { "" },
         ));
-        notes.extend(report::keys::why_not_derived(analysis));
+        notes.extend(why_not_derived(analysis));
     }
     notes
 }

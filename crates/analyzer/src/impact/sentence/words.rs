@@ -1,5 +1,7 @@
 //! Numbers for people.
 
+use crate::analysis::Estimate;
+
 /// Rekeys named one by one; the rest is counted.
 const MOST_NAMED: usize = 10;
 /// Below this, durations are given in milliseconds.
@@ -48,6 +50,25 @@ pub(crate) fn percent(share: f64) -> String {
         format!("{p:.0}")
     };
     minus(&format!("{text} %"))
+}
+
+/// How much of the gap to a reference rate the stalls explain: no share is shown above all of it, because no cause takes
+/// more than there is. (The estimate itself may: without the stalls the rate would then exceed the reference.)
+pub(crate) fn explained(share: &Estimate, shown: bool, reference: &str) -> String {
+    let gap = format!("of the gap to {reference}");
+    let Estimate { estimate, low, high } = *share;
+    let least = percent(low.max(0.0));
+    match () {
+        () if !shown && high >= 1.0 => format!("Rekeys could explain all {gap}."),
+        () if !shown => format!("Rekeys explain at most {} {gap}.", percent(high.max(0.0))),
+        () if low >= 1.0 => format!("This explains all {gap}."),
+        () if estimate >= 1.0 => format!("This could explain all {gap}, and explains at least {least}."),
+        () if high >= 1.0 => format!(
+            "This explains {} {gap} (at least {least}, and it could be all).",
+            percent(estimate)
+        ),
+        () => format!("This explains {} ({least} to {}) {gap}.", percent(estimate), percent(high)),
+    }
 }
 
 /// `0.0001`, `0.034`, `0.61`.
@@ -177,5 +198,22 @@ mod tests {
         assert_eq!(list(&[0, 1, 2]), "rekeys 1, 2 and 3");
         let many: Vec<usize> = (0..50).collect();
         assert_eq!(list(&many), "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 40 more");
+    }
+
+    #[test]
+    fn no_share_is_above_all_of_the_gap() {
+        let say = |low, estimate, high, shown| explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s");
+        assert_eq!(say(0.2, 0.42, 0.63, true), "This explains 42 % (20 % to 63 %) of the gap to 10 Mbit/s.");
+        assert_eq!(
+            say(0.35, 0.96, 1.9, true),
+            "This explains 96 % of the gap to 10 Mbit/s (at least 35 %, and it could be all)."
+        );
+        assert_eq!(
+            say(0.35, 1.2, 1.9, true),
+            "This could explain all of the gap to 10 Mbit/s, and explains at least 35 %."
+        );
+        assert_eq!(say(1.1, 1.5, 1.9, true), "This explains all of the gap to 10 Mbit/s.");
+        assert_eq!(say(-0.2, 0.1, 1.9, false), "Rekeys could explain all of the gap to 10 Mbit/s.");
+        assert_eq!(say(-0.5, -0.2, -0.1, false), "Rekeys explain at most 0 % of the gap to 10 Mbit/s.");
     }
 }
