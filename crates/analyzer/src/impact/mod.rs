@@ -34,7 +34,7 @@ mod mean_rekey;
 mod placebo;
 mod projection;
 mod sensitivity;
-mod sentence;
+pub(crate) mod sentence;
 pub mod simulate;
 mod stall;
 mod start;
@@ -158,6 +158,18 @@ pub struct Transfer {
     pub rekeys: usize,
 }
 
+impl Transfer {
+    /// As the document has it.
+    fn published(self, series_start: Timestamp) -> crate::analysis::Transfer {
+        crate::analysis::Transfer {
+            start: series_start.plus_seconds(self.from_s),
+            duration_s: self.to_s - self.from_s,
+            bytes: self.bytes,
+            rekeys: self.rekeys,
+        }
+    }
+}
+
 /// Runs the whole method on one direction. Deterministic for a given seed, whatever the number of threads.
 pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings) -> DirectionImpact {
     let main = evaluate(traffic, rekeys, settings, &Choices::default());
@@ -189,6 +201,7 @@ fn summarise(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings, mai
         rekeys_hurt: main.hurt_indexes(),
         observed_bps: attribution.observed_bps,
         counterfactual_bps: attribution.counterfactual_bps,
+        transfer: main.transfer().map(|t| t.published(traffic.start)),
         reference_bps: settings.reference_bps,
         interest_ms: main.interest_s(settings).map(|s| s * 1000.0),
         stall_ms: main.decided_stall().map(|m| m.interval_ms()),

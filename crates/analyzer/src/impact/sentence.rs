@@ -1,13 +1,13 @@
 //! The verdict and the arithmetic bound in words: complete answers with numbers.
 
-mod words;
+pub(crate) mod words;
 
 use super::{Settings, Start};
 use super::aggregate::{LEAST_REKEYS, MeanStall};
 use super::evaluate::Evaluation;
 use super::projection::Attribution;
-use crate::analysis::{Direction, Estimate, Verdict};
-use words::{interval, list, megabytes, p_value, percent, plural, rate, seconds};
+use crate::analysis::{Direction, Verdict};
+use words::{explained, interval, list, megabytes, p_value, percent, plural, rate, seconds};
 
 /// Stall for which the bound gives the cost, seconds.
 const EXAMPLE_STALL_S: f64 = 0.1;
@@ -96,11 +96,12 @@ impl View<'_> {
     }
 
     fn no_traffic(&self) -> String {
-        let rekeys = plural(self.settings.rekeys_total, "rekey");
-        format!(
-            "The {} carries too little data to tell what its {rekeys} cost.",
-            self.direction()
-        )
+        let (direction, total) = (self.direction(), self.settings.rekeys_total);
+        match total {
+            0 => format!("The {direction} carries too little data to measure, and no rekey is in this capture."),
+            1 => format!("The {direction} carries too little data to tell what its one rekey cost."),
+            _ => format!("The {direction} carries too little data to tell what its {total} rekeys cost."),
+        }
     }
 
     fn no_rekeys(&self) -> String {
@@ -225,12 +226,13 @@ impl View<'_> {
         }
         if used < LEAST_REKEYS {
             let verb = if used == 1 { "lies" } else { "lie" };
-            return format!(
-                "only {} of {total} {verb} within the transfer of the {}, and a mean with an interval needs \
-                 {LEAST_REKEYS}",
-                plural(used, "rekey"),
-                self.direction()
-            );
+            let (few, needs) = (plural(used, "rekey"), "and a mean with an interval needs");
+            let place = format!("within the transfer of the {}", self.direction());
+            return if used == total {
+                format!("only {few} {verb} {place}, {needs} {LEAST_REKEYS}")
+            } else {
+                format!("only {used} of {} {verb} {place}, {needs} {LEAST_REKEYS}", plural(total, "rekey"))
+            };
         }
         "the rekeys are too close together: no undisturbed traffic lies between them to compare with"
             .to_owned()
@@ -318,18 +320,8 @@ impl View<'_> {
         else {
             return String::new();
         };
-        let Estimate { estimate, low, high } = *share;
-        let gap = format!("of the gap to {}", rate(reference));
-        if self.e.decision.verdict == Verdict::Shown {
-            format!(
-                " This explains {} ({} to {}) {gap}.",
-                percent(estimate),
-                percent(low),
-                percent(high)
-            )
-        } else {
-            format!(" Rekeys explain at most {} {gap}.", percent(high.max(0.0)))
-        }
+        let shown = self.e.decision.verdict == Verdict::Shown;
+        format!(" {}", explained(share, shown, &rate(reference)))
     }
 }
 
