@@ -2,10 +2,10 @@
 
 pub(crate) mod words;
 
-use super::{Settings, Start};
 use super::aggregate::{LEAST_REKEYS, MeanStall};
 use super::evaluate::Evaluation;
 use super::projection::Attribution;
+use super::{Settings, Start};
 use crate::analysis::{Direction, Verdict};
 use words::{explained, interval, list, megabytes, p_value, percent, plural, rate, seconds};
 
@@ -98,7 +98,9 @@ impl View<'_> {
     fn no_traffic(&self) -> String {
         let (direction, total) = (self.direction(), self.settings.rekeys_total);
         match total {
-            0 => format!("The {direction} carries too little data to measure, and no rekey is in this capture."),
+            0 => format!(
+                "The {direction} carries too little data to measure, and no rekey is in this capture."
+            ),
             1 => format!("The {direction} carries too little data to tell what its one rekey cost."),
             _ => format!("The {direction} carries too little data to tell what its {total} rekeys cost."),
         }
@@ -231,7 +233,10 @@ impl View<'_> {
             return if used == total {
                 format!("only {few} {verb} {place}, {needs} {LEAST_REKEYS}")
             } else {
-                format!("only {used} of {} {verb} {place}, {needs} {LEAST_REKEYS}", plural(total, "rekey"))
+                format!(
+                    "only {used} of {} {verb} {place}, {needs} {LEAST_REKEYS}",
+                    plural(total, "rekey")
+                )
             };
         }
         "the rekeys are too close together: no undisturbed traffic lies between them to compare with"
@@ -294,7 +299,11 @@ impl View<'_> {
     /// Why the stall is a lower bound where exchanges began before their windows.
     fn late_starts(&self) -> String {
         let used = self.e.used_count();
-        let unseen = self.e.used.iter().filter(|k| matches!(k.known, Start::Unseen { .. }));
+        let unseen = self
+            .e
+            .used
+            .iter()
+            .filter(|k| matches!(k.known, Start::Unseen { .. }));
         let (unseen, late) = (unseen.count(), self.e.late_starts());
         let what = match (unseen, late) {
             (_, 0) => return String::new(),
