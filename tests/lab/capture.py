@@ -34,11 +34,11 @@ def transfer(network, variant):
         raise LabError(f"iperf3 failed: see {network.folder}/iperf3.json")
 
 
-def record(network):
-    """tcpdump at the server's end of the cable."""
+def record(network, side):
+    """tcpdump at one end of the cable."""
     trace = network.folder / "trace.pcap"
     command = ["tcpdump", "-Z", "root", "-i", "wan", "-s", "0", "-B", "16384", "--time-stamp-precision=nano", "-U"]
-    network.start("tcpdump.log", network.inside("server", *command, "-w", trace, "udp"), signal.SIGINT)
+    network.start("tcpdump.log", network.inside(side, *command, "-w", trace, "udp"), signal.SIGINT)
     wait_for(lambda: trace.exists() and trace.stat().st_size >= 24, "the start of tcpdump")
 
 
@@ -46,7 +46,7 @@ def make(variant, folder):
     """A run: the capture and the logs stay in the folder."""
     with Network(folder) as network:
         network.connect(variant)
-        record(network)
+        record(network, variant.captured_at)
         server, client = (Charon(network, side, variant) for side in ("server", "client"))
         server.start()
         client.start()

@@ -74,6 +74,8 @@ class Checks:
 
     def losses_of_messages(self):
         """A message that the cable lost was sent again: exactly those exchanges have a retransmission."""
+        if self.truth.planted and self.truth.variant["captured_at"] == "server":
+            return  # the first copy is not in the capture: nothing shows that the second is one
         lost = {message_id for _, message_id in self.truth.planted}
         exchanges = self.document["exchanges"]
         expected = [

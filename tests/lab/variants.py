@@ -30,6 +30,8 @@ class Variant:
     loss: float = 0.0
     # The message of every child exchange after the first that is lost once, counted from 1; 0 for none.
     drop_message: int = 0
+    # The end of the cable at which tcpdump listens: a planted loss of the client's messages happens before the server's.
+    captured_at: str = "server"
     # iperf3's direction: "down" (server to client), "up", "both".
     direction: str = "down"
     # Arguments for iperf3 besides, such as an application's own limit.
@@ -49,22 +51,33 @@ VARIANTS = {
     "volume": Variant("a volume lifetime with room to spare", client=VOLUME),
     "tight_slow_dh": Variant(
         "a hard limit just above the soft one, and a group whose public values take long",
-        esp_proposal="aes128-sha1-modp8192",
+        esp_proposal="aes128-sha1-modp6144",
         client=TIGHT,
-        seconds=20,
+        seconds=24,
     ),
-    "drop_first": Variant("the first message of each renewal is lost once", client=VOLUME, drop_message=1, seconds=24),
+    "drop_first": Variant(
+        "the first message of each renewal is lost once, behind the capture",
+        client=VOLUME,
+        drop_message=1,
+        seconds=30,
+        captured_at="client",
+    ),
+    "drop_first_unseen": Variant(
+        "the same, before the capture: only the second copy is in it", client=VOLUME, drop_message=1, seconds=30
+    ),
     "drop_first_generous": Variant(
         "the same where the hard limit leaves time for a second attempt",
         client=Side(SOFT, 12_000_000),
         drop_message=1,
         seconds=30,
+        captured_at="client",
     ),
     "drop_third": Variant(
         "the third Quick Mode message is lost once: the responder does not install its SAs",
         client=Side(SOFT, 24_000_000),
         drop_message=3,
-        seconds=24,
+        seconds=30,
+        captured_at="client",
     ),
     "ikev2_gcm": Variant(
         "IKEv2, AES-GCM, a volume lifetime",
@@ -88,7 +101,8 @@ VARIANTS = {
         esp_proposal="aes128gcm16-modp2048",
         client=VOLUME,
         drop_message=1,
-        seconds=24,
+        seconds=30,
+        captured_at="client",
     ),
     "upload": Variant("the client sends; its outbound SA expires", client=VOLUME, direction="up"),
     "both_directions": Variant("both directions at once", client=VOLUME, direction="both"),
