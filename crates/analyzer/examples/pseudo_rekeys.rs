@@ -8,8 +8,8 @@
 //! or more than 2 % are *some*.
 
 use anyhow::{Context, Result};
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 use rekeyscope::analysis::{Direction, Verdict};
 use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::CaptureReader;
@@ -27,6 +27,11 @@ const EXCHANGE_S: std::ops::Range<f64> = 0.02..0.3;
 const VOLUME_SCATTER: f64 = 0.05;
 /// At most this share may be *some*.
 const MOST_SOME: f64 = 0.02;
+
+/// Uniform in [0, 1).
+fn unit(rng: &mut ChaCha8Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
 
 /// The series of a capture.
 fn traffic(capture: &Path, keys: &Path) -> Result<Traffic> {
@@ -55,18 +60,18 @@ fn when(traffic: &Traffic, volume: f64) -> f64 {
 
 /// Rekeys at every so many bytes from a random phase on, as a volume lifetime makes them.
 fn moments(traffic: &Traffic, rng: &mut ChaCha8Rng) -> Vec<RekeyMoment> {
-    let count = rng.random_range(REKEYS);
+    let count = REKEYS.start() + (unit(rng) * (REKEYS.end() - REKEYS.start() + 1) as f64) as usize;
     let total: f64 = traffic.bytes.iter().map(|&b| f64::from(b)).sum();
     let volume = total / count as f64;
-    let phase = rng.random::<f64>();
+    let phase = unit(rng);
     (0..count)
         .map(|index| {
-            let scatter = VOLUME_SCATTER * rng.random::<f64>();
+            let scatter = VOLUME_SCATTER * unit(rng);
             let started_s = when(traffic, (index as f64 + phase + scatter) * volume);
             RekeyMoment {
                 index,
                 start: Start::Message(started_s),
-                switched_s: started_s + rng.random_range(EXCHANGE_S),
+                switched_s: started_s + EXCHANGE_S.start + (EXCHANGE_S.end - EXCHANGE_S.start) * unit(rng),
             }
         })
         .collect()
@@ -98,12 +103,22 @@ fn main() -> Result<ExitCode> {
             };
             counts[position] += 1;
         }
-        let name = Path::new(&pair[0]).parent().and_then(Path::file_name).unwrap_or_default();
+        let name = Path::new(&pair[0])
+            .parent()
+            .and_then(Path::file_name)
+            .unwrap_or_default();
         let [a, b, c, d] = counts;
         println!("| {} | {runs} | {a} | {b} | {c} | {d} |", name.to_string_lossy());
         (all, shown, some) = (all + runs, shown + a, some + b);
     }
     let held = all > 0 && shown == 0 && some as f64 <= MOST_SOME * all as f64;
-    println!("\n{all} runs: {shown} *shown*, {some} *some*; none and at most 2 % demanded: {}.", if held { "held" } else { "broken" });
-    Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!(
+        "\n{all} runs: {shown} *shown*, {some} *some*; none and at most 2 % demanded: {}.",
+        if held { "held" } else { "broken" }
+    );
+    Ok(if held {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

@@ -140,6 +140,10 @@ fn moments(
 /// When the first of the old SAs expired.
 fn expired(analyzer: &Analyzer, succession: &Succession) -> Option<Timestamp> {
     let associations = analyzer.sas.associations();
-    let times = succession.old.iter().flatten().filter_map(|&sa| associations[sa].expired());
+    let times = succession
+        .old
+        .iter()
+        .flatten()
+        .filter_map(|&sa| associations[sa].expired());
     times.min()
 }

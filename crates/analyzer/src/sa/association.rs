@@ -179,7 +179,8 @@ impl Association {
     /// When it reached its negotiated volume, where that looks enforced.
     pub fn expired(&self) -> Option<Timestamp> {
         let enforced = |limit: u64| self.counters.inner_bytes as f64 <= MOST_EXCESS * limit as f64;
-        self.limit_passed.filter(|_| self.volume_limit.is_some_and(enforced))
+        self.limit_passed
+            .filter(|_| self.volume_limit.is_some_and(enforced))
     }
 
     /// Counts the ICV result of the packet `sequence`; one that fits is a witness for the key, if the packet also decrypts to
