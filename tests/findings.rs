@@ -71,7 +71,7 @@ const FINDINGS: [FindingScenario; 9] = [
             std::mem::swap(&mut w.down, &mut other);
         }
     }),
-    // Twelve seconds of the full rate and a seventh of it in turn: 57 % of the mean, which is 0.57.
+    // Seconds of the full rate and of a seventh of it in turn: 3/7 away from a mean of 4/7, three quarters of it.
     ("unstable_throughput", "rate is unstable", |w| {
         for second in 0..16 {
             w.tick = scenario::TICK * if second % 2 == 0 { 1 } else { 7 };
