@@ -34,6 +34,7 @@ class Truth:
     pairs: list
     soft: dict = field(default_factory=dict)
     hard: dict = field(default_factory=dict)
+    transfer_end: float = 0.0
     planted: list = field(default_factory=list)
     packets: dict = field(default_factory=dict)
     first: dict = field(default_factory=dict)
@@ -84,6 +85,8 @@ def read(folder):
     for side in (log, other):
         truth.soft.update({spi: float(time) for time, spi in SOFT.findall(side)})
         truth.hard.update({spi: float(time) for time, spi in HARD.findall(side)})
+    started = json.loads((folder / "iperf3.json").read_text())["start"]["timestamp"]["timesecs"]
+    truth.transfer_end = started + truth.variant["seconds"]
     wire = (folder / "wire.log").read_text()
     truth.planted = [(float(time), message_id) for time, message_id in PLANTED.findall(wire)]
     for time, spi in esp_packets(folder / "trace.pcap"):
