@@ -83,6 +83,14 @@ fn main() -> Result<ExitCode> {
     let runs: u64 = arguments.next().context("how many runs per capture?")?.parse()?;
     let files: Vec<String> = arguments.collect();
     let (mut all, mut shown, mut some) = (0u64, 0u64, 0u64);
+    println!("# Rekeys that never happened\n");
+    println!(
+        "Made by `tests/lab/pseudo > docs/pseudo_rekeys.md`: fresh real captures without rekeys (10 Mbit/s, 90 s; variants in \
+         `tests/lab/variants.py`), into each of which {runs} times {} to {} rekeys are drawn at equal volumes from a random phase \
+         on.\n",
+        REKEYS.start(),
+        REKEYS.end()
+    );
     println!("| capture | runs | *shown* | *some* | *bounded* | *inconclusive* |\n|---|---|---|---|---|---|");
     for pair in files.chunks_exact(2) {
         let traffic = traffic(Path::new(&pair[0]), Path::new(&pair[1]))?;
