@@ -333,8 +333,29 @@ fn the_negative_control_is_bounded() {
     let headline = &one("l2tp_time_down").unwrap().impact[0];
     assert_eq!(headline.verdict, Verdict::Bounded, "{}", headline.sentence);
     assert!(
-        headline.stall_ms.as_ref().unwrap().high <= 50.0,
+        headline.stall_ms.as_ref().unwrap().high <= 25.0,
         "{}",
         headline.sentence
     );
+}
+
+/// Uneven effects: the rekeys whose outage the logs show are named (counted from 1), those that stalled for 0.07 to 0.12 s
+/// may be, the others never.
+#[test]
+fn single_rekeys_that_stalled_are_named() {
+    for (name, must, may) in [
+        ("l2tp_kb_modp1024_down", &[2, 3][..], &[1, 4][..]),
+        ("l2tp_kb_modp2048_natt_down", &[3, 6], &[2]),
+        ("ikev2_gcm_kb_down", &[1, 2, 3], &[]),
+    ] {
+        let Some(analysis) = one(name) else { continue };
+        let headline = &analysis.impact[0];
+        assert_eq!(headline.verdict, Verdict::Some, "{name}: {}", headline.sentence);
+        let hurt: Vec<usize> = headline.rekeys_hurt.iter().map(|i| i + 1).collect();
+        assert!(must.iter().all(|k| hurt.contains(k)), "{name}: {hurt:?}");
+        assert!(
+            hurt.iter().all(|k| must.contains(k) || may.contains(k)),
+            "{name}: {hurt:?}"
+        );
+    }
 }
