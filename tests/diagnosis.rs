@@ -5,7 +5,7 @@
 mod support;
 
 use rekeyscope::analysis::{Analysis, Confidence};
-use support::{analyses, analyze, labs, one};
+use support::{analyses, analyze, one};
 
 fn has(analysis: &Analysis, rekey: usize, id: &str) -> bool {
     analysis.rekeys[rekey].causes.iter().any(|c| c.id == id)

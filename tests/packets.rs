@@ -44,20 +44,20 @@ fn draw(stall_s: f64, seed: u64) -> Simulated {
 /// What the wire shows at a moment.
 #[derive(Clone, Copy)]
 enum Event {
-    Message(usize),
-    Switch(usize),
+    Message,
+    Switch,
 }
 
 fn events(drawn: &Simulated) -> Vec<(f64, Event)> {
     let mut events = Vec::new();
-    for (k, rekey) in drawn.rekeys.iter().enumerate() {
+    for rekey in &drawn.rekeys {
         let Start::Message(started) = rekey.start else {
             panic!("simulated rekeys have a first message")
         };
         let length = rekey.switched_s - started;
-        events.push((started, Event::Message(k)));
-        events.extend(MESSAGES.map(|share| (started + share * length, Event::Message(k))));
-        events.push((rekey.switched_s, Event::Switch(k)));
+        events.push((started, Event::Message));
+        events.extend(MESSAGES.map(|share| (started + share * length, Event::Message)));
+        events.push((rekey.switched_s, Event::Switch));
     }
     events.sort_by(|a, b| a.0.total_cmp(&b.0));
     events
@@ -65,12 +65,12 @@ fn events(drawn: &Simulated) -> Vec<(f64, Event)> {
 
 fn happens(world: &mut World, exchange: &mut Option<QuickMode>, event: Event) {
     match event {
-        Event::Message(_) => {
+        Event::Message => {
             let mut under_way = exchange.take().unwrap_or_else(|| world.begin(true));
             world.message(&mut under_way);
             *exchange = Some(under_way);
         }
-        Event::Switch(_) => {
+        Event::Switch => {
             let done = exchange.take().unwrap();
             world.switch_up(&done);
             world.switch_down(&done);

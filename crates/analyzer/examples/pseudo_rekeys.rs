@@ -25,6 +25,8 @@ const REKEYS: std::ops::RangeInclusive<usize> = 6..=20;
 const EXCHANGE_S: std::ops::Range<f64> = 0.02..0.3;
 /// A soft limit is met within this share of its volume (measured in the lab: 1.5 to 5 %).
 const VOLUME_SCATTER: f64 = 0.05;
+/// Placebo draws per run, as in the calibration.
+const DRAWS: usize = 1_999;
 /// At most this share may be *some*.
 const MOST_SOME: f64 = 0.02;
 
@@ -100,6 +102,7 @@ fn main() -> Result<ExitCode> {
             let settings = Settings {
                 rekeys_total: moments.len(),
                 seed,
+                draws: DRAWS,
                 ..Settings::new(0, Direction::BToA)
             };
             let verdict = assess(&traffic, &moments, &settings).impact.verdict;
