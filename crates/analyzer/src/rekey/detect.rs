@@ -105,7 +105,11 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
 
 /// A CREATE_CHILD_SA that could be read and names nothing to renew makes an SA beside the others (RFC 7296 §1.3.1).
 fn adds_a_child(exchange: &crate::ike::timeline::Exchange) -> bool {
-    exchange.kind == ExchangeKind::CreateChildSa && exchange.decrypted && exchange.rekeys.is_empty()
+    // The request would name it: without the request nothing is known.
+    exchange.kind == ExchangeKind::CreateChildSa
+        && exchange.decrypted
+        && exchange.rekeys.is_empty()
+        && exchange.opening() == Opening::Whole
 }
 
 fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {
