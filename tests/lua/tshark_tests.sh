@@ -29,7 +29,7 @@ chmod -R a+rX "$home"
 export REKEYSCOPE_KEYLOG="$sample_log"
 expect "$(verified plain)" "$all" "installed as a plugin"
 plain -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
-expect "$(grep -c -i 'lua' "$work/errors")" 0 "no Lua error as a plugin ($(head -c 300 "$work/errors"))"
+expect "$(grep -c -i -E 'lua error|\[Lua|\.lua:' "$work/errors")" 0 "no Lua error as a plugin ($(head -c 300 "$work/errors"))"
 unset REKEYSCOPE_KEYLOG
 plugin "$sample_log" -r "$sample_trace" -Y 'rekeyscope.key_status' -c 40 -T fields -e rekeyscope.key_status >"$work/twice" 2>"$work/errors"
 expect "$(grep -c 'already loaded' "$work/errors")" 1 "a second copy says so"
@@ -140,6 +140,7 @@ else
   skip "editcap is not installed: no damaged capture was tried"
 fi
 
+end_cuts
 # Cost: user time of the same run with and without the plugin, smallest of five each.
 fresh
 plain_config=$config plain_home=$home
