@@ -66,7 +66,7 @@ expect "$(grep -c 'holds no key' "$work/errors"; grep -c '\.lua:' "$work/errors"
 if [ ${#as_user[@]} -gt 0 ]; then chown root "$config"; fi
 chmod 555 "$config"
 plugin "$sample_log" -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
-expect "$(grep -c 'cannot write .*make the folder writable' "$work/errors"; ls "$config")" 1 "a folder that cannot be written"
+expect "$(grep -m 1 -c 'cannot write .*make the folder writable' "$work/errors"; ls "$config")" 1 "a folder that cannot be written"
 chmod 755 "$config"
 
 # Persistent on request; the user's bytes stay, a second load replaces the first, forgetting is by loading no rows.
