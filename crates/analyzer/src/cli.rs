@@ -358,7 +358,9 @@ const MOST_MBPS: f64 = 1e9;
 fn reference_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value <= MOST_MBPS => Ok(value),
-        _ => Err(format!("expected a rate in Mbit/s, above 0 and at most {MOST_MBPS}")),
+        _ => Err(format!(
+            "expected a rate in Mbit/s, above 0 and at most {MOST_MBPS}"
+        )),
     }
 }
 
@@ -438,7 +440,10 @@ mod tests {
             assert!(share_of_throughput(wrong).is_err(), "{wrong}");
         }
         assert!(share_of_throughput("100").is_err() && share_of_throughput("101").is_err());
-        assert_eq!((reference_rate("94.5"), share_of_throughput("99.9")), (Ok(94.5), Ok(99.9)));
+        assert_eq!(
+            (reference_rate("94.5"), share_of_throughput("99.9")),
+            (Ok(94.5), Ok(99.9))
+        );
     }
 
     #[test]

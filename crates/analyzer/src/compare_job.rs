@@ -2,8 +2,8 @@
 
 use crate::cli::{CompareArguments, Input};
 use crate::output;
-use crate::run::{Target, text_options};
 use crate::read;
+use crate::run::{Target, text_options};
 use anyhow::{Result, bail};
 use rekeyscope::analysis::{Analysis, SCHEMA_VERSION};
 use rekeyscope::comparison::{ComparedCapture, Comparison, Unread};
@@ -36,11 +36,18 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
         }
     }
     if captures.is_empty() {
-        bail!("none of the {} files could be read: there is nothing to compare", inputs.len());
+        bail!(
+            "none of the {} files could be read: there is nothing to compare",
+            inputs.len()
+        );
     }
     let all_read = unread.is_empty();
     outputs.write(&Comparison::new(captures, unread))?;
-    Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if all_read {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<Analysis> {

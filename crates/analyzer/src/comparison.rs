@@ -5,7 +5,9 @@
 
 mod sentence;
 
-use crate::analysis::{Analysis, Counted, Direction, Generator, Impact, Interval, SecurityAssociation, Verdict};
+use crate::analysis::{
+    Analysis, Counted, Direction, Generator, Impact, Interval, SecurityAssociation, Verdict,
+};
 use crate::impact::compare::{self, CapturePoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -226,12 +228,15 @@ fn agree_on_what_counts(captures: &mut [ComparedCapture]) -> Vec<String> {
     let outer = captures.iter().any(|c| counts(c, Counted::OuterBytes));
     for capture in captures.iter_mut().filter(|_| inner && outer) {
         if counts(capture, Counted::OuterBytes) {
-            capture.leave_out("its keys are missing, so its outer bytes would stand beside the payload of the others");
+            capture.leave_out(
+                "its keys are missing, so its outer bytes would stand beside the payload of the others",
+            );
         }
     }
     if outer && !inner {
         vec![
-            "Counted are outer bytes, because keys are missing: retransmissions count as throughput.".to_owned(),
+            "Counted are outer bytes, because keys are missing: retransmissions count as throughput."
+                .to_owned(),
         ]
     } else {
         Vec::new()
@@ -244,10 +249,15 @@ fn name(captures: &mut [ComparedCapture]) {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|p| !p.is_empty()).collect();
         parts[parts.len().saturating_sub(n)..].join("/")
     };
-    let longest = captures.iter().map(|c| c.path.matches(['/', '\\']).count() + 1).max();
+    let longest = captures
+        .iter()
+        .map(|c| c.path.matches(['/', '\\']).count() + 1)
+        .max();
     for n in 1..=longest.unwrap_or(0) {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        captures.iter().for_each(|c| *seen.entry(end(&c.path, n)).or_default() += 1);
+        captures
+            .iter()
+            .for_each(|c| *seen.entry(end(&c.path, n)).or_default() += 1);
         if n == longest.unwrap_or(0) || seen.values().all(|&times| times == 1) {
             captures.iter_mut().for_each(|c| c.name = end(&c.path, n));
             return;
@@ -278,7 +288,11 @@ fn opened(sas: &[&SecurityAssociation]) -> (u64, u64, u64) {
     whole
         .filter_map(|sa| Some((sa.inner_bytes?, sa.outer_bytes, sa.packets)))
         .fold((0, 0, 0), |sum, sa| {
-            (sum.0.saturating_add(sa.0), sum.1.saturating_add(sa.1), sum.2.saturating_add(sa.2))
+            (
+                sum.0.saturating_add(sa.0),
+                sum.1.saturating_add(sa.1),
+                sum.2.saturating_add(sa.2),
+            )
         })
 }
 
@@ -286,7 +300,9 @@ fn opened(sas: &[&SecurityAssociation]) -> (u64, u64, u64) {
 fn suite(sas: &[&SecurityAssociation]) -> Option<String> {
     let mut packets: BTreeMap<String, u64> = BTreeMap::new();
     for sa in sas {
-        let Some(encryption) = &sa.encryption else { continue };
+        let Some(encryption) = &sa.encryption else {
+            continue;
+        };
         let suite = match sa.integrity.as_deref() {
             None | Some("none") => encryption.clone(),
             Some(integrity) => format!("{encryption}/{integrity}"),

@@ -13,8 +13,12 @@ pub(super) fn answer(comparison: &Comparison) -> String {
     let n = plural(used.len(), "capture");
     let Some(slope) = &comparison.slope else {
         return match used.len() {
-            0 => "What a rekey costs cannot be told: no capture holds a transfer that could be measured.".into(),
-            1 => "What a rekey costs cannot be told: only one capture holds a transfer that could be measured.".into(),
+            0 => "What a rekey costs cannot be told: no capture holds a transfer that could be measured."
+                .into(),
+            1 => {
+                "What a rekey costs cannot be told: only one capture holds a transfer that could be measured."
+                    .into()
+            }
             _ => format!(
                 "What a rekey costs cannot be told: all {n} have the same number of rekeys per GB ({}), so whatever differs \
                  between them has other reasons. Compare captures with different lifetimes.",
@@ -110,7 +114,10 @@ pub(super) fn efficiency(comparison: &Comparison) -> String {
         .iter()
         .map(|(suite, s)| format!("{suite} {:.1} %", 100.0 * s.efficiency()))
         .collect();
-    let intro = format!("Wire efficiency (decrypted payload over IP bytes): {}", words.join(", "));
+    let intro = format!(
+        "Wire efficiency (decrypted payload over IP bytes): {}",
+        words.join(", ")
+    );
     match (list.first(), list.last()) {
         (Some(best), Some(worst)) if list.len() > 1 => format!(
             "{intro}. For the same payload {} puts {} fewer bytes on the wire than {}; their packets carry {:.0} and {:.0} \
@@ -122,7 +129,9 @@ pub(super) fn efficiency(comparison: &Comparison) -> String {
             worst.1.payload(),
         ),
         (Some(_), _) => format!("{intro}; there is no other cipher suite to compare it with."),
-        _ => "Wire efficiency is unknown: without keys the payload of no capture could be counted.".to_owned(),
+        _ => {
+            "Wire efficiency is unknown: without keys the payload of no capture could be counted.".to_owned()
+        }
     }
 }
 

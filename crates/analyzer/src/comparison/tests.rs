@@ -53,9 +53,19 @@ fn a_planted_stall_is_the_slope_and_the_first_sentence() {
 #[test]
 fn what_cannot_be_told_says_why() {
     let answer = |rows: Vec<ComparedCapture>| Comparison::new(rows, Vec::new()).answer;
-    let two = answer(vec![synthetic("a", CBC, 250e6, 0.5), synthetic("b", CBC, 500e6, 0.5)]);
-    assert!(two.contains("cannot be told from 2 captures") && two.contains("0.50 s per rekey"), "{two}");
-    let same = answer((0..3).map(|n| synthetic(&n.to_string(), CBC, 250e6, 0.5)).collect());
+    let two = answer(vec![
+        synthetic("a", CBC, 250e6, 0.5),
+        synthetic("b", CBC, 500e6, 0.5),
+    ]);
+    assert!(
+        two.contains("cannot be told from 2 captures") && two.contains("0.50 s per rekey"),
+        "{two}"
+    );
+    let same = answer(
+        (0..3)
+            .map(|n| synthetic(&n.to_string(), CBC, 250e6, 0.5))
+            .collect(),
+    );
     assert!(same.contains("same number of rekeys per GB (4.00)"), "{same}");
     assert!(answer(vec![synthetic("a", CBC, 250e6, 0.5)]).contains("only one capture"));
     assert!(answer(Vec::new()).contains("no capture holds a transfer"));
@@ -63,15 +73,23 @@ fn what_cannot_be_told_says_why() {
 
 #[test]
 fn no_effect_is_bounded_and_faster_captures_are_not_a_gain() {
-    let mut rows: Vec<_> = [250e6, 500e6, 1e9, 2e9].map(|l| synthetic("x", CBC, l, 0.0)).into();
+    let mut rows: Vec<_> = [250e6, 500e6, 1e9, 2e9]
+        .map(|l| synthetic("x", CBC, l, 0.0))
+        .into();
     for (row, noise) in rows.iter_mut().zip([0.2, -0.2, -0.1, 0.1]) {
         row.seconds_per_gb = row.seconds_per_gb.map(|s| s + noise);
     }
     let answer = Comparison::new(rows, Vec::new()).answer;
-    assert!(answer.starts_with("No cost of rekeys is shown") && answer.contains("at most"), "{answer}");
+    assert!(
+        answer.starts_with("No cost of rekeys is shown") && answer.contains("at most"),
+        "{answer}"
+    );
     let rows = [250e6, 500e6, 1e9].map(|l| synthetic("x", CBC, l, -0.5));
     let answer = Comparison::new(rows.into(), Vec::new()).answer;
-    assert!(answer.contains("captures with more of them are faster"), "{answer}");
+    assert!(
+        answer.contains("captures with more of them are faster"),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -79,19 +97,31 @@ fn suites_are_compared_by_what_they_carry() {
     let rows = [("a", CBC), ("b", "AES-GCM-128"), ("c", CBC)].map(|(p, s)| synthetic(p, s, 250e6, 0.5));
     let c = Comparison::new(rows.into(), Vec::new());
     // 1400/1456 = 96.2 %, 1400/1500 = 93.3 %; 1 − 1456/1500 = 2.9 %.
-    for part in ["AES-GCM-128 96.2 %, AES-CBC-128/HMAC-SHA1-96 93.3 %", "puts 2.9 % fewer bytes"] {
+    for part in [
+        "AES-GCM-128 96.2 %, AES-CBC-128/HMAC-SHA1-96 93.3 %",
+        "puts 2.9 % fewer bytes",
+    ] {
         assert!(c.efficiency.contains(part), "{part} in {}", c.efficiency);
     }
 }
 
 #[test]
 fn outer_bytes_do_not_stand_beside_payload() {
-    let mut rows: Vec<_> = [250e6, 500e6, 1e9, 2e9].map(|l| synthetic("x", CBC, l, 0.5)).into();
+    let mut rows: Vec<_> = [250e6, 500e6, 1e9, 2e9]
+        .map(|l| synthetic("x", CBC, l, 0.5))
+        .into();
     rows[3].counted = Some(Counted::OuterBytes);
     let c = Comparison::new(rows.clone(), Vec::new());
     assert_eq!(c.slope.unwrap().captures, 3);
-    assert!(c.captures[3].left_out.as_ref().unwrap().contains("keys are missing"));
-    rows.iter_mut().for_each(|r| r.counted = Some(Counted::OuterBytes));
+    assert!(
+        c.captures[3]
+            .left_out
+            .as_ref()
+            .unwrap()
+            .contains("keys are missing")
+    );
+    rows.iter_mut()
+        .for_each(|r| r.counted = Some(Counted::OuterBytes));
     let c = Comparison::new(rows, Vec::new());
     assert_eq!(c.slope.unwrap().captures, 4);
     assert!(c.notes[0].contains("outer bytes"), "{:?}", c.notes);

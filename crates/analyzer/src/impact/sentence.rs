@@ -103,7 +103,9 @@ impl View<'_> {
     fn no_traffic(&self) -> String {
         let (direction, total) = (self.direction(), self.settings.rekeys_total);
         match total {
-            0 => format!("The {direction} carries too little data to measure, and no rekey is in this capture."),
+            0 => format!(
+                "The {direction} carries too little data to measure, and no rekey is in this capture."
+            ),
             1 => format!("The {direction} carries too little data to tell what its one rekey cost."),
             _ => format!("The {direction} carries too little data to tell what its {total} rekeys cost."),
         }
@@ -236,7 +238,10 @@ impl View<'_> {
             return if used == total {
                 format!("only {few} {verb} {place}, {needs} {LEAST_REKEYS}")
             } else {
-                format!("only {used} of {} {verb} {place}, {needs} {LEAST_REKEYS}", plural(total, "rekey"))
+                format!(
+                    "only {used} of {} {verb} {place}, {needs} {LEAST_REKEYS}",
+                    plural(total, "rekey")
+                )
             };
         }
         "the rekeys are too close together: no undisturbed traffic lies between them to compare with"

@@ -112,7 +112,10 @@ pub(super) fn infer(
         fraction_high: None,
         soft_limit: None,
         soft_fraction: None,
-        candidates: counted.iter().map(|c| c.published(kilobytes, seconds, by_ike)).collect(),
+        candidates: counted
+            .iter()
+            .map(|c| c.published(kilobytes, seconds, by_ike))
+            .collect(),
     };
     if let Some((counting, _)) = &chosen {
         size(&mut rule, counting, &whole);
@@ -264,8 +267,15 @@ fn choose(counted: &[Counted], kind: Kind, kilobytes: Option<u64>) -> Option<(&C
     };
     let list: Vec<&Counted> = counted.iter().filter(eligible).collect();
     let steadiest = list.iter().copied().min_by(|a, b| by_spread(a, b))?;
-    let alike: Vec<&Counted> = list.iter().copied().filter(|c| !told_apart(steadiest, c)).collect();
-    let chosen = alike.iter().copied().min_by(|a, b| preference(a).total_cmp(&preference(b)))?;
+    let alike: Vec<&Counted> = list
+        .iter()
+        .copied()
+        .filter(|c| !told_apart(steadiest, c))
+        .collect();
+    let chosen = alike
+        .iter()
+        .copied()
+        .min_by(|a, b| preference(a).total_cmp(&preference(b)))?;
     let rest = alike.into_iter().filter(|c| !std::ptr::eq(*c, chosen));
     Some((chosen, rest.collect()))
 }
@@ -277,8 +287,15 @@ fn by_spread(a: &Counted, b: &Counted) -> std::cmp::Ordering {
 
 /// Lower is preferred: by quantity, one SA before both, the busier SA before the other.
 fn preference(c: &Counted) -> f64 {
-    let quantity = QUANTITIES.iter().position(|q| *q == c.quantity).unwrap_or(QUANTITIES.len());
-    let side = if c.side == Side::Both { 2.0 } else { 1.0 / (1.0 + c.high()) };
+    let quantity = QUANTITIES
+        .iter()
+        .position(|q| *q == c.quantity)
+        .unwrap_or(QUANTITIES.len());
+    let side = if c.side == Side::Both {
+        2.0
+    } else {
+        1.0 / (1.0 + c.high())
+    };
     4.0 * quantity as f64 + side
 }
 
@@ -329,9 +346,16 @@ fn size(rule: &mut TriggerRule, counting: &Counted, observations: &[Observation]
         observations.iter().map(|_| LEAST_LAG_S).collect::<Vec<f64>>()
     } else {
         let rates = counting.values.iter().zip(observations);
-        rates.map(|(v, o)| o.age_s.filter(|a| *a > 0.0).map_or(0.0, |a| LEAST_LAG_S * v / a)).collect()
+        rates
+            .map(|(v, o)| o.age_s.filter(|a| *a > 0.0).map_or(0.0, |a| LEAST_LAG_S * v / a))
+            .collect()
     };
-    let soft = counting.values.iter().zip(&lag).map(|(v, l)| v - l).fold(f64::INFINITY, f64::min);
+    let soft = counting
+        .values
+        .iter()
+        .zip(&lag)
+        .map(|(v, l)| v - l)
+        .fold(f64::INFINITY, f64::min);
     rule.soft_limit = Some(soft.max(0.0));
     let kilobyte = match counting.quantity {
         Quantity::Packets => return,

@@ -145,7 +145,11 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
         let association = &evidence.associations[sa];
         let inbound = name(evidence, succession, association.direction);
         let slot = usize::from(!matches!(inbound, "inbound" | "b → a"));
-        let from_start = association.sequence.summary().first.is_none_or(|n| n <= FIRST_NUMBERS);
+        let from_start = association
+            .sequence
+            .summary()
+            .first
+            .is_none_or(|n| n <= FIRST_NUMBERS);
         sides[slot] = from_start.then_some(counters);
     }
     Some(Shown {

@@ -70,7 +70,10 @@ fn smoothed_highest(bytes: &[u64], bin_s: f64) -> String {
     let highest = bytes.windows(bins).map(sum).max().unwrap_or(0);
     let seconds = bins as f64 * bin_s;
     let over = (seconds * 100.0).round() / 100.0;
-    format!("highest {} over {over} s", format::rate(highest as f64 * 8.0 / seconds))
+    format!(
+        "highest {} over {over} s",
+        format::rate(highest as f64 * 8.0 / seconds)
+    )
 }
 
 #[cfg(test)]
@@ -101,7 +104,10 @@ mod tests {
         let mut bytes = vec![12_500u64; 300];
         bytes[100] = 37_500;
         assert_eq!(smoothed_highest(&bytes, 0.01), "highest 10.2 Mbit/s over 1 s");
-        assert_eq!(smoothed_highest(&bytes[..50], 0.01), "highest 10.0 Mbit/s over 0.5 s");
+        assert_eq!(
+            smoothed_highest(&bytes[..50], 0.01),
+            "highest 10.0 Mbit/s over 0.5 s"
+        );
         assert_eq!(smoothed_highest(&[u64::MAX; 3], 5.0).contains("over 5 s"), true);
     }
 

@@ -67,7 +67,11 @@ pub(crate) fn explained(share: &Estimate, shown: bool, reference: &str) -> Strin
             "This explains {} {gap} (at least {least}, and it could be all).",
             percent(estimate)
         ),
-        () => format!("This explains {} ({least} to {}) {gap}.", percent(estimate), percent(high)),
+        () => format!(
+            "This explains {} ({least} to {}) {gap}.",
+            percent(estimate),
+            percent(high)
+        ),
     }
 }
 
@@ -202,8 +206,12 @@ mod tests {
 
     #[test]
     fn no_share_is_above_all_of_the_gap() {
-        let say = |low, estimate, high, shown| explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s");
-        assert_eq!(say(0.2, 0.42, 0.63, true), "This explains 42 % (20 % to 63 %) of the gap to 10 Mbit/s.");
+        let say =
+            |low, estimate, high, shown| explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s");
+        assert_eq!(
+            say(0.2, 0.42, 0.63, true),
+            "This explains 42 % (20 % to 63 %) of the gap to 10 Mbit/s."
+        );
         assert_eq!(
             say(0.35, 0.96, 1.9, true),
             "This explains 96 % of the gap to 10 Mbit/s (at least 35 %, and it could be all)."
@@ -212,8 +220,17 @@ mod tests {
             say(0.35, 1.2, 1.9, true),
             "This could explain all of the gap to 10 Mbit/s, and explains at least 35 %."
         );
-        assert_eq!(say(1.1, 1.5, 1.9, true), "This explains all of the gap to 10 Mbit/s.");
-        assert_eq!(say(-0.2, 0.1, 1.9, false), "Rekeys could explain all of the gap to 10 Mbit/s.");
-        assert_eq!(say(-0.5, -0.2, -0.1, false), "Rekeys explain at most 0 % of the gap to 10 Mbit/s.");
+        assert_eq!(
+            say(1.1, 1.5, 1.9, true),
+            "This explains all of the gap to 10 Mbit/s."
+        );
+        assert_eq!(
+            say(-0.2, 0.1, 1.9, false),
+            "Rekeys could explain all of the gap to 10 Mbit/s."
+        );
+        assert_eq!(
+            say(-0.5, -0.2, -0.1, false),
+            "Rekeys explain at most 0 % of the gap to 10 Mbit/s."
+        );
     }
 }

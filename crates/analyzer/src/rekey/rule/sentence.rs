@@ -8,15 +8,22 @@ const MOST_NAMED: usize = 4;
 
 /// `10.9.0.2 renews at 83 % of 2,400 kB, counting decrypted payload of the inbound SA …`
 pub(super) fn rule(rule: &TriggerRule) -> String {
-    let who = rule
-        .initiator
-        .map_or_else(|| "One side (which one is not captured)".to_owned(), |a| a.to_string());
+    let who = rule.initiator.map_or_else(
+        || "One side (which one is not captured)".to_owned(),
+        |a| a.to_string(),
+    );
     match (rule.kind, &rule.counting) {
         (_, _) if rule.rekeys == 0 => {
-            format!("{who} renews, but no SA that ends here was captured from its start, so its rule is unknown.")
+            format!(
+                "{who} renews, but no SA that ends here was captured from its start, so its rule is unknown."
+            )
         }
-        (Kind::Volume, Some(counting)) => format!("{who} renews {}{}", by_volume(rule, counting), alike(rule)),
-        (Kind::Volume, None) => format!("{who} renews by volume, in a counting that the capture does not show."),
+        (Kind::Volume, Some(counting)) => {
+            format!("{who} renews {}{}", by_volume(rule, counting), alike(rule))
+        }
+        (Kind::Volume, None) => {
+            format!("{who} renews by volume, in a counting that the capture does not show.")
+        }
         (Kind::Packets, Some(counting)) => format!(
             "{who} renews after {} {counting} (over {}).{}",
             whole(rule.soft_limit.unwrap_or(0.0)),
@@ -130,7 +137,9 @@ fn alike(rule: &TriggerRule) -> String {
 
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect())
+    letters
+        .next()
+        .map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect())
 }
 
 fn rekeys(rule: &TriggerRule) -> String {

@@ -38,7 +38,8 @@ pub(crate) fn draw(comparison: &Comparison) -> Option<Plot> {
     let blank = Blank {
         name: "comparison".to_string(),
         title: "Seconds per gigabyte over rekeys per gigabyte".to_string(),
-        description: "One point per capture, and the line through them: its slope is what a rekey costs.".to_string(),
+        description: "One point per capture, and the line through them: its slope is what a rekey costs."
+            .to_string(),
         width: WIDTH,
         height: HEIGHT,
     };
@@ -71,7 +72,11 @@ pub(crate) fn draw(comparison: &Comparison) -> Option<Plot> {
             let path = PathElement::new(ends, style::REKEY.stroke_width(px(2)));
             chart.draw_series(std::iter::once(path))?;
         }
-        chart.draw_series(points.iter().map(|p| Circle::new((p.0, p.1), px(4) as i32, style::BLUE.filled())))?;
+        chart.draw_series(
+            points
+                .iter()
+                .map(|p| Circle::new((p.0, p.1), px(4) as i32, style::BLUE.filled())),
+        )?;
         for (x, y, capture) in points.iter().take(MOST_NAMED) {
             let name: String = clean::line(&capture.name).chars().take(LONGEST_NAME).collect();
             // To the left of points in the right half, so that no name leaves the plot.
@@ -79,7 +84,11 @@ pub(crate) fn draw(comparison: &Comparison) -> Option<Plot> {
             let label = style::label(12, style::INK);
             let width = root.estimate_text_size(&name, &label)?.0 as i32;
             let gap = px(8) as i32;
-            let from = if *x > right / 2.0 { px_x - gap - width } else { px_x + gap };
+            let from = if *x > right / 2.0 {
+                px_x - gap - width
+            } else {
+                px_x + gap
+            };
             root.draw(&Text::new(name, (from, px_y - gap), label))?;
         }
         Drawn::Ok(())
@@ -93,7 +102,11 @@ fn line(comparison: &Comparison, right: f64, top: f64) -> Option<Vec<(f64, f64)>
     let inside = |x: f64| (0.0..=top).contains(&(a + b * x));
     let mut ends: Vec<f64> = [0.0, right].into_iter().filter(|x| inside(*x)).collect();
     let crossings = [-a / b, (top - a) / b];
-    ends.extend(crossings.into_iter().filter(|x| x.is_finite() && (0.0..=right).contains(x)));
+    ends.extend(
+        crossings
+            .into_iter()
+            .filter(|x| x.is_finite() && (0.0..=right).contains(x)),
+    );
     let from = ends.iter().copied().fold(f64::INFINITY, f64::min);
     let to = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (to > from).then(|| [from, to].map(|x| (x, (a + b * x).clamp(0.0, top))).to_vec())

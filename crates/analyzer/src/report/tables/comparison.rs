@@ -2,8 +2,8 @@
 
 use super::{Mark, Table, WIDE, from, left, right};
 use crate::comparison::{ComparedCapture, Comparison};
-use crate::report::format::{self, UNKNOWN, or_unknown};
 use crate::report::clean;
+use crate::report::format::{self, UNKNOWN, or_unknown};
 
 /// One row per capture, in the order given.
 pub(crate) fn comparison(comparison: &Comparison) -> Table {
@@ -42,7 +42,11 @@ fn cells(c: &ComparedCapture) -> Vec<String> {
         or_unknown(c.seconds_per_gb, figures),
         or_unknown(stall, |s| format!("{at_least}{}", format::duration_ms(s.mean))),
         or_unknown(stall, |s| {
-            format!("{} to {}", format::duration_ms(s.low), format::duration_ms(s.high))
+            format!(
+                "{} to {}",
+                format::duration_ms(s.low),
+                format::duration_ms(s.high)
+            )
         }),
         or_unknown(c.efficiency, |e| format!("{:.1} %", 100.0 * e)),
     ]
@@ -53,7 +57,11 @@ fn lifetime(c: &ComparedCapture) -> String {
     let kilobytes = c.lifetime_kilobytes.map(|n| format!("{} kB", format::count(n)));
     let seconds = c.lifetime_seconds.map(|n| format!("{} s", format::count(n)));
     let parts: Vec<String> = kilobytes.into_iter().chain(seconds).collect();
-    if parts.is_empty() { UNKNOWN.into() } else { parts.join(", ") }
+    if parts.is_empty() {
+        UNKNOWN.into()
+    } else {
+        parts.join(", ")
+    }
 }
 
 /// Three figures at least.
