@@ -36,6 +36,7 @@ pub mod secret;
 pub mod series;
 mod series_document;
 pub mod spi;
+pub mod spi_scan;
 pub mod time;
 pub mod underivable;
 mod verdicts;

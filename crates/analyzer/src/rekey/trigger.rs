@@ -22,13 +22,15 @@ const MOST_FRACTION: f64 = 3.0;
 /// Without negotiated limits: the quantity that varies less than this over the trace, and less than half as much as the
 /// other one, is the one that is limited.
 const STEADY: f64 = 0.10;
-/// An SA whose first captured packet has a higher number began before the capture: what it carried is not known. (The
-/// first packets may come reordered.)
-const FIRST_NUMBERS: u64 = 64;
 /// Rekeys that make a spread meaningful.
 const ENOUGH: usize = 3;
 /// ESP sequence numbers end here; peers renew a little earlier (RFC 4303 §3.3.3).
 const SEQUENCE_LIMIT: u64 = 0xF000_0000;
+
+/// An SA that is first seen with a higher sequence number than this (every SA begins at 1, RFC 4303 §3.3.3) was in use
+/// before: a loss of more packets in a row at its start would be an outage that the peers notice (32 packets are the
+/// smallest replay window).
+const MOST_LOST_AT_START: u64 = 32;
 
 /// What one succession shows.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +41,8 @@ struct Shown {
     sides: [Option<Counters>; 2],
     age_s: Option<f64>,
     limits: Limits,
+    /// The SA is older than the capture, or the exchange began before its first captured message.
+    at_least: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,7 +60,12 @@ pub fn triggers(evidence: &Evidence<'_>, successions: &[Succession]) -> (Vec<Tri
     }
     let mut triggers: Vec<Trigger> = shown.iter().map(describe).collect();
     for members in by_tunnel.values() {
-        let group: Vec<&Shown> = members.iter().filter_map(|&i| shown[i].as_ref()).collect();
+        let whole = |s: &&Shown| !s.at_least;
+        let group: Vec<&Shown> = members
+            .iter()
+            .filter_map(|&i| shown[i].as_ref())
+            .filter(whole)
+            .collect();
         let steady = steadier(&group);
         for &i in members {
             triggers[i].kind = kind(&successions[i], shown[i].as_ref(), steady);
@@ -77,7 +86,7 @@ fn rules(
     let mut sides: BTreeMap<(TunnelIndex, Option<IpAddr>), Vec<usize>> = BTreeMap::new();
     for (i, s) in successions.iter().enumerate() {
         if !s.collision && !s.reauthentication && shown[i].is_some() {
-            let initiator = s.exchange.map(|e| evidence.exchanges[e].initiator);
+            let initiator = s.exchange.and_then(|e| evidence.exchanges[e].known_initiator());
             sides.entry((s.tunnel, initiator)).or_default().push(i);
         }
     }
@@ -133,26 +142,25 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
     let association = &evidence.associations[sa];
     let began = began(evidence, succession, association.first.map(|(t, _)| t));
     let now = succession
-        .started
+        .first_message
         .or(succession.switched[slot(association.direction)]);
     let age_s = began
         .zip(now)
         .map(|(began, now)| now.seconds_since(began))
         .filter(|age| *age >= 0.0);
     let limits = old_lifetime(evidence, association.exchange).or_else(|| own_lifetime(evidence, succession));
+    let first_sequence = association.sequence.summary().first.unwrap_or(0);
+    let late = succession.exchange.is_some() && succession.started.is_none();
     let mut sides = [None; 2];
     for (sa, counters) in at_start.into_iter().flatten() {
         let association = &evidence.associations[sa];
         let inbound = name(evidence, succession, association.direction);
         let slot = usize::from(!matches!(inbound, "inbound" | "b → a"));
-        let from_start = association
-            .sequence
-            .summary()
-            .first
-            .is_none_or(|n| n <= FIRST_NUMBERS);
-        sides[slot] = from_start.then_some(counters);
+        let first = association.sequence.summary().first.unwrap_or(0);
+        sides[slot] = (!late && first <= MOST_LOST_AT_START).then_some(counters);
     }
     Some(Shown {
+        at_least: late || first_sequence > MOST_LOST_AT_START,
         counters,
         sides,
         sa_name: name(evidence, succession, association.direction),
@@ -170,7 +178,9 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
 fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> &'static str {
     let tunnel = &evidence.tunnels[succession.tunnel];
     let published = tunnel.published(internal);
-    let initiator = succession.exchange.map(|e| evidence.exchanges[e].initiator);
+    let initiator = succession
+        .exchange
+        .and_then(|e| evidence.exchanges[e].known_initiator());
     match (initiator, published) {
         (Some(i), Direction::BToA) if i == tunnel.a() => "inbound",
         (Some(i), Direction::AToB) if i == tunnel.b() => "inbound",
@@ -241,12 +251,13 @@ fn describe(shown: &Option<Shown>) -> Trigger {
             limit_kilobytes: None,
             age_s: None,
             limit_seconds: None,
+            at_least: false,
         };
     };
     let (bytes, counted) = volume(&shown.counters);
     Trigger {
         kind: TriggerKind::Unknown,
-        fraction: volume_fraction(shown),
+        fraction: volume_fraction(shown).filter(|_| !shown.at_least),
         counting: Some(format!(
             "{counted} of the expiring {} SA, kB = 1000",
             shown.sa_name
@@ -255,6 +266,7 @@ fn describe(shown: &Option<Shown>) -> Trigger {
         limit_kilobytes: shown.limits.kilobytes,
         age_s: shown.age_s,
         limit_seconds: shown.limits.seconds,
+        at_least: shown.at_least,
     }
 }
 
@@ -270,6 +282,10 @@ fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKi
     };
     if shown.counters.packets >= SEQUENCE_LIMIT {
         return TriggerKind::Packets;
+    }
+    if shown.at_least {
+        // Lower bounds say nothing about a limit; the other rekeys of the tunnel may.
+        return steady.unwrap_or(TriggerKind::Unknown);
     }
     let plausible = |f: Option<f64>| f.filter(|f| (LEAST_FRACTION..=MOST_FRACTION).contains(f));
     match (plausible(volume_fraction(shown)), plausible(time_fraction(shown))) {
