@@ -28,7 +28,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
     let children = pair::child_sas(&evidence);
     let mut successions = detect::successions(&evidence, &children);
     successions.sort_by_key(|s| (when(s), s.tunnel));
-    let triggers = trigger::triggers(&evidence, &successions);
+    let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions);
     let mut rekeys: Vec<Rekey> = successions
         .iter()
         .zip(triggers)
@@ -59,6 +59,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         security_associations: security_associations(analyzer),
         series: crate::series_document::series(analyzer, &successions, &rekeys),
         rekeys,
+        trigger_rules,
         flows: flows(analyzer),
         impact: assessed.impact,
         mean_rekey: assessed.mean_rekey,

@@ -91,6 +91,12 @@ pub(crate) fn trigger_in_full(t: &Trigger) -> String {
     parts.join("; ")
 }
 
+/// What makes each side of a tunnel renew.
+pub(crate) fn trigger_rules(analysis: &Analysis, tunnel: usize) -> Vec<String> {
+    let rules = analysis.trigger_rules.iter().filter(|r| r.tunnel == tunnel);
+    rules.map(|r| clean::line(&r.sentence)).collect()
+}
+
 /// Cipher suite of an SA.
 pub(crate) fn suite(sa: &SecurityAssociation) -> String {
     match (&sa.encryption, &sa.integrity) {
