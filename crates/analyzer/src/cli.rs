@@ -1,5 +1,9 @@
 //! Options, validated once.
 
+mod copies;
+
+pub(crate) use copies::CopyArguments;
+
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use rekeyscope::analyzer::{Options, Verify};
@@ -15,6 +19,7 @@ Examples:
   rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
   rekeyscope trace.pcapng --json - | jq '.impact[0]'
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
+  rekeyscope trace.pcapng --write-inner in.pcapng --annotate notes.pcapng
   rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
   rekeyscope keys trace.pcapng --export wireshark DIR
   rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
@@ -63,7 +68,7 @@ pub(crate) enum Job {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Job {
-        let job = Self::job(&Self::command().get_matches()).unwrap_or_else(|error| error.exit());
+        let job = Self::job(&Self::full().get_matches()).unwrap_or_else(|error| error.exit());
         let stdout = |path: &Option<PathBuf>| path.as_ref().is_some_and(|p| p.as_os_str() == "-");
         if let Job::Analyze(a) = &job
             && stdout(&a.json)
@@ -75,6 +80,18 @@ impl CommandLine {
             );
         }
         job
+    }
+
+    /// The command, with what its derived form cannot say.
+    fn full() -> clap::Command {
+        let a_file = |command: clap::Command| {
+            command.mut_arg("capture", |capture| {
+                capture.help("Capture file: pcap or pcapng, also .gz, .zst, .lz4; read twice, so not from a pipe")
+            })
+        };
+        Self::command()
+            .mut_subcommand("wireshark", a_file)
+            .mut_subcommand("tshark", a_file)
     }
 
     fn job(matches: &ArgMatches) -> Result<Job, clap::Error> {
@@ -224,6 +241,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
     pub(crate) csv: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) copies: CopyArguments,
+
     /// Rate that the tunnel should reach: how much of the difference do the rekeys explain?
     #[arg(long, value_name = "MBIT/S", value_parser = positive)]
     pub(crate) reference_mbps: Option<f64>,
@@ -286,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_options_are_consistent() {
-        CommandLine::command().debug_assert();
+        CommandLine::full().debug_assert();
     }
 
     #[test]

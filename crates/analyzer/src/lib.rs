@@ -15,6 +15,7 @@ pub mod analysis;
 pub mod analyzer;
 mod batch;
 pub mod capture;
+pub mod copies;
 mod diagnosis;
 pub mod diagnostic;
 mod document;

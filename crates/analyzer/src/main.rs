@@ -1,6 +1,7 @@
 //! The command line program; see `rekeyscope --help`.
 
 mod cli;
+mod copies_job;
 mod keys_job;
 mod output;
 mod private_folder;

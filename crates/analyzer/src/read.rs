@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Reads the keys, then the capture.
 pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyRing), Error> {
-    let (keys, pre_shared_keys) = read_keys(input)?;
+    let (keys, pre_shared_keys, unreadable) = read_keys(input)?;
     let mut reader = open(&input.capture, input.reads_stdin())?;
     let size = std::fs::metadata(&input.capture)
         .ok()
@@ -30,25 +30,35 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
     }
     progress.finish();
     analyzer.diagnostics_mut().absorb(container);
+    for error in unreadable {
+        if !input.quiet {
+            output::complain(&format!("{error}; going on without it"));
+        }
+        let sentence = || "a key file beside the capture cannot be read: it was left out".to_owned();
+        analyzer
+            .diagnostics_mut()
+            .count("key_file_unreadable", "keys", None, sentence);
+    }
     Ok(analyzer.finish_with_keys(reader.info(), &input.capture.to_string_lossy()))
 }
 
-fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>), Error> {
-    let files = match () {
-        () if input.no_keys => Vec::new(),
-        () if !input.keys.is_empty() => input.keys.clone(),
-        () if input.reads_stdin() => Vec::new(),
-        () => keylog::find_beside(&input.capture),
-    };
+/// The keys, and what kept files from being read that nobody asked for: those only are left out.
+fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>, Vec<Error>), Error> {
     let mut keys = KeyMaterial::default();
-    files.iter().try_for_each(|file| keys.read(file))?;
+    input.keys.iter().try_for_each(|file| keys.read(file))?;
+    let mut unreadable = Vec::new();
+    if !input.no_keys && input.keys.is_empty() && !input.reads_stdin() {
+        for file in keylog::find_beside(&input.capture) {
+            unreadable.extend(keys.read(&file).err());
+        }
+    }
     let psks: Result<Vec<_>, _> = input
         .psk_file
         .iter()
         .map(|f| keylog::read_pre_shared_key(f))
         .collect();
     let psks = psks?;
-    Ok((keys, psks))
+    Ok((keys, psks, unreadable))
 }
 
 /// One sentence for all files with keys in them that other users of the machine can read.

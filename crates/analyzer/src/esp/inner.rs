@@ -134,6 +134,8 @@ pub struct Inner {
     pub ip_bytes: u32,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
+    /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
+    pub ip_in_ppp_at: Option<u32>,
     /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
     /// §2.7).
     pub tfc_padding: u32,
@@ -157,6 +159,7 @@ pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(I
         len: payload_len,
         addresses: outer,
         depth: 0,
+        at: 0,
         inner,
     }
     .down(Layer::Protocol(next_header))
@@ -193,6 +196,8 @@ struct Walk<'a> {
     /// Source and destination of the innermost IP header so far.
     addresses: Option<(IpAddr, IpAddr)>,
     depth: usize,
+    /// Bytes passed since the beginning of the payload (of the inflated data, behind IPComp).
+    at: usize,
     inner: Inner,
 }
 
@@ -240,6 +245,7 @@ impl<'a> Walk<'a> {
     fn skip(&mut self, n: usize) -> Option<()> {
         self.bytes = self.bytes.get(n..)?;
         self.len = self.len.saturating_sub(n);
+        self.at += n;
         Some(())
     }
 
@@ -264,6 +270,13 @@ impl<'a> Walk<'a> {
             Err("nesting limit")
         } else {
             Ok(())
+        }
+    }
+
+    /// An IP packet begins here, inside PPP.
+    fn note_ip_in_ppp(&mut self) {
+        if self.inner.ip_in_ppp_at.is_none() && !self.inner.layers.contains(Layers::IPCOMP) {
+            self.inner.ip_in_ppp_at = u32::try_from(self.at).ok();
         }
     }
 
