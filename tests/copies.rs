@@ -22,7 +22,10 @@ fn with_keys<'c>(command: &'c mut Command, lab: &Lab) -> &'c mut Command {
 }
 
 fn is_installed(program: &str) -> bool {
-    let found = std::process::Command::new(program).arg("--version").output().is_ok();
+    let found = std::process::Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok();
     if !found {
         println!("skipped: {program} is not installed");
     }
@@ -30,7 +33,10 @@ fn is_installed(program: &str) -> bool {
 }
 
 fn output_of(program: &str, arguments: &[&str]) -> String {
-    let output = std::process::Command::new(program).args(arguments).output().unwrap();
+    let output = std::process::Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap();
     let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{program} {arguments:?}: {complaints}");
     String::from_utf8(output.stdout).unwrap()
@@ -104,7 +110,11 @@ fn original(lab: &Lab) -> String {
     command.arg("tshark").arg("-q").arg(&lab.capture);
     let command = with_keys(&mut command, lab).arg("--").args(fields());
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -146,7 +156,11 @@ fn an_inner_capture_holds_what_tshark_decrypts() {
                     // Transport mode, no IP inside: tshark shows the length around ESP, which is not the packet's.
                     expected_len = written.ip_len.clone();
                 }
-                assert_eq!(expected_len, written.ip_len, "{} keep {keep} {expected:?}", lab.name);
+                assert_eq!(
+                    expected_len, written.ip_len,
+                    "{} keep {keep} {expected:?}",
+                    lab.name
+                );
                 assert_eq!(
                     (&expected.time, &expected.protocols, &expected.tcp),
                     (&written.time, &written.protocols, &written.tcp),
@@ -178,8 +192,14 @@ fn an_annotated_capture_is_the_capture_with_comments() {
             let exchange = &analysis["exchanges"][rekey["exchange"].as_u64().unwrap() as usize];
             exchange["frames"][0].as_u64().unwrap()
         };
-        let rekeys: Vec<u64> = analysis["rekeys"].as_array().unwrap().iter().map(begins).collect();
-        let filter = "_ws.expert.message contains \"rekeyscope: rekey\" && frame.comment contains \"begins here\"";
+        let rekeys: Vec<u64> = analysis["rekeys"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(begins)
+            .collect();
+        let filter =
+            "_ws.expert.message contains \"rekeyscope: rekey\" && frame.comment contains \"begins here\"";
         let name = out.to_str().unwrap();
         let found = output_of(
             "tshark",
@@ -218,8 +238,15 @@ fn sections_interfaces_names_and_options_stay() {
     let lab = lab_of_sample("l2tp_time_down");
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("big.pcapng");
-    std::fs::write(&capture, synthetic_big_endian(&std::fs::read(&lab.capture).unwrap())).unwrap();
-    let (inner, notes) = (folder.path().join("inner.pcapng"), folder.path().join("notes.pcapng"));
+    std::fs::write(
+        &capture,
+        synthetic_big_endian(&std::fs::read(&lab.capture).unwrap()),
+    )
+    .unwrap();
+    let (inner, notes) = (
+        folder.path().join("inner.pcapng"),
+        folder.path().join("notes.pcapng"),
+    );
     let mut command = rekeyscope();
     command.arg(&capture).arg("--write-inner").arg(&inner);
     command.arg("--annotate").arg(&notes);
@@ -230,9 +257,21 @@ fn sections_interfaces_names_and_options_stay() {
         let arguments = [&["-r", name, "-N", "n", "-T", "fields"], &fields[..]].concat();
         output_of("tshark", &arguments)
     };
-    let fields = ["frame.number", "frame.time_epoch", "frame.interface_name", "ip.src_host"];
+    let fields = [
+        "frame.number",
+        "frame.time_epoch",
+        "frame.interface_name",
+        "ip.src_host",
+    ];
     assert_eq!(shown(&capture, &fields), shown(&notes, &fields));
-    let rows = shown(&inner, &["frame.interface_name", "frame.packet_flags_direction", "frame.comment"]);
+    let rows = shown(
+        &inner,
+        &[
+            "frame.interface_name",
+            "frame.packet_flags_direction",
+            "frame.comment",
+        ],
+    );
     assert!(rows.lines().count() > 1_000);
     for row in rows.lines() {
         assert!(row.starts_with("uplink\t0x00000001\tof the original"), "{row}");
@@ -241,7 +280,11 @@ fn sections_interfaces_names_and_options_stay() {
     for file in [&inner, &notes] {
         let bytes = std::fs::read(file).unwrap();
         let has = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
-        assert!(has(b"server.example") && has(b"end of capture"), "{}", file.display());
+        assert!(
+            has(b"server.example") && has(b"end of capture"),
+            "{}",
+            file.display()
+        );
     }
 }
 
@@ -257,8 +300,17 @@ fn synthetic_big_endian(pcap: &[u8]) -> Vec<u8> {
         let len = (body.len() as u32 + 12).to_be_bytes();
         [&kind.to_be_bytes()[..], &len, body, &len].concat()
     };
-    let mut file = block(0x0a0d_0d0a, &[&[0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0][..], &[0xff; 8]].concat());
-    let interface = [&[0, 1, 0, 0, 0, 4, 0, 0][..], &option(2, b"uplink"), &option(9, &[9]), &[0; 4]].concat();
+    let mut file = block(
+        0x0a0d_0d0a,
+        &[&[0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0][..], &[0xff; 8]].concat(),
+    );
+    let interface = [
+        &[0, 1, 0, 0, 0, 4, 0, 0][..],
+        &option(2, b"uplink"),
+        &option(9, &[9]),
+        &[0; 4],
+    ]
+    .concat();
     file.extend(block(1, &interface));
     let name = [&[10, 9, 0, 1][..], b"server.example\0"].concat();
     let mut names = [1_u16.to_be_bytes(), (name.len() as u16).to_be_bytes()].concat();

@@ -1,8 +1,10 @@
 //! Options, validated once.
 
 mod copies;
+mod overhead;
 
 pub(crate) use copies::CopyArguments;
+pub(crate) use overhead::OverheadArguments;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
@@ -22,6 +24,7 @@ Examples:
   rekeyscope trace.pcapng --write-inner in.pcapng --annotate notes.pcapng
   rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
   rekeyscope keys trace.pcapng --export wireshark DIR
+  rekeyscope overhead --suite aes128gcm16 --encap l2tp,natt --mtu 1454
   rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
 
 Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
@@ -51,6 +54,8 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     /// Which SAs have a key, where it stands, what is missing; and tables for other programs
     Keys(KeysArguments),
+    /// What ESP costs in bytes: wire size, largest inner packet, MSS; no capture needed
+    Overhead(OverheadArguments),
     /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
     Wireshark(ProgramArguments),
     /// Start tshark with the keys in a configuration folder of its own, which is removed afterwards
@@ -85,9 +90,12 @@ impl CommandLine {
     /// The command, with what its derived form cannot say.
     fn full() -> clap::Command {
         let a_file = |command: clap::Command| {
-            command.mut_arg("capture", |capture| {
-                capture.help("Capture file: pcap or pcapng, also .gz, .zst, .lz4; read twice, so not from a pipe")
-            })
+            let capture =
+                "Capture file: pcap or pcapng, also .gz, .zst, .lz4; read twice, so not from a pipe";
+            // An argument that is changed moves to the end of the list: the one behind it has to follow.
+            command
+                .mut_arg("capture", |argument| argument.help(capture))
+                .mut_arg("rest", |argument| argument)
         };
         Self::command()
             .mut_subcommand("wireshark", a_file)

@@ -56,7 +56,9 @@ impl Place {
     fn reserve(export: &Export<'_>, input: &Input) -> Result<Self, Error> {
         match export {
             Export::Wireshark(folder) => {
-                TABLES.iter().try_for_each(|name| input.spare(&folder.join(name)))?;
+                TABLES
+                    .iter()
+                    .try_for_each(|name| input.spare(&folder.join(name)))?;
                 output::private_folder(folder)?;
                 let tables = TABLES.iter().map(|name| Reserved::secret(&folder.join(name)));
                 Ok(Place::Wireshark {

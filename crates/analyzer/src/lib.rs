@@ -29,6 +29,7 @@ pub mod impact;
 pub mod key_ring;
 pub mod keylog;
 mod meter;
+pub mod overhead;
 pub mod rekey;
 pub mod report;
 pub mod sa;

@@ -16,9 +16,9 @@ mod pcapng;
 mod recognise;
 mod record;
 mod source;
-mod write;
 #[cfg(test)]
 pub(crate) mod synthetic;
+mod write;
 
 pub use copy::CaptureCopy;
 pub use link_type::link_type_name;

@@ -89,10 +89,7 @@ pub(super) fn section_header(order: Order) -> Vec<u8> {
         .u16(0)
         .u32(u32::MAX)
         .u32(u32::MAX)
-        .text(
-            SHB_APPLICATION,
-            concat!("rekeyscope ", env!("CARGO_PKG_VERSION")),
-        )
+        .text(SHB_APPLICATION, concat!("rekeyscope ", env!("CARGO_PKG_VERSION")))
         .end_of_options()
         .finish()
 }

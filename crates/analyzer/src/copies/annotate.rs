@@ -116,7 +116,10 @@ fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {
                 (Some(old), Some(gap)) => format!(", {gap:.1} ms after the last on {old}"),
                 _ => String::new(),
             };
-            comments.add(first, &format!("rekey {}: first packet on {new}{after}", rekey.index));
+            comments.add(
+                first,
+                &format!("rekey {}: first packet on {new}{after}", rekey.index),
+            );
         }
         for impact in rekey.impact.iter().filter(|i| i.direction == direction && i.hurt) {
             let ms = |name: &str, value: Option<f64>| value.map(|v| format!(", {name} {v:.0} ms"));
@@ -147,10 +150,9 @@ fn first_packet(
     spi: Option<Spi>,
     at: Option<Timestamp>,
 ) -> Option<&SecurityAssociation> {
-    analysis
-        .security_associations
-        .iter()
-        .find(|sa| sa.tunnel == tunnel && Some(sa.spi) == spi && sa.first_time.is_some() && sa.first_time == at)
+    analysis.security_associations.iter().find(|sa| {
+        sa.tunnel == tunnel && Some(sa.spi) == spi && sa.first_time.is_some() && sa.first_time == at
+    })
 }
 
 fn beginning(rekey: &Rekey) -> String {

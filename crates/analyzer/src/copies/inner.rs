@@ -131,9 +131,14 @@ fn push_ip_header(
     match (src, dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             let len = u16::try_from(payload_len + 20).ok()?;
-            let header =
-                etherparse::Ipv4Header::new(len - 20, TIME_TO_LIVE, protocol.into(), src.octets(), dst.octets())
-                    .ok()?;
+            let header = etherparse::Ipv4Header::new(
+                len - 20,
+                TIME_TO_LIVE,
+                protocol.into(),
+                src.octets(),
+                dst.octets(),
+            )
+            .ok()?;
             packet.extend_from_slice(&header.to_bytes());
         }
         (IpAddr::V6(src), IpAddr::V6(dst)) => {
