@@ -1,6 +1,7 @@
 //! The command line program; see `rekeyscope --help`.
 
 mod cli;
+mod compare_job;
 mod copies_job;
 mod keys_job;
 mod output;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         Job::Beside(Command::Overhead(arguments)) => {
             overhead_job::run(&arguments).map(|()| ExitCode::SUCCESS)
         }
+        Job::Beside(Command::Compare(arguments)) => compare_job::run(&arguments),
         Job::Beside(Command::Wireshark(arguments)) => program_job::run("wireshark", &arguments),
         Job::Beside(Command::Tshark(arguments)) => program_job::run("tshark", &arguments),
     };

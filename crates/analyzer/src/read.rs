@@ -10,6 +10,7 @@ use rekeyscope::error::Error;
 use rekeyscope::key_ring::KeyRing;
 use rekeyscope::keylog::{self, KeyMaterial};
 use rekeyscope::secret::SecretBytes;
+use rekeyscope::spi_scan::spis_of;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -44,13 +45,20 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
 
 /// The keys, and what kept files from being read that nobody asked for: those only are left out.
 fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>, Vec<Error>), Error> {
+    let beside = match () {
+        () if input.no_keys || !input.keys.is_empty() || input.reads_stdin() => Vec::new(),
+        () => keylog::find_beside(&input.capture),
+    };
+    let read_into = |keys: &mut KeyMaterial| {
+        input.keys.iter().try_for_each(|file| keys.read(file))?;
+        Ok(beside.iter().filter_map(|file| keys.read(file).err()).collect())
+    };
     let mut keys = KeyMaterial::default();
-    input.keys.iter().try_for_each(|file| keys.read(file))?;
-    let mut unreadable = Vec::new();
-    if !input.no_keys && input.keys.is_empty() && !input.reads_stdin() {
-        for file in keylog::find_beside(&input.capture) {
-            unreadable.extend(keys.read(&file).err());
-        }
+    let mut unreadable = read_into(&mut keys)?;
+    if keys.overflowed() && is_file(&input.capture) {
+        // A log of years: only the SPIs of the capture say which rows matter.
+        keys = KeyMaterial::only_for(spis_of(CaptureReader::open(&input.capture)?)?);
+        unreadable = read_into(&mut keys)?;
     }
     let psks: Result<Vec<_>, _> = input
         .psk_file
@@ -59,6 +67,11 @@ fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>, Vec<Error>
         .collect();
     let psks = psks?;
     Ok((keys, psks, unreadable))
+}
+
+/// A pipe can be read only once.
+fn is_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.is_file())
 }
 
 /// One sentence for all files with keys in them that other users of the machine can read.
