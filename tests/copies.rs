@@ -6,6 +6,13 @@
 mod support;
 
 use assert_cmd::Command;
+use rekeyscope::analysis::Encapsulation;
+use rekeyscope::analyzer::{Analyzer, Options};
+use rekeyscope::capture::CaptureReader;
+use rekeyscope::copies::{Outcome, Unsealer};
+use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::keylog::KeyMaterial;
+use rekeyscope::overhead::{Plan, Suite};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use support::{Lab, lab_of_sample, labs};
@@ -363,4 +370,123 @@ fn an_input_is_never_overwritten_and_a_pipe_is_refused() {
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
+}
+
+/// What the calculator says of a lab's suite is what every packet has: CBC and GCM, with and without NAT traversal.
+#[test]
+fn the_calculator_agrees_with_every_packet() {
+    for lab in labs() {
+        let mut keys = KeyMaterial::default();
+        lab.keys.iter().for_each(|file| keys.read(file).unwrap());
+        let (mut analyzer, mut ignored) = (Analyzer::new(Options::default(), keys), Diagnostics::default());
+        let mut reader = CaptureReader::open(&lab.capture).unwrap();
+        while let Some(frame) = reader.next_frame(&mut ignored).unwrap() {
+            analyzer.push(&frame);
+        }
+        let (analysis, ring) = analyzer.finish_with_keys(reader.info(), "lab");
+        let [entry] = analysis.overhead.as_slice() else {
+            panic!("{}: {:?}", lab.name, analysis.overhead)
+        };
+        let suite = Suite::named(match entry.suite.as_str() {
+            "AES-CBC-128/HMAC-SHA1-96" => "aes128-sha1",
+            "AES-GCM-16-128" => "aes128gcm16",
+            "AES-GCM-16-256" => "aes256gcm16",
+            other => panic!("{}: {other}", lab.name),
+        })
+        .unwrap();
+        let natt = entry.encapsulation == Some(Encapsulation::Udp);
+        let parts = if natt { &["natt"][..] } else { &[] };
+        let plan = Plan::new(&suite, parts).unwrap();
+        let mut unsealer = Unsealer::new(&ring);
+        let mut reader = CaptureReader::open(&lab.capture).unwrap();
+        let (mut seen, mut outer, mut padding) = (0, 0, 0);
+        while let Some(frame) = reader.next_frame(&mut ignored).unwrap() {
+            if let Outcome::Unsealed(packet) = unsealer.open(&frame)
+                && packet.fragments == 1
+            {
+                let split = plan.sizes.split(packet.payload.len());
+                assert_eq!(
+                    split.wire, packet.outer_bytes as usize,
+                    "{} frame {}",
+                    lab.name, frame.number
+                );
+                assert_eq!(
+                    split.padding,
+                    usize::from(packet.opened.pad_len) + 2,
+                    "{}",
+                    lab.name
+                );
+                (seen, outer, padding) = (
+                    seen + 1,
+                    outer + split.wire as u64,
+                    padding + split.padding as u64,
+                );
+            }
+        }
+        assert_eq!(
+            (seen, outer, padding),
+            (entry.packets, entry.outer_bytes, entry.padding),
+            "{}",
+            lab.name
+        );
+        let parts = entry.inner_bytes + entry.outer_headers + entry.iv + entry.padding + entry.icv;
+        assert_eq!(parts, entry.outer_bytes, "{}", lab.name);
+        println!("{}: {seen} packets, {natt}, {entry:?}", lab.name);
+    }
+}
+
+/// Tables and secrets that an export would take the place of stay beside it, or are refused when they are inputs.
+#[test]
+fn an_export_of_keys_overwrites_nothing() {
+    let lab = lab_of_sample("l2tp_time_down");
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("mine.esp_sa");
+    std::fs::copy(&lab.keys[0], &keys).unwrap();
+    let before = std::fs::read(&keys).unwrap();
+    let export = |input: &Path, out: &Path| {
+        let mut command = rekeyscope();
+        command.arg("keys").arg(&lab.capture).arg("-k").arg(input);
+        command.args(["--export", "tcpdump"]).arg(out).assert()
+    };
+    export(&keys, &keys).failure();
+    assert_eq!(before, std::fs::read(&keys).unwrap());
+    let out = folder.path().join("secrets");
+    std::fs::write(&out, "of mine").unwrap();
+    export(&keys, &out).success();
+    let kept = std::fs::read_to_string(folder.path().join("secrets.before")).unwrap();
+    assert_eq!(kept, "of mine");
+    assert!(std::fs::read_to_string(&out).unwrap().contains("@"));
+    let mut command = rekeyscope();
+    command.arg("keys").arg(&lab.capture).arg("-k").arg(&keys);
+    let deep = folder.path().join("no/such/folder");
+    let refused = command
+        .args(["--export", "wireshark"])
+        .arg(&deep)
+        .assert()
+        .failure();
+    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(
+        told.contains("the folder is not there") && !deep.exists(),
+        "{told}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_gets_advice_that_fits() {
+    if !Path::new("/dev/full").exists() {
+        println!("skipped: no /dev/full");
+        return;
+    }
+    let lab = lab_of_sample("l2tp_time_down");
+    for option in ["--json", "--write-inner", "--annotate"] {
+        let mut command = rekeyscope();
+        command.arg(&lab.capture).args([option, "/dev/full"]);
+        let refused = with_keys(&mut command, &lab).assert().failure();
+        let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(
+            told.contains("/dev/full") && told.contains("make room"),
+            "{option}: {told}"
+        );
+    }
 }

@@ -31,6 +31,7 @@ pub mod key_ring;
 pub mod keylog;
 mod meter;
 pub mod overhead;
+mod overhead_document;
 pub mod rekey;
 pub mod report;
 pub mod sa;
