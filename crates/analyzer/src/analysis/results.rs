@@ -1,6 +1,6 @@
 //! The measured part of the document: verdicts, mean rekey, projection, findings, overhead, series.
 
-use super::{Counted, Direction, Severity, TriggerKind, Verdict};
+use super::{Counted, Direction, Encapsulation, Severity, TriggerKind, Verdict};
 use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -211,6 +211,25 @@ plain_data! {
         pub icv: u64,
         /// Largest decrypted payload seen.
         pub largest_inner_packet: u64,
+        /// ESP in IP or in UDP; `null` in documents of earlier versions.
+        #[serde(default)]
+        pub encapsulation: Option<Encapsulation>,
+        /// Bytes of outer IP, UDP and ESP headers.
+        #[serde(default)]
+        pub outer_headers: u64,
+        /// Largest IP packet on the wire that carried this suite (of a fragmented one, its largest fragment): the path MTU is
+        /// this at least. Packets that a network card merged do not count.
+        #[serde(default)]
+        pub largest_outer_packet: Option<u64>,
+        /// Largest IP packet inside that such a packet can carry, by the lengths of suite and encapsulation.
+        #[serde(default)]
+        pub largest_inner_for_path: Option<u64>,
+        /// TCP maximum segment size over IPv4 for it, bytes.
+        #[serde(default)]
+        pub mss_ipv4: Option<u64>,
+        /// The same over IPv6.
+        #[serde(default)]
+        pub mss_ipv6: Option<u64>,
     }
     /// Throughput over time.
     pub struct Series {
