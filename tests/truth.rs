@@ -7,23 +7,10 @@ mod support;
 use rekeyscope::analysis::*;
 use serde_json::Value;
 use std::sync::OnceLock;
-use support::{Lab, analyze, labs, nanos};
+use support::{Lab, analyses, analyze, labs, nanos, one};
 
 /// `truth.json` rounds its times to 1 µs.
 const ROUNDING_NANOS: i64 = 1_000;
-
-fn analyses() -> &'static [(Lab, Analysis)] {
-    static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        labs()
-            .into_iter()
-            .map(|lab| {
-                let a = analyze(&lab.capture, &lab.keys);
-                (lab, a)
-            })
-            .collect()
-    })
-}
 
 fn keyless() -> &'static [(Lab, Analysis)] {
     static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
@@ -36,13 +23,6 @@ fn keyless() -> &'static [(Lab, Analysis)] {
             })
             .collect()
     })
-}
-
-fn one(name: &str) -> Option<&'static Analysis> {
-    analyses()
-        .iter()
-        .find(|(lab, _)| lab.name == name)
-        .map(|(_, a)| a)
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {

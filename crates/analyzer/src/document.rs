@@ -281,10 +281,7 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
         index,
         tunnel: s.tunnel,
         exchange: s.exchange,
-        initiator: exchange.and_then(|e| match e.opening_of_made() {
-            Opening::Whole => Some(e.initiator),
-            Opening::Cut { initiator } => initiator,
-        }),
+        initiator: s.initiator,
         old: spis(s.old),
         new: spis(s.new),
         evidence: match exchange.map(|e| e.kind) {

@@ -86,6 +86,12 @@ impl Analyzer {
             c.inner_bytes += u64::from(opened.payload_len);
             c.padding_bytes += u64::from(opened.pad_len) + 2;
             c.largest_inner = c.largest_inner.max(u64::from(opened.payload_len));
+            if association
+                .volume_limit
+                .is_some_and(|limit| c.inner_bytes >= limit)
+            {
+                association.limit_passed.get_or_insert(pending.time);
+            }
             if association.mode.is_none() {
                 association.mode = Some(mode_of(opened.next_header));
             }

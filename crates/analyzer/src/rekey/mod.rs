@@ -62,6 +62,8 @@ pub struct Succession {
     pub old: [Option<SaIndex>; 2],
     /// SAs that begin.
     pub new: [Option<SaIndex>; 2],
+    /// Who began the exchange, where that is known.
+    pub initiator: Option<std::net::IpAddr>,
     /// First exchange message; `None` where it is not in the capture.
     pub started: Option<Timestamp>,
     /// The first message of the exchange that is in the capture.

@@ -178,10 +178,7 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
 fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> &'static str {
     let tunnel = &evidence.tunnels[succession.tunnel];
     let published = tunnel.published(internal);
-    let initiator = succession
-        .exchange
-        .and_then(|e| evidence.exchanges[e].known_initiator());
-    match (initiator, published) {
+    match (succession.initiator, published) {
         (Some(i), Direction::BToA) if i == tunnel.a() => "inbound",
         (Some(i), Direction::AToB) if i == tunnel.b() => "inbound",
         (Some(_), _) => "outbound",
