@@ -423,7 +423,7 @@ fn captures_are_compared() {
         first.starts_with("A rekey costs") || first.starts_with("No cost of rekeys"),
         "{first}"
     );
-    for part in ["saved.json", "AES-CBC-128", "Efficiency", "Wire efficiency"] {
+    for part in ["Lifetime", "AES-CBC-1", "Wire efficiency"] {
         assert!(out.stdout.contains(part), "{part} in {}", out.stdout);
     }
     assert!(
