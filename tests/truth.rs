@@ -359,3 +359,52 @@ fn single_rekeys_that_stalled_are_named() {
         );
     }
 }
+
+/// `../shared/lab`: Linux counts the decrypted payload of the inbound SA; soft limit 2,000,000 bytes, strongSwan's kB is 1,000.
+#[test]
+fn the_rule_names_the_inbound_payload_and_the_soft_limit() {
+    const SOFT: f64 = 2_000_000.0;
+    /// Longest lag measured between the trigger and the first message, seconds.
+    const LONGEST_LAG_S: f64 = 0.5;
+    for (lab, analysis) in analyses() {
+        let Some(rule) = analysis.trigger_rules.first() else {
+            panic!("{}: no rule", lab.name)
+        };
+        assert_eq!(analysis.trigger_rules.len(), 1, "{}: one side renews", lab.name);
+        if lab.truth["params"]["LIFE_BYTES"].as_str() == Some("0") {
+            assert_eq!(rule.kind, TriggerKind::Time, "{}: {}", lab.name, rule.sentence);
+            assert_eq!(rule.counting.as_deref(), Some("age"), "{}", lab.name);
+            continue;
+        }
+        let says = (&lab.name, &rule.sentence);
+        assert_eq!(rule.kind, TriggerKind::Volume, "{says:?}");
+        assert_eq!(
+            rule.counting.as_deref(),
+            Some("decrypted payload of the inbound SA"),
+            "{says:?}"
+        );
+        let rate = analysis.impact[0].observed_bps.unwrap() / 8.0;
+        // The rate of a single SA's life is at most twice the mean of the transfer, which has pauses.
+        let soft = rule.soft_limit.unwrap();
+        assert!(
+            (SOFT * 0.99..=SOFT + 2.0 * LONGEST_LAG_S * rate).contains(&soft),
+            "{says:?}"
+        );
+        if let Some(limit) = rule.limit_kilobytes {
+            assert_eq!(rule.bytes_per_kilobyte, Some(1000), "{says:?}");
+            let fraction = soft / (limit as f64 * 1000.0);
+            assert!((rule.soft_fraction.unwrap() - fraction).abs() < 1e-9, "{says:?}");
+        }
+        if lab.name == "l2tp_kb_modp1024_down" {
+            // 0.833; what the least lag leaves is under 0.03 s of 10 Mbit/s, 1.6 % of 2,400 kB.
+            assert!(
+                (rule.soft_fraction.unwrap() - SOFT / 2.4e6).abs() <= 0.016,
+                "{says:?}"
+            );
+            assert!(
+                rule.fraction_low.unwrap() > rule.soft_fraction.unwrap(),
+                "{says:?}"
+            );
+        }
+    }
+}

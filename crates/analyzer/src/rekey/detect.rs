@@ -131,7 +131,11 @@ fn opposite_at_once(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bo
 
 /// A CREATE_CHILD_SA that could be read and names nothing to renew makes an SA beside the others (RFC 7296 §1.3.1).
 fn adds_a_child(exchange: &crate::ike::timeline::Exchange) -> bool {
-    exchange.kind == ExchangeKind::CreateChildSa && exchange.decrypted && exchange.rekeys.is_empty()
+    // The request would name it: without the request nothing is known.
+    exchange.kind == ExchangeKind::CreateChildSa
+        && exchange.decrypted
+        && exchange.rekeys.is_empty()
+        && exchange.opening() == Opening::Whole
 }
 
 fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {
@@ -176,13 +180,20 @@ fn distance(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> u64 {
 fn succession(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, lineage: &Lineage) -> Succession {
     let exchange = new.exchange.map(|e| &evidence.exchanges[e]);
     let switched = [0, 1].map(|d| sa_of(evidence, new, d).and_then(|a| a.first).map(|(t, _)| t));
+    let in_use = switched.iter().any(Option::is_some);
+    let opening = exchange.map(|e| if in_use { e.opening_of_made() } else { e.opening() });
     Succession {
+        initiator: match opening {
+            Some(Opening::Whole) => exchange.map(|e| e.initiator),
+            Some(Opening::Cut { initiator }) => initiator,
+            None => None,
+        },
         tunnel: new.tunnel,
         exchange: new.exchange,
         old: old.sa,
         new: new.sa,
         started: exchange
-            .filter(|e| e.opening_of_made() == Opening::Whole)
+            .filter(|_| opening == Some(Opening::Whole))
             .map(first_time),
         first_message: exchange.map(first_time),
         finished: exchange.map(last_time),

@@ -81,6 +81,13 @@ pub struct Counters {
     pub padding_bytes: u64,
     /// Largest decrypted payload.
     pub largest_inner: u64,
+    /// IP total lengths of the opened packets.
+    pub opened_outer_bytes: u64,
+    /// Largest single IP packet among them, without those that a network card merged.
+    pub largest_outer: u64,
+    /// Bytes of the largest payload before its innermost IP packet (tunnel protocols); negative where that packet's header is
+    /// the outer one. `None` while there is none.
+    pub headers_of_largest: Option<i64>,
 }
 
 /// One SA, one direction.
