@@ -5,7 +5,7 @@ pub mod annotate;
 pub mod inner;
 mod unseal;
 
-pub use unseal::{Unsealed, Unsealer};
+pub use unseal::{Outcome, Unsealed, Unsealer};
 
 use crate::error::Error;
 use std::path::Path;
