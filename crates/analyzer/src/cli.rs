@@ -8,7 +8,7 @@ pub(crate) use overhead::OverheadArguments;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
-use rekeyscope::analyzer::{Options, Verify};
+use rekeyscope::analyzer::{Options, TunnelChoice, Verify};
 use rekeyscope::error::Error;
 use rekeyscope::keylog;
 use std::ffi::OsString;
@@ -21,6 +21,7 @@ Examples:
   rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
   rekeyscope trace.pcapng --json - | jq '.impact[0]'
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
+  rekeyscope trace.pcapng --tunnel 203.0.113.7 one client of several
   rekeyscope trace.pcapng --write-inner in.pcapng --annotate notes.pcapng
   rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
   rekeyscope keys trace.pcapng --export wireshark DIR
@@ -350,6 +351,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
     pub(crate) interest: f64,
 
+    /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends
+    #[arg(long, value_name = "NUMBER|ADDRESS")]
+    pub(crate) tunnel: Option<TunnelChoice>,
+
     /// Which ICVs to check: all, sample:N (every N-th sequence number), first:K (of each SA)
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = verify)]
     pub(crate) verify: Verify,
@@ -367,6 +372,7 @@ impl Arguments {
             seed: self.seed,
             interest: self.interest / 100.0,
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
+            tunnel: self.tunnel,
             ..Options::default()
         }
     }

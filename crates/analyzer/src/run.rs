@@ -19,6 +19,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outputs = Outputs::reserve(arguments)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
     let (analysis, ring) = read::analyze(&arguments.input, arguments.options())?;
+    if let Some(choice) = arguments.tunnel {
+        choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
+    }
     let told = copies.write(&arguments.input, &analysis, &ring)?;
     outputs.write(&analysis)?;
     if !arguments.input.quiet {
