@@ -1,27 +1,44 @@
 //! The main job, as a table of contents.
 
-use crate::cli::Arguments;
-use crate::output::{self, Reserved};
-use crate::read;
+use crate::cli::{Arguments, Input};
+use crate::outputs::Outputs;
+use crate::{output, read, report_job, several};
 use anyhow::Result;
 use rekeyscope::analysis::{Analysis, KeyStatus};
-use rekeyscope::error::Error;
 use rekeyscope::report;
 use std::path::{Path, PathBuf};
-
-/// Columns of a report that goes into a file or a pipe.
-const PIPED_WIDTH: usize = 80;
+use std::process::ExitCode;
 
 /// Reads the keys and the capture, writes the reports.
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let outputs = Outputs::reserve(arguments)?;
-    let (analysis, _) = read::analyze(&arguments.input, arguments.options())?;
-    outputs.write(&analysis)?;
-    if !arguments.input.quiet {
-        notes(&analysis).iter().for_each(|note| output::complain(note));
-        read::warn_of_others(&arguments.input, &analysis);
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let outputs = &arguments.outputs;
+    if !arguments.more.is_empty() || outputs.wants_index() {
+        let captures: Vec<PathBuf> = std::iter::once(&arguments.input.capture)
+            .chain(&arguments.more)
+            .cloned()
+            .collect();
+        arguments.overlays.want_one_capture(captures.len());
+        return several::run(&captures, outputs, |capture| analyze(arguments, capture));
     }
-    Ok(())
+    outputs.files().try_for_each(|path| arguments.input.spare(path))?;
+    let places = Outputs::reserve(outputs, false)?;
+    places.write(&analyze(arguments, &arguments.input.capture)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One capture with its notes.
+fn analyze(arguments: &Arguments, capture: &Path) -> Result<Analysis> {
+    let input = Input {
+        capture: capture.into(),
+        ..arguments.input.clone()
+    };
+    let (mut analysis, _) = read::analyze(&input, arguments.options())?;
+    report_job::add_overlays(&mut analysis, &arguments.overlays)?;
+    if !input.quiet {
+        notes(&analysis).iter().for_each(|note| output::complain(note));
+        read::warn_of_others(&input, &analysis);
+    }
+    Ok(analysis)
 }
 
 /// What a person should know besides the report.
@@ -81,93 +98,4 @@ fn strangers(analysis: &Analysis) -> bool {
             .security_associations
             .iter()
             .all(|sa| sa.key.status == KeyStatus::Missing)
-}
-
-/// Where the results go.
-struct Outputs {
-    json: Option<Target>,
-    html: Option<Target>,
-    csv: Option<PathBuf>,
-    text: bool,
-}
-
-enum Target {
-    Stdout,
-    File(Reserved),
-}
-
-impl Target {
-    fn new(path: &Path) -> Result<Self, Error> {
-        if path.as_os_str() == "-" {
-            Ok(Target::Stdout)
-        } else {
-            Reserved::new(path).map(Target::File)
-        }
-    }
-
-    fn write(self, bytes: &[u8]) -> Result<()> {
-        match self {
-            Target::Stdout => Ok(output::to_stdout(bytes)?),
-            Target::File(file) => Ok(file.write(bytes)?),
-        }
-    }
-}
-
-impl Outputs {
-    fn reserve(arguments: &Arguments) -> Result<Self, Error> {
-        let target = |path: &Option<PathBuf>| path.as_deref().map(Target::new).transpose();
-        let files = [&arguments.json, &arguments.html];
-        files
-            .into_iter()
-            .flatten()
-            .try_for_each(|path| arguments.input.spare(path))?;
-        let (json, html) = (target(&arguments.json)?, target(&arguments.html)?);
-        if let Some(dir) = &arguments.csv {
-            std::fs::create_dir_all(dir).map_err(|source| Error::Output {
-                path: dir.clone(),
-                source,
-            })?;
-        }
-        let text = !matches!(json, Some(Target::Stdout)) && !matches!(html, Some(Target::Stdout));
-        Ok(Outputs {
-            json,
-            html,
-            csv: arguments.csv.clone(),
-            text,
-        })
-    }
-
-    fn write(self, analysis: &Analysis) -> Result<()> {
-        if self.text {
-            output::to_stdout(report::text::render(analysis, text_options()).as_bytes())?;
-        }
-        if let Some(json) = self.json {
-            let mut bytes = serde_json::to_vec_pretty(analysis)?;
-            bytes.push(b'\n');
-            json.write(&bytes)?;
-        }
-        if let Some(html) = self.html {
-            html.write(report::html::render(analysis).as_bytes())?;
-        }
-        if let Some(dir) = self.csv {
-            for (name, bytes) in report::csv::render(analysis) {
-                Reserved::new(&dir.join(name))?.write(&bytes)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-pub(crate) fn text_options() -> report::text::TextOptions {
-    let terminal = console::Term::stdout();
-    let width = if terminal.is_term() {
-        usize::from(terminal.size().1)
-    } else {
-        PIPED_WIDTH
-    };
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-    report::text::TextOptions {
-        width,
-        color: terminal.is_term() && !plain,
-    }
 }

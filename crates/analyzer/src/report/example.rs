@@ -112,6 +112,9 @@ pub(crate) fn empty() -> Analysis {
         },
         diagnostics: Vec::new(),
         key_files: Vec::new(),
+        ruled_out: Vec::new(),
+        overlays: Vec::new(),
+        settings: None,
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Once;
 /// The family's name in the plots and in [`font_face`].
 const FAMILY: &str = "rekeyscope-plot";
 /// Inter, see `fonts/README.md`.
-const FONT: &[u8] = include_bytes!("../../../fonts/inter-latin.otf");
+pub(crate) const FONT: &[u8] = include_bytes!("../../../fonts/inter-latin.otf");
 
 pub(crate) const INK: RGBColor = RGBColor(0x1B, 0x1F, 0x24);
 pub(crate) const MUTED: RGBColor = RGBColor(0x57, 0x60, 0x6A);
