@@ -1,4 +1,4 @@
-//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series. Numbers are unformatted, times are RFC 3339,
+//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
 //! an empty cell is unknown.
 
 use super::focus::Focus;
@@ -8,11 +8,31 @@ use std::fmt::Display;
 
 /// File names with their contents.
 pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
-    vec![
+    let mut files = vec![
         ("sas.csv", security_associations(analysis)),
         ("rekeys.csv", rekeys(analysis)),
         ("series.csv", series(analysis)),
-    ]
+    ];
+    if !analysis.overlays.is_empty() {
+        files.push(("overlays.csv", overlays(analysis)));
+    }
+    files
+}
+
+/// Every value of every overlay, on the capture's clock.
+fn overlays(analysis: &Analysis) -> Vec<u8> {
+    let rows = analysis.overlays.iter().flat_map(|o| {
+        o.points.iter().map(|p| {
+            [
+                text(&o.path),
+                text(&o.name),
+                p.time.to_string(),
+                number(Some(p.seconds)),
+                number(Some(p.value)),
+            ]
+        })
+    });
+    table(["path", "name", "time", "seconds", "value"], rows)
 }
 
 /// Text from outside, so that no spreadsheet takes it for a formula (a leading `=`, `+`, `-`, `@`, tab or line end gets

@@ -222,10 +222,8 @@ mod tests {
 
     #[test]
     fn hostile_text_stays_text() {
-        for document in [
-            example::hostile(example::seven_rekeys()),
-            example::all().remove(9),
-        ] {
+        let with_overlays = example::with_overlays(example::seven_rekeys());
+        for document in [example::hostile(with_overlays), example::all().remove(9)] {
             let html = render(&document);
             assert!(
                 !html.contains("<script>alert") && !html.contains("<img"),
@@ -270,6 +268,43 @@ mod tests {
     }
 
     #[test]
+    fn sections_stand_in_order() {
+        let html = render(&example::with_overlays(example::seven_rekeys()));
+        let order = [
+            "verdict",
+            "bound",
+            "verdicts",
+            "quality",
+            "tunnel-0",
+            "overlays",
+            "causes",
+            "ruled-out",
+            "findings",
+            "projection",
+            "overhead",
+            "method",
+        ];
+        let at: Vec<usize> = order
+            .iter()
+            .map(|id| {
+                html.find(&format!("id=\"{id}\""))
+                    .unwrap_or_else(|| panic!("no #{id}"))
+            })
+            .collect();
+        assert!(at.is_sorted(), "{at:?}");
+        for needed in [
+            "Yamaha NVR5x0",
+            "strongSwan",
+            "--seed 1",
+            "Seed of the draws: 1",
+            "rekeyscope 0.1.0",
+            "80 % power",
+        ] {
+            assert!(html.contains(needed), "{needed}");
+        }
+    }
+
+    #[test]
     fn ids_are_unique() {
         for document in example::all() {
             let html = render(&document);
@@ -291,6 +326,31 @@ mod tests {
         };
         let html = render(&example::build(&shape));
         assert!(html.len() < 5_000_000, "{}", html.len());
+    }
+
+    /// As many bins, rekeys and overlay values as a document may hold: a capture of a gigabyte cannot have more.
+    #[test]
+    fn the_largest_document_fits_in_a_mail() {
+        let shape = example::Shape {
+            rekeys: 2_000,
+            seconds: 20_000.0,
+            bin_ms: 1000.0,
+            tunnels: 3,
+            ..Default::default()
+        };
+        let mut document = example::with_overlays(example::build(&shape));
+        for overlay in &mut document.overlays {
+            let first = overlay.points[0].clone();
+            let point = |k: usize| crate::analysis::OverlayPoint {
+                time: first.time.plus_seconds(k as f64),
+                value: (k % 97) as f64,
+                ..first.clone()
+            };
+            overlay.points = (0..20_000).map(point).collect();
+        }
+        let html = render(&document);
+        assert!(html.len() < 5_000_000, "{}", html.len());
+        assert!(html.matches("<polyline").count() > 6);
     }
 
     /// Writes every example, and the documents `*.json` that lie there, as files to look at: `REKEYSCOPE_GALLERY=/tmp/gallery cargo test --lib gallery -- --ignored`.

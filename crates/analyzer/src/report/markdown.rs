@@ -61,7 +61,7 @@ pub fn render(analysis: &Analysis) -> String {
     let made_by = format!("{} {}", analysis.generator.name, analysis.generator.version);
     let _ = writeln!(
         out,
-        "\n*Made by {}:* {}",
+        "\nMade by {}: {}",
         escaped(&made_by),
         code(&words::command(analysis))
     );
