@@ -37,5 +37,6 @@ pub mod secret;
 pub mod series;
 mod series_document;
 pub mod spi;
+pub mod spi_scan;
 pub mod time;
 mod verdicts;

@@ -54,7 +54,13 @@ impl Analyzer {
     fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
         let fingerprint = decoded.fingerprint;
         let (sa, mut decoded) = self.after_reuse(pending, decoded, packet);
+        let again = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
         let association = self.sas.get_mut(sa);
+        if again {
+            association.sequence.count_duplicate();
+            self.totals.capture_duplicates += 1;
+            return;
+        }
         if !association.proven && association.icv.verified >= MOST_CHANCES {
             decoded.opened = None;
         }
@@ -66,10 +72,11 @@ impl Analyzer {
             self.totals.capture_duplicates += 1;
             return;
         }
-        association.count_icv(decoded.icv, decoded.opened.is_some());
+        association.count_icv(decoded.icv, decoded.opened.is_some(), pending.sequence);
         let seen = (pending.time, pending.frame);
-        association.first.get_or_insert(seen);
-        association.last = Some(seen);
+        // The earliest and the latest: a file may be out of order.
+        association.first = Some(association.first.map_or(seen, |first| first.min(seen)));
+        association.last = Some(association.last.map_or(seen, |last| last.max(seen)));
         let c = &mut association.counters;
         c.packets += 1;
         c.outer_bytes += u64::from(pending.outer_bytes);
@@ -123,7 +130,10 @@ impl Analyzer {
         let association = &self.sas.associations()[sa];
         let (tunnel, direction) = (association.tunnel, association.direction);
         let (split, connection) = match decoded.opened {
-            Some(_) => self.flows.observe_connection(tunnel, direction, &decoded.inner),
+            Some(_) => {
+                self.clock.take(tunnel, direction, &decoded.inner, pending.time);
+                self.flows.observe_connection(tunnel, direction, &decoded.inner)
+            }
             None => Default::default(),
         };
         self.meters

@@ -219,7 +219,7 @@ impl Ruler<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::RekeyMoment;
+    use super::super::{RekeyMoment, Start};
     use super::super::grid::tests::synthetic_series;
     use super::super::transfer::place;
     use super::*;
@@ -238,7 +238,7 @@ mod tests {
             .iter()
             .map(|&(q, k)| RekeyMoment {
                 index: 0,
-                started_s: Some(q),
+                start: Start::Message(q),
                 switched_s: k,
             })
             .collect();

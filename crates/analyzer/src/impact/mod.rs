@@ -10,6 +10,7 @@
 //! placebo   the same stalls at moments drawn on the byte clock; bias; p over all W
 //! hurt      which rekeys hurt (Benjamini–Hochberg)
 //! aggregate mean over the rekeys, t-intervals, minimum detectable stall, walk over W
+//! start     what is known of t_Q where its message is not in the capture
 //! verdict   shown, some, bounded, inconclusive      sentence  the same in words
 //! projection, mean_rekey, sensitivity, listing      what else the report shows
 //! compare   several captures: seconds per rekey by regression
@@ -36,12 +37,14 @@ mod sensitivity;
 mod sentence;
 pub mod simulate;
 mod stall;
+mod start;
 mod transfer;
 mod verdict;
 
 use crate::analysis::{Counted, Direction, Impact, MeanRekey, Projection, RekeyImpact};
 use crate::time::Timestamp;
 use evaluate::{Choices, Evaluation, evaluate};
+pub use start::Start;
 
 /// One direction of one tunnel, as the estimators want it.
 #[derive(Debug, Clone)]
@@ -73,8 +76,8 @@ pub struct Gap {
 pub struct RekeyMoment {
     /// Index in the document's `rekeys`.
     pub index: usize,
-    /// t_Q, first exchange message, seconds from the start of the series; `None` where no IKE was captured.
-    pub started_s: Option<f64>,
+    /// t_Q, as far as the capture shows it.
+    pub start: Start,
     /// t_k, first packet on the new SA in this direction, seconds from the start of the series.
     pub switched_s: f64,
 }
@@ -281,7 +284,11 @@ mod tests {
             },
             1,
         );
-        run.rekeys.iter_mut().for_each(|r| r.started_s = None);
+        for rekey in &mut run.rekeys {
+            rekey.start = Start::Unseen {
+                first_switch_s: rekey.switched_s,
+            };
+        }
         let result = judge(
             &run,
             &Settings {
@@ -291,8 +298,13 @@ mod tests {
         );
         contains(
             &result.impact.sentence,
-            &["Counted are outer bytes", "no IKE exchange was captured"],
+            &[
+                "Counted are outer bytes",
+                "for at least 0.",
+                "No IKE message of 10 of 10 rekeys was captured",
+            ],
         );
+        assert!(result.impact.at_least);
         assert!(
             result
                 .rekeys
@@ -419,7 +431,7 @@ mod tests {
         // Rekeys that all lie outside the transfer: there are some, but the capture cannot tell.
         let outside = [RekeyMoment {
             index: 0,
-            started_s: Some(0.1),
+            start: Start::Message(0.1),
             switched_s: 0.2,
         }];
         let result = assess(
@@ -545,9 +557,14 @@ mod tests {
     #[test]
     fn hostile_input_does_not_panic() {
         let run = simulate(&SYNTHETIC, 10);
-        let at = |started_s, switched_s| RekeyMoment {
+        let at = |started_s: Option<f64>, switched_s| RekeyMoment {
             index: usize::MAX - 1,
-            started_s,
+            start: started_s.map_or(
+                Start::Unseen {
+                    first_switch_s: switched_s,
+                },
+                Start::Message,
+            ),
             switched_s,
         };
         let moments = [

@@ -2,7 +2,7 @@
 
 mod words;
 
-use super::Settings;
+use super::{Settings, Start};
 use super::aggregate::{LEAST_REKEYS, MeanStall};
 use super::evaluate::Evaluation;
 use super::projection::Attribution;
@@ -18,9 +18,6 @@ const AFFECTED_NOTE: &str = " Rekeys take up most of the run, so there is too li
                              the verdict rests on the interval and on silences that are rare elsewhere.";
 const OUTER_NOTE: &str =
     " Counted are outer bytes, because keys are missing: retransmissions count as throughput.";
-
-const NO_EXCHANGE_NOTE: &str = " Where no IKE exchange was captured, what was lost more than 0.3 s before the switch is not \
-                                counted.";
 
 /// The verdict sentence, the first line of the report, with the reservations that belong to it.
 pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> String {
@@ -46,9 +43,7 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
             text += BIAS_NOTE;
         }
     }
-    if e.used.iter().any(|k| k.assumed_start) {
-        text += NO_EXCHANGE_NOTE;
-    }
+    text += &view.late_starts();
     if settings.outer {
         text += OUTER_NOTE;
     }
@@ -292,6 +287,30 @@ impl View<'_> {
             .p
             .map(|p| format!("; p = {}", p_value(p)))
             .unwrap_or_default()
+    }
+
+    /// Why the stall is a lower bound where exchanges began before their windows.
+    fn late_starts(&self) -> String {
+        let used = self.e.used_count();
+        let unseen = self.e.used.iter().filter(|k| matches!(k.known, Start::Unseen { .. }));
+        let (unseen, late) = (unseen.count(), self.e.late_starts());
+        let what = match (unseen, late) {
+            (_, 0) => return String::new(),
+            (0, _) => format!("The first IKE message of {late} of {used} rekeys was not captured"),
+            _ => format!("No IKE message of {unseen} of {used} rekeys was captured"),
+        };
+        let from = if unseen > 0 {
+            "0.3 s before the first packet on a new SA"
+        } else {
+            "the first captured one"
+        };
+        let bound = match self.e.decided_stall() {
+            Some(_) => {
+                ", so a mean is a lower bound; only the upper end of its interval reaches back over slow stretches before that"
+            }
+            None => "",
+        };
+        format!(" {what}: what was lost before {from} is not counted{bound}.")
     }
 
     fn explained(&self) -> String {

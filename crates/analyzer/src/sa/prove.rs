@@ -101,22 +101,27 @@ fn note_defect(finding: &mut Finding, defect: KeyDefect, origin: &KeyOrigin) {
     }
 }
 
-fn fits(key: &AssignedKey, specimen: Specimen<'_>, trials: &mut u32) -> bool {
+/// Whether the ICV of a whole packet fits the key and the packet decrypts to something.
+pub(super) fn fits(key: &AssignedKey, specimen: Specimen<'_>, trials: &mut u32) -> bool {
     *trials += 1;
     specimen.whole
         && key.cipher.verify(specimen.packet, None) == Icv::Verified
         && decrypts(&key.cipher, specimen.packet)
 }
 
-/// Packets with a good ICV within which a key has to decrypt to something: later ones would only add to the chance that
-/// noise passes for a packet.
+/// Packets that an encryption key has to decrypt to something before it is believed, where the ICV does not prove it.
+pub const WITNESSES: u64 = 2;
+
+/// Packets with a good ICV within which a key has to do that: later ones would only add to the chance that noise passes for
+/// packets.
 pub const MOST_CHANCES: u64 = 8;
 
 /// Whether an authentic packet also decrypts to something. The ICV of a transform without combined mode does not depend on
 /// the encryption key, so a wrong one has to show here. Noise passes in about 1 of 6,000 packets: orderly padding (1/255) times
 /// the next headers that have no length to compare (10/256), TCP with a possible data offset (0.7/256), and those with a
-/// length that fits (10⁻⁵ together). With [`MOST_CHANCES`] and the first trials that is about 1 of 500 SAs whose integrity
-/// key is right and whose encryption key is wrong. Where the sender pads in its own way, headers down to a transport decide.
+/// length that fits (10⁻⁵ together). Two packets ([`WITNESSES`]) of the first trial and
+/// [`MOST_CHANCES`] pass in (9·8/2)/6,000² = 10⁻⁶ of the SAs whose integrity key is right and whose encryption key is wrong. An
+/// SA that shows a single packet is believed on that one, and a diagnostic says so. Where the sender pads in its own way, headers down to a transport decide.
 pub fn decrypts(cipher: &EspCipher, packet: &[u8]) -> bool {
     let mut plain = Vec::new();
     if let Ok(opened) = cipher.open(packet, inner::PREFIX, &mut plain) {
