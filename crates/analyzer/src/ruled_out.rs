@@ -202,7 +202,7 @@ fn repeats(analysis: &Analysis) -> String {
 fn initiators(analysis: &Analysis) -> String {
     let tunnels = analysis.tunnels.iter();
     let both = tunnels.filter(|t| {
-        let by = |address| exchanges(analysis).any(|e| e.tunnel == t.id && e.initiator == address);
+        let by = |address| exchanges(analysis).any(|e| e.tunnel == t.id && e.initiator == Some(address));
         by(t.a) && by(t.b)
     });
     match both.count() {

@@ -6,6 +6,7 @@
 //! From a step on, all times of the analysis are those of a clock that did not step.
 
 use super::Analyzer;
+use crate::analysis::Direction;
 use crate::batch::{Pending, decode_one};
 use crate::capture::{Frame, LinkType};
 use crate::diagnostic::Diagnostics;
@@ -15,7 +16,6 @@ use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use crate::spi::Spi;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
-use crate::analysis::Direction;
 use std::collections::HashMap;
 
 /// A silence of all frames shorter than this is never taken for a step: packets that waited in a queue carry old timestamps
@@ -80,7 +80,10 @@ impl Sender {
     fn take(&mut self, segment: &TcpSegment, payload: u32, time: Timestamp) {
         if let Some(ticks) = segment.timestamp {
             // An older one is late, not a step of the peer's clock.
-            if self.last.is_none_or(|(last, _)| (ticks.wrapping_sub(last) as i32) >= 0) {
+            if self
+                .last
+                .is_none_or(|(last, _)| (ticks.wrapping_sub(last) as i32) >= 0)
+            {
                 self.last = Some((ticks, time));
             }
             self.first.get_or_insert((ticks, time));
@@ -162,7 +165,9 @@ impl CaptureClock {
     }
 
     fn jumps(&self, time: Timestamp) -> bool {
-        let Some(previous) = self.previous else { return false };
+        let Some(previous) = self.previous else {
+            return false;
+        };
         let gap = time.nanos_since(previous);
         gap >= LEAST_FORWARD || gap <= -LEAST_BACK
     }
@@ -307,7 +312,10 @@ impl Analyzer {
 
     fn open_held(&self, sa: SaIndex, datagram: &Datagram<'_>, packet: &[u8], sequence: u32) -> Option<Inner> {
         let association = &self.sas.associations()[sa];
-        let key = association.key.as_ref().filter(|_| association.proven && !datagram.cut)?;
+        let key = association
+            .key
+            .as_ref()
+            .filter(|_| association.proven && !datagram.cut)?;
         let ends = (datagram.src, datagram.dst);
         let mut pending = Pending::new(sa, 0, datagram.time, 0, 0, ends, false, sequence);
         pending.proven = true;
@@ -429,8 +437,14 @@ mod tests {
             "one flow sent again"
         );
         assert_eq!(jump(20 * NANOS_PER_SECOND, &signs(false, false, 5, 0)), None);
-        assert_eq!(jump(-HOURS, &signs(false, false, 5, 1)), Some((Jump::Step, -HOURS)));
-        assert_eq!(jump(-HOURS, &signs(false, false, 0, 5)), Some((Jump::OutOfOrder, -HOURS)));
+        assert_eq!(
+            jump(-HOURS, &signs(false, false, 5, 1)),
+            Some((Jump::Step, -HOURS))
+        );
+        assert_eq!(
+            jump(-HOURS, &signs(false, false, 0, 5)),
+            Some((Jump::OutOfOrder, -HOURS))
+        );
     }
 
     #[test]
@@ -452,6 +466,9 @@ mod tests {
         }
         let at = (u32::MAX - 500).wrapping_add(19 * 100 + 7_000);
         let passed = sender.passed(at).unwrap();
-        assert!((passed - 7 * NANOS_PER_SECOND).abs() < NANOS_PER_SECOND / 10, "{passed}");
+        assert!(
+            (passed - 7 * NANOS_PER_SECOND).abs() < NANOS_PER_SECOND / 10,
+            "{passed}"
+        );
     }
 }

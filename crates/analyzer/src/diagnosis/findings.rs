@@ -358,7 +358,10 @@ fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Finding> {
 
 /// A jump of the frames' times.
 fn clock_event(event: &ClockEvent) -> Finding {
-    let (seconds, way) = (event.nanos.unsigned_abs() as f64 / 1e9, if event.nanos < 0 { "back" } else { "forward" });
+    let (seconds, way) = (
+        event.nanos.unsigned_abs() as f64 / 1e9,
+        if event.nanos < 0 { "back" } else { "forward" },
+    );
     let (id, sentence) = match event.jump {
         Jump::Step => (
             "clock_step",
@@ -366,7 +369,11 @@ fn clock_event(event: &ClockEvent) -> Finding {
                 "The capture's clock steps {way} by {seconds:.3} s at frame {} ({}). It is taken out: from there on, times here \
                  are those of a clock that did not step, and no rate counts it.",
                 event.frame,
-                if event.measured { "by the peers' own clocks" } else { "the packets go on where they were" }
+                if event.measured {
+                    "by the peers' own clocks"
+                } else {
+                    "the packets go on where they were"
+                }
             ),
         ),
         Jump::OutOfOrder => (

@@ -2,10 +2,10 @@
 
 mod words;
 
-use super::{Settings, Start};
 use super::aggregate::{LEAST_REKEYS, MeanStall};
 use super::evaluate::Evaluation;
 use super::projection::Attribution;
+use super::{Settings, Start};
 use crate::analysis::{Direction, Estimate, Verdict};
 use words::{interval, list, megabytes, p_value, percent, plural, rate, seconds};
 
@@ -292,7 +292,11 @@ impl View<'_> {
     /// Why the stall is a lower bound where exchanges began before their windows.
     fn late_starts(&self) -> String {
         let used = self.e.used_count();
-        let unseen = self.e.used.iter().filter(|k| matches!(k.known, Start::Unseen { .. }));
+        let unseen = self
+            .e
+            .used
+            .iter()
+            .filter(|k| matches!(k.known, Start::Unseen { .. }));
         let (unseen, late) = (unseen.count(), self.e.late_starts());
         let what = match (unseen, late) {
             (_, 0) => return String::new(),

@@ -103,11 +103,11 @@ fn first_held(from: i64, last: i64, held: i64, below: impl Fn(i64) -> bool) -> O
 
 #[cfg(test)]
 mod tests {
-    use super::super::{RekeyMoment, Start};
     use super::super::baseline::fitting_windows;
     use super::super::grid::tests::synthetic_series;
     use super::super::grid::{Grid, Span};
     use super::super::transfer::{Placed, place};
+    use super::super::{RekeyMoment, Start};
     use super::*;
 
     /// 40 s at 20 kB/s, silent for `silence_s` from the rekey's t_Q = 20 s on; t_k 0.3 s later.

@@ -61,8 +61,7 @@ impl Evaluation {
         let longest = |(k, s): (usize, &super::stall::Stall)| {
             let before = self.reach_back_bins(&self.used[k], s.baseline.rate);
             let start = self.used[k].start;
-            let lost = s.baseline.rate * self.grid.seconds(before)
-                - self.grid.bytes(start - before, start);
+            let lost = s.baseline.rate * self.grid.seconds(before) - self.grid.bytes(start - before, start);
             if s.baseline.rate > 0.0 {
                 s.seconds + (lost / s.baseline.rate).max(0.0)
             } else {
@@ -113,7 +112,10 @@ mod tests {
         assert_eq!(Start::LaterMessage(5.9).latest_s(6.0), 5.9);
         let unseen = |first_switch_s| Start::Unseen { first_switch_s }.latest_s(6.0);
         assert!((unseen(6.0) - 5.7).abs() < 1e-9);
-        assert!((unseen(2.0) - 1.7).abs() < 1e-9, "the other direction switched first");
+        assert!(
+            (unseen(2.0) - 1.7).abs() < 1e-9,
+            "the other direction switched first"
+        );
         assert!((unseen(9.0) - 5.7).abs() < 1e-9, "or later");
         assert!((unseen(f64::NAN) - 5.7).abs() < 1e-9);
         assert!(!Start::Message(1.0).is_late() && Start::LaterMessage(1.0).is_late());

@@ -139,7 +139,10 @@ impl<'a> Sink<'a> {
     /// A derivation's input.
     pub(super) fn seed(&mut self, seed: Seed) {
         self.found = true;
-        if seed.spis.is_some_and(|(one, other)| self.is_foreign(&[one, other])) {
+        if seed
+            .spis
+            .is_some_and(|(one, other)| self.is_foreign(&[one, other]))
+        {
             return;
         }
         let hash = seed_hash(&seed);

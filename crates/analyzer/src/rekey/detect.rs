@@ -5,8 +5,8 @@
 
 use super::pair::{ChildSa, first_time, last_time};
 use super::{Evidence, Succession};
-use crate::ike::opening::Opening;
 use crate::analysis::ExchangeKind;
+use crate::ike::opening::Opening;
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::{NANOS_PER_SECOND, Timestamp};

@@ -2,11 +2,11 @@
 
 use super::{Evidence, slot};
 use crate::analysis::ExchangeKind;
+use crate::ike::opening::Opening;
 use crate::ike::timeline::Exchange;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
-use crate::ike::opening::Opening;
 use std::collections::{HashMap, HashSet};
 
 /// Without IKE, two SAs of opposite directions whose first packets are this close make a pair. A rekey whose last message

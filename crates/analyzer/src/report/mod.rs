@@ -7,7 +7,7 @@ mod advice;
 mod clean;
 pub mod csv;
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 mod focus;
 mod format;
 pub mod html;

@@ -67,7 +67,10 @@ mod tests {
         assert!(seen.observe(0, 1, 7));
         assert!(!seen.observe(1, 1, 7), "another SA");
         assert!(!seen.observe(0, 2, 15), "another packet under the same number");
-        assert!(!seen.observe(0, 100_000, 0) && seen.observe(0, 100_000, 0), "no ICV");
+        assert!(
+            !seen.observe(0, 100_000, 0) && seen.observe(0, 100_000, 0),
+            "no ICV"
+        );
     }
 
     #[test]

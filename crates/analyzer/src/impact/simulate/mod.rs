@@ -314,9 +314,7 @@ mod tests {
                     .sum::<f64>()
                     / (10.0 * BASE_BIN_S)
             };
-            run.rekeys.iter().map(|r| rate(started(r))).sum::<f64>()
-                / run.rekeys.len() as f64
-                / RATE
+            run.rekeys.iter().map(|r| rate(started(r))).sum::<f64>() / run.rekeys.len() as f64 / RATE
         };
         // E[r²]/E[r]² = exp(σ²) = 1.094 on the byte clock; σ/√400 = 1.5 % is one standard error.
         let excess = mean_at_start(&uneven) - 1.0;
