@@ -7,7 +7,7 @@
 //   figure.timeline          the whole run; within it svg.plot, and div.tools (made here) with its buttons
 //   div.tools button[aria-label="Zoom in"|"Zoom out"|"Earlier"|"Later"|"Show the whole run"], div.tools output
 //   svg.plot.zoomed          while the run is zoomed into; g.zoom layers are stretched, line.cursor follows the pointer
-//   svg.plot a[href="#rekey-N"]  the mark of rekey N; .panels a[href="#rekey-N"] its panel; both lead to its row
+//   svg.plot a[href=#rekey-N]  the mark of rekey N; .panels a[href=#rekey-N] its panel; both lead to its row
 //   code.copy + button.small a display filter or command, and the button (made here) that copies it
 (function () {
   "use strict";

@@ -15,9 +15,13 @@ const MOST_INTERVALS: usize = 4_000;
 const FEWEST_INTERVALS: usize = 8;
 /// An offset counts when at least this share of the intervals lies within the packet record.
 const COVERED: f64 = 0.5;
-/// Correlation from which an offset is believed. The ends of a transfer alone, a block in both series, give more than
-/// this; unrelated steady rates stay below 2/√8 ≈ 0.7 at [`FEWEST_INTERVALS`] and far below it with more.
-const BELIEVED: f64 = 0.7;
+/// An offset is believed from this many standard errors on (1/√n for n unrelated intervals). The places of a capture that do
+/// not overlap number a few hundred; at four standard errors one of them fits by chance in about one file of a hundred.
+const BELIEVED_ERRORS: f64 = 4.0;
+/// But never below this: neighbouring intervals are alike, so that n counts for less than it says …
+const BELIEVED_LEAST: f64 = 0.4;
+/// … and never asked for more than this: iperf3 counts what was read, which lags behind what arrived.
+const BELIEVED_MOST: f64 = 0.95;
 /// Another offset whose correlation is this close, further away than an interval, makes the place doubtful.
 const TOO_CLOSE: f64 = 0.02;
 
@@ -135,7 +139,7 @@ fn best_offset(record: &Record, run: &Run) -> Option<Found> {
         .enumerate()
         .any(|(k, &other)| k.abs_diff(best) > near && other > r - TOO_CLOSE);
     let doubt = match () {
-        () if r < BELIEVED => "its rates do not follow those of the packets",
+        () if r < believed(run.intervals.len()) => "its rates do not follow those of the packets",
         () if rival => "several places fit as well",
         () => "",
     };
@@ -144,6 +148,11 @@ fn best_offset(record: &Record, run: &Run) -> Option<Found> {
         correlation: r,
         doubt,
     })
+}
+
+/// The correlation from which an offset is believed.
+fn believed(intervals: usize) -> f64 {
+    (BELIEVED_ERRORS / (intervals as f64).sqrt()).clamp(BELIEVED_LEAST, BELIEVED_MOST)
 }
 
 /// Pearson's r over the intervals within the record; `None` where there are too few, or one side never changes.

@@ -171,8 +171,10 @@ fn table(entries: &[Entry], columns: usize) -> Table {
 /// A name for the reports of an input: its own without the ending, every character that a shell, a URL or a file
 /// system could take for something else as `_`.
 pub fn file_name(input: &Path) -> String {
-    let stem = input.file_stem().map(|s| s.to_string_lossy().into_owned());
-    let stem = stem.filter(|s| s != "-").unwrap_or_else(|| "stdin".into());
+    let stem = match input.file_stem().map(|s| s.to_string_lossy().into_owned()) {
+        Some(stem) if stem == "-" => "stdin".to_string(),
+        stem => stem.unwrap_or_default(),
+    };
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || "._-".contains(c) {
             c
