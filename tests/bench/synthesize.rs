@@ -1,12 +1,17 @@
-//! Writes a **synthetic** capture for measuring speed: constructed packets, real encryption. No rekey in it cost anything.
+//! Writes a **synthetic** capture: constructed packets, real encryption.
 //!
 //! ```text
-//! cargo run --release --example synthesize -- OUT.pcap [MEGABYTES]
+//! cargo run --release --example synthesize -- OUT.pcap [MEGABYTES [LIFETIME_MB STALL_MS]]
 //! ```
 //!
 //! L2TP/IPsec in transport mode as Windows builds it: Ethernet, IPv4, ESP (AES-128-CBC, HMAC-SHA1-96), UDP 1701, L2TP, PPP, IPv4,
-//! TCP. A download at 100 Mbit/s: two packets of 1,380 ESP bytes down, one acknowledgement up. Halfway the pair of SAs gives
-//! way to a second one, so there are 4 SAs. The keys go to OUT.esp_sa; they are counted up from the SPI and protect nothing.
+//! TCP. A download: two packets of 1,380 ESP bytes down, one acknowledgement up. The keys go to OUT.esp_sa; they are counted
+//! up from the SPI and protect nothing.
+//!
+//! Without a lifetime it is for measuring speed: halfway the pair of SAs gives way to a second one, so there are 4 SAs, and no
+//! rekey cost anything. With one, a Quick Mode of three unreadable messages comes whenever LIFETIME_MB of payload have gone down
+//! since the last one; then nothing is sent for a half, once or one and a half times STALL_MS in turn, and the transfer goes on
+//! on a new pair of SAs. Packets then come at uneven intervals (a linear congruential generator), as in a real transfer.
 
 use aes::Aes128;
 use cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::NoPadding};
@@ -31,23 +36,112 @@ fn main() -> Result<()> {
         .ok_or_else(|| std::io::Error::other("usage: synthesize OUT.pcap [MEGABYTES]"))?;
     let megabytes: u64 = arguments.next().and_then(|m| m.parse().ok()).unwrap_or(1_000);
     let mut writer = Writer::new(Path::new(&out))?;
-    let spis = [[0x5e5e_0001, 0x5e5e_0002], [0x5e5e_0003, 0x5e5e_0004]];
-    let half = megabytes * 1_000_000 / 2;
-    let mut stream = Stream { sent: 0, ack: 1 };
-    for (generation, pair) in spis.into_iter().enumerate() {
-        let mut down = Sa::new(pair[0], SERVER, CLIENT);
-        let mut up = Sa::new(pair[1], CLIENT, SERVER);
-        while writer.written < half * (generation as u64 + 1) {
-            for _ in 0..2 {
-                let payload = stream.segment();
-                writer.packet(&mut down, &payload)?;
-            }
-            let payload = stream.acknowledgement();
-            writer.packet(&mut up, &payload)?;
+    let number = |text: Option<String>| text.and_then(|n| n.parse::<f64>().ok());
+    let spis = match (number(arguments.next()), number(arguments.next())) {
+        (Some(lifetime_mb), Some(stall_ms)) => {
+            let each = (lifetime_mb * 1e6) as u64;
+            with_rekeys(&mut writer, megabytes * 1_000_000, each, (stall_ms * 1e6) as u64)?
         }
-    }
+        _ => in_halves(&mut writer, megabytes * 1_000_000 / 2)?,
+    };
     writer.file.flush()?;
     write_keys(Path::new(&out), &spis)
+}
+
+/// Two pairs of SAs, each for half of the file.
+fn in_halves(writer: &mut Writer, half: u64) -> Result<Vec<[u32; 2]>> {
+    let mut stream = Stream { sent: 0, ack: 1 };
+    for generation in 0..2 {
+        let mut pair = Pair::new(generation);
+        while writer.written < half * (u64::from(generation) + 1) {
+            pair.three_packets(writer, &mut stream)?;
+        }
+    }
+    Ok((0..2).map(Pair::spis).collect())
+}
+
+/// A pair of SAs for each `lifetime` bytes of payload, with a Quick Mode and a stall between them.
+fn with_rekeys(writer: &mut Writer, bytes: u64, lifetime: u64, stall: u64) -> Result<Vec<[u32; 2]>> {
+    let mut stream = Stream { sent: 0, ack: 1 };
+    writer.noise = 1;
+    let mut generation = 0;
+    while writer.written < bytes {
+        let mut pair = Pair::new(generation);
+        let mut sent = 0;
+        while sent < lifetime && writer.written < bytes {
+            pair.three_packets(writer, &mut stream)?;
+            sent += 2 * SEGMENT as u64;
+        }
+        if writer.written < bytes {
+            quick_mode(writer, &mut pair, &mut stream, generation)?;
+            writer.clock += stall * (u64::from(generation) % 3 + 1) / 2;
+        }
+        generation += 1;
+    }
+    Ok((0..generation).map(Pair::spis).collect())
+}
+
+/// Three messages of which only the header can be read (RFC 2409 §5.5), 15 ms apart, while data goes on.
+fn quick_mode(writer: &mut Writer, pair: &mut Pair, stream: &mut Stream, generation: u32) -> Result<()> {
+    for (body, from_client) in [(160, true), (160, false), (32, true)] {
+        let (src, dst) = if from_client {
+            (CLIENT, SERVER)
+        } else {
+            (SERVER, CLIENT)
+        };
+        writer.ip(src, dst, 17, &isakmp(generation, body))?;
+        let until = writer.clock + 15_000_000;
+        while writer.clock < until {
+            pair.three_packets(writer, stream)?;
+        }
+    }
+    Ok(())
+}
+
+/// UDP 500 and an encrypted Quick Mode message (RFC 2408 §3.1); the body is no ciphertext of anything.
+fn isakmp(generation: u32, body: usize) -> Vec<u8> {
+    let length = 28 + body;
+    let mut p = Vec::with_capacity(8 + length);
+    p.extend(500u16.to_be_bytes());
+    p.extend(500u16.to_be_bytes());
+    p.extend(((8 + length) as u16).to_be_bytes());
+    p.extend([0, 0]);
+    p.extend([0x5e; 16]);
+    p.extend([8, 0x10, 32, 1]);
+    p.extend((0x5e5e_5e00 + generation).to_be_bytes());
+    p.extend((length as u32).to_be_bytes());
+    p.extend((0..body).map(|i| (i * 37 + generation as usize * 11 + body) as u8));
+    p
+}
+
+/// The SAs of one generation.
+struct Pair {
+    down: Sa,
+    up: Sa,
+}
+
+impl Pair {
+    fn spis(generation: u32) -> [u32; 2] {
+        [0x5e5e_0001 + 2 * generation, 0x5e5e_0002 + 2 * generation]
+    }
+
+    fn new(generation: u32) -> Pair {
+        let [down, up] = Pair::spis(generation);
+        Pair {
+            down: Sa::new(down, SERVER, CLIENT),
+            up: Sa::new(up, CLIENT, SERVER),
+        }
+    }
+
+    /// Two segments down, one acknowledgement up.
+    fn three_packets(&mut self, writer: &mut Writer, stream: &mut Stream) -> Result<()> {
+        for _ in 0..2 {
+            let payload = stream.segment();
+            writer.packet(&mut self.down, &payload)?;
+        }
+        let payload = stream.acknowledgement();
+        writer.packet(&mut self.up, &payload)
+    }
 }
 
 fn write_keys(out: &Path, spis: &[[u32; 2]]) -> Result<()> {
@@ -196,6 +290,8 @@ struct Writer {
     file: BufWriter<File>,
     written: u64,
     clock: u64,
+    /// State of the generator; 0: packets come evenly.
+    noise: u64,
 }
 
 impl Writer {
@@ -207,12 +303,17 @@ impl Writer {
             file,
             written: 24,
             clock: 1_800_000_000_000_000_000,
+            noise: 0,
         })
     }
 
     fn packet(&mut self, sa: &mut Sa, payload: &[u8]) -> Result<()> {
         let esp = sa.seal(payload);
-        let total = 20 + esp.len();
+        self.ip(sa.src, sa.dst, 50, &esp)
+    }
+
+    fn ip(&mut self, src: [u8; 4], dst: [u8; 4], protocol: u8, payload: &[u8]) -> Result<()> {
+        let total = 20 + payload.len();
         let len = (14 + total) as u32;
         let mut head = Vec::with_capacity(50);
         head.extend(((self.clock / 1_000_000_000) as u32).to_le_bytes());
@@ -220,11 +321,23 @@ impl Writer {
         head.extend(len.to_le_bytes());
         head.extend(len.to_le_bytes());
         head.extend([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0]);
-        head.extend(ipv4(sa.src, sa.dst, 50, total));
+        head.extend(ipv4(src, dst, protocol, total));
         self.file.write_all(&head)?;
-        self.file.write_all(&esp)?;
+        self.file.write_all(payload)?;
         self.written += 16 + u64::from(len);
-        self.clock += PACE;
+        self.clock += self.pace();
         Ok(())
+    }
+
+    /// Even, or with noise between a half and one and a half of it.
+    fn pace(&mut self) -> u64 {
+        if self.noise == 0 {
+            return PACE;
+        }
+        self.noise = self
+            .noise
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        PACE / 2 + (self.noise >> 33) % PACE
     }
 }

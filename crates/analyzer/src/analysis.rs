@@ -19,9 +19,11 @@ macro_rules! plain_data {
 }
 
 mod names;
+mod overlays;
 mod results;
 
 pub use names::*;
+pub use overlays::*;
 pub use results::*;
 
 /// Version of the meaning of the fields.
@@ -68,6 +70,15 @@ plain_data! {
         pub diagnostics: Vec<DiagnosticEntry>,
         /// Key files that were read, in order.
         pub key_files: Vec<KeyFile>,
+        /// What was looked for as a cause and not found, or could not be looked for.
+        #[serde(default)]
+        pub ruled_out: Vec<RuledOut>,
+        /// Series from elsewhere on the capture's time axis.
+        #[serde(default)]
+        pub overlays: Vec<Overlay>,
+        /// What the run was asked for beside the files; `null` in documents that do not say.
+        #[serde(default)]
+        pub settings: Option<Settings>,
     }
     /// The program that made the document.
     pub struct Generator {

@@ -54,6 +54,16 @@ pub enum Verify {
     First(u64),
 }
 
+impl std::fmt::Display for Verify {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Verify::All => f.write_str("all"),
+            Verify::Sample(n) => write!(f, "sample:{n}"),
+            Verify::First(k) => write!(f, "first:{k}"),
+        }
+    }
+}
+
 /// What the user chose.
 #[derive(Debug, Clone)]
 pub struct Options {

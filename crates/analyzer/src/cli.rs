@@ -1,9 +1,11 @@
 //! Options, validated once.
 
 mod copies;
+mod outputs;
 mod overhead;
 
 pub(crate) use copies::CopyArguments;
+pub(crate) use outputs::{Format, OutputArguments, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
 
 use clap::error::ErrorKind;
@@ -19,6 +21,10 @@ Examples:
   rekeyscope trace.pcapng                      the verdict; keys found beside the capture
   rekeyscope trace.pcapng --keys router.log    keys from a log or a Wireshark table
   rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
+  rekeyscope *.pcapng --html reports/          a report each, and an index page
+  rekeyscope trace.pcapng --format markdown    for a ticket
+  rekeyscope trace.pcapng --iperf3 run.json --overlay cpu.csv --html report.html
+  rekeyscope report analysis.json --png plots  what --json wrote, rendered again
   rekeyscope trace.pcapng --json - | jq '.impact[0]'
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
   rekeyscope trace.pcapng --tunnel 203.0.113.7 one client of several
@@ -55,6 +61,8 @@ pub(crate) struct CommandLine {
 /// Jobs beside the main one. A capture with such a name is given as `./keys`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Render saved analyses (--json) again, also several with an index
+    Report(ReportArguments),
     /// Which SAs have a key, where it stands, what is missing; and tables for other programs
     Keys(KeysArguments),
     /// What ESP costs in bytes: wire size, largest inner packet, MSS; no capture needed
@@ -65,6 +73,13 @@ pub(crate) enum Command {
     Wireshark(ProgramArguments),
     /// Start tshark with the keys in a configuration folder of its own, which is removed afterwards
     Tshark(ProgramArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
 }
 
 /// What is to be done.
@@ -79,15 +94,10 @@ impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Job {
         let job = Self::job(&Self::full().get_matches()).unwrap_or_else(|error| error.exit());
-        let stdout = |path: &Option<PathBuf>| path.as_ref().is_some_and(|p| p.as_os_str() == "-");
-        if let Job::Analyze(a) = &job
-            && stdout(&a.json)
-            && stdout(&a.html)
-        {
-            misused(
-                ErrorKind::ArgumentConflict,
-                "only one of --json and --html can go to standard output",
-            );
+        match &job {
+            Job::Analyze(a) => a.outputs.one_at_most_on_stdout(),
+            Job::Beside(Command::Report(a)) => a.outputs.one_at_most_on_stdout(),
+            Job::Beside(_) => {}
         }
         if let Job::Beside(Command::Compare(c)) = &job {
             c.must_make_sense();
@@ -125,7 +135,7 @@ fn misused(kind: ErrorKind, sentence: &str) -> ! {
 }
 
 /// The capture and what decrypts it, the same for every job. A secret never is an argument: other users see those.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Input {
     /// Capture: pcap or pcapng, also .gz, .zst, .lz4; - for standard input
     #[arg(value_hint = ValueHint::FilePath)]
@@ -157,26 +167,16 @@ impl Input {
 
     /// Makes sure that an output does not take the place of the capture or of a key file.
     pub(crate) fn spare(&self, output: &Path) -> Result<(), Error> {
-        let Ok(place) = output.canonicalize() else {
-            return Ok(());
-        };
         let found = if self.keys.is_empty() {
             keylog::find_beside(&self.capture)
         } else {
             Vec::new()
         };
-        let mut inputs = std::iter::once(&self.capture)
+        let inputs = std::iter::once(&self.capture)
             .chain(&self.keys)
             .chain(&self.psk_file)
             .chain(&found);
-        if place.is_file() && inputs.any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
-            let source = std::io::Error::other("it is the capture or a key file, which would be lost");
-            return Err(Error::Output {
-                path: output.into(),
-                source,
-            });
-        }
-        Ok(())
+        crate::output::spare(output, inputs.map(PathBuf::as_path))
     }
 }
 
@@ -328,17 +328,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) input: Input,
 
-    /// Write the report as one offline HTML file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) html: Option<PathBuf>,
+    /// Further captures: a report of each, and an index page with --html DIR/
+    #[arg(value_name = "MORE", value_hint = ValueHint::FilePath)]
+    pub(crate) more: Vec<PathBuf>,
 
-    /// Write the whole analysis as JSON; - for standard output, instead of the report
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) outputs: OutputArguments,
 
-    /// Write tables of SAs, rekeys and series as CSV files into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
-    pub(crate) csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overlays: OverlayArguments,
 
     #[command(flatten)]
     pub(crate) copies: CopyArguments,

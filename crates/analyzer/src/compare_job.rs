@@ -2,8 +2,8 @@
 
 use crate::cli::{CompareArguments, Input};
 use crate::output;
+use crate::outputs::{Target, text_options};
 use crate::read;
-use crate::run::{Target, text_options};
 use anyhow::{Result, bail};
 use rekeyscope::analysis::{Analysis, SCHEMA_VERSION};
 use rekeyscope::comparison::{ComparedCapture, Comparison, Unread};

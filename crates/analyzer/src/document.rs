@@ -46,7 +46,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         rekey.causes = analyzer.diagnosis.causes(succession, hurt);
     }
     let keys = analyzer.sas.keys();
-    Analysis {
+    let mut document = Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
             name: "rekeyscope".into(),
@@ -68,6 +68,21 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         overhead: crate::overhead_document::overhead(analyzer),
         diagnostics: diagnostics(analyzer),
         key_files: key_files(keys),
+        ruled_out: Vec::new(),
+        overlays: Vec::new(),
+        settings: Some(settings(analyzer)),
+    };
+    document.ruled_out = crate::ruled_out::ruled_out(&document);
+    document
+}
+
+fn settings(analyzer: &Analyzer) -> Settings {
+    let options = &analyzer.options;
+    Settings {
+        interest_percent: options.interest * 100.0,
+        verify: options.verify.to_string(),
+        seed: options.seed,
+        reference_bps: options.reference_bps,
     }
 }
 

@@ -36,6 +36,30 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// A saved document cannot be read.
+    #[error("cannot read the analysis {}: {reason}", path.display())]
+    Document {
+        /// As given by the user.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// A series to be drawn over the capture cannot be read.
+    #[error("cannot read the overlay {}: {reason}", path.display())]
+    Overlay {
+        /// As given by the user.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// A plot cannot be turned into an image.
+    #[error("cannot draw {plot} as PNG: {reason}; --svg writes it as it is")]
+    Image {
+        /// Name of the plot.
+        plot: String,
+        /// What the renderer says.
+        reason: String,
+    },
     /// An output cannot be written.
     #[error("cannot write {}: {source}; {}", path.display(), advice(source))]
     Output {

@@ -2,7 +2,7 @@
 
 use crate::cli::{Export, Input, KeysArguments};
 use crate::output::{self, Reserved};
-use crate::{read, run};
+use crate::{outputs, read};
 use anyhow::Result;
 use rekeyscope::analysis::Analysis;
 use rekeyscope::analyzer::Options;
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
     for place in exports {
         told.extend(place.write(&ring)?);
     }
-    let text = report::keys::render(&analysis, ring.mining, run::text_options());
+    let text = report::keys::render(&analysis, ring.mining, outputs::text_options());
     output::to_stdout(text.as_bytes())?;
     if !arguments.input.quiet {
         told.iter().for_each(|sentence| output::complain(sentence));

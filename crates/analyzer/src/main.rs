@@ -5,24 +5,33 @@ mod compare_job;
 mod copies_job;
 mod keys_job;
 mod output;
+mod outputs;
 mod overhead_job;
 mod private_folder;
 mod program_job;
 mod progress;
 mod read;
+mod report_job;
 mod run;
+mod several;
+mod shell_job;
 
 use cli::{Command, CommandLine, Job};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = match CommandLine::read() {
-        Job::Analyze(arguments) => run::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Job::Analyze(arguments) => run::run(&arguments),
         Job::Beside(Command::Keys(arguments)) => keys_job::run(&arguments).map(|()| ExitCode::SUCCESS),
         Job::Beside(Command::Overhead(arguments)) => {
             overhead_job::run(&arguments).map(|()| ExitCode::SUCCESS)
         }
         Job::Beside(Command::Compare(arguments)) => compare_job::run(&arguments),
+        Job::Beside(Command::Report(arguments)) => report_job::run(&arguments),
+        Job::Beside(Command::Completions { shell }) => {
+            shell_job::completions(shell).map(|()| ExitCode::SUCCESS)
+        }
+        Job::Beside(Command::Man) => shell_job::manual().map(|()| ExitCode::SUCCESS),
         Job::Beside(Command::Wireshark(arguments)) => program_job::run("wireshark", &arguments),
         Job::Beside(Command::Tshark(arguments)) => program_job::run("tshark", &arguments),
     };

@@ -65,6 +65,21 @@ pub(crate) fn private_folder(path: &Path) -> Result<(), Error> {
     })
 }
 
+/// Makes sure that an output does not take the place of one of the inputs.
+pub(crate) fn spare<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
+    let Ok(place) = output.canonicalize() else {
+        return Ok(());
+    };
+    if place.is_file() && inputs.any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
+        let source = io::Error::other("it is the capture, a key file or a document, which would be lost");
+        return Err(Error::Output {
+            path: output.into(),
+            source,
+        });
+    }
+    Ok(())
+}
+
 /// A file to be written at the end.
 pub(crate) struct Reserved {
     path: PathBuf,

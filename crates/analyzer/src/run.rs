@@ -1,35 +1,58 @@
 //! The main job, as a table of contents.
 
-use crate::cli::Arguments;
+use crate::cli::{Arguments, Input};
 use crate::copies_job::Copies;
-use crate::output::{self, Reserved};
-use crate::read;
+use crate::outputs::Outputs;
+use crate::{output, read, report_job, several};
 use anyhow::Result;
 use rekeyscope::analysis::{Analysis, KeyStatus};
-use rekeyscope::error::Error;
-use rekeyscope::report;
+use rekeyscope::key_ring::KeyRing;
 use rekeyscope::underivable::why_not_derived;
 use std::path::{Path, PathBuf};
-
-/// Columns of a report that goes into a file or a pipe.
-const PIPED_WIDTH: usize = 80;
+use std::process::ExitCode;
 
 /// Reads the keys and the capture, writes the reports.
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let outputs = Outputs::reserve(arguments)?;
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let outputs = &arguments.outputs;
+    if !arguments.more.is_empty() || outputs.wants_index() {
+        let captures: Vec<PathBuf> = std::iter::once(&arguments.input.capture)
+            .chain(&arguments.more)
+            .cloned()
+            .collect();
+        arguments.overlays.want_one_capture(captures.len());
+        arguments.copies.want_no_index();
+        return several::run(&captures, outputs, |capture| {
+            analyze(arguments, capture).map(|(analysis, _)| analysis)
+        });
+    }
+    outputs.files().try_for_each(|path| arguments.input.spare(path))?;
+    let places = Outputs::reserve(outputs, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
-    let (analysis, ring) = read::analyze(&arguments.input, arguments.options())?;
+    let (analysis, ring) = analyze(arguments, &arguments.input.capture)?;
+    let told = copies.write(&arguments.input, &analysis, &ring)?;
+    places.write(&analysis)?;
+    if !arguments.input.quiet {
+        told.iter().for_each(|sentence| output::complain(sentence));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One capture with its notes.
+fn analyze(arguments: &Arguments, capture: &Path) -> Result<(Analysis, KeyRing)> {
+    let input = Input {
+        capture: capture.into(),
+        ..arguments.input.clone()
+    };
+    let (mut analysis, ring) = read::analyze(&input, arguments.options())?;
     if let Some(choice) = arguments.tunnel {
         choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
     }
-    let told = copies.write(&arguments.input, &analysis, &ring)?;
-    outputs.write(&analysis)?;
-    if !arguments.input.quiet {
-        told.iter().for_each(|sentence| output::complain(sentence));
+    report_job::add_overlays(&mut analysis, &arguments.overlays)?;
+    if !input.quiet {
         notes(&analysis).iter().for_each(|note| output::complain(note));
-        read::warn_of_others(&arguments.input, &analysis);
+        read::warn_of_others(&input, &analysis);
     }
-    Ok(())
+    Ok((analysis, ring))
 }
 
 /// What a person should know besides the report.
@@ -96,93 +119,4 @@ fn strangers(analysis: &Analysis) -> bool {
             .security_associations
             .iter()
             .all(|sa| sa.key.status == KeyStatus::Missing)
-}
-
-/// Where the results go.
-struct Outputs {
-    json: Option<Target>,
-    html: Option<Target>,
-    csv: Option<PathBuf>,
-    text: bool,
-}
-
-pub(crate) enum Target {
-    Stdout,
-    File(Reserved),
-}
-
-impl Target {
-    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
-        if path.as_os_str() == "-" {
-            Ok(Target::Stdout)
-        } else {
-            Reserved::new(path).map(Target::File)
-        }
-    }
-
-    pub(crate) fn write(self, bytes: &[u8]) -> Result<()> {
-        match self {
-            Target::Stdout => output::to_stdout(bytes),
-            Target::File(file) => Ok(file.write(bytes)?),
-        }
-    }
-}
-
-impl Outputs {
-    fn reserve(arguments: &Arguments) -> Result<Self, Error> {
-        let target = |path: &Option<PathBuf>| path.as_deref().map(Target::new).transpose();
-        let files = [&arguments.json, &arguments.html];
-        files
-            .into_iter()
-            .flatten()
-            .try_for_each(|path| arguments.input.spare(path))?;
-        let (json, html) = (target(&arguments.json)?, target(&arguments.html)?);
-        if let Some(dir) = &arguments.csv {
-            std::fs::create_dir_all(dir).map_err(|source| Error::Output {
-                path: dir.clone(),
-                source,
-            })?;
-        }
-        let text = !matches!(json, Some(Target::Stdout)) && !matches!(html, Some(Target::Stdout));
-        Ok(Outputs {
-            json,
-            html,
-            csv: arguments.csv.clone(),
-            text,
-        })
-    }
-
-    fn write(self, analysis: &Analysis) -> Result<()> {
-        if self.text {
-            output::to_stdout(report::text::render(analysis, text_options()).as_bytes())?;
-        }
-        if let Some(json) = self.json {
-            let mut bytes = serde_json::to_vec_pretty(analysis)?;
-            bytes.push(b'\n');
-            json.write(&bytes)?;
-        }
-        if let Some(html) = self.html {
-            html.write(report::html::render(analysis).as_bytes())?;
-        }
-        if let Some(dir) = self.csv {
-            for (name, bytes) in report::csv::render(analysis) {
-                Reserved::new(&dir.join(name))?.write(&bytes)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-pub(crate) fn text_options() -> report::text::TextOptions {
-    let terminal = console::Term::stdout();
-    let width = if terminal.is_term() {
-        usize::from(terminal.size().1)
-    } else {
-        PIPED_WIDTH
-    };
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-    report::text::TextOptions {
-        width,
-        color: terminal.is_term() && !plain,
-    }
 }

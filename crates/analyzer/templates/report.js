@@ -1,4 +1,14 @@
 // Comfort on top of a page that is complete without it: reading rates off the run, zooming into it, copying filters.
+//
+// What tests and other scripts may rely on (nothing else is stable):
+//   #verdict #bound #verdicts #quality #tunnel-N #overlays #causes #ruled-out #findings #projection #overhead #method
+//                            sections, in this order
+//   #rekey-N                 row of rekey N in its table (a <tr>), #panel-N the figure of its panel
+//   figure.timeline          the whole run; within it svg.plot, and div.tools (made here) with its buttons
+//   div.tools button[aria-label="Zoom in"|"Zoom out"|"Earlier"|"Later"|"Show the whole run"], div.tools output
+//   svg.plot.zoomed          while the run is zoomed into; g.zoom layers are stretched, line.cursor follows the pointer
+//   svg.plot a[href=#rekey-N]  the mark of rekey N; .panels a[href=#rekey-N] its panel; both lead to its row
+//   code.copy + button.small a display filter or command, and the button (made here) that copies it
 (function () {
   "use strict";
   var NS = "http://www.w3.org/2000/svg";
@@ -80,6 +90,7 @@
     var lanes = zooms.filter(function (g) { return g.dataset.name; }).map(function (g) {
       // The longest line of a lane is its curve; the others mark rekeys.
       var lines = Array.from(g.querySelectorAll("polyline"));
+      if (!lines.length) return { data: g.dataset, points: [] };
       var curve = lines.reduce(function (a, b) {
         return b.getAttribute("points").length > a.getAttribute("points").length ? b : a;
       });
@@ -157,7 +168,8 @@
       lanes.forEach(function (lane) {
         var y = rateAt(lane.points, raw), d = lane.data;
         if (y === null) return;
-        var rate = (Number(d.yBottom) - y) / (Number(d.yBottom) - Number(d.yTop)) * Number(d.top);
+        var bottom = Number(d.bottom || 0);
+        var rate = bottom + (Number(d.yBottom) - y) / (Number(d.yBottom) - Number(d.yTop)) * (Number(d.top) - bottom);
         // A burst that is cut off at the top is higher than what can be read here.
         var least = y - Number(d.yTop) < 1 ? "at least " : "";
         words.push(d.name + ": " + least + rate.toFixed(rate < 10 ? 2 : rate < 100 ? 1 : 0) + " " + d.unit);

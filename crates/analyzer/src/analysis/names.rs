@@ -146,6 +146,22 @@ plain_names! {
         /// The packets do not contradict it.
         Low = "low",
     }
+    /// Whether a cause was looked for.
+    pub enum Outcome {
+        /// It was looked for and is not there.
+        Absent = "absent",
+        /// The capture does not hold what would show it.
+        NotTestable = "not_testable",
+        /// It explains a loss, and no rekey lost anything.
+        NoOccasion = "no_occasion",
+    }
+    /// Where an overlay comes from.
+    pub enum OverlayKind {
+        /// Intervals of iperf3.
+        Iperf3 = "iperf3",
+        /// Samples from a CSV file.
+        Samples = "samples",
+    }
     /// How bad a finding is.
     pub enum Severity {
         /// Good to know.

@@ -24,7 +24,10 @@ impl FromStr for TunnelChoice {
         let index = text.parse().map(TunnelChoice::Index);
         index
             .or_else(|_| text.parse().map(TunnelChoice::Address))
-            .map_err(|_| "expected the number of a tunnel, as the report has it, or the address of one of its ends".into())
+            .map_err(|_| {
+                "expected the number of a tunnel, as the report has it, or the address of one of its ends"
+                    .into()
+            })
     }
 }
 
@@ -60,7 +63,10 @@ impl TunnelChoice {
         };
         Err(match listed.as_slice() {
             [] => format!("there is no tunnel {wanted}: the capture holds no IPsec"),
-            listed => format!("there is no tunnel {wanted}: choose one of {}{more}", listed.join(", ")),
+            listed => format!(
+                "there is no tunnel {wanted}: choose one of {}{more}",
+                listed.join(", ")
+            ),
         })
     }
 }
@@ -85,8 +91,17 @@ mod tests {
             assert_eq!(choice.parse::<TunnelChoice>().unwrap().among(&tunnels), Ok(()));
         }
         let told = TunnelChoice::Index(22).among(&tunnels).unwrap_err();
-        assert!(told.contains("no tunnel 22") && told.contains("19 (192.0.2.19 and") && told.ends_with("and 2 more"));
-        assert!(TunnelChoice::Index(0).among(&[]).unwrap_err().contains("no IPsec"));
+        assert!(
+            told.contains("no tunnel 22")
+                && told.contains("19 (192.0.2.19 and")
+                && told.ends_with("and 2 more")
+        );
+        assert!(
+            TunnelChoice::Index(0)
+                .among(&[])
+                .unwrap_err()
+                .contains("no IPsec")
+        );
         assert!("the first".parse::<TunnelChoice>().is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! Options of the main job that write the capture once more.
 
+use super::misused;
+use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::copies::inner::Layers;
 use std::path::PathBuf;
@@ -22,6 +24,16 @@ pub(crate) struct CopyArguments {
 }
 
 impl CopyArguments {
+    /// An index of several captures has no place for copies of each.
+    pub(crate) fn want_no_index(&self) {
+        if self.write_inner.is_some() || self.annotate.is_some() {
+            misused(
+                ErrorKind::ArgumentConflict,
+                "--write-inner and --annotate belong to one capture: give one capture at a time, and --html a file",
+            );
+        }
+    }
+
     /// What becomes of L2TP and PPP.
     pub(crate) fn layers(&self) -> Layers {
         if self.keep_l2tp {

@@ -1,18 +1,38 @@
-//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series. Numbers are unformatted, times are RFC 3339,
+//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
 //! an empty cell is unknown.
 
 use super::focus::Focus;
-use crate::analysis::{Analysis, Direction, Rekey};
+use crate::analysis::{Analysis, Direction, Rekey, SecurityAssociation};
 use crate::time::Timestamp;
 use std::fmt::Display;
 
 /// File names with their contents.
 pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
-    vec![
+    let mut files = vec![
         ("sas.csv", security_associations(analysis)),
         ("rekeys.csv", rekeys(analysis)),
         ("series.csv", series(analysis)),
-    ]
+    ];
+    if !analysis.overlays.is_empty() {
+        files.push(("overlays.csv", overlays(analysis)));
+    }
+    files
+}
+
+/// Every value of every overlay, on the capture's clock.
+fn overlays(analysis: &Analysis) -> Vec<u8> {
+    let rows = analysis.overlays.iter().flat_map(|o| {
+        o.points.iter().map(|p| {
+            [
+                text(&o.path),
+                text(&o.name),
+                p.time.to_string(),
+                number(Some(p.seconds)),
+                number(Some(p.value)),
+            ]
+        })
+    });
+    table(["path", "name", "time", "seconds", "value"], rows)
 }
 
 /// Text from outside, so that no spreadsheet takes it for a formula (a leading `=`, `+`, `-`, `@`, tab or line end gets
@@ -46,117 +66,123 @@ pub(super) fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item 
     writer.into_inner().unwrap_or_default()
 }
 
+/// Columns of `sas.csv`.
+const SA_COLUMNS: [&str; 27] = [
+    "tunnel",
+    "src",
+    "dst",
+    "spi",
+    "generation",
+    "mode",
+    "encryption",
+    "integrity",
+    "encapsulation",
+    "key_status",
+    "key_source",
+    "first_time",
+    "last_time",
+    "first_frame",
+    "last_frame",
+    "packets",
+    "outer_bytes",
+    "esp_bytes",
+    "inner_bytes",
+    "icv_verified",
+    "icv_failed",
+    "icv_unchecked",
+    "sequence_first",
+    "sequence_last",
+    "sequence_missing",
+    "sequence_duplicates",
+    "sequence_reordered",
+];
+
 fn security_associations(analysis: &Analysis) -> Vec<u8> {
-    let header = [
-        "tunnel",
-        "src",
-        "dst",
-        "spi",
-        "generation",
-        "mode",
-        "encryption",
-        "integrity",
-        "encapsulation",
-        "key_status",
-        "key_source",
-        "first_time",
-        "last_time",
-        "first_frame",
-        "last_frame",
-        "packets",
-        "outer_bytes",
-        "esp_bytes",
-        "inner_bytes",
-        "icv_verified",
-        "icv_failed",
-        "icv_unchecked",
-        "sequence_first",
-        "sequence_last",
-        "sequence_missing",
-        "sequence_duplicates",
-        "sequence_reordered",
-    ];
-    let rows = analysis.security_associations.iter().map(|sa| {
-        [
-            sa.tunnel.to_string(),
-            sa.src.to_string(),
-            sa.dst.to_string(),
-            sa.spi.to_string(),
-            sa.generation.to_string(),
-            cell(sa.mode),
-            text(sa.encryption.as_deref().unwrap_or_default()),
-            text(sa.integrity.as_deref().unwrap_or_default()),
-            sa.encapsulation.to_string(),
-            sa.key.status.to_string(),
-            text(sa.key.source.as_deref().unwrap_or_default()),
-            cell(sa.first_time),
-            cell(sa.last_time),
-            cell(sa.first_frame),
-            cell(sa.last_frame),
-            sa.packets.to_string(),
-            sa.outer_bytes.to_string(),
-            sa.esp_bytes.to_string(),
-            cell(sa.inner_bytes),
-            sa.icv.verified.to_string(),
-            sa.icv.failed.to_string(),
-            sa.icv.unchecked.to_string(),
-            cell(sa.sequence.first),
-            cell(sa.sequence.last),
-            sa.sequence.missing.to_string(),
-            sa.sequence.duplicates.to_string(),
-            sa.sequence.reordered.to_string(),
-        ]
-    });
-    table(header, rows)
+    table(SA_COLUMNS, analysis.security_associations.iter().map(sa_row))
 }
 
-fn rekeys(analysis: &Analysis) -> Vec<u8> {
-    let header = [
-        "index",
-        "tunnel",
-        "exchange",
-        "initiator",
-        "evidence",
-        "trigger",
-        "trigger_fraction",
-        "trigger_bytes",
-        "limit_kilobytes",
-        "age_s",
-        "limit_seconds",
-        "counting",
-        "started",
-        "exchange_ms",
-        "overlap_ms",
-        "direction",
-        "old_spi",
-        "new_spi",
-        "switched",
-        "gap_ms",
-        "used",
-        "baseline_bps",
-        "depth",
-        "dip_ms",
-        "longest_gap_ms",
-        "p_gap",
-        "q",
-        "hurt",
-        "stall_window_s",
-        "lost_bytes",
-        "stall_ms",
-        "stall_p",
-        "flags",
-        "causes",
-    ];
+fn sa_row(sa: &SecurityAssociation) -> [String; SA_COLUMNS.len()] {
+    [
+        sa.tunnel.to_string(),
+        sa.src.to_string(),
+        sa.dst.to_string(),
+        sa.spi.to_string(),
+        sa.generation.to_string(),
+        cell(sa.mode),
+        text(sa.encryption.as_deref().unwrap_or_default()),
+        text(sa.integrity.as_deref().unwrap_or_default()),
+        sa.encapsulation.to_string(),
+        sa.key.status.to_string(),
+        text(sa.key.source.as_deref().unwrap_or_default()),
+        cell(sa.first_time),
+        cell(sa.last_time),
+        cell(sa.first_frame),
+        cell(sa.last_frame),
+        sa.packets.to_string(),
+        sa.outer_bytes.to_string(),
+        sa.esp_bytes.to_string(),
+        cell(sa.inner_bytes),
+        sa.icv.verified.to_string(),
+        sa.icv.failed.to_string(),
+        sa.icv.unchecked.to_string(),
+        cell(sa.sequence.first),
+        cell(sa.sequence.last),
+        sa.sequence.missing.to_string(),
+        sa.sequence.duplicates.to_string(),
+        sa.sequence.reordered.to_string(),
+    ]
+}
+
+/// Columns of `rekeys.csv`.
+const REKEY_COLUMNS: [&str; 34] = [
+    "index",
+    "tunnel",
+    "exchange",
+    "initiator",
+    "evidence",
+    "trigger",
+    "trigger_fraction",
+    "trigger_bytes",
+    "limit_kilobytes",
+    "age_s",
+    "limit_seconds",
+    "counting",
+    "started",
+    "exchange_ms",
+    "overlap_ms",
+    "direction",
+    "old_spi",
+    "new_spi",
+    "switched",
+    "gap_ms",
+    "used",
+    "baseline_bps",
+    "depth",
+    "dip_ms",
+    "longest_gap_ms",
+    "p_gap",
+    "q",
+    "hurt",
+    "stall_window_s",
+    "lost_bytes",
+    "stall_ms",
+    "stall_p",
+    "flags",
+    "causes",
+];
+
+/// The table of rekeys, for standard output.
+pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
     let focus = Focus::new(analysis);
     let rows = analysis
         .rekeys
         .iter()
         .flat_map(|rekey| Direction::BOTH.map(|d| rekey_row(&focus, rekey, d)));
-    table(header, rows)
+    table(REKEY_COLUMNS, rows)
 }
 
 /// One row per rekey and direction; the stall is the one at the window on which the verdict decided.
-fn rekey_row(focus: &Focus, rekey: &Rekey, direction: Direction) -> [String; 34] {
+fn rekey_row(focus: &Focus, rekey: &Rekey, direction: Direction) -> [String; REKEY_COLUMNS.len()] {
     let impact = rekey.impact.iter().find(|i| i.direction == direction);
     let window = impact.and_then(|i| focus.window(rekey.tunnel, i));
     let gap_ms = match direction {

@@ -146,6 +146,27 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
+/// A figure of which nothing is known: three digits at least, thousands apart.
+pub(crate) fn value(x: f64) -> String {
+    match x {
+        x if !x.is_finite() => UNKNOWN.to_string(),
+        x if x.abs() < 999.5 => {
+            let text = three_digits(x);
+            let short = if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.')
+            } else {
+                &text
+            };
+            short.to_string()
+        }
+        x if x.abs() < 1e15 => {
+            let sign = if x < 0.0 { "−" } else { "" };
+            format!("{sign}{}", count(x.abs().round() as u64))
+        }
+        x => format!("{x:.3e}"),
+    }
+}
+
 /// The formatted value, or [`UNKNOWN`].
 pub(crate) fn or_unknown<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| UNKNOWN.to_string(), format)
@@ -181,6 +202,20 @@ mod tests {
         assert_eq!(clock(-0.0001), "0.000");
         assert_eq!(clock(3723.2), "1:02:03.200");
         assert_eq!(clock(f64::NAN), UNKNOWN);
+    }
+
+    #[test]
+    fn values() {
+        for (x, text) in [
+            (37.0, "37"),
+            (0.5, "0.5"),
+            (37.25, "37.2"),
+            (0.0, "0"),
+            (1e6, "1,000,000"),
+            (-2e3, "−2,000"),
+        ] {
+            assert_eq!(value(x), text);
+        }
     }
 
     #[test]

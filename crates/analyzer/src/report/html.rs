@@ -6,6 +6,7 @@
 pub mod comparison;
 mod views;
 
+use super::advice;
 use super::clean;
 use super::focus::Focus;
 use super::format;
@@ -16,7 +17,7 @@ use crate::analysis::Analysis;
 use askama::Template;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use views::{CauseView, Figure, FindingView, KeyFileView, TunnelView};
+use views::{CauseView, FindingView, KeyFileView, OverlayView, TunnelView, VerdictView};
 
 /// Rows of the longer tables.
 const MOST_ROWS: usize = 600;
@@ -38,36 +39,43 @@ pub fn render(analysis: &Analysis) -> String {
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page {
+    head: Head,
+    verdict: VerdictView,
+    verdicts: Table,
+    other_sentences: Vec<(String, String)>,
+    quality: Vec<String>,
+    missing_keys: Vec<Prose>,
+    tunnels: Vec<TunnelView>,
+    left_out: usize,
+    timeline_caption: String,
+    panels_caption: &'static str,
+    with_panel: HashSet<String>,
+    overlays: Vec<OverlayView>,
+    causes: Vec<CauseView>,
+    ruled_out: Table,
+    findings: Vec<FindingView>,
+    projection: Table,
+    advice: Vec<Prose>,
+    overhead: Table,
+    flows: Table,
+    method: MethodView,
+}
+
+/// Pieces of a sentence, and whether each is code.
+type Prose = Vec<(bool, String)>;
+
+/// What stands above everything.
+struct Head {
     title: String,
     policy: String,
     style: String,
     script: &'static str,
     generator: String,
     capture: String,
-    verdict_class: &'static str,
-    verdict_label: &'static str,
-    sentence: String,
-    explained: String,
-    figures: Vec<Figure>,
-    direction: String,
-    bound: String,
-    detectable: String,
-    disagreeing: String,
-    verdicts: Table,
-    other_sentences: Vec<(String, String)>,
-    quality: Vec<String>,
-    missing_keys: Vec<Vec<(bool, String)>>,
-    tunnels: Vec<TunnelView>,
-    left_out: usize,
-    timeline_caption: String,
-    panels_caption: String,
-    with_panel: HashSet<String>,
-    causes: Vec<CauseView>,
-    findings: Vec<FindingView>,
-    projection: Table,
-    advice: Vec<Vec<(bool, String)>>,
-    overhead: Table,
-    flows: Table,
+}
+
+/// How it was made, and what makes it again.
+struct MethodView {
     bin: String,
     seed: Option<u64>,
     command: String,
@@ -76,84 +84,38 @@ struct Page {
     diagnostics: Vec<String>,
 }
 
+const PANELS_CAPTION: &str = "Time in seconds from the first message of the exchange. Shaded: from that message to the first \
+                              packet on the new SA. Dashed: the rate around it.";
+
 impl Page {
     fn new(focus: &Focus, plots: &[TunnelPlots]) -> Page {
         let analysis = focus.analysis;
-        let headline = analysis.impact.first();
-        let style = style_sheet();
         let tunnels: Vec<TunnelView> = plots.iter().map(|p| views::tunnel_view(focus, p)).collect();
-        let rows = tunnels
-            .iter()
-            .flat_map(|t| &t.rekeys.rows)
-            .filter_map(|r| r.id.clone())
-            .collect();
-        let mut quality = vec![words::capture(&analysis.capture)];
-        quality.extend(words::quality(&analysis.capture));
-        quality.push(words::decryption(analysis));
+        let rows = tunnels.iter().flat_map(|t| &t.rekeys.rows);
+        let rows: HashSet<String> = rows.filter_map(|r| r.id.clone()).collect();
+        let panels = tunnels.iter().flat_map(|t| &t.panels);
+        let advice = advice::advice(analysis);
         Page {
-            title: format!("Rekeys in {}", clean::line(&analysis.capture.path)),
-            policy: policy(&style),
-            style,
-            script: SCRIPT,
-            generator: format!(
-                "{} {}",
-                clean::line(&analysis.generator.name),
-                clean::line(&analysis.generator.version)
-            ),
-            capture: caption(analysis),
-            verdict_class: headline.map_or("", |i| i.verdict.as_str()),
-            verdict_label: headline.map_or("no tunnel", |i| words::verdict(i.verdict)),
-            sentence: headline.map_or_else(
-                || words::no_verdict(analysis).into(),
-                |i| clean::line(&i.sentence),
-            ),
-            explained: headline.and_then(words::explained).unwrap_or_default(),
-            figures: headline.map(views::figures).unwrap_or_default(),
-            direction: headline
-                .map_or_else(String::new, |i| words::direction(analysis, i.tunnel, i.direction)),
-            bound: headline.map_or_else(String::new, |i| clean::line(&i.arithmetic_bound)),
-            detectable: headline.and_then(words::detectable).unwrap_or_default(),
-            disagreeing: headline.and_then(words::disagreeing).unwrap_or_default(),
+            head: Head::new(analysis),
+            verdict: VerdictView::new(analysis),
             verdicts: tables::verdicts(focus, MOST_ROWS),
             other_sentences: views::other_sentences(focus),
-            quality,
+            quality: views::quality(analysis),
             missing_keys: words::missing_keys(analysis).iter().map(|p| prose(p)).collect(),
             left_out: focus.tunnels.len() - tunnels.len(),
-            with_panel: tunnels
-                .iter()
-                .flat_map(|t| t.panels.iter().map(|p| p.0.clone()))
-                .collect(),
-            tunnels,
+            with_panel: panels.map(|p| p.0.clone()).collect(),
             timeline_caption: views::timeline_caption(analysis),
-            panels_caption:
-                "Time in seconds from the first message of the exchange. Shaded: from that message to the \
-                             first packet on the new SA. Dashed: the rate around it."
-                    .to_string(),
+            panels_caption: PANELS_CAPTION,
+            overlays: views::overlays(focus),
             causes: views::causes(analysis, &rows),
+            ruled_out: tables::ruled_out(focus),
             findings: views::findings(analysis),
             projection: tables::projection(focus),
-            advice: views::advice(analysis).iter().map(|a| prose(a)).collect(),
+            advice: advice.iter().map(|a| prose(&a.sentence())).collect(),
             overhead: tables::overhead(focus),
             flows: tables::flows(focus, 10),
-            bin: format::duration_ms(analysis.series.bin_ms),
-            seed: headline.map(|i| i.seed),
-            command: format!(
-                "rekeyscope '{}' --html report.html",
-                clean::line(&analysis.capture.path)
-            ),
-            sensitivity: tables::sensitivity(focus),
-            key_files: analysis
-                .key_files
-                .iter()
-                .take(MOST_ENTRIES)
-                .map(views::key_file)
-                .collect(),
-            diagnostics: analysis
-                .diagnostics
-                .iter()
-                .take(MOST_ENTRIES)
-                .map(words::diagnostic)
-                .collect(),
+            method: MethodView::new(focus),
+            tunnels,
         }
     }
 
@@ -164,12 +126,48 @@ impl Page {
     }
 }
 
-fn style_sheet() -> String {
+impl Head {
+    fn new(analysis: &Analysis) -> Head {
+        let style = style_sheet();
+        let generator = &analysis.generator;
+        Head {
+            title: format!("Rekeys in {}", clean::line(&analysis.capture.path)),
+            policy: policy(&style),
+            style,
+            script: SCRIPT,
+            generator: format!(
+                "{} {}",
+                clean::line(&generator.name),
+                clean::line(&generator.version)
+            ),
+            capture: caption(analysis),
+        }
+    }
+}
+
+impl MethodView {
+    fn new(focus: &Focus) -> MethodView {
+        let analysis = focus.analysis;
+        let key_files = analysis.key_files.iter().take(MOST_ENTRIES);
+        let diagnostics = analysis.diagnostics.iter().take(MOST_ENTRIES);
+        MethodView {
+            bin: format::duration_ms(analysis.series.bin_ms),
+            seed: analysis.impact.first().map(|i| i.seed),
+            command: words::command(analysis),
+            sensitivity: tables::sensitivity(focus),
+            key_files: key_files.map(views::key_file).collect(),
+            diagnostics: diagnostics.map(words::diagnostic).collect(),
+        }
+    }
+}
+
+/// The style sheet of every page.
+pub(super) fn style_sheet() -> String {
     format!("{}{}{}", CSS, style::dark_css(), style::font_face())
 }
 
 /// Our own sentences, in which backticks set off what is typed: pieces, and whether each is code.
-fn prose(text: &str) -> Vec<(bool, String)> {
+fn prose(text: &str) -> Prose {
     text.split('`')
         .enumerate()
         .map(|(i, piece)| (i % 2 == 1, clean::line(piece)))
@@ -178,13 +176,19 @@ fn prose(text: &str) -> Vec<(bool, String)> {
 
 /// Content Security Policy: nothing is loaded, and only this style sheet and this script apply.
 fn policy(style: &str) -> String {
-    let hash = |text: &str| style::base64(&Sha256::digest(text.as_bytes()));
+    format!("{}; script-src 'sha256-{}'", index_policy(style), hash(SCRIPT))
+}
+
+/// The same for a page without a script.
+pub(super) fn index_policy(style: &str) -> String {
     format!(
-        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; font-src data:; base-uri 'none'; \
-         form-action 'none'",
-        hash(style),
-        hash(SCRIPT)
+        "default-src 'none'; style-src 'sha256-{}'; font-src data:; base-uri 'none'; form-action 'none'",
+        hash(style)
     )
+}
+
+fn hash(text: &str) -> String {
+    style::base64(&Sha256::digest(text.as_bytes()))
 }
 
 fn caption(analysis: &Analysis) -> String {
@@ -219,10 +223,8 @@ mod tests {
 
     #[test]
     fn hostile_text_stays_text() {
-        for document in [
-            example::hostile(example::seven_rekeys()),
-            example::all().remove(9),
-        ] {
+        let with_overlays = example::with_overlays(example::seven_rekeys());
+        for document in [example::hostile(with_overlays), example::all().remove(9)] {
             let html = render(&document);
             assert!(
                 !html.contains("<script>alert") && !html.contains("<img"),
@@ -267,6 +269,43 @@ mod tests {
     }
 
     #[test]
+    fn sections_stand_in_order() {
+        let html = render(&example::with_overlays(example::seven_rekeys()));
+        let order = [
+            "verdict",
+            "bound",
+            "verdicts",
+            "quality",
+            "tunnel-0",
+            "overlays",
+            "causes",
+            "ruled-out",
+            "findings",
+            "projection",
+            "overhead",
+            "method",
+        ];
+        let at: Vec<usize> = order
+            .iter()
+            .map(|id| {
+                html.find(&format!("id=\"{id}\""))
+                    .unwrap_or_else(|| panic!("no #{id}"))
+            })
+            .collect();
+        assert!(at.is_sorted(), "{at:?}");
+        for needed in [
+            "Yamaha NVR5x0",
+            "strongSwan",
+            "--seed 1",
+            "Seed of the draws: 1",
+            "rekeyscope 0.1.0",
+            "80 % power",
+        ] {
+            assert!(html.contains(needed), "{needed}");
+        }
+    }
+
+    #[test]
     fn ids_are_unique() {
         for document in example::all() {
             let html = render(&document);
@@ -288,6 +327,31 @@ mod tests {
         };
         let html = render(&example::build(&shape));
         assert!(html.len() < 5_000_000, "{}", html.len());
+    }
+
+    /// As many bins, rekeys and overlay values as a document may hold: a capture of a gigabyte cannot have more.
+    #[test]
+    fn the_largest_document_fits_in_a_mail() {
+        let shape = example::Shape {
+            rekeys: 2_000,
+            seconds: 20_000.0,
+            bin_ms: 1000.0,
+            tunnels: 3,
+            ..Default::default()
+        };
+        let mut document = example::with_overlays(example::build(&shape));
+        for overlay in &mut document.overlays {
+            let first = overlay.points[0].clone();
+            let point = |k: usize| crate::analysis::OverlayPoint {
+                time: first.time.plus_seconds(k as f64),
+                value: (k % 97) as f64,
+                ..first.clone()
+            };
+            overlay.points = (0..20_000).map(point).collect();
+        }
+        let html = render(&document);
+        assert!(html.len() < 5_000_000, "{}", html.len());
+        assert!(html.matches("<polyline").count() > 6);
     }
 
     /// Writes every example, and the documents `*.json` that lie there, as files to look at: `REKEYSCOPE_GALLERY=/tmp/gallery cargo test --lib gallery -- --ignored`.

@@ -1,5 +1,6 @@
 //! Markdown (GitHub's flavour) for tickets: the verdict, the tables, the causes.
 
+use super::advice;
 use super::clean;
 use super::focus::Focus;
 use super::tables::{self, Align, Table};
@@ -40,7 +41,12 @@ pub fn render(analysis: &Analysis) -> String {
             &tables::security_associations(&focus, tunnel, MOST_ROWS),
         );
     }
+    overlays(&mut out, &focus);
     causes(&mut out, analysis);
+    if !analysis.ruled_out.is_empty() {
+        heading(&mut out, "What was ruled out");
+        table(&mut out, &tables::ruled_out(&focus));
+    }
     findings(&mut out, analysis);
     if !analysis.diagnostics.is_empty() {
         heading(&mut out, "Oddities");
@@ -50,8 +56,18 @@ pub fn render(analysis: &Analysis) -> String {
             .take(MOST_ROWS)
             .for_each(|d| item(&mut out, &words::diagnostic(d)));
     }
+    let advice = advice::advice(analysis);
+    if !advice.is_empty() {
+        heading(&mut out, "What to change");
+        advice.iter().for_each(|a| item(&mut out, &a.sentence()));
+    }
     let made_by = format!("{} {}", analysis.generator.name, analysis.generator.version);
-    let _ = writeln!(out, "\n*Made by {}.*", escaped(&made_by));
+    let _ = writeln!(
+        out,
+        "\nMade by {}: {}",
+        escaped(&made_by),
+        code(&words::command(analysis))
+    );
     out
 }
 
@@ -79,6 +95,15 @@ fn verdict(out: &mut String, focus: &Focus) {
     if !focus.other_verdicts().is_empty() {
         out.push('\n');
         table(out, &tables::verdicts(focus, MOST_ROWS));
+    }
+}
+
+fn overlays(out: &mut String, focus: &Focus) {
+    for overlay in focus.analysis.overlays.iter().take(MOST_ROWS) {
+        heading(out, &words::overlay(overlay));
+        overlay.sentences.iter().for_each(|s| item(out, s));
+        out.push('\n');
+        table(out, &tables::overlay(focus, overlay, MOST_ROWS));
     }
 }
 
@@ -122,7 +147,7 @@ fn item(out: &mut String, text: &str) {
     let _ = writeln!(out, "- {}", escaped(text));
 }
 
-fn table(out: &mut String, table: &Table) {
+pub(super) fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }

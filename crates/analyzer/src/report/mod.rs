@@ -3,17 +3,20 @@
 //! [`focus`] chooses what is spoken of first, [`words`] and [`format`] put values into words, [`tables`] lays out rows;
 //! [`text`], [`html`], [`plot`], [`csv`] and [`markdown`] are the formats.
 
+mod advice;
 mod clean;
 pub mod comparison;
 pub mod csv;
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 mod focus;
 mod format;
 pub mod html;
+pub mod index;
 pub mod keys;
 pub mod markdown;
 pub mod plot;
+pub mod raster;
 mod reduce;
 mod sparkline;
 mod tables;

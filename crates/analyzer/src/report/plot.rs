@@ -120,7 +120,7 @@ impl Plot {
 }
 
 /// Clean text, escaped for HTML and XML.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     escape(clean::line(text), Html).map_or_else(|_| String::new(), |safe| safe.to_string())
 }
 

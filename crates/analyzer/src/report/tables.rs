@@ -11,10 +11,10 @@ pub(crate) use rekeys::rekeys;
 pub(crate) use sas::security_associations;
 
 use super::clean;
-use super::focus::Focus;
+use super::focus::{Focus, began, is_hurt, number};
 use super::format::{self, or_unknown};
 use super::words;
-use crate::analysis::Encapsulation;
+use crate::analysis::{Encapsulation, Outcome, Overlay, OverlayKind};
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,6 +291,58 @@ pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
     table
 }
 
+/// Causes that no rekey has.
+pub(crate) fn ruled_out(focus: &Focus) -> Table {
+    let mut table = Table::new(&[left("cause"), left("meaning"), left("result")]);
+    for r in &focus.analysis.ruled_out {
+        let mark = match r.outcome {
+            Outcome::Absent => Mark::None,
+            Outcome::NotTestable | Outcome::NoOccasion => Mark::Faint,
+        };
+        let cells = vec![clean::line(&r.id), words::cause(&r.id), words::ruled_out(r)];
+        table.push(mark, cells);
+    }
+    table
+}
+
+/// An overlay's values around the rekeys that it covers.
+pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
+    let mut table = Table::new(&[
+        left("rekey"),
+        right("time s"),
+        right("before"),
+        right("lowest"),
+        right("highest"),
+        right("stall ms"),
+    ]);
+    let value = |v: Option<f64>| match overlay.kind {
+        OverlayKind::Iperf3 => or_unknown(v, format::rate),
+        OverlayKind::Samples => or_unknown(v, format::value),
+    };
+    for at in overlay.at_rekeys.iter().take(most) {
+        let Some(rekey) = focus.analysis.rekeys.get(at.rekey) else {
+            continue;
+        };
+        let stall = focus.shown(rekey).and_then(|s| s.window).map(|w| w.stall_ms);
+        let cells = vec![
+            number(rekey).to_string(),
+            or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
+            value(at.before),
+            value(at.lowest),
+            value(at.highest),
+            or_unknown(stall, format::millis),
+        ];
+        table.push(if is_hurt(rekey) { Mark::Alert } else { Mark::None }, cells);
+    }
+    if !table.rows.is_empty() {
+        table.notes.push(
+            "lowest and highest: from the first message of the exchange to 2 s after the switch.".into(),
+        );
+    }
+    table.note_left_out(overlay.at_rekeys.len().saturating_sub(most), "rekeys", "--json");
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,7 +358,9 @@ mod tests {
                 projection(&focus),
                 overhead(&focus),
                 flows(&focus, 9),
+                ruled_out(&focus),
             ];
+            tables.extend(document.overlays.iter().map(|o| overlay(&focus, o, 9)));
             for tunnel in 0..=document.tunnels.len() {
                 tables.push(rekeys(&focus, tunnel, 50));
                 tables.push(security_associations(&focus, tunnel, 50));

@@ -1,5 +1,6 @@
 //! The terminal report: the verdict sentence first.
 
+use super::advice;
 use super::clean;
 use super::focus::{Focus, is_hurt};
 use super::format;
@@ -16,6 +17,10 @@ const MOST_TUNNELS: usize = 4;
 const MOST_REKEYS: usize = 40;
 /// SAs listed per direction of a tunnel.
 const MOST_SAS: usize = 12;
+/// Rows of these two tables in the full report.
+const ALL_ROWS: usize = 100_000;
+/// Flows listed.
+const MOST_FLOWS: usize = 10;
 /// Verdicts listed.
 const MOST_VERDICTS: usize = 60;
 /// Entries of each remaining list.
@@ -30,14 +35,23 @@ pub struct TextOptions {
     pub color: bool,
 }
 
-/// The whole terminal report, ending in a newline.
+/// The terminal report, ending in a newline.
 pub fn render(analysis: &Analysis, options: TextOptions) -> String {
+    page(analysis, options, false)
+}
+
+/// With every row, and with what was ruled out, projections, reruns, overhead, flows and how to make it again.
+pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
+    page(analysis, options, true)
+}
+
+fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
     let focus = Focus::new(analysis);
     let mut page = Page::new(options.width, options.color);
     verdict(&mut page, &focus);
     capture(&mut page, analysis);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
-        tunnel_tables(&mut page, &focus, tunnel);
+        tunnel_tables(&mut page, &focus, tunnel, full);
     }
     let left_out = focus.tunnels.len().saturating_sub(MOST_TUNNELS);
     if left_out > 0 {
@@ -47,11 +61,58 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
             format::count(left_out as u64)
         ));
     }
+    overlays(&mut page, &focus);
     causes(&mut page, &focus);
+    if full {
+        ruled_out(&mut page, &focus);
+    }
     findings(&mut page, analysis);
     keys(&mut page, analysis);
     diagnostics(&mut page, analysis);
+    if full {
+        more_tables(&mut page, &focus);
+    }
     page.finish()
+}
+
+fn ruled_out(page: &mut Page, focus: &Focus) {
+    let table = tables::ruled_out(focus);
+    if !table.rows.is_empty() {
+        page.heading("What was ruled out");
+        page.table(&table);
+    }
+}
+
+/// What only the full report has.
+fn more_tables(page: &mut Page, focus: &Focus) {
+    let advice = advice::advice(focus.analysis);
+    if !advice.is_empty() {
+        page.heading("What to change");
+        advice.iter().for_each(|a| page.item(&a.sentence()));
+    }
+    let tables = [
+        ("Projection", tables::projection(focus)),
+        ("Reruns with one choice changed", tables::sensitivity(focus)),
+        ("Overhead", tables::overhead(focus)),
+        ("Flows", tables::flows(focus, MOST_FLOWS)),
+    ];
+    for (title, table) in tables.iter().filter(|t| !t.1.rows.is_empty()) {
+        page.heading(title);
+        page.table(table);
+    }
+    page.heading("How to make this again");
+    page.paragraph(&words::command(focus.analysis));
+}
+
+fn overlays(page: &mut Page, focus: &Focus) {
+    for overlay in focus.analysis.overlays.iter().take(MOST_ENTRIES) {
+        page.heading(&words::overlay(overlay));
+        overlay
+            .sentences
+            .iter()
+            .for_each(|s| page.paragraph(&clean::line(s)));
+        page.table(&tables::overlay(focus, overlay, MOST_REKEYS));
+    }
 }
 
 fn verdict(page: &mut Page, focus: &Focus) {
@@ -112,7 +173,7 @@ fn capture(page: &mut Page, analysis: &Analysis) {
     page.paragraph(&words::decryption(analysis));
 }
 
-fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize) {
+fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize, full: bool) {
     let Some(t) = focus.analysis.tunnels.get(tunnel) else {
         return;
     };
@@ -128,11 +189,15 @@ fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize) {
         page.line(spark.rates.trim_end());
         page.line(spark.marks.trim_end());
     }
-    page.table(&tables::rekeys(focus, tunnel, MOST_REKEYS));
+    page.table(&tables::rekeys(
+        focus,
+        tunnel,
+        if full { ALL_ROWS } else { MOST_REKEYS },
+    ));
     words::trigger_rules(focus.analysis, tunnel)
         .iter()
         .for_each(|rule| page.paragraph(rule));
-    let sas = tables::security_associations(focus, tunnel, MOST_SAS);
+    let sas = tables::security_associations(focus, tunnel, if full { ALL_ROWS } else { MOST_SAS });
     if !sas.rows.is_empty() {
         page.heading(&format!("SAs of tunnel {tunnel}"));
         page.table(&sas);

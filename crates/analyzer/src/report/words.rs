@@ -5,7 +5,8 @@ use super::focus::number;
 use super::format::{self, UNKNOWN, or_unknown};
 use crate::analysis::{
     Analysis, Capture, Cause, Counted, DiagnosticEntry, Direction, Encapsulation, Impact, KeyFile, KeyStatus,
-    Rekey, SecurityAssociation, Trigger, TriggerKind, Tunnel, Verdict,
+    Outcome, Overlay, OverlayKind, Rekey, RuledOut, SecurityAssociation, Trigger, TriggerKind, Tunnel,
+    Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -108,8 +109,8 @@ pub(crate) fn suite(sa: &SecurityAssociation) -> String {
 }
 
 /// A cause in plain words; an identifier that this version does not know stays as it is.
-pub(crate) fn cause(cause: &Cause) -> String {
-    let known = match cause.id.as_str() {
+pub(crate) fn cause(id: &str) -> String {
+    let known = match id {
         "responder_not_ready" => "data on the new SA before the responder had it installed",
         "old_sa_deleted_early" => "the old SA was deleted while packets were still on their way",
         "asymmetric_switch" => "the two directions switched at different times",
@@ -132,6 +133,65 @@ pub(crate) fn cause(cause: &Cause) -> String {
         other => return clean::line(other),
     };
     known.to_string()
+}
+
+/// A cause that was not found, in one sentence.
+pub(crate) fn ruled_out(r: &RuledOut) -> String {
+    let tested = match r.outcome {
+        Outcome::Absent => format!(
+            "not found around {}",
+            format::counted(r.rekeys_tested as u64, "rekey", "rekeys")
+        ),
+        Outcome::NotTestable => "cannot be told".to_string(),
+        Outcome::NoOccasion => "no occasion".to_string(),
+    };
+    format!("{tested}: {}.", clean::line(&r.evidence))
+}
+
+/// `iperf3 (run.json)`.
+pub(crate) fn overlay(o: &Overlay) -> String {
+    let unit = match o.unit.as_str() {
+        "" => String::new(),
+        unit => format!(", {}", clean::line(unit)),
+    };
+    format!("{}{unit} ({})", clean::line(&o.name), clean::line(&o.path))
+}
+
+/// How the run is started again: a word of the shell is what can stand there without quotes, all else is quoted.
+pub(crate) fn command(analysis: &Analysis) -> String {
+    let mut words = vec!["rekeyscope".to_string(), quoted(&analysis.capture.path)];
+    let with_keys = analysis.key_files.iter().filter(|f| f.esp_keys + f.ike_keys > 0);
+    for file in with_keys.take(MOST_FILES) {
+        words.extend(["--keys".into(), quoted(&file.path)]);
+    }
+    if let Some(s) = &analysis.settings {
+        words.extend(["--seed".into(), s.seed.to_string()]);
+        words.extend(["--interest".into(), s.interest_percent.to_string()]);
+        words.extend(["--verify".into(), quoted(&s.verify)]);
+        let reference = s.reference_bps.map(|r| (r / 1e6).to_string());
+        words.extend(reference.into_iter().flat_map(|r| ["--reference-mbps".into(), r]));
+    }
+    for overlay in analysis.overlays.iter().take(MOST_FILES) {
+        let option = match overlay.kind {
+            OverlayKind::Iperf3 => "--iperf3",
+            OverlayKind::Samples => "--overlay",
+        };
+        words.extend([option.into(), quoted(&overlay.path)]);
+    }
+    words.extend(["--html".into(), "report.html".into()]);
+    words.join(" ")
+}
+
+/// Files named in a command.
+const MOST_FILES: usize = 12;
+
+fn quoted(word: &str) -> String {
+    let word = clean::line(word);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:,+@%=".contains(c);
+    match word.starts_with('-') {
+        false if !word.is_empty() && word.chars().all(plain) => word,
+        _ => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 /// A cause with the rekeys that have it.
@@ -158,7 +218,9 @@ pub(crate) fn causes(analysis: &Analysis) -> Vec<Found<'_>> {
 impl Found<'_> {
     /// What it means.
     pub(crate) fn title(&self) -> String {
-        self.rekeys.first().map_or_else(String::new, |(_, c)| cause(c))
+        self.rekeys
+            .first()
+            .map_or_else(String::new, |(_, c)| cause(&c.id))
     }
 
     /// `rto_stall: the inner TCP …. Rekeys 2 (high), 5 (medium).`

@@ -1,6 +1,6 @@
 //! Synthetic documents at the edges: nothing known, hostile text, figures that make no sense.
 
-use super::{Shape, build, empty, seven_rekeys};
+use super::{Shape, build, empty, seven_rekeys, with_overlays};
 use crate::analysis::*;
 use crate::time::Timestamp;
 
@@ -97,6 +97,16 @@ pub(crate) fn hostile(mut document: Analysis) -> Analysis {
     for file in &mut document.key_files {
         (file.path, file.formats, file.problems) = (evil(), vec![evil()], vec![evil(); 3]);
     }
+    for overlay in &mut document.overlays {
+        (overlay.path, overlay.name, overlay.unit) = (evil(), evil(), evil());
+        overlay.sentences = vec![evil(); 2];
+    }
+    for r in &mut document.ruled_out {
+        (r.id, r.evidence) = (evil(), evil());
+    }
+    if let Some(settings) = &mut document.settings {
+        settings.verify = evil();
+    }
     document.overhead.iter_mut().for_each(|o| o.suite = evil());
     document.flows.iter_mut().for_each(|f| f.protocol = evil());
     document.exchanges.iter_mut().for_each(|e| e.message_id = evil());
@@ -139,6 +149,9 @@ pub(crate) fn all() -> Vec<Analysis> {
             ..Shape::default()
         })),
         dangling(seven_rekeys()),
+        with_overlays(seven_rekeys()),
+        hostile(with_overlays(seven_rekeys())),
+        dangling(with_overlays(seven_rekeys())),
     ]
 }
 
@@ -157,5 +170,10 @@ fn dangling(mut document: Analysis) -> Analysis {
     document.mean_rekey[0].rate_bps.truncate(3);
     document.mean_rekey[0].offset_ms[2] = f64::NAN;
     document.impact[0].rekeys_hurt = vec![usize::MAX, 0];
+    for overlay in &mut document.overlays {
+        overlay.points[0].value = f64::NAN;
+        overlay.points[1].time = Timestamp(i64::MAX);
+        overlay.at_rekeys[0].rekey = usize::MAX;
+    }
     document
 }

@@ -1,7 +1,7 @@
 //! The parts of a page as its template wants them: strings, cleaned.
 
 use super::{MOST_ENTRIES, MOST_ROWS};
-use crate::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity, TriggerKind, Verdict};
+use crate::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity};
 use crate::report::focus::{Focus, number};
 use crate::report::plot::{self, TunnelPlots};
 use crate::report::tables::{self, Align, Column, Mark, Row, Table};
@@ -10,6 +10,8 @@ use std::collections::HashSet;
 
 /// Verdict sentences written out beside the headline's.
 const MOST_SENTENCES: usize = 6;
+/// Overlays shown.
+const MOST_OVERLAYS: usize = 8;
 /// Frames named per cause or finding.
 const MOST_FRAMES: usize = 12;
 
@@ -18,6 +20,50 @@ pub(super) struct Figure {
     pub(super) name: &'static str,
     pub(super) value: String,
     pub(super) detail: String,
+}
+
+/// The answer, and what it rests on.
+pub(super) struct VerdictView {
+    pub(super) class: &'static str,
+    pub(super) label: &'static str,
+    pub(super) sentence: String,
+    pub(super) explained: String,
+    pub(super) figures: Vec<Figure>,
+    pub(super) direction: String,
+    pub(super) bound: String,
+    pub(super) detectable: String,
+    pub(super) disagreeing: String,
+}
+
+impl VerdictView {
+    /// Of the first verdict.
+    pub(super) fn new(analysis: &Analysis) -> VerdictView {
+        let headline = analysis.impact.first();
+        let of = |words: fn(&Impact) -> Option<String>| headline.and_then(words).unwrap_or_default();
+        VerdictView {
+            class: headline.map_or("", |i| i.verdict.as_str()),
+            label: headline.map_or("no tunnel", |i| words::verdict(i.verdict)),
+            sentence: headline.map_or_else(
+                || words::no_verdict(analysis).into(),
+                |i| clean::line(&i.sentence),
+            ),
+            explained: of(words::explained),
+            figures: headline.map(figures).unwrap_or_default(),
+            direction: headline
+                .map_or_else(String::new, |i| words::direction(analysis, i.tunnel, i.direction)),
+            bound: of(|i| Some(clean::line(&i.arithmetic_bound))),
+            detectable: of(words::detectable),
+            disagreeing: of(words::disagreeing),
+        }
+    }
+}
+
+/// What the capture is worth.
+pub(super) fn quality(analysis: &Analysis) -> Vec<String> {
+    let mut quality = vec![words::capture(&analysis.capture)];
+    quality.extend(words::quality(&analysis.capture));
+    quality.push(words::decryption(analysis));
+    quality
 }
 
 /// The part of a page about one tunnel.
@@ -86,7 +132,7 @@ impl Table {
     }
 }
 
-pub(super) fn figures(i: &Impact) -> Vec<Figure> {
+fn figures(i: &Impact) -> Vec<Figure> {
     let mut out = Vec::new();
     if let Some(s) = &i.stall_ms {
         let at_least = if i.at_least { "≥ " } else { "" };
@@ -222,6 +268,23 @@ pub(super) fn findings(analysis: &Analysis) -> Vec<FindingView> {
     analysis.findings.iter().take(MOST_ENTRIES).map(view).collect()
 }
 
+/// An overlay: its name, what is said of it, its values around the rekeys.
+pub(super) struct OverlayView {
+    pub(super) name: String,
+    pub(super) sentences: Vec<String>,
+    pub(super) table: Table,
+}
+
+pub(super) fn overlays(focus: &Focus) -> Vec<OverlayView> {
+    let all = focus.analysis.overlays.iter().take(MOST_OVERLAYS);
+    all.map(|o| OverlayView {
+        name: words::overlay(o),
+        sentences: o.sentences.iter().map(|s| clean::line(s)).collect(),
+        table: tables::overlay(focus, o, MOST_ROWS),
+    })
+    .collect()
+}
+
 pub(super) fn frames(frames: &[u64]) -> String {
     let shown: Vec<String> = frames.iter().take(MOST_FRAMES).map(u64::to_string).collect();
     let more = if frames.len() > shown.len() { ", …" } else { "" };
@@ -245,27 +308,4 @@ pub(super) fn capitalised(text: &str) -> String {
     chars
         .next()
         .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// What to change on the systems that people have, where rekeys cost something and a volume triggered them.
-pub(super) fn advice(analysis: &Analysis) -> Vec<&'static str> {
-    let costs = analysis
-        .impact
-        .iter()
-        .any(|i| matches!(i.verdict, Verdict::Shown | Verdict::Some));
-    let by_volume = analysis
-        .rekeys
-        .iter()
-        .any(|r| r.trigger.kind == TriggerKind::Volume);
-    if !costs || !by_volume {
-        return Vec::new();
-    }
-    vec![
-        "Windows' L2TP client proposes fixed limits (3,600 s and 250,000 kB): there the cipher suite, IKEv2 instead of \
-         L2TP, or the other side are what can be changed.",
-        "Yamaha NVR5x0: a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`. \
-         As the IKEv1 responder the router takes over the initiator's lifetime.",
-        "strongSwan: `life_bytes` and `rekey_bytes` of the child; leave room between the two, so that the new SA is up \
-         before the old one reaches its hard limit.",
-    ]
 }

@@ -2,7 +2,7 @@
 
 use super::style::{self, px};
 use super::timeline::plain;
-use super::{Blank, Drawn, Plot};
+use super::{Blank, Canvas, Drawn, Plot};
 use crate::analysis::MeanRekey;
 use crate::report::focus::Focus;
 use crate::report::{format, words};
@@ -10,6 +10,7 @@ use plotters::chart::ChartBuilder;
 use plotters::element::{PathElement, Polygon, Text};
 use plotters::series::LineSeries;
 use plotters::style::Color;
+use std::ops::Range;
 
 const WIDTH: u32 = 760;
 const HEIGHT: u32 = 300;
@@ -17,12 +18,25 @@ const LEFT: u32 = 56;
 /// Points drawn; the document's curves are shorter than this.
 const MOST_POINTS: usize = 4000;
 
+const DESCRIPTION: &str = "Mean rate around the switch to the new SA, over the band in which the means of 95 % of the \
+                           placebo draws lie.";
+
 /// A point of the curve in drawing order: offset ms, rate, band low, band high.
 type Point = (f64, f64, f64, f64);
 
 pub(super) fn draw(focus: &Focus, tunnel: usize) -> Vec<Plot> {
     let of_tunnel = focus.analysis.mean_rekey.iter().filter(|m| m.tunnel == tunnel);
     of_tunnel.take(2).filter_map(|m| draw_one(focus, m)).collect()
+}
+
+/// What is drawn, in units of `factor` bit/s.
+struct Curve<'a> {
+    mean: &'a MeanRekey,
+    points: Vec<Point>,
+    direction: String,
+    factor: f64,
+    prefix: &'static str,
+    top: f64,
 }
 
 fn draw_one(focus: &Focus, mean: &MeanRekey) -> Option<Plot> {
@@ -33,25 +47,48 @@ fn draw_one(focus: &Focus, mean: &MeanRekey) -> Option<Plot> {
         return None;
     }
     let (factor, prefix) = format::prefix_of(highest);
-    let direction = words::direction(focus.analysis, mean.tunnel, mean.direction);
+    let curve = Curve {
+        mean,
+        points,
+        direction: words::direction(focus.analysis, mean.tunnel, mean.direction),
+        factor,
+        prefix,
+        top: highest / factor * 1.1,
+    };
     let blank = Blank {
         name: format!("mean-{}-{}", mean.tunnel, mean.direction),
-        title: format!("The mean rekey, {direction}"),
-        description:
-            "Mean rate around the switch to the new SA, over the band in which the means of 95 % of the \
-                      placebo draws lie."
-                .to_string(),
+        title: format!("The mean rekey, {}", curve.direction),
+        description: DESCRIPTION.to_string(),
         width: WIDTH,
         height: HEIGHT,
     };
     blank.draw(|root| {
-        let top = highest / factor * 1.1;
+        curve.draw_title(root)?;
+        curve.draw(root, first..last)
+    })
+}
+
+impl Curve<'_> {
+    fn draw_title(&self, root: &Canvas) -> Drawn<()> {
+        let title = format!(
+            "{}, {}bit/s – line: mean over the rekeys; band: 95 % of the placebos",
+            self.direction, self.prefix
+        );
+        root.draw(&Text::new(
+            title,
+            (px(LEFT) as i32, px(4) as i32),
+            style::label(13, style::INK),
+        ))?;
+        Ok(())
+    }
+
+    fn draw(&self, root: &Canvas, range: Range<f64>) -> Drawn<()> {
         let mut chart = ChartBuilder::on(root)
             .margin_top(px(28))
             .margin_right(px(24))
             .y_label_area_size(px(LEFT))
             .x_label_area_size(px(44))
-            .build_cartesian_2d(first..last, 0.0..top)?;
+            .build_cartesian_2d(range.clone(), 0.0..self.top)?;
         chart
             .configure_mesh()
             .max_light_lines(0)
@@ -65,34 +102,31 @@ fn draw_one(focus: &Focus, mean: &MeanRekey) -> Option<Plot> {
             .y_label_formatter(&|y| plain(*y))
             .x_desc("milliseconds from the switch to the new SA")
             .draw()?;
-        let title =
-            format!("{direction}, {prefix}bit/s – line: mean over the rekeys; band: 95 % of the placebos");
-        root.draw(&Text::new(
-            title,
-            (px(LEFT) as i32, px(4) as i32),
-            style::label(13, style::INK),
-        ))?;
-        let at = |x: f64, y: f64| (x, (y / factor).clamp(0.0, top));
-        let mut band: Vec<(f64, f64)> = points.iter().map(|p| at(p.0, p.3)).collect();
-        band.extend(points.iter().rev().map(|p| at(p.0, p.2)));
         chart.draw_series(std::iter::once(Polygon::new(
-            band,
+            self.band(),
             style::REKEY.mix(0.3).filled(),
         )))?;
-        if first < 0.0 && last > 0.0 {
-            let switch = PathElement::new(
-                vec![(0.0, 0.0), (0.0, top)],
-                style::INK.mix(0.7).stroke_width(px(1)),
-            );
+        if range.contains(&0.0) {
+            let stroke = style::INK.mix(0.7).stroke_width(px(1));
+            let switch = PathElement::new(vec![(0.0, 0.0), (0.0, self.top)], stroke);
             chart.draw_series(std::iter::once(switch))?;
         }
-        let line = points.iter().map(|p| at(p.0, p.1));
-        chart.draw_series(LineSeries::new(
-            line,
-            style::of(mean.direction).stroke_width(px(2)),
-        ))?;
-        Drawn::Ok(())
-    })
+        let line = self.points.iter().map(|p| self.at(p.0, p.1));
+        let stroke = style::of(self.mean.direction).stroke_width(px(2));
+        chart.draw_series(LineSeries::new(line, stroke))?;
+        Ok(())
+    }
+
+    fn at(&self, x: f64, y: f64) -> (f64, f64) {
+        (x, (y / self.factor).clamp(0.0, self.top))
+    }
+
+    /// The band's outline: along its upper edge, then back along the lower one.
+    fn band(&self) -> Vec<(f64, f64)> {
+        let upper = self.points.iter().map(|p| self.at(p.0, p.3));
+        let lower = self.points.iter().rev().map(|p| self.at(p.0, p.2));
+        upper.chain(lower).collect()
+    }
 }
 
 /// The points of which all four values are known, in order of time.

@@ -13,7 +13,7 @@ use std::sync::Once;
 /// The family's name in the plots and in [`font_face`].
 const FAMILY: &str = "rekeyscope-plot";
 /// Inter, see `fonts/README.md`.
-const FONT: &[u8] = include_bytes!("../../../fonts/inter-latin.otf");
+pub(crate) const FONT: &[u8] = include_bytes!("../../../fonts/inter-latin.otf");
 
 pub(crate) const INK: RGBColor = RGBColor(0x1B, 0x1F, 0x24);
 pub(crate) const MUTED: RGBColor = RGBColor(0x57, 0x60, 0x6A);
@@ -22,11 +22,13 @@ pub(crate) const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xB2);
 pub(crate) const GREEN: RGBColor = RGBColor(0x00, 0x7F, 0x5F);
 pub(crate) const HURT: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
 pub(crate) const REKEY: RGBColor = RGBColor(0x6E, 0x77, 0x81);
+/// What was measured elsewhere: the palette's reddish purple, darkened to read on white.
+pub(crate) const OVERLAY: RGBColor = RGBColor(0xA0, 0x4B, 0x85);
 /// Text on a filled bar.
 pub(crate) const ON_FILL: RGBColor = RGBColor(0xFE, 0xFE, 0xFE);
 
 /// The same in the dark theme.
-const DARK: [(RGBColor, &str); 8] = [
+const DARK: [(RGBColor, &str); 9] = [
     (INK, "#e6edf3"),
     (MUTED, "#a3adb8"),
     (GRID, "#30363d"),
@@ -34,6 +36,7 @@ const DARK: [(RGBColor, &str); 8] = [
     (GREEN, "#3ecf9b"),
     (HURT, "#ff8a3d"),
     (REKEY, "#9aa4ae"),
+    (OVERLAY, "#e48fc6"),
     (ON_FILL, "#0d1117"),
 ];
 

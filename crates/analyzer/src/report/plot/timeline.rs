@@ -3,6 +3,7 @@
 //! Drawn in layers, so that a page's script can zoom into it: axes stand still; data, bars and links are stretched
 //! along the time axis; labels move with it but keep their shape.
 
+mod extra;
 mod lanes;
 mod marks;
 
@@ -12,6 +13,7 @@ use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, is_hurt, number};
 use crate::report::reduce::{Column, ceiling, columns};
 use crate::report::{format, words};
+use extra::Extra;
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
@@ -61,16 +63,19 @@ struct Timeline<'a> {
     tunnel: usize,
     end: f64,
     lanes: Vec<Lane>,
+    extras: Vec<Extra<'a>>,
     rekeys: Vec<&'a Rekey>,
 }
 
 /// The plot; `None` where the document has no time to draw over.
 pub(super) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
+    let lanes = lanes_of(focus, tunnel);
     let timeline = Timeline {
         focus,
         tunnel,
         end: end_of_time(focus, tunnel)?,
-        lanes: lanes_of(focus, tunnel),
+        extras: extra::extras(focus, tunnel, &lanes),
+        lanes,
         rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
     };
     let blank = Blank {
@@ -85,6 +90,10 @@ pub(super) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
     for lane in &timeline.lanes {
         let data = blank.layer(|root| timeline.draw_data(root, lane))?;
         body += &timeline.zoomed(&timeline.lane_attributes(lane), &data);
+    }
+    for extra in &timeline.extras {
+        let data = blank.layer(|root| timeline.draw_extra(root, extra))?;
+        body += &timeline.zoomed(&extra.attributes(), &data);
     }
     let bars = blank.layer(|root| timeline.draw_bars(root))?;
     body += &timeline.zoomed("", &bars);
@@ -188,7 +197,9 @@ impl Timeline<'_> {
 
     /// First row of the part with the SAs.
     fn first_lane_row(&self) -> u32 {
-        self.lanes.last().map_or(0, |l| l.rows.1)
+        let lanes = self.lanes.iter().map(|l| l.rows.1);
+        let extras = self.extras.iter().map(|e| e.rows.1);
+        lanes.chain(extras).max().unwrap_or(0)
     }
 
     /// The plotting areas lie within these, units.
@@ -263,7 +274,16 @@ impl Timeline<'_> {
                 .y_label_formatter(&|y| plain(*y))
                 .draw()?;
             let direction = words::direction(self.focus.analysis, self.tunnel, lane.direction);
-            title(root, format!("{direction}, {}bit/s", lane.prefix), lane.rows.0)?;
+            let over = self.extras.iter().filter(|e| e.rows == lane.rows);
+            let names: String = over.map(|e| format!("; stepped line: {}", e.name)).collect();
+            title(
+                root,
+                format!("{direction}, {}bit/s{names}", lane.prefix),
+                lane.rows.0,
+            )?;
+        }
+        for extra in &self.extras {
+            self.draw_extra_axis(root, extra)?;
         }
         self.draw_lane_names(root)
     }

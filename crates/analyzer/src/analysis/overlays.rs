@@ -1,0 +1,104 @@
+//! What goes beside the measured part: what was ruled out, series from elsewhere, and what the run was asked for.
+
+use super::{Direction, Outcome, OverlayKind};
+use crate::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+plain_data! {
+    /// A cause that no rekey has.
+    pub struct RuledOut {
+        /// Identifier from the list of causes.
+        pub id: String,
+        /// Whether it was looked for.
+        pub outcome: Outcome,
+        /// Rekeys around which it was looked for.
+        pub rekeys_tested: usize,
+        /// What was seen instead, or why it could not be looked for, in words with numbers.
+        pub evidence: String,
+    }
+    /// What the run was asked for beside the files.
+    pub struct Settings {
+        /// Effect of interest, percent of throughput.
+        pub interest_percent: f64,
+        /// `all`, `sample:N` or `first:K`.
+        pub verify: String,
+        /// Seed of the placebo draws.
+        pub seed: u64,
+        /// Rate that the tunnel should reach, bit/s.
+        pub reference_bps: Option<f64>,
+    }
+    /// A series from elsewhere.
+    pub struct Overlay {
+        /// As given by the user.
+        pub path: String,
+        /// Where it comes from.
+        pub kind: OverlayKind,
+        /// What it shows, for example `iperf3` or a column's name.
+        pub name: String,
+        /// `bit/s` for iperf3; empty where the file does not say.
+        pub unit: String,
+        /// Index in `tunnels` of the series that it was compared with; `null` without one.
+        pub tunnel: Option<usize>,
+        /// Direction of that series.
+        pub direction: Option<Direction>,
+        /// How its clock was related to the capture's; `null` where its own times were taken.
+        pub clock: Option<OverlayClock>,
+        /// Its values in order (bounded).
+        pub points: Vec<OverlayPoint>,
+        /// Beside the packet record; iperf3 only.
+        pub comparison: Option<OverlayComparison>,
+        /// Its values around each rekey that it covers.
+        pub at_rekeys: Vec<OverlayAtRekey>,
+        /// What has to be said about it.
+        pub sentences: Vec<String>,
+    }
+    /// An overlay's clock against the capture's.
+    pub struct OverlayClock {
+        /// What is added to its own times, seconds.
+        pub offset_s: f64,
+        /// Correlation of its rates with the packet record's at that offset, −1 to 1.
+        pub correlation: f64,
+        /// Step in which offsets were tried, seconds.
+        pub step_s: f64,
+        /// Length of its intervals (median), seconds: the offset is no better than this.
+        pub interval_s: f64,
+        /// False: no offset fits, or several fit as well; its own clock was kept.
+        pub aligned: bool,
+    }
+    /// One value of an overlay.
+    pub struct OverlayPoint {
+        /// When its interval begins, or when it was taken, on the capture's clock.
+        pub time: Timestamp,
+        /// Length of its interval; 0 for a sample.
+        pub seconds: f64,
+        /// In `unit`.
+        pub value: f64,
+    }
+    /// An overlay's rates beside the packet record's, over the same intervals.
+    pub struct OverlayComparison {
+        /// Intervals within the packet record.
+        pub intervals: usize,
+        /// Mean of its rates, bit/s.
+        pub mean_bps: f64,
+        /// Their standard deviation, bit/s.
+        pub sd_bps: f64,
+        /// Mean of the packet record over those intervals, bit/s.
+        pub packets_mean_bps: f64,
+        /// Its standard deviation over them, bit/s.
+        pub packets_sd_bps: f64,
+        /// Its standard deviation over the document's bins within them, bit/s.
+        pub packets_bin_sd_bps: f64,
+    }
+    /// An overlay around one rekey.
+    pub struct OverlayAtRekey {
+        /// Index in `rekeys`.
+        pub rekey: usize,
+        /// Last value that began before the rekey did.
+        pub before: Option<f64>,
+        /// Lowest value from there to two seconds after the switch.
+        pub lowest: Option<f64>,
+        /// Highest value in that time.
+        pub highest: Option<f64>,
+    }
+}

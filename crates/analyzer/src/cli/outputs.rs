@@ -1,0 +1,156 @@
+//! Where results go, the same for a capture and for a saved document.
+
+use super::{folder, misused};
+use clap::error::ErrorKind;
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::{Path, PathBuf};
+
+/// What standard output gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The terminal report
+    Text,
+    /// The offline page
+    Html,
+    /// The whole document
+    Json,
+    /// The table of rekeys
+    Csv,
+    /// For tickets (GitHub's flavour)
+    Markdown,
+}
+
+/// Where results go.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OutputArguments {
+    /// Write the report as one offline HTML file; a folder (DIR/) gets an index page beside the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the whole analysis as JSON; - for standard output, instead of the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write tables of SAs, rekeys and series as CSV files into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Write every plot as an SVG file into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Write every plot as a PNG file into this folder, at twice its size
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    pub(crate) png: Option<PathBuf>,
+
+    /// What standard output gets [default: text]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) format: Option<Format>,
+
+    /// More in the terminal report: what was ruled out, projections, reruns, overhead, flows, every row
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+impl OutputArguments {
+    /// Ends the program where two results want standard output.
+    pub(crate) fn one_at_most_on_stdout(&self) {
+        let wanted = [
+            self.format.is_some(),
+            is_stdout(self.json.as_deref()),
+            is_stdout(self.html.as_deref()),
+        ];
+        if wanted.iter().filter(|w| **w).count() > 1 {
+            misused(
+                ErrorKind::ArgumentConflict,
+                "only one of --format, --json - and --html - can have standard output",
+            );
+        }
+    }
+
+    /// What standard output gets.
+    pub(crate) fn on_stdout(&self) -> Format {
+        match self.format {
+            Some(format) => format,
+            None if is_stdout(self.json.as_deref()) => Format::Json,
+            None if is_stdout(self.html.as_deref()) => Format::Html,
+            None => Format::Text,
+        }
+    }
+
+    /// Where the page or the document goes, where that is a file.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        let given = [self.html.as_deref(), self.json.as_deref()];
+        given.into_iter().flatten().filter(|p| p.as_os_str() != "-")
+    }
+
+    /// Whether the page goes into a folder, with an index beside it.
+    pub(crate) fn wants_index(&self) -> bool {
+        let folder = |p: &PathBuf| p.to_string_lossy().ends_with(std::path::is_separator) || p.is_dir();
+        self.html.as_ref().is_some_and(folder)
+    }
+
+    /// With several inputs every option names a folder; this is what one of them writes there.
+    pub(crate) fn of_one(&self, name: &str) -> OutputArguments {
+        let file = |folder: &Option<PathBuf>, end: &str| {
+            let folder = folder.as_ref().filter(|p| p.as_os_str() != "-");
+            folder.map(|f| f.join(format!("{name}{end}")))
+        };
+        OutputArguments {
+            html: file(&self.html, ".html"),
+            json: file(&self.json, ".json"),
+            csv: file(&self.csv, ""),
+            svg: file(&self.svg, ""),
+            png: file(&self.png, ""),
+            format: self.format,
+            verbose: self.verbose,
+        }
+    }
+}
+
+fn is_stdout(path: Option<&Path>) -> bool {
+    path.is_some_and(|p| p.as_os_str() == "-")
+}
+
+/// Series from elsewhere, drawn over the packet record.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OverlayArguments {
+    /// Draw the intervals of an iperf3 run (its --json output) over the packets and compare the two
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) iperf3: Vec<PathBuf>,
+
+    /// Draw a CSV file (time, value: router CPU, vmstat, sar) below the packets; times in RFC 3339, Unix seconds, or
+    /// seconds since the start of the capture
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) overlay: Vec<PathBuf>,
+}
+
+impl OverlayArguments {
+    /// Ends the program where an overlay would have to belong to several captures.
+    pub(crate) fn want_one_capture(&self, captures: usize) {
+        if captures > 1 && !(self.iperf3.is_empty() && self.overlay.is_empty()) {
+            misused(
+                ErrorKind::ArgumentConflict,
+                "--iperf3 and --overlay belong to one capture: give one capture at a time",
+            );
+        }
+    }
+}
+
+/// `rekeyscope report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Documents that --json wrote; several give an index page with --html DIR/
+    #[arg(required = true, value_name = "ANALYSIS", value_hint = ValueHint::FilePath)]
+    pub(crate) documents: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) outputs: OutputArguments,
+
+    #[command(flatten)]
+    pub(crate) overlays: OverlayArguments,
+
+    /// Do not write notes to standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}

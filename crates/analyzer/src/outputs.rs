@@ -1,0 +1,143 @@
+//! The results of one analysis and where they go, the same for a capture and for a saved document.
+
+use crate::cli::{Format, OutputArguments};
+use crate::output::{self, Reserved};
+use anyhow::Result;
+use rekeyscope::analysis::Analysis;
+use rekeyscope::error::Error;
+use rekeyscope::report;
+use rekeyscope::report::plot::Plot;
+use std::path::{Path, PathBuf};
+
+/// Columns of a report that goes into a file or a pipe.
+const PIPED_WIDTH: usize = 80;
+
+/// Places that were made sure of before the work started.
+pub(crate) struct Outputs {
+    json: Option<Reserved>,
+    html: Option<Reserved>,
+    csv: Option<PathBuf>,
+    svg: Option<PathBuf>,
+    png: Option<PathBuf>,
+    stdout: Option<Format>,
+    verbose: bool,
+}
+
+impl Outputs {
+    /// Makes sure that every place can be written. `silent`: nothing goes to standard output.
+    pub(crate) fn reserve(arguments: &OutputArguments, silent: bool) -> Result<Self, Error> {
+        let file = |path: &Option<PathBuf>| {
+            let path = path.as_deref().filter(|p| p.as_os_str() != "-");
+            path.map(Reserved::new).transpose()
+        };
+        let (json, html) = (file(&arguments.json)?, file(&arguments.html)?);
+        let folders = [&arguments.csv, &arguments.svg, &arguments.png];
+        folders.into_iter().flatten().try_for_each(|path| folder(path))?;
+        Ok(Outputs {
+            json,
+            html,
+            csv: arguments.csv.clone(),
+            svg: arguments.svg.clone(),
+            png: arguments.png.clone(),
+            stdout: (!silent).then(|| arguments.on_stdout()),
+            verbose: arguments.verbose,
+        })
+    }
+
+    /// Writes what was asked for.
+    pub(crate) fn write(self, analysis: &Analysis) -> Result<()> {
+        if let Some(format) = self.stdout {
+            output::to_stdout(&on_stdout(analysis, format, self.verbose)?)?;
+        }
+        if let Some(json) = self.json {
+            json.write(&json_of(analysis)?)?;
+        }
+        if let Some(html) = self.html {
+            html.write(report::html::render(analysis).as_bytes())?;
+        }
+        if let Some(dir) = self.csv {
+            for (name, bytes) in report::csv::render(analysis) {
+                Reserved::new(&dir.join(name))?.write(&bytes)?;
+            }
+        }
+        if self.svg.is_some() || self.png.is_some() {
+            for plot in report::plot::render(analysis).iter().flat_map(|t| t.iter()) {
+                write_plot(plot, self.svg.as_deref(), self.png.as_deref())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_plot(plot: &Plot, svg: Option<&Path>, png: Option<&Path>) -> Result<()> {
+    if let Some(dir) = svg {
+        Reserved::new(&dir.join(format!("{}.svg", plot.name)))?.write(plot.standalone().as_bytes())?;
+    }
+    if let Some(dir) = png {
+        Reserved::new(&dir.join(format!("{}.png", plot.name)))?.write(&report::raster::png(plot)?)?;
+    }
+    Ok(())
+}
+
+/// Makes a folder, unless it is there.
+pub(crate) fn folder(path: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(path).map_err(|source| Error::Output {
+        path: path.into(),
+        source,
+    })
+}
+
+fn on_stdout(analysis: &Analysis, format: Format, verbose: bool) -> Result<Vec<u8>> {
+    Ok(match format {
+        Format::Text if verbose => report::text::render_in_full(analysis, text_options()).into_bytes(),
+        Format::Text => report::text::render(analysis, text_options()).into_bytes(),
+        Format::Html => report::html::render(analysis).into_bytes(),
+        Format::Json => json_of(analysis)?,
+        Format::Csv => report::csv::rekeys(analysis),
+        Format::Markdown => report::markdown::render(analysis).into_bytes(),
+    })
+}
+
+fn json_of(analysis: &Analysis) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(analysis)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// As wide and as colourful as where the text goes.
+pub(crate) fn text_options() -> report::text::TextOptions {
+    let terminal = console::Term::stdout();
+    let width = if terminal.is_term() {
+        usize::from(terminal.size().1)
+    } else {
+        PIPED_WIDTH
+    };
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    report::text::TextOptions {
+        width,
+        color: terminal.is_term() && !plain,
+    }
+}
+
+/// One place to write to.
+pub(crate) enum Target {
+    Stdout,
+    File(Reserved),
+}
+
+impl Target {
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+        if path.as_os_str() == "-" {
+            Ok(Target::Stdout)
+        } else {
+            Reserved::new(path).map(Target::File)
+        }
+    }
+
+    pub(crate) fn write(self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Target::Stdout => output::to_stdout(bytes),
+            Target::File(file) => Ok(file.write(bytes)?),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The JSON output of iperf3 (`--json`, 3.1 and later): its start in whole seconds, and the `sum` of each interval.
+
+use crate::time::{NANOS_PER_SECOND, Timestamp};
+use serde::Deserialize;
+
+/// A run.
+pub(super) struct Run {
+    /// Start by its own clock; iperf3 writes whole seconds.
+    pub(super) start: Timestamp,
+    pub(super) intervals: Vec<Interval>,
+    /// False: its own side sends, so that bytes count when they are handed to the socket.
+    pub(super) counts_at_receiver: bool,
+}
+
+/// Seconds since the start, and the bytes in between.
+pub(super) struct Interval {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) bytes: f64,
+}
+
+impl Interval {
+    /// Bit/s.
+    pub(super) fn rate(&self) -> f64 {
+        self.bytes * 8.0 / (self.to - self.from)
+    }
+}
+
+impl Run {
+    /// Median length of its intervals, seconds.
+    pub(super) fn interval_s(&self) -> f64 {
+        let mut lengths: Vec<f64> = self.intervals.iter().map(|i| i.to - i.from).collect();
+        lengths.sort_by(f64::total_cmp);
+        lengths.get(lengths.len() / 2).copied().unwrap_or(0.0)
+    }
+}
+
+#[derive(Deserialize)]
+struct Output {
+    start: Start,
+    #[serde(default)]
+    intervals: Vec<Row>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    timestamp: Option<Stamp>,
+}
+
+#[derive(Deserialize)]
+struct Stamp {
+    timesecs: i64,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    sum: Sum,
+}
+
+#[derive(Deserialize)]
+struct Sum {
+    start: f64,
+    end: f64,
+    bytes: f64,
+    #[serde(default)]
+    sender: bool,
+}
+
+/// Reads it.
+pub(super) fn parse(text: &[u8]) -> Result<Run, String> {
+    let output: Output = serde_json::from_slice(text).map_err(|e| {
+        format!("it is not what 'iperf3 --json' writes ({e}); run iperf3 with --json --logfile FILE")
+    })?;
+    let timesecs = output.start.timestamp.map(|t| t.timesecs);
+    let seconds = timesecs
+        .and_then(|s| s.checked_mul(NANOS_PER_SECOND))
+        .ok_or("it has no start.timestamp.timesecs; use iperf3 3.1 or newer")?;
+    let sane = |s: &Sum| {
+        [s.start, s.end, s.bytes].iter().all(|v| v.is_finite())
+            && s.end > s.start
+            && s.start >= 0.0
+            && s.bytes >= 0.0
+    };
+    let sums: Vec<Sum> = output.intervals.into_iter().map(|r| r.sum).filter(sane).collect();
+    if sums.is_empty() {
+        let why = output.error.unwrap_or_else(|| "the run was too short".into());
+        return Err(format!("it has no intervals ({why})"));
+    }
+    Ok(Run {
+        start: Timestamp(seconds),
+        counts_at_receiver: sums.iter().all(|s| !s.sender),
+        intervals: sums
+            .iter()
+            .map(|s| Interval {
+                from: s.start,
+                to: s.end,
+                bytes: s.bytes,
+            })
+            .collect(),
+    })
+}

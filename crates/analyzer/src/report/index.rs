@@ -1,0 +1,258 @@
+//! The index of several reports: one line per capture with its verdict.
+
+use super::html::{index_policy, style_sheet};
+use super::tables::{Align, Column, Mark, Row, Table};
+use super::terminal::Page;
+use super::text::TextOptions;
+use super::{clean, csv, format, markdown, words};
+use crate::analysis::{Analysis, Verdict};
+use askama::Template;
+use std::path::Path;
+
+/// Longest name of a report's file, without its ending.
+const LONGEST_NAME: usize = 80;
+
+/// One capture.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    path: String,
+    /// `None`: it could not be read, and the sentence says why.
+    link: Option<String>,
+    verdict: Option<Verdict>,
+    label: String,
+    rekeys: String,
+    hurt: String,
+    rate: String,
+    stall: String,
+    sentence: String,
+}
+
+impl Entry {
+    /// The line of a capture whose report is `link`.
+    pub fn new(analysis: &Analysis, link: &str) -> Entry {
+        let headline = analysis.impact.first();
+        let of = |value: fn(&crate::analysis::Impact) -> Option<String>| {
+            headline.and_then(value).unwrap_or_else(|| format::UNKNOWN.into())
+        };
+        Entry {
+            path: clean::line(&analysis.capture.path),
+            link: Some(link.into()),
+            verdict: headline.map(|i| i.verdict),
+            label: headline.map_or("no tunnel", |i| words::verdict(i.verdict)).into(),
+            rekeys: of(|i| Some(format::count(i.rekeys as u64))),
+            hurt: of(|i| Some(format::count(i.rekeys_hurt.len() as u64))),
+            rate: of(|i| i.observed_bps.map(format::rate)),
+            stall: of(|i| i.stall_ms.as_ref().map(|s| format::millis(s.mean))),
+            sentence: headline.map_or_else(
+                || words::no_verdict(analysis).into(),
+                |i| clean::line(&i.sentence),
+            ),
+        }
+    }
+
+    /// The line of an input that could not be read.
+    pub fn unreadable(path: &str, reason: &str) -> Entry {
+        let unknown = || format::UNKNOWN.to_string();
+        Entry {
+            path: clean::line(path),
+            link: None,
+            verdict: None,
+            label: "not read".into(),
+            rekeys: unknown(),
+            hurt: unknown(),
+            rate: unknown(),
+            stall: unknown(),
+            sentence: clean::line(reason),
+        }
+    }
+
+    fn cells(&self) -> [String; COLUMNS.len()] {
+        [
+            &self.path,
+            &self.label,
+            &self.rekeys,
+            &self.hurt,
+            &self.rate,
+            &self.stall,
+            &self.sentence,
+        ]
+        .map(String::clone)
+    }
+
+    fn mark(&self) -> Mark {
+        match self.verdict {
+            Some(Verdict::Shown | Verdict::Some) => Mark::Alert,
+            None if self.link.is_none() => Mark::Faint,
+            _ => Mark::None,
+        }
+    }
+
+    fn class(&self) -> &'static str {
+        match self.mark() {
+            Mark::Alert => "alert",
+            Mark::Faint => "faint",
+            Mark::None => "",
+        }
+    }
+}
+
+const COLUMNS: [&str; 7] = [
+    "capture", "verdict", "rekeys", "hurt", "rate", "stall ms", "sentence",
+];
+
+#[derive(Template)]
+#[template(path = "index.html")]
+struct IndexPage<'a> {
+    policy: String,
+    style: String,
+    generator: String,
+    entries: &'a [Entry],
+}
+
+/// The page, with a link to every report.
+pub fn html(entries: &[Entry]) -> String {
+    let style = style_sheet();
+    let page = IndexPage {
+        policy: index_policy(&style),
+        style,
+        generator: format!("rekeyscope {}", env!("CARGO_PKG_VERSION")),
+        entries,
+    };
+    // Formats plain strings into memory: there is nothing in it that can fail.
+    page.render().unwrap_or_default()
+}
+
+/// For a terminal: a table, then the sentences.
+pub fn text(entries: &[Entry], options: TextOptions) -> String {
+    let mut page = Page::new(options.width, options.color);
+    page.table(&table(entries, COLUMNS.len() - 1));
+    for entry in entries {
+        page.blank();
+        page.paragraph(&format!("{}: {}", entry.path, entry.sentence));
+    }
+    page.finish()
+}
+
+/// For a ticket.
+pub fn markdown(entries: &[Entry]) -> String {
+    let mut out = String::from("# What did the rekeys cost?\n\n");
+    markdown::table(&mut out, &table(entries, COLUMNS.len()));
+    out
+}
+
+/// For a spreadsheet.
+pub fn csv(entries: &[Entry]) -> String {
+    let rows = entries.iter().map(|e| e.cells().map(|c| csv::text(&c)));
+    String::from_utf8(csv::table(COLUMNS, rows)).unwrap_or_default()
+}
+
+fn table(entries: &[Entry], columns: usize) -> Table {
+    let column = |(n, name): (usize, &&'static str)| Column {
+        name,
+        align: if (2..6).contains(&n) {
+            Align::Right
+        } else {
+            Align::Left
+        },
+        from_width: 0,
+    };
+    let row = |e: &Entry| Row {
+        id: None,
+        mark: e.mark(),
+        cells: e.cells().into_iter().take(columns).collect(),
+    };
+    Table {
+        columns: COLUMNS.iter().take(columns).enumerate().map(column).collect(),
+        rows: entries.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// A name for the reports of an input: its own without the ending, every character that a shell, a URL or a file
+/// system could take for something else as `_`.
+pub fn file_name(input: &Path) -> String {
+    let stem = match input.file_stem().map(|s| s.to_string_lossy().into_owned()) {
+        Some(stem) if stem == "-" => "stdin".to_string(),
+        stem => stem.unwrap_or_default(),
+    };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "._-".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let name: String = stem.chars().map(plain).take(LONGEST_NAME).collect();
+    // A leading dot hides a file, a leading dash is an option.
+    let name = name.trim_start_matches(['.', '-']);
+    if name.is_empty() {
+        "capture".into()
+    } else {
+        name.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    fn entries() -> Vec<Entry> {
+        let mut entries: Vec<Entry> = example::all()
+            .iter()
+            .enumerate()
+            .map(|(n, d)| Entry::new(d, &format!("{n}.html")))
+            .collect();
+        entries.push(Entry::unreadable("<b>\u{1b}[31m", "no \u{202e}such file"));
+        entries
+    }
+
+    #[test]
+    fn one_line_per_capture_with_its_verdict() {
+        let html = html(&entries());
+        assert_eq!(html.matches("<tr").count(), 1 + entries().len());
+        assert_eq!(html.matches("<a href=").count(), entries().len() - 1);
+        assert!(html.contains("some rekeys hurt") && html.contains("no tunnel") && html.contains("not read"));
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let options = TextOptions {
+            width: 80,
+            color: false,
+        };
+        let formats = [
+            html(&entries()),
+            text(&entries(), options),
+            markdown(&entries()),
+            csv(&entries()),
+        ];
+        for out in &formats {
+            assert!(
+                !out.chars()
+                    .any(|c| (c.is_control() && !"\r\n".contains(c)) || c == '\u{202e}'),
+                "{out}"
+            );
+        }
+        assert!(
+            !formats[0].contains("<script") && !formats[0].contains("<b>") && !formats[0].contains("<img")
+        );
+        assert!(!formats[2].contains("<script") && !formats[2].contains("<img"));
+        assert!(formats[3].lines().all(|l| !l.starts_with('=')), "{}", formats[3]);
+        assert!(text(&entries(), options).lines().all(|l| l.chars().count() <= 80));
+    }
+
+    #[test]
+    fn names_of_files_are_harmless() {
+        for (path, name) in [
+            ("a/b/trace.pcapng", "trace"),
+            ("x y<script>.pcap", "x_y_script_"),
+            ("-", "stdin"),
+            ("../..", "capture"),
+            ("-rf.pcap", "rf"),
+            ("東京.pcap", "__"),
+        ] {
+            assert_eq!(file_name(Path::new(path)), name, "{path}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `rekeyscope report`: saved documents rendered again. Nothing is computed but the place of an overlay.
+
+use crate::cli::{OverlayArguments, ReportArguments};
+use crate::outputs::Outputs;
+use crate::several;
+use anyhow::Result;
+use rekeyscope::analysis::{Analysis, SCHEMA_VERSION};
+use rekeyscope::error::Error;
+use rekeyscope::overlay;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Reads the documents, writes the reports.
+pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
+    let outputs = &arguments.outputs;
+    let (documents, overlays) = (&arguments.documents, &arguments.overlays);
+    let only = documents.first().filter(|_| documents.len() == 1);
+    let Some(path) = only.filter(|_| !outputs.wants_index()) else {
+        overlays.want_one_capture(documents.len());
+        return several::run(documents, outputs, |path| read(path, overlays));
+    };
+    outputs
+        .files()
+        .try_for_each(|output| crate::output::spare(output, [path.as_path()].into_iter()))?;
+    let places = Outputs::reserve(outputs, false)?;
+    places.write(&read(path, overlays)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a document; one of another version is told apart from one that is none.
+fn read(path: &Path, overlays: &OverlayArguments) -> Result<Analysis> {
+    let failed = |reason: String| Error::Document {
+        path: path.into(),
+        reason,
+    };
+    let bytes = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|e| failed(e.to_string()))?;
+    let mut analysis: Analysis = serde_json::from_slice(&bytes).map_err(|e| {
+        failed(format!(
+            "it is no analysis that --json wrote ({e}); give the capture itself without 'report'"
+        ))
+    })?;
+    if analysis.schema_version != SCHEMA_VERSION {
+        let theirs = analysis.schema_version;
+        return Err(failed(format!(
+            "its schema version is {theirs}, this program reads {SCHEMA_VERSION}: analyse the capture again"
+        ))
+        .into());
+    }
+    add_overlays(&mut analysis, overlays)?;
+    Ok(analysis)
+}
+
+/// Reads the overlays and puts them into the document, aligned with its series.
+pub(crate) fn add_overlays(analysis: &mut Analysis, arguments: &OverlayArguments) -> Result<(), Error> {
+    for path in &arguments.iperf3 {
+        overlay::add_iperf3(analysis, path)?;
+    }
+    for path in &arguments.overlay {
+        overlay::add_csv(analysis, path)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Several captures or documents in one run: a report of each, and an index with a line per capture.
+
+use crate::cli::{Format, OutputArguments};
+use crate::output::{self, Reserved};
+use crate::outputs::{Outputs, folder, text_options};
+use anyhow::Result;
+use rekeyscope::analysis::Analysis;
+use rekeyscope::report::index::{self, Entry};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The name of the index in its folder; no report is called so.
+const INDEX: &str = "index";
+
+/// Reads every input with `read`, writes its reports, then the index. An input that cannot be read is told, stands in
+/// the index, and does not keep the others from being read: the exit status is 1 then.
+pub(crate) fn run(
+    inputs: &[PathBuf],
+    outputs: &OutputArguments,
+    read: impl Fn(&Path) -> Result<Analysis>,
+) -> Result<ExitCode> {
+    let index = outputs.html.as_deref().filter(|p| p.as_os_str() != "-");
+    let folders = [&outputs.json, &outputs.csv, &outputs.svg, &outputs.png];
+    let folders = folders.into_iter().flatten().map(PathBuf::as_path).chain(index);
+    folders.filter(|p| p.as_os_str() != "-").try_for_each(folder)?;
+    let index = index
+        .map(|dir| Reserved::new(&dir.join(format!("{INDEX}.html"))))
+        .transpose()?;
+    let mut names = HashSet::from([INDEX.to_string()]);
+    let mut status = ExitCode::SUCCESS;
+    let mut entries = Vec::new();
+    for input in inputs {
+        let name = unused(&mut names, &index::file_name(input));
+        let places = Outputs::reserve(&outputs.of_one(&name), true)?;
+        match read(input) {
+            Ok(analysis) => {
+                places.write(&analysis)?;
+                entries.push(Entry::new(&analysis, &format!("{name}.html")));
+            }
+            Err(error) => {
+                output::complain(&error.to_string());
+                entries.push(Entry::unreadable(&input.to_string_lossy(), &error.to_string()));
+                status = ExitCode::FAILURE;
+            }
+        }
+    }
+    if let Some(file) = index {
+        file.write(index::html(&entries).as_bytes())?;
+    }
+    let text = match outputs.on_stdout() {
+        Format::Text | Format::Json => index::text(&entries, text_options()),
+        Format::Html => index::html(&entries),
+        Format::Csv => index::csv(&entries),
+        Format::Markdown => index::markdown(&entries),
+    };
+    output::to_stdout(text.as_bytes())?;
+    Ok(status)
+}
+
+/// The name, or the name with the first number that makes it new.
+fn unused(names: &mut HashSet<String>, name: &str) -> String {
+    let numbered = (2..).map(|n| format!("{name}-{n}"));
+    let free = std::iter::once(name.to_string())
+        .chain(numbered)
+        .find(|n| !names.contains(&n.to_lowercase()));
+    let free = free.unwrap_or_default();
+    // Some file systems do not tell upper from lower case.
+    names.insert(free.to_lowercase());
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_apart() {
+        let mut names = HashSet::from([INDEX.to_string()]);
+        let given = ["trace", "Trace", "index", "trace"].map(|n| unused(&mut names, n));
+        assert_eq!(given, ["trace", "Trace-2", "index-2", "trace-3"]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Every command in the documentation, run as it stands there. A shell block (```sh) is run line by line in a folder in which
+//! the files exist that the commands name.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::repository;
+use tempfile::TempDir;
+
+/// Commands that are not run here, by how they begin, and why.
+const NOT_RUN: [(&str, &str); 9] = [
+    ("cargo install", "builds the program, and so does this test"),
+    ("cargo deb", "needs cargo-deb"),
+    ("cargo build", "builds the program, and so does this test"),
+    ("rustup", "changes the toolchain"),
+    ("sudo", "changes the system"),
+    ("tests/run", "runs this test"),
+    ("tests/bench/run", "takes minutes"),
+    ("tcpdump", "captures from an interface"),
+    ("rekeyscope wireshark", "opens a window"),
+];
+/// Other programs that a command needs; without them it is not run.
+const NEEDED: [&str; 2] = ["jq", "tshark"];
+/// Programs that commands may begin with.
+const RUN: [&str; 4] = ["rekeyscope ", "cargo run ", "mkdir ", "man "];
+
+fn documents() -> Vec<PathBuf> {
+    let docs = fs::read_dir(repository().join("docs"))
+        .unwrap()
+        .flatten()
+        .map(|e| e.path());
+    let mut all: Vec<PathBuf> = docs
+        .filter(|p| p.extension().is_some_and(|e| e == "md"))
+        .collect();
+    all.push(repository().join("README.md"));
+    all.sort();
+    all
+}
+
+/// Commands of the shell blocks of a text, without their comments.
+fn commands(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut shell = false;
+    for line in text.lines() {
+        if let Some(kind) = line.strip_prefix("```") {
+            shell = !shell && (kind == "sh" || kind == "console");
+        } else if shell {
+            let line = line.strip_prefix("$ ").unwrap_or(line);
+            let line = line.split(" #").next().unwrap().trim();
+            let known = RUN.iter().chain(&NEEDED).chain(NOT_RUN.iter().map(|n| &n.0));
+            if known.into_iter().any(|k| line.starts_with(k)) {
+                out.push(line.to_string());
+            }
+        }
+    }
+    out
+}
+
+/// A folder in which the commands find what they name.
+fn workshop() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let sample = |name: &str| repository().join("samples").join(name);
+    fs::create_dir(place("samples")).unwrap();
+    for entry in fs::read_dir(repository().join("samples")).unwrap().flatten() {
+        fs::copy(entry.path(), place("samples").join(entry.file_name())).unwrap();
+    }
+    for (name, from) in [
+        ("trace.pcapng", "l2tp_kb_modp1024_down.pcap"),
+        ("router.log", "l2tp_kb_modp1024_down.keylog"),
+        ("monday.pcapng", "l2tp_pfs4096_down.pcap"),
+        ("monday.esp_sa", "l2tp_pfs4096_down.esp_sa"),
+        ("tuesday.pcapng", "l2tp_time_down.pcap"),
+        ("tuesday.esp_sa", "l2tp_time_down.esp_sa"),
+    ] {
+        fs::copy(sample(from), place(name)).unwrap();
+    }
+    fs::write(place("psk.txt"), "synthetic\n").unwrap();
+    fs::write(place("cpu.csv"), "time,cpu\n2,20\n8,90\n14,25\n").unwrap();
+    fs::write(place("run.json"), iperf3()).unwrap();
+    folder
+}
+
+/// A synthetic run of iperf3; its rates are nobody's.
+fn iperf3() -> String {
+    let row = |k: u32| {
+        format!(
+            "{{\"sum\":{{\"start\":{k},\"end\":{},\"bytes\":{}}}}}",
+            k + 1,
+            900_000 + k % 3 * 9_000
+        )
+    };
+    let rows: Vec<String> = (0..12).map(row).collect();
+    let start = "{\"timestamp\":{\"timesecs\":1795205509}}";
+    format!("{{\"start\":{start},\"intervals\":[{}]}}", rows.join(","))
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok_and(|o| o.status.success())
+}
+
+/// The command as it can be run here: the program by its name in PATH, a synthetic capture in small.
+fn adapted(command: &str, synthesize: &Path) -> String {
+    let synthesize = format!("'{}'", synthesize.display());
+    command
+        .replace("cargo run --release --example synthesize --", &synthesize)
+        .replace("cargo run --release --", "rekeyscope")
+        .replace("1600 250 300", "24 4 300")
+}
+
+#[test]
+fn every_command_in_the_documentation_runs() {
+    let folder = workshop();
+    let program = Path::new(env!("CARGO_BIN_EXE_rekeyscope"));
+    let synthesize = program.with_file_name("examples").join("synthesize");
+    let path = std::env::join_paths(
+        [program.parent().unwrap().to_path_buf()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    )
+    .unwrap();
+    let (mut ran, mut left) = (0, Vec::new());
+    for document in documents() {
+        for command in commands(&fs::read_to_string(&document).unwrap()) {
+            let excused = NOT_RUN.iter().find(|n| command.starts_with(n.0)).map(|n| n.1);
+            let missing = NEEDED.iter().find(|n| command.contains(*n) && !is_there(n));
+            let unbuilt = command.contains("--example") && !synthesize.exists();
+            if let Some(reason) = excused
+                .or(missing.copied())
+                .or(unbuilt.then_some("no example built"))
+            {
+                left.push(format!("{command}: {reason}"));
+                continue;
+            }
+            let command = adapted(&command, &synthesize);
+            let out = Command::new("bash")
+                .args(["-o", "pipefail", "-c", &command])
+                .current_dir(folder.path())
+                .env("PATH", &path)
+                .output()
+                .unwrap();
+            let stderr = String::from_utf8_lossy(&out.stderr);
+            assert!(
+                out.status.success(),
+                "{}: {command}\n{stderr}",
+                document.display()
+            );
+            ran += 1;
+        }
+    }
+    assert!(ran >= 20, "{ran} commands ran, left out: {left:#?}");
+}
+
+/// What the Debian package takes from the tree is there; the rest is made by `packaging/assets`.
+#[test]
+fn the_package_finds_its_files() {
+    let root = repository().join("crates/analyzer");
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let script = fs::read_to_string(repository().join("packaging/assets")).unwrap();
+    let assets = manifest
+        .split("assets = [")
+        .nth(1)
+        .unwrap()
+        .split("\n]")
+        .next()
+        .unwrap();
+    let sources: Vec<&str> = assets
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("[\"")?.split('"').next())
+        .collect();
+    assert!(sources.len() >= 10, "{sources:?}");
+    for source in sources {
+        let name = source.rsplit('/').next().unwrap();
+        match source.split_once("target/packaging/") {
+            Some(_) => assert!(script.contains(&format!("/{name}\"")), "{name} is not made"),
+            None if source.starts_with("target/") => assert_eq!(name, "rekeyscope"),
+            None => {
+                let folder = root.join(source.trim_end_matches(name));
+                let ending = name.trim_start_matches('*');
+                let found = fs::read_dir(&folder).unwrap().flatten().any(|e| {
+                    let file = e.file_name().to_string_lossy().into_owned();
+                    file == name || (name.starts_with('*') && file.ends_with(ending))
+                });
+                assert!(found, "{source}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_link_between_documents_leads_somewhere() {
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for (at, _) in text.match_indices("](") {
+            let target = text[at + 2..]
+                .split(')')
+                .next()
+                .unwrap()
+                .split('#')
+                .next()
+                .unwrap();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            let place = document.parent().unwrap().join(target);
+            assert!(place.exists(), "{}: {target}", document.display());
+        }
+    }
+}
