@@ -38,10 +38,16 @@ fn mixture(folder: &Path) -> (PathBuf, PathBuf) {
             }
         }
     }
+    // The capture has records out of order: alone as in the mixture they come by time.
+    moved.sort_by_key(|(time, _)| *time);
     let file = |name: &str, records: &[(u64, Vec<u8>)]| {
         let path = folder.join(name);
         let bytes = records.iter().flat_map(|(_, record)| record.iter().copied());
-        std::fs::write(&path, first[..24].iter().copied().chain(bytes).collect::<Vec<u8>>()).unwrap();
+        std::fs::write(
+            &path,
+            first[..24].iter().copied().chain(bytes).collect::<Vec<u8>>(),
+        )
+        .unwrap();
         path
     };
     let alone = file("alone.pcap", &moved);
@@ -79,10 +85,32 @@ fn told(analysis: &Value, tunnel: u64) -> (Vec<Value>, Vec<Value>, Vec<Value>) {
     (
         of(
             "security_associations",
-            &["spi", "generation", "packets", "outer_bytes", "inner_bytes", "icv", "sequence", "first_time"],
+            &[
+                "spi",
+                "generation",
+                "packets",
+                "outer_bytes",
+                "inner_bytes",
+                "icv",
+                "sequence",
+                "first_time",
+            ],
         ),
-        of("rekeys", &["old", "new", "trigger", "started", "switched", "gap_ms"]),
-        of("impact", &["direction", "verdict", "rekeys", "rekeys_used", "observed_bps", "stall_ms"]),
+        of(
+            "rekeys",
+            &["old", "new", "trigger", "started", "switched", "gap_ms"],
+        ),
+        of(
+            "impact",
+            &[
+                "direction",
+                "verdict",
+                "rekeys",
+                "rekeys_used",
+                "observed_bps",
+                "stall_ms",
+            ],
+        ),
     )
 }
 
