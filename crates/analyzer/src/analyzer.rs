@@ -20,6 +20,7 @@ use crate::document;
 use crate::flow::FlowTable;
 use crate::framing::{Datagram, DatagramKind, Framing, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed, Timeline};
+use crate::impact::Traffic;
 use crate::key_ring::KeyRing;
 use crate::keylog::KeyMaterial;
 use crate::keylog::mine::MOST_TRIALS_PER_SPI;
@@ -312,7 +313,13 @@ impl Analyzer {
                 encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
             };
             let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
-            self.sas.announce(context, child, index, derived);
+            let Some(sa) = self.sas.announce(context, child, index, derived) else {
+                continue;
+            };
+            let kilobytes = exchange.lifetime.as_ref().and_then(|l| l.kilobytes);
+            self.sas.get_mut(sa).volume_limit = kilobytes
+                .filter(|kb| *kb > 0)
+                .map(|kb| kb.saturating_mul(crate::sa::association::LIFETIME_KILOBYTE));
         }
     }
 
@@ -469,6 +476,16 @@ impl Analyzer {
                 self.tunnels.settle(tunnel, initiator);
             }
         }
+    }
+
+    /// The series of the direction with most new bytes, as the estimators of [`crate::impact`] take it; `None` without
+    /// traffic. For studies of the method on real captures.
+    pub fn into_traffic(mut self) -> Option<Traffic> {
+        self.release_held();
+        self.flush();
+        let meters = &self.meters;
+        let series = meters.directions().filter_map(|(t, d)| meters.counted(t, d));
+        series.max_by_key(|s| s.new_bytes()).map(|s| s.traffic())
     }
 
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.

@@ -28,7 +28,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
     let children = pair::child_sas(&evidence);
     let mut successions = detect::successions(&evidence, &children);
     successions.sort_by_key(|s| (when(s), s.tunnel));
-    let triggers = trigger::triggers(&evidence, &successions);
+    let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions);
     let mut rekeys: Vec<Rekey> = successions
         .iter()
         .zip(triggers)
@@ -59,6 +59,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         security_associations: security_associations(analyzer),
         series: crate::series_document::series(analyzer, &successions, &rekeys),
         rekeys,
+        trigger_rules,
         flows: flows(analyzer),
         impact: assessed.impact,
         mean_rekey: assessed.mean_rekey,
@@ -280,10 +281,7 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
         index,
         tunnel: s.tunnel,
         exchange: s.exchange,
-        initiator: exchange.and_then(|e| match e.opening_of_made() {
-            Opening::Whole => Some(e.initiator),
-            Opening::Cut { initiator } => initiator,
-        }),
+        initiator: s.initiator,
         old: spis(s.old),
         new: spis(s.new),
         evidence: match exchange.map(|e| e.kind) {

@@ -69,7 +69,14 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         .iter()
         .filter(|sa| sa.key.status != KeyStatus::Verified)
         .count();
-    if missing > misfits {
+    let c = &analysis.capture;
+    if missing > misfits && 2 * c.cut_packets > c.esp_packets {
+        notes.push(format!(
+            "{} of {} packets are cut by the snap length: no key can check or open them, so rates are outer bytes; capture \
+             whole packets (tcpdump -s 0) to see inside",
+            c.cut_packets, c.packets
+        ));
+    } else if missing > misfits {
         notes.push(format!(
             "no key for {} of {} SAs: {}give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
              'syslog debug on' and 'ipsec ike log <gateway> key-info'); until then their rates are outer bytes",

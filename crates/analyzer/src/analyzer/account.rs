@@ -95,6 +95,12 @@ impl Analyzer {
                 c.largest_inner = u64::from(opened.payload_len);
                 c.headers_of_largest = headers_before(pending, opened.payload_len, &decoded.inner);
             }
+            if association
+                .volume_limit
+                .is_some_and(|limit| c.inner_bytes >= limit)
+            {
+                association.limit_passed.get_or_insert(pending.time);
+            }
             if association.mode.is_none() {
                 association.mode = Some(mode_of(opened.next_header));
             }

@@ -99,6 +99,7 @@ pub(crate) fn empty() -> Analysis {
         exchanges: Vec::new(),
         security_associations: Vec::new(),
         rekeys: Vec::new(),
+        trigger_rules: Vec::new(),
         flows: Vec::new(),
         impact: Vec::new(),
         mean_rekey: Vec::new(),
