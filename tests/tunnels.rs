@@ -38,6 +38,8 @@ fn mixture(folder: &Path) -> (PathBuf, PathBuf) {
             }
         }
     }
+    // The capture has records out of order: alone as in the mixture they come by time.
+    moved.sort_by_key(|(time, _)| *time);
     let file = |name: &str, records: &[(u64, Vec<u8>)]| {
         let path = folder.join(name);
         let bytes = records.iter().flat_map(|(_, record)| record.iter().copied());
