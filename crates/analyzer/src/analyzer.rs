@@ -310,6 +310,11 @@ impl Analyzer {
         };
         let whole = !datagram.cut;
         self.sas.prove(sa, Specimen { packet, whole });
+        if self.sas.recognise_null(sa, Specimen { packet, whole })
+            && let Some(clear) = &self.sas.associations()[sa].clear
+        {
+            self.batch.assign(sa, &clear.cipher);
+        }
         let Datagram {
             frame,
             time,
@@ -321,7 +326,8 @@ impl Analyzer {
         let ends = (datagram.src, datagram.dst);
         let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
         let association = self.sas.get_mut(sa);
-        pending.cipher = association.key.as_ref().map(|key| key.cipher.clone());
+        pending.cipher = association.cipher();
+        pending.esn_high = association.esn_high(sequence);
         pending.proven = association.proven;
         pending.fragments = datagram.fragments;
         pending.largest_fragment = datagram.largest_fragment;

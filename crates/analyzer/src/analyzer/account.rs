@@ -58,9 +58,11 @@ impl Analyzer {
         if !association.proven && association.icv.verified >= MOST_CHANCES {
             decoded.opened = None;
         }
-        let arrival = association
-            .sequence
-            .observe(u64::from(pending.sequence), fingerprint);
+        let number = association.whole_sequence(pending.sequence);
+        let arrival = association.sequence.observe(number, fingerprint);
+        if decoded.icv == Icv::Verified {
+            association.extended = association.extended.map(|highest| highest.max(number));
+        }
         if arrival == Arrival::CaptureDuplicate {
             // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
             self.totals.capture_duplicates += 1;
@@ -112,9 +114,10 @@ impl Analyzer {
                 None => return (sa, decoded),
             }
         }
-        let cipher = self.sas.associations()[sa].key.as_ref().map(|k| k.cipher.clone());
-        match cipher {
-            Some(cipher) => (sa, decode_one(&cipher, pending, packet, &mut Vec::new())),
+        let association = &self.sas.associations()[sa];
+        let esn_high = association.esn_high(pending.sequence);
+        match association.cipher() {
+            Some(cipher) => (sa, decode_one(&cipher, pending, esn_high, packet, &mut Vec::new())),
             None => (sa, decoded),
         }
     }

@@ -11,6 +11,8 @@ use std::net::IpAddr;
 
 /// Bytes of payload that the walker wants to see; enough for every header stack within [`MAX_DEPTH`].
 pub const PREFIX: usize = 192;
+/// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
+pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
 /// Deepest nesting, counted in IP headers, Ethernet and PPP frames.
 pub const MAX_DEPTH: usize = 8;
 
@@ -146,7 +148,7 @@ pub struct Inner {
 /// transport header right behind ESP has no flow. Never fails: what is not understood is in [`Inner::stopped_at`].
 ///
 /// IPComp in transport mode is the one thing that needs the whole payload: the length of a compressed TCP segment is
-/// known at its end only. Given a prefix, the walk stops at `"IPComp (whole payload needed)"`.
+/// known at its end only. Given a prefix, the walk stops at [`WHOLE_PAYLOAD_NEEDED`].
 pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(IpAddr, IpAddr)>) -> Inner {
     let mut inner = Inner::default();
     if matches!(next_header, ip::PROTOCOL_IPV4 | ip::PROTOCOL_IPV6) {

@@ -1,9 +1,11 @@
 //! All SAs of a capture. Bounded: [`SaDatabase::MAX_SAS`].
 
 use crate::analysis::{Direction, Encapsulation, KeyStatus};
+use crate::esp::null::NullVerdict;
+use crate::esp::sequence;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
 use crate::keylog::{EspKeyIndex, KeyMaterial};
-use crate::sa::association::{AssignedKey, Association};
+use crate::sa::association::{AssignedKey, Association, Clear};
 use crate::sa::mine::Mining;
 use crate::sa::prove::{self, MOST_CHANCES, Specimen};
 use crate::sa::tunnel::TunnelIndex;
@@ -199,11 +201,26 @@ impl SaDatabase {
             (found.key, found.proven) = (Some(mined), true);
         }
         association.proven = found.proven;
+        association.extended = found.esn_high.map(|high| sequence::number(high, specimen.packet));
         association.key_hint = found.hint;
         association.hint_origin = found.hint_origin;
         if found.key.is_some() {
             association.key = found.key;
         }
+    }
+
+    /// Looks whether an SA without a proven key is encrypted at all. True at the packet that decides that it is not.
+    pub fn recognise_null(&mut self, sa: SaIndex, specimen: Specimen<'_>) -> bool {
+        let association = &mut self.associations[sa];
+        if association.proven || association.clear.is_some() || !specimen.whole {
+            return false;
+        }
+        let ends = (association.src, association.dst);
+        let NullVerdict::Null(format) = association.null.observe(specimen.packet, ends) else {
+            return false;
+        };
+        association.clear = Some(Clear::new(format));
+        true
     }
 
     /// A packet does not fit the proven key of its SA: is there another claim that fits? Then the SPI was used again.
@@ -220,6 +237,7 @@ impl SaDatabase {
         let new = self.renew(sa)?;
         self.associations[new].key = found.key;
         self.associations[new].proven = true;
+        self.associations[new].extended = found.esn_high.map(|high| sequence::number(high, specimen.packet));
         Some(new)
     }
 

@@ -1,10 +1,10 @@
 //! Which claimed key fits an SA: the ICV decides (RFC 4303 §3.4.4). A wrong integrity key passes one
 //! packet of a 96-bit ICV with probability 2⁻⁹⁶; the encryption key has to show by what it decrypts to ([`decrypts`]).
 
-use crate::algorithm::{Integrity, Transform};
+use crate::algorithm::{Encryption, Integrity, Transform};
 use crate::analysis::KeyStatus;
 use crate::esp::cipher::{EspCipher, Icv};
-use crate::esp::inner;
+use crate::esp::{inner, sequence};
 use crate::keylog::{EspKey, KeyDefect, KeyOrigin};
 use crate::sa::association::AssignedKey;
 
@@ -27,6 +27,8 @@ pub struct Finding {
     pub key: Option<AssignedKey>,
     /// The ICV fitted.
     pub proven: bool,
+    /// The upper half of the sequence number with which it fitted, where the SA has extended ones (RFC 4303 §2.2.1).
+    pub esn_high: Option<u32>,
     /// What is known about keys that cannot be used.
     pub hint: KeyStatus,
     /// Where that stands.
@@ -45,6 +47,7 @@ pub fn search<'k>(
     let mut finding = Finding {
         key: None,
         proven: false,
+        esn_high: None,
         hint: KeyStatus::Missing,
         hint_origin: None,
         trials: 0,
@@ -59,10 +62,12 @@ pub fn search<'k>(
             if finding.trials >= MAX_TRIALS_PER_PACKET {
                 return finding;
             }
-            if fits(&assigned, specimen, &mut finding.trials) {
+            // A key of no SPI is tried on every SA: on those, extended sequence numbers are not sought too.
+            if let Some(proof) = fits(&assigned, specimen, claim.spi.is_some(), &mut finding.trials) {
                 return Finding {
                     key: Some(assigned),
                     proven: true,
+                    esn_high: proof.esn_high,
                     ..finding
                 };
             }
@@ -73,10 +78,11 @@ pub fn search<'k>(
         }
     }
     for derived in derived {
-        if fits(derived, specimen, &mut finding.trials) {
+        if let Some(proof) = fits(derived, specimen, true, &mut finding.trials) {
             return Finding {
                 key: Some(derived.clone()),
                 proven: true,
+                esn_high: proof.esn_high,
                 ..finding
             };
         }
@@ -101,11 +107,23 @@ fn note_defect(finding: &mut Finding, defect: KeyDefect, origin: &KeyOrigin) {
     }
 }
 
-fn fits(key: &AssignedKey, specimen: Specimen<'_>, trials: &mut u32) -> bool {
+/// How a key fitted.
+struct Proof {
+    esn_high: Option<u32>,
+}
+
+fn fits(key: &AssignedKey, specimen: Specimen<'_>, extended: bool, trials: &mut u32) -> Option<Proof> {
     *trials += 1;
-    specimen.whole
-        && key.cipher.verify(specimen.packet, None) == Icv::Verified
-        && decrypts(&key.cipher, specimen.packet)
+    if !specimen.whole {
+        return None;
+    }
+    let (icv, esn_high) = if extended {
+        sequence::verify(&key.cipher, specimen.packet)
+    } else {
+        (key.cipher.verify(specimen.packet, None), None)
+    };
+    let fits = icv == Icv::Verified && decrypts(&key.cipher, specimen.packet, esn_high);
+    fits.then_some(Proof { esn_high })
 }
 
 /// Packets with a good ICV within which a key has to decrypt to something: later ones would only add to the chance that
@@ -117,12 +135,12 @@ pub const MOST_CHANCES: u64 = 8;
 /// the next headers that have no length to compare (10/256), TCP with a possible data offset (0.7/256), and those with a
 /// length that fits (10⁻⁵ together). With [`MOST_CHANCES`] and the first trials that is about 1 of 500 SAs whose integrity
 /// key is right and whose encryption key is wrong. Where the sender pads in its own way, headers down to a transport decide.
-pub fn decrypts(cipher: &EspCipher, packet: &[u8]) -> bool {
+pub fn decrypts(cipher: &EspCipher, packet: &[u8], esn_high: Option<u32>) -> bool {
     let mut plain = Vec::new();
-    if let Ok(opened) = cipher.open(packet, inner::PREFIX, &mut plain) {
+    if let Ok(opened) = cipher.open(packet, esn_high, inner::PREFIX, &mut plain) {
         return fits_payload(opened.next_header, &plain, opened.payload_len as usize);
     }
-    let Ok(opened) = cipher.open_verified(packet, None, inner::PREFIX, &mut plain) else {
+    let Ok(opened) = cipher.open_verified(packet, esn_high, inner::PREFIX, &mut plain) else {
         return false;
     };
     let any = std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
@@ -167,6 +185,9 @@ fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
         transforms.retain(|other| *other != first);
         transforms.insert(0, first);
     }
+    // A Wireshark table has no name for implicit IVs (RFC 8750): the row says the form with an explicit one.
+    let implicit = |t: &(Encryption, Integrity)| Some((t.0.with_implicit_iv()?, t.1));
+    transforms.extend(transforms.iter().filter_map(implicit).collect::<Vec<_>>());
     transforms
         .into_iter()
         .filter_map(|(encryption, integrity)| {

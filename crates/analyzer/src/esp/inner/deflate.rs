@@ -27,7 +27,7 @@ impl Walk<'_> {
             Some(len) => len,
             // The IP header inside says how long it is.
             None if matches!(protocol, ip::PROTOCOL_IPV4 | ip::PROTOCOL_IPV6) => MOST_INFLATED as usize,
-            None => return self.stop("IPComp (whole payload needed)"),
+            None => return self.stop(super::WHOLE_PAYLOAD_NEEDED),
         };
         let bytes = inflated.bytes.get(..inflated.filled).unwrap_or_default();
         let below = Walk {
