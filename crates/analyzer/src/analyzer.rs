@@ -4,6 +4,7 @@
 //! it is accounted for first, so that the volume at an exchange's first message is exact.
 
 mod account;
+mod nested;
 
 use crate::analysis::{Analysis, Encapsulation};
 use crate::batch::{Batch, InFlight, Pending};
@@ -12,7 +13,8 @@ use crate::diagnosis::Diagnosis;
 use crate::diagnostic::Diagnostics;
 use crate::document;
 use crate::flow::FlowTable;
-use crate::framing::{Datagram, DatagramKind, Framing, UdpPorts};
+use crate::framing::tcp_stream::{TcpMessage, TcpSegment, TcpStreams};
+use crate::framing::{AH, Datagram, DatagramKind, Framing, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed, Timeline};
 use crate::key_ring::KeyRing;
 use crate::keylog::KeyMaterial;
@@ -25,6 +27,7 @@ use crate::sa::tunnel::{TunnelIndex, TunnelTable};
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use crate::time::Timestamp;
+use nested::NestedFrames;
 
 /// A frame with more bytes than this was merged by the network card: no link between IPsec peers carries it (jumbo
 /// Ethernet ends at 9,018 bytes).
@@ -59,6 +62,8 @@ pub struct Options {
     pub interest: f64,
     /// Rate that the tunnel should reach, bit/s.
     pub reference_bps: Option<f64>,
+    /// UDP and TCP ports that carry IKE and ESP like port 4500.
+    pub esp_ports: Vec<u16>,
 }
 
 impl Default for Options {
@@ -69,6 +74,7 @@ impl Default for Options {
             draws: 9_999,
             interest: 0.03,
             reference_bps: None,
+            esp_ports: Vec::new(),
         }
     }
 }
@@ -94,6 +100,8 @@ pub(crate) struct Totals {
 pub struct Analyzer {
     pub(crate) options: Options,
     framing: Option<Framing>,
+    streams: TcpStreams,
+    nested: NestedFrames,
     pub(crate) timeline: Timeline,
     pub(crate) exchange_tunnels: Vec<Option<TunnelIndex>>,
     pub(crate) tunnels: TunnelTable,
@@ -123,9 +131,12 @@ impl Analyzer {
         keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
+        let framing = || Some(Framing::with_esp_ports(&options.esp_ports));
         Analyzer {
+            framing: framing(),
+            nested: NestedFrames::new(framing()),
+            streams: TcpStreams::default(),
             options,
-            framing: Some(Framing::new()),
             timeline: Timeline::new(keys.ike.clone())
                 .with_seeds(keys.seeds.clone())
                 .with_pre_shared_keys(pre_shared_keys),
@@ -161,6 +172,7 @@ impl Analyzer {
             self.push_datagram(&datagram);
         }
         self.framing = Some(framing);
+        self.look_into_nested();
     }
 
     fn count_frame(&mut self, frame: &Frame<'_>) {
@@ -181,7 +193,36 @@ impl Analyzer {
         self.totals.oversized += u64::from(datagram.largest_fragment > OFFLOAD_BYTES);
         match datagram.kind {
             DatagramKind::Ike { udp, message } => self.push_ike(datagram, udp, message),
-            DatagramKind::Esp { udp, packet } => self.push_esp(datagram, udp, packet),
+            DatagramKind::Esp { udp, packet } => {
+                let encapsulation = if udp.is_some() {
+                    Encapsulation::Udp
+                } else {
+                    Encapsulation::Esp
+                };
+                self.push_esp(datagram, udp, encapsulation, packet);
+            }
+            DatagramKind::TcpSegment {
+                ports,
+                seq,
+                syn,
+                payload,
+            } => self.push_tcp(
+                datagram,
+                &TcpSegment {
+                    ends: (datagram.src, datagram.dst),
+                    ports,
+                    seq,
+                    syn,
+                    payload,
+                },
+            ),
+            DatagramKind::Other(AH) => {
+                self.diagnostics
+                    .count("not_decoded", AH, Some(datagram.frame), || {
+                        "packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted,                          and their SAs are not followed"
+                            .into()
+                    });
+            }
             DatagramKind::NatKeepalive => {
                 self.diagnostics
                     .count("nat_keepalive", "UDP", Some(datagram.frame), || {
@@ -209,6 +250,43 @@ impl Analyzer {
             self.diagnosis
                 .whole_run
                 .take_leak(tunnel, datagram.time, datagram.frame);
+        }
+    }
+
+    /// A piece of a TCP stream with IKE and ESP in it (RFC 9329).
+    fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &TcpSegment<'_>) {
+        let taken = self.streams.push(segment);
+        if taken.lost_place {
+            self.diagnostics
+                .count("stream_lost", "TCP", Some(datagram.frame), || {
+                    "a TCP stream with ESP in it has a hole in this capture: the packets in it are missing".into()
+                });
+        }
+        if taken.foreign {
+            self.diagnostics
+                .count("not_ipsec", "TCP", Some(datagram.frame), || {
+                    "TCP packets that are neither IKE nor ESP; not looked into".into()
+                });
+        }
+        // The headers of the IP packet that completed them belong to the messages; the first one carries them.
+        let mut headers = datagram.outer_bytes.saturating_sub(segment.payload.len() as u32);
+        for message in taken.messages {
+            let (kind_len, udp) = (u32::from(message.len()), segment.ports);
+            let of_message = Datagram {
+                outer_bytes: headers + kind_len + 2,
+                largest_fragment: datagram.largest_fragment,
+                cut: false,
+                wire_len: kind_len,
+                ..*datagram
+            };
+            headers = 0;
+            match &message {
+                TcpMessage::Ike(message) => self.push_ike(&of_message, udp, message),
+                TcpMessage::Esp(packet) => {
+                    self.push_esp(&of_message, Some(udp), Encapsulation::Tcp, packet);
+                }
+                TcpMessage::Keepalive => {}
+            }
         }
     }
 
@@ -293,8 +371,15 @@ impl Analyzer {
         }
     }
 
-    fn push_esp(&mut self, datagram: &Datagram<'_>, udp: Option<UdpPorts>, packet: &[u8]) {
-        self.totals.esp_packets += 1;
+    fn push_esp(
+        &mut self,
+        datagram: &Datagram<'_>,
+        udp: Option<UdpPorts>,
+        encapsulation: Encapsulation,
+        packet: &[u8],
+    ) {
+        // A packet inside another was counted with that one.
+        self.totals.esp_packets += u64::from(self.nested.depth == 0);
         let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
             self.diagnostics
                 .count("too_short", "ESP", Some(datagram.frame), || {
@@ -304,7 +389,7 @@ impl Analyzer {
         };
         let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
         let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
-        let Some(sa) = self.sa_of(datagram, udp, spi) else {
+        let Some(sa) = self.sa_of(datagram, udp, encapsulation, spi) else {
             self.count_too_many(datagram.frame);
             return;
         };
@@ -331,7 +416,8 @@ impl Analyzer {
         pending.proven = association.proven;
         pending.fragments = datagram.fragments;
         pending.largest_fragment = datagram.largest_fragment;
-        pending.udp = udp;
+        pending.udp = udp.filter(|_| encapsulation == Encapsulation::Udp);
+        pending.nesting = self.nested.depth;
         pending.check = match self.options.verify {
             Verify::All => true,
             Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
@@ -343,18 +429,21 @@ impl Analyzer {
         }
     }
 
-    fn sa_of(&mut self, datagram: &Datagram<'_>, udp: Option<UdpPorts>, spi: Spi) -> Option<SaIndex> {
+    fn sa_of(
+        &mut self,
+        datagram: &Datagram<'_>,
+        udp: Option<UdpPorts>,
+        encapsulation: Encapsulation,
+        spi: Spi,
+    ) -> Option<SaIndex> {
         if let Some(sa) = self.sas.newest(datagram.dst, spi)
             && self.sas.associations()[sa].counters.packets > 0
         {
             return Some(sa);
         }
-        let tunnel = self.tunnels.of_esp(datagram.src, datagram.dst, udp)?;
-        let encapsulation = if udp.is_some() {
-            Encapsulation::Udp
-        } else {
-            Encapsulation::Esp
-        };
+        let tunnel = self
+            .tunnels
+            .of_esp(datagram.src, datagram.dst, udp, encapsulation)?;
         let direction = self.tunnels.tunnels[tunnel].direction_to(datagram.dst);
         let context = SaContext {
             tunnel,
@@ -417,6 +506,7 @@ impl Analyzer {
     /// As [`Analyzer::finish`], with the keys that fit the capture, for an export that the user asks for.
     pub fn finish_with_keys(mut self, info: &CaptureInfo, path: &str) -> (Analysis, KeyRing) {
         self.flush();
+        self.nested.finish(&mut self.diagnostics);
         self.close_windows(None);
         self.diagnosis.report_bounds(&mut self.diagnostics);
         if let Some(framing) = &mut self.framing {

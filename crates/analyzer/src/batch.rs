@@ -47,6 +47,8 @@ pub(crate) struct Pending {
     pub(crate) udp: Option<UdpPorts>,
     /// Key to open it with; `None` where there is none.
     pub(crate) cipher: Option<Arc<EspCipher>>,
+    /// How many times ESP is around its ESP.
+    pub(crate) nesting: u8,
     /// Upper half of its sequence number, where the SA has extended ones.
     pub(crate) esn_high: Option<u32>,
     /// Check the ICV.
@@ -220,6 +222,7 @@ impl Pending {
             largest_fragment: outer_bytes,
             udp: None,
             cipher: None,
+            nesting: 0,
             esn_high: None,
             check: true,
             proven: false,

@@ -111,6 +111,11 @@ pub(crate) struct Input {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) psk_file: Vec<PathBuf>,
 
+    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once (where IKE is in the capture,
+    /// its ports are found without this)
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) esp_port: Vec<u16>,
+
     /// Do not write notes to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,

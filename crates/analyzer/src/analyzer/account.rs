@@ -35,11 +35,17 @@ impl Analyzer {
 
     /// Decodes everything that waits and accounts for it in capture order.
     pub(super) fn flush(&mut self) {
-        self.land();
-        if !self.batch.is_empty() {
-            let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
-            let decoded = batch.decode();
-            self.account_batch(batch, &decoded);
+        loop {
+            self.land();
+            if !self.batch.is_empty() {
+                let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+                let decoded = batch.decode();
+                self.account_batch(batch, &decoded);
+            }
+            self.look_into_nested();
+            if self.batch.is_empty() && self.in_flight.is_none() {
+                return;
+            }
         }
     }
 
@@ -89,7 +95,25 @@ impl Analyzer {
                 "packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong".into()
             });
         }
+        if decoded.opened.is_some() {
+            self.look_inside(sa, pending, &mut decoded, packet);
+        }
         self.measure(sa, pending, &decoded, arrival);
+    }
+
+    /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.
+    fn look_inside(&mut self, sa: SaIndex, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
+        let association = &self.sas.associations()[sa];
+        if self.nested.keep(association, pending, decoded, packet) {
+            decoded.inner.flow = None;
+            return;
+        }
+        if let (Some(name), None) = (decoded.inner.stopped_at, decoded.inner.control) {
+            self.diagnostics
+                .count("not_decoded_inside", name, Some(pending.frame), || {
+                    format!("decrypted packets were followed down to {name} and no further: the rest counts as payload")
+                });
+        }
     }
 
     /// An SPI that is used again under another key starts a new generation.

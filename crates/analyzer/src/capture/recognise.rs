@@ -4,33 +4,36 @@ use super::source::Compression;
 
 /// Formats that people hand over by mistake, by their first bytes.
 const MAGICS: &[(&[u8], &str)] = &[
-    (b"snoop\0\0\0", "a snoop file: convert it with editcap first"),
+    (
+        b"snoop\0\0\0",
+        "a snoop file: convert it with editcap -F pcapng first",
+    ),
     (b"btsnoop\0", "a Bluetooth btsnoop log"),
     (
         b"GMBU",
-        "a Network Monitor capture: convert it with editcap first",
+        "a Network Monitor capture: convert it with editcap -F pcapng first",
     ),
     (
         b"RTSS",
-        "a Network Monitor 1 capture: convert it with editcap first",
+        "a Network Monitor 1 capture: convert it with editcap -F pcapng first",
     ),
     (
         b"XCP\0",
-        "a NetXRay or Sniffer capture: convert it with editcap first",
+        "a NetXRay or Sniffer capture: convert it with editcap -F pcapng first",
     ),
     (
         b"TRSNIFF data",
-        "a Sniffer capture: convert it with editcap first",
+        "a Sniffer capture: convert it with editcap -F pcapng first",
     ),
-    (b"\x7fver", "an OmniPeek capture: convert it with editcap first"),
-    (b"iptrace ", "an AIX iptrace: convert it with editcap first"),
+    (b"\x7fver", "an OmniPeek capture: convert it with editcap -F pcapng first"),
+    (b"iptrace ", "an AIX iptrace: convert it with editcap -F pcapng first"),
     (
         b"\xac\x01\x00\x1c",
-        "an Ixia capture: convert it with editcap first",
+        "an Ixia capture: convert it with editcap -F pcapng first",
     ),
     (
         b"\xab\x01\x00\x1c",
-        "an Ixia capture: convert it with editcap first",
+        "an Ixia capture: convert it with editcap -F pcapng first",
     ),
     (b"\xfd7zXZ\0", "an xz file: unpack it with xz -d first"),
     (b"BZh", "a bzip2 file: unpack it with bzip2 -d first"),
@@ -144,7 +147,7 @@ mod tests {
             (b"{\"schema_version\": 1}", "JSON or similar text"),
             (
                 b"snoop\0\0\0\0\0\0\x02",
-                "a snoop file: convert it with editcap first",
+                "a snoop file: convert it with editcap -F pcapng first",
             ),
             (b"\xff\xfeh\0e\0", "text in UTF-16"),
             (

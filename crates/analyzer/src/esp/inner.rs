@@ -11,6 +11,8 @@ use std::net::IpAddr;
 
 /// Bytes of payload that the walker wants to see; enough for every header stack within [`MAX_DEPTH`].
 pub const PREFIX: usize = 192;
+/// Where a walk stops at ESP inside ESP: another SA's packet.
+pub const ESP_IN_ESP: &str = "ESP in ESP";
 /// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
 pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
 /// Deepest nesting, counted in IP headers, Ethernet and PPP frames.
@@ -134,6 +136,8 @@ pub struct Inner {
     pub control: Option<Control>,
     /// Length of the innermost IP packet.
     pub ip_bytes: u32,
+    /// Where the innermost IP header begins in the payload; `None` where there is none, or it lies in compressed data.
+    pub ip_at: Option<u32>,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
     /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
@@ -159,6 +163,7 @@ pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(I
         len: payload_len,
         addresses: outer,
         depth: 0,
+        at: Some(0),
         inner,
     }
     .down(Layer::Protocol(next_header))
@@ -195,6 +200,8 @@ struct Walk<'a> {
     /// Source and destination of the innermost IP header so far.
     addresses: Option<(IpAddr, IpAddr)>,
     depth: usize,
+    /// How far the current layer begins behind the payload's first byte; `None` in decompressed data.
+    at: Option<u32>,
     inner: Inner,
 }
 
@@ -242,6 +249,7 @@ impl<'a> Walk<'a> {
     fn skip(&mut self, n: usize) -> Option<()> {
         self.bytes = self.bytes.get(n..)?;
         self.len = self.len.saturating_sub(n);
+        self.at = self.at.and_then(|at| at.checked_add(u32::try_from(n).ok()?));
         Some(())
     }
 

@@ -32,6 +32,7 @@ pub(crate) fn tunnel(t: &Tunnel) -> String {
     parts.push(match t.encapsulation {
         Encapsulation::Esp => "ESP".to_string(),
         Encapsulation::Udp => "ESP in UDP".to_string(),
+        Encapsulation::Tcp => "ESP in TCP".to_string(),
     });
     if t.nat {
         parts.push("NAT between them".to_string());
@@ -212,6 +213,9 @@ pub(crate) fn explained(i: &Impact) -> Option<String> {
 pub(crate) fn no_verdict(analysis: &Analysis) -> &'static str {
     match analysis.capture.packets {
         0 => "The capture holds no packets: there is nothing to say about rekeys.",
+        _ if !analysis.tunnels.is_empty() => {
+            "The capture holds IKE but no ESP packets: there is no traffic of which to say what rekeys cost."
+        }
         _ => "No IPsec tunnel was found in this capture: there is nothing to say about rekeys.",
     }
 }
