@@ -92,7 +92,11 @@ fn describe_plain(head: &[u8]) -> String {
         return kind.to_owned();
     }
     let shown: Vec<String> = head.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("something that begins with the bytes {}", shown.join(" "))
+    format!(
+        "something that begins with the bytes {}: if it is a capture of another kind (ERF, for example), convert it with \
+         editcap -F pcapng first",
+        shown.join(" ")
+    )
 }
 
 fn text_kind(head: &[u8]) -> Option<&'static str> {
@@ -156,9 +160,14 @@ mod tests {
             ),
             (
                 &[0x45, 0, 0, 0x54],
-                "something that begins with the bytes 45 00 00 54",
+                "something that begins with the bytes 45 00 00 54: if it is a capture of another kind (ERF, for example), \
+                 convert it with editcap -F pcapng first",
             ),
-            (&[0x05], "something that begins with the bytes 05"),
+            (
+                &[0x05],
+                "something that begins with the bytes 05: if it is a capture of another kind (ERF, for example), convert it \
+                 with editcap -F pcapng first",
+            ),
         ] {
             assert_eq!(describe(head, None, None), expected);
         }

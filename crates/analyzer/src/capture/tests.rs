@@ -618,7 +618,7 @@ fn what_is_no_capture_is_named() {
     );
     assert_eq!(
         found(b"\x0a\x0d\x0d\x0a\0\0\0\x1cnot a pcapng file"),
-        "something that begins with the bytes 0a 0d 0d 0a"
+        "the first 4 bytes of a pcapng file and nothing else: copy it again, or capture again"
     );
     assert_eq!(
         found(&[0x1f, 0x8b, 8, 0]),

@@ -1,7 +1,7 @@
 //! What is inside a decrypted ESP payload: one walker over tunnel mode, L2TP, PPP, GRE, IPIP, … down to the transport
 //! header. Each layer's step lives with its protocol: [`ip`], [`tunnel`], [`ppp`], [`transport`].
 
-mod deflate;
+pub(super) mod deflate;
 mod ip;
 mod ppp;
 mod transport;

@@ -17,8 +17,8 @@ const MOST_BUFFERED: usize = 2 << 16;
 /// Bytes that may wait for a segment that is missing. A lost segment is repeated within a window; after this many bytes it
 /// is missing from the capture.
 const MOST_WAITING: usize = 1 << 16;
-/// Bytes behind a hole that are looked through for the start of a message: a segment's worth.
-const SEARCHED: usize = 1_500;
+/// Bytes that are kept while the start of a message is sought: four of the largest usual ones, so that three are whole.
+const SEARCHED: usize = 6_000;
 /// SPI and sequence number.
 const ESP_HEADER_LEN: usize = 8;
 
@@ -245,7 +245,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
 /// message at the very start (noise does so once in 65,536), of two of one SPI elsewhere. So is one of three messages of
 /// which two have the same SPI.
 fn find_message(bytes: &[u8]) -> Option<usize> {
-    (0..bytes.len().min(SEARCHED)).find(|&at| {
+    (0..bytes.len()).find(|&at| {
         let chain = chain(bytes.get(at..).unwrap_or_default());
         match (chain.messages, chain.ends) {
             (0, _) => false,

@@ -87,6 +87,7 @@ const INTEGRITIES: &[(&str, Integrity)] = &[
     ("hmacsha2512256", Integrity::HmacSha512_256),
     ("aesxcbc", Integrity::AesXcbc96),
     ("aesxcbcmac", Integrity::AesXcbc96),
+    ("aesxcbcmac96", Integrity::AesXcbc96),
     ("aesxcbc96", Integrity::AesXcbc96),
     ("xcbcaes", Integrity::AesXcbc96),
     ("aescmac", Integrity::AesCmac96),

@@ -226,7 +226,8 @@ impl SaDatabase {
     /// A packet does not fit the proven key of its SA: is there another claim that fits? Then the SPI was used again.
     pub fn prove_successor(&mut self, sa: SaIndex, specimen: Specimen<'_>) -> Option<SaIndex> {
         let old = &self.associations[sa];
-        if !old.icv.failed.is_power_of_two() {
+        // At the 1st, 2nd, 4th, … such packet.
+        if !(old.icv.failed + 1).is_power_of_two() {
             return None;
         }
         let claims = self.index.candidates(&self.keys, old.src, old.dst, old.spi);

@@ -131,9 +131,9 @@ fn fits(key: &AssignedKey, specimen: Specimen<'_>, extended: bool, trials: &mut 
 pub const MOST_CHANCES: u64 = 8;
 
 /// Whether an authentic packet also decrypts to something. The ICV of a transform without combined mode does not depend on
-/// the encryption key, so a wrong one has to show here. Noise passes in about 1 of 6,000 packets: orderly padding (1/255) times
-/// the next headers that have no length to compare (10/256), TCP with a possible data offset (0.7/256), and those with a
-/// length that fits (10⁻⁵ together). With [`MOST_CHANCES`] and the first trials that is about 1 of 500 SAs whose integrity
+/// the encryption key, so a wrong one has to show here. Noise passes in about 1 of 5,600 packets: orderly padding (1/255) times
+/// the next headers that have no length to compare (11/256), TCP with a possible data offset (0.7/256), and those with a
+/// length that fits (10⁻⁵ together). With [`MOST_CHANCES`] and the first trials that is about 1 of 460 SAs whose integrity
 /// key is right and whose encryption key is wrong. Where the sender pads in its own way, headers down to a transport decide.
 pub fn decrypts(cipher: &EspCipher, packet: &[u8], esn_high: Option<u32>) -> bool {
     let mut plain = Vec::new();
@@ -171,8 +171,8 @@ fn fits_payload(next_header: u8, payload: &[u8], len: usize) -> bool {
         6 => payload
             .get(12)
             .is_some_and(|b| (5..=15).contains(&(b >> 4)) && usize::from(b >> 4) * 4 <= len),
-        // ICMP, GRE, ESP, AH, ICMPv6, none, EtherIP, IPComp, L2TPv3, SCTP: no length of their own to compare.
-        1 | 47 | 50 | 51 | 58 | 59 | 97 | 108 | 115 | 132 => true,
+        // ICMP, GRE, ESP, AH, ICMPv6, none, EtherIP, IPComp, L2TPv3, SCTP, MPLS: no length of their own to compare.
+        1 | 47 | 50 | 51 | 58 | 59 | 97 | 108 | 115 | 132 | 137 => true,
         _ => false,
     }
 }

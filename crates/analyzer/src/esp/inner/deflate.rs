@@ -42,6 +42,21 @@ impl Walk<'_> {
     }
 }
 
+/// Whether all of `compressed` is one DEFLATE stream, to its last byte. Noise ends early, or is none.
+pub(in crate::esp) fn is_one_stream(compressed: &[u8]) -> bool {
+    let mut stream = Decompress::new(false);
+    let mut scratch = [0; 1024];
+    loop {
+        let (read, made) = (stream.total_in(), stream.total_out());
+        let rest = usize::try_from(read).ok().and_then(|read| compressed.get(read..));
+        match stream.decompress(rest.unwrap_or_default(), &mut scratch, FlushDecompress::None) {
+            Ok(Status::StreamEnd) => return stream.total_in() == compressed.len() as u64,
+            Ok(_) if stream.total_out() > made && stream.total_out() <= MOST_INFLATED => {}
+            _ => return false,
+        }
+    }
+}
+
 /// Inflates what is there; `None` when that is no DEFLATE data, or expands beyond an IP packet.
 fn inflate(compressed: &[u8], whole: bool) -> Option<Inflated> {
     let mut stream = Decompress::new(false);
