@@ -14,7 +14,7 @@ files["wireshark/lua/rekeyscope_gui.lua"].read_globals = {
 files["wireshark/lua/nvr510_keylog.lua"].read_globals = { "rt" }
 files["tests/lua/router_test.lua"].read_globals = { "setfenv" }
 files["tests/lua/gui_driver.lua"] = {
-  read_globals = { "Listener", "gui_enabled", "redissect_packets" }, globals = { "gui_test_tap" },
+  read_globals = { "Field", "Listener", "gui_enabled", "redissect_packets" }, globals = { "gui_test_tap" },
 }
 -- Fixtures are quoted as they are printed.
 files["tests/lua"] = { max_line_length = 140, ignore = { "613" } }

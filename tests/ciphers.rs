@@ -89,7 +89,11 @@ fn assert_opened(analysis: &Analysis, name: &str, has_icv: bool) {
     assert_eq!(sa.inner_bytes, Some(all * (40 + SEGMENT as u64)), "{name}");
     let flow = &analysis.flows[0];
     assert_eq!((flow.bytes, flow.packets), (all * SEGMENT as u64, all), "{name}");
-    assert_eq!((&flow.protocol[..], flow.src_port, flow.dst_port), ("tcp", Some(5201), Some(40_000)), "{name}");
+    assert_eq!(
+        (&flow.protocol[..], flow.src_port, flow.dst_port),
+        ("tcp", Some(5201), Some(40_000)),
+        "{name}"
+    );
     assert_eq!(
         sa.key.status == KeyStatus::Verified,
         has_icv,
@@ -98,7 +102,12 @@ fn assert_opened(analysis: &Analysis, name: &str, has_icv: bool) {
 }
 
 fn name(suite: &Suite) -> String {
-    format!("{} with {} bytes, {}", suite.encryption, suite.key.len(), suite.integrity)
+    format!(
+        "{} with {} bytes, {}",
+        suite.encryption,
+        suite.key.len(),
+        suite.integrity
+    )
 }
 
 fn has_icv(suite: &Suite) -> bool {
@@ -111,7 +120,12 @@ fn every_suite_is_verified_and_opened_from_a_wireshark_row() {
         let analysis = analyze_frames(LINKTYPE_RAW, &capture(&suite, 1, false), &suite.esp_sa_row(SPI));
         assert_opened(&analysis, &name(&suite), has_icv(&suite));
         let sa = &analysis.security_associations[0];
-        assert!(sa.encryption.as_ref().unwrap().starts_with(&suite.encryption.to_string()));
+        assert!(
+            sa.encryption
+                .as_ref()
+                .unwrap()
+                .starts_with(&suite.encryption.to_string())
+        );
     }
 }
 
@@ -140,11 +154,20 @@ fn a_wrong_key_opens_nothing() {
 fn extended_sequence_numbers_are_inferred_in_every_suite() {
     for suite in suites().into_iter().filter(has_icv) {
         let first = (1 << 32) - 20;
-        let analysis = analyze_frames(LINKTYPE_RAW, &capture(&suite, first, true), &suite.esp_sa_row(SPI));
+        let analysis = analyze_frames(
+            LINKTYPE_RAW,
+            &capture(&suite, first, true),
+            &suite.esp_sa_row(SPI),
+        );
         assert_opened(&analysis, &name(&suite), true);
         let sequence = &analysis.security_associations[0].sequence;
         assert_eq!(
-            (sequence.first, sequence.last, sequence.missing, sequence.reordered),
+            (
+                sequence.first,
+                sequence.last,
+                sequence.missing,
+                sequence.reordered
+            ),
             (Some(first), Some(first + u64::from(PACKETS) - 1), 0, 0),
             "{}",
             name(&suite)
@@ -210,11 +233,18 @@ fn keys_from_ip_xfrm_state() {
         )
     };
     let aead = |suite: &Suite, kernel: &str, bits: u32| {
-        (suite.clone(), state(format!("\taead {kernel} 0x{} {bits}\n", hex(&suite.key))))
+        (
+            suite.clone(),
+            state(format!("\taead {kernel} 0x{} {bits}\n", hex(&suite.key))),
+        )
     };
     let plain = |encryption, len, kernel: &str, integrity: Integrity, auth: &str| {
         let suite = Suite::new(encryption, len, integrity, 21);
-        let enc = if suite.key.is_empty() { String::new() } else { format!("0x{}", hex(&suite.key)) };
+        let enc = if suite.key.is_empty() {
+            String::new()
+        } else {
+            format!("0x{}", hex(&suite.key))
+        };
         let text = state(format!(
             "\tauth-trunc {auth} 0x{} {}\n\tenc {kernel} {enc}\n",
             hex(&suite.integrity_key),
@@ -233,11 +263,41 @@ fn keys_from_ip_xfrm_state() {
             "rfc7539esp(chacha20,poly1305)",
             128,
         ),
-        plain(Encryption::AesCtr, 16, "rfc3686(ctr(aes))", Integrity::HmacSha256_128, "hmac(sha256)"),
-        plain(Encryption::CamelliaCbc, 32, "cbc(camellia)", Integrity::AesXcbc96, "xcbc(aes)"),
-        plain(Encryption::TripleDesCbc, 24, "cbc(des3_ede)", Integrity::HmacMd5_96, "hmac(md5)"),
-        plain(Encryption::Null, 0, "ecb(cipher_null)", Integrity::HmacSha512_256, "hmac(sha512)"),
-        plain(Encryption::AesCbc, 16, "cbc(aes)", Integrity::AesCmac96, "cmac(aes)"),
+        plain(
+            Encryption::AesCtr,
+            16,
+            "rfc3686(ctr(aes))",
+            Integrity::HmacSha256_128,
+            "hmac(sha256)",
+        ),
+        plain(
+            Encryption::CamelliaCbc,
+            32,
+            "cbc(camellia)",
+            Integrity::AesXcbc96,
+            "xcbc(aes)",
+        ),
+        plain(
+            Encryption::TripleDesCbc,
+            24,
+            "cbc(des3_ede)",
+            Integrity::HmacMd5_96,
+            "hmac(md5)",
+        ),
+        plain(
+            Encryption::Null,
+            0,
+            "ecb(cipher_null)",
+            Integrity::HmacSha512_256,
+            "hmac(sha512)",
+        ),
+        plain(
+            Encryption::AesCbc,
+            16,
+            "cbc(aes)",
+            Integrity::AesCmac96,
+            "cmac(aes)",
+        ),
     ];
     for (suite, text) in cases {
         for esn in [false, true] {
@@ -260,7 +320,12 @@ fn by_tshark(keys: &str, frames: &[Vec<u8>]) -> BTreeMap<u32, (u64, u64)> {
         .env("HOME", folder.path())
         .arg("-r")
         .arg(&capture_file)
-        .args(["-o", "esp.enable_encryption_decode:TRUE", "-o", "esp.enable_authentication_check:TRUE"])
+        .args([
+            "-o",
+            "esp.enable_encryption_decode:TRUE",
+            "-o",
+            "esp.enable_authentication_check:TRUE",
+        ])
         .args(["-Y", "tcp", "-T", "fields", "-e", "esp.spi", "-e", "tcp.len"])
         .output()
         .unwrap();
@@ -299,7 +364,11 @@ fn tshark_decrypts_the_same() {
     let known: Vec<Suite> = suites().into_iter().filter(tshark_knows).collect();
     assert!(known.len() >= 60, "{}", known.len());
     let spi = |index: usize| SPI + index as u32;
-    let keys: String = known.iter().enumerate().map(|(i, s)| s.esp_sa_row(spi(i))).collect();
+    let keys: String = known
+        .iter()
+        .enumerate()
+        .map(|(i, s)| s.esp_sa_row(spi(i)))
+        .collect();
     let frames: Vec<Vec<u8>> = known
         .iter()
         .enumerate()
@@ -310,7 +379,12 @@ fn tshark_decrypts_the_same() {
         let own = analyze_frames(LINKTYPE_RAW, &capture_of(spi(index), suite, 1, false), &keys);
         let ours = (own.flows[0].packets, own.flows[0].bytes);
         assert_eq!(theirs.get(&spi(index)), Some(&ours), "{}", name(suite));
-        assert_eq!(ours, (u64::from(PACKETS), u64::from(PACKETS) * SEGMENT as u64), "{}", name(suite));
+        assert_eq!(
+            ours,
+            (u64::from(PACKETS), u64::from(PACKETS) * SEGMENT as u64),
+            "{}",
+            name(suite)
+        );
     }
 }
 
@@ -322,12 +396,22 @@ fn null_encryption_is_recognised_without_keys() {
         let analysis = analyze_frames(LINKTYPE_RAW, &capture(&suite, 1, false), "");
         let sa = &analysis.security_associations[0];
         if clear {
-            assert_eq!(sa.inner_bytes, Some(u64::from(PACKETS) * (40 + SEGMENT as u64)), "{}", name(&suite));
+            assert_eq!(
+                sa.inner_bytes,
+                Some(u64::from(PACKETS) * (40 + SEGMENT as u64)),
+                "{}",
+                name(&suite)
+            );
             assert_eq!(sa.key.status, KeyStatus::Unverified);
             assert_eq!(sa.icv.unchecked, u64::from(PACKETS));
             assert_eq!(analysis.flows[0].bytes, u64::from(PACKETS) * SEGMENT as u64);
         } else {
-            assert_eq!((sa.inner_bytes, sa.key.status), (None, KeyStatus::Missing), "{}", name(&suite));
+            assert_eq!(
+                (sa.inner_bytes, sa.key.status),
+                (None, KeyStatus::Missing),
+                "{}",
+                name(&suite)
+            );
             assert!(analysis.flows.is_empty());
         }
     }
@@ -339,11 +423,19 @@ fn transport_mode_has_the_outer_addresses() {
     let suite = Suite::new(Encryption::ChaCha20Poly1305, 32, Integrity::None, 77);
     let frames: Vec<Vec<u8>> = (0..PACKETS)
         .map(|n| {
-            ipv4(A, B, 50, &suite.seal(SPI, u64::from(n) + 1, false, 6, &inner_tcp(n, SEGMENT)))
+            ipv4(
+                A,
+                B,
+                50,
+                &suite.seal(SPI, u64::from(n) + 1, false, 6, &inner_tcp(n, SEGMENT)),
+            )
         })
         .collect();
     let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
     let flow = &analysis.flows[0];
-    assert_eq!((flow.src.to_string(), flow.dst.to_string()), ("192.0.2.1".into(), "198.51.100.7".into()));
+    assert_eq!(
+        (flow.src.to_string(), flow.dst.to_string()),
+        ("192.0.2.1".into(), "198.51.100.7".into())
+    );
     assert_eq!(flow.bytes, u64::from(PACKETS) * SEGMENT as u64);
 }

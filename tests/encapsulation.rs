@@ -22,7 +22,14 @@ const SEGMENT: usize = 500;
 /// What `payload` makes of packet `n`, sealed, in IPv4.
 fn sealed(suite: &Suite, next_header: u8, payload: impl Fn(u32) -> Vec<u8>) -> Vec<Vec<u8>> {
     (0..PACKETS)
-        .map(|n| ipv4(A, B, 50, &suite.seal(SPI, u64::from(n) + 1, false, next_header, &payload(n))))
+        .map(|n| {
+            ipv4(
+                A,
+                B,
+                50,
+                &suite.seal(SPI, u64::from(n) + 1, false, next_header, &payload(n)),
+            )
+        })
         .collect()
 }
 
@@ -31,7 +38,11 @@ fn assert_one_flow(analysis: &Analysis, name: &str) {
     assert_eq!(tcp.len(), 1, "{name}: {:?}", analysis.flows);
     let all = (u64::from(PACKETS) * SEGMENT as u64, u64::from(PACKETS));
     assert_eq!((tcp[0].bytes, tcp[0].packets), all, "{name}");
-    assert_eq!((tcp[0].src_port, tcp[0].dst_port), (Some(5201), Some(40_000)), "{name}");
+    assert_eq!(
+        (tcp[0].src_port, tcp[0].dst_port),
+        (Some(5201), Some(40_000)),
+        "{name}"
+    );
 }
 
 fn pppoe_like(body: &[u8]) -> Vec<u8> {
@@ -40,12 +51,22 @@ fn pppoe_like(body: &[u8]) -> Vec<u8> {
 }
 
 fn gre(flags: u8, optional: usize, ether_type: u16, body: &[u8]) -> Vec<u8> {
-    [&[flags, 0][..], &ether_type.to_be_bytes(), &vec![0; optional], body].concat()
+    [
+        &[flags, 0][..],
+        &ether_type.to_be_bytes(),
+        &vec![0; optional],
+        body,
+    ]
+    .concat()
 }
 
 fn l2tp(ppp: &[u8]) -> Vec<u8> {
     let len = ((8 + ppp.len()) as u16).to_be_bytes();
-    udp(1701, 1701, &[&[0x40, 2, len[0], len[1], 0, 1, 0, 1][..], ppp].concat())
+    udp(
+        1701,
+        1701,
+        &[&[0x40, 2, len[0], len[1], 0, 1, 0, 1][..], ppp].concat(),
+    )
 }
 
 fn ipcomp(next: u8, cpi: u16, body: &[u8]) -> Vec<u8> {
@@ -59,57 +80,104 @@ type Inside = (&'static str, u8, fn(u32) -> Vec<u8>);
 
 const INSIDE: &[Inside] = &[
     ("IPv4 (tunnel mode)", 4, |n| inner_ip(n, SEGMENT)),
-    ("IPv6 (tunnel mode)", 41, |n| ipv6(1, 2, 6, &inner_tcp(n, SEGMENT))),
+    ("IPv6 (tunnel mode)", 41, |n| {
+        ipv6(1, 2, 6, &inner_tcp(n, SEGMENT))
+    }),
     ("TCP (transport mode)", 6, |n| inner_tcp(n, SEGMENT)),
     ("IPIP in tunnel mode", 4, |n| {
         ipv4([10, 9, 0, 1], [10, 9, 0, 2], 4, &inner_ip(n, SEGMENT))
     }),
     ("6in4", 4, |n| {
-        ipv4([10, 9, 0, 1], [10, 9, 0, 2], 41, &ipv6(1, 2, 6, &inner_tcp(n, SEGMENT)))
+        ipv4(
+            [10, 9, 0, 1],
+            [10, 9, 0, 2],
+            41,
+            &ipv6(1, 2, 6, &inner_tcp(n, SEGMENT)),
+        )
     }),
     ("4in6", 41, |n| ipv6(1, 2, 4, &inner_ip(n, SEGMENT))),
     ("GRE", 47, |n| gre(0, 0, 0x0800, &inner_ip(n, SEGMENT))),
-    ("GRE with key and sequence", 47, |n| gre(0x30, 8, 0x0800, &inner_ip(n, SEGMENT))),
-    ("GRE with checksum", 47, |n| gre(0x80, 4, 0x0800, &inner_ip(n, SEGMENT))),
-    ("gretap", 47, |n| gre(0, 0, 0x6558, &ethernet(0x0800, &inner_ip(n, SEGMENT)))),
+    ("GRE with key and sequence", 47, |n| {
+        gre(0x30, 8, 0x0800, &inner_ip(n, SEGMENT))
+    }),
+    ("GRE with checksum", 47, |n| {
+        gre(0x80, 4, 0x0800, &inner_ip(n, SEGMENT))
+    }),
+    ("gretap", 47, |n| {
+        gre(0, 0, 0x6558, &ethernet(0x0800, &inner_ip(n, SEGMENT)))
+    }),
     ("gretap with VLAN", 47, |n| {
         let tagged = [&[0, 5, 8, 0][..], &inner_ip(n, SEGMENT)].concat();
         gre(0, 0, 0x6558, &ethernet(0x8100, &tagged))
     }),
-    ("EtherIP", 97, |n| [&[0x30, 0][..], &ethernet(0x0800, &inner_ip(n, SEGMENT))].concat()),
+    ("EtherIP", 97, |n| {
+        [&[0x30, 0][..], &ethernet(0x0800, &inner_ip(n, SEGMENT))].concat()
+    }),
     ("VXLAN", 17, |n| {
         let frame = ethernet(0x0800, &inner_ip(n, SEGMENT));
         udp(50_000, 4789, &[&[8, 0, 0, 0, 0, 0, 1, 0][..], &frame].concat())
     }),
     ("MPLS in GRE", 47, |n| {
-        gre(0, 0, 0x8847, &[&[0, 1, 0, 64, 0, 2, 1, 64][..], &inner_ip(n, SEGMENT)].concat())
+        gre(
+            0,
+            0,
+            0x8847,
+            &[&[0, 1, 0, 64, 0, 2, 1, 64][..], &inner_ip(n, SEGMENT)].concat(),
+        )
     }),
-    ("MPLS in IP", 137, |n| [&[0, 1, 1, 64][..], &inner_ip(n, SEGMENT)].concat()),
+    ("MPLS in IP", 137, |n| {
+        [&[0, 1, 1, 64][..], &inner_ip(n, SEGMENT)].concat()
+    }),
     ("PPPoE in gretap", 47, |n| {
         let ppp = [&[0, 0x21][..], &inner_ip(n, SEGMENT)].concat();
         gre(0, 0, 0x6558, &ethernet(0x8864, &pppoe_like(&ppp)))
     }),
-    ("L2TPv2 with PPP", 17, |n| l2tp(&[&[0xff, 3, 0, 0x21][..], &inner_ip(n, SEGMENT)].concat())),
-    ("L2TPv2 with PPP, ACFC", 17, |n| l2tp(&[&[0, 0x21][..], &inner_ip(n, SEGMENT)].concat())),
-    ("L2TPv2 with PPP, PFC and ACFC", 17, |n| l2tp(&[&[0x21][..], &inner_ip(n, SEGMENT)].concat())),
+    ("L2TPv2 with PPP", 17, |n| {
+        l2tp(&[&[0xff, 3, 0, 0x21][..], &inner_ip(n, SEGMENT)].concat())
+    }),
+    ("L2TPv2 with PPP, ACFC", 17, |n| {
+        l2tp(&[&[0, 0x21][..], &inner_ip(n, SEGMENT)].concat())
+    }),
+    ("L2TPv2 with PPP, PFC and ACFC", 17, |n| {
+        l2tp(&[&[0x21][..], &inner_ip(n, SEGMENT)].concat())
+    }),
     ("L2TPv3 over IP", 115, |n| {
         [&[0, 0, 0, 9][..], &ethernet(0x0800, &inner_ip(n, SEGMENT))].concat()
     }),
     ("L2TPv3 over IP, 8-byte cookie", 115, |n| {
-        [&[0, 0, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8][..], &ethernet(0x0800, &inner_ip(n, SEGMENT))].concat()
+        [
+            &[0, 0, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8][..],
+            &ethernet(0x0800, &inner_ip(n, SEGMENT)),
+        ]
+        .concat()
     }),
     ("L2TPv3 over UDP", 17, |n| {
         let head = [0, 3, 0, 0, 0, 0, 0, 9];
-        udp(1701, 1701, &[&head[..], &ethernet(0x0800, &inner_ip(n, SEGMENT))].concat())
+        udp(
+            1701,
+            1701,
+            &[&head[..], &ethernet(0x0800, &inner_ip(n, SEGMENT))].concat(),
+        )
     }),
-    ("IPComp, tunnel mode, CPI 2", 108, |n| ipcomp(4, 2, &inner_ip(n, SEGMENT))),
-    ("IPComp, tunnel mode, negotiated CPI", 108, |n| ipcomp(4, 0xd431, &inner_ip(n, SEGMENT))),
-    ("IPComp, transport mode", 108, |n| ipcomp(6, 2, &inner_tcp(n, SEGMENT))),
+    ("IPComp, tunnel mode, CPI 2", 108, |n| {
+        ipcomp(4, 2, &inner_ip(n, SEGMENT))
+    }),
+    ("IPComp, tunnel mode, negotiated CPI", 108, |n| {
+        ipcomp(4, 0xd431, &inner_ip(n, SEGMENT))
+    }),
+    ("IPComp, transport mode", 108, |n| {
+        ipcomp(6, 2, &inner_tcp(n, SEGMENT))
+    }),
     ("IPComp, transport mode, GRE", 108, |n| {
         ipcomp(47, 0x100, &gre(0, 0, 0x0800, &inner_ip(n, SEGMENT)))
     }),
     ("AH inside ESP", 51, |n| {
-        [&[6, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1][..], &[0xaa; 12], &inner_tcp(n, SEGMENT)].concat()
+        [
+            &[6, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1][..],
+            &[0xaa; 12],
+            &inner_tcp(n, SEGMENT),
+        ]
+        .concat()
     }),
 ];
 
@@ -117,9 +185,17 @@ const INSIDE: &[Inside] = &[
 fn everything_inside_esp_is_followed_down_to_tcp() {
     let suite = Suite::aes_sha1(3);
     for (name, next_header, payload) in INSIDE {
-        let analysis = analyze_frames(LINKTYPE_RAW, &sealed(&suite, *next_header, payload), &suite.esp_sa_row(SPI));
+        let analysis = analyze_frames(
+            LINKTYPE_RAW,
+            &sealed(&suite, *next_header, payload),
+            &suite.esp_sa_row(SPI),
+        );
         assert_one_flow(&analysis, name);
-        assert_eq!(analysis.security_associations[0].icv.verified, u64::from(PACKETS), "{name}");
+        assert_eq!(
+            analysis.security_associations[0].icv.verified,
+            u64::from(PACKETS),
+            "{name}"
+        );
     }
 }
 
@@ -135,10 +211,15 @@ fn long_compressed_segments_are_reopened_whole() {
         };
         (0..1_200).map(|_| next() & 0x3f).collect()
     };
-    let frames = sealed(&suite, 108, |n| ipcomp(6, 2, &tcp(5201, 40_000, 1 + n * 1_200, 0x10, &noise(n))));
+    let frames = sealed(&suite, 108, |n| {
+        ipcomp(6, 2, &tcp(5201, 40_000, 1 + n * 1_200, 0x10, &noise(n)))
+    });
     let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
     assert_eq!(analysis.flows[0].bytes, u64::from(PACKETS) * 1_200);
-    assert_eq!(counted(&analysis, "not_decoded_inside", "IPComp (whole payload needed)"), 0);
+    assert_eq!(
+        counted(&analysis, "not_decoded_inside", "IPComp (whole payload needed)"),
+        0
+    );
 }
 
 /// What is not decoded is counted by its name.
@@ -146,15 +227,27 @@ fn long_compressed_segments_are_reopened_whole() {
 fn what_is_not_decoded_inside_is_counted_by_name() {
     let suite = Suite::aes_sha1(3);
     let cases: &[Inside] = &[
-        ("PPP multilink", 17, |n| l2tp(&[&[0, 0x3d, 0xc0, 0, 0, n as u8][..], &[9; 90]].concat())),
-        ("PPP compression or MPPE", 17, |_| l2tp(&[&[0, 0xfd][..], &[9; 90]].concat())),
+        ("PPP multilink", 17, |n| {
+            l2tp(&[&[0, 0x3d, 0xc0, 0, 0, n as u8][..], &[9; 90]].concat())
+        }),
+        ("PPP compression or MPPE", 17, |_| {
+            l2tp(&[&[0, 0xfd][..], &[9; 90]].concat())
+        }),
         ("ARP", 47, |_| gre(0, 0, 0x6558, &ethernet(0x0806, &[0; 28]))),
         ("GRE source routing", 47, |_| gre(0x40, 4, 0x0800, &[9; 90])),
         ("IPComp", 108, |_| [&[6, 0, 0, 3][..], &[9; 90]].concat()),
     ];
     for (name, next_header, payload) in cases {
-        let analysis = analyze_frames(LINKTYPE_RAW, &sealed(&suite, *next_header, payload), &suite.esp_sa_row(SPI));
-        assert_eq!(counted(&analysis, "not_decoded_inside", name), u64::from(PACKETS), "{name}");
+        let analysis = analyze_frames(
+            LINKTYPE_RAW,
+            &sealed(&suite, *next_header, payload),
+            &suite.esp_sa_row(SPI),
+        );
+        assert_eq!(
+            counted(&analysis, "not_decoded_inside", name),
+            u64::from(PACKETS),
+            "{name}"
+        );
     }
 }
 
@@ -168,7 +261,12 @@ fn ppp_control_is_no_traffic() {
         });
         let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
         assert!(analysis.flows.is_empty(), "{protocol:04x}: {:?}", analysis.flows);
-        assert!(analysis.diagnostics.iter().all(|d| d.kind != "not_decoded_inside"));
+        assert!(
+            analysis
+                .diagnostics
+                .iter()
+                .all(|d| d.kind != "not_decoded_inside")
+        );
     }
 }
 
@@ -178,7 +276,9 @@ fn ppp_control_is_no_traffic() {
 fn racoon_with_null_md5_and_ipcomp_carrying_gretap_gre_and_ipip() {
     let suite = Suite::new(Encryption::Null, 0, Integrity::HmacMd5_96, 31);
     let carried: [(u8, fn(u32) -> Vec<u8>); 3] = [
-        (47, |n| gre(0, 0, 0x6558, &ethernet(0x0800, &inner_ip(n, SEGMENT)))),
+        (47, |n| {
+            gre(0, 0, 0x6558, &ethernet(0x0800, &inner_ip(n, SEGMENT)))
+        }),
         (47, |n| gre(0, 0, 0x0800, &inner_ip(n, SEGMENT))),
         (4, |n| inner_ip(n, SEGMENT)),
     ];
@@ -204,23 +304,40 @@ fn racoon_with_null_md5_and_ipcomp_carrying_gretap_gre_and_ipip() {
         } else {
             (KeyStatus::Verified, (all, 0, 0))
         };
-        assert_eq!((sa.key.status, (sa.icv.verified, sa.icv.failed, sa.icv.unchecked)), (status, icv));
+        assert_eq!(
+            (sa.key.status, (sa.icv.verified, sa.icv.failed, sa.icv.unchecked)),
+            (status, icv)
+        );
         let packets: u64 = analysis.flows.iter().map(|f| f.packets).sum();
         let bytes: u64 = analysis.flows.iter().map(|f| f.bytes).sum();
-        assert_eq!((packets, bytes), (all, all * SEGMENT as u64), "with keys: {}", !keys.is_empty());
+        assert_eq!(
+            (packets, bytes),
+            (all, all * SEGMENT as u64),
+            "with keys: {}",
+            !keys.is_empty()
+        );
     }
 }
 
 /// An inner tunnel is a tunnel of its own; the wire's packets and the carried bytes are counted once.
 #[test]
 fn esp_in_esp_is_two_tunnels_and_counts_once() {
-    let (outer, inner) = (Suite::aes_sha1(3), Suite::new(Encryption::AesGcm { icv: 16 }, 16, Integrity::None, 9));
+    let (outer, inner) = (
+        Suite::aes_sha1(3),
+        Suite::new(Encryption::AesGcm { icv: 16 }, 16, Integrity::None, 9),
+    );
     let ends = ([10, 66, 0, 1], [10, 66, 0, 2]);
     let keys = outer.esp_sa_row(SPI) + &inner.esp_sa_row(INNER_SPI);
     let esp = |n: u32| inner.seal(INNER_SPI, u64::from(n) + 1, false, 4, &inner_ip(n, SEGMENT));
     let shapes: [(&str, Vec<Vec<u8>>); 3] = [
-        ("IP between", sealed(&outer, 4, |n| ipv4(ends.0, ends.1, 50, &esp(n)))),
-        ("UDP between", sealed(&outer, 4, |n| ipv4(ends.0, ends.1, 17, &udp(4500, 4500, &esp(n))))),
+        (
+            "IP between",
+            sealed(&outer, 4, |n| ipv4(ends.0, ends.1, 50, &esp(n))),
+        ),
+        (
+            "UDP between",
+            sealed(&outer, 4, |n| ipv4(ends.0, ends.1, 17, &udp(4500, 4500, &esp(n)))),
+        ),
         ("right behind", sealed(&outer, 50, esp)),
     ];
     for (name, frames) in shapes {
@@ -228,9 +345,17 @@ fn esp_in_esp_is_two_tunnels_and_counts_once() {
         assert_eq!(analysis.capture.esp_packets, u64::from(PACKETS), "{name}");
         assert_eq!(analysis.security_associations.len(), 2, "{name}");
         for sa in &analysis.security_associations {
-            assert_eq!((sa.packets, sa.icv.verified), (u64::from(PACKETS), u64::from(PACKETS)), "{name}");
+            assert_eq!(
+                (sa.packets, sa.icv.verified),
+                (u64::from(PACKETS), u64::from(PACKETS)),
+                "{name}"
+            );
         }
-        assert_eq!(analysis.tunnels.len(), if name == "right behind" { 1 } else { 2 }, "{name}");
+        assert_eq!(
+            analysis.tunnels.len(),
+            if name == "right behind" { 1 } else { 2 },
+            "{name}"
+        );
         assert_one_flow(&analysis, name);
         let bytes: u64 = analysis.flows.iter().map(|f| f.bytes).sum();
         assert_eq!(bytes, u64::from(PACKETS) * SEGMENT as u64, "{name}: once");
@@ -250,12 +375,22 @@ fn esp_in_esp_without_the_inner_key() {
     let [first, second] = &analysis.security_associations[..] else {
         panic!("two SAs");
     };
-    assert_eq!((first.key.status, second.key.status), (KeyStatus::Verified, KeyStatus::Missing));
+    assert_eq!(
+        (first.key.status, second.key.status),
+        (KeyStatus::Verified, KeyStatus::Missing)
+    );
     assert!(analysis.flows.is_empty());
 }
 
 fn ah(next: u8, spi: u32, sequence: u32, body: &[u8]) -> Vec<u8> {
-    [&[next, 4, 0, 0][..], &spi.to_be_bytes(), &sequence.to_be_bytes(), &[0xaa; 12], body].concat()
+    [
+        &[next, 4, 0, 0][..],
+        &spi.to_be_bytes(),
+        &sequence.to_be_bytes(),
+        &[0xaa; 12],
+        body,
+    ]
+    .concat()
 }
 
 #[test]
@@ -267,7 +402,10 @@ fn esp_behind_ah_is_esp() {
             ipv4(A, B, 51, &ah(50, 0x100, n + 1, &esp))
         })
         .collect();
-    assert_one_flow(&analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI)), "AH and ESP");
+    assert_one_flow(
+        &analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI)),
+        "AH and ESP",
+    );
 }
 
 #[test]
@@ -275,12 +413,20 @@ fn ah_alone_is_counted_by_name() {
     for (mode, next) in [("transport", 6u8), ("tunnel", 4)] {
         let frames: Vec<Vec<u8>> = (0..PACKETS)
             .map(|n| {
-                let body = if next == 6 { inner_tcp(n, SEGMENT) } else { inner_ip(n, SEGMENT) };
+                let body = if next == 6 {
+                    inner_tcp(n, SEGMENT)
+                } else {
+                    inner_ip(n, SEGMENT)
+                };
                 ipv4(A, B, 51, &ah(next, 0x100, n + 1, &body))
             })
             .collect();
         let analysis = analyze_frames(LINKTYPE_RAW, &frames, "");
-        assert_eq!(counted(&analysis, "not_decoded", "AH"), u64::from(PACKETS), "{mode}");
+        assert_eq!(
+            counted(&analysis, "not_decoded", "AH"),
+            u64::from(PACKETS),
+            "{mode}"
+        );
         assert_eq!(analysis.capture.esp_packets, 0, "{mode}");
     }
 }
@@ -291,9 +437,19 @@ fn framed(body: &[u8]) -> Vec<u8> {
 
 /// RFC 9329: the stream, cut into segments of any size.
 fn tcp_encapsulated(suite: &Suite, segment: usize, with_start: bool) -> Vec<Vec<u8>> {
-    let mut stream = if with_start { b"IKETCP".to_vec() } else { Vec::new() };
+    let mut stream = if with_start {
+        b"IKETCP".to_vec()
+    } else {
+        Vec::new()
+    };
     for n in 0..PACKETS {
-        stream.extend(framed(&suite.seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, SEGMENT))));
+        stream.extend(framed(&suite.seal(
+            SPI,
+            u64::from(n) + 1,
+            false,
+            4,
+            &inner_ip(n, SEGMENT),
+        )));
     }
     let packet = |seq: u32, flags: u8, body: &[u8]| ipv4(A, B, 6, &tcp(40_123, 4500, seq, flags, body));
     let mut frames = Vec::new();
@@ -319,8 +475,15 @@ fn esp_in_tcp_across_segment_boundaries() {
         let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
         assert_one_flow(&analysis, "TCP");
         let sa = &analysis.security_associations[0];
-        assert_eq!((sa.encapsulation, analysis.tunnels[0].encapsulation), (Encapsulation::Tcp, Encapsulation::Tcp));
-        assert_eq!((sa.packets, sa.sequence.missing), (u64::from(PACKETS), 0), "{segment}");
+        assert_eq!(
+            (sa.encapsulation, analysis.tunnels[0].encapsulation),
+            (Encapsulation::Tcp, Encapsulation::Tcp)
+        );
+        assert_eq!(
+            (sa.packets, sa.sequence.missing),
+            (u64::from(PACKETS), 0),
+            "{segment}"
+        );
     }
 }
 
@@ -333,7 +496,11 @@ fn esp_in_tcp_is_picked_up_again() {
     frames.remove(0);
     let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
     let sa = &analysis.security_associations[0];
-    assert!(sa.packets >= u64::from(PACKETS) - 8, "{} of {PACKETS} from {whole} segments", sa.packets);
+    assert!(
+        sa.packets >= u64::from(PACKETS) - 8,
+        "{} of {PACKETS} from {whole} segments",
+        sa.packets
+    );
     assert_eq!(sa.icv.failed, 0);
 }
 
@@ -341,7 +508,20 @@ fn esp_in_tcp_is_picked_up_again() {
 #[test]
 fn tcp_4500_with_something_else_is_counted_as_tcp() {
     let frames: Vec<Vec<u8>> = (0..PACKETS)
-        .map(|n| ipv4(A, B, 6, &tcp(40_123, 4500, 1_000 + n * 30, 0x18, b"GET / HTTP/1.1\r\nHost: a.bc\r\n\r\n")))
+        .map(|n| {
+            ipv4(
+                A,
+                B,
+                6,
+                &tcp(
+                    40_123,
+                    4500,
+                    1_000 + n * 30,
+                    0x18,
+                    b"GET / HTTP/1.1\r\nHost: a.bc\r\n\r\n",
+                ),
+            )
+        })
         .collect();
     let analysis = analyze_frames(LINKTYPE_RAW, &frames, "");
     assert_eq!(counted(&analysis, "not_ipsec", "TCP"), u64::from(PACKETS));
@@ -390,7 +570,12 @@ fn other_udp_ports_are_learned_from_ike() {
     ike.extend([33, 0x20, 34, 8, 0, 0, 0, 0]);
     ike.extend(100u32.to_be_bytes());
     ike.resize(100, 0);
-    let mut frames = vec![ipv4(A, B, 17, &udp(40_000, 10_000, &[&[0; 4][..], &ike].concat()))];
+    let mut frames = vec![ipv4(
+        A,
+        B,
+        17,
+        &udp(40_000, 10_000, &[&[0; 4][..], &ike].concat()),
+    )];
     frames.extend(in_udp(&suite, (40_000, 10_000)));
     let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
     assert_one_flow(&analysis, "learned");
@@ -416,24 +601,46 @@ fn link_layers_do_not_change_the_analysis() {
             [&[2, 0, 0, 0][..], &attribute, &[9, 0], p].concat()
         })
         .collect();
-    let wifi = [0x08, 0x01, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 0, 0];
+    let wifi = [
+        0x08, 0x01, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 0, 0,
+    ];
     let snap = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
     let cases: Vec<(&str, u16, Vec<Vec<u8>>)> = vec![
         ("raw", LINKTYPE_RAW, raw.clone()),
         ("Ethernet", LINKTYPE_ETHERNET, on(&[8, 0])),
         ("VLAN", LINKTYPE_ETHERNET, on(&[0x81, 0, 0, 5, 8, 0])),
-        ("QinQ", LINKTYPE_ETHERNET, on(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 5, 8, 0])),
-        ("MPLS", LINKTYPE_ETHERNET, on(&[0x88, 0x47, 0, 1, 0, 64, 0, 2, 1, 64])),
+        (
+            "QinQ",
+            LINKTYPE_ETHERNET,
+            on(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 5, 8, 0]),
+        ),
+        (
+            "MPLS",
+            LINKTYPE_ETHERNET,
+            on(&[0x88, 0x47, 0, 1, 0, 64, 0, 2, 1, 64]),
+        ),
         ("PPPoE", LINKTYPE_ETHERNET, pppoe),
-        ("SLL", 113, prefixed(&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0])),
-        ("SLL2", 276, prefixed(&[8, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0])),
+        (
+            "SLL",
+            113,
+            prefixed(&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0]),
+        ),
+        (
+            "SLL2",
+            276,
+            prefixed(&[8, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0]),
+        ),
         ("null, little-endian", 0, prefixed(&[2, 0, 0, 0])),
         ("null, big-endian", 0, prefixed(&[0, 0, 0, 2])),
         ("loop", 108, prefixed(&[0, 0, 0, 2])),
         ("PPP", 9, prefixed(&[0xff, 3, 0, 0x21])),
         ("PPP, PFC and ACFC", 9, prefixed(&[0x21])),
         ("IEEE 802.11", 105, prefixed(&[&wifi[..], &snap].concat())),
-        ("radiotap", 127, prefixed(&[&[0, 0, 8, 0, 0, 0, 0, 0][..], &wifi, &snap].concat())),
+        (
+            "radiotap",
+            127,
+            prefixed(&[&[0, 0, 8, 0, 0, 0, 0, 0][..], &wifi, &snap].concat()),
+        ),
         ("nflog", 239, nflog),
     ];
     let bare = |mut analysis: Analysis| {
@@ -460,7 +667,10 @@ fn esp_inside_clear_tunnels_is_found() {
         ("IPIP", wrapped(&|p| ipv4(c, d, 4, p))),
         ("4in6", wrapped(&|p| ipv6(1, 2, 4, p))),
         ("GRE", wrapped(&|p| ipv4(c, d, 47, &gre(0x20, 4, 0x0800, p)))),
-        ("gretap", wrapped(&|p| ipv4(c, d, 47, &gre(0, 0, 0x6558, &ethernet(0x0800, p))))),
+        (
+            "gretap",
+            wrapped(&|p| ipv4(c, d, 47, &gre(0, 0, 0x6558, &ethernet(0x0800, p)))),
+        ),
         (
             "VXLAN",
             wrapped(&|p| {
@@ -470,7 +680,10 @@ fn esp_inside_clear_tunnels_is_found() {
         ),
     ];
     for (name, frames) in cases {
-        assert_one_flow(&analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI)), name);
+        assert_one_flow(
+            &analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI)),
+            name,
+        );
     }
 }
 
@@ -545,7 +758,13 @@ fn containers(frames: &[Vec<u8>]) -> Vec<(&'static str, Vec<u8>)> {
         for (n, frame) in frames.iter().enumerate() {
             let time = 1_800_000_000 * per_second + n as u64 * per_second / 1_000;
             let mut body = Vec::new();
-            for w in [0, (time >> 32) as u32, time as u32, frame.len() as u32, frame.len() as u32] {
+            for w in [
+                0,
+                (time >> 32) as u32,
+                time as u32,
+                frame.len() as u32,
+                frame.len() as u32,
+            ] {
                 body.extend(word(w));
             }
             body.extend(frame);
@@ -584,9 +803,18 @@ fn containers(frames: &[Vec<u8>]) -> Vec<(&'static str, Vec<u8>)> {
 fn spi_reuse_is_told_apart() {
     let (first, second) = (Suite::aes_sha1(3), Suite::aes_sha1(90));
     let to = |dst: [u8; 4], suite: &Suite, n: u32| {
-        ipv4(A, dst, 50, &suite.seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, SEGMENT)))
+        ipv4(
+            A,
+            dst,
+            50,
+            &suite.seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, SEGMENT)),
+        )
     };
-    let row = |suite: &Suite, dst: &str| suite.esp_sa_row(SPI).replacen("\"*\",\"*\"", &format!("\"*\",\"{dst}\""), 1);
+    let row = |suite: &Suite, dst: &str| {
+        suite
+            .esp_sa_row(SPI)
+            .replacen("\"*\",\"*\"", &format!("\"*\",\"{dst}\""), 1)
+    };
     let other = [203, 0, 113, 9];
     // Two destinations at the same time.
     let frames: Vec<Vec<u8>> = (0..PACKETS)
@@ -594,7 +822,10 @@ fn spi_reuse_is_told_apart() {
         .collect();
     let keys = row(&first, "198.51.100.7") + &row(&second, "203.0.113.9");
     let analysis = analyze_frames(LINKTYPE_RAW, &frames, &keys);
-    assert_eq!((analysis.security_associations.len(), analysis.tunnels.len()), (2, 2));
+    assert_eq!(
+        (analysis.security_associations.len(), analysis.tunnels.len()),
+        (2, 2)
+    );
     // One destination, one after the other.
     let frames: Vec<Vec<u8>> = (0..PACKETS)
         .map(|n| to(B, &first, n))
@@ -602,9 +833,20 @@ fn spi_reuse_is_told_apart() {
         .collect();
     let keys = first.esp_sa_row(SPI) + &second.esp_sa_row(SPI);
     let later = analyze_frames(LINKTYPE_RAW, &frames, &keys);
-    let generations: Vec<u32> = later.security_associations.iter().map(|sa| sa.generation).collect();
+    let generations: Vec<u32> = later
+        .security_associations
+        .iter()
+        .map(|sa| sa.generation)
+        .collect();
     assert_eq!(generations, [0, 1]);
-    for sa in analysis.security_associations.iter().chain(&later.security_associations) {
-        assert_eq!((sa.packets, sa.icv.verified, sa.icv.failed), (u64::from(PACKETS), u64::from(PACKETS), 0));
+    for sa in analysis
+        .security_associations
+        .iter()
+        .chain(&later.security_associations)
+    {
+        assert_eq!(
+            (sa.packets, sa.icv.verified, sa.icv.failed),
+            (u64::from(PACKETS), u64::from(PACKETS), 0)
+        );
     }
 }

@@ -13,7 +13,11 @@ fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
         if path.is_dir() {
             sources(&path, found);
         } else if path.extension().is_some_and(|e| e == "rs") {
-            let name = path.strip_prefix(repository()).unwrap().to_string_lossy().replace('\\', "/");
+            let name = path
+                .strip_prefix(repository())
+                .unwrap()
+                .to_string_lossy()
+                .replace('\\', "/");
             found.push((name, std::fs::read_to_string(&path).unwrap()));
         }
     }
@@ -21,10 +25,15 @@ fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
 
 /// `path/to/file.rs::test` in the last column of each row of a table.
 fn named(document: &str) -> Vec<(&str, &str)> {
-    let rows = document.lines().filter(|l| l.starts_with("| ") && !l.starts_with("| What"));
+    let rows = document
+        .lines()
+        .filter(|l| l.starts_with("| ") && !l.starts_with("| What"));
     rows.flat_map(|row| {
         let proof = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap();
-        let tests: Vec<_> = proof.split('`').filter_map(|word| word.split_once(".rs::")).collect();
+        let tests: Vec<_> = proof
+            .split('`')
+            .filter_map(|word| word.split_once(".rs::"))
+            .collect();
         assert!(!tests.is_empty(), "no test is named in: {row}");
         tests
     })

@@ -29,7 +29,12 @@ fn run(bytes: &[u8], arguments: &[&str]) -> (i32, String, String) {
 }
 
 fn esp(n: u32) -> Vec<u8> {
-    ipv4(A, B, 50, &Suite::aes_sha1(3).seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, 400)))
+    ipv4(
+        A,
+        B,
+        50,
+        &Suite::aes_sha1(3).seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, 400)),
+    )
 }
 
 fn ike(exchange: u8, version: u8) -> Vec<u8> {
@@ -53,7 +58,10 @@ fn files_of_a_few_bytes_are_errors() {
         let says = if len < 4 { "is not a capture" } else { "the first" };
         assert_says(&errors, says);
     }
-    let (status, _, errors) = run(&[0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a], &[]);
+    let (status, _, errors) = run(
+        &[0x0a, 0x0d, 0x0d, 0x0a, 28, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a],
+        &[],
+    );
     assert_eq!(status, 1);
     assert_says(&errors, "the first 12 bytes of a pcapng file");
     let (status, _, errors) = run(&[], &[]);
@@ -73,7 +81,13 @@ fn a_header_without_packets_is_analysed() {
 fn other_capture_formats_name_the_converter() {
     let snoop = [&b"snoop\0\0\0\0\0\0\x02\0\0\0\x04"[..], &[0; 64]].concat();
     // An ERF record: a 64-bit time stamp, type 2 (Ethernet), flags, lengths.
-    let erf = [&[0x11, 0x22, 0x33, 0x44, 0x9a, 0xbc, 0xde, 0x50, 2, 4, 0, 80, 0, 0, 0, 60][..], &[7; 64]].concat();
+    let erf = [
+        &[
+            0x11, 0x22, 0x33, 0x44, 0x9a, 0xbc, 0xde, 0x50, 2, 4, 0, 80, 0, 0, 0, 60,
+        ][..],
+        &[7; 64],
+    ]
+    .concat();
     for (name, bytes) in [("snoop", snoop), ("ERF", erf)] {
         let (status, _, errors) = run(&bytes, &[]);
         assert_eq!(status, 1, "{name}");
@@ -143,7 +157,10 @@ fn few_packets_make_no_verdict_and_no_panic() {
             let document: serde_json::Value = serde_json::from_str(&report).unwrap();
             for impact in document["impact"].as_array().unwrap() {
                 let verdict = impact["verdict"].as_str().unwrap();
-                assert!(matches!(verdict, "no_rekeys" | "no_traffic"), "{packets}: {verdict}");
+                assert!(
+                    matches!(verdict, "no_rekeys" | "no_traffic"),
+                    "{packets}: {verdict}"
+                );
             }
         }
     }
@@ -151,7 +168,12 @@ fn few_packets_make_no_verdict_and_no_panic() {
 
 #[test]
 fn ah_alone_is_said() {
-    let ah = [&[6, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1][..], &[0xaa; 12], &[0x50; 40]].concat();
+    let ah = [
+        &[6, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1][..],
+        &[0xaa; 12],
+        &[0x50; 40],
+    ]
+    .concat();
     let (status, _, notes) = run(&pcap(LINKTYPE_RAW, &[ipv4(A, B, 51, &ah)]), &[]);
     assert_eq!(status, 0);
     assert_says(&notes, "AH");

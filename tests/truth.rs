@@ -125,7 +125,7 @@ fn assert_exchanges(lab: &Lab, analysis: &Analysis) {
         let frames: Vec<u64> = messages.iter().map(|m| m["frame"].as_u64().unwrap()).collect();
         assert_eq!(e.frames, frames, "{label}");
         assert_eq!(
-            e.initiator.to_string(),
+            e.initiator.unwrap().to_string(),
             messages[0]["src"].as_str().unwrap(),
             "{label}"
         );

@@ -2,7 +2,7 @@
 
 use super::*;
 use rekeyscope::analysis::ExchangeKind;
-use rekeyscope::report::keys::why_not_derived;
+use rekeyscope::underivable::why_not_derived;
 use support::repository;
 
 const PFS: &str = "l2tp_pfs4096_down";

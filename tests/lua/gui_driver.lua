@@ -38,24 +38,13 @@ local function count(gui)
   return table.concat(parts, " "), total
 end
 
--- Every frame's values, one line each: frame, SPI, generation, packets, bytes, status, rekey.
-local function dump(accounts)
-  local frames, lines = {}, {}
-  for number in pairs(accounts.frame_sa) do
-    frames[#frames + 1] = number
-  end
-  for number in pairs(accounts.frame_rekey) do
-    if not accounts.frame_sa[number] then
-      frames[#frames + 1] = number
-    end
-  end
-  table.sort(frames)
-  for index, number in ipairs(frames) do
-    local one, rekey = accounts.frame_sa[number], accounts.frame_rekey[number]
-    lines[index] = string.format("%d\t%s\t%s\t%s\t%s\t%s\t%s", number, one and "0x" .. one.spi or "", one and one.generation or "",
-      accounts.frame_packets[number] or "", accounts.frame_bytes[number] or "", accounts.frame_status[number] or "",
-      rekey and rekey.number or "")
-  end
+-- What each frame's tree shows, one line each, in the order of GUI_FIELDS in gui_tests.sh, written as `tshark -T fields` does.
+local get, lines = {}, {}
+for name in string.gmatch(os.getenv("REKEYSCOPE_TEST_FIELDS"), "%S+") do
+  get[#get + 1] = Field.new(name)
+end
+
+local function dump()
   return table.concat(lines, "\n") .. "\n"
 end
 
@@ -72,21 +61,36 @@ end
 STEPS.loaded = function(gui)
   put("step", "redissected")
   put("after", (count(gui)))
-  put("frames_after", dump(gui.context.accounts))
+  put("frames_after", dump())
   redissect_packets()
 end
 
 STEPS.redissected = function(gui)
   put("again", (count(gui)))
-  put("frames_again", dump(gui.context.accounts))
+  put("frames_again", dump())
   put("table", gui.show_table(gui.context):get_text())
   put("step", "done")
 end
 
 -- Listeners are drawn while a file is read, too: a step waits for the last packet.
-gui_test_tap = Listener.new("frame", "esp")
--- Without it, packets do not ask for another draw().
-function gui_test_tap.packet() end
+gui_test_tap = Listener.new("frame", "esp or isakmp")
+
+function gui_test_tap.reset()
+  lines = {}
+end
+
+function gui_test_tap.packet()
+  local values, shown = {}, false
+  for index, field in ipairs(get) do
+    local info = field()
+    values[index] = info and tostring(info) or ""
+    -- Frame number and time aside, a frame of neither kind has no value.
+    shown = shown or (info ~= nil and index > 1)
+  end
+  if shown then
+    lines[#lines + 1] = table.concat(values, "\t")
+  end
+end
 
 function gui_test_tap.draw()
   local gui = require("rekeyscope_gui")

@@ -2,6 +2,8 @@
 # WIRESHARK=/path/to/wireshark another one.
 
 WIRESHARK=${WIRESHARK:-wireshark}
+GUI_FIELDS="frame.number esp.spi rekeyscope.sa_generation rekeyscope.sa_packets rekeyscope.sa_bytes rekeyscope.sa_age
+  rekeyscope.prev_spi rekeyscope.gap_ms rekeyscope.key_status rekeyscope.rekey rekeyscope.rekey_trigger"
 if ! command -v "$WIRESHARK" >/dev/null; then
   skip "wireshark is not installed: the GUI was not tried"
 else
@@ -15,6 +17,7 @@ else
   packets=$(plain -r "$sample_trace" -Y esp -T fields -e frame.number 2>/dev/null | wc -l)
   "${as_user[@]}" env HOME="$home" XDG_RUNTIME_DIR="$home/run" WIRESHARK_CONFIG_DIR="$config" QT_QPA_PLATFORM=offscreen \
     REKEYSCOPE_TEST_DIR="$home/result" REKEYSCOPE_TEST_LOG="$sample_log" REKEYSCOPE_TEST_PACKETS="$packets" \
+    REKEYSCOPE_TEST_FIELDS="$GUI_FIELDS" \
     "$WIRESHARK" -X lua_script:"$home/gui_driver.lua" -r "$sample_trace" >"$home/output" 2>&1 &
   gui=$!
   for _ in $(seq 120); do
@@ -29,10 +32,11 @@ else
   expect "$(result after)" "verified=$packets" "GUI: after the dialog"
   expect "$(result again)" "verified=$packets" "GUI: after a redissection"
   if cmp -s "$home/result/frames_after" "$home/result/frames_again"; then ok; else bad "GUI: a redissection changes values"; fi
-  plugin "$sample_log" -r "$sample_trace" -Y 'esp or rekeyscope.rekey' -T fields -E occurrence=f -e frame.number -e esp.spi \
-    -e rekeyscope.sa_generation -e rekeyscope.sa_packets -e rekeyscope.sa_bytes -e rekeyscope.key_status -e rekeyscope.rekey \
+  gui_columns=()
+  for field in $GUI_FIELDS; do gui_columns+=(-e "$field"); done
+  plugin "$sample_log" -r "$sample_trace" -Y 'esp or rekeyscope.rekey' -T fields -E occurrence=f "${gui_columns[@]}" \
     >"$work/tshark_frames" 2>/dev/null
-  if cmp -s "$home/result/frames_after" "$work/tshark_frames"; then ok; else bad "GUI: values differ from tshark's"; fi
+  if cmp -s "$home/result/frames_after" "$work/tshark_frames"; then ok; else bad "GUI: values differ from tshark's: $(diff "$home/result/frames_after" "$work/tshark_frames" | head -n 5)"; fi
   expect "$(result table | head -n 1)" "$(plugin "$sample_log" -r "$sample_trace" -q -z rekeyscope,sa 2>/dev/null | head -n 1)" \
     "GUI: the table window"
   expect "$(cat "$config/esp_sa")" "$OWN" "GUI: the user's esp_sa"

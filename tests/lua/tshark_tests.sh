@@ -29,7 +29,7 @@ chmod -R a+rX "$home"
 export REKEYSCOPE_KEYLOG="$sample_log"
 expect "$(verified plain)" "$all" "installed as a plugin"
 plain -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
-expect "$(grep -c -i 'lua' "$work/errors")" 0 "no Lua error as a plugin ($(head -c 300 "$work/errors"))"
+expect "$(grep -c -i -E 'lua error|\[Lua|\.lua:' "$work/errors")" 0 "no Lua error as a plugin ($(head -c 300 "$work/errors"))"
 unset REKEYSCOPE_KEYLOG
 plugin "$sample_log" -r "$sample_trace" -Y 'rekeyscope.key_status' -c 40 -T fields -e rekeyscope.key_status >"$work/twice" 2>"$work/errors"
 expect "$(grep -c 'already loaded' "$work/errors")" 1 "a second copy says so"
@@ -43,6 +43,31 @@ count=$(plain -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$s
   -r "$sample_trace" -Y 'rekeyscope.key_status == "verified"' 2>/dev/null | wc -l)
 expect "$count" "$all" "profile=lab with -C lab"
 expect "$(ls "$config/profiles/lab" | grep -c -v -E 'preferences|recent')" 0 "nothing is left in the profile"
+
+plain -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" -X lua_script1:profile=../../elsewhere \
+  -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
+expect "$(grep -c "name has no slash" "$work/errors"; ls -d "$home"/elsewhere "$config"/elsewhere 2>/dev/null)" 1 "a profile outside its folder"
+plain -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" -X lua_script1:profile=typo \
+  -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
+expect "$(grep -c 'there is no profile' "$work/errors"; ls "$config/profiles")" "1
+lab" "a profile that is not there"
+
+# A log that a Windows editor wrote, in a folder with spaces and Japanese; a log of junk; a folder that cannot be written.
+fresh
+mkdir -p "$work/鍵 ログ"
+chmod a+rx "$work/鍵 ログ"
+{ printf '\xef\xbb\xbf'; sed 's/$/\r/' "$sample_log"; } >"$work/鍵 ログ/ルーター の log.txt"
+expect "$(verified plugin "$work/鍵 ログ/ルーター の log.txt")" "$all" "a log with BOM and CRLF, its name with spaces and Japanese"
+head -c 300000 "$sample_trace" >"$work/junk.log"
+chmod a+r "$work/junk.log"
+plugin "$work/junk.log" -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
+expect "$(grep -c 'holds no key' "$work/errors"; grep -c '\.lua:' "$work/errors")" "1
+0" "a log of junk is named"
+if [ ${#as_user[@]} -gt 0 ]; then chown root "$config"; fi
+chmod 555 "$config"
+plugin "$sample_log" -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
+expect "$(grep -m 1 -c 'cannot write .*make the folder writable' "$work/errors"; ls "$config")" 1 "a folder that cannot be written"
+chmod 755 "$config"
 
 # Persistent on request; the user's bytes stay, a second load replaces the first, forgetting is by loading no rows.
 fresh
@@ -140,6 +165,7 @@ else
   skip "editcap is not installed: no damaged capture was tried"
 fi
 
+end_cuts
 # Cost: user time of the same run with and without the plugin, smallest of five each.
 fresh
 plain_config=$config plain_home=$home

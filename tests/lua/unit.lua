@@ -446,7 +446,8 @@ check.equal(files.s, nil, "an empty state leaves no file")
 local folder = disk({ ["out/esp_sa"] = ROW, ["out/ikev1_decryption_table"] = "33acac7650479d9d," .. string.rep("0", 32) })
 local loaded = source.load(folder, { keylog = "out", from = "test" }, {})
 check.equal(#loaded.esp .. #loaded.ike1, "11", "the folder that --export wireshark writes")
-check.equal(select(2, source.load(disk({}), { keylog = "no", from = "test" }, {})), "cannot read the key log no (named by test)",
+check.equal(string.find(select(2, source.load(disk({}), { keylog = "no", from = "test" }, {})),
+  "cannot read the key log no (named by test): check that it exists", 1, true), 1,
   "a missing log")
 for _, sentence in ipairs(source.load(disk({ k = (string.gsub(ROW, "0x0001", "0x01")) }), { keylog = "k", from = "test" }, {})
   .sentences) do

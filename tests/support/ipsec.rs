@@ -109,7 +109,9 @@ impl Suite {
         let unique = (number ^ u64::from(u32::from_be_bytes(spi)) << 32).to_be_bytes();
         let implicit = self.encryption.with_explicit_iv() != self.encryption;
         let iv: Vec<u8> = match self.encryption.iv_len() {
-            0 if implicit => (if esn { number } else { u64::from(number as u32) }).to_be_bytes().to_vec(),
+            0 if implicit => (if esn { number } else { u64::from(number as u32) })
+                .to_be_bytes()
+                .to_vec(),
             0 => Vec::new(),
             len => unique.iter().copied().cycle().take(len).collect(),
         };
@@ -125,7 +127,11 @@ impl Suite {
         }
         self.encrypt(&iv, &mut body);
         let mut packet = [&spi[..], &low, sent_iv, &body].concat();
-        let covered = if esn { [&packet[..], &high].concat() } else { packet.clone() };
+        let covered = if esn {
+            [&packet[..], &high].concat()
+        } else {
+            packet.clone()
+        };
         packet.extend(self.mac(&covered));
         packet
     }
@@ -299,7 +305,12 @@ pub(crate) fn tcp(src: u16, dst: u16, seq: u32, flags: u8, body: &[u8]) -> Vec<u
 }
 
 pub(crate) fn ethernet(ether_type: u16, body: &[u8]) -> Vec<u8> {
-    [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &ether_type.to_be_bytes(), body].concat()
+    [
+        &[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..],
+        &ether_type.to_be_bytes(),
+        body,
+    ]
+    .concat()
 }
 
 /// The inner connection: segment `n` of `len` bytes.

@@ -342,7 +342,8 @@ function keylog.parse(text)
     note(parser.result.unsupported, "UTF-16")
     return finish(parser)
   end
-  local lines = lines_of(text)
+  -- Windows editors put a mark before UTF-8.
+  local lines = lines_of(string.sub(text, 1, 3) == "\239\187\191" and string.sub(text, 4) or text)
   local first, last, step = 1, #lines, 1
   if is_reversed(lines) then
     first, last, step = #lines, 1, -1

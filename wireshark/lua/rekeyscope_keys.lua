@@ -37,11 +37,15 @@ end
 -- Making a folder either succeeds or fails as a whole, so it can serve as a lock. The sections that it guards
 -- take milliseconds: one that is held for longer was left by a killed program.
 local LOCK_SECONDS = 2
+-- A lock may be released between a failed attempt and the look whether it is there; not this often in a row.
+local MOST_UNHELD = 100
 
 function fs.lock(path)
-  local lock, given_up = path .. ".rekeyscope-lock", os.time() + LOCK_SECONDS
+  local lock, given_up, unheld = path .. ".rekeyscope-lock", os.time() + LOCK_SECONDS, 0
   while not Dir.make(lock) do
-    if os.time() > given_up or not Dir.exists(string.match(path, "^(.*)/")) then
+    -- Nobody holds it, yet it cannot be made: the folder is missing or read-only, and writing will say so.
+    unheld = unheld + (Dir.exists(lock) and 0 or 1)
+    if os.time() > given_up or unheld > MOST_UNHELD then
       return
     end
   end
@@ -115,6 +119,10 @@ function keys.new(options)
   }, state)
   self.gui_profile = options.gui and gui_profile() or nil
   self.choice.profile = self.choice.profile or self.gui_profile
+  if self.choice.profile and string.find(self.choice.profile, "[/\\]") then
+    self.say("a profile's name has no slash: " .. self.choice.profile .. " is not used")
+    self.choice.profile = self.gui_profile
+  end
   if state.seen then
     -- It holds for the capture that was open when the dialog was used: for one reload.
     state.seen = nil
@@ -147,7 +155,8 @@ local function put(self, name, list)
     self.lent[path] = done
   end
   if not done then
-    self.say("cannot write " .. path .. ": " .. tostring(reason))
+    self.say("cannot write " .. path .. ": " .. tostring(reason) .. ". Wireshark reads keys from there only: make the"
+      .. " folder writable, choose another profile, or run `rekeyscope wireshark CAPTURE`")
   end
 end
 
@@ -172,6 +181,10 @@ function keys.load(self)
     self.say(sentence)
   end
   if not Dir.exists(profile_folder(profile)) then
+    if profile_folder(profile) ~= profile_folder("") then
+      self.say("there is no profile \"" .. profile .. "\": make it in Wireshark first, or correct profile=NAME")
+      return nil
+    end
     Dir.make(profile_folder(profile))
   end
   put(self, TABLES[1], loaded.esp)

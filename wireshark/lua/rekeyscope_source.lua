@@ -109,6 +109,8 @@ end
 local ADVICE_MASKED = "%d SAs whose keys are masked or cut short: read the log on the serial console or with"
   .. " `ipsec ike log N key-info`"
 local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE --keys LOG --export wireshark DIR`, then load DIR"
+local ADVICE_UNREADABLE = "cannot read the key log %s (named by %s): check that it exists, that you may read it, and"
+  .. " that its path is complete (~ is not expanded); of a folder, esp_sa and ikev1_decryption_table are read"
 local ADVICE_MANY = "%d rows: Wireshark walks them all for every packet; expect it to be slow above about %d"
 
 local function sentences(log, parsed, esp, ike)
@@ -153,7 +155,7 @@ end
 function source.load(fs, choice, options)
   local text = read_log(fs, choice.keylog)
   if not text then
-    return nil, "cannot read the key log " .. choice.keylog .. " (named by " .. choice.from .. ")"
+    return nil, string.format(ADVICE_UNREADABLE, choice.keylog, choice.from)
   end
   local parsed = keylog.parse(text)
   local seen = source.seen_table(choice.seen)

@@ -158,8 +158,12 @@ plain_data! {
         pub kind: ExchangeKind,
         /// `0x%08x`.
         pub message_id: String,
-        /// Address that sent the first message.
-        pub initiator: IpAddr,
+        /// Address that sent the first message; `null` where that message is not in the capture and the others do not
+        /// tell.
+        pub initiator: Option<IpAddr>,
+        /// The first message in the capture is a later one: the exchange began before `first_time`.
+        #[serde(default)]
+        pub began_earlier: bool,
         /// First message.
         pub first_time: Timestamp,
         /// Last message.
@@ -296,7 +300,7 @@ plain_data! {
         pub evidence: RekeyEvidence,
         /// Why it happened.
         pub trigger: Trigger,
-        /// First exchange message; `null` where no exchange was captured.
+        /// First exchange message; `null` where it is not in the capture.
         pub started: Option<Timestamp>,
         /// First packet on the new SA.
         pub switched: TimePair,
@@ -327,6 +331,10 @@ plain_data! {
         pub age_s: Option<f64>,
         /// Negotiated lifetime in seconds.
         pub limit_seconds: Option<u64>,
+        /// The old SA is older than the capture, or the first exchange message is not in it: `bytes` and `age_s` are lower
+        /// bounds, and there is no `fraction`.
+        #[serde(default)]
+        pub at_least: bool,
     }
     /// What one rekey did to one direction.
     pub struct RekeyImpact {

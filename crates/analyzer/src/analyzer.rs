@@ -4,9 +4,13 @@
 //! it is accounted for first, so that the volume at an exchange's first message is exact.
 
 mod account;
+mod clock;
 mod nested;
 
-use crate::analysis::{Analysis, Encapsulation};
+use clock::CaptureClock;
+pub(crate) use clock::{ClockEvent, Jump};
+
+use crate::analysis::{Analysis, Encapsulation, ExchangeKind};
 use crate::batch::{Batch, InFlight, Pending};
 use crate::capture::{CaptureInfo, Frame};
 use crate::diagnosis::Diagnosis;
@@ -23,6 +27,7 @@ use crate::meter::Meters;
 use crate::rekey::{Evidence, Snapshot, pair};
 use crate::sa::database::{SaContext, SaDatabase, SaIndex};
 use crate::sa::prove::Specimen;
+use crate::sa::seen::SeenPackets;
 use crate::sa::tunnel::{TunnelIndex, TunnelTable};
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
@@ -87,6 +92,8 @@ pub(crate) struct Totals {
     pub(crate) first_time: Option<Timestamp>,
     pub(crate) last_time: Option<Timestamp>,
     pub(crate) previous_time: Option<Timestamp>,
+    /// As the frame has it.
+    pub(crate) previous_raw_time: Option<Timestamp>,
     pub(crate) cut_packets: u64,
     pub(crate) time_regressions: u64,
     pub(crate) ike_packets: u64,
@@ -112,6 +119,8 @@ pub struct Analyzer {
     pub(crate) totals: Totals,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
+    pub(crate) clock: CaptureClock,
+    pub(crate) seen: SeenPackets,
     batch: Batch,
     in_flight: Option<InFlight>,
     spare: Batch,
@@ -149,6 +158,8 @@ impl Analyzer {
             totals: Totals::default(),
             diagnostics: Diagnostics::default(),
             diagnosis: Diagnosis::default(),
+            clock: CaptureClock::default(),
+            seen: SeenPackets::default(),
             batch: Batch::default(),
             in_flight: None,
             spare: Batch::default(),
@@ -163,6 +174,14 @@ impl Analyzer {
 
     /// Takes one frame.
     pub fn push(&mut self, frame: &Frame<'_>) {
+        let t = &mut self.totals;
+        t.time_regressions += u64::from(t.previous_raw_time.is_some_and(|p| frame.time < p));
+        t.previous_raw_time = Some(frame.time);
+        self.pass_clock(frame);
+    }
+
+    /// Takes one frame whose time is that of a clock without steps.
+    fn take_frame(&mut self, frame: &Frame<'_>) {
         self.count_frame(frame);
         // The decoder lends its reassembled bytes; it is set aside while they are used.
         let Some(mut framing) = self.framing.take() else {
@@ -180,7 +199,6 @@ impl Analyzer {
         t.packets += 1;
         t.bytes += u64::from(frame.original_len);
         t.cut_packets += u64::from((frame.data.len() as u64) < u64::from(frame.original_len));
-        t.time_regressions += u64::from(t.previous_time.is_some_and(|p| frame.time < p));
         self.diagnosis
             .whole_run
             .take_frame(t.previous_time, frame.time, frame.number);
@@ -219,7 +237,8 @@ impl Analyzer {
             DatagramKind::Other(AH) => {
                 self.diagnostics
                     .count("not_decoded", AH, Some(datagram.frame), || {
-                        "packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted,                          and their SAs are not followed"
+                        "packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted, \
+                         and their SAs are not followed"
                             .into()
                     });
             }
@@ -259,7 +278,8 @@ impl Analyzer {
         if taken.lost_place {
             self.diagnostics
                 .count("stream_lost", "TCP", Some(datagram.frame), || {
-                    "a TCP stream with ESP in it has a hole in this capture: the packets in it are missing".into()
+                    "a TCP stream with ESP in it has a hole in this capture: the packets in it are missing"
+                        .into()
                 });
         }
         if taken.foreign {
@@ -323,9 +343,6 @@ impl Analyzer {
         if observed.first_of_exchange {
             self.exchange_tunnels.resize(index + 1, None);
             self.exchange_tunnels[index] = Some(tunnel);
-            let initiator = exchange.ike_sa.map(|sa| self.timeline.ike_sas()[sa].initiator);
-            self.tunnels
-                .settle(tunnel, initiator.unwrap_or(exchange.initiator));
             if pair::makes_children(exchange) {
                 self.take_snapshot(tunnel, index);
                 self.diagnosis.exchange_begins(index, tunnel, time);
@@ -498,6 +515,35 @@ impl Analyzer {
         });
     }
 
+    fn report_thin_proofs(&mut self) {
+        let thin = self.sas.associations().iter().filter(|a| a.rests_on_one_packet());
+        let frames: Vec<Option<u64>> = thin.map(|a| a.first.map(|(_, frame)| frame)).collect();
+        for frame in frames {
+            self.diagnostics.count("one_packet_proof", "keys", frame, || {
+                "SAs with a single packet: that their encryption key is right rests on it alone (a wrong one passes in 1 of \
+                 6,000)"
+                    .into()
+            });
+        }
+    }
+
+    /// Who began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
+    fn settle_initiators(&mut self) {
+        for (exchange, tunnel) in self.timeline.exchanges().iter().zip(&self.exchange_tunnels) {
+            let ike_sa = exchange.ike_sa.map(|sa| &self.timeline.ike_sas()[sa]);
+            let initiator = match ike_sa {
+                // The header says it (RFC 7296 §3.1).
+                Some(sa) if sa.version == 2 => Some(sa.initiator),
+                // Anybody may send an Informational.
+                _ if exchange.kind == ExchangeKind::Informational => None,
+                _ => exchange.known_initiator(),
+            };
+            if let (Some(tunnel), Some(initiator)) = (*tunnel, initiator) {
+                self.tunnels.settle(tunnel, initiator);
+            }
+        }
+    }
+
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.
     pub fn finish(self, info: &CaptureInfo, path: &str) -> Analysis {
         self.finish_with_keys(info, path).0
@@ -505,8 +551,10 @@ impl Analyzer {
 
     /// As [`Analyzer::finish`], with the keys that fit the capture, for an export that the user asks for.
     pub fn finish_with_keys(mut self, info: &CaptureInfo, path: &str) -> (Analysis, KeyRing) {
+        self.release_held();
         self.flush();
         self.nested.finish(&mut self.diagnostics);
+        self.settle_initiators();
         self.close_windows(None);
         self.diagnosis.report_bounds(&mut self.diagnostics);
         if let Some(framing) = &mut self.framing {
@@ -514,6 +562,14 @@ impl Analyzer {
         }
         self.sas.settle_unused();
         self.report_mining();
+        self.report_thin_proofs();
+        if self.seen.forgotten() > 0 {
+            self.diagnostics.count("forgot_packets", "analysis", None, || {
+                "more packets than are remembered to tell repetitions: where the file holds the same packets twice far \
+                 apart, they count twice"
+                    .into()
+            });
+        }
         if self.meters.dropped() > 0 {
             self.diagnostics.count("no_series", "analysis", None, || {
                 "more tunnels than are measured over time; choose some by a capture filter on their addresses".into()

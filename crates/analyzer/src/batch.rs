@@ -287,7 +287,10 @@ fn open_one(
     let mut walk = |prefix| {
         let opened = open(cipher, decoded.icv, esn_high, packet, prefix, scratch).ok()?;
         let len = opened.payload_len as usize;
-        Some((opened, inner::walk(opened.next_header, scratch, len, Some(pending.ends))))
+        Some((
+            opened,
+            inner::walk(opened.next_header, scratch, len, Some(pending.ends)),
+        ))
     };
     let mut found = walk(inner::PREFIX);
     if found.is_some_and(|(_, inner)| inner.stopped_at == Some(inner::WHOLE_PAYLOAD_NEEDED)) {

@@ -17,6 +17,8 @@ Examples:
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
   rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
   rekeyscope keys trace.pcapng --export wireshark DIR
+  rekeyscope compare short.pcapng long.pcapng saved.json
+                                               seconds per rekey, over several captures
   rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
 
 Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
@@ -46,6 +48,8 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     /// Which SAs have a key, where it stands, what is missing; and tables for other programs
     Keys(KeysArguments),
+    /// What does a rekey cost, seen over several captures (or analyses saved by --json)
+    Compare(CompareArguments),
     /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
     Wireshark(ProgramArguments),
     /// Start tshark with the keys in a configuration folder of its own, which is removed afterwards
@@ -73,6 +77,9 @@ impl CommandLine {
                 ErrorKind::ArgumentConflict,
                 "only one of --json and --html can go to standard output",
             );
+        }
+        if let Job::Beside(Command::Compare(c)) = &job {
+            c.must_make_sense();
         }
         job
     }
@@ -211,6 +218,94 @@ impl ProgramArguments {
     }
 }
 
+/// `rekeyscope compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// Captures, and analyses saved by --json: two or more, three for an interval
+    #[arg(required = true, num_args = 2..=MOST_CAPTURES, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    captures: Vec<PathBuf>,
+
+    /// Key file for every capture; may be given more than once [default: files beside each capture]
+    #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    keys: Vec<PathBuf>,
+
+    /// Ignore key files beside the captures
+    #[arg(long, conflicts_with = "keys")]
+    no_keys: bool,
+
+    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    esp_port: Vec<u16>,
+
+    /// File that holds the IKE pre-shared key of every capture
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    psk_file: Vec<PathBuf>,
+
+    /// Do not write notes to standard error
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Write table and plot as one offline HTML file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the comparison as JSON; - for standard output, instead of the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write the table as CSV; - for standard output, instead of the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Seed of the placebo draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Captures of one comparison: far more than a plot can show.
+const MOST_CAPTURES: usize = 1_000;
+
+impl CompareArguments {
+    /// One input per capture, each with the keys given, or with those beside it.
+    pub(crate) fn inputs(&self) -> Vec<Input> {
+        let input = |capture: &PathBuf| Input {
+            capture: capture.clone(),
+            keys: self.keys.clone(),
+            no_keys: self.no_keys,
+            psk_file: self.psk_file.clone(),
+            esp_port: self.esp_port.clone(),
+            quiet: self.quiet,
+        };
+        self.captures.iter().map(input).collect()
+    }
+
+    /// What the analyses need to know.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            seed: self.seed,
+            ..Options::default()
+        }
+    }
+
+    /// Ends the program where two results, or several captures, would share one stream.
+    fn must_make_sense(&self) {
+        let stream = |path: &&PathBuf| path.as_os_str() == "-";
+        let results = [&self.html, &self.json, &self.csv];
+        if results.into_iter().flatten().filter(stream).count() > 1 {
+            misused(
+                ErrorKind::ArgumentConflict,
+                "only one of --json, --html and --csv can go to standard output",
+            );
+        }
+        if self.captures.iter().filter(stream).count() > 1 {
+            misused(
+                ErrorKind::ArgumentConflict,
+                "standard input holds one capture: give - once",
+            );
+        }
+    }
+}
+
 /// The main job.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -230,11 +325,11 @@ pub(crate) struct Arguments {
     pub(crate) csv: Option<PathBuf>,
 
     /// Rate that the tunnel should reach: how much of the difference do the rekeys explain?
-    #[arg(long, value_name = "MBIT/S", value_parser = positive)]
+    #[arg(long, value_name = "MBIT/S", value_parser = reference_rate)]
     pub(crate) reference_mbps: Option<f64>,
 
     /// Effect of interest: a loss below this many percent of throughput does not matter
-    #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = positive)]
+    #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
     pub(crate) interest: f64,
 
     /// Which ICVs to check: all, sample:N (every N-th sequence number), first:K (of each SA)
@@ -267,10 +362,23 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+/// Highest reference rate, Mbit/s: a petabit per second, a thousand times what one fibre carries.
+const MOST_MBPS: f64 = 1e9;
+
+fn reference_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("expected a number above 0".into()),
+        Ok(value) if value > 0.0 && value <= MOST_MBPS => Ok(value),
+        _ => Err(format!(
+            "expected a rate in Mbit/s, above 0 and at most {MOST_MBPS}"
+        )),
+    }
+}
+
+/// A stall that costs all of throughput, or more, cannot be.
+fn share_of_throughput(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 100.0 => Ok(value),
+        _ => Err("expected a percentage of throughput, above 0 and below 100".into()),
     }
 }
 
@@ -333,6 +441,19 @@ mod tests {
         ] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn rates_and_shares_are_finite_and_make_sense() {
+        for wrong in ["0", "-1", "NaN", "inf", "1e308", "ten", ""] {
+            assert!(reference_rate(wrong).is_err(), "{wrong}");
+            assert!(share_of_throughput(wrong).is_err(), "{wrong}");
+        }
+        assert!(share_of_throughput("100").is_err() && share_of_throughput("101").is_err());
+        assert_eq!(
+            (reference_rate("94.5"), share_of_throughput("99.9")),
+            (Ok(94.5), Ok(99.9))
+        );
     }
 
     #[test]

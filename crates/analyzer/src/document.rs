@@ -5,6 +5,7 @@ use crate::analyzer::Analyzer;
 use crate::capture::{CaptureInfo, link_type_name};
 use crate::diagnosis::findings;
 use crate::ike;
+use crate::ike::opening::Opening;
 use crate::keylog::{KeyMaterial, KeyOrigin, KeyRoad};
 use crate::rekey::{Evidence, Succession, detect, pair, slot, trigger};
 use crate::sa::association::Association;
@@ -70,7 +71,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
 }
 
 fn when(s: &Succession) -> Option<Timestamp> {
-    s.started.or(s.switched.iter().flatten().min().copied())
+    s.first_message.or(s.switched.iter().flatten().min().copied())
 }
 
 fn capture(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Capture {
@@ -195,7 +196,8 @@ fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
             ike_sa: e.ike_sa,
             kind: e.kind,
             message_id: format!("0x{:08x}", e.message_id),
-            initiator: e.initiator,
+            initiator: e.known_initiator(),
+            began_earlier: e.opening() != Opening::Whole,
             first_time: first,
             last_time: last,
             duration_ms: last.millis_since(first),
@@ -284,7 +286,10 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
         index,
         tunnel: s.tunnel,
         exchange: s.exchange,
-        initiator: exchange.map(|e| e.initiator),
+        initiator: exchange.and_then(|e| match e.opening_of_made() {
+            Opening::Whole => Some(e.initiator),
+            Opening::Cut { initiator } => initiator,
+        }),
         old: spis(s.old),
         new: spis(s.new),
         evidence: match exchange.map(|e| e.kind) {

@@ -194,6 +194,14 @@ impl FlowTable {
         self.flows.insert((tunnel, direction, flow), state);
     }
 
+    /// Forgets which bytes were seen: what follows was captured before them.
+    pub fn forget_sequences(&mut self) {
+        for state in self.flows.values_mut() {
+            state.tcp = None;
+        }
+        self.holes = 0;
+    }
+
     /// Flows that are followed one by one.
     pub fn len(&self) -> usize {
         self.flows.len()
@@ -283,6 +291,7 @@ mod tests {
                 sack_blocks: 0,
                 window_scale: None,
                 mss: None,
+                timestamp: None,
             }),
             transport_bytes: payload,
             ..Inner::default()

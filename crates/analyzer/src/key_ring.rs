@@ -79,7 +79,7 @@ impl KeyRing {
 
 fn sa_key(a: &Association) -> Option<SaKey> {
     let key = a.key.as_ref().filter(|_| a.counters.packets > 0)?;
-    let proof = match (a.proven, a.icv.failed) {
+    let proof = match (a.proven || a.rests_on_one_packet(), a.icv.failed) {
         (true, _) => Proof::Proven,
         (false, 0) => Proof::Unchecked,
         (false, _) => Proof::Contradicted,

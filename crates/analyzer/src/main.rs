@@ -1,6 +1,7 @@
 //! The command line program; see `rekeyscope --help`.
 
 mod cli;
+mod compare_job;
 mod keys_job;
 mod output;
 mod private_folder;
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
     let done = match CommandLine::read() {
         Job::Analyze(arguments) => run::run(&arguments).map(|()| ExitCode::SUCCESS),
         Job::Beside(Command::Keys(arguments)) => keys_job::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Job::Beside(Command::Compare(arguments)) => compare_job::run(&arguments),
         Job::Beside(Command::Wireshark(arguments)) => program_job::run("wireshark", &arguments),
         Job::Beside(Command::Tshark(arguments)) => program_job::run("tshark", &arguments),
     };

@@ -48,6 +48,12 @@ impl Meters {
         );
     }
 
+    /// What follows was captured before what was recorded: silences are sought anew.
+    pub(crate) fn begin_earlier_part(&mut self) {
+        self.inner.begin_earlier_part();
+        self.outer.begin_earlier_part();
+    }
+
     /// True where the inner series is whole enough to be used.
     pub(crate) fn inner_is_whole(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
         self.shares

@@ -6,7 +6,7 @@ use crate::output;
 use crate::{keys_job, private_folder::PrivateFolder};
 use anyhow::{Context, Result};
 use rekeyscope::export::wireshark;
-use rekeyscope::report::keys::why_not_derived;
+use rekeyscope::underivable::why_not_derived;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};

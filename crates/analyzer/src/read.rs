@@ -10,6 +10,7 @@ use rekeyscope::error::Error;
 use rekeyscope::key_ring::KeyRing;
 use rekeyscope::keylog::{self, KeyMaterial};
 use rekeyscope::secret::SecretBytes;
+use rekeyscope::spi_scan::spis_of;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,11 @@ fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>), Error> {
     };
     let mut keys = KeyMaterial::default();
     files.iter().try_for_each(|file| keys.read(file))?;
+    if keys.overflowed() && is_file(&input.capture) {
+        // A log of years: only the SPIs of the capture say which rows matter.
+        keys = KeyMaterial::only_for(spis_of(CaptureReader::open(&input.capture)?)?);
+        files.iter().try_for_each(|file| keys.read(file))?;
+    }
     let psks: Result<Vec<_>, _> = input
         .psk_file
         .iter()
@@ -53,6 +59,11 @@ fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>), Error> {
         .collect();
     let psks = psks?;
     Ok((keys, psks))
+}
+
+/// A pipe can be read only once.
+fn is_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.is_file())
 }
 
 /// One sentence for all files with keys in them that other users of the machine can read.

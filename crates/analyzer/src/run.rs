@@ -7,6 +7,7 @@ use anyhow::Result;
 use rekeyscope::analysis::{Analysis, KeyStatus};
 use rekeyscope::error::Error;
 use rekeyscope::report;
+use rekeyscope::underivable::why_not_derived;
 use std::path::{Path, PathBuf};
 
 /// Columns of a report that goes into a file or a pipe.
@@ -90,7 +91,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
             used.len(),
             if strangers(analysis) { "the key files are of another run (they name none of these SPIs); " } else { "" },
         ));
-        notes.extend(report::keys::why_not_derived(analysis));
+        notes.extend(why_not_derived(analysis));
     }
     notes
 }
@@ -124,13 +125,13 @@ struct Outputs {
     text: bool,
 }
 
-enum Target {
+pub(crate) enum Target {
     Stdout,
     File(Reserved),
 }
 
 impl Target {
-    fn new(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
         if path.as_os_str() == "-" {
             Ok(Target::Stdout)
         } else {
@@ -138,7 +139,7 @@ impl Target {
         }
     }
 
-    fn write(self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(self, bytes: &[u8]) -> Result<()> {
         match self {
             Target::Stdout => Ok(output::to_stdout(bytes)?),
             Target::File(file) => Ok(file.write(bytes)?),

@@ -66,6 +66,13 @@ impl SeriesSet {
         }
     }
 
+    /// What follows was captured before what was recorded: silences are sought anew.
+    pub(crate) fn begin_earlier_part(&mut self) {
+        for series in self.series.values_mut() {
+            series.begin_earlier_part();
+        }
+    }
+
     fn shrink(&mut self) {
         while self.bins > MAX_BINS_TOGETHER {
             let Some(longest) = self.series.values_mut().max_by_key(|s| s.bin_count()) else {

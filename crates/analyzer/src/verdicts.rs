@@ -2,7 +2,7 @@
 
 use crate::analysis::{Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind};
 use crate::analyzer::Analyzer;
-use crate::impact::{self, RekeyMoment, Settings};
+use crate::impact::{self, RekeyMoment, Settings, Start};
 use crate::rekey::{Succession, slot};
 use crate::sa::tunnel::TunnelIndex;
 
@@ -116,9 +116,16 @@ fn moments(
 ) -> Vec<RekeyMoment> {
     let moment = |(index, s): (usize, &Succession)| {
         let switched = s.switched[slot(direction)].filter(|_| s.tunnel == tunnel)?;
+        let first = s.switched.iter().flatten().min().copied().unwrap_or(switched);
         Some(RekeyMoment {
             index,
-            started_s: s.started.map(|t| t.seconds_since(start)),
+            start: match (s.started, s.first_message) {
+                (Some(t), _) => Start::Message(t.seconds_since(start)),
+                (None, Some(t)) => Start::LaterMessage(t.seconds_since(start)),
+                (None, None) => Start::Unseen {
+                    first_switch_s: first.seconds_since(start),
+                },
+            },
             switched_s: switched.seconds_since(start),
         })
     };

@@ -28,6 +28,10 @@ plain_data! {
         pub observed_bps: Option<f64>,
         /// Rate without the stalls, bit/s.
         pub counterfactual_bps: Option<f64>,
+        /// The part of the series that was measured; `null` where there is nothing to measure (and in documents of versions
+        /// before this field).
+        #[serde(default)]
+        pub transfer: Option<Transfer>,
         /// The rate it is compared with, bit/s.
         pub reference_bps: Option<f64>,
         /// Effect of interest: stalls below this do not matter.
@@ -54,6 +58,17 @@ plain_data! {
         pub sensitivity: Vec<Sensitivity>,
         /// Seed of the placebo draws.
         pub seed: u64,
+    }
+    /// The part of the series that was measured: one point of a comparison of captures.
+    pub struct Transfer {
+        /// Its begin: slow start is left out.
+        pub start: Timestamp,
+        /// Its length, seconds.
+        pub duration_s: f64,
+        /// New bytes within, of what `counted` names.
+        pub bytes: f64,
+        /// Rekeys within that are not idle.
+        pub rekeys: usize,
     }
     /// Mean with its interval.
     pub struct Interval {

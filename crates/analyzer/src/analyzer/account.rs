@@ -60,7 +60,13 @@ impl Analyzer {
     fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
         let fingerprint = decoded.fingerprint;
         let (sa, mut decoded) = self.after_reuse(pending, decoded, packet);
+        let again = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
         let association = self.sas.get_mut(sa);
+        if again {
+            association.sequence.count_duplicate();
+            self.totals.capture_duplicates += 1;
+            return;
+        }
         if !association.proven && association.icv.verified >= MOST_CHANCES {
             decoded.opened = None;
         }
@@ -74,10 +80,11 @@ impl Analyzer {
             self.totals.capture_duplicates += 1;
             return;
         }
-        association.count_icv(decoded.icv, decoded.opened.is_some());
+        association.count_icv(decoded.icv, decoded.opened.is_some(), pending.sequence);
         let seen = (pending.time, pending.frame);
-        association.first.get_or_insert(seen);
-        association.last = Some(seen);
+        // The earliest and the latest: a file may be out of order.
+        association.first = Some(association.first.map_or(seen, |first| first.min(seen)));
+        association.last = Some(association.last.map_or(seen, |last| last.max(seen)));
         let c = &mut association.counters;
         c.packets += 1;
         c.outer_bytes += u64::from(pending.outer_bytes);
@@ -96,13 +103,13 @@ impl Analyzer {
             });
         }
         if decoded.opened.is_some() {
-            self.look_inside(sa, pending, &mut decoded, packet);
+            self.look_further_in(sa, pending, &mut decoded, packet);
         }
         self.measure(sa, pending, &decoded, arrival);
     }
 
     /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.
-    fn look_inside(&mut self, sa: SaIndex, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
+    fn look_further_in(&mut self, sa: SaIndex, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
         let association = &self.sas.associations()[sa];
         if self.nested.keep(association, pending, decoded, packet) {
             decoded.inner.flow = None;
@@ -141,7 +148,10 @@ impl Analyzer {
         let association = &self.sas.associations()[sa];
         let esn_high = association.esn_high(pending.sequence);
         match association.cipher() {
-            Some(cipher) => (sa, decode_one(&cipher, pending, esn_high, packet, &mut Vec::new())),
+            Some(cipher) => (
+                sa,
+                decode_one(&cipher, pending, esn_high, packet, &mut Vec::new()),
+            ),
             None => (sa, decoded),
         }
     }
@@ -150,7 +160,10 @@ impl Analyzer {
         let association = &self.sas.associations()[sa];
         let (tunnel, direction) = (association.tunnel, association.direction);
         let (split, connection) = match decoded.opened {
-            Some(_) => self.flows.observe_connection(tunnel, direction, &decoded.inner),
+            Some(_) => {
+                self.clock.take(tunnel, direction, &decoded.inner, pending.time);
+                self.flows.observe_connection(tunnel, direction, &decoded.inner)
+            }
             None => Default::default(),
         };
         self.meters

@@ -25,8 +25,14 @@ const MAGICS: &[(&[u8], &str)] = &[
         b"TRSNIFF data",
         "a Sniffer capture: convert it with editcap -F pcapng first",
     ),
-    (b"\x7fver", "an OmniPeek capture: convert it with editcap -F pcapng first"),
-    (b"iptrace ", "an AIX iptrace: convert it with editcap -F pcapng first"),
+    (
+        b"\x7fver",
+        "an OmniPeek capture: convert it with editcap -F pcapng first",
+    ),
+    (
+        b"iptrace ",
+        "an AIX iptrace: convert it with editcap -F pcapng first",
+    ),
     (
         b"\xac\x01\x00\x1c",
         "an Ixia capture: convert it with editcap -F pcapng first",

@@ -40,7 +40,7 @@ pub(super) fn collision(scene: &Scene<'_>) -> Option<Candidate> {
         let ends = other.last_time().map(|t| t.plus_nanos(scene.rtt));
         Some(*e) != scene.exchange
             && other.kind == own.kind
-            && other.initiator != own.initiator
+            && matches!((other.known_initiator(), own.known_initiator()), (Some(a), Some(b)) if a != b)
             && *begins <= last
             && ends.is_some_and(|end| end >= first)
     });

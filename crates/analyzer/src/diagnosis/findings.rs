@@ -3,7 +3,7 @@
 use super::display_filter;
 use super::whole_run::LaneCounters;
 use crate::analysis::{Direction, Encapsulation, Finding, Severity};
-use crate::analyzer::Analyzer;
+use crate::analyzer::{Analyzer, ClockEvent, Jump};
 use crate::capture::CaptureInfo;
 use crate::rekey::{Succession, slot};
 use crate::sa::association::Association;
@@ -60,6 +60,7 @@ pub(crate) fn findings(analyzer: &Analyzer, info: &CaptureInfo, successions: &[S
         found.extend(unused_sas(analyzer, tunnel));
     }
     found.extend(capture_trouble(analyzer, info));
+    found.extend(analyzer.clock.events.iter().map(clock_event));
     found.extend(leaks(analyzer));
     found.sort_by_key(|f| std::cmp::Reverse(f.severity));
     found
@@ -354,6 +355,46 @@ fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Finding> {
         exchanges.len()
     );
     Some(finding("redundant_sas", Severity::Info, sentence, &frames))
+}
+
+/// A jump of the frames' times.
+fn clock_event(event: &ClockEvent) -> Finding {
+    let (seconds, way) = (
+        event.nanos.unsigned_abs() as f64 / 1e9,
+        if event.nanos < 0 { "back" } else { "forward" },
+    );
+    let (id, sentence) = match event.jump {
+        Jump::Step => (
+            "clock_step",
+            format!(
+                "The capture's clock steps {way} by {seconds:.3} s at frame {} ({}). It is taken out: from there on, times here \
+                 are those of a clock that did not step, and no rate counts it.",
+                event.frame,
+                if event.measured {
+                    "by the peers' own clocks"
+                } else {
+                    "the packets go on where they were"
+                }
+            ),
+        ),
+        Jump::OutOfOrder => (
+            "out_of_order",
+            format!(
+                "From frame {} on come packets {seconds:.3} s older than those before them: files were joined out of order, or \
+                 one twice. Packets seen before are left out; for exact gaps, sort the file first (reordercap).",
+                event.frame
+            ),
+        ),
+        Jump::Undecided => (
+            "silence_or_clock_step",
+            format!(
+                "{seconds:.0} s of silence end at frame {}. Whether nothing was sent or the clock stepped, the packets do not \
+                 tell: if it stepped, the rates are higher than given here.",
+                event.frame
+            ),
+        ),
+    };
+    finding(id, Severity::Warning, sentence, &[event.frame])
 }
 
 fn capture_trouble(analyzer: &Analyzer, info: &CaptureInfo) -> Vec<Finding> {

@@ -188,7 +188,13 @@ impl<'a> Scene<'a> {
     pub(crate) fn initiator_slot(&self) -> Option<usize> {
         let exchange = self.exchange()?;
         let tunnel = &self.evidence.tunnels[self.tunnel];
-        Some(slot(tunnel.direction_to(exchange.responder)))
+        let initiator = exchange.known_initiator()?;
+        let responder = if initiator == exchange.initiator {
+            exchange.responder
+        } else {
+            exchange.initiator
+        };
+        Some(slot(tunnel.direction_to(responder)))
     }
 }
 

@@ -34,7 +34,7 @@ pub struct FlowKey {
 }
 
 /// A TCP segment's header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TcpSegment {
     /// Sequence number.
     pub seq: u32,
@@ -50,6 +50,8 @@ pub struct TcpSegment {
     pub window_scale: Option<u8>,
     /// Maximum segment size option (RFC 9293 §3.7.1), on a SYN that has it.
     pub mss: Option<u16>,
+    /// The sender's clock (TSval of the timestamps option, RFC 7323 §3), in ticks of its own.
+    pub timestamp: Option<u32>,
 }
 
 impl TcpSegment {

@@ -235,7 +235,9 @@ fn gre(payload: &[u8], outer: (IpAddr, IpAddr)) -> Evidence {
 /// RFC 3173 §3.1: next header, flags of zero, index; then, for all that is in use, one DEFLATE stream to the last byte.
 fn ip_comp(payload: &[u8]) -> Evidence {
     match payload {
-        [1 | 4 | 6 | 17 | 41 | 47 | 58 | 97 | 115, 0, _, _, data @ ..] if is_one_stream(data) => Evidence::Proof,
+        [1 | 4 | 6 | 17 | 41 | 47 | 58 | 97 | 115, 0, _, _, data @ ..] if is_one_stream(data) => {
+            Evidence::Proof
+        }
         [_, 0, _, _, ..] => Evidence::Possible,
         _ => Evidence::Against,
     }

@@ -199,7 +199,13 @@ impl Framing {
         };
         let wire_len = whole.payload_len.saturating_sub(header_len as u32);
         let payload = payload.get(header_len..).unwrap_or_default();
-        let content = transport::content(protocol, payload, wire_len, (packet.src, packet.dst), &self.carriers);
+        let content = transport::content(
+            protocol,
+            payload,
+            wire_len,
+            (packet.src, packet.dst),
+            &self.carriers,
+        );
         let content = accepted(content, frame, diagnostics)?;
         Some(Datagram {
             frame: frame.number,

@@ -109,7 +109,8 @@ impl TcpStreams {
             return taken;
         }
         stream.add(segment.seq, segment.payload, &mut taken);
-        taken.foreign = stream.place == Place::Unknown && taken.messages.is_empty() && !segment.payload.is_empty();
+        taken.foreign =
+            stream.place == Place::Unknown && taken.messages.is_empty() && !segment.payload.is_empty();
         taken
     }
 }
@@ -150,7 +151,9 @@ impl Stream {
             .copied()
             .find(|seq| seq.wrapping_sub(self.next) as i32 <= 0)
         {
-            let Some(payload) = self.waiting.remove(&seq) else { return };
+            let Some(payload) = self.waiting.remove(&seq) else {
+                return;
+            };
             self.waiting_len = self.waiting_len.saturating_sub(payload.len());
             self.append(seq, &payload);
             self.parse(taken);
@@ -160,7 +163,12 @@ impl Stream {
     /// A piece of the stream is not in the capture: goes on behind it.
     fn jump(&mut self, taken: &mut Taken) {
         let next = self.next;
-        let Some(seq) = self.waiting.keys().copied().min_by_key(|seq| seq.wrapping_sub(next)) else {
+        let Some(seq) = self
+            .waiting
+            .keys()
+            .copied()
+            .min_by_key(|seq| seq.wrapping_sub(next))
+        else {
             return;
         };
         taken.lost_place = true;
@@ -305,7 +313,10 @@ mod tests {
     fn segment(seq: u32, syn: bool, payload: &[u8]) -> TcpSegment<'_> {
         TcpSegment {
             ends: ([192, 0, 2, 1].into(), [192, 0, 2, 2].into()),
-            ports: UdpPorts { src: 40_000, dst: 4500 },
+            ports: UdpPorts {
+                src: 40_000,
+                dst: 4500,
+            },
             seq,
             syn,
             payload,
@@ -385,9 +396,16 @@ mod tests {
     fn a_stream_without_its_beginning_is_picked_up() {
         let bytes: Vec<u8> = (0..8).flat_map(|_| framed(&esp(3, 200))).collect();
         let mut streams = TcpStreams::default();
-        assert_eq!(streams.push(&segment(500, false, &bytes[100..])).messages.len(), 7);
+        assert_eq!(
+            streams.push(&segment(500, false, &bytes[100..])).messages.len(),
+            7
+        );
         assert!(streams.push(&segment(9, true, &[])).messages.is_empty());
-        let taken = streams.push(&segment(10, false, b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"));
+        let taken = streams.push(&segment(
+            10,
+            false,
+            b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n",
+        ));
         assert!(taken.foreign && taken.messages.is_empty());
     }
 }

@@ -229,7 +229,9 @@ fn unusual_carrier(
 ) -> Carrier {
     match body {
         _ if is_ike_header(body, body_len) && knows_exchange(body) => Carrier::Ike,
-        [0, 0, 0, 0, rest @ ..] if is_ike_header(rest, body_len.saturating_sub(4)) && knows_exchange(rest) => {
+        [0, 0, 0, 0, rest @ ..]
+            if is_ike_header(rest, body_len.saturating_sub(4)) && knows_exchange(rest) =>
+        {
             Carrier::EspOrIke
         }
         _ if carriers.has_learned(ends, ports) => Carrier::EspOrIke,

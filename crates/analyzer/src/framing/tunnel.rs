@@ -40,8 +40,14 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> IpPacke
     }
     let carries_ipsec = || {
         let ends = (deepest.src, deepest.dst);
-        transport::content(deepest.protocol, deepest.payload, deepest.payload_len, ends, carriers)
-            .is_ok_and(|content| !matches!(content.kind, DatagramKind::Other(_)))
+        transport::content(
+            deepest.protocol,
+            deepest.payload,
+            deepest.payload_len,
+            ends,
+            carriers,
+        )
+        .is_ok_and(|content| !matches!(content.kind, DatagramKind::Other(_)))
     };
     if deepest != outer && carries_ipsec() {
         deepest

@@ -1,6 +1,7 @@
 //! What the timeline hands out: IKE SAs, exchanges, and the IPsec SAs that they negotiate.
 
-use super::header::{FLAG_RESPONSE, Header};
+use super::header::Header;
+use super::opening::{FirstSeen, first_seen};
 use super::timeline::MessageContext;
 use super::{ikev1, ikev2};
 use crate::algorithm::Transform;
@@ -50,10 +51,13 @@ pub struct Exchange {
     pub kind: ExchangeKind,
     /// Message ID.
     pub message_id: u32,
-    /// Sender of the first message.
+    /// Sender of the first message captured, or its receiver where that message is a response. Whether this one began the
+    /// exchange says [`Exchange::known_initiator`].
     pub initiator: IpAddr,
     /// Its peer.
     pub responder: IpAddr,
+    /// Place of the message that it is first seen with, as far as its header says.
+    pub first_seen: FirstSeen,
     /// The messages, in order (bounded; `messages` keeps counting).
     pub records: Vec<MessageRecord>,
     /// Messages, retransmissions included.
@@ -123,9 +127,9 @@ impl Exchange {
                 )
             });
         }
-        // An IKEv2 response whose request is not in the capture: its receiver began the exchange.
-        let answered = header.major == 2 && header.has(FLAG_RESPONSE);
-        let (initiator, responder) = if answered {
+        // A response whose request is not in the capture: its receiver began the exchange.
+        let first_seen = first_seen(header, kind);
+        let (initiator, responder) = if first_seen == FirstSeen::Answers {
             (context.dst, context.src)
         } else {
             (context.src, context.dst)
@@ -136,6 +140,7 @@ impl Exchange {
             message_id: header.message_id,
             initiator,
             responder,
+            first_seen,
             records: Vec::new(),
             messages: 0,
             retransmissions: 0,
@@ -182,7 +187,7 @@ pub struct MessageRecord {
     pub time: Timestamp,
     /// Sender.
     pub src: IpAddr,
-    /// IKE message length in bytes.
+    /// IKE message length in bytes, as its header declares it (the snap length may have cut the message).
     pub len: u32,
     /// Repeats an earlier one byte for byte.
     pub retransmission: bool,

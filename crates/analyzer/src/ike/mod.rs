@@ -21,6 +21,7 @@ mod ikev2_contents;
 mod ikev2_keys;
 mod nat;
 mod notify;
+pub mod opening;
 mod payload;
 mod phase1;
 mod prf;

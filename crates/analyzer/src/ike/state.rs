@@ -58,11 +58,14 @@ pub(super) enum Repetition {
 /// implementation's retransmission timer is that short.
 const COPY_NANOS: i64 = 5 * NANOS_PER_MILLI;
 
+/// Times remembered per message; strongSwan gives up after 5 retransmissions, others after fewer than this.
+const MOST_SIGHTINGS: usize = 16;
+
 /// What is remembered about an exchange beside its public part.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeState {
-    /// Digests of its messages with their newest time; at most [`Exchange::MAX_RECORDS`], further ones count as new.
-    seen: Vec<(u64, Timestamp)>,
+    /// Digests of its messages with the times of each; at most [`Exchange::MAX_RECORDS`], further ones count as new.
+    seen: Vec<(u64, Vec<Timestamp>)>,
     /// Different messages seen.
     pub(super) distinct: u32,
     /// An encrypted message was seen.
@@ -85,19 +88,21 @@ impl ExchangeState {
         message.hash(&mut hasher);
         let digest = hasher.finish();
         match self.seen.iter_mut().find(|(seen, _)| *seen == digest) {
-            Some((_, last)) => {
-                let apart = time.nanos_since(*last).saturating_abs();
-                *last = time;
-                if apart < COPY_NANOS {
-                    Repetition::Copy
-                } else {
-                    Repetition::Retransmission
+            Some((_, times)) => {
+                // The same capture may come again, so every sighting counts, not only the last.
+                let is_near = |t: &Timestamp| time.nanos_since(*t).saturating_abs() < COPY_NANOS;
+                if times.iter().any(is_near) {
+                    return Repetition::Copy;
                 }
+                if times.len() < MOST_SIGHTINGS {
+                    times.push(time);
+                }
+                Repetition::Retransmission
             }
             None => {
                 self.distinct += 1;
                 if self.seen.len() < Exchange::MAX_RECORDS {
-                    self.seen.push((digest, time));
+                    self.seen.push((digest, vec![time]));
                 }
                 Repetition::None
             }

@@ -149,7 +149,7 @@ impl Timeline {
         else {
             return Observed::NOTHING;
         };
-        let repetition = self.record(index, &context, message, diagnostics);
+        let repetition = self.record(index, &context, &header, message, diagnostics);
         let children_changed = match (repetition, ike_sa) {
             (Repetition::None, Some(ike_sa)) => {
                 self.read(ike_sa, index, &header, &context, message, diagnostics)
@@ -297,6 +297,7 @@ impl Timeline {
         &mut self,
         index: usize,
         context: &MessageContext,
+        header: &Header,
         message: &[u8],
         diagnostics: &mut Diagnostics,
     ) -> Repetition {
@@ -312,7 +313,7 @@ impl Timeline {
             frame: context.frame,
             time: context.time,
             src: context.src,
-            len: u32::try_from(message.len()).unwrap_or(u32::MAX),
+            len: header.length,
             retransmission: repetition == Repetition::Retransmission,
         });
         repetition

@@ -219,9 +219,9 @@ impl Ruler<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::RekeyMoment;
     use super::super::grid::tests::synthetic_series;
     use super::super::transfer::place;
+    use super::super::{RekeyMoment, Start};
     use super::*;
 
     /// 30 s at 100 bytes per 5 ms, the first half slower.
@@ -238,7 +238,7 @@ mod tests {
             .iter()
             .map(|&(q, k)| RekeyMoment {
                 index: 0,
-                started_s: Some(q),
+                start: Start::Message(q),
                 switched_s: k,
             })
             .collect();

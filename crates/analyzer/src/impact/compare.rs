@@ -40,6 +40,8 @@ pub struct Comparison {
     pub seconds_per_rekey: f64,
     /// Its 95 % interval (t with n − 2 degrees of freedom); `None` for two captures, through which a line always fits.
     pub interval_s: Option<(f64, f64)>,
+    /// Intercept: seconds per gigabyte without rekeys.
+    pub seconds_per_gb_without: f64,
     /// Rate without rekeys, bit/s; `None` where the line gives no positive time.
     pub without_rekeys_bps: Option<f64>,
     /// Captures.
@@ -72,6 +74,7 @@ pub fn compare(points: &[CapturePoint]) -> Option<Comparison> {
     Some(Comparison {
         seconds_per_rekey: slope,
         interval_s,
+        seconds_per_gb_without: intercept,
         without_rekeys_bps: (intercept > 0.0).then(|| 8.0 * GIGABYTE / intercept),
         captures: points.len(),
     })

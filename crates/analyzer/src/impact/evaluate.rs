@@ -152,7 +152,7 @@ impl Evaluation {
         self.mostly_affected = !self.windows.is_empty() && eligible.is_empty();
         let bias = |w: usize| pool.as_ref().and_then(|p| p.bias_s.get(w).copied().flatten());
         self.means = (0..self.windows.len())
-            .map(|w| MeanStall::of(&self.seconds(w), bias(w)))
+            .map(|w| MeanStall::of(&self.seconds(w), bias(w)).map(|mean| self.widen(w, mean)))
             .collect();
         self.ranks = (0..self.windows.len())
             .map(|w| self.ranks_at(w, pool.as_ref(), &eligible))
@@ -174,6 +174,7 @@ impl Evaluation {
             mostly_affected: self.mostly_affected,
             hurt: &self.hurt,
             interest_s: self.interest_s(settings),
+            late_starts: self.late_starts() > 0,
         });
     }
 

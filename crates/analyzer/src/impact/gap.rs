@@ -257,7 +257,7 @@ mod tests {
             switch: 1030,
             used: true,
             idle: false,
-            assumed_start: false,
+            known: super::super::Start::Message(10.0),
         };
         let model = FreeGaps::new(&grid, run, &[rekey], &gaps, 3);
         assert_eq!(model.lengths.len(), 2);

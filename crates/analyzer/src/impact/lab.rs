@@ -47,10 +47,12 @@ fn load(name: &str) -> Option<(Traffic, Vec<RekeyMoment>)> {
         .collect();
     let moments = numbers(&Path::new(&folder).join(format!("{name}.rekeys")))?;
     let moments = moments.iter().enumerate().filter_map(|(index, m)| {
+        let switched_s = m.get(1).copied().flatten()?;
+        let first_switch_s = switched_s;
         Some(RekeyMoment {
             index,
-            started_s: m[0],
-            switched_s: m.get(1).copied().flatten()?,
+            start: m[0].map_or(Start::Unseen { first_switch_s }, Start::Message),
+            switched_s,
         })
     });
     Some((traffic_from_packets(&packets), moments.collect()))

@@ -1,8 +1,8 @@
 //! The entry of every rekey in the document, used or not.
 
-use super::RekeyMoment;
 use super::baseline::Source;
 use super::evaluate::Evaluation;
+use super::{RekeyMoment, Start};
 use crate::analysis::{Direction, RekeyImpact, StallWindow};
 
 impl Evaluation {
@@ -19,7 +19,11 @@ impl Evaluation {
                 continue;
             };
             let flags = [
-                (rekey.assumed_start, "no_exchange"),
+                (matches!(rekey.known, Start::Unseen { .. }), "no_exchange"),
+                (
+                    matches!(rekey.known, Start::LaterMessage(_)),
+                    "first_message_missing",
+                ),
                 (rekey.idle, "idle"),
                 (!rekey.used && !rekey.idle, "outside_transfer"),
             ];

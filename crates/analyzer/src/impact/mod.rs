@@ -10,6 +10,7 @@
 //! placebo   the same stalls at moments drawn on the byte clock; bias; p over all W
 //! hurt      which rekeys hurt (Benjamini–Hochberg)
 //! aggregate mean over the rekeys, t-intervals, minimum detectable stall, walk over W
+//! start     what is known of t_Q where its message is not in the capture
 //! verdict   shown, some, bounded, inconclusive      sentence  the same in words
 //! projection, mean_rekey, sensitivity, listing      what else the report shows
 //! compare   several captures: seconds per rekey by regression
@@ -33,15 +34,17 @@ mod mean_rekey;
 mod placebo;
 mod projection;
 mod sensitivity;
-mod sentence;
+pub(crate) mod sentence;
 pub mod simulate;
 mod stall;
+mod start;
 mod transfer;
 mod verdict;
 
 use crate::analysis::{Counted, Direction, Impact, MeanRekey, Projection, RekeyImpact};
 use crate::time::Timestamp;
 use evaluate::{Choices, Evaluation, evaluate};
+pub use start::Start;
 
 /// One direction of one tunnel, as the estimators want it.
 #[derive(Debug, Clone)]
@@ -73,8 +76,8 @@ pub struct Gap {
 pub struct RekeyMoment {
     /// Index in the document's `rekeys`.
     pub index: usize,
-    /// t_Q, first exchange message, seconds from the start of the series; `None` where no IKE was captured.
-    pub started_s: Option<f64>,
+    /// t_Q, as far as the capture shows it.
+    pub start: Start,
     /// t_k, first packet on the new SA in this direction, seconds from the start of the series.
     pub switched_s: f64,
 }
@@ -155,6 +158,18 @@ pub struct Transfer {
     pub rekeys: usize,
 }
 
+impl Transfer {
+    /// As the document has it.
+    fn published(self, series_start: Timestamp) -> crate::analysis::Transfer {
+        crate::analysis::Transfer {
+            start: series_start.plus_seconds(self.from_s),
+            duration_s: self.to_s - self.from_s,
+            bytes: self.bytes,
+            rekeys: self.rekeys,
+        }
+    }
+}
+
 /// Runs the whole method on one direction. Deterministic for a given seed, whatever the number of threads.
 pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings) -> DirectionImpact {
     let main = evaluate(traffic, rekeys, settings, &Choices::default());
@@ -186,6 +201,7 @@ fn summarise(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings, mai
         rekeys_hurt: main.hurt_indexes(),
         observed_bps: attribution.observed_bps,
         counterfactual_bps: attribution.counterfactual_bps,
+        transfer: main.transfer().map(|t| t.published(traffic.start)),
         reference_bps: settings.reference_bps,
         interest_ms: main.interest_s(settings).map(|s| s * 1000.0),
         stall_ms: main.decided_stall().map(|m| m.interval_ms()),
@@ -281,7 +297,11 @@ mod tests {
             },
             1,
         );
-        run.rekeys.iter_mut().for_each(|r| r.started_s = None);
+        for rekey in &mut run.rekeys {
+            rekey.start = Start::Unseen {
+                first_switch_s: rekey.switched_s,
+            };
+        }
         let result = judge(
             &run,
             &Settings {
@@ -291,8 +311,13 @@ mod tests {
         );
         contains(
             &result.impact.sentence,
-            &["Counted are outer bytes", "no IKE exchange was captured"],
+            &[
+                "Counted are outer bytes",
+                "for at least 0.",
+                "No IKE message of 10 of 10 rekeys was captured",
+            ],
         );
+        assert!(result.impact.at_least);
         assert!(
             result
                 .rekeys
@@ -419,7 +444,7 @@ mod tests {
         // Rekeys that all lie outside the transfer: there are some, but the capture cannot tell.
         let outside = [RekeyMoment {
             index: 0,
-            started_s: Some(0.1),
+            start: Start::Message(0.1),
             switched_s: 0.2,
         }];
         let result = assess(
@@ -545,9 +570,14 @@ mod tests {
     #[test]
     fn hostile_input_does_not_panic() {
         let run = simulate(&SYNTHETIC, 10);
-        let at = |started_s, switched_s| RekeyMoment {
+        let at = |started_s: Option<f64>, switched_s| RekeyMoment {
             index: usize::MAX - 1,
-            started_s,
+            start: started_s.map_or(
+                Start::Unseen {
+                    first_switch_s: switched_s,
+                },
+                Start::Message,
+            ),
             switched_s,
         };
         let moments = [

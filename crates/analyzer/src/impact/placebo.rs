@@ -199,10 +199,10 @@ pub(super) fn corrected_p(largest_z: &[f64], z: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::RekeyMoment;
     use super::super::baseline::fitting_windows;
     use super::super::grid::{Grid, tests::synthetic_series};
     use super::super::transfer::place;
+    use super::super::{RekeyMoment, Start};
     use super::*;
 
     const PLAN: Plan = Plan {
@@ -259,7 +259,7 @@ mod tests {
         let rekeys: Vec<RekeyMoment> = (1..9)
             .map(|k| RekeyMoment {
                 index: k,
-                started_s: Some(4.0 * k as f64),
+                start: Start::Message(4.0 * k as f64),
                 switched_s: 4.0 * k as f64 + 0.2,
             })
             .collect();

@@ -1,13 +1,13 @@
 //! The verdict and the arithmetic bound in words: complete answers with numbers.
 
-mod words;
+pub(crate) mod words;
 
-use super::Settings;
 use super::aggregate::{LEAST_REKEYS, MeanStall};
 use super::evaluate::Evaluation;
 use super::projection::Attribution;
-use crate::analysis::{Direction, Estimate, Verdict};
-use words::{interval, list, megabytes, p_value, percent, plural, rate, seconds};
+use super::{Settings, Start};
+use crate::analysis::{Direction, Verdict};
+use words::{explained, interval, list, megabytes, p_value, percent, plural, rate, seconds};
 
 /// Stall for which the bound gives the cost, seconds.
 const EXAMPLE_STALL_S: f64 = 0.1;
@@ -18,9 +18,6 @@ const AFFECTED_NOTE: &str = " Rekeys take up most of the run, so there is too li
                              the verdict rests on the interval and on silences that are rare elsewhere.";
 const OUTER_NOTE: &str =
     " Counted are outer bytes, because keys are missing: retransmissions count as throughput.";
-
-const NO_EXCHANGE_NOTE: &str = " Where no IKE exchange was captured, what was lost more than 0.3 s before the switch is not \
-                                counted.";
 
 /// The verdict sentence, the first line of the report, with the reservations that belong to it.
 pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> String {
@@ -46,9 +43,7 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
             text += BIAS_NOTE;
         }
     }
-    if e.used.iter().any(|k| k.assumed_start) {
-        text += NO_EXCHANGE_NOTE;
-    }
+    text += &view.late_starts();
     if settings.outer {
         text += OUTER_NOTE;
     }
@@ -101,11 +96,14 @@ impl View<'_> {
     }
 
     fn no_traffic(&self) -> String {
-        let rekeys = plural(self.settings.rekeys_total, "rekey");
-        format!(
-            "The {} carries too little data to tell what its {rekeys} cost.",
-            self.direction()
-        )
+        let (direction, total) = (self.direction(), self.settings.rekeys_total);
+        match total {
+            0 => format!(
+                "The {direction} carries too little data to measure, and no rekey is in this capture."
+            ),
+            1 => format!("The {direction} carries too little data to tell what its one rekey cost."),
+            _ => format!("The {direction} carries too little data to tell what its {total} rekeys cost."),
+        }
     }
 
     fn no_rekeys(&self) -> String {
@@ -230,12 +228,16 @@ impl View<'_> {
         }
         if used < LEAST_REKEYS {
             let verb = if used == 1 { "lies" } else { "lie" };
-            return format!(
-                "only {} of {total} {verb} within the transfer of the {}, and a mean with an interval needs \
-                 {LEAST_REKEYS}",
-                plural(used, "rekey"),
-                self.direction()
-            );
+            let (few, needs) = (plural(used, "rekey"), "and a mean with an interval needs");
+            let place = format!("within the transfer of the {}", self.direction());
+            return if used == total {
+                format!("only {few} {verb} {place}, {needs} {LEAST_REKEYS}")
+            } else {
+                format!(
+                    "only {used} of {} {verb} {place}, {needs} {LEAST_REKEYS}",
+                    plural(total, "rekey")
+                )
+            };
         }
         "the rekeys are too close together: no undisturbed traffic lies between them to compare with"
             .to_owned()
@@ -294,23 +296,41 @@ impl View<'_> {
             .unwrap_or_default()
     }
 
+    /// Why the stall is a lower bound where exchanges began before their windows.
+    fn late_starts(&self) -> String {
+        let used = self.e.used_count();
+        let unseen = self
+            .e
+            .used
+            .iter()
+            .filter(|k| matches!(k.known, Start::Unseen { .. }));
+        let (unseen, late) = (unseen.count(), self.e.late_starts());
+        let what = match (unseen, late) {
+            (_, 0) => return String::new(),
+            (0, _) => format!("The first IKE message of {late} of {used} rekeys was not captured"),
+            _ => format!("No IKE message of {unseen} of {used} rekeys was captured"),
+        };
+        let from = if unseen > 0 {
+            "0.3 s before the first packet on a new SA"
+        } else {
+            "the first captured one"
+        };
+        let bound = match self.e.decided_stall() {
+            Some(_) => {
+                ", so a mean is a lower bound; only the upper end of its interval reaches back over slow stretches before that"
+            }
+            None => "",
+        };
+        format!(" {what}: what was lost before {from} is not counted{bound}.")
+    }
+
     fn explained(&self) -> String {
         let (Some(share), Some(reference)) = (&self.attribution.explained_share, self.settings.reference_bps)
         else {
             return String::new();
         };
-        let Estimate { estimate, low, high } = *share;
-        let gap = format!("of the gap to {}", rate(reference));
-        if self.e.decision.verdict == Verdict::Shown {
-            format!(
-                " This explains {} ({} to {}) {gap}.",
-                percent(estimate),
-                percent(low),
-                percent(high)
-            )
-        } else {
-            format!(" Rekeys explain at most {} {gap}.", percent(high.max(0.0)))
-        }
+        let shown = self.e.decision.verdict == Verdict::Shown;
+        format!(" {}", explained(share, shown, &rate(reference)))
     }
 }
 

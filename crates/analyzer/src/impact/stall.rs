@@ -4,11 +4,11 @@
 use super::baseline::{Baseline, Ruler, Window};
 
 /// Length of the means that depth and duration look at, seconds.
-const SMOOTHING_S: f64 = 0.05;
+pub(super) const SMOOTHING_S: f64 = 0.05;
 /// A dip begins when the smoothed rate falls below this share of the baseline.
-const DIP_BELOW: f64 = 0.8;
+pub(super) const DIP_BELOW: f64 = 0.8;
 /// A dip ends when the smoothed rate is back above it for this long, seconds.
-const HELD_S: f64 = 0.1;
+pub(super) const HELD_S: f64 = 0.1;
 
 /// Loss of one rekey at one W.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,11 +103,11 @@ fn first_held(from: i64, last: i64, held: i64, below: impl Fn(i64) -> bool) -> O
 
 #[cfg(test)]
 mod tests {
-    use super::super::RekeyMoment;
     use super::super::baseline::fitting_windows;
     use super::super::grid::tests::synthetic_series;
     use super::super::grid::{Grid, Span};
     use super::super::transfer::{Placed, place};
+    use super::super::{RekeyMoment, Start};
     use super::*;
 
     /// 40 s at 20 kB/s, silent for `silence_s` from the rekey's t_Q = 20 s on; t_k 0.3 s later.
@@ -119,7 +119,7 @@ mod tests {
         let run = Span { from: 0, to: 4000 };
         let rekey = RekeyMoment {
             index: 0,
-            started_s: Some(20.0),
+            start: Start::Message(20.0),
             switched_s: 20.3,
         };
         let placed = place(&grid, run, &[rekey], false);

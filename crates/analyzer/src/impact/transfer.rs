@@ -1,7 +1,7 @@
 //! Which part of the series is the transfer, and which rekeys lie in it.
 
 use super::grid::{Grid, Span};
-use super::{RekeyMoment, Traffic};
+use super::{RekeyMoment, Start, Traffic};
 
 /// Length of the moving mean that finds the transfer, seconds.
 const MOVING_S: f64 = 1.0;
@@ -14,8 +14,6 @@ const SLOW_START_S: f64 = 1.0;
 const LEAST_BUSY_BINS: usize = 65;
 /// A rekey counts only when this much of the transfer follows its switch: the shortest window, seconds.
 const AFTER_SWITCH_S: f64 = 0.25;
-/// Assumed length of the exchange where no IKE was captured, seconds.
-const ASSUMED_EXCHANGE_S: f64 = 0.3;
 /// Silence (under [`IDLE_SHARE`]) before the exchange that makes a time-triggered rekey an idle one, seconds.
 const IDLE_TIME_TRIGGERED_S: f64 = 1.0;
 /// The same for other triggers: longer than strongSwan's first three retransmission timers (4 + 7.2 + 13 s), so that an
@@ -98,8 +96,8 @@ pub(super) struct Placed {
     pub(super) used: bool,
     /// Within the transfer, but nothing was under way.
     pub(super) idle: bool,
-    /// No exchange was captured: t_Q is assumed.
-    pub(super) assumed_start: bool,
+    /// What is known of t_Q: unless it is [`Start::Message`], the exchange began earlier than `started_s`.
+    pub(super) known: Start,
 }
 
 impl Placed {
@@ -123,10 +121,7 @@ pub(super) fn place(grid: &Grid, run: Span, rekeys: &[RekeyMoment], anchor_at_st
         .enumerate()
         .filter(|(_, r)| r.switched_s.is_finite())
         .map(|(moment, r)| {
-            let started = r.started_s.filter(|s| s.is_finite());
-            let started_s = started
-                .unwrap_or(r.switched_s - ASSUMED_EXCHANGE_S)
-                .min(r.switched_s);
+            let started_s = r.start.latest_s(r.switched_s);
             let switched_s = if anchor_at_start { started_s } else { r.switched_s };
             Placed {
                 moment,
@@ -136,7 +131,7 @@ pub(super) fn place(grid: &Grid, run: Span, rekeys: &[RekeyMoment], anchor_at_st
                 switch: grid.bin_from(switched_s).max(grid.bin_at(started_s)),
                 used: started_s >= run_from_s && switched_s + AFTER_SWITCH_S <= run_to_s,
                 idle: false,
-                assumed_start: started.is_none(),
+                known: r.start,
             }
         })
         .collect();
@@ -185,7 +180,7 @@ mod tests {
     fn moment(started_s: f64, switched_s: f64) -> RekeyMoment {
         RekeyMoment {
             index: 0,
-            started_s: Some(started_s),
+            start: Start::Message(started_s),
             switched_s,
         }
     }
@@ -248,7 +243,7 @@ mod tests {
         let rekeys = [
             RekeyMoment {
                 index: 0,
-                started_s: None,
+                start: Start::Unseen { first_switch_s: 6.0 },
                 switched_s: 6.0,
             },
             moment(8.0, 7.5),
@@ -256,7 +251,7 @@ mod tests {
         ];
         let placed = place(&g, run, &rekeys, false);
         assert_eq!(placed.len(), 2);
-        assert!(placed[0].assumed_start && (placed[0].started_s - 5.7).abs() < 1e-9);
+        assert!(placed[0].known.is_late() && (placed[0].started_s - 5.7).abs() < 1e-9);
         assert_eq!(placed[1].exchange_bins(), 0);
     }
 

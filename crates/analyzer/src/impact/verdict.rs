@@ -32,6 +32,8 @@ pub(super) struct Evidence<'a> {
     pub(super) hurt: &'a [Hurt],
     /// Effect of interest, seconds.
     pub(super) interest_s: Option<f64>,
+    /// Some windows begin after their exchange did.
+    pub(super) late_starts: bool,
 }
 
 /// The verdict and where it was sized.
@@ -41,7 +43,7 @@ pub(super) struct Decision {
     pub(super) verdict: Verdict,
     /// Window at which the stall is sized.
     pub(super) window: Option<usize>,
-    /// The stall still grew, or may have, at the largest fitting window.
+    /// The stall still grew, or may have, at the largest fitting window, or the exchange began before the window.
     pub(super) at_least: bool,
     /// Smallest p, which is corrected over all windows.
     pub(super) p: Option<f64>,
@@ -76,7 +78,8 @@ pub(super) fn decide(evidence: &Evidence<'_>) -> Decision {
     } else {
         Verdict::Inconclusive
     };
-    let at_least = deciding.is_some() && window.is_some_and(|w| w + 1 == evidence.means.len());
+    let cut_off = |w: usize| evidence.late_starts || w + 1 == evidence.means.len();
+    let at_least = deciding.is_some() && window.is_some_and(cut_off);
     Decision {
         verdict,
         window,
@@ -151,6 +154,7 @@ mod tests {
             mostly_affected: false,
             hurt,
             interest_s: Some(0.1),
+            late_starts: false,
         }
     }
 

@@ -46,6 +46,7 @@ use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use outer::Line;
 use sink::Sink;
+use std::collections::HashSet;
 use std::io::Read;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -292,6 +293,10 @@ pub struct KeyMaterial {
     pub spi_sightings: Vec<SpiSighting>,
     /// Rows that could not be read.
     pub problems: Vec<KeyProblem>,
+    /// The SPIs that matter, where that is known: keys that name only others are not kept.
+    wanted: Option<HashSet<Spi>>,
+    /// A bound left keys out.
+    overflowed: bool,
 }
 
 impl EspKey {
@@ -311,6 +316,20 @@ impl EspKey {
 }
 
 impl KeyMaterial {
+    /// Nothing yet; keys that name SPIs, but none of `wanted`, will not be kept. For files with more keys than the bounds
+    /// admit.
+    pub fn only_for(wanted: HashSet<Spi>) -> Self {
+        KeyMaterial {
+            wanted: Some(wanted),
+            ..KeyMaterial::default()
+        }
+    }
+
+    /// A bound left ESP keys out: [`KeyMaterial::only_for`] may find the right ones.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
     /// Reads one more file; its formats are recognised by content. Streams: memory does not grow with the file beyond
     /// the stated bounds.
     ///

@@ -32,6 +32,8 @@ pub(super) struct Sink<'a> {
 struct LeftOut {
     esp: Dropped,
     ike: Dropped,
+    seeds: Dropped,
+    places: Dropped,
     blobs: Dropped,
     problems: Dropped,
 }
@@ -89,6 +91,9 @@ impl<'a> Sink<'a> {
     pub(super) fn esp(&mut self, key: EspKey) {
         self.found = true;
         let line = key.origin.line;
+        if key.spi.is_some_and(|spi| self.is_foreign(&[spi])) {
+            return;
+        }
         if let Some(spi) = key.spi {
             self.sighting(line, spi);
         }
@@ -103,10 +108,17 @@ impl<'a> Sink<'a> {
             return;
         }
         if esp.len() >= MOST_ESP_KEYS {
+            self.material.overflowed = true;
             return self.left_out.esp.at(line);
         }
         self.esp_seen.insert(hash, esp.len());
         esp.push(key);
+    }
+
+    /// Keys of none of the SPIs that are asked for, where some are.
+    fn is_foreign(&self, spis: &[Spi]) -> bool {
+        let wanted = self.material.wanted.as_ref();
+        wanted.is_some_and(|wanted| !spis.iter().any(|spi| wanted.contains(spi)))
     }
 
     /// An IKE key.
@@ -127,13 +139,20 @@ impl<'a> Sink<'a> {
     /// A derivation's input.
     pub(super) fn seed(&mut self, seed: Seed) {
         self.found = true;
+        if seed
+            .spis
+            .is_some_and(|(one, other)| self.is_foreign(&[one, other]))
+        {
+            return;
+        }
         let hash = seed_hash(&seed);
         let seeds = &mut self.material.seeds;
         if self.seeds_seen.contains_key(&hash) {
             return;
         }
         if seeds.len() >= MOST_ESP_KEYS {
-            return self.left_out.esp.at(seed.origin.line);
+            self.material.overflowed = true;
+            return self.left_out.seeds.at(seed.origin.line);
         }
         self.seeds_seen.insert(hash, seeds.len());
         seeds.push(seed);
@@ -174,9 +193,13 @@ impl<'a> Sink<'a> {
             line,
             spi,
         };
-        if places.len() < MOST_SPI_SIGHTINGS && places.last() != Some(&place) {
-            places.push(place);
+        if places.last() == Some(&place) {
+            return;
         }
+        if places.len() >= MOST_SPI_SIGHTINGS {
+            return self.left_out.places.at(line);
+        }
+        places.push(place);
     }
 
     /// A row that cannot be read. The sentence must not repeat any of it.
@@ -207,6 +230,8 @@ impl<'a> Sink<'a> {
         for (dropped, what, bound) in [
             (left_out.esp, "ESP keys", MOST_ESP_KEYS),
             (left_out.ike, "IKE keys", MOST_IKE_KEYS),
+            (left_out.seeds, "inputs of key derivations", MOST_ESP_KEYS),
+            (left_out.places, "lines that name an SPI", MOST_SPI_SIGHTINGS),
             (left_out.blobs, "stretches of hex without a label", MOST_BLOBS),
             (left_out.problems, "problems", MOST_PROBLEMS),
         ] {

@@ -6,6 +6,7 @@
 use super::pair::{ChildSa, first_time, last_time};
 use super::{Evidence, Succession};
 use crate::analysis::ExchangeKind;
+use crate::ike::opening::Opening;
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
@@ -154,7 +155,10 @@ fn succession(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, lineage: &L
         exchange: new.exchange,
         old: old.sa,
         new: new.sa,
-        started: exchange.map(first_time),
+        started: exchange
+            .filter(|e| e.opening_of_made() == Opening::Whole)
+            .map(first_time),
+        first_message: exchange.map(first_time),
         finished: exchange.map(last_time),
         switched,
         left: lineage.left,
@@ -192,7 +196,8 @@ fn mark_collisions(evidence: &Evidence<'_>, found: &mut [Succession]) {
         let (Some(ea), Some(eb)) = (a.exchange, b.exchange) else {
             continue;
         };
-        let opposite = evidence.exchanges[ea].initiator != evidence.exchanges[eb].initiator;
+        let began = [ea, eb].map(|e| evidence.exchanges[e].known_initiator());
+        let opposite = matches!(began, [Some(one), Some(other)] if one != other);
         let overlap = matches!((a.finished, b.started), (Some(end), Some(start)) if start <= end);
         if a.tunnel == b.tunnel && opposite && overlap {
             a.collision = true;

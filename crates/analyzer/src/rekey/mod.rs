@@ -60,8 +60,10 @@ pub struct Succession {
     pub old: [Option<SaIndex>; 2],
     /// SAs that begin.
     pub new: [Option<SaIndex>; 2],
-    /// First exchange message.
+    /// First exchange message; `None` where it is not in the capture.
     pub started: Option<Timestamp>,
+    /// The first message of the exchange that is in the capture.
+    pub first_message: Option<Timestamp>,
     /// Last exchange message.
     pub finished: Option<Timestamp>,
     /// First packet on the new SA, per direction.

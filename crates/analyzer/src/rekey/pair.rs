@@ -2,11 +2,12 @@
 
 use super::{Evidence, slot};
 use crate::analysis::ExchangeKind;
+use crate::ike::opening::Opening;
 use crate::ike::timeline::Exchange;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Without IKE, two SAs of opposite directions whose first packets are this close make a pair. A rekey whose last message
 /// is lost was measured with 5.9 s between the first packets of the two directions.
@@ -96,9 +97,9 @@ fn attribute_to_exchanges(
     unnamed: Vec<SaIndex>,
     children: &mut Vec<ChildSa>,
 ) -> Vec<SaIndex> {
-    let mut made: HashMap<usize, ChildSa> = HashMap::new();
+    let mut made = take_halves(evidence, children);
     let mut leftover = Vec::new();
-    let readable: std::collections::HashSet<usize> = children.iter().filter_map(|c| c.exchange).collect();
+    let readable: HashSet<usize> = children.iter().filter_map(|c| c.exchange).collect();
     let by_tunnel = candidate_exchanges(evidence, &readable);
     for sa in unnamed {
         let association = &evidence.associations[sa];
@@ -130,24 +131,50 @@ fn attribute_to_exchanges(
     leftover
 }
 
+/// Takes out the child SAs of exchanges that could be read in one direction only: each message names the SPI inbound to its
+/// sender, so the other SA is without a name.
+fn take_halves(evidence: &Evidence<'_>, children: &mut Vec<ChildSa>) -> HashMap<usize, ChildSa> {
+    let mut halves = HashMap::new();
+    children.retain(|child| {
+        let half = child
+            .exchange
+            .filter(|&e| evidence.exchanges[e].is_one_sided() && child.sa.iter().any(Option::is_none));
+        if let Some(exchange) = half {
+            halves.insert(exchange, child.clone());
+        }
+        half.is_none()
+    });
+    halves
+}
+
 /// An SPI looks back over at most this many exchanges for one that still lacks an SA of its direction: exchanges that
 /// overlap (a collision is two, RFC 7296 §2.8.1) may be used in either order.
 const MOST_OVERLAPPING: usize = 4;
 
-/// Per tunnel: (time of the second message, exchange), in that order.
+/// Per tunnel: (time of the second message, exchange), in that order. Where the second message is not in the capture (it
+/// holds one side of IKE only, or begins later), the first one captured.
 fn candidate_exchanges(
     evidence: &Evidence<'_>,
-    readable: &std::collections::HashSet<usize>,
+    readable: &HashSet<usize>,
 ) -> HashMap<TunnelIndex, Vec<(Timestamp, usize)>> {
     let mut by_tunnel: HashMap<TunnelIndex, Vec<(Timestamp, usize)>> = HashMap::new();
+    let tunnel_of = |index: usize| evidence.exchange_tunnels.get(index).copied().flatten();
+    let two_sided: HashSet<TunnelIndex> = (evidence.exchanges.iter().enumerate())
+        .filter(|(_, exchange)| !exchange.is_one_sided())
+        .filter_map(|(index, _)| tunnel_of(index))
+        .collect();
     for (index, exchange) in evidence.exchanges.iter().enumerate() {
-        let answer = exchange.records.iter().find(|r| r.src != exchange.initiator);
-        let tunnel = evidence.exchange_tunnels.get(index).copied().flatten();
+        let tunnel = tunnel_of(index);
+        let unanswered = tunnel.is_none_or(|t| two_sided.contains(&t));
+        let answer = match exchange.opening() {
+            Opening::Whole if unanswered => exchange.records.iter().find(|r| r.src != exchange.initiator),
+            _ => exchange.records.first(),
+        };
         if let (true, Some(answer), Some(tunnel), false) = (
             makes_children(exchange),
             answer,
             tunnel,
-            readable.contains(&index) || exchange.decrypted,
+            readable.contains(&index) || (exchange.decrypted && !exchange.is_one_sided()),
         ) {
             by_tunnel.entry(tunnel).or_default().push((answer.time, index));
         }

@@ -25,6 +25,11 @@ const ENOUGH: usize = 3;
 /// ESP sequence numbers end here; peers renew a little earlier (RFC 4303 §3.3.3).
 const SEQUENCE_LIMIT: u64 = 0xF000_0000;
 
+/// An SA that is first seen with a higher sequence number than this (every SA begins at 1, RFC 4303 §3.3.3) was in use
+/// before: a loss of more packets in a row at its start would be an outage that the peers notice (32 packets are the
+/// smallest replay window).
+const MOST_LOST_AT_START: u64 = 32;
+
 /// What one succession shows.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
@@ -32,6 +37,8 @@ struct Shown {
     sa_name: &'static str,
     age_s: Option<f64>,
     limits: Limits,
+    /// The SA is older than the capture, or the exchange began before its first captured message.
+    at_least: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,7 +56,12 @@ pub fn triggers(evidence: &Evidence<'_>, successions: &[Succession]) -> Vec<Trig
     }
     let mut triggers: Vec<Trigger> = shown.iter().map(describe).collect();
     for members in by_tunnel.values() {
-        let group: Vec<&Shown> = members.iter().filter_map(|&i| shown[i].as_ref()).collect();
+        let whole = |s: &&Shown| !s.at_least;
+        let group: Vec<&Shown> = members
+            .iter()
+            .filter_map(|&i| shown[i].as_ref())
+            .filter(whole)
+            .collect();
         let steady = steadier(&group);
         for &i in members {
             triggers[i].kind = kind(&successions[i], shown[i].as_ref(), steady);
@@ -73,14 +85,17 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
     let association = &evidence.associations[sa];
     let began = began(evidence, succession, association.first.map(|(t, _)| t));
     let now = succession
-        .started
+        .first_message
         .or(succession.switched[slot(association.direction)]);
     let age_s = began
         .zip(now)
         .map(|(began, now)| now.seconds_since(began))
         .filter(|age| *age >= 0.0);
     let limits = old_lifetime(evidence, association.exchange).or_else(|| own_lifetime(evidence, succession));
+    let first_sequence = association.sequence.summary().first.unwrap_or(0);
+    let late = succession.exchange.is_some() && succession.started.is_none();
     Some(Shown {
+        at_least: late || first_sequence > MOST_LOST_AT_START,
         counters,
         sa_name: name(evidence, succession, association.direction),
         age_s,
@@ -97,7 +112,9 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
 fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> &'static str {
     let tunnel = &evidence.tunnels[succession.tunnel];
     let published = tunnel.published(internal);
-    let initiator = succession.exchange.map(|e| evidence.exchanges[e].initiator);
+    let initiator = succession
+        .exchange
+        .and_then(|e| evidence.exchanges[e].known_initiator());
     match (initiator, published) {
         (Some(i), Direction::BToA) if i == tunnel.a() => "inbound",
         (Some(i), Direction::AToB) if i == tunnel.b() => "inbound",
@@ -168,12 +185,13 @@ fn describe(shown: &Option<Shown>) -> Trigger {
             limit_kilobytes: None,
             age_s: None,
             limit_seconds: None,
+            at_least: false,
         };
     };
     let (bytes, counted) = volume(&shown.counters);
     Trigger {
         kind: TriggerKind::Unknown,
-        fraction: volume_fraction(shown),
+        fraction: volume_fraction(shown).filter(|_| !shown.at_least),
         counting: Some(format!(
             "{counted} of the expiring {} SA, kB = 1000",
             shown.sa_name
@@ -182,6 +200,7 @@ fn describe(shown: &Option<Shown>) -> Trigger {
         limit_kilobytes: shown.limits.kilobytes,
         age_s: shown.age_s,
         limit_seconds: shown.limits.seconds,
+        at_least: shown.at_least,
     }
 }
 
@@ -197,6 +216,10 @@ fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKi
     };
     if shown.counters.packets >= SEQUENCE_LIMIT {
         return TriggerKind::Packets;
+    }
+    if shown.at_least {
+        // Lower bounds say nothing about a limit; the other rekeys of the tunnel may.
+        return steady.unwrap_or(TriggerKind::Unknown);
     }
     let plausible = |f: Option<f64>| f.filter(|f| (LEAST_FRACTION..=MOST_FRACTION).contains(f));
     match (plausible(volume_fraction(shown)), plausible(time_fraction(shown))) {

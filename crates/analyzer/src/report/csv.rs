@@ -17,7 +17,7 @@ pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
 
 /// Text from outside, so that no spreadsheet takes it for a formula (a leading `=`, `+`, `-`, `@`, tab or line end gets
 /// an apostrophe before it, also after spaces).
-fn text(value: &str) -> String {
+pub(super) fn text(value: &str) -> String {
     let first = value.trim_start_matches(' ').chars().next();
     let value: String = value.chars().filter(|c| *c != '\0').collect();
     match first {
@@ -26,16 +26,16 @@ fn text(value: &str) -> String {
     }
 }
 
-fn cell<T: Display>(value: Option<T>) -> String {
+pub(super) fn cell<T: Display>(value: Option<T>) -> String {
     value.map_or_else(String::new, |v| v.to_string())
 }
 
 /// A figure; JSON cannot hold infinities, but a document built in memory could.
-fn number(value: Option<f64>) -> String {
+pub(super) fn number(value: Option<f64>) -> String {
     cell(value.filter(|v| v.is_finite()))
 }
 
-fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<u8> {
+pub(super) fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail, and all rows are N cells long.
     let mut written = writer.write_record(header).is_ok();

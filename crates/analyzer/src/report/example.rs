@@ -308,7 +308,8 @@ fn exchange(shape: &Shape, tunnel: usize, k: usize, index: usize, initiator: IpA
         ike_sa: Some(tunnel),
         kind: ExchangeKind::QuickMode,
         message_id: format!("0x{:08x}", 0x5eed_0000u32 + index as u32),
-        initiator,
+        initiator: Some(initiator),
+        began_earlier: false,
         first_time: at(start),
         last_time: at(start + length),
         duration_ms: length * 1000.0,
@@ -353,6 +354,7 @@ fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initiator: IpAddr
             limit_kilobytes: Some(2400),
             age_s: Some(3.7),
             limit_seconds: Some(3600),
+            at_least: false,
         },
         started: Some(at(start)),
         switched: TimePair {

@@ -3,6 +3,7 @@
 //! Every value goes through [`clean`] and is escaped by askama; only the style sheet and the plots, which escape their
 //! own text, are marked safe.
 
+pub mod comparison;
 mod views;
 
 use super::clean;

@@ -4,6 +4,7 @@
 //! [`text`], [`html`], [`plot`], [`csv`] and [`markdown`] are the formats.
 
 mod clean;
+pub mod comparison;
 pub mod csv;
 #[cfg(test)]
 mod example;

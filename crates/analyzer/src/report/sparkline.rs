@@ -42,21 +42,38 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, width: usize) -> Option<Sparkli
             *mark = if is_hurt(rekey) || *mark == '!' { '!' } else { '^' };
         }
     }
+    // The first bin begins a little before the first packet, which is time 0.
     let from = focus
         .seconds(series.start)
-        .map_or_else(String::new, format::clock);
+        .map_or_else(String::new, |s| format::clock(s.max(0.0)));
     let to = focus
         .seconds(series.start.plus_seconds(seconds))
         .map_or_else(String::new, format::clock);
     Some(Sparkline {
         caption: format!(
-            "{}, {from} to {to} s, highest {} (^ rekey, ! rekey that hurt):",
+            "{}, {from} to {to} s, {} (^ rekey, ! rekey that hurt):",
             words::direction(focus.analysis, tunnel, direction),
-            format::rate(highest)
+            smoothed_highest(&series.inner_new_bytes, bin_s)
         ),
         rates: columns.iter().map(|c| level(c.mean)).collect(),
         marks: marks.into_iter().collect(),
     })
+}
+
+/// Rates are spoken of over this long, seconds: a burst of some packets in one bin is no throughput.
+const SMOOTHED_S: f64 = 1.0;
+
+/// `highest 9.42 Mbit/s over 1 s`; a shorter series has its mean, a coarser one its bin.
+fn smoothed_highest(bytes: &[u64], bin_s: f64) -> String {
+    let bins = ((SMOOTHED_S / bin_s).round() as usize).clamp(1, bytes.len().max(1));
+    let sum = |window: &[u64]| window.iter().fold(0u64, |sum, &b| sum.saturating_add(b));
+    let highest = bytes.windows(bins).map(sum).max().unwrap_or(0);
+    let seconds = bins as f64 * bin_s;
+    let over = (seconds * 100.0).round() / 100.0;
+    format!(
+        "highest {} over {over} s",
+        format::rate(highest as f64 * 8.0 / seconds)
+    )
 }
 
 #[cfg(test)]
@@ -79,6 +96,19 @@ mod tests {
             .collect();
         assert_eq!(at, [7, 15, 22, 30, 37, 45, 52]);
         assert_eq!(spark.marks.chars().filter(|c| *c == '!').count(), 2);
+    }
+
+    #[test]
+    fn a_burst_is_no_throughput() {
+        // 10 ms bins of 12,500 bytes are 10 Mbit/s; one of them holds three times as much.
+        let mut bytes = vec![12_500u64; 300];
+        bytes[100] = 37_500;
+        assert_eq!(smoothed_highest(&bytes, 0.01), "highest 10.2 Mbit/s over 1 s");
+        assert_eq!(
+            smoothed_highest(&bytes[..50], 0.01),
+            "highest 10.0 Mbit/s over 0.5 s"
+        );
+        assert_eq!(smoothed_highest(&[u64::MAX; 3], 5.0).contains("over 5 s"), true);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The tables of a report, independent of the format that lays them out.
 
+mod comparison;
 mod keys;
 mod rekeys;
 mod sas;
 
+pub(crate) use comparison::comparison;
 pub(crate) use keys::{ike_keys, sa_keys, split_source};
 pub(crate) use rekeys::rekeys;
 pub(crate) use sas::security_associations;

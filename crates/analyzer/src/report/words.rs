@@ -200,12 +200,9 @@ pub(crate) fn detectable(i: &Impact) -> Option<String> {
 pub(crate) fn explained(i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);
-    Some(format!(
-        "The stalls explain {} ({} to {}) of the gap to {reference}, at most {}.",
-        format::percent(share.estimate),
-        format::percent(share.low),
-        format::percent(share.high),
-        format::percent(share.high)
+    let shown = i.verdict == Verdict::Shown;
+    Some(crate::impact::sentence::words::explained(
+        share, shown, &reference,
     ))
 }
 
@@ -331,7 +328,7 @@ pub(crate) fn missing_keys(analysis: &Analysis) -> Vec<String> {
         "{total} packets but no key that the ICV confirms ({}).",
         list.join(", ")
     )];
-    out.extend(super::keys::why_not_derived(analysis));
+    out.extend(crate::underivable::why_not_derived(analysis));
     if by_status.contains_key(&KeyStatus::Masked) || by_status.contains_key(&KeyStatus::Prefix8) {
         out.push(
             "Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; \

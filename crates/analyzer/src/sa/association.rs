@@ -124,7 +124,8 @@ pub struct Association {
     pub encapsulation: Encapsulation,
     /// Key in use. Before [`Association::proven`] it is only tried.
     pub key: Option<AssignedKey>,
-    /// An ICV fitted `key`.
+    /// An ICV fitted `key`, and what it proves nothing about, the encryption key, decrypted [`super::prove::WITNESSES`]
+    /// packets to something.
     pub proven: bool,
     /// The highest sequence number with a good ICV, of an SA with extended ones (RFC 4303 §2.2.1); `None` where they have 32
     /// bits, or nothing is known.
@@ -133,6 +134,8 @@ pub struct Association {
     pub null: NullDetector,
     /// NULL encryption was recognised without a key: opens packets, checks no ICV.
     pub clear: Option<Clear>,
+    /// Sequence number of a packet with a good ICV that `key` decrypts to something, while that is the only one.
+    pub witness: Option<u32>,
     /// What the key files know where no usable key is known.
     pub key_hint: KeyStatus,
     /// Where that hint stands.
@@ -181,6 +184,7 @@ impl Association {
             extended: None,
             null: NullDetector::new(),
             clear: None,
+            witness: None,
             key_hint: KeyStatus::Missing,
             hint_origin: None,
             negotiated: None,
@@ -200,13 +204,15 @@ impl Association {
         }
     }
 
-    /// Counts one ICV result; the first one that fits proves the key, if the packet also decrypts to something: the ICV
-    /// alone says nothing about the encryption key of a transform without combined mode.
-    pub fn count_icv(&mut self, icv: Icv, opened: bool) {
+    /// Counts the ICV result of the packet `sequence`; one that fits is a witness for the key, if the packet also decrypts to
+    /// something.
+    pub fn count_icv(&mut self, icv: Icv, opened: bool, sequence: u32) {
         match icv {
             Icv::Verified => {
                 self.icv.verified += 1;
-                self.proven |= opened;
+                if opened && !self.proven {
+                    self.testify(sequence);
+                }
             }
             Icv::Failed => self.icv.failed += 1,
             Icv::Unchecked => self.icv.unchecked += 1,
@@ -238,10 +244,26 @@ impl Association {
         }
     }
 
+    /// A packet whose ICV fits also decrypts to something. The ICV of a combined mode proves the encryption key as well;
+    /// otherwise two different packets have to agree.
+    pub fn testify(&mut self, sequence: u32) {
+        let combined = |k: &AssignedKey| k.transform.encryption.is_aead() || k.encryption_key.is_empty();
+        match self.witness {
+            None if !self.key.as_ref().is_some_and(combined) => self.witness = Some(sequence),
+            Some(first) if first == sequence => {}
+            _ => self.proven = true,
+        }
+    }
+
+    /// The only packet that its key decrypts is the only one that could be checked: nothing contradicts the key.
+    pub fn rests_on_one_packet(&self) -> bool {
+        !self.proven && self.witness.is_some() && self.icv.verified == 1
+    }
+
     /// How far its key is trusted.
     pub fn key_status(&self) -> KeyStatus {
         match &self.key {
-            Some(_) if self.proven => KeyStatus::Verified,
+            Some(_) if self.proven || self.rests_on_one_packet() => KeyStatus::Verified,
             Some(key) if self.counters.packets == 0 && key.origin.road == crate::keylog::KeyRoad::Derived => {
                 KeyStatus::Derived
             }
@@ -255,7 +277,7 @@ impl Association {
     /// The transform as far as it is known: proven, else negotiated.
     pub fn transform(&self) -> Option<Transform> {
         match &self.key {
-            Some(key) if self.proven => Some(key.transform),
+            Some(key) if self.proven || self.rests_on_one_packet() => Some(key.transform),
             _ => self
                 .negotiated
                 .or(self.key.as_ref().map(|k| k.transform))

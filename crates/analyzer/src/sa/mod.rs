@@ -8,5 +8,6 @@ pub mod association;
 pub mod database;
 pub mod mine;
 pub mod prove;
+pub mod seen;
 pub mod sequence;
 pub mod tunnel;

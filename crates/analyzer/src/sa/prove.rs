@@ -108,11 +108,18 @@ fn note_defect(finding: &mut Finding, defect: KeyDefect, origin: &KeyOrigin) {
 }
 
 /// How a key fitted.
-struct Proof {
+pub(super) struct Proof {
     esn_high: Option<u32>,
 }
 
-fn fits(key: &AssignedKey, specimen: Specimen<'_>, extended: bool, trials: &mut u32) -> Option<Proof> {
+/// Whether the ICV of a whole packet fits the key and the packet decrypts to something. With `extended`, upper halves of the
+/// sequence number are tried too.
+pub(super) fn fits(
+    key: &AssignedKey,
+    specimen: Specimen<'_>,
+    extended: bool,
+    trials: &mut u32,
+) -> Option<Proof> {
     *trials += 1;
     if !specimen.whole {
         return None;
@@ -126,15 +133,19 @@ fn fits(key: &AssignedKey, specimen: Specimen<'_>, extended: bool, trials: &mut 
     fits.then_some(Proof { esn_high })
 }
 
-/// Packets with a good ICV within which a key has to decrypt to something: later ones would only add to the chance that
-/// noise passes for a packet.
+/// Packets that an encryption key has to decrypt to something before it is believed, where the ICV does not prove it.
+pub const WITNESSES: u64 = 2;
+
+/// Packets with a good ICV within which a key has to do that: later ones would only add to the chance that noise passes for
+/// packets.
 pub const MOST_CHANCES: u64 = 8;
 
 /// Whether an authentic packet also decrypts to something. The ICV of a transform without combined mode does not depend on
 /// the encryption key, so a wrong one has to show here. Noise passes in about 1 of 5,600 packets: orderly padding (1/255) times
 /// the next headers that have no length to compare (11/256), TCP with a possible data offset (0.7/256), and those with a
-/// length that fits (10⁻⁵ together). With [`MOST_CHANCES`] and the first trials that is about 1 of 460 SAs whose integrity
-/// key is right and whose encryption key is wrong. Where the sender pads in its own way, headers down to a transport decide.
+/// length that fits (10⁻⁵ together). Two packets ([`WITNESSES`]) of the first trial and
+/// [`MOST_CHANCES`] pass in (9·8/2)/5,600² = 10⁻⁶ of the SAs whose integrity key is right and whose encryption key is wrong. An
+/// SA that shows a single packet is believed on that one, and a diagnostic says so. Where the sender pads in its own way, headers down to a transport decide.
 pub fn decrypts(cipher: &EspCipher, packet: &[u8], esn_high: Option<u32>) -> bool {
     let mut plain = Vec::new();
     if let Ok(opened) = cipher.open(packet, esn_high, inner::PREFIX, &mut plain) {

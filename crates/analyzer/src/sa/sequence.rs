@@ -115,6 +115,11 @@ impl SequenceTracker {
         }
     }
 
+    /// Counts a packet that was there before, known by other means than this window.
+    pub fn count_duplicate(&mut self) {
+        self.duplicates += 1;
+    }
+
     /// The highest number so far.
     pub fn highest(&self) -> Option<u64> {
         self.first.map(|_| self.highest)

@@ -179,7 +179,10 @@ mod tests {
         let second = t.of_ike(A, B, ports(1024, 500), IkeSpi([2; 8]));
         assert_ne!(first, second);
         assert_eq!(t.of_ike(A, B, ports(1025, 4500), IkeSpi([2; 8])), second);
-        assert_eq!(t.of_esp(B, A, Some(ports(4500, 1025)), Encapsulation::Udp), second);
+        assert_eq!(
+            t.of_esp(B, A, Some(ports(4500, 1025)), Encapsulation::Udp),
+            second
+        );
         assert_eq!(t.of_esp(A, B, Some(ports(4500, 4500)), Encapsulation::Udp), first);
         assert_eq!(t.of_esp(B, A, None, Encapsulation::Esp), first);
     }

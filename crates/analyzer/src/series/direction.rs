@@ -129,6 +129,10 @@ impl DirectionSeries {
         self.gaps.halve();
     }
 
+    pub(super) fn begin_earlier_part(&mut self) {
+        self.gaps.begin_earlier_part();
+    }
+
     pub(super) fn bin_count(&self) -> usize {
         self.bins.len()
     }

@@ -49,6 +49,11 @@ impl GapRecorder {
         }
     }
 
+    /// The next packet begins a part that was captured earlier: no silence lies between it and the last one.
+    pub(super) fn begin_earlier_part(&mut self) {
+        self.latest = None;
+    }
+
     /// Keeps the longer half and does not grow again.
     pub(super) fn halve(&mut self) {
         self.limit = self.longest.len() / 2;

@@ -396,7 +396,10 @@ fn padding_of_any_content_opens_when_the_caller_has_verified() {
         Err(OpenError::Padding)
     );
     let all_padding = [vec![0; 8], (1..=14).collect(), vec![14, 59]].concat();
-    assert_eq!(cipher.open(&all_padding, None, 64, &mut out).unwrap().payload_len, 0);
+    assert_eq!(
+        cipher.open(&all_padding, None, 64, &mut out).unwrap().payload_len,
+        0
+    );
 }
 
 #[test]

@@ -90,6 +90,7 @@ impl Walk<'_> {
             sack_blocks: 0,
             window_scale: None,
             mss: None,
+            timestamp: None,
         };
         // A deep header stack may leave only a part of the options in the prefix.
         let options_end = header_len.min(self.bytes.len());
@@ -133,6 +134,9 @@ fn read_options(mut options: &[u8], segment: &mut TcpSegment) {
                 segment.mss = Some(u16::from_be_bytes([high, low]));
             }
             (3, Some(&[shift])) if segment.has(TcpSegment::SYN) => segment.window_scale = Some(shift),
+            (8, Some(&[t0, t1, t2, t3, ..])) => {
+                segment.timestamp = Some(u32::from_be_bytes([t0, t1, t2, t3]));
+            }
             (5, _) => segment.sack_blocks = u8::try_from((len - 2) / 8).unwrap_or(u8::MAX),
             _ => {}
         }

@@ -1,5 +1,7 @@
 //! Numbers for people.
 
+use crate::analysis::Estimate;
+
 /// Rekeys named one by one; the rest is counted.
 const MOST_NAMED: usize = 10;
 /// Below this, durations are given in milliseconds.
@@ -11,7 +13,7 @@ fn minus(text: &str) -> String {
 }
 
 /// `0.89 s`, `21 ms`, `−3 ms`.
-pub(super) fn seconds(s: f64) -> String {
+pub(crate) fn seconds(s: f64) -> String {
     let (value, unit) = scaled(s, s.abs());
     format!("{value} {unit}")
 }
@@ -29,7 +31,7 @@ fn scaled(s: f64, largest: f64) -> (String, &'static str) {
 }
 
 /// `0.62–1.16 s`; `−17 to 21 ms` where a minus would collide with the dash.
-pub(super) fn interval(low: f64, high: f64) -> String {
+pub(crate) fn interval(low: f64, high: f64) -> String {
     let largest = low.abs().max(high.abs());
     let ((a, _), (b, unit)) = (scaled(low, largest), scaled(high, largest));
     if low < 0.0 {
@@ -40,7 +42,7 @@ pub(super) fn interval(low: f64, high: f64) -> String {
 }
 
 /// `23 %`, `1.0 %` below ten.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let p = share * 100.0;
     let text = if p.abs() < 9.95 && p.fract() != 0.0 {
         format!("{p:.1}")
@@ -50,8 +52,31 @@ pub(super) fn percent(share: f64) -> String {
     minus(&format!("{text} %"))
 }
 
+/// How much of the gap to a reference rate the stalls explain: no share is shown above all of it, because no cause takes
+/// more than there is. (The estimate itself may: without the stalls the rate would then exceed the reference.)
+pub(crate) fn explained(share: &Estimate, shown: bool, reference: &str) -> String {
+    let gap = format!("of the gap to {reference}");
+    let Estimate { estimate, low, high } = *share;
+    let least = percent(low.max(0.0));
+    match () {
+        () if !shown && high >= 1.0 => format!("Rekeys could explain all {gap}."),
+        () if !shown => format!("Rekeys explain at most {} {gap}.", percent(high.max(0.0))),
+        () if low >= 1.0 => format!("This explains all {gap}."),
+        () if estimate >= 1.0 => format!("This could explain all {gap}, and explains at least {least}."),
+        () if high >= 1.0 => format!(
+            "This explains {} {gap} (at least {least}, and it could be all).",
+            percent(estimate)
+        ),
+        () => format!(
+            "This explains {} ({least} to {}) {gap}.",
+            percent(estimate),
+            percent(high)
+        ),
+    }
+}
+
 /// `0.0001`, `0.034`, `0.61`.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     match p {
         p if p < 0.01 => format!("{p:.4}"),
         p if p < 0.1 => format!("{p:.3}"),
@@ -60,7 +85,7 @@ pub(super) fn p_value(p: f64) -> String {
 }
 
 /// `8.39 Mbit/s`, three figures.
-pub(super) fn rate(bps: f64) -> String {
+pub(crate) fn rate(bps: f64) -> String {
     let (value, unit) = match bps {
         b if b >= 1e9 => (b / 1e9, "Gbit/s"),
         b if b >= 1e6 => (b / 1e6, "Mbit/s"),
@@ -70,7 +95,7 @@ pub(super) fn rate(bps: f64) -> String {
 }
 
 /// `16.8 MB`, three figures.
-pub(super) fn megabytes(bytes: f64) -> String {
+pub(crate) fn megabytes(bytes: f64) -> String {
     let (value, unit) = match bytes {
         b if b >= 1e9 => (b / 1e9, "GB"),
         b if b >= 1e6 => (b / 1e6, "MB"),
@@ -88,7 +113,7 @@ fn three_figures(value: f64) -> String {
 }
 
 /// `1 rekey`, `7 rekeys`.
-pub(super) fn plural(n: usize, noun: &str) -> String {
+pub(crate) fn plural(n: usize, noun: &str) -> String {
     if n == 1 {
         format!("1 {noun}")
     } else {
@@ -97,7 +122,7 @@ pub(super) fn plural(n: usize, noun: &str) -> String {
 }
 
 /// `rekey 2`, `rekeys 2 and 3`, `rekeys 1, 2, 3 and 40 more`; `indexes` count from 0, people from 1.
-pub(super) fn list(indexes: &[usize]) -> String {
+pub(crate) fn list(indexes: &[usize]) -> String {
     let mut names: Vec<String> = indexes
         .iter()
         .take(MOST_NAMED)
@@ -177,5 +202,35 @@ mod tests {
         assert_eq!(list(&[0, 1, 2]), "rekeys 1, 2 and 3");
         let many: Vec<usize> = (0..50).collect();
         assert_eq!(list(&many), "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 40 more");
+    }
+
+    #[test]
+    fn no_share_is_above_all_of_the_gap() {
+        let say =
+            |low, estimate, high, shown| explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s");
+        assert_eq!(
+            say(0.2, 0.42, 0.63, true),
+            "This explains 42 % (20 % to 63 %) of the gap to 10 Mbit/s."
+        );
+        assert_eq!(
+            say(0.35, 0.96, 1.9, true),
+            "This explains 96 % of the gap to 10 Mbit/s (at least 35 %, and it could be all)."
+        );
+        assert_eq!(
+            say(0.35, 1.2, 1.9, true),
+            "This could explain all of the gap to 10 Mbit/s, and explains at least 35 %."
+        );
+        assert_eq!(
+            say(1.1, 1.5, 1.9, true),
+            "This explains all of the gap to 10 Mbit/s."
+        );
+        assert_eq!(
+            say(-0.2, 0.1, 1.9, false),
+            "Rekeys could explain all of the gap to 10 Mbit/s."
+        );
+        assert_eq!(
+            say(-0.5, -0.2, -0.1, false),
+            "Rekeys explain at most 0 % of the gap to 10 Mbit/s."
+        );
     }
 }

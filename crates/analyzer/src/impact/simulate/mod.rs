@@ -8,7 +8,7 @@
 pub mod calibration;
 
 use super::placebo::{stream, unit};
-use super::{Gap, RekeyMoment, Traffic};
+use super::{Gap, RekeyMoment, Start, Traffic};
 use crate::time::Timestamp;
 use rand_chacha::ChaCha8Rng;
 
@@ -203,7 +203,7 @@ impl Generator {
             let index = self.rekeys.len();
             self.rekeys.push(RekeyMoment {
                 index,
-                started_s: Some(exchange.started_s),
+                start: Start::Message(exchange.started_s),
                 switched_s: at,
             });
             self.stalls_s.push(exchange.stall_s);
@@ -253,6 +253,14 @@ fn normal(rng: &mut ChaCha8Rng) -> f64 {
 mod tests {
     use super::*;
 
+    /// Every synthetic exchange begins with a message.
+    fn started(rekey: &RekeyMoment) -> f64 {
+        match rekey.start {
+            Start::Message(s) => s,
+            _ => panic!("{rekey:?}"),
+        }
+    }
+
     const EVEN: Scenario = Scenario {
         sigma: 0.0,
         correlation_s: 1.0,
@@ -283,7 +291,7 @@ mod tests {
                 .traffic
                 .gaps
                 .iter()
-                .filter(|g| g.end_s >= rekey.started_s.unwrap() && g.start_s <= rekey.switched_s);
+                .filter(|g| g.end_s >= started(rekey) && g.start_s <= rekey.switched_s);
             let longest = touching.map(|g| g.end_s - g.start_s).fold(0.0, f64::max);
             assert!((longest - stall).abs() < 0.002, "{longest} {stall}");
         }
@@ -306,9 +314,7 @@ mod tests {
                     .sum::<f64>()
                     / (10.0 * BASE_BIN_S)
             };
-            run.rekeys.iter().map(|r| rate(r.started_s.unwrap())).sum::<f64>()
-                / run.rekeys.len() as f64
-                / RATE
+            run.rekeys.iter().map(|r| rate(started(r))).sum::<f64>() / run.rekeys.len() as f64 / RATE
         };
         // E[r²]/E[r]² = exp(σ²) = 1.094 on the byte clock; σ/√400 = 1.5 % is one standard error.
         let excess = mean_at_start(&uneven) - 1.0;

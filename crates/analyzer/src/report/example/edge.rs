@@ -46,6 +46,7 @@ fn unknowns(mut document: Analysis) -> Analysis {
             limit_kilobytes: None,
             age_s: None,
             limit_seconds: None,
+            at_least: false,
         };
         for i in &mut rekey.impact {
             (i.baseline_bps, i.depth, i.dip_ms, i.longest_gap_ms) = (None, None, None, None);

@@ -1,0 +1,320 @@
+//! Several analyses against each other: what does a rekey cost, seen from outside, and what does each cipher suite carry?
+//!
+//! Plain data, the contract of `rekeyscope compare --json`. Every capture gives one point to [`crate::impact::compare`]: the
+//! transfer of its headline direction. Nothing in here looks at packets.
+
+mod sentence;
+
+use crate::analysis::{
+    Analysis, Counted, Direction, Generator, Impact, Interval, SecurityAssociation, Verdict,
+};
+use crate::impact::compare::{self, CapturePoint};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// Version of the meaning of the fields.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The whole document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Who made it.
+    pub generator: Generator,
+    /// What a rekey costs, or why that cannot be told.
+    pub answer: String,
+    /// The line through the captures; `null` where none can be drawn.
+    pub slope: Option<Slope>,
+    /// In the order given.
+    pub captures: Vec<ComparedCapture>,
+    /// Wire efficiency of the cipher suites in words.
+    pub efficiency: String,
+    /// Reservations.
+    pub notes: Vec<String>,
+    /// What could not be read.
+    pub unread: Vec<Unread>,
+}
+
+/// Seconds per gigabyte over rekeys per gigabyte.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slope {
+    /// Seconds per rekey.
+    pub seconds_per_rekey: f64,
+    /// Lower end of its 95 % interval; `null` for two captures.
+    pub low_s: Option<f64>,
+    /// Upper end of it.
+    pub high_s: Option<f64>,
+    /// Intercept: seconds per gigabyte without rekeys.
+    pub seconds_per_gb_without: f64,
+    /// Rate without rekeys, bit/s; `null` where the line gives no positive time.
+    pub without_rekeys_bps: Option<f64>,
+    /// Captures on the line.
+    pub captures: usize,
+}
+
+/// One capture: its headline direction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedCapture {
+    /// As given by the user.
+    pub path: String,
+    /// The end of the path that tells it from the others.
+    pub name: String,
+    /// Outer source of the direction.
+    pub src: Option<IpAddr>,
+    /// Outer destination of the direction.
+    pub dst: Option<IpAddr>,
+    /// The direction; `null` without any.
+    pub direction: Option<Direction>,
+    /// The verdict on it.
+    pub verdict: Option<Verdict>,
+    /// What its bytes count.
+    pub counted: Option<Counted>,
+    /// Cipher suite, most packets first; `null` while unknown.
+    pub suite: Option<String>,
+    /// Negotiated lifetime, kilobytes.
+    pub lifetime_kilobytes: Option<u64>,
+    /// Negotiated lifetime, seconds.
+    pub lifetime_seconds: Option<u64>,
+    /// Rekeys within the transfer.
+    pub rekeys: Option<usize>,
+    /// New bytes of the transfer.
+    pub bytes: Option<f64>,
+    /// Its length, seconds.
+    pub duration_s: Option<f64>,
+    /// Its mean rate, bit/s.
+    pub rate_bps: Option<f64>,
+    /// Rekeys per 10⁹ new bytes.
+    pub rekeys_per_gb: Option<f64>,
+    /// Seconds per 10⁹ new bytes.
+    pub seconds_per_gb: Option<f64>,
+    /// Equivalent stall per rekey, measured within this capture, with its 95 % interval.
+    pub stall_ms: Option<Interval>,
+    /// That stall did not end within the largest window.
+    pub at_least: bool,
+    /// Decrypted payload of the direction's SAs that were opened whole.
+    pub inner_bytes: u64,
+    /// IP bytes of the same SAs.
+    pub outer_bytes: u64,
+    /// Packets of the same SAs.
+    pub packets: u64,
+    /// inner over outer; `null` without keys.
+    pub efficiency: Option<f64>,
+    /// Whether it is a point of the slope.
+    pub used: bool,
+    /// Why it is not.
+    pub left_out: Option<String>,
+}
+
+/// A file that gave no analysis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Unread {
+    /// As given by the user.
+    pub path: String,
+    /// Why, and what to do.
+    pub reason: String,
+}
+
+impl ComparedCapture {
+    /// One row from one analysis. `path` names it (an analysis read from a file has the path of its capture inside).
+    pub fn new(path: &str, analysis: &Analysis) -> Self {
+        let headline = analysis.impact.first();
+        let transfer = headline.and_then(|i| i.transfer.as_ref());
+        let point = transfer.and_then(|t| CapturePoint::new(t.bytes, t.duration_s, t.rekeys));
+        let sas = headline.map_or_else(Vec::new, |i| of_direction(analysis, i));
+        let (inner_bytes, outer_bytes, packets) = opened(&sas);
+        let ends = headline.and_then(|i| ends(analysis, i));
+        let tunnel = headline.map(|i| i.tunnel);
+        let limits = analysis.rekeys.iter().filter(|r| Some(r.tunnel) == tunnel);
+        let (kilobytes, seconds): (Vec<_>, Vec<_>) = limits
+            .map(|r| (r.trigger.limit_kilobytes, r.trigger.limit_seconds))
+            .unzip();
+        ComparedCapture {
+            path: path.to_owned(),
+            name: path.to_owned(),
+            src: ends.map(|e| e.0),
+            dst: ends.map(|e| e.1),
+            direction: headline.map(|i| i.direction),
+            verdict: headline.map(|i| i.verdict),
+            counted: headline.map(|i| i.counted),
+            suite: suite(&sas),
+            lifetime_kilobytes: kilobytes.into_iter().flatten().next(),
+            lifetime_seconds: seconds.into_iter().flatten().next(),
+            rekeys: transfer.map(|t| t.rekeys),
+            bytes: transfer.map(|t| t.bytes),
+            duration_s: transfer.map(|t| t.duration_s),
+            rate_bps: point.and(transfer).map(|t| 8.0 * t.bytes / t.duration_s),
+            rekeys_per_gb: point.map(|p| p.rekeys_per_gb),
+            seconds_per_gb: point.map(|p| p.seconds_per_gb),
+            stall_ms: headline.and_then(|i| i.stall_ms.clone()),
+            at_least: headline.is_some_and(|i| i.at_least),
+            inner_bytes,
+            outer_bytes,
+            packets,
+            efficiency: (outer_bytes > 0).then(|| inner_bytes as f64 / outer_bytes as f64),
+            used: point.is_some(),
+            left_out: point.is_none().then(|| why_no_point(headline)),
+        }
+    }
+
+    fn point(&self) -> Option<CapturePoint> {
+        self.rekeys_per_gb
+            .zip(self.seconds_per_gb)
+            .filter(|_| self.used)
+            .map(|(rekeys_per_gb, seconds_per_gb)| CapturePoint {
+                rekeys_per_gb,
+                seconds_per_gb,
+            })
+    }
+
+    fn leave_out(&mut self, why: &str) {
+        self.used = false;
+        self.left_out = Some(why.to_owned());
+    }
+}
+
+fn why_no_point(headline: Option<&Impact>) -> String {
+    match headline {
+        None => "no IPsec tunnel was found in it",
+        Some(i) if i.verdict == Verdict::NoTraffic => "it carries too little data",
+        Some(i) if i.observed_bps.is_some() => {
+            "the saved analysis does not hold its transfer: an older version wrote it, so analyse the capture again"
+        }
+        Some(_) => "nothing in it could be measured",
+    }
+    .to_owned()
+}
+
+impl Comparison {
+    /// Compares captures in the order given.
+    pub fn new(mut captures: Vec<ComparedCapture>, unread: Vec<Unread>) -> Self {
+        name(&mut captures);
+        let notes = agree_on_what_counts(&mut captures);
+        let points: Vec<CapturePoint> = captures.iter().filter_map(ComparedCapture::point).collect();
+        let slope = compare::compare(&points).map(|line| Slope {
+            seconds_per_rekey: line.seconds_per_rekey,
+            low_s: line.interval_s.map(|i| i.0),
+            high_s: line.interval_s.map(|i| i.1),
+            seconds_per_gb_without: line.seconds_per_gb_without,
+            without_rekeys_bps: line.without_rekeys_bps,
+            captures: line.captures,
+        });
+        let mut comparison = Comparison {
+            schema_version: SCHEMA_VERSION,
+            generator: Generator {
+                name: "rekeyscope".into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+            },
+            answer: String::new(),
+            slope,
+            captures,
+            efficiency: String::new(),
+            notes,
+            unread,
+        };
+        comparison.answer = sentence::answer(&comparison);
+        comparison.efficiency = sentence::efficiency(&comparison);
+        comparison.notes.extend(sentence::reservations(&comparison));
+        comparison
+    }
+}
+
+/// New inner bytes and outer bytes are no common measure: where both occur, the captures without keys leave the line.
+fn agree_on_what_counts(captures: &mut [ComparedCapture]) -> Vec<String> {
+    let counts = |c: &ComparedCapture, what| c.used && c.counted == Some(what);
+    let inner = captures.iter().any(|c| counts(c, Counted::InnerNewBytes));
+    let outer = captures.iter().any(|c| counts(c, Counted::OuterBytes));
+    for capture in captures.iter_mut().filter(|_| inner && outer) {
+        if counts(capture, Counted::OuterBytes) {
+            capture.leave_out(
+                "its keys are missing, so its outer bytes would stand beside the payload of the others",
+            );
+        }
+    }
+    if outer && !inner {
+        vec![
+            "Counted are outer bytes, because keys are missing: retransmissions count as throughput."
+                .to_owned(),
+        ]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The shortest end of each path that no other path has, from whole components.
+fn name(captures: &mut [ComparedCapture]) {
+    let end = |path: &str, n: usize| -> String {
+        let parts: Vec<&str> = path.split(['/', '\\']).filter(|p| !p.is_empty()).collect();
+        parts[parts.len().saturating_sub(n)..].join("/")
+    };
+    let longest = captures
+        .iter()
+        .map(|c| c.path.matches(['/', '\\']).count() + 1)
+        .max();
+    for n in 1..=longest.unwrap_or(0) {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        captures
+            .iter()
+            .for_each(|c| *seen.entry(end(&c.path, n)).or_default() += 1);
+        if n == longest.unwrap_or(0) || seen.values().all(|&times| times == 1) {
+            captures.iter_mut().for_each(|c| c.name = end(&c.path, n));
+            return;
+        }
+    }
+}
+
+fn ends(analysis: &Analysis, headline: &Impact) -> Option<(IpAddr, IpAddr)> {
+    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+    Some(match headline.direction {
+        Direction::AToB => (tunnel.a, tunnel.b),
+        Direction::BToA => (tunnel.b, tunnel.a),
+    })
+}
+
+/// SAs with packets towards the end that the headline's direction has. (Behind a NAT an address may change; the
+/// tunnel's own ends are those of its first packets.)
+fn of_direction<'a>(analysis: &'a Analysis, headline: &Impact) -> Vec<&'a SecurityAssociation> {
+    let dst = ends(analysis, headline).map(|e| e.1);
+    let own = analysis.security_associations.iter();
+    own.filter(|sa| sa.tunnel == headline.tunnel && Some(sa.dst) == dst && sa.packets > 0)
+        .collect()
+}
+
+/// Inner bytes, outer bytes and packets of the SAs whose every packet was opened: of others the two are no pair.
+fn opened(sas: &[&SecurityAssociation]) -> (u64, u64, u64) {
+    let whole = sas.iter().filter(|sa| sa.icv.failed == 0);
+    whole
+        .filter_map(|sa| Some((sa.inner_bytes?, sa.outer_bytes, sa.packets)))
+        .fold((0, 0, 0), |sum, sa| {
+            (
+                sum.0.saturating_add(sa.0),
+                sum.1.saturating_add(sa.1),
+                sum.2.saturating_add(sa.2),
+            )
+        })
+}
+
+/// `AES-CBC-128/HMAC-SHA1-96`; several with a plus between them.
+fn suite(sas: &[&SecurityAssociation]) -> Option<String> {
+    let mut packets: BTreeMap<String, u64> = BTreeMap::new();
+    for sa in sas {
+        let Some(encryption) = &sa.encryption else {
+            continue;
+        };
+        let suite = match sa.integrity.as_deref() {
+            None | Some("none") => encryption.clone(),
+            Some(integrity) => format!("{encryption}/{integrity}"),
+        };
+        let sum = packets.entry(suite).or_default();
+        *sum = sum.saturating_add(sa.packets);
+    }
+    let mut suites: Vec<(String, u64)> = packets.into_iter().collect();
+    suites.sort_by_key(|s| std::cmp::Reverse(s.1));
+    let names: Vec<String> = suites.into_iter().map(|s| s.0).collect();
+    (!names.is_empty()).then(|| names.join(" + "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Whether the first message of an exchange is in the capture, and who began it. A capture that starts in the middle of
+//! an exchange shows a later message first; its sender is then no proof of anything, but its kind may be.
+
+use super::exchange::Exchange;
+use super::header::{FLAG_ENCRYPTED, FLAG_RESPONSE, Header};
+use super::payload::v1;
+use crate::analysis::ExchangeKind;
+use crate::spi::IkeSpi;
+use std::net::IpAddr;
+
+/// Longest third message of a Quick Mode (RFC 2409 §5.5: HDR*, HASH(3)): a header of 28 bytes and a hash payload of at
+/// most 4 + 64 bytes (HMAC-SHA2-512), padded to the cipher's 16. The first two messages carry a hash, an SA and a nonce
+/// payload, so they are longer: 124 bytes at least with a 16-byte hash and nonce.
+const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
+
+/// What the first captured message says about its place by its header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstSeen {
+    /// It begins the exchange, as far as it says.
+    Begins,
+    /// It answers a message that is not in the capture.
+    Answers,
+    /// A message came before it; whose, it does not say.
+    GoesOn,
+}
+
+/// How an exchange begins in the capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// With its first message.
+    Whole,
+    /// With a later one.
+    Cut {
+        /// Who began it, where a message's kind tells.
+        initiator: Option<IpAddr>,
+    },
+}
+
+/// Place of the message that an exchange is first seen with.
+pub(super) fn first_seen(header: &Header, kind: ExchangeKind) -> FirstSeen {
+    let answered = header.responder_spi != IkeSpi::ZERO;
+    match (header.major, kind) {
+        (2, _) if header.has(FLAG_RESPONSE) => FirstSeen::Answers,
+        // The initiator does not know the responder's cookie when it begins (RFC 2408 §2.5.3).
+        (1, ExchangeKind::MainMode | ExchangeKind::AggressiveMode) if answered => {
+            if header.next_payload == v1::SA && !header.has(FLAG_ENCRYPTED) {
+                FirstSeen::Answers
+            } else {
+                FirstSeen::GoesOn
+            }
+        }
+        _ => FirstSeen::Begins,
+    }
+}
+
+impl Exchange {
+    /// Whether the capture holds its first message, and who sent that.
+    pub fn opening(&self) -> Opening {
+        match self.first_seen {
+            FirstSeen::Answers => Opening::Cut {
+                initiator: Some(self.initiator),
+            },
+            FirstSeen::GoesOn => Opening::Cut { initiator: None },
+            FirstSeen::Begins if self.kind == ExchangeKind::QuickMode => self.quick_mode_opening(),
+            FirstSeen::Begins => Opening::Whole,
+        }
+    }
+
+    /// The third message is the initiator's and shorter than the others: where its sender did not send the first one
+    /// captured, that one was the second.
+    fn quick_mode_opening(&self) -> Opening {
+        let third = self.records.iter().find(|r| r.len <= LONGEST_THIRD_MESSAGE);
+        let (Some(first), Some(third)) = (self.records.first(), third) else {
+            return Opening::Whole;
+        };
+        if third.frame != first.frame && third.src == first.src {
+            return Opening::Whole;
+        }
+        Opening::Cut {
+            initiator: Some(third.src),
+        }
+    }
+
+    /// As [`Exchange::opening`], of an exchange that made SAs: its initiator sent a third message, so where a Quick Mode's
+    /// messages all come from one side and none is a third one, that side is the responder.
+    pub fn opening_of_made(&self) -> Opening {
+        let opening = self.opening();
+        let no_third = self.records.iter().all(|r| r.len > LONGEST_THIRD_MESSAGE);
+        if opening == Opening::Whole
+            && self.kind == ExchangeKind::QuickMode
+            && self.is_one_sided()
+            && no_third
+        {
+            return Opening::Cut {
+                initiator: Some(self.responder),
+            };
+        }
+        opening
+    }
+
+    /// Who began it, where that is known.
+    pub fn known_initiator(&self) -> Option<IpAddr> {
+        match self.opening() {
+            Opening::Whole => Some(self.initiator),
+            Opening::Cut { initiator } => initiator,
+        }
+    }
+
+    /// All messages come from one address.
+    pub fn is_one_sided(&self) -> bool {
+        let mut senders = self.records.iter().map(|r| r.src);
+        let first = senders.next();
+        senders.all(|s| Some(s) == first)
+    }
+}

@@ -1,0 +1,123 @@
+//! What is known of t_Q, the first message of an exchange, and what follows where that message is not in the capture: the
+//! window then begins too late, so the stall within it is a lower bound.
+//!
+//! The estimate never searches for its own beginning: a slow stretch that was chosen because it is slow is no evidence.
+//! Only the upper end of the interval reaches back over it, because there the error must not be understated.
+
+use super::aggregate::MeanStall;
+use super::evaluate::Evaluation;
+use super::stall::{DIP_BELOW, HELD_S, SMOOTHING_S};
+use super::transfer::Placed;
+
+/// Assumed time from the exchange's beginning to the first packet on a new SA where no message was captured, seconds.
+const ASSUMED_EXCHANGE_S: f64 = 0.3;
+
+/// t_Q as far as the capture shows it, seconds from the start of the series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Start {
+    /// The first exchange message.
+    Message(f64),
+    /// A later message: the first one is not in the capture.
+    LaterMessage(f64),
+    /// No message of the exchange is in the capture. Both SAs of a pair come from one exchange, so it began before the
+    /// first packet on either of them.
+    Unseen {
+        /// First packet on a new SA, in whichever direction came first.
+        first_switch_s: f64,
+    },
+}
+
+impl Start {
+    /// t_Q of the window of a rekey that switches at `switched_s`: the latest moment that the evidence allows, the
+    /// assumed length of an exchange before the first switch where there is no message.
+    pub(super) fn latest_s(self, switched_s: f64) -> f64 {
+        let finite = |s: f64| s.is_finite().then_some(s);
+        let known = match self {
+            Start::Message(s) | Start::LaterMessage(s) => finite(s),
+            Start::Unseen { first_switch_s } => {
+                finite(first_switch_s).map(|first| first.min(switched_s) - ASSUMED_EXCHANGE_S)
+            }
+        };
+        known.unwrap_or(switched_s - ASSUMED_EXCHANGE_S).min(switched_s)
+    }
+
+    /// The exchange began earlier than the evidence shows.
+    pub(super) fn is_late(self) -> bool {
+        !matches!(self, Start::Message(s) if s.is_finite())
+    }
+}
+
+impl Evaluation {
+    /// Used rekeys whose exchange began before their window.
+    pub(super) fn late_starts(&self) -> usize {
+        self.used.iter().filter(|k| k.known.is_late()).count()
+    }
+
+    /// Where windows begin too late, the mean's interval reaches up to what the slow stretches before them would add.
+    pub(super) fn widen(&self, window: usize, mean: MeanStall) -> MeanStall {
+        if self.late_starts() == 0 {
+            return mean;
+        }
+        let longest = |(k, s): (usize, &super::stall::Stall)| {
+            let before = self.reach_back_bins(&self.used[k], s.baseline.rate);
+            let start = self.used[k].start;
+            let lost = s.baseline.rate * self.grid.seconds(before) - self.grid.bytes(start - before, start);
+            if s.baseline.rate > 0.0 {
+                s.seconds + (lost / s.baseline.rate).max(0.0)
+            } else {
+                s.seconds
+            }
+        };
+        let stalls: Vec<f64> = self.stalls[window].iter().enumerate().map(longest).collect();
+        let high = MeanStall::of(&stalls, mean.bias_s).map_or(mean.high, |m| m.high);
+        MeanStall {
+            high: mean.high.max(high),
+            ..mean
+        }
+    }
+
+    /// Bins before the window of a late start within which the rate stays below that of a dip (one that is back for less
+    /// than [`HELD_S`] goes on), back to the rekey before it at most.
+    fn reach_back_bins(&self, rekey: &Placed, rate: f64) -> i64 {
+        if !rekey.known.is_late() {
+            return 0;
+        }
+        let before = self.placed.iter().filter(|p| p.start < rekey.start);
+        let limit = before.map(|p| p.switch).max().unwrap_or(0).max(self.run.from);
+        let (smooth, held) = (self.grid.length(SMOOTHING_S), self.grid.length(HELD_S));
+        let mut above = 0;
+        let mut bins = 0;
+        for bin in (limit..rekey.start - smooth + 1).rev() {
+            if self.grid.rate(bin, bin + smooth) < DIP_BELOW * rate {
+                (above, bins) = (0, rekey.start - bin);
+            } else {
+                above += 1;
+            }
+            if above == held {
+                break;
+            }
+        }
+        bins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_wins_over_the_assumption_and_either_switch_counts() {
+        assert_eq!(Start::Message(5.0).latest_s(6.0), 5.0);
+        assert_eq!(Start::Message(7.0).latest_s(6.0), 6.0);
+        assert_eq!(Start::LaterMessage(5.9).latest_s(6.0), 5.9);
+        let unseen = |first_switch_s| Start::Unseen { first_switch_s }.latest_s(6.0);
+        assert!((unseen(6.0) - 5.7).abs() < 1e-9);
+        assert!(
+            (unseen(2.0) - 1.7).abs() < 1e-9,
+            "the other direction switched first"
+        );
+        assert!((unseen(9.0) - 5.7).abs() < 1e-9, "or later");
+        assert!((unseen(f64::NAN) - 5.7).abs() < 1e-9);
+        assert!(!Start::Message(1.0).is_late() && Start::LaterMessage(1.0).is_late());
+    }
+}

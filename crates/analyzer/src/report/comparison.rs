@@ -1,0 +1,92 @@
+//! A comparison of captures as text and as CSV. The HTML page is in [`super::html::comparison`].
+
+use super::clean;
+use super::tables;
+use super::terminal::Page;
+use super::text::TextOptions;
+use crate::comparison::{ComparedCapture, Comparison};
+use std::fmt::Display;
+
+/// The terminal report, ending in a newline: the answer first.
+pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
+    let mut page = Page::new(options.width, options.color);
+    page.emphasised(&clean::line(&comparison.answer), None);
+    page.blank();
+    page.table(&tables::comparison(comparison));
+    page.blank();
+    page.paragraph(&clean::line(&comparison.efficiency));
+    for note in &comparison.notes {
+        page.paragraph(&clean::line(note));
+    }
+    for unread in &comparison.unread {
+        page.paragraph(&format!("Not compared: {}", clean::line(&unread.reason)));
+    }
+    page.finish()
+}
+
+/// One row per capture; numbers unformatted, an empty cell is unknown.
+pub fn render_csv(comparison: &Comparison) -> Vec<u8> {
+    let header = [
+        "path",
+        "src",
+        "dst",
+        "direction",
+        "verdict",
+        "counted",
+        "suite",
+        "lifetime_kilobytes",
+        "lifetime_seconds",
+        "rekeys",
+        "bytes",
+        "duration_s",
+        "rate_bps",
+        "rekeys_per_gb",
+        "seconds_per_gb",
+        "stall_ms",
+        "stall_low_ms",
+        "stall_high_ms",
+        "at_least",
+        "inner_bytes",
+        "outer_bytes",
+        "packets",
+        "efficiency",
+        "used",
+        "left_out",
+    ];
+    super::csv::table(header, comparison.captures.iter().map(row))
+}
+
+fn row(c: &ComparedCapture) -> [String; 25] {
+    use super::csv::{cell, number, text};
+    fn known<T: Display>(value: T) -> String {
+        value.to_string()
+    }
+    let stall = c.stall_ms.as_ref();
+    [
+        text(&c.path),
+        cell(c.src),
+        cell(c.dst),
+        cell(c.direction),
+        cell(c.verdict),
+        cell(c.counted),
+        text(c.suite.as_deref().unwrap_or_default()),
+        cell(c.lifetime_kilobytes),
+        cell(c.lifetime_seconds),
+        cell(c.rekeys),
+        number(c.bytes),
+        number(c.duration_s),
+        number(c.rate_bps),
+        number(c.rekeys_per_gb),
+        number(c.seconds_per_gb),
+        number(stall.map(|s| s.mean)),
+        number(stall.map(|s| s.low)),
+        number(stall.map(|s| s.high)),
+        known(c.at_least),
+        known(c.inner_bytes),
+        known(c.outer_bytes),
+        known(c.packets),
+        number(c.efficiency),
+        known(c.used),
+        text(c.left_out.as_deref().unwrap_or_default()),
+    ]
+}

@@ -1,0 +1,44 @@
+//! A comparison of captures as one offline HTML file: the answer, one plot, one table.
+
+use super::{clean, plot, policy, style_sheet, tables};
+use crate::comparison::Comparison;
+use askama::Template;
+use tables::Table;
+
+/// The whole document.
+pub fn render(comparison: &Comparison) -> String {
+    let style = style_sheet();
+    let page = Page {
+        policy: policy(&style),
+        style,
+        generator: format!(
+            "{} {}",
+            clean::line(&comparison.generator.name),
+            clean::line(&comparison.generator.version)
+        ),
+        captures: comparison.captures.len(),
+        answer: clean::line(&comparison.answer),
+        plot: plot::comparison::draw(comparison).map(|p| p.inline()),
+        table: tables::comparison(comparison),
+        efficiency: clean::line(&comparison.efficiency),
+        notes: comparison.notes.iter().map(|n| clean::line(n)).collect(),
+        unread: comparison.unread.iter().map(|u| clean::line(&u.reason)).collect(),
+    };
+    // The template formats plain strings and numbers into memory: there is nothing in it that can fail.
+    page.render().unwrap_or_default()
+}
+
+#[derive(Template)]
+#[template(path = "comparison.html")]
+struct Page {
+    policy: String,
+    style: String,
+    generator: String,
+    captures: usize,
+    answer: String,
+    plot: Option<String>,
+    table: Table,
+    efficiency: String,
+    notes: Vec<String>,
+    unread: Vec<String>,
+}
