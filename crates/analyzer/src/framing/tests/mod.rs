@@ -251,6 +251,9 @@ fn decode_with(framing: &mut Framing, frame: &Frame<'_>, diagnostics: &mut Diagn
         DatagramKind::Ike { udp, message } => ("IKE", Some(ports(udp)), message),
         DatagramKind::Esp { udp, packet } => ("ESP", udp.map(ports), packet),
         DatagramKind::NatKeepalive => ("keepalive", None, &[][..]),
+        DatagramKind::TcpSegment {
+            ports: own, payload, ..
+        } => ("TCP segment", Some(ports(own)), payload),
         DatagramKind::Other(name) => (name, None, &[][..]),
     };
     Some(Got {
