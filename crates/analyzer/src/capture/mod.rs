@@ -154,6 +154,9 @@ impl CaptureReader {
                 format,
             });
         }
+        if pcapng::is_pcapng(buffer.available()) {
+            buffer.ensure(12)?;
+        }
         if pcapng::is_pcapng(buffer.available()) && !buffer.ensure(pcapng::SHORTEST_SECTION_HEADER)? {
             return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
         }

