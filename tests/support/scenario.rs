@@ -561,3 +561,11 @@ fn ipv4(src: [u8; 4], dst: [u8; 4], protocol: u8, total: usize, id: u16, fragmen
     h[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
     h
 }
+
+impl World {
+    /// A new cookie pair: the next exchanges belong to another IKE SA whose phase 1 is not captured.
+    pub fn begin_ike_sa(&mut self, number: u8) {
+        self.cookie = [b'i', b'k', b'e', b's', b'a', b'-', b'n', number];
+        self.cookies.push(self.cookie);
+    }
+}

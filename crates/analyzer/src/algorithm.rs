@@ -32,6 +32,12 @@ pub enum Encryption {
     DesCbc,
     /// Camellia-CBC (RFC 4312).
     CamelliaCbc,
+    /// AES-CCM-8 with an implicit IV (RFC 8750, transform 29).
+    AesCcm8Iiv,
+    /// AES-GCM-16 with an implicit IV (RFC 8750, transform 30).
+    AesGcm16Iiv,
+    /// ChaCha20-Poly1305 with an implicit IV (RFC 8750, transform 31).
+    ChaCha20Poly1305Iiv,
 }
 
 /// An ESP integrity transform.
@@ -58,10 +64,31 @@ pub enum Integrity {
 }
 
 impl Encryption {
+    /// The same transform with its IV in each packet, where this one has an implicit one (RFC 8750); else itself.
+    #[must_use]
+    pub fn with_explicit_iv(self) -> Encryption {
+        match self {
+            Encryption::AesCcm8Iiv => Encryption::AesCcm { icv: 8 },
+            Encryption::AesGcm16Iiv => Encryption::AesGcm { icv: 16 },
+            Encryption::ChaCha20Poly1305Iiv => Encryption::ChaCha20Poly1305,
+            explicit => explicit,
+        }
+    }
+
+    /// The form with an implicit IV, where RFC 8750 defines one.
+    pub fn with_implicit_iv(self) -> Option<Encryption> {
+        match self {
+            Encryption::AesCcm { icv: 8 } => Some(Encryption::AesCcm8Iiv),
+            Encryption::AesGcm { icv: 16 } => Some(Encryption::AesGcm16Iiv),
+            Encryption::ChaCha20Poly1305 => Some(Encryption::ChaCha20Poly1305Iiv),
+            _ => None,
+        }
+    }
+
     /// True where the transform carries its own integrity (RFC 4303 "combined mode").
     pub fn is_aead(self) -> bool {
         matches!(
-            self,
+            self.with_explicit_iv(),
             Encryption::AesGcm { .. }
                 | Encryption::AesCcm { .. }
                 | Encryption::AesGmac
@@ -71,7 +98,7 @@ impl Encryption {
 
     /// Bytes of salt or nonce at the end of the key material.
     pub fn salt_len(self) -> usize {
-        match self {
+        match self.with_explicit_iv() {
             Encryption::AesCtr
             | Encryption::AesGcm { .. }
             | Encryption::AesGmac
@@ -84,7 +111,10 @@ impl Encryption {
     /// Explicit IV bytes in each packet.
     pub fn iv_len(self) -> usize {
         match self {
-            Encryption::Null => 0,
+            Encryption::Null
+            | Encryption::AesCcm8Iiv
+            | Encryption::AesGcm16Iiv
+            | Encryption::ChaCha20Poly1305Iiv => 0,
             Encryption::AesCbc | Encryption::CamelliaCbc => 16,
             _ => 8,
         }
@@ -105,7 +135,7 @@ impl Encryption {
             Encryption::Null => &[0],
             Encryption::TripleDesCbc => &[24],
             Encryption::DesCbc => &[8],
-            Encryption::ChaCha20Poly1305 => &[32],
+            Encryption::ChaCha20Poly1305 | Encryption::ChaCha20Poly1305Iiv => &[32],
             _ => &[16, 24, 32],
         }
     }
@@ -150,6 +180,9 @@ impl fmt::Display for Encryption {
             Encryption::TripleDesCbc => f.write_str("3DES-CBC"),
             Encryption::DesCbc => f.write_str("DES-CBC"),
             Encryption::CamelliaCbc => f.write_str("Camellia-CBC"),
+            Encryption::AesCcm8Iiv | Encryption::AesGcm16Iiv | Encryption::ChaCha20Poly1305Iiv => {
+                write!(f, "{}-IIV", self.with_explicit_iv())
+            }
         }
     }
 }

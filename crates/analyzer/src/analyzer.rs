@@ -8,6 +8,9 @@ mod choice;
 
 pub use choice::TunnelChoice;
 mod clock;
+mod nested;
+mod stream;
+
 use clock::CaptureClock;
 pub(crate) use clock::{ClockEvent, Jump};
 
@@ -18,7 +21,8 @@ use crate::diagnosis::Diagnosis;
 use crate::diagnostic::Diagnostics;
 use crate::document;
 use crate::flow::FlowTable;
-use crate::framing::{Datagram, DatagramKind, Framing, UdpPorts};
+use crate::framing::tcp_stream::{TcpSegment, TcpStreams};
+use crate::framing::{AH, Datagram, DatagramKind, Framing, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed, Timeline};
 use crate::impact::Traffic;
 use crate::key_ring::KeyRing;
@@ -33,6 +37,7 @@ use crate::sa::tunnel::{TunnelIndex, TunnelTable};
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use crate::time::Timestamp;
+use nested::NestedFrames;
 
 /// A frame with more bytes than this was merged by the network card: no link between IPsec peers carries it (jumbo
 /// Ethernet ends at 9,018 bytes).
@@ -79,6 +84,8 @@ pub struct Options {
     pub reference_bps: Option<f64>,
     /// Tunnels whose packets are analysed; all where `None`.
     pub tunnel: Option<TunnelChoice>,
+    /// UDP and TCP ports that carry IKE and ESP like port 4500.
+    pub esp_ports: Vec<u16>,
 }
 
 impl Default for Options {
@@ -90,6 +97,7 @@ impl Default for Options {
             interest: 0.03,
             reference_bps: None,
             tunnel: None,
+            esp_ports: Vec::new(),
         }
     }
 }
@@ -117,6 +125,8 @@ pub(crate) struct Totals {
 pub struct Analyzer {
     pub(crate) options: Options,
     framing: Option<Framing>,
+    streams: TcpStreams,
+    nested: NestedFrames,
     pub(crate) timeline: Timeline,
     pub(crate) exchange_tunnels: Vec<Option<TunnelIndex>>,
     pub(crate) tunnels: TunnelTable,
@@ -148,9 +158,12 @@ impl Analyzer {
         keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
+        let framing = || Some(Framing::with_esp_ports(&options.esp_ports));
         Analyzer {
+            framing: framing(),
+            nested: NestedFrames::new(framing()),
+            streams: TcpStreams::default(),
             options,
-            framing: Some(Framing::new()),
             timeline: Timeline::new(keys.ike.clone())
                 .with_seeds(keys.seeds.clone())
                 .with_pre_shared_keys(pre_shared_keys),
@@ -196,6 +209,7 @@ impl Analyzer {
             self.push_datagram(&datagram);
         }
         self.framing = Some(framing);
+        self.look_into_nested();
     }
 
     fn count_frame(&mut self, frame: &Frame<'_>) {
@@ -215,7 +229,37 @@ impl Analyzer {
         self.totals.oversized += u64::from(datagram.largest_fragment > OFFLOAD_BYTES);
         match datagram.kind {
             DatagramKind::Ike { udp, message } => self.push_ike(datagram, udp, message),
-            DatagramKind::Esp { udp, packet } => self.push_esp(datagram, udp, packet),
+            DatagramKind::Esp { udp, packet } => {
+                let encapsulation = if udp.is_some() {
+                    Encapsulation::Udp
+                } else {
+                    Encapsulation::Esp
+                };
+                self.push_esp(datagram, udp, encapsulation, packet);
+            }
+            DatagramKind::TcpSegment {
+                ports,
+                seq,
+                syn,
+                payload,
+            } => self.push_tcp(
+                datagram,
+                &TcpSegment {
+                    ends: (datagram.src, datagram.dst),
+                    ports,
+                    seq,
+                    syn,
+                    payload,
+                },
+            ),
+            DatagramKind::Other(AH) => {
+                self.diagnostics
+                    .count("not_decoded", AH, Some(datagram.frame), || {
+                        "packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted, \
+                         and their SAs are not followed"
+                            .into()
+                    });
+            }
             DatagramKind::NatKeepalive => {
                 self.diagnostics
                     .count("nat_keepalive", "UDP", Some(datagram.frame), || {
@@ -333,8 +377,15 @@ impl Analyzer {
         }
     }
 
-    fn push_esp(&mut self, datagram: &Datagram<'_>, udp: Option<UdpPorts>, packet: &[u8]) {
-        self.totals.esp_packets += 1;
+    fn push_esp(
+        &mut self,
+        datagram: &Datagram<'_>,
+        udp: Option<UdpPorts>,
+        encapsulation: Encapsulation,
+        packet: &[u8],
+    ) {
+        // A packet inside another was counted with that one.
+        self.totals.esp_packets += u64::from(self.nested.depth == 0);
         let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
             self.diagnostics
                 .count("too_short", "ESP", Some(datagram.frame), || {
@@ -346,17 +397,24 @@ impl Analyzer {
         let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
         // Looked up for a choice only: the SA knows its tunnel otherwise.
         if self.options.tunnel.is_some()
-            && let Some(tunnel) = self.tunnels.of_esp(datagram.src, datagram.dst, udp)
+            && let Some(tunnel) = self
+                .tunnels
+                .of_esp(datagram.src, datagram.dst, udp, encapsulation)
             && !self.wants(tunnel)
         {
             return;
         }
-        let Some(sa) = self.sa_of(datagram, udp, spi) else {
+        let Some(sa) = self.sa_of(datagram, udp, encapsulation, spi) else {
             self.count_too_many(datagram.frame);
             return;
         };
         let whole = !datagram.cut;
         self.sas.prove(sa, Specimen { packet, whole });
+        if self.sas.recognise_null(sa, Specimen { packet, whole })
+            && let Some(clear) = &self.sas.associations()[sa].clear
+        {
+            self.batch.assign(sa, &clear.cipher);
+        }
         let Datagram {
             frame,
             time,
@@ -368,11 +426,13 @@ impl Analyzer {
         let ends = (datagram.src, datagram.dst);
         let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
         let association = self.sas.get_mut(sa);
-        pending.cipher = association.key.as_ref().map(|key| key.cipher.clone());
+        pending.cipher = association.cipher();
+        pending.esn_high = association.esn_high(sequence);
         pending.proven = association.proven;
         pending.fragments = datagram.fragments;
         pending.largest_fragment = datagram.largest_fragment;
-        pending.udp = udp;
+        pending.udp = udp.filter(|_| encapsulation == Encapsulation::Udp);
+        pending.nesting = self.nested.depth;
         pending.check = match self.options.verify {
             Verify::All => true,
             Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
@@ -384,18 +444,21 @@ impl Analyzer {
         }
     }
 
-    fn sa_of(&mut self, datagram: &Datagram<'_>, udp: Option<UdpPorts>, spi: Spi) -> Option<SaIndex> {
+    fn sa_of(
+        &mut self,
+        datagram: &Datagram<'_>,
+        udp: Option<UdpPorts>,
+        encapsulation: Encapsulation,
+        spi: Spi,
+    ) -> Option<SaIndex> {
         if let Some(sa) = self.sas.newest(datagram.dst, spi)
             && self.sas.associations()[sa].counters.packets > 0
         {
             return Some(sa);
         }
-        let tunnel = self.tunnels.of_esp(datagram.src, datagram.dst, udp)?;
-        let encapsulation = if udp.is_some() {
-            Encapsulation::Udp
-        } else {
-            Encapsulation::Esp
-        };
+        let tunnel = self
+            .tunnels
+            .of_esp(datagram.src, datagram.dst, udp, encapsulation)?;
         let direction = self.tunnels.tunnels[tunnel].direction_to(datagram.dst);
         let context = SaContext {
             tunnel,
@@ -507,6 +570,7 @@ impl Analyzer {
     pub fn finish_with_keys(mut self, info: &CaptureInfo, path: &str) -> (Analysis, KeyRing) {
         self.release_held();
         self.flush();
+        self.nested.finish(&mut self.diagnostics);
         self.settle_initiators();
         self.close_windows(None);
         self.diagnosis.report_bounds(&mut self.diagnostics);

@@ -47,6 +47,10 @@ pub(crate) struct Pending {
     pub(crate) udp: Option<UdpPorts>,
     /// Key to open it with; `None` where there is none.
     pub(crate) cipher: Option<Arc<EspCipher>>,
+    /// How many times ESP is around its ESP.
+    pub(crate) nesting: u8,
+    /// Upper half of its sequence number, where the SA has extended ones.
+    pub(crate) esn_high: Option<u32>,
     /// Check the ICV.
     pub(crate) check: bool,
     /// A packet is opened only when its key is proven, by this packet or an earlier one.
@@ -108,6 +112,13 @@ impl Batch {
         self.packets.len() >= FULL_PACKETS || self.arena.len() >= FULL_BYTES
     }
 
+    /// Gives the packets of an SA that wait without a key one.
+    pub(crate) fn assign(&mut self, sa: SaIndex, cipher: &Arc<EspCipher>) {
+        for pending in self.packets.iter_mut().filter(|p| p.sa == sa) {
+            pending.cipher = Some(cipher.clone());
+        }
+    }
+
     /// True without packets.
     pub(crate) fn is_empty(&self) -> bool {
         self.packets.is_empty()
@@ -136,7 +147,7 @@ impl Batch {
                 for (result, pending) in results.iter_mut().zip(packets) {
                     let packet = self.bytes(pending);
                     if let Some(cipher) = &pending.cipher {
-                        *result = open_one(cipher, pending, packet, result.icv, scratch);
+                        *result = open_one(cipher, pending, pending.esn_high, packet, result.icv, scratch);
                     }
                     result.fingerprint = packet.last_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b));
                 }
@@ -152,6 +163,7 @@ impl Batch {
                 Some(Check {
                     cipher: pending.cipher_to_check()?,
                     packet: self.bytes(pending),
+                    esn_high: pending.esn_high,
                     icv: Icv::Unchecked,
                 })
             })
@@ -210,6 +222,8 @@ impl Pending {
             largest_fragment: outer_bytes,
             udp: None,
             cipher: None,
+            nesting: 0,
+            esn_high: None,
             check: true,
             proven: false,
             start: 0,
@@ -232,21 +246,23 @@ impl Pending {
 pub(crate) fn decode_one(
     cipher: &EspCipher,
     pending: &Pending,
+    esn_high: Option<u32>,
     packet: &[u8],
     scratch: &mut Vec<u8>,
 ) -> Decoded {
     let icv = if pending.wants_check() {
-        cipher.verify(packet, None)
+        cipher.verify(packet, esn_high)
     } else {
         Icv::Unchecked
     };
-    open_one(cipher, pending, packet, icv, scratch)
+    open_one(cipher, pending, esn_high, packet, icv, scratch)
 }
 
 /// Opens one packet whose ICV was checked, unless there was nothing to check.
 fn open_one(
     cipher: &EspCipher,
     pending: &Pending,
+    esn_high: Option<u32>,
     packet: &[u8],
     icv: Icv,
     scratch: &mut Vec<u8>,
@@ -260,28 +276,44 @@ fn open_one(
     }
     let trusted = match decoded.icv {
         // Until the key is proven, the packet has to decrypt to something too.
-        Icv::Verified => pending.proven || prove::decrypts(cipher, packet),
+        Icv::Verified => pending.proven || prove::decrypts(cipher, packet, esn_high),
         Icv::Failed => false,
         // Skipped by request under a proven key, or a transform without ICV (then the padding has to make sense).
         Icv::Unchecked => true,
     };
-    if trusted && let Ok(opened) = open(cipher, decoded.icv, packet, scratch) {
-        decoded.inner = inner::walk(
-            opened.next_header,
-            scratch,
-            opened.payload_len as usize,
-            Some(pending.ends),
-        );
-        decoded.opened = Some(opened);
+    if !trusted {
+        return decoded;
+    }
+    let mut walk = |prefix| {
+        let opened = open(cipher, decoded.icv, esn_high, packet, prefix, scratch).ok()?;
+        let len = opened.payload_len as usize;
+        Some((
+            opened,
+            inner::walk(opened.next_header, scratch, len, Some(pending.ends)),
+        ))
+    };
+    let mut found = walk(inner::PREFIX);
+    if found.is_some_and(|(_, inner)| inner.stopped_at == Some(inner::WHOLE_PAYLOAD_NEEDED)) {
+        found = walk(usize::MAX);
+    }
+    if let Some((opened, inner)) = found {
+        (decoded.opened, decoded.inner) = (Some(opened), inner);
     }
     decoded
 }
 
 /// Behind a good ICV the sender may have put anything into the padding (RFC 4303 §2.4); otherwise it has to make sense.
-fn open(cipher: &EspCipher, icv: Icv, packet: &[u8], scratch: &mut Vec<u8>) -> Result<Opened, OpenError> {
+pub(crate) fn open(
+    cipher: &EspCipher,
+    icv: Icv,
+    esn_high: Option<u32>,
+    packet: &[u8],
+    prefix: usize,
+    out: &mut Vec<u8>,
+) -> Result<Opened, OpenError> {
     match icv {
-        Icv::Verified => cipher.open_verified(packet, None, inner::PREFIX, scratch),
-        _ => cipher.open(packet, inner::PREFIX, scratch),
+        Icv::Verified => cipher.open_verified(packet, esn_high, prefix, out),
+        _ => cipher.open(packet, esn_high, prefix, out),
     }
 }
 
@@ -343,7 +375,7 @@ mod tests {
         let mut seen = [0; 3];
         for (pending, decoded) in batch.packets().iter().zip(batch.decode()) {
             let alone = match &pending.cipher {
-                Some(cipher) => decode_one(cipher, pending, batch.bytes(pending), &mut Vec::new()),
+                Some(cipher) => decode_one(cipher, pending, None, batch.bytes(pending), &mut Vec::new()),
                 None => Decoded::sealed(),
             };
             assert_eq!(

@@ -154,6 +154,11 @@ pub(crate) struct Input {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) psk_file: Vec<PathBuf>,
 
+    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once (where IKE is in the capture,
+    /// its ports are found without this)
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) esp_port: Vec<u16>,
+
     /// Do not write notes to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -254,6 +259,10 @@ pub(crate) struct CompareArguments {
     #[arg(long, conflicts_with = "keys")]
     no_keys: bool,
 
+    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    esp_port: Vec<u16>,
+
     /// File that holds the IKE pre-shared key of every capture
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     psk_file: Vec<PathBuf>,
@@ -290,6 +299,7 @@ impl CompareArguments {
             keys: self.keys.clone(),
             no_keys: self.no_keys,
             psk_file: self.psk_file.clone(),
+            esp_port: self.esp_port.clone(),
             quiet: self.quiet,
         };
         self.captures.iter().map(input).collect()

@@ -261,12 +261,18 @@ fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -
         spi: a.spi,
         generation,
         mode: a.mode,
-        encryption: transform.map(|t| t.encryption_name()),
+        encryption: match (&a.clear, transform) {
+            (Some(clear), None) => Some(clear.encryption().to_string()),
+            (_, transform) => transform.map(|t| t.encryption_name()),
+        },
         integrity: transform.map(|t| t.integrity.to_string()),
         encapsulation: a.encapsulation,
         key: Key {
             status: a.key_status(),
-            source: from.map(|o| origin(analyzer.sas.keys(), o)),
+            source: match (&a.clear, from) {
+                (Some(_), _) if !a.proven => Some("recognised in the packets: there is no encryption".into()),
+                (_, from) => from.map(|o| origin(analyzer.sas.keys(), o)),
+            },
         },
         first_time: a.first.map(|(t, _)| t),
         last_time: a.last.map(|(t, _)| t),

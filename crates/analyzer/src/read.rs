@@ -16,6 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// Reads the keys, then the capture.
 pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyRing), Error> {
+    let options = Options {
+        esp_ports: input.esp_port.clone(),
+        ..options
+    };
     let (keys, pre_shared_keys, unreadable) = read_keys(input)?;
     let mut reader = open(&input.capture, input.reads_stdin())?;
     let size = std::fs::metadata(&input.capture)

@@ -59,7 +59,12 @@ fn analyze(arguments: &Arguments, capture: &Path) -> Result<(Analysis, KeyRing)>
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
     let path = &analysis.capture.path;
-    if analysis.capture.truncated_file {
+    let damaged = analysis.diagnostics.iter().any(|d| d.kind == "damaged");
+    if damaged {
+        notes.push(format!(
+            "{path} is damaged: everything before the damage was analysed; repair it or capture again if the rest matters"
+        ));
+    } else if analysis.capture.truncated_file {
         notes.push(format!(
             "{path} ends in the middle of a record: everything before the cut was analysed; copy the file again if \
              the rest matters"
@@ -72,8 +77,24 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         .filter(|sa| sa.packets > 0)
         .collect();
     if used.is_empty() {
+        let authenticated = analysis.diagnostics.iter().any(|d| d.layer == "AH");
+        notes.push(if authenticated {
+            format!(
+                "no ESP packets in {path}, but AH (RFC 4302): nothing in it is encrypted, and what its rekeys cost is not \
+                 measured"
+            )
+        } else {
+            format!(
+                "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
+            )
+        });
+        return notes;
+    }
+    if mostly_cut(analysis) {
         notes.push(format!(
-            "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
+            "{} of {} packets in {path} are cut by the snap length: cut ESP packets can be neither checked nor decrypted, \
+             their rates are outer bytes; capture whole packets (tcpdump -s 0)",
+            analysis.capture.cut_packets, analysis.capture.packets
         ));
         return notes;
     }
@@ -90,7 +111,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     }
     let missing = used
         .iter()
-        .filter(|sa| sa.key.status != KeyStatus::Verified)
+        .filter(|sa| sa.key.status != KeyStatus::Verified && sa.inner_bytes.is_none())
         .count();
     let c = &analysis.capture;
     if missing > misfits && 2 * c.cut_packets > c.esp_packets {
@@ -110,6 +131,18 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         notes.extend(why_not_derived(analysis));
     }
     notes
+}
+
+/// No key would help: no ESP packet is whole.
+fn mostly_cut(analysis: &Analysis) -> bool {
+    let c = &analysis.capture;
+    let checked: u64 = analysis
+        .security_associations
+        .iter()
+        .map(|sa| sa.icv.verified + sa.icv.failed)
+        .sum();
+    // As many packets are cut as carry ESP: the IKE messages may be whole.
+    checked == 0 && c.cut_packets > 0 && c.cut_packets >= c.esp_packets
 }
 
 /// The key files hold ESP keys, and none for an SA of this capture.

@@ -30,12 +30,14 @@ plain_names! {
         /// pcapng.
         Pcapng = "pcapng",
     }
-    /// ESP in IP or in UDP (RFC 3948).
+    /// ESP in IP, in UDP (RFC 3948) or in TCP (RFC 9329).
     pub enum Encapsulation {
         /// IP protocol 50.
         Esp = "esp",
         /// UDP, usually port 4500.
         Udp = "udp",
+        /// TCP, usually port 4500.
+        Tcp = "tcp",
     }
     /// How far a key is trusted.
     pub enum KeyStatus {

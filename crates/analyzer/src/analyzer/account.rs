@@ -37,11 +37,17 @@ impl Analyzer {
 
     /// Decodes everything that waits and accounts for it in capture order.
     pub(super) fn flush(&mut self) {
-        self.land();
-        if !self.batch.is_empty() {
-            let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
-            let decoded = batch.decode();
-            self.account_batch(batch, &decoded);
+        loop {
+            self.land();
+            if !self.batch.is_empty() {
+                let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+                let decoded = batch.decode();
+                self.account_batch(batch, &decoded);
+            }
+            self.look_into_nested();
+            if self.batch.is_empty() && self.in_flight.is_none() {
+                return;
+            }
         }
     }
 
@@ -66,9 +72,11 @@ impl Analyzer {
         if !association.proven && association.icv.verified >= MOST_CHANCES {
             decoded.opened = None;
         }
-        let arrival = association
-            .sequence
-            .observe(u64::from(pending.sequence), fingerprint);
+        let number = association.whole_sequence(pending.sequence);
+        let arrival = association.sequence.observe(number, fingerprint);
+        if decoded.icv == Icv::Verified {
+            association.extended = association.extended.map(|highest| highest.max(number));
+        }
         if arrival == Arrival::CaptureDuplicate {
             // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
             self.totals.capture_duplicates += 1;
@@ -109,7 +117,25 @@ impl Analyzer {
                 "packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong".into()
             });
         }
+        if decoded.opened.is_some() {
+            self.look_further_in(sa, pending, &mut decoded, packet);
+        }
         self.measure(sa, pending, &decoded, arrival);
+    }
+
+    /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.
+    fn look_further_in(&mut self, sa: SaIndex, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
+        let association = &self.sas.associations()[sa];
+        if self.nested.keep(association, pending, decoded, packet) {
+            decoded.inner.flow = None;
+            return;
+        }
+        if let (Some(name), None) = (decoded.inner.stopped_at, decoded.inner.control) {
+            self.diagnostics
+                .count("not_decoded_inside", name, Some(pending.frame), || {
+                    format!("decrypted packets were followed down to {name} and no further: the rest counts as payload")
+                });
+        }
     }
 
     /// An SPI that is used again under another key starts a new generation.
@@ -134,9 +160,13 @@ impl Analyzer {
                 None => return (sa, decoded),
             }
         }
-        let cipher = self.sas.associations()[sa].key.as_ref().map(|k| k.cipher.clone());
-        match cipher {
-            Some(cipher) => (sa, decode_one(&cipher, pending, packet, &mut Vec::new())),
+        let association = &self.sas.associations()[sa];
+        let esn_high = association.esn_high(pending.sequence);
+        match association.cipher() {
+            Some(cipher) => (
+                sa,
+                decode_one(&cipher, pending, esn_high, packet, &mut Vec::new()),
+            ),
             None => (sa, decoded),
         }
     }

@@ -274,7 +274,8 @@ impl Analyzer {
     fn signs(&self, held: &[HeldFrame], previous: Timestamp) -> Signs {
         let mut signs = Signs::default();
         // A decoder of its own: the frames come again.
-        let (mut framing, mut unheard) = (Framing::new(), Diagnostics::default());
+        let mut framing = Framing::with_esp_ports(&self.options.esp_ports);
+        let mut unheard = Diagnostics::default();
         let first = held.first().map(|frame| frame.time);
         for frame in held {
             signs.since_first = first.map_or(0, |first| frame.time.nanos_since(first).max(0));
@@ -329,7 +330,8 @@ impl Analyzer {
         let ends = (datagram.src, datagram.dst);
         let mut pending = Pending::new(sa, 0, datagram.time, 0, 0, ends, false, sequence);
         pending.proven = true;
-        let decoded = decode_one(&key.cipher, &pending, packet, &mut Vec::new());
+        let esn_high = association.esn_high(sequence);
+        let decoded = decode_one(&key.cipher, &pending, esn_high, packet, &mut Vec::new());
         decoded.opened.map(|_| decoded.inner)
     }
 

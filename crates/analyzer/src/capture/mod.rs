@@ -167,6 +167,9 @@ impl CaptureReader {
         let mut buffer = Buffer::new(Source::new(stream)?);
         buffer.ensure(4)?;
         if pcap::is_pcap(buffer.available()) {
+            if !buffer.ensure(pcap::HEADER_LEN)? {
+                return Ok(Recognised::Foreign(beginning("pcap", &buffer)));
+            }
             let (walk, format) = (Walk::Pcap(PcapWalk::default()), CaptureFormat::Pcap);
             return Ok(Recognised::Capture {
                 buffer: Box::new(buffer),
@@ -176,6 +179,9 @@ impl CaptureReader {
         }
         if pcapng::is_pcapng(buffer.available()) {
             buffer.ensure(12)?;
+        }
+        if pcapng::is_pcapng(buffer.available()) && !buffer.ensure(pcapng::SHORTEST_SECTION_HEADER)? {
+            return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
         }
         if pcapng::is_pcapng(buffer.available()) {
             let (walk, format) = (Walk::Pcapng(PcapngWalk::new()), CaptureFormat::Pcapng);
@@ -318,6 +324,12 @@ impl CaptureReader {
     pub fn position(&self) -> u64 {
         self.buffer.source().position()
     }
+}
+
+/// Names a file that ends within its first header.
+fn beginning(format: &str, buffer: &Buffer) -> String {
+    let len = buffer.available().len();
+    format!("the first {len} bytes of a {format} file and nothing else: copy it again, or capture again")
 }
 
 enum Recognised {

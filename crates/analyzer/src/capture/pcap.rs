@@ -37,6 +37,9 @@ pub(super) fn is_pcap(head: &[u8]) -> bool {
         && (head.starts_with(MODIFIED_BIG) || !matches!(parse_pcap_header(head), Err(Err::Error(_))))
 }
 
+/// Bytes of the file header (draft-ietf-opsawg-pcap §4).
+pub(super) const HEADER_LEN: usize = 24;
+
 /// The state of a walk through a pcap file.
 #[derive(Debug, Default)]
 pub(super) struct PcapWalk {

@@ -47,6 +47,9 @@ pub(super) fn is_pcapng(head: &[u8]) -> bool {
     head.starts_with(&SHB_MAGIC.to_be_bytes()) && (head.len() < 12 || order_of_section(head).is_some())
 }
 
+/// Bytes of the shortest section header block (draft-ietf-opsawg-pcapng §4.1).
+pub(super) const SHORTEST_SECTION_HEADER: usize = 28;
+
 /// The state of a walk through a pcapng file.
 #[derive(Debug)]
 pub(super) struct PcapngWalk {

@@ -4,33 +4,42 @@ use super::source::Compression;
 
 /// Formats that people hand over by mistake, by their first bytes.
 const MAGICS: &[(&[u8], &str)] = &[
-    (b"snoop\0\0\0", "a snoop file: convert it with editcap first"),
+    (
+        b"snoop\0\0\0",
+        "a snoop file: convert it with editcap -F pcapng first",
+    ),
     (b"btsnoop\0", "a Bluetooth btsnoop log"),
     (
         b"GMBU",
-        "a Network Monitor capture: convert it with editcap first",
+        "a Network Monitor capture: convert it with editcap -F pcapng first",
     ),
     (
         b"RTSS",
-        "a Network Monitor 1 capture: convert it with editcap first",
+        "a Network Monitor 1 capture: convert it with editcap -F pcapng first",
     ),
     (
         b"XCP\0",
-        "a NetXRay or Sniffer capture: convert it with editcap first",
+        "a NetXRay or Sniffer capture: convert it with editcap -F pcapng first",
     ),
     (
         b"TRSNIFF data",
-        "a Sniffer capture: convert it with editcap first",
+        "a Sniffer capture: convert it with editcap -F pcapng first",
     ),
-    (b"\x7fver", "an OmniPeek capture: convert it with editcap first"),
-    (b"iptrace ", "an AIX iptrace: convert it with editcap first"),
+    (
+        b"\x7fver",
+        "an OmniPeek capture: convert it with editcap -F pcapng first",
+    ),
+    (
+        b"iptrace ",
+        "an AIX iptrace: convert it with editcap -F pcapng first",
+    ),
     (
         b"\xac\x01\x00\x1c",
-        "an Ixia capture: convert it with editcap first",
+        "an Ixia capture: convert it with editcap -F pcapng first",
     ),
     (
         b"\xab\x01\x00\x1c",
-        "an Ixia capture: convert it with editcap first",
+        "an Ixia capture: convert it with editcap -F pcapng first",
     ),
     (b"\xfd7zXZ\0", "an xz file: unpack it with xz -d first"),
     (b"BZh", "a bzip2 file: unpack it with bzip2 -d first"),
@@ -89,7 +98,11 @@ fn describe_plain(head: &[u8]) -> String {
         return kind.to_owned();
     }
     let shown: Vec<String> = head.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("something that begins with the bytes {}", shown.join(" "))
+    format!(
+        "something that begins with the bytes {}: if it is a capture of another kind (ERF, for example), convert it with \
+         editcap -F pcapng first",
+        shown.join(" ")
+    )
 }
 
 fn text_kind(head: &[u8]) -> Option<&'static str> {
@@ -144,7 +157,7 @@ mod tests {
             (b"{\"schema_version\": 1}", "JSON or similar text"),
             (
                 b"snoop\0\0\0\0\0\0\x02",
-                "a snoop file: convert it with editcap first",
+                "a snoop file: convert it with editcap -F pcapng first",
             ),
             (b"\xff\xfeh\0e\0", "text in UTF-16"),
             (
@@ -153,9 +166,14 @@ mod tests {
             ),
             (
                 &[0x45, 0, 0, 0x54],
-                "something that begins with the bytes 45 00 00 54",
+                "something that begins with the bytes 45 00 00 54: if it is a capture of another kind (ERF, for example), \
+                 convert it with editcap -F pcapng first",
             ),
-            (&[0x05], "something that begins with the bytes 05"),
+            (
+                &[0x05],
+                "something that begins with the bytes 05: if it is a capture of another kind (ERF, for example), convert it \
+                 with editcap -F pcapng first",
+            ),
         ] {
             assert_eq!(describe(head, None, None), expected);
         }

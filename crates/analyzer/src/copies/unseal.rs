@@ -4,6 +4,7 @@ use crate::capture::Frame;
 use crate::diagnostic::Diagnostics;
 use crate::esp::cipher::{EspCipher, Icv, Opened};
 use crate::esp::inner::{self, Inner};
+use crate::esp::sequence;
 use crate::framing::{DatagramKind, Framing, UdpPorts};
 use crate::key_ring::{KeyRing, SaOpener};
 use crate::spi::Spi;
@@ -122,9 +123,10 @@ fn open_by<'r>(
 
 /// As the analysis does, with the whole payload.
 fn open_whole(cipher: &EspCipher, packet: &[u8], payload: &mut Vec<u8>) -> Option<Opened> {
-    match cipher.verify(packet, None) {
-        Icv::Verified => cipher.open_verified(packet, None, usize::MAX, payload).ok(),
-        Icv::Unchecked => cipher.open(packet, usize::MAX, payload).ok(),
+    let (icv, esn_high) = sequence::verify(cipher, packet);
+    match icv {
+        Icv::Verified => cipher.open_verified(packet, esn_high, usize::MAX, payload).ok(),
+        Icv::Unchecked => cipher.open(packet, esn_high, usize::MAX, payload).ok(),
         Icv::Failed => None,
     }
 }

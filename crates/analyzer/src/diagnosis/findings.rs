@@ -316,10 +316,11 @@ impl<'a> Lane<'a> {
 fn largest_payload(mtu: u64, a: &Association) -> Option<u64> {
     let key = a.key.as_ref()?;
     let ip = if a.src.is_ipv4() { 20 } else { 40 };
-    let udp = if a.encapsulation == Encapsulation::Udp {
-        8
-    } else {
-        0
+    let udp = match a.encapsulation {
+        Encapsulation::Udp => 8,
+        // A stream: no packet is too long for it.
+        Encapsulation::Tcp => return None,
+        Encapsulation::Esp => 0,
     };
     let fixed = ip + udp + 8 + key.cipher.iv_len() as u64 + key.cipher.icv_len() as u64;
     let block = (key.transform.encryption.block_len() as u64).max(4);

@@ -113,6 +113,8 @@ impl EspCipher {
         integrity_key: &[u8],
     ) -> Result<Self, KeyLengthError> {
         let wrong_key = || encryption_key_error(encryption, encryption_key.len());
+        let (iv_len, implicit_iv) = (encryption.iv_len(), encryption.with_explicit_iv() != encryption);
+        let encryption = encryption.with_explicit_iv();
         let key_len = encryption_key
             .len()
             .checked_sub(encryption.salt_len())
@@ -133,10 +135,10 @@ impl EspCipher {
         Ok(EspCipher {
             decrypt,
             authenticate,
-            iv_len: encryption.iv_len(),
+            iv_len,
             icv_len,
             block_len: encryption.block_len(),
-            implicit_iv: false,
+            implicit_iv,
         })
     }
 
@@ -150,21 +152,6 @@ impl EspCipher {
             block_len: 1,
             implicit_iv: false,
         }
-    }
-
-    /// The same transform with an implicit IV (RFC 8750): no IV on the wire, the (extended) sequence number stands in.
-    /// Defined for AES-GCM, AES-CCM and ChaCha20-Poly1305; others are returned unchanged.
-    #[must_use]
-    pub fn with_implicit_iv(mut self, encryption: Encryption) -> Self {
-        let defined = matches!(
-            encryption,
-            Encryption::AesGcm { .. } | Encryption::AesCcm { .. } | Encryption::ChaCha20Poly1305
-        );
-        if defined {
-            self.implicit_iv = true;
-            self.iv_len = 0;
-        }
-        self
     }
 
     /// Bytes of ICV at the end of each packet.
@@ -193,16 +180,22 @@ impl EspCipher {
     /// and reads the trailer. CBC: only the blocks that are needed are decrypted (block i needs ciphertext i−1 and i).
     ///
     /// This is the strict way, for packets whose ICV says nothing: padding must be 1, 2, 3, … and end on a word
-    /// (RFC 4303 §2.4), so that a wrong key is noticed in most packets.
+    /// (RFC 4303 §2.4), so that a wrong key is noticed in most packets. `esn_high` matters for an implicit IV only.
     ///
     /// # Errors
     /// [`OpenError`].
-    pub fn open(&self, packet: &[u8], prefix: usize, out: &mut Vec<u8>) -> Result<Opened, OpenError> {
-        self.open_with(packet, None, prefix, Padding::Monotonic, out)
+    pub fn open(
+        &self,
+        packet: &[u8],
+        esn_high: Option<u32>,
+        prefix: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Opened, OpenError> {
+        self.open_with(packet, esn_high, prefix, Padding::Monotonic, out)
     }
 
     /// [`EspCipher::open`] for a packet whose ICV was verified: the sender may have put anything into the padding, only
-    /// its length is checked. `esn_high` matters for an implicit IV only.
+    /// its length is checked.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -324,7 +317,7 @@ impl EspCipher {
 }
 
 fn encryption_key_error(encryption: Encryption, given: usize) -> KeyLengthError {
-    let (algorithm, expected) = match encryption {
+    let (algorithm, expected) = match encryption.with_explicit_iv() {
         Encryption::Null => ("NULL", "no key"),
         Encryption::AesCbc => ("AES-CBC", "16, 24 or 32"),
         Encryption::AesCtr => ("AES-CTR", "20, 28 or 36 (the last 4 are the nonce)"),
@@ -337,7 +330,10 @@ fn encryption_key_error(encryption: Encryption, given: usize) -> KeyLengthError 
             "19, 27 or 35 (the last 3 are the salt); ICV 8, 12 or 16",
         ),
         Encryption::AesGmac => ("AES-GMAC", "20, 28 or 36 (the last 4 are the salt)"),
-        Encryption::ChaCha20Poly1305 => ("ChaCha20-Poly1305", "36 (the last 4 are the salt)"),
+        Encryption::ChaCha20Poly1305
+        | Encryption::AesCcm8Iiv
+        | Encryption::AesGcm16Iiv
+        | Encryption::ChaCha20Poly1305Iiv => ("ChaCha20-Poly1305", "36 (the last 4 are the salt)"),
         Encryption::TripleDesCbc => ("3DES-CBC", "24"),
         Encryption::DesCbc => ("DES-CBC", "8"),
         Encryption::CamelliaCbc => ("Camellia-CBC", "16, 24 or 32"),

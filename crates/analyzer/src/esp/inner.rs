@@ -1,7 +1,7 @@
 //! What is inside a decrypted ESP payload: one walker over tunnel mode, L2TP, PPP, GRE, IPIP, … down to the transport
 //! header. Each layer's step lives with its protocol: [`ip`], [`tunnel`], [`ppp`], [`transport`].
 
-mod deflate;
+pub(super) mod deflate;
 mod ip;
 mod ppp;
 mod transport;
@@ -11,6 +11,10 @@ use std::net::IpAddr;
 
 /// Bytes of payload that the walker wants to see; enough for every header stack within [`MAX_DEPTH`].
 pub const PREFIX: usize = 192;
+/// Where a walk stops at ESP inside ESP: another SA's packet.
+pub const ESP_IN_ESP: &str = "ESP in ESP";
+/// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
+pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
 /// Deepest nesting, counted in IP headers, Ethernet and PPP frames.
 pub const MAX_DEPTH: usize = 8;
 
@@ -134,6 +138,8 @@ pub struct Inner {
     pub control: Option<Control>,
     /// Length of the innermost IP packet.
     pub ip_bytes: u32,
+    /// Where the innermost IP header begins in the payload; `None` where there is none, or it lies in compressed data.
+    pub ip_at: Option<u32>,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
     /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
@@ -150,7 +156,7 @@ pub struct Inner {
 /// transport header right behind ESP has no flow. Never fails: what is not understood is in [`Inner::stopped_at`].
 ///
 /// IPComp in transport mode is the one thing that needs the whole payload: the length of a compressed TCP segment is
-/// known at its end only. Given a prefix, the walk stops at `"IPComp (whole payload needed)"`.
+/// known at its end only. Given a prefix, the walk stops at [`WHOLE_PAYLOAD_NEEDED`].
 pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(IpAddr, IpAddr)>) -> Inner {
     let mut inner = Inner::default();
     if matches!(next_header, ip::PROTOCOL_IPV4 | ip::PROTOCOL_IPV6) {
@@ -161,7 +167,7 @@ pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(I
         len: payload_len,
         addresses: outer,
         depth: 0,
-        at: 0,
+        at: Some(0),
         inner,
     }
     .down(Layer::Protocol(next_header))
@@ -198,8 +204,8 @@ struct Walk<'a> {
     /// Source and destination of the innermost IP header so far.
     addresses: Option<(IpAddr, IpAddr)>,
     depth: usize,
-    /// Bytes passed since the beginning of the payload (of the inflated data, behind IPComp).
-    at: usize,
+    /// How far the current layer begins behind the payload's first byte; `None` in decompressed data.
+    at: Option<u32>,
     inner: Inner,
 }
 
@@ -247,7 +253,7 @@ impl<'a> Walk<'a> {
     fn skip(&mut self, n: usize) -> Option<()> {
         self.bytes = self.bytes.get(n..)?;
         self.len = self.len.saturating_sub(n);
-        self.at += n;
+        self.at = self.at.and_then(|at| at.checked_add(u32::try_from(n).ok()?));
         Some(())
     }
 
@@ -278,7 +284,7 @@ impl<'a> Walk<'a> {
     /// An IP packet begins here, inside PPP.
     fn note_ip_in_ppp(&mut self) {
         if self.inner.ip_in_ppp_at.is_none() && !self.inner.layers.contains(Layers::IPCOMP) {
-            self.inner.ip_in_ppp_at = u32::try_from(self.at).ok();
+            self.inner.ip_in_ppp_at = self.at;
         }
     }
 

@@ -175,7 +175,7 @@ fn run(folder: &Path) -> LabRun {
         let spi = u32::from_be_bytes(packet.esp[..4].try_into().unwrap());
         let cipher = &keys[&(packet.dst, spi)];
         assert_eq!(cipher.verify(packet.esp, None), Icv::Verified);
-        let opened = cipher.open(packet.esp, PREFIX, &mut prefix).unwrap();
+        let opened = cipher.open(packet.esp, None, PREFIX, &mut prefix).unwrap();
         let lenient = cipher
             .open_verified(packet.esp, None, PREFIX, &mut prefix)
             .unwrap();

@@ -8,6 +8,7 @@
 //! checksum, for five protocols), and nearly every packet speaks against it.
 
 use super::cipher::HEADER_LEN;
+use super::inner::{self, deflate::is_one_stream};
 use std::net::IpAddr;
 
 /// Packets that must confirm a format by a length or checksum before it is believed.
@@ -154,9 +155,10 @@ fn evidence(packet: &[u8], format: NullFormat, outer: (IpAddr, IpAddr)) -> Evide
             pseudo_header_sum(outer, 58, payload.len()),
             payload,
         ),
-        47 => evidence_if(matches!(payload, [flags, 0..=1, ..] if flags & 0x4f == 0)),
+        47 => gre(payload, outer),
+        108 => ip_comp(payload),
         // A dummy packet; or protocols that prove nothing but do occur.
-        59 | 2 | 50 | 51 | 89 | 97 | 108 | 115 | 132 => Evidence::Possible,
+        59 | 2 | 50 | 51 | 89 | 97 | 115 | 132 => Evidence::Possible,
         _ => Evidence::Against,
     }
 }
@@ -214,6 +216,30 @@ fn udp(payload: &[u8]) -> Evidence {
             proof_if(usize::from(u16::from_be_bytes([l0, l1])) == payload.len())
         }
         None => Evidence::Against,
+    }
+}
+
+/// An EtherType (16 bits) and an IP header behind it that lead to a flow are a proof; GRE alone is not.
+fn gre(payload: &[u8], outer: (IpAddr, IpAddr)) -> Evidence {
+    if !matches!(payload, [flags, 0..=1, ..] if flags & 0x4f == 0) {
+        return Evidence::Against;
+    }
+    let inner = inner::walk(47, payload, payload.len(), Some(outer));
+    if inner.flow.is_some() && inner.stopped_at.is_none() {
+        Evidence::Proof
+    } else {
+        Evidence::Possible
+    }
+}
+
+/// RFC 3173 §3.1: next header, flags of zero, index; then, for all that is in use, one DEFLATE stream to the last byte.
+fn ip_comp(payload: &[u8]) -> Evidence {
+    match payload {
+        [1 | 4 | 6 | 17 | 41 | 47 | 58 | 97 | 115, 0, _, _, data @ ..] if is_one_stream(data) => {
+            Evidence::Proof
+        }
+        [_, 0, _, _, ..] => Evidence::Possible,
+        _ => Evidence::Against,
     }
 }
 

@@ -3,87 +3,28 @@
 
 use super::cipher::{EspCipher, Icv};
 
-/// How many packets whose ICV fails without an upper half are tried with one. Each try costs another pass over the
-/// packet, which a wrong key should not cost for a whole capture.
-const MOST_INFERENCE_PACKETS: u32 = 16;
-/// Upper halves that are tried then: 0 on an SA's first 4 billion packets, each further one after as many again.
+/// Upper halves that are tried on a packet that does not fit without one: 0 on an SA's first 4 billion packets, each further
+/// one after as many again. Each try costs another pass over the packet.
 const FIRST_HIGHS: std::ops::Range<u32> = 0..4;
 
-/// What is known about the sequence numbers of one SA.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Width {
-    #[default]
-    Unknown,
-    /// 32 bits: a packet verified without an upper half.
-    Plain,
-    /// 64 bits, with the highest number that verified.
-    Extended { highest: u64 },
-}
-
-/// Verifies the packets of one SA, finding the upper halves of their sequence numbers.
-#[derive(Debug, Clone, Default)]
-pub struct SequenceWidth {
-    width: Width,
-    failed: u32,
-}
-
-impl SequenceWidth {
-    /// Nothing known yet.
-    pub fn new() -> Self {
-        SequenceWidth::default()
-    }
-
-    /// Checks the ICV of a packet (from the SPI on) and returns the upper half with which it fits; `None` where the SA
-    /// has none, or nothing fits.
-    pub fn verify(&mut self, cipher: &EspCipher, packet: &[u8]) -> (Icv, Option<u32>) {
-        match self.width {
-            Width::Plain => (cipher.verify(packet, None), None),
-            Width::Extended { highest } => self.verify_extended(cipher, packet, highest),
-            Width::Unknown => self.verify_unknown(cipher, packet),
-        }
-    }
-
-    /// Whether the SA uses extended sequence numbers; `None` while no ICV has fitted.
-    pub fn is_extended(&self) -> Option<bool> {
-        match self.width {
-            Width::Unknown => None,
-            Width::Plain => Some(false),
-            Width::Extended { .. } => Some(true),
-        }
-    }
-
-    fn verify_unknown(&mut self, cipher: &EspCipher, packet: &[u8]) -> (Icv, Option<u32>) {
-        match cipher.verify(packet, None) {
-            Icv::Verified => self.width = Width::Plain,
-            Icv::Failed if self.failed < MOST_INFERENCE_PACKETS => {
-                let fits = |high: &u32| cipher.verify(packet, Some(*high)) == Icv::Verified;
-                if let Some(high) = FIRST_HIGHS.clone().find(fits) {
-                    self.width = Width::Extended {
-                        highest: number(high, packet),
-                    };
-                    return (Icv::Verified, Some(high));
-                }
-                self.failed += 1;
-                return (Icv::Failed, None);
-            }
-            other => return (other, None),
-        }
-        (Icv::Verified, None)
-    }
-
-    fn verify_extended(&mut self, cipher: &EspCipher, packet: &[u8], highest: u64) -> (Icv, Option<u32>) {
-        let likely = (nearest(highest, low_half(packet)) >> 32) as u32;
-        let candidates = [Some(likely), likely.checked_add(1), likely.checked_sub(1)];
-        for high in candidates.into_iter().flatten() {
-            if cipher.verify(packet, Some(high)) == Icv::Verified {
-                self.width = Width::Extended {
-                    highest: highest.max(number(high, packet)),
-                };
-                return (Icv::Verified, Some(high));
+/// Checks the ICV of a packet (from the SPI on) of an SA of which nothing is known yet, and returns the upper half of its
+/// sequence number with which it fits; `None` where it fits without, or nothing fits.
+pub fn verify(cipher: &EspCipher, packet: &[u8]) -> (Icv, Option<u32>) {
+    match cipher.verify(packet, None) {
+        Icv::Failed => {
+            let fits = |high: &u32| cipher.verify(packet, Some(*high)) == Icv::Verified;
+            match FIRST_HIGHS.clone().find(fits) {
+                Some(high) => (Icv::Verified, Some(high)),
+                None => (Icv::Failed, None),
             }
         }
-        (Icv::Failed, None)
+        other => (other, None),
     }
+}
+
+/// The whole sequence number of a packet (from the SPI on) whose upper half is `high`.
+pub fn number(high: u32, packet: &[u8]) -> u64 {
+    u64::from(high) << 32 | u64::from(low_half(packet))
 }
 
 /// The 64-bit number with lower half `low` that lies nearest to `highest` (the idea of RFC 4303 appendix A2, without a
@@ -101,10 +42,6 @@ fn low_half(packet: &[u8]) -> u32 {
         .get(4..8)
         .and_then(|bytes| bytes.try_into().ok())
         .map_or(0, u32::from_be_bytes)
-}
-
-fn number(high: u32, packet: &[u8]) -> u64 {
-    u64::from(high) << 32 | u64::from(low_half(packet))
 }
 
 #[cfg(test)]
@@ -131,39 +68,21 @@ mod tests {
     }
 
     #[test]
-    fn upper_halves_are_found_and_followed_over_the_wrap() {
-        let mut width = SequenceWidth::new();
+    fn upper_halves_are_found() {
         let start = (1 << 32) - 2;
-        for number in [start, start + 1, start + 3, start + 2, start, start + 10] {
-            let found = width.verify(&cipher(), &packet(number, true));
+        for number in [0, 1, start, start + 1, start + 2, 3 << 32] {
+            let found = verify(&cipher(), &packet(number, true));
             assert_eq!(found, (Icv::Verified, Some((number >> 32) as u32)), "{number}");
         }
-        assert_eq!(width.is_extended(), Some(true));
-        assert_eq!(
-            width.verify(&cipher(), &packet(start + 11, false)),
-            (Icv::Failed, None)
-        );
+        assert_eq!(verify(&cipher(), &packet(4 << 32, true)), (Icv::Failed, None));
     }
 
     #[test]
     fn plain_numbers_stay_plain() {
-        let mut width = SequenceWidth::new();
-        assert_eq!(width.is_extended(), None);
-        assert_eq!(width.verify(&cipher(), &packet(1, false)), (Icv::Verified, None));
-        assert_eq!(width.is_extended(), Some(false));
-        assert_eq!(width.verify(&cipher(), &packet(2, true)), (Icv::Failed, None));
-    }
-
-    #[test]
-    fn a_wrong_key_is_given_up_and_a_right_packet_still_counts() {
-        let mut width = SequenceWidth::new();
+        assert_eq!(verify(&cipher(), &packet(1, false)), (Icv::Verified, None));
         let wrong = EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[8; 20]).unwrap();
-        for number in 0..100 {
-            assert_eq!(width.verify(&wrong, &packet(number, true)), (Icv::Failed, None));
-        }
-        assert_eq!(width.failed, MOST_INFERENCE_PACKETS);
-        assert_eq!(width.verify(&cipher(), &packet(3, false)).0, Icv::Verified);
-        assert_eq!(width.verify(&cipher(), &[]), (Icv::Failed, None));
+        assert_eq!(verify(&wrong, &packet(1, true)), (Icv::Failed, None));
+        assert_eq!(verify(&cipher(), &[]), (Icv::Failed, None));
     }
 
     #[test]

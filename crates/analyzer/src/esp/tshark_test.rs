@@ -195,7 +195,10 @@ fn seen_by_tshark(cases: &[Case]) -> Option<Vec<Seen>> {
 
 fn seen_here(case: &Case) -> Seen {
     let mut payload = Vec::new();
-    let opened = case.cipher.open(&case.packet, usize::MAX, &mut payload).unwrap();
+    let opened = case
+        .cipher
+        .open(&case.packet, None, usize::MAX, &mut payload)
+        .unwrap();
     Seen {
         icv_verified: case.cipher.verify(&case.packet, None) == Icv::Verified,
         pad_len: opened.pad_len.to_string(),

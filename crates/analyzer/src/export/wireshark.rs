@@ -177,7 +177,10 @@ fn esp_encryption(encryption: Encryption) -> Option<&'static str> {
         Encryption::AesGcm { .. }
         | Encryption::AesCcm { .. }
         | Encryption::AesGmac
-        | Encryption::CamelliaCbc => return None,
+        | Encryption::CamelliaCbc
+        | Encryption::AesCcm8Iiv
+        | Encryption::AesGcm16Iiv
+        | Encryption::ChaCha20Poly1305Iiv => return None,
     })
 }
 
@@ -254,7 +257,13 @@ fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
         Encryption::AesCtr => format!("AES-CTR-{bits} [RFC5930]"),
         Encryption::AesGcm { icv } => format!("AES-GCM-{bits} with {icv} octet ICV [RFC5282]"),
         Encryption::AesCcm { icv } => format!("AES-CCM-{bits} with {icv} octet ICV [RFC5282]"),
-        Encryption::AesGmac | Encryption::ChaCha20Poly1305 | Encryption::DesCbc | Encryption::CamelliaCbc => {
+        Encryption::AesGmac
+        | Encryption::ChaCha20Poly1305
+        | Encryption::DesCbc
+        | Encryption::CamelliaCbc
+        | Encryption::AesCcm8Iiv
+        | Encryption::AesGcm16Iiv
+        | Encryption::ChaCha20Poly1305Iiv => {
             return None;
         }
     };

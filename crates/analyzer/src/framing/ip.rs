@@ -41,6 +41,8 @@ pub(super) struct IpPacket<'a> {
     pub(super) piece: Option<Piece>,
     /// The header promises more than the frame had on the wire.
     pub(super) longer_than_frame: bool,
+    /// An authentication header (RFC 4302) was stepped over.
+    pub(super) ah: bool,
 }
 
 /// Reads the packet at the start of `data`, of which `wire_len` bytes were on the wire (trailers included).
@@ -91,6 +93,7 @@ fn ipv4(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload_len: total_len - header_len as u32,
         piece,
         longer_than_frame: total_len > wire_len,
+        ah: false,
     };
     if packet.protocol == ip_number::AUTHENTICATION_HEADER && packet.piece.is_none() {
         after_extensions(packet)
@@ -120,6 +123,7 @@ fn ipv6(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload_len: total_len - HEADER_LEN,
         piece: None,
         longer_than_frame: total_len > wire_len,
+        ah: false,
     })
 }
 
@@ -141,6 +145,7 @@ fn after_extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, WireError>
                     ip_auth::HeaderSliceError::Len(error) => too_short(EXTENSION, &error),
                     ip_auth::HeaderSliceError::Content(_) => malformed(EXTENSION),
                 })?;
+                packet.ah = true;
                 (header.next_header(), header.slice().len())
             }
             ip_number::IPV6_FRAGMENTATION_HEADER => {
@@ -191,6 +196,7 @@ pub(super) fn upper_layer(
         payload_len,
         piece: None,
         longer_than_frame: false,
+        ah: false,
     };
     after_extensions(packet).map(|packet| (packet.protocol, (payload_len - packet.payload_len) as usize))
 }

@@ -58,6 +58,7 @@ fn walk(path: &Path) -> Walked {
         };
         match datagram.kind {
             DatagramKind::Ike { .. } => ike += 1,
+            DatagramKind::TcpSegment { .. } => {}
             DatagramKind::Esp { udp, packet } => {
                 assert!(!datagram.cut);
                 assert_eq!(packet.len(), datagram.wire_len as usize);

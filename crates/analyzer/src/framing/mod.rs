@@ -4,6 +4,7 @@
 mod fragments;
 mod ip;
 mod link;
+pub(crate) mod tcp_stream;
 mod transport;
 mod tunnel;
 mod wifi;
@@ -16,7 +17,7 @@ use fragments::FragmentTable;
 use ip::{IpPacket, Piece};
 use link::Network;
 use std::net::IpAddr;
-use transport::Content;
+use transport::{Carriers, Content};
 
 /// UDP ports around ESP or IKE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,15 +72,29 @@ pub enum DatagramKind<'a> {
     },
     /// A NAT keepalive (one 0xff byte, RFC 3948 §2.3).
     NatKeepalive,
+    /// A TCP segment of a port that may carry IKE and ESP (RFC 9329).
+    TcpSegment {
+        /// Ports.
+        ports: UdpPorts,
+        /// Sequence number.
+        seq: u32,
+        /// It begins the stream.
+        syn: bool,
+        /// Behind the TCP header.
+        payload: &'a [u8],
+    },
     /// Anything else, by name (`"TCP"`, `"UDP"`, `"L2TP in clear"`, …): counted, not looked into.
     Other(&'static str),
 }
+
+/// The name of packets that only an authentication header (RFC 4302) protects.
+pub(crate) const AH: &str = "AH";
 
 /// The decoder with its fragment table (bounded).
 #[derive(Debug, Default)]
 pub struct Framing {
     fragments: FragmentTable,
-    esp_ports: Vec<u16>,
+    carriers: Carriers,
 }
 
 impl Framing {
@@ -88,10 +103,10 @@ impl Framing {
         Self::default()
     }
 
-    /// A decoder that takes these UDP ports for carriers of ESP and IKE too, with the rules of port 4500.
+    /// A decoder that takes these UDP and TCP ports for carriers of ESP and IKE too, with the rules of port 4500.
     pub fn with_esp_ports(ports: &[u16]) -> Self {
         Framing {
-            esp_ports: ports.to_vec(),
+            carriers: Carriers::new(ports),
             ..Self::default()
         }
     }
@@ -112,7 +127,7 @@ impl Framing {
         };
         let link_len = (frame.data.len() - ip.len()) as u32;
         let packet = match ip::packet(ip, frame.original_len.saturating_sub(link_len)) {
-            Ok(packet) => tunnel::innermost(packet, &self.esp_ports),
+            Ok(packet) => tunnel::innermost(packet, &self.carriers),
             Err(error) => return refused(error, frame, diagnostics),
         };
         if packet.longer_than_frame {
@@ -133,7 +148,7 @@ impl Framing {
 
     #[inline]
     fn whole<'a>(
-        &self,
+        &mut self,
         frame: &Frame<'a>,
         packet: &IpPacket<'a>,
         diagnostics: &mut Diagnostics,
@@ -142,9 +157,16 @@ impl Framing {
             packet.protocol,
             packet.payload,
             packet.payload_len,
-            &self.esp_ports,
+            (packet.src, packet.dst),
+            &self.carriers,
         );
-        let content = accepted(content, frame, diagnostics)?;
+        let mut content = accepted(content, frame, diagnostics)?;
+        match content.kind {
+            DatagramKind::Ike { udp, .. } => self.carriers.learn((packet.src, packet.dst), udp),
+            // Authenticated, not encrypted: what matters is that it is IPsec.
+            DatagramKind::Other(_) if packet.ah => content.kind = DatagramKind::Other(AH),
+            _ => {}
+        }
         Some(Datagram {
             frame: frame.number,
             time: frame.time,
@@ -177,7 +199,13 @@ impl Framing {
         };
         let wire_len = whole.payload_len.saturating_sub(header_len as u32);
         let payload = payload.get(header_len..).unwrap_or_default();
-        let content = transport::content(protocol, payload, wire_len, &self.esp_ports);
+        let content = transport::content(
+            protocol,
+            payload,
+            wire_len,
+            (packet.src, packet.dst),
+            &self.carriers,
+        );
         let content = accepted(content, frame, diagnostics)?;
         Some(Datagram {
             frame: frame.number,

@@ -4,7 +4,9 @@ use super::ip::too_short;
 use super::link::need;
 use super::{DatagramKind, UdpPorts};
 use crate::error::WireError;
-use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice, ip_number};
+use etherparse::{IpNumber, TcpHeaderSlice, UdpHeader, UdpHeaderSlice, ip_number};
+use std::collections::HashSet;
+use std::net::IpAddr;
 
 /// IKE.
 const IKE_PORT: u16 = 500;
@@ -39,17 +41,61 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Looks at `payload`, of which `wire_len` bytes were on the wire. `esp_ports` are UDP ports that carry ESP and IKE like 4500.
+/// One end of UDP: address and port.
+type End = (IpAddr, u16);
+
+/// Which UDP ports carry ESP and IKE beside 500 and 4500.
+#[derive(Debug, Default)]
+pub(super) struct Carriers {
+    /// By request, with the rules of port 4500.
+    pub(super) ports: Vec<u16>,
+    /// Pairs of ends between which IKE was seen.
+    learned: HashSet<(End, End)>,
+}
+
+impl Carriers {
+    /// Most pairs that are learned.
+    const MOST_LEARNED: usize = 4_096;
+
+    fn pair(ends: (IpAddr, IpAddr), ports: UdpPorts) -> (End, End) {
+        let (a, b) = ((ends.0, ports.src), (ends.1, ports.dst));
+        if a <= b { (a, b) } else { (b, a) }
+    }
+
+    /// These ports, and nothing learned.
+    pub(super) fn new(ports: &[u16]) -> Self {
+        Carriers {
+            ports: ports.to_vec(),
+            learned: HashSet::new(),
+        }
+    }
+
+    /// IKE passed between these ends: so will ESP.
+    pub(super) fn learn(&mut self, ends: (IpAddr, IpAddr), ports: UdpPorts) {
+        let known = |port| matches!(port, IKE_PORT | NAT_T_PORT) || self.ports.contains(&port);
+        if !known(ports.src) && !known(ports.dst) && self.learned.len() < Self::MOST_LEARNED {
+            self.learned.insert(Self::pair(ends, ports));
+        }
+    }
+
+    fn has_learned(&self, ends: (IpAddr, IpAddr), ports: UdpPorts) -> bool {
+        !self.learned.is_empty() && self.learned.contains(&Self::pair(ends, ports))
+    }
+}
+
+/// Looks at `payload`, of which `wire_len` bytes were on the wire.
 #[inline]
 pub(super) fn content<'a>(
     protocol: IpNumber,
     payload: &'a [u8],
     wire_len: u32,
-    esp_ports: &[u16],
+    ends: (IpAddr, IpAddr),
+    carriers: &Carriers,
 ) -> Result<Content<'a>, WireError> {
     match protocol {
         ip_number::ENCAPSULATING_SECURITY_PAYLOAD => esp(payload, wire_len),
-        ip_number::UDP => udp(payload, wire_len, esp_ports),
+        ip_number::UDP => udp(payload, wire_len, ends, carriers),
+        ip_number::TCP => tcp(payload, wire_len, &carriers.ports),
         other => Ok(Content::new(
             DatagramKind::Other(protocol_name(other)),
             payload.len(),
@@ -72,7 +118,36 @@ fn esp(payload: &[u8], wire_len: u32) -> Result<Content<'_>, WireError> {
     Ok(Content::new(kind, payload.len(), wire_len))
 }
 
-fn udp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Result<Content<'a>, WireError> {
+/// TCP counts by its name, unless a port may carry IKE and ESP (RFC 9329 §2). A segment that is cut is of no use there: the
+/// stream has a hole.
+fn tcp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Result<Content<'a>, WireError> {
+    let other = Content::new(DatagramKind::Other("TCP"), payload.len(), wire_len);
+    let Ok(header) = TcpHeaderSlice::from_slice(payload) else {
+        return Ok(other);
+    };
+    let ports = UdpPorts {
+        src: header.source_port(),
+        dst: header.destination_port(),
+    };
+    let carries = |port| port == NAT_T_PORT || esp_ports.contains(&port);
+    if !carries(ports.src) && !carries(ports.dst) {
+        return Ok(other);
+    }
+    let kind = DatagramKind::TcpSegment {
+        ports,
+        seq: header.sequence_number(),
+        syn: header.syn(),
+        payload: payload.get(header.slice().len()..).unwrap_or_default(),
+    };
+    Ok(Content::new(kind, payload.len(), wire_len))
+}
+
+fn udp<'a>(
+    payload: &'a [u8],
+    wire_len: u32,
+    ends: (IpAddr, IpAddr),
+    carriers: &Carriers,
+) -> Result<Content<'a>, WireError> {
     const LAYER: &str = "UDP";
     let header = UdpHeaderSlice::from_slice(payload).map_err(|error| too_short(LAYER, &error))?;
     let ports = UdpPorts {
@@ -101,7 +176,11 @@ fn udp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Result<Conten
         .len()
         .min(UdpHeader::LEN.saturating_add(body_len as usize));
     let body = payload.get(UdpHeader::LEN..captured).unwrap_or_default();
-    let content = match carrier(ports, body, body_len, esp_ports) {
+    let mut carrier = carrier(ports, body, body_len, &carriers.ports);
+    if let Carrier::Neither = carrier {
+        carrier = unusual_carrier(ports, body, body_len, ends, carriers);
+    }
+    let content = match carrier {
         Carrier::Ike => ike(ports, body, body_len),
         Carrier::EspOrIke => esp_or_ike(ports, body, body_len),
         Carrier::Neither => Content::new(DatagramKind::Other(udp_name(ports)), body.len(), body_len),
@@ -137,6 +216,32 @@ fn carrier(ports: UdpPorts, body: &[u8], body_len: u32, esp_ports: &[u16]) -> Ca
     } else {
         Carrier::Neither
     }
+}
+
+/// Ports of which nobody said anything. IKE shows itself: its header holds its own length in 32 bits, a version and a known
+/// exchange type, together a chance of 1 in 10¹² for noise. Once it was seen, ESP is expected between the same ends.
+fn unusual_carrier(
+    ports: UdpPorts,
+    body: &[u8],
+    body_len: u32,
+    ends: (IpAddr, IpAddr),
+    carriers: &Carriers,
+) -> Carrier {
+    match body {
+        _ if is_ike_header(body, body_len) && knows_exchange(body) => Carrier::Ike,
+        [0, 0, 0, 0, rest @ ..]
+            if is_ike_header(rest, body_len.saturating_sub(4)) && knows_exchange(rest) =>
+        {
+            Carrier::EspOrIke
+        }
+        _ if carriers.has_learned(ends, ports) => Carrier::EspOrIke,
+        _ => Carrier::Neither,
+    }
+}
+
+/// Exchange types of RFC 2408 §3.1, RFC 2409, RFC 7296 §3.1, and an initiator SPI that is not zero.
+fn knows_exchange(header: &[u8]) -> bool {
+    matches!(header.get(18), Some(1..=6 | 32..=38)) && !header.starts_with(&[0; 8])
 }
 
 /// Version 1 or 2 and the right length (RFC 7296 §3.1).
@@ -187,7 +292,6 @@ fn protocol_name(number: IpNumber) -> &'static str {
         ip_number::ICMP => "ICMP",
         ip_number::IGMP => "IGMP",
         ip_number::IPV4 | ip_number::IPV6 => "IP in IP",
-        ip_number::TCP => "TCP",
         ip_number::DCCP => "DCCP",
         ip_number::RSVP => "RSVP",
         ip_number::GRE => "GRE",

@@ -3,6 +3,7 @@
 
 use super::ip::{self, IpPacket};
 use super::link::{self, Network};
+use super::transport::Carriers;
 use super::{DatagramKind, transport};
 use etherparse::{UdpHeader, UdpHeaderSlice, ip_number};
 
@@ -21,7 +22,7 @@ const ERSPAN_III: u16 = 0x22eb;
 /// The innermost packet when it carries IPsec (or is a fragment, which may); else `outer` itself, so that a tunnel with
 /// other content keeps its own name.
 #[inline]
-pub(super) fn innermost<'a>(outer: IpPacket<'a>, esp_ports: &[u16]) -> IpPacket<'a> {
+pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> IpPacket<'a> {
     if matches!(
         outer.protocol,
         ip_number::ENCAPSULATING_SECURITY_PAYLOAD | ip_number::TCP
@@ -38,8 +39,15 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, esp_ports: &[u16]) -> IpPacket<
         }
     }
     let carries_ipsec = || {
-        transport::content(deepest.protocol, deepest.payload, deepest.payload_len, esp_ports)
-            .is_ok_and(|content| !matches!(content.kind, DatagramKind::Other(_)))
+        let ends = (deepest.src, deepest.dst);
+        transport::content(
+            deepest.protocol,
+            deepest.payload,
+            deepest.payload_len,
+            ends,
+            carriers,
+        )
+        .is_ok_and(|content| !matches!(content.kind, DatagramKind::Other(_)))
     };
     if deepest != outer && carries_ipsec() {
         deepest

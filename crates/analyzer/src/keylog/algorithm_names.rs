@@ -37,6 +37,9 @@ const ENCRYPTIONS: &[(&str, Encryption)] = &[
     ("nullaesgmac", Encryption::AesGmac),
     ("aesgmac", Encryption::AesGmac),
     ("rfc4543gcmaes", Encryption::AesGmac),
+    ("aesccm8iiv", Encryption::AesCcm8Iiv),
+    ("aesgcm16iiv", Encryption::AesGcm16Iiv),
+    ("chacha20poly1305iiv", Encryption::ChaCha20Poly1305Iiv),
     ("chacha20poly1305", Encryption::ChaCha20Poly1305),
     ("chacha20withpoly1305", Encryption::ChaCha20Poly1305),
     ("rfc7539espchacha20poly1305", Encryption::ChaCha20Poly1305),
@@ -84,6 +87,7 @@ const INTEGRITIES: &[(&str, Integrity)] = &[
     ("hmacsha2512256", Integrity::HmacSha512_256),
     ("aesxcbc", Integrity::AesXcbc96),
     ("aesxcbcmac", Integrity::AesXcbc96),
+    ("aesxcbcmac96", Integrity::AesXcbc96),
     ("aesxcbc96", Integrity::AesXcbc96),
     ("xcbcaes", Integrity::AesXcbc96),
     ("aescmac", Integrity::AesCmac96),
@@ -241,6 +245,41 @@ mod tests {
             Some(Integrity::HmacSha256_96)
         );
         assert_eq!(integrity(b"HMAC_SHA2_256_128"), Some(Integrity::HmacSha256_128));
+    }
+
+    /// As charon prints them: `using NAME for encryption`, `using NAME for integrity`.
+    #[test]
+    fn names_of_charon() {
+        for (name, transform) in [
+            ("AES_CBC", Encryption::AesCbc),
+            ("AES_CTR", Encryption::AesCtr),
+            ("AES_GCM_8", Encryption::AesGcm { icv: 8 }),
+            ("AES_GCM_12", Encryption::AesGcm { icv: 12 }),
+            ("AES_GCM_16", GCM_16),
+            ("AES_CCM_8", Encryption::AesCcm { icv: 8 }),
+            ("AES_CCM_12", Encryption::AesCcm { icv: 12 }),
+            ("AES_CCM_16", Encryption::AesCcm { icv: 16 }),
+            ("CHACHA20_POLY1305", Encryption::ChaCha20Poly1305),
+            ("NULL_AES_GMAC", Encryption::AesGmac),
+            ("CAMELLIA_CBC", Encryption::CamelliaCbc),
+            ("3DES_CBC", Encryption::TripleDesCbc),
+            ("DES_CBC", Encryption::DesCbc),
+            ("NULL", Encryption::Null),
+        ] {
+            assert_eq!(encryption(name.as_bytes()), Some(transform), "{name}");
+        }
+        for (name, transform) in [
+            ("HMAC_MD5_96", Integrity::HmacMd5_96),
+            ("HMAC_SHA1_96", Integrity::HmacSha1_96),
+            ("HMAC_SHA2_256_96", Integrity::HmacSha256_96),
+            ("HMAC_SHA2_256_128", Integrity::HmacSha256_128),
+            ("HMAC_SHA2_384_192", Integrity::HmacSha384_192),
+            ("HMAC_SHA2_512_256", Integrity::HmacSha512_256),
+            ("AES_XCBC_96", Integrity::AesXcbc96),
+            ("AES_CMAC_96", Integrity::AesCmac96),
+        ] {
+            assert_eq!(integrity(name.as_bytes()), Some(transform), "{name}");
+        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use crate::algorithm::{Encryption, Integrity, Transform};
 use crate::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
 use crate::esp::cipher::{EspCipher, Icv};
+use crate::esp::null::{NullDetector, NullFormat};
+use crate::esp::sequence::nearest;
 use crate::keylog::KeyOrigin;
 use crate::sa::sequence::SequenceTracker;
 use crate::sa::tunnel::TunnelIndex;
@@ -63,6 +65,33 @@ pub const LIFETIME_KILOBYTE: u64 = 1_000;
 /// SAs that the kernel reports as expired carried 1.003 to 1.103 times their limit (lab); one that carried more than this
 /// went on, so nobody enforces the limit.
 const MOST_EXCESS: f64 = 1.25;
+/// NULL encryption that was recognised without a key.
+#[derive(Debug, Clone)]
+pub struct Clear {
+    /// How the packets are framed.
+    pub format: NullFormat,
+    /// Opens them.
+    pub cipher: Arc<EspCipher>,
+}
+
+impl Clear {
+    /// Packets of this format.
+    pub fn new(format: NullFormat) -> Self {
+        Clear {
+            format,
+            cipher: Arc::new(EspCipher::null_unchecked(format)),
+        }
+    }
+
+    /// The cipher: NULL, or AES-GMAC, which alone has an IV.
+    pub fn encryption(&self) -> Encryption {
+        if self.format.iv_len == 0 {
+            Encryption::Null
+        } else {
+            Encryption::AesGmac
+        }
+    }
+}
 
 /// Packet and byte counts of an SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,6 +139,13 @@ pub struct Association {
     /// An ICV fitted `key`, and what it proves nothing about, the encryption key, decrypted [`super::prove::WITNESSES`]
     /// packets to something.
     pub proven: bool,
+    /// The highest sequence number with a good ICV, of an SA with extended ones (RFC 4303 §2.2.1); `None` where they have 32
+    /// bits, or nothing is known.
+    pub extended: Option<u64>,
+    /// Watches for NULL encryption while no key is proven.
+    pub null: NullDetector,
+    /// NULL encryption was recognised without a key: opens packets, checks no ICV.
+    pub clear: Option<Clear>,
     /// Sequence number of a packet with a good ICV that `key` decrypts to something, while that is the only one.
     pub witness: Option<u32>,
     /// What the key files know where no usable key is known.
@@ -161,6 +197,9 @@ impl Association {
             encapsulation,
             key: None,
             proven: false,
+            extended: None,
+            null: NullDetector::new(),
+            clear: None,
             witness: None,
             key_hint: KeyStatus::Missing,
             hint_origin: None,
@@ -205,6 +244,31 @@ impl Association {
         }
     }
 
+    /// What opens its packets: its key, else nothing but the knowledge that there is no encryption.
+    pub fn cipher(&self) -> Option<Arc<EspCipher>> {
+        let key = || self.key.as_ref().map(|key| key.cipher.clone());
+        match &self.clear {
+            Some(clear) if !self.proven => Some(clear.cipher.clone()),
+            _ => key(),
+        }
+    }
+
+    /// The upper half of the sequence number of a packet with this lower half, where the SA has extended ones.
+    pub fn esn_high(&self, sequence: u32) -> Option<u32> {
+        self.extended
+            .map(|highest| (nearest(highest, sequence) >> 32) as u32)
+    }
+
+    /// The whole sequence number of a packet. An SA whose key is unknown may have extended ones: 32 bits must not wrap
+    /// (RFC 4303 §3.3.3), so a wrap shows it. A new SA under the same SPI begins at 1, which is not a wrap.
+    pub fn whole_sequence(&self, sequence: u32) -> u64 {
+        match (self.extended, self.proven) {
+            (Some(highest), _) => nearest(highest, sequence),
+            (None, true) => u64::from(sequence),
+            (None, false) => nearest(self.sequence.highest().unwrap_or(0), sequence),
+        }
+    }
+
     /// A packet whose ICV fits also decrypts to something. The ICV of a combined mode proves the encryption key as well;
     /// otherwise two different packets have to agree.
     pub fn testify(&mut self, sequence: u32) {
@@ -230,6 +294,7 @@ impl Association {
             }
             Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
             Some(_) => KeyStatus::Unverified,
+            None if self.clear.is_some() => KeyStatus::Unverified,
             None => self.key_hint,
         }
     }
@@ -238,7 +303,10 @@ impl Association {
     pub fn transform(&self) -> Option<Transform> {
         match &self.key {
             Some(key) if self.proven || self.rests_on_one_packet() => Some(key.transform),
-            _ => self.negotiated.or(self.key.as_ref().map(|k| k.transform)),
+            _ => self
+                .negotiated
+                .or(self.key.as_ref().map(|k| k.transform))
+                .filter(|_| self.clear.is_none()),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! All SAs of a capture. Bounded: [`SaDatabase::MAX_SAS`].
 
 use crate::analysis::{Direction, Encapsulation, KeyStatus};
+use crate::esp::null::NullVerdict;
+use crate::esp::sequence;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
 use crate::keylog::{EspKeyIndex, KeyMaterial};
-use crate::sa::association::{AssignedKey, Association};
+use crate::sa::association::{AssignedKey, Association, Clear};
 use crate::sa::mine::Mining;
 use crate::sa::prove::{self, MOST_CHANCES, Specimen};
 use crate::sa::tunnel::TunnelIndex;
@@ -185,7 +187,7 @@ impl SaDatabase {
             return;
         }
         if let (Some(_), Some(key)) = (association.witness, &association.key) {
-            if prove::fits(key, specimen, &mut 0)
+            if prove::fits(key, specimen, true, &mut 0).is_some()
                 && let Some(&[_, _, _, _, n0, n1, n2, n3]) = specimen.packet.first_chunk::<8>()
             {
                 association.testify(u32::from_be_bytes([n0, n1, n2, n3]));
@@ -209,6 +211,9 @@ impl SaDatabase {
             (found.key, mined) = (Some(key), true);
         }
         association.proven = mined;
+        if found.proven {
+            association.extended = found.esn_high.map(|high| sequence::number(high, specimen.packet));
+        }
         association.key_hint = found.hint;
         association.hint_origin = found.hint_origin;
         if found.key.is_some() {
@@ -221,10 +226,25 @@ impl SaDatabase {
         }
     }
 
+    /// Looks whether an SA without a proven key is encrypted at all. True at the packet that decides that it is not.
+    pub fn recognise_null(&mut self, sa: SaIndex, specimen: Specimen<'_>) -> bool {
+        let association = &mut self.associations[sa];
+        if association.proven || association.clear.is_some() || !specimen.whole {
+            return false;
+        }
+        let ends = (association.src, association.dst);
+        let NullVerdict::Null(format) = association.null.observe(specimen.packet, ends) else {
+            return false;
+        };
+        association.clear = Some(Clear::new(format));
+        true
+    }
+
     /// A packet does not fit the proven key of its SA: is there another claim that fits? Then the SPI was used again.
     pub fn prove_successor(&mut self, sa: SaIndex, specimen: Specimen<'_>) -> Option<SaIndex> {
         let old = &self.associations[sa];
-        if !old.icv.failed.is_power_of_two() {
+        // At the 1st, 2nd, 4th, … such packet.
+        if !(old.icv.failed + 1).is_power_of_two() {
             return None;
         }
         let claims = self.index.candidates(&self.keys, old.src, old.dst, old.spi);
@@ -235,6 +255,7 @@ impl SaDatabase {
         let new = self.renew(sa)?;
         self.associations[new].key = found.key;
         self.associations[new].proven = true;
+        self.associations[new].extended = found.esn_high.map(|high| sequence::number(high, specimen.packet));
         Some(new)
     }
 

@@ -83,7 +83,7 @@ impl Oracle for OnePacket<'_> {
             return false;
         };
         let mut plain = Vec::new();
-        let Ok(opened) = cipher.open(self.specimen.packet, inner::PREFIX, &mut plain) else {
+        let Ok(opened) = cipher.open(self.specimen.packet, None, inner::PREFIX, &mut plain) else {
             return false;
         };
         let inner = inner::walk(opened.next_header, &plain, opened.payload_len as usize, Some(ANY));

@@ -1,10 +1,10 @@
 //! Which claimed key fits an SA: the ICV decides (RFC 4303 §3.4.4). A wrong integrity key passes one
 //! packet of a 96-bit ICV with probability 2⁻⁹⁶; the encryption key has to show by what it decrypts to ([`decrypts`]).
 
-use crate::algorithm::{Integrity, Transform};
+use crate::algorithm::{Encryption, Integrity, Transform};
 use crate::analysis::KeyStatus;
 use crate::esp::cipher::{EspCipher, Icv};
-use crate::esp::inner;
+use crate::esp::{inner, sequence};
 use crate::keylog::{EspKey, KeyDefect, KeyOrigin};
 use crate::sa::association::AssignedKey;
 
@@ -27,6 +27,8 @@ pub struct Finding {
     pub key: Option<AssignedKey>,
     /// The ICV fitted.
     pub proven: bool,
+    /// The upper half of the sequence number with which it fitted, where the SA has extended ones (RFC 4303 §2.2.1).
+    pub esn_high: Option<u32>,
     /// What is known about keys that cannot be used.
     pub hint: KeyStatus,
     /// Where that stands.
@@ -45,6 +47,7 @@ pub fn search<'k>(
     let mut finding = Finding {
         key: None,
         proven: false,
+        esn_high: None,
         hint: KeyStatus::Missing,
         hint_origin: None,
         trials: 0,
@@ -59,10 +62,12 @@ pub fn search<'k>(
             if finding.trials >= MAX_TRIALS_PER_PACKET {
                 return finding;
             }
-            if fits(&assigned, specimen, &mut finding.trials) {
+            // A key of no SPI is tried on every SA: on those, extended sequence numbers are not sought too.
+            if let Some(proof) = fits(&assigned, specimen, claim.spi.is_some(), &mut finding.trials) {
                 return Finding {
                     key: Some(assigned),
                     proven: true,
+                    esn_high: proof.esn_high,
                     ..finding
                 };
             }
@@ -73,10 +78,11 @@ pub fn search<'k>(
         }
     }
     for derived in derived {
-        if fits(derived, specimen, &mut finding.trials) {
+        if let Some(proof) = fits(derived, specimen, true, &mut finding.trials) {
             return Finding {
                 key: Some(derived.clone()),
                 proven: true,
+                esn_high: proof.esn_high,
                 ..finding
             };
         }
@@ -101,12 +107,30 @@ fn note_defect(finding: &mut Finding, defect: KeyDefect, origin: &KeyOrigin) {
     }
 }
 
-/// Whether the ICV of a whole packet fits the key and the packet decrypts to something.
-pub(super) fn fits(key: &AssignedKey, specimen: Specimen<'_>, trials: &mut u32) -> bool {
+/// How a key fitted.
+pub(super) struct Proof {
+    esn_high: Option<u32>,
+}
+
+/// Whether the ICV of a whole packet fits the key and the packet decrypts to something. With `extended`, upper halves of the
+/// sequence number are tried too.
+pub(super) fn fits(
+    key: &AssignedKey,
+    specimen: Specimen<'_>,
+    extended: bool,
+    trials: &mut u32,
+) -> Option<Proof> {
     *trials += 1;
-    specimen.whole
-        && key.cipher.verify(specimen.packet, None) == Icv::Verified
-        && decrypts(&key.cipher, specimen.packet)
+    if !specimen.whole {
+        return None;
+    }
+    let (icv, esn_high) = if extended {
+        sequence::verify(&key.cipher, specimen.packet)
+    } else {
+        (key.cipher.verify(specimen.packet, None), None)
+    };
+    let fits = icv == Icv::Verified && decrypts(&key.cipher, specimen.packet, esn_high);
+    fits.then_some(Proof { esn_high })
 }
 
 /// Packets that an encryption key has to decrypt to something before it is believed, where the ICV does not prove it.
@@ -117,17 +141,17 @@ pub const WITNESSES: u64 = 2;
 pub const MOST_CHANCES: u64 = 8;
 
 /// Whether an authentic packet also decrypts to something. The ICV of a transform without combined mode does not depend on
-/// the encryption key, so a wrong one has to show here. Noise passes in about 1 of 6,000 packets: orderly padding (1/255) times
-/// the next headers that have no length to compare (10/256), TCP with a possible data offset (0.7/256), and those with a
+/// the encryption key, so a wrong one has to show here. Noise passes in about 1 of 5,600 packets: orderly padding (1/255) times
+/// the next headers that have no length to compare (11/256), TCP with a possible data offset (0.7/256), and those with a
 /// length that fits (10⁻⁵ together). Two packets ([`WITNESSES`]) of the first trial and
-/// [`MOST_CHANCES`] pass in (9·8/2)/6,000² = 10⁻⁶ of the SAs whose integrity key is right and whose encryption key is wrong. An
+/// [`MOST_CHANCES`] pass in (9·8/2)/5,600² = 10⁻⁶ of the SAs whose integrity key is right and whose encryption key is wrong. An
 /// SA that shows a single packet is believed on that one, and a diagnostic says so. Where the sender pads in its own way, headers down to a transport decide.
-pub fn decrypts(cipher: &EspCipher, packet: &[u8]) -> bool {
+pub fn decrypts(cipher: &EspCipher, packet: &[u8], esn_high: Option<u32>) -> bool {
     let mut plain = Vec::new();
-    if let Ok(opened) = cipher.open(packet, inner::PREFIX, &mut plain) {
+    if let Ok(opened) = cipher.open(packet, esn_high, inner::PREFIX, &mut plain) {
         return fits_payload(opened.next_header, &plain, opened.payload_len as usize);
     }
-    let Ok(opened) = cipher.open_verified(packet, None, inner::PREFIX, &mut plain) else {
+    let Ok(opened) = cipher.open_verified(packet, esn_high, inner::PREFIX, &mut plain) else {
         return false;
     };
     let any = std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
@@ -158,8 +182,8 @@ fn fits_payload(next_header: u8, payload: &[u8], len: usize) -> bool {
         6 => payload
             .get(12)
             .is_some_and(|b| (5..=15).contains(&(b >> 4)) && usize::from(b >> 4) * 4 <= len),
-        // ICMP, GRE, ESP, AH, ICMPv6, none, EtherIP, IPComp, L2TPv3, SCTP: no length of their own to compare.
-        1 | 47 | 50 | 51 | 58 | 59 | 97 | 108 | 115 | 132 => true,
+        // ICMP, GRE, ESP, AH, ICMPv6, none, EtherIP, IPComp, L2TPv3, SCTP, MPLS: no length of their own to compare.
+        1 | 47 | 50 | 51 | 58 | 59 | 97 | 108 | 115 | 132 | 137 => true,
         _ => false,
     }
 }
@@ -172,6 +196,9 @@ fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
         transforms.retain(|other| *other != first);
         transforms.insert(0, first);
     }
+    // A Wireshark table has no name for implicit IVs (RFC 8750): the row says the form with an explicit one.
+    let implicit = |t: &(Encryption, Integrity)| Some((t.0.with_implicit_iv()?, t.1));
+    transforms.extend(transforms.iter().filter_map(implicit).collect::<Vec<_>>());
     transforms
         .into_iter()
         .filter_map(|(encryption, integrity)| {
@@ -212,7 +239,7 @@ mod chance {
         for _ in 0..TRIALS / packets.len() {
             let key: [u8; 16] = rng.random();
             let cipher = EspCipher::new(Encryption::AesCbc, &key, Integrity::HmacSha1_96, &[0; 20]).unwrap();
-            let passed = packets.iter().filter(|p| decrypts(&cipher, p)).count();
+            let passed = packets.iter().filter(|p| decrypts(&cipher, p, None)).count();
             one += passed;
             two += usize::from(passed as u64 >= WITNESSES);
         }

@@ -93,14 +93,15 @@ impl TunnelTable {
     const MAX_NAMES: usize = 1 << 18;
 
     /// The tunnel of an ESP packet.
-    pub fn of_esp(&mut self, src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> Option<TunnelIndex> {
+    pub fn of_esp(
+        &mut self,
+        src: IpAddr,
+        dst: IpAddr,
+        udp: Option<UdpPorts>,
+        encapsulation: Encapsulation,
+    ) -> Option<TunnelIndex> {
         let tunnel = self.by_key(src, dst, udp)?;
-        let seen = if udp.is_some() {
-            Encapsulation::Udp
-        } else {
-            Encapsulation::Esp
-        };
-        self.tunnels[tunnel].encapsulation.get_or_insert(seen);
+        self.tunnels[tunnel].encapsulation.get_or_insert(encapsulation);
         Some(tunnel)
     }
 
@@ -178,15 +179,18 @@ mod tests {
         let second = t.of_ike(A, B, ports(1024, 500), IkeSpi([2; 8]));
         assert_ne!(first, second);
         assert_eq!(t.of_ike(A, B, ports(1025, 4500), IkeSpi([2; 8])), second);
-        assert_eq!(t.of_esp(B, A, Some(ports(4500, 1025))), second);
-        assert_eq!(t.of_esp(A, B, Some(ports(4500, 4500))), first);
-        assert_eq!(t.of_esp(B, A, None), first);
+        assert_eq!(
+            t.of_esp(B, A, Some(ports(4500, 1025)), Encapsulation::Udp),
+            second
+        );
+        assert_eq!(t.of_esp(A, B, Some(ports(4500, 4500)), Encapsulation::Udp), first);
+        assert_eq!(t.of_esp(B, A, None, Encapsulation::Esp), first);
     }
 
     #[test]
     fn the_first_word_on_the_initiator_stays() {
         let mut t = TunnelTable::default();
-        let id = t.of_esp(B, A, None).unwrap();
+        let id = t.of_esp(B, A, None, Encapsulation::Esp).unwrap();
         assert_eq!(t.tunnels[id].a(), B);
         t.settle(id, A);
         t.settle(id, B);

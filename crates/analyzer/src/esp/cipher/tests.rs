@@ -60,33 +60,35 @@ fn sealed_by_openssl() -> Vec<Sealed> {
         let cells: Vec<&str> = line.split(',').collect();
         let encryption = encryption(cells[0], cells[1].parse().unwrap());
         let integrity = integrity(cells[3]);
-        let cipher = EspCipher::new(encryption, &bytes(cells[2]), integrity, &bytes(cells[4])).unwrap();
+        let form = if cells[6] == "1" {
+            // The rows have more ICV lengths than RFC 8750 defines transforms for.
+            encryption.with_implicit_iv()?
+        } else {
+            encryption
+        };
+        let cipher = EspCipher::new(form, &bytes(cells[2]), integrity, &bytes(cells[4])).unwrap();
         let len: usize = cells[7].parse().unwrap();
-        Sealed {
+        Some(Sealed {
             name: cells[..8].join(","),
             encryption,
-            cipher: if cells[6] == "1" {
-                cipher.with_implicit_iv(encryption)
-            } else {
-                cipher
-            },
+            cipher,
             has_icv: encryption.is_aead() || integrity != Integrity::None,
             esn_high: cells[5].parse().ok(),
             payload: (0..len).map(|i| (len + 7 * i) as u8).collect(),
             packet: bytes(cells[8]),
-        }
+        })
     };
     include_str!("../testdata/esp_packets.csv")
         .lines()
         .skip(1)
-        .map(row)
+        .filter_map(row)
         .collect()
 }
 
 #[test]
 fn packets_sealed_by_openssl_verify_and_open() {
     let rows = sealed_by_openssl();
-    assert_eq!(rows.len(), 330);
+    assert_eq!(rows.len(), 282);
     let mut out = Vec::new();
     for row in rows {
         let expected = if row.has_icv {
@@ -114,7 +116,7 @@ fn packets_sealed_by_openssl_verify_and_open() {
             assert_eq!(out, row.payload[..prefix.min(row.payload.len())], "{}", row.name);
             if row.esn_high.is_none() {
                 assert_eq!(
-                    row.cipher.open(&row.packet, prefix, &mut out),
+                    row.cipher.open(&row.packet, row.esn_high, prefix, &mut out),
                     Ok(opened),
                     "{}",
                     row.name
@@ -160,7 +162,7 @@ fn packets_cut_at_every_byte_do_not_panic_and_do_not_verify() {
                 "{} {cut}",
                 row.name
             );
-            let _ = row.cipher.open(&row.packet[..cut], 64, &mut out);
+            let _ = row.cipher.open(&row.packet[..cut], None, 64, &mut out);
             let _ = row.cipher.open_verified(&row.packet[..cut], None, 64, &mut out);
             assert!(out.len() <= 64);
         }
@@ -178,14 +180,14 @@ fn a_wrong_key_is_noticed_by_strict_opening() {
         }
         let wrong = EspCipher::new(row.encryption, &[0x77; 16], Integrity::None, &[]).unwrap();
         tried += 1;
-        opened += usize::from(wrong.open(&row.packet, 64, &mut out).is_ok());
+        opened += usize::from(wrong.open(&row.packet, None, 64, &mut out).is_ok());
     }
     assert_eq!((opened, tried), (0, 12));
 }
 
 fn opened(cipher: &EspCipher, packet: &[u8]) -> (Opened, Vec<u8>) {
     let mut out = Vec::new();
-    let opened = cipher.open(packet, 1500, &mut out).unwrap();
+    let opened = cipher.open(packet, None, 1500, &mut out).unwrap();
     (opened, out)
 }
 
@@ -375,7 +377,7 @@ fn padding_of_any_content_opens_when_the_caller_has_verified() {
     let packet = |tail: [u8; 8]| [[0; 8], *b"payload!", tail].concat();
     let mut out = Vec::new();
     let odd = packet([b'p', b'a', b'y', 9, 9, 9, 3, 17]);
-    assert_eq!(cipher.open(&odd, 64, &mut out), Err(OpenError::Padding));
+    assert_eq!(cipher.open(&odd, None, 64, &mut out), Err(OpenError::Padding));
     let opened = cipher.open_verified(&odd, None, 64, &mut out).unwrap();
     assert_eq!(
         (opened, out.as_slice()),
@@ -394,7 +396,10 @@ fn padding_of_any_content_opens_when_the_caller_has_verified() {
         Err(OpenError::Padding)
     );
     let all_padding = [vec![0; 8], (1..=14).collect(), vec![14, 59]].concat();
-    assert_eq!(cipher.open(&all_padding, 64, &mut out).unwrap().payload_len, 0);
+    assert_eq!(
+        cipher.open(&all_padding, None, 64, &mut out).unwrap().payload_len,
+        0
+    );
 }
 
 #[test]
@@ -439,12 +444,12 @@ fn debug_shows_no_key() {
 
 proptest! {
     #[test]
-    fn hostile_packets(row in 0usize..330, packet in proptest::collection::vec(any::<u8>(), 0..400), prefix in 0usize..300) {
+    fn hostile_packets(row in 0usize..282, packet in proptest::collection::vec(any::<u8>(), 0..400), prefix in 0usize..300) {
         let rows = sealed_by_openssl();
         let mut out = Vec::new();
         let cipher = &rows[row].cipher;
         let _ = cipher.verify(&packet, Some(1));
-        for opened in [cipher.open(&packet, prefix, &mut out), cipher.open_verified(&packet, Some(1), prefix, &mut out)].into_iter().flatten() {
+        for opened in [cipher.open(&packet, None, prefix, &mut out), cipher.open_verified(&packet, Some(1), prefix, &mut out)].into_iter().flatten() {
             prop_assert!(opened.payload_len as usize + usize::from(opened.pad_len) + 2 <= packet.len());
             prop_assert!(out.len() <= prefix);
         }

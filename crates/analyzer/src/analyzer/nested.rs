@@ -1,0 +1,168 @@
+//! IPsec inside ESP: an inner tunnel's packets become packets of the pipeline once more, as SAs and tunnels of their own.
+//!
+//! The packet on the wire is counted once (`esp_packets`), and so is what it carries: the flows are those of the innermost
+//! tunnel, the outer one has the inner ESP packets as its payload.
+
+use super::Analyzer;
+use crate::analysis::Encapsulation;
+use crate::batch::{Decoded, Pending, open};
+use crate::capture::{Frame, LinkType};
+use crate::diagnostic::Diagnostics;
+use crate::esp::inner::{ESP_IN_ESP, Inner};
+use crate::framing::{Datagram, DatagramKind, Framing};
+use crate::sa::association::Association;
+use crate::time::Timestamp;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+/// Deepest nesting of ESP that is followed; what is deeper counts as payload.
+const MOST_NESTING: u8 = 4;
+/// Packets that may wait: no more come out of a batch than went in.
+const MOST_WAITING: usize = 1 << 16;
+/// LINKTYPE_RAW: an IP packet without link layer.
+const RAW: LinkType = LinkType(101);
+const PROTOCOL_ESP: u8 = 50;
+const PROTOCOL_UDP: u8 = 17;
+/// IKE, and ESP in UDP.
+const PORTS: [u16; 2] = [500, 4500];
+
+/// A packet from inside ESP.
+#[derive(Debug)]
+struct NestedFrame {
+    frame: u64,
+    time: Timestamp,
+    depth: u8,
+    /// An IP packet; or with `bare` an ESP packet right behind ESP, between these ends.
+    bytes: Vec<u8>,
+    bare: Option<(IpAddr, IpAddr)>,
+}
+
+/// The packets that wait, and the decoder for them: inner fragments are not outer ones.
+#[derive(Debug)]
+pub(super) struct NestedFrames {
+    waiting: VecDeque<NestedFrame>,
+    framing: Option<Framing>,
+    /// Depth of the packet that is being looked at; 0 for one of the capture.
+    pub(super) depth: u8,
+}
+
+impl NestedFrames {
+    pub(super) fn new(framing: Option<Framing>) -> Self {
+        NestedFrames {
+            waiting: VecDeque::new(),
+            framing,
+            depth: 0,
+        }
+    }
+
+    /// Counts what waits for fragments.
+    pub(super) fn finish(&mut self, diagnostics: &mut Diagnostics) {
+        if let Some(framing) = &mut self.framing {
+            framing.finish(diagnostics);
+        }
+    }
+
+    /// Keeps the packet inside an opened one, if it is IPsec. True when it did.
+    pub(super) fn keep(
+        &mut self,
+        association: &Association,
+        pending: &Pending,
+        decoded: &Decoded,
+        packet: &[u8],
+    ) -> bool {
+        let wanted = carries_ipsec(&decoded.inner) && pending.nesting < MOST_NESTING;
+        if !wanted || self.waiting.len() >= MOST_WAITING {
+            return false;
+        }
+        let Some(cipher) = association.cipher() else {
+            return false;
+        };
+        let mut plain = Vec::new();
+        let esn_high = association.esn_high(pending.sequence);
+        let Ok(opened) = open(&cipher, decoded.icv, esn_high, packet, usize::MAX, &mut plain) else {
+            return false;
+        };
+        let (bytes, bare) = match decoded.inner.ip_at {
+            Some(at) => (plain.split_off((at as usize).min(plain.len())), None),
+            None if opened.next_header == PROTOCOL_ESP => (plain, Some(pending.ends)),
+            None => return false,
+        };
+        self.waiting.push_back(NestedFrame {
+            frame: pending.frame,
+            time: pending.time,
+            depth: pending.nesting + 1,
+            bytes,
+            bare,
+        });
+        true
+    }
+}
+
+/// ESP, or UDP of IKE and ESP.
+fn carries_ipsec(inner: &Inner) -> bool {
+    let udp = inner.flow.is_some_and(|flow| {
+        flow.protocol == PROTOCOL_UDP && (PORTS.contains(&flow.src_port) || PORTS.contains(&flow.dst_port))
+    });
+    udp || inner.stopped_at == Some(ESP_IN_ESP)
+}
+
+impl Analyzer {
+    /// Sends the packets from inside ESP through the pipeline. Called where nothing of it is at work.
+    pub(super) fn look_into_nested(&mut self) {
+        if self.nested.depth > 0 {
+            // Called from within itself, by an IKE message inside ESP: the call further out goes on.
+            return;
+        }
+        while let Some(nested) = self.nested.waiting.pop_front() {
+            let before = std::mem::replace(&mut self.nested.depth, nested.depth);
+            self.push_nested(&nested);
+            self.nested.depth = before;
+        }
+    }
+
+    fn push_nested(&mut self, nested: &NestedFrame) {
+        let len = u32::try_from(nested.bytes.len()).unwrap_or(u32::MAX);
+        if let Some((src, dst)) = nested.bare {
+            let datagram = Datagram {
+                frame: nested.frame,
+                time: nested.time,
+                src,
+                dst,
+                outer_bytes: len,
+                largest_fragment: len,
+                fragments: 1,
+                cut: false,
+                wire_len: len,
+                kind: DatagramKind::Other(ESP_IN_ESP),
+            };
+            self.count_nested(nested.frame);
+            self.push_esp(&datagram, None, Encapsulation::Esp, &nested.bytes);
+            return;
+        }
+        let frame = Frame {
+            number: nested.frame,
+            time: nested.time,
+            link_type: RAW,
+            original_len: len,
+            data: &nested.bytes,
+        };
+        let Some(mut framing) = self.nested.framing.take() else {
+            return;
+        };
+        if let Some(datagram) = framing.decode(&frame, &mut self.diagnostics)
+            && matches!(datagram.kind, DatagramKind::Ike { .. } | DatagramKind::Esp { .. })
+        {
+            self.count_nested(nested.frame);
+            self.push_datagram(&datagram);
+        }
+        self.nested.framing = Some(framing);
+    }
+
+    fn count_nested(&mut self, frame: u64) {
+        self.diagnostics.count("nested", "ESP", Some(frame), || {
+            "IKE and ESP packets inside ESP: analysed as tunnels of their own, their bytes are counted in the innermost \
+             flows only"
+                .into()
+        });
+    }
+}

@@ -1,0 +1,441 @@
+//! Every ESP transform through the whole pipeline, on **synthetic** captures that are really encrypted: keys from a Wireshark
+//! table and from `ip xfrm state`, extended sequence numbers, implicit IVs, TFC padding; and the same captures through tshark.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking and says what it skips
+
+#[path = "support/ipsec.rs"]
+mod ipsec;
+
+use ipsec::{A, B, LINKTYPE_RAW, Suite, analyze_frames, inner_ip, inner_tcp, ipv4, pcap};
+use rekeyscope::algorithm::{Encryption, Integrity};
+use rekeyscope::analysis::{Analysis, KeyStatus};
+use std::collections::BTreeMap;
+use std::process::Command;
+
+const SPI: u32 = 0xc0de_0001;
+const PACKETS: u32 = 40;
+const SEGMENT: usize = 613;
+
+const INTEGRITIES: [Integrity; 9] = [
+    Integrity::None,
+    Integrity::HmacMd5_96,
+    Integrity::HmacSha1_96,
+    Integrity::HmacSha256_96,
+    Integrity::HmacSha256_128,
+    Integrity::HmacSha384_192,
+    Integrity::HmacSha512_256,
+    Integrity::AesXcbc96,
+    Integrity::AesCmac96,
+];
+
+/// Every cipher with every key length and every integrity algorithm that may stand beside it.
+fn suites() -> Vec<Suite> {
+    let plain = [
+        (Encryption::Null, &[0][..]),
+        (Encryption::AesCbc, &[16, 24, 32]),
+        (Encryption::AesCtr, &[16, 24, 32]),
+        (Encryption::CamelliaCbc, &[16, 24, 32]),
+        (Encryption::TripleDesCbc, &[24]),
+        (Encryption::DesCbc, &[8]),
+    ];
+    let mut suites = Vec::new();
+    for (encryption, lens) in plain {
+        for &len in lens {
+            for integrity in INTEGRITIES {
+                suites.push(Suite::new(encryption, len, integrity, 3));
+            }
+        }
+    }
+    suites.extend(combined());
+    suites
+}
+
+fn combined() -> Vec<Suite> {
+    let suite = |encryption, len| Suite::new(encryption, len, Integrity::None, 5);
+    let mut suites = Vec::new();
+    for icv in [8, 12, 16] {
+        for len in [16, 24, 32] {
+            suites.push(suite(Encryption::AesGcm { icv }, len));
+        }
+        for len in [16, 32] {
+            suites.push(suite(Encryption::AesCcm { icv }, len));
+        }
+    }
+    for len in [16, 24, 32] {
+        suites.push(suite(Encryption::AesGmac, len));
+    }
+    suites.push(suite(Encryption::ChaCha20Poly1305, 32));
+    suites
+}
+
+/// Tunnel mode, numbers from `first` on.
+fn capture(suite: &Suite, first: u64, esn: bool) -> Vec<Vec<u8>> {
+    capture_of(SPI, suite, first, esn)
+}
+
+fn capture_of(spi: u32, suite: &Suite, first: u64, esn: bool) -> Vec<Vec<u8>> {
+    (0..PACKETS)
+        .map(|n| {
+            let packet = suite.seal(spi, first + u64::from(n), esn, 4, &inner_ip(n, SEGMENT));
+            ipv4(A, B, 50, &packet)
+        })
+        .collect()
+}
+
+fn assert_opened(analysis: &Analysis, name: &str, has_icv: bool) {
+    let sa = &analysis.security_associations[0];
+    let all = u64::from(PACKETS);
+    let icv = (sa.icv.verified, sa.icv.failed, sa.icv.unchecked);
+    assert_eq!(icv, if has_icv { (all, 0, 0) } else { (0, 0, all) }, "{name}");
+    assert_eq!(sa.inner_bytes, Some(all * (40 + SEGMENT as u64)), "{name}");
+    let flow = &analysis.flows[0];
+    assert_eq!((flow.bytes, flow.packets), (all * SEGMENT as u64, all), "{name}");
+    assert_eq!(
+        (&flow.protocol[..], flow.src_port, flow.dst_port),
+        ("tcp", Some(5201), Some(40_000)),
+        "{name}"
+    );
+    assert_eq!(
+        sa.key.status == KeyStatus::Verified,
+        has_icv,
+        "{name}: only an ICV proves a key"
+    );
+}
+
+fn name(suite: &Suite) -> String {
+    format!(
+        "{} with {} bytes, {}",
+        suite.encryption,
+        suite.key.len(),
+        suite.integrity
+    )
+}
+
+fn has_icv(suite: &Suite) -> bool {
+    suite.encryption.is_aead() || suite.integrity != Integrity::None
+}
+
+#[test]
+fn every_suite_is_verified_and_opened_from_a_wireshark_row() {
+    for suite in suites() {
+        let analysis = analyze_frames(LINKTYPE_RAW, &capture(&suite, 1, false), &suite.esp_sa_row(SPI));
+        assert_opened(&analysis, &name(&suite), has_icv(&suite));
+        let sa = &analysis.security_associations[0];
+        assert!(
+            sa.encryption
+                .as_ref()
+                .unwrap()
+                .starts_with(&suite.encryption.to_string())
+        );
+    }
+}
+
+/// A wrong key opens nothing, whichever the suite.
+#[test]
+fn a_wrong_key_opens_nothing() {
+    for suite in suites().into_iter().filter(has_icv) {
+        let wrong = Suite {
+            integrity_key: suite.integrity_key.iter().map(|b| b ^ 1).collect(),
+            key: suite.key.iter().map(|b| b ^ 0x10).collect(),
+            ..suite.clone()
+        };
+        // Without encryption there is nothing that a key could open: the packets show themselves.
+        if matches!(suite.encryption, Encryption::Null | Encryption::AesGmac) {
+            continue;
+        }
+        let analysis = analyze_frames(LINKTYPE_RAW, &capture(&suite, 1, false), &wrong.esp_sa_row(SPI));
+        let sa = &analysis.security_associations[0];
+        assert_eq!((sa.icv.verified, sa.inner_bytes), (0, None), "{}", name(&suite));
+        assert!(analysis.flows.is_empty(), "{}", name(&suite));
+    }
+}
+
+/// The row says nothing about extended sequence numbers: the ICV shows them. The capture crosses 2³² on the way.
+#[test]
+fn extended_sequence_numbers_are_inferred_in_every_suite() {
+    for suite in suites().into_iter().filter(has_icv) {
+        let first = (1 << 32) - 20;
+        let analysis = analyze_frames(
+            LINKTYPE_RAW,
+            &capture(&suite, first, true),
+            &suite.esp_sa_row(SPI),
+        );
+        assert_opened(&analysis, &name(&suite), true);
+        let sequence = &analysis.security_associations[0].sequence;
+        assert_eq!(
+            (
+                sequence.first,
+                sequence.last,
+                sequence.missing,
+                sequence.reordered
+            ),
+            (Some(first), Some(first + u64::from(PACKETS) - 1), 0, 0),
+            "{}",
+            name(&suite)
+        );
+    }
+}
+
+/// RFC 8750. Wireshark's table has no name for these: the row says the form with an explicit IV.
+#[test]
+fn implicit_ivs_are_recognised() {
+    for (encryption, len) in [
+        (Encryption::AesCcm8Iiv, 16),
+        (Encryption::AesGcm16Iiv, 16),
+        (Encryption::AesGcm16Iiv, 32),
+        (Encryption::ChaCha20Poly1305Iiv, 32),
+    ] {
+        let suite = Suite::new(encryption, len, Integrity::None, 9);
+        for (first, esn) in [(1, false), (3 << 32, true)] {
+            let analysis = analyze_frames(LINKTYPE_RAW, &capture(&suite, first, esn), &suite.esp_sa_row(SPI));
+            assert_opened(&analysis, &name(&suite), true);
+            let shown = analysis.security_associations[0].encryption.clone().unwrap();
+            assert!(shown.contains("IIV"), "{shown}");
+        }
+    }
+}
+
+/// RFC 4303 §2.7: bytes between the inner packet and the padding are no payload of the flow.
+#[test]
+fn tfc_padding_is_not_traffic() {
+    let suite = Suite::aes_sha1(1);
+    let frames: Vec<Vec<u8>> = (0..PACKETS)
+        .map(|n| {
+            let mut inner = inner_ip(n, SEGMENT);
+            inner.resize(1_400, 0);
+            ipv4(A, B, 50, &suite.seal(SPI, u64::from(n) + 1, false, 4, &inner))
+        })
+        .collect();
+    let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
+    assert_eq!(analysis.flows[0].bytes, u64::from(PACKETS) * SEGMENT as u64);
+    assert_eq!(
+        analysis.security_associations[0].inner_bytes,
+        Some(u64::from(PACKETS) * 1_400)
+    );
+    // A dummy packet (next header 59) is no traffic at all.
+    let dummy = |n: u64| ipv4(A, B, 50, &suite.seal(SPI, n, false, 59, &[0; 700]));
+    let analysis = analyze_frames(
+        LINKTYPE_RAW,
+        &(1..=20).map(dummy).collect::<Vec<_>>(),
+        &suite.esp_sa_row(SPI),
+    );
+    assert!(analysis.flows.is_empty());
+    assert_eq!(analysis.security_associations[0].icv.verified, 20);
+}
+
+/// The same keys as the Linux kernel prints them.
+#[test]
+fn keys_from_ip_xfrm_state() {
+    let hex = |key: &[u8]| key.iter().map(|b| format!("{b:02x}")).collect::<String>();
+    let state = |lines: String| {
+        format!(
+            "src 192.0.2.1 dst 198.51.100.7\n\tproto esp spi 0x{SPI:08x} reqid 1 mode tunnel\n\treplay-window 0 flag \
+             af-unspec esn\n{lines}"
+        )
+    };
+    let aead = |suite: &Suite, kernel: &str, bits: u32| {
+        (
+            suite.clone(),
+            state(format!("\taead {kernel} 0x{} {bits}\n", hex(&suite.key))),
+        )
+    };
+    let plain = |encryption, len, kernel: &str, integrity: Integrity, auth: &str| {
+        let suite = Suite::new(encryption, len, integrity, 21);
+        let enc = if suite.key.is_empty() {
+            String::new()
+        } else {
+            format!("0x{}", hex(&suite.key))
+        };
+        let text = state(format!(
+            "\tauth-trunc {auth} 0x{} {}\n\tenc {kernel} {enc}\n",
+            hex(&suite.integrity_key),
+            suite.integrity.icv_len() * 8
+        ));
+        (suite, text)
+    };
+    let new = |encryption, len| Suite::new(encryption, len, Integrity::None, 20);
+    let cases = [
+        aead(&new(Encryption::AesGcm { icv: 16 }, 32), "rfc4106(gcm(aes))", 128),
+        aead(&new(Encryption::AesGcm { icv: 8 }, 16), "rfc4106(gcm(aes))", 64),
+        aead(&new(Encryption::AesCcm { icv: 12 }, 16), "rfc4309(ccm(aes))", 96),
+        aead(&new(Encryption::AesGmac, 16), "rfc4543(gcm(aes))", 128),
+        aead(
+            &new(Encryption::ChaCha20Poly1305, 32),
+            "rfc7539esp(chacha20,poly1305)",
+            128,
+        ),
+        plain(
+            Encryption::AesCtr,
+            16,
+            "rfc3686(ctr(aes))",
+            Integrity::HmacSha256_128,
+            "hmac(sha256)",
+        ),
+        plain(
+            Encryption::CamelliaCbc,
+            32,
+            "cbc(camellia)",
+            Integrity::AesXcbc96,
+            "xcbc(aes)",
+        ),
+        plain(
+            Encryption::TripleDesCbc,
+            24,
+            "cbc(des3_ede)",
+            Integrity::HmacMd5_96,
+            "hmac(md5)",
+        ),
+        plain(
+            Encryption::Null,
+            0,
+            "ecb(cipher_null)",
+            Integrity::HmacSha512_256,
+            "hmac(sha512)",
+        ),
+        plain(
+            Encryption::AesCbc,
+            16,
+            "cbc(aes)",
+            Integrity::AesCmac96,
+            "cmac(aes)",
+        ),
+    ];
+    for (suite, text) in cases {
+        for esn in [false, true] {
+            let analysis = analyze_frames(LINKTYPE_RAW, &capture(&suite, 1, esn), &text);
+            assert_opened(&analysis, &format!("{} {text}", name(&suite)), true);
+        }
+    }
+}
+
+/// What tshark decrypts of a capture: per SPI how many packets, and their inner TCP bytes.
+fn by_tshark(keys: &str, frames: &[Vec<u8>]) -> BTreeMap<u32, (u64, u64)> {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("wireshark");
+    std::fs::create_dir_all(&profile).unwrap();
+    std::fs::write(profile.join("esp_sa"), keys).unwrap();
+    let capture_file = folder.path().join("trace.pcap");
+    std::fs::write(&capture_file, pcap(LINKTYPE_RAW, frames)).unwrap();
+    let output = Command::new("tshark")
+        .env("XDG_CONFIG_HOME", folder.path())
+        .env("HOME", folder.path())
+        .arg("-r")
+        .arg(&capture_file)
+        .args([
+            "-o",
+            "esp.enable_encryption_decode:TRUE",
+            "-o",
+            "esp.enable_authentication_check:TRUE",
+        ])
+        .args(["-Y", "tcp", "-T", "fields", "-e", "esp.spi", "-e", "tcp.len"])
+        .output()
+        .unwrap();
+    let mut seen = BTreeMap::<u32, (u64, u64)>::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let (spi, len) = line.split_once('\t').unwrap();
+        let spi = u32::from_str_radix(spi.trim_start_matches("0x"), 16).unwrap();
+        let sum = seen.entry(spi).or_default();
+        *sum = (sum.0 + 1, sum.1 + len.parse::<u64>().unwrap());
+    }
+    seen
+}
+
+/// Suites that version 4.0 of tshark has names for, in its table.
+fn tshark_knows(s: &Suite) -> bool {
+    let integrity = !matches!(s.integrity, Integrity::AesXcbc96 | Integrity::AesCmac96);
+    integrity
+        && match s.encryption {
+            Encryption::Null
+            | Encryption::AesCbc
+            | Encryption::AesCtr
+            | Encryption::TripleDesCbc
+            | Encryption::DesCbc => s.integrity != Integrity::None,
+            Encryption::AesGcm { .. } => true,
+            _ => false,
+        }
+}
+
+/// The packets and bytes that we decrypt are those that tshark decrypts, suite by suite.
+#[test]
+fn tshark_decrypts_the_same() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        println!("skipped: tshark is not installed");
+        return;
+    }
+    let known: Vec<Suite> = suites().into_iter().filter(tshark_knows).collect();
+    assert!(known.len() >= 60, "{}", known.len());
+    let spi = |index: usize| SPI + index as u32;
+    let keys: String = known
+        .iter()
+        .enumerate()
+        .map(|(i, s)| s.esp_sa_row(spi(i)))
+        .collect();
+    let frames: Vec<Vec<u8>> = known
+        .iter()
+        .enumerate()
+        .flat_map(|(i, s)| capture_of(spi(i), s, 1, false))
+        .collect();
+    let theirs = by_tshark(&keys, &frames);
+    for (index, suite) in known.iter().enumerate() {
+        let own = analyze_frames(LINKTYPE_RAW, &capture_of(spi(index), suite, 1, false), &keys);
+        let ours = (own.flows[0].packets, own.flows[0].bytes);
+        assert_eq!(theirs.get(&spi(index)), Some(&ours), "{}", name(suite));
+        assert_eq!(
+            ours,
+            (u64::from(PACKETS), u64::from(PACKETS) * SEGMENT as u64),
+            "{}",
+            name(suite)
+        );
+    }
+}
+
+/// An SA without encryption needs no key; it is not called verified, and noise is never taken for it.
+#[test]
+fn null_encryption_is_recognised_without_keys() {
+    for suite in suites() {
+        let clear = matches!(suite.encryption, Encryption::Null | Encryption::AesGmac);
+        let analysis = analyze_frames(LINKTYPE_RAW, &capture(&suite, 1, false), "");
+        let sa = &analysis.security_associations[0];
+        if clear {
+            assert_eq!(
+                sa.inner_bytes,
+                Some(u64::from(PACKETS) * (40 + SEGMENT as u64)),
+                "{}",
+                name(&suite)
+            );
+            assert_eq!(sa.key.status, KeyStatus::Unverified);
+            assert_eq!(sa.icv.unchecked, u64::from(PACKETS));
+            assert_eq!(analysis.flows[0].bytes, u64::from(PACKETS) * SEGMENT as u64);
+        } else {
+            assert_eq!(
+                (sa.inner_bytes, sa.key.status),
+                (None, KeyStatus::Missing),
+                "{}",
+                name(&suite)
+            );
+            assert!(analysis.flows.is_empty());
+        }
+    }
+}
+
+/// Transport mode: the flow has the outer addresses.
+#[test]
+fn transport_mode_has_the_outer_addresses() {
+    let suite = Suite::new(Encryption::ChaCha20Poly1305, 32, Integrity::None, 77);
+    let frames: Vec<Vec<u8>> = (0..PACKETS)
+        .map(|n| {
+            ipv4(
+                A,
+                B,
+                50,
+                &suite.seal(SPI, u64::from(n) + 1, false, 6, &inner_tcp(n, SEGMENT)),
+            )
+        })
+        .collect();
+    let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
+    let flow = &analysis.flows[0];
+    assert_eq!(
+        (flow.src.to_string(), flow.dst.to_string()),
+        ("192.0.2.1".into(), "198.51.100.7".into())
+    );
+    assert_eq!(flow.bytes, u64::from(PACKETS) * SEGMENT as u64);
+}
