@@ -6,9 +6,9 @@ local keylog = require("rekeyscope_keylog")
 
 local script = arg[1] .. "/wireshark/lua/nvr510_keylog.lua"
 check.begin("router")
-local file = io.open(script, "rb")
-check.equal(string.find(file:read("*a"), "[^\n\32-\126]"), nil, "ASCII, which Shift_JIS holds too")
-file:close()
+local source = io.open(script, "rb")
+check.equal(string.find(source:read("*a"), "[^\n\32-\126]"), nil, "ASCII, which Shift_JIS holds too")
+source:close()
 
 local function log_of(number)
   local key = string.rep(string.format("%02x ", number), 16)
