@@ -5,28 +5,7 @@
 mod support;
 
 use rekeyscope::analysis::{Analysis, Confidence};
-use std::sync::OnceLock;
-use support::{Lab, analyze, labs};
-
-fn analyses() -> &'static [(Lab, Analysis)] {
-    static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        labs()
-            .into_iter()
-            .map(|lab| {
-                let a = analyze(&lab.capture, &lab.keys);
-                (lab, a)
-            })
-            .collect()
-    })
-}
-
-fn one(name: &str) -> Option<&'static Analysis> {
-    analyses()
-        .iter()
-        .find(|(lab, _)| lab.name == name)
-        .map(|(_, a)| a)
-}
+use support::{analyses, analyze, one};
 
 fn has(analysis: &Analysis, rekey: usize, id: &str) -> bool {
     analysis.rekeys[rekey].causes.iter().any(|c| c.id == id)

@@ -7,23 +7,10 @@ mod support;
 use rekeyscope::analysis::*;
 use serde_json::Value;
 use std::sync::OnceLock;
-use support::{Lab, analyze, labs, nanos};
+use support::{Lab, analyses, analyze, labs, nanos, one};
 
 /// `truth.json` rounds its times to 1 µs.
 const ROUNDING_NANOS: i64 = 1_000;
-
-fn analyses() -> &'static [(Lab, Analysis)] {
-    static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        labs()
-            .into_iter()
-            .map(|lab| {
-                let a = analyze(&lab.capture, &lab.keys);
-                (lab, a)
-            })
-            .collect()
-    })
-}
 
 fn keyless() -> &'static [(Lab, Analysis)] {
     static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
@@ -36,13 +23,6 @@ fn keyless() -> &'static [(Lab, Analysis)] {
             })
             .collect()
     })
-}
-
-fn one(name: &str) -> Option<&'static Analysis> {
-    analyses()
-        .iter()
-        .find(|(lab, _)| lab.name == name)
-        .map(|(_, a)| a)
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
@@ -353,8 +333,78 @@ fn the_negative_control_is_bounded() {
     let headline = &one("l2tp_time_down").unwrap().impact[0];
     assert_eq!(headline.verdict, Verdict::Bounded, "{}", headline.sentence);
     assert!(
-        headline.stall_ms.as_ref().unwrap().high <= 50.0,
+        headline.stall_ms.as_ref().unwrap().high <= 25.0,
         "{}",
         headline.sentence
     );
+}
+
+/// Uneven effects: the rekeys whose outage the logs show are named (counted from 1), those that stalled for 0.07 to 0.12 s
+/// may be, the others never.
+#[test]
+fn single_rekeys_that_stalled_are_named() {
+    for (name, must, may) in [
+        ("l2tp_kb_modp1024_down", &[2, 3][..], &[1, 4][..]),
+        ("l2tp_kb_modp2048_natt_down", &[3, 6], &[2]),
+        ("ikev2_gcm_kb_down", &[1, 2, 3], &[]),
+    ] {
+        let Some(analysis) = one(name) else { continue };
+        let headline = &analysis.impact[0];
+        assert_eq!(headline.verdict, Verdict::Some, "{name}: {}", headline.sentence);
+        let hurt: Vec<usize> = headline.rekeys_hurt.iter().map(|i| i + 1).collect();
+        assert!(must.iter().all(|k| hurt.contains(k)), "{name}: {hurt:?}");
+        assert!(
+            hurt.iter().all(|k| must.contains(k) || may.contains(k)),
+            "{name}: {hurt:?}"
+        );
+    }
+}
+
+/// `../shared/lab`: Linux counts the decrypted payload of the inbound SA; soft limit 2,000,000 bytes, strongSwan's kB is 1,000.
+#[test]
+fn the_rule_names_the_inbound_payload_and_the_soft_limit() {
+    const SOFT: f64 = 2_000_000.0;
+    /// Longest lag measured between the trigger and the first message, seconds.
+    const LONGEST_LAG_S: f64 = 0.5;
+    for (lab, analysis) in analyses() {
+        let Some(rule) = analysis.trigger_rules.first() else {
+            panic!("{}: no rule", lab.name)
+        };
+        assert_eq!(analysis.trigger_rules.len(), 1, "{}: one side renews", lab.name);
+        if lab.truth["params"]["LIFE_BYTES"].as_str() == Some("0") {
+            assert_eq!(rule.kind, TriggerKind::Time, "{}: {}", lab.name, rule.sentence);
+            assert_eq!(rule.counting.as_deref(), Some("age"), "{}", lab.name);
+            continue;
+        }
+        let says = (&lab.name, &rule.sentence);
+        assert_eq!(rule.kind, TriggerKind::Volume, "{says:?}");
+        assert_eq!(
+            rule.counting.as_deref(),
+            Some("decrypted payload of the inbound SA"),
+            "{says:?}"
+        );
+        let rate = analysis.impact[0].observed_bps.unwrap() / 8.0;
+        // The rate of a single SA's life is at most twice the mean of the transfer, which has pauses.
+        let soft = rule.soft_limit.unwrap();
+        assert!(
+            (SOFT * 0.99..=SOFT + 2.0 * LONGEST_LAG_S * rate).contains(&soft),
+            "{says:?}"
+        );
+        if let Some(limit) = rule.limit_kilobytes {
+            assert_eq!(rule.bytes_per_kilobyte, Some(1000), "{says:?}");
+            let fraction = soft / (limit as f64 * 1000.0);
+            assert!((rule.soft_fraction.unwrap() - fraction).abs() < 1e-9, "{says:?}");
+        }
+        if lab.name == "l2tp_kb_modp1024_down" {
+            // 0.833; what the least lag leaves is under 0.03 s of 10 Mbit/s, 1.6 % of 2,400 kB.
+            assert!(
+                (rule.soft_fraction.unwrap() - SOFT / 2.4e6).abs() <= 0.016,
+                "{says:?}"
+            );
+            assert!(
+                rule.fraction_low.unwrap() > rule.soft_fraction.unwrap(),
+                "{says:?}"
+            );
+        }
+    }
 }

@@ -8,6 +8,7 @@ use rekeyscope::diagnostic::Diagnostics;
 use rekeyscope::keylog::KeyMaterial;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The top of the repository.
 pub(crate) fn repository() -> PathBuf {
@@ -89,6 +90,25 @@ pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
     }
     analyzer.diagnostics_mut().absorb(container);
     analyzer.finish(reader.info(), &capture.file_name().unwrap().to_string_lossy())
+}
+
+/// All captures, each analysed once.
+pub(crate) fn analyses() -> &'static [(Lab, Analysis)] {
+    static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let analyzed = |lab: Lab| {
+            let analysis = analyze(&lab.capture, &lab.keys);
+            (lab, analysis)
+        };
+        labs().into_iter().map(analyzed).collect()
+    })
+}
+
+/// The analysis of one capture, where it is there.
+pub(crate) fn one(name: &str) -> Option<&'static Analysis> {
+    let mut all = analyses().iter();
+    all.find(|(lab, _)| lab.name == name)
+        .map(|(_, analysis)| analysis)
 }
 
 /// A time of `truth.json` in nanoseconds. Its seconds are rounded to the microsecond, and an `f64` of that size holds

@@ -5,7 +5,7 @@
 //! the server at 10.9.0.1 to the client at 10.9.0.2, captured at the server; round trip [`RTT`]. IKEv1 messages are encrypted with a
 //! phase-1 key (AES-128-CBC). Phase 1 itself is not in the capture, so first blocks cannot be read, which is enough for
 //! SPIs, lifetimes and Deletes.
-#![allow(unreachable_pub)] // a module of each test binary
+#![allow(unreachable_pub, dead_code)] // a module of each test binary, which uses a part
 
 use aes::Aes128;
 use cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::NoPadding};

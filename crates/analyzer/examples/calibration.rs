@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         "Synthetic traffic (`impact::simulate`), made by `cargo run --example calibration > \
          docs/calibration.md` in {} s on two cores: {} cells, each {} runs without an effect, {} with each of four planted stalls, {} \
          with the cell's own minimum detectable stall, {} per variation; {} placebo draws per run. A limit counts as broken when runs at \
-         the limit would do as badly less than once in a thousand times.\n",
+         the limit would do as badly less than once in a thousand times. Rekeys drawn into real captures: `pseudo_rekeys.md`.\n",
         begin.elapsed().as_secs(),
         cells().len(),
         effort.no_effect,

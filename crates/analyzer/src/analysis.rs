@@ -46,6 +46,10 @@ plain_data! {
         pub security_associations: Vec<SecurityAssociation>,
         /// One entry per renewal of an SA pair.
         pub rekeys: Vec<Rekey>,
+        /// What makes each side renew, inferred over the trace, per tunnel and initiator (documents of versions before this
+        /// field have none).
+        #[serde(default)]
+        pub trigger_rules: Vec<TriggerRule>,
         /// Inner transport flows, most bytes first (bounded).
         pub flows: Vec<Flow>,
         /// One verdict per tunnel and direction. The first one is the headline's: the direction with most new bytes.

@@ -4,6 +4,9 @@
 //! it is accounted for first, so that the volume at an exchange's first message is exact.
 
 mod account;
+mod choice;
+
+pub use choice::TunnelChoice;
 mod clock;
 use clock::CaptureClock;
 pub(crate) use clock::{ClockEvent, Jump};
@@ -17,6 +20,7 @@ use crate::document;
 use crate::flow::FlowTable;
 use crate::framing::{Datagram, DatagramKind, Framing, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed, Timeline};
+use crate::impact::Traffic;
 use crate::key_ring::KeyRing;
 use crate::keylog::KeyMaterial;
 use crate::keylog::mine::MOST_TRIALS_PER_SPI;
@@ -63,6 +67,8 @@ pub struct Options {
     pub interest: f64,
     /// Rate that the tunnel should reach, bit/s.
     pub reference_bps: Option<f64>,
+    /// Tunnels whose packets are analysed; all where `None`.
+    pub tunnel: Option<TunnelChoice>,
 }
 
 impl Default for Options {
@@ -73,6 +79,7 @@ impl Default for Options {
             draws: 9_999,
             interest: 0.03,
             reference_bps: None,
+            tunnel: None,
         }
     }
 }
@@ -234,6 +241,9 @@ impl Analyzer {
         self.totals.ike_packets += 1;
         let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
         let tunnel = self.tunnels.of_ike(datagram.src, datagram.dst, udp, cookie);
+        if tunnel.is_some_and(|tunnel| !self.wants(tunnel)) {
+            return;
+        }
         let Datagram {
             frame,
             time,
@@ -303,7 +313,13 @@ impl Analyzer {
                 encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
             };
             let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
-            self.sas.announce(context, child, index, derived);
+            let Some(sa) = self.sas.announce(context, child, index, derived) else {
+                continue;
+            };
+            let kilobytes = exchange.lifetime.as_ref().and_then(|l| l.kilobytes);
+            self.sas.get_mut(sa).volume_limit = kilobytes
+                .filter(|kb| *kb > 0)
+                .map(|kb| kb.saturating_mul(crate::sa::association::LIFETIME_KILOBYTE));
         }
     }
 
@@ -318,6 +334,13 @@ impl Analyzer {
         };
         let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
         let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
+        // Looked up for a choice only: the SA knows its tunnel otherwise.
+        if self.options.tunnel.is_some()
+            && let Some(tunnel) = self.tunnels.of_esp(datagram.src, datagram.dst, udp)
+            && !self.wants(tunnel)
+        {
+            return;
+        }
         let Some(sa) = self.sa_of(datagram, udp, spi) else {
             self.count_too_many(datagram.frame);
             return;
@@ -375,6 +398,15 @@ impl Analyzer {
         let association = self.sas.get_mut(sa);
         association.encapsulation = encapsulation;
         Some(sa)
+    }
+
+    /// Whether the user chose this tunnel.
+    fn wants(&self, tunnel: TunnelIndex) -> bool {
+        let ends = self.tunnels.tunnels.get(tunnel).map(|t| t.ends);
+        match (self.options.tunnel, ends) {
+            (Some(choice), Some(ends)) => choice.takes(tunnel, ends),
+            _ => true,
+        }
     }
 
     fn count_too_many(&mut self, frame: u64) {
@@ -444,6 +476,16 @@ impl Analyzer {
                 self.tunnels.settle(tunnel, initiator);
             }
         }
+    }
+
+    /// The series of the direction with most new bytes, as the estimators of [`crate::impact`] take it; `None` without
+    /// traffic. For studies of the method on real captures.
+    pub fn into_traffic(mut self) -> Option<Traffic> {
+        self.release_held();
+        self.flush();
+        let meters = &self.meters;
+        let series = meters.directions().filter_map(|(t, d)| meters.counted(t, d));
+        series.max_by_key(|s| s.new_bytes()).map(|s| s.traffic())
     }
 
     /// Ends the analysis. `info` is what the container said; `path` names the capture in the document.

@@ -1,8 +1,14 @@
 //! Options, validated once.
 
+mod copies;
+mod overhead;
+
+pub(crate) use copies::CopyArguments;
+pub(crate) use overhead::OverheadArguments;
+
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
-use rekeyscope::analyzer::{Options, Verify};
+use rekeyscope::analyzer::{Options, TunnelChoice, Verify};
 use rekeyscope::error::Error;
 use rekeyscope::keylog;
 use std::ffi::OsString;
@@ -15,8 +21,11 @@ Examples:
   rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
   rekeyscope trace.pcapng --json - | jq '.impact[0]'
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
+  rekeyscope trace.pcapng --tunnel 203.0.113.7 one client of several
+  rekeyscope trace.pcapng --write-inner in.pcapng --annotate notes.pcapng
   rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
   rekeyscope keys trace.pcapng --export wireshark DIR
+  rekeyscope overhead --suite aes128gcm16 --encap l2tp,natt --mtu 1454
   rekeyscope compare short.pcapng long.pcapng saved.json
                                                seconds per rekey, over several captures
   rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
@@ -48,6 +57,8 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     /// Which SAs have a key, where it stands, what is missing; and tables for other programs
     Keys(KeysArguments),
+    /// What ESP costs in bytes: wire size, largest inner packet, MSS; no capture needed
+    Overhead(OverheadArguments),
     /// What does a rekey cost, seen over several captures (or analyses saved by --json)
     Compare(CompareArguments),
     /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
@@ -67,7 +78,7 @@ pub(crate) enum Job {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Job {
-        let job = Self::job(&Self::command().get_matches()).unwrap_or_else(|error| error.exit());
+        let job = Self::job(&Self::full().get_matches()).unwrap_or_else(|error| error.exit());
         let stdout = |path: &Option<PathBuf>| path.as_ref().is_some_and(|p| p.as_os_str() == "-");
         if let Job::Analyze(a) = &job
             && stdout(&a.json)
@@ -82,6 +93,21 @@ impl CommandLine {
             c.must_make_sense();
         }
         job
+    }
+
+    /// The command, with what its derived form cannot say.
+    fn full() -> clap::Command {
+        let a_file = |command: clap::Command| {
+            let capture =
+                "Capture file: pcap or pcapng, also .gz, .zst, .lz4; read twice, so not from a pipe";
+            // An argument that is changed moves to the end of the list: the one behind it has to follow.
+            command
+                .mut_arg("capture", |argument| argument.help(capture))
+                .mut_arg("rest", |argument| argument)
+        };
+        Self::command()
+            .mut_subcommand("wireshark", a_file)
+            .mut_subcommand("tshark", a_file)
     }
 
     fn job(matches: &ArgMatches) -> Result<Job, clap::Error> {
@@ -314,6 +340,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
     pub(crate) csv: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) copies: CopyArguments,
+
     /// Rate that the tunnel should reach: how much of the difference do the rekeys explain?
     #[arg(long, value_name = "MBIT/S", value_parser = reference_rate)]
     pub(crate) reference_mbps: Option<f64>,
@@ -321,6 +350,10 @@ pub(crate) struct Arguments {
     /// Effect of interest: a loss below this many percent of throughput does not matter
     #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
     pub(crate) interest: f64,
+
+    /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends
+    #[arg(long, value_name = "NUMBER|ADDRESS")]
+    pub(crate) tunnel: Option<TunnelChoice>,
 
     /// Which ICVs to check: all, sample:N (every N-th sequence number), first:K (of each SA)
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = verify)]
@@ -339,6 +372,7 @@ impl Arguments {
             seed: self.seed,
             interest: self.interest / 100.0,
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
+            tunnel: self.tunnel,
             ..Options::default()
         }
     }
@@ -389,7 +423,7 @@ mod tests {
 
     #[test]
     fn the_options_are_consistent() {
-        CommandLine::command().debug_assert();
+        CommandLine::full().debug_assert();
     }
 
     #[test]

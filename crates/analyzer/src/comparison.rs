@@ -259,7 +259,14 @@ fn name(captures: &mut [ComparedCapture]) {
             .iter()
             .for_each(|c| *seen.entry(end(&c.path, n)).or_default() += 1);
         if n == longest.unwrap_or(0) || seen.values().all(|&times| times == 1) {
-            captures.iter_mut().for_each(|c| c.name = end(&c.path, n));
+            // A file name that all have says nothing: the folders tell them apart.
+            let last = end(&captures[0].path, 1);
+            let idle = n > 1 && seen.keys().all(|name| name.ends_with(&format!("/{last}")));
+            for capture in captures.iter_mut() {
+                let name = end(&capture.path, n);
+                let cut = if idle { last.len() + 1 } else { 0 };
+                capture.name = name[..name.len() - cut].to_owned();
+            }
             return;
         }
     }

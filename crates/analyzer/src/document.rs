@@ -28,7 +28,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
     let children = pair::child_sas(&evidence);
     let mut successions = detect::successions(&evidence, &children);
     successions.sort_by_key(|s| (when(s), s.tunnel));
-    let triggers = trigger::triggers(&evidence, &successions);
+    let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions);
     let mut rekeys: Vec<Rekey> = successions
         .iter()
         .zip(triggers)
@@ -59,12 +59,13 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         security_associations: security_associations(analyzer),
         series: crate::series_document::series(analyzer, &successions, &rekeys),
         rekeys,
+        trigger_rules,
         flows: flows(analyzer),
         impact: assessed.impact,
         mean_rekey: assessed.mean_rekey,
         projection: assessed.projection,
         findings: findings::findings(analyzer, info, &successions),
-        overhead: overhead(analyzer),
+        overhead: crate::overhead_document::overhead(analyzer),
         diagnostics: diagnostics(analyzer),
         key_files: key_files(keys),
     }
@@ -280,10 +281,7 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
         index,
         tunnel: s.tunnel,
         exchange: s.exchange,
-        initiator: exchange.and_then(|e| match e.opening_of_made() {
-            Opening::Whole => Some(e.initiator),
-            Opening::Cut { initiator } => initiator,
-        }),
+        initiator: s.initiator,
         old: spis(s.old),
         new: spis(s.new),
         evidence: match exchange.map(|e| e.kind) {
@@ -324,44 +322,6 @@ fn flows(analyzer: &Analyzer) -> Vec<Flow> {
         flow.direction = analyzer.tunnels.tunnels[flow.tunnel].published(flow.direction);
     }
     flows
-}
-
-fn overhead(analyzer: &Analyzer) -> Vec<Overhead> {
-    let mut suites: BTreeMap<String, Overhead> = BTreeMap::new();
-    for a in analyzer.sas.associations() {
-        let (Some(key), true) = (&a.key, a.counters.opened > 0) else {
-            continue;
-        };
-        let suite = match key.transform.integrity {
-            crate::algorithm::Integrity::None => key.transform.encryption_name(),
-            integrity => format!("{}/{integrity}", key.transform.encryption_name()),
-        };
-        let c = &a.counters;
-        let sum = suites.entry(suite.clone()).or_insert(Overhead {
-            suite,
-            packets: 0,
-            outer_bytes: 0,
-            inner_bytes: 0,
-            efficiency: 0.0,
-            iv: 0,
-            padding: 0,
-            icv: 0,
-            largest_inner_packet: 0,
-        });
-        sum.packets += c.opened;
-        // Of an SA that could be opened in part, the part.
-        sum.outer_bytes += (c.outer_bytes as f64 * c.opened as f64 / c.packets as f64).round() as u64;
-        sum.inner_bytes += c.inner_bytes;
-        sum.iv += c.opened * key.cipher.iv_len() as u64;
-        sum.padding += c.padding_bytes;
-        sum.icv += c.opened * key.cipher.icv_len() as u64;
-        sum.largest_inner_packet = sum.largest_inner_packet.max(c.largest_inner);
-    }
-    let mut list: Vec<Overhead> = suites.into_values().collect();
-    for suite in &mut list {
-        suite.efficiency = suite.inner_bytes as f64 / suite.outer_bytes.max(1) as f64;
-    }
-    list
 }
 
 fn diagnostics(analyzer: &Analyzer) -> Vec<DiagnosticEntry> {

@@ -37,13 +37,23 @@ pub enum Error {
         source: std::io::Error,
     },
     /// An output cannot be written.
-    #[error("cannot write {}: {source}; choose a place that exists and that you may write to", path.display())]
+    #[error("cannot write {}: {source}; {}", path.display(), advice(source))]
     Output {
         /// As given by the user.
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
     },
+}
+
+/// What to do about an output that cannot be written.
+fn advice(reason: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::*;
+    match reason.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => "make room there, or choose another place",
+        NotFound => "the folder is not there: make it first, or check the name",
+        _ => "choose a place that exists and that you may write to",
+    }
 }
 
 /// A packet that does not have the shape its protocol asks for. Never fatal: it becomes a diagnostic.

@@ -2,13 +2,17 @@
 //! be serialized, and its `Debug` shows no byte.
 
 use crate::algorithm::Transform;
+use crate::analysis::Direction;
+use crate::esp::cipher::EspCipher;
 use crate::ike::proven::ProvenIkeKey;
 use crate::ike::timeline::Timeline;
 use crate::sa::association::Association;
 use crate::sa::database::SaDatabase;
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// What the packets of an SA say about its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +48,21 @@ pub struct SaKey {
     pub integrity_key: SecretBytes,
 }
 
+/// What opens the packets of one SA, and when it was in use: an SPI may be used again under another key.
+#[derive(Debug, Clone)]
+pub struct SaOpener {
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// SPI.
+    pub spi: Spi,
+    /// As in the document: 0 for the first SA of its tunnel and direction.
+    pub generation: u32,
+    /// First and last frame.
+    pub frames: (u64, u64),
+    /// The keyed transform.
+    pub cipher: Arc<EspCipher>,
+}
+
 /// What finding unlabelled keys cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MiningEffort {
@@ -58,6 +77,8 @@ pub struct MiningEffort {
 pub struct KeyRing {
     /// ESP keys of SAs with packets, busiest SA first.
     pub esp: Vec<SaKey>,
+    /// What opens their packets, in order of appearance; none that the packets contradict.
+    pub openers: Vec<SaOpener>,
     /// IKE keys that opened messages.
     pub ike: Vec<ProvenIkeKey>,
     /// The effort of mining.
@@ -71,10 +92,29 @@ impl KeyRing {
         let (trials, gave_up) = sas.mining_effort();
         KeyRing {
             esp,
+            openers: openers(sas.associations()),
             ike: timeline.proven_keys(),
             mining: MiningEffort { trials, gave_up },
         }
     }
+}
+
+fn openers(associations: &[Association]) -> Vec<SaOpener> {
+    let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
+    let opener = |a: &Association| {
+        let next = generations.entry((a.tunnel, a.direction)).or_default();
+        let generation = *next;
+        *next += 1;
+        let (key, first, last) = (a.key.as_ref()?, a.first?.1, a.last?.1);
+        (a.proven || a.icv.failed == 0).then(|| SaOpener {
+            dst: a.dst,
+            spi: a.spi,
+            generation,
+            frames: (first, last),
+            cipher: key.cipher.clone(),
+        })
+    };
+    associations.iter().filter_map(opener).collect()
 }
 
 fn sa_key(a: &Association) -> Option<SaKey> {

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
     let exports: Vec<Place> = arguments
         .exports()
         .iter()
-        .map(Place::reserve)
+        .map(|export| Place::reserve(export, &arguments.input))
         .collect::<Result<_, _>>()?;
     let (analysis, ring) = read_keys_of(&arguments.input)?;
     let mut told = Vec::new();
@@ -53,9 +53,12 @@ enum Place {
 }
 
 impl Place {
-    fn reserve(export: &Export<'_>) -> Result<Self, Error> {
+    fn reserve(export: &Export<'_>, input: &Input) -> Result<Self, Error> {
         match export {
             Export::Wireshark(folder) => {
+                TABLES
+                    .iter()
+                    .try_for_each(|name| input.spare(&folder.join(name)))?;
                 output::private_folder(folder)?;
                 let tables = TABLES.iter().map(|name| Reserved::secret(&folder.join(name)));
                 Ok(Place::Wireshark {
@@ -63,10 +66,13 @@ impl Place {
                     tables: tables.collect::<Result<_, _>>()?,
                 })
             }
-            Export::Tcpdump(path) => Ok(Place::Tcpdump {
-                path: path.to_path_buf(),
-                file: Reserved::secret(path)?,
-            }),
+            Export::Tcpdump(path) => {
+                input.spare(path)?;
+                Ok(Place::Tcpdump {
+                    path: path.to_path_buf(),
+                    file: Reserved::secret(path)?,
+                })
+            }
         }
     }
 
@@ -76,9 +82,11 @@ impl Place {
             Place::Wireshark { folder, tables } => write_wireshark(&folder, tables, ring),
             Place::Tcpdump { path, file } => {
                 let made = tcpdump::secrets_file(ring);
+                let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
+                told.extend(keep_former(&path, &made.text)?);
                 file.write(made.text.expose())?;
-                let sentence = format!("wrote {} SAs to {}", made.rows, path.display());
-                Ok([vec![sentence], made.notes].concat())
+                told.extend(made.notes);
+                Ok(told)
             }
         }
     }

@@ -2,8 +2,10 @@
 
 mod cli;
 mod compare_job;
+mod copies_job;
 mod keys_job;
 mod output;
+mod overhead_job;
 mod private_folder;
 mod program_job;
 mod progress;
@@ -17,6 +19,9 @@ fn main() -> ExitCode {
     let done = match CommandLine::read() {
         Job::Analyze(arguments) => run::run(&arguments).map(|()| ExitCode::SUCCESS),
         Job::Beside(Command::Keys(arguments)) => keys_job::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Job::Beside(Command::Overhead(arguments)) => {
+            overhead_job::run(&arguments).map(|()| ExitCode::SUCCESS)
+        }
         Job::Beside(Command::Compare(arguments)) => compare_job::run(&arguments),
         Job::Beside(Command::Wireshark(arguments)) => program_job::run("wireshark", &arguments),
         Job::Beside(Command::Tshark(arguments)) => program_job::run("tshark", &arguments),

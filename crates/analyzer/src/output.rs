@@ -30,10 +30,17 @@ fn harmless(text: &str) -> String {
 }
 
 /// Writes to standard output.
-pub(crate) fn to_stdout(bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn to_stdout(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.map_err(|source| match source.kind() {
+        io::ErrorKind::BrokenPipe => source.into(),
+        _ => Error::Output {
+            path: "standard output".into(),
+            source,
+        }
+        .into(),
+    })
 }
 
 /// The reader of our output went away: nothing to complain about.
@@ -43,10 +50,13 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Makes a folder that only the user can look into, unless it is there already.
+/// Makes a folder that only the user can look into, unless it is there already. Not the folders above it: a slip in a
+/// path must not leave keys in a new place.
 pub(crate) fn private_folder(path: &Path) -> Result<(), Error> {
+    if path.is_dir() {
+        return Ok(());
+    }
     let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path).map_err(|source| Error::Output {
@@ -108,16 +118,28 @@ impl Reserved {
     }
 
     /// Writes everything and gives the file its name.
-    pub(crate) fn write(mut self, bytes: &[u8]) -> Result<(), Error> {
-        let result = self.file.write_all(bytes).and_then(|()| self.file.flush());
-        let renamed = result.and_then(|()| match self.temporary.take() {
-            Some(temporary) => fs::rename(&temporary, &self.path),
+    pub(crate) fn write(self, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.path.clone();
+        self.fill(|file| {
+            file.write_all(bytes)
+                .and_then(|()| file.flush())
+                .map_err(|source| Error::Output { path, source })
+        })
+    }
+
+    /// Lets `content` write piece by piece, then gives the file its name.
+    pub(crate) fn fill<T>(mut self, content: impl FnOnce(&mut File) -> Result<T, Error>) -> Result<T, Error> {
+        let made = content(&mut self.file)?;
+        let renamed = match &self.temporary {
+            Some(temporary) => fs::rename(temporary, &self.path),
             None => Ok(()),
-        });
+        };
         renamed.map_err(|source| Error::Output {
             path: self.path.clone(),
             source,
-        })
+        })?;
+        self.temporary = None;
+        Ok(made)
     }
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Reads the keys, then the capture.
 pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyRing), Error> {
-    let (keys, pre_shared_keys) = read_keys(input)?;
+    let (keys, pre_shared_keys, unreadable) = read_keys(input)?;
     let mut reader = open(&input.capture, input.reads_stdin())?;
     let size = std::fs::metadata(&input.capture)
         .ok()
@@ -31,22 +31,34 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
     }
     progress.finish();
     analyzer.diagnostics_mut().absorb(container);
+    for error in unreadable {
+        if !input.quiet {
+            output::complain(&format!("{error}; going on without it"));
+        }
+        let sentence = || "a key file beside the capture cannot be read: it was left out".to_owned();
+        analyzer
+            .diagnostics_mut()
+            .count("key_file_unreadable", "keys", None, sentence);
+    }
     Ok(analyzer.finish_with_keys(reader.info(), &input.capture.to_string_lossy()))
 }
 
-fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>), Error> {
-    let files = match () {
-        () if input.no_keys => Vec::new(),
-        () if !input.keys.is_empty() => input.keys.clone(),
-        () if input.reads_stdin() => Vec::new(),
+/// The keys, and what kept files from being read that nobody asked for: those only are left out.
+fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>, Vec<Error>), Error> {
+    let beside = match () {
+        () if input.no_keys || !input.keys.is_empty() || input.reads_stdin() => Vec::new(),
         () => keylog::find_beside(&input.capture),
     };
+    let read_into = |keys: &mut KeyMaterial| {
+        input.keys.iter().try_for_each(|file| keys.read(file))?;
+        Ok(beside.iter().filter_map(|file| keys.read(file).err()).collect())
+    };
     let mut keys = KeyMaterial::default();
-    files.iter().try_for_each(|file| keys.read(file))?;
+    let mut unreadable = read_into(&mut keys)?;
     if keys.overflowed() && is_file(&input.capture) {
         // A log of years: only the SPIs of the capture say which rows matter.
         keys = KeyMaterial::only_for(spis_of(CaptureReader::open(&input.capture)?)?);
-        files.iter().try_for_each(|file| keys.read(file))?;
+        unreadable = read_into(&mut keys)?;
     }
     let psks: Result<Vec<_>, _> = input
         .psk_file
@@ -54,7 +66,7 @@ fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>), Error> {
         .map(|f| keylog::read_pre_shared_key(f))
         .collect();
     let psks = psks?;
-    Ok((keys, psks))
+    Ok((keys, psks, unreadable))
 }
 
 /// A pipe can be read only once.

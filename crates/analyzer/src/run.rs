@@ -1,6 +1,7 @@
 //! The main job, as a table of contents.
 
 use crate::cli::Arguments;
+use crate::copies_job::Copies;
 use crate::output::{self, Reserved};
 use crate::read;
 use anyhow::Result;
@@ -16,9 +17,15 @@ const PIPED_WIDTH: usize = 80;
 /// Reads the keys and the capture, writes the reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outputs = Outputs::reserve(arguments)?;
-    let (analysis, _) = read::analyze(&arguments.input, arguments.options())?;
+    let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
+    let (analysis, ring) = read::analyze(&arguments.input, arguments.options())?;
+    if let Some(choice) = arguments.tunnel {
+        choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
+    }
+    let told = copies.write(&arguments.input, &analysis, &ring)?;
     outputs.write(&analysis)?;
     if !arguments.input.quiet {
+        told.iter().for_each(|sentence| output::complain(sentence));
         notes(&analysis).iter().for_each(|note| output::complain(note));
         read::warn_of_others(&arguments.input, &analysis);
     }
@@ -62,7 +69,14 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         .iter()
         .filter(|sa| sa.key.status != KeyStatus::Verified)
         .count();
-    if missing > misfits {
+    let c = &analysis.capture;
+    if missing > misfits && 2 * c.cut_packets > c.esp_packets {
+        notes.push(format!(
+            "{} of {} packets are cut by the snap length: no key can check or open them, so rates are outer bytes; capture \
+             whole packets (tcpdump -s 0) to see inside",
+            c.cut_packets, c.packets
+        ));
+    } else if missing > misfits {
         notes.push(format!(
             "no key for {} of {} SAs: {}give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
              'syslog debug on' and 'ipsec ike log <gateway> key-info'); until then their rates are outer bytes",
@@ -108,7 +122,7 @@ impl Target {
 
     pub(crate) fn write(self, bytes: &[u8]) -> Result<()> {
         match self {
-            Target::Stdout => Ok(output::to_stdout(bytes)?),
+            Target::Stdout => output::to_stdout(bytes),
             Target::File(file) => Ok(file.write(bytes)?),
         }
     }

@@ -5,6 +5,7 @@ use crate::analyzer::Analyzer;
 use crate::impact::{self, RekeyMoment, Settings, Start};
 use crate::rekey::{Succession, slot};
 use crate::sa::tunnel::TunnelIndex;
+use crate::time::Timestamp;
 
 /// Lifetimes that a person would set instead of Windows' 250,000 kB.
 const PROJECTED_KILOBYTES: [u64; 4] = [500_000, 1_000_000, 2_000_000, 10_000_000];
@@ -32,7 +33,7 @@ pub(crate) fn assess(analyzer: &Analyzer, successions: &[Succession], rekeys: &[
         if settings.outer && only_acknowledges(analyzer, tunnel, direction) {
             (traffic.bytes, traffic.gaps, traffic.gaps_total) = (Vec::new(), Vec::new(), 0);
         }
-        let moments = moments(tunnel, direction, successions, traffic.start);
+        let moments = moments(analyzer, tunnel, direction, successions, traffic.start);
         let result = impact::assess(&traffic, &moments, &settings);
         verdicts.impact.push(result.impact);
         verdicts.rekeys.extend(result.rekeys);
@@ -109,19 +110,23 @@ fn counted_per_new(analyzer: &Analyzer, tunnel: TunnelIndex, direction: Directio
 }
 
 fn moments(
+    analyzer: &Analyzer,
     tunnel: TunnelIndex,
     direction: Direction,
     successions: &[Succession],
-    start: crate::time::Timestamp,
+    start: Timestamp,
 ) -> Vec<RekeyMoment> {
     let moment = |(index, s): (usize, &Succession)| {
         let switched = s.switched[slot(direction)].filter(|_| s.tunnel == tunnel)?;
         let first = s.switched.iter().flatten().min().copied().unwrap_or(switched);
+        // An old SA that reached its hard limit drops what comes after: the outage begins there, also where the first
+        // message was lost before the capture point, or came late.
+        let earliest = |t: Timestamp| expired(analyzer, s).map_or(t, |e| e.min(t)).seconds_since(start);
         Some(RekeyMoment {
             index,
             start: match (s.started, s.first_message) {
-                (Some(t), _) => Start::Message(t.seconds_since(start)),
-                (None, Some(t)) => Start::LaterMessage(t.seconds_since(start)),
+                (Some(t), _) => Start::Message(earliest(t)),
+                (None, Some(t)) => Start::LaterMessage(earliest(t)),
                 (None, None) => Start::Unseen {
                     first_switch_s: first.seconds_since(start),
                 },
@@ -130,4 +135,15 @@ fn moments(
         })
     };
     successions.iter().enumerate().filter_map(moment).collect()
+}
+
+/// When the first of the old SAs expired.
+fn expired(analyzer: &Analyzer, succession: &Succession) -> Option<Timestamp> {
+    let associations = analyzer.sas.associations();
+    let times = succession
+        .old
+        .iter()
+        .flatten()
+        .filter_map(|&sa| associations[sa].expired());
+    times.min()
 }

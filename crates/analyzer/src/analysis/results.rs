@@ -1,11 +1,62 @@
 //! The measured part of the document: verdicts, mean rekey, projection, findings, overhead, series.
 
-use super::{Counted, Direction, Severity, Verdict};
+use super::{Counted, Direction, Encapsulation, Severity, TriggerKind, Verdict};
 use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 
 plain_data! {
+    /// What makes one side renew, inferred over all its rekeys.
+    pub struct TriggerRule {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Who begins these rekeys; `null` where no IKE was captured.
+        pub initiator: Option<IpAddr>,
+        /// What runs out.
+        pub kind: TriggerKind,
+        /// The rule in words, with its reservations.
+        pub sentence: String,
+        /// Rekeys it rests on: those without collision or new phase 1, whose old SAs were captured from their start.
+        pub rekeys: usize,
+        /// The chosen candidate, as in `candidates`; `null` where the kind is unknown.
+        pub counting: Option<String>,
+        /// Other candidates that the capture cannot tell from it.
+        pub not_told_apart: Vec<String>,
+        /// Negotiated lifetime, kilobytes.
+        pub limit_kilobytes: Option<u64>,
+        /// Negotiated lifetime, seconds.
+        pub limit_seconds: Option<u64>,
+        /// Bytes of the kilobyte in `fraction` and `soft_fraction`: 1000 or 1024.
+        pub bytes_per_kilobyte: Option<u32>,
+        /// Whether the capture shows that; false: 1000 is a convention.
+        pub kilobyte_told: bool,
+        /// Fraction of the limit at the first exchange message: lower envelope.
+        pub fraction_low: Option<f64>,
+        /// The highest of them: the lag between the peer's trigger and its first message scatters upwards.
+        pub fraction_high: Option<f64>,
+        /// Soft limit inferred from the lower envelope less the least lag; bytes, packets or seconds.
+        pub soft_limit: Option<f64>,
+        /// The same over the negotiated limit.
+        pub soft_fraction: Option<f64>,
+        /// Every counting in use.
+        pub candidates: Vec<TriggerCandidate>,
+    }
+    /// One counting over the rekeys of a rule.
+    pub struct TriggerCandidate {
+        /// For example `decrypted payload of the inbound SA`.
+        pub counting: String,
+        /// Least value at the first exchange message; bytes, packets or seconds.
+        pub low: f64,
+        /// Greatest value.
+        pub high: f64,
+        /// Standard deviation of its logarithm; `null` for a single rekey.
+        pub spread: Option<f64>,
+        /// Least value over the negotiated limit, kilobytes of 1,000 bytes.
+        pub fraction_1000: Option<f64>,
+        /// The same with kilobytes of 1,024 bytes.
+        pub fraction_1024: Option<f64>,
+    }
     /// The verdict on one tunnel and direction.
     pub struct Impact {
         /// Index in `tunnels`.
@@ -160,6 +211,25 @@ plain_data! {
         pub icv: u64,
         /// Largest decrypted payload seen.
         pub largest_inner_packet: u64,
+        /// ESP in IP or in UDP; `null` in documents of earlier versions.
+        #[serde(default)]
+        pub encapsulation: Option<Encapsulation>,
+        /// Bytes of outer IP, UDP and ESP headers.
+        #[serde(default)]
+        pub outer_headers: u64,
+        /// Largest IP packet on the wire that carried this suite (of a fragmented one, its largest fragment): the path MTU is
+        /// this at least. Packets that a network card merged do not count.
+        #[serde(default)]
+        pub largest_outer_packet: Option<u64>,
+        /// Largest IP packet inside that such a packet can carry, by the lengths of suite and encapsulation.
+        #[serde(default)]
+        pub largest_inner_for_path: Option<u64>,
+        /// TCP maximum segment size over IPv4 for it, bytes.
+        #[serde(default)]
+        pub mss_ipv4: Option<u64>,
+        /// The same over IPv6.
+        #[serde(default)]
+        pub mss_ipv6: Option<u64>,
     }
     /// Throughput over time.
     pub struct Series {

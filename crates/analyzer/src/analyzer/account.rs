@@ -1,9 +1,11 @@
 //! What becomes of decoded packets: counters, ICV results, generations, throughput, evidence. In capture order.
 
-use super::Analyzer;
+use super::{Analyzer, OFFLOAD_BYTES};
 use crate::batch::{Batch, Decoded, InFlight, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
 use crate::esp::cipher::Icv;
+use crate::esp::inner::Inner;
+use crate::overhead::{IPV4_HEADER, IPV6_HEADER};
 use crate::sa::database::SaIndex;
 use crate::sa::prove::{MOST_CHANCES, Specimen};
 use crate::sa::sequence::Arrival;
@@ -85,7 +87,20 @@ impl Analyzer {
             c.opened += 1;
             c.inner_bytes += u64::from(opened.payload_len);
             c.padding_bytes += u64::from(opened.pad_len) + 2;
-            c.largest_inner = c.largest_inner.max(u64::from(opened.payload_len));
+            c.opened_outer_bytes += u64::from(pending.outer_bytes);
+            if pending.largest_fragment <= OFFLOAD_BYTES {
+                c.largest_outer = c.largest_outer.max(u64::from(pending.largest_fragment));
+            }
+            if u64::from(opened.payload_len) > c.largest_inner {
+                c.largest_inner = u64::from(opened.payload_len);
+                c.headers_of_largest = headers_before(pending, opened.payload_len, &decoded.inner);
+            }
+            if association
+                .volume_limit
+                .is_some_and(|limit| c.inner_bytes >= limit)
+            {
+                association.limit_passed.get_or_insert(pending.time);
+            }
             if association.mode.is_none() {
                 association.mode = Some(mode_of(opened.next_header));
             }
@@ -143,6 +158,23 @@ impl Analyzer {
         if self.diagnosis.packet(record, begins) {
             self.close_windows(Some(pending.time));
         }
+    }
+}
+
+/// Bytes of a payload before the innermost IP packet. A transport header right behind ESP belongs to a packet whose IP header
+/// is the outer one.
+fn headers_before(pending: &Pending, payload_len: u32, inner: &Inner) -> Option<i64> {
+    match (inner.ip_bytes, inner.stopped_at) {
+        (0, None) if inner.flow.is_some() => {
+            let header = if pending.ends.1.is_ipv6() {
+                IPV6_HEADER
+            } else {
+                IPV4_HEADER
+            };
+            Some(-(header as i64))
+        }
+        (0, _) => None,
+        (ip, _) => Some(i64::from(payload_len) - i64::from(ip) - i64::from(inner.tfc_padding)),
     }
 }
 

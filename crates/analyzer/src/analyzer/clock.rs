@@ -184,7 +184,9 @@ impl CaptureClock {
 /// What the held frames say.
 #[derive(Debug, Default)]
 struct Signs {
-    /// The most time that passed by the clock of any sender.
+    /// From the first held frame to the one that is looked at, nanoseconds.
+    since_first: i64,
+    /// The most time that passed until the first held frame, by the clock of any sender.
     passed: Option<i64>,
     /// New data follows unacknowledged data directly: no retransmission timer ran out meanwhile.
     in_flight: bool,
@@ -193,8 +195,12 @@ struct Signs {
     /// ESP packets behind, and not above, the highest sequence number of their SA.
     newer: u64,
     older: u64,
+    /// ESP packets on SAs that no packet was seen on before.
+    strangers: u64,
     /// The first data of a known flow repeats earlier data.
     repeats: bool,
+    /// New data follows data that was all acknowledged: the sender had nothing to send.
+    settled: bool,
 }
 
 impl Analyzer {
@@ -269,7 +275,9 @@ impl Analyzer {
         let mut signs = Signs::default();
         // A decoder of its own: the frames come again.
         let (mut framing, mut unheard) = (Framing::new(), Diagnostics::default());
+        let first = held.first().map(|frame| frame.time);
         for frame in held {
+            signs.since_first = first.map_or(0, |first| frame.time.nanos_since(first).max(0));
             let frame = Frame {
                 number: frame.number,
                 time: frame.time,
@@ -294,7 +302,9 @@ impl Analyzer {
             Spi(u32::from_be_bytes([s0, s1, s2, s3])),
             u32::from_be_bytes([n0, n1, n2, n3]),
         );
-        let Some(sa) = self.sas.newest(datagram.dst, spi) else {
+        let known = self.sas.newest(datagram.dst, spi);
+        let Some(sa) = known.filter(|&sa| self.sas.associations()[sa].counters.packets > 0) else {
+            signs.strangers += 1;
             return;
         };
         if let Some(highest) = self.sas.associations()[sa].sequence.highest() {
@@ -335,7 +345,7 @@ impl Analyzer {
         if let Some(passed) = segment.timestamp.and_then(|ticks| sender.passed(ticks)) {
             // By the last frame's time: its own newest timestamp may be older than that.
             let before = sender.last.map_or(0, |(_, at)| previous.nanos_since(at));
-            let passed = passed.saturating_sub(before);
+            let passed = passed.saturating_sub(before).saturating_sub(signs.since_first);
             signs.passed = Some(signs.passed.map_or(passed, |p: i64| p.max(passed)));
         }
         if inner.transport_bytes == 0 || signs.judged.contains(&line) {
@@ -358,6 +368,7 @@ impl Analyzer {
         let under_way = previous.nanos_since(sender.data_at) <= UNDER_WAY;
         if segment.seq == sender.next_seq {
             signs.in_flight |= outstanding && under_way;
+            signs.settled |= acked.is_some() && !outstanding;
         } else if (segment.seq.wrapping_sub(sender.next_seq) as i32) < 0 {
             signs.repeats = true;
         }
@@ -378,7 +389,8 @@ fn judge(gap: i64, signs: &Signs, frame: u64) -> Option<ClockEvent> {
         // A clock cannot make the peers' clocks go back too.
         let older = match signs.passed {
             Some(passed) => passed <= -LEAST_BACK,
-            None => signs.older > signs.newer,
+            // The peers would go on with the SAs that they have.
+            None => signs.older + signs.strangers > signs.newer,
         };
         return if older {
             event(Jump::OutOfOrder, gap, false)
@@ -392,7 +404,9 @@ fn judge(gap: i64, signs: &Signs, frame: u64) -> Option<ClockEvent> {
         Some(passed) if passed < gap / 2 => event(Jump::Step, gap.saturating_sub(passed.max(0)), true),
         Some(_) => None,
         None if signs.in_flight && !signs.repeats => event(Jump::Step, gap, false),
-        None if gap >= LEAST_UNDECIDED && signs.newer > 0 => event(Jump::Undecided, gap, false),
+        None if gap >= LEAST_UNDECIDED && signs.newer > 0 && !signs.settled => {
+            event(Jump::Undecided, gap, false)
+        }
         None => None,
     }
 }
@@ -435,6 +449,25 @@ mod tests {
             jump(HOURS, &signs(true, true, 5, 0)),
             Some((Jump::Undecided, HOURS)),
             "one flow sent again"
+        );
+        let idle = Signs {
+            settled: true,
+            ..signs(false, false, 5, 0)
+        };
+        assert_eq!(jump(HOURS, &idle), None, "all was acknowledged");
+        let strangers = Signs {
+            strangers: 64,
+            ..Signs::default()
+        };
+        assert_eq!(
+            jump(-HOURS, &strangers),
+            Some((Jump::OutOfOrder, -HOURS)),
+            "another part"
+        );
+        assert_eq!(
+            jump(-HOURS, &Signs::default()),
+            Some((Jump::Step, -HOURS)),
+            "IKE only"
         );
         assert_eq!(jump(20 * NANOS_PER_SECOND, &signs(false, false, 5, 0)), None);
         assert_eq!(

@@ -7,6 +7,7 @@
 
 mod buffer;
 mod clock;
+mod copy;
 mod interface;
 mod link_type;
 mod order;
@@ -17,7 +18,9 @@ mod record;
 mod source;
 #[cfg(test)]
 pub(crate) mod synthetic;
+mod write;
 
+pub use copy::CaptureCopy;
 pub use link_type::link_type_name;
 
 use crate::analysis::CaptureFormat;
@@ -25,9 +28,10 @@ use crate::diagnostic::Diagnostics;
 use crate::error::Error;
 use crate::time::Timestamp;
 use buffer::Buffer;
+use order::Order;
 use pcap::PcapWalk;
 use pcapng::PcapngWalk;
-use record::{End, Step};
+use record::{End, Record, Step};
 use source::Source;
 use std::fs::File;
 use std::io::{self, Read};
@@ -56,6 +60,25 @@ pub struct Frame<'a> {
     pub original_len: u32,
     /// The captured bytes, from the link header on.
     pub data: &'a [u8],
+}
+
+/// A step through a capture for a copy of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Item<'a> {
+    /// Its packet, where it holds one.
+    pub frame: Option<Frame<'a>>,
+    /// Frame number, where Wireshark gives it one.
+    pub number: Option<u64>,
+    raw: Raw<'a>,
+}
+
+/// What a copy has to know beside the packet.
+#[derive(Debug, Clone, Copy)]
+enum Raw<'a> {
+    /// A pcapng block, whole, with the byte order of its section.
+    Block { bytes: &'a [u8], order: Order },
+    /// A record of another container.
+    Record { nanos_per_tick: i64, snap_len: u32 },
 }
 
 /// What the container says about itself; complete once the reader has returned `None`.
@@ -178,40 +201,76 @@ impl CaptureReader {
     /// # Errors
     /// [`Error::Capture`] when the system cannot read on.
     pub fn next_frame(&mut self, diagnostics: &mut Diagnostics) -> Result<Option<Frame<'_>>, Error> {
-        if self.finished {
-            return Ok(None);
-        }
         loop {
-            let step = match &mut self.walk {
-                Walk::Pcap(walk) => walk.step(&mut self.buffer, &mut self.info),
-                Walk::Pcapng(walk) => {
-                    walk.step(&mut self.buffer, &mut self.info, self.frames + 1, diagnostics)
-                }
-            };
-            match step {
-                Ok(Step::Packet(record)) => {
-                    self.frames += 1;
-                    return Ok(Some(Frame {
-                        number: self.frames,
-                        time: record.time,
-                        link_type: record.link_type,
-                        original_len: record.original_len,
-                        data: self.buffer.lent(record.back, record.len),
-                    }));
-                }
-                Ok(Step::Numbered) => self.frames += 1,
-                Ok(Step::End(end)) => {
-                    self.end(end, diagnostics);
-                    return Ok(None);
-                }
-                Err(source) => {
-                    self.finished = true;
-                    return Err(Error::Capture {
-                        path: self.path.clone(),
-                        source,
-                    });
+            match self.step(diagnostics)? {
+                Step::Packet(record) => return Ok(Some(self.frame(record))),
+                Step::Numbered(_) | Step::Block(_) => {}
+                Step::End(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// As [`CaptureReader::next_frame`], with every block of a pcapng file, for a copy of the capture.
+    ///
+    /// # Errors
+    /// [`Error::Capture`] when the system cannot read on.
+    pub fn next_item(&mut self, diagnostics: &mut Diagnostics) -> Result<Option<Item<'_>>, Error> {
+        if let Walk::Pcapng(walk) = &mut self.walk {
+            walk.gives_blocks = true;
+        }
+        let step = self.step(diagnostics)?;
+        let (frame, number, block_len) = match step {
+            Step::Packet(record) => (Some(self.frame(record)), Some(self.frames), record.block_len),
+            Step::Numbered(len) => (None, Some(self.frames), len),
+            Step::Block(len) => (None, None, len),
+            Step::End(_) => return Ok(None),
+        };
+        let raw = match &self.walk {
+            Walk::Pcapng(walk) => Raw::Block {
+                bytes: self.buffer.lent(0, block_len),
+                order: walk.order(),
+            },
+            Walk::Pcap(walk) => {
+                let (nanos_per_tick, largest) = walk.told().unwrap_or((1, 0));
+                Raw::Record {
+                    nanos_per_tick,
+                    snap_len: largest as u32,
                 }
             }
+        };
+        Ok(Some(Item { frame, number, raw }))
+    }
+
+    /// One step of the walk, with frames counted and the end noted.
+    #[inline]
+    fn step(&mut self, diagnostics: &mut Diagnostics) -> Result<Step, Error> {
+        if self.finished {
+            return Ok(Step::End(End::Clean));
+        }
+        let step = match &mut self.walk {
+            Walk::Pcap(walk) => walk.step(&mut self.buffer, &mut self.info),
+            Walk::Pcapng(walk) => walk.step(&mut self.buffer, &mut self.info, self.frames + 1, diagnostics),
+        };
+        match step {
+            Ok(Step::Packet(_) | Step::Numbered(_)) => self.frames += 1,
+            Ok(Step::Block(_)) => {}
+            Ok(Step::End(end)) => self.end(end, diagnostics),
+            Err(_) => self.finished = true,
+        }
+        step.map_err(|source| Error::Capture {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    #[inline]
+    fn frame(&self, record: Record) -> Frame<'_> {
+        Frame {
+            number: self.frames,
+            time: record.time,
+            link_type: record.link_type,
+            original_len: record.original_len,
+            data: self.buffer.lent(record.back, record.len),
         }
     }
 

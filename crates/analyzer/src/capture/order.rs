@@ -20,6 +20,14 @@ impl Order {
         parsed.ok().map(|(_, block)| block)
     }
 
+    pub(super) fn u16_bytes(self, value: u16) -> [u8; 2] {
+        if self == Order::Big {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
+        }
+    }
+
     pub(super) fn u32_bytes(self, value: u32) -> [u8; 4] {
         if self == Order::Big {
             value.to_be_bytes()

@@ -111,11 +111,17 @@ impl Header {
             original_len: block.origlen.max(block.caplen),
             back: 0,
             len: block.caplen as usize,
+            block_len: 0,
         }
     }
 }
 
 impl PcapWalk {
+    /// Nanoseconds per tick and the largest record, once the file header was read.
+    pub(super) fn told(&self) -> Option<(i64, usize)> {
+        self.header.map(|header| (header.nanos_per_tick, header.largest))
+    }
+
     /// The next packet, with the buffer behind it.
     #[inline]
     pub(super) fn step(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<Step> {

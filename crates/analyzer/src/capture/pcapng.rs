@@ -55,6 +55,8 @@ pub(super) struct PcapngWalk {
     /// Drops of the sections that are over.
     dropped_before: Option<u64>,
     last_time: Timestamp,
+    /// Blocks without a packet are steps of their own.
+    pub(super) gives_blocks: bool,
 }
 
 /// What a block meant.
@@ -82,6 +84,7 @@ impl PcapngWalk {
             interfaces: Vec::new(),
             dropped_before: None,
             last_time: Timestamp::default(),
+            gives_blocks: false,
         }
     }
 
@@ -115,12 +118,23 @@ impl PcapngWalk {
             let meaning = self.block(block, info, frame, diagnostics);
             buffer.consume(len);
             match meaning {
-                Ok(Meaning::Packet(record)) => return Ok(Step::Packet(record)),
-                Ok(Meaning::Numbered) => return Ok(Step::Numbered),
+                Ok(Meaning::Packet(record)) => {
+                    return Ok(Step::Packet(Record {
+                        block_len: len,
+                        ..record
+                    }));
+                }
+                Ok(Meaning::Numbered) => return Ok(Step::Numbered(len)),
+                Ok(Meaning::Nothing) if self.gives_blocks => return Ok(Step::Block(len)),
                 Ok(Meaning::Nothing) => {}
                 Err(Damage(what)) => return Ok(self.damaged(info, what)),
             }
         }
+    }
+
+    /// Byte order of the section.
+    pub(super) fn order(&self) -> Order {
+        self.order
     }
 
     fn damaged(&self, info: &mut CaptureInfo, what: &'static str) -> Step {
@@ -299,6 +313,7 @@ impl PcapngWalk {
             original_len: packet.original_len,
             back: packet.back,
             len: packet.len,
+            block_len: 0,
         })
     }
 
@@ -330,6 +345,7 @@ impl PcapngWalk {
             original_len: told.origlen,
             back: told.data.len() - captured + 4,
             len: captured,
+            block_len: 0,
         })
     }
 

@@ -13,6 +13,8 @@ pub(super) struct Record {
     pub(super) back: usize,
     /// Captured bytes.
     pub(super) len: usize,
+    /// Length of the whole block in a pcapng file, which the buffer has just been moved past; 0 elsewhere.
+    pub(super) block_len: usize,
 }
 
 /// Why there are no more packets.
@@ -30,7 +32,9 @@ pub(super) enum End {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Packet(Record),
-    /// A record that Wireshark numbers as a frame although it holds no packet.
-    Numbered,
+    /// A block of this length that Wireshark numbers as a frame although it holds no packet.
+    Numbered(usize),
+    /// Another block of this length; only for a reader that asked for blocks.
+    Block(usize),
     End(End),
 }

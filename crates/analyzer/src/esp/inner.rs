@@ -136,6 +136,8 @@ pub struct Inner {
     pub ip_bytes: u32,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
+    /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
+    pub ip_in_ppp_at: Option<u32>,
     /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
     /// §2.7).
     pub tfc_padding: u32,
@@ -159,6 +161,7 @@ pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(I
         len: payload_len,
         addresses: outer,
         depth: 0,
+        at: 0,
         inner,
     }
     .down(Layer::Protocol(next_header))
@@ -195,6 +198,8 @@ struct Walk<'a> {
     /// Source and destination of the innermost IP header so far.
     addresses: Option<(IpAddr, IpAddr)>,
     depth: usize,
+    /// Bytes passed since the beginning of the payload (of the inflated data, behind IPComp).
+    at: usize,
     inner: Inner,
 }
 
@@ -242,6 +247,7 @@ impl<'a> Walk<'a> {
     fn skip(&mut self, n: usize) -> Option<()> {
         self.bytes = self.bytes.get(n..)?;
         self.len = self.len.saturating_sub(n);
+        self.at += n;
         Some(())
     }
 
@@ -266,6 +272,13 @@ impl<'a> Walk<'a> {
             Err("nesting limit")
         } else {
             Ok(())
+        }
+    }
+
+    /// An IP packet begins here, inside PPP.
+    fn note_ip_in_ppp(&mut self) {
+        if self.inner.ip_in_ppp_at.is_none() && !self.inner.layers.contains(Layers::IPCOMP) {
+            self.inner.ip_in_ppp_at = u32::try_from(self.at).ok();
         }
     }
 

@@ -106,6 +106,11 @@ impl Exchange {
         }
     }
 
+    /// The capture lacks messages of it that the SAs' names may stand in.
+    pub fn lacks_messages(&self) -> bool {
+        self.is_one_sided() || self.opening() != Opening::Whole
+    }
+
     /// All messages come from one address.
     pub fn is_one_sided(&self) -> bool {
         let mut senders = self.records.iter().map(|r| r.src);

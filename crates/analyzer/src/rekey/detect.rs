@@ -10,7 +10,7 @@ use crate::ike::opening::Opening;
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// An SA that carries packets for longer than this after its supposed successor began …
 const CARRIES_ON_NANOS: i64 = NANOS_PER_SECOND;
@@ -23,6 +23,9 @@ const NEW_CONNECTION_NANOS: i64 = 30 * NANOS_PER_SECOND;
 const REAUTHENTICATION_NANOS: i64 = 10 * NANOS_PER_SECOND;
 /// Most parallel child SAs of one tunnel that are kept apart; the oldest is given up first.
 const MOST_PARALLEL: usize = 64;
+/// Newest child SAs of a succession that a REKEY_SA may name: the one that both sides renewed, and the result of each
+/// (RFC 7296 §2.8.1).
+const MOST_NAMED: usize = 3;
 
 /// All renewals in order of their exchanges (first packets where there is none).
 pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Succession> {
@@ -31,16 +34,21 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
     for (index, child) in children.iter().enumerate() {
         let lineages = heads.entry(child.tunnel).or_default();
         let head = |l: usize| &children[lineages[l].head];
-        let told = (0..lineages.len()).find(|&l| says_so(evidence, head(l), child));
+        let named = |l: usize| {
+            let mut recent = lineages[l].recent.iter().rev();
+            recent.find(|&&c| says_so(evidence, &children[c], child)).copied()
+        };
+        let told = (0..lineages.len()).find_map(|l| Some((l, named(l)?)));
         let predecessor = told.or_else(|| {
             (0..lineages.len())
                 .filter(|&l| renews(evidence, head(l), child))
                 .min_by_key(|&l| (distance(evidence, head(l), child), l))
+                .map(|l| (l, lineages[l].head))
         });
         match predecessor {
-            Some(l) => {
+            Some((l, old)) => {
                 let lineage = &mut lineages[l];
-                found.push(succession(evidence, &children[lineage.head], child, lineage));
+                found.push(succession(evidence, &children[old], child, lineage));
                 lineage.step(evidence, index, child);
             }
             None => {
@@ -49,6 +57,7 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
                 }
                 let mut lineage = Lineage {
                     head: index,
+                    recent: VecDeque::new(),
                     left: [None; 2],
                 };
                 lineage.step(evidence, index, child);
@@ -62,6 +71,8 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
 
 struct Lineage {
     head: usize,
+    /// The newest [`MOST_NAMED`]: after a collision, REKEY_SA may name the pair that came first.
+    recent: VecDeque<usize>,
     /// Last packet of the newest SA that carried any, per direction.
     left: [Option<Timestamp>; 2],
 }
@@ -69,6 +80,10 @@ struct Lineage {
 impl Lineage {
     fn step(&mut self, evidence: &Evidence<'_>, index: usize, child: &ChildSa) {
         self.head = index;
+        self.recent.push_back(index);
+        if self.recent.len() > MOST_NAMED {
+            self.recent.pop_front();
+        }
         for d in 0..2 {
             if let Some((last, _)) = sa_of(evidence, child, d).and_then(|a| a.last) {
                 self.left[d] = Some(last);
@@ -100,12 +115,27 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
         return false;
     }
     let beside = (0..2).any(|d| carries_on(evidence, old, new, d));
+    let beside = beside && !opposite_at_once(evidence, old, new);
     !beside && !new_connection(evidence, old, new)
+}
+
+/// Both sides renewed at once (RFC 7296 §2.8.1; with IKEv1 both results stay): each may go on sending on the pair of its
+/// own choice, so one direction of the first pair outlives the beginning of the second.
+fn opposite_at_once(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let exchanges = [old, new].map(|c| c.exchange.map(|e| &evidence.exchanges[e]));
+    let [Some(a), Some(b)] = exchanges else {
+        return false;
+    };
+    a.initiator != b.initiator && first_time(b) <= last_time(a) && first_time(a) <= last_time(b)
 }
 
 /// A CREATE_CHILD_SA that could be read and names nothing to renew makes an SA beside the others (RFC 7296 §1.3.1).
 fn adds_a_child(exchange: &crate::ike::timeline::Exchange) -> bool {
-    exchange.kind == ExchangeKind::CreateChildSa && exchange.decrypted && exchange.rekeys.is_empty()
+    // The request would name it: without the request nothing is known.
+    exchange.kind == ExchangeKind::CreateChildSa
+        && exchange.decrypted
+        && exchange.rekeys.is_empty()
+        && exchange.opening() == Opening::Whole
 }
 
 fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {
@@ -150,13 +180,20 @@ fn distance(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> u64 {
 fn succession(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, lineage: &Lineage) -> Succession {
     let exchange = new.exchange.map(|e| &evidence.exchanges[e]);
     let switched = [0, 1].map(|d| sa_of(evidence, new, d).and_then(|a| a.first).map(|(t, _)| t));
+    let in_use = switched.iter().any(Option::is_some);
+    let opening = exchange.map(|e| if in_use { e.opening_of_made() } else { e.opening() });
     Succession {
+        initiator: match opening {
+            Some(Opening::Whole) => exchange.map(|e| e.initiator),
+            Some(Opening::Cut { initiator }) => initiator,
+            None => None,
+        },
         tunnel: new.tunnel,
         exchange: new.exchange,
         old: old.sa,
         new: new.sa,
         started: exchange
-            .filter(|e| e.opening_of_made() == Opening::Whole)
+            .filter(|_| opening == Some(Opening::Whole))
             .map(first_time),
         first_message: exchange.map(first_time),
         finished: exchange.map(last_time),

@@ -2,10 +2,12 @@
 //!
 //! 1. [`pair`]: SAs → [`pair::ChildSa`]s (one SA per direction), by the exchange that names them, else by time.
 //! 2. [`detect`]: child SAs → successions: which one renews which.
-//! 3. [`trigger`]: volume, time, … from what the old SAs had carried when the exchange began.
+//! 3. [`trigger`]: volume, time, … from what the old SAs had carried when the exchange began; `rule`: which counting of it,
+//!    by consistency over the trace.
 
 pub mod detect;
 pub mod pair;
+mod rule;
 pub mod trigger;
 
 use crate::analysis::Direction;
@@ -60,6 +62,8 @@ pub struct Succession {
     pub old: [Option<SaIndex>; 2],
     /// SAs that begin.
     pub new: [Option<SaIndex>; 2],
+    /// Who began the exchange, where that is known.
+    pub initiator: Option<std::net::IpAddr>,
     /// First exchange message; `None` where it is not in the capture.
     pub started: Option<Timestamp>,
     /// The first message of the exchange that is in the capture.

@@ -138,7 +138,7 @@ fn take_halves(evidence: &Evidence<'_>, children: &mut Vec<ChildSa>) -> HashMap<
     children.retain(|child| {
         let half = child
             .exchange
-            .filter(|&e| evidence.exchanges[e].is_one_sided() && child.sa.iter().any(Option::is_none));
+            .filter(|&e| evidence.exchanges[e].lacks_messages() && child.sa.iter().any(Option::is_none));
         if let Some(exchange) = half {
             halves.insert(exchange, child.clone());
         }
@@ -174,7 +174,7 @@ fn candidate_exchanges(
             makes_children(exchange),
             answer,
             tunnel,
-            readable.contains(&index) || (exchange.decrypted && !exchange.is_one_sided()),
+            readable.contains(&index) || (exchange.decrypted && !exchange.lacks_messages()),
         ) {
             by_tunnel.entry(tunnel).or_default().push((answer.time, index));
         }

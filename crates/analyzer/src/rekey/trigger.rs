@@ -4,12 +4,14 @@
 //! so fractions scatter upwards from the true soft limit. The test is consistency over the trace, and which limits were
 //! negotiated at all.
 
+use super::rule::{self, Kind, Observation};
 use super::{Evidence, Snapshot, Succession, slot};
-use crate::analysis::{Direction, Lifetime, Trigger, TriggerKind};
+use crate::analysis::{Direction, Lifetime, Trigger, TriggerKind, TriggerRule};
 use crate::sa::association::Counters;
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::Timestamp;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
 
 /// Bytes in the kilobyte of the lifetime attribute, as strongSwan counts (RFC 2407 §4.5 does not say; Windows uses 1024).
 const KILOBYTE: f64 = 1000.0;
@@ -35,6 +37,8 @@ const MOST_LOST_AT_START: u64 = 32;
 struct Shown {
     counters: Counters,
     sa_name: &'static str,
+    /// Inbound and outbound SA of the initiator (without IKE: b → a and a → b); `None` where the capture lacks its start.
+    sides: [Option<Counters>; 2],
     age_s: Option<f64>,
     limits: Limits,
     /// The SA is older than the capture, or the exchange began before its first captured message.
@@ -47,8 +51,8 @@ struct Limits {
     seconds: Option<u64>,
 }
 
-/// A trigger for each succession, in their order.
-pub fn triggers(evidence: &Evidence<'_>, successions: &[Succession]) -> Vec<Trigger> {
+/// A trigger for each succession, in their order, and the rule of each side that renews.
+pub fn triggers(evidence: &Evidence<'_>, successions: &[Succession]) -> (Vec<Trigger>, Vec<TriggerRule>) {
     let shown: Vec<Option<Shown>> = successions.iter().map(|s| shown(evidence, s)).collect();
     let mut by_tunnel: HashMap<TunnelIndex, Vec<usize>> = HashMap::new();
     for (i, s) in successions.iter().enumerate() {
@@ -67,7 +71,60 @@ pub fn triggers(evidence: &Evidence<'_>, successions: &[Succession]) -> Vec<Trig
             triggers[i].kind = kind(&successions[i], shown[i].as_ref(), steady);
         }
     }
-    triggers
+    let rules = rules(evidence, successions, &shown, &mut triggers);
+    (triggers, rules)
+}
+
+/// One rule per tunnel and initiator, over its rekeys without collision or new phase 1. Where packets are what runs out,
+/// which no single rekey can show, their triggers say so too.
+fn rules(
+    evidence: &Evidence<'_>,
+    successions: &[Succession],
+    shown: &[Option<Shown>],
+    triggers: &mut [Trigger],
+) -> Vec<TriggerRule> {
+    let mut sides: BTreeMap<(TunnelIndex, Option<IpAddr>), Vec<usize>> = BTreeMap::new();
+    for (i, s) in successions.iter().enumerate() {
+        if !s.collision && !s.reauthentication && shown[i].is_some() {
+            let initiator = s.exchange.and_then(|e| evidence.exchanges[e].known_initiator());
+            sides.entry((s.tunnel, initiator)).or_default().push(i);
+        }
+    }
+    let mut rules = Vec::new();
+    for ((tunnel, initiator), members) in sides {
+        let kinds: Vec<TriggerKind> = members.iter().map(|&i| triggers[i].kind).collect();
+        let observations: Vec<Observation> = members
+            .iter()
+            .filter_map(|&i| shown[i].as_ref())
+            .map(Shown::observation)
+            .collect();
+        let end = initiator.is_some();
+        let rule = rule::infer((tunnel, initiator), &observations, most_common(&kinds), end);
+        if rule.kind == Kind::Packets {
+            members.iter().for_each(|&i| triggers[i].kind = Kind::Packets);
+        }
+        rules.push(rule);
+    }
+    rules
+}
+
+/// What most of them are; of equals, the first.
+fn most_common(kinds: &[TriggerKind]) -> TriggerKind {
+    let times = |kind: &TriggerKind| kinds.iter().filter(|k| *k == kind).count();
+    let most = kinds.iter().map(times).max().unwrap_or(0);
+    let common = kinds.iter().find(|k| times(k) == most);
+    common.copied().unwrap_or(TriggerKind::Unknown)
+}
+
+impl Shown {
+    fn observation(&self) -> Observation {
+        Observation {
+            sides: self.sides,
+            age_s: self.age_s,
+            limit_kilobytes: self.limits.kilobytes,
+            limit_seconds: self.limits.seconds,
+        }
+    }
 }
 
 /// The expiring SA is the one of the busier direction: it reaches a byte limit first.
@@ -94,9 +151,18 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
     let limits = old_lifetime(evidence, association.exchange).or_else(|| own_lifetime(evidence, succession));
     let first_sequence = association.sequence.summary().first.unwrap_or(0);
     let late = succession.exchange.is_some() && succession.started.is_none();
+    let mut sides = [None; 2];
+    for (sa, counters) in at_start.into_iter().flatten() {
+        let association = &evidence.associations[sa];
+        let inbound = name(evidence, succession, association.direction);
+        let slot = usize::from(!matches!(inbound, "inbound" | "b → a"));
+        let first = association.sequence.summary().first.unwrap_or(0);
+        sides[slot] = (!late && first <= MOST_LOST_AT_START).then_some(counters);
+    }
     Some(Shown {
         at_least: late || first_sequence > MOST_LOST_AT_START,
         counters,
+        sides,
         sa_name: name(evidence, succession, association.direction),
         age_s,
         limits: limits
@@ -112,10 +178,7 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
 fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> &'static str {
     let tunnel = &evidence.tunnels[succession.tunnel];
     let published = tunnel.published(internal);
-    let initiator = succession
-        .exchange
-        .and_then(|e| evidence.exchanges[e].known_initiator());
-    match (initiator, published) {
+    match (succession.initiator, published) {
         (Some(i), Direction::BToA) if i == tunnel.a() => "inbound",
         (Some(i), Direction::AToB) if i == tunnel.b() => "inbound",
         (Some(_), _) => "outbound",

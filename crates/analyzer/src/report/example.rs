@@ -99,6 +99,7 @@ pub(crate) fn empty() -> Analysis {
         exchanges: Vec::new(),
         security_associations: Vec::new(),
         rekeys: Vec::new(),
+        trigger_rules: Vec::new(),
         flows: Vec::new(),
         impact: Vec::new(),
         mean_rekey: Vec::new(),
@@ -458,6 +459,12 @@ fn overhead() -> Overhead {
         padding: 210_000,
         icv: 312_000,
         largest_inner_packet: 1330,
+        encapsulation: Some(Encapsulation::Esp),
+        outer_headers: 782_000,
+        largest_outer_packet: Some(1400),
+        largest_inner_for_path: Some(1316),
+        mss_ipv4: Some(1276),
+        mss_ipv6: Some(1256),
     }
 }
 

@@ -45,7 +45,14 @@ impl<'a> Focus<'a> {
             }
         }
         let listed: std::collections::HashSet<usize> = tunnels.iter().copied().collect();
-        tunnels.extend((0..analysis.tunnels.len()).filter(|t| !listed.contains(t)));
+        // A tunnel without any SA was not looked into (`--tunnel`).
+        let known: std::collections::HashSet<usize> = analysis
+            .security_associations
+            .iter()
+            .map(|sa| sa.tunnel)
+            .chain(analysis.exchanges.iter().map(|exchange| exchange.tunnel))
+            .collect();
+        tunnels.extend((0..analysis.tunnels.len()).filter(|t| !listed.contains(t) && known.contains(t)));
         Focus {
             analysis,
             tunnels,

@@ -32,6 +32,9 @@ pub fn render(analysis: &Analysis) -> String {
         };
         heading(&mut out, &format!("Tunnel {tunnel}: {}", words::tunnel(t)));
         table(&mut out, &tables::rekeys(&focus, tunnel, MOST_ROWS));
+        words::trigger_rules(analysis, tunnel)
+            .iter()
+            .for_each(|rule| item(&mut out, rule));
         table(
             &mut out,
             &tables::security_associations(&focus, tunnel, MOST_ROWS),

@@ -14,6 +14,7 @@ use super::clean;
 use super::focus::Focus;
 use super::format::{self, or_unknown};
 use super::words;
+use crate::analysis::Encapsulation;
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,11 +231,21 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
         right("IV"),
         right("padding"),
         right("ICV"),
-        right("largest inner packet"),
+        right("headers"),
+        right("largest packet: wire"),
+        right("inner"),
+        right("MSS IPv4"),
+        right("MSS IPv6"),
     ]);
+    let size = |bytes: Option<u64>| or_unknown(bytes, |b| format!("{} B", format::count(b)));
     for o in &focus.analysis.overhead {
+        let udp = if o.encapsulation == Some(Encapsulation::Udp) {
+            " in UDP"
+        } else {
+            ""
+        };
         let cells = vec![
-            clean::line(&o.suite),
+            format!("{}{udp}", clean::line(&o.suite)),
             format::count(o.packets),
             format::bytes(o.outer_bytes),
             format::bytes(o.inner_bytes),
@@ -242,7 +253,11 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
             format::bytes(o.iv),
             format::bytes(o.padding),
             format::bytes(o.icv),
-            format!("{} B", format::count(o.largest_inner_packet)),
+            format::bytes(o.outer_headers),
+            size(o.largest_outer_packet),
+            size(o.largest_inner_for_path),
+            size(o.mss_ipv4),
+            size(o.mss_ipv6),
         ];
         table.push(Mark::None, cells);
     }

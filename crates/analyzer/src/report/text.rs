@@ -129,6 +129,9 @@ fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize) {
         page.line(spark.marks.trim_end());
     }
     page.table(&tables::rekeys(focus, tunnel, MOST_REKEYS));
+    words::trigger_rules(focus.analysis, tunnel)
+        .iter()
+        .for_each(|rule| page.paragraph(rule));
     let sas = tables::security_associations(focus, tunnel, MOST_SAS);
     if !sas.rows.is_empty() {
         page.heading(&format!("SAs of tunnel {tunnel}"));

@@ -64,6 +64,7 @@ pub(crate) fn trigger(t: &Trigger) -> String {
 /// The rule of a trigger in full, for a tool tip or a wide table.
 pub(crate) fn trigger_in_full(t: &Trigger) -> String {
     let mut parts = Vec::new();
+    let least = if t.at_least { "at least " } else { "" };
     let of = |limit: Option<u64>, unit: &str| {
         limit.map_or_else(
             || ", no limit on the wire".into(),
@@ -71,19 +72,29 @@ pub(crate) fn trigger_in_full(t: &Trigger) -> String {
         )
     };
     if let Some(bytes) = t.bytes {
-        parts.push(format!("{}{}", format::bytes(bytes), of(t.limit_kilobytes, "kB")));
+        parts.push(format!(
+            "{least}{}{}",
+            format::bytes(bytes),
+            of(t.limit_kilobytes, "kB")
+        ));
     }
     if let Some(counting) = &t.counting {
         parts.push(format!("counting {}", clean::line(counting)));
     }
     if let Some(age) = t.age_s {
         parts.push(format!(
-            "age {}{}",
+            "age {least}{}{}",
             format::seconds(age),
             of(t.limit_seconds, "s")
         ));
     }
     parts.join("; ")
+}
+
+/// What makes each side of a tunnel renew.
+pub(crate) fn trigger_rules(analysis: &Analysis, tunnel: usize) -> Vec<String> {
+    let rules = analysis.trigger_rules.iter().filter(|r| r.tunnel == tunnel);
+    rules.map(|r| clean::line(&r.sentence)).collect()
 }
 
 /// Cipher suite of an SA.
@@ -209,6 +220,9 @@ pub(crate) fn explained(i: &Impact) -> Option<String> {
 pub(crate) fn no_verdict(analysis: &Analysis) -> &'static str {
     match analysis.capture.packets {
         0 => "The capture holds no packets: there is nothing to say about rekeys.",
+        _ if analysis.capture.ike_packets > 0 && !analysis.tunnels.is_empty() => {
+            "The capture holds IKE but no ESP packets: when keys were renewed is listed, what that cost is not in it."
+        }
         _ => "No IPsec tunnel was found in this capture: there is nothing to say about rekeys.",
     }
 }

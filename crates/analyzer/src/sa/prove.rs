@@ -185,3 +185,39 @@ fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod chance {
+    use super::*;
+    use crate::algorithm::Encryption;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Synthetic SAs: what matters is that ciphertext under a wrong key decrypts to noise.
+    const TRIALS: usize = 60_000;
+
+    /// An SA's integrity key is right and its encryption key wrong: how often does a packet decrypt to something, and how often
+    /// do two of [`MOST_CHANCES`] + 1?
+    #[test]
+    fn wrong_encryption_keys_pass_one_packet_rarely_and_two_never() {
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        let packets: Vec<Vec<u8>> = (0..=MOST_CHANCES)
+            .map(|_| {
+                let mut packet = vec![0; 8 + 16 + 64 + 12];
+                rng.fill(&mut packet[..]);
+                packet
+            })
+            .collect();
+        let (mut one, mut two) = (0, 0);
+        for _ in 0..TRIALS / packets.len() {
+            let key: [u8; 16] = rng.random();
+            let cipher = EspCipher::new(Encryption::AesCbc, &key, Integrity::HmacSha1_96, &[0; 20]).unwrap();
+            let passed = packets.iter().filter(|p| decrypts(&cipher, p)).count();
+            one += passed;
+            two += usize::from(passed as u64 >= WITNESSES);
+        }
+        // Expected: 60,000/6,000 = 10 and 6,700·10⁻⁶; the bounds are exceeded with a probability below 10⁻⁵ (Poisson).
+        assert!(one <= 26, "{one} of {TRIALS}");
+        assert_eq!(two, 0);
+    }
+}

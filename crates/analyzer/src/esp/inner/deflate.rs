@@ -35,6 +35,7 @@ impl Walk<'_> {
             len,
             addresses: self.addresses,
             depth: self.depth,
+            at: self.at,
             inner: self.inner,
         };
         below.down(Layer::Protocol(protocol))

@@ -124,7 +124,10 @@ impl Walk<'_> {
             _ => u16::from_be_bytes(*self.take::<2>().ok_or("PPP")?),
         };
         match protocol {
-            0x0021 | 0x0057 => self.ip_by_version(),
+            0x0021 | 0x0057 => {
+                self.note_ip_in_ppp();
+                self.ip_by_version()
+            }
             // BCP: flags and MAC type, then the frame (RFC 3518 §4.2).
             0x0031 => self.skip(2).map(|()| Some(Layer::Ethernet)).ok_or("PPP bridging"),
             0x003d => Err("PPP multilink"),

@@ -31,6 +31,7 @@ pub(super) struct TunnelView {
     pub(super) panels_left_out: usize,
     pub(super) rekeys: Table,
     pub(super) rekeys_label: String,
+    pub(super) rules: Vec<String>,
     pub(super) sas: Table,
     pub(super) sas_label: String,
 }
@@ -175,6 +176,7 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
         panels_left_out: plots.panels_left_out,
         rekeys: tables::rekeys(focus, tunnel, MOST_ROWS),
         rekeys_label: format!("Rekeys of tunnel {tunnel}"),
+        rules: words::trigger_rules(focus.analysis, tunnel),
         sas_label: format!("SAs of tunnel {tunnel}"),
         sas: tables::security_associations(focus, tunnel, MOST_ROWS),
     }

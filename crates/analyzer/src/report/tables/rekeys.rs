@@ -53,12 +53,16 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
     } else {
         " *"
     };
+    let least = match (rekey.trigger.at_least, rekey.trigger.bytes) {
+        (true, Some(_)) => "≥ ",
+        _ => "",
+    };
     let cells = vec![
         number(rekey).to_string(),
         or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
         initiator(focus, rekey),
         words::trigger(&rekey.trigger),
-        or_unknown(rekey.trigger.bytes, format::bytes),
+        format!("{least}{}", or_unknown(rekey.trigger.bytes, format::bytes)),
         or_unknown(rekey.trigger.age_s, format::seconds),
         or_unknown(rekey.exchange_ms, format::millis),
         or_unknown(gap, format::millis),

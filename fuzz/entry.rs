@@ -1,0 +1,82 @@
+//! The doors through which foreign bytes come in, one function each: the fuzz targets and the mutation run of the tests call
+//! the same ones. None of them may panic, whatever the bytes.
+
+use rekeyscope::analyzer::{Analyzer, Options};
+use rekeyscope::capture::{CaptureReader, Frame, LinkType};
+use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::esp::inner;
+use rekeyscope::framing::{Framing, UdpPorts};
+use rekeyscope::ike::timeline::{MessageContext, Timeline};
+use rekeyscope::keylog::KeyMaterial;
+use rekeyscope::time::Timestamp;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+
+const PEERS: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+    IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7)),
+];
+
+/// Two bytes of link type, then a frame.
+pub(crate) fn framing(data: &[u8]) {
+    let Some((link_type, frame)) = data.split_first_chunk::<2>() else {
+        return;
+    };
+    let frame = Frame {
+        number: 1,
+        time: Timestamp(0),
+        link_type: LinkType(u16::from_le_bytes(*link_type)),
+        original_len: frame.len() as u32,
+        data: frame,
+    };
+    let (mut framing, mut diagnostics) = (Framing::new(), Diagnostics::default());
+    let _ = framing.decode(&frame, &mut diagnostics);
+    framing.finish(&mut diagnostics);
+}
+
+/// One IKE message, in both directions.
+pub(crate) fn ike(message: &[u8]) {
+    let mut timeline = Timeline::new(Vec::new());
+    let mut diagnostics = Diagnostics::default();
+    for (frame, [src, dst]) in [PEERS, [PEERS[1], PEERS[0]]].into_iter().enumerate() {
+        let context = MessageContext {
+            frame: frame as u64 + 1,
+            time: Timestamp(frame as i64 * 1_000_000_000),
+            src,
+            dst,
+            udp: UdpPorts { src: 500, dst: 500 },
+        };
+        timeline.push(context, message, &mut diagnostics);
+    }
+}
+
+/// One byte of next header, then a decrypted payload.
+pub(crate) fn inner(data: &[u8]) {
+    if let Some((&next_header, payload)) = data.split_first() {
+        let prefix = &payload[..payload.len().min(inner::PREFIX)];
+        let _ = inner::walk(next_header, prefix, payload.len(), Some((PEERS[0], PEERS[1])));
+    }
+}
+
+/// A key file of any format.
+pub(crate) fn key_log(data: &[u8]) {
+    KeyMaterial::default().read_bytes(Path::new("fuzzed"), data);
+}
+
+/// A capture from its first byte to the document.
+pub(crate) fn capture(data: &[u8]) {
+    let stream = Box::new(std::io::Cursor::new(data.to_vec()));
+    let Ok(mut reader) = CaptureReader::from_stream(stream, "fuzzed") else {
+        return;
+    };
+    let options = Options {
+        draws: 9,
+        ..Options::default()
+    };
+    let mut analyzer = Analyzer::new(options, KeyMaterial::default());
+    let mut diagnostics = Diagnostics::default();
+    while let Ok(Some(frame)) = reader.next_frame(&mut diagnostics) {
+        analyzer.push(&frame);
+    }
+    analyzer.finish(reader.info(), "fuzzed");
+}

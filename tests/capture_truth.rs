@@ -1,0 +1,321 @@
+//! What a capture may do to its packets without changing the answer: IKE left out, the beginning cut off, clocks that step,
+//! the same packets twice, files joined out of order. Made from the lab's real captures by leaving out, moving or repeating
+//! frames; the whole capture is what they are compared with.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+#[path = "support/pcap.rs"]
+mod pcap;
+mod support;
+
+use pcap::{Packet, is_from, is_ike};
+use rekeyscope::analysis::*;
+use support::{Lab, analyze, labs};
+
+/// Rates agree to this share: a step is known to what the peers' clocks tell (1 ms ticks measured over seconds, 0.1 s of 30 s at
+/// most), and a gap that is cut differently moves the ends of the transfer by a bin or two.
+const RATE_TOLERANCE: f64 = 0.01;
+
+fn lab(name: &str) -> Option<Lab> {
+    labs().into_iter().find(|lab| lab.name == name)
+}
+
+/// Analyses changed packets with the keys of the capture they come from.
+fn changed(lab: &Lab, keys: bool, change: impl FnOnce(Vec<Packet>) -> Vec<Packet>) -> Analysis {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("changed.pcap");
+    pcap::write(&path, &change(pcap::read(&lab.capture)));
+    analyze(&path, if keys { &lab.keys } else { &[] })
+}
+
+fn whole(lab: &Lab) -> Analysis {
+    analyze(&lab.capture, &lab.keys)
+}
+
+fn rate(analysis: &Analysis) -> f64 {
+    analysis.impact[0].observed_bps.unwrap()
+}
+
+fn assert_same_rate(changed: &Analysis, whole: &Analysis, what: &str) {
+    let (c, w) = (rate(changed), rate(whole));
+    assert!(
+        (c - w).abs() <= RATE_TOLERANCE * w,
+        "{what}: {c} instead of {w} bit/s"
+    );
+}
+
+fn has_finding(analysis: &Analysis, id: &str) -> bool {
+    analysis.findings.iter().any(|f| f.id == id)
+}
+
+/// Captures whose stalls are shown, as far as they are there.
+fn with_stalls() -> Vec<Lab> {
+    let found: Vec<Lab> = ["l2tp_pfs4096_down", "l2tp_qm3drop_down"]
+        .into_iter()
+        .filter_map(lab)
+        .collect();
+    assert!(!found.is_empty());
+    found
+}
+
+/// `least` states a lower bound that the whole capture does not contradict, and no more precision than there is.
+fn assert_lower_bound(least: &Analysis, whole: &Analysis, what: &str) {
+    let (impact, truth) = (&least.impact[0], whole.impact[0].stall_ms.as_ref().unwrap());
+    assert_eq!(impact.verdict, Verdict::Shown, "{what}: {}", impact.sentence);
+    let stall = impact.stall_ms.as_ref().unwrap();
+    assert!(
+        stall.mean <= truth.high,
+        "{what}: at least {stall:?}, in truth {truth:?}"
+    );
+    assert!(
+        stall.high >= truth.mean,
+        "{what}: an interval that leaves out the true mean: {stall:?}, {truth:?}"
+    );
+    assert!(impact.at_least, "{what}");
+    assert!(
+        impact.sentence.contains("at least"),
+        "{what}: {}",
+        impact.sentence
+    );
+    assert!(
+        impact.sentence.contains("lower bound"),
+        "{what}: {}",
+        impact.sentence
+    );
+}
+
+#[test]
+fn without_ike_the_stall_is_a_lower_bound() {
+    for lab in with_stalls() {
+        let stripped = changed(&lab, true, |packets| {
+            packets.into_iter().filter(|p| !is_ike(p)).collect()
+        });
+        assert_eq!(stripped.capture.ike_packets, 0, "{}", lab.name);
+        assert_lower_bound(&stripped, &whole(&lab), &lab.name);
+    }
+}
+
+#[test]
+fn a_snap_length_of_60_bytes_leaves_a_lower_bound() {
+    for lab in with_stalls() {
+        let cut = changed(&lab, false, |mut packets| {
+            packets.iter_mut().for_each(|p| p.data.truncate(60));
+            packets
+        });
+        let impact = &cut.impact[0];
+        assert_eq!(
+            impact.verdict,
+            Verdict::Shown,
+            "{}: {}",
+            lab.name,
+            impact.sentence
+        );
+        assert!(
+            impact.at_least && impact.sentence.contains("at least"),
+            "{}",
+            lab.name
+        );
+    }
+}
+
+#[test]
+fn one_side_of_ike_is_enough_for_the_rekeys() {
+    for lab in with_stalls() {
+        let full = whole(&lab);
+        let initiator = full.rekeys[0].initiator.unwrap();
+        for keys in [true, false] {
+            let what = format!("{}, keys: {keys}", lab.name);
+            let responder_only = changed(&lab, keys, |packets| {
+                let keep = |p: &Packet| !is_ike(p) || !is_from(p, initiator);
+                packets.into_iter().filter(keep).collect()
+            });
+            assert_eq!(responder_only.rekeys.len(), full.rekeys.len(), "{what}");
+            for rekey in &responder_only.rekeys {
+                assert!(rekey.exchange.is_some(), "{what}: rekey {}", rekey.index);
+                assert!(
+                    rekey.started.is_none(),
+                    "{what}: its first message is not in the capture"
+                );
+                assert_ne!(rekey.initiator, Some(full.tunnels[0].b), "{what}: the responder");
+            }
+            let impact = &responder_only.impact[0];
+            assert_eq!(impact.verdict, Verdict::Shown, "{what}: {}", impact.sentence);
+            assert!(impact.at_least, "{what}");
+        }
+    }
+}
+
+/// The capture begins right after the first message of a rekey's exchange.
+#[test]
+fn an_exchange_that_the_beginning_cuts_is_one_rekey_without_a_beginning() {
+    for lab in labs().into_iter().filter(|l| !l.name.contains("natt")) {
+        let full = whole(&lab);
+        // A rekey whose old SAs are still in use behind that message: else nothing shows what was renewed.
+        let (at, cut, from) = (full.rekeys.iter().enumerate().skip(1))
+            .find_map(|(at, rekey)| {
+                let exchange = &full.exchanges[rekey.exchange?];
+                let from = exchange.frames[0]; // 1-based: the next frame's index
+                let is_old = |spi| [rekey.old.a_to_b, rekey.old.b_to_a].contains(&Some(spi));
+                let in_use = |sa: &&SecurityAssociation| is_old(sa.spi) && sa.last_frame > Some(from);
+                let found = full.security_associations.iter().find(in_use);
+                found.map(|_| (at, exchange, from as usize))
+            })
+            .unwrap();
+        let rest = changed(&lab, true, |packets| packets[from..].to_vec());
+        let what = &lab.name;
+        assert_eq!(rest.rekeys.len(), full.rekeys.len() - at, "{what}: rekeys");
+        let rekey = &rest.rekeys[0];
+        let exchange = &rest.exchanges[rekey.exchange.unwrap()];
+        assert_eq!(exchange.message_id, cut.message_id, "{what}");
+        assert!(
+            exchange.began_earlier && rekey.started.is_none() && rekey.exchange_ms.is_none(),
+            "{what}"
+        );
+        assert_eq!(rekey.initiator, full.rekeys[at].initiator, "{what}");
+        assert_eq!(
+            rest.tunnels[0].a, full.tunnels[0].a,
+            "{what}: the initiator's side"
+        );
+        assert!(
+            rekey.trigger.at_least && rekey.trigger.fraction.is_none(),
+            "{what}: {:?}",
+            rekey.trigger
+        );
+        for (ours, theirs) in rest.rekeys[1..].iter().zip(&full.rekeys[at + 1..]) {
+            assert_eq!(ours.new, theirs.new, "{what}");
+            assert_eq!(ours.initiator, theirs.initiator, "{what}");
+        }
+    }
+}
+
+fn step(packets: Vec<Packet>, at: usize, seconds: i64) -> Vec<Packet> {
+    let moved = |(i, mut p): (usize, Packet)| {
+        if i >= at {
+            p.nanos = p.nanos.saturating_add_signed(seconds * 1_000_000_000);
+        }
+        p
+    };
+    packets.into_iter().enumerate().map(moved).collect()
+}
+
+#[test]
+fn steps_of_the_clock_are_no_transfer_time() {
+    let lab = lab("l2tp_kb_modp1024_down").unwrap();
+    let full = whole(&lab);
+    for seconds in [100_000, 30, -3_600, -5] {
+        let stepped = changed(&lab, true, |packets| step(packets, 5_000, seconds));
+        let what = format!("{seconds} s");
+        assert_same_rate(&stepped, &full, &what);
+        assert!(
+            has_finding(&stepped, "clock_step"),
+            "{what}: {:?}",
+            stepped.findings
+        );
+        assert_eq!(stepped.rekeys.len(), full.rekeys.len(), "{what}");
+        assert_eq!(stepped.impact[0].verdict, full.impact[0].verdict, "{what}");
+    }
+}
+
+#[test]
+fn several_steps_back_and_forth() {
+    let lab = lab("l2tp_kb_modp1024_down").unwrap();
+    let stepped = changed(&lab, true, |packets| {
+        let packets = step(packets, 3_000, -7_200);
+        let packets = step(packets, 8_000, 86_400);
+        step(packets, 12_000, -20)
+    });
+    assert_same_rate(&stepped, &whole(&lab), "three steps");
+    let steps = stepped.findings.iter().filter(|f| f.id == "clock_step").count();
+    assert_eq!(steps, 3, "{:?}", stepped.findings);
+}
+
+/// Without keys nothing inside tells whether the senders were idle: then it is said, and not decided.
+#[test]
+fn without_evidence_a_long_silence_is_not_decided() {
+    let lab = lab("l2tp_kb_modp1024_down").unwrap();
+    let stepped = changed(&lab, false, |packets| step(packets, 5_000, 100_000));
+    assert!(has_finding(&stepped, "silence_or_clock_step") && !has_finding(&stepped, "clock_step"));
+}
+
+#[test]
+fn the_same_capture_twice_counts_once() {
+    let lab = lab("l2tp_kb_modp1024_down").unwrap();
+    let full = whole(&lab);
+    let twice = changed(&lab, true, |packets| [packets.clone(), packets].concat());
+    assert_same_rate(&twice, &full, "appended to itself");
+    assert_eq!(
+        twice.capture.duplicates,
+        full.capture.duplicates + full.capture.esp_packets
+    );
+    assert_eq!(twice.rekeys.len(), full.rekeys.len());
+    for (ours, theirs) in twice
+        .security_associations
+        .iter()
+        .zip(&full.security_associations)
+    {
+        assert_eq!((ours.spi, ours.packets), (theirs.spi, theirs.packets));
+        assert_eq!(ours.inner_bytes, theirs.inner_bytes);
+    }
+    for (ours, theirs) in twice.exchanges.iter().zip(&full.exchanges) {
+        assert_eq!(
+            (ours.messages, ours.retransmissions),
+            (theirs.messages, theirs.retransmissions)
+        );
+    }
+}
+
+#[test]
+fn halves_in_the_wrong_order_keep_their_rate() {
+    let lab = lab("l2tp_kb_modp1024_down").unwrap();
+    let full = whole(&lab);
+    for keys in [true, false] {
+        let swapped = changed(&lab, keys, |packets| {
+            let (first, second) = packets.split_at(5_000);
+            [second, first].concat()
+        });
+        assert!(has_finding(&swapped, "out_of_order"), "{:?}", swapped.findings);
+        assert_eq!(swapped.rekeys.len(), full.rekeys.len());
+        if keys {
+            assert_same_rate(&swapped, &full, "halves swapped");
+        }
+    }
+}
+
+/// More rows of other SAs than are kept come before the right ones.
+#[test]
+fn keys_of_the_capture_are_kept_among_any_number_of_others() {
+    let lab = lab("l2tp_kb_modp1024_down").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut rows = String::new();
+    for spi in 0..=rekeyscope::keylog::MOST_ESP_KEYS {
+        let key = format!("{spi:040x}");
+        rows += &format!(
+            "\"IPv4\",\"*\",\"*\",\"0x{spi:08x}\",\"AES-CBC [RFC3602]\",\"0x{}\",\"HMAC-SHA-1-96 [RFC2404]\",\"0x{key}\"\n",
+            &key[8..]
+        );
+    }
+    let own = lab
+        .keys
+        .iter()
+        .find(|k| k.to_string_lossy().ends_with("esp_sa"))
+        .unwrap();
+    rows += &std::fs::read_to_string(own).unwrap();
+    let keys = folder.path().join("years.esp_sa");
+    std::fs::write(&keys, rows).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_rekeyscope"))
+        .arg(&lab.capture)
+        .arg("--keys")
+        .arg(&keys)
+        .args(["--json", "-"])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let analysis: Analysis = serde_json::from_slice(&output.stdout).unwrap();
+    let open = analysis.security_associations.iter().filter(|sa| sa.packets > 0);
+    for sa in open {
+        assert_eq!(sa.key.status, KeyStatus::Verified, "{}", sa.spi);
+    }
+}

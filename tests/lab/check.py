@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Runs rekeyscope on a run of `capture.py` and compares it with the truth: `check.py FOLDER`.
+
+One line per check; ends with the line "N passed, N failed". The binary is the environment's REKEYSCOPE.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import truth as truths
+
+# Linux does not send again before this (net.ipv4.tcp_rto_min_us): a longer outage holds back new data for certain, and
+# in a steady transfer of ten seconds or more the gap test's floor for unseen gaps is 2·0.03·(50/200)^1.25 = 0.011 < q.
+CERTAIN_OUTAGE_S = 0.2
+# A mean with an interval needs this many rekeys (the method).
+LEAST_REKEYS = 3
+ENCRYPTION = {1: "AES-CBC-128", 2: "AES-GCM-16-128"}
+
+
+def analysis(folder):
+    """The document of the analyzer."""
+    command = [os.environ["REKEYSCOPE"], folder / "trace.pcap", "--keys", folder / "charon.client.log", "-q", "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{folder}: rekeyscope failed: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def bare(spi):
+    """Eight hex digits of an SPI of the document."""
+    return spi.removeprefix("0x") if spi else None
+
+
+class Checks:
+    """The comparisons; each gives pairs (what, found, expected)."""
+
+    def __init__(self, document, truth):
+        self.document, self.truth = document, truth
+        self.pairs = truth.used_pairs()
+        self.successions = list(zip(self.pairs, self.pairs[1:]))
+        self.headline = document["impact"][0] if document["impact"] else None
+
+    def named(self, cause):
+        """Indexes of the rekeys with this cause."""
+        return [r["index"] for r in self.document["rekeys"] if any(c["id"] == cause for c in r["causes"])]
+
+    def packets(self):
+        sas = [sa for sa in self.document["security_associations"] if sa["packets"]]
+        yield "packets per SPI", {bare(sa["spi"]): sa["packets"] for sa in sas}, self.truth.packets
+        yield "ICVs that fit", {bare(sa["spi"]): sa["icv"]["verified"] for sa in sas}, self.truth.packets
+        ciphers = {sa["encryption"] for sa in sas}
+        yield "encryption", ciphers, {ENCRYPTION[self.truth.variant["ike"]]}
+
+    def rekeys(self):
+        found = [(bare(r["new"]["b_to_a"]), bare(r["new"]["a_to_b"])) for r in self.document["rekeys"]]
+        yield "new SPIs of the rekeys", found, [(new.inbound, new.outbound) for _, new in self.successions]
+        found = [(bare(r["old"]["b_to_a"]), bare(r["old"]["a_to_b"])) for r in self.document["rekeys"]]
+        yield "old SPIs of the rekeys", found, [(old.inbound, old.outbound) for old, _ in self.successions]
+
+    def triggers(self):
+        for rekey, (old, _) in zip(self.document["rekeys"], self.successions):
+            if old.inbound in self.truth.soft or old.outbound in self.truth.soft:
+                # IKEv2 puts no limit on the wire: volume and time may be indistinguishable, but time would be false.
+                allowed = {"volume"} if self.truth.variant["ike"] == 1 else {"volume", "unknown"}
+                kind = rekey["trigger"]["kind"]
+                yield f"trigger of rekey {rekey['index']}", kind if kind in allowed else {kind}, kind
+
+    def hard_limits(self):
+        expected = {i for i, (old, new) in enumerate(self.successions) if self.truth.expired_in_use(old, new)}
+        found = set(self.named("hard_limit_reached"))
+        if self.truth.variant["ike"] == 2:
+            # Without a limit on the wire, data that is sent again to a silent receiver is the evidence: when iperf3 ends,
+            # there is no such data, and its farewell breaks the silence.
+            within = {i for i, (_, new) in enumerate(self.successions) if new.installed < self.truth.transfer_end}
+            expected, found = expected & within, found & within
+        yield "rekeys with hard_limit_reached", found, expected
+
+    def losses_of_messages(self):
+        """A message that the cable lost was sent again: exactly those exchanges have a retransmission."""
+        if self.truth.planted and self.truth.variant["captured_at"] == "server":
+            return  # the first copy is not in the capture: nothing shows that the second is one
+        lost = {message_id for _, message_id in self.truth.planted}
+        exchanges = self.document["exchanges"]
+        expected = [
+            r["index"] for r in self.document["rekeys"]
+            if r["exchange"] is not None and bare(exchanges[r["exchange"]]["message_id"]) in lost
+        ]
+        yield "rekeys with exchange_retransmitted", self.named("exchange_retransmitted"), expected
+
+    def verdict(self):
+        if self.headline is None:
+            yield "a headline", None, "one"
+            return
+        verdict, hurt = self.headline["verdict"], set(self.headline["rekeys_hurt"])
+        if not self.successions:
+            yield "verdict", verdict, "no_rekeys"
+            return
+        if self.truth.variant["direction"] != "down":
+            return
+        outages = [self.truth.outage(old, new) for old, new in self.successions]
+        used = [r["index"] for r in self.document["rekeys"] if any(i["used"] for i in r["impact"])]
+        certain = {i for i in used if outages[i] >= CERTAIN_OUTAGE_S}
+        yield "rekeys with an outage that do not hurt", certain - hurt, set()
+        if len(used) >= LEAST_REKEYS and len(certain) * 2 >= len(used):
+            yield "verdict", verdict, "shown"
+            if not self.headline["at_least"]:
+                # What the client lacked is the least that a rekey cost: the interval must not lie below.
+                mean = 1_000 * sum(outages[i] for i in used) / len(used)
+                high = self.headline["stall_ms"]["high"]
+                yield "interval reaches the mean outage", high >= mean or (high, mean), True
+
+    def all(self):
+        groups = [self.packets, self.rekeys, self.triggers, self.hard_limits, self.losses_of_messages, self.verdict]
+        for group in groups[:1] if self.truth.variant["by_hand"] else groups:
+            yield from group()
+
+
+def main():
+    folder = Path(sys.argv[1])
+    truth = truths.read(folder)
+    passed = failed = 0
+    for what, found, expected in Checks(analysis(folder), truth).all():
+        if found == expected:
+            passed += 1
+        else:
+            failed += 1
+            print(f"FAILED: {truth.variant['name']}: {what}: {found} instead of {expected}")
+    print(f"{truth.variant['name']}: {len(truth.used_pairs())} pairs of SAs; {passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""A cable between two network namespaces: delay, jitter, loss, and one planted loss per IKE exchange.
+
+Kernels without the netem queueing discipline and without packet filters can plant these things too: each end is a TAP
+device, and this process carries the frames. It ends with SIGTERM. Every frame that it loses on purpose is one line of its
+standard output: seconds since 1970, "planted" or "random", and for planted ones exchange type and message ID.
+"""
+
+import argparse
+import collections
+import ctypes
+import fcntl
+import os
+import random
+import select
+import struct
+import time
+
+CLONE_NEWNET = 0x40000000
+TUNSETIFF = 0x400454CA
+IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
+# RFC 2409 §5.5 and RFC 7296 §1.3: the exchanges that make child SAs.
+CHILD_EXCHANGES = {32, 36}
+# Frames on the way in one direction; more are lost, as in any cable with a full queue.
+MOST_ON_THE_WAY = 20_000
+
+
+def tap(namespace, name):
+    """Opens a TAP device in a namespace."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    for step, fd in (("enter", there), ("leave", home)):
+        if libc.setns(fd, CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), f"cannot {step} the namespace {namespace}")
+        if step == "enter":
+            device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+            fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+        os.close(fd)
+    return device
+
+
+def ike_header(frame):
+    """(initiator SPI, exchange type, message ID, payload) of an IKE message over IPv4, else None."""
+    if len(frame) < 70 or frame[12:14] != b"\x08\x00" or frame[23] != 17:
+        return None
+    udp = 14 + (frame[14] & 15) * 4
+    ports = struct.unpack_from("!HH", frame, udp)
+    message = frame[udp + 8 :]
+    if 4500 in ports:
+        if message[:4] != bytes(4):
+            return None  # ESP (RFC 3948 §2.2)
+        message = message[4:]
+    elif 500 not in ports:
+        return None
+    if len(message) < 28:
+        return None
+    return message[:8], message[18], struct.unpack_from("!I", message, 20)[0], bytes(message)
+
+
+class PlantedLoss:
+    """Loses the k-th different message of every child exchange but the first, once."""
+
+    def __init__(self, position, spare_first):
+        self.position, self.spare_first, self.exchanges = position, spare_first, collections.OrderedDict()
+
+    def takes(self, frame):
+        """The exchange type and message ID when this frame is to be lost."""
+        header = ike_header(frame) if self.position else None
+        if header is None or header[1] not in CHILD_EXCHANGES:
+            return None
+        spi, kind, message_id, content = header
+        seen = self.exchanges.setdefault((spi, kind, message_id), [])
+        if content in seen:
+            return None
+        seen.append(content)
+        if self.spare_first and len(self.exchanges) == 1:
+            return None
+        return (kind, message_id) if len(seen) == self.position else None
+
+
+class Lane:
+    """One direction."""
+
+    def __init__(self, source, sink, options, seed):
+        self.source, self.sink, self.options = source, sink, options
+        self.random, self.queue, self.last = random.Random(seed), collections.deque(), 0.0
+
+    def take(self, now, planted):
+        while True:
+            try:
+                frame = os.read(self.source, 65_536)
+            except BlockingIOError:
+                return
+            except OSError:
+                return  # the device is not up yet
+            lost = planted.takes(frame)
+            if lost:
+                print(f"{time.time():.6f} planted {lost[0]} {lost[1]:08x}", flush=True)
+            elif self.random.random() < self.options.loss:
+                print(f"{time.time():.6f} random", flush=True)
+            elif len(self.queue) < MOST_ON_THE_WAY:
+                delay = (self.options.delay_ms + self.random.random() * self.options.jitter_ms) / 1e3
+                self.last = max(self.last, now + delay)  # a cable keeps the order
+                self.queue.append((self.last, frame))
+
+    def deliver(self, now):
+        while self.queue and self.queue[0][0] <= now:
+            try:
+                os.write(self.sink, self.queue.popleft()[1])
+            except OSError:
+                pass  # the device is down: at the end of a run
+
+    def due(self):
+        return self.queue[0][0] if self.queue else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("ends", nargs=2, metavar="NAMESPACE:DEVICE")
+    parser.add_argument("--delay-ms", type=float, default=0.0, help="one way")
+    parser.add_argument("--jitter-ms", type=float, default=0.0, help="up to this much more")
+    parser.add_argument("--loss", type=float, default=0.0, help="share of the frames")
+    parser.add_argument("--drop-message", type=int, default=0, help="position in each exchange, from 1")
+    parser.add_argument("--spare-first", action="store_true", help="the first child exchange stays whole")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    devices = [tap(*end.split(":")) for end in options.ends]
+    planted = PlantedLoss(options.drop_message, options.spare_first)
+    lanes = [Lane(devices[0], devices[1], options, options.seed), Lane(devices[1], devices[0], options, options.seed + 1)]
+    print("ready", flush=True)
+    while True:
+        dues = [lane.due() for lane in lanes if lane.queue]
+        wait = max(0.0, min(dues) - time.monotonic()) if dues else None
+        select.select(devices, [], [], wait)
+        now = time.monotonic()
+        for lane in lanes:
+            lane.take(now, planted)
+            lane.deliver(now)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        pass
