@@ -6,6 +6,9 @@ local keylog = require("rekeyscope_keylog")
 
 local script = arg[1] .. "/wireshark/lua/nvr510_keylog.lua"
 check.begin("router")
+local source = io.open(script, "rb")
+check.equal(string.find(source:read("*a"), "[^\n\32-\126]"), nil, "ASCII, which Shift_JIS holds too")
+source:close()
 
 local function log_of(number)
   local key = string.rep(string.format("%02x ", number), 16)

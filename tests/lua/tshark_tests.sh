@@ -82,6 +82,33 @@ expect "$(grep -c '^# rekeyscope rows' "$config/esp_sa")" 1 "persistent: one sec
 expect "$(plain -o esp.enable_encryption_decode:TRUE -r "$sample_trace" -Y esp.protocol 2>/dev/null | wc -l)" \
   "$(plain -r "$sample_trace" -Y esp 2>/dev/null | wc -l)" "persistent: decrypts without the plugin"
 
+# A new user, who has no folder for settings yet; a log whose keys are all there says nothing of derivation, one that lacks
+# some does.
+fresh
+nvr=$work/router.log
+cp "$root/samples/l2tp_kb_modp1024_down.keylog" "$nvr"
+chmod a+r "$nvr"
+new_user() { "${as_user[@]}" env -u WIRESHARK_CONFIG_DIR -u XDG_CONFIG_HOME HOME="$home/new" "$TSHARK" -X lua_script:"$work/lua/rekeyscope.lua" "$@"; }
+mkdir "$home/new"
+[ ${#as_user[@]} -eq 0 ] || chown nobody "$home/new"
+nvr_trace=$(readable "$root/samples/l2tp_kb_modp1024_down.pcap")
+expect "$(new_user -X lua_script1:keylog="$nvr" -r "$nvr_trace" -Y 'rekeyscope.key_status == "verified"' 2>"$work/errors" | wc -l)" \
+  "$(plain -r "$nvr_trace" -Y esp 2>/dev/null | wc -l)" "a new user: every packet is verified"
+expect "$(grep -v -c 'keys in' "$work/errors")" 0 "a new user, every key: nothing else to say ($(head -c 300 "$work/errors"))"
+expect "$(find "$home/new" -type f)" "" "a new user: no file is left"
+sed '/c9 d2 6f 1f/,+3d' "$nvr" >"$work/lacking.log"
+chmod a+r "$work/lacking.log"
+new_user -X lua_script1:keylog="$work/lacking.log" -r "$nvr_trace" >/dev/null 2>"$work/errors"
+expect "$(grep -c 'unsupported: derivation' "$work/errors")" 1 "a key that the log lacks: derivation, once"
+# Lua's own temporary files are private; one can become the table where /tmp is on the same file system.
+new_user -X lua_script1:keylog="$nvr" -X lua_script1:mode=persistent -r "$nvr_trace" -c 1 >/dev/null 2>&1
+if [ "$(stat -c %d /tmp)" = "$(stat -c %d "$home")" ]; then
+  expect "$(stat -c %a "$home/new/.config/wireshark/esp_sa")" 600 "persistent rows: for the user alone"
+else
+  skip "/tmp is another file system: the mode of persistent rows was not tried"
+fi
+expect "$(find "$home/new/.config" -name '*rekeyscope*')" "" "persistent rows: no file beside them"
+
 # Killed between writing the rows and reading them; the next start mends it, with and without a log.
 for next in "" "$sample_log"; do
   for own in "$OWN" none; do

@@ -329,6 +329,10 @@ local function disk(files, budget, windows)
     files[path] = text
     return true
   end
+  function fs.make_private(path)
+    step()
+    files[path] = ""
+  end
   function fs.rename(from, to)
     step()
     if not files[from] or (windows and files[to]) then
@@ -449,6 +453,14 @@ check.equal(#loaded.esp .. #loaded.ike1, "11", "the folder that --export wiresha
 check.equal(string.find(select(2, source.load(disk({}), { keylog = "no", from = "test" }, {})),
   "cannot read the key log no (named by test): check that it exists", 1, true), 1,
   "a missing log")
+-- What keys derive from is worth a sentence where the log has no key, and later where an SA of the capture lacks one.
+local DERIVED = "2018/10/25 15:46:26: [IKE] SKEYID_d: 00 01 02 03 04 05 06 07\n"
+loaded = source.load(disk({ k = DERIVED }), { keylog = "k", from = "test" }, {})
+check.truth(string.find(table.concat(loaded.sentences, "\n"), "unsupported: derivation", 1, true), "only derivation")
+check.equal(loaded.advice, nil, "said at once, not again")
+loaded = source.load(disk({ k = DERIVED .. ROW }), { keylog = "k", from = "test" }, {})
+check.truth(not string.find(table.concat(loaded.sentences, "\n"), "derivation", 1, true), "keys beside derivation")
+check.truth(string.find(loaded.advice or "", "unsupported: derivation", 1, true), "for an SA without a key")
 for _, sentence in ipairs(source.load(disk({ k = (string.gsub(ROW, "0x0001", "0x01")) }), { keylog = "k", from = "test" }, {})
   .sentences) do
   check.truth(not string.find(sentence, "0b0c0d", 1, true), "no key in a sentence")

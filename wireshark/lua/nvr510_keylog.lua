@@ -1,17 +1,18 @@
--- Runs on a Yamaha router (NVR500 from Rev.11.00.06, NVR510, RTX with Lua), not in Wireshark: copies every IKE
--- key line of the log to external memory before the ring buffer drops it, so that the key of each SA is kept,
--- not only the last one's.
+-- Runs on a Yamaha router (NVR500 from Rev.11.00.06, NVR510 from Rev.15.01.02, RTX with Lua), not in Wireshark:
+-- copies every IKE key line of the log to external memory before the ring buffer drops it, so that the key of each
+-- SA is kept, not only the last one's.
 --
 --   ipsec ike log 1 key-info      (1: your gateway's number)
 --   syslog debug on
 --   lua usb1:/nvr510_keylog.lua   (or from a schedule: schedule at 1 startup * lua usb1:/nvr510_keylog.lua)
 --
 -- Stop with `terminate lua all`; undo with `no ipsec ike log 1` and `syslog debug off`. Then load the files
--- keylog_001.log …, joined in order, in Wireshark or give them to rekeyscope. They hold keys: whoever has them
+-- keylog_001.log ..., joined in order, in Wireshark or give them to rekeyscope. They hold keys: whoever has them
 -- can read the tunnel.
 --
--- The router's Lua is 5.1 with these gaps: no math, no decimal literals, io.open(…, "w") adds CR, "a" fails;
--- rt.syslogwatch loses lines between its windows, so `show log` is read again and again instead.
+-- The router's Lua is 5.1 with these gaps: no math, no decimal literals, io.open(name, "w") adds CR, "a" fails;
+-- rt.syslogwatch loses lines between its windows, so `show log` is read again and again instead. The router reads
+-- Shift_JIS, so this file stays ASCII.
 
 if not rt then
   return

@@ -52,6 +52,10 @@ end
 function proto.dissector(_, pinfo, root)
   local number = pinfo.number
   packets.account(accounts, number)
+  if loaded and loaded.advice and accounts.lacks_keys then
+    say(loaded.advice)
+    loaded.advice = nil
+  end
   tree.show(shown, root, accounts, number)
 end
 

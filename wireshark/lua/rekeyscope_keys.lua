@@ -34,6 +34,18 @@ function fs.write(path, text)
   return true
 end
 
+-- An empty file that only its owner can read: os.tmpname() makes one (mkstemp(3)), and a file keeps its mode when it is
+-- written to and renamed. Not possible where /tmp is another file system, nor needed on Windows.
+function fs.make_private(path)
+  if string.sub(package.config, 1, 1) ~= "/" then
+    return
+  end
+  local made, name = pcall(os.tmpname)
+  if made and not os.rename(name, path) then
+    os.remove(name)
+  end
+end
+
 -- Making a folder either succeeds or fails as a whole, so it can serve as a lock. The sections that it guards
 -- take milliseconds: one that is held for longer was left by a killed program.
 local LOCK_SECONDS = 2
@@ -95,6 +107,16 @@ end
 
 local function table_path(profile, name)
   return profile_folder(profile) .. "/" .. name
+end
+
+-- A new user has none of the folders above Wireshark's either.
+local function make_folder(path)
+  for at in string.gmatch(path .. "/", "().?[/\\]") do
+    local upper = string.sub(path, 1, at)
+    if not Dir.exists(upper) then
+      Dir.make(upper)
+    end
+  end
 end
 
 local function state_path()
@@ -185,7 +207,7 @@ function keys.load(self)
       self.say("there is no profile \"" .. profile .. "\": make it in Wireshark first, or correct profile=NAME")
       return nil
     end
-    Dir.make(profile_folder(profile))
+    make_folder(profile_folder(profile))
   end
   put(self, TABLES[1], loaded.esp)
   put(self, TABLES[2], loaded.ike1)

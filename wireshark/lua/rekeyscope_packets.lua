@@ -35,7 +35,7 @@ function packets.reset(self)
   self.state, self.base, self.accounted = sa.new(), nil, 0
   self.frame_sa, self.frame_status, self.frame_rekey = {}, {}, {}
   self.frame_bytes, self.frame_packets, self.frame_us = {}, {}, {}
-  self.last_by_spi = {}
+  self.last_by_spi, self.lacks_keys = {}, false
 end
 
 -- Since the capture's first packet; a whole number, because doubles of seconds since 1970 lose nanoseconds.
@@ -180,6 +180,7 @@ local function account_esp(self, number, us, spi_number)
     }
   end
   local status = key_status(self, spi)
+  self.lacks_keys = self.lacks_keys or status == "missing" or status == "masked"
   one.status[status] = (one.status[status] or 0) + 1
   self.frame_sa[number], self.frame_status[number] = one, status
   self.frame_bytes[number], self.frame_packets[number] = one.bytes, one.packets

@@ -123,10 +123,14 @@ local function sentences(log, parsed, esp, ike)
   if n.contradicting > 0 then
     list[#list + 1] = n.contradicting .. " keys contradict another key of the same SA: the first in the log is used"
   end
+  local advice
   for _, name in ipairs(parsed.unsupported) do
-    -- charon logs what keys derive from beside the keys themselves.
-    if name ~= "derivation" or n.esp == 0 or string.find(formats, "nvr", 1, true) then
-      list[#list + 1] = "unsupported: " .. string.format(ADVICE_EXPORT, name)
+    local sentence = "unsupported: " .. string.format(ADVICE_EXPORT, name)
+    -- Such logs hold what keys derive from beside the keys themselves, which mostly are all that is needed.
+    if name == "derivation" and n.esp > 0 then
+      advice = sentence
+    else
+      list[#list + 1] = sentence
     end
   end
   if #esp.rows > rows.MANY then
@@ -147,11 +151,12 @@ local function sentences(log, parsed, esp, ike)
   if #bad > MAX_SENTENCES then
     list[#list + 1] = (#bad - MAX_SENTENCES) .. " more lines like these"
   end
-  return list
+  return list, advice
 end
 
--- Reads the chosen log. options: { accepts_chacha, user_esp, user_ike }. Returns { esp, ike1, sentences, known,
--- masked } or nil and a sentence. `known` and `masked` are sets of SPIs.
+-- Reads the chosen log. options: { accepts_chacha, user_esp, user_ike }. Returns { esp, ike1, sentences, advice, known,
+-- masked } or nil and a sentence. `known` and `masked` are sets of SPIs; `advice` is a sentence for when an SA of the
+-- capture turns out to have no key, or nil.
 function source.load(fs, choice, options)
   local text = read_log(fs, choice.keylog)
   if not text then
@@ -172,7 +177,7 @@ function source.load(fs, choice, options)
       result[entry.status and "masked" or "known"][entry.spi] = true
     end
   end
-  result.sentences = sentences(choice.keylog, parsed, esp, ike)
+  result.sentences, result.advice = sentences(choice.keylog, parsed, esp, ike)
   return result
 end
 

@@ -1,6 +1,7 @@
 -- Puts rows into one of Wireshark's table files and takes them out again. The user's file is moved aside, not
 -- rewritten, so that it comes back with its bytes, its mode and its inode. Pure but for `fs`:
 --   read, write, rename, remove   each a value, or nil and a reason
+--   make_private                  an empty file that its owner alone can read, where the system lets Lua make one
 --   lock, unlock                  of a path, among programs that start at the same time
 --   is_alive                      whether the program that a section's marker names still runs
 --
@@ -75,6 +76,7 @@ end
 
 local function write_new(fs, path, text)
   local new = path .. ".rekeyscope-new"
+  fs.make_private(new)
   local ok, reason = fs.write(new, text)
   if not ok then
     fs.remove(new)
@@ -216,7 +218,7 @@ local function keep(fs, path, rows)
 end
 
 -- Puts `rows` in for good, in place of what an earlier call put in; no rows takes them out. The user's bytes
--- stay as they are; the file's mode becomes the default one.
+-- stay as they are; the file becomes private where that is possible.
 function store.keep(fs, path, rows)
   return locked(fs, path, function()
     return keep(fs, path, rows)

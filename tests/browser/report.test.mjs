@@ -1,0 +1,329 @@
+// The HTML reports of the samples, as their readers use them: offline, without JavaScript, on a phone, on a wide screen, in the dark,
+// on paper, by keyboard and with a screen reader. The ids and classes used here are promised in the head of
+// crates/analyzer/templates/report.js.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { folder, keepPdf, open, openReport, reports, shot, start, stop } from "./browser.mjs";
+
+const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+// Sections that every report of the samples has, in the order of the post-mortem.
+const SECTIONS = ["verdict", "bound", "quality", "tunnel-0", "ruled-out", "projection", "overhead", "method"];
+// What A4 leaves between the report's margins of 14 mm, in CSS pixels (96 per inch).
+const PAPER_WIDTH = Math.floor(((210 - 2 * 14) / 25.4) * 96);
+
+before(start);
+after(stop);
+
+// How far the page, or the element that sticks out most, reaches over the right edge; elements that scroll by themselves may.
+const overhang = () => {
+  const width = document.documentElement.clientWidth;
+  const over = [];
+  for (const element of document.querySelectorAll("body *")) {
+    if (element.closest(".scroll") || element.closest("svg")) continue;
+    const box = element.getBoundingClientRect();
+    if (box.width > 0 && (box.right > width + 1 || box.left < -1)) over.push(`${element.tagName.toLowerCase()}#${element.id}.${element.className} to ${Math.round(box.right)}`);
+  }
+  return { page: document.documentElement.scrollWidth - width, over };
+};
+
+async function assertFits(page, where) {
+  const { page: wide, over } = await page.evaluate(overhang);
+  assert.ok(wide <= 0, `${where}: the page is ${wide} px wider than the window: ${over.slice(0, 5).join("; ")}`);
+  assert.deepEqual(over, [], `${where}: elements stick out`);
+}
+
+// Relative luminance of a CSS colour "rgb(r, g, b)" (WCAG 2.2).
+function luminance(colour) {
+  const [r, g, b] = colour.match(/[\d.]+/g).map((c) => {
+    const part = Number(c) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+// Evaluated by the debugger, which the page's policy does not bind.
+async function axe(page) {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return violations
+    .filter((v) => v.impact === "serious" || v.impact === "critical")
+    .map((v) => `${v.impact} ${v.id}: ${v.nodes.length} × ${v.nodes[0].target.join(" ")} (${(v.nodes[0].any[0] ?? v.nodes[0].all[0])?.message ?? v.help})`);
+}
+
+const timelineOf = (page) => page.locator("figure.timeline").first();
+
+// Where the run is drawn on the screen, and how long it is in seconds.
+function runOf(page) {
+  return timelineOf(page).evaluate((figure) => {
+    const svg = figure.querySelector("svg.plot");
+    const box = svg.getBoundingClientRect();
+    const { left, right, end } = svg.querySelector("g.zoom").dataset;
+    const unit = box.width / svg.viewBox.baseVal.width;
+    return { left: box.left + left * unit, right: box.left + right * unit, top: box.top, height: box.height, end: Number(end) };
+  });
+}
+
+const readOut = (page) => timelineOf(page).locator(".tools output").textContent();
+const secondsIn = (text) => Number(/^([\d.]+) s/.exec(text)?.[1] ?? NaN);
+
+async function pointAt(page, fraction) {
+  const run = await runOf(page);
+  await page.mouse.move(run.left + fraction * (run.right - run.left), run.top + run.height * 0.25);
+  return run;
+}
+
+// The row of a rekey: on the screen, and marked as the one that was gone to.
+async function assertAt(page, id) {
+  const target = page.locator(`[id="${id}"]`);
+  await page.waitForFunction((wanted) => document.querySelector(":target")?.id === wanted, id);
+  const box = await target.boundingBox();
+  const { height } = page.viewportSize();
+  assert.ok(box && box.y >= 0 && box.y < height, `${id} is on the screen (top ${box?.y} of ${height})`);
+  const outline = await target.evaluate((e) => getComputedStyle(e.matches("tr") ? e.querySelector("td") : e).outlineStyle);
+  assert.notEqual(outline, "none", `${id} is marked`);
+}
+
+test("a report is there for each of three samples", () => assert.equal(reports.length, 3));
+
+test("these tests see a request, a violated policy and an error", async () => {
+  const broken = path.join(folder, "broken.htm");
+  const text = fs.readFileSync(path.join(folder, `${reports[0]}.html`), "utf8");
+  fs.writeFileSync(broken, text.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, "").replace("</main>", '<img src="x.png" alt=""><script>throw new Error("planted")</script></main>'));
+  await open(broken, {}, async (page, sins) => {
+    assert.ok(sins.some((s) => s.startsWith("request: ") && s.endsWith("x.png")), String(sins));
+    assert.ok(sins.some((s) => s === "error: planted"), String(sins));
+  });
+  fs.writeFileSync(broken, text.replace("</main>", '<p style="width:3000px">wide</p><script>0</script></main>'));
+  await open(broken, {}, async (page, sins) => {
+    assert.ok(sins.some((s) => /Content Security Policy/.test(s)), String(sins));
+  });
+});
+
+for (const name of reports) {
+  test(`${name}: nothing is asked for, nothing fails, a strict policy`, () =>
+    openReport(name, {}, async (page, sins) => {
+      const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute("content");
+      const rules = Object.fromEntries(policy.split(";").map((rule) => rule.trim().split(/\s+(.*)/s)));
+      assert.equal(rules["default-src"], "'none'");
+      assert.match(rules["script-src"], /^'sha256-[\w+/=]+'$/, "scripts by their hash alone");
+      for (const [rule, sources] of Object.entries(rules)) {
+        assert.doesNotMatch(`${sources}`, /https?:|\*|unsafe-eval|blob:/, rule);
+      }
+      // Policies given by a meta element have to come before what they are about.
+      assert.ok(await page.evaluate(() => document.querySelector("meta[http-equiv]").compareDocumentPosition(document.querySelector("style")) & Node.DOCUMENT_POSITION_FOLLOWING));
+      await page.mouse.wheel(0, 20_000);
+      await pointAt(page, 0.5);
+      assert.deepEqual(sins, []);
+    }));
+
+  test(`${name}: complete without JavaScript`, async () => {
+    const contents = () => ({
+      sections: Array.from(document.querySelectorAll("main > section"), (s) => s.id),
+      empty: Array.from(document.querySelectorAll("main > section"), (s) => (s.innerText.trim().length < 20 ? s.id : "")).filter(Boolean),
+      plots: Array.from(document.querySelectorAll("svg.plot"), (s) => ({
+        title: s.querySelector("title")?.textContent ?? "", desc: s.querySelector("desc")?.textContent ?? "",
+        drawn: s.getBoundingClientRect().height > 50 && s.querySelectorAll("polyline, path, rect").length > 3,
+      })),
+      rows: Array.from(document.querySelectorAll("table"), (t) => t.tBodies[0].rows.length),
+      links: Array.from(document.querySelectorAll('a[href^="#"]'), (a) => a.getAttribute("href")).filter((h) => !document.getElementById(h.slice(1))),
+      buttons: document.querySelectorAll("button").length,
+    });
+    const plain = await openReport(name, { javaScriptEnabled: false }, (page) => page.evaluate(contents));
+    for (const id of SECTIONS) assert.ok(plain.sections.includes(id), `section ${id} among ${plain.sections}`);
+    assert.deepEqual(SECTIONS.filter((id) => plain.sections.includes(id)), plain.sections.filter((id) => SECTIONS.includes(id)), "order of sections");
+    assert.deepEqual(plain.empty, [], "empty sections");
+    assert.ok(plain.plots.length >= 3, `the run, the mean rekey, a panel per rekey: ${plain.plots.length} plots`);
+    for (const plot of plain.plots) assert.ok(plot.title && plot.desc && plot.drawn, `a plot with title, description and lines: ${JSON.stringify(plot)}`);
+    assert.deepEqual(plain.links, [], "links that lead nowhere");
+    assert.equal(plain.buttons, 0, "no button that would do nothing");
+    const scripted = await openReport(name, {}, (page) => page.evaluate(contents));
+    assert.deepEqual(plain.rows, scripted.rows, "the same tables as with JavaScript");
+    assert.equal(plain.plots.length, scripted.plots.length);
+  });
+
+  for (const width of [360, 768, 1920]) {
+    test(`${name}: ${width} px wide`, () =>
+      openReport(name, { viewport: { width, height: 800 } }, async (page) => {
+        await shot(page, `${name}-${width}`);
+        await assertFits(page, `${width} px`);
+      }));
+  }
+
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [360, 1280]) {
+      test(`${name}: axe finds nothing serious, ${colorScheme}, ${width} px`, () =>
+        openReport(name, { colorScheme, viewport: { width, height: 800 } }, async (page) => {
+          if (width === 1280) await shot(page, `${name}-${colorScheme}`);
+          assert.deepEqual(await axe(page), []);
+        }));
+    }
+  }
+
+  test(`${name}: dark is dark`, async () => {
+    const colours = (colorScheme) => openReport(name, { colorScheme }, (page) => page.evaluate(() => {
+      const { backgroundColor, color } = getComputedStyle(document.body);
+      // Text in a plot, which axe does not look at, with what it stands on: the last opaque shape beneath it, or the page.
+      const inks = new Set();
+      for (const svg of document.querySelectorAll("svg.plot")) {
+        const shapes = Array.from(svg.querySelectorAll("rect, polygon, path"), (shape) => ({ shape, box: shape.getBoundingClientRect(), style: getComputedStyle(shape) }))
+          .filter(({ style }) => style.fill.startsWith("rgb(") && Number(style.fillOpacity) * Number(style.opacity) > 0.5);
+        for (const text of svg.querySelectorAll("text")) {
+          const box = text.getBoundingClientRect();
+          const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+          const under = shapes.filter((s) => s.shape.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING && s.box.left <= x && x <= s.box.right && s.box.top <= y && y <= s.box.bottom);
+          if (box.width > 0) inks.add(`${getComputedStyle(text).fill} on ${under.at(-1)?.style.fill ?? backgroundColor}`);
+        }
+      }
+      return { backgroundColor, color, inks: Array.from(inks) };
+    }));
+    const light = await colours("light");
+    const dark = await colours("dark");
+    assert.ok(luminance(light.backgroundColor) > 0.8 && luminance(light.color) < 0.1, JSON.stringify(light));
+    assert.ok(luminance(dark.backgroundColor) < 0.1 && luminance(dark.color) > 0.6, JSON.stringify(dark));
+    for (const scheme of [light, dark]) {
+      assert.ok(scheme.inks.length > 0);
+      // WCAG 2.2, 1.4.3: 4.5 to 1 for text of this size.
+      const faint = scheme.inks.map((pair) => {
+        const [bright, dim] = pair.split(" on ").map(luminance).sort((a, b) => b - a);
+        return { pair, contrast: (bright + 0.05) / (dim + 0.05) };
+      }).filter(({ contrast }) => contrast < 4.5);
+      assert.deepEqual(faint.map(({ pair, contrast }) => `${pair}: ${contrast.toFixed(2)}`), [], "text in plots that is hard to read");
+    }
+  });
+
+  test(`${name}: on paper`, () =>
+    openReport(name, { colorScheme: "dark" }, async (page) => {
+      const pdf = await page.pdf({ format: "A4", preferCSSPageSize: true, printBackground: false });
+      keepPdf(pdf, name);
+      const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+      assert.ok(pages > 0 && pages <= 12, `${pages} pages`);
+      await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
+      await page.emulateMedia({ media: "print" });
+      // Nothing can be scrolled on paper; Chromium shrinks the whole report until the widest table fits.
+      const cut = await page.evaluate(() => Array.from(document.querySelectorAll(".scroll"), (s) => (s.scrollWidth > s.clientWidth + 1 ? `${s.getAttribute("aria-label")}: ${s.scrollWidth} of ${s.clientWidth}` : "")).filter(Boolean));
+      assert.deepEqual(cut, [], "tables and plots that are wider than A4");
+      await assertFits(page, "A4");
+      assert.ok(luminance(await page.evaluate(() => getComputedStyle(document.body).color)) < 0.1, "dark ink on paper, whatever the screen's scheme");
+      assert.equal(await page.locator("button:visible").count(), 0, "no buttons on paper");
+    }));
+
+  test(`${name}: the button beside a filter or command copies it`, () =>
+    openReport(name, {}, async (page) => {
+      const codes = page.locator("code.copy");
+      const count = await codes.count();
+      assert.ok(count > 0);
+      for (const index of new Set([0, count - 1])) {
+        const code = codes.nth(index);
+        const button = code.locator("xpath=following-sibling::*[1][self::button]");
+        assert.ok(((await button.getAttribute("aria-label")) ?? "").startsWith("Copy"));
+        await button.click();
+        await page.evaluate(() => {
+          const area = document.body.appendChild(document.createElement("textarea"));
+          area.id = "pasted";
+          area.focus();
+        });
+        await page.keyboard.press("Control+V");
+        assert.equal(await page.locator("#pasted").inputValue(), await code.textContent());
+        await page.evaluate(() => document.getElementById("pasted").remove());
+      }
+    }));
+
+  test(`${name}: a rekey in the run, its row and its panel lead to each other`, () =>
+    openReport(name, {}, async (page, sins) => {
+      const marks = timelineOf(page).locator('svg.plot a[href^="#rekey-"]');
+      const hrefs = await marks.evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+      assert.ok(hrefs.length >= 5, `a mark for each rekey: ${hrefs}`);
+      const last = hrefs.length - 1;
+      await marks.nth(last).locator("rect.hit").click();
+      await assertAt(page, hrefs[last].slice(1));
+      const row = page.locator(`tr[id="${hrefs[0].slice(1)}"]`);
+      // By keyboard.
+      await marks.first().focus();
+      await page.keyboard.press("Enter");
+      await assertAt(page, hrefs[0].slice(1));
+      // The row's number leads to the panel, the panel back to the row.
+      const panel = await row.locator('a[href^="#panel-"]').first().getAttribute("href");
+      await row.locator(`a[href="${panel}"]`).click();
+      await assertAt(page, panel.slice(1));
+      await page.locator(`figure[id="${panel.slice(1)}"] a`).click();
+      await assertAt(page, hrefs[0].slice(1));
+      assert.deepEqual(sins, []);
+    }));
+
+  test(`${name}: the run is read by pointing at it`, () =>
+    openReport(name, {}, async (page) => {
+      await timelineOf(page).scrollIntoViewIfNeeded();
+      const hint = await readOut(page);
+      // The data begin after the first tenth of the samples' runs; then there is a rate to read.
+      for (const fraction of [0.05, 0.5, 0.8]) {
+        const run = await pointAt(page, fraction);
+        const text = await readOut(page);
+        const pixel = run.end / (run.right - run.left);
+        // A pixel for where the pointer is, half a unit of the last of two digits for how it is written.
+        assert.ok(Math.abs(secondsIn(text) - fraction * run.end) <= pixel + 0.005, `at ${fraction} of ${run.end} s: ${text}`);
+        if (fraction >= 0.5) assert.match(text, /: (at least )?\d+(\.\d+)? [MGk]?bit\/s/, `a rate at ${fraction} of ${run.end} s`);
+      }
+      await page.mouse.move(2, 2);
+      assert.equal(await readOut(page), hint);
+    }));
+
+  test(`${name}: zoom and pan`, () =>
+    openReport(name, {}, async (page, sins) => {
+      const figure = timelineOf(page);
+      await figure.scrollIntoViewIfNeeded();
+      const tool = (label) => figure.locator(`.tools button[aria-label="${label}"]`);
+      const transform = () => figure.locator("g.zoom").first().getAttribute("transform");
+      const scale = async () => Number(/scale\(([\d.]+)/.exec((await transform()) ?? "")?.[1] ?? 1);
+      const zoomed = () => figure.locator("svg.plot.zoomed").count();
+      // Seconds at a point of the run, by the read-out.
+      const at = async (fraction) => {
+        await pointAt(page, fraction);
+        return secondsIn(await readOut(page));
+      };
+      const { end } = await runOf(page);
+      const near = (value, wanted, what) => assert.ok(Math.abs(value - wanted) <= end / 300, `${what}: ${value}, wanted ${wanted}`);
+
+      await tool("Zoom in").click();
+      assert.equal(await scale(), 2);
+      assert.equal(await zoomed(), 1);
+      near(await at(0), end / 4, "left edge at twice the size");
+      near(await at(1), (3 * end) / 4, "right edge at twice the size");
+      await tool("Later").click();
+      near(await at(0), (3 * end) / 8, "a quarter of what is shown further");
+      await tool("Earlier").click();
+      await tool("Earlier").click();
+      await tool("Earlier").click();
+      near(await at(0), 0, "not beyond the beginning");
+      await tool("Show the whole run").click();
+      assert.equal(await scale(), 1);
+      assert.equal(await zoomed(), 0);
+
+      // Ctrl and wheel keep what is under the pointer.
+      const before = await at(0.25);
+      await page.keyboard.down("Control");
+      await page.mouse.wheel(0, -100);
+      await page.mouse.wheel(0, -100);
+      await page.keyboard.up("Control");
+      await page.waitForFunction(() => document.querySelector("svg.plot.zoomed"));
+      near(await at(0.25), before, "under the pointer");
+      // Dragging to the left shows what comes later.
+      const middle = await at(0.5);
+      const run = await runOf(page);
+      const [x, y] = [(run.left + run.right) / 2, run.top + run.height * 0.25];
+      const address = page.url();
+      await page.mouse.down();
+      await page.mouse.move(x - 60, y, { steps: 4 });
+      await page.mouse.up();
+      assert.ok((await at(0.5)) > middle, "later after dragging to the left");
+      assert.equal(page.url(), address, "a drag is not a click");
+      // Without Ctrl the wheel scrolls the page and leaves the plot alone.
+      const size = await scale();
+      await page.mouse.wheel(0, 100);
+      assert.equal(await scale(), size);
+      assert.deepEqual(sins, []);
+    }));
+}
