@@ -467,6 +467,7 @@ fn hostile_names_are_harmless_in_every_format() {
 
 /// Everything a document can hold, as the largest capture gives it: 20,000 bins per direction and 500 windows around rekeys.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a measurement needs a clock")]
 fn the_report_of_a_very_long_capture_fits_in_a_mail() {
     let folder = TempDir::new().unwrap();
     run_well(folder.path(), &[&sample(SAMPLE), "-q", "--json", "r.json"]);
