@@ -484,7 +484,7 @@ fn one_bad_capture_does_not_lose_the_others() {
         "{}",
         out.stderr
     );
-    assert_fails(&["compare", text(&a)], 2, "2 more values required");
+    assert_fails(&["compare", text(&a)], 2, "2 values required");
     assert_fails(&["compare"], 2, "required");
 }
 

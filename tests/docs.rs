@@ -75,6 +75,8 @@ fn workshop() -> TempDir {
         ("monday.esp_sa", "l2tp_pfs4096_down.esp_sa"),
         ("tuesday.pcapng", "l2tp_time_down.pcap"),
         ("tuesday.esp_sa", "l2tp_time_down.esp_sa"),
+        ("wednesday.pcapng", "l2tp_kb_modp1024_down.pcap"),
+        ("wednesday.keylog", "l2tp_kb_modp1024_down.keylog"),
     ] {
         fs::copy(sample(from), place(name)).unwrap();
     }

@@ -250,6 +250,12 @@ fn an_iperf3_run_of_the_same_host_needs_no_offset() {
         let clock = &overlay["clock"];
         let row_s = clock["interval_s"].as_f64().unwrap();
         assert!((0.05..0.2).contains(&row_s), "{row_s}");
+        if name == "l2tp_time_down" {
+            // Even traffic has nothing to be aligned by: half of its best place's variance stays unexplained.
+            assert_eq!(clock["aligned"], false, "{name}: {clock}");
+            assert!(overlay["comparison"].is_null());
+            continue;
+        }
         assert_eq!(clock["aligned"], true, "{name}: {clock}");
         let offset = clock["offset_s"].as_f64().unwrap();
         let latest = 1.0 + 5.0 * 0.02 + 0.2 + row_s;
@@ -461,6 +467,7 @@ fn hostile_names_are_harmless_in_every_format() {
 
 /// Everything a document can hold, as the largest capture gives it: 20,000 bins per direction and 500 windows around rekeys.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a measurement needs a clock")]
 fn the_report_of_a_very_long_capture_fits_in_a_mail() {
     let folder = TempDir::new().unwrap();
     run_well(folder.path(), &[&sample(SAMPLE), "-q", "--json", "r.json"]);

@@ -13,6 +13,8 @@ check.begin(truth.variant)
 -- How far a difference of two times may be off, in µs: truth.json rounds each to 1 µs (0.5 + 0.5) and keeps it as a double of
 -- seconds since 1970 (resolution 0.24 µs each); ours is a difference of whole microseconds, both rounded down (less than 1).
 local DIFFERENCE_US = 0.5 + 0.5 + 0.24 + 0.24 + 1
+-- Below this share of a limit the plugin recognises none (rekeyscope_sa.lua: SOFT_SHARE).
+local SOFT_SHARE = 3 / 10
 -- What the table prints is rounded to its last digit.
 local function rounded(step)
   return step / 2
@@ -115,7 +117,9 @@ local function check_trigger(text, volume, age, name)
   end
   check.equal(string.find(text, "Windows' default", 1, true) ~= nil, not limits.negotiated, name .. ": an assumed limit says so")
   local kind = string.match(text, "^%a+")
-  if not limits.negotiated then
+  -- An age counts from the SA's first packet: where that came late after the exchange, no limit looks near, and that is said.
+  local far = limits.soft_bytes == 0 and age / limits.seconds < SOFT_SHARE
+  if not limits.negotiated or far then
     check.equal(kind, "unknown", name .. ": trigger")
   elseif limits.soft_bytes > 0 then
     check.equal(kind, "volume", name .. ": trigger")
@@ -176,7 +180,7 @@ for number, rekey in ipairs(truth.rekeys) do
     if limits.kilobytes > 0 then
       near(string.match(row.percent, "^([%d%.]+) %%$"), volume / limits.kilobytes / 10, rounded(0.1), name .. ": of the limit, %")
     else
-      check.equal(row.percent, "-", name .. ": no volume limit in the table")
+      check.equal(string.match(row.percent, "^%S+"), "-", name .. ": no volume limit in the table")
     end
     local text = triggers[rekey.messages[1].frame]
     check.truth(text, name .. ": its first frame shows a trigger")

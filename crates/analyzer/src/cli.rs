@@ -83,6 +83,8 @@ pub(crate) enum Command {
 }
 
 /// What is to be done.
+// There is one of it.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub(crate) enum Job {
     /// The main job.

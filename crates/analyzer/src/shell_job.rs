@@ -10,7 +10,7 @@ use clap_complete::Shell;
 pub(crate) fn completions(shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "rekeyscope", &mut script);
-    Ok(output::to_stdout(&script)?)
+    output::to_stdout(&script)
 }
 
 /// The manual page (troff), with a section per subcommand.
@@ -27,5 +27,5 @@ pub(crate) fn manual() -> Result<()> {
         man.render_synopsis_section(&mut page)?;
         man.render_options_section(&mut page)?;
     }
-    Ok(output::to_stdout(&page)?)
+    output::to_stdout(&page)
 }

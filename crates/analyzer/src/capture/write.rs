@@ -63,7 +63,11 @@ impl BlockBuilder {
 
     /// A text, cut at [`LONGEST_TEXT`] bytes.
     pub(super) fn text(self, code: u16, text: &str) -> Self {
-        self.option(code, &text.as_bytes()[..text.floor_char_boundary(LONGEST_TEXT)])
+        let mut end = text.len().min(LONGEST_TEXT);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.option(code, &text.as_bytes()[..end])
     }
 
     pub(super) fn end_of_options(self) -> Self {

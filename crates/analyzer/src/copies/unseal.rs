@@ -35,6 +35,8 @@ pub struct Unsealed<'a> {
 }
 
 /// What became of a frame.
+// One lives at a time; a box would be an allocation per packet.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub enum Outcome<'a> {
     /// Not ESP, or an unfinished fragment.

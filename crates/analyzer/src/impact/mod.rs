@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(result.impact.verdict, Verdict::Inconclusive);
         contains(
             &result.impact.sentence,
-            &["only 2 rekeys of 2 lie within the transfer"],
+            &["only 2 rekeys lie within the transfer"],
         );
         assert!(result.impact.stall_ms.is_none() && result.impact.mde_ms.is_none());
     }

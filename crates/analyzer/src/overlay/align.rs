@@ -18,8 +18,9 @@ const COVERED: f64 = 0.5;
 /// An offset is believed from this many standard errors on (1/√n for n unrelated intervals). The places of a capture that do
 /// not overlap number a few hundred; at four standard errors one of them fits by chance in about one file of a hundred.
 const BELIEVED_ERRORS: f64 = 4.0;
-/// But never below this: neighbouring intervals are alike, so that n counts for less than it says …
-const BELIEVED_LEAST: f64 = 0.4;
+/// But never below this, where the packets explain half of the variance (r² = 0.49): neighbouring intervals are alike, so that n
+/// counts for less than it says …
+const BELIEVED_LEAST: f64 = 0.7;
 /// … and never asked for more than this: iperf3 counts what was read, which lags behind what arrived.
 const BELIEVED_MOST: f64 = 0.95;
 /// Another offset whose correlation is this close, further away than an interval, makes the place doubtful.

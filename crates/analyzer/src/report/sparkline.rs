@@ -108,7 +108,7 @@ mod tests {
             smoothed_highest(&bytes[..50], 0.01),
             "highest 10.0 Mbit/s over 0.5 s"
         );
-        assert_eq!(smoothed_highest(&[u64::MAX; 3], 5.0).contains("over 5 s"), true);
+        assert!(smoothed_highest(&[u64::MAX; 3], 5.0).contains("over 5 s"));
     }
 
     #[test]

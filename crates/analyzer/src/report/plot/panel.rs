@@ -155,9 +155,9 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &Scale) -> Dr
         .and_then(|s| s.window)
         .map(|w| format::duration_ms(w.stall_ms));
     let (text, color) = match (stall, is_hurt(panel.rekey)) {
-        (Some(stall), true) => (format!("hurt: stall {stall}"), style::HURT),
+        (Some(stall), true) => (format!("hurt: stall {stall}"), style::HURT_TEXT),
         (Some(stall), false) => (format!("stall {stall}"), style::MUTED),
-        (None, true) => ("hurt".to_string(), style::HURT),
+        (None, true) => ("hurt".to_string(), style::HURT_TEXT),
         (None, false) => return Ok(()),
     };
     let font = style::label(12, color).pos(Pos::new(HPos::Right, VPos::Top));

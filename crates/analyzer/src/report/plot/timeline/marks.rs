@@ -66,7 +66,11 @@ impl Timeline<'_> {
 
     fn draw_number(&self, root: &Canvas, rekey: &Rekey, x: i32, taken: &mut Vec<(i32, i32)>) -> Drawn<()> {
         let number = number(rekey).to_string();
-        let color = if is_hurt(rekey) { style::HURT } else { style::MUTED };
+        let color = if is_hurt(rekey) {
+            style::HURT_TEXT
+        } else {
+            style::MUTED
+        };
         let font = style::label(12, color).pos(Pos::new(HPos::Center, VPos::Top));
         let window = self
             .focus
