@@ -55,6 +55,8 @@ pub(crate) struct World {
     /// Acknowledgements on their way: when they pass the capture, and of what.
     acks: VecDeque<(u64, u32)>,
     pub tick: u64,
+    /// Payload bytes of a segment.
+    pub segment_len: usize,
     /// UDP encapsulation with this port at the client's side.
     pub nat_port: Option<u16>,
     /// Split ESP packets that are longer than this (IP packet).
@@ -86,6 +88,7 @@ impl World {
             expected: 1_000,
             acks: VecDeque::new(),
             tick: TICK,
+            segment_len: SEGMENT,
             nat_port: None,
             mtu: None,
             blind: false,
@@ -128,7 +131,7 @@ impl World {
     /// Everything sent so far has arrived; the client acknowledges every second segment.
     pub fn deliver(&mut self) {
         self.expected = self.seq;
-        if ((self.seq - 1_000) / SEGMENT as u32).is_multiple_of(2) {
+        if ((self.seq - 1_000) / self.segment_len as u32).is_multiple_of(2) {
             self.acks.push_back((self.now + RTT, self.expected));
         }
     }
@@ -141,7 +144,7 @@ impl World {
     /// Sends the next segment; the client never acknowledges it (it did not arrive, or the answer is held back).
     pub fn lost_segment(&mut self) {
         self.resend(self.seq);
-        self.seq = self.seq.wrapping_add(SEGMENT as u32);
+        self.seq = self.seq.wrapping_add(self.segment_len as u32);
     }
 
     /// Sends the segment at `seq`.
@@ -152,7 +155,7 @@ impl World {
                 seq,
                 ack: 1,
                 window: 0xffff,
-                len: SEGMENT,
+                len: self.segment_len,
             },
         ));
         self.esp_down(&payload);

@@ -216,7 +216,17 @@ impl Analyzer {
         let t = &mut self.totals;
         t.packets += 1;
         t.bytes += u64::from(frame.original_len);
-        t.cut_packets += u64::from((frame.data.len() as u64) < u64::from(frame.original_len));
+        if (frame.data.len() as u64) < u64::from(frame.original_len) {
+            t.cut_packets += 1;
+            self.diagnostics
+                .count("cut_by_snap_length", "capture", Some(frame.number), || {
+                    format!(
+                        "packets cut by the snap length (this one after {} bytes): their lengths on the wire are counted, but \
+                         nothing checks or opens them; capture again with tcpdump -s 0",
+                        frame.data.len()
+                    )
+                });
+        }
         self.diagnosis
             .whole_run
             .take_frame(t.previous_time, frame.time, frame.number);

@@ -149,7 +149,7 @@ impl Batch {
                     if let Some(cipher) = &pending.cipher {
                         *result = open_one(cipher, pending, pending.esn_high, packet, result.icv, scratch);
                     }
-                    result.fingerprint = packet.last_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b));
+                    result.fingerprint = fingerprint(packet, pending.cut);
                 }
             });
         results
@@ -315,6 +315,23 @@ pub(crate) fn open(
         Icv::Verified => cipher.open_verified(packet, esn_high, prefix, out),
         _ => cipher.open(packet, esn_high, prefix, out),
     }
+}
+
+/// SPI and sequence number (RFC 4303 §2).
+const ESP_HEADER: usize = 8;
+
+/// Tells packets under the same number apart: the end of the ICV. What is left of a cut packet ends wherever headers let it,
+/// so that the two sides of a mirror port differ there; there it is what follows the ESP header (IV, first ciphertext).
+fn fingerprint(packet: &[u8], cut: bool) -> u64 {
+    if !cut {
+        return packet.last_chunk::<8>().map_or(0, |b| u64::from_be_bytes(*b));
+    }
+    let behind_header = packet.get(ESP_HEADER..).unwrap_or_default();
+    let iv = behind_header
+        .first_chunk::<8>()
+        .map_or(0, |b| u64::from_be_bytes(*b));
+    let further = behind_header.get(8..16).and_then(|b| b.first_chunk::<8>());
+    further.map_or(iv, |b| iv.rotate_left(1) ^ u64::from_be_bytes(*b))
 }
 
 #[cfg(test)]

@@ -172,14 +172,7 @@ impl FlowTable {
         if self.flows.len() >= self.most_flows {
             return;
         }
-        let other = FlowKey {
-            src: flow.dst,
-            dst: flow.src,
-            src_port: flow.dst_port,
-            dst_port: flow.src_port,
-            ..flow
-        };
-        let known = self.flows.get(&(tunnel, direction.reverse(), other));
+        let known = self.flows.get(&other_way((tunnel, direction, flow)));
         let connection = match known {
             Some(state) => state.connection,
             None => {
@@ -200,6 +193,26 @@ impl FlowTable {
             state.tcp = None;
         }
         self.holes = 0;
+    }
+
+    /// TCP payload bytes of one direction that no packet of the capture carries and that the receiver acknowledged all the
+    /// same, over all flows that are followed; and the mean payload of the packets of these flows.
+    pub fn never_captured(&self, tunnel: usize, direction: Direction) -> (u64, f64) {
+        let (mut bytes, mut carried) = (0u64, Totals::default());
+        for (key, state) in &self.flows {
+            let Some(sequence) = state
+                .tcp
+                .as_ref()
+                .filter(|_| (key.0, key.1) == (tunnel, direction))
+            else {
+                continue;
+            };
+            carried.bytes += state.totals.bytes;
+            carried.packets += state.totals.packets;
+            let receiver = self.flows.get(&other_way(*key)).and_then(|r| r.tcp.as_ref());
+            bytes += receiver.map_or(0, |receiver| sequence.never_captured(receiver));
+        }
+        (bytes, carried.bytes as f64 / carried.packets.max(1) as f64)
     }
 
     /// Flows that are followed one by one.
@@ -235,6 +248,18 @@ impl FlowTable {
             .map(|(key, totals)| document(key, totals))
             .collect()
     }
+}
+
+/// The other direction of the same connection.
+fn other_way((tunnel, direction, flow): Key) -> Key {
+    let other = FlowKey {
+        src: flow.dst,
+        dst: flow.src,
+        src_port: flow.dst_port,
+        dst_port: flow.src_port,
+        ..flow
+    };
+    (tunnel, direction.reverse(), other)
 }
 
 fn others_of(others: &mut [Totals; 2], direction: Direction) -> &mut Totals {

@@ -18,6 +18,8 @@ const LOSSY: f64 = 1e-3;
 /// … that the other direction does not have: a tenth of it at most.
 const ONE_SIDED: f64 = 0.1;
 const ENOUGH_LOST: u64 = 20;
+/// The capture lost packets where acknowledged bytes account for most of the missing ones.
+const MOSTLY_ACKNOWLEDGED: f64 = 0.5;
 /// A healthy flow swings between 0.5 and 1 of its peak (Reno's sawtooth: coefficient of variation 0.19); twice that is
 /// unstable.
 const UNSTABLE: f64 = 0.4;
@@ -54,7 +56,10 @@ pub(crate) fn findings(analyzer: &Analyzer, info: &CaptureInfo, successions: &[S
             found.extend(lane.path_mtu());
             found.extend(lane.zero_windows());
             found.extend(lane.parallel_sas());
-            found.extend(lane.one_direction_loss());
+            found.extend(
+                lane.dropped_by_the_capture()
+                    .or_else(|| lane.one_direction_loss()),
+            );
             found.extend(lane.rate_trouble(successions));
         }
         found.extend(unused_sas(analyzer, tunnel));
@@ -210,6 +215,25 @@ impl<'a> Lane<'a> {
                 packets + a.counters.packets,
             )
         })
+    }
+
+    /// Numbers are missing, but the receiver acknowledged what was in them: the capture lost the packets, not the path.
+    fn dropped_by_the_capture(&self) -> Option<Finding> {
+        let (missing, packets) = self.loss(self.direction);
+        let (bytes, mean) = self.analyzer.flows.never_captured(self.tunnel, self.direction);
+        // Packets are lost by a capture without regard to what is in them: as many bytes as the missing ones would carry.
+        let explained = bytes as f64 / mean.max(1.0);
+        if missing < ENOUGH_LOST || explained < MOSTLY_ACKNOWLEDGED * missing as f64 {
+            return None;
+        }
+        let sentence = format!(
+            "{}: {missing} of {} ESP packets are missing in the capture, but what was in them arrived: TCP inside \
+             acknowledged {bytes} bytes that were never captured and never sent again. The capture lost them, not the tunnel; \
+             rates are lower here by that share.",
+            self.name(),
+            missing + packets
+        );
+        Some(finding("capture_drops", Severity::Warning, sentence, &[]))
     }
 
     fn one_direction_loss(&self) -> Option<Finding> {

@@ -25,6 +25,10 @@ pub(super) struct TcpSequence {
     initial: Option<u32>,
     /// Ranges below `edge` that were not seen, ascending, apart from each other.
     holes: Vec<(u64, u64)>,
+    /// Bytes of holes that were forgotten at the bound, and behind the highest of them.
+    forgotten: (u64, u64),
+    /// What this side acknowledged last.
+    ack: u32,
 }
 
 impl TcpSequence {
@@ -36,6 +40,8 @@ impl TcpSequence {
                 edge_number: segment.seq.wrapping_add(1),
                 initial: Some(segment.seq),
                 holes: Vec::new(),
+                forgotten: (0, 0),
+                ack: segment.ack,
             };
         }
         TcpSequence {
@@ -43,6 +49,8 @@ impl TcpSequence {
             edge_number: segment.seq,
             initial: None,
             holes: vec![(ORIGIN - BEFORE_FIRST, ORIGIN)],
+            forgotten: (0, 0),
+            ack: segment.ack,
         }
     }
 
@@ -55,9 +63,30 @@ impl TcpSequence {
     /// `most_holes`.
     pub(super) fn observe(&mut self, segment: &TcpSegment, payload: u32, most_holes: usize) -> NewBytes {
         let split = self.split(segment, payload);
+        if (segment.ack.wrapping_sub(self.ack) as i32) > 0 {
+            self.ack = segment.ack;
+        }
         let surplus = self.holes.len().saturating_sub(most_holes);
-        self.holes.drain(..surplus);
+        for (from, to) in self.holes.drain(..surplus).filter(|hole| hole.0 >= ORIGIN) {
+            self.forgotten = (self.forgotten.0 + (to - from), to);
+        }
         split
+    }
+
+    /// Bytes that never came by, though the other side, `receiver`, acknowledged them: lost by the capture. A hole that was
+    /// forgotten counts; what would have filled it later than [`MOST_HOLES`] further holes is no retransmission.
+    pub(super) fn never_captured(&self, receiver: &TcpSequence) -> u64 {
+        let ahead = receiver.ack.wrapping_sub(self.edge_number) as i32;
+        let acknowledged = self.edge.saturating_add_signed(i64::from(ahead));
+        // Before the first segment that was captured there is no hole of the capture.
+        let missing = |hole: &&(u64, u64)| hole.0 >= ORIGIN && hole.1 <= acknowledged;
+        let holes = self.holes.iter().filter(missing).map(|(from, to)| to - from);
+        let forgotten = if self.forgotten.1 <= acknowledged {
+            self.forgotten.0
+        } else {
+            0
+        };
+        forgotten + holes.sum::<u64>()
     }
 
     fn split(&mut self, segment: &TcpSegment, payload: u32) -> NewBytes {
