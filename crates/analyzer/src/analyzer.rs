@@ -5,37 +5,36 @@
 
 mod account;
 mod choice;
-
-pub use choice::TunnelChoice;
 mod clock;
+mod esp;
+mod ike;
 mod nested;
 mod stream;
 
+pub use choice::TunnelChoice;
 use clock::CaptureClock;
 pub(crate) use clock::{ClockEvent, Jump};
 
 use crate::analysis::{Analysis, Encapsulation, ExchangeKind};
-use crate::batch::{Batch, InFlight, Pending};
+use crate::batch::{Batch, InFlight};
 use crate::capture::{CaptureInfo, Frame};
 use crate::diagnosis::Diagnosis;
 use crate::diagnostic::Diagnostics;
 use crate::document;
 use crate::flow::FlowTable;
 use crate::framing::tcp_stream::{TcpSegment, TcpStreams};
-use crate::framing::{AH, Datagram, DatagramKind, Framing, UdpPorts};
-use crate::ike::timeline::{MessageContext, Observed, Timeline};
+use crate::framing::{AH, Datagram, DatagramKind, Framing};
+use crate::ike::timeline::Timeline;
 use crate::impact::Traffic;
 use crate::key_ring::KeyRing;
 use crate::keylog::KeyMaterial;
 use crate::keylog::mine::MOST_TRIALS_PER_SPI;
 use crate::meter::Meters;
-use crate::rekey::{Evidence, Snapshot, pair};
-use crate::sa::database::{SaContext, SaDatabase, SaIndex};
-use crate::sa::prove::Specimen;
+use crate::rekey::{Evidence, Snapshot};
+use crate::sa::database::{SaDatabase, SaIndex};
 use crate::sa::seen::SeenPackets;
 use crate::sa::tunnel::{TunnelIndex, TunnelTable};
 use crate::secret::SecretBytes;
-use crate::spi::{IkeSpi, Spi};
 use crate::time::Timestamp;
 use nested::NestedFrames;
 
@@ -298,189 +297,6 @@ impl Analyzer {
                 .whole_run
                 .take_leak(tunnel, datagram.time, datagram.frame);
         }
-    }
-
-    fn push_ike(&mut self, datagram: &Datagram<'_>, udp: UdpPorts, message: &[u8]) {
-        self.flush();
-        self.totals.ike_packets += 1;
-        let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
-        let tunnel = self.tunnels.of_ike(datagram.src, datagram.dst, udp, cookie);
-        if tunnel.is_some_and(|tunnel| !self.wants(tunnel)) {
-            return;
-        }
-        let Datagram {
-            frame,
-            time,
-            src,
-            dst,
-            ..
-        } = *datagram;
-        let context = MessageContext {
-            frame,
-            time,
-            src,
-            dst,
-            udp,
-        };
-        let observed = self.timeline.push(context, message, &mut self.diagnostics);
-        let Some(tunnel) = tunnel else {
-            self.count_too_many(frame);
-            return;
-        };
-        self.note_exchange(tunnel, observed, time);
-    }
-
-    fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
-        let Some(index) = observed.exchange else { return };
-        let exchange = &self.timeline.exchanges()[index];
-        if observed.first_of_exchange {
-            self.exchange_tunnels.resize(index + 1, None);
-            self.exchange_tunnels[index] = Some(tunnel);
-            if pair::makes_children(exchange) {
-                self.take_snapshot(tunnel, index);
-                self.diagnosis.exchange_begins(index, tunnel, time);
-            }
-        } else {
-            self.diagnosis.exchange_goes_on(index, time);
-        }
-        if observed.children_changed {
-            self.announce_children(tunnel, index);
-        }
-    }
-
-    fn take_snapshot(&mut self, tunnel: TunnelIndex, exchange: usize) {
-        if self.snapshots.len() >= MAX_SNAPSHOTS {
-            return;
-        }
-        for &sa in self.sas.of_tunnel(tunnel).iter().rev().take(SNAPSHOT_SAS) {
-            let counters = self.sas.associations()[sa].counters;
-            if counters.packets > 0 {
-                self.snapshots.push(Snapshot {
-                    exchange,
-                    sa,
-                    counters,
-                });
-            }
-        }
-    }
-
-    fn announce_children(&mut self, tunnel: TunnelIndex, index: usize) {
-        let keys = self.timeline.child_key_candidates(index);
-        let exchange = &self.timeline.exchanges()[index];
-        for (k, child) in exchange.children.iter().enumerate() {
-            let t = &self.tunnels.tunnels[tunnel];
-            let context = SaContext {
-                tunnel,
-                direction: t.direction_to(child.dst),
-                src: child.src,
-                dst: child.dst,
-                encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
-            };
-            let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
-            let Some(sa) = self.sas.announce(context, child, index, derived) else {
-                continue;
-            };
-            let kilobytes = exchange.lifetime.as_ref().and_then(|l| l.kilobytes);
-            self.sas.get_mut(sa).volume_limit = kilobytes
-                .filter(|kb| *kb > 0)
-                .map(|kb| kb.saturating_mul(crate::sa::association::LIFETIME_KILOBYTE));
-        }
-    }
-
-    fn push_esp(
-        &mut self,
-        datagram: &Datagram<'_>,
-        udp: Option<UdpPorts>,
-        encapsulation: Encapsulation,
-        packet: &[u8],
-    ) {
-        // A packet inside another was counted with that one.
-        self.totals.esp_packets += u64::from(self.nested.depth == 0);
-        let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
-            self.diagnostics
-                .count("too_short", "ESP", Some(datagram.frame), || {
-                    "ESP packets without a whole header (cut by the snap length, or damaged)".into()
-                });
-            return;
-        };
-        let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
-        let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
-        // Looked up for a choice only: the SA knows its tunnel otherwise.
-        if self.options.tunnel.is_some()
-            && let Some(tunnel) = self
-                .tunnels
-                .of_esp(datagram.src, datagram.dst, udp, encapsulation)
-            && !self.wants(tunnel)
-        {
-            return;
-        }
-        let Some(sa) = self.sa_of(datagram, udp, encapsulation, spi) else {
-            self.count_too_many(datagram.frame);
-            return;
-        };
-        let whole = !datagram.cut;
-        self.sas.prove(sa, Specimen { packet, whole });
-        if self.sas.recognise_null(sa, Specimen { packet, whole })
-            && let Some(clear) = &self.sas.associations()[sa].clear
-        {
-            self.batch.assign(sa, &clear.cipher);
-        }
-        let Datagram {
-            frame,
-            time,
-            outer_bytes,
-            wire_len,
-            cut,
-            ..
-        } = *datagram;
-        let ends = (datagram.src, datagram.dst);
-        let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
-        let association = self.sas.get_mut(sa);
-        pending.cipher = association.cipher();
-        pending.esn_high = association.esn_high(sequence);
-        pending.proven = association.proven;
-        pending.fragments = datagram.fragments;
-        pending.largest_fragment = datagram.largest_fragment;
-        pending.udp = udp.filter(|_| encapsulation == Encapsulation::Udp);
-        pending.nesting = self.nested.depth;
-        pending.check = match self.options.verify {
-            Verify::All => true,
-            Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
-            Verify::First(n) => association.queued < n,
-        };
-        association.queued += 1;
-        if self.batch.push(pending, packet) {
-            self.hand_over();
-        }
-    }
-
-    fn sa_of(
-        &mut self,
-        datagram: &Datagram<'_>,
-        udp: Option<UdpPorts>,
-        encapsulation: Encapsulation,
-        spi: Spi,
-    ) -> Option<SaIndex> {
-        if let Some(sa) = self.sas.newest(datagram.dst, spi)
-            && self.sas.associations()[sa].counters.packets > 0
-        {
-            return Some(sa);
-        }
-        let tunnel = self
-            .tunnels
-            .of_esp(datagram.src, datagram.dst, udp, encapsulation)?;
-        let direction = self.tunnels.tunnels[tunnel].direction_to(datagram.dst);
-        let context = SaContext {
-            tunnel,
-            direction,
-            src: datagram.src,
-            dst: datagram.dst,
-            encapsulation,
-        };
-        let sa = self.sas.of_packet(context, spi)?;
-        let association = self.sas.get_mut(sa);
-        association.encapsulation = encapsulation;
-        Some(sa)
     }
 
     /// Whether the user chose this tunnel.

@@ -1,0 +1,107 @@
+//! ESP packets: which SA, which key, and into the batch.
+
+use super::{Analyzer, Verify};
+use crate::analysis::Encapsulation;
+use crate::batch::Pending;
+use crate::framing::{Datagram, UdpPorts};
+use crate::sa::database::{SaContext, SaIndex};
+use crate::sa::prove::Specimen;
+use crate::spi::Spi;
+
+impl Analyzer {
+    pub(super) fn push_esp(
+        &mut self,
+        datagram: &Datagram<'_>,
+        udp: Option<UdpPorts>,
+        encapsulation: Encapsulation,
+        packet: &[u8],
+    ) {
+        // A packet inside another was counted with that one.
+        self.totals.esp_packets += u64::from(self.nested.depth == 0);
+        let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
+            self.diagnostics
+                .count("too_short", "ESP", Some(datagram.frame), || {
+                    "ESP packets without a whole header (cut by the snap length, or damaged)".into()
+                });
+            return;
+        };
+        let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
+        let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
+        // Looked up for a choice only: the SA knows its tunnel otherwise.
+        if self.options.tunnel.is_some()
+            && let Some(tunnel) = self
+                .tunnels
+                .of_esp(datagram.src, datagram.dst, udp, encapsulation)
+            && !self.wants(tunnel)
+        {
+            return;
+        }
+        let Some(sa) = self.sa_of(datagram, udp, encapsulation, spi) else {
+            self.count_too_many(datagram.frame);
+            return;
+        };
+        let whole = !datagram.cut;
+        self.sas.prove(sa, Specimen { packet, whole });
+        if self.sas.recognise_null(sa, Specimen { packet, whole })
+            && let Some(clear) = &self.sas.associations()[sa].clear
+        {
+            self.batch.assign(sa, &clear.cipher);
+        }
+        let Datagram {
+            frame,
+            time,
+            outer_bytes,
+            wire_len,
+            cut,
+            ..
+        } = *datagram;
+        let ends = (datagram.src, datagram.dst);
+        let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
+        let association = self.sas.get_mut(sa);
+        pending.cipher = association.cipher();
+        pending.esn_high = association.esn_high(sequence);
+        pending.proven = association.proven;
+        pending.fragments = datagram.fragments;
+        pending.largest_fragment = datagram.largest_fragment;
+        pending.udp = udp.filter(|_| encapsulation == Encapsulation::Udp);
+        pending.nesting = self.nested.depth;
+        pending.check = match self.options.verify {
+            Verify::All => true,
+            Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
+            Verify::First(n) => association.queued < n,
+        };
+        association.queued += 1;
+        if self.batch.push(pending, packet) {
+            self.hand_over();
+        }
+    }
+
+    fn sa_of(
+        &mut self,
+        datagram: &Datagram<'_>,
+        udp: Option<UdpPorts>,
+        encapsulation: Encapsulation,
+        spi: Spi,
+    ) -> Option<SaIndex> {
+        if let Some(sa) = self.sas.newest(datagram.dst, spi)
+            && self.sas.associations()[sa].counters.packets > 0
+        {
+            return Some(sa);
+        }
+        let tunnel = self
+            .tunnels
+            .of_esp(datagram.src, datagram.dst, udp, encapsulation)?;
+        let direction = self.tunnels.tunnels[tunnel].direction_to(datagram.dst);
+        let context = SaContext {
+            tunnel,
+            direction,
+            src: datagram.src,
+            dst: datagram.dst,
+            encapsulation,
+        };
+        let sa = self.sas.of_packet(context, spi)?;
+        let association = self.sas.get_mut(sa);
+        association.encapsulation = encapsulation;
+        Some(sa)
+    }
+}

@@ -1,0 +1,100 @@
+//! IKE messages: each is a barrier behind which everything is accounted for.
+
+use super::{Analyzer, MAX_SNAPSHOTS, SNAPSHOT_SAS};
+use crate::analysis::Encapsulation;
+use crate::framing::{Datagram, UdpPorts};
+use crate::ike::timeline::{MessageContext, Observed};
+use crate::rekey::{Snapshot, pair};
+use crate::sa::database::SaContext;
+use crate::sa::tunnel::TunnelIndex;
+use crate::spi::IkeSpi;
+use crate::time::Timestamp;
+
+impl Analyzer {
+    pub(super) fn push_ike(&mut self, datagram: &Datagram<'_>, udp: UdpPorts, message: &[u8]) {
+        self.flush();
+        self.totals.ike_packets += 1;
+        let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
+        let tunnel = self.tunnels.of_ike(datagram.src, datagram.dst, udp, cookie);
+        if tunnel.is_some_and(|tunnel| !self.wants(tunnel)) {
+            return;
+        }
+        let Datagram {
+            frame,
+            time,
+            src,
+            dst,
+            ..
+        } = *datagram;
+        let context = MessageContext {
+            frame,
+            time,
+            src,
+            dst,
+            udp,
+        };
+        let observed = self.timeline.push(context, message, &mut self.diagnostics);
+        let Some(tunnel) = tunnel else {
+            self.count_too_many(frame);
+            return;
+        };
+        self.note_exchange(tunnel, observed, time);
+    }
+
+    fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
+        let Some(index) = observed.exchange else { return };
+        let exchange = &self.timeline.exchanges()[index];
+        if observed.first_of_exchange {
+            self.exchange_tunnels.resize(index + 1, None);
+            self.exchange_tunnels[index] = Some(tunnel);
+            if pair::makes_children(exchange) {
+                self.take_snapshot(tunnel, index);
+                self.diagnosis.exchange_begins(index, tunnel, time);
+            }
+        } else {
+            self.diagnosis.exchange_goes_on(index, time);
+        }
+        if observed.children_changed {
+            self.announce_children(tunnel, index);
+        }
+    }
+
+    fn take_snapshot(&mut self, tunnel: TunnelIndex, exchange: usize) {
+        if self.snapshots.len() >= MAX_SNAPSHOTS {
+            return;
+        }
+        for &sa in self.sas.of_tunnel(tunnel).iter().rev().take(SNAPSHOT_SAS) {
+            let counters = self.sas.associations()[sa].counters;
+            if counters.packets > 0 {
+                self.snapshots.push(Snapshot {
+                    exchange,
+                    sa,
+                    counters,
+                });
+            }
+        }
+    }
+
+    fn announce_children(&mut self, tunnel: TunnelIndex, index: usize) {
+        let keys = self.timeline.child_key_candidates(index);
+        let exchange = &self.timeline.exchanges()[index];
+        for (k, child) in exchange.children.iter().enumerate() {
+            let t = &self.tunnels.tunnels[tunnel];
+            let context = SaContext {
+                tunnel,
+                direction: t.direction_to(child.dst),
+                src: child.src,
+                dst: child.dst,
+                encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
+            };
+            let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
+            let Some(sa) = self.sas.announce(context, child, index, derived) else {
+                continue;
+            };
+            let kilobytes = exchange.lifetime.as_ref().and_then(|l| l.kilobytes);
+            self.sas.get_mut(sa).volume_limit = kilobytes
+                .filter(|kb| *kb > 0)
+                .map(|kb| kb.saturating_mul(crate::sa::association::LIFETIME_KILOBYTE));
+        }
+    }
+}
