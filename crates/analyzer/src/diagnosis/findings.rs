@@ -8,6 +8,7 @@ use crate::capture::CaptureInfo;
 use crate::rekey::{Succession, slot};
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
+use crate::text::Said;
 use crate::time::{NANOS_PER_MILLI, Timestamp};
 
 /// Share of a direction's packets that makes a pattern, and packets that make a share.
@@ -71,11 +72,13 @@ pub(crate) fn findings(analyzer: &Analyzer, info: &CaptureInfo, successions: &[S
     found
 }
 
-fn finding(id: &str, severity: Severity, sentence: String, frames: &[u64]) -> Finding {
+fn finding(id: &str, severity: Severity, sentence: impl Into<Said>, frames: &[u64]) -> Finding {
+    let said = sentence.into();
     Finding {
         id: id.into(),
         severity,
-        sentence,
+        sentence: said.sentence,
+        messages: said.messages,
         evidence_frames: frames.to_vec(),
         display_filter: display_filter(frames),
     }
