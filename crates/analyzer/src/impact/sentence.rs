@@ -7,7 +7,7 @@ use super::evaluate::Evaluation;
 use super::projection::Attribution;
 use super::{Settings, Start};
 use crate::analysis::{Direction, Verdict};
-use crate::text::Message;
+use crate::text::{Message, Said};
 use words::{explained, interval, list, megabytes, p_value, percent, plural, rate, seconds};
 
 /// Stall for which the bound gives the cost, seconds.
@@ -333,7 +333,10 @@ impl View<'_> {
             return String::new();
         };
         let shown = self.e.decision.verdict == Verdict::Shown;
-        format!(" {}", explained(share, shown, &rate(reference)))
+        format!(
+            " {}",
+            Said::from(explained(share, shown, &rate(reference))).sentence
+        )
     }
 }
 

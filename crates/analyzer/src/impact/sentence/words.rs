@@ -1,6 +1,7 @@
 //! Numbers for people.
 
 use crate::analysis::Estimate;
+use crate::text::Message;
 
 /// Rekeys named one by one; the rest is counted.
 const MOST_NAMED: usize = 10;
@@ -54,24 +55,22 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// How much of the gap to a reference rate the stalls explain: no share is shown above all of it, because no cause takes
 /// more than there is. (The estimate itself may: without the stalls the rate would then exceed the reference.)
-pub(crate) fn explained(share: &Estimate, shown: bool, reference: &str) -> String {
-    let gap = format!("of the gap to {reference}");
+pub(crate) fn explained(share: &Estimate, shown: bool, reference: &str) -> Message {
     let Estimate { estimate, low, high } = *share;
+    let to = |message: Message| message.with("reference", reference);
     let least = percent(low.max(0.0));
     match () {
-        () if !shown && high >= 1.0 => format!("Rekeys could explain all {gap}."),
-        () if !shown => format!("Rekeys explain at most {} {gap}.", percent(high.max(0.0))),
-        () if low >= 1.0 => format!("This explains all {gap}."),
-        () if estimate >= 1.0 => format!("This could explain all {gap}, and explains at least {least}."),
-        () if high >= 1.0 => format!(
-            "This explains {} {gap} (at least {least}, and it could be all).",
-            percent(estimate)
-        ),
-        () => format!(
-            "This explains {} ({least} to {}) {gap}.",
-            percent(estimate),
-            percent(high)
-        ),
+        () if !shown && high >= 1.0 => to(Message::new("explained-could-all")),
+        () if !shown => to(Message::new("explained-at-most")).with("most", percent(high.max(0.0))),
+        () if low >= 1.0 => to(Message::new("explained-all")),
+        () if estimate >= 1.0 => to(Message::new("explained-could-all-least")).with("least", least),
+        () if high >= 1.0 => to(Message::new("explained-least"))
+            .with("estimate", percent(estimate))
+            .with("least", least),
+        () => to(Message::new("explained-between"))
+            .with("estimate", percent(estimate))
+            .with("least", least)
+            .with("most", percent(high)),
     }
 }
 
@@ -141,6 +140,7 @@ pub(crate) fn list(indexes: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Said;
 
     #[test]
     fn durations() {
@@ -206,8 +206,9 @@ mod tests {
 
     #[test]
     fn no_share_is_above_all_of_the_gap() {
-        let say =
-            |low, estimate, high, shown| explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s");
+        let say = |low, estimate, high, shown| {
+            Said::from(explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s")).sentence
+        };
         assert_eq!(
             say(0.2, 0.42, 0.63, true),
             "This explains 42 % (20 % to 63 %) of the gap to 10 Mbit/s."
