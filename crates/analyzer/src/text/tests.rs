@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
-const ALIKE: [&str; 17] = [
+const ALIKE: [&str; 14] = [
     "advice",
     "column-icv",
     "column-ike",
@@ -22,9 +22,6 @@ const ALIKE: [&str; 17] = [
     "comparison-95",
     "direction-sentence",
     "note-suite-of",
-    "x",
-    "y",
-    "z",
 ];
 
 thread_local! {
