@@ -89,14 +89,14 @@ comparison-efficiency = Efficiency
 
 ## The verdict.
 
-verdict-shown = cost shown
-verdict-some = some rekeys hurt
-verdict-bounded = no cost that matters
-verdict-inconclusive = inconclusive
-verdict-no-rekeys = no rekeys
-verdict-no-traffic = no traffic
-verdict-no-tunnel = no tunnel
-verdict-not-read = not read
+verdict-label-shown = cost shown
+verdict-label-some = some rekeys hurt
+verdict-label-bounded = no cost that matters
+verdict-label-inconclusive = inconclusive
+verdict-label-no-rekeys = no rekeys
+verdict-label-no-traffic = no traffic
+verdict-label-no-tunnel = no tunnel
+verdict-label-not-read = not read
 
 ## What made a side renew.
 

@@ -89,14 +89,14 @@ comparison-efficiency = 効率
 
 ## 判定。
 
-verdict-shown = 損失あり
-verdict-some = 一部のリキーに影響
-verdict-bounded = 問題となる損失なし
-verdict-inconclusive = 判断できない
-verdict-no-rekeys = リキーなし
-verdict-no-traffic = 通信なし
-verdict-no-tunnel = トンネルなし
-verdict-not-read = 読み込めず
+verdict-label-shown = 損失あり
+verdict-label-some = 一部のリキーに影響
+verdict-label-bounded = 問題となる損失なし
+verdict-label-inconclusive = 判断できない
+verdict-label-no-rekeys = リキーなし
+verdict-label-no-traffic = 通信なし
+verdict-label-no-tunnel = トンネルなし
+verdict-label-not-read = 読み込めず
 
 ## リキーの契機。
 

@@ -54,7 +54,7 @@ impl Entry {
 
     /// The line of an input that could not be read.
     pub fn unreadable(path: &str, reason: &str, language: Language) -> Entry {
-        let label = |language| Catalogue::of(language).word("verdict-not-read");
+        let label = |language| Catalogue::of(language).word("verdict-label-not-read");
         let unknown = || format::UNKNOWN.to_string();
         Entry {
             path: clean::line(path),
@@ -108,7 +108,7 @@ fn verdict_in(language: Language, analysis: &Analysis) -> [String; 2] {
             words::verdict(t, i.verdict),
             clean::said(t, &i.sentence, &i.messages),
         ],
-        None => [t.word("verdict-no-tunnel"), words::no_verdict(t, analysis)],
+        None => [t.word("verdict-label-no-tunnel"), words::no_verdict(t, analysis)],
     }
 }
 

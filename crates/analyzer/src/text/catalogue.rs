@@ -17,13 +17,14 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/plot.ftl")),
             include_str!(concat!("../../messages/", $language, "/report.ftl")),
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
+            include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
         ]
     };
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 6] = files!("en");
-const JAPANESE: [&str; 6] = files!("ja");
+const ENGLISH: [&str; 7] = files!("en");
+const JAPANESE: [&str; 7] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {
@@ -130,7 +131,7 @@ impl Catalogue {
         })
     }
 
-    pub(super) fn list(&self, items: &[Arg]) -> Option<String> {
+    pub(crate) fn list(&self, items: &[Arg]) -> Option<String> {
         let said: Option<Vec<String>> = items.iter().map(|item| self.item(item)).collect();
         let said = said?;
         Some(match said.split_last() {

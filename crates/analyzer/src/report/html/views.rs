@@ -46,7 +46,10 @@ impl VerdictView {
         };
         VerdictView {
             class: headline.map_or("", |i| i.verdict.as_str()),
-            label: headline.map_or_else(|| t.word("verdict-no-tunnel"), |i| words::verdict(t, i.verdict)),
+            label: headline.map_or_else(
+                || t.word("verdict-label-no-tunnel"),
+                |i| words::verdict(t, i.verdict),
+            ),
             sentence: headline.map_or_else(
                 || words::no_verdict(t, analysis),
                 |i| clean::said(t, &i.sentence, &i.messages),

@@ -8,12 +8,12 @@ use crate::text::Catalogue;
 /// The verdict as a label.
 pub(crate) fn verdict(t: &Catalogue, v: Verdict) -> String {
     t.word(match v {
-        Verdict::Shown => "verdict-shown",
-        Verdict::Some => "verdict-some",
-        Verdict::Bounded => "verdict-bounded",
-        Verdict::Inconclusive => "verdict-inconclusive",
-        Verdict::NoRekeys => "verdict-no-rekeys",
-        Verdict::NoTraffic => "verdict-no-traffic",
+        Verdict::Shown => "verdict-label-shown",
+        Verdict::Some => "verdict-label-some",
+        Verdict::Bounded => "verdict-label-bounded",
+        Verdict::Inconclusive => "verdict-label-inconclusive",
+        Verdict::NoRekeys => "verdict-label-no-rekeys",
+        Verdict::NoTraffic => "verdict-label-no-traffic",
     })
 }
 
