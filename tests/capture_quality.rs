@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 #[path = "support/pcap.rs"]
-#[allow(dead_code)] // IKE is not told apart here
 mod pcap;
 #[path = "support/scenario.rs"]
 mod scenario;

@@ -6,8 +6,8 @@
 mod ipsec;
 
 use ipsec::{
-    A, B, LINKTYPE_ETHERNET, LINKTYPE_RAW, Suite, analyze_frames, analyze_with, counted, ethernet, inner_ip,
-    inner_tcp, ipv4, ipv6, tcp, udp,
+    A, B, LINKTYPE_ETHERNET, LINKTYPE_RAW, Suite, analyze_frames, analyze_with, counted, ethernet, in_tcp,
+    inner_ip, inner_tcp, ipv4, ipv6, tcp, udp,
 };
 use rekeyscope::algorithm::{Encryption, Integrity};
 use rekeyscope::analysis::{Analysis, Encapsulation, KeyStatus};
@@ -431,37 +431,11 @@ fn ah_alone_is_counted_by_name() {
     }
 }
 
-fn framed(body: &[u8]) -> Vec<u8> {
-    [&((body.len() + 2) as u16).to_be_bytes()[..], body].concat()
-}
-
-/// RFC 9329: the stream, cut into segments of any size.
+/// The tests' packets in a TCP stream that is cut into segments of any size.
 fn tcp_encapsulated(suite: &Suite, segment: usize, with_start: bool) -> Vec<Vec<u8>> {
-    let mut stream = if with_start {
-        b"IKETCP".to_vec()
-    } else {
-        Vec::new()
-    };
-    for n in 0..PACKETS {
-        stream.extend(framed(&suite.seal(
-            SPI,
-            u64::from(n) + 1,
-            false,
-            4,
-            &inner_ip(n, SEGMENT),
-        )));
-    }
-    let packet = |seq: u32, flags: u8, body: &[u8]| ipv4(A, B, 6, &tcp(40_123, 4500, seq, flags, body));
-    let mut frames = Vec::new();
-    if with_start {
-        frames.push(packet(999, 2, &[]));
-    }
-    let mut seq = 1_000;
-    for part in stream.chunks(segment) {
-        frames.push(packet(seq, 0x10, part));
-        seq += part.len() as u32;
-    }
-    frames
+    let message = |n: u32| suite.seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, SEGMENT));
+    let messages: Vec<Vec<u8>> = (0..PACKETS).map(message).collect();
+    in_tcp(&messages, segment, with_start)
 }
 
 #[test]

@@ -313,6 +313,24 @@ pub(crate) fn ethernet(ether_type: u16, body: &[u8]) -> Vec<u8> {
     .concat()
 }
 
+/// RFC 9329: messages in a stream from A to B, cut into segments of any size.
+pub(crate) fn in_tcp(messages: &[Vec<u8>], segment: usize, with_start: bool) -> Vec<Vec<u8>> {
+    let prefix = if with_start { &b"IKETCP"[..] } else { &[] };
+    let framed = |message: &Vec<u8>| [&((message.len() + 2) as u16).to_be_bytes()[..], message].concat();
+    let stream = [prefix.to_vec(), messages.iter().flat_map(framed).collect()].concat();
+    let packet = |seq: u32, flags: u8, body: &[u8]| ipv4(A, B, 6, &tcp(40_123, 4500, seq, flags, body));
+    let mut frames = Vec::new();
+    if with_start {
+        frames.push(packet(999, 2, &[]));
+    }
+    let mut seq = 1_000;
+    for part in stream.chunks(segment) {
+        frames.push(packet(seq, 0x10, part));
+        seq += part.len() as u32;
+    }
+    frames
+}
+
 /// The inner connection: segment `n` of `len` bytes.
 pub(crate) fn inner_tcp(n: u32, len: usize) -> Vec<u8> {
     tcp(5201, 40_000, 1 + n * len as u32, 0x10, &vec![0x61; len])

@@ -157,10 +157,9 @@ impl Analyzer {
         keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
-        let framing = || Some(Framing::with_esp_ports(&options.esp_ports));
         Analyzer {
-            framing: framing(),
-            nested: NestedFrames::new(framing()),
+            framing: Some(Framing::with_esp_ports(&options.esp_ports)),
+            nested: NestedFrames::new(&options.esp_ports),
             streams: TcpStreams::default(),
             options,
             timeline: Timeline::new(keys.ike.clone())

@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let places = Outputs::reserve(outputs, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
     let (analysis, ring) = analyze(arguments, &arguments.input.capture)?;
-    let told = copies.write(&arguments.input, &analysis, &ring)?;
+    let told = copies.write(&arguments.input, &analysis, &ring, &arguments.options())?;
     places.write(&analysis)?;
     if !arguments.input.quiet {
         told.iter().for_each(|sentence| output::complain(sentence));

@@ -13,6 +13,10 @@ use std::net::IpAddr;
 pub const PREFIX: usize = 192;
 /// Where a walk stops at ESP inside ESP: another SA's packet.
 pub const ESP_IN_ESP: &str = "ESP in ESP";
+/// Deepest nesting of ESP that is followed; what is deeper counts as payload.
+pub(crate) const MOST_NESTING: u8 = 4;
+/// IKE, and ESP in UDP (RFC 7296 §2, RFC 3948).
+const IPSEC_PORTS: [u16; 2] = [500, 4500];
 /// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
 pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
 /// Deepest nesting, counted in IP headers, Ethernet and PPP frames.
@@ -149,6 +153,18 @@ pub struct Inner {
     pub tfc_padding: u32,
     /// Name of the layer where the walk stopped without reaching transport; `None` when it reached it.
     pub stopped_at: Option<&'static str>,
+}
+
+impl Inner {
+    /// ESP, a piece of ESP, or UDP of IKE and ESP: these ports beside their own.
+    pub(crate) fn carries_ipsec(&self, esp_ports: &[u16]) -> bool {
+        let of_ipsec = |port: u16| IPSEC_PORTS.contains(&port) || esp_ports.contains(&port);
+        let flow = self.flow.is_some_and(|flow| match flow.protocol {
+            ip::PROTOCOL_UDP => of_ipsec(flow.src_port) || of_ipsec(flow.dst_port),
+            protocol => protocol == ip::PROTOCOL_ESP && self.fragment,
+        });
+        flow || self.stopped_at == Some(ESP_IN_ESP)
+    }
 }
 
 /// Walks down from the ESP next header. `prefix` is the decrypted beginning of a payload of `payload_len` bytes.
