@@ -59,6 +59,8 @@ pub(crate) struct World {
     pub segment_len: usize,
     /// UDP encapsulation with this port at the client's side.
     pub nat_port: Option<u16>,
+    /// AH instead of ESP.
+    pub ah: bool,
     /// Split ESP packets that are longer than this (IP packet).
     pub mtu: Option<usize>,
     /// Nothing is captured meanwhile.
@@ -90,6 +92,7 @@ impl World {
             tick: TICK,
             segment_len: SEGMENT,
             nat_port: None,
+            ah: false,
             mtu: None,
             blind: false,
             cookie,
@@ -229,6 +232,7 @@ impl World {
         sa.sequence += 1;
         let esp = seal(*sa, payload);
         let (protocol, body) = match self.nat_port {
+            None if self.ah => (51, authenticate(*sa, payload)),
             None => (50, esp),
             Some(port) => {
                 let (from, to) = if src == SERVER { (4500, port) } else { (port, 4500) };
@@ -361,7 +365,7 @@ impl World {
             0 | 1 => {
                 let mut list = vec![
                     (8, vec![7; 20]),
-                    (1, proposal(spi, qm.kilobytes)),
+                    (1, proposal(spi, qm.kilobytes, self.ah)),
                     (10, vec![3; 32]),
                 ];
                 if qm.key_exchange {
@@ -474,14 +478,20 @@ pub(crate) struct QuickMode {
     sent: Vec<(bool, u8, Vec<u8>)>,
 }
 
-/// An SA payload: one ESP proposal, AES-CBC-128 with HMAC-SHA1-96, transport mode, 3,600 s and some kilobytes.
-fn proposal(spi: u32, kilobytes: u32) -> Vec<u8> {
+/// An SA payload: one proposal of ESP with AES-CBC-128 and HMAC-SHA1-96, or of AH with the latter; transport mode, 3,600 s and
+/// some kilobytes.
+fn proposal(spi: u32, kilobytes: u32, ah: bool) -> Vec<u8> {
     let mut attributes = vec![0x80, 1, 0, 1, 0x80, 2, 0x0e, 0x10, 0x80, 1, 0, 2, 0, 2, 0, 4];
     attributes.extend(kilobytes.to_be_bytes());
-    attributes.extend([0x80, 4, 0, 2, 0x80, 5, 0, 2, 0x80, 6, 0, 128]);
-    let mut transform = vec![0, 0, 0, (8 + attributes.len()) as u8, 1, 12, 0, 0];
+    attributes.extend([0x80, 4, 0, 2, 0x80, 5, 0, 2]);
+    // Numbers of RFC 2407 §4.4: protocol AH with AH_SHA, or ESP with AES (RFC 3602 §5.3) and its key length.
+    let (protocol, id) = if ah { (2, 3) } else { (3, 12) };
+    if !ah {
+        attributes.extend([0x80, 6, 0, 128]);
+    }
+    let mut transform = vec![0, 0, 0, (8 + attributes.len()) as u8, 1, id, 0, 0];
     transform.extend(attributes);
-    let mut proposal = vec![0, 0, 0, (12 + transform.len()) as u8, 1, 3, 4, 1];
+    let mut proposal = vec![0, 0, 0, (12 + transform.len()) as u8, 1, protocol, 4, 1];
     proposal.extend(spi.to_be_bytes());
     proposal.extend(transform);
     [&[0, 0, 0, 1, 0, 0, 0, 1][..], &proposal].concat()
@@ -514,6 +524,20 @@ fn seal(sa: Sa, payload: &[u8]) -> Vec<u8> {
     mac.update(&packet);
     packet.extend(&mac.finalize().into_bytes()[..12]);
     packet
+}
+
+/// RFC 4302 §2 around UDP. The ICV is made of the header and the payload only: nobody checks it.
+fn authenticate(sa: Sa, payload: &[u8]) -> Vec<u8> {
+    let header = [
+        &[17, 4, 0, 0][..],
+        &sa.spi.to_be_bytes(),
+        &sa.sequence.to_be_bytes(),
+    ]
+    .concat();
+    let mut mac = Hmac::<Sha1>::new_from_slice(&keys_of(sa.spi).1).unwrap();
+    mac.update(&header);
+    mac.update(payload);
+    [&header, &mac.finalize().into_bytes()[..12], payload].concat()
 }
 
 fn udp(src: u16, dst: u16, body: &[u8]) -> Vec<u8> {

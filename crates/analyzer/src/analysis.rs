@@ -219,6 +219,9 @@ plain_data! {
         pub src: IpAddr,
         /// Outer destination.
         pub dst: IpAddr,
+        /// ESP or AH.
+        #[serde(default = "Protocol::of_older_documents")]
+        pub protocol: Protocol,
         /// SPI.
         pub spi: Spi,
         /// 0 for the first of its tunnel and direction, then counted up.
@@ -229,7 +232,7 @@ plain_data! {
         pub encryption: Option<String>,
         /// For example `HMAC-SHA1-96`, `none` for an AEAD; `null` while unknown.
         pub integrity: Option<String>,
-        /// ESP in IP or in UDP.
+        /// ESP in IP or in UDP, or AH.
         pub encapsulation: Encapsulation,
         /// Its key.
         pub key: Key,
@@ -245,9 +248,9 @@ plain_data! {
         pub packets: u64,
         /// Sum of IP total lengths.
         pub outer_bytes: u64,
-        /// From the ESP header to the ICV, without UDP.
+        /// From the ESP header to the ICV, without UDP; of AH, from its header to the end of the packet.
         pub esp_bytes: u64,
-        /// Decrypted payload without padding and trailer; `null` without a key.
+        /// Decrypted payload without padding and trailer; `null` without a key. Of AH, what follows its header.
         pub inner_bytes: Option<u64>,
         /// What the ICVs said.
         pub icv: IcvCounts,

@@ -5,7 +5,7 @@ use crate::copies_job::Copies;
 use crate::outputs::Outputs;
 use crate::{output, read, report_job, several};
 use anyhow::Result;
-use rekeyscope::analysis::{Analysis, KeyStatus};
+use rekeyscope::analysis::{Analysis, KeyStatus, Protocol};
 use rekeyscope::key_ring::KeyRing;
 use rekeyscope::underivable::why_not_derived;
 use std::path::{Path, PathBuf};
@@ -77,17 +77,16 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         .filter(|sa| sa.packets > 0)
         .collect();
     if used.is_empty() {
-        let authenticated = analysis.diagnostics.iter().any(|d| d.layer == "AH");
-        notes.push(if authenticated {
-            format!(
-                "no ESP packets in {path}, but AH (RFC 4302): nothing in it is encrypted, and what its rekeys cost is not \
-                 measured"
-            )
-        } else {
-            format!(
-                "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
-            )
-        });
+        notes.push(format!(
+            "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
+        ));
+        return notes;
+    }
+    if used.iter().all(|sa| sa.protocol == Protocol::Ah) {
+        notes.push(format!(
+            "no ESP packets in {path}, but AH (RFC 4302): nothing in it is encrypted, it was read without keys, and its ICVs \
+             are not checked"
+        ));
         return notes;
     }
     if mostly_cut(analysis) {

@@ -94,7 +94,9 @@ impl Analyzer {
         if let Some(opened) = decoded.opened {
             c.opened += 1;
             c.inner_bytes += u64::from(opened.payload_len);
-            c.padding_bytes += u64::from(opened.pad_len) + 2;
+            // AH has no trailer.
+            let trailer = if pending.authenticated.is_some() { 0 } else { 2 };
+            c.padding_bytes += u64::from(opened.pad_len) + trailer;
             c.opened_outer_bytes += u64::from(pending.outer_bytes);
             if pending.largest_fragment <= OFFLOAD_BYTES {
                 c.largest_outer = c.largest_outer.max(u64::from(pending.largest_fragment));
@@ -120,11 +122,18 @@ impl Analyzer {
         if decoded.opened.is_some() {
             self.look_further_in(sa, pending, &mut decoded, packet);
         }
+        if pending.authenticated.is_some_and(|ah| ah.around_ipsec) {
+            // The packet goes on as ESP or IKE, and is measured as that.
+            return;
+        }
         self.measure(sa, pending, &decoded, arrival);
     }
 
     /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.
     fn look_further_in(&mut self, sa: SaIndex, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
+        if let Some(ah) = decoded.inner.ah.filter(|_| pending.authenticated.is_none()) {
+            self.account_ah_inside(pending, &ah);
+        }
         let association = &self.sas.associations()[sa];
         if self.nested.keep(association, pending, decoded, packet) {
             decoded.inner.flow = None;

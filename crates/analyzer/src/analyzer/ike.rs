@@ -7,7 +7,7 @@ use crate::ike::timeline::{MessageContext, Observed};
 use crate::rekey::{Snapshot, pair};
 use crate::sa::database::SaContext;
 use crate::sa::tunnel::TunnelIndex;
-use crate::spi::IkeSpi;
+use crate::spi::{IkeSpi, IpsecProtocol};
 use crate::time::Timestamp;
 
 impl Analyzer {
@@ -85,7 +85,14 @@ impl Analyzer {
                 direction: t.direction_to(child.dst),
                 src: child.src,
                 dst: child.dst,
-                encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
+                encapsulation: match child.protocol {
+                    IpsecProtocol::Esp => t
+                        .encapsulation
+                        .filter(|e| *e != Encapsulation::Ah)
+                        .unwrap_or(Encapsulation::Esp),
+                    IpsecProtocol::Ah => Encapsulation::Ah,
+                },
+                protocol: child.protocol,
             };
             let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
             let Some(sa) = self.sas.announce(context, child, index, derived) else {

@@ -121,6 +121,7 @@ impl Analyzer {
                 fragments: 1,
                 cut: false,
                 wire_len: len,
+                ah: None,
                 kind: DatagramKind::Other(ESP_IN_ESP),
             };
             self.count_nested(nested.frame);

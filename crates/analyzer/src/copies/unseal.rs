@@ -249,6 +249,7 @@ where
                 fragments: 1,
                 cut: false,
                 wire_len: len(packet),
+                ah: None,
                 kind: DatagramKind::Other(ESP_IN_ESP),
                 ..*carrier
             };

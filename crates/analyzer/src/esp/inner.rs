@@ -7,6 +7,7 @@ mod ppp;
 mod transport;
 mod tunnel;
 
+use crate::spi::Spi;
 use std::net::IpAddr;
 
 /// Bytes of payload that the walker wants to see; enough for every header stack within [`MAX_DEPTH`].
@@ -126,6 +127,21 @@ pub enum Control {
     },
 }
 
+/// An authentication header inside a payload (RFC 4302 §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AhInside {
+    /// SPI.
+    pub spi: Spi,
+    /// Sequence number field.
+    pub sequence: u32,
+    /// The beginning of its ICV.
+    pub icv_begin: u64,
+    /// Bytes from its header to the end of its packet.
+    pub bytes: u32,
+    /// Of the IP header before it; `None` right behind ESP where the outer ends are not known.
+    pub ends: Option<(IpAddr, IpAddr)>,
+}
+
 /// What a payload holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Inner {
@@ -148,6 +164,8 @@ pub struct Inner {
     pub fragment: bool,
     /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
     pub ip_in_ppp_at: Option<u32>,
+    /// The first authentication header on the way.
+    pub ah: Option<AhInside>,
     /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
     /// §2.7).
     pub tfc_padding: u32,

@@ -34,6 +34,7 @@ pub(crate) fn tunnel(t: &Tunnel) -> String {
         Encapsulation::Esp => "ESP".to_string(),
         Encapsulation::Udp => "ESP in UDP".to_string(),
         Encapsulation::Tcp => "ESP in TCP".to_string(),
+        Encapsulation::Ah => "AH".to_string(),
     });
     if t.nat {
         parts.push("NAT between them".to_string());

@@ -32,6 +32,7 @@ pub(super) fn sa(
         tunnel,
         src,
         dst,
+        protocol: Protocol::Esp,
         spi: spi(tunnel, direction, generation),
         generation: generation as u32,
         mode: Some(Mode::Transport),
