@@ -5,6 +5,7 @@ files["wireshark/lua/rekeyscope.lua"].read_globals = {
   "Proto", "ProtoField", "Field", "Listener", "gui_enabled", "register_postdissector", "register_stat_cmd_arg",
   "set_plugin_info", "set_preference",
 }
+files["wireshark/lua/rekeyscope_packets.lua"].read_globals = { "all_field_infos" }
 files["wireshark/lua/rekeyscope_keys.lua"].read_globals = { "Dir", "get_version" }
 files["wireshark/lua/rekeyscope_tree.lua"].read_globals = { "ProtoField", "ProtoExpert", "UInt64", "base", "expert" }
 files["wireshark/lua/rekeyscope_gui.lua"].read_globals = {

@@ -62,6 +62,7 @@ STEPS.loaded = function(gui)
   put("step", "redissected")
   put("after", (count(gui)))
   put("frames_after", dump())
+  put("messages", table.concat(gui.context.messages, "\n") .. "\n")
   redissect_packets()
 end
 

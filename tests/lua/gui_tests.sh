@@ -14,9 +14,13 @@ else
   cp "$here/gui_driver.lua" "$home/"
   [ ${#as_user[@]} -eq 0 ] || chown -R nobody "$home"
   chmod 700 "$home/run"
+  # A key that the open capture does not need.
+  { cat "$sample_log"; echo "src 192.0.2.77 dst 192.0.2.78"; printf '\tproto esp spi 0x7e570001 reqid 9 mode transport\n'
+    printf '\tauth-trunc hmac(sha1) 0x%040d 96\n\tenc cbc(aes) 0x%032d\n' 1 2; } >"$work/with_another.log"
+  chmod a+r "$work/with_another.log"
   packets=$(plain -r "$sample_trace" -Y esp -T fields -e frame.number 2>/dev/null | wc -l)
   "${as_user[@]}" env HOME="$home" XDG_RUNTIME_DIR="$home/run" WIRESHARK_CONFIG_DIR="$config" QT_QPA_PLATFORM=offscreen \
-    REKEYSCOPE_TEST_DIR="$home/result" REKEYSCOPE_TEST_LOG="$sample_log" REKEYSCOPE_TEST_PACKETS="$packets" \
+    REKEYSCOPE_TEST_DIR="$home/result" REKEYSCOPE_TEST_LOG="$work/with_another.log" REKEYSCOPE_TEST_PACKETS="$packets" \
     REKEYSCOPE_TEST_FIELDS="$GUI_FIELDS" \
     "$WIRESHARK" -X lua_script:"$home/gui_driver.lua" -r "$sample_trace" >"$home/output" 2>&1 &
   gui=$!
@@ -30,6 +34,7 @@ else
   expect "$(result step)" done "GUI: every step ($(grep -v propagateSizeHints "$home/output" | head -c 300))"
   expect "$(result before)" "missing=$packets" "GUI: before the dialog"
   expect "$(result after)" "verified=$packets" "GUI: after the dialog"
+  expect "$(result messages | grep -c '^1 SPIs of the log do not occur in the capture')" 1 "GUI: only the open capture's SPIs are loaded"
   expect "$(result again)" "verified=$packets" "GUI: after a redissection"
   if cmp -s "$home/result/frames_after" "$home/result/frames_again"; then ok; else bad "GUI: a redissection changes values"; fi
   gui_columns=()

@@ -192,6 +192,14 @@ else
   skip "editcap is not installed: no damaged capture was tried"
 fi
 
+# IPv4 in IPv6: the SA is between the outer addresses, and its bytes are the outer packet's, also of a cut packet.
+fresh
+"${interpreters[-1]}" "$here/four_in_six.lua" "$work/four_in_six.pcap" "$work/four_in_six.esp_sa"
+chmod a+r "$work"/four_in_six.*
+plugin "$work/four_in_six.esp_sa" -r "$work/four_in_six.pcap" -T fields -e rekeyscope.sa_packets -e rekeyscope.sa_bytes \
+  -e rekeyscope.key_status >"$work/four_in_six" 2>/dev/null
+expect "$(tr '\t\n' ' ;' <"$work/four_in_six")" "1 140 unverified;2 380 unverified;3 720 unverified;4 1160 cut;" "IPv4 in IPv6"
+
 end_cuts
 # Cost: user time of the same run with and without the plugin, smallest of nine each, because a busy machine only adds.
 fresh

@@ -450,6 +450,11 @@ check.equal(files.s, nil, "an empty state leaves no file")
 local folder = disk({ ["out/esp_sa"] = ROW, ["out/ikev1_decryption_table"] = "33acac7650479d9d," .. string.rep("0", 32) })
 local loaded = source.load(folder, { keylog = "out", from = "test" }, {})
 check.equal(#loaded.esp .. #loaded.ike1, "11", "the folder that --export wireshark writes")
+local OTHER = string.gsub(ROW, "0x%x+\"", "0x7e570001\"", 1)
+loaded = source.load(disk({ k = ROW .. "\n" .. OTHER }), { keylog = "k", from = "test", seen = "7e570001:3:IPv4" }, {})
+check.equal(#loaded.esp .. tostring(string.find(loaded.esp[1], "0x7e570001", 1, true) ~= nil), "1true",
+  "of a known capture only the SPIs it holds")
+check.equal(#source.load(disk({ k = ROW .. "\n" .. OTHER }), { keylog = "k", from = "test" }, {}).esp, 2, "all when it is not known")
 check.equal(string.find(select(2, source.load(disk({}), { keylog = "no", from = "test" }, {})),
   "cannot read the key log no (named by test): check that it exists", 1, true), 1,
   "a missing log")

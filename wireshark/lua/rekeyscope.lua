@@ -49,12 +49,19 @@ function proto.init()
   end
 end
 
+local told_left_out = false
+
 function proto.dissector(_, pinfo, root)
   local number = pinfo.number
   packets.account(accounts, number)
   if loaded and loaded.advice and accounts.lacks_keys then
     say(loaded.advice)
     loaded.advice = nil
+  end
+  if accounts.left_out and not told_left_out then
+    say("the log has keys of this capture that were left out, because another capture was open when it was loaded: load"
+      .. " it again")
+    told_left_out = true
   end
   tree.show(shown, root, accounts, number)
 end

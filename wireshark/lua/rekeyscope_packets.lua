@@ -6,13 +6,16 @@ local sa = require("rekeyscope_sa")
 
 local packets = {}
 
-local UDP = 17
+local UDP, ESP = 17, 50
+-- Statuses of packets that Wireshark decrypted, which the capture therefore holds whole.
+local DECRYPTED = { verified = true, mismatch = true, unverified = true }
 local QUICK_MODE, CREATE_CHILD_SA = 32, 36
 
 local FIELDS = {
   time = "frame.time_epoch", captured = "frame.cap_len", length = "frame.len",
   ip_src = "ip.src", ip_dst = "ip.dst", ip_next = "ip.proto", ip_length = "ip.len", ip_header = "ip.hdr_len",
   ip6_src = "ipv6.src", ip6_dst = "ipv6.dst", ip6_next = "ipv6.nxt",
+  ip6_length = "ipv6.plen",
   udp_src = "udp.srcport", udp_dst = "udp.dstport", udp_length = "udp.length",
   esp = "esp", spi = "esp.spi", next_header = "esp.protocol", icv_good = "esp.icv_good", icv_bad = "esp.icv_bad",
   iv = "esp.iv", icv = "esp.icv", pad = "esp.pad_len",
@@ -35,7 +38,7 @@ function packets.reset(self)
   self.state, self.base, self.accounted = sa.new(), nil, 0
   self.frame_sa, self.frame_status, self.frame_rekey = {}, {}, {}
   self.frame_bytes, self.frame_packets, self.frame_us = {}, {}, {}
-  self.last_by_spi, self.lacks_keys = {}, false
+  self.last_by_spi, self.lacks_keys, self.left_out = {}, false, false
 end
 
 -- Since the capture's first packet; a whole number, because doubles of seconds since 1970 lose nanoseconds.
@@ -50,17 +53,31 @@ local function microseconds(self)
   return (time.secs - base.secs) * 1000000 + (nanoseconds - nanoseconds % 1000) / 1000
 end
 
--- Outer addresses as text and the outer header's payload protocol: the first values, because after decryption pinfo
--- holds the inner ones.
+-- Which IP the outer header is: "ip" or "ip6". Both have values where one tunnels the other; then the first one in the
+-- tree is it.
+local function outer_family(get)
+  if not get.ip6_src() then
+    return "ip"
+  elseif not get.ip_src() then
+    return "ip6"
+  end
+  for _, info in ipairs({ all_field_infos() }) do
+    if info.name == "ip.src" or info.name == "ipv6.src" then
+      return info.name == "ip.src" and "ip" or "ip6"
+    end
+  end
+  return "ip"
+end
+
+-- Outer addresses as text, the outer header's payload protocol, and which IP it is: the first values, because after
+-- decryption pinfo holds the inner ones.
 local function peers(get)
-  local src, dst, next_header = get.ip_src(), get.ip_dst(), get.ip_next()
-  if not src then
-    src, dst, next_header = get.ip6_src(), get.ip6_dst(), get.ip6_next()
-  end
+  local family = outer_family(get)
+  local src, dst, next_header = get[family .. "_src"](), get[family .. "_dst"](), get[family .. "_next"]()
   if not (src and dst) then
-    return "?", "?", 0
+    return "?", "?", 0, family
   end
-  return tostring(src.value), tostring(dst.value), next_header and next_header.value or 0
+  return tostring(src.value), tostring(dst.value), next_header and next_header.value or 0, family
 end
 
 -- The UDP ports of both peers, which tell hosts behind one NAT apart. The well-known ports tell nothing: IKE moves
@@ -80,18 +97,23 @@ local function ports_of(get, src, dst, next_header)
   return src < dst and (from .. "-" .. to) or (to .. "-" .. from)
 end
 
--- ESP bytes of the packet, header and ICV included; what the headers say rather than what was captured, so a snap
--- length does not matter.
-local function esp_bytes(get, next_header)
+-- ESP bytes of the packet, header and ICV included. Where the snap length cut it, what the headers say.
+local function esp_bytes(get, status, next_header, family)
   local esp = get.esp()
   local captured = esp and esp.len or 0
-  local stated
+  if DECRYPTED[status] then
+    return captured
+  end
+  local stated = 0
   if next_header == UDP then
     local length = get.udp_length()
     stated = length and length.value - 8 or 0
-  else
+  elseif family == "ip" then
     local total, header = get.ip_length(), get.ip_header()
     stated = total and header and total.value - header.value or 0
+  elseif next_header == ESP then
+    local length = get.ip6_length()
+    stated = length and length.value or 0
   end
   return stated > captured and stated or captured
 end
@@ -144,7 +166,7 @@ local function known_sa(self, spi_number)
     return nil
   end
   local get = self.get
-  local dst = get.ip_dst() or get.ip6_dst()
+  local dst = get[known.family .. "_dst"]()
   if not (dst and dst.value == known.dst_address) then
     return nil
   end
@@ -159,28 +181,30 @@ end
 
 local function account_esp(self, number, us, spi_number)
   local get, known = self.get, known_sa(self, spi_number)
-  local src, dst, next_header, spi, ports
+  local src, dst, next_header, family, spi, ports
   if known then
-    src, dst, next_header, spi, ports = known.src, known.dst, known.next_header, known.spi, known.ports
+    src, dst, next_header, family = known.src, known.dst, known.next_header, known.family
+    spi, ports = known.spi, known.ports
   else
-    src, dst, next_header = peers(get)
+    src, dst, next_header, family = peers(get)
     spi, ports = string.format("%08x", spi_number), ports_of(get, src, dst, next_header)
   end
-  local size = esp_bytes(get, next_header)
+  local status = key_status(self, spi)
+  local size = esp_bytes(get, status, next_header, family)
   local one, first = sa.packet(self.state, number, us, src, dst, ports, spi, size)
   if not one then
     return
   end
   sa.payload(one, payload_bytes(get, one, size))
   if not known then
-    local address, from, to = get.ip_dst() or get.ip6_dst(), get.udp_src(), get.udp_dst()
+    local address, from, to = get[family .. "_dst"](), get.udp_src(), get.udp_dst()
     self.last_by_spi[spi_number] = {
-      src = src, dst = dst, next_header = next_header, spi = spi, ports = ports,
+      src = src, dst = dst, next_header = next_header, family = family, spi = spi, ports = ports,
       dst_address = address and address.value, from = from and from.value, to = to and to.value,
     }
   end
-  local status = key_status(self, spi)
   self.lacks_keys = self.lacks_keys or status == "missing" or status == "masked"
+  self.left_out = self.left_out or status == "not loaded"
   one.status[status] = (one.status[status] or 0) + 1
   self.frame_sa[number], self.frame_status[number] = one, status
   self.frame_bytes[number], self.frame_packets[number] = one.bytes, one.packets

@@ -164,11 +164,9 @@ function source.load(fs, choice, options)
   end
   local parsed = keylog.parse(text)
   local seen = source.seen_table(choice.seen)
-  local all = rows.esp(parsed.entries, { accepts_chacha = options.accepts_chacha, user = options.user_esp })
-  local esp = all
-  if seen and #all.rows > rows.MANY then
-    esp = rows.esp(parsed.entries, { accepts_chacha = options.accepts_chacha, user = options.user_esp, seen = seen })
-  end
+  local esp = rows.esp(parsed.entries, {
+    accepts_chacha = options.accepts_chacha, user = options.user_esp, seen = seen,
+  })
   local ike = rows.ike1(parsed.entries, { user = options.user_ike })
   local result = { esp = esp.rows, ike1 = ike.rows, known = {}, masked = {} }
   result.loaded = rows.spis(table.concat(esp.rows, "\n") .. "\n" .. (options.user_esp or ""))

@@ -22,6 +22,8 @@ function tree.new(proto)
     rekey = ProtoExpert.new("rekeyscope.rekey.expert", "Rekey", expert.group.SEQUENCE, expert.severity.NOTE),
     mismatch = ProtoExpert.new("rekeyscope.key_mismatch.expert", "Key mismatch", expert.group.CHECKSUM,
       expert.severity.ERROR),
+    left_out = ProtoExpert.new("rekeyscope.left_out.expert", "Key not loaded", expert.group.DECRYPTION,
+      expert.severity.NOTE),
   }
   local fields, experts = {}, {}
   for _, field in pairs(F) do
@@ -50,6 +52,9 @@ local function add_sa(self, branch, packets, number, one)
   branch:add(F.status, status)
   if status == "mismatch" then
     branch:add_proto_expert_info(self.E.mismatch, "The key for SPI 0x" .. one.spi .. " does not fit: bad ICV")
+  elseif status == "not loaded" then
+    branch:add_proto_expert_info(self.E.left_out, "The log has the key for SPI 0x" .. one.spi
+      .. ", but it was loaded for another capture: Tools > rekeyscope > Load key log loads it for this one")
   end
 end
 

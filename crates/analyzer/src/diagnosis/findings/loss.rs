@@ -1,0 +1,65 @@
+//! ESP packets that are missing: lost on the path, or by the capture.
+
+use super::{ENOUGH_PACKETS, Lane, finding};
+use crate::analysis::{Direction, Finding, Severity};
+
+/// Loss at which TCP (Mathis et al. 1997: rate = 1.22·MSS/(RTT·√p)) stays under 14 Mbit/s at 20 ms …
+const LOSSY: f64 = 1e-3;
+/// … that the other direction does not have: a tenth of it at most.
+const ONE_SIDED: f64 = 0.1;
+const ENOUGH_LOST: u64 = 20;
+/// The capture lost packets where acknowledged bytes account for most of the missing ones.
+const MOSTLY_ACKNOWLEDGED: f64 = 0.5;
+
+impl Lane<'_> {
+    fn loss(&self, direction: Direction) -> (u64, u64) {
+        let lane = Lane { direction, ..*self };
+        lane.associations().fold((0, 0), |(missing, packets), a| {
+            (
+                missing + a.sequence.summary().missing,
+                packets + a.counters.packets,
+            )
+        })
+    }
+
+    /// Numbers are missing, but the receiver acknowledged what was in them: the capture lost the packets, not the path.
+    pub(super) fn dropped_by_the_capture(&self) -> Option<Finding> {
+        let (missing, packets) = self.loss(self.direction);
+        let (bytes, mean) = self.analyzer.flows.never_captured(self.tunnel, self.direction);
+        // Packets are lost by a capture without regard to what is in them: as many bytes as the missing ones would carry.
+        let explained = bytes as f64 / mean.max(1.0);
+        if missing < ENOUGH_LOST || explained < MOSTLY_ACKNOWLEDGED * missing as f64 {
+            return None;
+        }
+        let sentence = format!(
+            "{}: {missing} of {} ESP packets are missing in the capture, but what was in them arrived: TCP inside \
+             acknowledged {bytes} bytes that were never captured and never sent again. The capture lost them, not the tunnel; \
+             rates are lower here by that share.",
+            self.name(),
+            missing + packets
+        );
+        Some(finding("capture_drops", Severity::Warning, sentence, &[]))
+    }
+
+    pub(super) fn one_direction_loss(&self) -> Option<Finding> {
+        let (missing, packets) = self.loss(self.direction);
+        let (other_missing, other_packets) = self.loss(self.direction.reverse());
+        let share = |missing: u64, packets: u64| missing as f64 / (missing + packets).max(1) as f64;
+        let (own, other) = (share(missing, packets), share(other_missing, other_packets));
+        if missing < ENOUGH_LOST || own < LOSSY || other > ONE_SIDED * own || other_packets < ENOUGH_PACKETS {
+            return None;
+        }
+        let worst = self.associations().max_by_key(|a| a.sequence.summary().missing)?;
+        let sentence = format!(
+            "{}: {missing} ESP packets ({:.2} %) never reached the capture, against {:.2} % the other way: loss before the \
+             capture point, in one direction.",
+            self.name(),
+            own * 100.0,
+            other * 100.0
+        );
+        Some(Finding {
+            display_filter: format!("esp.spi == {}", worst.spi),
+            ..finding("one_direction_loss", Severity::Warning, sentence, &[])
+        })
+    }
+}

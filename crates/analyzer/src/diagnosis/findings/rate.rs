@@ -1,0 +1,111 @@
+//! Rates that no rekey explains, and a receiver that holds the data back.
+
+use super::{ENOUGH_PACKETS, Lane, finding};
+use crate::analysis::{Finding, Severity};
+use crate::rekey::Succession;
+use crate::time::Timestamp;
+
+/// A healthy flow swings between 0.5 and 1 of its peak (Reno's sawtooth: coefficient of variation 0.19); twice that is
+/// unstable.
+const UNSTABLE: f64 = 0.4;
+/// The last third carries less than this share of the first, the middle one lies between: the rate decays.
+const DECAYED: f64 = 0.6;
+/// Seconds free of rekeys that say something about a rate.
+const ENOUGH_SECONDS: usize = 12;
+/// Seconds after a switch that are the rekey's.
+const RECOVERY_S: f64 = 2.0;
+/// Seconds below this share of the best one are idle.
+const BUSY: f64 = 0.1;
+/// Windows of 0 that are worth a word.
+const ENOUGH_ZERO_WINDOWS: u64 = 10;
+
+impl Lane<'_> {
+    pub(super) fn zero_windows(&self) -> Option<Finding> {
+        let c = self.counters;
+        (c.zero_windows >= ENOUGH_ZERO_WINDOWS).then(|| {
+            let sentence = format!(
+                "{}: the sender of these packets closed its receive window {} times: it, not the tunnel, limited the data \
+                 towards it.",
+                self.name(),
+                c.zero_windows
+            );
+            finding("receiver_limited", Severity::Info, sentence, c.zero_window_frames.frames())
+        })
+    }
+
+    /// Rates of the seconds that no rekey touches, idle ends cut off.
+    fn free_rates(&self, successions: &[Succession]) -> Vec<f64> {
+        let Some(series) = self.analyzer.meters.counted(self.tunnel, self.direction) else {
+            return Vec::new();
+        };
+        let traffic = series.traffic();
+        let per_second = (1.0 / traffic.base_bin_s).round().max(1.0) as usize;
+        let seconds: Vec<f64> = traffic
+            .bytes
+            .chunks_exact(per_second)
+            .map(|c| c.iter().map(|&b| b as f64).sum())
+            .collect();
+        let best = seconds.iter().copied().fold(0.0, f64::max);
+        let busy = |rate: &f64| *rate >= BUSY * best;
+        let (Some(first), Some(last)) = (seconds.iter().position(busy), seconds.iter().rposition(busy))
+        else {
+            return Vec::new();
+        };
+        let span = per_second as f64 * traffic.base_bin_s;
+        let touched = |k: usize| {
+            let from = traffic.start.plus_seconds(k as f64 * span);
+            self.is_touched(successions, from, from.plus_seconds(span))
+        };
+        (first + 1..last)
+            .filter(|&k| !touched(k))
+            .map(|k| seconds[k])
+            .collect()
+    }
+
+    fn is_touched(&self, successions: &[Succession], from: Timestamp, to: Timestamp) -> bool {
+        successions.iter().filter(|s| s.tunnel == self.tunnel).any(|s| {
+            let times = s.started.into_iter().chain(s.switched.into_iter().flatten());
+            let (Some(begin), Some(end)) = (times.clone().min(), times.max()) else {
+                return false;
+            };
+            begin <= to && end.plus_seconds(RECOVERY_S) >= from
+        })
+    }
+
+    pub(super) fn rate_trouble(&self, successions: &[Succession]) -> Option<Finding> {
+        let rates = self.free_rates(successions);
+        if rates.len() < ENOUGH_SECONDS || self.counters.data_segments < ENOUGH_PACKETS {
+            return None;
+        }
+        let mean = |r: &[f64]| r.iter().sum::<f64>() / r.len() as f64;
+        let third = rates.len() / 3;
+        let thirds = [
+            &rates[..third],
+            &rates[third..rates.len() - third],
+            &rates[rates.len() - third..],
+        ];
+        let [early, middle, late] = thirds.map(mean);
+        let mbps = |bytes: f64| bytes * 8.0 / 1e6;
+        if late < DECAYED * early && (late..=early).contains(&middle) {
+            let sentence = format!(
+                "{}: the rate decays from {:.1} to {:.1} Mbit/s over the seconds that no rekey touches.",
+                self.name(),
+                mbps(early),
+                mbps(late)
+            );
+            return Some(finding("decaying_throughput", Severity::Warning, sentence, &[]));
+        }
+        let all = mean(&rates);
+        let variance = rates.iter().map(|r| (r - all).powi(2)).sum::<f64>() / (rates.len() - 1) as f64;
+        let variation = variance.sqrt() / all.max(1.0);
+        (variation > UNSTABLE).then(|| {
+            let sentence = format!(
+                "{}: the rate is unstable without any rekey nearby: {:.1} Mbit/s ± {:.0} % from second to second.",
+                self.name(),
+                mbps(all),
+                variation * 100.0
+            );
+            finding("unstable_throughput", Severity::Warning, sentence, &[])
+        })
+    }
+}

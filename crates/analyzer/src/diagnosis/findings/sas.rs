@@ -1,0 +1,57 @@
+//! More SAs than the tunnel needs.
+
+use super::{Lane, finding};
+use crate::analysis::{Finding, Severity};
+use crate::analyzer::Analyzer;
+use crate::diagnosis::MOST_FRAMES;
+use crate::sa::tunnel::TunnelIndex;
+
+/// Returns to an older SA after a renewal was over.
+const ENOUGH_RETURNS: u64 = 20;
+/// Negotiated pairs that never carried a packet.
+const ENOUGH_UNUSED: usize = 3;
+
+impl Lane<'_> {
+    pub(super) fn parallel_sas(&self) -> Option<Finding> {
+        let c = self.counters;
+        (c.returns >= ENOUGH_RETURNS).then(|| {
+            let sentence = format!(
+                "{}: packets alternate between SAs that are alive side by side ({} returns to the older one). Two SA pairs \
+                 for the same peers cost twice the rekeys.",
+                self.name(),
+                c.returns
+            );
+            finding("duplicate_sas", Severity::Info, sentence, c.return_frames.frames())
+        })
+    }
+}
+
+/// Pairs that were negotiated and never used, the newest one left out (it may be used later).
+pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Finding> {
+    let own = analyzer.sas.of_tunnel(tunnel);
+    let associations = analyzer.sas.associations();
+    let used = |exchange: usize| {
+        own.iter()
+            .any(|&sa| associations[sa].exchange == Some(exchange) && associations[sa].first.is_some())
+    };
+    let mut exchanges: Vec<usize> = own.iter().filter_map(|&sa| associations[sa].exchange).collect();
+    exchanges.sort_unstable();
+    exchanges.dedup();
+    exchanges.pop();
+    let unused: Vec<usize> = exchanges.iter().copied().filter(|&e| !used(e)).collect();
+    if unused.len() < ENOUGH_UNUSED {
+        return None;
+    }
+    let frames: Vec<u64> = unused
+        .iter()
+        .filter_map(|&e| analyzer.timeline.exchanges()[e].records.first())
+        .map(|r| r.frame)
+        .take(MOST_FRAMES)
+        .collect();
+    let sentence = format!(
+        "{} of {} negotiated SA pairs never carried a packet: the peers negotiate more SAs than they use.",
+        unused.len(),
+        exchanges.len()
+    );
+    Some(finding("redundant_sas", Severity::Info, sentence, &frames))
+}
