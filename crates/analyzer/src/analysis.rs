@@ -204,6 +204,9 @@ plain_data! {
         pub spis: Vec<Spi>,
         /// ESP SPIs that it deletes.
         pub deletes: Vec<Spi>,
+        /// Names of the notifications that could be read, each once, for example `R-U-THERE` (dead peer detection, RFC 3706).
+        #[serde(default)]
+        pub notifications: Vec<String>,
     }
     /// An IPsec SA lifetime (RFC 2407 §4.5).
     pub struct Lifetime {

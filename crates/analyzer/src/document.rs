@@ -226,6 +226,7 @@ fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
             lifetime: e.lifetime.clone(),
             spis: e.children.iter().map(|c| c.spi).collect(),
             deletes: e.deletes.iter().map(|d| d.spi).collect(),
+            notifications: e.notifications.iter().map(|n| (*n).into()).collect(),
         }
     };
     analyzer

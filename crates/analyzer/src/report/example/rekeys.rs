@@ -91,6 +91,7 @@ pub(super) fn exchange(shape: &Shape, tunnel: usize, k: usize, index: usize, ini
         }),
         spis: Vec::new(),
         deletes: Vec::new(),
+        notifications: Vec::new(),
     }
 }
 
