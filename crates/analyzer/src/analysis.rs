@@ -371,7 +371,8 @@ plain_data! {
         pub q: Option<f64>,
         /// Named as one that hurt (q ≤ 0.05).
         pub hurt: bool,
-        /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `dip_censored`, …
+        /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `silence_before`,
+        /// `dip_censored`, …
         pub flags: Vec<String>,
         /// The stall at each window length.
         pub windows: Vec<StallWindow>,

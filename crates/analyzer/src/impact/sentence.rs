@@ -304,10 +304,19 @@ impl View<'_> {
             .used
             .iter()
             .filter(|k| matches!(k.known, Start::Unseen { .. }));
-        let (unseen, late) = (unseen.count(), self.e.late_starts());
-        let what = match (unseen, late) {
-            (_, 0) => return String::new(),
-            (0, _) => format!("The first IKE message of {late} of {used} rekeys was not captured"),
+        let silences = self
+            .e
+            .used
+            .iter()
+            .filter(|k| matches!(k.known, Start::AfterSilence(_)));
+        let (unseen, silences, late) = (unseen.count(), silences.count(), self.e.late_starts());
+        let what = match (unseen, late - silences) {
+            (_, 0) if silences == 0 => return String::new(),
+            (_, 0) => format!(
+                "Both sides were silent before the exchange of {silences} of {used} rekeys, so its first message may have been \
+                 lost before the capture point"
+            ),
+            (0, late) => format!("The first IKE message of {late} of {used} rekeys was not captured"),
             _ => format!("No IKE message of {unseen} of {used} rekeys was captured"),
         };
         let from = if unseen > 0 {
