@@ -6,7 +6,7 @@
 #[path = "support/pcap.rs"]
 #[allow(dead_code)] // IKE is not told apart here
 mod pcap;
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 mod support;
 

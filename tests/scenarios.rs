@@ -5,7 +5,7 @@
 //! retransmission timeout, and so on. Whatever else is named is a defect, and so is whatever is missing.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking and says what it skips
 
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 #[path = "support/mod.rs"]
 mod support;
