@@ -1,7 +1,6 @@
 //! IKEv1: Quick Modes and Deletes under a phase-1 key, and a Main Mode that cannot be read.
 
-use super::packets::{ipv4, udp};
-use super::{CLIENT, IKE_KEY, SERVER, World};
+use super::{IKE_KEY, World};
 use aes::Aes128;
 use cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::NoPadding};
 
@@ -38,9 +37,7 @@ impl World {
     /// Begins a Quick Mode.
     pub fn begin(&mut self, from_client: bool) -> QuickMode {
         self.next_message_id += 0x101;
-        let n = self.spis.len() as u32;
-        let spis = [0xd000_0000 + n, 0xa000_0000 + n];
-        self.spis.extend(spis);
+        let spis = self.new_spis();
         QuickMode {
             from_client,
             message_id: self.next_message_id,
@@ -113,19 +110,7 @@ impl World {
         message.extend(message_id.to_be_bytes());
         message.extend(((28 + body.len()) as u32).to_be_bytes());
         message.extend(body);
-        let (src, dst) = if from_client {
-            (CLIENT, SERVER)
-        } else {
-            (SERVER, CLIENT)
-        };
-        let datagram = match self.nat_port {
-            None => udp(500, 500, &message),
-            Some(port) => {
-                let (from, to) = if from_client { (port, 4500) } else { (4500, port) };
-                udp(from, to, &[&[0; 4][..], &message].concat())
-            }
-        };
-        self.capture([&ipv4(src, dst, 17, 20 + datagram.len(), 0, 0)[..], &datagram].concat());
+        self.ike_datagram(from_client, &message);
     }
 
     /// Payloads under the phase-1 key, chained by the ciphertext before.

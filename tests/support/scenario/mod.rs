@@ -2,16 +2,19 @@
 //! real encryption. Constructed, not recorded: what happens is exactly what the scenario says.
 //!
 //! L2TP/IPsec in transport mode: Ethernet, IPv4, ESP (AES-128-CBC, HMAC-SHA1-96) of UDP 1701, L2TP, PPP, IPv4, TCP. A download from
-//! the server at 10.9.0.1 to the client at 10.9.0.2, captured at the server; round trip [`RTT`]. IKEv1 messages are encrypted with a
+//! the server at 10.9.0.1 to the client at 10.9.0.2 (an upload too, where a scenario asks for it), captured at the server; round trip [`RTT`]. IKEv1 messages are encrypted with a
 //! phase-1 key (AES-128-CBC). Phase 1 itself is not in the capture, so first blocks cannot be read, which is enough for
-//! SPIs, lifetimes and Deletes.
-#![allow(unreachable_pub, dead_code)] // a module of each test binary, which uses a part
+//! SPIs, lifetimes and Deletes. IKEv2 is in [`ikev2`].
+#![allow(unreachable_pub, dead_code, unused_imports)] // a module of each test binary, which uses a part
 
 mod ikev1;
+mod ikev2;
 mod packets;
+mod upload;
 mod write;
 
 pub(crate) use ikev1::QuickMode;
+pub(crate) use ikev2::ChildRekey;
 use packets::{Tcp, ipv4, l2tp, seal, tcp_packet, udp};
 use std::collections::VecDeque;
 
@@ -58,6 +61,12 @@ pub(crate) struct World {
     pub cookie: [u8; 8],
     cookies: Vec<[u8; 8]>,
     next_message_id: u32,
+    /// Last message ID of IKEv2 requests of the server, of the client.
+    next_v2_ids: [u32; 2],
+    /// What [`World::steady`] sends.
+    pub download: bool,
+    pub upload: bool,
+    uploaded: upload::Uploaded,
     last_block: [u8; 16],
 }
 
@@ -87,6 +96,10 @@ impl World {
             cookie,
             cookies: vec![cookie],
             next_message_id: 0x1001,
+            next_v2_ids: [10, 20],
+            download: true,
+            upload: false,
+            uploaded: upload::Uploaded::default(),
             last_block: [0; 16],
         }
     }
@@ -95,7 +108,12 @@ impl World {
     pub fn steady(&mut self, millis: u64) {
         let end = self.now + millis * MILLI;
         while self.now < end {
-            self.segment();
+            if self.upload {
+                self.upload_segment();
+            }
+            if self.download {
+                self.segment();
+            }
             self.step(self.tick);
         }
     }
@@ -272,6 +290,30 @@ impl World {
             },
         ));
         self.capture([&ipv4(SERVER, CLIENT, 17, 20 + body.len(), 0, 0)[..], &body].concat());
+    }
+
+    fn new_spis(&mut self) -> [u32; 2] {
+        let n = self.spis.len() as u32;
+        let spis = [0xd000_0000 + n, 0xa000_0000 + n];
+        self.spis.extend(spis);
+        spis
+    }
+
+    /// An IKE message passes the capture.
+    fn ike_datagram(&mut self, from_client: bool, message: &[u8]) {
+        let (src, dst) = if from_client {
+            (CLIENT, SERVER)
+        } else {
+            (SERVER, CLIENT)
+        };
+        let datagram = match self.nat_port {
+            None => udp(500, 500, message),
+            Some(port) => {
+                let (from, to) = if from_client { (port, 4500) } else { (4500, port) };
+                udp(from, to, &[&[0; 4][..], message].concat())
+            }
+        };
+        self.capture([&ipv4(src, dst, 17, 20 + datagram.len(), 0, 0)[..], &datagram].concat());
     }
 
     pub fn switch_up(&mut self, qm: &QuickMode) {

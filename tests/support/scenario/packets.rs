@@ -57,11 +57,16 @@ pub(super) fn l2tp(ip: &[u8]) -> Vec<u8> {
 }
 
 pub(super) fn tcp_packet(from_client: bool, tcp: Tcp) -> Vec<u8> {
+    tcp_packet_of(0, from_client, tcp)
+}
+
+/// A packet of one of several connections.
+pub(super) fn tcp_packet_of(connection: u16, from_client: bool, tcp: Tcp) -> Vec<u8> {
     let (inner_server, inner_client) = ([10, 66, 0, 1], [10, 66, 0, 2]);
     let (src, dst, ports) = if from_client {
-        (inner_client, inner_server, [40_000u16, 5201])
+        (inner_client, inner_server, [40_000 + connection, 5201])
     } else {
-        (inner_server, inner_client, [5201, 40_000])
+        (inner_server, inner_client, [5201, 40_000 + connection])
     };
     let mut packet = ipv4(src, dst, 6, 40 + tcp.len, 0, 0).to_vec();
     packet.extend(ports.iter().flat_map(|p| p.to_be_bytes()));

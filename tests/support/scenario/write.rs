@@ -1,5 +1,6 @@
 //! The capture and its keys as files.
 
+use super::ikev2::{SK_A, SK_E};
 use super::packets::keys_of;
 use super::{IKE_KEY, World};
 use std::path::Path;
@@ -40,6 +41,17 @@ impl World {
                 .collect();
             files.push(folder.join("keys.ikev1"));
             std::fs::write(&files[1], rows).unwrap();
+            let row = format!(
+                "{},{},{},{},\"AES-CBC-128 [RFC3602]\",{},{},\"HMAC_SHA1_96 [RFC2404]\"\n",
+                hex(&self.cookie),
+                hex(b"responds"),
+                hex(&SK_E[0]),
+                hex(&SK_E[1]),
+                hex(&SK_A[0]),
+                hex(&SK_A[1])
+            );
+            files.push(folder.join("keys.ikev2"));
+            std::fs::write(&files[2], row).unwrap();
         }
         files
     }
