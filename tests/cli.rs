@@ -12,7 +12,10 @@ const MAIN_SAMPLE: &str = "l2tp_kb_modp1024_down";
 
 fn rekeyscope() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
-    command.env_remove("NO_COLOR").env_remove("COLUMNS");
+    command
+        .env_remove("NO_COLOR")
+        .env_remove("COLUMNS")
+        .env("LC_ALL", "C");
     command
 }
 

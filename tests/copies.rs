@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 use support::{Lab, lab_of_sample, labs};
 
 fn rekeyscope() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_rekeyscope"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
+    command.env("LC_ALL", "C");
+    command
 }
 
 fn with_keys<'c>(command: &'c mut Command, lab: &Lab) -> &'c mut Command {

@@ -215,3 +215,13 @@ fn every_link_between_documents_leads_somewhere() {
         }
     }
 }
+
+/// The Japanese README shows no command that the English one, whose commands are run, does not have.
+#[test]
+fn the_japanese_readme_has_the_same_commands() {
+    let read = |name: &str| commands(&fs::read_to_string(repository().join(name)).unwrap());
+    let (english, japanese) = (read("README.md"), read("README.ja.md"));
+    assert!(japanese.len() >= 15, "{japanese:?}");
+    let unknown: Vec<&String> = japanese.iter().filter(|c| !english.contains(c)).collect();
+    assert_eq!(unknown, Vec::<&String>::new());
+}

@@ -6,6 +6,7 @@ mod support;
 
 use rekeyscope::analysis::Analysis;
 use rekeyscope::report::text::{TextOptions, render};
+use rekeyscope::text::Language;
 use std::path::Path;
 use support::{analyze, lab_of_sample, repository, sample_names};
 
@@ -40,7 +41,14 @@ fn terminal_reports() {
             .collect();
         let analysis = analyze(&lab.capture.canonicalize().unwrap(), &keys);
         for width in [80, 140] {
-            let text = render(&analysis, TextOptions { width, color: false });
+            let text = render(
+                &analysis,
+                TextOptions {
+                    width,
+                    color: false,
+                    language: Language::English,
+                },
+            );
             assert!(
                 text.lines().all(|l| l.chars().count() <= width),
                 "{name} at {width} columns"

@@ -20,7 +20,10 @@ struct Outcome {
 
 fn run_in(folder: &Path, arguments: &[&str]) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
-    command.env_remove("NO_COLOR").env_remove("COLUMNS");
+    command
+        .env_remove("NO_COLOR")
+        .env_remove("COLUMNS")
+        .env("LC_ALL", "C");
     let output = command.current_dir(folder).args(arguments).output().unwrap();
     Outcome {
         status: output.status.code().unwrap(),
@@ -56,6 +59,46 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     }
     out.sort();
     out
+}
+
+#[test]
+fn the_language_is_asked_for_or_the_locales() {
+    let folder = TempDir::new().unwrap();
+    let capture = sample(SAMPLE);
+    let english = run_well(folder.path(), &[&capture, "-q", "--json", "r.json"]);
+    let in_locale = |locale: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
+        command
+            .env_remove("LC_ALL")
+            .env("LC_MESSAGES", locale)
+            .env("LANG", "C");
+        let out = command
+            .current_dir(folder.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let japanese = run_well(folder.path(), &["report", "r.json", "--lang", "ja"]);
+    assert!(
+        japanese.contains("リキー") && !english.contains("リキー"),
+        "{japanese}"
+    );
+    assert_eq!(in_locale("ja_JP.UTF-8", &["report", "r.json"]), japanese);
+    assert_eq!(in_locale("de_DE.UTF-8", &["report", "r.json"]), english);
+    assert_eq!(
+        in_locale("ja_JP.UTF-8", &["report", "r.json", "--lang", "en"]),
+        english
+    );
+    for format in ["json", "csv"] {
+        let in_english = run_well(folder.path(), &["report", "r.json", "--format", format]);
+        assert_eq!(
+            in_locale("ja_JP.UTF-8", &["report", "r.json", "--format", format]),
+            in_english
+        );
+    }
+    assert_eq!(run_in(folder.path(), &[&capture, "--lang", "jp"]).status, 2);
 }
 
 const EVERYTHING: [&str; 10] = [

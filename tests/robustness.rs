@@ -18,6 +18,7 @@ fn run(bytes: &[u8], arguments: &[&str]) -> (i32, String, String) {
     let output = Command::cargo_bin("rekeyscope")
         .unwrap()
         .env_remove("NO_COLOR")
+        .env("LC_ALL", "C")
         .arg(&path)
         .args(arguments)
         .output()

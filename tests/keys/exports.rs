@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 fn rekeyscope(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rekeyscope"))
+        .env("LC_ALL", "C")
         .args(arguments)
         .output()
         .unwrap()

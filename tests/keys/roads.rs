@@ -90,6 +90,7 @@ fn with_pfs_phase_1_alone_says_why_it_cannot() {
         std::fs::write(file.path(), &log).unwrap();
         let mut main_job = std::process::Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
         let out = main_job
+            .env("LC_ALL", "C")
             .arg(capture.pcap())
             .arg("--keys")
             .arg(file.path())

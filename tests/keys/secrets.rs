@@ -13,6 +13,7 @@ fn sample(extension: &str) -> PathBuf {
 
 fn rekeyscope(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rekeyscope"))
+        .env("LC_ALL", "C")
         .args(words)
         .output()
         .unwrap()

@@ -5,6 +5,7 @@
 //! More fields may be added; a published `schema_version` never changes meaning.
 
 use crate::spi::{IkeSpi, Spi};
+use crate::text::Message;
 use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -436,6 +437,9 @@ plain_data! {
         pub first_frame: Option<u64>,
         /// In words.
         pub sentence: String,
+        /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
     }
     /// A key file that was read.
     pub struct KeyFile {

@@ -266,14 +266,15 @@ impl Analyzer {
                     .count("not_decoded", AH, Some(datagram.frame), || {
                         "packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted, \
                          and their SAs are not followed"
-                            .into()
                     });
             }
             DatagramKind::NatKeepalive => {
-                self.diagnostics
-                    .count("nat_keepalive", "UDP", Some(datagram.frame), || {
-                        "NAT keepalives (RFC 3948 §2.3): there is a NAT between the peers".into()
-                    });
+                self.diagnostics.count(
+                    "nat_keepalive",
+                    "UDP",
+                    Some(datagram.frame),
+                    || "NAT keepalives (RFC 3948 §2.3): there is a NAT between the peers",
+                );
             }
             DatagramKind::Other(name) => {
                 self.note_leak(datagram, name);
@@ -312,7 +313,6 @@ impl Analyzer {
         self.diagnostics.count("too_many", "analysis", Some(frame), || {
             "more tunnels or SAs than are kept: packets of the later ones are not analysed; filter the capture by \
              address first"
-                .into()
         });
     }
 
@@ -355,7 +355,6 @@ impl Analyzer {
             self.diagnostics.count("one_packet_proof", "keys", frame, || {
                 "SAs with a single packet: that their encryption key is right rests on it alone (a wrong one passes in 1 of \
                  6,000)"
-                    .into()
             });
         }
     }
@@ -410,12 +409,11 @@ impl Analyzer {
             self.diagnostics.count("forgot_packets", "analysis", None, || {
                 "more packets than are remembered to tell repetitions: where the file holds the same packets twice far \
                  apart, they count twice"
-                    .into()
             });
         }
         if self.meters.dropped() > 0 {
             self.diagnostics.count("no_series", "analysis", None, || {
-                "more tunnels than are measured over time; choose some by a capture filter on their addresses".into()
+                "more tunnels than are measured over time; choose some by a capture filter on their addresses"
             });
         }
         let ring = KeyRing::new(&self.sas, &self.timeline);

@@ -1,10 +1,12 @@
 //! Options, validated once.
 
 mod copies;
+mod language;
 mod outputs;
 mod overhead;
 
 pub(crate) use copies::CopyArguments;
+pub(crate) use language::LanguageArgument;
 pub(crate) use outputs::{Format, OutputArguments, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
 
@@ -197,6 +199,9 @@ pub(crate) struct KeysArguments {
     /// tcpdump -E 'file FILE'), readable by you alone; may be given more than once
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
     export: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) lang: LanguageArgument,
 }
 
 /// Where keys go.
@@ -288,6 +293,9 @@ pub(crate) struct CompareArguments {
     /// Seed of the placebo draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    #[command(flatten)]
+    pub(crate) lang: LanguageArgument,
 }
 
 /// Captures of one comparison: far more than a plot can show.

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use rekeyscope::analysis::{Analysis, SCHEMA_VERSION};
 use rekeyscope::comparison::{ComparedCapture, Comparison, Unread};
 use rekeyscope::report;
+use rekeyscope::text::Language;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -108,6 +109,7 @@ struct Outputs {
     html: Option<Target>,
     csv: Option<Target>,
     text: bool,
+    language: Language,
 }
 
 impl Outputs {
@@ -123,12 +125,15 @@ impl Outputs {
             html: html?,
             csv: csv?,
             text,
+            language: arguments.lang.language(),
         })
     }
 
     fn write(self, comparison: &Comparison) -> Result<()> {
         if self.text {
-            output::to_stdout(report::comparison::render_text(comparison, text_options()).as_bytes())?;
+            output::to_stdout(
+                report::comparison::render_text(comparison, text_options(self.language)).as_bytes(),
+            )?;
         }
         if let Some(json) = self.json {
             let mut bytes = serde_json::to_vec_pretty(comparison)?;
@@ -136,7 +141,7 @@ impl Outputs {
             json.write(&bytes)?;
         }
         if let Some(html) = self.html {
-            html.write(report::html::comparison::render(comparison).as_bytes())?;
+            html.write(report::html::comparison::render(comparison, self.language).as_bytes())?;
         }
         if let Some(csv) = self.csv {
             csv.write(&report::comparison::render_csv(comparison))?;

@@ -9,6 +9,7 @@ use crate::analysis::{
     Analysis, Counted, Direction, Generator, Impact, Interval, SecurityAssociation, Verdict,
 };
 use crate::impact::compare::{self, CapturePoint};
+use crate::text::Message;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,14 +27,23 @@ pub struct Comparison {
     pub generator: Generator,
     /// What a rekey costs, or why that cannot be told.
     pub answer: String,
+    /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer_messages: Vec<Message>,
     /// The line through the captures; `null` where none can be drawn.
     pub slope: Option<Slope>,
     /// In the order given.
     pub captures: Vec<ComparedCapture>,
     /// Wire efficiency of the cipher suites in words.
     pub efficiency: String,
+    /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub efficiency_messages: Vec<Message>,
     /// Reservations.
     pub notes: Vec<String>,
+    /// Each note as one message, from which it is said in another language; empty where it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes_messages: Vec<Message>,
     /// What could not be read.
     pub unread: Vec<Unread>,
 }
@@ -106,6 +116,9 @@ pub struct ComparedCapture {
     pub used: bool,
     /// Why it is not.
     pub left_out: Option<String>,
+    /// The reason as message identifiers and arguments, from which it is said in another language; empty where it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out_messages: Vec<Message>,
 }
 
 /// A file that gave no analysis.
@@ -156,6 +169,7 @@ impl ComparedCapture {
             efficiency: (outer_bytes > 0).then(|| inner_bytes as f64 / outer_bytes as f64),
             used: point.is_some(),
             left_out: point.is_none().then(|| why_no_point(headline)),
+            left_out_messages: Vec::new(),
         }
     }
 
@@ -208,10 +222,13 @@ impl Comparison {
                 version: env!("CARGO_PKG_VERSION").into(),
             },
             answer: String::new(),
+            answer_messages: Vec::new(),
             slope,
             captures,
             efficiency: String::new(),
+            efficiency_messages: Vec::new(),
             notes,
+            notes_messages: Vec::new(),
             unread,
         };
         comparison.answer = sentence::answer(&comparison);

@@ -2,6 +2,7 @@
 //! skipped silently.
 
 use crate::error::WireError;
+use crate::text::Said;
 use std::collections::BTreeMap;
 
 /// Most kinds that are kept; a further one is counted under `other`. Kinds are compiled in, so this is never reached
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 const MOST_KINDS: usize = 512;
 
 /// One kind of oddity and how often it was seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
     /// A stable identifier, `snake_case`.
     pub kind: &'static str,
@@ -20,7 +21,7 @@ pub struct Diagnostic {
     /// The first frame (1-based); `None` for what belongs to no frame.
     pub first_frame: Option<u64>,
     /// One sentence for a person: what it means, and what to do where something can be done.
-    pub sentence: String,
+    pub said: Said,
 }
 
 /// The counter that is handed through the pipeline.
@@ -31,12 +32,12 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Counts one more of `kind`; the first one's `sentence` is the one that is shown.
-    pub fn count(
+    pub fn count<S: Into<Said>>(
         &mut self,
         kind: &'static str,
         layer: &'static str,
         frame: Option<u64>,
-        sentence: impl FnOnce() -> String,
+        sentence: impl FnOnce() -> S,
     ) {
         let key = if self.by_kind.len() < MOST_KINDS || self.by_kind.contains_key(&(layer, kind)) {
             (layer, kind)
@@ -50,7 +51,7 @@ impl Diagnostics {
                 layer: key.0,
                 count: 0,
                 first_frame: frame,
-                sentence: sentence(),
+                said: sentence().into(),
             })
             .count += 1;
     }

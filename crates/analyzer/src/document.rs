@@ -351,7 +351,8 @@ fn diagnostics(analyzer: &Analyzer) -> Vec<DiagnosticEntry> {
         layer: d.layer.into(),
         count: d.count,
         first_frame: d.first_frame,
-        sentence: d.sentence.clone(),
+        sentence: d.said.sentence.clone(),
+        messages: d.said.messages.clone(),
     };
     analyzer.diagnostics.iter().map(describe).collect()
 }

@@ -37,7 +37,11 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
     for place in exports {
         told.extend(place.write(&ring)?);
     }
-    let text = report::keys::render(&analysis, ring.mining, outputs::text_options());
+    let text = report::keys::render(
+        &analysis,
+        ring.mining,
+        outputs::text_options(arguments.lang.language()),
+    );
     output::to_stdout(text.as_bytes())?;
     if !arguments.input.quiet {
         told.iter().for_each(|sentence| output::complain(sentence));

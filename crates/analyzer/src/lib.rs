@@ -42,6 +42,7 @@ pub mod series;
 mod series_document;
 pub mod spi;
 pub mod spi_scan;
+pub mod text;
 pub mod time;
 pub mod underivable;
 mod verdicts;

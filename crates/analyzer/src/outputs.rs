@@ -7,6 +7,7 @@ use rekeyscope::analysis::Analysis;
 use rekeyscope::error::Error;
 use rekeyscope::report;
 use rekeyscope::report::plot::Plot;
+use rekeyscope::text::Language;
 use std::path::{Path, PathBuf};
 
 /// Columns of a report that goes into a file or a pipe.
@@ -21,6 +22,7 @@ pub(crate) struct Outputs {
     png: Option<PathBuf>,
     stdout: Option<Format>,
     verbose: bool,
+    language: Language,
 }
 
 impl Outputs {
@@ -41,19 +43,20 @@ impl Outputs {
             png: arguments.png.clone(),
             stdout: (!silent).then(|| arguments.on_stdout()),
             verbose: arguments.verbose,
+            language: arguments.lang.language(),
         })
     }
 
     /// Writes what was asked for.
     pub(crate) fn write(self, analysis: &Analysis) -> Result<()> {
         if let Some(format) = self.stdout {
-            output::to_stdout(&on_stdout(analysis, format, self.verbose)?)?;
+            output::to_stdout(&on_stdout(analysis, format, self.verbose, self.language)?)?;
         }
         if let Some(json) = self.json {
             json.write(&json_of(analysis)?)?;
         }
         if let Some(html) = self.html {
-            html.write(report::html::render(analysis).as_bytes())?;
+            html.write(report::html::render(analysis, self.language).as_bytes())?;
         }
         if let Some(dir) = self.csv {
             for (name, bytes) in report::csv::render(analysis) {
@@ -61,7 +64,10 @@ impl Outputs {
             }
         }
         if self.svg.is_some() || self.png.is_some() {
-            for plot in report::plot::render(analysis).iter().flat_map(|t| t.iter()) {
+            for plot in report::plot::render(analysis, self.language)
+                .iter()
+                .flat_map(|t| t.iter())
+            {
                 write_plot(plot, self.svg.as_deref(), self.png.as_deref())?;
             }
         }
@@ -87,14 +93,16 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     })
 }
 
-fn on_stdout(analysis: &Analysis, format: Format, verbose: bool) -> Result<Vec<u8>> {
+fn on_stdout(analysis: &Analysis, format: Format, verbose: bool, language: Language) -> Result<Vec<u8>> {
     Ok(match format {
-        Format::Text if verbose => report::text::render_in_full(analysis, text_options()).into_bytes(),
-        Format::Text => report::text::render(analysis, text_options()).into_bytes(),
-        Format::Html => report::html::render(analysis).into_bytes(),
+        Format::Text if verbose => {
+            report::text::render_in_full(analysis, text_options(language)).into_bytes()
+        }
+        Format::Text => report::text::render(analysis, text_options(language)).into_bytes(),
+        Format::Html => report::html::render(analysis, language).into_bytes(),
         Format::Json => json_of(analysis)?,
         Format::Csv => report::csv::rekeys(analysis),
-        Format::Markdown => report::markdown::render(analysis).into_bytes(),
+        Format::Markdown => report::markdown::render(analysis, language).into_bytes(),
     })
 }
 
@@ -105,7 +113,7 @@ fn json_of(analysis: &Analysis) -> Result<Vec<u8>> {
 }
 
 /// As wide and as colourful as where the text goes.
-pub(crate) fn text_options() -> report::text::TextOptions {
+pub(crate) fn text_options(language: Language) -> report::text::TextOptions {
     let terminal = console::Term::stdout();
     let width = if terminal.is_term() {
         usize::from(terminal.size().1)
@@ -116,6 +124,7 @@ pub(crate) fn text_options() -> report::text::TextOptions {
     report::text::TextOptions {
         width,
         color: terminal.is_term() && !plain,
+        language,
     }
 }
 

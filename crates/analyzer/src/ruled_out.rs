@@ -6,6 +6,7 @@
 use crate::analysis::{
     Analysis, Exchange, ExchangeKind, KeyStatus, Outcome, Rekey, RuledOut, SecurityAssociation,
 };
+use crate::text::Said;
 
 /// What a detector must be able to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,12 +116,12 @@ fn entry(analysis: &Analysis, cause: &Cause) -> RuledOut {
     let rekeys_tested = visible.count();
     let none_hurt = !cause.fact && !analysis.rekeys.iter().any(|r| hurt(&r));
     let (outcome, evidence) = match unseen(analysis, cause.needs) {
-        Some(reason) => (Outcome::NotTestable, reason.to_string()),
+        Some(reason) => (Outcome::NotTestable, Said::from(reason)),
         None if none_hurt => (
             Outcome::NoOccasion,
             "it explains a loss, and no rekey is named as one that hurt".into(),
         ),
-        None => (Outcome::Absent, (cause.evidence)(analysis)),
+        None => (Outcome::Absent, (cause.evidence)(analysis).into()),
     };
     RuledOut {
         id: cause.id.into(),
@@ -130,7 +131,8 @@ fn entry(analysis: &Analysis, cause: &Cause) -> RuledOut {
         } else {
             0
         },
-        evidence,
+        evidence: evidence.sentence,
+        messages: evidence.messages,
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) fn run(
     let index = index
         .map(|dir| Reserved::new(&dir.join(format!("{INDEX}.html"))))
         .transpose()?;
+    let language = outputs.lang.language();
     let mut names = HashSet::from([INDEX.to_string()]);
     let mut status = ExitCode::SUCCESS;
     let mut entries = Vec::new();
@@ -46,13 +47,13 @@ pub(crate) fn run(
         }
     }
     if let Some(file) = index {
-        file.write(index::html(&entries).as_bytes())?;
+        file.write(index::html(&entries, language).as_bytes())?;
     }
     let text = match outputs.on_stdout() {
-        Format::Text | Format::Json => index::text(&entries, text_options()),
-        Format::Html => index::html(&entries),
+        Format::Text | Format::Json => index::text(&entries, text_options(language)),
+        Format::Html => index::html(&entries, language),
         Format::Csv => index::csv(&entries),
-        Format::Markdown => index::markdown(&entries),
+        Format::Markdown => index::markdown(&entries, language),
     };
     output::to_stdout(text.as_bytes())?;
     Ok(status)

@@ -1,6 +1,7 @@
 //! What goes beside the measured part: what was ruled out, series from elsewhere, and what the run was asked for.
 
 use super::{Direction, Outcome, OverlayKind};
+use crate::text::Message;
 use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,9 @@ plain_data! {
         pub rekeys_tested: usize,
         /// What was seen instead, or why it could not be looked for, in words with numbers.
         pub evidence: String,
+        /// The evidence as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
     }
     /// What the run was asked for beside the files.
     pub struct Settings {
@@ -52,6 +56,9 @@ plain_data! {
         pub at_rekeys: Vec<OverlayAtRekey>,
         /// What has to be said about it.
         pub sentences: Vec<String>,
+        /// Each sentence as one message, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
     }
     /// An overlay's clock against the capture's.
     pub struct OverlayClock {

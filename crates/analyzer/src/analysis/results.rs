@@ -1,6 +1,7 @@
 //! The measured part of the document: verdicts, mean rekey, projection, findings, overhead, series.
 
 use super::{Counted, Direction, Encapsulation, Severity, TriggerKind, Verdict};
+use crate::text::Message;
 use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ plain_data! {
         pub kind: TriggerKind,
         /// The rule in words, with its reservations.
         pub sentence: String,
+        /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
         /// Rekeys it rests on: those without collision or new phase 1, whose old SAs were captured from their start.
         pub rekeys: usize,
         /// The chosen candidate, as in `candidates`; `null` where the kind is unknown.
@@ -67,6 +71,9 @@ plain_data! {
         pub verdict: Verdict,
         /// The verdict in words, with its numbers.
         pub sentence: String,
+        /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
         /// What the rates count: inner new bytes, or ESP payload where keys are missing.
         pub counted: Counted,
         /// Rekeys in the capture.
@@ -105,6 +112,9 @@ plain_data! {
         pub explained_share: Option<Estimate>,
         /// How much rekeys must waste to explain the rates, in words with numbers.
         pub arithmetic_bound: String,
+        /// The bound as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub arithmetic_bound_messages: Vec<Message>,
         /// Reruns with other choices.
         pub sensitivity: Vec<Sensitivity>,
         /// Seed of the placebo draws.
@@ -143,6 +153,9 @@ plain_data! {
     pub struct Sensitivity {
         /// What was changed.
         pub change: String,
+        /// The change as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
         /// Verdict then.
         pub verdict: Verdict,
         /// Mean stall then.
@@ -186,6 +199,9 @@ plain_data! {
         pub severity: Severity,
         /// In words.
         pub sentence: String,
+        /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
         /// Frames that show it (bounded).
         pub evidence_frames: Vec<u64>,
         /// For Wireshark.

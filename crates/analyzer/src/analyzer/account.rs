@@ -28,9 +28,12 @@ impl Analyzer {
     fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
         match landed {
             Some(Some((batch, decoded))) => self.account_batch(batch, &decoded),
-            Some(None) => self.diagnostics.count("decoding_died", "analysis", None, || {
-                "a batch of packets was lost because decoding it failed; please report this".into()
-            }),
+            Some(None) => self.diagnostics.count(
+                "decoding_died",
+                "analysis",
+                None,
+                || "a batch of packets was lost because decoding it failed; please report this",
+            ),
             None => {}
         }
     }
@@ -114,7 +117,7 @@ impl Analyzer {
             }
         } else if decoded.icv == Icv::Verified {
             self.diagnostics.count("not_opened", "ESP", Some(pending.frame), || {
-                "packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong".into()
+                "packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong"
             });
         }
         if decoded.opened.is_some() {

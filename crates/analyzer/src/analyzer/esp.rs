@@ -19,10 +19,12 @@ impl Analyzer {
         // A packet inside another was counted with that one.
         self.totals.esp_packets += u64::from(self.nested.depth == 0);
         let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
-            self.diagnostics
-                .count("too_short", "ESP", Some(datagram.frame), || {
-                    "ESP packets without a whole header (cut by the snap length, or damaged)".into()
-                });
+            self.diagnostics.count(
+                "too_short",
+                "ESP",
+                Some(datagram.frame),
+                || "ESP packets without a whole header (cut by the snap length, or damaged)",
+            );
             return;
         };
         let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));

@@ -162,7 +162,6 @@ impl Analyzer {
         self.diagnostics.count("nested", "ESP", Some(frame), || {
             "IKE and ESP packets inside ESP: analysed as tunnels of their own, their bytes are counted in the innermost \
              flows only"
-                .into()
         });
     }
 }

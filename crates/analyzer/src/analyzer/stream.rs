@@ -10,17 +10,20 @@ impl Analyzer {
     pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &TcpSegment<'_>) {
         let taken = self.streams.push(segment);
         if taken.lost_place {
-            self.diagnostics
-                .count("stream_lost", "TCP", Some(datagram.frame), || {
-                    "a TCP stream with ESP in it has a hole in this capture: the packets in it are missing"
-                        .into()
-                });
+            self.diagnostics.count(
+                "stream_lost",
+                "TCP",
+                Some(datagram.frame),
+                || "a TCP stream with ESP in it has a hole in this capture: the packets in it are missing",
+            );
         }
         if taken.foreign {
-            self.diagnostics
-                .count("not_ipsec", "TCP", Some(datagram.frame), || {
-                    "TCP packets that are neither IKE nor ESP; not looked into".into()
-                });
+            self.diagnostics.count(
+                "not_ipsec",
+                "TCP",
+                Some(datagram.frame),
+                || "TCP packets that are neither IKE nor ESP; not looked into",
+            );
         }
         // The headers of the IP packet that completed them belong to the messages; the first one carries them.
         let mut headers = datagram.outer_bytes.saturating_sub(segment.payload.len() as u32);

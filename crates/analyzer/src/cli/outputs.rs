@@ -1,6 +1,6 @@
 //! Where results go, the same for a capture and for a saved document.
 
-use super::{folder, misused};
+use super::{LanguageArgument, folder, misused};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
@@ -50,6 +50,9 @@ pub(crate) struct OutputArguments {
     /// More in the terminal report: what was ruled out, projections, reruns, overhead, flows, every row
     #[arg(short, long)]
     pub(crate) verbose: bool,
+
+    #[command(flatten)]
+    pub(crate) lang: LanguageArgument,
 }
 
 impl OutputArguments {
@@ -104,6 +107,7 @@ impl OutputArguments {
             png: file(&self.png, ""),
             format: self.format,
             verbose: self.verbose,
+            lang: self.lang.clone(),
         }
     }
 }

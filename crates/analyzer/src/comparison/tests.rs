@@ -30,6 +30,7 @@ fn synthetic(path: &str, suite: &str, lifetime_bytes: f64, stall_s: f64) -> Comp
         efficiency: Some(0.9),
         used: true,
         left_out: None,
+        left_out_messages: Vec::new(),
     }
 }
 

@@ -42,6 +42,7 @@ mod transfer;
 mod verdict;
 
 use crate::analysis::{Counted, Direction, Impact, MeanRekey, Projection, RekeyImpact};
+use crate::text::Said;
 use crate::time::Timestamp;
 use evaluate::{Choices, Evaluation, evaluate};
 pub use start::Start;
@@ -186,11 +187,14 @@ pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings) ->
 fn summarise(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings, main: &Evaluation) -> Impact {
     let attribution = projection::attribute(main, settings);
     let decision = &main.decision;
+    let said = Said::from(sentence::verdict(main, &attribution, settings));
+    let bound = Said::of(sentence::arithmetic_bound(main, &attribution, settings));
     Impact {
         tunnel: settings.tunnel,
         direction: settings.direction,
         verdict: decision.verdict,
-        sentence: sentence::verdict(main, &attribution, settings),
+        sentence: said.sentence,
+        messages: said.messages,
         counted: if settings.outer {
             Counted::OuterBytes
         } else {
@@ -212,7 +216,8 @@ fn summarise(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings, mai
         p: decision.p,
         mde_ms: main.minimum_detectable_s.map(|s| s * 1000.0),
         explained_share: attribution.explained_share.clone(),
-        arithmetic_bound: sentence::arithmetic_bound(main, &attribution, settings),
+        arithmetic_bound: bound.sentence,
+        arithmetic_bound_messages: bound.messages,
         sensitivity: sensitivity::rerun(traffic, rekeys, settings, main),
         seed: settings.seed,
     }

@@ -3,6 +3,7 @@
 use super::evaluate::{Choices, Evaluation, evaluate};
 use super::{RekeyMoment, Settings, Traffic};
 use crate::analysis::{Sensitivity, Verdict};
+use crate::text::Said;
 
 /// Draws of a rerun: p ≤ 0.025 is then known to ± 0.007 (two standard errors), at a fifth of the cost.
 const DRAWS: usize = 1_999;
@@ -59,14 +60,16 @@ pub(super) fn rerun(
 const TOLERANCE_S: f64 = 0.01;
 
 /// A rerun disagrees when it gives another verdict, or a mean stall outside the main run's interval.
-fn compare(change: String, main: &Evaluation, other: &Evaluation) -> Sensitivity {
+fn compare(change: impl Into<Said>, main: &Evaluation, other: &Evaluation) -> Sensitivity {
     let stall = other.decided_stall().map(|m| m.mean);
     let outside = match (main.decided_stall(), stall) {
         (Some(main), Some(stall)) => !(main.low - TOLERANCE_S..=main.high + TOLERANCE_S).contains(&stall),
         _ => false,
     };
+    let change = change.into();
     Sensitivity {
-        change,
+        change: change.sentence,
+        messages: change.messages,
         verdict: other.decision.verdict,
         stall_ms: stall.map(|s| s * 1000.0),
         p: other.decision.p,

@@ -7,6 +7,7 @@ use super::evaluate::Evaluation;
 use super::projection::Attribution;
 use super::{Settings, Start};
 use crate::analysis::{Direction, Verdict};
+use crate::text::Message;
 use words::{explained, interval, list, megabytes, p_value, percent, plural, rate, seconds};
 
 /// Stall for which the bound gives the cost, seconds.
@@ -51,33 +52,35 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
 }
 
 /// What the rekeys would have to waste, whatever the tests say.
-pub(super) fn arithmetic_bound(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> String {
+pub(super) fn arithmetic_bound(
+    e: &Evaluation,
+    attribution: &Attribution,
+    settings: &Settings,
+) -> Vec<Message> {
     let (Some(observed), Some(interval_s)) = (attribution.observed_bps, e.mean_interval_s()) else {
-        return "No rekey lies within a transfer, so there is nothing to bound.".to_owned();
+        return vec![Message::new("arithmetic-none")];
     };
     let volume_bits = observed * interval_s;
-    let cost = percent(EXAMPLE_STALL_S / interval_s);
-    let every = format!(
-        "a rekey every {} ({})",
-        seconds(interval_s),
-        megabytes(volume_bits / 8.0)
-    );
-    let example = format!(
-        "With {every}, each {} of stall per rekey costs {cost}",
-        seconds(EXAMPLE_STALL_S)
-    );
+    let with_example = |message: Message| {
+        message
+            .with("interval", seconds(interval_s))
+            .with("volume", megabytes(volume_bits / 8.0))
+            .with("stall", seconds(EXAMPLE_STALL_S))
+            .with("cost", percent(EXAMPLE_STALL_S / interval_s))
+    };
     match settings.reference_bps.filter(|&r| r > observed) {
-        Some(reference) => format!(
-            "To bring {} down to {} by rekeys alone, each rekey would have to waste {}. {example}.",
-            rate(reference),
-            rate(observed),
-            seconds(volume_bits / observed - volume_bits / reference),
-        ),
-        None => format!(
-            "{example} of the {} seen; to halve a rate, each rekey would have to waste half of that time, {}.",
-            rate(observed),
-            seconds(interval_s / 2.0),
-        ),
+        Some(reference) => vec![
+            Message::new("arithmetic-reference")
+                .with("reference", rate(reference))
+                .with("observed", rate(observed))
+                .with("waste", seconds(volume_bits / observed - volume_bits / reference)),
+            with_example(Message::new("arithmetic-example")),
+        ],
+        None => vec![
+            with_example(Message::new("arithmetic-halve"))
+                .with("observed", rate(observed))
+                .with("half", seconds(interval_s / 2.0)),
+        ],
     }
 }
 

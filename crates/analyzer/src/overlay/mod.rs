@@ -54,6 +54,7 @@ pub fn add_csv(analysis: &mut Analysis, path: &Path) -> Result<(), Error> {
         points: table.points,
         comparison: None,
         sentences: table.sentences,
+        messages: Vec::new(),
     };
     bound(&mut overlay);
     add(analysis, path, overlay)
@@ -109,6 +110,7 @@ fn of_run(analysis: &Analysis, run: &iperf3::Run, path: &str) -> Overlay {
         comparison: aligned.and_then(|p| align::compare(&analysis.series, run, p)),
         at_rekeys: Vec::new(),
         sentences: Vec::new(),
+        messages: Vec::new(),
     };
     overlay.sentences = sentences(&overlay, run, placed.as_ref());
     bound(&mut overlay);

@@ -11,6 +11,7 @@ pub(super) use crate::analysis::TriggerKind as Kind;
 use crate::analysis::{TriggerCandidate, TriggerRule};
 use crate::sa::association::Counters;
 use crate::sa::tunnel::TunnelIndex;
+use crate::text::Said;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::net::IpAddr;
 
@@ -99,6 +100,7 @@ pub(super) fn infer(
         initiator,
         kind,
         sentence: String::new(),
+        messages: Vec::new(),
         rekeys: whole.len(),
         counting: chosen.as_ref().map(|c| c.0.name(by_ike)),
         not_told_apart: chosen
@@ -120,7 +122,8 @@ pub(super) fn infer(
     if let Some((counting, _)) = &chosen {
         size(&mut rule, counting, &whole);
     }
-    rule.sentence = sentence::rule(&rule);
+    let said = Said::from(sentence::rule(&rule));
+    (rule.sentence, rule.messages) = (said.sentence, said.messages);
     rule
 }
 

@@ -1,6 +1,8 @@
 //! Makes text that came from outside (file names, key logs, packets) harmless on a terminal, in HTML and in Markdown:
 //! what would move the cursor, colour the screen, reverse the reading order or hide is shown as an escape.
 
+use crate::text::{Catalogue, Message};
+
 /// Most characters of one value that a report shows.
 const LONGEST: usize = 600;
 
@@ -19,6 +21,11 @@ pub(crate) fn line(text: &str) -> String {
         }
     }
     out
+}
+
+/// A sentence of the document in the language of the report, on one line.
+pub(crate) fn said(t: &Catalogue, english: &str, messages: &[Message]) -> String {
+    line(&t.sentence(english, messages))
 }
 
 /// Controls (C0, DEL, C1), line separators, bidirectional controls (Unicode UAX #9 §2), zero-width and filler

@@ -5,16 +5,25 @@ use super::tables;
 use super::terminal::Page;
 use super::text::TextOptions;
 use crate::comparison::{ComparedCapture, Comparison};
+use crate::text::Catalogue;
 use std::fmt::Display;
 
 /// The terminal report, ending in a newline: the answer first.
 pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
+    let t = Catalogue::of(options.language);
     let mut page = Page::new(options.width, options.color);
-    page.emphasised(&clean::line(&comparison.answer), None);
+    page.emphasised(
+        &clean::said(t, &comparison.answer, &comparison.answer_messages),
+        None,
+    );
     page.blank();
     page.table(&tables::comparison(comparison));
     page.blank();
-    page.paragraph(&clean::line(&comparison.efficiency));
+    page.paragraph(&clean::said(
+        t,
+        &comparison.efficiency,
+        &comparison.efficiency_messages,
+    ));
     for note in &comparison.notes {
         page.paragraph(&clean::line(note));
     }

@@ -3,6 +3,7 @@
 
 use super::focus::Focus;
 use crate::analysis::{Analysis, Direction, Rekey, SecurityAssociation};
+use crate::text::Language;
 use crate::time::Timestamp;
 use std::fmt::Display;
 
@@ -173,7 +174,7 @@ const REKEY_COLUMNS: [&str; 34] = [
 
 /// The table of rekeys, for standard output.
 pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
-    let focus = Focus::new(analysis);
+    let focus = Focus::new(analysis, Language::English);
     let rows = analysis
         .rekeys
         .iter()

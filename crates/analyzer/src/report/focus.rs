@@ -4,6 +4,7 @@
 use crate::analysis::{
     Analysis, Direction, Impact, Rekey, RekeyImpact, SecurityAssociation, StallWindow, Verdict,
 };
+use crate::text::{Catalogue, Language};
 use crate::time::Timestamp;
 use std::collections::HashMap;
 
@@ -13,6 +14,8 @@ const DEFAULT_WINDOW_S: f64 = 0.5;
 /// What a report looks up again and again.
 pub(crate) struct Focus<'a> {
     pub(crate) analysis: &'a Analysis,
+    /// What the report is written in.
+    pub(crate) t: &'static Catalogue,
     /// Indexes of `tunnels`: those with a verdict in the order of the verdicts, then the others.
     pub(crate) tunnels: Vec<usize>,
     /// Time zero of every table and plot.
@@ -29,7 +32,7 @@ pub(crate) struct Shown<'a> {
 }
 
 impl<'a> Focus<'a> {
-    pub(crate) fn new(analysis: &'a Analysis) -> Focus<'a> {
+    pub(crate) fn new(analysis: &'a Analysis, language: Language) -> Focus<'a> {
         let mut tunnels: Vec<usize> = Vec::new();
         let mut main = HashMap::new();
         let mut windows = HashMap::new();
@@ -55,6 +58,7 @@ impl<'a> Focus<'a> {
         tunnels.extend((0..analysis.tunnels.len()).filter(|t| !listed.contains(t) && known.contains(t)));
         Focus {
             analysis,
+            t: Catalogue::of(language),
             tunnels,
             origin: origin(analysis),
             main,
@@ -188,7 +192,7 @@ mod tests {
     #[test]
     fn the_headline_decides_the_main_direction() {
         let document = example::seven_rekeys();
-        let focus = Focus::new(&document);
+        let focus = Focus::new(&document, Language::English);
         assert_eq!(focus.main_direction(0), Direction::BToA);
         let shown = focus.shown(&document.rekeys[1]).unwrap();
         assert_eq!(shown.impact.direction, Direction::BToA);
@@ -199,7 +203,7 @@ mod tests {
     fn a_rekey_hurt_in_the_other_direction_only_shows_that_one() {
         let mut document = example::seven_rekeys();
         document.rekeys[0].impact[1].hurt = true;
-        let focus = Focus::new(&document);
+        let focus = Focus::new(&document, Language::English);
         assert_eq!(
             focus.shown(&document.rekeys[0]).unwrap().impact.direction,
             Direction::AToB

@@ -14,6 +14,7 @@ use super::plot::{self, TunnelPlots, style};
 use super::tables::{self, Row, Table};
 use super::words;
 use crate::analysis::Analysis;
+use crate::text::Language;
 use askama::Template;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -29,8 +30,8 @@ const CSS: &str = include_str!("../../templates/report.css");
 const SCRIPT: &str = include_str!("../../templates/report.js");
 
 /// The whole document.
-pub fn render(analysis: &Analysis) -> String {
-    let focus = Focus::new(analysis);
+pub fn render(analysis: &Analysis, language: Language) -> String {
+    let focus = Focus::new(analysis, language);
     let plots = plot::of_focus(&focus);
     // The template formats plain strings and numbers into memory: there is nothing in it that can fail.
     Page::new(&focus, &plots).render().unwrap_or_default()
@@ -97,7 +98,7 @@ impl Page {
         let advice = advice::advice(analysis);
         Page {
             head: Head::new(analysis),
-            verdict: VerdictView::new(analysis),
+            verdict: VerdictView::new(focus),
             verdicts: tables::verdicts(focus, MOST_ROWS),
             other_sentences: views::other_sentences(focus),
             quality: views::quality(analysis),
@@ -215,7 +216,7 @@ mod tests {
     #[test]
     fn every_document_gives_a_page() {
         for document in example::all() {
-            let html = render(&document);
+            let html = render(&document, Language::English);
             assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
             assert!(html.contains("What did the rekeys cost?"));
         }
@@ -225,7 +226,7 @@ mod tests {
     fn hostile_text_stays_text() {
         let with_overlays = example::with_overlays(example::seven_rekeys());
         for document in [example::hostile(with_overlays), example::all().remove(9)] {
-            let html = render(&document);
+            let html = render(&document, Language::English);
             assert!(
                 !html.contains("<script>alert") && !html.contains("<img"),
                 "markup got through"
@@ -240,7 +241,7 @@ mod tests {
 
     #[test]
     fn nothing_is_loaded_from_anywhere() {
-        let html = render(&example::seven_rekeys());
+        let html = render(&example::seven_rekeys(), Language::English);
         assert!(html.contains("default-src &#39;none&#39;") || html.contains("default-src 'none'"));
         let urls: Vec<&str> = html
             .match_indices("://")
@@ -260,7 +261,7 @@ mod tests {
     #[test]
     fn every_link_has_its_target() {
         for document in example::all() {
-            let html = render(&document);
+            let html = render(&document, Language::English);
             for (at, _) in html.match_indices("href=\"#") {
                 let id = html[at + 7..].split('"').next().unwrap();
                 assert!(html.contains(&format!("id=\"{id}\"")), "#{id}");
@@ -270,7 +271,10 @@ mod tests {
 
     #[test]
     fn sections_stand_in_order() {
-        let html = render(&example::with_overlays(example::seven_rekeys()));
+        let html = render(
+            &example::with_overlays(example::seven_rekeys()),
+            Language::English,
+        );
         let order = [
             "verdict",
             "bound",
@@ -308,7 +312,7 @@ mod tests {
     #[test]
     fn ids_are_unique() {
         for document in example::all() {
-            let html = render(&document);
+            let html = render(&document, Language::English);
             let mut seen = HashSet::new();
             for (at, _) in html.match_indices(" id=\"") {
                 let id = html[at + 5..].split('"').next().unwrap();
@@ -325,7 +329,7 @@ mod tests {
             bin_ms: 1000.0,
             ..Default::default()
         };
-        let html = render(&example::build(&shape));
+        let html = render(&example::build(&shape), Language::English);
         assert!(html.len() < 5_000_000, "{}", html.len());
     }
 
@@ -349,7 +353,7 @@ mod tests {
             };
             overlay.points = (0..20_000).map(point).collect();
         }
-        let html = render(&document);
+        let html = render(&document, Language::English);
         assert!(html.len() < 5_000_000, "{}", html.len());
         assert!(html.matches("<polyline").count() > 6);
     }
@@ -369,7 +373,7 @@ mod tests {
             .map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
             .collect();
         for (n, document) in example::all().iter().chain(&given).enumerate() {
-            std::fs::write(dir.join(format!("{n}.html")), render(document)).unwrap();
+            std::fs::write(dir.join(format!("{n}.html")), render(document, Language::English)).unwrap();
             std::fs::write(
                 dir.join(format!("{n}.document")),
                 serde_json::to_string(document).unwrap(),
@@ -378,13 +382,14 @@ mod tests {
             let options = crate::report::text::TextOptions {
                 width: 80,
                 color: true,
+                language: Language::English,
             };
             std::fs::write(
                 dir.join(format!("{n}.txt")),
                 crate::report::text::render(document, options),
             )
             .unwrap();
-            for plots in plot::render(document) {
+            for plots in plot::render(document, Language::English) {
                 for plot in plots.iter().take(3) {
                     std::fs::write(dir.join(format!("{n}-{}.svg", plot.name)), plot.standalone()).unwrap();
                 }

@@ -6,6 +6,7 @@ use super::terminal::Page;
 use super::text::TextOptions;
 use super::{clean, csv, format, markdown, words};
 use crate::analysis::{Analysis, Verdict};
+use crate::text::{Catalogue, Language};
 use askama::Template;
 use std::path::Path;
 
@@ -107,16 +108,18 @@ struct IndexPage<'a> {
     style: String,
     generator: String,
     entries: &'a [Entry],
+    t: &'static Catalogue,
 }
 
 /// The page, with a link to every report.
-pub fn html(entries: &[Entry]) -> String {
+pub fn html(entries: &[Entry], language: Language) -> String {
     let style = style_sheet();
     let page = IndexPage {
         policy: index_policy(&style),
         style,
         generator: format!("rekeyscope {}", env!("CARGO_PKG_VERSION")),
         entries,
+        t: Catalogue::of(language),
     };
     // Formats plain strings into memory: there is nothing in it that can fail.
     page.render().unwrap_or_default()
@@ -134,8 +137,9 @@ pub fn text(entries: &[Entry], options: TextOptions) -> String {
 }
 
 /// For a ticket.
-pub fn markdown(entries: &[Entry]) -> String {
-    let mut out = String::from("# What did the rekeys cost?\n\n");
+pub fn markdown(entries: &[Entry], language: Language) -> String {
+    let title = Catalogue::of(language).word("report-title");
+    let mut out = format!("# {title}\n\n");
     markdown::table(&mut out, &table(entries, COLUMNS.len()));
     out
 }
@@ -209,7 +213,7 @@ mod tests {
 
     #[test]
     fn one_line_per_capture_with_its_verdict() {
-        let html = html(&entries());
+        let html = html(&entries(), Language::English);
         assert_eq!(html.matches("<tr").count(), 1 + entries().len());
         assert_eq!(html.matches("<a href=").count(), entries().len() - 1);
         assert!(html.contains("some rekeys hurt") && html.contains("no tunnel") && html.contains("not read"));
@@ -220,11 +224,12 @@ mod tests {
         let options = TextOptions {
             width: 80,
             color: false,
+            language: Language::English,
         };
         let formats = [
-            html(&entries()),
+            html(&entries(), Language::English),
             text(&entries(), options),
-            markdown(&entries()),
+            markdown(&entries(), Language::English),
             csv(&entries()),
         ];
         for out in &formats {

@@ -134,6 +134,7 @@ mod tests {
     const AT_80: TextOptions = TextOptions {
         width: 80,
         color: false,
+        language: crate::text::Language::English,
     };
 
     #[test]

@@ -6,6 +6,7 @@ use super::focus::Focus;
 use super::tables::{self, Align, Table};
 use super::words;
 use crate::analysis::{Analysis, Severity};
+use crate::text::Language;
 use std::fmt::Write as _;
 
 /// Tunnels with tables of their own.
@@ -14,9 +15,9 @@ const MOST_TUNNELS: usize = 4;
 const MOST_ROWS: usize = 60;
 
 /// The whole document.
-pub fn render(analysis: &Analysis) -> String {
-    let focus = Focus::new(analysis);
-    let mut out = String::from("# What did the rekeys cost?\n\n");
+pub fn render(analysis: &Analysis, language: Language) -> String {
+    let focus = Focus::new(analysis, language);
+    let mut out = format!("# {}\n\n", focus.t.word("report-title"));
     verdict(&mut out, &focus);
     heading(&mut out, "Capture");
     item(&mut out, &words::capture(&analysis.capture));
@@ -76,13 +77,18 @@ fn verdict(out: &mut String, focus: &Focus) {
         let _ = writeln!(out, "**{}**", words::no_verdict(focus.analysis));
         return;
     };
-    let _ = writeln!(out, "**{}**\n", escaped(&headline.sentence));
+    let _ = writeln!(
+        out,
+        "**{}**\n",
+        escaped(&focus.t.sentence(&headline.sentence, &headline.messages))
+    );
     item(
         out,
         &words::direction(focus.analysis, headline.tunnel, headline.direction),
     );
     if !headline.arithmetic_bound.is_empty() {
-        item(out, &headline.arithmetic_bound);
+        let bound = &headline.arithmetic_bound_messages;
+        item(out, &focus.t.sentence(&headline.arithmetic_bound, bound));
     }
     let more = [
         words::detectable(headline),
@@ -199,13 +205,13 @@ mod tests {
 
     #[test]
     fn golden() {
-        insta::assert_snapshot!(render(&example::seven_rekeys()));
+        insta::assert_snapshot!(render(&example::seven_rekeys(), Language::English));
     }
 
     #[test]
     fn hostile_text_is_no_markup() {
         for document in example::all() {
-            let text = render(&document);
+            let text = render(&document, Language::English);
             let markup = |line: &&str| line.contains("<script") || line.contains("<img");
             // The filters of the hostile document stand in code spans with a fence of two.
             assert!(
@@ -225,7 +231,7 @@ mod tests {
 
     #[test]
     fn every_row_has_as_many_cells_as_its_header() {
-        let text = render(&example::hostile(example::seven_rekeys()));
+        let text = render(&example::hostile(example::seven_rekeys()), Language::English);
         let pipes = |line: &str| line.replace("\\|", "").matches('|').count();
         for block in text.split("\n\n").filter(|b| b.starts_with("| ")) {
             let rows: Vec<usize> = block.lines().map(pipes).collect();

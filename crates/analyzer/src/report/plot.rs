@@ -13,6 +13,7 @@ mod timeline;
 use super::clean;
 use super::focus::Focus;
 use crate::analysis::Analysis;
+use crate::text::Language;
 use askama::filters::{Html, escape};
 use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
@@ -61,8 +62,8 @@ pub struct TunnelPlots {
 }
 
 /// The plots of the first [`MOST_TUNNELS`] tunnels, the headline's first.
-pub fn render(analysis: &Analysis) -> Vec<TunnelPlots> {
-    let focus = Focus::new(analysis);
+pub fn render(analysis: &Analysis, language: Language) -> Vec<TunnelPlots> {
+    let focus = Focus::new(analysis, language);
     of_focus(&focus)
 }
 
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn every_plot_of_every_document_is_well_formed() {
         for document in example::all() {
-            for plots in render(&document) {
+            for plots in render(&document, Language::English) {
                 for plot in plots.iter() {
                     for svg in [plot.inline(), plot.standalone()] {
                         assert_eq!(svg.matches("<svg").count(), 1);
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn seven_rekeys_give_all_four_kinds() {
         let document = example::seven_rekeys();
-        let plots = render(&document);
+        let plots = render(&document, Language::English);
         assert_eq!(plots.len(), 1);
         assert!(plots[0].timeline.is_some());
         assert_eq!(plots[0].mean.len(), 1);
@@ -236,7 +237,7 @@ mod tests {
         };
         let document = example::build(&shape);
         assert_eq!(document.series.tunnels[0].inner_new_bytes.len(), 20_000);
-        let plots = render(&document);
+        let plots = render(&document, Language::English);
         for plot in plots[0].iter() {
             let size = plot.inline().len();
             assert!(size < 400_000, "{}: {size}", plot.name);
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn a_file_brings_its_font() {
         let document = example::seven_rekeys();
-        let svg = render(&document)[0].mean[0].standalone();
+        let svg = render(&document, Language::English)[0].mean[0].standalone();
         assert!(svg.contains("@font-face") && svg.contains("font/otf;base64,"));
         assert!(svg.len() < 100_000, "{}", svg.len());
     }

@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn the_image_shows_text_and_colours() {
         let document = example::seven_rekeys();
-        let plots = plot::render(&document);
+        let plots = plot::render(&document, crate::text::Language::English);
         let timeline = plots[0].timeline.as_ref().unwrap();
         let image = tiny_skia::Pixmap::decode_png(&png(timeline).unwrap()).unwrap();
         assert_eq!(

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn marks_stand_below_their_time() {
         let document = example::seven_rekeys();
-        let spark = draw(&Focus::new(&document), 0, 60).unwrap();
+        let spark = draw(&Focus::new(&document, crate::text::Language::English), 0, 60).unwrap();
         assert_eq!(spark.rates.chars().count(), 60);
         // 30 s in 60 columns: the rekeys at 3.75 s, 7.5 s, … stand in columns 7, 15, …
         let at: Vec<usize> = spark
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn hostile_documents_draw_or_do_not() {
         for document in example::all() {
-            let focus = Focus::new(&document);
+            let focus = Focus::new(&document, crate::text::Language::English);
             for tunnel in 0..3 {
                 if let Some(spark) = draw(&focus, tunnel, 80) {
                     assert!(spark.rates.chars().count() <= 80);

@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn every_row_has_a_cell_per_column() {
         for document in example::all() {
-            let focus = Focus::new(&document);
+            let focus = Focus::new(&document, crate::text::Language::English);
             let mut tables = vec![
                 verdicts(&focus, 50),
                 sensitivity(&focus),
@@ -377,7 +377,7 @@ mod tests {
             rekeys: 500,
             ..Default::default()
         });
-        let table = rekeys(&Focus::new(&document), 0, 50);
+        let table = rekeys(&Focus::new(&document, crate::text::Language::English), 0, 50);
         assert_eq!(table.rows.len(), 50);
         assert!(
             table

@@ -9,6 +9,7 @@ use super::tables;
 use super::terminal::Page;
 use super::words;
 use crate::analysis::{Analysis, Impact, Severity, Verdict};
+use crate::text::Language;
 use comfy_table::Color;
 
 /// Tunnels that get tables of their own; the others are in the table of verdicts.
@@ -33,6 +34,8 @@ pub struct TextOptions {
     pub width: usize,
     /// ANSI colours.
     pub color: bool,
+    /// What it is written in.
+    pub language: Language,
 }
 
 /// The terminal report, ending in a newline.
@@ -46,7 +49,7 @@ pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
 }
 
 fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
-    let focus = Focus::new(analysis);
+    let focus = Focus::new(analysis, options.language);
     let mut page = Page::new(options.width, options.color);
     verdict(&mut page, &focus);
     capture(&mut page, analysis);
@@ -66,7 +69,7 @@ fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
     if full {
         ruled_out(&mut page, &focus);
     }
-    findings(&mut page, analysis);
+    findings(&mut page, &focus);
     keys(&mut page, analysis);
     diagnostics(&mut page, analysis);
     if full {
@@ -120,14 +123,22 @@ fn verdict(page: &mut Page, focus: &Focus) {
         page.emphasised(words::no_verdict(focus.analysis), None);
         return;
     };
-    page.emphasised(&clean::line(&headline.sentence), verdict_color(headline.verdict));
+    page.emphasised(
+        &clean::said(focus.t, &headline.sentence, &headline.messages),
+        verdict_color(headline.verdict),
+    );
     page.blank();
     let mut rows = vec![(
         "Direction",
         words::direction(focus.analysis, headline.tunnel, headline.direction),
     )];
     if !headline.arithmetic_bound.is_empty() {
-        rows.push(("Arithmetic", clean::line(&headline.arithmetic_bound)));
+        let bound = clean::said(
+            focus.t,
+            &headline.arithmetic_bound,
+            &headline.arithmetic_bound_messages,
+        );
+        rows.push(("Arithmetic", bound));
     }
     rows.extend(words::detectable(headline).map(|d| ("Detectable", d)));
     rows.extend(words::explained(headline).map(|e| ("Explains", e)));
@@ -135,7 +146,13 @@ fn verdict(page: &mut Page, focus: &Focus) {
     rows.extend(words::disagreeing(headline).map(|d| ("But", d)));
     if let [one] = focus.other_verdicts() {
         let direction = words::direction(focus.analysis, one.tunnel, one.direction);
-        rows.push(("Also", format!("{direction}: {}", clean::line(&one.sentence))));
+        rows.push((
+            "Also",
+            format!(
+                "{direction}: {}",
+                clean::said(focus.t, &one.sentence, &one.messages)
+            ),
+        ));
     }
     page.labelled(&rows);
     if focus.other_verdicts().len() > 1 {
@@ -220,7 +237,8 @@ fn causes(page: &mut Page, focus: &Focus) {
     more(page, causes.len());
 }
 
-fn findings(page: &mut Page, analysis: &Analysis) {
+fn findings(page: &mut Page, focus: &Focus) {
+    let (analysis, t) = (focus.analysis, focus.t);
     if analysis.findings.is_empty() {
         return;
     }
@@ -231,7 +249,7 @@ fn findings(page: &mut Page, analysis: &Analysis) {
         } else {
             ""
         };
-        page.item(&format!("{severity}{}", clean::line(&f.sentence)));
+        page.item(&format!("{severity}{}", clean::said(t, &f.sentence, &f.messages)));
         if !f.display_filter.is_empty() {
             page.paragraph(&format!("   {}", clean::line(&f.display_filter)));
         }
@@ -282,7 +300,11 @@ mod tests {
     use crate::report::example;
 
     fn at(width: usize) -> TextOptions {
-        TextOptions { width, color: false }
+        TextOptions {
+            width,
+            color: false,
+            language: Language::English,
+        }
     }
 
     #[test]
@@ -343,6 +365,7 @@ mod tests {
             TextOptions {
                 width: 80,
                 color: true,
+                language: Language::English,
             },
         );
         let plain = render(&document, at(80));

@@ -15,6 +15,7 @@ use crate::capture::CaptureInfo;
 use crate::rekey::{Succession, slot};
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
+use crate::text::Said;
 
 /// Packets of a direction that make a share of them say something.
 const ENOUGH_PACKETS: u64 = 100;
@@ -49,11 +50,13 @@ pub(crate) fn findings(analyzer: &Analyzer, info: &CaptureInfo, successions: &[S
     found
 }
 
-fn finding(id: &str, severity: Severity, sentence: String, frames: &[u64]) -> Finding {
+fn finding(id: &str, severity: Severity, sentence: impl Into<Said>, frames: &[u64]) -> Finding {
+    let said = sentence.into();
     Finding {
         id: id.into(),
         severity,
-        sentence,
+        sentence: said.sentence,
+        messages: said.messages,
         evidence_frames: frames.to_vec(),
         display_filter: display_filter(frames),
     }

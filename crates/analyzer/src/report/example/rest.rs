@@ -59,6 +59,7 @@ pub(super) fn findings() -> Vec<Finding> {
         sentence:
             "12 % of the writes leave as one full and one tiny packet: an MSS of 1,200 bytes would avoid it."
                 .into(),
+        messages: Vec::new(),
         evidence_frames: vec![210, 212, 990],
         display_filter: "ip.flags.mf == 1".into(),
     }]
@@ -71,6 +72,7 @@ pub(super) fn diagnostics() -> Vec<DiagnosticEntry> {
         count: 2,
         first_frame: Some(77),
         sentence: "IKE payload: needs 24 bytes at offset 28, 20 there".into(),
+        messages: Vec::new(),
     }]
 }
 
@@ -114,6 +116,7 @@ pub(crate) fn with_overlays(mut document: Analysis) -> Analysis {
         comparison: None,
         at_rekeys: around(&document, 8.5e6),
         sentences: vec!["Its clock: +0.41 s were added to its own times.".into()],
+        messages: Vec::new(),
     };
     let load = Overlay {
         path: "synthetic-cpu.csv".into(),
@@ -129,6 +132,7 @@ pub(crate) fn with_overlays(mut document: Analysis) -> Analysis {
         comparison: None,
         at_rekeys: around(&document, 20.0),
         sentences: Vec::new(),
+        messages: Vec::new(),
     };
     document.overlays = vec![iperf3, load];
     document.settings = Some(Settings {

@@ -24,6 +24,7 @@ pub(super) fn impact(shape: &Shape, document: &Analysis, tunnel: usize, directio
         direction,
         verdict,
         sentence: sentence(verdict, &rekeys_hurt, shape),
+        messages: Vec::new(),
         counted: if shape.keys {
             Counted::InnerNewBytes
         } else {
@@ -60,6 +61,7 @@ pub(super) fn impact(shape: &Shape, document: &Analysis, tunnel: usize, directio
             }
             false => String::new(),
         },
+        arithmetic_bound_messages: Vec::new(),
         sensitivity: if measured { sensitivity() } else { Vec::new() },
         seed: 1_795_205_509,
     }
@@ -83,6 +85,7 @@ fn sentence(verdict: Verdict, hurt: &[usize], shape: &Shape) -> String {
 fn sensitivity() -> Vec<Sensitivity> {
     let run = |change: &str, verdict, p| Sensitivity {
         change: change.into(),
+        messages: Vec::new(),
         verdict,
         stall_ms: Some(60.0),
         p: Some(p),

@@ -2,11 +2,13 @@
 
 use super::{clean, plot, policy, style_sheet, tables};
 use crate::comparison::Comparison;
+use crate::text::{Catalogue, Language};
 use askama::Template;
 use tables::Table;
 
 /// The whole document.
-pub fn render(comparison: &Comparison) -> String {
+pub fn render(comparison: &Comparison, language: Language) -> String {
+    let t = Catalogue::of(language);
     let style = style_sheet();
     let page = Page {
         policy: policy(&style),
@@ -17,10 +19,10 @@ pub fn render(comparison: &Comparison) -> String {
             clean::line(&comparison.generator.version)
         ),
         captures: comparison.captures.len(),
-        answer: clean::line(&comparison.answer),
+        answer: clean::said(t, &comparison.answer, &comparison.answer_messages),
         plot: plot::comparison::draw(comparison).map(|p| p.inline()),
         table: tables::comparison(comparison),
-        efficiency: clean::line(&comparison.efficiency),
+        efficiency: clean::said(t, &comparison.efficiency, &comparison.efficiency_messages),
         notes: comparison.notes.iter().map(|n| clean::line(n)).collect(),
         unread: comparison.unread.iter().map(|u| clean::line(&u.reason)).collect(),
     };

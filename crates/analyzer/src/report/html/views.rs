@@ -37,7 +37,8 @@ pub(super) struct VerdictView {
 
 impl VerdictView {
     /// Of the first verdict.
-    pub(super) fn new(analysis: &Analysis) -> VerdictView {
+    pub(super) fn new(focus: &Focus) -> VerdictView {
+        let (analysis, t) = (focus.analysis, focus.t);
         let headline = analysis.impact.first();
         let of = |words: fn(&Impact) -> Option<String>| headline.and_then(words).unwrap_or_default();
         VerdictView {
@@ -45,13 +46,15 @@ impl VerdictView {
             label: headline.map_or("no tunnel", |i| words::verdict(i.verdict)),
             sentence: headline.map_or_else(
                 || words::no_verdict(analysis).into(),
-                |i| clean::line(&i.sentence),
+                |i| clean::said(t, &i.sentence, &i.messages),
             ),
             explained: of(words::explained),
             figures: headline.map(figures).unwrap_or_default(),
             direction: headline
                 .map_or_else(String::new, |i| words::direction(analysis, i.tunnel, i.direction)),
-            bound: of(|i| Some(clean::line(&i.arithmetic_bound))),
+            bound: headline.map_or_else(String::new, |i| {
+                clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages)
+            }),
             detectable: of(words::detectable),
             disagreeing: of(words::disagreeing),
         }
@@ -187,7 +190,7 @@ pub(super) fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
         .map(|i| {
             (
                 words::direction(focus.analysis, i.tunnel, i.direction),
-                clean::line(&i.sentence),
+                clean::said(focus.t, &i.sentence, &i.messages),
             )
         })
         .collect()

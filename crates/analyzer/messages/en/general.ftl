@@ -1,0 +1,6 @@
+### What every part of a report uses.
+
+list-comma = {", "}
+list-and = {" and "}
+
+report-title = What did the rekeys cost?

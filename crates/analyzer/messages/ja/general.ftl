@@ -1,0 +1,6 @@
+### レポート全体で使う語句。
+
+list-comma = 、
+list-and = 、
+
+report-title = リキーでどれだけ失われたか

@@ -1,0 +1,96 @@
+//! A sentence as an identifier and arguments.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A sentence, or a part of one, as it stands in a catalogue: which, and what goes into it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Message {
+    /// Identifier in the catalogues (`crates/analyzer/messages`).
+    pub id: String,
+    /// By name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<String, Arg>,
+}
+
+/// What goes into a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Arg {
+    /// A number of things: it decides on singular and plural.
+    Count(u64),
+    /// Any other number.
+    Number(f64),
+    /// Text that is the same in every language: a name, a figure with its unit.
+    Text(String),
+    /// Another message.
+    Message(Box<Message>),
+    /// Several, joined as the language joins them: "2, 3 and 6".
+    List(Vec<Arg>),
+}
+
+impl Message {
+    /// A message without arguments so far. Identifiers are written out at the call: a test looks for them there.
+    pub fn new(id: &str) -> Self {
+        Message {
+            id: id.to_owned(),
+            args: BTreeMap::new(),
+        }
+    }
+
+    /// The same with one more argument.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Arg>) -> Self {
+        self.args.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+impl From<u64> for Arg {
+    fn from(n: u64) -> Self {
+        Arg::Count(n)
+    }
+}
+
+impl From<u32> for Arg {
+    fn from(n: u32) -> Self {
+        Arg::Count(n.into())
+    }
+}
+
+impl From<usize> for Arg {
+    fn from(n: usize) -> Self {
+        Arg::Count(n as u64)
+    }
+}
+
+impl From<f64> for Arg {
+    fn from(n: f64) -> Self {
+        Arg::Number(n)
+    }
+}
+
+impl From<&str> for Arg {
+    fn from(text: &str) -> Self {
+        Arg::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Arg {
+    fn from(text: String) -> Self {
+        Arg::Text(text)
+    }
+}
+
+impl From<Message> for Arg {
+    fn from(message: Message) -> Self {
+        Arg::Message(Box::new(message))
+    }
+}
+
+impl<T: Into<Arg>> From<Vec<T>> for Arg {
+    fn from(items: Vec<T>) -> Self {
+        Arg::List(items.into_iter().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,43 @@
+//! A sentence on its way into the document.
+
+use super::{Catalogue, Language, Message};
+
+/// A sentence in English and the messages that it is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// What the document shows.
+    pub sentence: String,
+    /// The same as messages; empty where a sentence has none and stays English.
+    pub messages: Vec<Message>,
+}
+
+impl Said {
+    /// Messages one after the other, in English.
+    pub fn of(messages: Vec<Message>) -> Self {
+        Said {
+            sentence: Catalogue::of(Language::English).say_all(&messages),
+            messages,
+        }
+    }
+}
+
+impl From<Message> for Said {
+    fn from(message: Message) -> Self {
+        Said::of(vec![message])
+    }
+}
+
+impl From<String> for Said {
+    fn from(sentence: String) -> Self {
+        Said {
+            sentence,
+            messages: Vec::new(),
+        }
+    }
+}
+
+impl From<&str> for Said {
+    fn from(sentence: &str) -> Self {
+        sentence.to_owned().into()
+    }
+}

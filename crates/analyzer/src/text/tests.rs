@@ -1,0 +1,236 @@
+//! Nothing is missing in either language, and nothing is left over.
+
+use super::*;
+use fluent_syntax::ast::{CallArguments, Entry, Expression, InlineExpression, Pattern, PatternElement};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
+const ALIKE: [&str; 0] = [];
+
+/// Identifiers with the variables of each message, from the files of a language.
+fn parsed(language: Language) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    for file in Catalogue::files(language) {
+        let resource = fluent_syntax::parser::parse(*file)
+            .unwrap_or_else(|(_, errors)| panic!("{language}: {errors:?}"));
+        for entry in &resource.body {
+            match entry {
+                Entry::Message(message) => {
+                    let mut variables = BTreeSet::new();
+                    let value = message.value.as_ref();
+                    of_pattern(
+                        value.unwrap_or_else(|| panic!("{} is empty", message.id.name)),
+                        &mut variables,
+                    );
+                    let id = message.id.name.to_owned();
+                    assert_eq!(
+                        found.insert(id.clone(), variables),
+                        None,
+                        "{language}: {id} twice"
+                    );
+                }
+                Entry::Term(_) | Entry::Junk { .. } => {
+                    panic!("{language}: neither terms nor junk are read here")
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn of_pattern(pattern: &Pattern<&str>, variables: &mut BTreeSet<String>) {
+    for element in &pattern.elements {
+        if let PatternElement::Placeable { expression } = element {
+            of_expression(expression, variables);
+        }
+    }
+}
+
+fn of_expression(expression: &Expression<&str>, variables: &mut BTreeSet<String>) {
+    match expression {
+        Expression::Inline(inline) => of_inline(inline, variables),
+        Expression::Select { selector, variants } => {
+            of_inline(selector, variables);
+            variants.iter().for_each(|v| of_pattern(&v.value, variables));
+        }
+    }
+}
+
+fn of_inline(inline: &InlineExpression<&str>, variables: &mut BTreeSet<String>) {
+    match inline {
+        InlineExpression::VariableReference { id } => {
+            variables.insert(id.name.to_owned());
+        }
+        InlineExpression::FunctionReference {
+            arguments: CallArguments { positional, .. },
+            ..
+        } => {
+            positional.iter().for_each(|p| of_inline(p, variables));
+        }
+        InlineExpression::Placeable { expression } => of_expression(expression, variables),
+        InlineExpression::MessageReference { id, .. } => {
+            panic!("{}: a message that names another one", id.name)
+        }
+        _ => {}
+    }
+}
+
+/// The sources of library and binary, without this file and without tests.
+fn sources() -> String {
+    fn collect(folder: &Path, all: &mut String) {
+        let mut entries: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
+        entries.sort();
+        for path in entries {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                collect(&path, all);
+            } else if (name.ends_with(".rs") || name.ends_with(".html")) && name != "tests.rs" {
+                let text = std::fs::read_to_string(&path).unwrap();
+                *all += text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            }
+        }
+    }
+    let mut all = String::new();
+    for folder in ["src", "templates"] {
+        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut all);
+    }
+    all
+}
+
+/// What stands in quotes after each `call`.
+fn named_after(source: &str, call: &str) -> BTreeSet<String> {
+    let calls = source
+        .match_indices(call)
+        .map(|(at, _)| source[at + call.len()..].trim_start());
+    let quoted = calls.filter_map(|rest| rest.strip_prefix('"')?.split('"').next());
+    quoted.map(str::to_owned).collect()
+}
+
+#[test]
+fn both_languages_have_the_same_messages_with_the_same_variables() {
+    let (english, japanese) = (parsed(Language::English), parsed(Language::Japanese));
+    for (id, variables) in &english {
+        assert_eq!(
+            Some(variables),
+            japanese.get(id),
+            "{id}: English is left, Japanese right"
+        );
+    }
+    let only: Vec<_> = japanese.keys().filter(|id| !english.contains_key(*id)).collect();
+    assert!(only.is_empty(), "only in Japanese: {only:?}");
+    assert!(!english.is_empty());
+}
+
+#[test]
+fn every_message_named_in_the_source_is_there_and_every_message_is_used() {
+    let (source, known) = (sources(), parsed(Language::English));
+    let mut named = BTreeSet::new();
+    for call in ["Message::new(", ".word(", ".label("] {
+        named.extend(named_after(&source, call));
+    }
+    let unknown: Vec<_> = named.iter().filter(|id| !known.contains_key(*id)).collect();
+    assert!(
+        unknown.is_empty(),
+        "named in the source, in no catalogue: {unknown:?}"
+    );
+    let unused: Vec<_> = known
+        .keys()
+        .filter(|id| !source.contains(&format!("\"{id}\"")))
+        .collect();
+    assert!(unused.is_empty(), "in the catalogues, never named: {unused:?}");
+}
+
+#[test]
+fn japanese_is_japanese() {
+    let values = |language| -> BTreeMap<String, String> {
+        let mut values = BTreeMap::new();
+        for file in Catalogue::files(language) {
+            let resource = fluent_syntax::parser::parse(*file).unwrap();
+            for entry in resource.body {
+                if let Entry::Message(message) = entry {
+                    let text = format!("{:?}", message.value);
+                    values.insert(message.id.name.to_owned(), text);
+                }
+            }
+        }
+        values
+    };
+    let (english, japanese) = (values(Language::English), values(Language::Japanese));
+    let alike: Vec<&str> = english
+        .iter()
+        .filter(|(id, text)| japanese.get(*id) == Some(text))
+        .map(|(id, _)| id.as_str())
+        .collect();
+    assert_eq!(
+        alike, ALIKE,
+        "the same in both languages (right: those that may be)"
+    );
+}
+
+#[test]
+fn lists_are_joined_as_the_language_joins_them() {
+    let joined = |language, items: Vec<Arg>| Catalogue::of(language).list(&items).unwrap();
+    let three = || vec![Arg::Count(2), Arg::Count(3), Arg::Count(6)];
+    assert_eq!(joined(Language::English, three()), "2, 3 and 6");
+    assert_eq!(joined(Language::Japanese, three()), "2、3、6");
+    assert_eq!(joined(Language::English, vec!["one".into()]), "one");
+    assert_eq!(joined(Language::English, Vec::new()), "");
+}
+
+#[test]
+fn what_is_missing_falls_back_and_stops_nothing() {
+    let japanese = Catalogue::of(Language::Japanese);
+    assert_eq!(japanese.word("of-a-later-version"), "of-a-later-version");
+    let unknown = [
+        Message::new("arithmetic-none"),
+        Message::new("of-a-later-version"),
+    ];
+    assert_eq!(japanese.sentence("As it was.", &unknown), "As it was.");
+    assert_eq!(japanese.sentence("As it was.", &[]), "As it was.");
+    let without = Message::new("arithmetic-reference").with("observed", "8 Mbit/s");
+    assert_eq!(japanese.say(&without), "arithmetic-reference");
+    assert!(japanese.attempt(&without).is_none());
+}
+
+#[test]
+fn a_message_survives_the_document() {
+    let message = Message::new("arithmetic-halve")
+        .with("count", 7_u64)
+        .with("share", 0.5)
+        .with("list", vec![Message::new("arithmetic-none")])
+        .with("text", "{ $count } is no placeholder here");
+    let text = serde_json::to_string(&message).unwrap();
+    assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), message);
+    assert!(text.contains("\"count\":7,"), "{text}");
+}
+
+#[test]
+fn arguments_are_never_read_as_patterns() {
+    let message = Message::new("arithmetic-reference")
+        .with("reference", "{ $waste }")
+        .with("observed", "\u{2068}{\"x\"}")
+        .with("waste", "<b>");
+    let said = Catalogue::of(Language::Japanese).say(&message);
+    assert!(said.contains("{ $waste } が \u{2068}{\"x\"} まで"), "{said}");
+}
+
+#[test]
+fn locales() {
+    for (locale, language) in [
+        ("ja_JP.UTF-8", Language::Japanese),
+        ("ja", Language::Japanese),
+        ("JA_jp", Language::Japanese),
+        ("jam_JM", Language::English),
+        ("C.UTF-8", Language::English),
+        ("de_DE", Language::English),
+        ("", Language::English),
+    ] {
+        assert_eq!(Language::from_locale(locale), language, "{locale}");
+    }
+    assert!("jp".parse::<Language>().is_err());
+}
