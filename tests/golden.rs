@@ -67,7 +67,10 @@ fn terminal_reports() {
 
 fn compare_schema(file: &str, schema: &schemars::Schema) {
     let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
-    compare(&repository().canonicalize().unwrap().join("docs").join(file), &text);
+    compare(
+        &repository().canonicalize().unwrap().join("docs").join(file),
+        &text,
+    );
 }
 
 #[test]

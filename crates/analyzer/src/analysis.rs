@@ -337,7 +337,8 @@ plain_data! {
         pub kind: TriggerKind,
         /// Volume at the first exchange message over the limit.
         pub fraction: Option<f64>,
-        /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`.
+        /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`: the busier SA's, unless the
+        /// rule of the trace ([`TriggerRule`]) leaves one counting only, which then stands here.
         pub counting: Option<String>,
         /// Volume at the first exchange message.
         pub bytes: Option<u64>,

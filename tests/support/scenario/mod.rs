@@ -16,7 +16,7 @@ mod write;
 pub(crate) use ikev1::QuickMode;
 pub(crate) use ikev2::ChildRekey;
 use packets::{Tcp, ipv4, l2tp, seal, tcp_packet, udp};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 pub(crate) const MILLI: u64 = 1_000_000;
 /// From the capture to the client and back.
@@ -36,6 +36,16 @@ pub(crate) struct Sa {
     pub sequence: u32,
 }
 
+/// What an SA has carried, as its ends count it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Carried {
+    pub packets: u64,
+    /// Payload before encryption.
+    pub inner: u64,
+    /// From the SPI to the ICV.
+    pub esp: u64,
+}
+
 /// Both peers, the wire and the capture.
 pub(crate) struct World {
     pub now: u64,
@@ -44,6 +54,7 @@ pub(crate) struct World {
     pub down: Sa,
     pub up: Sa,
     spis: Vec<u32>,
+    carried: HashMap<u32, Carried>,
     /// Next byte of the server, next byte that the client expects.
     pub seq: u32,
     pub expected: u32,
@@ -85,6 +96,7 @@ impl World {
                 sequence: 0,
             },
             spis: vec![0xd000_0000, 0xa000_0000],
+            carried: HashMap::new(),
             seq: 1_000,
             expected: 1_000,
             acks: VecDeque::new(),
@@ -238,6 +250,10 @@ impl World {
     fn esp(&mut self, sa: &mut Sa, src: [u8; 4], dst: [u8; 4], payload: &[u8]) {
         sa.sequence += 1;
         let esp = seal(*sa, payload);
+        let carried = self.carried.entry(sa.spi).or_default();
+        carried.packets += 1;
+        carried.inner += payload.len() as u64;
+        carried.esp += esp.len() as u64;
         let (protocol, body) = match self.nat_port {
             None => (50, esp),
             Some(port) => {
@@ -290,6 +306,11 @@ impl World {
             },
         ));
         self.capture([&ipv4(SERVER, CLIENT, 17, 20 + body.len(), 0, 0)[..], &body].concat());
+    }
+
+    /// What the pair in use has carried: towards the client, towards the server.
+    pub fn carried(&self) -> [Carried; 2] {
+        [self.down, self.up].map(|sa| self.carried.get(&sa.spi).copied().unwrap_or_default())
     }
 
     fn new_spis(&mut self) -> [u32; 2] {
