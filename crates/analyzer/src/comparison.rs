@@ -9,7 +9,7 @@ use crate::analysis::{
     Analysis, Counted, Direction, Generator, Impact, Interval, SecurityAssociation, Verdict,
 };
 use crate::impact::compare::{self, CapturePoint};
-use crate::text::Message;
+use crate::text::{Catalogue, Language, Message, Said};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -144,6 +144,8 @@ impl ComparedCapture {
         let (kilobytes, seconds): (Vec<_>, Vec<_>) = limits
             .map(|r| (r.trigger.limit_kilobytes, r.trigger.limit_seconds))
             .unzip();
+        let why_not = point.is_none().then(|| why_no_point(headline));
+        let why_not = Said::of(why_not.into_iter().collect());
         ComparedCapture {
             path: path.to_owned(),
             name: path.to_owned(),
@@ -168,8 +170,8 @@ impl ComparedCapture {
             packets,
             efficiency: (outer_bytes > 0).then(|| inner_bytes as f64 / outer_bytes as f64),
             used: point.is_some(),
-            left_out: point.is_none().then(|| why_no_point(headline)),
-            left_out_messages: Vec::new(),
+            left_out: point.is_none().then_some(why_not.sentence),
+            left_out_messages: why_not.messages,
         }
     }
 
@@ -183,29 +185,27 @@ impl ComparedCapture {
             })
     }
 
-    fn leave_out(&mut self, why: &str) {
+    fn leave_out(&mut self, why: Message) {
+        let why = Said::from(why);
         self.used = false;
-        self.left_out = Some(why.to_owned());
+        (self.left_out, self.left_out_messages) = (Some(why.sentence), why.messages);
     }
 }
 
-fn why_no_point(headline: Option<&Impact>) -> String {
+fn why_no_point(headline: Option<&Impact>) -> Message {
     match headline {
-        None => "no IPsec tunnel was found in it",
-        Some(i) if i.verdict == Verdict::NoTraffic => "it carries too little data",
-        Some(i) if i.observed_bps.is_some() => {
-            "the saved analysis does not hold its transfer: an older version wrote it, so analyse the capture again"
-        }
-        Some(_) => "nothing in it could be measured",
+        None => Message::new("left-out-no-tunnel"),
+        Some(i) if i.verdict == Verdict::NoTraffic => Message::new("left-out-little-data"),
+        Some(i) if i.observed_bps.is_some() => Message::new("left-out-old-document"),
+        Some(_) => Message::new("left-out-nothing"),
     }
-    .to_owned()
 }
 
 impl Comparison {
     /// Compares captures in the order given.
     pub fn new(mut captures: Vec<ComparedCapture>, unread: Vec<Unread>) -> Self {
         name(&mut captures);
-        let notes = agree_on_what_counts(&mut captures);
+        let mut notes_messages = agree_on_what_counts(&mut captures);
         let points: Vec<CapturePoint> = captures.iter().filter_map(ComparedCapture::point).collect();
         let slope = compare::compare(&points).map(|line| Slope {
             seconds_per_rekey: line.seconds_per_rekey,
@@ -227,34 +227,37 @@ impl Comparison {
             captures,
             efficiency: String::new(),
             efficiency_messages: Vec::new(),
-            notes,
+            notes: Vec::new(),
             notes_messages: Vec::new(),
             unread,
         };
-        comparison.answer = sentence::answer(&comparison);
-        comparison.efficiency = sentence::efficiency(&comparison);
-        comparison.notes.extend(sentence::reservations(&comparison));
+        let (answer, efficiency) = (sentence::answer(&comparison), sentence::efficiency(&comparison));
+        (comparison.answer, comparison.answer_messages) = both(answer.into());
+        (comparison.efficiency, comparison.efficiency_messages) = both(efficiency.into());
+        notes_messages.extend(sentence::reservations(&comparison));
+        let english = Catalogue::of(Language::English);
+        comparison.notes = notes_messages.iter().map(|note| english.say(note)).collect();
+        comparison.notes_messages = notes_messages;
         comparison
     }
 }
 
+fn both(said: Said) -> (String, Vec<Message>) {
+    (said.sentence, said.messages)
+}
+
 /// New inner bytes and outer bytes are no common measure: where both occur, the captures without keys leave the line.
-fn agree_on_what_counts(captures: &mut [ComparedCapture]) -> Vec<String> {
+fn agree_on_what_counts(captures: &mut [ComparedCapture]) -> Vec<Message> {
     let counts = |c: &ComparedCapture, what| c.used && c.counted == Some(what);
     let inner = captures.iter().any(|c| counts(c, Counted::InnerNewBytes));
     let outer = captures.iter().any(|c| counts(c, Counted::OuterBytes));
     for capture in captures.iter_mut().filter(|_| inner && outer) {
         if counts(capture, Counted::OuterBytes) {
-            capture.leave_out(
-                "its keys are missing, so its outer bytes would stand beside the payload of the others",
-            );
+            capture.leave_out(Message::new("left-out-no-keys"));
         }
     }
     if outer && !inner {
-        vec![
-            "Counted are outer bytes, because keys are missing: retransmissions count as throughput."
-                .to_owned(),
-        ]
+        vec![Message::new("note-outer-bytes")]
     } else {
         Vec::new()
     }

@@ -4,3 +4,91 @@ arithmetic-none = No rekey lies within a transfer, so there is nothing to bound.
 arithmetic-reference = To bring { $reference } down to { $observed } by rekeys alone, each rekey would have to waste { $waste }.
 arithmetic-example = With a rekey every { $interval } ({ $volume }), each { $stall } of stall per rekey costs { $cost }.
 arithmetic-halve = With a rekey every { $interval } ({ $volume }), each { $stall } of stall per rekey costs { $cost } of the { $observed } seen; to halve a rate, each rekey would have to waste half of that time, { $half }.
+
+## What was measured
+
+verdict-upload = upload (a → b)
+verdict-download = download (b → a)
+range = { $low } to { $high }
+rekeys-named = { $count ->
+    [one] rekey { $names }
+   *[other] rekeys { $names }
+}
+rekeys-more = { $count } more
+
+## The six verdicts
+
+verdict-no-traffic-no-rekey = The { $direction } carries too little data to measure, and no rekey is in this capture.
+verdict-no-traffic = The { $direction } carries too little data to tell what its { $total ->
+    [one] one rekey
+   *[other] { $total } rekeys
+} cost.
+verdict-no-rekeys = No rekey in this capture: the { $direction } carried { $volume } at { $rate }, and rekeys had no part in that.
+verdict-shown = Rekeys cost throughput: each stalls the { $direction } for { $stall } on average (95 % interval { $interval }){ $lost }; { $hurt }{ $p }.
+verdict-shown-at-least = Rekeys cost throughput: each stalls the { $direction } for at least { $stall } on average (95 % interval { $interval }){ $lost }; { $hurt }{ $p }.
+verdict-some = Single rekeys cost throughput: { $silence }; an average cost of all of them is not shown ({ $mean }{ $p }).
+verdict-some-no-mean = Single rekeys cost throughput: { $silence }; { $why }.
+verdict-bounded = No cost of rekeys is shown: within { $window } of the switch, a rekey costs the { $direction } at most { $high } on average ({ $mean }), less than the { $interest } that would matter; { $hurt }{ $p }.
+verdict-inconclusive = Inconclusive: within { $window } of the switch, a rekey may cost the { $direction } up to { $high } on average ({ $mean }{ $p }), and { $interest } would matter; { $hurt }; { $needed }.
+verdict-no-mean = Inconclusive: { $why }.
+verdict-no-mean-hurt = Inconclusive: { $why }; { $hurt }.
+
+## Parts of them
+
+# $lost of verdict-shown
+verdict-lost = , { $share } of the transfer
+# $lost of verdict-shown-at-least
+verdict-lost-at-least = , at least { $share } of the transfer
+verdict-p-in-brackets = {" "}(p = { $p })
+verdict-p-after = ; p = { $p }
+verdict-mean = mean { $mean }, 95 % interval { $interval }
+verdict-interest = { $stall } ({ $share } of throughput)
+verdict-silence = { $rekeys } of { $total } { $count ->
+    [one] stalls
+   *[other] stall
+} the { $direction } (longest silence { $longest })
+verdict-hurt-not-the-one = the one rekey does not stand out
+verdict-hurt-none = none of the { $used } rekeys stands out by itself
+verdict-hurt-all = { $hurt } of { $used } rekeys hurt
+verdict-hurt-some = { $hurt } of { $used } rekeys hurt ({ $rekeys })
+# How small a stall could have been seen.
+verdict-detectable = these { $used } rekeys can show stalls from { $least } on, { $needed }
+verdict-needed-rekeys = about { $needed } rekeys like these are needed
+verdict-needed-longer = a longer capture is needed
+# Why there is no mean.
+verdict-none-within = none of the { $total ->
+    [one] 1 rekey
+   *[other] { $total } rekeys
+} lies within the transfer of the { $direction }
+verdict-too-few = only { $used ->
+    [one] 1 rekey lies
+   *[other] { $used } rekeys lie
+} within the transfer of the { $direction }, and a mean with an interval needs { $least }
+verdict-too-few-of = only { $used } of { $total ->
+    [one] 1 rekey
+   *[other] { $total } rekeys
+} { $used ->
+    [one] lies
+   *[other] lie
+} within the transfer of the { $direction }, and a mean with an interval needs { $least }
+verdict-too-close = the rekeys are too close together: no undisturbed traffic lies between them to compare with
+
+## How much of the gap to a reference rate the stalls explain
+
+explained-maybe-all = Rekeys could explain all of the gap to { $reference }.
+explained-at-most = Rekeys explain at most { $most } of the gap to { $reference }.
+explained-all = This explains all of the gap to { $reference }.
+explained-all-at-least = This could explain all of the gap to { $reference }, and explains at least { $least }.
+explained-up-to-all = This explains { $estimate } of the gap to { $reference } (at least { $least }, and it could be all).
+explained-share = This explains { $estimate } ({ $least } to { $most }) of the gap to { $reference }.
+
+## Reservations, each a sentence
+
+note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on silences that are rare elsewhere.
+note-bias = The stall may be up to { $most } too low: volume-triggered rekeys fall in fast moments, and these are too close together to measure by how much.
+note-outer-bytes = Counted are outer bytes, because keys are missing: retransmissions count as throughput.
+note-late-start = The first IKE message of { $late } of { $used } rekeys was not captured: what was lost before the first captured one is not counted{ $bound }.
+note-silent-start = Both sides were silent before the exchange of { $silences } of { $used } rekeys, so its first message may have been lost before the capture point: what was lost before the first captured one is not counted{ $bound }.
+note-unseen-start = No IKE message of { $unseen } of { $used } rekeys was captured: what was lost before { $before } before the first packet on a new SA is not counted{ $bound }.
+# $bound of the three notes above
+note-lower-bound = , so a mean is a lower bound; only the upper end of its interval reaches back over slow stretches before that

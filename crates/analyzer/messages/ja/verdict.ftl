@@ -4,3 +4,70 @@ arithmetic-none = 転送中に起きたリキーがないため、限界は計�
 arithmetic-reference = リキーだけで { $reference } が { $observed } まで下がるには、リキー 1 回あたり { $waste } を失う計算になります。
 arithmetic-example = リキーは { $interval } ごと（{ $volume }）に起きるため、1 回あたり { $stall } の停止は { $cost } の損失になります。
 arithmetic-halve = リキーは { $interval } ごと（{ $volume }）に起きるため、1 回あたり { $stall } の停止は実測 { $observed } の { $cost } に相当します。レートが半分になるには、リキーのたびにこの間隔の半分、{ $half } を失う計算になります。
+
+## 測定した対象
+
+verdict-upload = アップロード（a → b）
+verdict-download = ダウンロード（b → a）
+range = { $low } ～ { $high }
+rekeys-named = リキー { $names }
+rekeys-more = 他 { $count } 回
+
+## 6 種類の判定
+
+verdict-no-traffic-no-rekey = { $direction }のデータ量が少なすぎて測定できません。このキャプチャにはリキーもありません。
+verdict-no-traffic = { $direction }のデータ量が少なすぎるため、リキー（{ $total } 回）による損失は判断できません。
+verdict-no-rekeys = このキャプチャにリキーはありません。{ $direction }の転送は { $volume }、レートは { $rate } で、リキーはこれに関与していません。
+verdict-shown = リキーがスループットを下げています。リキーのたびに{ $direction }が平均 { $stall } 停止しています（95 % 信頼区間 { $interval }{ $lost }）。{ $hurt }{ $p }。
+verdict-shown-at-least = リキーがスループットを下げています。リキーのたびに{ $direction }が平均 { $stall } 以上停止しています（95 % 信頼区間 { $interval }{ $lost }）。{ $hurt }{ $p }。
+verdict-some = 一部のリキーがスループットを下げています。{ $silence }。全リキーの平均としての損失は示されていません（{ $mean }{ $p }）。
+verdict-some-no-mean = 一部のリキーがスループットを下げています。{ $silence }。{ $why }。
+verdict-bounded = リキーによる損失は示されていません。切り替えから { $window } 以内で見ると、リキーごとの{ $direction }の損失は平均で最大 { $high } であり（{ $mean }）、問題となる { $interest } を下回ります。{ $hurt }{ $p }。
+verdict-inconclusive = このキャプチャからは判断できません。切り替えから { $window } 以内で見ると、リキーごとに{ $direction }で平均最大 { $high } の損失がある可能性があり（{ $mean }{ $p }）、問題となるのは { $interest } です。{ $hurt }。{ $needed }。
+verdict-no-mean = このキャプチャからは判断できません。{ $why }。
+verdict-no-mean-hurt = このキャプチャからは判断できません。{ $why }。{ $hurt }。
+
+## 判定文の部品（句点は判定文の側に置く）
+
+# verdict-shown の $lost
+verdict-lost = 、転送全体の { $share }
+# verdict-shown-at-least の $lost
+verdict-lost-at-least = 、転送全体の { $share } 以上
+verdict-p-in-brackets = （p = { $p }）
+verdict-p-after = 、p = { $p }
+verdict-mean = 平均 { $mean }、95 % 信頼区間 { $interval }
+verdict-interest = { $stall }（スループットの { $share }）
+verdict-silence = 全 { $total } 回のうち{ $rekeys } で{ $direction }が停止しています（無通信は最長 { $longest }）
+verdict-hurt-not-the-one = 唯一のリキーは、前後と比べて目立っていません
+verdict-hurt-none = { $used } 回のリキーに、単独で目立つものはありません
+verdict-hurt-all = { $used } 回のリキーのうち { $hurt } 回で転送が妨げられています
+verdict-hurt-some = { $used } 回のリキーのうち { $hurt } 回で転送が妨げられています（{ $rekeys }）
+# どの程度の停止なら検出できたか
+verdict-detectable = この { $used } 回のリキーで検出できるのは { $least } 以上の停止であり、{ $needed }
+verdict-needed-rekeys = 同様のリキーが約 { $needed } 回必要です
+verdict-needed-longer = より長いキャプチャが必要です
+# 平均を出せない理由
+verdict-none-within = { $total } 回のリキーはいずれも{ $direction }の転送中に起きていません
+verdict-too-few = { $direction }の転送中に起きたリキーは { $used } 回だけで、平均と信頼区間を求めるには { $least } 回必要です
+verdict-too-few-of = { $total } 回のリキーのうち{ $direction }の転送中に起きたのは { $used } 回だけで、平均と信頼区間を求めるには { $least } 回必要です
+verdict-too-close = リキーの間隔が短すぎ、比較の基準となる、リキーの影響を受けていない通信がありません
+
+## 停止で説明できる、基準レートとの差
+
+explained-maybe-all = { $reference } との差は、すべてリキーで説明できる可能性があります。
+explained-at-most = { $reference } との差のうち、リキーで説明できるのは最大で { $most } です。
+explained-all = { $reference } との差は、これですべて説明できます。
+explained-all-at-least = { $reference } との差は、これですべて説明できる可能性があり、少なくとも { $least } は説明できます。
+explained-up-to-all = { $reference } との差の { $estimate } が、これで説明できます（少なくとも { $least }、すべて説明できる可能性もあります）。
+explained-share = { $reference } との差の { $estimate }（{ $least } ～ { $most }）が、これで説明できます。
+
+## 留保事項（それぞれ 1 文）
+
+note-mostly-affected = 測定区間の大半がリキーの影響範囲に入り、影響のない通信が少なすぎて p 値を求められません。この判定は、信頼区間と、ほかではまれな無通信の区間に基づきます。
+note-bias = 停止時間は最大 { $most } だけ短く出ている可能性があります。データ量で始まるリキーは速い瞬間に当たりやすく、その間隔が短すぎてこの偏りの大きさを測れないためです。
+note-outer-bytes = 鍵がないため、外側のバイト数を数えています。再送もスループットに含まれます。
+note-late-start = { $used } 回のリキーのうち { $late } 回は最初の IKE メッセージがキャプチャされていないため、キャプチャされた最初のメッセージより前の損失は数えていません{ $bound }。
+note-silent-start = { $used } 回のリキーのうち { $silences } 回は交換の前に双方とも無通信だったため、最初のメッセージがキャプチャ地点より手前で失われた可能性があります。キャプチャされた最初のメッセージより前の損失は数えていません{ $bound }。
+note-unseen-start = { $used } 回のリキーのうち { $unseen } 回は IKE メッセージがまったくキャプチャされていないため、新しい SA の最初のパケットより { $before } 以上前の損失は数えていません{ $bound }。
+# 上の 3 つの $bound
+note-lower-bound = 。したがって平均は下限値であり、それより前の遅い区間まで含むのは信頼区間の上端だけです

@@ -185,7 +185,7 @@ pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings) ->
 fn summarise(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings, main: &Evaluation) -> Impact {
     let attribution = projection::attribute(main, settings);
     let decision = &main.decision;
-    let said = Said::from(sentence::verdict(main, &attribution, settings));
+    let said = Said::of(sentence::verdict(main, &attribution, settings));
     let bound = Said::of(sentence::arithmetic_bound(main, &attribution, settings));
     Impact {
         tunnel: settings.tunnel,

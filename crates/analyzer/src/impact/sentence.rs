@@ -5,50 +5,46 @@ pub(crate) mod words;
 use super::aggregate::{LEAST_REKEYS, MeanStall};
 use super::evaluate::Evaluation;
 use super::projection::Attribution;
+use super::start::ASSUMED_EXCHANGE_S;
 use super::{Settings, Start};
 use crate::analysis::{Direction, Verdict};
-use crate::text::Message;
-use words::{explained, interval, list, megabytes, p_value, percent, plural, rate, seconds};
+use crate::text::{Arg, Message};
+use words::{explained, interval, list, megabytes, p_value, percent, rate, seconds};
 
 /// Stall for which the bound gives the cost, seconds.
 const EXAMPLE_STALL_S: f64 = 0.1;
-/// Up to how far raw stalls of volume-triggered rekeys are too low (they fall in fast moments), for the reader.
-const BIAS_NOTE: &str = " The stall may be up to 25 ms too low: volume-triggered rekeys fall in fast moments, and these \
-                         are too close together to measure by how much.";
-const AFFECTED_NOTE: &str = " Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: \
-                             the verdict rests on the interval and on silences that are rare elsewhere.";
-const OUTER_NOTE: &str =
-    " Counted are outer bytes, because keys are missing: retransmissions count as throughput.";
+/// Up to how far raw stalls of volume-triggered rekeys are too low (they fall in fast moments), seconds, for the reader.
+const MOST_BIAS_S: f64 = 0.025;
 
-/// The verdict sentence, the first line of the report, with the reservations that belong to it.
-pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> String {
+/// The verdict, the first line of the report, with each reservation that belongs to it as a message of its own.
+pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> Vec<Message> {
     let view = View {
         e,
         attribution,
         settings,
     };
-    let mut text = match e.decision.verdict {
+    let mut messages = vec![match e.decision.verdict {
         Verdict::NoTraffic => view.no_traffic(),
         Verdict::NoRekeys => view.no_rekeys(),
         Verdict::Shown => view.shown(),
         Verdict::Some => view.some(),
         Verdict::Bounded => view.bounded(),
         Verdict::Inconclusive => view.inconclusive(),
-    };
-    text += &view.explained();
+    }];
+    messages.extend(view.explained());
     if let Some(stall) = e.decided_stall() {
         if e.mostly_affected {
-            text += AFFECTED_NOTE;
+            messages.push(Message::new("note-mostly-affected"));
         }
         if stall.bias_s.is_none() && !settings.time_triggered {
-            text += BIAS_NOTE;
+            messages.push(Message::new("note-bias").with("most", seconds(MOST_BIAS_S)));
         }
     }
-    text += &view.late_starts();
+    messages.extend(view.late_starts());
     if settings.outer {
-        text += OUTER_NOTE;
+        messages.push(Message::new("note-outer-bytes"));
     }
-    text
+    messages
 }
 
 /// What the rekeys would have to waste, whatever the tests say.
@@ -91,159 +87,142 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn direction(&self) -> &'static str {
-        match self.settings.direction {
-            Direction::AToB => "upload (a → b)",
-            Direction::BToA => "download (b → a)",
+    /// A message about the direction.
+    fn about(&self, id: &str) -> Message {
+        let direction = match self.settings.direction {
+            Direction::AToB => "verdict-upload",
+            Direction::BToA => "verdict-download",
+        };
+        Message::new(id).with("direction", Message::new(direction))
+    }
+
+    fn no_traffic(&self) -> Message {
+        match self.settings.rekeys_total {
+            0 => self.about("verdict-no-traffic-no-rekey"),
+            total => self.about("verdict-no-traffic").with("total", total),
         }
     }
 
-    fn no_traffic(&self) -> String {
-        let (direction, total) = (self.direction(), self.settings.rekeys_total);
-        match total {
-            0 => format!(
-                "The {direction} carries too little data to measure, and no rekey is in this capture."
-            ),
-            1 => format!("The {direction} carries too little data to tell what its one rekey cost."),
-            _ => format!("The {direction} carries too little data to tell what its {total} rekeys cost."),
-        }
-    }
-
-    fn no_rekeys(&self) -> String {
+    fn no_rekeys(&self) -> Message {
         let bytes = self.e.grid.bytes(self.e.run.from, self.e.run.to);
-        let rate = rate(self.attribution.observed_bps.unwrap_or(0.0));
-        format!(
-            "No rekey in this capture: the {} carried {} at {rate}, and rekeys had no part in that.",
-            self.direction(),
-            megabytes(bytes)
-        )
+        self.about("verdict-no-rekeys")
+            .with("volume", megabytes(bytes))
+            .with("rate", rate(self.attribution.observed_bps.unwrap_or(0.0)))
     }
 
-    fn shown(&self) -> String {
+    fn shown(&self) -> Message {
         let Some(stall) = self.e.decided_stall() else {
-            return String::new();
+            return self.nothing_decided();
         };
-        let at_least = if self.e.decision.at_least { "at least " } else { "" };
-        let share = match &self.attribution.lost_share {
-            Some(share) => format!(", {at_least}{} of the transfer", percent(share.estimate)),
-            None => String::new(),
+        let (verdict, lost) = if self.e.decision.at_least {
+            ("verdict-shown-at-least", "verdict-lost-at-least")
+        } else {
+            ("verdict-shown", "verdict-lost")
         };
-        format!(
-            "Rekeys cost throughput: each stalls the {} for {at_least}{} on average (95 % interval {}){share}; {}{}.",
-            self.direction(),
-            seconds(stall.mean),
-            interval(stall.low, stall.high),
-            self.hurt_of_all(),
-            self.p_in_brackets(),
-        )
+        let share = self.attribution.lost_share.as_ref();
+        self.about(verdict)
+            .with("stall", seconds(stall.mean))
+            .with("interval", interval(stall.low, stall.high))
+            .with(
+                "lost",
+                or_nothing(share.map(|s| Message::new(lost).with("share", percent(s.estimate)))),
+            )
+            .with("hurt", self.hurt_of_all())
+            .with("p", self.p("verdict-p-in-brackets"))
     }
 
-    fn some(&self) -> String {
-        let (hurt, one) = (self.hurt_list(), self.e.hurt_indexes().len() == 1);
-        let silence = format!(
-            "{hurt} of {} stall{} the {} (longest silence {})",
-            self.settings.rekeys_total,
-            if one { "s" } else { "" },
-            self.direction(),
-            seconds(self.longest_hurt_gap_s()),
-        );
+    fn some(&self) -> Message {
+        let hurt = self.e.hurt_indexes();
+        let silence = self
+            .about("verdict-silence")
+            .with("rekeys", list(&hurt))
+            .with("count", hurt.len())
+            .with("total", self.settings.rekeys_total)
+            .with("longest", seconds(self.longest_hurt_gap_s()));
         match self.e.decided_stall() {
-            Some(stall) => format!(
-                "Single rekeys cost throughput: {silence}; an average cost of all of them is not shown ({}{}).",
-                mean_in_words(&stall),
-                self.p_after_semicolon(),
-            ),
-            None => format!(
-                "Single rekeys cost throughput: {silence}; {}.",
-                self.why_no_mean()
-            ),
+            Some(stall) => Message::new("verdict-some")
+                .with("silence", silence)
+                .with("mean", mean_in_words(&stall))
+                .with("p", self.p("verdict-p-after")),
+            None => Message::new("verdict-some-no-mean")
+                .with("silence", silence)
+                .with("why", self.why_no_mean()),
         }
     }
 
-    fn bounded(&self) -> String {
+    fn bounded(&self) -> Message {
         let Some(stall) = self.e.decided_stall() else {
-            return String::new();
+            return self.nothing_decided();
         };
-        format!(
-            "No cost of rekeys is shown: within {} of the switch, a rekey costs the {} at most {} on average ({}), less \
-             than the {} that would matter; {}{}.",
-            self.window(),
-            self.direction(),
-            seconds(stall.high),
-            mean_in_words(&stall),
-            self.interest(),
-            self.hurt_of_all(),
-            self.p_in_brackets(),
-        )
+        self.about("verdict-bounded")
+            .with("window", self.window())
+            .with("high", seconds(stall.high))
+            .with("mean", mean_in_words(&stall))
+            .with("interest", self.interest())
+            .with("hurt", self.hurt_of_all())
+            .with("p", self.p("verdict-p-in-brackets"))
     }
 
-    fn inconclusive(&self) -> String {
+    fn inconclusive(&self) -> Message {
         let Some(stall) = self.e.decided_stall() else {
-            let some = if self.e.used_count() == 0 {
-                String::new()
-            } else {
-                format!("; {}", self.hurt_of_all())
-            };
-            return format!("Inconclusive: {}{some}.", self.why_no_mean());
+            return self.nothing_decided();
         };
-        format!(
-            "Inconclusive: within {} of the switch, a rekey may cost the {} up to {} on average ({}{}), and {} would \
-             matter; {}; {}.",
-            self.window(),
-            self.direction(),
-            seconds(stall.high),
-            mean_in_words(&stall),
-            self.p_after_semicolon(),
-            self.interest(),
-            self.hurt_of_all(),
-            self.what_is_needed(),
-        )
+        self.about("verdict-inconclusive")
+            .with("window", self.window())
+            .with("high", seconds(stall.high))
+            .with("mean", mean_in_words(&stall))
+            .with("p", self.p("verdict-p-after"))
+            .with("interest", self.interest())
+            .with("hurt", self.hurt_of_all())
+            .with("needed", self.what_is_needed())
+    }
+
+    /// Inconclusive, because there is no mean at all.
+    fn nothing_decided(&self) -> Message {
+        let why = self.why_no_mean();
+        match self.e.used_count() {
+            0 => Message::new("verdict-no-mean").with("why", why),
+            _ => Message::new("verdict-no-mean-hurt")
+                .with("why", why)
+                .with("hurt", self.hurt_of_all()),
+        }
     }
 
     /// The minimum detectable stall, and how many rekeys would make it the effect of interest (it falls with √N).
-    fn what_is_needed(&self) -> String {
+    fn what_is_needed(&self) -> Message {
         let used = self.e.used_count();
+        let longer = Message::new("verdict-needed-longer");
         let (Some(mde), Some(interest)) = (self.e.minimum_detectable_s, self.e.interest_s(self.settings))
         else {
-            return "a longer capture is needed".to_owned();
+            return longer;
         };
         let needed = (used as f64 * (mde / interest).powi(2)).ceil();
         let more = if needed.is_finite() && needed > used as f64 {
-            format!("about {needed:.0} rekeys like these are needed")
+            Message::new("verdict-needed-rekeys").with("needed", format!("{needed:.0}"))
         } else {
-            "a longer capture is needed".to_owned()
+            longer
         };
-        format!(
-            "these {used} rekeys can show stalls from {} on, {more}",
-            seconds(mde)
-        )
+        Message::new("verdict-detectable")
+            .with("used", used)
+            .with("least", seconds(mde))
+            .with("needed", more)
     }
 
-    fn why_no_mean(&self) -> String {
+    fn why_no_mean(&self) -> Message {
         let used = self.e.used_count();
         let total = self.settings.rekeys_total.max(self.e.placed.len());
         if used == 0 {
-            return format!(
-                "none of the {} lies within the transfer of the {}",
-                plural(total, "rekey"),
-                self.direction()
-            );
+            return self.about("verdict-none-within").with("total", total);
         }
-        if used < LEAST_REKEYS {
-            let verb = if used == 1 { "lies" } else { "lie" };
-            let (few, needs) = (plural(used, "rekey"), "and a mean with an interval needs");
-            let place = format!("within the transfer of the {}", self.direction());
-            return if used == total {
-                format!("only {few} {verb} {place}, {needs} {LEAST_REKEYS}")
-            } else {
-                format!(
-                    "only {used} of {} {verb} {place}, {needs} {LEAST_REKEYS}",
-                    plural(total, "rekey")
-                )
-            };
+        if used >= LEAST_REKEYS {
+            return Message::new("verdict-too-close");
         }
-        "the rekeys are too close together: no undisturbed traffic lies between them to compare with"
-            .to_owned()
+        let few = if used == total {
+            self.about("verdict-too-few")
+        } else {
+            self.about("verdict-too-few-of").with("total", total)
+        };
+        few.with("used", used).with("least", LEAST_REKEYS)
     }
 
     fn window(&self) -> String {
@@ -251,26 +230,25 @@ impl View<'_> {
         format!("{s} s")
     }
 
-    fn interest(&self) -> String {
+    fn interest(&self) -> Message {
         let s = self.e.interest_s(self.settings).unwrap_or(0.0);
-        format!(
-            "{} ({} of throughput)",
-            seconds(s),
-            percent(self.settings.interest)
-        )
+        Message::new("verdict-interest")
+            .with("stall", seconds(s))
+            .with("share", percent(self.settings.interest))
     }
 
-    fn hurt_list(&self) -> String {
-        list(&self.e.hurt_indexes())
-    }
-
-    fn hurt_of_all(&self) -> String {
-        let (hurt, used) = (self.e.hurt_indexes().len(), self.e.used_count());
-        match hurt {
-            0 if used == 1 => "the one rekey does not stand out".to_owned(),
-            0 => format!("none of the {used} rekeys stands out by itself"),
-            _ if hurt == used => format!("{hurt} of {used} rekeys hurt"),
-            _ => format!("{hurt} of {used} rekeys hurt ({})", self.hurt_list()),
+    fn hurt_of_all(&self) -> Message {
+        let (indexes, used) = (self.e.hurt_indexes(), self.e.used_count());
+        match indexes.len() {
+            0 if used == 1 => Message::new("verdict-hurt-not-the-one"),
+            0 => Message::new("verdict-hurt-none").with("used", used),
+            hurt if hurt == used => Message::new("verdict-hurt-all")
+                .with("hurt", hurt)
+                .with("used", used),
+            hurt => Message::new("verdict-hurt-some")
+                .with("hurt", hurt)
+                .with("used", used)
+                .with("rekeys", list(&indexes)),
         }
     }
 
@@ -283,73 +261,52 @@ impl View<'_> {
             .fold(0.0, f64::max)
     }
 
-    fn p_in_brackets(&self) -> String {
-        self.e
-            .decision
-            .p
-            .map(|p| format!(" (p = {})", p_value(p)))
-            .unwrap_or_default()
-    }
-
-    fn p_after_semicolon(&self) -> String {
-        self.e
-            .decision
-            .p
-            .map(|p| format!("; p = {}", p_value(p)))
-            .unwrap_or_default()
+    fn p(&self, id: &str) -> Arg {
+        or_nothing(self.e.decision.p.map(|p| Message::new(id).with("p", p_value(p))))
     }
 
     /// Why the stall is a lower bound where exchanges began before their windows.
-    fn late_starts(&self) -> String {
-        let used = self.e.used_count();
-        let unseen = self
-            .e
-            .used
-            .iter()
-            .filter(|k| matches!(k.known, Start::Unseen { .. }));
-        let silences = self
-            .e
-            .used
-            .iter()
-            .filter(|k| matches!(k.known, Start::AfterSilence(_)));
-        let (unseen, silences, late) = (unseen.count(), silences.count(), self.e.late_starts());
-        let what = match (unseen, late - silences) {
-            (_, 0) if silences == 0 => return String::new(),
-            (_, 0) => format!(
-                "Both sides were silent before the exchange of {silences} of {used} rekeys, so its first message may have been \
-                 lost before the capture point"
-            ),
-            (0, late) => format!("The first IKE message of {late} of {used} rekeys was not captured"),
-            _ => format!("No IKE message of {unseen} of {used} rekeys was captured"),
-        };
-        let from = if unseen > 0 {
-            "0.3 s before the first packet on a new SA"
+    fn late_starts(&self) -> Option<Message> {
+        let known = || self.e.used.iter().map(|k| &k.known);
+        let unseen = known().filter(|k| matches!(k, Start::Unseen { .. })).count();
+        let silences = known().filter(|k| matches!(k, Start::AfterSilence(_))).count();
+        let late = self.e.late_starts() - silences;
+        if late + silences == 0 {
+            return None;
+        }
+        let what = if late == 0 {
+            Message::new("note-silent-start").with("silences", silences)
+        } else if unseen == 0 {
+            Message::new("note-late-start").with("late", late)
         } else {
-            "the first captured one"
+            Message::new("note-unseen-start")
+                .with("unseen", unseen)
+                .with("before", format!("{ASSUMED_EXCHANGE_S} s"))
         };
-        let bound = match self.e.decided_stall() {
-            Some(_) => {
-                ", so a mean is a lower bound; only the upper end of its interval reaches back over slow stretches before that"
-            }
-            None => "",
-        };
-        format!(" {what}: what was lost before {from} is not counted{bound}.")
+        let bound = self.e.decided_stall().map(|_| Message::new("note-lower-bound"));
+        Some(
+            what.with("used", self.e.used_count())
+                .with("bound", or_nothing(bound)),
+        )
     }
 
-    fn explained(&self) -> String {
-        let (Some(share), Some(reference)) = (&self.attribution.explained_share, self.settings.reference_bps)
-        else {
-            return String::new();
-        };
+    fn explained(&self) -> Option<Message> {
+        let (share, reference) = (
+            self.attribution.explained_share.as_ref()?,
+            self.settings.reference_bps?,
+        );
         let shown = self.e.decision.verdict == Verdict::Shown;
-        format!(" {}", explained(share, shown, &rate(reference)))
+        Some(explained(share, shown, &rate(reference)))
     }
 }
 
-fn mean_in_words(stall: &MeanStall) -> String {
-    format!(
-        "mean {}, 95 % interval {}",
-        seconds(stall.mean),
-        interval(stall.low, stall.high)
-    )
+fn mean_in_words(stall: &MeanStall) -> Message {
+    Message::new("verdict-mean")
+        .with("mean", seconds(stall.mean))
+        .with("interval", interval(stall.low, stall.high))
+}
+
+/// A part of a sentence that may be missing.
+fn or_nothing(part: Option<Message>) -> Arg {
+    part.map_or_else(|| "".into(), Arg::from)
 }

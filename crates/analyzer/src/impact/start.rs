@@ -10,7 +10,7 @@ use super::stall::{DIP_BELOW, HELD_S, SMOOTHING_S};
 use super::transfer::Placed;
 
 /// Assumed time from the exchange's beginning to the first packet on a new SA where no message was captured, seconds.
-const ASSUMED_EXCHANGE_S: f64 = 0.3;
+pub(super) const ASSUMED_EXCHANGE_S: f64 = 0.3;
 
 /// t_Q as far as the capture shows it, seconds from the start of the series.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -274,9 +274,8 @@ pub(crate) fn explained(i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);
     let shown = i.verdict == Verdict::Shown;
-    Some(crate::impact::sentence::words::explained(
-        share, shown, &reference,
-    ))
+    let message = crate::impact::sentence::words::explained(share, shown, &reference);
+    Some(crate::text::Catalogue::of(crate::text::Language::English).say(&message))
 }
 
 /// A document without a verdict still begins with a sentence.

@@ -13,13 +13,14 @@ macro_rules! files {
         [
             include_str!(concat!("../../messages/", $language, "/general.ftl")),
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
+            include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
         ]
     };
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 2] = files!("en");
-const JAPANESE: [&str; 2] = files!("ja");
+const ENGLISH: [&str; 3] = files!("en");
+const JAPANESE: [&str; 3] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {
@@ -96,7 +97,7 @@ impl Catalogue {
         })
     }
 
-    pub(super) fn list(&self, items: &[Arg]) -> Option<String> {
+    pub(crate) fn list(&self, items: &[Arg]) -> Option<String> {
         let said: Option<Vec<String>> = items.iter().map(|item| self.item(item)).collect();
         let said = said?;
         Some(match said.split_last() {

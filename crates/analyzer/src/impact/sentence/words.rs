@@ -1,6 +1,7 @@
 //! Numbers for people.
 
 use crate::analysis::Estimate;
+use crate::text::{Arg, Message};
 
 /// Rekeys named one by one; the rest is counted.
 const MOST_NAMED: usize = 10;
@@ -31,13 +32,16 @@ fn scaled(s: f64, largest: f64) -> (String, &'static str) {
 }
 
 /// `0.62–1.16 s`; `−17 to 21 ms` where a minus would collide with the dash.
-pub(crate) fn interval(low: f64, high: f64) -> String {
+pub(crate) fn interval(low: f64, high: f64) -> Arg {
     let largest = low.abs().max(high.abs());
     let ((a, _), (b, unit)) = (scaled(low, largest), scaled(high, largest));
     if low < 0.0 {
-        format!("{a} to {b} {unit}")
+        Message::new("range")
+            .with("low", a)
+            .with("high", format!("{b} {unit}"))
+            .into()
     } else {
-        format!("{a}–{b} {unit}")
+        format!("{a}–{b} {unit}").into()
     }
 }
 
@@ -54,25 +58,19 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// How much of the gap to a reference rate the stalls explain: no share is shown above all of it, because no cause takes
 /// more than there is. (The estimate itself may: without the stalls the rate would then exceed the reference.)
-pub(crate) fn explained(share: &Estimate, shown: bool, reference: &str) -> String {
-    let gap = format!("of the gap to {reference}");
+pub(crate) fn explained(share: &Estimate, shown: bool, reference: &str) -> Message {
     let Estimate { estimate, low, high } = *share;
-    let least = percent(low.max(0.0));
-    match () {
-        () if !shown && high >= 1.0 => format!("Rekeys could explain all {gap}."),
-        () if !shown => format!("Rekeys explain at most {} {gap}.", percent(high.max(0.0))),
-        () if low >= 1.0 => format!("This explains all {gap}."),
-        () if estimate >= 1.0 => format!("This could explain all {gap}, and explains at least {least}."),
-        () if high >= 1.0 => format!(
-            "This explains {} {gap} (at least {least}, and it could be all).",
-            percent(estimate)
-        ),
-        () => format!(
-            "This explains {} ({least} to {}) {gap}.",
-            percent(estimate),
-            percent(high)
-        ),
-    }
+    let least = |message: Message| message.with("least", percent(low.max(0.0)));
+    let estimated = |message: Message| message.with("estimate", percent(estimate));
+    let message = match () {
+        () if !shown && high >= 1.0 => Message::new("explained-maybe-all"),
+        () if !shown => Message::new("explained-at-most").with("most", percent(high.max(0.0))),
+        () if low >= 1.0 => Message::new("explained-all"),
+        () if estimate >= 1.0 => least(Message::new("explained-all-at-least")),
+        () if high >= 1.0 => least(estimated(Message::new("explained-up-to-all"))),
+        () => least(estimated(Message::new("explained-share"))).with("most", percent(high)),
+    };
+    message.with("reference", reference)
 }
 
 /// `0.0001`, `0.034`, `0.61`.
@@ -112,35 +110,30 @@ fn three_figures(value: f64) -> String {
     }
 }
 
-/// `1 rekey`, `7 rekeys`.
-pub(crate) fn plural(n: usize, noun: &str) -> String {
-    if n == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{n} {noun}s")
-    }
-}
-
 /// `rekey 2`, `rekeys 2 and 3`, `rekeys 1, 2, 3 and 40 more`; `indexes` count from 0, people from 1.
-pub(crate) fn list(indexes: &[usize]) -> String {
-    let mut names: Vec<String> = indexes
-        .iter()
-        .take(MOST_NAMED)
-        .map(|i| (i + 1).to_string())
-        .collect();
+pub(crate) fn list(indexes: &[usize]) -> Message {
+    let named = indexes.iter().take(MOST_NAMED);
+    let mut names: Vec<Arg> = named.map(|i| (i + 1).to_string().into()).collect();
     if indexes.len() > MOST_NAMED {
-        names.push(format!("{} more", indexes.len() - MOST_NAMED));
+        names.push(
+            Message::new("rekeys-more")
+                .with("count", indexes.len() - MOST_NAMED)
+                .into(),
+        );
     }
-    match names.split_last() {
-        None => "no rekey".to_owned(),
-        Some((only, [])) => format!("rekey {only}"),
-        Some((last, others)) => format!("rekeys {} and {last}", others.join(", ")),
-    }
+    Message::new("rekeys-named")
+        .with("count", indexes.len())
+        .with("names", names)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Catalogue, Language};
+
+    fn english(arg: impl Into<Arg>) -> String {
+        Catalogue::of(Language::English).list(&[arg.into()]).unwrap()
+    }
 
     #[test]
     fn durations() {
@@ -157,10 +150,10 @@ mod tests {
             ("−3 ms", "0 ms")
         );
         assert_eq!(
-            (interval(0.62, 1.16).as_str(), interval(-0.0171, 0.0213).as_str()),
-            ("0.62–1.16 s", "−17 to 21 ms")
+            (english(interval(0.62, 1.16)), english(interval(-0.0171, 0.0213))),
+            ("0.62–1.16 s".into(), "−17 to 21 ms".into())
         );
-        assert_eq!(interval(-0.02, 0.14), "−0.02 to 0.14 s");
+        assert_eq!(english(interval(-0.02, 0.14)), "−0.02 to 0.14 s");
     }
 
     #[test]
@@ -197,17 +190,21 @@ mod tests {
 
     #[test]
     fn names_count_from_one() {
-        assert_eq!(list(&[1]), "rekey 2");
-        assert_eq!(list(&[1, 2]), "rekeys 2 and 3");
-        assert_eq!(list(&[0, 1, 2]), "rekeys 1, 2 and 3");
+        assert_eq!(english(list(&[1])), "rekey 2");
+        assert_eq!(english(list(&[1, 2])), "rekeys 2 and 3");
+        assert_eq!(english(list(&[0, 1, 2])), "rekeys 1, 2 and 3");
         let many: Vec<usize> = (0..50).collect();
-        assert_eq!(list(&many), "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 40 more");
+        assert_eq!(
+            english(list(&many)),
+            "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 40 more"
+        );
     }
 
     #[test]
     fn no_share_is_above_all_of_the_gap() {
-        let say =
-            |low, estimate, high, shown| explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s");
+        let say = |low, estimate, high, shown| {
+            english(explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s"))
+        };
         assert_eq!(
             say(0.2, 0.42, 0.63, true),
             "This explains 42 % (20 % to 63 %) of the gap to 10 Mbit/s."
