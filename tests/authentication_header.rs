@@ -5,7 +5,7 @@
 
 #[path = "support/ipsec.rs"]
 mod ipsec;
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 
 use ipsec::{A, B, LINKTYPE_RAW, Suite, analyze_frames, counted, inner_ip, inner_tcp, ipv4, ipv6, pcap};

@@ -5,7 +5,7 @@
 
 #[path = "support/pcap.rs"]
 mod pcap;
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 mod support;
 

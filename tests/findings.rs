@@ -1,7 +1,7 @@
 //! Findings that no rekey caused, each in a **synthetic** capture that has it, and none of them in one that has not.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 #[path = "support/mod.rs"]
 mod support;

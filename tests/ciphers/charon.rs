@@ -38,6 +38,8 @@ fn integrity_name(integrity: Integrity) -> Option<&'static str> {
         Integrity::HmacSha512_256 => Some("HMAC_SHA2_512_256"),
         Integrity::AesXcbc96 => Some("AES_XCBC_96"),
         Integrity::AesCmac96 => Some("AES_CMAC_96"),
+        Integrity::HmacMd5_128 => Some("HMAC_MD5_128"),
+        Integrity::HmacSha1_160 => Some("HMAC_SHA1_160"),
     }
 }
 

@@ -92,6 +92,8 @@ impl Suite {
             Integrity::HmacSha512_256 => "HMAC-SHA-512-256 [RFC4868]",
             Integrity::AesXcbc96 => "AES-XCBC-MAC-96",
             Integrity::AesCmac96 => "AES-CMAC-96",
+            Integrity::HmacMd5_128 => "HMAC-MD5-128",
+            Integrity::HmacSha1_160 => "HMAC-SHA1-160",
         }
         .into()
     }
@@ -219,8 +221,8 @@ impl Suite {
         let key = &self.integrity_key[..];
         let mut icv = match self.integrity {
             Integrity::None => Vec::new(),
-            Integrity::HmacMd5_96 => mac::<Hmac<md5::Md5>>(key, covered),
-            Integrity::HmacSha1_96 => mac::<Hmac<sha1::Sha1>>(key, covered),
+            Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key, covered),
+            Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key, covered),
             Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key, covered),
             Integrity::HmacSha384_192 => mac::<Hmac<sha2::Sha384>>(key, covered),
             Integrity::HmacSha512_256 => mac::<Hmac<sha2::Sha512>>(key, covered),

@@ -343,7 +343,8 @@ plain_data! {
         pub kind: TriggerKind,
         /// Volume at the first exchange message over the limit.
         pub fraction: Option<f64>,
-        /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`.
+        /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`: the busier SA's, unless the
+        /// rule of the trace ([`TriggerRule`]) leaves one counting only, which then stands here.
         pub counting: Option<String>,
         /// Volume at the first exchange message.
         pub bytes: Option<u64>,
@@ -378,7 +379,8 @@ plain_data! {
         pub q: Option<f64>,
         /// Named as one that hurt (q ≤ 0.05).
         pub hurt: bool,
-        /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `dip_censored`, …
+        /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `silence_before`,
+        /// `dip_censored`, …
         pub flags: Vec<String>,
         /// The stall at each window length.
         pub windows: Vec<StallWindow>,

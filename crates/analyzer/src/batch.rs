@@ -102,7 +102,7 @@ impl Authenticated {
 }
 
 /// What the parallel part found out about a packet.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Decoded {
     /// ICV.
     pub(crate) icv: Icv,
@@ -340,7 +340,10 @@ fn open_one(
         ))
     };
     let mut found = walk(inner::PREFIX);
-    if found.is_some_and(|(_, inner)| inner.stopped_at == Some(inner::WHOLE_PAYLOAD_NEEDED)) {
+    if found
+        .as_ref()
+        .is_some_and(|(_, inner)| inner.stopped_at == Some(inner::WHOLE_PAYLOAD_NEEDED))
+    {
         found = walk(usize::MAX);
     }
     if let Some((opened, inner)) = found {

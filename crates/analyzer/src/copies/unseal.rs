@@ -18,7 +18,7 @@ use std::net::IpAddr;
 const PROTOCOL_ESP: u8 = 50;
 
 /// An ESP packet that could be opened.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Unsealed<'a> {
     /// Its SA.
     pub sa: &'a SaOpener,

@@ -143,7 +143,7 @@ pub struct AhInside {
 }
 
 /// What a payload holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inner {
     /// Tunnel protocols passed through.
     pub layers: Layers,
@@ -164,8 +164,8 @@ pub struct Inner {
     pub fragment: bool,
     /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
     pub ip_in_ppp_at: Option<u32>,
-    /// The first authentication header on the way.
-    pub ah: Option<AhInside>,
+    /// The first authentication header on the way; rare, so on the heap, where it makes no other packet larger.
+    pub ah: Option<Box<AhInside>>,
     /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
     /// §2.7).
     pub tfc_padding: u32,

@@ -172,7 +172,7 @@ impl Walk<'_> {
             bytes: self.bytes_left(),
             ends: self.addresses,
         };
-        self.inner.ah.get_or_insert(ah);
+        self.inner.ah.get_or_insert_with(|| Box::new(ah));
         self.skip((usize::from(words) + 2) * 4).ok_or("AH")?;
         Ok(Some(Layer::Protocol(next)))
     }
