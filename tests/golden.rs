@@ -41,28 +41,33 @@ fn terminal_reports() {
             .map(|k| Path::new(k.file_name().unwrap()).to_path_buf())
             .collect();
         let analysis = analyze(&lab.capture.canonicalize().unwrap(), &keys);
-        for width in [80, 140] {
+        for (width, language) in shapes() {
             let text = render(
                 &analysis,
                 TextOptions {
                     width,
                     color: false,
-                    language: Language::English,
+                    language,
                 },
             );
             assert!(
-                text.lines().all(|l| l.chars().count() <= width),
-                "{name} at {width} columns"
+                text.lines().all(|l| console::measure_text_width(l) <= width),
+                "{name} in {language} at {width} columns"
             );
-            compare(
-                &repository()
-                    .canonicalize()
-                    .unwrap()
-                    .join(format!("tests/golden/{name}.{width}.txt")),
-                &text,
-            );
+            let file = match language {
+                Language::English => format!("{name}.{width}.txt"),
+                _ => format!("{name}.{language}.{width}.txt"),
+            };
+            let folder = repository().canonicalize().unwrap().join("tests/golden");
+            compare(&folder.join(file), &text);
         }
     }
+}
+
+/// Widths of a terminal, in every language.
+fn shapes() -> Vec<(usize, Language)> {
+    let both = |width| Language::ALL.map(|language| (width, language));
+    [80, 140].into_iter().flat_map(both).collect()
 }
 
 fn compare_schema(file: &str, schema: &schemars::Schema) {

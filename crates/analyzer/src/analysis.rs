@@ -346,6 +346,9 @@ plain_data! {
         /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`: the busier SA's, unless the
         /// rule of the trace ([`TriggerRule`]) leaves one counting only, which then stands here.
         pub counting: Option<String>,
+        /// `counting` as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
         /// Volume at the first exchange message.
         pub bytes: Option<u64>,
         /// Negotiated kilobyte lifetime.
