@@ -41,6 +41,17 @@ impl Lane<'_> {
         Some(finding("capture_drops", Severity::Warning, sentence, &[]))
     }
 
+    /// Payload was read in both directions: the data and its acknowledgements.
+    fn both_ways_are_open(&self) -> bool {
+        [self.direction, self.direction.reverse()]
+            .iter()
+            .all(|&direction| {
+                let lane = Lane { direction, ..*self };
+                lane.associations().any(|a| a.counters.opened > 0)
+            })
+    }
+
+    /// More numbers are missing than in the other direction.
     pub(super) fn one_direction_loss(&self) -> Option<Finding> {
         let (missing, packets) = self.loss(self.direction);
         let (other_missing, other_packets) = self.loss(self.direction.reverse());
@@ -50,16 +61,27 @@ impl Lane<'_> {
             return None;
         }
         let worst = self.associations().max_by_key(|a| a.sequence.summary().missing)?;
+        // What TCP inside acknowledged would tell a loss of the capture; without keys nobody sees it.
+        let (id, meaning) = if self.both_ways_are_open() {
+            (
+                "one_direction_loss",
+                "loss before the capture point, in one direction",
+            )
+        } else {
+            (
+                "packets_missing",
+                "lost before the capture point or not captured: without keys for both directions nothing tells which",
+            )
+        };
         let sentence = format!(
-            "{}: {missing} ESP packets ({:.2} %) never reached the capture, against {:.2} % the other way: loss before the \
-             capture point, in one direction.",
+            "{}: {missing} ESP packets ({:.2} %) never reached the capture, against {:.2} % the other way: {meaning}.",
             self.name(),
             own * 100.0,
             other * 100.0
         );
         Some(Finding {
             display_filter: format!("esp.spi == {}", worst.spi),
-            ..finding("one_direction_loss", Severity::Warning, sentence, &[])
+            ..finding(id, Severity::Warning, sentence, &[])
         })
     }
 }
