@@ -107,6 +107,7 @@ note-gap-of = gap and stall of { $direction }
 note-stall-within = stall within { $seconds } s of the switch
 note-other-direction = * the other direction
 note-unused = unused: idle or outside the transfer
+note-overlay-columns = The last columns: lowest and highest value of each overlay from the rekey to 2 s after its switch.
 note-rule = Rekey { $number } began at { $rule }.
 cell = { $text }
 full-stop = { $text }.

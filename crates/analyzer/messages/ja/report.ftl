@@ -75,6 +75,7 @@ note-gap-of = 空白と停止は { $direction }
 note-stall-within = 停止は切り替えから { $seconds } s 以内
 note-other-direction = * は逆方向
 note-unused = 対象外: 無通信または転送の外
+note-overlay-columns = 末尾の列は、リキーの開始から切り替え 2 秒後までの、重ねたデータの最小値と最大値です。
 note-rule = リキー { $number } の開始時: { $rule }。
 cell = { $text }
 full-stop = { $text }。

@@ -350,6 +350,14 @@ pub(crate) fn ruled_out(focus: &Focus) -> Table {
     table
 }
 
+/// A value of an overlay in its unit.
+fn overlay_value(overlay: &Overlay, value: Option<f64>) -> String {
+    match overlay.kind {
+        OverlayKind::Iperf3 => or_unknown(value, format::rate),
+        OverlayKind::Samples => or_unknown(value, format::value),
+    }
+}
+
 /// An overlay's values around the rekeys that it covers.
 pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
     let t = focus.t;
@@ -364,10 +372,7 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
             right("column-stall-ms"),
         ],
     );
-    let value = |v: Option<f64>| match overlay.kind {
-        OverlayKind::Iperf3 => or_unknown(v, format::rate),
-        OverlayKind::Samples => or_unknown(v, format::value),
-    };
+    let value = |v: Option<f64>| overlay_value(overlay, v);
     for at in overlay.at_rekeys.iter().take(most) {
         let Some(rekey) = focus.analysis.rekeys.get(at.rekey) else {
             continue;

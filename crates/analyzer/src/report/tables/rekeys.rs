@@ -1,6 +1,6 @@
 //! The table of rekeys.
 
-use super::{Mark, Row, Table, WIDE, WIDER, from, left, right};
+use super::{Align, Column, Mark, Row, Table, WIDE, WIDER, from, left, overlay_value, right};
 use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, began, is_hurt, number};
 use crate::report::format::{self, UNKNOWN, or_unknown};
@@ -37,10 +37,46 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     for rekey in &listed {
         table.rows.push(rekey_row(focus, rekey));
     }
+    let overlaid = overlay_columns(focus, &mut table, &listed);
     table.notes.push(legend(focus, tunnel, &listed));
+    if overlaid {
+        table.notes.push(t.word("note-overlay-columns"));
+    }
     table.notes.extend(rule(t, &listed));
     table.note_left_out(t, "left-out-rekeys", left_out);
     table
+}
+
+/// Overlays that get a column; all of them have a table of their own.
+const MOST_OVERLAY_COLUMNS: usize = 3;
+
+/// A column for each overlay: its values around each rekey, lowest and highest. True where one was added.
+fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool {
+    let covering = focus.analysis.overlays.iter().filter(|o| !o.at_rekeys.is_empty());
+    let mut added = false;
+    for overlay in covering.take(MOST_OVERLAY_COLUMNS) {
+        let of = |rekey: &Rekey| overlay.at_rekeys.iter().find(|at| at.rekey == rekey.index);
+        let cell = |rekey: &&Rekey| match of(rekey) {
+            Some(at) if at.lowest == at.highest => overlay_value(overlay, at.lowest),
+            Some(at) => format!(
+                "{}–{}",
+                overlay_value(overlay, at.lowest),
+                overlay_value(overlay, at.highest)
+            ),
+            None => UNKNOWN.to_string(),
+        };
+        table.columns.push(Column {
+            name: clean::line(&overlay.name),
+            id: "overlay",
+            align: Align::Right,
+            from_width: WIDER,
+        });
+        for (row, rekey) in table.rows.iter_mut().zip(rekeys) {
+            row.cells.push(cell(rekey));
+        }
+        added = true;
+    }
+    added
 }
 
 fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
