@@ -14,13 +14,18 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/general.ftl")),
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
             include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
+            include_str!(concat!("../../messages/", $language, "/findings.ftl")),
+            include_str!(concat!("../../messages/", $language, "/ruled-out.ftl")),
+            include_str!(concat!("../../messages/", $language, "/rule.ftl")),
+            include_str!(concat!("../../messages/", $language, "/keys.ftl")),
+            include_str!(concat!("../../messages/", $language, "/overlay.ftl")),
         ]
     };
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 3] = files!("en");
-const JAPANESE: [&str; 3] = files!("ja");
+const ENGLISH: [&str; 8] = files!("en");
+const JAPANESE: [&str; 8] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {
