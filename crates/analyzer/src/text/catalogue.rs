@@ -19,13 +19,14 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/rule.ftl")),
             include_str!(concat!("../../messages/", $language, "/keys.ftl")),
             include_str!(concat!("../../messages/", $language, "/overlay.ftl")),
+            include_str!(concat!("../../messages/", $language, "/oddities.ftl")),
         ]
     };
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 8] = files!("en");
-const JAPANESE: [&str; 8] = files!("ja");
+const ENGLISH: [&str; 9] = files!("en");
+const JAPANESE: [&str; 9] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {

@@ -18,7 +18,7 @@ mod catalogue;
 mod message;
 mod said;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use catalogue::Catalogue;
 pub use message::{Arg, Message};
