@@ -61,6 +61,10 @@ pub enum Integrity {
     AesXcbc96,
     /// AES-CMAC-96 (RFC 4494), 16-byte key.
     AesCmac96,
+    /// HMAC-MD5-128 (RFC 4595, IKEv2 transform 6), 16-byte key.
+    HmacMd5_128,
+    /// HMAC-SHA-1-160 (RFC 4595, IKEv2 transform 7), 20-byte key.
+    HmacSha1_160,
 }
 
 impl Encryption {
@@ -146,8 +150,10 @@ impl Integrity {
     pub fn key_len(self) -> usize {
         match self {
             Integrity::None => 0,
-            Integrity::HmacMd5_96 | Integrity::AesXcbc96 | Integrity::AesCmac96 => 16,
-            Integrity::HmacSha1_96 => 20,
+            Integrity::HmacMd5_96 | Integrity::HmacMd5_128 | Integrity::AesXcbc96 | Integrity::AesCmac96 => {
+                16
+            }
+            Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => 20,
             Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => 32,
             Integrity::HmacSha384_192 => 48,
             Integrity::HmacSha512_256 => 64,
@@ -158,7 +164,8 @@ impl Integrity {
     pub fn icv_len(self) -> usize {
         match self {
             Integrity::None => 0,
-            Integrity::HmacSha256_128 => 16,
+            Integrity::HmacSha256_128 | Integrity::HmacMd5_128 => 16,
+            Integrity::HmacSha1_160 => 20,
             Integrity::HmacSha384_192 => 24,
             Integrity::HmacSha512_256 => 32,
             _ => 12,
@@ -199,6 +206,8 @@ impl fmt::Display for Integrity {
             Integrity::HmacSha512_256 => "HMAC-SHA2-512-256",
             Integrity::AesXcbc96 => "AES-XCBC-96",
             Integrity::AesCmac96 => "AES-CMAC-96",
+            Integrity::HmacMd5_128 => "HMAC-MD5-128",
+            Integrity::HmacSha1_160 => "HMAC-SHA1-160",
         })
     }
 }

@@ -357,6 +357,8 @@ fn integrity_key_error(integrity: Integrity, given: usize) -> KeyLengthError {
         Integrity::HmacSha512_256 => ("HMAC-SHA2-512-256", "64"),
         Integrity::AesXcbc96 => ("AES-XCBC-96", "16"),
         Integrity::AesCmac96 => ("AES-CMAC-96", "16"),
+        Integrity::HmacMd5_128 => ("HMAC-MD5-128", "16"),
+        Integrity::HmacSha1_160 => ("HMAC-SHA1-160", "20"),
     };
     KeyLengthError {
         what: "integrity",

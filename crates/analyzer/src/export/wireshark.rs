@@ -193,7 +193,9 @@ fn esp_integrity(integrity: Integrity) -> Option<&'static str> {
         Integrity::HmacSha256_128 => "HMAC-SHA-256-128 [RFC4868]",
         Integrity::HmacSha384_192 => "HMAC-SHA-384-192 [RFC4868]",
         Integrity::HmacSha512_256 => "HMAC-SHA-512-256 [RFC4868]",
-        Integrity::AesXcbc96 | Integrity::AesCmac96 => return None,
+        Integrity::AesXcbc96 | Integrity::AesCmac96 | Integrity::HmacMd5_128 | Integrity::HmacSha1_160 => {
+            return None;
+        }
     })
 }
 
@@ -274,6 +276,8 @@ fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
         Integrity::HmacSha256_128 => "HMAC_SHA2_256_128 [RFC4868]",
         Integrity::HmacSha384_192 => "HMAC_SHA2_384_192 [RFC4868]",
         Integrity::HmacSha512_256 => "HMAC_SHA2_512_256 [RFC4868]",
+        Integrity::HmacMd5_128 => "HMAC_MD5_128 [RFC4595]",
+        Integrity::HmacSha1_160 => "HMAC_SHA1_160 [RFC4595]",
         Integrity::HmacSha256_96 | Integrity::AesXcbc96 | Integrity::AesCmac96 => {
             "ANY 96-bits of Authentication [No Checking]"
         }

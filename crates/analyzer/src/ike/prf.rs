@@ -105,8 +105,8 @@ impl Prf {
 pub(super) fn icv(integrity: Integrity, key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let hash = match integrity {
         Integrity::None => return None,
-        Integrity::HmacMd5_96 => Some(Hash::Md5),
-        Integrity::HmacSha1_96 => Some(Hash::Sha1),
+        Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => Some(Hash::Md5),
+        Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => Some(Hash::Sha1),
         Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => Some(Hash::Sha256),
         Integrity::HmacSha384_192 => Some(Hash::Sha384),
         Integrity::HmacSha512_256 => Some(Hash::Sha512),

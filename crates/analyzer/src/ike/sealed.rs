@@ -37,7 +37,7 @@ const COMBINED: [Encryption; 7] = [
     Encryption::AesCcm { icv: 12 },
     Encryption::AesCcm { icv: 8 },
 ];
-const INTEGRITIES: [Integrity; 8] = [
+const INTEGRITIES: [Integrity; 10] = [
     Integrity::HmacSha1_96,
     Integrity::HmacSha256_128,
     Integrity::HmacSha384_192,
@@ -46,6 +46,8 @@ const INTEGRITIES: [Integrity; 8] = [
     Integrity::AesXcbc96,
     Integrity::AesCmac96,
     Integrity::HmacSha256_96,
+    Integrity::HmacSha1_160,
+    Integrity::HmacMd5_128,
 ];
 
 impl Suite {

@@ -184,6 +184,8 @@ pub(super) fn ikev2_integrity(id: u16) -> Option<Integrity> {
         1 => Integrity::HmacMd5_96,
         2 => Integrity::HmacSha1_96,
         5 => Integrity::AesXcbc96,
+        6 => Integrity::HmacMd5_128,
+        7 => Integrity::HmacSha1_160,
         8 => Integrity::AesCmac96,
         12 => Integrity::HmacSha256_128,
         13 => Integrity::HmacSha384_192,

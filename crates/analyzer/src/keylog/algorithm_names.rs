@@ -64,6 +64,8 @@ const INTEGRITIES: &[(&str, Integrity)] = &[
     ("md5", Integrity::HmacMd5_96),
     ("hmacmd5", Integrity::HmacMd5_96),
     ("hmacmd596", Integrity::HmacMd5_96),
+    ("hmacmd5128", Integrity::HmacMd5_128),
+    ("hmacsha1160", Integrity::HmacSha1_160),
     ("sha1", Integrity::HmacSha1_96),
     ("hmacsha", Integrity::HmacSha1_96),
     ("hmacsha1", Integrity::HmacSha1_96),
@@ -271,6 +273,8 @@ mod tests {
         for (name, transform) in [
             ("HMAC_MD5_96", Integrity::HmacMd5_96),
             ("HMAC_SHA1_96", Integrity::HmacSha1_96),
+            ("HMAC_SHA1_160 [RFC4595]", Integrity::HmacSha1_160),
+            ("HMAC_MD5_128 [RFC4595]", Integrity::HmacMd5_128),
             ("HMAC_SHA2_256_96", Integrity::HmacSha256_96),
             ("HMAC_SHA2_256_128", Integrity::HmacSha256_128),
             ("HMAC_SHA2_384_192", Integrity::HmacSha384_192),

@@ -130,6 +130,8 @@ fn encryption(name: &str) -> Option<(Encryption, Option<usize>)> {
 fn integrity(name: &str) -> Option<Integrity> {
     Some(match name {
         "md5" => Integrity::HmacMd5_96,
+        "md5_128" => Integrity::HmacMd5_128,
+        "sha1_160" => Integrity::HmacSha1_160,
         "sha1" | "sha" => Integrity::HmacSha1_96,
         "sha256" | "sha2_256" => Integrity::HmacSha256_128,
         "sha256_96" | "sha2_256_96" => Integrity::HmacSha256_96,

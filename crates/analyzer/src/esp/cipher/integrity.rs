@@ -42,11 +42,12 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
     }
     match integrity {
         Integrity::None => None,
-        Integrity::HmacMd5_96 => mac::<Hmac<md5::Md5>>(key),
+        Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key),
         Integrity::HmacSha1_96 => Some(Box::new(HmacSha1 {
             mac: KeyedMac(Hmac::new_from_slice(key).ok()?),
             chains: Chains::new(key)?,
         })),
+        Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key),
         Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key),
         Integrity::HmacSha384_192 => mac::<Hmac<sha2::Sha384>>(key),
         Integrity::HmacSha512_256 => mac::<Hmac<sha2::Sha512>>(key),
@@ -166,11 +167,16 @@ mod tests {
         cipher.verify(&packet, None)
     }
 
-    /// RFC 2202 case 1 (RFC 2403 and 2404 take 96 bits of these), RFC 4868 §2.7.2 test case AUTH...-1. The messages
+    /// RFC 2202 case 1 (RFC 2403 and 2404 take 96 bits of these, RFC 4595 all), RFC 4868 §2.7.2 test case AUTH...-1. The messages
     /// happen to have the length of an ESP header.
     #[test]
     fn hmac_rfc2202_rfc4868() {
-        let vectors: [(Integrity, &[u8]); 5] = [
+        let vectors: [(Integrity, &[u8]); 7] = [
+            (Integrity::HmacMd5_128, &hex!("9294727a3638bb1c13f48ef8158bfc9d")),
+            (
+                Integrity::HmacSha1_160,
+                &hex!("b617318655057264e28bc0b6fb378c8ef146be00"),
+            ),
             (Integrity::HmacMd5_96, &hex!("9294727a3638bb1c13f48ef8158bfc9d")),
             (
                 Integrity::HmacSha1_96,

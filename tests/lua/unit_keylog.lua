@@ -1,0 +1,259 @@
+-- unit_keylog.lua ROOT: the parsers of key logs, on fixtures and on the lab's logs. Runs under every Lua.
+
+local check = require("check")
+local corpus = require("corpus")
+local labels = require("rekeyscope_keylog_labels")
+local outer = require("rekeyscope_keylog_outer")
+local keylog = require("rekeyscope_keylog")
+local rows = require("rekeyscope_rows")
+local table_format = require("rekeyscope_keylog_table")
+
+local root = arg[1]
+
+---------------------------------------------------------------------------------------------------- labels
+
+check.begin("labels")
+for _, text in ipairs({
+  "SKEYID_e: b0 16 81 21 5f 16 20 23", "skeyid_e = 0xB01681215F162023", "SKEYID_e(8)b0168121 5f162023",
+  "SKEYID e (8 bytes): b0168121 5f162023 ok", "SKEYID_e b0:16:81:21:5f:16:20:23", "SKEYID-e b0-16-81-21-5f-16-20-23",
+  "12:01:34 SKEYID_e 64: b0 16 81 21 5f 16 20 23",
+}) do
+  local run = labels.next_run(text, 1)
+  check.equal(run and run.kind .. " " .. run.digits, "skeyid_e b01681215f162023", text)
+end
+check.equal(labels.next_run("respond IPsec phase to 200.1.1.1 (local address 100.1.1.1)", 1), nil, "no hex")
+for label, wanted in pairs({
+  ["ESP encryption key (AES-CBC)"] = "enc", ["IKE enc key"] = "ka", ["enckey"] = "enc", ["Integrity Key"] = "auth",
+  ["Initiator cookie"] = "icookie", ["R_COOKIE"] = "rcookie", ["SK_ei"] = "sk_ei", ["IV"] = "none",
+  ["authenticator key[20]"] = "auth",
+}) do
+  check.equal(labels.kind(label), wanted, label)
+end
+check.equal(labels.kind("whatever"), nil, "whatever")
+check.truth(labels.continuation("2b 65 53", 2, false), "hex goes on")
+check.truth(labels.continuation("5 2b 65 53", 2, true), "half a byte goes on")
+check.equal(labels.continuation("be sure to", 2, false), nil, "words do not")
+check.equal(labels.continuation("SPI: 12345678", 2, false), nil, "a label does not")
+check.equal(labels.continuation("2b 65 auth key: 11", 2, false).after, 6, "the next label ends it")
+
+check.begin("framing")
+for line, wanted in pairs({
+  ["2018/10/25 15:46:26: [IKE] GW:*/SA:4/INIT receive message:"] = "receive message:||4|ike",
+  ["<15>1 2018-10-25T15:46:26Z gw - - - - [IKE] SA:5/IKE established"] = "established|gw|5|ike",
+  ["Oct 25 15:46:26 192.0.2.1 [IKE2] SA:5/IKE established"] = "established|Oct 192.0.2.1|5|ike",
+  ["2018/10/22 14:43:29: [L2TP] TUNNEL[1] connected"] = "TUNNEL[1] connected||nil|other",
+  ["plain text"] = "plain text||nil|nil",
+}) do
+  local read = outer.read(line)
+  local got = table.concat({ read.text, string.gsub(read.sender, "^1 .* gw .*$", "gw"), tostring(read.context), tostring(read.tag) },
+    "|")
+  check.equal(got, wanted, line)
+end
+
+---------------------------------------------------------------------------------------------------- tables
+
+check.begin("esp_sa")
+local ROW = '"IPv4","203.0.113.1","198.51.100.2","0x2265b1f5","AES-CBC [RFC3602]","0x000102030405060708090a0b0c0d0e0f",'
+  .. '"HMAC-SHA-1-96 [RFC2404]","0x000102030405060708090a0b0c0d0e0f10111213"'
+local entry = keylog.parse_line(ROW)
+check.equal(entry and entry.spi, "2265b1f5", "SPI")
+check.equal(entry and entry.dst, "198.51.100.2", "destination")
+check.equal(keylog.parse_line(ROW .. ',"64-bit","0"').spi, "2265b1f5", "10 columns of newer versions")
+check.equal(keylog.parse_line('"IPv4","*","*","573944309","NULL","","NULL",""').spi, "2235b1f5", "decimal SPI")
+check.equal(keylog.parse_line('"IPv4","*","*","*","NULL","","NULL",""').spi, "*", "any SPI")
+for line, reason in pairs({
+  ['"IPv4","a","b"'] = "columns", ['"IPv4","a'] = "quote", [string.gsub(ROW, "0x0001", "0xzz01")] = "hexadecimal",
+  [string.gsub(ROW, "0x2265b1f5", "4294967296")] = "SPI",
+}) do
+  local got, why = keylog.parse_line(line)
+  check.equal(got, nil, line)
+  check.truth(why and string.find(why, reason), "reason of " .. line .. ": " .. tostring(why))
+  check.truth(not string.find(tostring(why), "0b0c0d", 1, true), "no key in a reason")
+end
+local cookie = keylog.parse_line("33ACAC7650479D9D,55a51cd0eafb9c978dae059e95a333e0")
+check.equal(cookie.kind .. cookie.cookie, "ike133acac7650479d9d", "ikev1_decryption_table")
+check.equal(select(2, keylog.parse_line("e9db428d215e5c2c,940f4d4729323447,00,00,\"NULL\",,,\"NONE\"")),
+  "unsupported: ikev2", "ikev2_decryption_table")
+check.equal(table.concat(table_format.columns('"a" , b,"c,d",'), "|"), "a|b|c,d|", "columns")
+
+---------------------------------------------------------------------------------------------------- xfrm
+
+check.begin("xfrm")
+local XFRM = [[
+[2026-11-20T20:11:53.874136] Updated src 10.9.0.1 dst 10.9.0.2
+	proto esp spi 0xc7df968a reqid 1 mode transport
+	auth-trunc hmac(sha1) 0xc46a3078f54d0c0b4734e16c7ea45d1d6efcdaea 96
+	enc cbc(aes) 0x49765da92b65534e26bc4455e3193516
+	sel src 10.9.0.1/32 dst 10.9.0.2/32
+[2026-11-20T20:12:01.708985] Expired src 10.9.0.1 dst 10.9.0.2
+	proto esp spi 0xc7df968a reqid 1 mode transport
+	hard 0
+src 10.9.0.1/32 dst 10.9.0.2/32
+	dir out priority 366847
+src 2001:db8::1 dst 2001:db8::2
+	proto esp spi 0x00000102(258) reqid 1(0x00000001) mode tunnel
+	aead rfc4106(gcm(aes)) 0xc52123756220f5f8c03c057042d68d57b5cecca2 128
+src 10.0.0.1 dst 10.0.0.2
+	proto ah spi 0x00000103 reqid 1 mode tunnel
+	auth-trunc hmac(sha1) 0xc46a3078f54d0c0b4734e16c7ea45d1d6efcdaea 96
+src 10.0.0.1 dst 10.0.0.2
+	proto esp spi 0x00000104 reqid 1 mode tunnel
+	enc cbc(serpent) 0xc46a3078f54d0c0b4734e16c7ea45d1d6efcdaea
+src 10.0.0.1 dst 10.0.0.2
+	proto esp spi 0x00000105 reqid 1 mode tunnel
+	auth-trunc hmac(sha256) <<Keys hidden>> 128
+	enc cbc(aes) <<Keys hidden>>
+]]
+local parsed = keylog.parse(XFRM)
+check.equal(#parsed.entries, 3, "entries")
+check.equal(parsed.entries[1].auth_key, "c46a3078f54d0c0b4734e16c7ea45d1d6efcdaea", "authentication key")
+check.equal(parsed.entries[2].enc, "AES-GCM-16", "GCM")
+check.equal(parsed.entries[2].src, "2001:db8::1", "IPv6")
+check.equal(parsed.entries[3].status, "masked", "hidden keys")
+check.equal(#parsed.problems, 2, "problems: an unknown cipher, hidden keys")
+check.truth(string.find(parsed.problems[1].reason, "serpent"), "an unknown cipher is named")
+check.equal(parsed.problems[1].line, 19, "line of the problem")
+
+---------------------------------------------------------------------------------------------------- charon
+
+check.begin("charon")
+local CHARON = [[
+1795205513.800 09[ENC] parsed QUICK_MODE response 3005173579 [ HASH SA No ID ID ]
+1795205513.866 11[CHD] encryption initiator key => 16 bytes @ 0x1
+1795205513.867 09[CHD] encryption initiator key => 16 bytes @ 0x54006120
+1795205513.867 09[CHD]    0: 3C 48 0C 53 AB 7D 94 29 54 75 2D F9 33 F5 68 07  <H.S.}.)Tu-.3.h.
+1795205513.867 11[CHD]    0: FF FF FF FF FF FF FF FF FF FF FF FF FF FF FF FF  ................
+1795205513.867 09[CHD] encryption responder key => 16 bytes @ 0x540064f0
+1795205513.867 09[CHD]    0: 49 76 5D A9 2B 65 53 4E 26 BC 44 55 E3 19 35 16  Iv].+eSN&.DU..5.
+1795205513.867 09[CHD] integrity initiator key => 20 bytes @ 0x540060c0
+1795205513.867 09[CHD]    0: B9 77 0D A1 08 76 5D 96 B3 6A D3 C6 A3 5E 82 EC  .w...v]..j...^..
+1795205513.867 09[CHD]   16: E2 C5 9C A7                                      AB CD EF 01 23 45
+1795205513.867 09[CHD] integrity responder key => 20 bytes @ 0x54006510
+1795205513.867 09[CHD]    0: C4 6A 30 78 F5 4D 0C 0B 47 34 E1 6C 7E A4 5D 1D  .j0x.M..G4.l~.].
+1795205513.867 09[CHD]   16: 6E FC DA EA                                      n...
+1795205513.867 09[CHD] adding inbound ESP SA
+1795205513.867 09[CHD]   SPI 0xc7df968a, src 10.9.0.1 dst 10.9.0.2
+1795205513.867 09[KNL]   using encryption algorithm AES_CBC with key size 128
+1795205513.867 09[KNL]   using integrity algorithm HMAC_SHA1_96 with key size 160
+1795205513.867 09[KNL]   using replay window of 32 packets
+1795205513.874 09[CHD] adding outbound ESP SA
+1795205513.874 09[CHD]   SPI 0xc06e0f04, src 10.9.0.2 dst 10.9.0.1
+1795205513.874 09[KNL]   using encryption algorithm AES_CBC with key size 128
+1795205513.875 09[KNL]   using integrity algorithm HMAC_SHA1_96 with key size 160
+1795205513.875 09[KNL]   using replay window of 0 packets
+]]
+for name, text in pairs({
+  plain = CHARON, syslog = string.gsub(CHARON, "(1795%d+%.%d+ )", "Nov 20 20:11:53 host charon: %1"),
+  systemd = string.gsub(CHARON, "1795%d+%.%d+ ", "Nov 20 20:11:53 host charon-systemd[123]: "),
+}) do
+  parsed = keylog.parse(text)
+  check.equal(#parsed.entries, 2, name .. ": entries")
+  check.equal(parsed.entries[1] and parsed.entries[1].enc_key, "49765da92b65534e26bc4455e3193516", name .. ": inbound key")
+  check.equal(parsed.entries[2] and parsed.entries[2].auth_key, "b9770da108765d96b36ad3c6a35e82ece2c59ca7", name .. ": outbound")
+end
+parsed = keylog.parse((string.gsub(CHARON, "QUICK_MODE response", "QUICK_MODE request")))
+check.equal(parsed.entries[1].enc_key, "3c480c53ab7d942954752df933f56807", "a responder's inbound key is the initiator's")
+
+---------------------------------------------------------------------------------------------------- NVR
+
+check.begin("NVR")
+local NVR = {
+  "2018/10/25 15:46:26: [IKE] GW:1/SA:4/IPSEC receive SPI: a6 67 47 47",
+  "2018/10/25 15:46:26: [IKE] GW:1/SA:4/IPSEC encryption key: 00 01 02 03 04 05 06 07  08 09 0a 0b 0c 0d 0e 0f",
+  "2018/10/25 15:46:26: [IKE] GW:1/SA:4/IPSEC authentication key: 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f",
+  "2018/10/25 15:46:26: [IKE]   10 11 12 13",
+  "2018/10/25 15:46:27: [L2TP] TUNNEL[1] connected from 198.51.100.7",
+}
+local function nvr_check(text, what)
+  local result = keylog.parse(text)
+  local got = result.entries[1] or {}
+  check.equal(#result.entries, 1, what .. ": entries")
+  check.equal(got.spi, "a6674747", what .. ": SPI")
+  check.equal(got.enc_key, "000102030405060708090a0b0c0d0e0f", what .. ": encryption key")
+  check.equal(got.auth_key, "000102030405060708090a0b0c0d0e0f10111213", what .. ": authentication key")
+end
+nvr_check(table.concat(NVR, "\n"), "show log")
+nvr_check(table.concat(NVR, "\r\n") .. "\r\n", "CRLF")
+local function each(change)
+  local changed = {}
+  for index, line in ipairs(NVR) do
+    changed[index] = change(line, index)
+  end
+  return table.concat(changed, "\n")
+end
+nvr_check(each(function(line) return "<15>" .. line end), "PRI")
+nvr_check(each(function(line) return "Oct 25 15:46:26 192.0.2.1 " .. line end), "RFC 3164")
+nvr_check(each(function(line) return "<15>1 2018-10-25T15:46:26Z gw - - - - " .. line end), "RFC 5424")
+nvr_check(each(function(line) return (string.gsub(line, "^[^%[]*", "<15>")) end), "UDP syslog without times")
+nvr_check(each(function(line)
+  return (string.gsub(line, "(%x%x) (%x%x) (%x%x) (%x%x) ?", "%1%2%3%4 "))
+end), "groups of four")
+local reversed = {}
+for index, line in ipairs(NVR) do
+  reversed[#NVR + 1 - index] = (string.gsub(line, "15:46:2%d", "15:46:2" .. index))
+end
+nvr_check(table.concat(reversed, "\n"), "show log reverse")
+nvr_check("nvr510> show log\n" .. table.concat(NVR, "\n---more---\n") .. "\nnvr510>", "console noise")
+local SHOW = [[
+SA[1] Duration: 10675s
+Local ID: 192.0.2.1
+Remote ID: 198.51.100.7
+Protocol: IKE
+Algorithm: AES-CBC, SHA-1, MODP 1024bit
+
+SPI: 6b ce fd 8a d5 30 9b 02 0c f3 87 52 4a 87 6e 77 
+Key: ** ** ** ** **  (confidential)   ** ** ** ** **
+----------------------------------------------------
+SA[2] Duration: 1719s
+Direction: send
+Protocol: ESP (Mode: transport)
+Algorithm: AES-CBC (for Auth.: HMAC-SHA)
+SPI: a6 67 47 47 
+Key: KEY
+----------------------------------------------------
+]]
+parsed = keylog.parse((string.gsub(SHOW, "KEY", "** ** ** ** **  (confidential)   ** ** ** ** **")))
+check.equal(parsed.entries[1] and parsed.entries[1].status, "masked", "masked keys of show ipsec sa")
+check.equal(#parsed.entries, 1, "masked entries")
+local key36 = "000102030405060708090a0b0c0d0e0f" .. "000102030405060708090a0b0c0d0e0f10111213"
+parsed = keylog.parse((string.gsub(SHOW, "KEY", (string.gsub(key36, "%x%x", "%0 ")))))
+check.equal(parsed.entries[1] and parsed.entries[1].enc_key, string.sub(key36, 1, 32), "serial console: encryption key")
+check.equal(parsed.entries[1] and parsed.entries[1].auth_key, string.sub(key36, 33), "serial console: authentication key")
+check.equal(parsed.entries[1] and parsed.entries[1].dst, "198.51.100.7", "serial console: the peer is the destination")
+local derived = keylog.parse("2018/10/25 15:46:26: [IKE] SKEYID_d: 00 01 02 03 04 05 06 07")
+check.equal(derived.entries[1].kind .. " " .. derived.unsupported[1], "secret derivation", "SKEYID is no row")
+check.equal(#rows.esp(derived.entries, {}).rows + #rows.ike1(derived.entries, {}).rows, 0, "and makes none")
+
+---------------------------------------------------------------------------------------------------- other formats
+
+check.begin("unsupported")
+for line, name in pairs({
+  ["0x12345678@1.2.3.4 aes128-cbc-hmac96:0x00112233"] = "tcpdump",
+  ["| enc key:  44 9e 82 9e  a9 66 d4 21"] = "pluto", ["    dec: spi=24c2ab68 esp=aes key=16 3de8"] = "FortiOS",
+  ["\tE: aes-cbc  7575d5cc 7575d5cc 7575d5cc 7575d5cc"] = "setkey",
+  ['spi=0xE841441 enc-algorithm=aes-cbc auth-key="00" enc-key="00"'] = "MikroTik",
+}) do
+  check.equal(select(2, keylog.parse_line(line)), "unsupported: " .. name, line)
+end
+
+---------------------------------------------------------------------------------------------------- the lab's logs
+
+local lab = corpus.lab(root)
+if lab then
+  check.begin("lab")
+  for _, path in ipairs(corpus.files(root)) do
+    local run_folder = string.match(path, "^(.*/shared/lab/captures/.*)/[^/]+$")
+    if run_folder and (string.find(path, "xfrm", 1, true) or string.find(path, "charon", 1, true)) then
+      local function plan_of(file)
+        local result = keylog.parse(corpus.slurp(file))
+        local made = rows.esp(result.entries, {})
+        check.equal(#made.rejected, 0, file .. ": rejected")
+        table.sort(made.rows)
+        return table.concat(made.rows, "\n")
+      end
+      check.equal(plan_of(path), plan_of(run_folder .. "/keys.esp_sa"), path .. ": the same rows as keys.esp_sa")
+    end
+  end
+end
+
+check.finish("unit_keylog")
