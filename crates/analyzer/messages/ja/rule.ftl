@@ -3,12 +3,12 @@
 ## 数えている量
 
 rule-counting = { $side ->
-    [inbound] 受信側 SA
-    [outbound] 送信側 SA
-    [b-to-a] SA（b → a）
-    [a-to-b] SA（a → b）
-   *[both] 両方向
-}の{ $what ->
+    [inbound] 受信側 SA の
+    [outbound] 送信側 SA の
+    [b-to-a] SA（b → a）の
+    [a-to-b] SA（a → b）の
+   *[both] 両方向の
+}{ $what ->
     [inner] 復号後ペイロード
     [esp] ESP バイト数
     [outer] 外側バイト数
