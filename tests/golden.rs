@@ -40,32 +40,37 @@ fn terminal_reports() {
             .map(|k| Path::new(k.file_name().unwrap()).to_path_buf())
             .collect();
         let analysis = analyze(&lab.capture.canonicalize().unwrap(), &keys);
-        for width in [80, 140] {
+        for (width, language) in shapes() {
             let text = render(
                 &analysis,
                 TextOptions {
                     width,
                     color: false,
-                    language: Language::English,
+                    language,
                 },
             );
             assert!(
-                text.lines().all(|l| l.chars().count() <= width),
-                "{name} at {width} columns"
+                text.lines().all(|l| console::measure_text_width(l) <= width),
+                "{name} in {language} at {width} columns"
             );
-            compare(
-                &repository()
-                    .canonicalize()
-                    .unwrap()
-                    .join(format!("tests/golden/{name}.{width}.txt")),
-                &text,
-            );
+            let file = match language {
+                Language::English => format!("{name}.{width}.txt"),
+                _ => format!("{name}.{language}.{width}.txt"),
+            };
+            let folder = repository().canonicalize().unwrap().join("tests/golden");
+            compare(&folder.join(file), &text);
         }
     }
 }
 
+/// Widths of a terminal, in every language.
+fn shapes() -> Vec<(usize, Language)> {
+    let both = |width| Language::ALL.map(|language| (width, language));
+    [80, 140].into_iter().flat_map(both).collect()
+}
+
 /// Words in Latin letters that a Japanese sentence about a sample may hold: names of protocols and transforms, and units.
-const LATIN: [&str; 34] = [
+const LATIN: [&str; 37] = [
     "AES",
     "CBC",
     "CDN",
@@ -74,6 +79,8 @@ const LATIN: [&str; 34] = [
     "ESP",
     "HMAC",
     "Hello",
+    "ICMP",
+    "ICMPv",
     "ICV",
     "IKE",
     "INVALID",
@@ -90,6 +97,7 @@ const LATIN: [&str; 34] = [
     "SPI",
     "StopCCN",
     "TCP",
+    "TP",
     "Terminate",
     "UDP",
     "bit",

@@ -71,3 +71,14 @@ test("comparison: a row per capture and a plot with a title", () =>
     assert.ok(await page.locator("svg.plot > title").first().textContent());
     assert.ok((await page.locator("#answer .sentence").textContent()).length > 40);
   }));
+
+for (const width of [360, 1920]) {
+  test(`a report in Japanese: ${width} px wide`, () =>
+    openPage("japanese", { viewport: { width, height: 800 } }, async (page, sins) => {
+      assert.equal(await page.locator("html").getAttribute("lang"), "ja");
+      assert.match(await page.locator("figure.timeline .tools output").first().innerText(), /ドラッグ/);
+      await shot(page, `japanese-${width}`);
+      await assertFits(page, `${width} px`);
+      assert.deepEqual(sins, []);
+    }));
+}

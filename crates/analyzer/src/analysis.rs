@@ -339,6 +339,9 @@ plain_data! {
         pub fraction: Option<f64>,
         /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`.
         pub counting: Option<String>,
+        /// `counting` as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
         /// Volume at the first exchange message.
         pub bytes: Option<u64>,
         /// Negotiated kilobyte lifetime.

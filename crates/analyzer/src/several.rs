@@ -37,11 +37,15 @@ pub(crate) fn run(
         match read(input) {
             Ok(analysis) => {
                 places.write(&analysis)?;
-                entries.push(Entry::new(&analysis, &format!("{name}.html")));
+                entries.push(Entry::new(&analysis, &format!("{name}.html"), language));
             }
             Err(error) => {
                 output::complain(&error.to_string());
-                entries.push(Entry::unreadable(&input.to_string_lossy(), &error.to_string()));
+                entries.push(Entry::unreadable(
+                    &input.to_string_lossy(),
+                    &error.to_string(),
+                    language,
+                ));
                 status = ExitCode::FAILURE;
             }
         }

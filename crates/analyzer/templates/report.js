@@ -6,12 +6,15 @@
 //   #rekey-N                 row of rekey N in its table (a <tr>), #panel-N the figure of its panel
 //   figure.timeline          the whole run; within it svg.plot, and div.tools (made here) with its buttons
 //   div.tools button[aria-label="Zoom in"|"Zoom out"|"Earlier"|"Later"|"Show the whole run"], div.tools output
+//                            (English page; the labels of others are body[data-zoom-in], …)
 //   svg.plot.zoomed          while the run is zoomed into; g.zoom layers are stretched, line.cursor follows the pointer
 //   svg.plot a[href=#rekey-N]  the mark of rekey N; .panels a[href=#rekey-N] its panel; both lead to its row
 //   code.copy + button.small a display filter or command, and the button (made here) that copies it
 (function () {
   "use strict";
   var NS = "http://www.w3.org/2000/svg";
+  // What it says, in the language of the page.
+  var words = document.body.dataset;
 
   function element(name, parent, text) {
     var e = document.createElement(name);
@@ -39,15 +42,15 @@
     // A page opened from a file has no clipboard API in every browser; the selection is there in any case.
     var ok = false;
     try { ok = document.execCommand("copy"); } catch (e) { ok = false; }
-    done(ok ? "copied" : "selected");
+    done(ok ? words.copied : words.selected);
   }
 
   document.querySelectorAll("code.copy").forEach(function (code) {
     if (!code.textContent) return;
-    var b = button(null, "copy", "Copy this filter or command", function () {
+    var b = button(null, words.copy, words.copyLabel, function () {
       copy(code, function (word) {
         b.textContent = word;
-        setTimeout(function () { b.textContent = "copy"; }, 1500);
+        setTimeout(function () { b.textContent = words.copy; }, 1500);
       });
     });
     b.className = "small";
@@ -164,20 +167,20 @@
       cursor.setAttribute("x2", x);
       cursor.style.display = "block";
       var raw = left + (from + (x - left) / width / scale) * width;
-      var words = [seconds(x).toFixed(scale > 4 ? 3 : 2) + " s"];
+      var parts = [seconds(x).toFixed(scale > 4 ? 3 : 2) + " s"];
       lanes.forEach(function (lane) {
         var y = rateAt(lane.points, raw), d = lane.data;
         if (y === null) return;
         var bottom = Number(d.bottom || 0);
         var rate = bottom + (Number(d.yBottom) - y) / (Number(d.yBottom) - Number(d.yTop)) * (Number(d.top) - bottom);
         // A burst that is cut off at the top is higher than what can be read here.
-        var least = y - Number(d.yTop) < 1 ? "at least " : "";
-        words.push(d.name + ": " + least + rate.toFixed(rate < 10 ? 2 : rate < 100 ? 1 : 0) + " " + d.unit);
+        var least = y - Number(d.yTop) < 1 ? words.atLeast + " " : "";
+        parts.push(d.name + ": " + least + rate.toFixed(rate < 10 ? 2 : rate < 100 ? 1 : 0) + " " + d.unit);
       });
       marks.filter(function (m) { return raw >= m.from && raw <= m.to; }).slice(0, 2).forEach(function (m) {
-        words.push(m.title);
+        parts.push(m.title);
       });
-      output.textContent = words.join("   ·   ");
+      output.textContent = parts.join("   ·   ");
     }
 
     function hide() {
@@ -185,14 +188,14 @@
       output.textContent = hint;
     }
 
-    var hint = "Point at the plot to read it; drag to move, Ctrl and wheel or + and − to zoom.";
+    var hint = words.hint;
     var bar = element("div", null);
     bar.className = "tools";
-    button(bar, "+", "Zoom in", function () { zoom(2, 0.5); });
-    button(bar, "−", "Zoom out", function () { zoom(0.5, 0.5); });
-    button(bar, "←", "Earlier", function () { from -= 0.25 / scale; show(); });
-    button(bar, "→", "Later", function () { from += 0.25 / scale; show(); });
-    button(bar, "whole run", "Show the whole run", function () { scale = 1; from = 0; show(); });
+    button(bar, "+", words.zoomIn, function () { zoom(2, 0.5); });
+    button(bar, "−", words.zoomOut, function () { zoom(0.5, 0.5); });
+    button(bar, "←", words.earlier, function () { from -= 0.25 / scale; show(); });
+    button(bar, "→", words.later, function () { from += 0.25 / scale; show(); });
+    button(bar, words.whole, words.wholeLabel, function () { scale = 1; from = 0; show(); });
     var output = element("output", bar, hint);
     figure.insertBefore(bar, figure.firstChild);
 

@@ -244,6 +244,7 @@ fn describe(shown: &Option<Shown>) -> Trigger {
             kind: TriggerKind::Unknown,
             fraction: None,
             counting: None,
+            messages: Vec::new(),
             bytes: None,
             limit_kilobytes: None,
             age_s: None,
@@ -259,6 +260,7 @@ fn describe(shown: &Option<Shown>) -> Trigger {
             "{counted} of the expiring {} SA, kB = 1000",
             shown.sa_name
         )),
+        messages: Vec::new(),
         bytes: Some(bytes),
         limit_kilobytes: shown.limits.kilobytes,
         age_s: shown.age_s,

@@ -2,84 +2,70 @@
 //! computed.
 
 use crate::analysis::{Analysis, Mode, Rekey, TriggerKind, Verdict};
+use crate::text::Catalogue;
 
 /// Kilobyte lifetime that Windows' L2TP client proposes.
 const WINDOWS_KILOBYTES: u64 = 250_000;
 
-/// A piece of advice.
+/// A piece of advice; its texts are messages of the catalogues.
 pub(crate) struct Advice {
     /// Whom it concerns.
-    pub(crate) system: &'static str,
-    /// Why it is given here; empty where nothing in the capture names the system.
-    pub(crate) because: &'static str,
+    pub(crate) system: String,
+    /// Why it is given here; `None` where nothing in the capture names the system.
+    pub(crate) because: Option<&'static str>,
     /// What to do; backticks set off what is typed.
     pub(crate) text: &'static str,
 }
 
 impl Advice {
     /// As one paragraph.
-    pub(crate) fn sentence(&self) -> String {
-        let because = match self.because {
-            "" => String::new(),
-            reason => format!(" ({reason})"),
-        };
-        format!("{}{because}: {}", self.system, self.text)
+    pub(crate) fn sentence(&self, t: &Catalogue) -> String {
+        let (system, text) = (self.system.as_str(), t.word(self.text));
+        match self.because.map(|id| t.word(id)) {
+            None => t.fill("advice", &[("system", system), ("text", &text)]),
+            Some(because) => t.fill(
+                "advice-because",
+                &[("system", system), ("because", &because), ("text", &text)],
+            ),
+        }
     }
 }
 
 /// What to change, where rekeys cost something; the systems that the capture names first.
-pub(crate) fn advice(analysis: &Analysis) -> Vec<Advice> {
+pub(crate) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let costs = |v: Verdict| matches!(v, Verdict::Shown | Verdict::Some);
     if !analysis.impact.iter().any(|i| costs(i.verdict)) {
         return Vec::new();
     }
-    let mut out = of_causes(analysis);
+    let mut out = of_causes(t, analysis);
     if analysis
         .rekeys
         .iter()
         .any(|r| r.trigger.kind == TriggerKind::Volume)
     {
         let mut systems = of_systems(analysis);
-        systems.sort_by_key(|a| a.because.is_empty());
+        systems.sort_by_key(|a| a.because.is_none());
         out.extend(systems);
     }
     out
 }
 
 /// What follows from the causes that were found.
-fn of_causes(analysis: &Analysis) -> Vec<Advice> {
+fn of_causes(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let found = |id: &str| {
         let has = |r: &Rekey| r.causes.iter().any(|c| c.id == id);
         analysis.rekeys.iter().any(has)
     };
     let known = [
-        (
-            "slow_key_exchange",
-            "the key computation took long",
-            "a smaller or an elliptic-curve group, or no PFS (NVR5x0: `ipsec ike group`, `ipsec ike pfs`; strongSwan: the group in \
-             `esp_proposals`).",
-        ),
-        (
-            "hard_limit_reached",
-            "the old SA passed its hard limit",
-            "rekey earlier: the new SA has to be up before the old one ends, so the distance between the two limits must hold what \
-             the line carries during an exchange and its retransmissions.",
-        ),
-        (
-            "exchange_retransmitted",
-            "IKE messages were lost",
-            "let UDP 500 and 4500 pass before the data (QoS), and look for the loss where the display filter points.",
-        ),
-        (
-            "responder_not_ready",
-            "the initiator sent on the new SA too early",
-            "IKEv2 has no third message after which the initiator may send while the responder still waits.",
-        ),
+        ("slow_key_exchange", "advice-slow-why", "advice-slow"),
+        ("hard_limit_reached", "advice-hard-limit-why", "advice-hard-limit"),
+        ("exchange_retransmitted", "advice-lost-why", "advice-lost"),
+        ("responder_not_ready", "advice-not-ready-why", "advice-not-ready"),
     ];
     let of = |(id, because, text): (&str, &'static str, &'static str)| {
         found(id).then_some(Advice {
-            system: "Both sides",
-            because,
+            system: t.word("advice-both-sides"),
+            because: Some(because),
             text,
         })
     };
@@ -100,37 +86,21 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
         let formats = || analysis.key_files.iter().flat_map(|f| &f.formats);
         formats().any(|f| f.starts_with(name))
     };
+    let of = |system: &str, because: Option<&'static str>, text: &'static str| Advice {
+        system: system.to_owned(),
+        because,
+        text,
+    };
+    let from_log = |name: &str| log(name).then_some("advice-log-why");
+    let windows = match (proposed, transport) {
+        (true, _) => Some("advice-windows-proposes"),
+        (false, true) => Some("advice-windows-maybe"),
+        (false, false) => None,
+    };
     vec![
-        Advice {
-            system: "Windows",
-            because: match (proposed, transport) {
-                (true, _) => "250,000 kB is what its L2TP client proposes",
-                (false, true) => "if the client of this transport-mode tunnel is one",
-                (false, false) => "",
-            },
-            text: "the L2TP client proposes fixed limits (3,600 s and 250,000 kB): there the cipher suite, IKEv2 instead of L2TP, \
-                   or the other side are what can be changed.",
-        },
-        Advice {
-            system: "Yamaha NVR5x0",
-            because: if log("yamaha") {
-                "its log gave the keys"
-            } else {
-                ""
-            },
-            text: "a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`. As the IKEv1 \
-                   responder the router takes over the initiator's lifetime.",
-        },
-        Advice {
-            system: "strongSwan",
-            because: if log("charon") {
-                "its log gave the keys"
-            } else {
-                ""
-            },
-            text: "`life_bytes` and `rekey_bytes` of the child; leave room between the two, so that the new SA is up before the \
-                   old one reaches its hard limit.",
-        },
+        of("Windows", windows, "advice-windows"),
+        of("Yamaha NVR5x0", from_log("yamaha"), "advice-yamaha"),
+        of("strongSwan", from_log("charon"), "advice-strongswan"),
     ]
 }
 
@@ -138,9 +108,14 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::text::Language;
 
-    fn systems(analysis: &Analysis) -> Vec<&'static str> {
-        advice(analysis).iter().map(|a| a.system).collect()
+    fn t() -> &'static Catalogue {
+        Catalogue::of(Language::English)
+    }
+
+    fn systems(analysis: &Analysis) -> Vec<String> {
+        advice(t(), analysis).iter().map(|a| a.system.clone()).collect()
     }
 
     #[test]
@@ -161,11 +136,15 @@ mod tests {
             "the system of the log comes first"
         );
         document.rekeys[0].trigger.limit_kilobytes = Some(WINDOWS_KILOBYTES);
-        assert!(advice(&document)[1].sentence().starts_with("Windows (250,000 kB"));
+        assert!(
+            advice(t(), &document)[1]
+                .sentence(t())
+                .starts_with("Windows (250,000 kB")
+        );
         for r in &mut document.rekeys {
             (r.trigger.kind, r.causes) = (TriggerKind::Time, Vec::new());
         }
-        assert!(advice(&document).is_empty());
+        assert!(advice(t(), &document).is_empty());
     }
 
     #[test]
@@ -174,6 +153,6 @@ mod tests {
             hurt_every: 0,
             ..Default::default()
         });
-        assert!(advice(&document).is_empty());
+        assert!(advice(t(), &document).is_empty());
     }
 }

@@ -17,20 +17,31 @@ pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
         None,
     );
     page.blank();
-    page.table(&tables::comparison(comparison));
+    page.table(&tables::comparison(t, comparison));
     page.blank();
     page.paragraph(&clean::said(
         t,
         &comparison.efficiency,
         &comparison.efficiency_messages,
     ));
-    for note in &comparison.notes {
-        page.paragraph(&clean::line(note));
+    for note in notes(t, comparison) {
+        page.paragraph(&note);
     }
     for unread in &comparison.unread {
-        page.paragraph(&format!("Not compared: {}", clean::line(&unread.reason)));
+        let reason = clean::line(&unread.reason);
+        page.paragraph(&t.fill("not-compared", &[("reason", &reason)]));
     }
     page.finish()
+}
+
+/// The reservations; each of them has a message, or none has.
+pub(super) fn notes(t: &Catalogue, comparison: &Comparison) -> Vec<String> {
+    let (notes, messages) = (&comparison.notes, &comparison.notes_messages);
+    let said = |(n, note): (usize, &String)| {
+        let message = messages.get(n..=n).filter(|_| messages.len() == notes.len());
+        clean::said(t, note, message.unwrap_or_default())
+    };
+    notes.iter().enumerate().map(said).collect()
 }
 
 /// One row per capture; numbers unformatted, an empty cell is unknown.

@@ -1,5 +1,7 @@
 //! Numbers as people read them. Unknown, infinite and NaN are [`UNKNOWN`].
 
+use crate::text::{Catalogue, Message};
+
 /// Stands for a value that the document does not have.
 pub(crate) const UNKNOWN: &str = "–";
 
@@ -16,9 +18,9 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
-/// `7 rekeys`, `1 rekey`.
-pub(crate) fn counted(n: u64, singular: &str, plural: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { singular } else { plural })
+/// A message with a number of things, as in `7 rekeys`, `1 rekey`: `count` chooses the plural, `n` is what is shown.
+pub(crate) fn counted(t: &Catalogue, id: &str, n: u64) -> String {
+    t.say(&Message::new(id).with("count", n).with("n", count(n)))
 }
 
 /// Three significant digits at least, no exponent: `9.42`, `94.2`, `942`.

@@ -14,7 +14,7 @@ use super::plot::{self, TunnelPlots, style};
 use super::tables::{self, Row, Table};
 use super::words;
 use crate::analysis::Analysis;
-use crate::text::Language;
+use crate::text::{Catalogue, Language};
 use askama::Template;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -40,6 +40,9 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page {
+    text: &'static Catalogue,
+    rekeys_note: Prose,
+    json_note: Prose,
     head: Head,
     verdict: VerdictView,
     verdicts: Table,
@@ -49,7 +52,6 @@ struct Page {
     tunnels: Vec<TunnelView>,
     left_out: usize,
     timeline_caption: String,
-    panels_caption: &'static str,
     with_panel: HashSet<String>,
     overlays: Vec<OverlayView>,
     causes: Vec<CauseView>,
@@ -78,41 +80,43 @@ struct Head {
 /// How it was made, and what makes it again.
 struct MethodView {
     bin: String,
-    seed: Option<u64>,
+    seed: Option<String>,
     command: String,
     sensitivity: Table,
     key_files: Vec<KeyFileView>,
     diagnostics: Vec<String>,
 }
 
-const PANELS_CAPTION: &str = "Time in seconds from the first message of the exchange. Shaded: from that message to the first \
-                              packet on the new SA. Dashed: the rate around it.";
-
 impl Page {
     fn new(focus: &Focus, plots: &[TunnelPlots]) -> Page {
-        let analysis = focus.analysis;
+        let (analysis, t) = (focus.analysis, focus.t);
         let tunnels: Vec<TunnelView> = plots.iter().map(|p| views::tunnel_view(focus, p)).collect();
         let rows = tunnels.iter().flat_map(|t| &t.rekeys.rows);
         let rows: HashSet<String> = rows.filter_map(|r| r.id.clone()).collect();
         let panels = tunnels.iter().flat_map(|t| &t.panels);
-        let advice = advice::advice(analysis);
+        let advice = advice::advice(t, analysis);
         Page {
-            head: Head::new(analysis),
+            text: t,
+            rekeys_note: prose(&t.word("page-rekeys-note")),
+            json_note: prose(&t.word("page-in-the-json")),
+            head: Head::new(focus),
             verdict: VerdictView::new(focus),
             verdicts: tables::verdicts(focus, MOST_ROWS),
             other_sentences: views::other_sentences(focus),
-            quality: views::quality(analysis),
-            missing_keys: words::missing_keys(analysis).iter().map(|p| prose(p)).collect(),
+            quality: views::quality(t, analysis),
+            missing_keys: words::missing_keys(t, analysis)
+                .iter()
+                .map(|p| prose(p))
+                .collect(),
             left_out: focus.tunnels.len() - tunnels.len(),
             with_panel: panels.map(|p| p.0.clone()).collect(),
-            timeline_caption: views::timeline_caption(analysis),
-            panels_caption: PANELS_CAPTION,
+            timeline_caption: views::timeline_caption(t, analysis),
             overlays: views::overlays(focus),
-            causes: views::causes(analysis, &rows),
+            causes: views::causes(t, analysis, &rows),
             ruled_out: tables::ruled_out(focus),
-            findings: views::findings(analysis),
+            findings: views::findings(t, analysis),
             projection: tables::projection(focus),
-            advice: advice.iter().map(|a| prose(&a.sentence())).collect(),
+            advice: advice.iter().map(|a| prose(&a.sentence(t))).collect(),
             overhead: tables::overhead(focus),
             flows: tables::flows(focus, 10),
             method: MethodView::new(focus),
@@ -128,11 +132,12 @@ impl Page {
 }
 
 impl Head {
-    fn new(analysis: &Analysis) -> Head {
-        let style = style_sheet();
+    fn new(focus: &Focus) -> Head {
+        let (analysis, t) = (focus.analysis, focus.t);
+        let style = style_sheet(t.language());
         let generator = &analysis.generator;
         Head {
-            title: format!("Rekeys in {}", clean::line(&analysis.capture.path)),
+            title: t.fill("page-title", &[("path", &clean::line(&analysis.capture.path))]),
             policy: policy(&style),
             style,
             script: SCRIPT,
@@ -141,30 +146,30 @@ impl Head {
                 clean::line(&generator.name),
                 clean::line(&generator.version)
             ),
-            capture: caption(analysis),
+            capture: caption(analysis, t),
         }
     }
 }
 
 impl MethodView {
     fn new(focus: &Focus) -> MethodView {
-        let analysis = focus.analysis;
+        let (analysis, t) = (focus.analysis, focus.t);
         let key_files = analysis.key_files.iter().take(MOST_ENTRIES);
         let diagnostics = analysis.diagnostics.iter().take(MOST_ENTRIES);
         MethodView {
             bin: format::duration_ms(analysis.series.bin_ms),
-            seed: analysis.impact.first().map(|i| i.seed),
+            seed: analysis.impact.first().map(|i| i.seed.to_string()),
             command: words::command(analysis),
             sensitivity: tables::sensitivity(focus),
-            key_files: key_files.map(views::key_file).collect(),
-            diagnostics: diagnostics.map(words::diagnostic).collect(),
+            key_files: key_files.map(|f| views::key_file(t, f)).collect(),
+            diagnostics: diagnostics.map(|d| words::diagnostic(t, d)).collect(),
         }
     }
 }
 
 /// The style sheet of every page.
-pub(super) fn style_sheet() -> String {
-    format!("{}{}{}", CSS, style::dark_css(), style::font_face())
+pub(super) fn style_sheet(language: Language) -> String {
+    format!("{}{}{}", CSS, style::dark_css(), style::font_face(language))
 }
 
 /// Our own sentences, in which backticks set off what is typed: pieces, and whether each is code.
@@ -192,15 +197,16 @@ fn hash(text: &str) -> String {
     style::base64(&Sha256::digest(text.as_bytes()))
 }
 
-fn caption(analysis: &Analysis) -> String {
+fn caption(analysis: &Analysis, t: &Catalogue) -> String {
     let path = clean::line(&analysis.capture.path);
     match (analysis.capture.first_time, analysis.capture.duration_s) {
         (Some(start), Some(duration)) => {
             let start = start.to_string();
             let (start, _) = start.split_once('.').unwrap_or((&start, ""));
             format!(
-                "{path} · {} UTC, {}",
+                "{path} · {} UTC{}{}",
                 start.replacen('T', " ", 1),
+                t.word("comma"),
                 format::seconds(duration)
             )
         }

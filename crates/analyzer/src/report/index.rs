@@ -26,11 +26,14 @@ pub struct Entry {
     rate: String,
     stall: String,
     sentence: String,
+    /// Label and sentence of a spreadsheet.
+    english: [String; 2],
 }
 
 impl Entry {
     /// The line of a capture whose report is `link`.
-    pub fn new(analysis: &Analysis, link: &str) -> Entry {
+    pub fn new(analysis: &Analysis, link: &str, language: Language) -> Entry {
+        let [label, sentence] = verdict_in(language, analysis);
         let headline = analysis.impact.first();
         let of = |value: fn(&crate::analysis::Impact) -> Option<String>| {
             headline.and_then(value).unwrap_or_else(|| format::UNKNOWN.into())
@@ -39,45 +42,45 @@ impl Entry {
             path: clean::line(&analysis.capture.path),
             link: Some(link.into()),
             verdict: headline.map(|i| i.verdict),
-            label: headline.map_or("no tunnel", |i| words::verdict(i.verdict)).into(),
+            label,
             rekeys: of(|i| Some(format::count(i.rekeys as u64))),
             hurt: of(|i| Some(format::count(i.rekeys_hurt.len() as u64))),
             rate: of(|i| i.observed_bps.map(format::rate)),
             stall: of(|i| i.stall_ms.as_ref().map(|s| format::millis(s.mean))),
-            sentence: headline.map_or_else(
-                || words::no_verdict(analysis).into(),
-                |i| clean::line(&i.sentence),
-            ),
+            sentence,
+            english: verdict_in(Language::English, analysis),
         }
     }
 
     /// The line of an input that could not be read.
-    pub fn unreadable(path: &str, reason: &str) -> Entry {
+    pub fn unreadable(path: &str, reason: &str, language: Language) -> Entry {
+        let label = |language| Catalogue::of(language).word("verdict-label-not-read");
         let unknown = || format::UNKNOWN.to_string();
         Entry {
             path: clean::line(path),
             link: None,
             verdict: None,
-            label: "not read".into(),
+            label: label(language),
             rekeys: unknown(),
             hurt: unknown(),
             rate: unknown(),
             stall: unknown(),
             sentence: clean::line(reason),
+            english: [label(Language::English), clean::line(reason)],
         }
     }
 
-    fn cells(&self) -> [String; COLUMNS.len()] {
+    fn cells(&self, label: &str, sentence: &str) -> [String; COLUMNS.len()] {
         [
-            &self.path,
-            &self.label,
+            self.path.as_str(),
+            label,
             &self.rekeys,
             &self.hurt,
             &self.rate,
             &self.stall,
-            &self.sentence,
+            sentence,
         ]
-        .map(String::clone)
+        .map(str::to_owned)
     }
 
     fn mark(&self) -> Mark {
@@ -97,6 +100,30 @@ impl Entry {
     }
 }
 
+/// Label and sentence of a verdict.
+fn verdict_in(language: Language, analysis: &Analysis) -> [String; 2] {
+    let t = Catalogue::of(language);
+    match analysis.impact.first() {
+        Some(i) => [
+            words::verdict(t, i.verdict),
+            clean::said(t, &i.sentence, &i.messages),
+        ],
+        None => [t.word("verdict-label-no-tunnel"), words::no_verdict(t, analysis)],
+    }
+}
+
+/// Columns of the index, and their names for people.
+const HEADINGS: [&str; 7] = [
+    "column-capture",
+    "column-verdict",
+    "column-rekeys",
+    "column-hurt",
+    "column-rate",
+    "column-stall-ms",
+    "column-sentence",
+];
+
+/// Columns of a spreadsheet.
 const COLUMNS: [&str; 7] = [
     "capture", "verdict", "rekeys", "hurt", "rate", "stall ms", "sentence",
 ];
@@ -108,18 +135,18 @@ struct IndexPage<'a> {
     style: String,
     generator: String,
     entries: &'a [Entry],
-    t: &'static Catalogue,
+    text: &'static Catalogue,
 }
 
 /// The page, with a link to every report.
 pub fn html(entries: &[Entry], language: Language) -> String {
-    let style = style_sheet();
+    let style = style_sheet(language);
     let page = IndexPage {
         policy: index_policy(&style),
         style,
         generator: format!("rekeyscope {}", env!("CARGO_PKG_VERSION")),
         entries,
-        t: Catalogue::of(language),
+        text: Catalogue::of(language),
     };
     // Formats plain strings into memory: there is nothing in it that can fail.
     page.render().unwrap_or_default()
@@ -128,31 +155,39 @@ pub fn html(entries: &[Entry], language: Language) -> String {
 /// For a terminal: a table, then the sentences.
 pub fn text(entries: &[Entry], options: TextOptions) -> String {
     let mut page = Page::new(options.width, options.color);
-    page.table(&table(entries, COLUMNS.len() - 1));
+    let t = Catalogue::of(options.language);
+    page.table(&table(t, entries, COLUMNS.len() - 1));
     for entry in entries {
         page.blank();
-        page.paragraph(&format!("{}: {}", entry.path, entry.sentence));
+        page.paragraph(&t.fill(
+            "direction-sentence",
+            &[("direction", &entry.path), ("sentence", &entry.sentence)],
+        ));
     }
     page.finish()
 }
 
 /// For a ticket.
 pub fn markdown(entries: &[Entry], language: Language) -> String {
-    let title = Catalogue::of(language).word("report-title");
+    let t = Catalogue::of(language);
+    let title = t.word("report-title");
     let mut out = format!("# {title}\n\n");
-    markdown::table(&mut out, &table(entries, COLUMNS.len()));
+    markdown::table(&mut out, &table(t, entries, COLUMNS.len()));
     out
 }
 
 /// For a spreadsheet.
 pub fn csv(entries: &[Entry]) -> String {
-    let rows = entries.iter().map(|e| e.cells().map(|c| csv::text(&c)));
+    let rows = entries
+        .iter()
+        .map(|e| e.cells(&e.english[0], &e.english[1]).map(|c| csv::text(&c)));
     String::from_utf8(csv::table(COLUMNS, rows)).unwrap_or_default()
 }
 
-fn table(entries: &[Entry], columns: usize) -> Table {
-    let column = |(n, name): (usize, &&'static str)| Column {
-        name,
+fn table(t: &Catalogue, entries: &[Entry], columns: usize) -> Table {
+    let column = |(n, id): (usize, &&'static str)| Column {
+        name: t.word(id),
+        id,
         align: if (2..6).contains(&n) {
             Align::Right
         } else {
@@ -163,10 +198,10 @@ fn table(entries: &[Entry], columns: usize) -> Table {
     let row = |e: &Entry| Row {
         id: None,
         mark: e.mark(),
-        cells: e.cells().into_iter().take(columns).collect(),
+        cells: e.cells(&e.label, &e.sentence).into_iter().take(columns).collect(),
     };
     Table {
-        columns: COLUMNS.iter().take(columns).enumerate().map(column).collect(),
+        columns: HEADINGS.iter().take(columns).enumerate().map(column).collect(),
         rows: entries.iter().map(row).collect(),
         notes: Vec::new(),
     }
@@ -205,9 +240,13 @@ mod tests {
         let mut entries: Vec<Entry> = example::all()
             .iter()
             .enumerate()
-            .map(|(n, d)| Entry::new(d, &format!("{n}.html")))
+            .map(|(n, d)| Entry::new(d, &format!("{n}.html"), Language::English))
             .collect();
-        entries.push(Entry::unreadable("<b>\u{1b}[31m", "no \u{202e}such file"));
+        entries.push(Entry::unreadable(
+            "<b>\u{1b}[31m",
+            "no \u{202e}such file",
+            Language::English,
+        ));
         entries
     }
 

@@ -10,6 +10,7 @@ use crate::analysis::{Analysis, KeyStatus};
 use crate::key_ring::MiningEffort;
 use crate::keylog::mine::MOST_TRIALS_PER_SPI;
 use crate::sa::mine::MOST_TRIALS;
+use crate::text::{Catalogue, Message};
 use std::collections::BTreeMap;
 
 /// SAs listed per tunnel.
@@ -20,35 +21,38 @@ const MOST_ENTRIES: usize = 100;
 /// The report, ending in a newline.
 pub fn render(analysis: &Analysis, mining: MiningEffort, options: TextOptions) -> String {
     let mut page = Page::new(options.width, options.color);
-    page.emphasised(&answer(analysis), None);
-    for (tunnel, t) in analysis.tunnels.iter().enumerate().take(MOST_ENTRIES) {
-        let sas = tables::sa_keys(analysis, tunnel, MOST_SAS);
+    let t = Catalogue::of(options.language);
+    page.emphasised(&answer(t, analysis), None);
+    for (tunnel, ends) in analysis.tunnels.iter().enumerate().take(MOST_ENTRIES) {
+        let sas = tables::sa_keys(t, analysis, tunnel, MOST_SAS);
         if !sas.rows.is_empty() {
-            page.heading(&format!("Tunnel {tunnel}: {}", words::tunnel(t)));
+            let what = words::tunnel(t, ends);
+            let number = tunnel.to_string();
+            page.heading(&t.fill("heading-tunnel", &[("tunnel", &number), ("what", &what)]));
             page.table(&sas);
         }
     }
-    more(&mut page, analysis.tunnels.len());
-    let ike = tables::ike_keys(analysis, MOST_ENTRIES);
+    more(&mut page, t, analysis.tunnels.len());
+    let ike = tables::ike_keys(t, analysis, MOST_ENTRIES);
     if !ike.rows.is_empty() {
-        page.heading("IKE SAs");
+        page.heading(&t.word("heading-ike-sas"));
         page.table(&ike);
     }
-    let missing = words::missing_keys(analysis);
+    let missing = words::missing_keys(t, analysis);
     if !missing.is_empty() {
-        page.heading("What is missing");
+        page.heading(&t.word("heading-missing"));
         missing.iter().for_each(|paragraph| page.paragraph(paragraph));
     }
-    key_files(&mut page, analysis, mining);
+    key_files(&mut page, t, analysis, mining);
     page.finish()
 }
 
 /// `16 of 16 SAs decrypted: 12 explicit, 4 derived.`
-fn answer(analysis: &Analysis) -> String {
+fn answer(t: &Catalogue, analysis: &Analysis) -> String {
     let used = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
     let total = used().count() as u64;
     if total == 0 {
-        return "No SA carries a packet in this capture, so no key can be proven.".to_string();
+        return t.word("keys-none");
     }
     let mut roads: BTreeMap<&str, u64> = BTreeMap::new();
     let verified: Vec<_> = used().filter(|sa| sa.key.status == KeyStatus::Verified).collect();
@@ -63,64 +67,53 @@ fn answer(analysis: &Analysis) -> String {
     }
     let roads: Vec<String> = roads
         .into_iter()
-        .map(|(road, n)| format!("{} {}", format::count(n), clean::line(road)))
+        .map(|(road, n)| format!("{} {}", format::count(n), words::road(t, road)))
         .collect();
     let verified = verified.len() as u64;
-    let mut answer = format!(
-        "{} of {} decrypted",
-        format::count(verified),
-        format::counted(total, "SA", "SAs")
-    );
-    if !roads.is_empty() {
-        answer += &format!(": {}", roads.join(", "));
-    }
-    if verified < total {
-        answer += &format!("; {} without a key that fits", format::count(total - verified));
-    }
-    answer + "."
+    let (roads, without) = (t.joined(&roads), format::count(total - verified));
+    let (verified_text, total_text) = (format::count(verified), format::counted(t, "counted-sas", total));
+    let message = match (verified < total, roads.is_empty()) {
+        (false, true) => Message::new("keys-all"),
+        (false, false) => Message::new("keys-all-roads").with("roads", roads),
+        (true, true) => Message::new("keys-part").with("without", without),
+        (true, false) => Message::new("keys-part-roads")
+            .with("roads", roads)
+            .with("without", without),
+    };
+    t.say(&message.with("verified", verified_text).with("total", total_text))
 }
 
-fn key_files(page: &mut Page, analysis: &Analysis, mining: MiningEffort) {
-    page.heading("Key files");
+fn key_files(page: &mut Page, t: &Catalogue, analysis: &Analysis, mining: MiningEffort) {
+    page.heading(&t.word("heading-key-files"));
     if analysis.key_files.is_empty() {
-        page.paragraph("None was given, and none found beside the capture.");
+        page.paragraph(&t.word("keys-no-file"));
     }
     for file in analysis.key_files.iter().take(MOST_ENTRIES) {
-        page.item(&words::key_file(file));
+        page.item(&words::key_file(t, file));
         for problem in file.problems.iter().take(MOST_ENTRIES) {
             page.paragraph(&format!("   {}", clean::line(problem)));
         }
-        more(page, file.problems.len());
+        more(page, t, file.problems.len());
     }
-    more(page, analysis.key_files.len());
-    page.paragraph(&effort(mining));
+    more(page, t, analysis.key_files.len());
+    page.paragraph(&effort(t, mining));
 }
 
 /// What finding unlabelled keys cost, and what it may cost.
-fn effort(mining: MiningEffort) -> String {
-    let (per_sa, all) = (format::count(MOST_TRIALS_PER_SPI), format::count(MOST_TRIALS));
-    match (mining.trials, mining.gave_up) {
-        (0, _) => format!(
-            "No key had to be sought among unlabelled bytes (the bound is {per_sa} trials per packet, {all} in all)."
-        ),
-        (trials, false) => format!(
-            "Keys were sought among unlabelled bytes with {} (the bound is {per_sa} per packet, {all} in all).",
-            format::counted(trials, "trial", "trials")
-        ),
-        (trials, true) => format!(
-            "Keys were sought among unlabelled bytes with {}; the bound ({per_sa} per packet, {all} in all) ended the search \
-             before all bytes were tried: give a shorter log, cut around the time of the capture.",
-            format::counted(trials, "trial", "trials")
-        ),
-    }
+fn effort(t: &Catalogue, mining: MiningEffort) -> String {
+    let trials = format::counted(t, "counted-trials", mining.trials);
+    let (each, all) = (format::count(MOST_TRIALS_PER_SPI), format::count(MOST_TRIALS));
+    let message = match (mining.trials, mining.gave_up) {
+        (0, _) => Message::new("keys-not-sought"),
+        (_, false) => Message::new("keys-sought").with("trials", trials),
+        (_, true) => Message::new("keys-gave-up").with("trials", trials),
+    };
+    t.say(&message.with("each", each).with("all", all))
 }
 
-fn more(page: &mut Page, total: usize) {
+fn more(page: &mut Page, t: &Catalogue, total: usize) {
     if total > MOST_ENTRIES {
-        page.paragraph(&format!(
-            "   {} more are in --json of the main job.",
-            total - MOST_ENTRIES
-        ));
+        page.paragraph(&t.fill("more-in-main-json", &[("n", &(total - MOST_ENTRIES).to_string())]));
     }
 }
 

@@ -5,7 +5,7 @@ use super::clean;
 use super::focus::Focus;
 use super::tables::{self, Align, Table};
 use super::words;
-use crate::analysis::{Analysis, Severity};
+use crate::analysis::Analysis;
 use crate::text::Language;
 use std::fmt::Write as _;
 
@@ -18,82 +18,83 @@ const MOST_ROWS: usize = 60;
 pub fn render(analysis: &Analysis, language: Language) -> String {
     let focus = Focus::new(analysis, language);
     let mut out = format!("# {}\n\n", focus.t.word("report-title"));
+    let t = focus.t;
     verdict(&mut out, &focus);
-    heading(&mut out, "Capture");
-    item(&mut out, &words::capture(&analysis.capture));
-    words::quality(&analysis.capture)
+    heading(&mut out, &t.word("heading-capture"));
+    item(&mut out, &words::capture(t, &analysis.capture));
+    words::quality(t, &analysis.capture)
         .iter()
         .for_each(|q| item(&mut out, q));
-    item(&mut out, &words::decryption(analysis));
-    words::missing_keys(analysis)
+    item(&mut out, &words::decryption(t, analysis));
+    words::missing_keys(t, analysis)
         .iter()
         .for_each(|p| item(&mut out, p));
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
-        let Some(t) = analysis.tunnels.get(tunnel) else {
-            continue;
-        };
-        heading(&mut out, &format!("Tunnel {tunnel}: {}", words::tunnel(t)));
-        table(&mut out, &tables::rekeys(&focus, tunnel, MOST_ROWS));
-        words::trigger_rules(analysis, tunnel)
-            .iter()
-            .for_each(|rule| item(&mut out, rule));
-        table(
-            &mut out,
-            &tables::security_associations(&focus, tunnel, MOST_ROWS),
-        );
+        of_tunnel(&mut out, &focus, tunnel);
     }
     overlays(&mut out, &focus);
-    causes(&mut out, analysis);
+    causes(&mut out, &focus);
     if !analysis.ruled_out.is_empty() {
-        heading(&mut out, "What was ruled out");
+        heading(&mut out, &t.word("heading-ruled-out"));
         table(&mut out, &tables::ruled_out(&focus));
     }
-    findings(&mut out, analysis);
+    findings(&mut out, &focus);
     if !analysis.diagnostics.is_empty() {
-        heading(&mut out, "Oddities");
-        analysis
-            .diagnostics
-            .iter()
-            .take(MOST_ROWS)
-            .for_each(|d| item(&mut out, &words::diagnostic(d)));
+        heading(&mut out, &t.word("heading-oddities"));
+        let diagnostics = analysis.diagnostics.iter().take(MOST_ROWS);
+        diagnostics.for_each(|d| item(&mut out, &words::diagnostic(t, d)));
     }
-    let advice = advice::advice(analysis);
+    let advice = advice::advice(t, analysis);
     if !advice.is_empty() {
-        heading(&mut out, "What to change");
-        advice.iter().for_each(|a| item(&mut out, &a.sentence()));
+        heading(&mut out, &t.word("heading-advice"));
+        advice.iter().for_each(|a| item(&mut out, &a.sentence(t)));
     }
-    let made_by = format!("{} {}", analysis.generator.name, analysis.generator.version);
-    let _ = writeln!(
-        out,
-        "\nMade by {}: {}",
-        escaped(&made_by),
-        code(&words::command(analysis))
-    );
+    let program = format!("{} {}", analysis.generator.name, analysis.generator.version);
+    let made_by = t.fill("made-by", &[("program", &escaped(&program))]);
+    let _ = writeln!(out, "\n{made_by} {}", code(&words::command(analysis)));
     out
 }
 
-fn verdict(out: &mut String, focus: &Focus) {
-    let Some(headline) = focus.analysis.impact.first() else {
-        let _ = writeln!(out, "**{}**", words::no_verdict(focus.analysis));
+fn of_tunnel(out: &mut String, focus: &Focus, tunnel: usize) {
+    let (analysis, t) = (focus.analysis, focus.t);
+    let Some(ends) = analysis.tunnels.get(tunnel) else {
         return;
     };
-    let _ = writeln!(
+    let what = words::tunnel(t, ends);
+    heading(
         out,
-        "**{}**\n",
-        escaped(&focus.t.sentence(&headline.sentence, &headline.messages))
+        &t.fill(
+            "heading-tunnel",
+            &[("tunnel", &tunnel.to_string()), ("what", &what)],
+        ),
     );
+    table(out, &tables::rekeys(focus, tunnel, MOST_ROWS));
+    words::trigger_rules(t, analysis, tunnel)
+        .iter()
+        .for_each(|rule| item(out, rule));
+    table(out, &tables::security_associations(focus, tunnel, MOST_ROWS));
+}
+
+fn verdict(out: &mut String, focus: &Focus) {
+    let (analysis, t) = (focus.analysis, focus.t);
+    let Some(headline) = analysis.impact.first() else {
+        let _ = writeln!(out, "**{}**", words::no_verdict(t, analysis));
+        return;
+    };
+    let sentence = t.sentence(&headline.sentence, &headline.messages);
+    let _ = writeln!(out, "**{}**\n", escaped(&sentence));
     item(
         out,
-        &words::direction(focus.analysis, headline.tunnel, headline.direction),
+        &words::direction(t, analysis, headline.tunnel, headline.direction),
     );
     if !headline.arithmetic_bound.is_empty() {
         let bound = &headline.arithmetic_bound_messages;
-        item(out, &focus.t.sentence(&headline.arithmetic_bound, bound));
+        item(out, &t.sentence(&headline.arithmetic_bound, bound));
     }
     let more = [
-        words::detectable(headline),
-        words::explained(headline),
-        words::disagreeing(headline),
+        words::detectable(t, headline),
+        words::explained(t, headline),
+        words::disagreeing(t, headline),
     ];
     more.into_iter()
         .flatten()
@@ -107,38 +108,38 @@ fn verdict(out: &mut String, focus: &Focus) {
 fn overlays(out: &mut String, focus: &Focus) {
     for overlay in focus.analysis.overlays.iter().take(MOST_ROWS) {
         heading(out, &words::overlay(overlay));
-        overlay.sentences.iter().for_each(|s| item(out, s));
+        words::overlay_sentences(focus.t, overlay)
+            .iter()
+            .for_each(|s| item(out, s));
         out.push('\n');
         table(out, &tables::overlay(focus, overlay, MOST_ROWS));
     }
 }
 
-fn causes(out: &mut String, analysis: &Analysis) {
-    let causes = words::causes(analysis);
+fn causes(out: &mut String, focus: &Focus) {
+    let (causes, t) = (words::causes(focus.analysis), focus.t);
     if causes.is_empty() {
         return;
     }
-    heading(out, "Causes");
+    heading(out, &t.word("heading-causes"));
     for found in causes.iter().take(MOST_ROWS) {
-        item(out, &found.sentence(MOST_ROWS));
+        item(out, &found.sentence(t, MOST_ROWS));
         if let Some((number, filter)) = found.first_filter() {
-            let _ = writeln!(out, "  rekey {number}: {}", code(filter));
+            let filter = code(filter);
+            let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
+            let _ = writeln!(out, "  {said}");
         }
     }
 }
 
-fn findings(out: &mut String, analysis: &Analysis) {
+fn findings(out: &mut String, focus: &Focus) {
+    let (analysis, t) = (focus.analysis, focus.t);
     if analysis.findings.is_empty() {
         return;
     }
-    heading(out, "Findings that no rekey caused");
+    heading(out, &t.word("heading-findings"));
     for f in analysis.findings.iter().take(MOST_ROWS) {
-        let warning = if f.severity == Severity::Warning {
-            "Warning: "
-        } else {
-            ""
-        };
-        item(out, &format!("{warning}{}", f.sentence));
+        item(out, &words::finding(t, f));
         if !f.display_filter.is_empty() {
             let _ = writeln!(out, "  {}", code(&f.display_filter));
         }
@@ -158,7 +159,7 @@ pub(super) fn table(out: &mut String, table: &Table) {
         return;
     }
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    *out += &line(table.columns.iter().map(|c| escaped(c.name)).collect());
+    *out += &line(table.columns.iter().map(|c| escaped(&c.name)).collect());
     let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
     *out += &line(table.columns.iter().map(|c| rule(c.align)).collect());
     for row in &table.rows {

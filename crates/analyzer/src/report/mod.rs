@@ -14,6 +14,8 @@ mod format;
 pub mod html;
 pub mod index;
 pub mod keys;
+#[cfg(test)]
+mod languages;
 pub mod markdown;
 pub mod plot;
 pub mod raster;

@@ -42,6 +42,8 @@ pub struct Plot {
     pub width: u32,
     /// CSS pixels.
     pub height: u32,
+    /// What its labels are written in.
+    pub language: Language,
     body: String,
     links: String,
 }
@@ -102,7 +104,7 @@ impl Plot {
         let size = format!("width=\"{}\" height=\"{}\" role=\"img\"", self.width, self.height);
         let background = format!(
             "<style>{}</style><rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n",
-            style::font_face()
+            style::font_face(self.language)
         );
         self.svg(&size, &background, "")
     }
@@ -132,6 +134,7 @@ type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// What a plot is before it is drawn.
 struct Blank {
+    language: Language,
     name: String,
     title: String,
     description: String,
@@ -163,6 +166,7 @@ impl Blank {
     /// The plot with its layers, and the links to lay over it.
     fn compose(self, body: String, links: String) -> Plot {
         let Blank {
+            language,
             name,
             title,
             description,
@@ -170,6 +174,7 @@ impl Blank {
             height,
         } = self;
         Plot {
+            language,
             name,
             title,
             description,

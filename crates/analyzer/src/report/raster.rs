@@ -18,7 +18,7 @@ pub fn png(plot: &Plot) -> Result<Vec<u8>, Error> {
         reason,
     };
     let mut fonts = usvg::fontdb::Database::new();
-    fonts.load_font_data(style::FONT.to_vec());
+    fonts.load_font_data(style::font(plot.language).to_vec());
     // The font in the program is the only one there is: a page's name for it and any other name lead to it.
     let family = fonts
         .faces()

@@ -4,6 +4,7 @@ use super::focus::{Focus, began, is_hurt};
 use super::format;
 use super::reduce::columns;
 use super::words;
+use crate::text::Catalogue;
 
 /// Eighths of a character cell.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -50,10 +51,20 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, width: usize) -> Option<Sparkli
         .seconds(series.start.plus_seconds(seconds))
         .map_or_else(String::new, format::clock);
     Some(Sparkline {
-        caption: format!(
-            "{}, {from} to {to} s, {} (^ rekey, ! rekey that hurt):",
-            words::direction(focus.analysis, tunnel, direction),
-            smoothed_highest(&series.inner_new_bytes, bin_s)
+        caption: focus.t.fill(
+            "spark-caption",
+            &[
+                (
+                    "direction",
+                    &words::direction(focus.t, focus.analysis, tunnel, direction),
+                ),
+                ("from", &from),
+                ("to", &to),
+                (
+                    "highest",
+                    &smoothed_highest(focus.t, &series.inner_new_bytes, bin_s),
+                ),
+            ],
         ),
         rates: columns.iter().map(|c| level(c.mean)).collect(),
         marks: marks.into_iter().collect(),
@@ -64,15 +75,16 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, width: usize) -> Option<Sparkli
 const SMOOTHED_S: f64 = 1.0;
 
 /// `highest 9.42 Mbit/s over 1 s`; a shorter series has its mean, a coarser one its bin.
-fn smoothed_highest(bytes: &[u64], bin_s: f64) -> String {
+fn smoothed_highest(t: &Catalogue, bytes: &[u64], bin_s: f64) -> String {
     let bins = ((SMOOTHED_S / bin_s).round() as usize).clamp(1, bytes.len().max(1));
     let sum = |window: &[u64]| window.iter().fold(0u64, |sum, &b| sum.saturating_add(b));
     let highest = bytes.windows(bins).map(sum).max().unwrap_or(0);
     let seconds = bins as f64 * bin_s;
     let over = (seconds * 100.0).round() / 100.0;
-    format!(
-        "highest {} over {over} s",
-        format::rate(highest as f64 * 8.0 / seconds)
+    let rate = format::rate(highest as f64 * 8.0 / seconds);
+    t.fill(
+        "spark-highest",
+        &[("rate", &rate), ("seconds", &over.to_string())],
     )
 }
 
@@ -103,12 +115,13 @@ mod tests {
         // 10 ms bins of 12,500 bytes are 10 Mbit/s; one of them holds three times as much.
         let mut bytes = vec![12_500u64; 300];
         bytes[100] = 37_500;
-        assert_eq!(smoothed_highest(&bytes, 0.01), "highest 10.2 Mbit/s over 1 s");
+        let t = Catalogue::of(crate::text::Language::English);
+        assert_eq!(smoothed_highest(t, &bytes, 0.01), "highest 10.2 Mbit/s over 1 s");
         assert_eq!(
-            smoothed_highest(&bytes[..50], 0.01),
+            smoothed_highest(t, &bytes[..50], 0.01),
             "highest 10.0 Mbit/s over 0.5 s"
         );
-        assert!(smoothed_highest(&[u64::MAX; 3], 5.0).contains("over 5 s"));
+        assert!(smoothed_highest(t, &[u64::MAX; 3], 5.0).contains("over 5 s"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::focus::{Focus, began, is_hurt, number};
 use super::format::{self, or_unknown};
 use super::words;
 use crate::analysis::{Encapsulation, Outcome, Overlay, OverlayKind};
+use crate::text::Catalogue;
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +25,21 @@ pub(crate) enum Align {
 }
 
 /// A column. A terminal narrower than `from_width` leaves it out.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Column {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
+    /// Its name in the catalogues: the same in every language.
+    pub(crate) id: &'static str,
     pub(crate) align: Align,
     pub(crate) from_width: usize,
+}
+
+/// A column before it has a name.
+#[derive(Clone, Copy)]
+struct Heading {
+    id: &'static str,
+    align: Align,
+    from_width: usize,
 }
 
 /// How a row is set off.
@@ -60,22 +71,25 @@ pub(crate) struct Table {
     pub(crate) notes: Vec<String>,
 }
 
-const fn left(name: &'static str) -> Column {
-    Column {
-        name,
+const fn left(id: &'static str) -> Heading {
+    Heading {
+        id,
         align: Align::Left,
         from_width: 0,
     }
 }
-const fn right(name: &'static str) -> Column {
-    Column {
-        name,
+const fn right(id: &'static str) -> Heading {
+    Heading {
+        id,
         align: Align::Right,
         from_width: 0,
     }
 }
-const fn from(from_width: usize, column: Column) -> Column {
-    Column { from_width, ..column }
+const fn from(from_width: usize, heading: Heading) -> Heading {
+    Heading {
+        from_width,
+        ..heading
+    }
 }
 
 /// Terminals from here on show more columns.
@@ -86,9 +100,15 @@ const WIDER: usize = 130;
 const WIDEST: usize = 180;
 
 impl Table {
-    fn new(columns: &[Column]) -> Table {
+    fn new(t: &Catalogue, headings: &[Heading]) -> Table {
+        let column = |h: &Heading| Column {
+            name: t.word(h.id),
+            id: h.id,
+            align: h.align,
+            from_width: h.from_width,
+        };
         Table {
-            columns: columns.to_vec(),
+            columns: headings.iter().map(column).collect(),
             ..Table::default()
         }
     }
@@ -102,8 +122,8 @@ impl Table {
     }
 
     /// Leaves a column out in which every row says the same; returns what they say.
-    fn drop_uniform(&mut self, name: &str) -> Option<String> {
-        let column = self.columns.iter().position(|c| c.name == name)?;
+    fn drop_uniform(&mut self, id: &str) -> Option<String> {
+        let column = self.columns.iter().position(|c| c.id == id)?;
         let value = self.rows.first()?.cells.get(column)?.clone();
         let uniform = self.rows.iter().all(|r| r.cells.get(column) == Some(&value));
         if !uniform {
@@ -114,35 +134,38 @@ impl Table {
         Some(value)
     }
 
-    fn note_left_out(&mut self, left_out: usize, what: &str, file: &str) {
+    /// Says how many rows are left out, by a message that says where they are.
+    fn note_left_out(&mut self, t: &Catalogue, id: &str, left_out: usize) {
         if left_out > 0 {
-            self.notes.push(format!(
-                "{} more {what} are not listed here: {file} holds all of them.",
-                format::count(left_out as u64)
-            ));
+            self.notes
+                .push(t.fill(id, &[("n", &format::count(left_out as u64))]));
         }
     }
 }
 
 /// One row per tunnel and direction: the verdicts.
 pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
-    let mut table = Table::new(&[
-        left("direction"),
-        left("verdict"),
-        right("rekeys"),
-        right("hurt"),
-        right("rate"),
-        right("stall ms"),
-        from(WIDE, right("95 % from")),
-        from(WIDE, right("to")),
-        from(WIDE, right("p")),
-        from(WIDE, right("detectable ms")),
-    ]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-direction"),
+            left("column-verdict"),
+            right("column-rekeys"),
+            right("column-hurt"),
+            right("column-rate"),
+            right("column-stall-ms"),
+            from(WIDE, right("column-95-from")),
+            from(WIDE, right("column-95-to")),
+            from(WIDE, right("column-p")),
+            from(WIDE, right("column-detectable-ms")),
+        ],
+    );
     for i in focus.analysis.impact.iter().take(most) {
         let stall = i.stall_ms.as_ref();
         let cells = vec![
-            words::direction(focus.analysis, i.tunnel, i.direction),
-            words::verdict(i.verdict).to_string(),
+            words::direction(t, focus.analysis, i.tunnel, i.direction),
+            words::verdict(t, i.verdict),
             format::count(i.rekeys_used as u64),
             format::count(i.rekeys_hurt.len() as u64),
             or_unknown(i.observed_bps, format::rate),
@@ -161,36 +184,38 @@ pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
             cells,
         );
     }
-    table
-        .notes
-        .push("rekeys: those within the transfer; stall: mean per rekey.".to_string());
-    table.note_left_out(
-        focus.analysis.impact.len().saturating_sub(most),
-        "verdicts",
-        "--json",
-    );
+    table.notes.push(t.word("note-verdicts"));
+    let left_out = focus.analysis.impact.len().saturating_sub(most);
+    table.note_left_out(t, "left-out-verdicts", left_out);
     table
 }
 
 /// Reruns of the verdicts with one choice changed.
 pub(crate) fn sensitivity(focus: &Focus) -> Table {
-    let mut table = Table::new(&[
-        left("direction"),
-        left("changed"),
-        left("verdict"),
-        right("stall ms"),
-        right("p"),
-        left("agreement"),
-    ]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-direction"),
+            left("column-changed"),
+            left("column-verdict"),
+            right("column-stall-ms"),
+            right("column-p"),
+            left("column-agreement"),
+        ],
+    );
     for i in &focus.analysis.impact {
         for s in &i.sensitivity {
             let cells = vec![
-                words::direction(focus.analysis, i.tunnel, i.direction),
-                clean::line(&s.change),
-                words::verdict(s.verdict).to_string(),
+                words::direction(t, focus.analysis, i.tunnel, i.direction),
+                clean::said(t, &s.change, &s.messages),
+                words::verdict(t, s.verdict),
                 or_unknown(s.stall_ms, format::millis),
                 or_unknown(s.p, format::probability),
-                if s.disagrees { "disagrees" } else { "" }.to_string(),
+                match s.disagrees {
+                    true => t.word("disagrees"),
+                    false => String::new(),
+                },
             ];
             table.push(if s.disagrees { Mark::Alert } else { Mark::None }, cells);
         }
@@ -200,16 +225,20 @@ pub(crate) fn sensitivity(focus: &Focus) -> Table {
 
 /// Rates to expect at other lifetimes.
 pub(crate) fn projection(focus: &Focus) -> Table {
-    let mut table = Table::new(&[
-        left("direction"),
-        right("lifetime"),
-        right("expected rate"),
-        right("from"),
-        right("to"),
-    ]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-direction"),
+            right("column-lifetime"),
+            right("column-expected-rate"),
+            right("column-from"),
+            right("column-to"),
+        ],
+    );
     for p in &focus.analysis.projection {
         let cells = vec![
-            words::direction(focus.analysis, p.tunnel, p.direction),
+            words::direction(t, focus.analysis, p.tunnel, p.direction),
             format!("{} kB", format::count(p.lifetime_kilobytes)),
             format::rate(p.expected_bps.estimate),
             format::rate(p.expected_bps.low),
@@ -222,30 +251,33 @@ pub(crate) fn projection(focus: &Focus) -> Table {
 
 /// Wire bytes against inner bytes.
 pub(crate) fn overhead(focus: &Focus) -> Table {
-    let mut table = Table::new(&[
-        left("cipher suite"),
-        right("packets"),
-        right("on the wire"),
-        right("inner"),
-        right("efficiency"),
-        right("IV"),
-        right("padding"),
-        right("ICV"),
-        right("headers"),
-        right("largest packet: wire"),
-        right("inner"),
-        right("MSS IPv4"),
-        right("MSS IPv6"),
-    ]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-suite"),
+            right("column-packets"),
+            right("column-on-the-wire"),
+            right("column-inner"),
+            right("column-efficiency"),
+            right("column-iv"),
+            right("column-padding"),
+            right("column-icv"),
+            right("column-headers"),
+            right("column-largest-packet"),
+            right("column-inner"),
+            right("column-mss-ipv4"),
+            right("column-mss-ipv6"),
+        ],
+    );
     let size = |bytes: Option<u64>| or_unknown(bytes, |b| format!("{} B", format::count(b)));
     for o in &focus.analysis.overhead {
-        let udp = if o.encapsulation == Some(Encapsulation::Udp) {
-            " in UDP"
-        } else {
-            ""
-        };
+        let suite = clean::line(&o.suite);
         let cells = vec![
-            format!("{}{udp}", clean::line(&o.suite)),
+            match o.encapsulation {
+                Some(Encapsulation::Udp) => t.fill("suite-in-udp", &[("suite", &suite)]),
+                _ => suite,
+            },
             format::count(o.packets),
             format::bytes(o.outer_bytes),
             format::bytes(o.inner_bytes),
@@ -266,13 +298,17 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
 
 /// Inner flows, most bytes first.
 pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
-    let mut table = Table::new(&[
-        left("flow"),
-        left("proto."),
-        right("packets"),
-        right("new bytes"),
-        right("retransmitted"),
-    ]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-flow"),
+            left("column-protocol"),
+            right("column-packets"),
+            right("column-new-bytes"),
+            right("column-retransmitted"),
+        ],
+    );
     for f in focus.analysis.flows.iter().take(most) {
         let end = |address: std::net::IpAddr, port: Option<u16>| match port {
             Some(port) => std::net::SocketAddr::new(address, port).to_string(),
@@ -287,19 +323,28 @@ pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
         ];
         table.push(Mark::None, cells);
     }
-    table.note_left_out(focus.analysis.flows.len().saturating_sub(most), "flows", "--json");
+    let left_out = focus.analysis.flows.len().saturating_sub(most);
+    table.note_left_out(t, "left-out-flows", left_out);
     table
 }
 
 /// Causes that no rekey has.
 pub(crate) fn ruled_out(focus: &Focus) -> Table {
-    let mut table = Table::new(&[left("cause"), left("meaning"), left("result")]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-cause"),
+            left("column-meaning"),
+            left("column-result"),
+        ],
+    );
     for r in &focus.analysis.ruled_out {
         let mark = match r.outcome {
             Outcome::Absent => Mark::None,
             Outcome::NotTestable | Outcome::NoOccasion => Mark::Faint,
         };
-        let cells = vec![clean::line(&r.id), words::cause(&r.id), words::ruled_out(r)];
+        let cells = vec![clean::line(&r.id), words::cause(t, &r.id), words::ruled_out(t, r)];
         table.push(mark, cells);
     }
     table
@@ -307,14 +352,18 @@ pub(crate) fn ruled_out(focus: &Focus) -> Table {
 
 /// An overlay's values around the rekeys that it covers.
 pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
-    let mut table = Table::new(&[
-        left("rekey"),
-        right("time s"),
-        right("before"),
-        right("lowest"),
-        right("highest"),
-        right("stall ms"),
-    ]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-rekey"),
+            right("column-time-s"),
+            right("column-before"),
+            right("column-lowest"),
+            right("column-highest"),
+            right("column-stall-ms"),
+        ],
+    );
     let value = |v: Option<f64>| match overlay.kind {
         OverlayKind::Iperf3 => or_unknown(v, format::rate),
         OverlayKind::Samples => or_unknown(v, format::value),
@@ -335,11 +384,10 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
         table.push(if is_hurt(rekey) { Mark::Alert } else { Mark::None }, cells);
     }
     if !table.rows.is_empty() {
-        table.notes.push(
-            "lowest and highest: from the first message of the exchange to 2 s after the switch.".into(),
-        );
+        table.notes.push(t.word("note-overlay"));
     }
-    table.note_left_out(overlay.at_rekeys.len().saturating_sub(most), "rekeys", "--json");
+    let left_out = overlay.at_rekeys.len().saturating_sub(most);
+    table.note_left_out(t, "left-out-overlay", left_out);
     table
 }
 

@@ -69,7 +69,7 @@ impl Page {
     }
 
     /// Paragraphs hung behind labels of one width.
-    pub(crate) fn labelled(&mut self, rows: &[(&str, String)]) {
+    pub(crate) fn labelled(&mut self, rows: &[(String, String)]) {
         let rows = rows
             .iter()
             .map(|(label, text)| vec![Cell::new(label), Cell::new(text)])

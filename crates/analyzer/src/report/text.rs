@@ -8,8 +8,8 @@ use super::sparkline;
 use super::tables;
 use super::terminal::Page;
 use super::words;
-use crate::analysis::{Analysis, Impact, Severity, Verdict};
-use crate::text::Language;
+use crate::analysis::{Analysis, Impact, Verdict};
+use crate::text::{Catalogue, Language};
 use comfy_table::Color;
 
 /// Tunnels that get tables of their own; the others are in the table of verdicts.
@@ -52,17 +52,15 @@ fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
     let focus = Focus::new(analysis, options.language);
     let mut page = Page::new(options.width, options.color);
     verdict(&mut page, &focus);
-    capture(&mut page, analysis);
+    capture(&mut page, &focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
         tunnel_tables(&mut page, &focus, tunnel, full);
     }
     let left_out = focus.tunnels.len().saturating_sub(MOST_TUNNELS);
     if left_out > 0 {
         page.blank();
-        page.paragraph(&format!(
-            "{} more tunnels are not shown in detail: choose one with --tunnel, or see --json or --html.",
-            format::count(left_out as u64)
-        ));
+        let n = format::count(left_out as u64);
+        page.paragraph(&focus.t.fill("left-out-tunnels", &[("n", &n)]));
     }
     overlays(&mut page, &focus);
     causes(&mut page, &focus);
@@ -70,8 +68,8 @@ fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
         ruled_out(&mut page, &focus);
     }
     findings(&mut page, &focus);
-    keys(&mut page, analysis);
-    diagnostics(&mut page, analysis);
+    keys(&mut page, &focus);
+    diagnostics(&mut page, &focus);
     if full {
         more_tables(&mut page, &focus);
     }
@@ -81,97 +79,90 @@ fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
 fn ruled_out(page: &mut Page, focus: &Focus) {
     let table = tables::ruled_out(focus);
     if !table.rows.is_empty() {
-        page.heading("What was ruled out");
+        page.heading(&focus.t.word("heading-ruled-out"));
         page.table(&table);
     }
 }
 
 /// What only the full report has.
 fn more_tables(page: &mut Page, focus: &Focus) {
-    let advice = advice::advice(focus.analysis);
+    let t = focus.t;
+    let advice = advice::advice(t, focus.analysis);
     if !advice.is_empty() {
-        page.heading("What to change");
-        advice.iter().for_each(|a| page.item(&a.sentence()));
+        page.heading(&t.word("heading-advice"));
+        advice.iter().for_each(|a| page.item(&a.sentence(t)));
     }
     let tables = [
-        ("Projection", tables::projection(focus)),
-        ("Reruns with one choice changed", tables::sensitivity(focus)),
-        ("Overhead", tables::overhead(focus)),
-        ("Flows", tables::flows(focus, MOST_FLOWS)),
+        ("heading-projection", tables::projection(focus)),
+        ("heading-reruns", tables::sensitivity(focus)),
+        ("heading-overhead", tables::overhead(focus)),
+        ("heading-flows", tables::flows(focus, MOST_FLOWS)),
     ];
     for (title, table) in tables.iter().filter(|t| !t.1.rows.is_empty()) {
-        page.heading(title);
+        page.heading(&t.word(title));
         page.table(table);
     }
-    page.heading("How to make this again");
+    page.heading(&t.word("heading-reproduce"));
     page.paragraph(&words::command(focus.analysis));
 }
 
 fn overlays(page: &mut Page, focus: &Focus) {
     for overlay in focus.analysis.overlays.iter().take(MOST_ENTRIES) {
         page.heading(&words::overlay(overlay));
-        overlay
-            .sentences
+        words::overlay_sentences(focus.t, overlay)
             .iter()
-            .for_each(|s| page.paragraph(&clean::line(s)));
+            .for_each(|s| page.paragraph(s));
         page.table(&tables::overlay(focus, overlay, MOST_REKEYS));
     }
 }
 
 fn verdict(page: &mut Page, focus: &Focus) {
-    let Some(headline) = focus.analysis.impact.first() else {
-        page.emphasised(words::no_verdict(focus.analysis), None);
+    let (analysis, t) = (focus.analysis, focus.t);
+    let Some(headline) = analysis.impact.first() else {
+        page.emphasised(&words::no_verdict(t, analysis), None);
         return;
     };
     page.emphasised(
-        &clean::said(focus.t, &headline.sentence, &headline.messages),
+        &clean::said(t, &headline.sentence, &headline.messages),
         verdict_color(headline.verdict),
     );
     page.blank();
-    let mut rows = vec![(
-        "Direction",
-        words::direction(focus.analysis, headline.tunnel, headline.direction),
-    )];
-    if !headline.arithmetic_bound.is_empty() {
-        let bound = clean::said(
-            focus.t,
-            &headline.arithmetic_bound,
-            &headline.arithmetic_bound_messages,
-        );
-        rows.push(("Arithmetic", bound));
-    }
-    rows.extend(words::detectable(headline).map(|d| ("Detectable", d)));
-    rows.extend(words::explained(headline).map(|e| ("Explains", e)));
-    rows.extend(rates(headline).map(|r| ("Rates", r)));
-    rows.extend(words::disagreeing(headline).map(|d| ("But", d)));
-    if let [one] = focus.other_verdicts() {
-        let direction = words::direction(focus.analysis, one.tunnel, one.direction);
-        rows.push((
-            "Also",
-            format!(
-                "{direction}: {}",
-                clean::said(focus.t, &one.sentence, &one.messages)
-            ),
-        ));
-    }
+    let direction = |i: &Impact| words::direction(t, analysis, i.tunnel, i.direction);
+    let bound = &headline.arithmetic_bound;
+    let also = |one: &Impact| {
+        let sentence = clean::said(t, &one.sentence, &one.messages);
+        t.fill(
+            "direction-sentence",
+            &[("direction", &direction(one)), ("sentence", &sentence)],
+        )
+    };
+    let rows = [
+        ("label-direction", Some(direction(headline))),
+        (
+            "label-arithmetic",
+            (!bound.is_empty()).then(|| clean::said(t, bound, &headline.arithmetic_bound_messages)),
+        ),
+        ("label-detectable", words::detectable(t, headline)),
+        ("label-explains", words::explained(t, headline)),
+        ("label-rates", words::rates(t, headline)),
+        ("label-but", words::disagreeing(t, headline)),
+        (
+            "label-also",
+            match focus.other_verdicts() {
+                [one] => Some(also(one)),
+                _ => None,
+            },
+        ),
+    ];
+    let rows: Vec<(String, String)> = rows
+        .into_iter()
+        .filter_map(|(label, text)| Some((t.word(label), text?)))
+        .collect();
     page.labelled(&rows);
     if focus.other_verdicts().len() > 1 {
-        page.heading("Verdicts");
+        page.heading(&t.word("heading-verdicts"));
         page.table(&tables::verdicts(focus, MOST_VERDICTS));
     }
-}
-
-/// What the rates say, where a rate was measured.
-fn rates(i: &Impact) -> Option<String> {
-    let observed = format::rate(i.observed_bps?);
-    let without = i
-        .counterfactual_bps
-        .map(|r| format!(", {} without the stalls", format::rate(r)));
-    Some(format!(
-        "{observed} observed{}; counted: {}.",
-        without.unwrap_or_default(),
-        words::counted(i.counted)
-    ))
 }
 
 fn verdict_color(v: Verdict) -> Option<Color> {
@@ -183,23 +174,29 @@ fn verdict_color(v: Verdict) -> Option<Color> {
     }
 }
 
-fn capture(page: &mut Page, analysis: &Analysis) {
-    page.heading("Capture");
-    page.paragraph(&words::capture(&analysis.capture));
-    page.paragraph(&words::quality(&analysis.capture).join(" "));
-    page.paragraph(&words::decryption(analysis));
+fn capture(page: &mut Page, focus: &Focus) {
+    let (analysis, t) = (focus.analysis, focus.t);
+    page.heading(&t.word("heading-capture"));
+    page.paragraph(&words::capture(t, &analysis.capture));
+    page.paragraph(&t.sentences(&words::quality(t, &analysis.capture)));
+    page.paragraph(&words::decryption(t, analysis));
 }
 
 fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize, full: bool) {
-    let Some(t) = focus.analysis.tunnels.get(tunnel) else {
+    let t = focus.t;
+    let Some(ends) = focus.analysis.tunnels.get(tunnel) else {
         return;
     };
     let rekeys = focus.rekeys(tunnel).count();
     let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-    let counted = format::counted(rekeys as u64, "rekey", "rekeys");
-    page.heading(&format!(
-        "Tunnel {tunnel}: {}; {counted}, {hurt} hurt",
-        words::tunnel(t)
+    page.heading(&t.fill(
+        "heading-tunnel-rekeys",
+        &[
+            ("tunnel", &tunnel.to_string()),
+            ("what", &words::tunnel(t, ends)),
+            ("rekeys", &format::counted(t, "counted-rekeys", rekeys as u64)),
+            ("hurt", &hurt.to_string()),
+        ],
     ));
     if let Some(spark) = sparkline::draw(focus, tunnel, page.width()) {
         page.paragraph(&spark.caption);
@@ -211,30 +208,33 @@ fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize, full: bool) {
         tunnel,
         if full { ALL_ROWS } else { MOST_REKEYS },
     ));
-    words::trigger_rules(focus.analysis, tunnel)
+    words::trigger_rules(t, focus.analysis, tunnel)
         .iter()
         .for_each(|rule| page.paragraph(rule));
     let sas = tables::security_associations(focus, tunnel, if full { ALL_ROWS } else { MOST_SAS });
     if !sas.rows.is_empty() {
-        page.heading(&format!("SAs of tunnel {tunnel}"));
+        page.heading(&t.fill("heading-sas-of", &[("tunnel", &tunnel.to_string())]));
         page.table(&sas);
     }
 }
 
 /// Causes, each with the rekeys that it explains and one filter to look at them.
 fn causes(page: &mut Page, focus: &Focus) {
+    let t = focus.t;
     let causes = words::causes(focus.analysis);
     if causes.is_empty() {
         return;
     }
-    page.heading("Causes");
+    page.heading(&t.word("heading-causes"));
     for found in causes.iter().take(MOST_ENTRIES) {
-        page.item(&found.sentence(MOST_ENTRIES));
+        page.item(&found.sentence(t, MOST_ENTRIES));
         if let Some((number, filter)) = found.first_filter() {
-            page.paragraph(&format!("   rekey {number}: {}", clean::line(filter)));
+            let filter = clean::line(filter);
+            let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
+            page.paragraph(&format!("   {said}"));
         }
     }
-    more(page, causes.len());
+    more(page, t, causes.len());
 }
 
 fn findings(page: &mut Page, focus: &Focus) {
@@ -242,55 +242,52 @@ fn findings(page: &mut Page, focus: &Focus) {
     if analysis.findings.is_empty() {
         return;
     }
-    page.heading("Findings that no rekey caused");
+    page.heading(&t.word("heading-findings"));
     for f in analysis.findings.iter().take(MOST_ENTRIES) {
-        let severity = if f.severity == Severity::Warning {
-            "Warning: "
-        } else {
-            ""
-        };
-        page.item(&format!("{severity}{}", clean::said(t, &f.sentence, &f.messages)));
+        page.item(&words::finding(t, f));
         if !f.display_filter.is_empty() {
             page.paragraph(&format!("   {}", clean::line(&f.display_filter)));
         }
     }
-    more(page, analysis.findings.len());
+    more(page, t, analysis.findings.len());
 }
 
-fn keys(page: &mut Page, analysis: &Analysis) {
-    let missing = words::missing_keys(analysis);
+fn keys(page: &mut Page, focus: &Focus) {
+    let (analysis, t) = (focus.analysis, focus.t);
+    let missing = words::missing_keys(t, analysis);
     if analysis.key_files.is_empty() && missing.is_empty() {
         return;
     }
-    page.heading("Keys");
+    page.heading(&t.word("heading-keys"));
     for file in analysis.key_files.iter().take(MOST_ENTRIES) {
-        page.item(&words::key_file(file));
+        page.item(&words::key_file(t, file));
         for problem in file.problems.iter().take(MOST_ENTRIES) {
             page.paragraph(&format!("   {}", clean::line(problem)));
         }
-        more(page, file.problems.len());
+        more(page, t, file.problems.len());
     }
-    more(page, analysis.key_files.len());
+    more(page, t, analysis.key_files.len());
     for paragraph in &missing {
         page.paragraph(paragraph);
     }
 }
 
-fn diagnostics(page: &mut Page, analysis: &Analysis) {
+fn diagnostics(page: &mut Page, focus: &Focus) {
+    let (analysis, t) = (focus.analysis, focus.t);
     if analysis.diagnostics.is_empty() {
         return;
     }
-    page.heading("Oddities");
+    page.heading(&t.word("heading-oddities"));
     for d in analysis.diagnostics.iter().take(MOST_ENTRIES) {
-        page.item(&words::diagnostic(d));
+        page.item(&words::diagnostic(t, d));
     }
-    more(page, analysis.diagnostics.len());
+    more(page, t, analysis.diagnostics.len());
 }
 
 /// Says where the rest of a shortened list is.
-fn more(page: &mut Page, total: usize) {
+fn more(page: &mut Page, t: &Catalogue, total: usize) {
     if total > MOST_ENTRIES {
-        page.paragraph(&format!("   {} more are in --json.", total - MOST_ENTRIES));
+        page.paragraph(&t.fill("more-in-json", &[("n", &(total - MOST_ENTRIES).to_string())]));
     }
 }
 

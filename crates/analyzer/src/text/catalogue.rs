@@ -12,6 +12,10 @@ macro_rules! files {
     ($language:literal) => {
         [
             include_str!(concat!("../../messages/", $language, "/general.ftl")),
+            include_str!(concat!("../../messages/", $language, "/labels.ftl")),
+            include_str!(concat!("../../messages/", $language, "/page.ftl")),
+            include_str!(concat!("../../messages/", $language, "/plot.ftl")),
+            include_str!(concat!("../../messages/", $language, "/report.ftl")),
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
             include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
             include_str!(concat!("../../messages/", $language, "/findings.ftl")),
@@ -25,8 +29,8 @@ macro_rules! files {
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 9] = files!("en");
-const JAPANESE: [&str; 9] = files!("ja");
+const ENGLISH: [&str; 13] = files!("en");
+const JAPANESE: [&str; 13] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {
@@ -55,16 +59,46 @@ impl Catalogue {
         self.say(&Message::new(id))
     }
 
+    /// A message whose arguments are texts.
+    pub fn fill(&self, id: &str, args: &[(&str, &str)]) -> String {
+        let message = Message::new(id);
+        self.say(&args.iter().fold(message, |m, (name, text)| m.with(name, *text)))
+    }
+
+    /// The same of values of one kind: for templates.
+    pub fn fill_with<V: fmt::Display>(&self, id: &str, args: &[(&str, V)]) -> String {
+        let message = Message::new(id);
+        self.say(
+            &args
+                .iter()
+                .fold(message, |m, (name, value)| m.with(name, value.to_string())),
+        )
+    }
+
+    /// Several texts as the language joins them where none is the last one: "2, 3, 6".
+    pub fn joined(&self, items: &[String]) -> String {
+        items.join(&self.word("comma"))
+    }
+
     /// A message in words; in English where this language lacks it, its identifier where that does too.
     pub fn say(&self, message: &Message) -> String {
         self.attempt(message)
-            .or_else(|| Catalogue::of(Language::English).attempt(message))
+            .or_else(|| {
+                #[cfg(test)]
+                super::tests::note_missing(&message.id);
+                Catalogue::of(Language::English).attempt(message)
+            })
             .unwrap_or_else(|| message.id.clone())
     }
 
     /// Sentences one after the other.
     pub fn say_all(&self, messages: &[Message]) -> String {
         let said: Vec<String> = messages.iter().map(|m| self.say(m)).collect();
+        self.sentences(&said)
+    }
+
+    /// The same of sentences that are said already.
+    pub fn sentences(&self, said: &[String]) -> String {
         said.join(self.between_sentences())
     }
 

@@ -42,6 +42,7 @@ fn unknowns(mut document: Analysis) -> Analysis {
             kind: TriggerKind::Unknown,
             fraction: None,
             counting: None,
+            messages: Vec::new(),
             bytes: None,
             limit_kilobytes: None,
             age_s: None,

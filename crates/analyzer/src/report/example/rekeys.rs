@@ -112,6 +112,7 @@ pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initia
             kind: TriggerKind::Volume,
             fraction: Some(0.848 + 0.008 * (k % 6) as f64),
             counting: Some("inner bytes of the expiring inbound SA, kB = 1000".into()),
+            messages: Vec::new(),
             bytes: Some(2_035_200 + 19_200 * (k as u64 % 6)),
             limit_kilobytes: Some(2400),
             age_s: Some(3.7),

@@ -9,7 +9,7 @@ use tables::Table;
 /// The whole document.
 pub fn render(comparison: &Comparison, language: Language) -> String {
     let t = Catalogue::of(language);
-    let style = style_sheet();
+    let style = style_sheet(language);
     let page = Page {
         policy: policy(&style),
         style,
@@ -18,12 +18,13 @@ pub fn render(comparison: &Comparison, language: Language) -> String {
             clean::line(&comparison.generator.name),
             clean::line(&comparison.generator.version)
         ),
-        captures: comparison.captures.len(),
+        text: t,
+        captures: comparison.captures.len().to_string(),
         answer: clean::said(t, &comparison.answer, &comparison.answer_messages),
-        plot: plot::comparison::draw(comparison).map(|p| p.inline()),
-        table: tables::comparison(comparison),
+        plot: plot::comparison::draw(t, comparison).map(|p| p.inline()),
+        table: tables::comparison(t, comparison),
         efficiency: clean::said(t, &comparison.efficiency, &comparison.efficiency_messages),
-        notes: comparison.notes.iter().map(|n| clean::line(n)).collect(),
+        notes: crate::report::comparison::notes(t, comparison),
         unread: comparison.unread.iter().map(|u| clean::line(&u.reason)).collect(),
     };
     // The template formats plain strings and numbers into memory: there is nothing in it that can fail.
@@ -36,7 +37,8 @@ struct Page {
     policy: String,
     style: String,
     generator: String,
-    captures: usize,
+    text: &'static Catalogue,
+    captures: String,
     answer: String,
     plot: Option<String>,
     table: Table,

@@ -1,11 +1,12 @@
 //! The parts of a page as its template wants them: strings, cleaned.
 
-use super::{MOST_ENTRIES, MOST_ROWS};
+use super::{MOST_ENTRIES, MOST_ROWS, Prose, prose};
 use crate::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity};
 use crate::report::focus::{Focus, number};
 use crate::report::plot::{self, TunnelPlots};
 use crate::report::tables::{self, Align, Column, Mark, Row, Table};
 use crate::report::{clean, format, words};
+use crate::text::Catalogue;
 use std::collections::HashSet;
 
 /// Verdict sentences written out beside the headline's.
@@ -17,7 +18,7 @@ const MOST_FRAMES: usize = 12;
 
 /// A figure of the verdict.
 pub(super) struct Figure {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) value: String,
     pub(super) detail: String,
 }
@@ -25,11 +26,11 @@ pub(super) struct Figure {
 /// The answer, and what it rests on.
 pub(super) struct VerdictView {
     pub(super) class: &'static str,
-    pub(super) label: &'static str,
+    pub(super) label: String,
     pub(super) sentence: String,
     pub(super) explained: String,
     pub(super) figures: Vec<Figure>,
-    pub(super) direction: String,
+    pub(super) direction: Prose,
     pub(super) bound: String,
     pub(super) detectable: String,
     pub(super) disagreeing: String,
@@ -40,18 +41,25 @@ impl VerdictView {
     pub(super) fn new(focus: &Focus) -> VerdictView {
         let (analysis, t) = (focus.analysis, focus.t);
         let headline = analysis.impact.first();
-        let of = |words: fn(&Impact) -> Option<String>| headline.and_then(words).unwrap_or_default();
+        let of = |words: fn(&Catalogue, &Impact) -> Option<String>| {
+            headline.and_then(|i| words(t, i)).unwrap_or_default()
+        };
         VerdictView {
             class: headline.map_or("", |i| i.verdict.as_str()),
-            label: headline.map_or("no tunnel", |i| words::verdict(i.verdict)),
+            label: headline.map_or_else(
+                || t.word("verdict-label-no-tunnel"),
+                |i| words::verdict(t, i.verdict),
+            ),
             sentence: headline.map_or_else(
-                || words::no_verdict(analysis).into(),
+                || words::no_verdict(t, analysis),
                 |i| clean::said(t, &i.sentence, &i.messages),
             ),
             explained: of(words::explained),
-            figures: headline.map(figures).unwrap_or_default(),
-            direction: headline
-                .map_or_else(String::new, |i| words::direction(analysis, i.tunnel, i.direction)),
+            figures: headline.map(|i| figures(t, i)).unwrap_or_default(),
+            direction: headline.map_or_else(Vec::new, |i| {
+                let direction = words::direction(t, analysis, i.tunnel, i.direction);
+                prose(&t.fill("page-in-json", &[("direction", &direction)]))
+            }),
             bound: headline.map_or_else(String::new, |i| {
                 clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages)
             }),
@@ -62,10 +70,10 @@ impl VerdictView {
 }
 
 /// What the capture is worth.
-pub(super) fn quality(analysis: &Analysis) -> Vec<String> {
-    let mut quality = vec![words::capture(&analysis.capture)];
-    quality.extend(words::quality(&analysis.capture));
-    quality.push(words::decryption(analysis));
+pub(super) fn quality(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
+    let mut quality = vec![words::capture(t, &analysis.capture)];
+    quality.extend(words::quality(t, &analysis.capture));
+    quality.push(words::decryption(t, analysis));
     quality
 }
 
@@ -135,51 +143,56 @@ impl Table {
     }
 }
 
-fn figures(i: &Impact) -> Vec<Figure> {
+fn figures(t: &Catalogue, i: &Impact) -> Vec<Figure> {
     let mut out = Vec::new();
     if let Some(s) = &i.stall_ms {
         let at_least = if i.at_least { "≥ " } else { "" };
         out.push(Figure {
-            name: "Stall per rekey",
+            name: t.word("figure-stall"),
             value: format!("{at_least}{}", format::duration_ms(s.mean)),
-            detail: format!(
-                "95 %: {} to {}",
-                format::duration_ms(s.low),
-                format::duration_ms(s.high)
+            detail: t.fill(
+                "figure-stall-interval",
+                &[
+                    ("low", &format::duration_ms(s.low)),
+                    ("high", &format::duration_ms(s.high)),
+                ],
             ),
         });
     }
-    let mut push = |name, value: Option<String>, detail: &str| {
+    let mut push = |name: &str, value: Option<String>, detail: String| {
         out.extend(value.map(|value| Figure {
-            name,
+            name: t.word(name),
             value,
-            detail: detail.to_string(),
+            detail,
         }));
     };
     push(
-        "p against placebos",
+        "figure-p",
         i.p.map(format::probability),
-        "corrected over the windows",
+        t.word("figure-p-detail"),
     );
     push(
-        "Rekeys that hurt",
-        (i.rekeys_used > 0).then(|| format!("{} of {}", i.rekeys_hurt.len(), i.rekeys_used)),
-        "of those in the transfer",
+        "figure-hurt",
+        (i.rekeys_used > 0).then(|| {
+            let (hurt, used) = (i.rekeys_hurt.len().to_string(), i.rekeys_used.to_string());
+            t.fill("figure-hurt-value", &[("hurt", &hurt), ("used", &used)])
+        }),
+        t.word("figure-hurt-detail"),
     );
     push(
-        "Rate observed",
+        "figure-observed",
         i.observed_bps.map(format::rate),
-        words::counted(i.counted),
+        words::counted(t, i.counted),
     );
     push(
-        "Rate without the stalls",
+        "figure-without",
         i.counterfactual_bps.map(format::rate),
-        "bytes over the remaining time",
+        t.word("figure-without-detail"),
     );
     push(
-        "Detectable stall",
+        "figure-detectable",
         i.mde_ms.map(format::duration_ms),
-        "per rekey, 80 % power",
+        t.word("figure-detectable-detail"),
     );
     out
 }
@@ -189,32 +202,30 @@ pub(super) fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
     others
         .map(|i| {
             (
-                words::direction(focus.analysis, i.tunnel, i.direction),
+                words::direction(focus.t, focus.analysis, i.tunnel, i.direction),
                 clean::said(focus.t, &i.sentence, &i.messages),
             )
         })
         .collect()
 }
 
-pub(super) fn timeline_caption(analysis: &Analysis) -> String {
-    let counted = analysis.impact.first().map_or("", |i| words::counted(i.counted));
-    format!(
-        "Line: mean; band: lowest to highest bin of {} behind each point; bursts are cut off at the top; counted: {counted}. \
-         Vertical marks: rekeys, from the first message of the exchange to the switch of that direction; those in \
-         orange hurt. A mark links to the row of its rekey.",
-        format::duration_ms(analysis.series.bin_ms)
-    )
+pub(super) fn timeline_caption(t: &Catalogue, analysis: &Analysis) -> String {
+    let headline = analysis.impact.first();
+    let counted = headline.map_or_else(String::new, |i| words::counted(t, i.counted));
+    let bin = format::duration_ms(analysis.series.bin_ms);
+    t.fill("page-timeline-caption", &[("bin", &bin), ("counted", &counted)])
 }
 
 pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
-    let tunnel = plots.tunnel;
+    let (tunnel, t) = (plots.tunnel, focus.t);
+    let named = |id: &str| t.fill(id, &[("tunnel", &tunnel.to_string())]);
     TunnelView {
         id: tunnel,
         title: focus
             .analysis
             .tunnels
             .get(tunnel)
-            .map_or_else(String::new, words::tunnel),
+            .map_or_else(String::new, |ends| words::tunnel(t, ends)),
         timeline: plots.timeline.as_ref().map(plot::Plot::inline),
         means: plots.mean.iter().map(plot::Plot::inline).collect(),
         panels: plots
@@ -224,22 +235,22 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
             .collect(),
         panels_left_out: plots.panels_left_out,
         rekeys: tables::rekeys(focus, tunnel, MOST_ROWS),
-        rekeys_label: format!("Rekeys of tunnel {tunnel}"),
-        rules: words::trigger_rules(focus.analysis, tunnel),
-        sas_label: format!("SAs of tunnel {tunnel}"),
+        rekeys_label: named("page-rekeys-of"),
+        rules: words::trigger_rules(t, focus.analysis, tunnel),
+        sas_label: named("heading-sas-of"),
         sas: tables::security_associations(focus, tunnel, MOST_ROWS),
     }
 }
 
-pub(super) fn causes(analysis: &Analysis, rows: &HashSet<String>) -> Vec<CauseView> {
+pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>) -> Vec<CauseView> {
     let view = |found: words::Found| CauseView {
         id: clean::line(found.id),
-        title: capitalised(&found.title()),
+        title: capitalised(&found.title(t)),
         evidence: found
             .rekeys
             .iter()
             .take(MOST_ENTRIES)
-            .map(|(r, c)| evidence(r, c, rows))
+            .map(|(r, c)| evidence(t, r, c, rows))
             .collect(),
         left_out: found.rekeys.len().saturating_sub(MOST_ENTRIES),
     };
@@ -250,21 +261,21 @@ pub(super) fn causes(analysis: &Analysis, rows: &HashSet<String>) -> Vec<CauseVi
         .collect()
 }
 
-pub(super) fn evidence(rekey: &Rekey, cause: &Cause, rows: &HashSet<String>) -> Evidence {
+pub(super) fn evidence(t: &Catalogue, rekey: &Rekey, cause: &Cause, rows: &HashSet<String>) -> Evidence {
     let number = number(rekey);
     Evidence {
         number,
         listed: rows.contains(&format!("rekey-{number}")),
-        confidence: cause.confidence.to_string(),
+        confidence: words::confidence(t, cause.confidence),
         frames: frames(&cause.evidence_frames),
         filter: clean::line(&cause.display_filter),
     }
 }
 
-pub(super) fn findings(analysis: &Analysis) -> Vec<FindingView> {
+pub(super) fn findings(t: &Catalogue, analysis: &Analysis) -> Vec<FindingView> {
     let view = |f: &crate::analysis::Finding| FindingView {
         warning: f.severity == Severity::Warning,
-        sentence: clean::line(&f.sentence),
+        sentence: clean::said(t, &f.sentence, &f.messages),
         frames: frames(&f.evidence_frames),
         filter: clean::line(&f.display_filter),
     };
@@ -282,7 +293,7 @@ pub(super) fn overlays(focus: &Focus) -> Vec<OverlayView> {
     let all = focus.analysis.overlays.iter().take(MOST_OVERLAYS);
     all.map(|o| OverlayView {
         name: words::overlay(o),
-        sentences: o.sentences.iter().map(|s| clean::line(s)).collect(),
+        sentences: words::overlay_sentences(focus.t, o),
         table: tables::overlay(focus, o, MOST_ROWS),
     })
     .collect()
@@ -294,9 +305,9 @@ pub(super) fn frames(frames: &[u64]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-pub(super) fn key_file(file: &KeyFile) -> KeyFileView {
+pub(super) fn key_file(t: &Catalogue, file: &KeyFile) -> KeyFileView {
     KeyFileView {
-        sentence: words::key_file(file),
+        sentence: words::key_file(t, file),
         problems: file
             .problems
             .iter()

@@ -5,6 +5,7 @@ use super::timeline::plain;
 use super::{Blank, Drawn, Plot};
 use crate::comparison::{ComparedCapture, Comparison};
 use crate::report::clean;
+use crate::text::Catalogue;
 use plotters::chart::ChartBuilder;
 use plotters::element::{Circle, PathElement, Text};
 use plotters::style::Color;
@@ -20,7 +21,7 @@ const MOST_NAMED: usize = 12;
 const LONGEST_NAME: usize = 28;
 
 /// `None` where no capture is a point.
-pub(crate) fn draw(comparison: &Comparison) -> Option<Plot> {
+pub(crate) fn draw(t: &Catalogue, comparison: &Comparison) -> Option<Plot> {
     let points: Vec<(f64, f64, &ComparedCapture)> = comparison
         .captures
         .iter()
@@ -35,11 +36,12 @@ pub(crate) fn draw(comparison: &Comparison) -> Option<Plot> {
     if points.is_empty() || top <= 0.0 {
         return None;
     }
+    let language = t.language();
     let blank = Blank {
+        language,
         name: "comparison".to_string(),
-        title: "Seconds per gigabyte over rekeys per gigabyte".to_string(),
-        description: "One point per capture, and the line through them: its slope is what a rekey costs."
-            .to_string(),
+        title: t.word("plot-comparison-title"),
+        description: t.word("plot-comparison-text"),
         width: WIDTH,
         height: HEIGHT,
     };
@@ -57,16 +59,16 @@ pub(crate) fn draw(comparison: &Comparison) -> Option<Plot> {
             .y_labels(6)
             .bold_line_style(style::GRID.stroke_width(px(1)))
             .axis_style(style::GRID.stroke_width(px(1)))
-            .label_style(style::label(12, style::MUTED))
-            .axis_desc_style(style::label(12, style::MUTED))
+            .label_style(style::label(language, 12, style::MUTED))
+            .axis_desc_style(style::label(language, 12, style::MUTED))
             .x_label_formatter(&|x| plain(*x))
             .y_label_formatter(&|y| plain(*y))
-            .x_desc("rekeys per gigabyte")
+            .x_desc(t.word("plot-comparison-x"))
             .draw()?;
         root.draw(&Text::new(
-            "seconds per gigabyte",
+            t.word("plot-comparison-y"),
             (px(LEFT) as i32, px(4) as i32),
-            style::label(13, style::INK),
+            style::label(language, 13, style::INK),
         ))?;
         if let Some(ends) = line(comparison, right, top) {
             let path = PathElement::new(ends, style::REKEY.stroke_width(px(2)));
@@ -81,7 +83,7 @@ pub(crate) fn draw(comparison: &Comparison) -> Option<Plot> {
             let name: String = clean::line(&capture.name).chars().take(LONGEST_NAME).collect();
             // To the left of points in the right half, so that no name leaves the plot.
             let (px_x, px_y) = chart.backend_coord(&(*x, *y));
-            let label = style::label(12, style::INK);
+            let label = style::label(language, 12, style::INK);
             let width = root.estimate_text_size(&name, &label)?.0 as i32;
             let gap = px(8) as i32;
             let from = if *x > right / 2.0 {

@@ -6,6 +6,7 @@ use super::{Blank, Canvas, Drawn, Plot};
 use crate::analysis::MeanRekey;
 use crate::report::focus::Focus;
 use crate::report::{format, words};
+use crate::text::Catalogue;
 use plotters::chart::ChartBuilder;
 use plotters::element::{PathElement, Polygon, Text};
 use plotters::series::LineSeries;
@@ -18,9 +19,6 @@ const LEFT: u32 = 56;
 /// Points drawn; the document's curves are shorter than this.
 const MOST_POINTS: usize = 4000;
 
-const DESCRIPTION: &str = "Mean rate around the switch to the new SA, over the band in which the means of 95 % of the \
-                           placebo draws lie.";
-
 /// A point of the curve in drawing order: offset ms, rate, band low, band high.
 type Point = (f64, f64, f64, f64);
 
@@ -31,6 +29,7 @@ pub(super) fn draw(focus: &Focus, tunnel: usize) -> Vec<Plot> {
 
 /// What is drawn, in units of `factor` bit/s.
 struct Curve<'a> {
+    t: &'static Catalogue,
     mean: &'a MeanRekey,
     points: Vec<Point>,
     direction: String,
@@ -47,18 +46,21 @@ fn draw_one(focus: &Focus, mean: &MeanRekey) -> Option<Plot> {
         return None;
     }
     let (factor, prefix) = format::prefix_of(highest);
+    let t = focus.t;
     let curve = Curve {
+        t,
         mean,
         points,
-        direction: words::direction(focus.analysis, mean.tunnel, mean.direction),
+        direction: words::direction(t, focus.analysis, mean.tunnel, mean.direction),
         factor,
         prefix,
         top: highest / factor * 1.1,
     };
     let blank = Blank {
+        language: t.language(),
         name: format!("mean-{}-{}", mean.tunnel, mean.direction),
-        title: format!("The mean rekey, {}", curve.direction),
-        description: DESCRIPTION.to_string(),
+        title: t.fill("plot-mean-title", &[("direction", &curve.direction)]),
+        description: t.word("plot-mean-text"),
         width: WIDTH,
         height: HEIGHT,
     };
@@ -70,14 +72,15 @@ fn draw_one(focus: &Focus, mean: &MeanRekey) -> Option<Plot> {
 
 impl Curve<'_> {
     fn draw_title(&self, root: &Canvas) -> Drawn<()> {
-        let title = format!(
-            "{}, {}bit/s – line: mean over the rekeys; band: 95 % of the placebos",
-            self.direction, self.prefix
+        let unit = format!("{}bit/s", self.prefix);
+        let title = self.t.fill(
+            "plot-mean-headline",
+            &[("direction", &self.direction), ("unit", &unit)],
         );
         root.draw(&Text::new(
             title,
             (px(LEFT) as i32, px(4) as i32),
-            style::label(13, style::INK),
+            style::label(self.t.language(), 13, style::INK),
         ))?;
         Ok(())
     }
@@ -96,11 +99,11 @@ impl Curve<'_> {
             .y_labels(6)
             .bold_line_style(style::GRID.stroke_width(px(1)))
             .axis_style(style::GRID.stroke_width(px(1)))
-            .label_style(style::label(12, style::MUTED))
-            .axis_desc_style(style::label(12, style::MUTED))
+            .label_style(style::label(self.t.language(), 12, style::MUTED))
+            .axis_desc_style(style::label(self.t.language(), 12, style::MUTED))
             .x_label_formatter(&|x| plain(*x))
             .y_label_formatter(&|y| plain(*y))
-            .x_desc("milliseconds from the switch to the new SA")
+            .x_desc(self.t.word("plot-mean-axis"))
             .draw()?;
         chart.draw_series(std::iter::once(Polygon::new(
             self.band(),

@@ -122,50 +122,64 @@ fn bins<'a>(focus: &Focus<'a>, rekey: &Rekey, direction: Direction) -> Option<(T
 }
 
 fn draw_one(focus: &Focus, panel: &Panel, scale: &Scale) -> Option<Plot> {
-    let number = number(panel.rekey);
-    let direction = words::direction(focus.analysis, panel.rekey.tunnel, panel.direction);
+    let t = focus.t;
+    let number = number(panel.rekey).to_string();
+    let direction = words::direction(t, focus.analysis, panel.rekey.tunnel, panel.direction);
     let blank = Blank {
+        language: t.language(),
         name: format!("panel-{number}"),
-        title: format!("Rekey {number}"),
-        description: format!(
-            "Throughput of {direction} around rekey {number}{}.",
-            stall_of(focus, panel.rekey)
+        title: t.fill("plot-panel-title", &[("number", &number)]),
+        description: t.fill(
+            "plot-panel-text",
+            &[
+                ("direction", &direction),
+                ("number", &number),
+                ("stall", &stall_of(focus, panel.rekey)),
+            ],
         ),
         width: WIDTH,
         height: HEIGHT,
     };
     blank.draw(|root| {
         draw_titles(root, focus, panel, scale)?;
-        draw_curve(root, panel, scale)
+        draw_curve(root, focus, panel, scale)
     })
 }
 
 fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &Scale) -> Drawn<()> {
+    let t = focus.t;
     let when = began(panel.rekey)
         .and_then(|t| focus.seconds(t))
         .map_or_else(String::new, format::clock);
-    let title = format!("Rekey {} at {when} s, {}bit/s", number(panel.rekey), scale.prefix);
+    let (number, unit) = (number(panel.rekey).to_string(), format!("{}bit/s", scale.prefix));
+    let title = t.fill(
+        "plot-panel-headline",
+        &[("number", &number), ("when", &when), ("unit", &unit)],
+    );
     root.draw(&Text::new(
         title,
         (px(LEFT) as i32, px(3) as i32),
-        style::label(12, style::INK),
+        style::label(focus.t.language(), 12, style::INK),
     ))?;
     let stall = focus
         .shown(panel.rekey)
         .and_then(|s| s.window)
         .map(|w| format::duration_ms(w.stall_ms));
     let (text, color) = match (stall, is_hurt(panel.rekey)) {
-        (Some(stall), true) => (format!("hurt: stall {stall}"), style::HURT_TEXT),
-        (Some(stall), false) => (format!("stall {stall}"), style::MUTED),
-        (None, true) => ("hurt".to_string(), style::HURT_TEXT),
+        (Some(stall), true) => (
+            t.fill("plot-panel-hurt-stall", &[("stall", &stall)]),
+            style::HURT_TEXT,
+        ),
+        (Some(stall), false) => (t.fill("plot-panel-stall", &[("stall", &stall)]), style::MUTED),
+        (None, true) => (t.word("plot-panel-hurt"), style::HURT_TEXT),
         (None, false) => return Ok(()),
     };
-    let font = style::label(12, color).pos(Pos::new(HPos::Right, VPos::Top));
+    let font = style::label(focus.t.language(), 12, color).pos(Pos::new(HPos::Right, VPos::Top));
     root.draw(&Text::new(text, (px(WIDTH - RIGHT) as i32, px(3) as i32), font))?;
     Ok(())
 }
 
-fn draw_curve(root: &Canvas, panel: &Panel, scale: &Scale) -> Drawn<()> {
+fn draw_curve(root: &Canvas, focus: &Focus, panel: &Panel, scale: &Scale) -> Drawn<()> {
     let (from, to, top) = (-BEFORE, scale.after, scale.top);
     let mut chart = ChartBuilder::on(root)
         .margin_top(px(22))
@@ -181,7 +195,7 @@ fn draw_curve(root: &Canvas, panel: &Panel, scale: &Scale) -> Drawn<()> {
         .y_labels(4)
         .bold_line_style(style::GRID.stroke_width(px(1)))
         .axis_style(style::GRID.stroke_width(px(1)))
-        .label_style(style::label(11, style::MUTED))
+        .label_style(style::label(focus.t.language(), 11, style::MUTED))
         .x_label_formatter(&|x| if *x == 0.0 { "0 s".to_string() } else { plain(*x) })
         .y_label_formatter(&|y| plain(*y))
         .draw()?;

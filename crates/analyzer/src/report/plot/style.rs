@@ -5,15 +5,27 @@
 
 use super::UNITS;
 use crate::analysis::Direction;
+use crate::text::Language;
 use plotters::prelude::{FontStyle, RGBColor};
 use plotters::style::{FontFamily, IntoFont, TextStyle, register_font};
 use std::fmt::Write as _;
 use std::sync::Once;
 
 /// The family's name in the plots and in [`font_face`].
-const FAMILY: &str = "rekeyscope-plot";
-/// Inter, see `fonts/README.md`.
-pub(crate) const FONT: &[u8] = include_bytes!("../../../fonts/inter-latin.otf");
+fn family(language: Language) -> &'static str {
+    match language {
+        Language::English => "rekeyscope-plot",
+        Language::Japanese => "rekeyscope-plot-ja",
+    }
+}
+
+/// Inter, and Noto Sans CJK JP cut down to the characters of the plots; see `fonts/README.md`.
+pub(crate) fn font(language: Language) -> &'static [u8] {
+    match language {
+        Language::English => include_bytes!("../../../fonts/inter-latin.otf"),
+        Language::Japanese => include_bytes!("../../../fonts/noto-sans-jp.otf"),
+    }
+}
 
 pub(crate) const INK: RGBColor = RGBColor(0x1B, 0x1F, 0x24);
 pub(crate) const MUTED: RGBColor = RGBColor(0x57, 0x60, 0x6A);
@@ -57,10 +69,10 @@ pub(crate) const fn px(pixels: u32) -> u32 {
 }
 
 /// A label of `pixels` height.
-pub(crate) fn label(pixels: u32, color: RGBColor) -> TextStyle<'static> {
+pub(crate) fn label(language: Language, pixels: u32, color: RGBColor) -> TextStyle<'static> {
     // The SVG backend divides font sizes by 1.24.
     let size = f64::from(px(pixels)) * 1.24;
-    let font = (FontFamily::Name(FAMILY), size, FontStyle::Normal).into_font();
+    let font = (FontFamily::Name(family(language)), size, FontStyle::Normal).into_font();
     font.color(&color)
 }
 
@@ -69,15 +81,17 @@ pub(crate) fn register_font_once() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // The font is compiled in and a test measures a label with it.
-        let _ = register_font(FAMILY, FontStyle::Normal, FONT);
+        for language in Language::ALL {
+            let _ = register_font(family(language), FontStyle::Normal, font(language));
+        }
     });
 }
 
-/// `@font-face` with the font in it.
-pub(crate) fn font_face() -> String {
-    let data = base64(FONT);
+/// `@font-face` with the font of a language in it.
+pub(crate) fn font_face(language: Language) -> String {
+    let (family, data) = (family(language), base64(font(language)));
     format!(
-        "@font-face{{font-family:\"{FAMILY}\";src:url(data:font/otf;base64,{data}) format(\"opentype\")}}"
+        "@font-face{{font-family:\"{family}\";src:url(data:font/otf;base64,{data}) format(\"opentype\")}}"
     )
 }
 
@@ -134,7 +148,7 @@ mod tests {
     #[test]
     fn the_font_measures_labels() {
         register_font_once();
-        let width = |text: &str| label(12, INK).font.box_size(text).unwrap().0;
+        let width = |text: &str| label(Language::English, 12, INK).font.box_size(text).unwrap().0;
         assert!(width("Mbit/s → ±") > width("Mbit/s"));
     }
 

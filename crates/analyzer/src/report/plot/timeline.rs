@@ -13,6 +13,7 @@ use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, is_hurt, number};
 use crate::report::reduce::{Column, ceiling, columns};
 use crate::report::{format, words};
+use crate::text::Language;
 use extra::Extra;
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
@@ -79,8 +80,11 @@ pub(super) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
         rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
     };
     let blank = Blank {
+        language: focus.t.language(),
         name: format!("timeline-{tunnel}"),
-        title: format!("Throughput and rekeys of tunnel {tunnel}"),
+        title: focus
+            .t
+            .fill("plot-timeline-title", &[("tunnel", &tunnel.to_string())]),
         description: description(focus, tunnel, timeline.end),
         width: WIDTH,
         height: timeline.height(),
@@ -177,15 +181,16 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
         .take(20)
         .map(|r| number(r).to_string())
         .collect();
-    let rekeys = format::counted(focus.rekeys(tunnel).count() as u64, "rekey", "rekeys");
-    let which = if hurt.is_empty() {
-        "none hurt".to_string()
-    } else {
-        format!("hurt: {}", hurt.join(", "))
+    let t = focus.t;
+    let rekeys = format::counted(t, "counted-rekeys", focus.rekeys(tunnel).count() as u64);
+    let which = match hurt.is_empty() {
+        true => t.word("plot-none-hurt"),
+        false => t.fill("plot-hurt-list", &[("list", &t.joined(&hurt))]),
     };
     let run = format::seconds(end);
-    format!(
-        "Throughput of both directions over {run}, {rekeys}, {which}; below, which SA carried packets when."
+    t.fill(
+        "plot-timeline-text",
+        &[("run", &run), ("rekeys", &rekeys), ("which", &which)],
     )
 }
 
@@ -241,7 +246,7 @@ impl Timeline<'_> {
     fn lane_attributes(&self, lane: &Lane) -> String {
         format!(
             " data-name=\"{}\" data-unit=\"{}bit/s\" data-top=\"{}\" data-y-top=\"{}\" data-y-bottom=\"{}\"",
-            words::direction(self.focus.analysis, self.tunnel, lane.direction),
+            words::direction(self.focus.t, self.focus.analysis, self.tunnel, lane.direction),
             lane.prefix,
             lane.top,
             px(lane.rows.0 + lane.above),
@@ -270,17 +275,18 @@ impl Timeline<'_> {
                 .y_max_light_lines(0)
                 .bold_line_style(style::GRID.stroke_width(px(1)))
                 .axis_style(style::GRID.stroke_width(px(1)))
-                .y_label_style(style::label(12, style::MUTED))
+                .y_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
                 .y_label_formatter(&|y| plain(*y))
                 .draw()?;
-            let direction = words::direction(self.focus.analysis, self.tunnel, lane.direction);
+            let direction = words::direction(self.focus.t, self.focus.analysis, self.tunnel, lane.direction);
             let over = self.extras.iter().filter(|e| e.rows == lane.rows);
-            let names: String = over.map(|e| format!("; stepped line: {}", e.name)).collect();
-            title(
-                root,
-                format!("{direction}, {}bit/s{names}", lane.prefix),
-                lane.rows.0,
-            )?;
+            let t = self.focus.t;
+            let names: String = over
+                .map(|e| t.fill("plot-stepped", &[("name", &e.name)]))
+                .collect();
+            let unit = format!("{}bit/s", lane.prefix);
+            let headline = t.fill("plot-lane", &[("direction", &direction), ("unit", &unit)]);
+            title(root, t.language(), headline + &names, lane.rows.0)?;
         }
         for extra in &self.extras {
             self.draw_extra_axis(root, extra)?;
@@ -310,11 +316,11 @@ impl Timeline<'_> {
 }
 
 /// A headline within the plot.
-fn title(root: &Canvas, text: String, row: u32) -> Drawn<()> {
+fn title(root: &Canvas, language: Language, text: String, row: u32) -> Drawn<()> {
     root.draw(&Text::new(
         text,
         (px(LEFT) as i32, px(row + 9) as i32),
-        style::label(13, style::INK),
+        style::label(language, 13, style::INK),
     ))?;
     Ok(())
 }
@@ -325,8 +331,13 @@ pub(super) fn stall_of(focus: &Focus, rekey: &Rekey) -> String {
         .shown(rekey)
         .and_then(|s| s.window)
         .map(|w| format::duration_ms(w.stall_ms));
-    let hurt = if is_hurt(rekey) { ", hurt" } else { "" };
-    stall.map_or_else(|| hurt.to_string(), |s| format!(": stall {s}{hurt}"))
+    let t = focus.t;
+    match (stall, is_hurt(rekey)) {
+        (Some(stall), true) => t.fill("plot-stall-hurt", &[("stall", &stall)]),
+        (Some(stall), false) => t.fill("plot-stall", &[("stall", &stall)]),
+        (None, true) => t.word("plot-hurt"),
+        (None, false) => String::new(),
+    }
 }
 
 /// A tick without needless digits.

@@ -1,35 +1,45 @@
 //! One row per capture of a comparison.
 
-use super::{Mark, Table, WIDE, from, left, right};
+use super::{Mark, Table, WIDE, WIDER, from, left, right};
 use crate::comparison::{ComparedCapture, Comparison};
 use crate::report::clean;
 use crate::report::format::{self, UNKNOWN, or_unknown};
+use crate::text::Catalogue;
+use std::collections::BTreeMap;
+
+/// Captures named per cipher suite.
+const MOST_NAMED: usize = 12;
 
 /// One row per capture, in the order given.
-pub(crate) fn comparison(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&[
-        left("Capture"),
-        left("Cipher suite"),
-        left("Lifetime"),
-        right("Rekeys"),
-        from(WIDE, right("per GB")),
-        right("Rate"),
-        right("s per GB"),
-        right("Stall per rekey"),
-        right("95 %"),
-        right("Efficiency"),
-    ]);
+pub(crate) fn comparison(t: &Catalogue, comparison: &Comparison) -> Table {
+    let mut table = Table::new(
+        t,
+        &[
+            left("comparison-capture"),
+            from(WIDER, left("comparison-suite")),
+            left("comparison-lifetime"),
+            right("comparison-rekeys"),
+            from(WIDE, right("comparison-per-gb")),
+            right("comparison-rate"),
+            from(WIDE, right("comparison-s-per-gb")),
+            right("comparison-stall"),
+            right("comparison-95"),
+            from(WIDE, right("comparison-efficiency")),
+        ],
+    );
     for capture in &comparison.captures {
         let mark = if capture.used { Mark::None } else { Mark::Faint };
-        table.push(mark, cells(capture));
+        table.push(mark, cells(t, capture));
     }
-    table
-        .notes
-        .push("GB: 10⁹ new bytes. Stall per rekey: measured within the capture. Efficiency: decrypted payload over IP bytes.".into());
+    match table.drop_uniform("comparison-suite") {
+        Some(suite) => table.notes.push(t.fill("note-suite", &[("suite", &suite)])),
+        None => table.notes.extend(suites(t, comparison)),
+    }
+    table.notes.push(t.word("note-comparison"));
     table
 }
 
-fn cells(c: &ComparedCapture) -> Vec<String> {
+fn cells(t: &Catalogue, c: &ComparedCapture) -> Vec<String> {
     let at_least = if c.at_least { "≥ " } else { "" };
     let stall = c.stall_ms.as_ref();
     vec![
@@ -42,14 +52,32 @@ fn cells(c: &ComparedCapture) -> Vec<String> {
         or_unknown(c.seconds_per_gb, figures),
         or_unknown(stall, |s| format!("{at_least}{}", format::duration_ms(s.mean))),
         or_unknown(stall, |s| {
-            format!(
-                "{} to {}",
-                format::duration_ms(s.low),
-                format::duration_ms(s.high)
-            )
+            let (low, high) = (format::duration_ms(s.low), format::duration_ms(s.high));
+            t.fill("range", &[("low", &low), ("high", &high)])
         }),
         or_unknown(c.efficiency, |e| format!("{:.1} %", 100.0 * e)),
     ]
+}
+
+/// Which captures use which cipher suite, for where the table has no room for it.
+fn suites(t: &Catalogue, comparison: &Comparison) -> Vec<String> {
+    let mut users: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for capture in &comparison.captures {
+        let suite = capture.suite.as_deref().unwrap_or(UNKNOWN);
+        users.entry(suite).or_default().push(clean::line(&capture.name));
+    }
+    let note = |(suite, mut names): (&str, Vec<String>)| {
+        if names.len() > MOST_NAMED {
+            names.truncate(MOST_NAMED);
+            names.push("…".to_owned());
+        }
+        let captures = t.joined(&names);
+        t.fill(
+            "note-suite-of",
+            &[("suite", &clean::line(suite)), ("captures", &captures)],
+        )
+    };
+    users.into_iter().map(note).collect()
 }
 
 /// `2,400 kB, 3,600 s`.

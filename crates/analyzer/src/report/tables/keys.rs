@@ -2,21 +2,25 @@
 
 use super::{Mark, Table, WIDE, from, left, right};
 use crate::analysis::{Analysis, Key, KeyFile, KeyStatus};
-use crate::report::clean;
 use crate::report::format::{self, UNKNOWN, or_unknown};
+use crate::report::{clean, words};
+use crate::text::Catalogue;
 
 /// ESP SAs of one tunnel in order of appearance, at most `most`.
-pub(crate) fn sa_keys(analysis: &Analysis, tunnel: usize, most: usize) -> Table {
-    let mut table = Table::new(&[
-        left("dir."),
-        from(WIDE, left("from")),
-        from(WIDE, left("to")),
-        left("SPI"),
-        right("packets"),
-        left("key"),
-        left("road"),
-        left("source"),
-    ]);
+pub(crate) fn sa_keys(t: &Catalogue, analysis: &Analysis, tunnel: usize, most: usize) -> Table {
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-dir"),
+            from(WIDE, left("column-source-address")),
+            from(WIDE, left("column-destination-address")),
+            left("column-spi"),
+            right("column-packets"),
+            left("column-key"),
+            left("column-road"),
+            left("column-source"),
+        ],
+    );
     let of_tunnel = analysis
         .security_associations
         .iter()
@@ -36,58 +40,58 @@ pub(crate) fn sa_keys(analysis: &Analysis, tunnel: usize, most: usize) -> Table 
             sa.spi.to_string(),
             format::count(sa.packets),
         ];
-        cells.extend(key_cells(analysis, &sa.key));
+        cells.extend(key_cells(t, analysis, &sa.key));
         table.push(mark, cells);
     }
-    table.notes.extend(
-        analysis
-            .tunnels
-            .get(tunnel)
-            .map(|t| format!("a = {}, b = {}.", t.a, t.b)),
-    );
-    table.note_left_out(all.saturating_sub(most), "SAs", "--json of the main job");
+    table.notes.extend(analysis.tunnels.get(tunnel).map(|ends| {
+        t.fill(
+            "ends-sentence",
+            &[("a", &ends.a.to_string()), ("b", &ends.b.to_string())],
+        )
+    }));
+    table.note_left_out(t, "left-out-sa-keys", all.saturating_sub(most));
     table
 }
 
 /// IKE SAs, at most `most`.
-pub(crate) fn ike_keys(analysis: &Analysis, most: usize) -> Table {
-    let mut table = Table::new(&[
-        left("initiator SPI"),
-        left("responder SPI"),
-        left("IKE"),
-        left("key"),
-        left("road"),
-        left("source"),
-    ]);
+pub(crate) fn ike_keys(t: &Catalogue, analysis: &Analysis, most: usize) -> Table {
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-initiator-spi"),
+            left("column-responder-spi"),
+            left("column-ike"),
+            left("column-key"),
+            left("column-road"),
+            left("column-source"),
+        ],
+    );
     for sa in analysis.ike_sas.iter().take(most) {
         let mut cells = vec![
             sa.initiator_spi.to_string(),
             or_unknown(sa.responder_spi, |spi| spi.to_string()),
             format!("v{}", sa.ike_version),
         ];
-        cells.extend(key_cells(analysis, &sa.key));
+        cells.extend(key_cells(t, analysis, &sa.key));
         let verified = sa.key.status == KeyStatus::Verified;
         table.push(if verified { Mark::None } else { Mark::Faint }, cells);
     }
-    table.note_left_out(
-        analysis.ike_sas.len().saturating_sub(most),
-        "IKE SAs",
-        "--json of the main job",
-    );
+    let left_out = analysis.ike_sas.len().saturating_sub(most);
+    table.note_left_out(t, "left-out-ike-sas", left_out);
     table
 }
 
 /// Status, road and source.
-fn key_cells(analysis: &Analysis, key: &Key) -> [String; 3] {
+fn key_cells(t: &Catalogue, analysis: &Analysis, key: &Key) -> [String; 3] {
     let unknown = || UNKNOWN.to_string();
     let (source, road) = match &key.source {
         None => (unknown(), unknown()),
         Some(text) => split_source(text).map_or_else(
             || (clean::line(text), unknown()),
-            |(source, road)| (clean::line(file_name(analysis, source)), clean::line(road)),
+            |(source, road)| (clean::line(file_name(analysis, source)), words::road(t, road)),
         ),
     };
-    [key.status.to_string(), road, source]
+    [words::key_status(t, key.status), road, source]
 }
 
 /// The source without its folder, where no two key files have the same name: the list of key files says the rest.

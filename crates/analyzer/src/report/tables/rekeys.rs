@@ -5,26 +5,31 @@ use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, began, is_hurt, number};
 use crate::report::format::{self, UNKNOWN, or_unknown};
 use crate::report::{clean, words};
+use crate::text::Catalogue;
 
 /// Rekeys of one tunnel, at most `most`.
 pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
-    let mut table = Table::new(&[
-        right("#"),
-        right("time s"),
-        left("by"),
-        left("trigger"),
-        right("volume"),
-        from(WIDER, right("age")),
-        right("IKE ms"),
-        right("gap ms"),
-        from(WIDER, right("overlap ms")),
-        right("stall ms"),
-        from(WIDE, right("depth")),
-        from(WIDE, right("p")),
-        right("q"),
-        left("effect"),
-        from(WIDE, left("causes")),
-    ]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            right("column-number"),
+            right("column-time-s"),
+            left("column-by"),
+            left("column-trigger"),
+            right("column-volume"),
+            from(WIDER, right("column-age")),
+            right("column-ike-ms"),
+            right("column-gap-ms"),
+            from(WIDER, right("column-overlap-ms")),
+            right("column-stall-ms"),
+            from(WIDE, right("column-depth")),
+            from(WIDE, right("column-p")),
+            right("column-q"),
+            left("column-effect"),
+            from(WIDE, left("column-causes")),
+        ],
+    );
     let all: Vec<&Rekey> = focus.rekeys(tunnel).collect();
     let total = all.len();
     let listed = at_most(all, most);
@@ -33,8 +38,8 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
         table.rows.push(rekey_row(focus, rekey));
     }
     table.notes.push(legend(focus, tunnel, &listed));
-    table.notes.extend(rule(&listed));
-    table.note_left_out(left_out, "rekeys", "--json, or rekeys.csv of --csv,");
+    table.notes.extend(rule(t, &listed));
+    table.note_left_out(t, "left-out-rekeys", left_out);
     table
 }
 
@@ -61,7 +66,7 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
         number(rekey).to_string(),
         or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
         initiator(focus, rekey),
-        words::trigger(&rekey.trigger),
+        words::trigger(focus.t, &rekey.trigger),
         format!("{least}{}", or_unknown(rekey.trigger.bytes, format::bytes)),
         or_unknown(rekey.trigger.age_s, format::seconds),
         or_unknown(rekey.exchange_ms, format::millis),
@@ -72,13 +77,12 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
         or_unknown(stall.and_then(|w| w.p), format::probability),
         or_unknown(shown.and_then(|s| s.impact.q), format::probability),
         if is_hurt(rekey) {
-            "hurt"
+            focus.t.word("effect-hurt")
         } else if used {
-            ""
+            String::new()
         } else {
-            "unused"
-        }
-        .to_string(),
+            focus.t.word("effect-unused")
+        },
         causes.join(", "),
     ];
     let mark = if is_hurt(rekey) {
@@ -108,34 +112,35 @@ fn initiator(focus: &Focus, rekey: &Rekey) -> String {
 
 /// What the columns of the rekey table mean, only as far as this table needs it.
 fn legend(focus: &Focus, tunnel: usize, rekeys: &[&Rekey]) -> String {
+    let t = focus.t;
     let mut parts = Vec::new();
-    if let Some(t) = focus.analysis.tunnels.get(tunnel) {
-        parts.push(format!("a = {}, b = {}", t.a, t.b));
+    if let Some(ends) = focus.analysis.tunnels.get(tunnel) {
+        parts.push(t.fill("ends", &[("a", &ends.a.to_string()), ("b", &ends.b.to_string())]));
     }
     let main = focus.main_direction(tunnel);
-    parts.push(format!(
-        "gap and stall of {}",
-        words::direction(focus.analysis, tunnel, main)
-    ));
+    let direction = words::direction(t, focus.analysis, tunnel, main);
+    parts.push(t.fill("note-gap-of", &[("direction", &direction)]));
     if let Some(window) = rekeys.iter().find_map(|r| focus.shown(r)?.window) {
-        parts.push(format!("stall within {} s of the switch", window.window_s));
+        let seconds = window.window_s.to_string();
+        parts.push(t.fill("note-stall-within", &[("seconds", &seconds)]));
     }
     let other = |r: &&&Rekey| focus.shown(r).is_some_and(|s| s.impact.direction != main);
     if rekeys.iter().any(|r| other(&r)) {
-        parts.push("* the other direction".to_string());
+        parts.push(t.word("note-other-direction"));
     }
     if rekeys
         .iter()
         .any(|r| !focus.shown(r).is_some_and(|s| s.impact.used))
     {
-        parts.push("unused: idle or outside the transfer".to_string());
+        parts.push(t.word("note-unused"));
     }
-    parts.join("; ") + "."
+    t.fill("full-stop", &[("text", &parts.join(&t.word("semicolon")))])
 }
 
 /// What triggered the first rekey, in full: the others follow the same counting.
-fn rule(rekeys: &[&Rekey]) -> Option<String> {
+fn rule(t: &Catalogue, rekeys: &[&Rekey]) -> Option<String> {
     let first = rekeys.first()?;
-    let rule = words::trigger_in_full(&first.trigger);
-    (!rule.is_empty()).then(|| format!("Rekey {} began at {rule}.", number(first)))
+    let rule = words::trigger_in_full(t, &first.trigger);
+    let number = number(first).to_string();
+    (!rule.is_empty()).then(|| t.fill("note-rule", &[("number", &number), ("rule", &rule)]))
 }

@@ -9,23 +9,27 @@ use std::collections::BTreeSet;
 
 /// SAs of one tunnel, both directions, at most `most` of each.
 pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -> Table {
-    let mut table = Table::new(&[
-        left("dir."),
-        right("gen."),
-        left("SPI"),
-        left("key"),
-        from(WIDEST, left("from")),
-        from(WIDEST, left("cipher suite")),
-        from(WIDEST, left("mode")),
-        from(WIDE, right("from s")),
-        from(WIDE, right("to s")),
-        right("packets"),
-        right("ESP bytes"),
-        right("ICV fit"),
-        right("bad"),
-        right("unchecked"),
-        right("missing"),
-    ]);
+    let t = focus.t;
+    let mut table = Table::new(
+        t,
+        &[
+            left("column-dir"),
+            right("column-gen"),
+            left("column-spi"),
+            left("column-key"),
+            from(WIDEST, left("column-key-from")),
+            from(WIDEST, left("column-suite")),
+            from(WIDEST, left("column-mode")),
+            from(WIDE, right("column-from-s")),
+            from(WIDE, right("column-to-s")),
+            right("column-packets"),
+            right("column-esp-bytes"),
+            right("column-icv-fit"),
+            right("column-bad"),
+            right("column-unchecked"),
+            right("column-missing"),
+        ],
+    );
     let mut left_out = 0;
     for direction in focus.directions(tunnel) {
         let all: Vec<&SecurityAssociation> = focus.sas(tunnel, direction).collect();
@@ -34,15 +38,19 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
             sa_row(&mut table, focus, direction, sa);
         }
     }
-    let suite = table.drop_uniform("cipher suite");
-    let mode = table.drop_uniform("mode").filter(|m| m != UNKNOWN);
-    let source = table.drop_uniform("from").filter(|m| m != UNKNOWN);
-    let mut notes = vec![suite.map_or_else(|| suites(focus, tunnel), |s| format!("Cipher suite {s}"))];
-    notes.extend(mode.map(|m| format!("{m} mode")));
-    notes.extend(source.map(|s| format!("keys from {s}")));
-    notes.push("missing: ESP sequence numbers that never came".to_string());
-    table.notes.push(notes.join("; ") + ".");
-    table.note_left_out(left_out, "SAs", "--json, or sas.csv of --csv,");
+    let suite = table.drop_uniform("column-suite");
+    let mode = table.drop_uniform("column-mode").filter(|m| m != UNKNOWN);
+    let source = table.drop_uniform("column-key-from").filter(|m| m != UNKNOWN);
+    let mut notes = vec![suite.map_or_else(
+        || suites(focus, tunnel),
+        |s| t.fill("note-suite", &[("suite", &s)]),
+    )];
+    notes.extend(mode.map(|m| t.fill("note-mode", &[("mode", &m)])));
+    notes.extend(source.map(|s| t.fill("note-keys-from", &[("source", &s)])));
+    notes.push(t.word("note-missing"));
+    let notes = notes.join(&t.word("semicolon"));
+    table.notes.push(t.fill("full-stop", &[("text", &notes)]));
+    table.note_left_out(t, "left-out-sas", left_out);
     table
 }
 
@@ -51,8 +59,14 @@ fn suites(focus: &Focus, tunnel: usize) -> String {
     let all = focus.analysis.security_associations.iter();
     let suites: BTreeSet<String> = all.filter(|sa| sa.tunnel == tunnel).map(words::suite).collect();
     let named: Vec<String> = suites.iter().take(4).cloned().collect();
-    let more = if suites.len() > named.len() { ", …" } else { "" };
-    format!("Cipher suites {}{more}", named.join(", "))
+    let more = match suites.len() > named.len() {
+        true => focus.t.word("and-more"),
+        false => String::new(),
+    };
+    let suites = focus.t.joined(&named);
+    focus
+        .t
+        .fill("note-suites", &[("suites", &suites), ("more", &more)])
 }
 
 fn sa_row(table: &mut Table, focus: &Focus, direction: Direction, sa: &SecurityAssociation) {
@@ -70,10 +84,10 @@ fn sa_row(table: &mut Table, focus: &Focus, direction: Direction, sa: &SecurityA
         .to_string(),
         sa.generation.to_string(),
         sa.spi.to_string(),
-        sa.key.status.to_string(),
+        words::key_status(focus.t, sa.key.status),
         or_unknown(sa.key.source.as_deref(), clean::line),
         words::suite(sa),
-        or_unknown(sa.mode, |m| m.to_string()),
+        or_unknown(sa.mode, |m| words::mode(focus.t, m)),
         or_unknown(sa.first_time.and_then(|t| focus.seconds(t)), format::clock),
         or_unknown(sa.last_time.and_then(|t| focus.seconds(t)), format::clock),
         format::count(sa.packets),

@@ -160,10 +160,10 @@ impl Timeline<'_> {
             .y_max_light_lines(0)
             .bold_line_style(style::GRID.stroke_width(px(1)))
             .axis_style(style::GRID.stroke_width(px(1)))
-            .y_label_style(style::label(12, style::MUTED))
+            .y_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
             .y_label_formatter(&|y| plain(*y))
             .draw()?;
-        title(root, extra.name.clone(), extra.rows.0)
+        title(root, self.focus.t.language(), extra.name.clone(), extra.rows.0)
     }
 
     pub(super) fn draw_extra(&self, root: &Canvas, extra: &Extra) -> Drawn<()> {

@@ -43,8 +43,8 @@ impl Timeline<'_> {
     /// What stands still around the lanes.
     pub(super) fn draw_lane_names(&self, root: &Canvas) -> Drawn<()> {
         let row = self.first_lane_row();
-        let text = "Security associations: one bar each, from its first to its last packet (pale: no key)";
-        title(root, text.to_string(), row)?;
+        let t = self.focus.t;
+        title(root, t.language(), t.word("plot-lanes"), row)?;
         for (lane, direction) in (0u32..).zip(self.focus.directions(self.tunnel)) {
             let text = if direction == Direction::AToB {
                 "a → b"
@@ -52,7 +52,8 @@ impl Timeline<'_> {
                 "b → a"
             };
             let y = px(row + TITLE + LANE * (2 * lane + 1)) as i32;
-            let font = style::label(12, style::of(direction)).pos(Pos::new(HPos::Right, VPos::Center));
+            let font = style::label(self.focus.t.language(), 12, style::of(direction))
+                .pos(Pos::new(HPos::Right, VPos::Center));
             root.draw(&Text::new(text, (px(LEFT - 8) as i32, y), font))?;
         }
         Ok(())
@@ -66,10 +67,10 @@ impl Timeline<'_> {
             .y_labels(0)
             .x_labels(12)
             .axis_style(style::GRID.stroke_width(px(1)))
-            .x_label_style(style::label(12, style::MUTED))
+            .x_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
             .x_label_formatter(&|x| seconds(*x))
-            .x_desc("seconds since the start of the capture")
-            .axis_desc_style(style::label(12, style::MUTED))
+            .x_desc(self.focus.t.word("plot-seconds"))
+            .axis_desc_style(style::label(self.focus.t.language(), 12, style::MUTED))
             .draw()?;
         Ok(())
     }
@@ -94,7 +95,8 @@ impl Timeline<'_> {
             .filter(|b| (b.to - b.from) / self.pixel() >= SPI_WIDTH)
         {
             let color = if bar.keyed { style::ON_FILL } else { style::INK };
-            let font = style::label(11, color).pos(Pos::new(HPos::Center, VPos::Center));
+            let font =
+                style::label(self.focus.t.language(), 11, color).pos(Pos::new(HPos::Center, VPos::Center));
             let at = ((bar.from + bar.to) / 2.0, bar.row + 0.5);
             chart.draw_series(std::iter::once(Text::new(bar.name, at, font)))?;
         }

@@ -71,7 +71,7 @@ impl Timeline<'_> {
         } else {
             style::MUTED
         };
-        let font = style::label(12, color).pos(Pos::new(HPos::Center, VPos::Top));
+        let font = style::label(self.focus.t.language(), 12, color).pos(Pos::new(HPos::Center, VPos::Top));
         let window = self
             .focus
             .shown(rekey)
@@ -99,11 +99,14 @@ impl Timeline<'_> {
             let spans = Direction::BOTH.map(|d| self.span(rekey, d));
             let Some((from, _)) = spans[0] else { continue };
             let to = spans.iter().flatten().map(|s| s.1).fold(from, f64::max);
-            let number = number(rekey);
-            let label = format!(
-                "Rekey {number} at {} s{}",
-                format::clock(from),
-                stall_of(self.focus, rekey)
+            let number = number(rekey).to_string();
+            let label = self.focus.t.fill(
+                "plot-mark",
+                &[
+                    ("number", &number),
+                    ("when", &format::clock(from)),
+                    ("stall", &stall_of(self.focus, rekey)),
+                ],
             );
             let x = (self.x(from) - px(4) as i32, self.x(to) + px(4) as i32);
             link(

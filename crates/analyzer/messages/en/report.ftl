@@ -1,0 +1,185 @@
+### Sentences of a report, the same in every format.
+
+counted-rekeys =
+    { $count ->
+        [one] { $n } rekey
+       *[other] { $n } rekeys
+    }
+counted-packets =
+    { $count ->
+        [one] { $n } packet
+       *[other] { $n } packets
+    }
+counted-sas =
+    { $count ->
+        [one] { $n } SA
+       *[other] { $n } SAs
+    }
+counted-esp-keys =
+    { $count ->
+        [one] { $n } ESP key
+       *[other] { $n } ESP keys
+    }
+counted-ike-keys =
+    { $count ->
+        [one] { $n } IKE key
+       *[other] { $n } IKE keys
+    }
+counted-trials =
+    { $count ->
+        [one] { $n } trial
+       *[other] { $n } trials
+    }
+comma = {", "}
+semicolon = {"; "}
+at-least = {"at least "}{ $value }
+tunnel-direction = tunnel { $tunnel }, { $direction }
+tunnel-no-ike = no IKE seen
+tunnel-udp = ESP in UDP
+tunnel-tcp = ESP in TCP
+tunnel-nat = NAT between them
+trigger-bytes-of = { $bytes } of { $limit } kB
+trigger-bytes-no-limit = { $bytes }, no limit on the wire
+trigger-counting = counting { $what }
+trigger-age-of = age { $age } of { $limit } s
+trigger-age-no-limit = age { $age }, no limit on the wire
+ruled-out-absent = not found around { $rekeys }: { $evidence }.
+ruled-out-not-testable = cannot be told: { $evidence }.
+ruled-out-no-occasion = no occasion: { $evidence }.
+causes-of-one = { $id }: { $title }. Rekey { $rekeys }{ $more }.
+causes-of-several = { $id }: { $title }. Rekeys { $rekeys }{ $more }.
+and-more = , …
+counted-inner = new inner bytes (retransmissions left out)
+counted-outer = outer bytes (ESP header to ICV), because keys are missing
+detectable = A mean stall of { $mde } or more would have been found (80 % power, { $rekeys }).
+no-verdict-empty = The capture holds no packets: there is nothing to say about rekeys.
+no-verdict-ike-only = The capture holds IKE but no ESP packets: when keys were renewed is listed, what that cost is not in it.
+no-verdict-no-tunnel = No IPsec tunnel was found in this capture: there is nothing to say about rekeys.
+disagreeing = With other choices the verdict differs ({ $list }).
+capture-and-more = and { $n } more
+capture = { $path }: { $format }{ $links }, { $packets }, { $bytes }{ $duration }; ESP { $esp }, IKE { $ike }.
+quality-dropped = The capture program dropped { $packets }.
+quality-drops-unknown = Whether packets were dropped is not recorded in this file.
+quality-truncated = The file ends in the middle of a record: everything before that is analysed.
+quality-cut = { $packets } cut by the snap length: capture with -s 0.
+quality-duplicates = { $packets } seen twice, counted once.
+quality-time-regressions = { $packets } earlier than the one before.
+quality-offload = Packets larger than any link: offloading was on; bytes hold, gap counts do not.
+quality-good = No drops, no cuts, no steps of the clock.
+decryption-none = No SA carries a packet.
+decryption = { $verified } of { $total } with packets decrypted; ICVs: { $fit } fit, { $bad } do not, { $unchecked } unchecked.
+missing-keys =
+    { $count ->
+        [one] { $n } SA has
+       *[other] { $n } SAs have
+    } packets but no key that the ICV confirms ({ $list }).
+missing-keys-masked = Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; the key-info log below gives them whole.
+missing-keys-how = Yamaha NVR/RTX: `ipsec ike log <gateway> key-info message-info payload-info` and `syslog debug on` before the tunnel comes up, then `show log`. strongSwan: charon's log at level 4, or `ip xfrm state` while the SA lives. Or Wireshark's own esp_sa file.
+missing-keys-where = Give such a file with --keys FILE, or put it beside the capture under one of these names: { $names }.
+key-file-no-format = no format recognised
+key-file = { $path }: { $formats }; { $esp }, { $ike }.
+key-file-problems =
+    { $path }: { $formats }; { $esp }, { $ike }; { $count ->
+        [one] { $n } row
+       *[other] { $n } rows
+    } could not be read.
+diagnostic = { $sentence } (×{ $count })
+diagnostic-first = { $sentence } (×{ $count }, first in frame { $frame })
+warning = {"Warning: "}{ $sentence }
+more-in-json = {"   "}{ $n } more are in --json.
+more-in-main-json = {"   "}{ $n } more are in --json of the main job.
+left-out-verdicts = { $n } more verdicts are not listed here: --json holds all of them.
+left-out-flows = { $n } more flows are not listed here: --json holds all of them.
+left-out-overlay = { $n } more rekeys are not listed here: --json holds all of them.
+left-out-rekeys = { $n } more rekeys are not listed here: --json, or rekeys.csv of --csv, holds all of them.
+left-out-sas = { $n } more SAs are not listed here: --json, or sas.csv of --csv, holds all of them.
+left-out-sa-keys = { $n } more SAs are not listed here: --json of the main job holds all of them.
+left-out-ike-sas = { $n } more IKE SAs are not listed here: --json of the main job holds all of them.
+left-out-tunnels = { $n } more tunnels are not shown in detail: choose one with --tunnel, or see --json or --html.
+note-verdicts = rekeys: those within the transfer; stall: mean per rekey.
+note-overlay = lowest and highest: from the first message of the exchange to 2 s after the switch.
+note-comparison = GB: 10⁹ new bytes. Stall: per rekey, measured within the capture. Efficiency: decrypted payload over IP bytes.
+note-suite-of = { $suite }: { $captures }
+suite-in-udp = { $suite } in UDP
+ends = a = { $a }, b = { $b }
+ends-sentence = a = { $a }, b = { $b }.
+note-gap-of = gap and stall of { $direction }
+note-stall-within = stall within { $seconds } s of the switch
+note-other-direction = * the other direction
+note-unused = unused: idle or outside the transfer
+note-rule = Rekey { $number } began at { $rule }.
+full-stop = { $text }.
+note-suite = Cipher suite { $suite }
+note-suites = Cipher suites { $suites }{ $more }
+note-mode = { $mode } mode
+note-keys-from = keys from { $source }
+note-missing = missing: ESP sequence numbers that never came
+spark-caption = { $direction }, { $from } to { $to } s, { $highest } (^ rekey, ! rekey that hurt):
+spark-highest = highest { $rate } over { $seconds } s
+rates = { $observed } observed; counted: { $counted }.
+rates-without = { $observed } observed, { $without } without the stalls; counted: { $counted }.
+direction-sentence = { $direction }: { $sentence }
+not-compared = Not compared: { $reason }
+rekey-filter = rekey { $number }: { $filter }
+made-by = Made by { $program }:
+
+## Labels and headings of the terminal and of Markdown.
+
+label-direction = Direction
+label-arithmetic = Arithmetic
+label-detectable = Detectable
+label-explains = Explains
+label-rates = Rates
+label-but = But
+label-also = Also
+heading-verdicts = Verdicts
+heading-capture = Capture
+heading-tunnel = Tunnel { $tunnel }: { $what }
+heading-tunnel-rekeys = Tunnel { $tunnel }: { $what }; { $rekeys }, { $hurt } hurt
+heading-sas-of = SAs of tunnel { $tunnel }
+heading-causes = Causes
+heading-ruled-out = What was ruled out
+heading-findings = Findings that no rekey caused
+heading-keys = Keys
+heading-oddities = Oddities
+heading-advice = What to change
+heading-projection = Projection
+heading-reruns = Reruns with one choice changed
+heading-overhead = Overhead
+heading-flows = Flows
+heading-reproduce = How to make this again
+
+## rekeyscope keys.
+
+heading-ike-sas = IKE SAs
+heading-missing = What is missing
+heading-key-files = Key files
+keys-none = No SA carries a packet in this capture, so no key can be proven.
+keys-all = { $verified } of { $total } decrypted.
+keys-all-roads = { $verified } of { $total } decrypted: { $roads }.
+keys-part = { $verified } of { $total } decrypted; { $without } without a key that fits.
+keys-part-roads = { $verified } of { $total } decrypted: { $roads }; { $without } without a key that fits.
+keys-no-file = None was given, and none found beside the capture.
+keys-not-sought = No key had to be sought among unlabelled bytes (the bound is { $each } trials per packet, { $all } in all).
+keys-sought = Keys were sought among unlabelled bytes with { $trials } (the bound is { $each } per packet, { $all } in all).
+keys-gave-up = Keys were sought among unlabelled bytes with { $trials }; the bound ({ $each } per packet, { $all } in all) ended the search before all bytes were tried: give a shorter log, cut around the time of the capture.
+
+## Advice. Backticks set off what is typed.
+
+advice = { $system }: { $text }
+advice-because = { $system } ({ $because }): { $text }
+advice-both-sides = Both sides
+advice-slow-why = the key computation took long
+advice-slow = a smaller or an elliptic-curve group, or no PFS (NVR5x0: `ipsec ike group`, `ipsec ike pfs`; strongSwan: the group in `esp_proposals`).
+advice-hard-limit-why = the old SA passed its hard limit
+advice-hard-limit = rekey earlier: the new SA has to be up before the old one ends, so the distance between the two limits must hold what the line carries during an exchange and its retransmissions.
+advice-lost-why = IKE messages were lost
+advice-lost = let UDP 500 and 4500 pass before the data (QoS), and look for the loss where the display filter points.
+advice-not-ready-why = the initiator sent on the new SA too early
+advice-not-ready = IKEv2 has no third message after which the initiator may send while the responder still waits.
+advice-windows-proposes = 250,000 kB is what its L2TP client proposes
+advice-windows-maybe = if the client of this transport-mode tunnel is one
+advice-windows = the L2TP client proposes fixed limits (3,600 s and 250,000 kB): there the cipher suite, IKEv2 instead of L2TP, or the other side are what can be changed.
+advice-log-why = its log gave the keys
+advice-yamaha = a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`. As the IKEv1 responder the router takes over the initiator's lifetime.
+advice-strongswan = `life_bytes` and `rekey_bytes` of the child; leave room between the two, so that the new SA is up before the old one reaches its hard limit.

@@ -1,0 +1,117 @@
+//! Causes in words: those that were found, and those that were ruled out.
+
+use crate::analysis::{Analysis, Cause, Confidence, Outcome, Rekey, RuledOut};
+use crate::report::focus::number;
+use crate::report::{clean, format};
+use crate::text::Catalogue;
+use std::collections::BTreeMap;
+
+/// A cause in plain words; an identifier that this version does not know stays as it is.
+pub(crate) fn cause(t: &Catalogue, id: &str) -> String {
+    t.word(match id {
+        "responder_not_ready" => "cause-responder-not-ready",
+        "old_sa_deleted_early" => "cause-old-sa-deleted-early",
+        "asymmetric_switch" => "cause-asymmetric-switch",
+        "hard_limit_reached" => "cause-hard-limit-reached",
+        "exchange_retransmitted" => "cause-exchange-retransmitted",
+        "collision" => "cause-collision",
+        "replay_drops" => "cause-replay-drops",
+        "slow_key_exchange" => "cause-slow-key-exchange",
+        "slow_path" => "cause-slow-path",
+        "rto_stall" => "cause-rto-stall",
+        "window_cut" => "cause-window-cut",
+        "receiver_limited" => "cause-receiver-limited",
+        "application_limited" => "cause-application-limited",
+        "fragmentation_change" => "cause-fragmentation-change",
+        "nat_mapping_change" => "cause-nat-mapping-change",
+        "phase1_renewal" => "cause-phase1-renewal",
+        "ppp_trouble" => "cause-ppp-trouble",
+        "capture_artefact" => "cause-capture-artefact",
+        "desync" => "cause-desync",
+        other => return clean::line(other),
+    })
+}
+
+/// How sure a cause is.
+pub(crate) fn confidence(t: &Catalogue, confidence: Confidence) -> String {
+    t.word(match confidence {
+        Confidence::High => "confidence-high",
+        Confidence::Medium => "confidence-medium",
+        Confidence::Low => "confidence-low",
+    })
+}
+
+/// A cause that was not found, in one sentence.
+pub(crate) fn ruled_out(t: &Catalogue, r: &RuledOut) -> String {
+    let evidence = clean::said(t, &r.evidence, &r.messages);
+    match r.outcome {
+        Outcome::Absent => {
+            let rekeys = format::counted(t, "counted-rekeys", r.rekeys_tested as u64);
+            t.fill(
+                "ruled-out-absent",
+                &[("rekeys", &rekeys), ("evidence", &evidence)],
+            )
+        }
+        Outcome::NotTestable => t.fill("ruled-out-not-testable", &[("evidence", &evidence)]),
+        Outcome::NoOccasion => t.fill("ruled-out-no-occasion", &[("evidence", &evidence)]),
+    }
+}
+
+/// A cause with the rekeys that have it.
+pub(crate) struct Found<'a> {
+    pub(crate) id: &'a str,
+    /// In order of time.
+    pub(crate) rekeys: Vec<(&'a Rekey, &'a Cause)>,
+}
+
+/// All causes of a document, by identifier.
+pub(crate) fn causes(analysis: &Analysis) -> Vec<Found<'_>> {
+    let mut by_id: BTreeMap<&str, Vec<(&Rekey, &Cause)>> = BTreeMap::new();
+    for rekey in &analysis.rekeys {
+        for cause in &rekey.causes {
+            by_id.entry(&cause.id).or_default().push((rekey, cause));
+        }
+    }
+    by_id
+        .into_iter()
+        .map(|(id, rekeys)| Found { id, rekeys })
+        .collect()
+}
+
+impl Found<'_> {
+    /// What it means.
+    pub(crate) fn title(&self, t: &Catalogue) -> String {
+        self.rekeys
+            .first()
+            .map_or_else(String::new, |(_, c)| cause(t, &c.id))
+    }
+
+    /// `rto_stall: the inner TCP …. Rekeys 2 (high), 5 (medium).`
+    pub(crate) fn sentence(&self, t: &Catalogue, most: usize) -> String {
+        let shown = self.rekeys.iter().take(most);
+        let numbers: Vec<String> = shown
+            .map(|(r, c)| format!("{} ({})", number(r), confidence(t, c.confidence)))
+            .collect();
+        let more = match self.rekeys.len() > numbers.len() {
+            true => t.word("and-more"),
+            false => String::new(),
+        };
+        let (id, title, rekeys) = (clean::line(self.id), self.title(t), t.joined(&numbers));
+        let args = [
+            ("id", id.as_str()),
+            ("title", title.as_str()),
+            ("rekeys", rekeys.as_str()),
+            ("more", more.as_str()),
+        ];
+        match self.rekeys.len() {
+            1 => t.fill("causes-of-one", &args),
+            _ => t.fill("causes-of-several", &args),
+        }
+    }
+
+    /// The first rekey that has it, and the filter that shows it there.
+    pub(crate) fn first_filter(&self) -> Option<(String, &str)> {
+        let (rekey, cause) = self.rekeys.first()?;
+        (!cause.display_filter.is_empty()).then(|| (number(rekey).to_string(), cause.display_filter.as_str()))
+    }
+}
