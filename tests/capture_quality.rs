@@ -4,9 +4,8 @@
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 #[path = "support/pcap.rs"]
-#[allow(dead_code)] // IKE is not told apart here
 mod pcap;
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 mod support;
 

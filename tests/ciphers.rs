@@ -2,6 +2,8 @@
 //! table and from `ip xfrm state`, extended sequence numbers, implicit IVs, TFC padding; and the same captures through tshark.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking and says what it skips
 
+#[path = "ciphers/charon.rs"]
+mod charon;
 #[path = "support/ipsec.rs"]
 mod ipsec;
 

@@ -3,6 +3,12 @@
 // A test fails by panicking and says on standard output what it skips.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+#[path = "copies/encapsulated.rs"]
+mod encapsulated;
+#[path = "support/ipsec.rs"]
+mod ipsec;
+#[path = "support/pcap.rs"]
+mod pcap;
 mod support;
 
 use assert_cmd::Command;
@@ -14,6 +20,7 @@ use rekeyscope::diagnostic::Diagnostics;
 use rekeyscope::keylog::KeyMaterial;
 use rekeyscope::overhead::{Plan, Suite};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use support::{Lab, lab_of_sample, labs};
 
@@ -398,13 +405,17 @@ fn the_calculator_agrees_with_every_packet() {
         let natt = entry.encapsulation == Some(Encapsulation::Udp);
         let parts = if natt { &["natt"][..] } else { &[] };
         let plan = Plan::new(&suite, parts).unwrap();
-        let mut unsealer = Unsealer::new(&ring);
+        let mut unsealer = Unsealer::new(&ring, &Options::default());
         let mut reader = CaptureReader::open(&lab.capture).unwrap();
         let (mut seen, mut outer, mut padding) = (0, 0, 0);
         while let Some(frame) = reader.next_frame(&mut ignored).unwrap() {
-            if let Outcome::Unsealed(packet) = unsealer.open(&frame)
-                && packet.fragments == 1
-            {
+            let taken: Result<(), Infallible> = unsealer.open(&frame, |outcome| {
+                let Outcome::Unsealed(packet) = outcome else {
+                    return Ok(());
+                };
+                if packet.fragments != 1 {
+                    return Ok(());
+                }
                 let split = plan.sizes.split(packet.payload.len());
                 assert_eq!(
                     split.wire, packet.outer_bytes as usize,
@@ -417,12 +428,12 @@ fn the_calculator_agrees_with_every_packet() {
                     "{}",
                     lab.name
                 );
-                (seen, outer, padding) = (
-                    seen + 1,
-                    outer + split.wire as u64,
-                    padding + split.padding as u64,
-                );
-            }
+                seen += 1;
+                outer += split.wire as u64;
+                padding += split.padding as u64;
+                Ok(())
+            });
+            taken.unwrap();
         }
         assert_eq!(
             (seen, outer, padding),

@@ -36,7 +36,6 @@ fn documents() -> Vec<PathBuf> {
         .filter(|p| p.extension().is_some_and(|e| e == "md"))
         .collect();
     all.push(repository().join("README.md"));
-    all.push(repository().join("README.ja.md"));
     all.sort();
     all
 }

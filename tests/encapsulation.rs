@@ -6,8 +6,8 @@
 mod ipsec;
 
 use ipsec::{
-    A, B, LINKTYPE_ETHERNET, LINKTYPE_RAW, Suite, analyze_frames, analyze_with, counted, ethernet, inner_ip,
-    inner_tcp, ipv4, ipv6, tcp, udp,
+    A, B, LINKTYPE_ETHERNET, LINKTYPE_RAW, Suite, analyze_frames, analyze_with, counted, ethernet, in_tcp,
+    inner_ip, inner_tcp, ipv4, ipv6, tcp, udp,
 };
 use rekeyscope::algorithm::{Encryption, Integrity};
 use rekeyscope::analysis::{Analysis, Encapsulation, KeyStatus};
@@ -382,86 +382,11 @@ fn esp_in_esp_without_the_inner_key() {
     assert!(analysis.flows.is_empty());
 }
 
-fn ah(next: u8, spi: u32, sequence: u32, body: &[u8]) -> Vec<u8> {
-    [
-        &[next, 4, 0, 0][..],
-        &spi.to_be_bytes(),
-        &sequence.to_be_bytes(),
-        &[0xaa; 12],
-        body,
-    ]
-    .concat()
-}
-
-#[test]
-fn esp_behind_ah_is_esp() {
-    let suite = Suite::aes_sha1(3);
-    let frames: Vec<Vec<u8>> = (0..PACKETS)
-        .map(|n| {
-            let esp = suite.seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, SEGMENT));
-            ipv4(A, B, 51, &ah(50, 0x100, n + 1, &esp))
-        })
-        .collect();
-    assert_one_flow(
-        &analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI)),
-        "AH and ESP",
-    );
-}
-
-#[test]
-fn ah_alone_is_counted_by_name() {
-    for (mode, next) in [("transport", 6u8), ("tunnel", 4)] {
-        let frames: Vec<Vec<u8>> = (0..PACKETS)
-            .map(|n| {
-                let body = if next == 6 {
-                    inner_tcp(n, SEGMENT)
-                } else {
-                    inner_ip(n, SEGMENT)
-                };
-                ipv4(A, B, 51, &ah(next, 0x100, n + 1, &body))
-            })
-            .collect();
-        let analysis = analyze_frames(LINKTYPE_RAW, &frames, "");
-        assert_eq!(
-            counted(&analysis, "not_decoded", "AH"),
-            u64::from(PACKETS),
-            "{mode}"
-        );
-        assert_eq!(analysis.capture.esp_packets, 0, "{mode}");
-    }
-}
-
-fn framed(body: &[u8]) -> Vec<u8> {
-    [&((body.len() + 2) as u16).to_be_bytes()[..], body].concat()
-}
-
-/// RFC 9329: the stream, cut into segments of any size.
+/// The tests' packets in a TCP stream that is cut into segments of any size.
 fn tcp_encapsulated(suite: &Suite, segment: usize, with_start: bool) -> Vec<Vec<u8>> {
-    let mut stream = if with_start {
-        b"IKETCP".to_vec()
-    } else {
-        Vec::new()
-    };
-    for n in 0..PACKETS {
-        stream.extend(framed(&suite.seal(
-            SPI,
-            u64::from(n) + 1,
-            false,
-            4,
-            &inner_ip(n, SEGMENT),
-        )));
-    }
-    let packet = |seq: u32, flags: u8, body: &[u8]| ipv4(A, B, 6, &tcp(40_123, 4500, seq, flags, body));
-    let mut frames = Vec::new();
-    if with_start {
-        frames.push(packet(999, 2, &[]));
-    }
-    let mut seq = 1_000;
-    for part in stream.chunks(segment) {
-        frames.push(packet(seq, 0x10, part));
-        seq += part.len() as u32;
-    }
-    frames
+    let message = |n: u32| suite.seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, SEGMENT));
+    let messages: Vec<Vec<u8>> = (0..PACKETS).map(message).collect();
+    in_tcp(&messages, segment, with_start)
 }
 
 #[test]

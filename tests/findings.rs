@@ -1,7 +1,7 @@
 //! Findings that no rekey caused, each in a **synthetic** capture that has it, and none of them in one that has not.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 #[path = "support/mod.rs"]
 mod support;
@@ -134,6 +134,31 @@ fn findings_are_made_where_they_hold_and_only_there() {
 }
 
 /// Records of a pcap: header and frame together.
+/// The same loss without keys: nobody sees whether what is missing was acknowledged.
+#[test]
+fn missing_packets_without_keys_are_lost_or_not_captured() {
+    let mut world = World::new();
+    for _ in 0..40 {
+        world.steady(100);
+        world.down.sequence += 1;
+    }
+    world.steady(100);
+    let folder = tempfile::tempdir().unwrap();
+    world.write(folder.path(), false);
+    let analysis = analyze(&folder.path().join("trace.pcap"), &[]);
+    let found = sentences(&analysis);
+    let told = found.iter().find(|(id, _)| *id == "packets_missing");
+    assert!(
+        told.is_some_and(|(_, s)| s.contains("40 ESP packets (1.91 %)")
+            && s.contains("lost before the capture point or not captured")),
+        "{found:?}"
+    );
+    assert!(
+        !found.iter().any(|(id, _)| *id == "one_direction_loss"),
+        "{found:?}"
+    );
+}
+
 fn records(capture: &[u8]) -> Vec<&[u8]> {
     let mut rest = &capture[24..];
     let mut list = Vec::new();

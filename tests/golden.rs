@@ -1,10 +1,11 @@
-//! Golden files: the terminal report of every sample, and the JSON Schema of the document. Nothing is masked: the same
+//! Golden files: the terminal report of every sample, and the JSON Schemas of the documents. Nothing is masked: the same
 //! capture gives the same report. `BLESS=1 cargo test --test golden` writes them anew; read the difference before committing it.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
 mod support;
 
 use rekeyscope::analysis::Analysis;
+use rekeyscope::comparison::Comparison;
 use rekeyscope::report::text::{TextOptions, render};
 use rekeyscope::text::{Catalogue, Language, Message};
 use std::path::Path;
@@ -144,17 +145,22 @@ fn what_is_said_about_the_samples_is_japanese() {
     }
 }
 
-#[test]
-fn schema_of_the_document() {
-    let schema = schemars::schema_for!(Analysis);
-    let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+fn compare_schema(file: &str, schema: &schemars::Schema) {
+    let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
     compare(
-        &repository()
-            .canonicalize()
-            .unwrap()
-            .join("docs/analysis.schema.json"),
+        &repository().canonicalize().unwrap().join("docs").join(file),
         &text,
     );
+}
+
+#[test]
+fn schema_of_the_document() {
+    compare_schema("analysis.schema.json", &schemars::schema_for!(Analysis));
+}
+
+#[test]
+fn schema_of_the_comparison() {
+    compare_schema("comparison.schema.json", &schemars::schema_for!(Comparison));
 }
 
 #[test]

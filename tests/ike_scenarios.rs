@@ -1,7 +1,7 @@
 //! Which exchanges are rekeys and which are not, through the whole pipeline, on **synthetic** captures.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 
 use rekeyscope::analysis::{Analysis, ExchangeKind, TriggerKind};

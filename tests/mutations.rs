@@ -5,7 +5,6 @@
 #[path = "../fuzz/entry.rs"]
 mod entry;
 #[path = "support/pcap.rs"]
-#[allow(dead_code)] // only reads
 mod pcap;
 mod support;
 

@@ -3,7 +3,7 @@
 //! `docs/calibration.md` has the thousands of runs; here it is shown that packets change nothing.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario.rs"]
+#[path = "support/scenario/mod.rs"]
 mod scenario;
 #[path = "support/mod.rs"]
 mod support;

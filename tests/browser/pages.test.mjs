@@ -74,7 +74,7 @@ test("comparison: a row per capture and a plot with a title", () =>
 
 for (const width of [360, 1920]) {
   test(`a report in Japanese: ${width} px wide`, () =>
-    openPage("japanese", { viewport: { width, height: 800 } }, async (page, sins) => {
+    open(path.join(folder, "japanese", "report.html"), { viewport: { width, height: 800 } }, async (page, sins) => {
       assert.equal(await page.locator("html").getAttribute("lang"), "ja");
       assert.match(await page.locator("figure.timeline .tools output").first().innerText(), /ドラッグ/);
       await shot(page, `japanese-${width}`);

@@ -92,6 +92,8 @@ impl Suite {
             Integrity::HmacSha512_256 => "HMAC-SHA-512-256 [RFC4868]",
             Integrity::AesXcbc96 => "AES-XCBC-MAC-96",
             Integrity::AesCmac96 => "AES-CMAC-96",
+            Integrity::HmacMd5_128 => "HMAC-MD5-128",
+            Integrity::HmacSha1_160 => "HMAC-SHA1-160",
         }
         .into()
     }
@@ -219,8 +221,8 @@ impl Suite {
         let key = &self.integrity_key[..];
         let mut icv = match self.integrity {
             Integrity::None => Vec::new(),
-            Integrity::HmacMd5_96 => mac::<Hmac<md5::Md5>>(key, covered),
-            Integrity::HmacSha1_96 => mac::<Hmac<sha1::Sha1>>(key, covered),
+            Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key, covered),
+            Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key, covered),
             Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key, covered),
             Integrity::HmacSha384_192 => mac::<Hmac<sha2::Sha384>>(key, covered),
             Integrity::HmacSha512_256 => mac::<Hmac<sha2::Sha512>>(key, covered),
@@ -311,6 +313,24 @@ pub(crate) fn ethernet(ether_type: u16, body: &[u8]) -> Vec<u8> {
         body,
     ]
     .concat()
+}
+
+/// RFC 9329: messages in a stream from A to B, cut into segments of any size.
+pub(crate) fn in_tcp(messages: &[Vec<u8>], segment: usize, with_start: bool) -> Vec<Vec<u8>> {
+    let prefix = if with_start { &b"IKETCP"[..] } else { &[] };
+    let framed = |message: &Vec<u8>| [&((message.len() + 2) as u16).to_be_bytes()[..], message].concat();
+    let stream = [prefix.to_vec(), messages.iter().flat_map(framed).collect()].concat();
+    let packet = |seq: u32, flags: u8, body: &[u8]| ipv4(A, B, 6, &tcp(40_123, 4500, seq, flags, body));
+    let mut frames = Vec::new();
+    if with_start {
+        frames.push(packet(999, 2, &[]));
+    }
+    let mut seq = 1_000;
+    for part in stream.chunks(segment) {
+        frames.push(packet(seq, 0x10, part));
+        seq += part.len() as u32;
+    }
+    frames
 }
 
 /// The inner connection: segment `n` of `len` bytes.

@@ -1,5 +1,5 @@
 //! Classic pcap files (little-endian) in and out, to change what a real capture holds.
-#![allow(unreachable_pub)] // a module of each test binary
+#![allow(dead_code, unreachable_pub)] // a module of each test binary, which uses a part
 
 use std::path::Path;
 

@@ -204,6 +204,9 @@ plain_data! {
         pub spis: Vec<Spi>,
         /// ESP SPIs that it deletes.
         pub deletes: Vec<Spi>,
+        /// Names of the notifications that could be read, each once, for example `R-U-THERE` (dead peer detection, RFC 3706).
+        #[serde(default)]
+        pub notifications: Vec<String>,
     }
     /// An IPsec SA lifetime (RFC 2407 §4.5).
     pub struct Lifetime {
@@ -220,6 +223,9 @@ plain_data! {
         pub src: IpAddr,
         /// Outer destination.
         pub dst: IpAddr,
+        /// ESP or AH.
+        #[serde(default = "Protocol::of_older_documents")]
+        pub protocol: Protocol,
         /// SPI.
         pub spi: Spi,
         /// 0 for the first of its tunnel and direction, then counted up.
@@ -230,7 +236,7 @@ plain_data! {
         pub encryption: Option<String>,
         /// For example `HMAC-SHA1-96`, `none` for an AEAD; `null` while unknown.
         pub integrity: Option<String>,
-        /// ESP in IP or in UDP.
+        /// ESP in IP or in UDP, or AH.
         pub encapsulation: Encapsulation,
         /// Its key.
         pub key: Key,
@@ -246,9 +252,9 @@ plain_data! {
         pub packets: u64,
         /// Sum of IP total lengths.
         pub outer_bytes: u64,
-        /// From the ESP header to the ICV, without UDP.
+        /// From the ESP header to the ICV, without UDP; of AH, from its header to the end of the packet.
         pub esp_bytes: u64,
-        /// Decrypted payload without padding and trailer; `null` without a key.
+        /// Decrypted payload without padding and trailer; `null` without a key. Of AH, what follows its header.
         pub inner_bytes: Option<u64>,
         /// What the ICVs said.
         pub icv: IcvCounts,
@@ -337,7 +343,8 @@ plain_data! {
         pub kind: TriggerKind,
         /// Volume at the first exchange message over the limit.
         pub fraction: Option<f64>,
-        /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`.
+        /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`: the busier SA's, unless the
+        /// rule of the trace ([`TriggerRule`]) leaves one counting only, which then stands here.
         pub counting: Option<String>,
         /// `counting` as message identifiers and arguments, from which it is said in another language; empty where it has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -375,7 +382,8 @@ plain_data! {
         pub q: Option<f64>,
         /// Named as one that hurt (q ≤ 0.05).
         pub hurt: bool,
-        /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `dip_censored`, …
+        /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `silence_before`,
+        /// `dip_censored`, …
         pub flags: Vec<String>,
         /// The stall at each window length.
         pub windows: Vec<StallWindow>,

@@ -4,6 +4,7 @@
 //! it is accounted for first, so that the volume at an exchange's first message is exact.
 
 mod account;
+mod ah;
 mod choice;
 mod clock;
 mod esp;
@@ -158,10 +159,9 @@ impl Analyzer {
         keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
-        let framing = || Some(Framing::with_esp_ports(&options.esp_ports));
         Analyzer {
-            framing: framing(),
-            nested: NestedFrames::new(framing()),
+            framing: Some(Framing::with_esp_ports(&options.esp_ports)),
+            nested: NestedFrames::new(&options.esp_ports),
             streams: TcpStreams::default(),
             options,
             timeline: Timeline::new(keys.ike.clone())
@@ -233,6 +233,9 @@ impl Analyzer {
 
     fn push_datagram(&mut self, datagram: &Datagram<'_>) {
         self.totals.oversized += u64::from(datagram.largest_fragment > OFFLOAD_BYTES);
+        if let Some(ah) = &datagram.ah {
+            self.push_ah(datagram, ah);
+        }
         match datagram.kind {
             DatagramKind::Ike { udp, message } => self.push_ike(datagram, udp, message),
             DatagramKind::Esp { udp, packet } => {
@@ -260,7 +263,7 @@ impl Analyzer {
             ),
             DatagramKind::Other(AH) => {
                 self.diagnostics
-                    .count("not_decoded", AH, Some(datagram.frame), || {
+                    .count("authenticated", AH, Some(datagram.frame), || {
                         Message::new("oddity-ah")
                     });
             }

@@ -45,6 +45,8 @@ pub(crate) struct Pending {
     pub(crate) largest_fragment: u32,
     /// UDP ports around it.
     pub(crate) udp: Option<UdpPorts>,
+    /// An AH packet.
+    pub(crate) authenticated: Option<Authenticated>,
     /// Key to open it with; `None` where there is none.
     pub(crate) cipher: Option<Arc<EspCipher>>,
     /// How many times ESP is around its ESP.
@@ -59,8 +61,48 @@ pub(crate) struct Pending {
     len: usize,
 }
 
-/// What the parallel part found out about a packet.
+/// What the header of an AH packet says (RFC 4302 §2).
 #[derive(Debug, Clone, Copy)]
+pub(crate) struct Authenticated {
+    pub(crate) next_header: u8,
+    pub(crate) header_len: u32,
+    /// IKE or ESP follows it, whose own SA tells of the payload.
+    pub(crate) around_ipsec: bool,
+}
+
+/// Where the ICV of an AH packet begins (RFC 4302 §2).
+const AH_ICV_AT: usize = 12;
+
+impl Authenticated {
+    /// Nothing to open: what is inside can be read.
+    fn decode(self, pending: &Pending, packet: &[u8]) -> Decoded {
+        let payload_len = pending.esp_bytes.saturating_sub(self.header_len);
+        let payload = packet.get(self.header_len as usize..).unwrap_or_default();
+        let icv = packet.get(AH_ICV_AT..).and_then(|icv| icv.first_chunk::<8>());
+        let inner = match self.around_ipsec {
+            true => Inner::default(),
+            false => inner::walk(
+                self.next_header,
+                payload,
+                payload_len as usize,
+                Some(pending.ends),
+            ),
+        };
+        Decoded {
+            icv: Icv::Unchecked,
+            opened: Some(Opened {
+                payload_len,
+                pad_len: 0,
+                next_header: self.next_header,
+            }),
+            inner,
+            fingerprint: icv.map_or(0, |icv| u64::from_be_bytes(*icv)),
+        }
+    }
+}
+
+/// What the parallel part found out about a packet.
+#[derive(Debug, Clone)]
 pub(crate) struct Decoded {
     /// ICV.
     pub(crate) icv: Icv,
@@ -146,6 +188,10 @@ impl Batch {
                 self.verify_task(packets, results);
                 for (result, pending) in results.iter_mut().zip(packets) {
                     let packet = self.bytes(pending);
+                    if let Some(authenticated) = pending.authenticated {
+                        *result = authenticated.decode(pending, packet);
+                        continue;
+                    }
                     if let Some(cipher) = &pending.cipher {
                         *result = open_one(cipher, pending, pending.esn_high, packet, result.icv, scratch);
                     }
@@ -221,6 +267,7 @@ impl Pending {
             fragments: 1,
             largest_fragment: outer_bytes,
             udp: None,
+            authenticated: None,
             cipher: None,
             nesting: 0,
             esn_high: None,
@@ -293,7 +340,10 @@ fn open_one(
         ))
     };
     let mut found = walk(inner::PREFIX);
-    if found.is_some_and(|(_, inner)| inner.stopped_at == Some(inner::WHOLE_PAYLOAD_NEEDED)) {
+    if found
+        .as_ref()
+        .is_some_and(|(_, inner)| inner.stopped_at == Some(inner::WHOLE_PAYLOAD_NEEDED))
+    {
         found = walk(usize::MAX);
     }
     if let Some((opened, inner)) = found {

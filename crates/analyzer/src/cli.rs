@@ -391,6 +391,7 @@ impl Arguments {
             interest: self.interest / 100.0,
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             tunnel: self.tunnel,
+            esp_ports: self.input.esp_port.clone(),
             ..Options::default()
         }
     }

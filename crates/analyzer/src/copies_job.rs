@@ -3,6 +3,7 @@
 use crate::cli::{CopyArguments, Input};
 use crate::output::Reserved;
 use rekeyscope::analysis::Analysis;
+use rekeyscope::analyzer::Options;
 use rekeyscope::capture::CaptureReader;
 use rekeyscope::copies::{annotate, inner};
 use rekeyscope::error::Error;
@@ -45,11 +46,12 @@ impl Copies {
         input: &Input,
         analysis: &Analysis,
         ring: &KeyRing,
+        options: &Options,
     ) -> Result<Vec<String>, Error> {
         let mut told = Vec::new();
         if let Some((path, place, layers)) = self.inner {
             let reader = CaptureReader::open(&input.capture)?;
-            let made = place.fill(|file| inner::write(reader, ring, layers, file, &path))?;
+            let made = place.fill(|file| inner::write(reader, ring, options, layers, file, &path))?;
             told.push(format!(
                 "wrote {} decrypted packets to {}; {} ESP packets stay closed, {} hold no packet",
                 made.packets,

@@ -9,6 +9,7 @@ use crate::ike::opening::Opening;
 use crate::keylog::{KeyMaterial, KeyOrigin, KeyRoad};
 use crate::rekey::{Evidence, Succession, detect, pair, slot, trigger};
 use crate::sa::association::Association;
+use crate::spi::IpsecProtocol;
 use crate::time::Timestamp;
 use crate::verdicts;
 use std::collections::BTreeMap;
@@ -225,6 +226,7 @@ fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
             lifetime: e.lifetime.clone(),
             spis: e.children.iter().map(|c| c.spi).collect(),
             deletes: e.deletes.iter().map(|d| d.spi).collect(),
+            notifications: e.notifications.iter().map(|n| (*n).into()).collect(),
         }
     };
     analyzer
@@ -258,10 +260,15 @@ fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -
         tunnel: a.tunnel,
         src: a.src,
         dst: a.dst,
+        protocol: match a.protocol {
+            IpsecProtocol::Esp => Protocol::Esp,
+            IpsecProtocol::Ah => Protocol::Ah,
+        },
         spi: a.spi,
         generation,
         mode: a.mode,
         encryption: match (&a.clear, transform) {
+            _ if a.protocol == IpsecProtocol::Ah => Some("none".into()),
             (Some(clear), None) => Some(clear.encryption().to_string()),
             (_, transform) => transform.map(|t| t.encryption_name()),
         },
@@ -270,6 +277,9 @@ fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -
         key: Key {
             status: a.key_status(),
             source: match (&a.clear, from) {
+                _ if a.protocol == IpsecProtocol::Ah => {
+                    Some("none needed to read it: AH encrypts nothing; its ICVs are not checked".into())
+                }
                 (Some(_), _) if !a.proven => Some("recognised in the packets: there is no encryption".into()),
                 (_, from) => from.map(|o| origin(analyzer.sas.keys(), o)),
             },

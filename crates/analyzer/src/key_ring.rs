@@ -77,8 +77,11 @@ pub struct MiningEffort {
 pub struct KeyRing {
     /// ESP keys of SAs with packets, busiest SA first.
     pub esp: Vec<SaKey>,
-    /// What opens their packets, in order of appearance; none that the packets contradict.
+    /// What opens their packets, in order of appearance; none that the packets contradict. NULL encryption that was
+    /// recognised without a key is among them.
     pub openers: Vec<SaOpener>,
+    /// Destination and SPI of all SAs with packets in the tunnels that were analysed, with a key or without.
+    pub seen: Vec<(IpAddr, Spi)>,
     /// IKE keys that opened messages.
     pub ike: Vec<ProvenIkeKey>,
     /// The effort of mining.
@@ -93,6 +96,12 @@ impl KeyRing {
         KeyRing {
             esp,
             openers: openers(sas.associations()),
+            seen: sas
+                .associations()
+                .iter()
+                .filter(|a| a.first.is_some())
+                .map(|a| (a.dst, a.spi))
+                .collect(),
             ike: timeline.proven_keys(),
             mining: MiningEffort { trials, gave_up },
         }
@@ -105,13 +114,13 @@ fn openers(associations: &[Association]) -> Vec<SaOpener> {
         let next = generations.entry((a.tunnel, a.direction)).or_default();
         let generation = *next;
         *next += 1;
-        let (key, first, last) = (a.key.as_ref()?, a.first?.1, a.last?.1);
-        (a.proven || a.icv.failed == 0).then(|| SaOpener {
+        let (cipher, first, last) = (a.cipher()?, a.first?.1, a.last?.1);
+        (a.proven || a.icv.failed == 0).then_some(SaOpener {
             dst: a.dst,
             spi: a.spi,
             generation,
             frames: (first, last),
-            cipher: key.cipher.clone(),
+            cipher,
         })
     };
     associations.iter().filter_map(opener).collect()

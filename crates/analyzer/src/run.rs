@@ -5,7 +5,7 @@ use crate::copies_job::Copies;
 use crate::outputs::Outputs;
 use crate::{output, read, report_job, several};
 use anyhow::Result;
-use rekeyscope::analysis::{Analysis, KeyStatus};
+use rekeyscope::analysis::{Analysis, KeyStatus, Protocol};
 use rekeyscope::key_ring::KeyRing;
 use rekeyscope::underivable::why_not_derived;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let places = Outputs::reserve(outputs, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
     let (analysis, ring) = analyze(arguments, &arguments.input.capture)?;
-    let told = copies.write(&arguments.input, &analysis, &ring)?;
+    let told = copies.write(&arguments.input, &analysis, &ring, &arguments.options())?;
     places.write(&analysis)?;
     if !arguments.input.quiet {
         told.iter().for_each(|sentence| output::complain(sentence));
@@ -77,17 +77,16 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         .filter(|sa| sa.packets > 0)
         .collect();
     if used.is_empty() {
-        let authenticated = analysis.diagnostics.iter().any(|d| d.layer == "AH");
-        notes.push(if authenticated {
-            format!(
-                "no ESP packets in {path}, but AH (RFC 4302): nothing in it is encrypted, and what its rekeys cost is not \
-                 measured"
-            )
-        } else {
-            format!(
-                "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
-            )
-        });
+        notes.push(format!(
+            "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
+        ));
+        return notes;
+    }
+    if used.iter().all(|sa| sa.protocol == Protocol::Ah) {
+        notes.push(format!(
+            "no ESP packets in {path}, but AH (RFC 4302): nothing in it is encrypted, it was read without keys, and its ICVs \
+             are not checked"
+        ));
         return notes;
     }
     if mostly_cut(analysis) {

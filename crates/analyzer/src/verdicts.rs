@@ -2,6 +2,7 @@
 
 use crate::analysis::{Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind};
 use crate::analyzer::Analyzer;
+use crate::diagnosis::SilenceKind;
 use crate::impact::{self, RekeyMoment, Settings, Start};
 use crate::rekey::{Succession, slot};
 use crate::sa::tunnel::TunnelIndex;
@@ -120,11 +121,23 @@ fn moments(
         let switched = s.switched[slot(direction)].filter(|_| s.tunnel == tunnel)?;
         let first = s.switched.iter().flatten().min().copied().unwrap_or(switched);
         // An old SA that reached its hard limit drops what comes after: the outage begins there, also where the first
-        // message was lost before the capture point, or came late.
-        let earliest = |t: Timestamp| expired(analyzer, s).map_or(t, |e| e.min(t)).seconds_since(start);
+        // message was lost before the capture point, or came late. Where no limit can be read, the initiator's silence
+        // shows it.
+        let silence = s.exchange.and_then(|e| analyzer.diagnosis.silence_before(e));
+        let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf).map(|s| s.since);
+        let outage = expired(analyzer, s).into_iter().chain(deaf).min();
+        let earliest = |t: Timestamp| outage.map_or(t, |e| e.min(t)).seconds_since(start);
+        // Both sides fell silent before it: a retransmission timeout doubles, so what was cut off goes on within twice the time.
+        let both_silent = |t: Timestamp| {
+            let both = silence.is_some_and(|s| {
+                s.kind == SilenceKind::Both && switched.nanos_since(t) <= t.nanos_since(s.since)
+            });
+            both && outage.is_none()
+        };
         Some(RekeyMoment {
             index,
             start: match (s.started, s.first_message) {
+                (Some(t), _) if both_silent(t) => Start::AfterSilence(earliest(t)),
                 (Some(t), _) => Start::Message(earliest(t)),
                 (None, Some(t)) => Start::LaterMessage(earliest(t)),
                 (None, None) => Start::Unseen {

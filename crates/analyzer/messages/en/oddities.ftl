@@ -46,7 +46,7 @@ oddity-fragment-twice = a fragment that was already there: the capture point see
 oddity-fragment-overlaps = a fragment overlaps an earlier one, which wins
 oddity-fragments-too-many = a datagram in too many fragments is not put together
 oddity-fragments-missing = fragments of this datagram are missing from the capture: what it carried is not analysed
-oddity-ah = packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted, and their SAs are not followed
+oddity-ah = packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted; their ICVs are not checked
 oddity-keepalive = NAT keepalives (RFC 3948 §2.3): there is a NAT between the peers
 oddity-stream-lost = a TCP stream with ESP in it has a hole in this capture: the packets in it are missing
 

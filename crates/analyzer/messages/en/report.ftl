@@ -108,6 +108,7 @@ note-stall-within = stall within { $seconds } s of the switch
 note-other-direction = * the other direction
 note-unused = unused: idle or outside the transfer
 note-rule = Rekey { $number } began at { $rule }.
+cell = { $text }
 full-stop = { $text }.
 note-suite = Cipher suite { $suite }
 note-suites = Cipher suites { $suites }{ $more }

@@ -43,7 +43,7 @@ oddity-fragment-twice = すでに届いているフラグメントです。キ�
 oddity-fragment-overlaps = 先に届いたフラグメントと重なっています。先のものを採用します
 oddity-fragments-too-many = フラグメントが多すぎるデータグラムは再構成しません
 oddity-fragments-missing = このデータグラムのフラグメントがキャプチャに揃っていません。運んでいた内容は解析されません
-oddity-ah = 認証ヘッダーだけで保護されたパケット（RFC 4302）です。中身は暗号化されておらず、その SA は追跡しません
+oddity-ah = 認証ヘッダーだけで保護されたパケット（RFC 4302）です。中身は暗号化されていません。ICV は検証しません
 oddity-keepalive = NAT キープアライブ（RFC 3948 §2.3）です。両端の間に NAT があります
 oddity-stream-lost = ESP を運ぶ TCP ストリームがこのキャプチャで途切れており、その中のパケットが欠けています
 

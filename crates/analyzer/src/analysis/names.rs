@@ -30,7 +30,7 @@ plain_names! {
         /// pcapng.
         Pcapng = "pcapng",
     }
-    /// ESP in IP, in UDP (RFC 3948) or in TCP (RFC 9329).
+    /// ESP in IP, in UDP (RFC 3948) or in TCP (RFC 9329); or AH.
     pub enum Encapsulation {
         /// IP protocol 50.
         Esp = "esp",
@@ -38,6 +38,15 @@ plain_names! {
         Udp = "udp",
         /// TCP, usually port 4500.
         Tcp = "tcp",
+        /// AH alone, IP protocol 51 (RFC 4302).
+        Ah = "ah",
+    }
+    /// What protects the packets of an SA.
+    pub enum Protocol {
+        /// Encapsulating Security Payload (RFC 4303).
+        Esp = "esp",
+        /// Authentication Header (RFC 4302): nothing is encrypted.
+        Ah = "ah",
     }
     /// How far a key is trusted.
     pub enum KeyStatus {
@@ -185,4 +194,11 @@ impl Direction {
 
     /// Both, in the order of the document.
     pub const BOTH: [Direction; 2] = [Direction::AToB, Direction::BToA];
+}
+
+impl Protocol {
+    /// What documents mean that were written before the field was there.
+    pub(super) fn of_older_documents() -> Self {
+        Protocol::Esp
+    }
 }

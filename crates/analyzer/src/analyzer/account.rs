@@ -29,7 +29,7 @@ impl Analyzer {
 
     fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
         match landed {
-            Some(Some((batch, decoded))) => self.account_batch(batch, &decoded),
+            Some(Some((batch, decoded))) => self.account_batch(batch, decoded),
             Some(None) => self.diagnostics.count("decoding_died", "analysis", None, || {
                 Message::new("oddity-decoding-died")
             }),
@@ -44,7 +44,7 @@ impl Analyzer {
             if !self.batch.is_empty() {
                 let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
                 let decoded = batch.decode();
-                self.account_batch(batch, &decoded);
+                self.account_batch(batch, decoded);
             }
             self.look_into_nested();
             if self.batch.is_empty() && self.in_flight.is_none() {
@@ -53,9 +53,9 @@ impl Analyzer {
         }
     }
 
-    fn account_batch(&mut self, mut batch: Batch, decoded: &[Decoded]) {
+    fn account_batch(&mut self, mut batch: Batch, decoded: Vec<Decoded>) {
         for (pending, decoded) in batch.packets().iter().zip(decoded) {
-            self.account(pending, *decoded, batch.bytes(pending));
+            self.account(pending, decoded, batch.bytes(pending));
         }
         batch.clear();
         self.spare = batch;
@@ -96,7 +96,9 @@ impl Analyzer {
         if let Some(opened) = decoded.opened {
             c.opened += 1;
             c.inner_bytes += u64::from(opened.payload_len);
-            c.padding_bytes += u64::from(opened.pad_len) + 2;
+            // AH has no trailer.
+            let trailer = if pending.authenticated.is_some() { 0 } else { 2 };
+            c.padding_bytes += u64::from(opened.pad_len) + trailer;
             c.opened_outer_bytes += u64::from(pending.outer_bytes);
             if pending.largest_fragment <= OFFLOAD_BYTES {
                 c.largest_outer = c.largest_outer.max(u64::from(pending.largest_fragment));
@@ -123,11 +125,23 @@ impl Analyzer {
         if decoded.opened.is_some() {
             self.look_further_in(sa, pending, &mut decoded, packet);
         }
+        if pending.authenticated.is_some_and(|ah| ah.around_ipsec) {
+            // The packet goes on as ESP or IKE, and is measured as that.
+            return;
+        }
         self.measure(sa, pending, &decoded, arrival);
     }
 
     /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.
     fn look_further_in(&mut self, sa: SaIndex, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
+        if let Some(ah) = decoded
+            .inner
+            .ah
+            .take()
+            .filter(|_| pending.authenticated.is_none())
+        {
+            self.account_ah_inside(pending, &ah);
+        }
         let association = &self.sas.associations()[sa];
         if self.nested.keep(association, pending, decoded, packet) {
             decoded.inner.flow = None;

@@ -14,7 +14,7 @@ use crate::esp::inner::{FlowKey, Inner, TcpSegment};
 use crate::framing::{Datagram, DatagramKind, Framing};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
-use crate::spi::Spi;
+use crate::spi::{IpsecProtocol, Spi};
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
 
@@ -303,7 +303,7 @@ impl Analyzer {
             Spi(u32::from_be_bytes([s0, s1, s2, s3])),
             u32::from_be_bytes([n0, n1, n2, n3]),
         );
-        let known = self.sas.newest(datagram.dst, spi);
+        let known = self.sas.newest(datagram.dst, IpsecProtocol::Esp, spi);
         let Some(sa) = known.filter(|&sa| self.sas.associations()[sa].counters.packets > 0) else {
             signs.strangers += 1;
             return;

@@ -6,8 +6,9 @@ use crate::batch::Pending;
 use crate::framing::{Datagram, UdpPorts};
 use crate::sa::database::{SaContext, SaIndex};
 use crate::sa::prove::Specimen;
-use crate::spi::Spi;
+use crate::spi::{IpsecProtocol, Spi};
 use crate::text::Message;
+use std::net::IpAddr;
 
 impl Analyzer {
     pub(super) fn push_esp(
@@ -37,7 +38,8 @@ impl Analyzer {
         {
             return;
         }
-        let Some(sa) = self.sa_of(datagram, udp, encapsulation, spi) else {
+        let ends = (datagram.src, datagram.dst);
+        let Some(sa) = self.sa_of(ends, udp, encapsulation, spi) else {
             self.count_too_many(datagram.frame);
             return;
         };
@@ -56,7 +58,6 @@ impl Analyzer {
             cut,
             ..
         } = *datagram;
-        let ends = (datagram.src, datagram.dst);
         let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
         let association = self.sas.get_mut(sa);
         pending.cipher = association.cipher();
@@ -77,28 +78,32 @@ impl Analyzer {
         }
     }
 
-    fn sa_of(
+    /// The SA of a packet between `ends`, made on first sight; `None` at the bound.
+    pub(super) fn sa_of(
         &mut self,
-        datagram: &Datagram<'_>,
+        (src, dst): (IpAddr, IpAddr),
         udp: Option<UdpPorts>,
         encapsulation: Encapsulation,
         spi: Spi,
     ) -> Option<SaIndex> {
-        if let Some(sa) = self.sas.newest(datagram.dst, spi)
+        let protocol = match encapsulation {
+            Encapsulation::Ah => IpsecProtocol::Ah,
+            _ => IpsecProtocol::Esp,
+        };
+        if let Some(sa) = self.sas.newest(dst, protocol, spi)
             && self.sas.associations()[sa].counters.packets > 0
         {
             return Some(sa);
         }
-        let tunnel = self
-            .tunnels
-            .of_esp(datagram.src, datagram.dst, udp, encapsulation)?;
-        let direction = self.tunnels.tunnels[tunnel].direction_to(datagram.dst);
+        let tunnel = self.tunnels.of_esp(src, dst, udp, encapsulation)?;
+        let direction = self.tunnels.tunnels[tunnel].direction_to(dst);
         let context = SaContext {
             tunnel,
             direction,
-            src: datagram.src,
-            dst: datagram.dst,
+            src,
+            dst,
             encapsulation,
+            protocol,
         };
         let sa = self.sas.of_packet(context, spi)?;
         let association = self.sas.get_mut(sa);

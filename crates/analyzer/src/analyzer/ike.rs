@@ -4,10 +4,10 @@ use super::{Analyzer, MAX_SNAPSHOTS, SNAPSHOT_SAS};
 use crate::analysis::Encapsulation;
 use crate::framing::{Datagram, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed};
-use crate::rekey::{Snapshot, pair};
+use crate::rekey::{Snapshot, pair, slot};
 use crate::sa::database::SaContext;
 use crate::sa::tunnel::TunnelIndex;
-use crate::spi::IkeSpi;
+use crate::spi::{IkeSpi, IpsecProtocol};
 use crate::time::Timestamp;
 
 impl Analyzer {
@@ -48,8 +48,9 @@ impl Analyzer {
             self.exchange_tunnels.resize(index + 1, None);
             self.exchange_tunnels[index] = Some(tunnel);
             if pair::makes_children(exchange) {
+                let towards = self.tunnels.tunnels[tunnel].direction_to(exchange.responder);
                 self.take_snapshot(tunnel, index);
-                self.diagnosis.exchange_begins(index, tunnel, time);
+                self.diagnosis.exchange_begins(index, tunnel, slot(towards), time);
             }
         } else {
             self.diagnosis.exchange_goes_on(index, time);
@@ -85,7 +86,14 @@ impl Analyzer {
                 direction: t.direction_to(child.dst),
                 src: child.src,
                 dst: child.dst,
-                encapsulation: t.encapsulation.unwrap_or(Encapsulation::Esp),
+                encapsulation: match child.protocol {
+                    IpsecProtocol::Esp => t
+                        .encapsulation
+                        .filter(|e| *e != Encapsulation::Ah)
+                        .unwrap_or(Encapsulation::Esp),
+                    IpsecProtocol::Ah => Encapsulation::Ah,
+                },
+                protocol: child.protocol,
             };
             let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
             let Some(sa) = self.sas.announce(context, child, index, derived) else {

@@ -8,7 +8,7 @@ use crate::analysis::Encapsulation;
 use crate::batch::{Decoded, Pending, open};
 use crate::capture::{Frame, LinkType};
 use crate::diagnostic::Diagnostics;
-use crate::esp::inner::{ESP_IN_ESP, Inner};
+use crate::esp::inner::{ESP_IN_ESP, MOST_NESTING};
 use crate::framing::{Datagram, DatagramKind, Framing};
 use crate::sa::association::Association;
 use crate::text::Message;
@@ -16,16 +16,9 @@ use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// Deepest nesting of ESP that is followed; what is deeper counts as payload.
-const MOST_NESTING: u8 = 4;
 /// Packets that may wait: no more come out of a batch than went in.
 const MOST_WAITING: usize = 1 << 16;
-/// LINKTYPE_RAW: an IP packet without link layer.
-const RAW: LinkType = LinkType(101);
 const PROTOCOL_ESP: u8 = 50;
-const PROTOCOL_UDP: u8 = 17;
-/// IKE, and ESP in UDP.
-const PORTS: [u16; 2] = [500, 4500];
 
 /// A packet from inside ESP.
 #[derive(Debug)]
@@ -43,15 +36,18 @@ struct NestedFrame {
 pub(super) struct NestedFrames {
     waiting: VecDeque<NestedFrame>,
     framing: Option<Framing>,
+    /// Ports like 4500, by request.
+    esp_ports: Vec<u16>,
     /// Depth of the packet that is being looked at; 0 for one of the capture.
     pub(super) depth: u8,
 }
 
 impl NestedFrames {
-    pub(super) fn new(framing: Option<Framing>) -> Self {
+    pub(super) fn new(esp_ports: &[u16]) -> Self {
         NestedFrames {
             waiting: VecDeque::new(),
-            framing,
+            framing: Some(Framing::with_esp_ports(esp_ports)),
+            esp_ports: esp_ports.to_vec(),
             depth: 0,
         }
     }
@@ -71,7 +67,7 @@ impl NestedFrames {
         decoded: &Decoded,
         packet: &[u8],
     ) -> bool {
-        let wanted = carries_ipsec(&decoded.inner) && pending.nesting < MOST_NESTING;
+        let wanted = decoded.inner.carries_ipsec(&self.esp_ports) && pending.nesting < MOST_NESTING;
         if !wanted || self.waiting.len() >= MOST_WAITING {
             return false;
         }
@@ -97,14 +93,6 @@ impl NestedFrames {
         });
         true
     }
-}
-
-/// ESP, or UDP of IKE and ESP.
-fn carries_ipsec(inner: &Inner) -> bool {
-    let udp = inner.flow.is_some_and(|flow| {
-        flow.protocol == PROTOCOL_UDP && (PORTS.contains(&flow.src_port) || PORTS.contains(&flow.dst_port))
-    });
-    udp || inner.stopped_at == Some(ESP_IN_ESP)
 }
 
 impl Analyzer {
@@ -134,6 +122,7 @@ impl Analyzer {
                 fragments: 1,
                 cut: false,
                 wire_len: len,
+                ah: None,
                 kind: DatagramKind::Other(ESP_IN_ESP),
             };
             self.count_nested(nested.frame);
@@ -143,7 +132,7 @@ impl Analyzer {
         let frame = Frame {
             number: nested.frame,
             time: nested.time,
-            link_type: RAW,
+            link_type: LinkType::RAW,
             original_len: len,
             data: &nested.bytes,
         };

@@ -2,8 +2,8 @@
 
 use super::Analyzer;
 use crate::analysis::Encapsulation;
-use crate::framing::Datagram;
-use crate::framing::tcp_stream::{TcpMessage, TcpSegment};
+use crate::framing::tcp_stream::TcpSegment;
+use crate::framing::{Datagram, DatagramKind};
 use crate::text::Message;
 
 impl Analyzer {
@@ -22,24 +22,11 @@ impl Analyzer {
                     Message::new("oddity-not-ipsec").with("name", "TCP")
                 });
         }
-        // The headers of the IP packet that completed them belong to the messages; the first one carries them.
-        let mut headers = datagram.outer_bytes.saturating_sub(segment.payload.len() as u32);
-        for message in taken.messages {
-            let (kind_len, udp) = (u32::from(message.len()), segment.ports);
-            let of_message = Datagram {
-                outer_bytes: headers + kind_len + 2,
-                largest_fragment: datagram.largest_fragment,
-                cut: false,
-                wire_len: kind_len,
-                ..*datagram
-            };
-            headers = 0;
-            match &message {
-                TcpMessage::Ike(message) => self.push_ike(&of_message, udp, message),
-                TcpMessage::Esp(packet) => {
-                    self.push_esp(&of_message, Some(udp), Encapsulation::Tcp, packet);
-                }
-                TcpMessage::Keepalive => {}
+        for message in taken.datagrams(datagram, segment) {
+            match message.kind {
+                DatagramKind::Ike { udp, message: bytes } => self.push_ike(&message, udp, bytes),
+                DatagramKind::Esp { udp, packet } => self.push_esp(&message, udp, Encapsulation::Tcp, packet),
+                _ => {}
             }
         }
     }

@@ -48,6 +48,11 @@ const MOST_LINK_TYPES: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct LinkType(pub u16);
 
+impl LinkType {
+    /// Each packet begins with its IPv4 or IPv6 header.
+    pub const RAW: LinkType = LinkType(101);
+}
+
 /// One captured packet, borrowed from the reader's buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {

@@ -2,20 +2,20 @@
 //!
 //! Tunnel mode: the packet inside. Transport mode: the packet as it was before ESP, with an IP header made of the outer
 //! addresses (time to live 64, no options: ESP does not protect the original's). L2TP and PPP around an IP packet are taken
-//! off unless they are asked for; their control messages have no packet inside and stay whole.
+//! off unless they are asked for; their control messages have no packet inside and stay whole. Of ESP inside ESP the innermost
+//! packet that opens is written, once.
 
 use super::output_error;
 use super::unseal::{Outcome, Unsealed, Unsealer};
+use crate::analyzer::Options;
 use crate::capture::{CaptureCopy, CaptureReader, LinkType};
 use crate::diagnostic::Diagnostics;
 use crate::error::Error;
-use crate::key_ring::KeyRing;
+use crate::key_ring::{KeyRing, SaOpener};
 use std::io::{BufWriter, Write};
 use std::net::IpAddr;
 use std::path::Path;
 
-/// LINKTYPE_RAW: each packet begins with its IPv4 or IPv6 header.
-const RAW_IP: LinkType = LinkType(101);
 /// Next header of a dummy packet (RFC 4303 §2.6).
 const NO_NEXT_HEADER: u8 = 59;
 /// Time to live of an IP header that is made here: the usual first value.
@@ -36,26 +36,29 @@ pub enum Layers {
 pub struct Written {
     /// Decrypted packets.
     pub packets: u64,
-    /// ESP packets that stay closed: no key, cut by the snap length, or an ICV that does not fit.
+    /// ESP packets that stay closed: no key, cut by the snap length, or an ICV that does not fit. Inside an ESP packet that
+    /// opens too: that one counts in `packets`.
     pub sealed: u64,
     /// Dummy packets (next header 59), and what is too long for an IP packet: nothing to show.
     pub without_packet: u64,
 }
 
-/// Writes the decrypted packets of a capture, whose analysis gave `ring`. `path` is what errors call the output.
+/// Writes the decrypted packets of a capture, whose analysis had these `options` and gave `ring`. `path` is what errors call
+/// the output.
 ///
 /// # Errors
 /// [`Error::Capture`], [`Error::Output`].
 pub fn write(
     mut reader: CaptureReader,
     ring: &KeyRing,
+    options: &Options,
     layers: Layers,
     out: impl Write,
     path: &Path,
 ) -> Result<Written, Error> {
     let failed = output_error(path);
-    let mut copy = CaptureCopy::with_other_packets(BufWriter::new(out), RAW_IP);
-    let mut unsealer = Unsealer::new(ring);
+    let mut copy = CaptureCopy::with_other_packets(BufWriter::new(out), LinkType::RAW);
+    let mut unsealer = Unsealer::new(ring, options);
     let (mut written, mut packet) = (Written::default(), Vec::new());
     let mut counted_before = Diagnostics::default();
     while let Some(item) = reader.next_item(&mut counted_before)? {
@@ -63,24 +66,34 @@ pub fn write(
             copy.pass(&item).map_err(&failed)?;
             continue;
         };
-        match unsealer.open(&frame) {
-            Outcome::Other => {}
-            Outcome::Sealed => written.sealed += 1,
-            Outcome::Unsealed(unsealed) => match packet_of(&unsealed, layers, &mut packet) {
-                Some(()) => {
-                    let comment = format!(
-                        "ESP SPI {} generation {}, frame {}",
-                        unsealed.sa.spi, unsealed.sa.generation, frame.number
-                    );
-                    copy.replace(&item, &packet, &comment).map_err(&failed)?;
-                    written.packets += 1;
-                }
-                None => written.without_packet += 1,
-            },
-        }
+        let taken = unsealer.open(&frame, |outcome| {
+            match outcome {
+                Outcome::Sealed => written.sealed += 1,
+                Outcome::Unsealed(unsealed) => match packet_of(&unsealed, layers, &mut packet) {
+                    Some(()) => {
+                        copy.replace(&item, &packet, &comment(&unsealed, frame.number))?;
+                        written.packets += 1;
+                    }
+                    None => written.without_packet += 1,
+                },
+            }
+            Ok(())
+        });
+        taken.map_err(&failed)?;
     }
     copy.finish().map_err(&failed)?;
     Ok(written)
+}
+
+/// The SA of a packet, then those around it from the inside out, and its frame.
+fn comment(unsealed: &Unsealed<'_>, frame: u64) -> String {
+    let name = |sa: &SaOpener| format!("ESP SPI {} generation {}", sa.spi, sa.generation);
+    let around = unsealed.around.iter().rev();
+    let sas: Vec<String> = std::iter::once(&unsealed.sa)
+        .chain(around)
+        .map(|sa| name(sa))
+        .collect();
+    format!("{}, frame {frame}", sas.join(" inside "))
 }
 
 /// The IP packet to show, into `packet`.

@@ -15,6 +15,7 @@ mod path;
 mod record;
 mod recorder;
 mod scene;
+mod silence;
 mod switch;
 mod tcp;
 mod transport;
@@ -33,6 +34,7 @@ use std::collections::HashMap;
 use whole_run::WholeRun;
 
 pub(crate) use record::PacketRecord;
+pub(crate) use silence::{Silence, SilenceKind};
 
 /// Most frames given as evidence of one cause.
 pub(crate) const MOST_FRAMES: usize = 20;
@@ -128,6 +130,8 @@ pub(crate) struct Diagnosis {
     recorder: Recorder,
     pub(crate) whole_run: WholeRun,
     found: HashMap<Subject, Vec<Candidate>>,
+    /// Silences of initiators, by exchange; at most [`MOST_DIAGNOSED`].
+    silences: HashMap<usize, Silence>,
     /// Rekeys beyond [`MOST_DIAGNOSED`].
     undiagnosed: u64,
 }
@@ -144,9 +148,30 @@ impl Diagnosis {
         self.recorder.push(record)
     }
 
-    /// An exchange that makes child SAs begins.
-    pub(crate) fn exchange_begins(&mut self, exchange: usize, tunnel: TunnelIndex, now: Timestamp) {
-        self.recorder.open(Subject::Exchange(exchange), tunnel, now);
+    /// An exchange that makes child SAs begins; its initiator sends in direction `slot`.
+    pub(crate) fn exchange_begins(
+        &mut self,
+        exchange: usize,
+        tunnel: TunnelIndex,
+        slot: usize,
+        now: Timestamp,
+    ) {
+        let newest = self.recorder.newest(tunnel, now.plus_nanos(-silence::REACH));
+        let silence = (!self.recorder.is_full())
+            .then(|| silence::before(newest, slot, now))
+            .flatten();
+        let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf);
+        let began = deaf.map_or(now, |s| s.since);
+        self.recorder
+            .open(Subject::Exchange(exchange), tunnel, began, now);
+        if let Some(silence) = silence.filter(|_| self.silences.len() < MOST_DIAGNOSED) {
+            self.silences.insert(exchange, silence);
+        }
+    }
+
+    /// The silence of its initiator that an exchange's first captured message ended.
+    pub(crate) fn silence_before(&self, exchange: usize) -> Option<Silence> {
+        self.silences.get(&exchange).copied()
     }
 
     /// A further message of it.
@@ -180,8 +205,7 @@ impl Diagnosis {
             Subject::Sa(_) => None,
         };
         let packets = self.recorder.packets(window);
-        let Some(mut scene) = Scene::new(evidence, sas, window.tunnel, exchange, window.opened, packets)
-        else {
+        let Some(mut scene) = Scene::new(evidence, sas, exchange, window, packets) else {
             return Vec::new();
         };
         if scene.lanes.iter().all(|lane| lane.old.is_none()) {
@@ -253,7 +277,7 @@ mod rate {
         for k in 0..packets {
             let record = record(k);
             if k % 250_000 == 0 {
-                diagnosis.exchange_begins(k as usize, 0, record.time);
+                diagnosis.exchange_begins(k as usize, 0, 1, record.time);
             }
             if diagnosis.packet(record, false) {
                 diagnosis.recorder.take_due(Some(record.time));

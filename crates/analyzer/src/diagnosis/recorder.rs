@@ -1,8 +1,8 @@
 //! The last packets of all tunnels in a ring, and the windows around rekeys that lie in it.
 //!
 //! A window is looked at when it closes, while its packets are still in the ring: nothing is copied, and what stays of a
-//! rekey are its causes. A window reaches from [`BEFORE`] before the first exchange message to [`AFTER`] behind the last
-//! one; at most [`LONGEST`] in all. Where packets come so fast that the ring would forget a window's beginning, the window
+//! rekey are its causes. A window reaches from [`BEFORE`] before the first exchange message (before the silence of its
+//! initiator that this message ended, [`super::silence`]) to [`AFTER`] behind the last one; at most [`LONGEST`] in all. Where packets come so fast that the ring would forget a window's beginning, the window
 //! closes early; what it saw until then counts, and the number of such windows is kept.
 
 use super::record::PacketRecord;
@@ -37,6 +37,8 @@ pub(crate) struct OpenWindow {
     pub(crate) subject: Subject,
     pub(crate) tunnel: TunnelIndex,
     pub(crate) opened: Timestamp,
+    /// When what it is about began: [`OpenWindow::opened`], or the silence before it.
+    pub(crate) began: Timestamp,
     closes: Timestamp,
     /// Number of its first packet, counted from the beginning of the capture.
     from: u64,
@@ -79,19 +81,37 @@ impl Recorder {
         self.ring.len() >= MOST_RECORDS && self.oldest_from <= self.forgotten
     }
 
-    /// Opens a window at `now`.
-    pub(crate) fn open(&mut self, subject: Subject, tunnel: TunnelIndex, now: Timestamp) {
-        if self.open.len() >= MOST_OPEN {
+    /// The packets of a tunnel in the ring from `since` on, newest first. The other tunnels' older packets are not walked,
+    /// of which there may be a ring full at every exchange.
+    pub(crate) fn newest(
+        &self,
+        tunnel: TunnelIndex,
+        since: Timestamp,
+    ) -> impl Iterator<Item = &PacketRecord> {
+        let recent = move |r: &&PacketRecord| r.time >= since;
+        let own = move |r: &&PacketRecord| usize::from(r.tunnel) == tunnel;
+        self.ring.iter().rev().take_while(recent).filter(own)
+    }
+
+    /// No further window can be opened.
+    pub(crate) fn is_full(&self) -> bool {
+        self.open.len() >= MOST_OPEN
+    }
+
+    /// Opens a window at `now` for what `began` then or before.
+    pub(crate) fn open(&mut self, subject: Subject, tunnel: TunnelIndex, began: Timestamp, now: Timestamp) {
+        if self.is_full() {
             self.unopened = self.unopened.saturating_add(1);
             return;
         }
-        let start = now.plus_nanos(-BEFORE);
+        let start = began.plus_nanos(-BEFORE);
         // Times may go back a little in a capture; a window need not begin at the exact packet.
         let from = self.ring.partition_point(|r| r.time < start) as u64 + self.forgotten;
         self.open.push_back(OpenWindow {
             subject,
             tunnel,
             opened: now,
+            began,
             closes: now.plus_nanos(AFTER),
             from,
             begun: [false; 2],
@@ -115,7 +135,7 @@ impl Recorder {
         match self.open.iter_mut().find(lacks_one) {
             Some(window) => window.begun[slot] = true,
             None => {
-                self.open(Subject::Sa(sa), tunnel, now);
+                self.open(Subject::Sa(sa), tunnel, now, now);
                 if let Some(window) = self.open.back_mut().filter(|w| w.subject == Subject::Sa(sa)) {
                     window.begun[slot] = true;
                 }
@@ -172,7 +192,8 @@ mod tests {
         let mut closed = Vec::new();
         for millis in 0..20_000 {
             if millis == 5_000 {
-                recorder.open(Subject::Exchange(3), 1, Timestamp(millis * 1_000_000));
+                let now = Timestamp(millis * 1_000_000);
+                recorder.open(Subject::Exchange(3), 1, now, now);
             }
             if millis == 5_500 {
                 recorder.extend(Subject::Exchange(3), Timestamp(millis * 1_000_000));
@@ -191,7 +212,7 @@ mod tests {
     fn the_ring_is_bounded_and_a_window_closes_before_it_is_forgotten() {
         let mut recorder = Recorder::default();
         recorder.push(record(0, 0));
-        recorder.open(Subject::Sa(0), 0, Timestamp(0));
+        recorder.open(Subject::Sa(0), 0, Timestamp(0), Timestamp(0));
         let mut closed = 0;
         for _ in 0..MOST_RECORDS + 10 {
             if recorder.push(record(1, 0)) {
@@ -211,7 +232,7 @@ mod tests {
     fn open_windows_are_bounded() {
         let mut recorder = Recorder::default();
         for k in 0..MOST_OPEN + 5 {
-            recorder.open(Subject::Exchange(k), 0, Timestamp(0));
+            recorder.open(Subject::Exchange(k), 0, Timestamp(0), Timestamp(0));
         }
         assert_eq!(recorder.unopened, 5);
         assert_eq!(std::iter::from_fn(|| recorder.take_due(None)).count(), MOST_OPEN);

@@ -4,6 +4,7 @@
 //! inner-TCP events of [`super::tcp`]. Directions are internal ones, as positions in a pair.
 
 use super::record::PacketRecord;
+use super::recorder::OpenWindow;
 use super::tcp::{self, TcpEvents};
 use crate::analysis::ExchangeKind;
 use crate::ike::timeline::{Exchange, MessageRecord};
@@ -41,7 +42,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) tunnel: TunnelIndex,
     /// Index of the exchange, where one was captured.
     pub(crate) exchange: Option<usize>,
-    /// First exchange message; without one, the first packet on a new SA.
+    /// First exchange message (the initiator's silence that it ended, where there was one); without one, the first packet on
+    /// a new SA.
     pub(crate) started: Timestamp,
     /// End of the time in which events count as the rekey's.
     pub(crate) zone_end: Timestamp,
@@ -64,18 +66,17 @@ impl<'a> Scene<'a> {
     pub(crate) fn new(
         evidence: Evidence<'a>,
         own_sas: &[SaIndex],
-        tunnel: TunnelIndex,
         exchange: Option<usize>,
-        opened: Timestamp,
+        window: &OpenWindow,
         packets: Vec<&'a PacketRecord>,
     ) -> Option<Self> {
-        let lanes = lanes(&evidence, own_sas, exchange, opened);
+        let lanes = lanes(&evidence, own_sas, exchange, window.opened);
         let switched = lanes.iter().filter_map(|l| l.switched).max()?;
         let mut scene = Scene {
             evidence,
-            tunnel,
+            tunnel: window.tunnel,
             exchange,
-            started: opened,
+            started: window.began,
             zone_end: switched.plus_nanos(RECOVERY),
             lanes,
             data: data_slot(&packets),

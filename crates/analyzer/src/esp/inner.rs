@@ -7,12 +7,17 @@ mod ppp;
 mod transport;
 mod tunnel;
 
+use crate::spi::Spi;
 use std::net::IpAddr;
 
 /// Bytes of payload that the walker wants to see; enough for every header stack within [`MAX_DEPTH`].
 pub const PREFIX: usize = 192;
 /// Where a walk stops at ESP inside ESP: another SA's packet.
 pub const ESP_IN_ESP: &str = "ESP in ESP";
+/// Deepest nesting of ESP that is followed; what is deeper counts as payload.
+pub(crate) const MOST_NESTING: u8 = 4;
+/// IKE, and ESP in UDP (RFC 7296 §2, RFC 3948).
+const IPSEC_PORTS: [u16; 2] = [500, 4500];
 /// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
 pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
 /// Deepest nesting, counted in IP headers, Ethernet and PPP frames.
@@ -122,8 +127,23 @@ pub enum Control {
     },
 }
 
+/// An authentication header inside a payload (RFC 4302 §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AhInside {
+    /// SPI.
+    pub spi: Spi,
+    /// Sequence number field.
+    pub sequence: u32,
+    /// The beginning of its ICV.
+    pub icv_begin: u64,
+    /// Bytes from its header to the end of its packet.
+    pub bytes: u32,
+    /// Of the IP header before it; `None` right behind ESP where the outer ends are not known.
+    pub ends: Option<(IpAddr, IpAddr)>,
+}
+
 /// What a payload holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inner {
     /// Tunnel protocols passed through.
     pub layers: Layers,
@@ -144,11 +164,25 @@ pub struct Inner {
     pub fragment: bool,
     /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
     pub ip_in_ppp_at: Option<u32>,
+    /// The first authentication header on the way; rare, so on the heap, where it makes no other packet larger.
+    pub ah: Option<Box<AhInside>>,
     /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
     /// §2.7).
     pub tfc_padding: u32,
     /// Name of the layer where the walk stopped without reaching transport; `None` when it reached it.
     pub stopped_at: Option<&'static str>,
+}
+
+impl Inner {
+    /// ESP, a piece of ESP, or UDP of IKE and ESP: these ports beside their own.
+    pub(crate) fn carries_ipsec(&self, esp_ports: &[u16]) -> bool {
+        let of_ipsec = |port: u16| IPSEC_PORTS.contains(&port) || esp_ports.contains(&port);
+        let flow = self.flow.is_some_and(|flow| match flow.protocol {
+            ip::PROTOCOL_UDP => of_ipsec(flow.src_port) || of_ipsec(flow.dst_port),
+            protocol => protocol == ip::PROTOCOL_ESP && self.fragment,
+        });
+        flow || self.stopped_at == Some(ESP_IN_ESP)
+    }
 }
 
 /// Walks down from the ESP next header. `prefix` is the decrypted beginning of a payload of `payload_len` bytes.

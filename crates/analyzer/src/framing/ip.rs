@@ -5,13 +5,15 @@
 //! they read on behind an IPv6 fragment header although what follows is a piece out of the middle, they do not know the
 //! mobility, HIP and Shim6 headers, and a chain of extension headers has no bound.
 
+use super::Authentication;
 use crate::error::WireError;
+use crate::spi::Spi;
 use etherparse::err::{LenError, ip_auth, ipv4, ipv6};
 use etherparse::{
     IpAuthHeaderSlice, IpNumber, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6Header, Ipv6HeaderSlice,
     Ipv6RawExtHeaderSlice, ip_number,
 };
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 /// Most extension headers of a packet that are stepped over.
 const MOST_EXTENSIONS: usize = 16;
@@ -41,8 +43,8 @@ pub(super) struct IpPacket<'a> {
     pub(super) piece: Option<Piece>,
     /// The header promises more than the frame had on the wire.
     pub(super) longer_than_frame: bool,
-    /// An authentication header (RFC 4302) was stepped over.
-    pub(super) ah: bool,
+    /// The first authentication header (RFC 4302) that was stepped over.
+    pub(super) ah: Option<Authentication<'a>>,
 }
 
 /// Reads the packet at the start of `data`, of which `wire_len` bytes were on the wire (trailers included).
@@ -93,7 +95,7 @@ fn ipv4(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload_len: total_len - header_len as u32,
         piece,
         longer_than_frame: total_len > wire_len,
-        ah: false,
+        ah: None,
     };
     if packet.protocol == ip_number::AUTHENTICATION_HEADER && packet.piece.is_none() {
         after_extensions(packet)
@@ -123,7 +125,7 @@ fn ipv6(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload_len: total_len - HEADER_LEN,
         piece: None,
         longer_than_frame: total_len > wire_len,
-        ah: false,
+        ah: None,
     })
 }
 
@@ -145,7 +147,16 @@ fn after_extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, WireError>
                     ip_auth::HeaderSliceError::Len(error) => too_short(EXTENSION, &error),
                     ip_auth::HeaderSliceError::Content(_) => malformed(EXTENSION),
                 })?;
-                packet.ah = true;
+                packet.ah.get_or_insert(Authentication {
+                    spi: Spi(header.spi()),
+                    sequence: header.sequence_number(),
+                    next_header: header.next_header().0,
+                    header_len: header.slice().len(),
+                    ends: (packet.src, packet.dst),
+                    outer_bytes: packet.total_len,
+                    bytes: packet.payload,
+                    wire_len: packet.payload_len,
+                });
                 (header.next_header(), header.slice().len())
             }
             ip_number::IPV6_FRAGMENTATION_HEADER => {
@@ -181,24 +192,24 @@ fn after_extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, WireError>
 }
 
 /// The same steps for a datagram that was reassembled: what its fragments said is next may again be an extension header.
-pub(super) fn upper_layer(
+pub(super) fn upper_layer<'a>(
     protocol: IpNumber,
-    payload: &[u8],
+    (src, dst): (IpAddr, IpAddr),
+    payload: &'a [u8],
     payload_len: u32,
-) -> Result<(IpNumber, usize), WireError> {
-    let unspecified = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    let packet = IpPacket {
-        src: unspecified,
-        dst: unspecified,
+    outer_bytes: u32,
+) -> Result<IpPacket<'a>, WireError> {
+    after_extensions(IpPacket {
+        src,
+        dst,
         protocol,
-        total_len: payload_len,
+        total_len: outer_bytes,
         payload,
         payload_len,
         piece: None,
         longer_than_frame: false,
-        ah: false,
-    };
-    after_extensions(packet).map(|packet| (packet.protocol, (payload_len - packet.payload_len) as usize))
+        ah: None,
+    })
 }
 
 /// The bytes of a header end before it does.

@@ -12,6 +12,7 @@ mod wifi;
 use crate::capture::{Frame, link_type_name};
 use crate::diagnostic::{Diagnostics, named};
 use crate::error::WireError;
+use crate::spi::Spi;
 use crate::text::Message;
 use crate::time::Timestamp;
 use fragments::FragmentTable;
@@ -50,8 +51,31 @@ pub struct Datagram<'a> {
     pub cut: bool,
     /// Bytes that the payload had on the wire (from the ESP or IKE header on).
     pub wire_len: u32,
+    /// The authentication header around that, the outermost of several.
+    pub ah: Option<Authentication<'a>>,
     /// What it carries.
     pub kind: DatagramKind<'a>,
+}
+
+/// An authentication header (RFC 4302 §2) and what it protects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Authentication<'a> {
+    /// SPI.
+    pub spi: Spi,
+    /// Sequence number field.
+    pub sequence: u32,
+    /// What follows it: an IP protocol number.
+    pub next_header: u8,
+    /// Its length with the ICV, bytes.
+    pub header_len: usize,
+    /// Source and destination of the IP header before it.
+    pub ends: (IpAddr, IpAddr),
+    /// Total length of that IP packet; of fragments, their sum.
+    pub outer_bytes: u32,
+    /// What was captured, from this header on.
+    pub bytes: &'a [u8],
+    /// Bytes on the wire from this header on.
+    pub wire_len: u32,
 }
 
 /// What a datagram carries.
@@ -165,7 +189,7 @@ impl Framing {
         match content.kind {
             DatagramKind::Ike { udp, .. } => self.carriers.learn((packet.src, packet.dst), udp),
             // Authenticated, not encrypted: what matters is that it is IPsec.
-            DatagramKind::Other(_) if packet.ah => content.kind = DatagramKind::Other(AH),
+            DatagramKind::Other(_) if packet.ah.is_some() => content.kind = DatagramKind::Other(AH),
             _ => {}
         }
         Some(Datagram {
@@ -178,6 +202,7 @@ impl Framing {
             fragments: 1,
             cut: content.captured < content.wire_len as usize,
             wire_len: content.wire_len,
+            ah: packet.ah,
             kind: content.kind,
         })
     }
@@ -194,20 +219,29 @@ impl Framing {
             .fragments
             .add(packet, piece, frame.time, frame.number, diagnostics)?;
         let payload = self.fragments.whole();
-        let (protocol, header_len) = match ip::upper_layer(whole.protocol, payload, whole.payload_len) {
+        let ends = (packet.src, packet.dst);
+        let upper = ip::upper_layer(
+            whole.protocol,
+            ends,
+            payload,
+            whole.payload_len,
+            whole.outer_bytes,
+        );
+        let upper = match upper {
             Ok(upper) => upper,
             Err(error) => return refused(error, frame, diagnostics),
         };
-        let wire_len = whole.payload_len.saturating_sub(header_len as u32);
-        let payload = payload.get(header_len..).unwrap_or_default();
         let content = transport::content(
-            protocol,
-            payload,
-            wire_len,
-            (packet.src, packet.dst),
+            upper.protocol,
+            upper.payload,
+            upper.payload_len,
+            ends,
             &self.carriers,
         );
-        let content = accepted(content, frame, diagnostics)?;
+        let mut content = accepted(content, frame, diagnostics)?;
+        if upper.ah.is_some() && matches!(content.kind, DatagramKind::Other(_)) {
+            content.kind = DatagramKind::Other(AH);
+        }
         Some(Datagram {
             frame: frame.number,
             time: frame.time,
@@ -218,6 +252,7 @@ impl Framing {
             fragments: whole.fragments,
             cut: content.captured < content.wire_len as usize,
             wire_len: content.wire_len,
+            ah: upper.ah,
             kind: content.kind,
         })
     }

@@ -2,7 +2,7 @@
 //! themselves. Segments are put in order; a stream whose beginning, or a piece, is not in the capture is picked up again
 //! where message lengths agree with each other.
 
-use super::UdpPorts;
+use super::{Datagram, DatagramKind, UdpPorts};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
@@ -58,6 +58,37 @@ pub(crate) struct Taken {
     pub(crate) lost_place: bool,
     /// The stream carries something else, or there are too many streams.
     pub(crate) foreign: bool,
+}
+
+impl Taken {
+    /// The messages as datagrams. The headers of the IP packet that completed them belong to them; the first one carries
+    /// them.
+    pub(crate) fn datagrams<'a>(
+        &'a self,
+        completed_by: &Datagram<'a>,
+        segment: &TcpSegment<'_>,
+    ) -> impl Iterator<Item = Datagram<'a>> {
+        let (base, udp) = (*completed_by, segment.ports);
+        let mut headers = base.outer_bytes.saturating_sub(segment.payload.len() as u32);
+        self.messages.iter().map(move |message| {
+            let wire_len = u32::from(message.len());
+            let around = std::mem::take(&mut headers) + LENGTH_LEN as u32;
+            Datagram {
+                outer_bytes: around + wire_len,
+                cut: false,
+                wire_len,
+                kind: match message {
+                    TcpMessage::Ike(message) => DatagramKind::Ike { udp, message },
+                    TcpMessage::Esp(packet) => DatagramKind::Esp {
+                        udp: Some(udp),
+                        packet,
+                    },
+                    TcpMessage::Keepalive => DatagramKind::NatKeepalive,
+                },
+                ..base
+            }
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

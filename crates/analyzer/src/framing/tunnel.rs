@@ -33,7 +33,10 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> IpPacke
     let mut deepest = outer;
     for _ in 0..MOST_TUNNELS {
         let Some(packet) = inside(&deepest) else { break };
-        deepest = packet;
+        deepest = IpPacket {
+            ah: deepest.ah.or(packet.ah),
+            ..packet
+        };
         if deepest.piece.is_some() {
             return deepest;
         }

@@ -17,6 +17,8 @@ use cbc::cipher::{BlockModeEncrypt, KeyIvInit};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
+mod documents;
+
 const INITIATOR: [u8; 4] = [192, 0, 2, 1];
 const RESPONDER: [u8; 4] = [198, 51, 100, 7];
 const QUICK_MODE: u8 = 32;
@@ -64,6 +66,8 @@ struct Wire {
     ports: u16,
     last: Vec<u8>,
     last_from_initiator: bool,
+    /// All messages: time, whether from the initiator, bytes.
+    sent: Vec<(Timestamp, bool, Vec<u8>)>,
 }
 
 impl Wire {
@@ -76,6 +80,7 @@ impl Wire {
             ports: 500,
             last: Vec::new(),
             last_from_initiator: true,
+            sent: Vec::new(),
         }
     }
 
@@ -95,6 +100,7 @@ impl Wire {
         };
         self.last = message.to_vec();
         self.last_from_initiator = from_initiator;
+        self.sent.push((self.now, from_initiator, message.to_vec()));
         self.timeline.push(context, message, &mut self.diagnostics)
     }
 

@@ -24,6 +24,7 @@ impl Evaluation {
                     matches!(rekey.known, Start::LaterMessage(_)),
                     "first_message_missing",
                 ),
+                (matches!(rekey.known, Start::AfterSilence(_)), "silence_before"),
                 (rekey.idle, "idle"),
                 (!rekey.used && !rekey.idle, "outside_transfer"),
             ];

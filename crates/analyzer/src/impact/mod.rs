@@ -27,8 +27,6 @@ mod evaluate;
 mod gap;
 mod grid;
 mod hurt;
-#[cfg(test)]
-mod lab;
 mod listing;
 mod mean_rekey;
 mod placebo;

@@ -269,13 +269,16 @@ impl View<'_> {
 
     /// Why the stall is a lower bound where exchanges began before their windows.
     fn late_starts(&self) -> Option<Message> {
-        let known = self.e.used.iter().map(|k| &k.known);
-        let unseen = known.filter(|k| matches!(k, Start::Unseen { .. })).count();
-        let late = self.e.late_starts();
-        if late == 0 {
+        let known = || self.e.used.iter().map(|k| &k.known);
+        let unseen = known().filter(|k| matches!(k, Start::Unseen { .. })).count();
+        let silences = known().filter(|k| matches!(k, Start::AfterSilence(_))).count();
+        let late = self.e.late_starts() - silences;
+        if late + silences == 0 {
             return None;
         }
-        let what = if unseen == 0 {
+        let what = if late == 0 {
+            Message::new("note-silent-start").with("silences", silences)
+        } else if unseen == 0 {
             Message::new("note-late-start").with("late", late)
         } else {
             Message::new("note-unseen-start")

@@ -19,6 +19,9 @@ pub enum Start {
     Message(f64),
     /// A later message: the first one is not in the capture.
     LaterMessage(f64),
+    /// The first message that was captured came after a silence of both sides: it may be the second copy of one that was lost
+    /// before the capture point, or there was nothing to send.
+    AfterSilence(f64),
     /// No message of the exchange is in the capture. Both SAs of a pair come from one exchange, so it began before the
     /// first packet on either of them.
     Unseen {
@@ -33,7 +36,7 @@ impl Start {
     pub(super) fn latest_s(self, switched_s: f64) -> f64 {
         let finite = |s: f64| s.is_finite().then_some(s);
         let known = match self {
-            Start::Message(s) | Start::LaterMessage(s) => finite(s),
+            Start::Message(s) | Start::LaterMessage(s) | Start::AfterSilence(s) => finite(s),
             Start::Unseen { first_switch_s } => {
                 finite(first_switch_s).map(|first| first.min(switched_s) - ASSUMED_EXCHANGE_S)
             }
@@ -41,14 +44,14 @@ impl Start {
         known.unwrap_or(switched_s - ASSUMED_EXCHANGE_S).min(switched_s)
     }
 
-    /// The exchange began earlier than the evidence shows.
+    /// The exchange began, or may have begun, earlier than the evidence shows.
     pub(super) fn is_late(self) -> bool {
         !matches!(self, Start::Message(s) if s.is_finite())
     }
 }
 
 impl Evaluation {
-    /// Used rekeys whose exchange began before their window.
+    /// Used rekeys whose exchange began, or may have begun, before their window.
     pub(super) fn late_starts(&self) -> usize {
         self.used.iter().filter(|k| k.known.is_late()).count()
     }
@@ -119,5 +122,6 @@ mod tests {
         assert!((unseen(9.0) - 5.7).abs() < 1e-9, "or later");
         assert!((unseen(f64::NAN) - 5.7).abs() < 1e-9);
         assert!(!Start::Message(1.0).is_late() && Start::LaterMessage(1.0).is_late());
+        assert!(Start::AfterSilence(1.0).is_late() && Start::AfterSilence(5.9).latest_s(6.0) == 5.9);
     }
 }

@@ -9,6 +9,7 @@ use crate::analysis::ExchangeKind;
 use crate::ike::opening::Opening;
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
+use crate::spi::IpsecProtocol;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::{HashMap, VecDeque};
 
@@ -106,10 +107,18 @@ fn says_so(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
         .any(|a| exchange.rekeys.contains(&a.spi))
 }
 
+/// ESP or AH.
+fn protocol(evidence: &Evidence<'_>, child: &ChildSa) -> Option<IpsecProtocol> {
+    (0..2).find_map(|d| Some(sa_of(evidence, child, d)?.protocol))
+}
+
 /// Whether `new` takes over from `old`.
 fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     if old.exchange.is_some() && old.exchange == new.exchange {
         return false; // two pairs of one exchange stand side by side
+    }
+    if protocol(evidence, old) != protocol(evidence, new) {
+        return false;
     }
     if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e])) {
         return false;

@@ -46,7 +46,10 @@ pub fn child_sas(evidence: &Evidence<'_>) -> Vec<ChildSa> {
 
 fn by_first_packet(evidence: &Evidence<'_>, keep: impl Fn(SaIndex) -> bool) -> Vec<SaIndex> {
     let mut list: Vec<SaIndex> = (0..evidence.associations.len())
-        .filter(|&sa| evidence.associations[sa].first.is_some() && keep(sa))
+        .filter(|&sa| {
+            let association = &evidence.associations[sa];
+            association.first.is_some() && !association.bundled && keep(sa)
+        })
         .collect();
     list.sort_by_key(|&sa| evidence.associations[sa].first);
     list
@@ -56,7 +59,7 @@ fn by_first_packet(evidence: &Evidence<'_>, keep: impl Fn(SaIndex) -> bool) -> V
 fn named_by_exchanges(evidence: &Evidence<'_>) -> Vec<ChildSa> {
     let mut per_exchange: HashMap<usize, [Vec<SaIndex>; 2]> = HashMap::new();
     for (sa, association) in evidence.associations.iter().enumerate() {
-        if let Some(exchange) = association.exchange {
+        if let (Some(exchange), false) = (association.exchange, association.bundled) {
             per_exchange.entry(exchange).or_default()[slot(association.direction)].push(sa);
         }
     }
@@ -194,7 +197,14 @@ fn pair_by_time(evidence: &Evidence<'_>, unnamed: Vec<SaIndex>) -> Vec<ChildSa> 
             continue;
         };
         let partner = children.iter_mut().rev().take(64).filter(|c| {
-            c.tunnel == association.tunnel && c.sa[d].is_none() && first.nanos_since(c.born) <= PAIRING_NANOS
+            let same =
+                c.sa.iter()
+                    .flatten()
+                    .all(|&other| evidence.associations[other].protocol == association.protocol);
+            c.tunnel == association.tunnel
+                && same
+                && c.sa[d].is_none()
+                && first.nanos_since(c.born) <= PAIRING_NANOS
         });
         // The oldest open half: halves open and close in order.
         match partner.last() {

@@ -79,13 +79,23 @@ struct Counted {
     values: Vec<f64>,
 }
 
-/// The rule of one side. `kind` is what the limits and the single rekeys say; `by_ike`: inbound and outbound are known.
+/// What one rekey had carried in the counting of an unambiguous volume rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Reached {
+    /// Bytes at the first exchange message.
+    pub(super) bytes: u64,
+    /// Over the negotiated kilobytes, where there are any.
+    pub(super) fraction: Option<f64>,
+}
+
+/// The rule of one side, and what each observation had reached in its counting where that is a volume and no other counting
+/// fits (`None` where the capture lacks an SA's start). `kind` is what the limits and the single rekeys say; `by_ike`: inbound and outbound are known.
 pub(super) fn infer(
     (tunnel, initiator): (TunnelIndex, Option<IpAddr>),
     observations: &[Observation],
     kind: Kind,
     by_ike: bool,
-) -> TriggerRule {
+) -> (TriggerRule, Vec<Option<Reached>>) {
     let whole: Vec<Observation> = observations.iter().copied().filter(is_whole).collect();
     let counted = countings(&whole);
     let kilobytes = common(observations, |o| o.limit_kilobytes);
@@ -122,13 +132,24 @@ pub(super) fn infer(
     if let Some((counting, _)) = &chosen {
         size(&mut rule, counting, &whole);
     }
-    let (counting, alike) = chosen.map_or((None, Vec::new()), |(counting, alike)| {
+    let (counting, alike) = chosen.as_ref().map_or((None, Vec::new()), |(counting, alike)| {
         let alike = alike.iter().map(|c| c.words(by_ike)).collect();
         (Some(counting.words(by_ike)), alike)
     });
     let said = Said::of(sentence::rule(&rule, counting, alike));
     (rule.sentence, rule.messages) = (said.sentence, said.messages);
-    rule
+    let sure = chosen.filter(|c| kind == Kind::Volume && whole.len() >= ENOUGH && c.1.is_empty());
+    let limit = kilobytes.map(|k| k as f64 * rule.bytes_per_kilobyte.map_or(1000.0, f64::from));
+    let reached = |o: &Observation| {
+        let (counting, _) = sure.as_ref()?;
+        let bytes = value(o, counting.quantity, counting.side)?;
+        Some(Reached {
+            bytes: bytes as u64,
+            fraction: limit.filter(|l| *l > 0.0).map(|l| bytes / l),
+        })
+    };
+    let reached = observations.iter().map(reached).collect();
+    (rule, reached)
 }
 
 fn is_whole(o: &Observation) -> bool {

@@ -4,7 +4,7 @@
 //! so fractions scatter upwards from the true soft limit. The test is consistency over the trace, and which limits were
 //! negotiated at all.
 
-use super::rule::{self, Kind, Observation};
+use super::rule::{self, Kind, Observation, Reached};
 use super::{Evidence, Snapshot, Succession, slot};
 use crate::analysis::{Direction, Lifetime, Trigger, TriggerKind, TriggerRule};
 use crate::sa::association::Counters;
@@ -97,15 +97,28 @@ fn rules(
             .iter()
             .filter_map(|&i| shown[i].as_ref())
             .map(Shown::observation)
-            .collect();
+            .collect(); // one per member: those without were left out above
         let end = initiator.is_some();
-        let rule = rule::infer((tunnel, initiator), &observations, most_common(&kinds), end);
+        let (rule, reached) = rule::infer((tunnel, initiator), &observations, most_common(&kinds), end);
+        for (&i, reached) in members.iter().zip(reached) {
+            if let Some(reached) = reached {
+                count_as_the_rule(&mut triggers[i], &rule, reached);
+            }
+        }
         if rule.kind == Kind::Packets {
             members.iter().for_each(|&i| triggers[i].kind = Kind::Packets);
         }
         rules.push(rule);
     }
     rules
+}
+
+/// Where the rule's counting is the only one that fits, it is the one that this rekey's volume is given in.
+fn count_as_the_rule(trigger: &mut Trigger, rule: &TriggerRule, reached: Reached) {
+    let kilobyte = rule.bytes_per_kilobyte.unwrap_or(KILOBYTE as u32);
+    trigger.bytes = Some(reached.bytes);
+    trigger.fraction = reached.fraction;
+    trigger.counting = rule.counting.as_ref().map(|c| format!("{c}, kB = {kilobyte}"));
 }
 
 /// What most of them are; of equals, the first.

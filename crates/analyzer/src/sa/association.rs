@@ -9,7 +9,7 @@ use crate::keylog::KeyOrigin;
 use crate::sa::sequence::SequenceTracker;
 use crate::sa::tunnel::TunnelIndex;
 use crate::secret::SecretBytes;
-use crate::spi::Spi;
+use crate::spi::{IpsecProtocol, Spi};
 use crate::time::Timestamp;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -130,6 +130,10 @@ pub struct Association {
     pub src: IpAddr,
     /// Outer destination.
     pub dst: IpAddr,
+    /// ESP or AH.
+    pub protocol: IpsecProtocol,
+    /// An AH SA whose packets are around those of an ESP SA, or inside: that SA tells of their payload and of rekeys.
+    pub bundled: bool,
     /// SPI.
     pub spi: Spi,
     /// How it is carried.
@@ -185,7 +189,7 @@ impl Association {
         direction: Direction,
         src: IpAddr,
         dst: IpAddr,
-        spi: Spi,
+        (protocol, spi): (IpsecProtocol, Spi),
         encapsulation: Encapsulation,
     ) -> Self {
         Association {
@@ -193,6 +197,8 @@ impl Association {
             direction,
             src,
             dst,
+            protocol,
+            bundled: false,
             spi,
             encapsulation,
             key: None,
@@ -294,7 +300,7 @@ impl Association {
             }
             Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
             Some(_) => KeyStatus::Unverified,
-            None if self.clear.is_some() => KeyStatus::Unverified,
+            None if self.clear.is_some() || self.protocol == IpsecProtocol::Ah => KeyStatus::Unverified,
             None => self.key_hint,
         }
     }

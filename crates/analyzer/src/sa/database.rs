@@ -29,6 +29,8 @@ pub struct SaContext {
     pub dst: IpAddr,
     /// How it is carried.
     pub encapsulation: Encapsulation,
+    /// ESP or AH.
+    pub protocol: IpsecProtocol,
 }
 
 /// All SAs, and the keys that may fit them.
@@ -84,7 +86,7 @@ impl SaDatabase {
     pub fn of_packet(&mut self, context: SaContext, spi: Spi) -> Option<SaIndex> {
         let id = SaId {
             dst: context.dst,
-            protocol: IpsecProtocol::Esp,
+            protocol: context.protocol,
             spi,
         };
         match self.newest.get(&id) {
@@ -94,14 +96,8 @@ impl SaDatabase {
     }
 
     /// The newest generation of an SA, where there is one.
-    pub fn newest(&self, dst: IpAddr, spi: Spi) -> Option<SaIndex> {
-        self.newest
-            .get(&SaId {
-                dst,
-                protocol: IpsecProtocol::Esp,
-                spi,
-            })
-            .copied()
+    pub fn newest(&self, dst: IpAddr, protocol: IpsecProtocol, spi: Spi) -> Option<SaIndex> {
+        self.newest.get(&SaId { dst, protocol, spi }).copied()
     }
 
     /// Starts a new generation under the same (destination, SPI).
@@ -113,6 +109,7 @@ impl SaDatabase {
             src: old.src,
             dst: old.dst,
             encapsulation: old.encapsulation,
+            protocol: old.protocol,
         };
         self.insert(context, old.spi)
     }
@@ -128,17 +125,17 @@ impl SaDatabase {
             src,
             dst,
             encapsulation,
+            protocol,
         } = context;
-        self.associations
-            .push(Association::new(tunnel, direction, src, dst, spi, encapsulation));
-        self.newest.insert(
-            SaId {
-                dst,
-                protocol: IpsecProtocol::Esp,
-                spi,
-            },
-            sa,
-        );
+        self.associations.push(Association::new(
+            tunnel,
+            direction,
+            src,
+            dst,
+            (protocol, spi),
+            encapsulation,
+        ));
+        self.newest.insert(SaId { dst, protocol, spi }, sa);
         self.by_tunnel.entry(tunnel).or_default().push(sa);
         Some(sa)
     }
@@ -151,10 +148,7 @@ impl SaDatabase {
         exchange: usize,
         keys: &[ChildKeys],
     ) -> Option<SaIndex> {
-        if child.protocol != IpsecProtocol::Esp {
-            return None;
-        }
-        let known = self.newest(child.dst, child.spi);
+        let known = self.newest(child.dst, child.protocol, child.spi);
         // The same SPI in a later exchange is a new SA, unless its first packets overtook the message.
         let reused = known.is_some_and(|sa| self.associations[sa].exchange.is_some_and(|e| e != exchange));
         let sa = match known {
@@ -165,7 +159,7 @@ impl SaDatabase {
         association.exchange = Some(exchange);
         association.negotiated = child.transform.or(association.negotiated);
         association.mode = child.mode.or(association.mode);
-        if let Some(t) = child.transform {
+        if let (Some(t), IpsecProtocol::Esp) = (child.transform, child.protocol) {
             let keyed = |k: &ChildKeys| {
                 AssignedKey::new(t.encryption, &k.encryption, t.integrity, &k.integrity, &k.origin)
             };
@@ -263,7 +257,8 @@ impl SaDatabase {
     pub fn settle_unused(&mut self) {
         for sa in 0..self.associations.len() {
             let association = &self.associations[sa];
-            if association.counters.packets > 0 || association.key.is_some() {
+            let of_ah = association.protocol == IpsecProtocol::Ah;
+            if of_ah || association.counters.packets > 0 || association.key.is_some() {
                 continue;
             }
             let nothing = Specimen {

@@ -101,7 +101,11 @@ impl TunnelTable {
         encapsulation: Encapsulation,
     ) -> Option<TunnelIndex> {
         let tunnel = self.by_key(src, dst, udp)?;
-        self.tunnels[tunnel].encapsulation.get_or_insert(encapsulation);
+        let seen = &mut self.tunnels[tunnel].encapsulation;
+        // Where AH is around ESP, the tunnel is one of ESP.
+        if seen.is_none_or(|e| e == Encapsulation::Ah) {
+            *seen = Some(encapsulation);
+        }
         Some(tunnel)
     }
 

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
-const ALIKE: [&str; 14] = [
+const ALIKE: [&str; 15] = [
     "advice",
+    "cell",
     "column-icv",
     "column-ike",
     "column-ike-ms",

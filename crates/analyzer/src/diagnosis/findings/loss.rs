@@ -39,6 +39,17 @@ impl Lane<'_> {
         Some(finding("capture_drops", Severity::Warning, vec![message], &[]))
     }
 
+    /// Payload was read in both directions: the data and its acknowledgements.
+    fn both_ways_are_open(&self) -> bool {
+        [self.direction, self.direction.reverse()]
+            .iter()
+            .all(|&direction| {
+                let lane = Lane { direction, ..*self };
+                lane.associations().any(|a| a.counters.opened > 0)
+            })
+    }
+
+    /// More numbers are missing than in the other direction.
     pub(super) fn one_direction_loss(&self) -> Option<Finding> {
         let (missing, packets) = self.loss(self.direction);
         let (other_missing, other_packets) = self.loss(self.direction.reverse());
@@ -49,14 +60,19 @@ impl Lane<'_> {
         }
         let worst = self.associations().max_by_key(|a| a.sequence.summary().missing)?;
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
-        let message = self
-            .about("finding-one-direction-loss")
+        // What TCP inside acknowledged would tell a loss of the capture; without keys nobody sees it.
+        let (id, message) = if self.both_ways_are_open() {
+            ("one_direction_loss", self.about("finding-one-direction-loss"))
+        } else {
+            ("packets_missing", self.about("finding-packets-missing"))
+        };
+        let message = message
             .with("missing", missing)
             .with("share", percent(own))
             .with("other", percent(other));
         Some(Finding {
             display_filter: format!("esp.spi == {}", worst.spi),
-            ..finding("one_direction_loss", Severity::Warning, vec![message], &[])
+            ..finding(id, Severity::Warning, vec![message], &[])
         })
     }
 }

@@ -50,8 +50,8 @@ pub(crate) fn findings(analyzer: &Analyzer, info: &CaptureInfo, successions: &[S
     found
 }
 
-fn finding(id: &str, severity: Severity, messages: Vec<Message>, frames: &[u64]) -> Finding {
-    let said = Said::of(messages);
+fn finding(id: &str, severity: Severity, said: impl Into<Said>, frames: &[u64]) -> Finding {
+    let said = said.into();
     Finding {
         id: id.into(),
         severity,

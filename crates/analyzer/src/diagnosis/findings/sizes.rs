@@ -86,7 +86,7 @@ fn largest_payload(mtu: u64, a: &Association) -> Option<u64> {
         Encapsulation::Udp => 8,
         // A stream: no packet is too long for it.
         Encapsulation::Tcp => return None,
-        Encapsulation::Esp => 0,
+        Encapsulation::Esp | Encapsulation::Ah => 0,
     };
     let fixed = ip + udp + 8 + key.cipher.iv_len() as u64 + key.cipher.icv_len() as u64;
     let block = (key.transform.encryption.block_len() as u64).max(4);

@@ -1,14 +1,15 @@
 //! Inner IP headers and the protocols that they carry (RFC 791, RFC 8200).
 
-use super::{Layer, Layers, Step, Walk};
+use super::{AhInside, Layer, Layers, Step, Walk};
+use crate::spi::Spi;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 pub(super) const PROTOCOL_IPV4: u8 = 4;
 pub(super) const PROTOCOL_IPV6: u8 = 41;
 const PROTOCOL_TCP: u8 = 6;
-const PROTOCOL_UDP: u8 = 17;
+pub(super) const PROTOCOL_UDP: u8 = 17;
 const PROTOCOL_GRE: u8 = 47;
-const PROTOCOL_ESP: u8 = 50;
+pub(super) const PROTOCOL_ESP: u8 = 50;
 const PROTOCOL_AH: u8 = 51;
 const PROTOCOL_NO_NEXT_HEADER: u8 = 59;
 const PROTOCOL_ETHERIP: u8 = 97;
@@ -162,7 +163,16 @@ impl Walk<'_> {
 
     /// RFC 4302 §2: the length field counts words less two.
     fn authentication_header(&mut self) -> Step {
-        let &[next, words] = self.peek::<2>().ok_or("AH")?;
+        let &[next, words, _, _, rest @ ..] = self.peek::<20>().ok_or("AH")?;
+        let [s0, s1, s2, s3, n0, n1, n2, n3, icv @ ..] = rest;
+        let ah = AhInside {
+            spi: Spi(u32::from_be_bytes([s0, s1, s2, s3])),
+            sequence: u32::from_be_bytes([n0, n1, n2, n3]),
+            icv_begin: u64::from_be_bytes(icv),
+            bytes: self.bytes_left(),
+            ends: self.addresses,
+        };
+        self.inner.ah.get_or_insert_with(|| Box::new(ah));
         self.skip((usize::from(words) + 2) * 4).ok_or("AH")?;
         Ok(Some(Layer::Protocol(next)))
     }

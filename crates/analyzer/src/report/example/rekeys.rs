@@ -32,6 +32,7 @@ pub(super) fn sa(
         tunnel,
         src,
         dst,
+        protocol: Protocol::Esp,
         spi: spi(tunnel, direction, generation),
         generation: generation as u32,
         mode: Some(Mode::Transport),
@@ -90,6 +91,7 @@ pub(super) fn exchange(shape: &Shape, tunnel: usize, k: usize, index: usize, ini
         }),
         spis: Vec::new(),
         deletes: Vec::new(),
+        notifications: Vec::new(),
     }
 }
 

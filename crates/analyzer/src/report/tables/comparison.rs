@@ -2,9 +2,10 @@
 
 use super::{Mark, Table, WIDE, WIDER, from, left, right};
 use crate::comparison::{ComparedCapture, Comparison};
+use crate::impact::sentence::words::interval;
 use crate::report::clean;
 use crate::report::format::{self, UNKNOWN, or_unknown};
-use crate::text::Catalogue;
+use crate::text::{Catalogue, Message};
 use std::collections::BTreeMap;
 
 /// Captures named per cipher suite.
@@ -52,8 +53,8 @@ fn cells(t: &Catalogue, c: &ComparedCapture) -> Vec<String> {
         or_unknown(c.seconds_per_gb, figures),
         or_unknown(stall, |s| format!("{at_least}{}", format::duration_ms(s.mean))),
         or_unknown(stall, |s| {
-            let (low, high) = (format::duration_ms(s.low), format::duration_ms(s.high));
-            t.fill("range", &[("low", &low), ("high", &high)])
+            let interval = interval(s.low / 1000.0, s.high / 1000.0);
+            t.say(&Message::new("cell").with("text", interval))
         }),
         or_unknown(c.efficiency, |e| format!("{:.1} %", 100.0 * e)),
     ]

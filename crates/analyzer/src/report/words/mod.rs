@@ -45,6 +45,7 @@ pub(crate) fn tunnel(t: &Catalogue, tunnel: &Tunnel) -> String {
     );
     parts.push(match tunnel.encapsulation {
         Encapsulation::Esp => "ESP".to_string(),
+        Encapsulation::Ah => "AH".to_string(),
         Encapsulation::Udp => t.word("tunnel-udp"),
         Encapsulation::Tcp => t.word("tunnel-tcp"),
     });

@@ -1,0 +1,114 @@
+//! Renewals with CREATE_CHILD_SA. No limit is on the wire (RFC 7296 §2.8): what shows a hard limit is a receiver that went deaf.
+
+use super::scenario::{ChildRekey, World};
+use super::steps::{AFTER, BEFORE, resend_lost};
+
+fn switch(w: &mut World, rekey: &ChildRekey) {
+    let old = [w.down.spi, w.up.spi];
+    w.steady(20);
+    w.switch_up_v2(rekey);
+    w.steady(4);
+    w.switch_down_v2(rekey);
+    w.steady(30);
+    w.delete_v2(true, old[0], old[1]);
+}
+
+pub(crate) fn renewed_v2(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    w.steady(30);
+    w.message_v2(&mut rekey);
+    switch(w, &rekey);
+    w.steady(AFTER);
+}
+
+/// The client drops both SAs: what it is sent is lost, and it says nothing more on them.
+fn go_deaf(w: &mut World) {
+    w.drop_acks();
+    w.ack(w.expected, 0xffff);
+    for _ in 0..100 {
+        w.lost_segment();
+        w.step(w.tick);
+    }
+}
+
+/// The pair expires at the client while the exchange is under way; the new one works as soon as it stands.
+pub(crate) fn hard_limit_v2(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    w.steady(30);
+    go_deaf(w);
+    let old = [w.down.spi, w.up.spi];
+    w.message_v2(&mut rekey);
+    w.wait(100);
+    w.delete_v2(true, old[0], old[1]);
+    w.wait(300);
+    w.switch_down_v2(&rekey);
+    w.switch_up_v2(&rekey);
+    resend_lost(w, 100);
+    w.steady(AFTER);
+}
+
+/// The same, and the request is lost before the capture point: its retransmission, four seconds later, is the first message.
+pub(crate) fn request_lost_before_the_capture(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.lose_request(&mut rekey);
+    w.steady(10);
+    go_deaf(w);
+    let first = w.expected;
+    for wait in [200, 400, 800, 1_600] {
+        w.wait(wait);
+        w.resend(first);
+    }
+    w.wait(800);
+    w.repeat_v2(&rekey, 0);
+    w.wait(30);
+    w.message_v2(&mut rekey);
+    w.wait(30);
+    w.switch_down_v2(&rekey);
+    w.switch_up_v2(&rekey);
+    resend_lost(w, 100);
+    w.steady(AFTER);
+}
+
+/// The application rests for three seconds and is done with everything; the renewal falls into the end of that.
+pub(crate) fn renewed_in_a_pause_v2(w: &mut World) {
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(3_000);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    w.wait(30);
+    w.message_v2(&mut rekey);
+    switch(w, &rekey);
+    w.steady(AFTER);
+}
+
+/// Both sides ask at once (RFC 7296 §2.8.1); the client's pair is used, the other one is deleted.
+pub(crate) fn collision_v2(w: &mut World) {
+    w.steady(BEFORE);
+    let (mut ours, mut theirs) = (w.begin_v2(true), w.begin_v2(false));
+    w.message_v2(&mut ours);
+    w.steady(4);
+    w.message_v2(&mut theirs);
+    w.steady(26);
+    w.message_v2(&mut ours);
+    w.message_v2(&mut theirs);
+    switch(w, &ours);
+    w.delete_v2(false, theirs.up, theirs.down);
+    w.steady(AFTER);
+}
+
+/// The server alone asks.
+pub(crate) fn renewed_by_the_server_v2(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(false);
+    w.message_v2(&mut rekey);
+    w.steady(30);
+    w.message_v2(&mut rekey);
+    switch(w, &rekey);
+    w.steady(AFTER);
+}

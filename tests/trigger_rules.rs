@@ -1,0 +1,156 @@
+//! A client that renews at a limit in *its* counting, on **synthetic** captures, and the counting that the analysis finds.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+#[path = "support/scenario/mod.rs"]
+mod scenario;
+#[path = "support/mod.rs"]
+mod support;
+
+use rekeyscope::analysis::{Analysis, TriggerKind};
+use scenario::World;
+use support::analyze;
+
+/// Segment lengths of the SAs one after the other, so that bytes and packets part …
+const SEGMENTS: [usize; 6] = [1_228, 500, 900, 400, 1_100, 700];
+/// … and whether the client sends meanwhile, so that one direction and both do.
+const UPLOADS: [bool; 6] = [false, true, false, false, true, true];
+/// Bytes (of 1,500 kB negotiated, 80 %), packets, and milliseconds after which the client renews.
+const SOFT_BYTES: u64 = 1_200_000;
+const SOFT_PACKETS: u64 = 2_000;
+const SOFT_MS: u64 = 5_000;
+const KILOBYTES: u32 = 1_500;
+
+/// Plays six lives of SAs.
+fn played(kilobytes: u32, due: fn(&World) -> bool) -> Analysis {
+    let mut w = World::new();
+    w.establish(kilobytes);
+    for (segment, upload) in SEGMENTS.into_iter().zip(UPLOADS) {
+        (w.segment_len, w.upload) = (segment, upload);
+        while !due(&w) {
+            w.steady(2);
+        }
+        let mut qm = w.begin(true);
+        qm.kilobytes = kilobytes;
+        w.message(&mut qm);
+        w.steady(20);
+        w.message(&mut qm);
+        w.steady(4);
+        w.message(&mut qm);
+        w.switch_up(&qm);
+        w.switch_down(&qm);
+    }
+    w.steady(3_000);
+    let folder = tempfile::tempdir().unwrap();
+    let keys = w.write(folder.path(), true);
+    analyze(&folder.path().join("trace.pcap"), &keys)
+}
+
+fn assert_rule(analysis: &Analysis, kind: TriggerKind, counting: &str) {
+    let [rule] = &analysis.trigger_rules[..] else {
+        panic!("{:?}", analysis.trigger_rules);
+    };
+    assert_eq!((rule.kind, rule.rekeys), (kind, SEGMENTS.len()), "{rule:?}");
+    let named = rule.counting.iter().chain(&rule.not_told_apart);
+    assert!(named.clone().any(|c| c == counting), "{rule:?}");
+    assert_eq!(rule.counting.as_deref(), Some(counting), "{rule:?}");
+    assert!(rule.not_told_apart.is_empty(), "{rule:?}");
+}
+
+/// Every rekey is given in the rule's counting; packets after the limit are the one that reached it, at most.
+fn assert_each(analysis: &Analysis, counting: &str) {
+    for rekey in &analysis.rekeys {
+        let trigger = &rekey.trigger;
+        let over = trigger.bytes.unwrap() - SOFT_BYTES;
+        assert!(over < 4_000, "{trigger:?}");
+        let fraction = trigger.fraction.unwrap();
+        assert!((0.8..0.803).contains(&fraction), "{trigger:?}");
+        assert_eq!(
+            trigger.counting.as_deref(),
+            Some(&*format!("{counting}, kB = 1000"))
+        );
+    }
+}
+
+#[test]
+fn decrypted_payload_of_the_inbound_sa() {
+    let analysis = played(KILOBYTES, |w| w.carried()[0].inner >= SOFT_BYTES);
+    let counting = "decrypted payload of the inbound SA";
+    assert_rule(&analysis, TriggerKind::Volume, counting);
+    assert_each(&analysis, counting);
+}
+
+#[test]
+fn esp_bytes_of_both_directions() {
+    let analysis = played(KILOBYTES, |w| {
+        w.carried().iter().map(|c| c.esp).sum::<u64>() >= SOFT_BYTES
+    });
+    let counting = "ESP bytes of both directions";
+    assert_rule(&analysis, TriggerKind::Volume, counting);
+    assert_each(&analysis, counting);
+}
+
+/// Without a kilobyte limit in reach.
+#[test]
+fn packets() {
+    let analysis = played(250_000, |w| w.carried()[0].packets >= SOFT_PACKETS);
+    assert_rule(&analysis, TriggerKind::Packets, "packets of the inbound SA");
+}
+
+/// IKEv2: no limit is on the wire at all.
+#[test]
+fn age() {
+    let mut w = World::new();
+    for (segment, upload) in SEGMENTS.into_iter().zip(UPLOADS) {
+        (w.segment_len, w.upload) = (segment, upload);
+        w.steady(SOFT_MS);
+        let mut rekey = w.begin_v2(true);
+        w.message_v2(&mut rekey);
+        w.steady(20);
+        w.message_v2(&mut rekey);
+        w.switch_up_v2(&rekey);
+        w.switch_down_v2(&rekey);
+    }
+    w.steady(3_000);
+    let folder = tempfile::tempdir().unwrap();
+    let keys = w.write(folder.path(), true);
+    let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
+    assert_rule(&analysis, TriggerKind::Time, "age");
+}
+
+/// The same size of packet in every life and no data the other way: no capture can tell payload from ESP bytes, and the busier
+/// SA's payload is what each rekey is given in.
+#[test]
+fn what_cannot_be_told_apart_is_said() {
+    let mut w = World::new();
+    w.establish(KILOBYTES);
+    for _ in 0..5 {
+        while w.carried()[0].inner < SOFT_BYTES {
+            w.steady(2);
+        }
+        let mut qm = w.begin(true);
+        qm.kilobytes = KILOBYTES;
+        for _ in 0..3 {
+            w.message(&mut qm);
+            w.steady(4);
+        }
+        w.switch_up(&qm);
+        w.switch_down(&qm);
+    }
+    w.steady(2_000);
+    let folder = tempfile::tempdir().unwrap();
+    let keys = w.write(folder.path(), true);
+    let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
+    let rule = &analysis.trigger_rules[0];
+    assert!(
+        rule.not_told_apart
+            .iter()
+            .any(|c| c == "ESP bytes of the inbound SA"),
+        "{rule:?}"
+    );
+    for rekey in &analysis.rekeys {
+        assert_eq!(
+            rekey.trigger.counting.as_deref(),
+            Some("inner bytes of the expiring inbound SA, kB = 1000")
+        );
+    }
+}
