@@ -7,7 +7,7 @@ mod support;
 use rekeyscope::analysis::Analysis;
 use rekeyscope::comparison::Comparison;
 use rekeyscope::report::text::{TextOptions, render};
-use rekeyscope::text::Language;
+use rekeyscope::text::{Catalogue, Language, Message};
 use std::path::Path;
 use support::{analyze, lab_of_sample, repository, sample_names};
 
@@ -68,6 +68,81 @@ fn terminal_reports() {
 fn shapes() -> Vec<(usize, Language)> {
     let both = |width| Language::ALL.map(|language| (width, language));
     [80, 140].into_iter().flat_map(both).collect()
+}
+
+/// Words in Latin letters that a Japanese sentence about a sample may hold: names of protocols and transforms, and units.
+const LATIN: [&str; 29] = [
+    "AES",
+    "CBC",
+    "CDN",
+    "Configure",
+    "Delete",
+    "ESP",
+    "HMAC",
+    "Hello",
+    "ICMP",
+    "ICMPv",
+    "IKE",
+    "INVALID",
+    "IPsec",
+    "LCP",
+    "MB",
+    "Mbit",
+    "Protocol",
+    "Reject",
+    "Request",
+    "SA",
+    "SHA",
+    "SPI",
+    "StopCCN",
+    "TCP",
+    "TP",
+    "Terminate",
+    "UDP",
+    "kB",
+    "ms",
+];
+
+/// All lists of messages of a document, with the field that they are in.
+fn messages(value: &serde_json::Value, found: &mut Vec<Message>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (name, value) in fields {
+                match serde_json::from_value::<Vec<Message>>(value.clone()) {
+                    Ok(list) if name.ends_with("messages") => found.extend(list),
+                    _ => messages(value, found),
+                }
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| messages(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_said_about_the_samples_is_japanese() {
+    let japanese = Catalogue::of(Language::Japanese);
+    for name in sample_names() {
+        let lab = lab_of_sample(name);
+        let analysis = analyze(&lab.capture, &lab.keys);
+        let mut found = Vec::new();
+        messages(&serde_json::to_value(&analysis).unwrap(), &mut found);
+        assert!(found.len() > 20, "{name}: {} messages", found.len());
+        for message in &found {
+            let said = japanese.say(message);
+            assert!(!said.is_ascii(), "{}: {said}", message.id);
+            let words = said.split(|c: char| !c.is_ascii_alphabetic());
+            let foreign: Vec<&str> = words.filter(|w| w.len() > 1 && !LATIN.contains(w)).collect();
+            assert!(foreign.is_empty(), "{}: {foreign:?} in {said}", message.id);
+        }
+        let silent: Vec<&str> = analysis
+            .diagnostics
+            .iter()
+            .filter(|d| d.messages.is_empty())
+            .map(|d| d.kind.as_str())
+            .collect();
+        assert!(silent.is_empty(), "{name}: only in English: {silent:?}");
+    }
 }
 
 fn compare_schema(file: &str, schema: &schemars::Schema) {

@@ -20,7 +20,7 @@ use crate::analysis::{Analysis, Encapsulation, ExchangeKind};
 use crate::batch::{Batch, InFlight};
 use crate::capture::{CaptureInfo, Frame};
 use crate::diagnosis::Diagnosis;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, named};
 use crate::document;
 use crate::flow::FlowTable;
 use crate::framing::tcp_stream::{TcpSegment, TcpStreams};
@@ -36,6 +36,7 @@ use crate::sa::database::{SaDatabase, SaIndex};
 use crate::sa::seen::SeenPackets;
 use crate::sa::tunnel::{TunnelIndex, TunnelTable};
 use crate::secret::SecretBytes;
+use crate::text::Message;
 use crate::time::Timestamp;
 use nested::NestedFrames;
 
@@ -219,11 +220,7 @@ impl Analyzer {
             t.cut_packets += 1;
             self.diagnostics
                 .count("cut_by_snap_length", "capture", Some(frame.number), || {
-                    format!(
-                        "packets cut by the snap length (this one after {} bytes): their lengths on the wire are counted, but \
-                         nothing checks or opens them; capture again with tcpdump -s 0",
-                        frame.data.len()
-                    )
+                    Message::new("oddity-cut-packets").with("bytes", frame.data.len())
                 });
         }
         self.diagnosis
@@ -267,23 +264,20 @@ impl Analyzer {
             DatagramKind::Other(AH) => {
                 self.diagnostics
                     .count("authenticated", AH, Some(datagram.frame), || {
-                        "packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted; \
-                         their ICVs are not checked"
+                        Message::new("oddity-ah")
                     });
             }
             DatagramKind::NatKeepalive => {
-                self.diagnostics.count(
-                    "nat_keepalive",
-                    "UDP",
-                    Some(datagram.frame),
-                    || "NAT keepalives (RFC 3948 §2.3): there is a NAT between the peers",
-                );
+                self.diagnostics
+                    .count("nat_keepalive", "UDP", Some(datagram.frame), || {
+                        Message::new("oddity-keepalive")
+                    });
             }
             DatagramKind::Other(name) => {
                 self.note_leak(datagram, name);
                 self.diagnostics
                     .count("not_ipsec", name, Some(datagram.frame), || {
-                        format!("{name} packets that are neither IKE nor ESP; not looked into")
+                        Message::new("oddity-not-ipsec").with("name", named(name))
                     });
             }
         }
@@ -314,8 +308,7 @@ impl Analyzer {
 
     fn count_too_many(&mut self, frame: u64) {
         self.diagnostics.count("too_many", "analysis", Some(frame), || {
-            "more tunnels or SAs than are kept: packets of the later ones are not analysed; filter the capture by \
-             address first"
+            Message::new("oddity-too-many")
         });
     }
 
@@ -333,21 +326,14 @@ impl Analyzer {
     }
 
     fn report_mining(&mut self) {
-        let (kind, ending) = match self.sas.mining_effort() {
+        let (kind, message) = match self.sas.mining_effort() {
             (0, _) => return,
-            (_, false) => ("mining", ""),
-            (_, true) => (
-                "mining_gave_up",
-                ", and not all bytes of the key files were tried for every SA: give a shorter log, cut around the time of \
-                 the capture",
-            ),
+            (_, false) => ("mining", Message::new("oddity-mining")),
+            (_, true) => ("mining_gave_up", Message::new("oddity-mining-gave-up")),
         };
         let (trials, _) = self.sas.mining_effort();
         self.diagnostics.count(kind, "keys", None, || {
-            format!(
-                "unlabelled keys were sought with {trials} trials (at most {MOST_TRIALS_PER_SPI} per packet of an \
-                 SA){ending}"
-            )
+            message.with("trials", trials).with("most", MOST_TRIALS_PER_SPI)
         });
     }
 
@@ -356,8 +342,7 @@ impl Analyzer {
         let frames: Vec<Option<u64>> = thin.map(|a| a.first.map(|(_, frame)| frame)).collect();
         for frame in frames {
             self.diagnostics.count("one_packet_proof", "keys", frame, || {
-                "SAs with a single packet: that their encryption key is right rests on it alone (a wrong one passes in 1 of \
-                 6,000)"
+                Message::new("oddity-one-packet-proof")
             });
         }
     }
@@ -410,14 +395,12 @@ impl Analyzer {
         self.report_thin_proofs();
         if self.seen.forgotten() > 0 {
             self.diagnostics.count("forgot_packets", "analysis", None, || {
-                "more packets than are remembered to tell repetitions: where the file holds the same packets twice far \
-                 apart, they count twice"
+                Message::new("oddity-forgot-packets")
             });
         }
         if self.meters.dropped() > 0 {
-            self.diagnostics.count("no_series", "analysis", None, || {
-                "more tunnels than are measured over time; choose some by a capture filter on their addresses"
-            });
+            self.diagnostics
+                .count("no_series", "analysis", None, || Message::new("oddity-no-series"));
         }
         let ring = KeyRing::new(&self.sas, &self.timeline);
         (document::assemble(&self, info, path), ring)

@@ -1,8 +1,11 @@
 //! Tier 3: oddities, counted by kind, shown in every report. One bad packet never ends an analysis, and nothing is
 //! skipped silently.
+//!
+//! Every sentence is a message of the catalogues (`oddities.ftl`) and follows the language, except where a container is
+//! damaged or its compression is broken ([`crate::capture`]): what was found there is told in English only.
 
 use crate::error::WireError;
-use crate::text::Said;
+use crate::text::{Arg, Message, Said};
 use std::collections::BTreeMap;
 
 /// Most kinds that are kept; a further one is counted under `other`. Kinds are compiled in, so this is never reached
@@ -22,6 +25,27 @@ pub struct Diagnostic {
     pub first_frame: Option<u64>,
     /// One sentence for a person: what it means, and what to do where something can be done.
     pub said: Said,
+}
+
+/// The name of a layer as an argument: a message where it is more than the protocol's own name.
+pub(crate) fn named(layer: &'static str) -> Arg {
+    let id = match layer {
+        "L2TP in clear" => "layer-l2tp-in-clear",
+        "UDP 4500 without ESP or IKE" => "layer-udp-4500",
+        "ESP with SPI 0" => "layer-esp-spi-0",
+        "IP in IP" => "layer-ip-in-ip",
+        "MPLS in IP" => "layer-mpls-in-ip",
+        "IPv6 without next header" => "layer-no-next-header",
+        "another IP protocol" => "layer-another-protocol",
+        "another EtherType" => "layer-another-ethertype",
+        "Ethernet flow control" => "layer-flow-control",
+        "Ethernet loopback test" => "layer-loopback-test",
+        "PPPoE discovery" => "layer-pppoe-discovery",
+        "PPP compression or MPPE" => "layer-ppp-compression",
+        "IPComp (whole payload needed)" => "layer-ipcomp-whole",
+        name => return name.into(),
+    };
+    Message::new(id).into()
 }
 
 /// The counter that is handed through the pipeline.
@@ -58,7 +82,13 @@ impl Diagnostics {
 
     /// Counts a packet that its parser refused.
     pub fn count_wire_error(&mut self, error: WireError, frame: u64) {
-        self.count("malformed", error.layer, Some(frame), || error.to_string());
+        self.count("malformed", error.layer, Some(frame), || {
+            Message::new("oddity-malformed")
+                .with("layer", named(error.layer))
+                .with("required", error.required)
+                .with("offset", error.offset)
+                .with("available", error.available)
+        });
     }
 
     /// Adds everything that another counter has.

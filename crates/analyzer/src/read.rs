@@ -11,6 +11,7 @@ use rekeyscope::key_ring::KeyRing;
 use rekeyscope::keylog::{self, KeyMaterial};
 use rekeyscope::secret::SecretBytes;
 use rekeyscope::spi_scan::spis_of;
+use rekeyscope::text::Message;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,7 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
         if !input.quiet {
             output::complain(&format!("{error}; going on without it"));
         }
-        let sentence = || "a key file beside the capture cannot be read: it was left out".to_owned();
+        let sentence = || Message::new("oddity-key-file");
         analyzer
             .diagnostics_mut()
             .count("key_file_unreadable", "keys", None, sentence);

@@ -6,7 +6,7 @@
 use crate::analysis::{
     Analysis, Exchange, ExchangeKind, KeyStatus, Outcome, Rekey, RuledOut, SecurityAssociation,
 };
-use crate::text::Said;
+use crate::text::{Message, Said};
 
 /// What a detector must be able to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,10 +27,10 @@ struct Cause {
     needs: Needs,
     /// Looked for at every rekey; otherwise only at those that hurt, because it explains a loss.
     fact: bool,
-    evidence: fn(&Analysis) -> String,
+    evidence: fn(&Analysis) -> Message,
 }
 
-const fn fact(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> String) -> Cause {
+const fn fact(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> Message) -> Cause {
     Cause {
         id,
         needs,
@@ -39,7 +39,7 @@ const fn fact(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> String)
     }
 }
 
-const fn explains(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> String) -> Cause {
+const fn explains(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> Message) -> Cause {
     Cause {
         id,
         needs,
@@ -52,7 +52,7 @@ const fn explains(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> Str
 const CAUSES: [Cause; 19] = [
     fact("hard_limit_reached", Needs::Esp, limits),
     explains("responder_not_ready", Needs::Tcp, |_| {
-        "no first data on a new SA had to be sent again".into()
+        Message::new("absent-responder-not-ready")
     }),
     explains("old_sa_deleted_early", Needs::Ike, deletes),
     explains("asymmetric_switch", Needs::Esp, switches),
@@ -61,35 +61,23 @@ const CAUSES: [Cause; 19] = [
     explains("slow_key_exchange", Needs::Ike, durations),
     fact("phase1_renewal", Needs::Ike, phase1),
     fact("fragmentation_change", Needs::Esp, suites),
-    fact("nat_mapping_change", Needs::Esp, |_| {
-        "no UDP port of ESP changed within a direction".into()
-    }),
-    fact("ppp_trouble", Needs::Keys, |_| {
-        "no StopCCN, CDN, LCP Terminate, Protocol-Reject or new Configure-Request; no Hello without an answer"
-            .into()
-    }),
-    fact("desync", Needs::Esp, |_| {
-        "no INVALID-SPI notification, no L2TP in clear between the ends".into()
-    }),
+    fact("nat_mapping_change", Needs::Esp, |_| Message::new("absent-nat")),
+    fact("ppp_trouble", Needs::Keys, |_| Message::new("absent-ppp")),
+    fact("desync", Needs::Esp, |_| Message::new("absent-desync")),
     explains("capture_artefact", Needs::Esp, holes),
     explains("replay_drops", Needs::Tcp, order),
-    explains("slow_path", Needs::Tcp, |_| {
-        "the rate did not stay below 0.7 of what it was before without a loss".into()
-    }),
+    explains("slow_path", Needs::Tcp, |_| Message::new("absent-slow-path")),
     explains("rto_stall", Needs::Tcp, |a| {
-        format!("no data rested and was then sent again; {}", retransmitted(a))
+        retransmitted(a, Message::new("absent-rto"))
     }),
     explains("window_cut", Needs::Tcp, |a| {
-        format!(
-            "no cut after three duplicate acknowledgements; {}",
-            retransmitted(a)
-        )
+        retransmitted(a, Message::new("absent-window-cut"))
     }),
     explains("receiver_limited", Needs::Tcp, |_| {
-        "no closed window while data rested".into()
+        Message::new("absent-receiver")
     }),
     explains("application_limited", Needs::Tcp, |_| {
-        "no pause began with everything acknowledged and ended with new data".into()
+        Message::new("absent-application")
     }),
 ];
 
@@ -115,14 +103,12 @@ fn entry(analysis: &Analysis, cause: &Cause) -> RuledOut {
     let visible = occasions.filter(|r| cause.needs != Needs::Ike || r.exchange.is_some());
     let rekeys_tested = visible.count();
     let none_hurt = !cause.fact && !analysis.rekeys.iter().any(|r| hurt(&r));
-    let (outcome, evidence) = match unseen(analysis, cause.needs) {
-        Some(reason) => (Outcome::NotTestable, Said::from(reason)),
-        None if none_hurt => (
-            Outcome::NoOccasion,
-            "it explains a loss, and no rekey is named as one that hurt".into(),
-        ),
-        None => (Outcome::Absent, (cause.evidence)(analysis).into()),
+    let (outcome, message) = match unseen(analysis, cause.needs) {
+        Some(reason) => (Outcome::NotTestable, reason),
+        None if none_hurt => (Outcome::NoOccasion, Message::new("no-occasion")),
+        None => (Outcome::Absent, (cause.evidence)(analysis)),
     };
+    let evidence = Said::from(message);
     RuledOut {
         id: cause.id.into(),
         outcome,
@@ -137,19 +123,17 @@ fn entry(analysis: &Analysis, cause: &Cause) -> RuledOut {
 }
 
 /// Why the detector had nothing to look at.
-fn unseen(analysis: &Analysis, needs: Needs) -> Option<&'static str> {
+fn unseen(analysis: &Analysis, needs: Needs) -> Option<Message> {
     let decrypted = || {
         let mut sas = used(analysis);
         sas.any(|sa| sa.key.status == KeyStatus::Verified)
     };
     match needs {
         Needs::Ike if analysis.rekeys.iter().all(|r| r.exchange.is_none()) => {
-            Some("no exchange of a rekey was captured: capture UDP 500 and 4500 too")
+            Some(Message::new("unseen-exchange"))
         }
-        Needs::Keys | Needs::Tcp if !decrypted() => Some("without keys the inner packets cannot be seen"),
-        Needs::Tcp if analysis.flows.iter().all(|f| f.protocol != "tcp") => {
-            Some("the tunnel carried no TCP connection that would show it")
-        }
+        Needs::Keys | Needs::Tcp if !decrypted() => Some(Message::new("unseen-inner")),
+        Needs::Tcp if analysis.flows.iter().all(|f| f.protocol != "tcp") => Some(Message::new("unseen-tcp")),
         _ => None,
     }
 }
@@ -164,111 +148,99 @@ fn exchanges(analysis: &Analysis) -> impl Iterator<Item = &Exchange> {
     indexes.filter_map(|i| analysis.exchanges.get(i))
 }
 
-fn limits(analysis: &Analysis) -> String {
+fn limits(analysis: &Analysis) -> Message {
     let fractions = analysis.rekeys.iter().filter_map(|r| r.trigger.fraction);
     let highest = fractions.fold(None, |m: Option<f64>, f| Some(m.map_or(f, |m| m.max(f))));
     match highest {
-        Some(f) => format!(
-            "when the exchanges began, at most {:.0} % of the kilobyte limit was used up, and no SA went past it",
-            100.0 * f
-        ),
-        None => "no SA went past a limit that the packets show (the limit itself was not read)".into(),
+        Some(f) => Message::new("absent-hard-limit").with("used", format!("{:.0} %", 100.0 * f)),
+        None => Message::new("absent-hard-limit-unread"),
     }
 }
 
-fn deletes(analysis: &Analysis) -> String {
+fn deletes(analysis: &Analysis) -> Message {
     let seen = analysis.exchanges.iter().map(|e| e.deletes.len()).sum::<usize>();
-    format!("{seen} Deletes could be read; none was followed by a loss on the SA that it names")
+    Message::new("absent-delete").with("deletes", seen)
 }
 
-fn switches(analysis: &Analysis) -> String {
+fn switches(analysis: &Analysis) -> Message {
     let apart = analysis.rekeys.iter().filter_map(|r| {
         let (a, b) = (r.switched.a_to_b?, r.switched.b_to_a?);
         Some(a.millis_since(b).abs())
     });
-    format!(
-        "the two directions switched at most {:.0} ms apart, or one of them was idle",
-        apart.fold(0.0, f64::max)
-    )
+    let most = apart.fold(0.0, f64::max);
+    Message::new("absent-asymmetric").with("most", format!("{most:.0} ms"))
 }
 
-fn repeats(analysis: &Analysis) -> String {
+fn repeats(analysis: &Analysis) -> Message {
     let (mut count, mut messages) = (0_u64, 0_u64);
     for exchange in exchanges(analysis) {
         count += 1;
         messages += exchange.messages;
     }
-    format!("{messages} messages in {count} exchanges, none of them twice")
+    Message::new("absent-retransmitted")
+        .with("messages", messages)
+        .with("exchanges", count)
 }
 
-fn initiators(analysis: &Analysis) -> String {
+fn initiators(analysis: &Analysis) -> Message {
     let tunnels = analysis.tunnels.iter();
     let both = tunnels.filter(|t| {
         let by = |address| exchanges(analysis).any(|e| e.tunnel == t.id && e.initiator == Some(address));
         by(t.a) && by(t.b)
     });
     match both.count() {
-        0 => "one side of each tunnel began all exchanges".into(),
-        _ => "both sides began exchanges, but no two of them overlap".into(),
+        0 => Message::new("absent-collision-one-side"),
+        _ => Message::new("absent-collision-both-sides"),
     }
 }
 
-fn durations(analysis: &Analysis) -> String {
+fn durations(analysis: &Analysis) -> Message {
     let longest = exchanges(analysis).map(|e| e.duration_ms).fold(0.0, f64::max);
-    format!(
-        "the longest exchange of a rekey took {longest:.0} ms, its computations no more than a round trip and 200 ms"
-    )
+    Message::new("absent-slow-exchange").with("longest", format!("{longest:.0} ms"))
 }
 
-fn phase1(analysis: &Analysis) -> String {
+fn phase1(analysis: &Analysis) -> Message {
     let is_phase1 = |e: &&Exchange| {
         matches!(
             e.kind,
             ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
         )
     };
-    format!(
-        "{} phase 1 in the capture, none in the ten seconds before a rekey while its old SA was in use",
-        analysis.exchanges.iter().filter(is_phase1).count()
-    )
+    let count = analysis.exchanges.iter().filter(is_phase1).count();
+    Message::new("absent-phase1").with("count", count)
 }
 
-fn suites(analysis: &Analysis) -> String {
+fn suites(analysis: &Analysis) -> Message {
     let mut suites: Vec<String> = used(analysis)
         .filter_map(|sa| Some(format!("{} {}", sa.encryption.as_ref()?, sa.integrity.as_ref()?)))
         .collect();
     suites.sort_unstable();
     suites.dedup();
     match suites.as_slice() {
-        [one] => format!("all SAs use {one}; the share of fragments did not rise at a switch"),
-        _ => "neither transform nor encapsulation nor the share of fragments changed at a switch".into(),
+        [one] => Message::new("absent-fragmentation-suite").with("suite", one.as_str()),
+        _ => Message::new("absent-fragmentation"),
     }
 }
 
-fn holes(analysis: &Analysis) -> String {
+fn holes(analysis: &Analysis) -> Message {
     let missing = used(analysis).fold(0_u64, |n, sa| n.saturating_add(sa.sequence.missing));
-    format!(
-        "{missing} ESP numbers are missing in the whole capture, none of them where a rekey hurt and the peer acknowledged the data"
-    )
+    Message::new("absent-capture-artefact").with("missing", missing)
 }
 
-fn order(analysis: &Analysis) -> String {
+fn order(analysis: &Analysis) -> Message {
     let late = used(analysis).fold(0_u64, |n, sa| n.saturating_add(sa.sequence.reordered));
-    format!(
-        "{late} packets came after a higher ESP number in the whole capture, too few or not late enough around the rekeys that hurt"
-    )
+    Message::new("absent-replay").with("late", late)
 }
 
-fn retransmitted(analysis: &Analysis) -> String {
+/// How much was sent again, for causes that are retransmissions.
+fn retransmitted(analysis: &Analysis, message: Message) -> Message {
     let sum = |f: fn(&crate::analysis::Flow) -> u64| {
         let tcp = analysis.flows.iter().filter(|f| f.protocol == "tcp");
         tcp.fold(0_u64, |n, flow| n.saturating_add(f(flow)))
     };
-    format!(
-        "{} of {} TCP bytes in the whole capture are retransmissions",
-        sum(|f| f.retransmitted_bytes),
-        sum(|f| f.bytes)
-    )
+    message
+        .with("again", sum(|f| f.retransmitted_bytes))
+        .with("bytes", sum(|f| f.bytes))
 }
 
 #[cfg(test)]

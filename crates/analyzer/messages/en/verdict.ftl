@@ -57,15 +57,15 @@ verdict-needed-rekeys = about { $needed } rekeys like these are needed
 verdict-needed-longer = a longer capture is needed
 # Why there is no mean.
 verdict-none-within = none of the { $total ->
-    [one] 1 rekey
+    [one] { $total } rekey
    *[other] { $total } rekeys
 } lies within the transfer of the { $direction }
 verdict-too-few = only { $used ->
-    [one] 1 rekey lies
+    [one] { $used } rekey lies
    *[other] { $used } rekeys lie
 } within the transfer of the { $direction }, and a mean with an interval needs { $least }
 verdict-too-few-of = only { $used } of { $total ->
-    [one] 1 rekey
+    [one] { $total } rekey
    *[other] { $total } rekeys
 } { $used ->
     [one] lies

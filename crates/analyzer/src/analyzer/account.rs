@@ -3,12 +3,14 @@
 use super::{Analyzer, OFFLOAD_BYTES};
 use crate::batch::{Batch, Decoded, InFlight, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
+use crate::diagnostic::named;
 use crate::esp::cipher::Icv;
 use crate::esp::inner::Inner;
 use crate::overhead::{IPV4_HEADER, IPV6_HEADER};
 use crate::sa::database::SaIndex;
 use crate::sa::prove::{MOST_CHANCES, Specimen};
 use crate::sa::sequence::Arrival;
+use crate::text::Message;
 
 impl Analyzer {
     /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
@@ -28,12 +30,9 @@ impl Analyzer {
     fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
         match landed {
             Some(Some((batch, decoded))) => self.account_batch(batch, decoded),
-            Some(None) => self.diagnostics.count(
-                "decoding_died",
-                "analysis",
-                None,
-                || "a batch of packets was lost because decoding it failed; please report this",
-            ),
+            Some(None) => self.diagnostics.count("decoding_died", "analysis", None, || {
+                Message::new("oddity-decoding-died")
+            }),
             None => {}
         }
     }
@@ -118,9 +117,10 @@ impl Analyzer {
                 association.mode = Some(mode_of(opened.next_header));
             }
         } else if decoded.icv == Icv::Verified {
-            self.diagnostics.count("not_opened", "ESP", Some(pending.frame), || {
-                "packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong"
-            });
+            self.diagnostics
+                .count("not_opened", "ESP", Some(pending.frame), || {
+                    Message::new("oddity-not-opened")
+                });
         }
         if decoded.opened.is_some() {
             self.look_further_in(sa, pending, &mut decoded, packet);
@@ -150,7 +150,7 @@ impl Analyzer {
         if let (Some(name), None) = (decoded.inner.stopped_at, decoded.inner.control) {
             self.diagnostics
                 .count("not_decoded_inside", name, Some(pending.frame), || {
-                    format!("decrypted packets were followed down to {name} and no further: the rest counts as payload")
+                    Message::new("oddity-not-decoded-inside").with("name", named(name))
                 });
         }
     }

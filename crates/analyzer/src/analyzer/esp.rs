@@ -7,6 +7,7 @@ use crate::framing::{Datagram, UdpPorts};
 use crate::sa::database::{SaContext, SaIndex};
 use crate::sa::prove::Specimen;
 use crate::spi::{IpsecProtocol, Spi};
+use crate::text::Message;
 use std::net::IpAddr;
 
 impl Analyzer {
@@ -20,12 +21,10 @@ impl Analyzer {
         // A packet inside another was counted with that one.
         self.totals.esp_packets += u64::from(self.nested.depth == 0);
         let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
-            self.diagnostics.count(
-                "too_short",
-                "ESP",
-                Some(datagram.frame),
-                || "ESP packets without a whole header (cut by the snap length, or damaged)",
-            );
+            self.diagnostics
+                .count("too_short", "ESP", Some(datagram.frame), || {
+                    Message::new("oddity-esp-too-short")
+                });
             return;
         };
         let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));

@@ -11,6 +11,7 @@ use crate::diagnostic::Diagnostics;
 use crate::esp::inner::{ESP_IN_ESP, MOST_NESTING};
 use crate::framing::{Datagram, DatagramKind, Framing};
 use crate::sa::association::Association;
+use crate::text::Message;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -148,9 +149,7 @@ impl Analyzer {
     }
 
     fn count_nested(&mut self, frame: u64) {
-        self.diagnostics.count("nested", "ESP", Some(frame), || {
-            "IKE and ESP packets inside ESP: analysed as tunnels of their own, their bytes are counted in the innermost \
-             flows only"
-        });
+        self.diagnostics
+            .count("nested", "ESP", Some(frame), || Message::new("oddity-nested"));
     }
 }

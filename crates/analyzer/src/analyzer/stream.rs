@@ -4,26 +4,23 @@ use super::Analyzer;
 use crate::analysis::Encapsulation;
 use crate::framing::tcp_stream::TcpSegment;
 use crate::framing::{Datagram, DatagramKind};
+use crate::text::Message;
 
 impl Analyzer {
     /// A piece of a TCP stream with IKE and ESP in it (RFC 9329).
     pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &TcpSegment<'_>) {
         let taken = self.streams.push(segment);
         if taken.lost_place {
-            self.diagnostics.count(
-                "stream_lost",
-                "TCP",
-                Some(datagram.frame),
-                || "a TCP stream with ESP in it has a hole in this capture: the packets in it are missing",
-            );
+            self.diagnostics
+                .count("stream_lost", "TCP", Some(datagram.frame), || {
+                    Message::new("oddity-stream-lost")
+                });
         }
         if taken.foreign {
-            self.diagnostics.count(
-                "not_ipsec",
-                "TCP",
-                Some(datagram.frame),
-                || "TCP packets that are neither IKE nor ESP; not looked into",
-            );
+            self.diagnostics
+                .count("not_ipsec", "TCP", Some(datagram.frame), || {
+                    Message::new("oddity-not-ipsec").with("name", "TCP")
+                });
         }
         for message in taken.datagrams(datagram, segment) {
             match message.kind {

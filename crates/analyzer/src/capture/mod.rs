@@ -26,6 +26,7 @@ pub use link_type::link_type_name;
 use crate::analysis::CaptureFormat;
 use crate::diagnostic::Diagnostics;
 use crate::error::Error;
+use crate::text::{Catalogue, Language, Message, Said};
 use crate::time::Timestamp;
 use buffer::Buffer;
 use order::Order;
@@ -288,31 +289,27 @@ impl CaptureReader {
     fn end(&mut self, end: End, diagnostics: &mut Diagnostics) {
         self.finished = true;
         let (frames, at) = (self.frames, self.buffer.consumed());
-        let kept = match frames {
-            0 => "no packet comes before it".to_owned(),
-            1 => "the packet before it was read".to_owned(),
-            _ => format!("the {frames} packets before it were read"),
-        };
+        let kept = Catalogue::of(Language::English).say(&kept_before(frames));
         let layer = self.info.format.as_str();
         let (kind, sentence) = match (end, self.buffer.broken()) {
             (End::Damaged(what), _) => (
                 "damaged",
-                format!(
+                Said::from(format!(
                     "after {at} bytes comes {what}: {kept}; repair the file or capture again to see the rest"
-                ),
+                )),
             ),
             (_, Some(reason)) => (
                 "truncated",
-                format!(
+                Said::from(format!(
                     "{reason}: {kept}; copy the file again, or unpack what is left of it, to see the rest"
-                ),
+                )),
             ),
             (End::Cut, None) => (
                 "truncated",
-                format!(
-                    "the data ends in the middle of a record, after {at} bytes: {kept}; if it was still being written \
-                     or copied, take it again when it is complete"
-                ),
+                Message::new("oddity-cut-file")
+                    .with("bytes", at)
+                    .with("kept", kept_before(frames))
+                    .into(),
             ),
             (End::Clean, None) => return,
         };
@@ -328,6 +325,15 @@ impl CaptureReader {
     /// Bytes of the file (as stored, so compressed where it is) consumed so far; for a progress bar.
     pub fn position(&self) -> u64 {
         self.buffer.source().position()
+    }
+}
+
+/// How many packets come before the end of what can be read.
+fn kept_before(frames: u64) -> Message {
+    if frames == 0 {
+        Message::new("oddity-kept-none")
+    } else {
+        Message::new("oddity-kept").with("packets", frames)
     }
 }
 

@@ -11,6 +11,7 @@ use super::interface::{Interface, listed, number};
 use super::order::Order;
 use super::record::{End, Record, Step};
 use crate::diagnostic::Diagnostics;
+use crate::text::Message;
 use crate::time::Timestamp;
 use pcap_parser::{
     BOM_MAGIC, Block, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, ISB_MAGIC, InterfaceDescriptionBlock,
@@ -196,8 +197,7 @@ impl PcapngWalk {
             }
             other if NUMBERED.contains(&other) => {
                 diagnostics.count("not_a_packet", "pcapng", Some(frame), || {
-                    "a block that Wireshark shows as a frame holds no packet (journal entry, custom block, system call)"
-                        .to_owned()
+                    Message::new("oddity-no-packet")
                 });
                 return Ok(Meaning::Numbered);
             }
@@ -233,7 +233,7 @@ impl PcapngWalk {
     ) {
         if self.interfaces.len() >= MOST_INTERFACES {
             diagnostics.count("too_many_interfaces", "pcapng", None, || {
-                format!("a section describes more than {MOST_INTERFACES} interfaces; packets of the others are left out")
+                Message::new("oddity-interfaces").with("most", MOST_INTERFACES)
             });
             return;
         }
@@ -332,9 +332,7 @@ impl PcapngWalk {
             return Meaning::Numbered;
         };
         diagnostics.count("packet_without_time", "pcapng", Some(frame), || {
-            "a simple packet block has no time: it takes that of the packet before it; convert from the original \
-             capture if times matter"
-                .to_owned()
+            Message::new("oddity-no-time")
         });
         let limit = match interface.snap_len {
             0 => u32::MAX,
@@ -365,7 +363,6 @@ impl PcapngWalk {
 #[cold]
 fn count_unknown_interface(frame: u64, diagnostics: &mut Diagnostics) {
     diagnostics.count("unknown_interface", "pcapng", Some(frame), || {
-        "a packet names an interface that the file does not describe: its link type is unknown and it is left out"
-            .to_owned()
+        Message::new("oddity-unknown-interface")
     });
 }

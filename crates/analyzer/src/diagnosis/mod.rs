@@ -26,6 +26,7 @@ use crate::diagnostic::Diagnostics;
 use crate::rekey::{Evidence, Succession};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
+use crate::text::Message;
 use crate::time::Timestamp;
 use recorder::{OpenWindow, Recorder, Subject};
 use scene::Scene;
@@ -235,16 +236,15 @@ impl Diagnosis {
         let shortened = self.recorder.shortened;
         if shortened > 0 {
             diagnostics.count("diagnosis_shortened", "analysis", None, || {
-                format!(
-                    "{shortened} rekeys have so many packets around them that causes were looked for in the first {} only",
-                    recorder::MOST_RECORDS
-                )
+                Message::new("oddity-diagnosis-shortened")
+                    .with("rekeys", shortened)
+                    .with("packets", recorder::MOST_RECORDS)
             });
         }
         let without = self.recorder.unopened.saturating_add(self.undiagnosed);
         if without > 0 {
             diagnostics.count("diagnosis_left_out", "analysis", None, || {
-                format!("{without} rekeys are more than can be kept: no causes were looked for")
+                Message::new("oddity-diagnosis-left-out").with("rekeys", without)
             });
         }
     }

@@ -5,6 +5,7 @@
 
 use super::ip::{IpPacket, Piece};
 use crate::diagnostic::Diagnostics;
+use crate::text::Message;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 use etherparse::IpNumber;
 use std::collections::{HashMap, VecDeque};
@@ -110,7 +111,7 @@ impl FragmentTable {
                 diagnostics,
                 "malformed_fragment",
                 frame,
-                "a fragment with an impossible place or length",
+                Message::new("oddity-fragment-impossible"),
             );
             return None;
         };
@@ -127,7 +128,7 @@ impl FragmentTable {
         }
         let partial = self.partials.get_mut(&key)?;
         if partial.finished {
-            count(diagnostics, "duplicate_fragment", frame, DUPLICATE);
+            count(diagnostics, "duplicate_fragment", frame, Message::new(DUPLICATE));
             return None;
         }
         let held_before = partial.bytes.len();
@@ -221,14 +222,14 @@ impl FragmentTable {
         self.held = self.held.saturating_sub(partial.bytes.len());
         if !partial.finished {
             diagnostics.count("incomplete_datagram", "IP fragments", frame, || {
-                "fragments of this datagram are missing from the capture: what it carried is not analysed"
-                    .to_owned()
+                Message::new("oddity-fragments-missing")
             });
         }
     }
 }
 
-const DUPLICATE: &str = "a fragment that was already there: the capture point sees packets twice";
+/// Identifier of the sentence about a fragment that came twice.
+const DUPLICATE: &str = "oddity-fragment-twice";
 
 impl Partial {
     fn insert(
@@ -247,13 +248,13 @@ impl Partial {
                 diagnostics,
                 "malformed_fragment",
                 frame,
-                "a fragment behind the end of its datagram",
+                Message::new("oddity-fragment-behind"),
             );
             return;
         }
         let gaps = self.gaps(piece.offset, end);
         if gaps.is_empty() {
-            count(diagnostics, "duplicate_fragment", frame, DUPLICATE);
+            count(diagnostics, "duplicate_fragment", frame, Message::new(DUPLICATE));
             return;
         }
         if self.ranges.len() + gaps.len() > MOST_RANGES {
@@ -261,7 +262,7 @@ impl Partial {
                 diagnostics,
                 "too_many_fragments",
                 frame,
-                "a datagram in too many fragments is not put together",
+                Message::new("oddity-fragments-too-many"),
             );
             return;
         }
@@ -270,7 +271,7 @@ impl Partial {
                 diagnostics,
                 "overlapping_fragment",
                 frame,
-                "a fragment overlaps an earlier one, which wins",
+                Message::new("oddity-fragment-overlaps"),
             );
         }
         for &(from, to) in &gaps {
@@ -352,6 +353,6 @@ impl Partial {
     }
 }
 
-fn count(diagnostics: &mut Diagnostics, kind: &'static str, frame: u64, sentence: &'static str) {
-    diagnostics.count(kind, "IP fragments", Some(frame), || sentence.to_owned());
+fn count(diagnostics: &mut Diagnostics, kind: &'static str, frame: u64, message: Message) {
+    diagnostics.count(kind, "IP fragments", Some(frame), || message);
 }

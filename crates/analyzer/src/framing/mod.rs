@@ -10,9 +10,10 @@ mod tunnel;
 mod wifi;
 
 use crate::capture::{Frame, link_type_name};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, named};
 use crate::error::WireError;
 use crate::spi::Spi;
+use crate::text::Message;
 use crate::time::Timestamp;
 use fragments::FragmentTable;
 use ip::{IpPacket, Piece};
@@ -156,7 +157,7 @@ impl Framing {
         };
         if packet.longer_than_frame {
             diagnostics.count("ip_longer_than_frame", "IP", Some(frame.number), || {
-                "an IP packet claims more bytes than its frame had on the wire: it counts as cut".to_owned()
+                Message::new("oddity-ip-longer")
             });
         }
         match packet.piece {
@@ -267,7 +268,7 @@ fn accepted<'a>(
         Ok(content) => {
             if content.udp_longer_than_ip {
                 diagnostics.count("udp_longer_than_ip", "UDP", Some(frame.number), || {
-                    "a UDP header claims more bytes than its IP packet holds: the IP length counts".to_owned()
+                    Message::new("oddity-udp-longer")
                 });
             }
             Some(content)
@@ -281,10 +282,7 @@ fn accepted<'a>(
 fn refused<T>(error: WireError, frame: &Frame<'_>, diagnostics: &mut Diagnostics) -> Option<T> {
     if frame.original_len as usize > frame.data.len() {
         diagnostics.count("cut_too_short", error.layer, Some(frame.number), || {
-            format!(
-                "the snap length cut a packet inside its {} header: capture with a larger one",
-                error.layer
-            )
+            Message::new("oddity-cut-header").with("layer", named(error.layer))
         });
     } else {
         diagnostics.count_wire_error(error, frame.number);
@@ -296,12 +294,9 @@ fn refused<T>(error: WireError, frame: &Frame<'_>, diagnostics: &mut Diagnostics
 fn count_not_ip(name: &'static str, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
     diagnostics.count("not_ip", name, Some(frame.number), || {
         if name == link::UNSUPPORTED {
-            format!(
-                "frames of link type {} are not decoded",
-                link_type_name(frame.link_type)
-            )
+            Message::new("oddity-link-type").with("type", link_type_name(frame.link_type))
         } else {
-            format!("not IP but {name}: counted, not looked into")
+            Message::new("oddity-not-ip").with("name", named(name))
         }
     });
 }

@@ -13,6 +13,7 @@ use super::timeline::MessageContext;
 use super::transform::{Lifetimes, lifetimes};
 use crate::analysis::{ExchangeKind, KeyStatus};
 use crate::diagnostic::Diagnostics;
+use crate::text::Message;
 
 /// One message and all that it may change.
 pub(super) struct Scene<'a> {
@@ -197,7 +198,7 @@ impl Scene<'_> {
         if !protected {
             let frame = Some(self.context.frame);
             return self.diagnostics.count("unprotected_delete", "IKE", frame, || {
-                "A Delete payload came unencrypted: it is not believed (RFC 2408 §3.15).".to_owned()
+                Message::new("oddity-unprotected-delete")
             });
         }
         let delete = match Delete::parse(1, body) {

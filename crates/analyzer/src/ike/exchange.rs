@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostics;
 use crate::keylog::KeyOrigin;
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, IpsecProtocol, Spi};
+use crate::text::Message;
 use crate::time::Timestamp;
 use std::net::IpAddr;
 
@@ -121,10 +122,10 @@ impl Exchange {
         };
         if kind == ExchangeKind::Other {
             diagnostics.count(identifier, "IKE", Some(context.frame), || {
-                format!(
-                    "IKEv{} exchange type {} ({name}) is counted, not decoded.",
-                    header.major, header.exchange_type
-                )
+                Message::new("oddity-exchange-type")
+                    .with("version", header.major.to_string())
+                    .with("type", header.exchange_type.to_string())
+                    .with("name", name)
             });
         }
         // A response whose request is not in the capture: its receiver began the exchange.

@@ -14,6 +14,7 @@ use crate::framing::UdpPorts;
 use crate::keylog::{IkeKey, Seed};
 use crate::secret::SecretBytes;
 use crate::spi::IkeSpi;
+use crate::text::Message;
 use crate::time::Timestamp;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -136,10 +137,7 @@ impl Timeline {
         };
         if !matches!(header.major, 1 | 2) {
             diagnostics.count("unknown_version", "IKE", frame, || {
-                format!(
-                    "IKE version {} is not known: the message is not read.",
-                    header.major
-                )
+                Message::new("oddity-ike-version").with("version", header.major.to_string())
             });
             return Observed::NOTHING;
         }
@@ -201,10 +199,7 @@ impl Timeline {
             Some(index) => index,
             None if self.ike_sas.len() >= Self::MAX_IKE_SAS => {
                 diagnostics.count("too_many_ike_sas", "IKE", Some(context.frame), || {
-                    format!(
-                        "More than {} IKE SAs: the later ones are not listed.",
-                        Self::MAX_IKE_SAS
-                    )
+                    Message::new("oddity-ike-sas").with("most", Self::MAX_IKE_SAS)
                 });
                 return None;
             }
@@ -277,10 +272,7 @@ impl Timeline {
         }
         if self.exchanges.len() >= Self::MAX_EXCHANGES {
             diagnostics.count("too_many_exchanges", "IKE", Some(context.frame), || {
-                format!(
-                    "More than {} IKE exchanges: the later ones are not listed.",
-                    Self::MAX_EXCHANGES
-                )
+                Message::new("oddity-exchanges").with("most", Self::MAX_EXCHANGES)
             });
             return None;
         }
@@ -304,8 +296,7 @@ impl Timeline {
         let repetition = self.states[index].repetition(message, context.time);
         if repetition == Repetition::Copy {
             diagnostics.count("copied_message", "IKE", Some(context.frame), || {
-                "An IKE message is in the capture twice within 5 ms: the second copy is not counted."
-                    .to_owned()
+                Message::new("oddity-copied-message")
             });
             return repetition;
         }
@@ -332,7 +323,7 @@ impl Timeline {
         let cut = message.len() < header.length as usize;
         if cut {
             diagnostics.count("cut_message", "IKE", Some(context.frame), || {
-                "An IKE message is longer than what was captured of it: raise the snap length.".to_owned()
+                Message::new("oddity-cut-message")
             });
         }
         let indices = |spi| self.keys_by_spi.get(&spi).map_or(&[][..], Vec::as_slice);

@@ -3,7 +3,7 @@
 use super::evaluate::{Choices, Evaluation, evaluate};
 use super::{RekeyMoment, Settings, Traffic};
 use crate::analysis::{Sensitivity, Verdict};
-use crate::text::Said;
+use crate::text::{Message, Said};
 
 /// Draws of a rerun: p ≤ 0.025 is then known to ± 0.007 (two standard errors), at a fifth of the cost.
 const DRAWS: usize = 1_999;
@@ -20,25 +20,29 @@ pub(super) fn rerun(
     }
     let usual = Choices::default();
     let base_ms = traffic.base_bin_s * 1000.0;
+    let ms = |width: f64| format!("{width:.0} ms");
     let changes = [
         (
-            format!("bin origin shifted by {base_ms:.0} ms"),
+            Message::new("choice-origin").with("shift", ms(base_ms)),
             Choices { shift: 1, ..usual },
         ),
-        (format!("bins of {base_ms:.0} ms"), Choices { group: 1, ..usual }),
         (
-            format!("bins of {:.0} ms", base_ms * 10.0),
+            Message::new("choice-bins").with("width", ms(base_ms)),
+            Choices { group: 1, ..usual },
+        ),
+        (
+            Message::new("choice-bins").with("width", ms(base_ms * 10.0)),
             Choices { group: 10, ..usual },
         ),
         (
-            "window from the first exchange message".to_owned(),
+            Message::new("choice-anchor"),
             Choices {
                 anchor_at_start: true,
                 ..usual
             },
         ),
         (
-            "baseline before the rekey only".to_owned(),
+            Message::new("choice-before"),
             Choices {
                 before_only: true,
                 ..usual
@@ -60,13 +64,13 @@ pub(super) fn rerun(
 const TOLERANCE_S: f64 = 0.01;
 
 /// A rerun disagrees when it gives another verdict, or a mean stall outside the main run's interval.
-fn compare(change: impl Into<Said>, main: &Evaluation, other: &Evaluation) -> Sensitivity {
+fn compare(change: Message, main: &Evaluation, other: &Evaluation) -> Sensitivity {
     let stall = other.decided_stall().map(|m| m.mean);
     let outside = match (main.decided_stall(), stall) {
         (Some(main), Some(stall)) => !(main.low - TOLERANCE_S..=main.high + TOLERANCE_S).contains(&stall),
         _ => false,
     };
-    let change = change.into();
+    let change = Said::from(change);
     Sensitivity {
         change: change.sentence,
         messages: change.messages,

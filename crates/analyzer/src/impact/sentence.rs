@@ -1,5 +1,7 @@
 //! The verdict and the arithmetic bound in words: complete answers with numbers.
 
+#[cfg(test)]
+mod tests;
 pub(crate) mod words;
 
 use super::aggregate::{LEAST_REKEYS, MeanStall};

@@ -36,8 +36,17 @@ pub(super) struct Placed {
     /// Step of the grid: the bin width.
     pub(super) step_s: f64,
     pub(super) aligned: bool,
-    /// Why it is not believed.
-    pub(super) doubt: &'static str,
+    /// Why it is not believed; `None` where it is.
+    pub(super) doubt: Option<Doubt>,
+}
+
+/// Why a place is not believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// Its rates do not follow those of the packets.
+    Unlike,
+    /// Several places fit as well.
+    Several,
 }
 
 /// The packet record as a running sum.
@@ -109,7 +118,7 @@ pub(super) fn place(series: &Series, run: &Run) -> Option<Placed> {
         offset_s: found.offset_s,
         correlation: found.correlation,
         step_s: bin_s,
-        aligned: found.doubt.is_empty(),
+        aligned: found.doubt.is_none(),
         doubt: found.doubt,
     })
 }
@@ -117,7 +126,7 @@ pub(super) fn place(series: &Series, run: &Run) -> Option<Placed> {
 struct Found {
     offset_s: f64,
     correlation: f64,
-    doubt: &'static str,
+    doubt: Option<Doubt>,
 }
 
 /// The best offset of a grid that reaches as far as enough intervals stay within the record.
@@ -140,9 +149,9 @@ fn best_offset(record: &Record, run: &Run) -> Option<Found> {
         .enumerate()
         .any(|(k, &other)| k.abs_diff(best) > near && other > r - TOO_CLOSE);
     let doubt = match () {
-        () if r < believed(run.intervals.len()) => "its rates do not follow those of the packets",
-        () if rival => "several places fit as well",
-        () => "",
+        () if r < believed(run.intervals.len()) => Some(Doubt::Unlike),
+        () if rival => Some(Doubt::Several),
+        () => None,
     };
     Some(Found {
         offset_s: at(best),
@@ -265,7 +274,7 @@ mod tests {
         for (row_s, late_s) in [(0.1, 0.0), (0.1, 3_600.0), (1.0, -75.3), (0.25, 0.9)] {
             let run = run_of(&document.series, row_s, 0.5, late_s);
             let placed = place(&document.series, &run).unwrap();
-            assert!(placed.aligned, "{}: r = {}", placed.doubt, placed.correlation);
+            assert!(placed.aligned, "{:?}: r = {}", placed.doubt, placed.correlation);
             let truth = document.series.tunnels[0]
                 .start
                 .plus_seconds(0.5)

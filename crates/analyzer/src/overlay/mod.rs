@@ -7,10 +7,11 @@ mod around;
 mod iperf3;
 mod samples;
 
-use crate::analysis::{Analysis, Overlay, OverlayClock, OverlayKind, OverlayPoint};
+use crate::analysis::{Analysis, Overlay, OverlayClock, OverlayComparison, OverlayKind, OverlayPoint};
 use crate::error::Error;
+use crate::text::{Catalogue, Language, Message};
 use crate::time::Timestamp;
-use align::Placed;
+use align::{Doubt, Placed};
 use std::path::Path;
 
 /// Most values of one overlay; further ones are left out, and a sentence says so. As many as a series of the document
@@ -53,8 +54,8 @@ pub fn add_csv(analysis: &mut Analysis, path: &Path) -> Result<(), Error> {
         at_rekeys: Vec::new(),
         points: table.points,
         comparison: None,
-        sentences: table.sentences,
-        messages: Vec::new(),
+        sentences: Vec::new(),
+        messages: table.messages,
     };
     bound(&mut overlay);
     add(analysis, path, overlay)
@@ -78,10 +79,10 @@ fn add(analysis: &mut Analysis, path: &Path, mut overlay: Overlay) -> Result<(),
     }
     overlay.at_rekeys = around::rekeys(analysis, &overlay);
     if overlay.at_rekeys.is_empty() && !analysis.rekeys.is_empty() {
-        overlay.sentences.push(
-            "It covers no rekey of this capture: check the file and the clocks of the two machines.".into(),
-        );
+        overlay.messages.push(Message::new("overlay-no-rekey"));
     }
+    let english = Catalogue::of(Language::English);
+    overlay.sentences = overlay.messages.iter().map(|m| english.say(m)).collect();
     analysis.overlays.push(overlay);
     Ok(())
 }
@@ -112,7 +113,7 @@ fn of_run(analysis: &Analysis, run: &iperf3::Run, path: &str) -> Overlay {
         sentences: Vec::new(),
         messages: Vec::new(),
     };
-    overlay.sentences = sentences(&overlay, run, placed.as_ref());
+    overlay.messages = messages(&overlay, run, placed.as_ref());
     bound(&mut overlay);
     overlay
 }
@@ -130,85 +131,75 @@ fn bound(overlay: &mut Overlay) {
     let total = overlay.points.len();
     if total > MOST_POINTS {
         overlay.points.truncate(MOST_POINTS);
-        let sentence = format!("Only the first {MOST_POINTS} of its {total} values are kept.");
-        overlay.sentences.push(sentence);
+        let message = Message::new("overlay-shortened")
+            .with("kept", MOST_POINTS)
+            .with("total", total);
+        overlay.messages.push(message);
     }
 }
 
 /// What is to be said: where it lies, how it compares, what its rows can show.
-fn sentences(overlay: &Overlay, run: &iperf3::Run, placed: Option<&Placed>) -> Vec<String> {
-    let mut out = vec![clock_sentence(run, placed)];
-    if let Some(c) = &overlay.comparison {
-        let mbit = |bps: f64| format!("{:.2}", bps / 1e6);
-        out.push(format!(
-            "iperf3: mean {} Mbit/s, standard deviation {} Mbit/s over {} intervals; the packets over the same intervals: {} \
-             and {} Mbit/s, and {} Mbit/s over bins of {:.0} ms.",
-            mbit(c.mean_bps),
-            mbit(c.sd_bps),
-            c.intervals,
-            mbit(c.packets_mean_bps),
-            mbit(c.packets_sd_bps),
-            mbit(c.packets_bin_sd_bps),
-            placed.map_or(0.0, |p| p.step_s * 1000.0),
-        ));
-    }
-    out.push(row_sentence(overlay, run.interval_s()));
+fn messages(overlay: &Overlay, run: &iperf3::Run, placed: Option<&Placed>) -> Vec<Message> {
+    let mut out = vec![clock(run, placed)];
+    out.extend(
+        overlay
+            .comparison
+            .as_ref()
+            .map(|c| beside_the_packets(c, placed.map_or(0.0, |p| p.step_s))),
+    );
+    out.push(rows(overlay, run.interval_s()));
     if !run.counts_at_receiver {
-        out.push(
-            "iperf3 counts here what its sender handed to the socket, which the socket's buffer lets run ahead of the \
-             packets: add --get-server-output or measure with -R to count at the receiver."
-                .into(),
-        );
+        out.push(Message::new("overlay-counts-at-sender"));
     }
     out
 }
 
-fn clock_sentence(run: &iperf3::Run, placed: Option<&Placed>) -> String {
-    match placed {
-        Some(p) if p.aligned => format!(
-            "Its clock: {:+.2} s were added to its own times (cross-correlation {:.2} with the packets, in steps of {:.0} ms; no \
-             better than its interval of {:.2} s). iperf3 writes its start in whole seconds, so that up to 1 s of that is no \
-             difference of the clocks.",
-            p.offset_s,
-            p.correlation,
-            p.step_s * 1000.0,
-            run.interval_s()
-        ),
-        Some(p) => format!(
-            "Its clock could not be found: {} (cross-correlation {:.2}). It is drawn at its own times.",
-            p.doubt, p.correlation
-        ),
-        None => "Its clock could not be found: there is too little of it, or of the packet record, to compare. It is drawn at \
-                 its own times."
-            .into(),
-    }
+fn beside_the_packets(c: &OverlayComparison, step_s: f64) -> Message {
+    let mbit = |bps: f64| format!("{:.2} Mbit/s", bps / 1e6);
+    Message::new("overlay-comparison")
+        .with("mean", mbit(c.mean_bps))
+        .with("sd", mbit(c.sd_bps))
+        .with("intervals", c.intervals)
+        .with("packets-mean", format!("{:.2}", c.packets_mean_bps / 1e6))
+        .with("packets-sd", mbit(c.packets_sd_bps))
+        .with("bins-sd", mbit(c.packets_bin_sd_bps))
+        .with("bin", milliseconds(step_s))
+}
+
+fn clock(run: &iperf3::Run, placed: Option<&Placed>) -> Message {
+    let Some(p) = placed else {
+        return Message::new("overlay-clock-too-little");
+    };
+    let message = match p.doubt {
+        None => Message::new("overlay-clock")
+            .with("offset", format!("{:+.2} s", p.offset_s))
+            .with("step", milliseconds(p.step_s))
+            .with("interval", format!("{:.2} s", run.interval_s())),
+        Some(Doubt::Unlike) => Message::new("overlay-clock-unlike"),
+        Some(Doubt::Several) => Message::new("overlay-clock-several"),
+    };
+    message.with("correlation", format!("{:.2}", p.correlation))
 }
 
 /// Why coarse rows hide a short stall: it takes only `STALL_S` over the row's length from one row.
-fn row_sentence(overlay: &Overlay, interval_s: f64) -> String {
-    let share = (STALL_S / interval_s).min(1.0) * 100.0;
-    let stall_ms = STALL_S * 1000.0;
-    let spread = overlay
-        .comparison
-        .as_ref()
-        .filter(|c| c.mean_bps > 0.0)
-        .map(|c| {
-            format!(
-                ", and its rows scatter by {:.0} % anyway",
-                100.0 * c.sd_bps / c.mean_bps
-            )
-        })
-        .unwrap_or_default();
-    if interval_s <= STALL_S {
-        format!(
-            "Its rows of {interval_s:.2} s are short enough to show a stall of {stall_ms:.0} ms; rows of 1 s would not: it takes \
-             {:.0} % from one of them, or parts of that from two.",
-            STALL_S * 100.0
-        )
-    } else {
-        format!(
-            "Its rows of {interval_s:.2} s cannot show a stall of {stall_ms:.0} ms: it takes {share:.0} % from one row, or parts of \
-             that from two{spread}. The packets can (bins of 10 ms)."
-        )
-    }
+fn rows(overlay: &Overlay, interval_s: f64) -> Message {
+    let comparison = overlay.comparison.as_ref().filter(|c| c.mean_bps > 0.0);
+    let message = match comparison {
+        _ if interval_s <= STALL_S => Message::new("overlay-rows-fine").with("share", percent(STALL_S)),
+        Some(c) => Message::new("overlay-rows-coarse-and-scattered")
+            .with("share", percent((STALL_S / interval_s).min(1.0)))
+            .with("scatter", percent(c.sd_bps / c.mean_bps)),
+        None => Message::new("overlay-rows-coarse").with("share", percent((STALL_S / interval_s).min(1.0))),
+    };
+    message
+        .with("row", format!("{interval_s:.2} s"))
+        .with("stall", milliseconds(STALL_S))
+}
+
+fn milliseconds(s: f64) -> String {
+    format!("{:.0} ms", s * 1000.0)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
 }

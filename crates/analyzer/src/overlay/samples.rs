@@ -1,6 +1,7 @@
 //! Samples from a CSV file: a time and a number per row, whatever else stands behind them.
 
 use crate::analysis::OverlayPoint;
+use crate::text::Message;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Numbers from here on are Unix seconds (3 March 1973), smaller ones seconds since the start of the capture.
@@ -16,7 +17,7 @@ pub(super) struct Table {
     pub(super) name: Option<String>,
     /// In order of time.
     pub(super) points: Vec<OverlayPoint>,
-    pub(super) sentences: Vec<String>,
+    pub(super) messages: Vec<Message>,
 }
 
 /// Reads it. `origin`: time zero of relative times.
@@ -53,16 +54,18 @@ pub(super) fn parse(text: &[u8], origin: Option<Timestamp>) -> Result<Table, Str
         );
     }
     points.sort_by_key(|p: &OverlayPoint| p.time);
-    let mut sentences = Vec::new();
+    let mut messages = Vec::new();
     if bad > 0 {
-        sentences.push(format!(
-            "{bad} rows are no time and number and were left out, row {first_bad} first."
-        ));
+        messages.push(
+            Message::new("overlay-bad-rows")
+                .with("rows", bad)
+                .with("first", first_bad),
+        );
     }
     Ok(Table {
         name,
         points,
-        sentences,
+        messages,
     })
 }
 
@@ -130,8 +133,8 @@ mod tests {
             [3.0, 1.0]
         );
         assert_eq!(
-            table.sentences,
-            ["2 rows are no time and number and were left out, row 2 first."]
+            crate::text::Said::of(table.messages).sentence,
+            "2 rows are no time and number and were left out, row 2 first."
         );
         assert!(parse(b"a,b\nc,d\n", None).is_err() && parse(b"", None).is_err());
         assert!(parse(b"1,2\n", None).is_err(), "relative to nothing");

@@ -11,7 +11,7 @@ pub(super) use crate::analysis::TriggerKind as Kind;
 use crate::analysis::{TriggerCandidate, TriggerRule};
 use crate::sa::association::Counters;
 use crate::sa::tunnel::TunnelIndex;
-use crate::text::Said;
+use crate::text::{Catalogue, Language, Message, Said};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::net::IpAddr;
 
@@ -132,7 +132,11 @@ pub(super) fn infer(
     if let Some((counting, _)) = &chosen {
         size(&mut rule, counting, &whole);
     }
-    let said = Said::from(sentence::rule(&rule));
+    let (counting, alike) = chosen.as_ref().map_or((None, Vec::new()), |(counting, alike)| {
+        let alike = alike.iter().map(|c| c.words(by_ike)).collect();
+        (Some(counting.words(by_ike)), alike)
+    });
+    let said = Said::of(sentence::rule(&rule, counting, alike));
     (rule.sentence, rule.messages) = (said.sentence, said.messages);
     let sure = chosen.filter(|c| kind == Kind::Volume && whole.len() >= ENOUGH && c.1.is_empty());
     let limit = kilobytes.map(|k| k as f64 * rule.bytes_per_kilobyte.map_or(1000.0, f64::from));
@@ -252,21 +256,27 @@ impl Counted {
     }
 
     fn name(&self, by_ike: bool) -> String {
+        Catalogue::of(Language::English).say(&self.words(by_ike))
+    }
+
+    fn words(&self, by_ike: bool) -> Message {
         let what = match self.quantity {
-            Quantity::Inner => "decrypted payload",
-            Quantity::Esp => "ESP bytes",
-            Quantity::Outer => "outer bytes",
+            Quantity::Inner => "inner",
+            Quantity::Esp => "esp",
+            Quantity::Outer => "outer",
             Quantity::Packets => "packets",
-            Quantity::Age => return "age".to_owned(),
+            Quantity::Age => return Message::new("rule-age"),
         };
         let side = match (self.side, by_ike) {
-            (Side::Inbound, true) => "the inbound SA",
-            (Side::Outbound, true) => "the outbound SA",
-            (Side::Inbound, false) => "the SA b → a",
-            (Side::Outbound, false) => "the SA a → b",
-            (Side::Both, _) => "both directions",
+            (Side::Inbound, true) => "inbound",
+            (Side::Outbound, true) => "outbound",
+            (Side::Inbound, false) => "b-to-a",
+            (Side::Outbound, false) => "a-to-b",
+            (Side::Both, _) => "both",
         };
-        format!("{what} of {side}")
+        Message::new("rule-counting")
+            .with("what", what)
+            .with("side", side)
     }
 }
 

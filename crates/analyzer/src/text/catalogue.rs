@@ -18,13 +18,19 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/report.ftl")),
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
             include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
+            include_str!(concat!("../../messages/", $language, "/findings.ftl")),
+            include_str!(concat!("../../messages/", $language, "/ruled-out.ftl")),
+            include_str!(concat!("../../messages/", $language, "/rule.ftl")),
+            include_str!(concat!("../../messages/", $language, "/keys.ftl")),
+            include_str!(concat!("../../messages/", $language, "/overlay.ftl")),
+            include_str!(concat!("../../messages/", $language, "/oddities.ftl")),
         ]
     };
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 7] = files!("en");
-const JAPANESE: [&str; 7] = files!("ja");
+const ENGLISH: [&str; 13] = files!("en");
+const JAPANESE: [&str; 13] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {

@@ -11,6 +11,10 @@
 //! error, display filters, and the names of the RFCs, of ciphers, of options and of units. Figures are put into words before
 //! they become arguments, because units are written alike in both languages.
 //!
+//! Of the sentences of the document, these have no messages and stay English everywhere: what was found where a container is
+//! damaged or its compression is broken, rows of key files that cannot be read, and the countings among the candidates of a
+//! trigger rule (identifiers of the document; the rule's sentence says them in either language).
+//!
 //! An unknown message or a missing argument never stops a report: the English message is said instead, then the
 //! identifier. The tests at the end make sure that neither happens with what the program itself says.
 

@@ -27,6 +27,12 @@ impl From<Message> for Said {
     }
 }
 
+impl From<Vec<Message>> for Said {
+    fn from(messages: Vec<Message>) -> Self {
+        Said::of(messages)
+    }
+}
+
 impl From<String> for Said {
     fn from(sentence: String) -> Self {
         Said {

@@ -39,6 +39,113 @@ pub(crate) fn take_missing() -> Vec<String> {
     MISSING.take()
 }
 
+/// Catalogue files whose sentences stand in documents.
+const OF_DOCUMENTS: [&str; 8] = [
+    "comparison",
+    "findings",
+    "keys",
+    "oddities",
+    "overlay",
+    "ruled-out",
+    "rule",
+    "verdict",
+];
+
+/// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
+const LATIN: [&str; 52] = [
+    "CDN",
+    "Configure",
+    "Delete",
+    "Diffie",
+    "ESP",
+    "EtherType",
+    "Ethernet",
+    "GB",
+    "Hellman",
+    "Hello",
+    "ICV",
+    "IKE",
+    "IKEv",
+    "INVALID",
+    "IP",
+    "IPComp",
+    "IPsec",
+    "IPv",
+    "Ka",
+    "LCP",
+    "MPLS",
+    "MPPE",
+    "MSS",
+    "MTU",
+    "NAT",
+    "PFS",
+    "PPP",
+    "PPPoE",
+    "Protocol",
+    "RFC",
+    "Reject",
+    "Request",
+    "SA",
+    "SK",
+    "SKEYID",
+    "SPI",
+    "StopCCN",
+    "TCP",
+    "TP",
+    "Terminate",
+    "UDP",
+    "Wireshark",
+    "charon",
+    "ei",
+    "er",
+    "get",
+    "iperf",
+    "ms",
+    "output",
+    "reordercap",
+    "server",
+    "tcpdump",
+];
+
+/// The figures of a sentence, whatever stands around them.
+pub(crate) fn figures(sentence: &str) -> BTreeSet<String> {
+    let parts = sentence.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',' && c != '−');
+    let parts = parts.map(|part| part.trim_end_matches(['.', ',']).trim_start_matches(','));
+    parts
+        .filter(|part| part.contains(|c: char| c.is_ascii_digit()))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What stands in a message beside its arguments, whichever variant is taken.
+fn literal(pattern: &Pattern<&str>, text: &mut String) {
+    for element in &pattern.elements {
+        match element {
+            PatternElement::TextElement { value } => *text += value,
+            PatternElement::Placeable {
+                expression: Expression::Select { variants, .. },
+            } => variants.iter().for_each(|v| literal(&v.value, text)),
+            PatternElement::Placeable { .. } => *text += " ",
+        }
+    }
+}
+
+/// The messages of one file beside their arguments.
+fn literals(language: Language, file: &str) -> BTreeMap<String, String> {
+    let name = format!("messages/{language}/{file}.ftl");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let source = std::fs::read_to_string(path).unwrap();
+    let mut found = BTreeMap::new();
+    for entry in fluent_syntax::parser::parse(source.as_str()).unwrap().body {
+        if let Entry::Message(message) = entry {
+            let mut text = String::new();
+            literal(message.value.as_ref().unwrap(), &mut text);
+            found.insert(message.id.name.to_owned(), text);
+        }
+    }
+    found
+}
+
 /// Messages with those of their variables that are only asked whether they are one or several: a language without plurals
 /// may leave them out.
 fn only_selected(language: Language) -> BTreeMap<String, BTreeSet<String>> {
@@ -244,6 +351,22 @@ fn japanese_is_japanese() {
         alike, ALIKE,
         "the same in both languages (right: those that may be)"
     );
+}
+
+#[test]
+fn japanese_keeps_every_figure_and_no_english_word() {
+    for file in OF_DOCUMENTS {
+        let english = literals(Language::English, file);
+        for (id, text) in literals(Language::Japanese, file) {
+            let words = text.split(|c: char| !c.is_ascii_alphabetic());
+            let foreign: Vec<&str> = words.filter(|w| w.len() > 1 && !LATIN.contains(w)).collect();
+            assert!(foreign.is_empty(), "{id}: {foreign:?} in {text}");
+            // "one", "three" may be digits in Japanese, so it may have more.
+            let (theirs, ours) = (figures(&english[&id]), figures(&text));
+            let lost: Vec<&String> = theirs.difference(&ours).collect();
+            assert!(lost.is_empty(), "{id}: {lost:?} is not in {text}");
+        }
+    }
 }
 
 #[test]

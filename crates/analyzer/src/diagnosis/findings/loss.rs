@@ -31,14 +31,12 @@ impl Lane<'_> {
         if missing < ENOUGH_LOST || explained < MOSTLY_ACKNOWLEDGED * missing as f64 {
             return None;
         }
-        let sentence = format!(
-            "{}: {missing} of {} ESP packets are missing in the capture, but what was in them arrived: TCP inside \
-             acknowledged {bytes} bytes that were never captured and never sent again. The capture lost them, not the tunnel; \
-             rates are lower here by that share.",
-            self.name(),
-            missing + packets
-        );
-        Some(finding("capture_drops", Severity::Warning, sentence, &[]))
+        let message = self
+            .about("finding-capture-dropped")
+            .with("missing", missing)
+            .with("packets", missing + packets)
+            .with("bytes", bytes);
+        Some(finding("capture_drops", Severity::Warning, vec![message], &[]))
     }
 
     /// Payload was read in both directions: the data and its acknowledgements.
@@ -61,27 +59,20 @@ impl Lane<'_> {
             return None;
         }
         let worst = self.associations().max_by_key(|a| a.sequence.summary().missing)?;
+        let percent = |share: f64| format!("{:.2} %", share * 100.0);
         // What TCP inside acknowledged would tell a loss of the capture; without keys nobody sees it.
-        let (id, meaning) = if self.both_ways_are_open() {
-            (
-                "one_direction_loss",
-                "loss before the capture point, in one direction",
-            )
+        let (id, message) = if self.both_ways_are_open() {
+            ("one_direction_loss", self.about("finding-one-direction-loss"))
         } else {
-            (
-                "packets_missing",
-                "lost before the capture point or not captured: without keys for both directions nothing tells which",
-            )
+            ("packets_missing", self.about("finding-packets-missing"))
         };
-        let sentence = format!(
-            "{}: {missing} ESP packets ({:.2} %) never reached the capture, against {:.2} % the other way: {meaning}.",
-            self.name(),
-            own * 100.0,
-            other * 100.0
-        );
+        let message = message
+            .with("missing", missing)
+            .with("share", percent(own))
+            .with("other", percent(other));
         Some(Finding {
             display_filter: format!("esp.spi == {}", worst.spi),
-            ..finding(id, Severity::Warning, sentence, &[])
+            ..finding(id, Severity::Warning, vec![message], &[])
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::capture::CaptureInfo;
 use crate::rekey::{Succession, slot};
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
-use crate::text::Said;
+use crate::text::{Message, Said};
 
 /// Packets of a direction that make a share of them say something.
 const ENOUGH_PACKETS: u64 = 100;
@@ -50,8 +50,8 @@ pub(crate) fn findings(analyzer: &Analyzer, info: &CaptureInfo, successions: &[S
     found
 }
 
-fn finding(id: &str, severity: Severity, sentence: impl Into<Said>, frames: &[u64]) -> Finding {
-    let said = sentence.into();
+fn finding(id: &str, severity: Severity, said: impl Into<Said>, frames: &[u64]) -> Finding {
+    let said = said.into();
     Finding {
         id: id.into(),
         severity,
@@ -71,6 +71,11 @@ struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
+    /// A message about this direction.
+    fn about(&self, id: &str) -> Message {
+        Message::new(id).with("direction", self.name())
+    }
+
     fn name(&self) -> String {
         let tunnel = &self.analyzer.tunnels.tunnels[self.tunnel];
         let [from, to] = match self.direction {

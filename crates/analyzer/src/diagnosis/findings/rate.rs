@@ -23,13 +23,13 @@ impl Lane<'_> {
     pub(super) fn zero_windows(&self) -> Option<Finding> {
         let c = self.counters;
         (c.zero_windows >= ENOUGH_ZERO_WINDOWS).then(|| {
-            let sentence = format!(
-                "{}: the sender of these packets closed its receive window {} times: it, not the tunnel, limited the data \
-                 towards it.",
-                self.name(),
-                c.zero_windows
-            );
-            finding("receiver_limited", Severity::Info, sentence, c.zero_window_frames.frames())
+            let message = self.about("finding-closed-window").with("times", c.zero_windows);
+            finding(
+                "receiver_limited",
+                Severity::Info,
+                vec![message],
+                c.zero_window_frames.frames(),
+            )
         })
     }
 
@@ -85,27 +85,28 @@ impl Lane<'_> {
             &rates[rates.len() - third..],
         ];
         let [early, middle, late] = thirds.map(mean);
-        let mbps = |bytes: f64| bytes * 8.0 / 1e6;
+        let mbps = |bytes: f64| format!("{:.1}", bytes * 8.0 / 1e6);
         if late < DECAYED * early && (late..=early).contains(&middle) {
-            let sentence = format!(
-                "{}: the rate decays from {:.1} to {:.1} Mbit/s over the seconds that no rekey touches.",
-                self.name(),
-                mbps(early),
-                mbps(late)
-            );
-            return Some(finding("decaying_throughput", Severity::Warning, sentence, &[]));
+            let message = self
+                .about("finding-decaying")
+                .with("early", mbps(early))
+                .with("late", mbps(late) + " Mbit/s");
+            return Some(finding(
+                "decaying_throughput",
+                Severity::Warning,
+                vec![message],
+                &[],
+            ));
         }
         let all = mean(&rates);
         let variance = rates.iter().map(|r| (r - all).powi(2)).sum::<f64>() / (rates.len() - 1) as f64;
         let variation = variance.sqrt() / all.max(1.0);
         (variation > UNSTABLE).then(|| {
-            let sentence = format!(
-                "{}: the rate is unstable without any rekey nearby: {:.1} Mbit/s ± {:.0} % from second to second.",
-                self.name(),
-                mbps(all),
-                variation * 100.0
-            );
-            finding("unstable_throughput", Severity::Warning, sentence, &[])
+            let message = self
+                .about("finding-unstable")
+                .with("rate", mbps(all) + " Mbit/s")
+                .with("variation", format!("{:.0} %", variation * 100.0));
+            finding("unstable_throughput", Severity::Warning, vec![message], &[])
         })
     }
 }

@@ -5,6 +5,7 @@ use crate::analysis::{Finding, Severity};
 use crate::analyzer::Analyzer;
 use crate::diagnosis::MOST_FRAMES;
 use crate::sa::tunnel::TunnelIndex;
+use crate::text::Message;
 
 /// Returns to an older SA after a renewal was over.
 const ENOUGH_RETURNS: u64 = 20;
@@ -15,13 +16,13 @@ impl Lane<'_> {
     pub(super) fn parallel_sas(&self) -> Option<Finding> {
         let c = self.counters;
         (c.returns >= ENOUGH_RETURNS).then(|| {
-            let sentence = format!(
-                "{}: packets alternate between SAs that are alive side by side ({} returns to the older one). Two SA pairs \
-                 for the same peers cost twice the rekeys.",
-                self.name(),
-                c.returns
-            );
-            finding("duplicate_sas", Severity::Info, sentence, c.return_frames.frames())
+            let message = self.about("finding-parallel-sas").with("returns", c.returns);
+            finding(
+                "duplicate_sas",
+                Severity::Info,
+                vec![message],
+                c.return_frames.frames(),
+            )
         })
     }
 }
@@ -48,10 +49,8 @@ pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Fin
         .map(|r| r.frame)
         .take(MOST_FRAMES)
         .collect();
-    let sentence = format!(
-        "{} of {} negotiated SA pairs never carried a packet: the peers negotiate more SAs than they use.",
-        unused.len(),
-        exchanges.len()
-    );
-    Some(finding("redundant_sas", Severity::Info, sentence, &frames))
+    let message = Message::new("finding-unused-sas")
+        .with("unused", unused.len())
+        .with("negotiated", exchanges.len());
+    Some(finding("redundant_sas", Severity::Info, vec![message], &frames))
 }

@@ -3,6 +3,7 @@
 use super::{ENOUGH_PACKETS, Lane, finding};
 use crate::analysis::{Encapsulation, Finding, Severity};
 use crate::sa::association::Association;
+use crate::text::Message;
 
 /// Share of a direction's packets that makes a pattern.
 const PATTERN_SHARE: f64 = 0.1;
@@ -14,39 +15,32 @@ impl Lane<'_> {
         let c = self.counters;
         let share = |part: u64, of: u64| of >= ENOUGH_PACKETS && part as f64 >= PATTERN_SHARE * of as f64;
         if share(c.tiny_remainders, c.packets) {
-            let sentence = format!(
-                "{}: {} of {} packets are split into one full and one tiny IP packet ({} bytes and a rest). Packets a \
-                 few bytes smaller would halve the packet count: lower the inner MTU or clamp the MSS.",
-                self.name(),
-                c.tiny_remainders,
-                c.packets,
-                c.largest_fragment
-            );
+            let message = self
+                .about("finding-tiny-fragments")
+                .with("split", c.tiny_remainders)
+                .with("packets", c.packets)
+                .with("largest", u64::from(c.largest_fragment));
             let frames = c.fragment_frames.frames();
             return Some(finding(
                 "fragmentation_cliff",
                 Severity::Warning,
-                sentence,
+                vec![message],
                 frames,
             ));
         }
         if !share(c.full_and_tiny, c.data_segments) {
             return None;
         }
-        let sentence = format!(
-            "{}: {} of {} TCP segments are a tiny rest right behind a full one of {} bytes. The application writes a few \
-             bytes more than fits into a segment; writes of at most {} bytes would halve the packet count.",
-            self.name(),
-            c.full_and_tiny,
-            c.data_segments,
-            c.largest_payload,
-            c.largest_payload
-        );
+        let message = self
+            .about("finding-tiny-segments")
+            .with("tiny", c.full_and_tiny)
+            .with("segments", c.data_segments)
+            .with("largest", u64::from(c.largest_payload));
         let frames = c.full_and_tiny_frames.frames();
         Some(finding(
             "fragmentation_cliff",
             Severity::Warning,
-            sentence,
+            vec![message],
             frames,
         ))
     }
@@ -64,20 +58,22 @@ impl Lane<'_> {
             let fits = largest_payload(mtu, a)?;
             let excess = a.counters.largest_inner.checked_sub(fits).filter(|e| *e > 0)?;
             let mss = u64::from(c.largest_payload).checked_sub(excess)?;
-            Some(format!(
-                " The largest ESP payload that fits is {fits} bytes, {excess} less than the largest seen: a TCP MSS of {mss} \
-                 avoids all fragments."
-            ))
+            Some(
+                Message::new("finding-fits")
+                    .with("fits", fits)
+                    .with("excess", excess)
+                    .with("mss", mss),
+            )
         });
-        let sentence = format!(
-            "{}: {} of {} packets were fragmented; the largest IP packet that passed whole has {mtu} bytes.{}",
-            self.name(),
-            c.fragmented,
-            c.packets,
-            advice.unwrap_or_default()
-        );
+        let mut messages = vec![
+            self.about("finding-path-mtu")
+                .with("fragmented", c.fragmented)
+                .with("packets", c.packets)
+                .with("mtu", mtu),
+        ];
+        messages.extend(advice);
         let frames = c.fragment_frames.frames();
-        Some(finding("path_mtu", Severity::Warning, sentence, frames))
+        Some(finding("path_mtu", Severity::Warning, messages, frames))
     }
 }
 

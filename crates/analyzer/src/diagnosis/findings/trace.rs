@@ -4,6 +4,7 @@ use super::finding;
 use crate::analysis::{Finding, Severity};
 use crate::analyzer::{Analyzer, ClockEvent, Jump};
 use crate::capture::CaptureInfo;
+use crate::text::Message;
 use crate::time::NANOS_PER_MILLI;
 
 /// The least stall that the gap test counts. Steps below it happen where packets are stamped on several CPUs (13 ms seen in
@@ -12,42 +13,37 @@ const LEAST_STEP_BACK: i64 = 50 * NANOS_PER_MILLI;
 
 /// A jump of the frames' times.
 pub(super) fn clock_event(event: &ClockEvent) -> Finding {
-    let (seconds, way) = (
-        event.nanos.unsigned_abs() as f64 / 1e9,
-        if event.nanos < 0 { "back" } else { "forward" },
-    );
-    let (id, sentence) = match event.jump {
+    let seconds = event.nanos.unsigned_abs() as f64 / 1e9;
+    let (id, message) = match event.jump {
         Jump::Step => (
             "clock_step",
-            format!(
-                "The capture's clock steps {way} by {seconds:.3} s at frame {} ({}). It is taken out: from there on, times here \
-                 are those of a clock that did not step, and no rate counts it.",
-                event.frame,
-                if event.measured {
-                    "by the peers' own clocks"
-                } else {
-                    "the packets go on where they were"
-                }
-            ),
+            clock_step(event).with("seconds", format!("{seconds:.3} s")),
         ),
         Jump::OutOfOrder => (
             "out_of_order",
-            format!(
-                "From frame {} on come packets {seconds:.3} s older than those before them: files were joined out of order, or \
-                 one twice. Packets seen before are left out; for exact gaps, sort the file first (reordercap).",
-                event.frame
-            ),
+            Message::new("finding-out-of-order").with("seconds", format!("{seconds:.3} s")),
         ),
         Jump::Undecided => (
             "silence_or_clock_step",
-            format!(
-                "{seconds:.0} s of silence end at frame {}. Whether nothing was sent or the clock stepped, the packets do not \
-                 tell: if it stepped, the rates are higher than given here.",
-                event.frame
-            ),
+            Message::new("finding-silence-or-step").with("seconds", format!("{seconds:.0} s")),
         ),
     };
-    finding(id, Severity::Warning, sentence, &[event.frame])
+    let message = message.with("frame", event.frame);
+    finding(id, Severity::Warning, vec![message], &[event.frame])
+}
+
+fn clock_step(event: &ClockEvent) -> Message {
+    let told = if event.measured {
+        Message::new("finding-step-by-clocks")
+    } else {
+        Message::new("finding-step-by-packets")
+    };
+    let step = if event.nanos < 0 {
+        Message::new("finding-clock-step-back")
+    } else {
+        Message::new("finding-clock-step-forward")
+    };
+    step.with("told", told)
 }
 
 pub(super) fn capture_trouble(analyzer: &Analyzer, info: &CaptureInfo) -> Vec<Finding> {
@@ -55,19 +51,15 @@ pub(super) fn capture_trouble(analyzer: &Analyzer, info: &CaptureInfo) -> Vec<Fi
     let regressions = analyzer.totals.time_regressions;
     let back = analyzer.diagnosis.whole_run.farthest_back;
     if back >= LEAST_STEP_BACK {
-        let sentence = format!(
-            "{regressions} packets carry an earlier time than the one before them, by up to {:.1} ms: the clock was set \
-             back, or several interfaces or queues were merged. Gaps and rates near them are not exact.",
-            back as f64 / NANOS_PER_MILLI as f64
-        );
+        let message = Message::new("finding-earlier-times")
+            .with("packets", regressions)
+            .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));
         let frames = analyzer.diagnosis.whole_run.regression_frames();
-        found.push(finding("clock_trouble", Severity::Warning, sentence, frames));
+        found.push(finding("clock_trouble", Severity::Warning, vec![message], frames));
     }
     if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {
-        let sentence = format!(
-            "The capture program dropped {dropped} packets: gaps and missing ESP numbers may be the capture's own."
-        );
-        found.push(finding("capture_drops", Severity::Warning, sentence, &[]));
+        let message = Message::new("finding-program-dropped").with("dropped", dropped);
+        found.push(finding("capture_drops", Severity::Warning, vec![message], &[]));
     }
     found
 }
@@ -75,14 +67,11 @@ pub(super) fn capture_trouble(analyzer: &Analyzer, info: &CaptureInfo) -> Vec<Fi
 pub(super) fn leaks(analyzer: &Analyzer) -> Option<Finding> {
     let run = &analyzer.diagnosis.whole_run;
     (run.leaked > 0).then(|| {
-        let sentence = format!(
-            "{} L2TP packets went between the tunnel's ends in clear: before, beside or after the IPsec SAs.",
-            run.leaked
-        );
+        let message = Message::new("finding-leak").with("packets", run.leaked);
         finding(
             "cleartext_leak",
             Severity::Warning,
-            sentence,
+            vec![message],
             run.leak_frames.frames(),
         )
     })

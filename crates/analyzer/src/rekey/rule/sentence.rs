@@ -2,151 +2,128 @@
 
 use super::Kind;
 use crate::analysis::TriggerRule;
+use crate::text::{Arg, Message};
 
 /// Countings named one by one; the rest is counted.
 const MOST_NAMED: usize = 4;
 
-/// `10.9.0.2 renews at 83 % of 2,400 kB, counting decrypted payload of the inbound SA …`
-pub(super) fn rule(rule: &TriggerRule) -> String {
-    let who = rule.initiator.map_or_else(
-        || "One side (which one is not captured)".to_owned(),
-        |a| a.to_string(),
-    );
-    match (rule.kind, &rule.counting) {
-        (_, _) if rule.rekeys == 0 => {
-            format!(
-                "{who} renews, but no SA that ends here was captured from its start, so its rule is unknown."
-            )
-        }
+/// `10.9.0.2 renews at 83 % of 2,400 kB, counting decrypted payload of the inbound SA …`, with what else it may be that is
+/// counted (`alike`).
+pub(super) fn rule(rule: &TriggerRule, counting: Option<Message>, alike: Vec<Message>) -> Vec<Message> {
+    if rule.rekeys == 0 {
+        return vec![by(rule, "rule-no-start")];
+    }
+    match (rule.kind, counting) {
         (Kind::Volume, Some(counting)) => {
-            format!("{who} renews {}{}", by_volume(rule, counting), alike(rule))
+            let mut messages = by_volume(rule, counting);
+            messages.extend(not_told_apart(rule, alike));
+            messages
         }
-        (Kind::Volume, None) => {
-            format!("{who} renews by volume, in a counting that the capture does not show.")
+        (Kind::Volume, None) => vec![by(rule, "rule-volume-uncounted")],
+        (Kind::Packets, Some(counting)) => {
+            let packets = by(rule, "rule-packets")
+                .with("packets", whole(rule.soft_limit.unwrap_or(0.0)))
+                .with("counting", counting)
+                .with("rekeys", rekeys(rule));
+            [packets].into_iter().chain(not_told_apart(rule, alike)).collect()
         }
-        (Kind::Packets, Some(counting)) => format!(
-            "{who} renews after {} {counting} (over {}).{}",
-            whole(rule.soft_limit.unwrap_or(0.0)),
-            rekeys(rule),
-            alike(rule)
-        ),
-        (Kind::Time, Some(_)) => format!("{who} renews {}", by_age(rule)),
-        (Kind::Unknown, _) => format!("{who} renews at a limit that is unknown: {}", why_unknown(rule)),
-        (kind, _) => format!("{who} renews by {kind}."),
+        (Kind::Time, Some(_)) => vec![by_age(rule)],
+        (Kind::Unknown, _) => vec![unknown(rule)],
+        (kind, _) => vec![by(rule, "rule-kind").with("kind", kind.to_string())],
     }
 }
 
-fn by_volume(rule: &TriggerRule, counting: &str) -> String {
-    let soft = bytes(rule.soft_limit.unwrap_or(0.0));
+/// A message about who renews.
+fn by(rule: &TriggerRule, id: &str) -> Message {
+    let who = rule.initiator.map_or_else(
+        || Message::new("rule-one-side").into(),
+        |a| Arg::from(a.to_string()),
+    );
+    Message::new(id).with("who", who)
+}
+
+fn by_volume(rule: &TriggerRule, counting: Message) -> Vec<Message> {
+    let sized = |id: &str| {
+        by(rule, id)
+            .with("soft", bytes(rule.soft_limit.unwrap_or(0.0)))
+            .with("counting", counting.clone())
+            .with("rekeys", rekeys(rule))
+    };
     let (Some(fraction), Some(limit)) = (rule.soft_fraction, rule.limit_kilobytes) else {
-        return format!(
-            "at about {soft}, counting {counting} (over {}; no limit in kilobytes could be read).",
-            rekeys(rule)
-        );
+        return vec![sized("rule-volume-unlimited")];
     };
-    let seen = match (rule.fraction_low, rule.fraction_high) {
-        (Some(low), Some(high)) if percent(low) != percent(high) => {
-            format!("{} to {} %", percent(low), percent(high))
+    let seen: Arg = match (rule.fraction_low, rule.fraction_high) {
+        (Some(low), Some(high)) if percent(low) != percent(high) => Message::new("range")
+            .with("low", percent(low))
+            .with("high", percent(high) + " %")
+            .into(),
+        (Some(low), _) => (percent(low) + " %").into(),
+        _ => "".into(),
+    };
+    let kilobyte = match (rule.kilobyte_told, rule.bytes_per_kilobyte) {
+        (true, Some(1024)) => Message::new("rule-kilobyte").with("bytes", "1,024"),
+        (true, _) => Message::new("rule-kilobyte").with("bytes", "1,000"),
+        (false, _) => {
+            Message::new("rule-kilobyte-assumed").with("fraction", percent(fraction * 1000.0 / 1024.0) + " %")
         }
-        (Some(low), _) => format!("{} %", percent(low)),
-        _ => String::new(),
     };
-    let kilobyte = rule.bytes_per_kilobyte.unwrap_or(1000);
-    let unit = match (rule.kilobyte_told, kilobyte) {
-        (true, 1024) => " A kilobyte is 1,024 bytes here.".to_owned(),
-        (true, _) => " A kilobyte is 1,000 bytes here.".to_owned(),
-        (false, _) => format!(
-            " A kilobyte is taken as 1,000 bytes; were it 1,024, the fraction would be {} %.",
-            percent(fraction * 1000.0 / 1024.0)
-        ),
-    };
-    format!(
-        "at {} % of {} kB, counting {counting}: a soft limit of about {soft}, seen {seen} full at the first message of {}, \
-         which comes a little later.{unit}",
-        percent(fraction),
-        grouped(limit),
-        rekeys(rule)
-    )
+    let message = sized("rule-volume")
+        .with("fraction", percent(fraction) + " %")
+        .with("limit", grouped(limit) + " kB")
+        .with("seen", seen);
+    vec![message, kilobyte]
 }
 
-fn by_age(rule: &TriggerRule) -> String {
-    let age = format!("{:.1} s", rule.soft_limit.unwrap_or(0.0));
-    match (rule.soft_fraction, rule.limit_seconds) {
-        (Some(fraction), Some(limit)) => format!(
-            "when the SAs are {age} old, {} % of {} s (over {}).",
-            percent(fraction),
-            grouped(limit),
-            rekeys(rule)
-        ),
-        _ => format!(
-            "when the SAs are {age} old (over {}; no limit in seconds could be read).",
-            rekeys(rule)
-        ),
-    }
+fn by_age(rule: &TriggerRule) -> Message {
+    let message = match (rule.soft_fraction, rule.limit_seconds) {
+        (Some(fraction), Some(limit)) => by(rule, "rule-time")
+            .with("fraction", percent(fraction) + " %")
+            .with("limit", grouped(limit) + " s"),
+        _ => by(rule, "rule-time-unlimited"),
+    };
+    message
+        .with("age", format!("{:.1} s", rule.soft_limit.unwrap_or(0.0)))
+        .with("rekeys", rekeys(rule))
 }
 
-fn why_unknown(rule: &TriggerRule) -> String {
+fn unknown(rule: &TriggerRule) -> Message {
     let of = |name: &str| rule.candidates.iter().find(|c| c.counting.starts_with(name));
     let volume = of("decrypted payload").or_else(|| of("ESP bytes"));
-    let ranges = volume.zip(of("age")).map(|(v, a)| {
-        format!(
-            " ({} to {} and {:.1} to {:.1} s)",
-            bytes(v.low),
-            bytes(v.high),
-            a.low,
-            a.high
-        )
-    });
-    format!(
-        "volume or time, because over {} neither varies clearly less than the other{}.",
-        rekeys(rule),
-        ranges.unwrap_or_default()
-    )
+    let message = match volume.zip(of("age")) {
+        Some((v, a)) => by(rule, "rule-unknown-ranges")
+            .with("least-volume", bytes(v.low))
+            .with("most-volume", bytes(v.high))
+            .with("least-age", format!("{:.1}", a.low))
+            .with("most-age", format!("{:.1} s", a.high)),
+        None => by(rule, "rule-unknown"),
+    };
+    message.with("rekeys", rekeys(rule))
 }
 
 /// What else it may be that is counted.
-fn alike(rule: &TriggerRule) -> String {
-    let names = &rule.not_told_apart;
-    let (shown, rest) = names.split_at(names.len().min(MOST_NAMED));
-    let mut words: Vec<String> = shown.to_vec();
-    if !rest.is_empty() {
-        words.push(format!("{} more", rest.len()));
+fn not_told_apart(rule: &TriggerRule, mut names: Vec<Message>) -> Option<Message> {
+    let rest = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    if rest > 0 {
+        names.push(Message::new("rule-more").with("count", rest));
     }
-    match words.split_last() {
-        None => String::new(),
-        Some(_) if rule.rekeys < super::ENOUGH => {
-            format!(
-                " {} cannot tell this counting from others ({}).",
-                capital(&rekeys(rule)),
-                words.join(", ")
-            )
-        }
-        Some((last, others)) => {
-            let list = if others.is_empty() {
-                last.clone()
-            } else {
-                format!("{} and {last}", others.join(", "))
-            };
-            format!(
-                " This counting is the usual one; {list} vary no more here (their ratio to it is nearly constant), so which of \
-                 them it is the capture cannot tell."
-            )
-        }
+    if rule.rekeys >= super::ENOUGH {
+        return (!names.is_empty()).then(|| Message::new("rule-alike").with("names", names));
     }
+    let others = names.into_iter().reduce(|listed, name| {
+        Message::new("rule-names")
+            .with("listed", listed)
+            .with("name", name)
+    })?;
+    Some(
+        Message::new("rule-too-few")
+            .with("count", rule.rekeys)
+            .with("others", others),
+    )
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect())
-}
-
-fn rekeys(rule: &TriggerRule) -> String {
-    match rule.rekeys {
-        1 => "one rekey".to_owned(),
-        n => format!("{n} rekeys"),
-    }
+fn rekeys(rule: &TriggerRule) -> Message {
+    Message::new("rule-rekeys").with("count", rule.rekeys)
 }
 
 fn percent(share: f64) -> String {

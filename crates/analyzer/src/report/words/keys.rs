@@ -55,7 +55,7 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
         .with("n", format::count(total))
         .with("list", t.joined(&list));
     let mut out = vec![t.say(&missing)];
-    out.extend(crate::underivable::why_not_derived(analysis));
+    out.extend(crate::underivable::messages(analysis).iter().map(|m| t.say(m)));
     if by_status.contains_key(&KeyStatus::Masked) || by_status.contains_key(&KeyStatus::Prefix8) {
         out.push(t.word("missing-keys-masked"));
     }

@@ -1,0 +1,38 @@
+### What was wrong that no rekey caused (diagnosis/findings).
+### $direction is one of the form "192.0.2.1 → 192.0.2.2".
+
+## Loss
+
+finding-capture-dropped = { $direction }: { $missing } of { $packets } ESP packets are missing in the capture, but what was in them arrived: TCP inside acknowledged { $bytes } bytes that were never captured and never sent again. The capture lost them, not the tunnel; rates are lower here by that share.
+finding-one-direction-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: loss before the capture point, in one direction.
+finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: lost before the capture point or not captured: without keys for both directions nothing tells which.
+
+## Rates
+
+finding-closed-window = { $direction }: the sender of these packets closed its receive window { $times } times: it, not the tunnel, limited the data towards it.
+finding-decaying = { $direction }: the rate decays from { $early } to { $late } over the seconds that no rekey touches.
+finding-unstable = { $direction }: the rate is unstable without any rekey nearby: { $rate } ± { $variation } from second to second.
+
+## SAs
+
+finding-parallel-sas = { $direction }: packets alternate between SAs that are alive side by side ({ $returns } returns to the older one). Two SA pairs for the same peers cost twice the rekeys.
+finding-unused-sas = { $unused } of { $negotiated } negotiated SA pairs never carried a packet: the peers negotiate more SAs than they use.
+
+## Sizes
+
+finding-tiny-fragments = { $direction }: { $split } of { $packets } packets are split into one full and one tiny IP packet ({ $largest } bytes and a rest). Packets a few bytes smaller would halve the packet count: lower the inner MTU or clamp the MSS.
+finding-tiny-segments = { $direction }: { $tiny } of { $segments } TCP segments are a tiny rest right behind a full one of { $largest } bytes. The application writes a few bytes more than fits into a segment; writes of at most { $largest } bytes would halve the packet count.
+finding-path-mtu = { $direction }: { $fragmented } of { $packets } packets were fragmented; the largest IP packet that passed whole has { $mtu } bytes.
+finding-fits = The largest ESP payload that fits is { $fits } bytes, { $excess } less than the largest seen: a TCP MSS of { $mss } avoids all fragments.
+
+## The capture itself
+
+finding-clock-step-back = The capture's clock steps back by { $seconds } at frame { $frame } ({ $told }). It is taken out: from there on, times here are those of a clock that did not step, and no rate counts it.
+finding-clock-step-forward = The capture's clock steps forward by { $seconds } at frame { $frame } ({ $told }). It is taken out: from there on, times here are those of a clock that did not step, and no rate counts it.
+finding-step-by-clocks = by the peers' own clocks
+finding-step-by-packets = the packets go on where they were
+finding-out-of-order = From frame { $frame } on come packets { $seconds } older than those before them: files were joined out of order, or one twice. Packets seen before are left out; for exact gaps, sort the file first (reordercap).
+finding-silence-or-step = { $seconds } of silence end at frame { $frame }. Whether nothing was sent or the clock stepped, the packets do not tell: if it stepped, the rates are higher than given here.
+finding-earlier-times = { $packets } packets carry an earlier time than the one before them, by up to { $most }: the clock was set back, or several interfaces or queues were merged. Gaps and rates near them are not exact.
+finding-program-dropped = The capture program dropped { $dropped } packets: gaps and missing ESP numbers may be the capture's own.
+finding-leak = { $packets } L2TP packets went between the tunnel's ends in clear: before, beside or after the IPsec SAs.

@@ -1,0 +1,80 @@
+### Oddities, counted by kind (diagnostic.rs and who calls it).
+
+## Names of layers that are more than a protocol's own name
+
+layer-l2tp-in-clear = L2TP in clear
+layer-udp-4500 = UDP 4500 without ESP or IKE
+layer-esp-spi-0 = ESP with SPI 0
+layer-ip-in-ip = IP in IP
+layer-mpls-in-ip = MPLS in IP
+layer-no-next-header = IPv6 without next header
+layer-another-protocol = another IP protocol
+layer-another-ethertype = another EtherType
+layer-flow-control = Ethernet flow control
+layer-loopback-test = Ethernet loopback test
+layer-pppoe-discovery = PPPoE discovery
+layer-ppp-compression = PPP compression or MPPE
+layer-ipcomp-whole = IPComp (whole payload needed)
+
+## The file
+
+oddity-cut-file = the data ends in the middle of a record, after { $bytes } bytes: { $kept }; if it was still being written or copied, take it again when it is complete
+oddity-kept-none = no packet comes before it
+oddity-kept = { $packets ->
+    [one] the packet before it was
+   *[other] the { $packets } packets before it were
+} read
+oddity-no-packet = a block that Wireshark shows as a frame holds no packet (journal entry, custom block, system call)
+oddity-interfaces = a section describes more than { $most } interfaces; packets of the others are left out
+oddity-no-time = a simple packet block has no time: it takes that of the packet before it; convert from the original capture if times matter
+oddity-unknown-interface = a packet names an interface that the file does not describe: its link type is unknown and it is left out
+oddity-cut-packets = packets cut by the snap length (this one after { $bytes } bytes): their lengths on the wire are counted, but nothing checks or opens them; capture again with tcpdump -s 0
+oddity-key-file = a key file beside the capture cannot be read: it was left out
+
+## Frames
+
+oddity-malformed = { $layer }: needs { $required } bytes at offset { $offset }, { $available } there
+oddity-ip-longer = an IP packet claims more bytes than its frame had on the wire: it counts as cut
+oddity-udp-longer = a UDP header claims more bytes than its IP packet holds: the IP length counts
+oddity-cut-header = the snap length cut a packet inside its { $layer } header: capture with a larger one
+oddity-link-type = frames of link type { $type } are not decoded
+oddity-not-ip = not IP but { $name }: counted, not looked into
+oddity-not-ipsec = { $name } packets that are neither IKE nor ESP; not looked into
+oddity-fragment-impossible = a fragment with an impossible place or length
+oddity-fragment-behind = a fragment behind the end of its datagram
+oddity-fragment-twice = a fragment that was already there: the capture point sees packets twice
+oddity-fragment-overlaps = a fragment overlaps an earlier one, which wins
+oddity-fragments-too-many = a datagram in too many fragments is not put together
+oddity-fragments-missing = fragments of this datagram are missing from the capture: what it carried is not analysed
+oddity-ah = packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted; their ICVs are not checked
+oddity-keepalive = NAT keepalives (RFC 3948 §2.3): there is a NAT between the peers
+oddity-stream-lost = a TCP stream with ESP in it has a hole in this capture: the packets in it are missing
+
+## IKE
+
+oddity-unprotected-delete = A Delete payload came unencrypted: it is not believed (RFC 2408 §3.15).
+oddity-ike-version = IKE version { $version } is not known: the message is not read.
+oddity-ike-sas = More than { $most } IKE SAs: the later ones are not listed.
+oddity-exchanges = More than { $most } IKE exchanges: the later ones are not listed.
+oddity-copied-message = An IKE message is in the capture twice within 5 ms: the second copy is not counted.
+oddity-cut-message = An IKE message is longer than what was captured of it: raise the snap length.
+oddity-exchange-type = IKEv{ $version } exchange type { $type } ({ $name }) is counted, not decoded.
+
+## ESP and keys
+
+oddity-esp-too-short = ESP packets without a whole header (cut by the snap length, or damaged)
+oddity-not-opened = packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong
+oddity-not-decoded-inside = decrypted packets were followed down to { $name } and no further: the rest counts as payload
+oddity-nested = IKE and ESP packets inside ESP: analysed as tunnels of their own, their bytes are counted in the innermost flows only
+oddity-one-packet-proof = SAs with a single packet: that their encryption key is right rests on it alone (a wrong one passes in 1 of 6,000)
+oddity-mining = unlabelled keys were sought with { $trials } trials (at most { $most } per packet of an SA)
+oddity-mining-gave-up = unlabelled keys were sought with { $trials } trials (at most { $most } per packet of an SA), and not all bytes of the key files were tried for every SA: give a shorter log, cut around the time of the capture
+
+## The analysis itself
+
+oddity-too-many = more tunnels or SAs than are kept: packets of the later ones are not analysed; filter the capture by address first
+oddity-forgot-packets = more packets than are remembered to tell repetitions: where the file holds the same packets twice far apart, they count twice
+oddity-no-series = more tunnels than are measured over time; choose some by a capture filter on their addresses
+oddity-decoding-died = a batch of packets was lost because decoding it failed; please report this
+oddity-diagnosis-shortened = { $rekeys } rekeys have so many packets around them that causes were looked for in the first { $packets } only
+oddity-diagnosis-left-out = { $rekeys } rekeys are more than can be kept: no causes were looked for

@@ -1,0 +1,55 @@
+### What makes a side renew (rekey/rule), and the choices of the reruns (impact/sensitivity.rs).
+
+## What is counted
+
+rule-counting = { $what ->
+    [inner] decrypted payload
+    [esp] ESP bytes
+    [outer] outer bytes
+   *[packets] packets
+} of { $side ->
+    [inbound] the inbound SA
+    [outbound] the outbound SA
+    [b-to-a] the SA b → a
+    [a-to-b] the SA a → b
+   *[both] both directions
+}
+rule-age = age
+rule-one-side = One side (which one is not captured)
+rule-rekeys = { $count ->
+    [one] one rekey
+   *[other] { $count } rekeys
+}
+
+## Rules
+
+rule-no-start = { $who } renews, but no SA that ends here was captured from its start, so its rule is unknown.
+rule-volume = { $who } renews at { $fraction } of { $limit }, counting { $counting }: a soft limit of about { $soft }, seen { $seen } full at the first message of { $rekeys }, which comes a little later.
+rule-volume-unlimited = { $who } renews at about { $soft }, counting { $counting } (over { $rekeys }; no limit in kilobytes could be read).
+rule-volume-uncounted = { $who } renews by volume, in a counting that the capture does not show.
+rule-kilobyte = A kilobyte is { $bytes } bytes here.
+rule-kilobyte-assumed = A kilobyte is taken as 1,000 bytes; were it 1,024, the fraction would be { $fraction }.
+rule-packets = { $who } renews after { $packets } { $counting } (over { $rekeys }).
+rule-time = { $who } renews when the SAs are { $age } old, { $fraction } of { $limit } (over { $rekeys }).
+rule-time-unlimited = { $who } renews when the SAs are { $age } old (over { $rekeys }; no limit in seconds could be read).
+rule-unknown = { $who } renews at a limit that is unknown: volume or time, because over { $rekeys } neither varies clearly less than the other.
+rule-unknown-ranges = { $who } renews at a limit that is unknown: volume or time, because over { $rekeys } neither varies clearly less than the other ({ $least-volume } to { $most-volume } and { $least-age } to { $most-age }).
+# $kind is an identifier of the document: time, packets, reauthentication or collision.
+rule-kind = { $who } renews by { $kind }.
+
+## Countings that cannot be told apart
+
+rule-alike = This counting is the usual one; { $names } vary no more here (their ratio to it is nearly constant), so which of them it is the capture cannot tell.
+rule-too-few = { $count ->
+    [one] One rekey
+   *[other] { $count } rekeys
+} cannot tell this counting from others ({ $others }).
+rule-names = { $listed }, { $name }
+rule-more = { $count } more
+
+## One choice changed
+
+choice-origin = bin origin shifted by { $shift }
+choice-bins = bins of { $width }
+choice-anchor = window from the first exchange message
+choice-before = baseline before the rekey only

@@ -1,0 +1,38 @@
+### リキーが原因ではない問題（diagnosis/findings）。
+### $direction は「192.0.2.1 → 192.0.2.2」の形。
+
+## 損失
+
+finding-capture-dropped = { $direction }: キャプチャでは { $packets } 個の ESP パケットのうち { $missing } 個が欠けていますが、その中身は届いています。一度もキャプチャされず再送もされていない { $bytes } バイトに、内側の TCP が確認応答を返しています。失ったのはトンネルではなくキャプチャの取りこぼしであり、ここに示すレートはその分だけ低くなっています。
+finding-one-direction-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前での、片方向の損失です。
+finding-packets-missing = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前で失われたのか、キャプチャされなかったのかは、両方向の鍵がないため分かりません。
+
+## レート
+
+finding-closed-window = { $direction }: これらのパケットの送信元が受信ウィンドウを { $times } 回閉じました。そこへ向かうデータを制限したのはトンネルではなく、この端末です。
+finding-decaying = { $direction }: リキーの影響を受けない時間帯に、レートが { $early } から { $late } へ徐々に下がっています。
+finding-unstable = { $direction }: 近くにリキーがなくてもレートが不安定で、秒ごとに { $rate } ± { $variation } の変動があります。
+
+## SA
+
+finding-parallel-sas = { $direction }: 並行して有効な複数の SA をパケットが交互に使っています（古い SA への復帰 { $returns } 回）。同じ相手との間に SA の組が二つあると、リキーも倍になります。
+finding-unused-sas = ネゴシエートされた SA の組 { $negotiated } 個のうち { $unused } 個は、パケットを一度も運んでいません。両端が、使う数より多くの SA をネゴシエートしています。
+
+## サイズ
+
+finding-tiny-fragments = { $direction }: { $packets } 個のパケットのうち { $split } 個が、最大長の IP パケットとごく小さな IP パケット（{ $largest } バイトと残り）に分かれています。パケットを数バイト小さくすればパケット数は半分になります。内側の MTU を下げるか、MSS を調整してください。
+finding-tiny-segments = { $direction }: { $segments } 個の TCP セグメントのうち { $tiny } 個は、{ $largest } バイトの最大長セグメントの直後に続くごく小さな残りです。アプリケーションの書き込みがセグメントに収まる長さを数バイト超えています。{ $largest } バイト以下で書き込めば、パケット数は半分になります。
+finding-path-mtu = { $direction }: { $packets } 個のパケットのうち { $fragmented } 個がフラグメント化されています。分割されずに通過した最大の IP パケットは { $mtu } バイトです。
+finding-fits = 収まる ESP ペイロードは最大 { $fits } バイトで、観測された最大値より { $excess } バイト小さい値です。TCP の MSS を { $mss } にすれば、フラグメントは発生しません。
+
+## キャプチャ自体
+
+finding-clock-step-back = キャプチャの時計がフレーム { $frame } で { $seconds } 戻っています（{ $told }）。この飛びは取り除いてあります。以降の時刻は時計が飛ばなかったものとして示し、レートの計算にも含めていません。
+finding-clock-step-forward = キャプチャの時計がフレーム { $frame } で { $seconds } 進んでいます（{ $told }）。この飛びは取り除いてあります。以降の時刻は時計が飛ばなかったものとして示し、レートの計算にも含めていません。
+finding-step-by-clocks = 両端自身の時計による
+finding-step-by-packets = パケットは途切れずに続いている
+finding-out-of-order = フレーム { $frame } から、それまでより { $seconds } 古いパケットが続きます。ファイルが順序どおりに連結されていないか、同じファイルが二度連結されています。すでに現れたパケットは除いてあります。途切れの長さを正確に知るには、先にファイルを並べ替えてください（reordercap）。
+finding-silence-or-step = { $seconds } の無通信がフレーム { $frame } で終わっています。何も送られなかったのか、時計が飛んだのかは、パケットからは判断できません。時計が飛んでいた場合、実際のレートはここに示す値より高くなります。
+finding-earlier-times = { $packets } 個のパケットの時刻が、直前のパケットより最大 { $most } 前になっています。時計が戻されたか、複数のインターフェースやキューがまとめられています。その付近の途切れとレートは正確ではありません。
+finding-program-dropped = キャプチャプログラムが { $dropped } 個のパケットを取りこぼしました。途切れや ESP 番号の欠けは、キャプチャ自体によるものかもしれません。
+finding-leak = { $packets } 個の L2TP パケットが、トンネルの両端の間を暗号化されずに流れました。IPsec SA の確立前、並行中、または終了後のものです。

@@ -1,0 +1,55 @@
+### 更新のきっかけとなる規則（rekey/rule）と、条件を変えた再計算（impact/sensitivity.rs）。
+
+## 数えている量
+
+rule-counting = { $side ->
+    [inbound] 受信側 SA の
+    [outbound] 送信側 SA の
+    [b-to-a] SA（b → a）の
+    [a-to-b] SA（a → b）の
+   *[both] 両方向の
+}{ $what ->
+    [inner] 復号後ペイロード
+    [esp] ESP バイト数
+    [outer] 外側バイト数
+   *[packets] パケット数
+}
+rule-age = 経過時間
+rule-one-side = 一方の側（どちらかはキャプチャからは不明）
+rule-rekeys = { $count } 回のリキー
+
+## 規則
+
+rule-no-start = { $who } が更新していますが、確立からキャプチャされ、ここで終わった SA がないため、規則は不明です。
+rule-volume = { $who } は、{ $counting }で数えて { $limit } の { $fraction } に達すると更新します。ソフトリミットは約 { $soft } で、少し遅れて届く最初のメッセージの時点では { $seen } に達していました（{ $rekeys }）。
+rule-volume-unlimited = { $who } は、{ $counting }で数えて約 { $soft } に達すると更新します（{ $rekeys }から。キロバイト単位の制限は読み取れていません）。
+rule-volume-uncounted = { $who } はデータ量で更新しますが、何を数えているかはキャプチャからは分かりません。
+rule-kilobyte = ここでの 1 キロバイトは { $bytes } バイトです。
+rule-kilobyte-assumed = 1 キロバイトを 1,000 バイトとみなしています。1,024 バイトなら、割合は { $fraction } になります。
+rule-packets = { $who } は、{ $counting }が { $packets } に達すると更新します（{ $rekeys }から）。
+rule-time = { $who } は、SA の経過時間が { $age }（{ $limit } の { $fraction }）になると更新します（{ $rekeys }から）。
+rule-time-unlimited = { $who } は、SA の経過時間が { $age } になると更新します（{ $rekeys }から。秒単位の制限は読み取れていません）。
+rule-unknown = { $who } が更新する条件は不明です。データ量か時間のどちらかですが、{ $rekeys }では、ばらつきが明らかに小さいと言えるものがありません。
+rule-unknown-ranges = { $who } が更新する条件は不明です。データ量か時間のどちらかですが、{ $rekeys }では、ばらつきが明らかに小さいと言えるものがありません（{ $least-volume } ～ { $most-volume }、{ $least-age } ～ { $most-age }）。
+# $kind は文書中の識別子。
+rule-kind = { $who } は{ $kind ->
+    [time] 時間
+    [packets] パケット数
+    [reauthentication] 再認証
+    [collision] 両側の同時更新
+   *[other] { $kind }
+}によって更新します。
+
+## 区別できない数え方
+
+rule-alike = この数え方が一般的ですが、{ $names }もここでは同程度にしかばらつかない（この数え方との比がほぼ一定の）ため、どれなのかはキャプチャからは分かりません。
+rule-too-few = { $count } 回のリキーでは、この数え方をほかの数え方（{ $others }）と区別できません。
+rule-names = { $listed }、{ $name }
+rule-more = 他 { $count } 種類
+
+## 一つだけ変えた条件
+
+choice-origin = ビンの起点を { $shift } ずらす
+choice-bins = ビンの幅を { $width } にする
+choice-anchor = 鍵交換の最初のメッセージから始まる窓を使う
+choice-before = リキー前だけを基準にする

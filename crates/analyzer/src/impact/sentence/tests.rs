@@ -1,0 +1,143 @@
+//! The six verdicts in both languages.
+
+use super::super::simulate::{Scenario, Simulated, simulate};
+use super::super::{Settings, Start, Traffic, assess};
+use crate::analysis::{Direction, Impact, Verdict};
+use crate::text::tests::figures;
+use crate::text::{Catalogue, Language};
+
+/// Rekeys every 6 s in traffic that varies by 15 %.
+const SYNTHETIC: Scenario = Scenario {
+    sigma: 0.15,
+    correlation_s: 1.0,
+    interval_s: 6.0,
+    rekeys: 10,
+    pauses_per_s: 0.0,
+    stall_s: 0.0,
+    every: 1,
+    by_time: false,
+};
+
+fn settings() -> Settings {
+    Settings {
+        draws: 499,
+        rekeys_total: 10,
+        reference_bps: Some(100e6),
+        ..Settings::new(0, Direction::BToA)
+    }
+}
+
+fn judge(run: &Simulated, settings: &Settings) -> Impact {
+    assess(&run.traffic, &run.rekeys, settings).impact
+}
+
+/// **Synthetic** runs with their verdicts, and some with reservations.
+fn impacts() -> Vec<(Verdict, Impact)> {
+    let stalled = |stall_s, every| Scenario {
+        stall_s,
+        every,
+        ..SYNTHETIC
+    };
+    let quiet = simulate(&SYNTHETIC, 2);
+    let mut unseen = simulate(&stalled(0.4, 1), 1);
+    for rekey in &mut unseen.rekeys {
+        rekey.start = Start::Unseen {
+            first_switch_s: rekey.switched_s,
+        };
+    }
+    let outer = Settings {
+        outer: true,
+        ..settings()
+    };
+    let noisy = simulate(
+        &Scenario {
+            sigma: 0.6,
+            rekeys: 4,
+            interval_s: 4.0,
+            ..SYNTHETIC
+        },
+        4,
+    );
+    let crowded = simulate(
+        &Scenario {
+            stall_s: 4.0,
+            interval_s: 3.0,
+            ..SYNTHETIC
+        },
+        5,
+    );
+    let silent = Traffic {
+        bytes: vec![0; 9000],
+        gaps: Vec::new(),
+        gaps_total: 0,
+        ..quiet.traffic.clone()
+    };
+    let few = |rekeys| assess(&noisy.traffic, &noisy.rekeys[..rekeys], &settings()).impact;
+    vec![
+        (Verdict::Shown, judge(&simulate(&stalled(0.4, 1), 1), &settings())),
+        (Verdict::Shown, judge(&unseen, &outer)),
+        (Verdict::Shown, judge(&crowded, &settings())),
+        (Verdict::Some, judge(&simulate(&stalled(0.3, 5), 3), &settings())),
+        (Verdict::Bounded, judge(&quiet, &settings())),
+        (Verdict::Inconclusive, judge(&noisy, &settings())),
+        (Verdict::Inconclusive, few(2)),
+        (
+            Verdict::NoTraffic,
+            assess(&silent, &quiet.rekeys, &settings()).impact,
+        ),
+        (
+            Verdict::NoRekeys,
+            assess(
+                &quiet.traffic,
+                &[],
+                &Settings {
+                    rekeys_total: 0,
+                    ..settings()
+                },
+            )
+            .impact,
+        ),
+    ]
+}
+
+#[test]
+fn each_verdict_has_the_same_figures_in_japanese() {
+    for (verdict, impact) in impacts() {
+        assert_eq!(impact.verdict, verdict);
+        let japanese = Catalogue::of(Language::Japanese);
+        let said = japanese.sentence(&impact.sentence, &impact.messages);
+        assert_ne!(said, impact.sentence, "not said in Japanese");
+        assert!(said.ends_with("。"), "{said}");
+        assert_eq!(
+            figures(&said),
+            figures(&impact.sentence),
+            "{said}\n{}",
+            impact.sentence
+        );
+        assert_eq!(
+            Catalogue::of(Language::English).say_all(&impact.messages),
+            impact.sentence
+        );
+    }
+}
+
+#[test]
+fn an_interval_stays_one_and_at_least_stays_a_bound() {
+    let all = impacts();
+    let said = |n: usize| {
+        let (_, impact) = &all[n];
+        Catalogue::of(Language::Japanese).say_all(&impact.messages)
+    };
+    assert!(
+        said(0).contains("95 % 信頼区間") && !said(0).contains(" 以上"),
+        "{}",
+        said(0)
+    );
+    assert!(
+        said(1).contains(" 以上停止") && said(1).contains("下限値"),
+        "{}",
+        said(1)
+    );
+    assert!(said(3).contains("リキー 1、6 で"), "{}", said(3));
+    assert!(said(4).contains("示されていません"), "{}", said(4));
+}
