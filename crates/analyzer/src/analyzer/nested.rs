@@ -80,7 +80,7 @@ impl NestedFrames {
             return false;
         };
         let (bytes, bare) = match decoded.inner.ip_at {
-            Some(at) => (plain.split_off((at as usize).min(plain.len())), None),
+            Some(at) => (plain.split_off(usize::from(at).min(plain.len())), None),
             None if opened.next_header == PROTOCOL_ESP => (plain, Some(pending.ends)),
             None => return false,
         };

@@ -104,7 +104,7 @@ fn packet_of(unsealed: &Unsealed<'_>, layers: Layers, packet: &mut Vec<u8>) -> O
         .inner
         .ip_in_ppp_at
         .filter(|_| layers == Layers::Strip)
-        .and_then(|at| payload.get(at as usize..))
+        .and_then(|at| payload.get(usize::from(at)..))
         .and_then(whole_ip_packet);
     if let Some(inside) = inside {
         packet.extend_from_slice(inside);

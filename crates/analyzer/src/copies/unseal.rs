@@ -260,7 +260,7 @@ where
             };
             return self.open(&sealed, deeper);
         };
-        let data = unsealed.payload.get(at as usize..).unwrap_or_default();
+        let data = unsealed.payload.get(usize::from(at)..).unwrap_or_default();
         let frame = Frame {
             number: carrier.frame,
             time: carrier.time,

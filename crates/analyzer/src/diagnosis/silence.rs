@@ -111,10 +111,12 @@ mod tests {
         assert_eq!(found.since, Timestamp(1_290 * NANOS_PER_MILLI));
     }
 
+    /// With one or two segments unanswered it is neither: they may have been lost.
     #[test]
     fn both_may_stop_together() {
-        let found = silence(1_300, 1_300, 0).map(|s| s.kind);
+        let found = silence(1_300, 1_290, 0).map(|s| s.kind);
         assert_eq!(found, Some(SilenceKind::Both));
+        assert_eq!(silence(1_300, 1_310, 0), None, "two unanswered segments");
     }
 
     #[test]

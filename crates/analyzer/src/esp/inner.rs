@@ -159,11 +159,11 @@ pub struct Inner {
     /// Length of the innermost IP packet.
     pub ip_bytes: u32,
     /// Where the innermost IP header begins in the payload; `None` where there is none, or it lies in compressed data.
-    pub ip_at: Option<u32>,
+    pub ip_at: Option<u16>,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
     /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
-    pub ip_in_ppp_at: Option<u32>,
+    pub ip_in_ppp_at: Option<u16>,
     /// The first authentication header on the way; rare, so on the heap, where it makes no other packet larger.
     pub ah: Option<Box<AhInside>>,
     /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
@@ -257,6 +257,11 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Where the current layer begins, as it is handed on: headers do not fill 64 kB.
+    fn header_at(&self) -> Option<u16> {
+        self.at.and_then(|at| u16::try_from(at).ok())
+    }
+
     /// The walk ends short of transport: what is left counts as payload, unless it is a control message.
     fn stop(mut self, name: &'static str) -> Inner {
         self.inner.stopped_at = Some(name);
@@ -318,7 +323,7 @@ impl<'a> Walk<'a> {
     /// An IP packet begins here, inside PPP.
     fn note_ip_in_ppp(&mut self) {
         if self.inner.ip_in_ppp_at.is_none() && !self.inner.layers.contains(Layers::IPCOMP) {
-            self.inner.ip_in_ppp_at = self.at;
+            self.inner.ip_in_ppp_at = self.header_at();
         }
     }
 

@@ -84,7 +84,7 @@ impl Walk<'_> {
 
     /// RFC 791 §3.1.
     fn ipv4(&mut self) -> Step {
-        self.inner.ip_at = self.at;
+        self.inner.ip_at = self.header_at();
         let header = self.peek::<20>().ok_or("IPv4")?;
         let [first, _, l0, l1, _, _, f0, f1, _, protocol, _, _, addresses @ ..] = *header;
         let [s0, s1, s2, s3, d0, d1, d2, d3] = addresses;
@@ -110,7 +110,7 @@ impl Walk<'_> {
 
     /// RFC 8200 §3 and the extension headers of §4.
     fn ipv6(&mut self) -> Step {
-        self.inner.ip_at = self.at;
+        self.inner.ip_at = self.header_at();
         let header = self.take::<40>().ok_or("IPv6")?;
         let (&[_, _, _, _, l0, l1, mut next, _], addresses) = header.split_first_chunk().ok_or("IPv6")?;
         let (src, dst) = addresses.split_first_chunk::<16>().ok_or("IPv6")?;
