@@ -112,6 +112,8 @@ fn a_document_of_aggressive_mode_and_xauth() {
         &vec![(14, vec![1, 0, 0, 1, 0xc0, 0x88, 0, 0, 0x40, 0x89, 0, 0])],
     );
     quick_mode(&mut ike, 7, &Vec::new());
+    // The first message of a phase 1 has no responder cookie yet, which shows who began.
+    ike.wire.sent[0].2[8..16].fill(0);
     let document = ike.wire.document();
     let expected = [
         (ExchangeKind::AggressiveMode, false),
@@ -130,10 +132,10 @@ fn a_document_names_authip() {
         ike.clear(true, exchange_type, &vec![(13, vec![exchange_type; 8])]);
     }
     let document = ike.wire.document();
+    let kinds = kinds(&document);
     assert!(
-        kinds(&document)
-            .iter()
-            .all(|kind| *kind == (ExchangeKind::Other, false))
+        !kinds.is_empty() && kinds.iter().all(|(kind, _)| *kind == ExchangeKind::Other),
+        "{kinds:?}"
     );
     for (_, name) in AUTHIP {
         assert_eq!(counted(&document, name), 1, "{name}");
