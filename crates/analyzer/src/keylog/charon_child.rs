@@ -86,7 +86,12 @@ impl Child {
                 &mut self.keys.encryption_initiator
             }
             b"encryption responder key" => &mut self.keys.encryption_responder,
-            b"integrity initiator key" => &mut self.keys.integrity_initiator,
+            b"integrity initiator key" => {
+                if self.keys.line == 0 {
+                    self.keys.line = dump.line;
+                }
+                &mut self.keys.integrity_initiator
+            }
             b"integrity responder key" => &mut self.keys.integrity_responder,
             b"DH secret" => self.dh_secret.insert(Bytes::default()),
             b"initiator SA seed" => return self.seed(SeedOf::InitiatorSa, dump),
@@ -150,13 +155,13 @@ impl Child {
         let child = std::mem::take(self);
         self.initiator = initiator;
         let keys = &child.keys;
-        if keys.encryption_initiator.is_empty() && child.seeds.is_empty() {
+        if !child.has_keys() && child.seeds.is_empty() {
             return;
         }
         let (inbound, outbound) = child.completed();
         let spis = inbound.spi.zip(outbound.spi);
         let initiator = child.seed_says_initiator(inbound, outbound).or(initiator);
-        if !keys.encryption_initiator.is_empty() {
+        if child.has_keys() {
             let of_initiator = (&keys.encryption_initiator, &keys.integrity_initiator);
             let of_responder = (&keys.encryption_responder, &keys.integrity_responder);
             for ours in initiator.map_or(vec![true, false], |known| vec![known]) {
@@ -181,6 +186,13 @@ impl Child {
                 origin: sink.explicit(*line),
             });
         }
+    }
+
+    /// NULL encryption (RFC 2410) has no key; what is logged then is the integrity key alone.
+    fn has_keys(&self) -> bool {
+        let keys = &self.keys;
+        !keys.encryption_initiator.is_empty()
+            || self.encryption == Some(Encryption::Null) && !keys.integrity_initiator.is_empty()
     }
 
     /// Both SAs; the addresses of one are those of the other, turned round.
