@@ -43,6 +43,8 @@ mod series_document;
 pub mod spi;
 pub mod spi_scan;
 pub mod text;
+#[cfg(test)]
+mod thread_time;
 pub mod time;
 pub mod underivable;
 mod verdicts;

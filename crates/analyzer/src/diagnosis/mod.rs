@@ -253,12 +253,7 @@ impl Diagnosis {
 #[cfg(test)]
 mod rate {
     use super::*;
-
-    /// Nanoseconds that this thread has run: unlike the wall clock it does not count the neighbours.
-    fn thread_nanos() -> u64 {
-        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-        stat.split_whitespace().next().unwrap().parse().unwrap()
-    }
+    use crate::thread_time::thread_nanos;
 
     /// What a packet costs, with a window open and the ring full. `cargo test --release -- --ignored --nocapture
     /// cost_per_packet` prints it.

@@ -8,6 +8,7 @@ use crate::algorithm::{Encryption, Integrity};
 use crate::analysis::Direction;
 use crate::flow::FlowTable;
 use crate::series::SeriesSet;
+use crate::thread_time::thread_nanos;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -288,12 +289,6 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
             data.new_bytes, data.retransmitted_bytes
         );
     }
-}
-
-/// CPU time of this thread, nanoseconds: other load on the machine does not count.
-fn thread_nanos() -> u64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    stat.split(' ').next().unwrap().parse().unwrap()
 }
 
 /// The kernel counts CPU time in ticks of milliseconds: a measurement has to be longer.

@@ -4,6 +4,7 @@ use super::{DatagramKind, Framing};
 use crate::capture::CaptureReader;
 use crate::capture::synthetic::{Order, Packet, PcapKind, pcap, pcapng};
 use crate::diagnostic::Diagnostics;
+use crate::thread_time::thread_nanos;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -43,12 +44,6 @@ fn synthetic_gigabyte_ng(path: &Path) {
     let head = pcapng(Order::Little, 1, 9, 0, &[]);
     let bytes = pcapng(Order::Little, 1, 9, 0, &packets());
     write_copies(path, &head, &bytes[head.len()..]);
-}
-
-/// Nanoseconds that this thread has run: unlike the wall clock it does not count the neighbours.
-fn thread_nanos() -> u64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    stat.split_whitespace().next().unwrap().parse().unwrap()
 }
 
 fn timed(what: &str, records: usize, bytes: u64, run: impl Fn() -> u64) {

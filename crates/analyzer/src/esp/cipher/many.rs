@@ -77,7 +77,7 @@ fn job<'a>(number: usize, check: &Check<'a>) -> Option<Job<'a>> {
 mod tests {
     use super::*;
     use crate::algorithm::{Encryption, Integrity};
-    use crate::esp::cipher::tests::thread_nanos_of;
+    use crate::thread_time::thread_nanos_of;
     use hmac::{Hmac, KeyInit, Mac};
     use proptest::prelude::*;
 

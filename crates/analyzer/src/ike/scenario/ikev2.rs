@@ -1,0 +1,183 @@
+//! IKEv2: rekeys of children and of the IKE SA, EAP, fragments.
+
+use super::*;
+
+/// Both sides rekey the same child at once (RFC 7296 §2.8.1), each with message ID 0.
+#[test]
+fn simultaneous_child_rekeys_are_two_exchanges() {
+    let mut ike = Ikev2::new();
+    let offer = |old, new: u32| {
+        vec![
+            (41, rekey_sa(old)),
+            (33, ikev2_sa(3, &new.to_be_bytes())),
+            (40, vec![7; 32]),
+        ]
+    };
+    let answer = |new: u32| vec![(33, ikev2_sa(3, &new.to_be_bytes())), (40, vec![8; 32])];
+    ike.whole(36, 0x08, 0, &offer(10, 100));
+    ike.whole(36, 0x00, 0, &offer(20, 200));
+    ike.whole(36, 0x20, 0, &answer(101));
+    ike.whole(36, 0x28, 0, &answer(201));
+    assert_eq!(ike.0.timeline.exchanges().len(), 2);
+    assert_eq!(spis(ike.0.exchange(0)), [(100, true), (101, false)]);
+    assert_eq!(spis(ike.0.exchange(1)), [(200, false), (201, true)]);
+    assert_eq!(ike.0.exchange(1).rekeys, [Spi(20)]);
+    let keys = ike.0.timeline.derive_child_keys(0);
+    let [Some(to_initiator), Some(to_responder)] = keys.as_slice() else {
+        panic!("both have keys")
+    };
+    // prf+ gives the keys towards the responder first.
+    assert_eq!(
+        (to_initiator.encryption.len(), to_initiator.integrity.len()),
+        (16, 32)
+    );
+    assert_ne!(to_initiator.encryption, to_responder.encryption);
+}
+
+#[test]
+fn an_ike_rekey_is_told_apart() {
+    let mut ike = Ikev2::new();
+    ike.whole(
+        36,
+        0x08,
+        4,
+        &vec![(33, ikev2_sa(1, &[9; 8])), (40, vec![7; 32]), (34, vec![1; 68])],
+    );
+    let exchange = ike.0.exchange(0);
+    assert!(exchange.rekeys_ike_sa && exchange.children.is_empty() && exchange.key_exchange);
+}
+
+/// The IKE SA that replaces another one: SKEYSEED = prf(SK_d (old), g^ir | Ni | Nr), SK_* = prf+(SKEYSEED, Ni | Nr |
+/// SPIi | SPIr) (RFC 7296 §2.18). Of its secrets only g^ir is given.
+#[test]
+fn keys_of_a_rekeyed_ike_sa() {
+    let mut ike = Ikev2::new();
+    let dh_secret = IkeSecrets {
+        dh_secret: Some(SecretBytes::new(vec![6; 256])),
+        ..IkeSecrets::default()
+    };
+    let mut keys = vec![key(2, dh_secret)];
+    keys.extend(ike.0.timeline.keys.clone());
+    ike.0 = Wire::new(keys);
+    let sa = |spi: u8| ikev2_ike_sa(&[spi; 8]);
+    ike.whole(
+        36,
+        0x08,
+        4,
+        &vec![(33, sa(0x0a)), (40, vec![7; 32]), (34, vec![1; 68])],
+    );
+    ike.whole(
+        36,
+        0x20,
+        4,
+        &vec![(33, sa(0x0b)), (40, vec![8; 32]), (34, vec![1; 68])],
+    );
+    let prf = |key: &[u8], message: &[u8]| Hash::Sha256.prf(key, &[message]).to_vec();
+    let nonces = [[7; 32], [8; 32]].concat();
+    let skeyseed = prf(&[5; 32], &[&[6; 256][..], &nonces].concat());
+    let seed = [&nonces[..], &[0x0a; 8], &[0x0b; 8]].concat();
+    let mut block = Vec::new();
+    let mut material = Vec::new();
+    for counter in 1..=6 {
+        block = prf(&skeyseed, &[&block[..], &seed, &[counter]].concat());
+        material.extend(block.clone());
+    }
+    let part = |index: usize| <[u8; 32]>::try_from(&material[index * 32..index * 32 + 32]).unwrap();
+    ike.1 = Directed {
+        spis: [[0x0a; 8], [0x0b; 8]],
+        sk_a: [part(1), part(2)],
+        sk_e: [part(3), part(4)],
+    };
+    ike.whole(
+        36,
+        0x00,
+        0,
+        &vec![(33, ikev2_sa(3, &[0, 0, 0, 100])), (40, vec![7; 32])],
+    );
+    ike.whole(
+        36,
+        0x28,
+        0,
+        &vec![(33, ikev2_sa(3, &[0, 0, 0, 200])), (40, vec![8; 32])],
+    );
+    let [old, new] = ike.0.timeline.ike_sas() else {
+        panic!("two IKE SAs")
+    };
+    assert_eq!(
+        (old.key_status, new.key_status),
+        (KeyStatus::Verified, KeyStatus::Verified)
+    );
+    assert_eq!(ike.0.exchange(1).children.len(), 2);
+    let derived = ike.0.timeline.derive_child_keys(1);
+    let material = prf(&part(0), &[&nonces[..], &[1]].concat());
+    // Towards the responder of this exchange, which chose 200, first.
+    assert_eq!(ike.0.exchange(1).children[1].spi, Spi(200));
+    assert_eq!(derived[1].as_ref().unwrap().encryption.expose(), &material[..16]);
+}
+
+#[test]
+fn a_refused_child_is_none() {
+    let mut ike = Ikev2::new();
+    let offer = vec![(33, ikev2_sa(3, &[0, 0, 0, 100])), (40, vec![7; 32])];
+    assert!(ike.whole(36, 0x08, 4, &offer).children_changed);
+    assert!(
+        ike.whole(36, 0x20, 4, &vec![(41, vec![0, 0, 0, 14])])
+            .children_changed
+    );
+    assert!(ike.0.exchange(0).children.is_empty());
+    assert_eq!(ike.0.exchange(0).notifications, ["NO_PROPOSAL_CHOSEN"]);
+}
+
+/// EAP: the offer in the first IKE_AUTH, the choice in the last; transport mode.
+#[test]
+fn eap_spreads_the_child_over_exchanges() {
+    let mut ike = Ikev2::new();
+    let transport = (41, vec![0, 0, 0x40, 0x07]);
+    let offer = vec![(33, ikev2_sa(3, &[0, 0, 0, 100])), transport.clone()];
+    ike.whole(35, 0x08, 1, &offer);
+    ike.whole(35, 0x20, 1, &vec![(48, vec![1, 1, 0, 4])]);
+    ike.whole(35, 0x08, 2, &vec![(39, vec![2; 36])]);
+    ike.whole(35, 0x20, 2, &vec![(33, ikev2_sa(3, &[0, 0, 0, 200])), transport]);
+    assert_eq!(spis(ike.0.exchange(1)), [(100, true), (200, false)]);
+    assert_eq!(ike.0.exchange(1).children[0].mode, Some(Mode::Transport));
+}
+
+/// RFC 7383: pieces out of order, one of them twice.
+#[test]
+fn ikev2_fragments_are_put_together() {
+    let mut ike = Ikev2::new();
+    let (first, inner) = chain(&vec![
+        (33, ikev2_sa(3, &[0, 0, 0, 100])),
+        (40, vec![7; 32]),
+        (44, vec![0; 100]),
+    ]);
+    let pieces: Vec<&[u8]> = inner.chunks(80).collect();
+    let total = pieces.len() as u8;
+    for number in [2, 1, 3] {
+        let next = if number == 1 { first } else { 0 };
+        let fields = [0, number, 0, total];
+        ike.sealed(36, 0x08, 4, next, (53, &fields), pieces[usize::from(number) - 1]);
+        if number == 1 {
+            ike.0.repeat();
+        }
+    }
+    assert_eq!(total, 3);
+    assert_eq!(spis(ike.0.exchange(0)), [(100, true)]);
+    assert_eq!(
+        (ike.0.exchange(0).messages, ike.0.exchange(0).retransmissions),
+        (4, 1)
+    );
+}
+
+#[test]
+fn the_same_message_id_in_another_ike_sa_is_another_exchange() {
+    let mut wire = Wire::new(Vec::new());
+    for cookie in [1, 2] {
+        let mut message = header(8, 1, QUICK_MODE, 1, 7, 32);
+        message[..8].copy_from_slice(&[cookie; 8]);
+        message.extend([0xee; 32]);
+        assert!(wire.send(true, &message).first_of_exchange);
+    }
+    assert_eq!(wire.timeline.ike_sas().len(), 2);
+    assert_eq!(wire.timeline.ike_sas()[1].initiator_spi, IkeSpi([2; 8]));
+}
