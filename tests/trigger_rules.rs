@@ -96,6 +96,52 @@ fn packets() {
     assert_rule(&analysis, TriggerKind::Packets, "packets of the inbound SA");
 }
 
+/// What was negotiated is far away; the client has a limit of its own.
+#[test]
+fn volume_far_below_what_was_negotiated() {
+    let analysis = played(250_000, |w| w.carried()[0].inner >= SOFT_BYTES);
+    assert_rule(
+        &analysis,
+        TriggerKind::Volume,
+        "decrypted payload of the inbound SA",
+    );
+    let sentence = &analysis.trigger_rules[0].sentence;
+    assert!(
+        sentence.contains("far below the 250,000 kB that were negotiated"),
+        "{sentence}"
+    );
+}
+
+/// The same by age: of 250,000 kB and 3,600 s neither is in reach.
+#[test]
+fn age_far_below_what_was_negotiated() {
+    let mut w = World::new();
+    w.establish(250_000);
+    for (segment, upload) in SEGMENTS.into_iter().zip(UPLOADS) {
+        (w.segment_len, w.upload) = (segment, upload);
+        w.steady(SOFT_MS);
+        let mut qm = w.begin(true);
+        qm.kilobytes = 250_000;
+        for lag in [20, 4, 0] {
+            w.message(&mut qm);
+            w.steady(lag);
+        }
+        w.switch_up(&qm);
+        w.switch_down(&qm);
+    }
+    w.steady(3_000);
+    let folder = tempfile::tempdir().unwrap();
+    let keys = w.write(folder.path(), true);
+    let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
+    assert_rule(&analysis, TriggerKind::Time, "age");
+    let rule = &analysis.trigger_rules[0];
+    assert!(
+        rule.sentence
+            .contains("long before the 3,600 s that were negotiated"),
+        "{rule:?}"
+    );
+}
+
 /// IKEv2: no limit is on the wire at all.
 #[test]
 fn age() {

@@ -14,6 +14,16 @@ rule-counting = { $what ->
     [a-to-b] the SA a → b
    *[both] both directions
 }
+trigger-expiring = { $what ->
+    [inner] inner bytes
+   *[esp] ESP bytes (no key)
+} of the expiring { $side ->
+    [inbound] inbound
+    [outbound] outbound
+    [a-to-b] a → b
+   *[b-to-a] b → a
+} SA, kB = 1000
+trigger-as-the-rule = { $counting }, kB = { $kilobyte }
 rule-age = age
 rule-one-side = One side (which one is not captured)
 rule-rekeys = { $count ->
@@ -26,12 +36,14 @@ rule-rekeys = { $count ->
 rule-no-start = { $who } renews, but no SA that ends here was captured from its start, so its rule is unknown.
 rule-volume = { $who } renews at { $fraction } of { $limit }, counting { $counting }: a soft limit of about { $soft }, seen { $seen } full at the first message of { $rekeys }, which comes a little later.
 rule-volume-unlimited = { $who } renews at about { $soft }, counting { $counting } (over { $rekeys }; no limit in kilobytes could be read).
+rule-volume-far-below = { $who } renews at about { $soft }, counting { $counting } (over { $rekeys }), far below the { $limit } that were negotiated.
 rule-volume-uncounted = { $who } renews by volume, in a counting that the capture does not show.
 rule-kilobyte = A kilobyte is { $bytes } bytes here.
 rule-kilobyte-assumed = A kilobyte is taken as 1,000 bytes; were it 1,024, the fraction would be { $fraction }.
 rule-packets = { $who } renews after { $packets } { $counting } (over { $rekeys }).
 rule-time = { $who } renews when the SAs are { $age } old, { $fraction } of { $limit } (over { $rekeys }).
 rule-time-unlimited = { $who } renews when the SAs are { $age } old (over { $rekeys }; no limit in seconds could be read).
+rule-time-far-below = { $who } renews when the SAs are { $age } old (over { $rekeys }), long before the { $limit } that were negotiated.
 rule-unknown = { $who } renews at a limit that is unknown: volume or time, because over { $rekeys } neither varies clearly less than the other.
 rule-unknown-ranges = { $who } renews at a limit that is unknown: volume or time, because over { $rekeys } neither varies clearly less than the other ({ $least-volume } to { $most-volume } and { $least-age } to { $most-age }).
 # $kind is an identifier of the document: time, packets, reauthentication or collision.

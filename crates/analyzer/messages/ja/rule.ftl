@@ -10,10 +10,20 @@ rule-counting = { $side ->
    *[both] 両方向の
 }{ $what ->
     [inner] 復号後ペイロード
-    [esp] ESP バイト数
+    [esp] {" "}ESP バイト数
     [outer] 外側バイト数
    *[packets] パケット数
 }
+trigger-expiring = 終わる{ $side ->
+    [inbound] 受信側 SA の
+    [outbound] 送信側 SA の
+    [a-to-b] SA（a → b）の
+   *[b-to-a] SA（b → a）の
+}{ $what ->
+    [inner] 内側のバイト数
+   *[esp] {" "}ESP バイト数（鍵なし）
+}、1 kB = 1000 バイト
+trigger-as-the-rule = { $counting }、1 kB = { $kilobyte } バイト
 rule-age = 経過時間
 rule-one-side = 一方の側（どちらかはキャプチャからは不明）
 rule-rekeys = { $count } 回のリキー
@@ -23,12 +33,14 @@ rule-rekeys = { $count } 回のリキー
 rule-no-start = { $who } が更新していますが、確立からキャプチャされ、ここで終わった SA がないため、規則は不明です。
 rule-volume = { $who } は、{ $counting }で数えて { $limit } の { $fraction } に達すると更新します。ソフトリミットは約 { $soft } で、少し遅れて届く最初のメッセージの時点では { $seen } に達していました（{ $rekeys }）。
 rule-volume-unlimited = { $who } は、{ $counting }で数えて約 { $soft } に達すると更新します（{ $rekeys }から。キロバイト単位の制限は読み取れていません）。
+rule-volume-far-below = { $who } は、{ $counting }で数えて約 { $soft } に達すると更新します（{ $rekeys }から）。ネゴシエートされた { $limit } よりはるかに少ない量です。
 rule-volume-uncounted = { $who } はデータ量で更新しますが、何を数えているかはキャプチャからは分かりません。
 rule-kilobyte = ここでの 1 キロバイトは { $bytes } バイトです。
 rule-kilobyte-assumed = 1 キロバイトを 1,000 バイトとみなしています。1,024 バイトなら、割合は { $fraction } になります。
 rule-packets = { $who } は、{ $counting }が { $packets } に達すると更新します（{ $rekeys }から）。
 rule-time = { $who } は、SA の経過時間が { $age }（{ $limit } の { $fraction }）になると更新します（{ $rekeys }から）。
 rule-time-unlimited = { $who } は、SA の経過時間が { $age } になると更新します（{ $rekeys }から。秒単位の制限は読み取れていません）。
+rule-time-far-below = { $who } は、SA の経過時間が { $age } になると更新します（{ $rekeys }から）。ネゴシエートされた { $limit } よりはるかに早い時点です。
 rule-unknown = { $who } が更新する条件は不明です。データ量か時間のどちらかですが、{ $rekeys }では、ばらつきが明らかに小さいと言えるものがありません。
 rule-unknown-ranges = { $who } が更新する条件は不明です。データ量か時間のどちらかですが、{ $rekeys }では、ばらつきが明らかに小さいと言えるものがありません（{ $least-volume } ～ { $most-volume }、{ $least-age } ～ { $most-age }）。
 # $kind は文書中の識別子。

@@ -88,14 +88,23 @@ pub(super) struct Reached {
     pub(super) fraction: Option<f64>,
 }
 
-/// The rule of one side, and what each observation had reached in its counting where that is a volume and no other counting
-/// fits (`None` where the capture lacks an SA's start). `kind` is what the limits and the single rekeys say; `by_ike`: inbound and outbound are known.
+/// What observations of one side give.
+pub(super) struct Inferred {
+    pub(super) rule: TriggerRule,
+    /// What the rule counts, in words.
+    pub(super) counting: Option<Message>,
+    /// What each observation had reached in that counting, where it is a volume and no other counting fits (`None` where the
+    /// capture lacks an SA's start).
+    pub(super) reached: Vec<Option<Reached>>,
+}
+
+/// The rule of one side. `kind` is what the limits and the single rekeys say; `by_ike`: inbound and outbound are known.
 pub(super) fn infer(
     (tunnel, initiator): (TunnelIndex, Option<IpAddr>),
     observations: &[Observation],
     kind: Kind,
     by_ike: bool,
-) -> (TriggerRule, Vec<Option<Reached>>) {
+) -> Inferred {
     let whole: Vec<Observation> = observations.iter().copied().filter(is_whole).collect();
     let counted = countings(&whole);
     let kilobytes = common(observations, |o| o.limit_kilobytes);
@@ -136,7 +145,7 @@ pub(super) fn infer(
         let alike = alike.iter().map(|c| c.words(by_ike)).collect();
         (Some(counting.words(by_ike)), alike)
     });
-    let said = Said::of(sentence::rule(&rule, counting, alike));
+    let said = Said::of(sentence::rule(&rule, counting.clone(), alike));
     (rule.sentence, rule.messages) = (said.sentence, said.messages);
     let sure = chosen.filter(|c| kind == Kind::Volume && whole.len() >= ENOUGH && c.1.is_empty());
     let limit = kilobytes.map(|k| k as f64 * rule.bytes_per_kilobyte.map_or(1000.0, f64::from));
@@ -149,7 +158,11 @@ pub(super) fn infer(
         })
     };
     let reached = observations.iter().map(reached).collect();
-    (rule, reached)
+    Inferred {
+        rule,
+        counting,
+        reached,
+    }
 }
 
 fn is_whole(o: &Observation) -> bool {
@@ -241,6 +254,11 @@ impl Counted {
             .is_none_or(|f| (LEAST_FRACTION..=MOST_FRACTION).contains(&f))
     }
 
+    fn is_far_below(&self, kilobytes: u64) -> bool {
+        self.fraction(Some(kilobytes), None, 1000.0)
+            .is_some_and(|f| f < LEAST_FRACTION)
+    }
+
     fn published(&self, kilobytes: Option<u64>, seconds: Option<u64>, by_ike: bool) -> TriggerCandidate {
         TriggerCandidate {
             counting: self.name(by_ike),
@@ -293,6 +311,8 @@ fn packets_run_out(counted: &[Counted]) -> bool {
 
 /// The candidate that the rule names, and those that cannot be told from it.
 fn choose(counted: &[Counted], kind: Kind, kilobytes: Option<u64>) -> Option<(&Counted, Vec<&Counted>)> {
+    // A limit that no volume comes near is not the one that was counted against: it rules nothing out.
+    let kilobytes = kilobytes.filter(|&k| counted.iter().any(|c| c.is_volume() && !c.is_far_below(k)));
     let eligible = |c: &&Counted| match kind {
         Kind::Volume => c.is_volume() && c.can_be(kilobytes),
         Kind::Packets => c.quantity == Quantity::Packets,

@@ -4,11 +4,12 @@
 //! so fractions scatter upwards from the true soft limit. The test is consistency over the trace, and which limits were
 //! negotiated at all.
 
-use super::rule::{self, Kind, Observation, Reached};
+use super::rule::{self, Inferred, Kind, Observation, Reached};
 use super::{Evidence, Snapshot, Succession, slot};
 use crate::analysis::{Direction, Lifetime, Trigger, TriggerKind, TriggerRule};
 use crate::sa::association::Counters;
 use crate::sa::tunnel::TunnelIndex;
+use crate::text::{Message, Said};
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -99,10 +100,14 @@ fn rules(
             .map(Shown::observation)
             .collect(); // one per member: those without were left out above
         let end = initiator.is_some();
-        let (rule, reached) = rule::infer((tunnel, initiator), &observations, most_common(&kinds), end);
+        let Inferred {
+            rule,
+            counting,
+            reached,
+        } = rule::infer((tunnel, initiator), &observations, most_common(&kinds), end);
         for (&i, reached) in members.iter().zip(reached) {
-            if let Some(reached) = reached {
-                count_as_the_rule(&mut triggers[i], &rule, reached);
+            if let Some((reached, counting)) = reached.zip(counting.clone()) {
+                count_as_the_rule(&mut triggers[i], &rule, counting, reached);
             }
         }
         if rule.kind == Kind::Packets {
@@ -114,11 +119,19 @@ fn rules(
 }
 
 /// Where the rule's counting is the only one that fits, it is the one that this rekey's volume is given in.
-fn count_as_the_rule(trigger: &mut Trigger, rule: &TriggerRule, reached: Reached) {
+fn count_as_the_rule(trigger: &mut Trigger, rule: &TriggerRule, counting: Message, reached: Reached) {
     let kilobyte = rule.bytes_per_kilobyte.unwrap_or(KILOBYTE as u32);
     trigger.bytes = Some(reached.bytes);
     trigger.fraction = reached.fraction;
-    trigger.counting = rule.counting.as_ref().map(|c| format!("{c}, kB = {kilobyte}"));
+    let said = Message::new("trigger-as-the-rule")
+        .with("counting", counting)
+        .with("kilobyte", kilobyte.to_string());
+    set_counting(trigger, said);
+}
+
+fn set_counting(trigger: &mut Trigger, message: Message) {
+    let said = Said::from(message);
+    (trigger.counting, trigger.messages) = (Some(said.sentence), said.messages);
 }
 
 /// What most of them are; of equals, the first.
@@ -168,7 +181,7 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
     for (sa, counters) in at_start.into_iter().flatten() {
         let association = &evidence.associations[sa];
         let inbound = name(evidence, succession, association.direction);
-        let slot = usize::from(!matches!(inbound, "inbound" | "b → a"));
+        let slot = usize::from(!matches!(inbound, "inbound" | "b-to-a"));
         let first = association.sequence.summary().first.unwrap_or(0);
         sides[slot] = (!late && first <= MOST_LOST_AT_START).then_some(counters);
     }
@@ -187,7 +200,7 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
     })
 }
 
-/// Inbound and outbound as the initiator of the rekey sees it (RFC 4301); without IKE, the direction.
+/// Inbound and outbound as the initiator of the rekey sees it (RFC 4301); without IKE, the direction. A word of the catalogue.
 fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> &'static str {
     let tunnel = &evidence.tunnels[succession.tunnel];
     let published = tunnel.published(internal);
@@ -195,8 +208,8 @@ fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -
         (Some(i), Direction::BToA) if i == tunnel.a() => "inbound",
         (Some(i), Direction::AToB) if i == tunnel.b() => "inbound",
         (Some(_), _) => "outbound",
-        (None, Direction::AToB) => "a → b",
-        (None, Direction::BToA) => "b → a",
+        (None, Direction::AToB) => "a-to-b",
+        (None, Direction::BToA) => "b-to-a",
     }
 }
 
@@ -231,11 +244,12 @@ fn snapshot(snapshots: &[Snapshot], exchange: Option<usize>, sa: usize) -> Optio
         .map(|s| s.counters)
 }
 
+/// With a word of the catalogue for what it is.
 fn volume(counters: &Counters) -> (u64, &'static str) {
     if counters.opened > 0 {
-        (counters.inner_bytes, "inner bytes")
+        (counters.inner_bytes, "inner")
     } else {
-        (counters.esp_bytes, "ESP bytes (no key)")
+        (counters.esp_bytes, "esp")
     }
 }
 
@@ -252,34 +266,29 @@ fn time_fraction(shown: &Shown) -> Option<f64> {
 }
 
 fn describe(shown: &Option<Shown>) -> Trigger {
-    let Some(shown) = shown else {
-        return Trigger {
-            kind: TriggerKind::Unknown,
-            fraction: None,
-            counting: None,
-            messages: Vec::new(),
-            bytes: None,
-            limit_kilobytes: None,
-            age_s: None,
-            limit_seconds: None,
-            at_least: false,
-        };
-    };
-    let (bytes, counted) = volume(&shown.counters);
-    Trigger {
+    let mut trigger = Trigger {
         kind: TriggerKind::Unknown,
-        fraction: volume_fraction(shown).filter(|_| !shown.at_least),
-        counting: Some(format!(
-            "{counted} of the expiring {} SA, kB = 1000",
-            shown.sa_name
-        )),
+        fraction: None,
+        counting: None,
         messages: Vec::new(),
-        bytes: Some(bytes),
-        limit_kilobytes: shown.limits.kilobytes,
-        age_s: shown.age_s,
-        limit_seconds: shown.limits.seconds,
-        at_least: shown.at_least,
-    }
+        bytes: None,
+        limit_kilobytes: None,
+        age_s: None,
+        limit_seconds: None,
+        at_least: false,
+    };
+    let Some(shown) = shown else { return trigger };
+    let (bytes, counted) = volume(&shown.counters);
+    let message = Message::new("trigger-expiring")
+        .with("what", counted)
+        .with("side", shown.sa_name);
+    set_counting(&mut trigger, message);
+    trigger.fraction = volume_fraction(shown).filter(|_| !shown.at_least);
+    trigger.bytes = Some(bytes);
+    (trigger.limit_kilobytes, trigger.limit_seconds) = (shown.limits.kilobytes, shown.limits.seconds);
+    trigger.age_s = shown.age_s;
+    trigger.at_least = shown.at_least;
+    trigger
 }
 
 fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKind>) -> TriggerKind {
@@ -309,9 +318,7 @@ fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKi
         },
         (Some(_), None) => TriggerKind::Volume,
         (None, Some(_)) => TriggerKind::Time,
-        (None, None) if shown.limits.kilobytes.is_some() || shown.limits.seconds.is_some() => {
-            TriggerKind::Unknown
-        }
+        // No limit that was negotiated is near: one that was configured without being negotiated shows by its steadiness.
         (None, None) => steady.unwrap_or(TriggerKind::Unknown),
     }
 }

@@ -52,7 +52,7 @@ const OF_DOCUMENTS: [&str; 8] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 52] = [
+const LATIN: [&str; 53] = [
     "CDN",
     "Configure",
     "Delete",
@@ -100,6 +100,7 @@ const LATIN: [&str; 52] = [
     "er",
     "get",
     "iperf",
+    "kB",
     "ms",
     "output",
     "reordercap",

@@ -2,7 +2,7 @@
 
 use super::Kind;
 use crate::analysis::TriggerRule;
-use crate::text::{Arg, Message};
+use crate::text::{Arg, Message, grouped};
 
 /// Countings named one by one; the rest is counted.
 const MOST_NAMED: usize = 4;
@@ -52,6 +52,10 @@ fn by_volume(rule: &TriggerRule, counting: Message) -> Vec<Message> {
     let (Some(fraction), Some(limit)) = (rule.soft_fraction, rule.limit_kilobytes) else {
         return vec![sized("rule-volume-unlimited")];
     };
+    let limit = grouped(limit) + " kB";
+    if fraction < super::LEAST_FRACTION {
+        return vec![sized("rule-volume-far-below").with("limit", limit)];
+    }
     let seen: Arg = match (rule.fraction_low, rule.fraction_high) {
         (Some(low), Some(high)) if percent(low) != percent(high) => Message::new("range")
             .with("low", percent(low))
@@ -69,13 +73,16 @@ fn by_volume(rule: &TriggerRule, counting: Message) -> Vec<Message> {
     };
     let message = sized("rule-volume")
         .with("fraction", percent(fraction) + " %")
-        .with("limit", grouped(limit) + " kB")
+        .with("limit", limit)
         .with("seen", seen);
     vec![message, kilobyte]
 }
 
 fn by_age(rule: &TriggerRule) -> Message {
     let message = match (rule.soft_fraction, rule.limit_seconds) {
+        (Some(fraction), Some(limit)) if fraction < super::LEAST_FRACTION => {
+            by(rule, "rule-time-far-below").with("limit", grouped(limit) + " s")
+        }
         (Some(fraction), Some(limit)) => by(rule, "rule-time")
             .with("fraction", percent(fraction) + " %")
             .with("limit", grouped(limit) + " s"),
@@ -141,17 +148,4 @@ fn bytes(n: f64) -> String {
 
 fn whole(n: f64) -> String {
     grouped(n.round() as u64)
-}
-
-/// `2,400`.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }

@@ -29,7 +29,7 @@ fn seen(
 }
 
 fn rule(observations: &[Observation], kind: Kind) -> TriggerRule {
-    infer((0, Some(INITIATOR)), observations, kind, true).0
+    infer((0, Some(INITIATOR)), observations, kind, true).rule
 }
 
 /// Five SAs with packets of different sizes, so that countings part. `fill` gives (packets, inner, outer) of the
