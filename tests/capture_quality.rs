@@ -186,6 +186,18 @@ fn both_sides_of_a_mirror_port_count_once_when_cut() {
     }
 }
 
+/// As short as the doubly tagged copy of an ESP header and eight bytes: IKE is lost, but nothing counts twice.
+#[test]
+fn both_sides_of_a_mirror_port_count_once_in_the_shortest_snap_length() {
+    const SHORTEST: usize = 14 + 8 + 20 + 8 + 8;
+    let once = analyze_packets(&cut(sample_packets(), SHORTEST), &[]);
+    for tags in [&[7][..], &[100, 7]] {
+        let twice = analyze_packets(&cut(mirrored(&sample_packets(), tags), SHORTEST), &[]);
+        assert_eq!(amounts(&twice), amounts(&once), "{tags:?}");
+        assert_rates_within(f64::EPSILON, &twice, &once);
+    }
+}
+
 #[test]
 fn reordered_records_keep_rekeys_bytes_and_rate() {
     let mut packets = sample_packets();
