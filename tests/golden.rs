@@ -6,9 +6,10 @@ mod support;
 
 use rekeyscope::analysis::Analysis;
 use rekeyscope::comparison::Comparison;
-use rekeyscope::report::text::{TextOptions, render};
+use rekeyscope::overlay;
+use rekeyscope::report::text::{TextOptions, render, render_in_full};
 use rekeyscope::text::{Catalogue, Language, Message};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use support::{analyze, lab_of_sample, repository, sample_names};
 
 fn compare(path: &Path, ours: &str) {
@@ -29,39 +30,54 @@ fn compare(path: &Path, ours: &str) {
     );
 }
 
+/// Analysed from the folder of samples, by relative names, so that no golden file holds a folder of this machine.
+fn analysis_of_sample(name: &str) -> Analysis {
+    let lab = lab_of_sample(name);
+    std::env::set_current_dir(repository().join("samples")).unwrap();
+    let by_name = |path: &Path| PathBuf::from(path.file_name().unwrap());
+    let keys: Vec<_> = lab.keys.iter().map(|path| by_name(path)).collect();
+    analyze(&by_name(&lab.capture), &keys)
+}
+
+/// Compares the report in every width and language with the files of this name.
+fn compare_reports(analysis: &Analysis, name: &str, render: fn(&Analysis, TextOptions) -> String) {
+    for (width, language) in shapes() {
+        let color = false;
+        let options = TextOptions {
+            width,
+            color,
+            language,
+        };
+        let text = render(analysis, options);
+        assert!(
+            text.lines().all(|l| console::measure_text_width(l) <= width),
+            "{name} in {language} at {width} columns"
+        );
+        let file = match language {
+            Language::English => format!("{name}.{width}.txt"),
+            _ => format!("{name}.{language}.{width}.txt"),
+        };
+        let folder = repository().canonicalize().unwrap().join("tests/golden");
+        compare(&folder.join(file), &text);
+    }
+}
+
 #[test]
 fn terminal_reports() {
     for name in sample_names() {
-        let lab = lab_of_sample(name);
-        // Relative names, so that the golden file holds no folder of this machine.
-        std::env::set_current_dir(repository().join("samples")).unwrap();
-        let keys: Vec<_> = lab
-            .keys
-            .iter()
-            .map(|k| Path::new(k.file_name().unwrap()).to_path_buf())
-            .collect();
-        let analysis = analyze(&lab.capture.canonicalize().unwrap(), &keys);
-        for (width, language) in shapes() {
-            let text = render(
-                &analysis,
-                TextOptions {
-                    width,
-                    color: false,
-                    language,
-                },
-            );
-            assert!(
-                text.lines().all(|l| console::measure_text_width(l) <= width),
-                "{name} in {language} at {width} columns"
-            );
-            let file = match language {
-                Language::English => format!("{name}.{width}.txt"),
-                _ => format!("{name}.{language}.{width}.txt"),
-            };
-            let folder = repository().canonicalize().unwrap().join("tests/golden");
-            compare(&folder.join(file), &text);
-        }
+        compare_reports(&analysis_of_sample(name), name, render);
     }
+}
+
+/// `-v`, with **synthetic** overlays.
+#[test]
+fn terminal_reports_in_full() {
+    let name = "l2tp_kb_modp1024_down";
+    let mut analysis = analysis_of_sample(name);
+    let synthetic = Path::new("../tests/golden/overlays");
+    overlay::add_iperf3(&mut analysis, &synthetic.join("synthetic_iperf3.json")).unwrap();
+    overlay::add_csv(&mut analysis, &synthetic.join("synthetic_cpu.csv")).unwrap();
+    compare_reports(&analysis, &format!("{name}.full"), render_in_full);
 }
 
 /// Widths of a terminal, in every language.

@@ -6,7 +6,7 @@
 use crate::analysis::{
     Analysis, Exchange, ExchangeKind, KeyStatus, Outcome, Rekey, RuledOut, SecurityAssociation,
 };
-use crate::text::{Message, Said};
+use crate::text::{Message, Said, grouped};
 
 /// What a detector must be able to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -239,8 +239,8 @@ fn retransmitted(analysis: &Analysis, message: Message) -> Message {
         tcp.fold(0_u64, |n, flow| n.saturating_add(f(flow)))
     };
     message
-        .with("again", sum(|f| f.retransmitted_bytes))
-        .with("bytes", sum(|f| f.bytes))
+        .with("again", grouped(sum(|f| f.retransmitted_bytes)))
+        .with("bytes", grouped(sum(|f| f.bytes)))
 }
 
 #[cfg(test)]

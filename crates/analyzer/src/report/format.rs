@@ -2,21 +2,11 @@
 
 use crate::text::{Catalogue, Message};
 
+/// `24,102`.
+pub(crate) use crate::text::grouped as count;
+
 /// Stands for a value that the document does not have.
 pub(crate) const UNKNOWN: &str = "–";
-
-/// `24,102`.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
 
 /// A message with a number of things, as in `7 rekeys`, `1 rekey`: `count` chooses the plural, `n` is what is shown.
 pub(crate) fn counted(t: &Catalogue, id: &str, n: u64) -> String {

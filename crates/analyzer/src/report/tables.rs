@@ -260,14 +260,14 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
             right("column-on-the-wire"),
             right("column-inner"),
             right("column-efficiency"),
-            right("column-iv"),
-            right("column-padding"),
-            right("column-icv"),
-            right("column-headers"),
-            right("column-largest-packet"),
-            right("column-inner"),
+            from(WIDE, right("column-iv")),
+            from(WIDE, right("column-padding")),
+            from(WIDE, right("column-icv")),
+            from(WIDE, right("column-headers")),
+            from(WIDER, right("column-largest-packet")),
+            from(WIDER, right("column-inner")),
             right("column-mss-ipv4"),
-            right("column-mss-ipv6"),
+            from(WIDER, right("column-mss-ipv6")),
         ],
     );
     let size = |bytes: Option<u64>| or_unknown(bytes, |b| format!("{} B", format::count(b)));
@@ -316,7 +316,7 @@ pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
         };
         let cells = vec![
             format!("{} → {}", end(f.src, f.src_port), end(f.dst, f.dst_port)),
-            clean::line(&f.protocol),
+            words::protocol(&f.protocol),
             format::count(f.packets),
             format::bytes(f.new_bytes),
             format::bytes(f.retransmitted_bytes),

@@ -1,12 +1,19 @@
 //! Lays paragraphs and tables out in columns, by comfy-table (which knows how wide each character is).
 
+mod wrap;
+
 use super::tables::{Align, Mark, Table};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, presets};
+use unicode_width::UnicodeWidthStr;
+use wrap::wrapped;
 
 /// Narrower than this, lines run over: no table fits.
 const NARROWEST: usize = 60;
 /// Wider than this, lines are hard to read.
 const WIDEST: usize = 220;
+
+/// Spaces between two columns.
+const GAP: usize = 2;
 
 /// The page so far.
 pub(crate) struct Page {
@@ -51,7 +58,7 @@ impl Page {
 
     /// A paragraph in bold, coloured when `color` says so.
     pub(crate) fn emphasised(&mut self, text: &str, color: Option<Color>) {
-        let mut cell = Cell::new(text).add_attribute(Attribute::Bold);
+        let mut cell = Cell::new(wrapped(text, self.width)).add_attribute(Attribute::Bold);
         if let Some(color) = color {
             cell = cell.fg(color);
         }
@@ -60,19 +67,22 @@ impl Page {
 
     /// A paragraph.
     pub(crate) fn paragraph(&mut self, text: &str) {
-        self.cells(vec![vec![Cell::new(text)]], &[]);
+        self.cells(vec![vec![Cell::new(wrapped(text, self.width))]], &[]);
     }
 
     /// A paragraph hung behind a dash.
     pub(crate) fn item(&mut self, text: &str) {
+        let text = wrapped(text, self.width - 1 - GAP);
         self.cells(vec![vec![Cell::new("-"), Cell::new(text)]], &[]);
     }
 
     /// Paragraphs hung behind labels of one width.
     pub(crate) fn labelled(&mut self, rows: &[(String, String)]) {
+        let labels = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
+        let width = self.width.saturating_sub(labels + GAP);
         let rows = rows
             .iter()
-            .map(|(label, text)| vec![Cell::new(label), Cell::new(text)])
+            .map(|(label, text)| vec![Cell::new(label), Cell::new(wrapped(text, width))])
             .collect();
         self.cells(rows, &[]);
     }
@@ -110,7 +120,8 @@ impl Page {
             .collect();
         self.cells(rows, &aligns);
         for note in &table.notes {
-            self.cells(vec![vec![Cell::new(note).add_attribute(Attribute::Dim)]], &[]);
+            let note = Cell::new(wrapped(note, self.width)).add_attribute(Attribute::Dim);
+            self.cells(vec![vec![note]], &[]);
         }
     }
 
@@ -146,12 +157,12 @@ impl Page {
         let natural: usize = table
             .column_max_content_widths()
             .iter()
-            .map(|&w| usize::from(w) + 2)
+            .map(|&w| usize::from(w) + GAP)
             .sum();
-        let padding = if columns > 2 && natural > self.width + 2 {
+        let padding = if columns > 2 && natural > self.width + GAP {
             1
         } else {
-            2
+            GAP as u16
         };
         for (i, column) in table.column_iter_mut().enumerate() {
             column.set_padding((0, if i + 1 < columns { padding } else { 0 }));

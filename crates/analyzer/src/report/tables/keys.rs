@@ -109,6 +109,17 @@ fn file_name<'a>(analysis: &Analysis, source: &'a str) -> &'a str {
     }
 }
 
+/// A source as the table of security associations has it: without its folder, with its road.
+pub(super) fn source_in_short(t: &Catalogue, analysis: &Analysis, text: &str) -> String {
+    split_source(text).map_or_else(
+        || clean::line(text),
+        |(source, road)| {
+            let road = words::road(t, road);
+            format!("{} ({road})", clean::line(file_name(analysis, source)))
+        },
+    )
+}
+
 /// `keys.esp_sa:3 (explicit)` → `keys.esp_sa:3`, `explicit`.
 pub(crate) fn split_source(source: &str) -> Option<(&str, &str)> {
     source.strip_suffix(')')?.rsplit_once(" (")
@@ -118,6 +129,7 @@ pub(crate) fn split_source(source: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::text::Language;
 
     #[test]
     fn folders_are_left_out_where_names_suffice() {
@@ -131,6 +143,14 @@ mod tests {
         };
         document.key_files = vec![file("/here/router.log"), file("/here/other.log")];
         assert_eq!(file_name(&document, "/here/router.log:12"), "router.log:12");
+        assert_eq!(
+            source_in_short(
+                Catalogue::of(Language::English),
+                &document,
+                "/here/router.log:12 (mined)"
+            ),
+            "router.log:12 (mined)"
+        );
         document.key_files.push(file("/there/router.log"));
         assert_eq!(file_name(&document, "/here/router.log:12"), "/here/router.log:12");
         assert_eq!(

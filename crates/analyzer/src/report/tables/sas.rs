@@ -1,10 +1,11 @@
 //! The table of security associations.
 
+use super::keys::source_in_short;
 use super::{Mark, Table, WIDE, WIDEST, from, left, right};
 use crate::analysis::{Direction, KeyStatus, SecurityAssociation};
 use crate::report::focus::Focus;
 use crate::report::format::{self, UNKNOWN, or_unknown};
-use crate::report::{clean, words};
+use crate::report::words;
 use std::collections::BTreeSet;
 
 /// SAs of one tunnel, both directions, at most `most` of each.
@@ -85,7 +86,9 @@ fn sa_row(table: &mut Table, focus: &Focus, direction: Direction, sa: &SecurityA
         sa.generation.to_string(),
         sa.spi.to_string(),
         words::key_status(focus.t, sa.key.status),
-        or_unknown(sa.key.source.as_deref(), clean::line),
+        or_unknown(sa.key.source.as_deref(), |s| {
+            source_in_short(focus.t, focus.analysis, s)
+        }),
         words::suite(sa),
         or_unknown(sa.mode, |m| words::mode(focus.t, m)),
         or_unknown(sa.first_time.and_then(|t| focus.seconds(t)), format::clock),

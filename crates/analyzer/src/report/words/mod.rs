@@ -55,6 +55,15 @@ pub(crate) fn tunnel(t: &Catalogue, tunnel: &Tunnel) -> String {
     t.joined(&parts)
 }
 
+/// `tcp`, `ipv6-icmp`; the number where IANA has no keyword.
+pub(crate) fn protocol(name: &str) -> String {
+    let keyword = name
+        .parse()
+        .ok()
+        .and_then(|n| etherparse::IpNumber(n).keyword_str());
+    keyword.map_or_else(|| clean::line(name), str::to_lowercase)
+}
+
 /// `volume 85 %`, `time 3.0 s`, `unknown`.
 pub(crate) fn trigger(t: &Catalogue, trigger: &Trigger) -> String {
     let detail = match (trigger.kind, trigger.fraction, trigger.age_s) {
