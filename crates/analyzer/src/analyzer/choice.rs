@@ -64,7 +64,7 @@ impl TunnelChoice {
         Err(match listed.as_slice() {
             [] => format!("there is no tunnel {wanted}: the capture holds no IPsec"),
             listed => format!(
-                "there is no tunnel {wanted}: choose one of {}{more}",
+                "there is no tunnel {wanted} on the wire: choose one of {}{more}; for one inside another's ESP leave --tunnel out",
                 listed.join(", ")
             ),
         })
@@ -94,7 +94,7 @@ mod tests {
         assert!(
             told.contains("no tunnel 22")
                 && told.contains("19 (192.0.2.19 and")
-                && told.ends_with("and 2 more")
+                && told.contains("and 2 more;")
         );
         assert!(
             TunnelChoice::Index(0)
