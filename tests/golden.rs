@@ -69,6 +69,24 @@ fn terminal_reports() {
     }
 }
 
+/// What the READMEs show of a run is its beginning. They run it from another folder, so that lines may break elsewhere.
+#[test]
+fn the_readmes_show_what_is_printed() {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    for (readme, golden) in [
+        ("README.md", "l2tp_pfs4096_down.80.txt"),
+        ("README.ja.md", "l2tp_pfs4096_down.ja.80.txt"),
+    ] {
+        let text = std::fs::read_to_string(repository().join(readme)).unwrap();
+        let (_, block) = text.split_once("samples/l2tp_pfs4096_down.pcap\n").unwrap();
+        let (shown, _) = block.split_once("\n…\n```").unwrap();
+        let printed = std::fs::read_to_string(repository().join("tests/golden").join(golden)).unwrap();
+        let (shown, printed) = (squeezed(&shown.replace("samples/", "")), squeezed(&printed));
+        assert!(shown.chars().count() > 1_000, "{readme}");
+        assert!(printed.starts_with(&shown), "{readme} shows something else");
+    }
+}
+
 /// `-v`, with **synthetic** overlays.
 #[test]
 fn terminal_reports_in_full() {

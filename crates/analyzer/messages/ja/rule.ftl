@@ -14,7 +14,7 @@ rule-counting = { $side ->
     [outer] 外側バイト数
    *[packets] パケット数
 }
-trigger-expiring = 終わる{ $side ->
+trigger-expiring = 期限を迎える{ $side ->
     [inbound] 受信側 SA の
     [outbound] 送信側 SA の
     [a-to-b] SA（a → b）の
