@@ -134,7 +134,10 @@ impl FragmentTable {
         let held_before = partial.bytes.len();
         partial.insert(packet, piece, end, frame, diagnostics);
         self.held = (self.held + partial.bytes.len()).saturating_sub(held_before);
-        let whole = partial.completed()?;
+        let Some(whole) = partial.completed() else {
+            self.make_room(MOST_DATAGRAMS, frame, diagnostics);
+            return None;
+        };
         partial.finished = true;
         partial.ranges = Vec::new();
         self.whole = std::mem::take(&mut partial.bytes);
@@ -151,12 +154,7 @@ impl FragmentTable {
     }
 
     fn start(&mut self, key: Key, time: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
-        while self.order.len() >= MOST_DATAGRAMS || self.held > MOST_BYTES {
-            let Some((serial, oldest)) = self.order.pop_front() else {
-                break;
-            };
-            self.remove(serial, &oldest, Some(frame), diagnostics);
-        }
+        self.make_room(MOST_DATAGRAMS - 1, frame, diagnostics);
         let serial = self.next_serial;
         self.next_serial += 1;
         self.order.push_back((serial, key));
@@ -176,6 +174,17 @@ impl FragmentTable {
                 fragments: 0,
             },
         );
+    }
+
+    /// The oldest give way until `datagrams` and [`MOST_BYTES`] hold. A fragment of a few bytes far behind the others makes its
+    /// datagram long: every fragment may ask for room, not only the first.
+    fn make_room(&mut self, datagrams: usize, frame: u64, diagnostics: &mut Diagnostics) {
+        while self.order.len() > datagrams || self.held > MOST_BYTES {
+            let Some((serial, oldest)) = self.order.pop_front() else {
+                return;
+            };
+            self.remove(serial, &oldest, Some(frame), diagnostics);
+        }
     }
 
     fn give_up_old(&mut self, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {

@@ -218,6 +218,23 @@ fn the_table_is_bounded() {
     assert!(bench.counts().contains(&("too_many_fragments", 4000 - 256)));
 }
 
+/// Two fragments of eight bytes each, the second one at the far end: 4,096 datagrams of 64 KiB are made of 56 bytes each, and
+/// none of them is new when it grows.
+#[test]
+fn far_fragments_of_known_datagrams_hold_to_the_bytes() {
+    let mut bench = Bench::default();
+    for offset in [0, 8_000] {
+        for id in 0..4_096 {
+            let part = ipv4_with(50, (id, 0x2000 | offset), &[], &[1; 8]);
+            assert_eq!(bench.give(0.0, &part), None);
+            if id % 64 == 0 {
+                let (_, bytes) = bench.framing.fragments.sizes();
+                assert!(bytes <= 16 << 20, "{bytes} bytes at {id}");
+            }
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn any_fragmentation_gives_the_datagram_back(
