@@ -6,6 +6,7 @@ use crate::analyzer::Analyzer;
 use crate::diagnosis::MOST_FRAMES;
 use crate::sa::tunnel::TunnelIndex;
 use crate::text::Message;
+use std::collections::HashSet;
 
 /// Returns to an older SA after a renewal was over.
 const ENOUGH_RETURNS: u64 = 20;
@@ -31,15 +32,16 @@ impl Lane<'_> {
 pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Finding> {
     let own = analyzer.sas.of_tunnel(tunnel);
     let associations = analyzer.sas.associations();
-    let used = |exchange: usize| {
-        own.iter()
-            .any(|&sa| associations[sa].exchange == Some(exchange) && associations[sa].first.is_some())
-    };
+    let used: HashSet<usize> = own
+        .iter()
+        .filter(|&&sa| associations[sa].first.is_some())
+        .filter_map(|&sa| associations[sa].exchange)
+        .collect();
     let mut exchanges: Vec<usize> = own.iter().filter_map(|&sa| associations[sa].exchange).collect();
     exchanges.sort_unstable();
     exchanges.dedup();
     exchanges.pop();
-    let unused: Vec<usize> = exchanges.iter().copied().filter(|&e| !used(e)).collect();
+    let unused: Vec<usize> = exchanges.iter().copied().filter(|e| !used.contains(e)).collect();
     if unused.len() < ENOUGH_UNUSED {
         return None;
     }
