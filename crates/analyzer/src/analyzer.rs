@@ -258,6 +258,7 @@ impl Analyzer {
                     ports,
                     seq,
                     syn,
+                    headers: TcpSegment::headers_of(datagram.outer_bytes, payload),
                     payload,
                 },
             ),

@@ -18,7 +18,7 @@ pub(super) fn fragments_v4(id: u16, protocol: u8, payload: &[u8], size: usize) -
         .collect()
 }
 
-fn fragments_v6(id: u32, next: u8, payload: &[u8], size: usize) -> Vec<Vec<u8>> {
+pub(super) fn fragments_v6(id: u32, next: u8, payload: &[u8], size: usize) -> Vec<Vec<u8>> {
     let mut offset = 0_u16;
     let pieces: Vec<&[u8]> = payload.chunks(size).collect();
     pieces

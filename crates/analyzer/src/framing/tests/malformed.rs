@@ -154,7 +154,7 @@ fn circles() -> Vec<(&'static str, u16, Vec<u8>, Vec<u8>, &'static str)> {
             types::PPP_ETHER,
             vec![],
             [session, &[0x02, 0x81], bottom, control_word, macs, pppoe].concat(),
-            "a stack of too many VLAN tags",
+            "a stack of too many MPLS labels",
         ),
     ]
 }
@@ -181,7 +181,12 @@ fn link_layers_in_a_circle_end_after_the_headers_that_are_allowed() {
 fn headers_of_different_kinds_are_counted_together() {
     let stack = |turns: usize| {
         let turn: &[u8] = &[0x0f, 0x00, 0x88, 0x64, 0x11, 0x00, 0x12, 0x34, 0x00, 0x00];
-        [&turn.repeat(turns)[..], &[0x0f, 0x00, 0x08, 0x00], &ipv4(50, &esp(40))].concat()
+        [
+            &turn.repeat(turns)[..],
+            &[0x0f, 0x00, 0x08, 0x00],
+            &ipv4(50, &esp(40)),
+        ]
+        .concat()
     };
     let most = super::super::link::MOST_HEADERS;
     assert_eq!(decode(types::PPP, &stack(most - 1)).0.unwrap().kind, "ESP");
