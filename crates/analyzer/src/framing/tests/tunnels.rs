@@ -106,7 +106,7 @@ fn fragmented_tunnels_are_looked_through() {
             let mut bench = Bench::default();
             let pieces = in_fragments(&outer, 1, 48);
             let got: Vec<Got> = pieces.iter().filter_map(|piece| bench.give(0.0, piece)).collect();
-            assert_eq!(got, [expected.clone()], "{name} in {tunnel}");
+            assert_eq!(got, std::slice::from_ref(&expected), "{name} in {tunnel}");
         }
     }
     for (tunnel, outer) in every_tunnel(&ipv4(6, &[0; 400])) {
