@@ -175,7 +175,7 @@ pub(super) fn table(out: &mut String, table: &Table) {
 /// entities, because some renderers let HTML through).
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in clean::line(text).chars() {
+    for c in clean::sentence(text).chars() {
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -192,7 +192,7 @@ fn escaped(text: &str) -> String {
 
 /// A code span that holds any text (CommonMark §6.1: its fence is longer than any run of backticks within).
 fn code(text: &str) -> String {
-    let text = clean::line(text);
+    let text = clean::sentence(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };

@@ -229,7 +229,7 @@ fn causes(page: &mut Page, focus: &Focus) {
     for found in causes.iter().take(MOST_ENTRIES) {
         page.item(&found.sentence(t, MOST_ENTRIES));
         if let Some((number, filter)) = found.first_filter() {
-            let filter = clean::line(filter);
+            let filter = clean::sentence(filter);
             let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
             page.paragraph(&format!("   {said}"));
         }
@@ -246,7 +246,7 @@ fn findings(page: &mut Page, focus: &Focus) {
     for f in analysis.findings.iter().take(MOST_ENTRIES) {
         page.item(&words::finding(t, f));
         if !f.display_filter.is_empty() {
-            page.paragraph(&format!("   {}", clean::line(&f.display_filter)));
+            page.paragraph(&format!("   {}", clean::sentence(&f.display_filter)));
         }
     }
     more(page, t, analysis.findings.len());

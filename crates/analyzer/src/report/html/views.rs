@@ -268,7 +268,7 @@ pub(super) fn evidence(t: &Catalogue, rekey: &Rekey, cause: &Cause, rows: &HashS
         listed: rows.contains(&format!("rekey-{number}")),
         confidence: words::confidence(t, cause.confidence),
         frames: frames(&cause.evidence_frames),
-        filter: clean::line(&cause.display_filter),
+        filter: clean::sentence(&cause.display_filter),
     }
 }
 
@@ -277,7 +277,7 @@ pub(super) fn findings(t: &Catalogue, analysis: &Analysis) -> Vec<FindingView> {
         warning: f.severity == Severity::Warning,
         sentence: clean::said(t, &f.sentence, &f.messages),
         frames: frames(&f.evidence_frames),
-        filter: clean::line(&f.display_filter),
+        filter: clean::sentence(&f.display_filter),
     };
     analysis.findings.iter().take(MOST_ENTRIES).map(view).collect()
 }
