@@ -122,6 +122,7 @@ rates = { $observed } observed; counted: { $counted }.
 rates-without = { $observed } observed, { $without } without the stalls; counted: { $counted }.
 direction-sentence = { $direction }: { $sentence }
 not-compared = Not compared: { $reason }
+rekey-of-tunnel = { $number } of tunnel { $tunnel }
 rekey-filter = rekey { $number }: { $filter }
 made-by = Made by { $program }:
 

@@ -90,6 +90,7 @@ rates = 実測 { $observed }。計数対象: { $counted }。
 rates-without = 実測 { $observed }、停止がなければ { $without }。計数対象: { $counted }。
 direction-sentence = { $direction }: { $sentence }
 not-compared = 比較できず: { $reason }
+rekey-of-tunnel = トンネル { $tunnel } の { $number }
 rekey-filter = リキー { $number }: { $filter }
 made-by = 作成: { $program }:
 

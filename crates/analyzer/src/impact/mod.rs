@@ -102,6 +102,9 @@ pub struct Settings {
     pub draws: usize,
     /// All rekeys of the tunnel, also those without a switch in this direction.
     pub rekeys_total: usize,
+    /// Indexes in the document's `rekeys` of the rekeys of the tunnel, ascending: sentences call a rekey by its place in
+    /// here. One that is not in here is called by its index, as in a document with one tunnel.
+    pub own_rekeys: Vec<usize>,
     /// Lifetimes to project, kilobytes.
     pub projected_kilobytes: Vec<u64>,
     /// Mean bytes per rekey of the SA's own counting over new bytes of this series (1 where unknown): turns a lifetime
@@ -123,6 +126,7 @@ impl Settings {
             seed: 1,
             draws: 9_999,
             rekeys_total: 0,
+            own_rekeys: Vec::new(),
             projected_kilobytes: vec![500_000, 1_000_000, 2_000_000, 10_000_000],
             lifetime_bytes_per_new_byte: 1.0,
         }

@@ -137,7 +137,7 @@ impl View<'_> {
         let hurt = self.e.hurt_indexes();
         let silence = self
             .about("verdict-silence")
-            .with("rekeys", list(&hurt))
+            .with("rekeys", list(&self.places(&hurt)))
             .with("count", hurt.len())
             .with("total", self.settings.rekeys_total)
             .with("longest", seconds(self.longest_hurt_gap_s()));
@@ -250,8 +250,17 @@ impl View<'_> {
             hurt => Message::new("verdict-hurt-some")
                 .with("hurt", hurt)
                 .with("used", used)
-                .with("rekeys", list(&indexes)),
+                .with("rekeys", list(&self.places(&indexes))),
         }
+    }
+
+    /// Where rekeys stand among those of their tunnel, from 0.
+    fn places(&self, indexes: &[usize]) -> Vec<usize> {
+        let own = &self.settings.own_rekeys;
+        indexes
+            .iter()
+            .map(|index| own.binary_search(index).unwrap_or(*index))
+            .collect()
     }
 
     fn longest_hurt_gap_s(&self) -> f64 {

@@ -1,7 +1,7 @@
 //! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
 //! an empty cell is unknown.
 
-use super::focus::Focus;
+use super::focus::{self, Focus};
 use crate::analysis::{Analysis, Direction, Rekey, SecurityAssociation};
 use crate::text::Language;
 use crate::time::Timestamp;
@@ -135,8 +135,9 @@ fn sa_row(sa: &SecurityAssociation) -> [String; SA_COLUMNS.len()] {
 }
 
 /// Columns of `rekeys.csv`.
-const REKEY_COLUMNS: [&str; 34] = [
+const REKEY_COLUMNS: [&str; 35] = [
     "index",
+    "number",
     "tunnel",
     "exchange",
     "initiator",
@@ -194,6 +195,7 @@ fn rekey_row(focus: &Focus, rekey: &Rekey, direction: Direction) -> [String; REK
     let trigger = &rekey.trigger;
     [
         rekey.index.to_string(),
+        focus::number(rekey).to_string(),
         rekey.tunnel.to_string(),
         cell(rekey.exchange),
         cell(rekey.initiator),

@@ -124,7 +124,7 @@ fn causes(out: &mut String, focus: &Focus) {
     heading(out, &t.word("heading-causes"));
     for found in causes.iter().take(MOST_ROWS) {
         item(out, &found.sentence(t, MOST_ROWS));
-        if let Some((number, filter)) = found.first_filter() {
+        if let Some((number, filter)) = found.first_filter(t) {
             let filter = code(filter);
             let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
             let _ = writeln!(out, "  {said}");

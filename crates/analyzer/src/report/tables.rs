@@ -11,7 +11,7 @@ pub(crate) use rekeys::rekeys;
 pub(crate) use sas::security_associations;
 
 use super::clean;
-use super::focus::{Focus, began, is_hurt, number};
+use super::focus::{Focus, began, is_hurt, name};
 use super::format::{self, or_unknown};
 use super::words;
 use crate::analysis::{Encapsulation, Outcome, Overlay, OverlayKind};
@@ -379,7 +379,7 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
         };
         let stall = focus.shown(rekey).and_then(|s| s.window).map(|w| w.stall_ms);
         let cells = vec![
-            number(rekey).to_string(),
+            name(t, focus.analysis, rekey),
             or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
             value(at.before),
             value(at.lowest),

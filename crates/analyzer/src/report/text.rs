@@ -228,7 +228,7 @@ fn causes(page: &mut Page, focus: &Focus) {
     page.heading(&t.word("heading-causes"));
     for found in causes.iter().take(MOST_ENTRIES) {
         page.item(&found.sentence(t, MOST_ENTRIES));
-        if let Some((number, filter)) = found.first_filter() {
+        if let Some((number, filter)) = found.first_filter(t) {
             let filter = clean::sentence(filter);
             let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
             page.paragraph(&format!("   {said}"));

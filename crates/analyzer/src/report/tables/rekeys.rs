@@ -2,7 +2,7 @@
 
 use super::{Align, Column, Mark, Row, Table, WIDE, WIDER, from, left, overlay_value, right};
 use crate::analysis::{Direction, Rekey};
-use crate::report::focus::{Focus, at_most, began, is_hurt, number};
+use crate::report::focus::{Focus, at_most, began, is_hurt, key, number};
 use crate::report::format::{self, UNKNOWN, or_unknown};
 use crate::report::{clean, words};
 use crate::text::Catalogue;
@@ -129,7 +129,7 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
         Mark::Faint
     };
     Row {
-        id: Some(format!("rekey-{}", number(rekey))),
+        id: Some(format!("rekey-{}", key(focus.analysis, rekey))),
         mark,
         cells,
     }
