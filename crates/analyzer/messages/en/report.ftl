@@ -103,7 +103,8 @@ note-suite-of = { $suite }: { $captures }
 suite-in-udp = { $suite } in UDP
 ends = a = { $a }, b = { $b }
 ends-sentence = a = { $a }, b = { $b }.
-note-gap-of = gap and stall of { $direction }
+note-gap-of = no data and stall of { $direction }
+note-no-data = no data: longest time without new data that touches the rekey
 note-stall-within = stall within { $seconds } s of the switch
 note-other-direction = * the other direction
 note-unused = unused: idle or outside the transfer

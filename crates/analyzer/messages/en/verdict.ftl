@@ -46,7 +46,7 @@ verdict-interest = { $stall } ({ $share } of throughput)
 verdict-silence = { $rekeys } of { $total } { $count ->
     [one] stalls
    *[other] stall
-} the { $direction } (longest silence { $longest })
+} the { $direction } (longest time without new data { $longest })
 verdict-hurt-not-the-one = the one rekey does not stand out
 verdict-hurt-none = none of the { $used } rekeys stands out by itself
 verdict-hurt-all = { $hurt } of { $used } rekeys hurt
@@ -84,7 +84,7 @@ explained-share = This explains { $estimate } ({ $least } to { $most }) of the g
 
 ## Reservations, each a sentence
 
-note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on silences that are rare elsewhere.
+note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on times without new data that are rare elsewhere.
 note-bias = The stall may be up to { $most } too low: volume-triggered rekeys fall in fast moments, and these are too close together to measure by how much.
 note-outer-bytes = Counted are outer bytes, because keys are missing: retransmissions count as throughput.
 note-late-start = The first IKE message of { $late } of { $used } rekeys was not captured: what was lost before the first captured one is not counted{ $bound }.

@@ -71,7 +71,8 @@ note-suite-of = { $suite }: { $captures }
 suite-in-udp = { $suite }（UDP）
 ends = a = { $a }、b = { $b }
 ends-sentence = a = { $a }、b = { $b }。
-note-gap-of = 空白と停止は { $direction }
+note-gap-of = 途切れと停止は { $direction }
+note-no-data = 途切れ: リキーにかかる、新しいデータのない最長の時間
 note-stall-within = 停止は切り替えから { $seconds } s 以内
 note-other-direction = * は逆方向
 note-unused = 対象外: 無通信または転送の外

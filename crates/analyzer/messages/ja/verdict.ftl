@@ -37,7 +37,7 @@ verdict-p-in-brackets = （p = { $p }）
 verdict-p-after = 、p = { $p }
 verdict-mean = 平均 { $mean }、95 % 信頼区間 { $interval }
 verdict-interest = { $stall }（スループットの { $share }）
-verdict-silence = 全 { $total } 回のうち{ $rekeys } で{ $direction }が停止しています（無通信は最長 { $longest }）
+verdict-silence = 全 { $total } 回のうち{ $rekeys } で{ $direction }が停止しています（新しいデータが途切れた時間は最長 { $longest }）
 verdict-hurt-not-the-one = 唯一のリキーは、前後と比べて目立っていません
 verdict-hurt-none = { $used } 回のリキーに、単独で目立つものはありません
 verdict-hurt-all = { $used } 回のリキーのうち { $hurt } 回で転送が妨げられています
@@ -63,7 +63,7 @@ explained-share = { $reference } との差の { $estimate }（{ $least } ～ { $
 
 ## 留保事項（それぞれ 1 文）
 
-note-mostly-affected = 測定区間の大半がリキーの影響範囲に入り、影響のない通信が少なすぎて p 値を求められません。この判定は、信頼区間と、ほかではまれな無通信の区間に基づきます。
+note-mostly-affected = 測定区間の大半がリキーの影響範囲に入り、影響のない通信が少なすぎて p 値を求められません。この判定は、信頼区間と、ほかではまれな、新しいデータの途切れに基づきます。
 note-bias = 停止時間は最大 { $most } だけ短く出ている可能性があります。データ量で始まるリキーは速い瞬間に当たりやすく、その間隔が短すぎてこの偏りの大きさを測れないためです。
 note-outer-bytes = 鍵がないため、外側のバイト数を数えています。再送もスループットに含まれます。
 note-late-start = { $used } 回のリキーのうち { $late } 回は最初の IKE メッセージがキャプチャされていないため、キャプチャされた最初のメッセージより前の損失は数えていません{ $bound }。

@@ -158,6 +158,10 @@ pub(super) fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
+    // Right below a list, a table would be text of its last item.
+    if !out.ends_with("\n\n") {
+        out.push('\n');
+    }
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     *out += &line(table.columns.iter().map(|c| escaped(&c.name)).collect());
     let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
@@ -207,6 +211,19 @@ mod tests {
     #[test]
     fn golden() {
         insta::assert_snapshot!(render(&example::seven_rekeys(), Language::English));
+    }
+
+    /// GitHub's flavour takes a table right below a list or a paragraph for text.
+    #[test]
+    fn tables_begin_after_an_empty_line() {
+        for document in example::all() {
+            let text = render(&document, Language::English);
+            let lines: Vec<&str> = text.lines().collect();
+            let tables = lines.windows(2).filter(|w| w[1].starts_with("| "));
+            for pair in tables {
+                assert!(pair[0].is_empty() || pair[0].starts_with("| "), "{pair:?}");
+            }
+        }
     }
 
     #[test]
