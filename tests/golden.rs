@@ -87,6 +87,26 @@ fn the_readmes_show_what_is_printed() {
     }
 }
 
+/// Every block of the post-mortem that shows a part of a report is in it.
+#[test]
+fn the_post_mortem_shows_what_is_printed() {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    let text = std::fs::read_to_string(repository().join("docs/post-mortem-sample.md")).unwrap();
+    let printed =
+        std::fs::read_to_string(repository().join("tests/golden/l2tp_pfs4096_down.80.txt")).unwrap();
+    let printed = squeezed(&printed);
+    let mut compared = 0;
+    for block in text.split("\n```").skip(1).step_by(2) {
+        let Some(shown) = block.strip_prefix('\n') else {
+            continue;
+        };
+        let shown = squeezed(&shown.replace("samples/", ""));
+        assert!(printed.contains(&shown), "another report: {block}");
+        compared += shown.chars().count();
+    }
+    assert!(compared > 1_000, "{compared} characters were compared");
+}
+
 /// `-v`, with **synthetic** overlays.
 #[test]
 fn terminal_reports_in_full() {

@@ -41,7 +41,7 @@ Examples:
 Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
 <stem>.esp_sa, keys.esp_sa, keys.ikev1, keys.ikev2, esp_sa, ikev1_decryption_table,
 ikev2_decryption_table. Every key is proven by the ICV of packets before it is used.
-Without keys the verdict comes from outer bytes and says so.
+Without keys the verdict comes from ESP bytes (SPI to ICV) and says so.
 
 Exit status: 0 analysed (also when the file is cut or keys are missing or wrong),
 1 capture or key file not readable or output not writable, 2 usage.";

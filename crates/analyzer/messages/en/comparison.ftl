@@ -29,4 +29,4 @@ left-out-no-tunnel = no IPsec tunnel was found in it
 left-out-little-data = it carries too little data
 left-out-old-document = the saved analysis does not hold its transfer: an older version wrote it, so analyse the capture again
 left-out-nothing = nothing in it could be measured
-left-out-no-keys = its keys are missing, so its outer bytes would stand beside the payload of the others
+left-out-no-keys = its keys are missing, so its ESP bytes would stand beside the payload of the others

@@ -50,7 +50,7 @@ causes-of-one = { $id }: { $title }. Rekey { $rekeys }{ $more }.
 causes-of-several = { $id }: { $title }. Rekeys { $rekeys }{ $more }.
 and-more = , …
 counted-inner = new inner bytes (retransmissions left out)
-counted-outer = outer bytes (ESP header to ICV), because keys are missing
+counted-outer = ESP bytes (SPI to ICV), because keys are missing
 detectable = A mean stall of { $mde } or more would have been found (80 % power, { $rekeys }).
 no-verdict-empty = The capture holds no packets: there is nothing to say about rekeys.
 no-verdict-ike-only = The capture holds IKE but no ESP packets: when keys were renewed is listed, what that cost is not in it.
@@ -73,6 +73,11 @@ missing-keys =
         [one] { $n } SA has
        *[other] { $n } SAs have
     } packets but no key that the ICV confirms ({ $list }).
+missing-keys-half =
+    { $count ->
+        [one] Of the key of { $n } SA the integrity key fits (its ICVs do) and the encryption key does not
+       *[other] Of the keys of { $n } SAs the integrity key fits (their ICVs do) and the encryption key does not
+    }: it is of another run, or was copied wrongly.
 missing-keys-masked = Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; the key-info log below gives them whole.
 missing-keys-how = Yamaha NVR/RTX: `ipsec ike log <gateway> key-info message-info payload-info` and `syslog debug on` before the tunnel comes up, then `show log`. strongSwan: charon's log at level 4, or `ip xfrm state` while the SA lives. Or Wireshark's own esp_sa file.
 missing-keys-where = Give such a file with --keys FILE, or put it beside the capture under one of these names: { $names }.
@@ -117,8 +122,8 @@ note-suites = Cipher suites { $suites }{ $more }
 note-mode = { $mode } mode
 note-keys-from = keys from { $source }
 note-missing = missing: ESP sequence numbers that never came
-spark-caption = { $direction }, { $from } to { $to } s, { $highest } (^ rekey, ! rekey that hurt):
-spark-highest = highest { $rate } over { $seconds } s
+spark-caption = { $direction }, { $from } to { $to } s{ $highest } (^ rekey, ! rekey that hurt):
+spark-highest = {", highest "}{ $rate } over { $seconds } s
 rates = { $observed } observed; counted: { $counted }.
 rates-without = { $observed } observed, { $without } without the stalls; counted: { $counted }.
 direction-sentence = { $direction }: { $sentence }

@@ -86,7 +86,7 @@ explained-share = This explains { $estimate } ({ $least } to { $most }) of the g
 
 note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on times without new data that are rare elsewhere.
 note-bias = The stall may be up to { $most } too low: volume-triggered rekeys fall in fast moments, and these are too close together to measure by how much.
-note-outer-bytes = Counted are outer bytes, because keys are missing: retransmissions count as throughput.
+note-outer-bytes = Counted are ESP bytes (SPI to ICV), because keys are missing: retransmissions count as throughput.
 note-late-start = The first IKE message of { $late } of { $used } rekeys was not captured: what was lost before the first captured one is not counted{ $bound }.
 note-silent-start = Both sides were silent before the exchange of { $silences } of { $used } rekeys, so its first message may have been lost before the capture point: what was lost before the first captured one is not counted{ $bound }.
 note-unseen-start = No IKE message of { $unseen } of { $used } rekeys was captured: what was lost before { $before } before the first packet on a new SA is not counted{ $bound }.

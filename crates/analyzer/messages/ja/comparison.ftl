@@ -29,4 +29,4 @@ left-out-no-tunnel = IPsec トンネルが見つかりません
 left-out-little-data = データ量が少なすぎます
 left-out-old-document = 保存された解析結果に転送の記録がありません。古い版で書かれたものなので、キャプチャをもう一度解析してください
 left-out-nothing = 測定できるものがありません
-left-out-no-keys = 鍵がなく、ほかのキャプチャのペイロードに対して外側のバイト数を並べることになります
+left-out-no-keys = 鍵がなく、ほかのキャプチャのペイロードに対してESP バイト数を並べることになります

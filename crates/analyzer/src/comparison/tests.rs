@@ -125,7 +125,7 @@ fn outer_bytes_do_not_stand_beside_payload() {
         .for_each(|r| r.counted = Some(Counted::OuterBytes));
     let c = Comparison::new(rows, Vec::new());
     assert_eq!(c.slope.unwrap().captures, 4);
-    assert!(c.notes[0].contains("outer bytes"), "{:?}", c.notes);
+    assert!(c.notes[0].contains("ESP bytes"), "{:?}", c.notes);
 }
 
 #[test]

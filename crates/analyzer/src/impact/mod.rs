@@ -90,7 +90,7 @@ pub struct Settings {
     pub direction: Direction,
     /// Draw placebos on the time clock instead of the byte clock.
     pub time_triggered: bool,
-    /// Rates count outer bytes because keys are missing.
+    /// Rates count ESP bytes (SPI to ICV) because keys are missing.
     pub outer: bool,
     /// Rate to explain, bit/s.
     pub reference_bps: Option<f64>,

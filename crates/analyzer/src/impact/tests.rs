@@ -92,7 +92,7 @@ fn without_ike_and_keys_the_sentence_says_what_is_missing() {
     contains(
         &result.impact.sentence,
         &[
-            "Counted are outer bytes",
+            "Counted are ESP bytes",
             "for at least 0.",
             "No IKE message of 10 of 10 rekeys was captured",
         ],
