@@ -75,6 +75,7 @@ verdict-too-close = the rekeys are too close together: no undisturbed traffic li
 
 ## How much of the gap to a reference rate the stalls explain
 
+explained-no-gap = The rate of { $observed } is not below the reference of { $reference }: there is no gap to explain.
 explained-maybe-all = Rekeys could explain all of the gap to { $reference }.
 explained-at-most = Rekeys explain at most { $most } of the gap to { $reference }.
 explained-all = This explains all of the gap to { $reference }.

@@ -54,6 +54,7 @@ verdict-too-close = リキーの間隔が短すぎ、比較の基準となる、
 
 ## 停止で説明できる、基準レートとの差
 
+explained-no-gap = 実測 { $observed } は基準の { $reference } を下回っていないため、説明すべき差はありません。
 explained-maybe-all = { $reference } との差は、すべてリキーで説明できる可能性があります。
 explained-at-most = { $reference } との差のうち、リキーで説明できるのは最大で { $most } です。
 explained-all = { $reference } との差は、これですべて説明できます。

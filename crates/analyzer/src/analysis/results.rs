@@ -225,7 +225,8 @@ plain_data! {
         pub padding: u64,
         /// ICV bytes.
         pub icv: u64,
-        /// Largest decrypted payload seen.
+        /// Largest decrypted ESP payload seen: in transport mode without the IP header, with the headers of a tunnel protocol.
+        /// Not to be held against `largest_inner_for_path`, which is an IP packet inside those.
         pub largest_inner_packet: u64,
         /// ESP in IP or in UDP; `null` in documents of earlier versions.
         #[serde(default)]
@@ -237,7 +238,8 @@ plain_data! {
         /// this at least. Packets that a network card merged do not count.
         #[serde(default)]
         pub largest_outer_packet: Option<u64>,
-        /// Largest IP packet inside that such a packet can carry, by the lengths of suite and encapsulation.
+        /// Largest IP packet inside that an outer packet of `largest_outer_packet` bytes can carry, by the lengths of suite and
+        /// encapsulation: for a path MTU of just that many bytes.
         #[serde(default)]
         pub largest_inner_for_path: Option<u64>,
         /// TCP maximum segment size over IPv4 for it, bytes.

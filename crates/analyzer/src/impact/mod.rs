@@ -112,6 +112,9 @@ pub struct Settings {
     pub lifetime_bytes_per_new_byte: f64,
 }
 
+/// Effect of interest as a share of throughput, where nobody says otherwise.
+pub const INTEREST: f64 = 0.03;
+
 impl Settings {
     /// What holds when nobody says otherwise: interest 3 % of throughput, 9,999 draws on the byte clock, seed 1, no
     /// reference rate, lifetimes of 500 MB, 1, 2 and 10 GB.
@@ -122,7 +125,7 @@ impl Settings {
             time_triggered: false,
             outer: false,
             reference_bps: None,
-            interest: 0.03,
+            interest: INTEREST,
             seed: 1,
             draws: 9_999,
             rekeys_total: 0,

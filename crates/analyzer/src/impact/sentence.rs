@@ -34,6 +34,7 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
         Verdict::Inconclusive => view.inconclusive(),
     }];
     messages.extend(view.explained());
+    messages.extend(view.no_gap());
     if let Some(stall) = e.decided_stall() {
         if e.mostly_affected {
             messages.push(Message::new("note-mostly-affected"));
@@ -299,6 +300,16 @@ impl View<'_> {
             what.with("used", self.e.used_count())
                 .with("bound", or_nothing(bound)),
         )
+    }
+
+    /// A reference that is reached leaves nothing to explain.
+    fn no_gap(&self) -> Option<Message> {
+        let (reference, observed) = (self.settings.reference_bps?, self.attribution.observed_bps?);
+        (observed >= reference).then(|| {
+            Message::new("explained-no-gap")
+                .with("observed", rate(observed))
+                .with("reference", rate(reference))
+        })
     }
 
     fn explained(&self) -> Option<Message> {

@@ -16,6 +16,7 @@ use super::format::{self, or_unknown};
 use super::words;
 use crate::analysis::{Encapsulation, Outcome, Overlay, OverlayKind};
 use crate::text::Catalogue;
+use std::collections::BTreeSet;
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -292,6 +293,17 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
             size(o.mss_ipv6),
         ];
         table.push(Mark::None, cells);
+    }
+    let paths: BTreeSet<u64> = focus
+        .analysis
+        .overhead
+        .iter()
+        .filter_map(|o| o.largest_outer_packet)
+        .collect();
+    let paths: Vec<String> = paths.into_iter().map(format::count).collect();
+    if !paths.is_empty() {
+        let paths = t.joined(&paths);
+        table.notes.push(t.fill("note-path-mtu", &[("paths", &paths)]));
     }
     table
 }

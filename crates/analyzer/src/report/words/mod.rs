@@ -213,6 +213,14 @@ mod tests {
     }
 
     #[test]
+    fn what_rekeys_explain_is_said_once() {
+        let mut impact = example::seven_rekeys().impact.remove(0);
+        let said = explained(t(), &impact).unwrap();
+        impact.sentence += &format!(" {said}");
+        assert_eq!(explained(t(), &impact), None);
+    }
+
+    #[test]
     fn quality_says_what_limits() {
         let mut document = example::seven_rekeys();
         document.capture.duplicates = 0;
