@@ -50,7 +50,10 @@ fn compare_reports(analysis: &Analysis, name: &str, render: fn(&Analysis, TextOp
         };
         let text = render(analysis, options);
         assert!(
-            text.lines().all(|l| console::measure_text_width(l) <= width),
+            text.lines()
+                // Filters are never broken.
+                .filter(|l| !l.starts_with("   frame.number in {") && !l.starts_with("   esp.spi in {"))
+                .all(|l| console::measure_text_width(l) <= width),
             "{name} in {language} at {width} columns"
         );
         let file = match language {

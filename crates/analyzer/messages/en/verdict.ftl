@@ -52,14 +52,14 @@ verdict-hurt-none = none of the { $used } rekeys stands out by itself
 verdict-hurt-all = { $hurt } of { $used } rekeys hurt
 verdict-hurt-some = { $hurt } of { $used } rekeys hurt ({ $rekeys })
 # How small a stall could have been seen.
-verdict-detectable = these { $used } rekeys can show stalls from { $least } on, { $needed }
-verdict-needed-rekeys = about { $needed } rekeys like these are needed
+verdict-detectable = these { $used } rekeys can show stalls from { $least } on; { $needed }
+verdict-needed-rekeys = to show { $interest }, about { $needed } rekeys like these are needed
 verdict-needed-longer = a longer capture is needed
 # Why there is no mean.
-verdict-none-within = none of the { $total ->
-    [one] { $total } rekey
-   *[other] { $total } rekeys
-} lies within the transfer of the { $direction }
+verdict-none-within = { $total ->
+    [one] the one rekey does not lie
+   *[other] none of the { $total } rekeys lies
+} within the transfer of the { $direction }
 verdict-too-few = only { $used ->
     [one] { $used } rekey lies
    *[other] { $used } rekeys lie
@@ -90,6 +90,6 @@ note-bias = The stall may be up to { $most } too low: volume-triggered rekeys fa
 note-outer-bytes = Counted are ESP bytes (SPI to ICV), because keys are missing: retransmissions count as throughput.
 note-late-start = The first IKE message of { $late } of { $used } rekeys was not captured: what was lost before the first captured one is not counted{ $bound }.
 note-silent-start = Both sides were silent before the exchange of { $silences } of { $used } rekeys, so its first message may have been lost before the capture point: what was lost before the first captured one is not counted{ $bound }.
-note-unseen-start = No IKE message of { $unseen } of { $used } rekeys was captured: what was lost before { $before } before the first packet on a new SA is not counted{ $bound }.
+note-unseen-start = No IKE message of { $unseen } of { $used } rekeys was captured: what was lost more than { $before } before the first packet on a new SA is not counted{ $bound }.
 # $bound of the three notes above
 note-lower-bound = , so a mean is a lower bound; only the upper end of its interval reaches back over slow stretches before that

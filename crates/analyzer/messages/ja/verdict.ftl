@@ -44,7 +44,7 @@ verdict-hurt-all = { $used } 回のリキーのうち { $hurt } 回で転送が�
 verdict-hurt-some = { $used } 回のリキーのうち { $hurt } 回で転送が妨げられています（{ $rekeys }）
 # どの程度の停止なら検出できたか
 verdict-detectable = この { $used } 回のリキーで検出できるのは { $least } 以上の停止であり、{ $needed }
-verdict-needed-rekeys = 同様のリキーが約 { $needed } 回必要です
+verdict-needed-rekeys = { $interest } を検出するには同様のリキーが約 { $needed } 回必要です
 verdict-needed-longer = より長いキャプチャが必要です
 # 平均を出せない理由
 verdict-none-within = { $total } 回のリキーはいずれも{ $direction }の転送中に起きていません

@@ -131,7 +131,12 @@ impl OutputArguments {
 }
 
 fn is_folder(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir()
+    ends_as_folder(path) || path.is_dir()
+}
+
+/// A name with a slash at its end.
+pub(super) fn ends_as_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator)
 }
 
 fn is_stdout(path: Option<&Path>) -> bool {

@@ -10,7 +10,7 @@ use super::projection::Attribution;
 use super::start::ASSUMED_EXCHANGE_S;
 use super::{Settings, Start};
 use crate::analysis::{Direction, Verdict};
-use crate::text::{Arg, Message};
+use crate::text::{Arg, Message, grouped};
 use words::{explained, interval, list, megabytes, p_value, percent, rate, seconds};
 
 /// Stall for which the bound gives the cost, seconds.
@@ -201,7 +201,9 @@ impl View<'_> {
         };
         let needed = (used as f64 * (mde / interest).powi(2)).ceil();
         let more = if needed.is_finite() && needed > used as f64 {
-            Message::new("verdict-needed-rekeys").with("needed", format!("{needed:.0}"))
+            Message::new("verdict-needed-rekeys")
+                .with("interest", seconds(interest))
+                .with("needed", grouped(needed as u64))
         } else {
             longer
         };

@@ -140,7 +140,10 @@ fn some_rekeys_are_named_from_one() {
     );
     contains(
         &result.impact.sentence,
-        &["rekeys 1 and 6 of 10 stall the download", "longest silence 0."],
+        &[
+            "rekeys 1 and 6 of 10 stall the download",
+            "longest time without new data 0.",
+        ],
     );
 }
 

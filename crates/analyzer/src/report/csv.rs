@@ -302,8 +302,9 @@ mod tests {
         assert_eq!(read(&files[0].1).len(), 1 + 16);
         let rekeys = read(&files[1].1);
         assert_eq!(rekeys.len(), 1 + 14);
-        assert_eq!(rekeys[2][15..18], ["b_to_a", "0xce200001", "0xce200008"]);
-        assert_eq!(rekeys[4][27..31], ["true", "0.5", "225675", "201"]);
+        assert_eq!(rekeys[2][..3], ["0", "1", "0"]);
+        assert_eq!(rekeys[2][16..19], ["b_to_a", "0xce200001", "0xce200008"]);
+        assert_eq!(rekeys[4][28..32], ["true", "0.5", "225675", "201"]);
         let series = read(&files[2].1);
         assert_eq!(series.len(), 1 + 2 * 3000);
         assert_eq!(series[2][3], "2026-11-20T20:11:49.010000000Z");
