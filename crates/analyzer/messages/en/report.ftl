@@ -109,8 +109,8 @@ note-suite-of = { $suite }: { $captures }
 suite-in-udp = { $suite } in UDP
 ends = a = { $a }, b = { $b }
 ends-sentence = a = { $a }, b = { $b }.
-note-gap-of = no data and stall of { $direction }
-note-no-data = no data: longest time without new data that touches the rekey
+note-gap-of = gap and stall of { $direction }
+note-gap = gap: longest time without new data that touches the rekey
 note-stall-within = stall within { $seconds } s of the switch
 note-other-direction = * the other direction
 note-unused = unused: idle or outside the transfer
@@ -192,5 +192,5 @@ advice-windows-maybe = if the client of this transport-mode tunnel is one
 advice-windows = the L2TP client proposes fixed limits (3,600 s and 250,000 kB): there the cipher suite, IKEv2 instead of L2TP, or the other side are what can be changed.
 advice-log-why = its log gave the keys
 advice-yamaha = a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`.
-advice-yamaha-ikev1 = { advice-yamaha } As the IKEv1 responder the router takes over the initiator's lifetime.
+advice-yamaha-ikev1 = a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`. As the IKEv1 responder the router takes over the initiator's lifetime.
 advice-strongswan = `life_bytes` and `rekey_bytes` of the child; leave room between the two, so that the new SA is up before the old one reaches its hard limit.

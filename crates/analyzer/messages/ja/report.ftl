@@ -73,8 +73,8 @@ note-suite-of = { $suite }: { $captures }
 suite-in-udp = { $suite }（UDP）
 ends = a = { $a }、b = { $b }
 ends-sentence = a = { $a }、b = { $b }。
-note-gap-of = 途切れと停止は { $direction }
-note-no-data = 途切れ: リキーにかかる、新しいデータのない最長の時間
+note-gap-of = 空白と停止は { $direction }
+note-gap = 空白: リキーにかかる、新しいデータのない最長の時間
 note-stall-within = 停止は切り替えから { $seconds } s 以内
 note-other-direction = * は逆方向
 note-unused = 対象外: 無通信または転送の外
@@ -156,5 +156,5 @@ advice-windows-maybe = このトランスポートモードのトンネルのク
 advice-windows = L2TP クライアントの提案値は固定（3,600 s と 250,000 kB）なので、変えられるのは暗号スイート、L2TP に代わる IKEv2、または相手側の設定。
 advice-log-why = 鍵がこの機器のログから得られたため
 advice-yamaha = `ipsec ike duration ipsec-sa` でキロバイト有効期間を延ばす、`ipsec sa policy` で暗号スイートを変える。
-advice-yamaha-ikev1 = { advice-yamaha }IKEv1 のレスポンダーになる場合、ルーターはイニシエーターの有効期間に従う。
+advice-yamaha-ikev1 = `ipsec ike duration ipsec-sa` でキロバイト有効期間を延ばす、`ipsec sa policy` で暗号スイートを変える。IKEv1 のレスポンダーになる場合、ルーターはイニシエーターの有効期間に従う。
 advice-strongswan = CHILD_SA の `life_bytes` と `rekey_bytes`。古い SA がハードリミットに達する前に新しい SA ができるよう、両者の間に余裕を持たせる。

@@ -241,7 +241,7 @@ fn without_rekeys_and_without_traffic() {
     assert_eq!(result.impact.verdict, Verdict::Inconclusive);
     contains(
         &result.impact.sentence,
-        &["none of the 1 rekey lies within the transfer"],
+        &["the one rekey does not lie within the transfer"],
     );
 }
 

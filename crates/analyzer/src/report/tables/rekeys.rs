@@ -20,8 +20,8 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
             right("column-volume"),
             from(WIDER, right("column-age")),
             right("column-ike-ms"),
-            right("column-no-data-ms"),
-            from(WIDER, right("column-gap-ms")),
+            right("column-gap-ms"),
+            from(WIDER, right("column-sa-gap-ms")),
             from(WIDER, right("column-overlap-ms")),
             right("column-stall-ms"),
             from(WIDE, right("column-depth")),
@@ -158,7 +158,7 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[&Rekey]) -> String {
     let main = focus.main_direction(tunnel);
     let direction = words::direction(t, focus.analysis, tunnel, main);
     parts.push(t.fill("note-gap-of", &[("direction", &direction)]));
-    parts.push(t.word("note-no-data"));
+    parts.push(t.word("note-gap"));
     if let Some(window) = rekeys.iter().find_map(|r| focus.shown(r)?.window) {
         let seconds = window.window_s.to_string();
         parts.push(t.fill("note-stall-within", &[("seconds", &seconds)]));
