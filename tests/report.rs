@@ -245,6 +245,32 @@ fn several_documents_are_one_json_array_and_never_one_file() {
 }
 
 #[test]
+fn what_names_steer_is_not_obeyed_and_outputs_have_names_of_their_own() {
+    let folder = TempDir::new().unwrap();
+    let capture = sample(SAMPLE);
+    let out = run_in(folder.path(), &[&capture, "--tunnel", "a\u{202e}b\u{1b}[31m"]);
+    assert_eq!(out.status, 2);
+    assert!(
+        out.stderr.contains("a\\u{202e}b\\u{1b}[31m") && !out.stderr.contains('\u{202e}'),
+        "{}",
+        out.stderr
+    );
+    assert!(run_well(folder.path(), &["--help"]).contains("Usage:"));
+    let out = run_in(folder.path(), &[&capture, "--json", "a.x", "--html", "a.x"]);
+    assert!(
+        out.status == 2 && out.stderr.contains("a name of its own"),
+        "{}",
+        out.stderr
+    );
+    let out = run_in(folder.path(), &[&capture, "--keys", &capture]);
+    assert!(
+        out.status == 1 && out.stderr.contains("it is a capture"),
+        "{}",
+        out.stderr
+    );
+}
+
+#[test]
 fn one_capture_that_cannot_be_read_does_not_keep_the_others_from_it() {
     let folder = TempDir::new().unwrap();
     let out = run_in(

@@ -97,7 +97,10 @@ pub(crate) enum Job {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Job {
-        let job = Self::job(&Self::full().get_matches()).unwrap_or_else(|error| refuse(&error));
+        let job = Self::full()
+            .try_get_matches()
+            .and_then(|matches| Self::job(&matches))
+            .unwrap_or_else(|error| refuse(&error));
         match &job {
             Job::Analyze(a) => {
                 a.outputs.one_at_most_on_stdout();
@@ -149,7 +152,7 @@ impl CommandLine {
 fn refuse(error: &clap::Error) -> ! {
     let plain = error.render().to_string();
     let shown: Vec<String> = plain.lines().map(crate::output::harmless).collect();
-    if shown.join("\n") == plain.trim_end() {
+    if plain.lines().eq(shown.iter().map(String::as_str)) {
         error.exit();
     }
     eprintln!("{}", shown.join("\n"));
