@@ -95,7 +95,7 @@ impl Default for Options {
             verify: Verify::All,
             seed: 1,
             draws: 9_999,
-            interest: 0.03,
+            interest: crate::impact::INTEREST,
             reference_bps: None,
             tunnel: None,
             esp_ports: Vec::new(),
