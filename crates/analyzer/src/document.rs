@@ -293,7 +293,10 @@ fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -
         esp_bytes: a.counters.esp_bytes,
         inner_bytes: (a.counters.opened > 0).then_some(a.counters.inner_bytes),
         icv: a.icv.clone(),
-        sequence: a.sequence.summary(),
+        sequence: Sequence {
+            missing: a.missing(),
+            ..a.sequence.summary()
+        },
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
             messages.push(Message::new("note-bias").with("most", seconds(MOST_BIAS_S)));
         }
     }
+    messages.extend(view.holes());
     messages.extend(view.late_starts());
     if settings.outer {
         messages.push(Message::new("note-outer-bytes"));
@@ -96,6 +97,18 @@ impl View<'_> {
             Direction::BToA => "verdict-download",
         };
         Message::new(id).with("direction", Message::new(direction))
+    }
+
+    /// What the capture lacks.
+    fn holes(&self) -> Option<Message> {
+        let (holes, length_s) = self.e.unobserved;
+        let left_out = self.e.placed.iter().filter(|p| p.unobserved).count();
+        (holes > 0).then(|| {
+            Message::new("note-holes")
+                .with("holes", holes)
+                .with("length", seconds(length_s))
+                .with("rekeys", left_out)
+        })
     }
 
     fn no_traffic(&self) -> Message {

@@ -15,10 +15,7 @@ impl Lane<'_> {
     fn loss(&self, direction: Direction) -> (u64, u64) {
         let lane = Lane { direction, ..*self };
         lane.associations().fold((0, 0), |(missing, packets), a| {
-            (
-                missing + a.sequence.summary().missing,
-                packets + a.counters.packets,
-            )
+            (missing + a.missing(), packets + a.counters.packets)
         })
     }
 
@@ -58,7 +55,7 @@ impl Lane<'_> {
         if missing < ENOUGH_LOST || own < LOSSY || other > ONE_SIDED * own || other_packets < ENOUGH_PACKETS {
             return None;
         }
-        let worst = self.associations().max_by_key(|a| a.sequence.summary().missing)?;
+        let worst = self.associations().max_by_key(|a| a.missing())?;
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
         // What TCP inside acknowledged would tell a loss of the capture; without keys nobody sees it.
         let (id, message) = if self.both_ways_are_open() {
