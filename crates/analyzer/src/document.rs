@@ -56,7 +56,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         capture: capture(analyzer, info, path),
         tunnels: tunnels(analyzer),
         ike_sas: ike_sas(analyzer),
-        exchanges: exchanges(analyzer),
+        exchanges: exchanges(analyzer, &evidence, &pair::Openings::new(&evidence, &children)),
         security_associations: security_associations(analyzer),
         series: crate::series_document::series(analyzer, &successions, &rekeys),
         rekeys,
@@ -199,9 +199,10 @@ fn origin(keys: &KeyMaterial, origin: &KeyOrigin) -> String {
     format!("{name}:{} ({road})", origin.line)
 }
 
-fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
+fn exchanges(analyzer: &Analyzer, evidence: &Evidence<'_>, openings: &pair::Openings) -> Vec<Exchange> {
     let describe = |(index, e): (usize, &ike::timeline::Exchange)| {
         let (first, last) = (pair::first_time(e), pair::last_time(e));
+        let opening = openings.of(evidence, index);
         Exchange {
             index,
             tunnel: analyzer
@@ -213,8 +214,8 @@ fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
             ike_sa: e.ike_sa,
             kind: e.kind,
             message_id: format!("0x{:08x}", e.message_id),
-            initiator: e.known_initiator(),
-            began_earlier: e.opening() != Opening::Whole,
+            initiator: e.initiator_by(opening),
+            began_earlier: opening != Opening::Whole,
             first_time: first,
             last_time: last,
             duration_ms: last.millis_since(first),
