@@ -197,7 +197,9 @@ fn succession(
     let switched = [0, 1].map(|d| sa_of(evidence, new, d).and_then(|a| a.first).map(|(t, _)| t));
     let opening = new.exchange.map(|e| openings.of(evidence, e));
     Succession {
-        initiator: exchange.zip(opening).and_then(|(e, opening)| e.initiator_by(opening)),
+        initiator: exchange
+            .zip(opening)
+            .and_then(|(e, opening)| e.initiator_by(opening)),
         tunnel: new.tunnel,
         exchange: new.exchange,
         old: old.sa,

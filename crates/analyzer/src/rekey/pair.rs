@@ -211,20 +211,33 @@ impl Openings {
         let two_sided = two_sided(evidence);
         let mut initiators: HashMap<TunnelIndex, HashSet<IpAddr>> = HashMap::new();
         for (exchange, tunnel) in evidence.exchanges.iter().zip(evidence.exchange_tunnels) {
-            let whole = makes_children(exchange) && !exchange.is_one_sided() && exchange.opening() == Opening::Whole;
+            let whole =
+                makes_children(exchange) && !exchange.is_one_sided() && exchange.opening() == Opening::Whole;
             if let (true, Some(tunnel)) = (whole, tunnel) {
                 initiators.entry(*tunnel).or_default().insert(exchange.initiator);
             }
         }
-        let in_use = |c: &&ChildSa| c.sa.iter().flatten().any(|&sa| evidence.associations[sa].first.is_some());
+        let in_use = |c: &&ChildSa| {
+            c.sa.iter()
+                .flatten()
+                .any(|&sa| evidence.associations[sa].first.is_some())
+        };
         let opening = |child: &ChildSa| {
             let index = child.exchange?;
             let exchange = &evidence.exchanges[index];
-            let begins = |address| initiators.get(&child.tunnel).is_some_and(|i| i.contains(&address));
+            let begins = |address| {
+                initiators
+                    .get(&child.tunnel)
+                    .is_some_and(|i| i.contains(&address))
+            };
             // Of one side only, one message cannot be told from the answer to it, unless that side is known to begin.
             let known = two_sided.contains(&child.tunnel)
                 && (begins(exchange.initiator) || !begins(exchange.responder));
-            let opening = if known { exchange.opening() } else { exchange.opening_of_made() };
+            let opening = if known {
+                exchange.opening()
+            } else {
+                exchange.opening_of_made()
+            };
             Some((index, opening))
         };
         Openings(children.iter().filter(in_use).filter_map(opening).collect())
