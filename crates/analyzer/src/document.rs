@@ -29,7 +29,8 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
     let children = pair::child_sas(&evidence);
     let mut successions = detect::successions(&evidence, &children);
     successions.sort_by_key(|s| (when(s), s.tunnel));
-    let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions);
+    let holes = |tunnel| analyzer.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect();
+    let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions, holes);
     let mut rekeys: Vec<Rekey> = successions
         .iter()
         .zip(triggers)
@@ -333,6 +334,7 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
         exchange_ms: s
             .started
             .zip(s.finished)
+            .filter(|_| exchange.is_some_and(|e| !e.is_one_sided()))
             .map(|(start, end)| end.millis_since(start)),
         overlap_ms: overlap_ms(s),
         gap_ms: MillisPair {

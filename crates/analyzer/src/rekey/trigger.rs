@@ -75,12 +75,25 @@ struct Limits {
     seconds: Option<u64>,
 }
 
-/// A trigger for each succession, in their order, and the rule of each side that renews.
-pub fn triggers(evidence: &Evidence<'_>, successions: &[Succession]) -> (Vec<Trigger>, Vec<TriggerRule>) {
-    let mut shown: Vec<Option<Shown>> = successions.iter().map(|s| shown(evidence, s)).collect();
+/// From the last packet before a hole of the capture to the first one behind it.
+type HoleTimes = (Timestamp, Timestamp);
+
+/// A trigger for each succession, in their order, and the rule of each side that renews. `holes`: those of a tunnel.
+pub fn triggers(
+    evidence: &Evidence<'_>,
+    successions: &[Succession],
+    holes: impl Fn(TunnelIndex) -> Vec<HoleTimes>,
+) -> (Vec<Trigger>, Vec<TriggerRule>) {
     let mut by_tunnel: HashMap<TunnelIndex, Vec<usize>> = HashMap::new();
     for (i, s) in successions.iter().enumerate() {
         by_tunnel.entry(s.tunnel).or_default().push(i);
+    }
+    let mut shown: Vec<Option<Shown>> = vec![None; successions.len()];
+    for (&tunnel, members) in &by_tunnel {
+        let holes = holes(tunnel);
+        for &i in members {
+            shown[i] = self::shown(evidence, &successions[i], &holes);
+        }
     }
     for members in by_tunnel.values() {
         // Volumes of one table are counted alike.
@@ -183,7 +196,7 @@ impl Shown {
 }
 
 /// The expiring SA is the one of the busier direction: it reaches a byte limit first.
-fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
+fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) -> Option<Shown> {
     let at_start = [0, 1].map(|d| {
         let sa = succession.old[d]?;
         let association = &evidence.associations[sa];
@@ -208,7 +221,10 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
     let late = succession.started.is_none();
     let lacks = |association: &Association, counters: &Counters, missing: u64| {
         let older = association.sequence.missing_at_start() > MOST_LOST_AT_START;
-        older || missing as f64 > MOST_MISSING * (missing + counters.packets) as f64
+        // Nothing follows on this SA that would show how much went on it in the hole.
+        let ends = |(from, _): &HoleTimes| association.last.is_some_and(|(last, _)| last <= *from);
+        let tail = holes.iter().any(|h| ends(h) && now.is_some_and(|now| h.0 < now));
+        older || tail || missing as f64 > MOST_MISSING * (missing + counters.packets) as f64
     };
     let mut sides = [None; 2];
     for (sa, counters, missing) in at_start.into_iter().flatten() {
