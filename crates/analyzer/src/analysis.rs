@@ -135,7 +135,7 @@ plain_data! {
         pub encapsulation: Encapsulation,
         /// 1 or 2; `null` where no IKE was seen.
         pub ike_version: Option<u8>,
-        /// UDP encapsulation or a NAT payload showed a NAT between the two.
+        /// A NAT detection payload, a changed port, or (IKEv1) the move to port 4500 showed a NAT between the two.
         pub nat: bool,
     }
     /// An IKE SA.

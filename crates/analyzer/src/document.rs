@@ -132,7 +132,8 @@ fn tunnels(analyzer: &Analyzer) -> Vec<Tunnel> {
             .get(&id)
             .map_or((None, false), |&(v, nat)| (Some(v), nat));
         let encapsulation = t.encapsulation.unwrap_or(Encapsulation::Esp);
-        let nat = nat || encapsulation == Encapsulation::Udp;
+        // ESP in UDP alone shows none: a peer may ask for it.
+        let nat = nat || t.port_changed;
         Tunnel {
             id,
             a: t.a(),

@@ -85,11 +85,12 @@ fn busiest_first(analyzer: &Analyzer) -> Vec<(TunnelIndex, Direction)> {
 
 fn settings(analyzer: &Analyzer, tunnel: TunnelIndex, direction: Direction, rekeys: &[Rekey]) -> Settings {
     let own: Vec<&Rekey> = rekeys.iter().filter(|r| r.tunnel == tunnel).collect();
-    let timed = own.iter().filter(|r| r.trigger.kind == TriggerKind::Time).count();
+    let kind = |kind: TriggerKind| own.iter().filter(move |r| r.trigger.kind == kind).count();
     Settings {
         tunnel,
         direction: analyzer.tunnels.tunnels[tunnel].published(direction),
-        time_triggered: 2 * timed > own.len(),
+        time_triggered: 2 * kind(TriggerKind::Time) > own.len(),
+        volume_triggered: kind(TriggerKind::Volume) > 0,
         outer: !analyzer.meters.inner_is_whole(tunnel, direction),
         reference_bps: analyzer.options.reference_bps,
         interest: analyzer.options.interest,

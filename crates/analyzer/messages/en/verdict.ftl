@@ -86,6 +86,7 @@ explained-share = This explains { $estimate } ({ $least } to { $most }) of the g
 
 note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on silences that are rare elsewhere.
 note-bias = The stall may be up to { $most } too low: volume-triggered rekeys fall in fast moments, and these are too close together to measure by how much.
+note-bias-unknown = If volume triggers these rekeys, which is not known, the stall may be up to { $most } too low: such rekeys fall in fast moments, and these are too close together to measure by how much.
 # $holes: how many; $length: together in time; $rekeys: left out of the statistics because their window touches one
 note-holes = The capture lacks { $holes ->
     [one] one stretch

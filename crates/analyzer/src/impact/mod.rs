@@ -94,6 +94,8 @@ pub struct Settings {
     pub direction: Direction,
     /// Draw placebos on the time clock instead of the byte clock.
     pub time_triggered: bool,
+    /// Some rekeys are known to be triggered by volume.
+    pub volume_triggered: bool,
     /// Rates count outer bytes because keys are missing.
     pub outer: bool,
     /// Rate to explain, bit/s.
@@ -121,6 +123,7 @@ impl Settings {
             tunnel,
             direction,
             time_triggered: false,
+            volume_triggered: true,
             outer: false,
             reference_bps: None,
             interest: 0.03,

@@ -39,7 +39,12 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
             messages.push(Message::new("note-mostly-affected"));
         }
         if stall.bias_s.is_none() && !settings.time_triggered {
-            messages.push(Message::new("note-bias").with("most", seconds(MOST_BIAS_S)));
+            let note = if settings.volume_triggered {
+                "note-bias"
+            } else {
+                "note-bias-unknown"
+            };
+            messages.push(Message::new(note).with("most", seconds(MOST_BIAS_S)));
         }
     }
     messages.extend(view.holes());
