@@ -313,6 +313,48 @@ fn an_iperf3_run_of_the_same_host_needs_no_offset() {
     }
 }
 
+/// The rate of a second capture, analysed now or saved before, is the reference as if it had been typed.
+#[test]
+fn another_capture_is_the_reference() {
+    let folder = TempDir::new().unwrap();
+    let capture = sample(SAMPLE);
+    let with = |more: &[&str]| -> serde_json::Value {
+        let words = [&[&capture, "-q", "--format", "json"], more].concat();
+        serde_json::from_str(&run_well(folder.path(), &words)).unwrap()
+    };
+    let other = sample("l2tp_time_down");
+    run_well(folder.path(), &[&other, "-q", "--json", "other.json"]);
+    let saved: serde_json::Value =
+        serde_json::from_slice(&fs::read(folder.path().join("other.json")).unwrap()).unwrap();
+    let of_capture = with(&["--reference", &other]);
+    assert_eq!(of_capture, with(&["--reference", "other.json"]));
+    let rate = of_capture["settings"]["reference_bps"].as_f64().unwrap();
+    let rates = saved["impact"].as_array().unwrap().iter();
+    let observed = rates
+        .filter_map(|i| i["observed_bps"].as_f64())
+        .fold(0.0, f64::max);
+    // Both are 8 · bytes / seconds of the same transfer, added up in another order.
+    assert!((rate / observed - 1.0).abs() < 1e-12, "{rate} {observed}");
+    let typed = with(&["--reference-mbps", &(rate / 1e6).to_string()]);
+    let share = |document: &serde_json::Value| document["impact"][0]["explained_share"].clone();
+    assert!(
+        share(&of_capture)["estimate"].as_f64().is_some(),
+        "{}",
+        share(&of_capture)
+    );
+    assert_eq!(share(&of_capture), share(&typed));
+    // What has no transfer is no reference.
+    fs::write(folder.path().join("empty.json"), "{}").unwrap();
+    for (wrong, told) in [("empty.json", "no analysis"), ("nowhere.pcap", "nowhere.pcap")] {
+        let refused = run_in(folder.path(), &[&capture, "--reference", wrong]);
+        assert!(
+            refused.status != 0 && refused.stderr.contains(told),
+            "{}",
+            refused.stderr
+        );
+    }
+}
+
 fn with_overlay(capture: &Path, iperf3: &Path) -> serde_json::Value {
     let folder = TempDir::new().unwrap();
     let words = [

@@ -300,14 +300,19 @@ fn the_volume_at_the_first_exchange_message_is_the_measured_fraction_of_the_limi
     }
 }
 
-/// Goodput of the runs without harm, Mbit/s (../shared/lab: no rekey, or rekeys without a pause).
-const UNHARMED_MBPS: f64 = 8.85;
+/// Goodput as iperf3 saw it at the client, Mbit/s.
+fn received_mbps(lab: &Lab) -> f64 {
+    lab.truth["iperf"]["iperf3.json"]["mbps_received"]
+        .as_f64()
+        .unwrap()
+}
 
-/// The cost per rekey by the transfer's own account, as iperf3 saw it at the client: (T − 8·bytes/R)/N.
+/// The cost per rekey by the transfer's own account, (T − 8·bytes/R)/N. R is that of the run whose rekeys make no pause.
 fn reference_stall_ms(lab: &Lab, rekeys: usize) -> f64 {
-    let iperf = &lab.truth["iperf"]["iperf3.json"];
     let seconds: f64 = lab.truth["params"]["SECS"].as_str().unwrap().parse().unwrap();
-    1_000.0 * seconds * (1.0 - iperf["mbps_received"].as_f64().unwrap() / UNHARMED_MBPS) / rekeys as f64
+    let unharmed = analyses().iter().find(|(lab, _)| lab.name == "l2tp_time_down");
+    let (unharmed, _) = unharmed.unwrap();
+    1_000.0 * seconds * (1.0 - received_mbps(lab) / received_mbps(unharmed)) / rekeys as f64
 }
 
 #[test]
@@ -320,10 +325,10 @@ fn planted_costs_are_found_and_sized() {
         assert_eq!(headline.direction, Direction::BToA, "{name}");
         assert_eq!(headline.verdict, Verdict::Shown, "{name}: {}", headline.sentence);
         let expected = reference_stall_ms(lab, list(&lab.truth, "rekeys").len());
-        let mean = headline.stall_ms.as_ref().unwrap().mean;
+        let stall = headline.stall_ms.as_ref().unwrap();
         assert!(
-            (mean / expected - 1.0).abs() <= 0.20,
-            "{name}: {mean} ms instead of {expected} ms"
+            (stall.low..=stall.high).contains(&expected),
+            "{name}: {stall:?} without {expected} ms"
         );
     }
 }

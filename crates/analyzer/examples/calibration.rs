@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     };
     let begin = std::time::Instant::now();
     let calibration = calibrate(effort);
-    let held = calibration.checks().iter().all(|c| c.held);
+    let held = calibration.checks().iter().all(|c| c.held && c.decided);
     println!("# Calibration of the method\n");
     println!(
         "Synthetic traffic (`impact::simulate`), made by `cargo run --example calibration > \

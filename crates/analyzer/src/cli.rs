@@ -365,6 +365,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MBIT/S", value_parser = reference_rate)]
     pub(crate) reference_mbps: Option<f64>,
 
+    /// The same from another capture, or an analysis saved by --json: the mean rate of its busiest direction
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "reference_mbps")]
+    pub(crate) reference: Option<PathBuf>,
+
     /// Effect of interest: a loss below this many percent of throughput does not matter
     #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
     pub(crate) interest: f64,

@@ -71,7 +71,7 @@ fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<Analysis> 
 }
 
 /// A document written by `--json`; `None` where the file is none, by its first byte that is not blank.
-fn saved(path: &Path) -> Result<Option<Analysis>> {
+pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
     let Ok(file) = std::fs::File::open(path) else {
         return Ok(None); // the capture reader says why
     };

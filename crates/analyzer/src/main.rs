@@ -11,6 +11,7 @@ mod private_folder;
 mod program_job;
 mod progress;
 mod read;
+mod reference_job;
 mod report_job;
 mod run;
 mod several;

@@ -3,9 +3,10 @@
 use crate::cli::{Arguments, Input};
 use crate::copies_job::Copies;
 use crate::outputs::Outputs;
-use crate::{output, read, report_job, several};
+use crate::{output, read, reference_job, report_job, several};
 use anyhow::Result;
 use rekeyscope::analysis::{Analysis, KeyStatus, Protocol};
+use rekeyscope::analyzer::Options;
 use rekeyscope::key_ring::KeyRing;
 use rekeyscope::underivable::why_not_derived;
 use std::path::{Path, PathBuf};
@@ -21,15 +22,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             .collect();
         arguments.overlays.want_one_capture(captures.len());
         arguments.copies.want_no_index();
+        let options = reference_job::options(arguments)?;
         return several::run(&captures, outputs, |capture| {
-            analyze(arguments, capture).map(|(analysis, _)| analysis)
+            analyze(arguments, options.clone(), capture).map(|(analysis, _)| analysis)
         });
     }
     outputs.files().try_for_each(|path| arguments.input.spare(path))?;
     let places = Outputs::reserve(outputs, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
-    let (analysis, ring) = analyze(arguments, &arguments.input.capture)?;
-    let told = copies.write(&arguments.input, &analysis, &ring, &arguments.options())?;
+    let options = reference_job::options(arguments)?;
+    let (analysis, ring) = analyze(arguments, options.clone(), &arguments.input.capture)?;
+    let told = copies.write(&arguments.input, &analysis, &ring, &options)?;
     places.write(&analysis)?;
     if !arguments.input.quiet {
         told.iter().for_each(|sentence| output::complain(sentence));
@@ -38,12 +41,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// One capture with its notes.
-fn analyze(arguments: &Arguments, capture: &Path) -> Result<(Analysis, KeyRing)> {
+fn analyze(arguments: &Arguments, options: Options, capture: &Path) -> Result<(Analysis, KeyRing)> {
     let input = Input {
         capture: capture.into(),
         ..arguments.input.clone()
     };
-    let (mut analysis, ring) = read::analyze(&input, arguments.options())?;
+    let (mut analysis, ring) = read::analyze(&input, options)?;
     if let Some(choice) = arguments.tunnel {
         choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
     }

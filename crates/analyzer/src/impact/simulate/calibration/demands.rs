@@ -15,6 +15,8 @@ pub struct Check {
     pub measured: String,
     /// Held, binomial noise of the run count allowed for.
     pub held: bool,
+    /// There were runs enough for it to break at all: were every one a failure, it would.
+    pub decided: bool,
 }
 
 /// Whether `failures` of `runs` are no more than a rate of `limit` gives, binomial noise allowed for.
@@ -29,6 +31,7 @@ fn rate_check(demand: &str, failures: usize, runs: usize, limit: f64) -> Check {
         demand: demand.to_owned(),
         measured: format!("{share:.1} % ({failures} of {runs})"),
         held: at_most(failures, runs, limit),
+        decided: !at_most(runs, runs, limit),
     }
 }
 
@@ -42,12 +45,13 @@ fn worst(cells: &[Cell], demand: &str, failures: impl Fn(&Tally) -> (usize, usiz
         .iter()
         .max_by(|a, b| share(a).total_cmp(&share(b)))
         .map_or((0, 0), |c| failures(&c.tally));
-    let held = cells.iter().all(|c| {
-        let (failed, runs) = failures(&c.tally);
-        at_most(failed, runs, limit)
-    });
+    let runs_of = |c: &Cell| failures(&c.tally);
     Check {
-        held,
+        held: cells.iter().map(runs_of).all(|(n, runs)| at_most(n, runs, limit)),
+        decided: cells
+            .iter()
+            .map(runs_of)
+            .all(|(_, runs)| !at_most(runs, runs, limit)),
         ..rate_check(demand, failed, runs, limit)
     }
 }
@@ -122,6 +126,7 @@ impl Calibration {
             ),
             measured: format!("{:+.0} ms", error_s * 1000.0),
             held: error_s.abs() <= (0.1 * stall_s).max(0.045),
+            decided: tally.runs > 0,
         }
     }
 
@@ -137,6 +142,7 @@ impl Calibration {
                 tally.runs
             ),
             held: at_most(missed, tally.runs, 0.3) && at_most(tally.shown, tally.runs, 0.98),
+            decided: !at_most(tally.runs, tally.runs, 0.3) && !at_most(tally.runs, tally.runs, 0.98),
         }
     }
 }

@@ -7,7 +7,11 @@ impl Calibration {
     pub fn markdown(&self) -> String {
         let mut text = String::from("| demand | measured | held |\n|---|---|---|\n");
         for c in self.checks() {
-            let held = if c.held { "yes" } else { "**no**" };
+            let held = match (c.held, c.decided) {
+                (true, true) => "yes",
+                (true, false) => "too few runs to break it",
+                (false, _) => "**no**",
+            };
             text += &format!("| {} | {} | {held} |\n", c.demand, c.measured);
         }
         text += "\n## Cells without an effect\n\n";
