@@ -24,11 +24,12 @@ mod whole_run;
 
 use crate::analysis::{Cause, Confidence};
 use crate::diagnostic::Diagnostics;
+use crate::ike::opening::Opening;
 use crate::rekey::{Evidence, Succession};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use crate::text::Message;
-use crate::time::Timestamp;
+use crate::time::{NANOS_PER_MILLI, Timestamp};
 use holes::Holes;
 use recorder::{OpenWindow, Recorder, Subject};
 use scene::Scene;
@@ -43,6 +44,10 @@ pub(crate) use silence::{Silence, SilenceKind};
 pub(crate) const MOST_FRAMES: usize = 20;
 /// Most rekeys whose causes are kept, some 200 bytes each; later ones go without (counted).
 const MOST_DIAGNOSED: usize = 1 << 16;
+
+/// Where the first message of an exchange is not in the capture, it began up to this long before the first captured one (lab:
+/// 0.15 to 0.47 s in all), so that a hole right before it is its own.
+const UNSEEN_EXCHANGE: i64 = 300 * NANOS_PER_MILLI;
 
 /// What a detector found.
 #[derive(Debug, Clone)]
@@ -223,7 +228,9 @@ impl Diagnosis {
             return Vec::new(); // the tunnel's first SAs: nothing was renewed
         }
         let own = self.holes.of(window.tunnel);
-        let touches = |h: &&Hole| h.to >= scene.started && h.from <= scene.zone_end;
+        let whole = scene.exchange().is_some_and(|e| e.opening() == Opening::Whole);
+        let began = scene.started.plus_nanos(if whole { 0 } else { -UNSEEN_EXCHANGE });
+        let touches = |h: &&Hole| h.to >= began && h.from <= scene.zone_end;
         scene.holes = own.filter(touches).copied().collect();
         scene.leaks = self
             .whole_run

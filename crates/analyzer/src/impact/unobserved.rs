@@ -4,6 +4,7 @@
 //! what lies on both sides: it then takes nothing from a baseline, is no placebo's stall and no silence.
 
 use super::baseline::CHOSEN_WINDOW_S;
+use super::start::ASSUMED_EXCHANGE_S;
 use super::transfer::Placed;
 use super::{Gap, Traffic};
 
@@ -73,7 +74,13 @@ fn outside(gap: Gap, hole: &Gap) -> impl Iterator<Item = Gap> {
 /// Leaves out the rekeys whose window touches a hole.
 pub(super) fn leave_out(holes: &[Gap], placed: &mut [Placed]) {
     for rekey in placed.iter_mut().filter(|r| r.used) {
-        let (from, to) = (rekey.started_s, rekey.switched_s + CHOSEN_WINDOW_S);
+        // Where the first message is not in the capture, a hole right before the first captured one may have taken it.
+        let unknown_s = if rekey.known.is_late() {
+            ASSUMED_EXCHANGE_S
+        } else {
+            0.0
+        };
+        let (from, to) = (rekey.started_s - unknown_s, rekey.switched_s + CHOSEN_WINDOW_S);
         let touched = |h: &Gap| is_sound(h) && h.end_s >= from && h.start_s <= to;
         if holes.iter().any(touched) {
             (rekey.used, rekey.unobserved) = (false, true);
