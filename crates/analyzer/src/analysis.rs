@@ -135,7 +135,7 @@ plain_data! {
         pub encapsulation: Encapsulation,
         /// 1 or 2; `null` where no IKE was seen.
         pub ike_version: Option<u8>,
-        /// UDP encapsulation or a NAT payload showed a NAT between the two.
+        /// A NAT detection payload, a changed port, or (IKEv1) the move to port 4500 showed a NAT between the two.
         pub nat: bool,
     }
     /// An IKE SA.
@@ -276,7 +276,7 @@ plain_data! {
         pub first: Option<u64>,
         /// The highest.
         pub last: Option<u64>,
-        /// Numbers between those two that never came.
+        /// Numbers between those two that never came; from 1 on where the capture holds the SA's negotiation (RFC 4303 §3.3.3).
         pub missing: u64,
         /// Numbers that came twice.
         pub duplicates: u64,
@@ -361,10 +361,14 @@ plain_data! {
         pub age_s: Option<f64>,
         /// Negotiated lifetime in seconds.
         pub limit_seconds: Option<u64>,
-        /// The old SA is older than the capture, or the first exchange message is not in it: `bytes` and `age_s` are lower
-        /// bounds, and there is no `fraction`.
+        /// The old SA is older than the capture, or packets of it are missing: `bytes` and `age_s` are lower bounds, and there
+        /// is no `fraction`.
         #[serde(default)]
         pub at_least: bool,
+        /// The first exchange message is not in the capture: `bytes` and `age_s` are upper bounds, read at a later one or (where
+        /// there is none) over the whole SA, and there is no `fraction`. Where both hold, neither is given.
+        #[serde(default)]
+        pub at_most: bool,
     }
     /// What one rekey did to one direction.
     pub struct RekeyImpact {
@@ -387,7 +391,7 @@ plain_data! {
         /// Named as one that hurt (q ≤ 0.05).
         pub hurt: bool,
         /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `silence_before`,
-        /// `dip_censored`, …
+        /// `dip_censored`, `capture_hole` (its window touches a stretch that the capture lacks), …
         pub flags: Vec<String>,
         /// The stall at each window length.
         pub windows: Vec<StallWindow>,

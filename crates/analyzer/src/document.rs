@@ -29,7 +29,8 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
     let children = pair::child_sas(&evidence);
     let mut successions = detect::successions(&evidence, &children);
     successions.sort_by_key(|s| (when(s), s.tunnel));
-    let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions);
+    let holes = |tunnel| analyzer.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect();
+    let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions, holes);
     let mut rekeys: Vec<Rekey> = successions
         .iter()
         .zip(triggers)
@@ -57,7 +58,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         capture: capture(analyzer, info, path),
         tunnels: tunnels(analyzer),
         ike_sas: ike_sas(analyzer),
-        exchanges: exchanges(analyzer),
+        exchanges: exchanges(analyzer, &evidence, &pair::Openings::new(&evidence, &children)),
         security_associations: security_associations(analyzer),
         series: crate::series_document::series(analyzer, &successions, &rekeys),
         rekeys,
@@ -136,7 +137,8 @@ fn tunnels(analyzer: &Analyzer) -> Vec<Tunnel> {
             .get(&id)
             .map_or((None, false), |&(v, nat)| (Some(v), nat));
         let encapsulation = t.encapsulation.unwrap_or(Encapsulation::Esp);
-        let nat = nat || encapsulation == Encapsulation::Udp;
+        // ESP in UDP alone shows none: a peer may ask for it.
+        let nat = nat || t.port_changed;
         Tunnel {
             id,
             a: t.a(),
@@ -204,9 +206,10 @@ fn origin(keys: &KeyMaterial, origin: &KeyOrigin) -> String {
     format!("{name}:{} ({road})", origin.line)
 }
 
-fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
+fn exchanges(analyzer: &Analyzer, evidence: &Evidence<'_>, openings: &pair::Openings) -> Vec<Exchange> {
     let describe = |(index, e): (usize, &ike::timeline::Exchange)| {
         let (first, last) = (pair::first_time(e), pair::last_time(e));
+        let opening = openings.of(evidence, index);
         Exchange {
             index,
             tunnel: analyzer
@@ -218,8 +221,8 @@ fn exchanges(analyzer: &Analyzer) -> Vec<Exchange> {
             ike_sa: e.ike_sa,
             kind: e.kind,
             message_id: format!("0x{:08x}", e.message_id),
-            initiator: e.known_initiator(),
-            began_earlier: e.opening() != Opening::Whole,
+            initiator: e.initiator_by(opening),
+            began_earlier: opening != Opening::Whole,
             first_time: first,
             last_time: last,
             duration_ms: last.millis_since(first),
@@ -298,7 +301,10 @@ fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -
         esp_bytes: a.counters.esp_bytes,
         inner_bytes: (a.counters.opened > 0).then_some(a.counters.inner_bytes),
         icv: a.icv.clone(),
-        sequence: a.sequence.summary(),
+        sequence: Sequence {
+            missing: a.missing(),
+            ..a.sequence.summary()
+        },
     }
 }
 
@@ -335,6 +341,7 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
         exchange_ms: s
             .started
             .zip(s.finished)
+            .filter(|_| exchange.is_some_and(|e| !e.is_one_sided()))
             .map(|(start, end)| end.millis_since(start)),
         overlap_ms: overlap_ms(s),
         gap_ms: MillisPair {

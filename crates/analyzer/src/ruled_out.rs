@@ -21,6 +21,10 @@ enum Needs {
     Keys,
     /// Inner TCP connections.
     Tcp,
+    /// The limit of an SA and what it had carried, or a receiver that goes deaf while IKE between the two works.
+    Limit,
+    /// Deletes, and inner TCP that shows what was lost behind them.
+    Deletes,
 }
 
 /// A cause as it is ruled out.
@@ -52,11 +56,11 @@ const fn explains(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> Mes
 
 /// All causes, in the order of the detectors.
 const CAUSES: [Cause; 19] = [
-    fact("hard_limit_reached", Needs::Esp, limits),
+    fact("hard_limit_reached", Needs::Limit, limits),
     explains("responder_not_ready", Needs::Tcp, |_| {
         Message::new("absent-responder-not-ready")
     }),
-    explains("old_sa_deleted_early", Needs::Ike, deletes),
+    explains("old_sa_deleted_early", Needs::Deletes, deletes),
     explains("asymmetric_switch", Needs::Esp, switches),
     fact("exchange_retransmitted", Needs::Ike, repeats),
     fact("collision", Needs::Ike, initiators),
@@ -101,7 +105,8 @@ pub(crate) fn ruled_out(analysis: &Analysis) -> Vec<RuledOut> {
 
 fn entry(analysis: &Analysis, cause: &Cause) -> RuledOut {
     let occasions = analysis.rekeys.iter().filter(|r| cause.fact || hurt(r));
-    let visible = occasions.filter(|r| cause.needs != Needs::Ike || r.exchange.is_some());
+    let by_ike = matches!(cause.needs, Needs::Ike | Needs::Deletes);
+    let visible = occasions.filter(|r| !by_ike || r.exchange.is_some());
     let rekeys_tested = visible.count();
     let none_hurt = !cause.fact && !analysis.rekeys.iter().any(hurt);
     let (outcome, message) = match unseen(analysis, cause.needs) {
@@ -135,8 +140,23 @@ fn unseen(analysis: &Analysis, needs: Needs) -> Option<Message> {
         }
         Needs::Keys | Needs::Tcp if !decrypted() => Some(Message::new("unseen-inner")),
         Needs::Tcp if analysis.flows.iter().all(|f| f.protocol != "tcp") => Some(Message::new("unseen-tcp")),
+        Needs::Limit if !limit_is_seen(analysis, decrypted()) => Some(Message::new("unseen-limit")),
+        Needs::Deletes => unseen(analysis, Needs::Tcp).or_else(|| {
+            let readable = analysis.exchanges.iter().any(|e| e.decrypted);
+            (!readable).then(|| Message::new("unseen-deletes"))
+        }),
         _ => None,
     }
+}
+
+/// A limit that was read shows in payload (kilobytes) or in times (seconds); one that was not read shows in a receiver that
+/// drops everything, which inner TCP tells, and sends IKE meanwhile.
+fn limit_is_seen(analysis: &Analysis, decrypted: bool) -> bool {
+    let triggers = || analysis.rekeys.iter().map(|r| &r.trigger);
+    let by_volume = triggers().any(|t| t.limit_kilobytes.is_some_and(|k| k > 0));
+    let by_time = triggers().any(|t| t.limit_seconds.is_some_and(|s| s > 0));
+    let read = if by_volume { decrypted } else { by_time };
+    read || unseen(analysis, Needs::Tcp).is_none() && unseen(analysis, Needs::Ike).is_none()
 }
 
 fn used(analysis: &Analysis) -> impl Iterator<Item = &SecurityAssociation> {
@@ -342,6 +362,22 @@ mod tests {
             let hidden = CAUSES.iter().any(|c| c.id == entry.id && c.needs != Needs::Esp);
             assert_eq!(entry.outcome == Outcome::NotTestable, hidden, "{}", entry.id);
         }
+        let outcome = |document: &Analysis, id: &str| {
+            let out = ruled_out(document);
+            out.iter().find(|r| r.id == id).map(|r| r.outcome)
+        };
+        document.rekeys.iter_mut().for_each(|r| r.causes.clear());
+        let hidden = ["hard_limit_reached", "old_sa_deleted_early"];
+        for id in hidden {
+            assert_eq!(outcome(&document, id), Some(Outcome::NotTestable), "{id}");
+        }
+        let mut unread = example::seven_rekeys();
+        unread.exchanges.iter_mut().for_each(|e| e.decrypted = false);
+        assert_eq!(
+            outcome(&unread, hidden[1]),
+            Some(Outcome::NotTestable),
+            "no Delete was read"
+        );
         let mut quiet = example::build(&example::Shape {
             hurt_every: 0,
             ..Default::default()

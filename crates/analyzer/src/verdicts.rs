@@ -2,8 +2,8 @@
 
 use crate::analysis::{Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind};
 use crate::analyzer::Analyzer;
-use crate::diagnosis::SilenceKind;
-use crate::impact::{self, RekeyMoment, Settings, Start};
+use crate::diagnosis::{Hole, SilenceKind};
+use crate::impact::{self, Gap, RekeyMoment, Settings, Start};
 use crate::rekey::{Succession, slot};
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::Timestamp;
@@ -34,6 +34,7 @@ pub(crate) fn assess(analyzer: &Analyzer, successions: &[Succession], rekeys: &[
         if settings.outer && only_acknowledges(analyzer, tunnel, direction) {
             (traffic.bytes, traffic.gaps, traffic.gaps_total) = (Vec::new(), Vec::new(), 0);
         }
+        traffic.holes = holes(analyzer, tunnel, traffic.start);
         let moments = moments(analyzer, tunnel, direction, successions, traffic.start);
         let result = impact::assess(&traffic, &moments, &settings);
         verdicts.impact.push(result.impact);
@@ -42,6 +43,15 @@ pub(crate) fn assess(analyzer: &Analyzer, successions: &[Succession], rekeys: &[
         verdicts.projection.extend(result.projection);
     }
     verdicts
+}
+
+/// The proven holes of the capture, seconds from `start`.
+fn holes(analyzer: &Analyzer, tunnel: TunnelIndex, start: Timestamp) -> Vec<Gap> {
+    let gap = |h: &Hole| Gap {
+        start_s: h.from.seconds_since(start),
+        end_s: h.to.seconds_since(start),
+    };
+    analyzer.diagnosis.holes(tunnel).map(gap).collect()
 }
 
 /// A TCP acknowledgement with timestamps and SACK blocks, in L2TP and ESP, stays below this many ESP bytes (the largest
@@ -75,11 +85,12 @@ fn busiest_first(analyzer: &Analyzer) -> Vec<(TunnelIndex, Direction)> {
 
 fn settings(analyzer: &Analyzer, tunnel: TunnelIndex, direction: Direction, rekeys: &[Rekey]) -> Settings {
     let own: Vec<&Rekey> = rekeys.iter().filter(|r| r.tunnel == tunnel).collect();
-    let timed = own.iter().filter(|r| r.trigger.kind == TriggerKind::Time).count();
+    let kind = |kind: TriggerKind| own.iter().filter(move |r| r.trigger.kind == kind).count();
     Settings {
         tunnel,
         direction: analyzer.tunnels.tunnels[tunnel].published(direction),
-        time_triggered: 2 * timed > own.len(),
+        time_triggered: 2 * kind(TriggerKind::Time) > own.len(),
+        volume_triggered: kind(TriggerKind::Volume) > 0,
         outer: !analyzer.meters.inner_is_whole(tunnel, direction),
         reference_bps: analyzer.options.reference_bps,
         interest: analyzer.options.interest,

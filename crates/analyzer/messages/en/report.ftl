@@ -33,6 +33,7 @@ counted-trials =
 comma = {", "}
 semicolon = {"; "}
 at-least = {"at least "}{ $value }
+at-most = {"at most "}{ $value }
 tunnel-direction = tunnel { $tunnel }, { $direction }
 tunnel-no-ike = no IKE seen
 tunnel-udp = ESP in UDP

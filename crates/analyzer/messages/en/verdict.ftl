@@ -87,6 +87,16 @@ explained-share = This explains { $estimate } ({ $least } to { $most }) of the g
 
 note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on times without new data that are rare elsewhere.
 note-bias = The stall may be up to { $most } too low: volume-triggered rekeys fall in fast moments, and these are too close together to measure by how much.
+note-bias-unknown = If volume triggers these rekeys, which is not known, the stall may be up to { $most } too low: such rekeys fall in fast moments, and these are too close together to measure by how much.
+# $holes: how many; $length: together in time; $rekeys: left out of the statistics because their window touches one
+note-holes = The capture lacks { $holes ->
+    [one] one stretch
+   *[other] { $holes } stretches
+} ({ $length }) in which the tunnel went on; what was not observed counts neither as a stall nor as its absence{ $rekeys ->
+    [0] .
+    [one] , and one rekey is left out because of it.
+   *[other] , and { $rekeys } rekeys are left out because of it.
+}
 note-outer-bytes = Counted are ESP bytes (SPI to ICV), because keys are missing: retransmissions count as throughput.
 note-late-start = The first IKE message of { $late } of { $used } rekeys was not captured: what was lost before the first captured one is not counted{ $bound }.
 note-silent-start = Both sides were silent before the exchange of { $silences } of { $used } rekeys, so its first message may have been lost before the capture point: what was lost before the first captured one is not counted{ $bound }.

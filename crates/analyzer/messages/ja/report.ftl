@@ -9,6 +9,7 @@ counted-trials = { $n } 回の試行
 comma = 、
 semicolon = ；
 at-least = { $value } 以上
+at-most = { $value } 以下
 tunnel-direction = トンネル { $tunnel }、{ $direction }
 tunnel-no-ike = IKE なし
 tunnel-udp = ESP（UDP カプセル化）

@@ -23,6 +23,9 @@ plain_data! {
         pub messages: Vec<Message>,
         /// Rekeys it rests on: those without collision or new phase 1, whose old SAs were captured from their start.
         pub rekeys: usize,
+        /// The first exchange message of none of them was captured: everything here was read later, so limits are at most that.
+        #[serde(default)]
+        pub at_most: bool,
         /// The chosen candidate, as in `candidates`; `null` where the kind is unknown.
         pub counting: Option<String>,
         /// Other candidates that the capture cannot tell from it.

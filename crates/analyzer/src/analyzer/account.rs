@@ -75,6 +75,7 @@ impl Analyzer {
             decoded.opened = None;
         }
         let number = association.whole_sequence(pending.sequence);
+        let skipped = association.sequence.skipped_before(number);
         let arrival = association.sequence.observe(number, fingerprint);
         if decoded.icv == Icv::Verified {
             association.extended = association.extended.map(|highest| highest.max(number));
@@ -129,7 +130,7 @@ impl Analyzer {
             // The packet goes on as ESP or IKE, and is measured as that.
             return;
         }
-        self.measure(sa, pending, &decoded, arrival);
+        self.measure(sa, pending, &decoded, (arrival, skipped));
     }
 
     /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.
@@ -188,7 +189,13 @@ impl Analyzer {
         }
     }
 
-    fn measure(&mut self, sa: SaIndex, pending: &Pending, decoded: &Decoded, arrival: Arrival) {
+    fn measure(
+        &mut self,
+        sa: SaIndex,
+        pending: &Pending,
+        decoded: &Decoded,
+        (arrival, skipped): (Arrival, u64),
+    ) {
         let association = &self.sas.associations()[sa];
         let (tunnel, direction) = (association.tunnel, association.direction);
         let (split, connection) = match decoded.opened {
@@ -202,7 +209,7 @@ impl Analyzer {
             .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
         let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
         let begins = association.counters.packets == 1;
-        if self.diagnosis.packet(record, begins) {
+        if self.diagnosis.packet(record, begins, skipped) {
             self.close_windows(Some(pending.time));
         }
     }

@@ -65,12 +65,14 @@ impl Analyzer {
             return;
         }
         for &sa in self.sas.of_tunnel(tunnel).iter().rev().take(SNAPSHOT_SAS) {
-            let counters = self.sas.associations()[sa].counters;
+            let association = &self.sas.associations()[sa];
+            let (counters, missing) = (association.counters, association.missing());
             if counters.packets > 0 {
                 self.snapshots.push(Snapshot {
                     exchange,
                     sa,
                     counters,
+                    missing,
                 });
             }
         }

@@ -1,8 +1,10 @@
 //! Causes between the peers and in the capture: sizes, NAT, PPP, lost frames, leaks.
 
 use super::Candidate;
+use super::holes::Proof;
 use super::record::PacketRecord;
 use super::scene::Scene;
+use super::tcp::UnseenBytes;
 use crate::analysis::Confidence;
 use crate::esp::inner::Control;
 use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -24,11 +26,11 @@ const TERMINATE_REQUEST: u8 = 5;
 const PROTOCOL_REJECT: u8 = 8;
 /// L2TP acknowledges control messages within a second, then the sender repeats them (RFC 2661 §5.8).
 const HELLO_PATIENCE: i64 = NANOS_PER_SECOND;
-/// A silence of everything that may be the capture's.
-const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
-/// ESP numbers that are missing behind a silence, in each direction: a link that is down loses none, for the number is
-/// given when the packet is sent.
-const LEAST_JUMP: u32 = 2;
+/// A pause of the data that scattered holes have to account for before they explain a rekey's loss: what the gap test would
+/// call a stall …
+const LEAST_PAUSE: i64 = 50 * NANOS_PER_MILLI;
+/// … by at least this share: the bytes that are missing at its end, at the rate before.
+const ACCOUNTED: f64 = 0.5;
 /// Bytes acknowledged and never captured: more than a reordered segment.
 const LEAST_UNSEEN: usize = 2;
 /// Notifications of an unknown SPI (RFC 2408 §3.14.1, RFC 7296 §3.10.1).
@@ -141,36 +143,48 @@ fn is_answered(scene: &Scene<'_>, times: &[Vec<Timestamp>; 2], hello: &PacketRec
     !known || next.is_some_and(|time| *time <= until)
 }
 
-/// The capture lacks frames that were on the wire: the receiver acknowledged bytes that were never captured and ESP
-/// numbers are missing in that direction; or everything is silent and numbers are missing behind it both ways.
+/// The capture lacks frames that were on the wire: a proven hole, or scattered packets whose bytes the receiver acknowledged.
+/// The latter explain a pause only as far as their bytes would have filled it.
 pub(super) fn capture_artefact(scene: &Scene<'_>) -> Option<Candidate> {
+    if !scene.holes.is_empty() {
+        let proven = scene.holes.iter().any(|h| h.proof == Proof::Acknowledged);
+        let confidence = if proven {
+            Confidence::High
+        } else {
+            Confidence::Medium
+        };
+        let shown = scene.holes.iter().flat_map(|h| h.frames).flatten();
+        return Some(Candidate::fact("capture_artefact", confidence, shown));
+    }
     let jumps = [0, 1].map(|d| jumps(scene, d));
-    let unseen: Vec<u64> = scene
+    let unseen: Vec<&UnseenBytes> = scene
         .tcp
         .unseen
         .iter()
         .filter(|u| scene.in_zone(u.time) && u.bytes > 0)
         .filter(|u| jumps[u.slot].contains(&u.frame))
-        .flat_map(|u| [u.frame, u.ack_frame])
         .collect();
-    if unseen.len() >= 2 * LEAST_UNSEEN {
-        return Some(Candidate::explains("capture_artefact", Confidence::High, unseen));
+    if unseen.len() < LEAST_UNSEEN || !account_for_pause(scene, &unseen) {
+        return None;
     }
-    let silent = scene.silences.iter().find_map(|s| {
-        if s.to.nanos_since(s.from) < LEAST_SILENCE {
-            return None;
-        }
-        let lost = [0, 1].map(|d| jump_over(scene, d, s.from.0, s.to.0));
-        match lost {
-            [Some(x), Some(y)] => Some([s.to_frame, x, y]),
-            _ => None,
-        }
-    })?;
-    Some(Candidate::explains(
-        "capture_artefact",
-        Confidence::Medium,
-        silent,
-    ))
+    let shown = unseen.iter().flat_map(|u| [u.frame, u.ack_frame]);
+    Some(Candidate::explains("capture_artefact", Confidence::High, shown))
+}
+
+/// Whether the missing bytes fill the longest pause of the data around the rekey; true where there is none.
+fn account_for_pause(scene: &Scene<'_>, unseen: &[&UnseenBytes]) -> bool {
+    let own = scene.tcp.stalls.iter().filter(|s| {
+        s.slot == scene.data && s.nanos() >= LEAST_PAUSE && s.to >= scene.started && s.from <= scene.zone_end
+    });
+    let Some(longest) = own.max_by_key(|s| s.nanos()) else {
+        return true;
+    };
+    let within = unseen
+        .iter()
+        .filter(|u| u.slot == scene.data && u.time >= longest.from && u.time <= longest.to);
+    let bytes: u64 = within.map(|u| u64::from(u.bytes)).sum();
+    let pause_s = longest.nanos() as f64 / NANOS_PER_SECOND as f64;
+    bytes as f64 >= ACCOUNTED * pause_s * scene.rate_before(scene.data)
 }
 
 /// Frames of a direction right before which ESP numbers are missing. (Several packets of one frame, in TCP: the first.)
@@ -187,14 +201,6 @@ fn jumps(scene: &Scene<'_>, d: usize) -> HashSet<u64> {
         previous = Some(p);
     }
     frames
-}
-
-/// The first packet of a direction behind a silence, where at least [`LEAST_JUMP`] numbers are missing before it.
-fn jump_over(scene: &Scene<'_>, d: usize, from: i64, to: i64) -> Option<u64> {
-    let before = scene.lane_packets(d).take_while(|p| p.time.0 <= from).last()?;
-    let after = scene.lane_packets(d).find(|p| p.time.0 >= to)?;
-    let missing = after.sequence.checked_sub(before.sequence)?.saturating_sub(1);
-    (after.sa == before.sa && missing >= LEAST_JUMP).then_some(after.frame)
 }
 
 /// Packets that belong into the tunnel went beside it in clear, or a peer does not know an SPI.
@@ -239,7 +245,7 @@ mod tests {
             packets: packets.iter().collect(),
             tcp: TcpEvents::default(),
             rtt: 0,
-            silences: Vec::new(),
+            holes: Vec::new(),
             leaks: Vec::new(),
         }
     }

@@ -55,8 +55,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) tcp: TcpEvents,
     /// Least round-trip time seen, or [`UNKNOWN_RTT`].
     pub(crate) rtt: i64,
-    /// Silences of everything in the capture.
-    pub(crate) silences: Vec<super::whole_run::Silence>,
+    /// Holes of the capture.
+    pub(crate) holes: Vec<super::holes::Hole>,
     /// Cleartext packets of the tunnel that belong into it.
     pub(crate) leaks: Vec<(Timestamp, u64)>,
 }
@@ -83,7 +83,7 @@ impl<'a> Scene<'a> {
             packets,
             tcp: TcpEvents::default(),
             rtt: UNKNOWN_RTT,
-            silences: Vec::new(),
+            holes: Vec::new(),
             leaks: Vec::new(),
         };
         scene.cut_at_next_rekey(own_sas);

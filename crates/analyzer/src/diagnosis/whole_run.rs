@@ -8,7 +8,7 @@ use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
 /// A pause of every packet of the capture that is remembered.
-const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
+pub(super) const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
 /// Newest silences and leaks that are kept; older ones lie before every open window that matters.
 const MOST_KEPT: usize = 256;
 /// Frames kept as examples of each kind.
@@ -213,10 +213,14 @@ impl WholeRun {
         self.regressions.frames()
     }
 
-    /// Silences that touch [from, to].
-    pub(crate) fn silences_within(&self, from: Timestamp, to: Timestamp) -> Vec<Silence> {
-        let touches = |s: &&Silence| s.to >= from && s.from <= to;
-        self.silences.iter().filter(touches).copied().collect()
+    /// The longest silence within [from, to].
+    pub(crate) fn longest_silence(&self, from: Timestamp, to: Timestamp) -> Option<Silence> {
+        let within = self
+            .silences
+            .iter()
+            .rev()
+            .filter(|s| s.from >= from && s.to <= to);
+        within.max_by_key(|s| s.to.nanos_since(s.from)).copied()
     }
 
     /// Leaks of a tunnel within [from, to].

@@ -100,7 +100,12 @@ impl Exchange {
 
     /// Who began it, where that is known.
     pub fn known_initiator(&self) -> Option<IpAddr> {
-        match self.opening() {
+        self.initiator_by(self.opening())
+    }
+
+    /// Who began it, if it begins like this.
+    pub fn initiator_by(&self, opening: Opening) -> Option<IpAddr> {
+        match opening {
             Opening::Whole => Some(self.initiator),
             Opening::Cut { initiator } => initiator,
         }

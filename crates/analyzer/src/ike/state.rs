@@ -33,12 +33,9 @@ pub(super) struct SaState {
 
 impl SaState {
     /// IKEv1 floats to port 4500 because of a NAT (RFC 3947 §4), IKEv2 may do so without one (RFC 7296 §2.23): there
-    /// the payloads decide.
+    /// the payloads alone decide.
     pub(super) fn nat(&self, version: u8) -> bool {
-        match self.nat_detected {
-            Some(detected) if version == 2 => detected,
-            detected => self.floated || detected == Some(true),
-        }
+        self.nat_detected == Some(true) || version == 1 && self.floated
     }
 }
 

@@ -9,7 +9,7 @@ use super::placebo::{Plan, Pool, corrected_p, real_z};
 use super::stall::{Dip, Stall, dip, stall};
 use super::transfer::{self, Placed};
 use super::verdict::{self, Decision, Evidence};
-use super::{RekeyMoment, Settings, Traffic, Transfer};
+use super::{RekeyMoment, Settings, Traffic, Transfer, unobserved};
 use std::sync::Arc;
 
 /// Base bins in a bin of the method: 10 ms where the base is 5 ms.
@@ -68,6 +68,8 @@ pub(super) struct Evaluation {
     pub(super) minimum_detectable_s: Option<f64>,
     /// No fitting W leaves 60 % of the run free.
     pub(super) mostly_affected: bool,
+    /// Holes of the capture within the transfer, and their length in seconds.
+    pub(super) unobserved: (usize, f64),
     /// The verdict.
     pub(super) decision: Decision,
     /// Document index per moment given.
@@ -94,6 +96,8 @@ pub(super) fn evaluate(
     let busy_median = transfer::busy_median(&e.grid, e.run);
     e.placed = transfer::place(&e.grid, e.run, rekeys, choices.anchor_at_start);
     transfer::leave_out_idle(&e.grid, busy_median, &mut e.placed, settings.time_triggered);
+    unobserved::leave_out(&traffic.holes, &mut e.placed);
+    e.unobserved = unobserved_within(traffic, &e);
     e.used = e.placed.iter().filter(|p| p.used).copied().collect();
     e.windows = fitting_windows(&e.grid, e.run, &e.placed, &e.used);
     let grid = Arc::clone(&e.grid);
@@ -107,6 +111,18 @@ pub(super) fn evaluate(
     e
 }
 
+/// Holes within the transfer.
+fn unobserved_within(traffic: &Traffic, e: &Evaluation) -> (usize, f64) {
+    let (from, to) = (e.grid.start_of(e.run.from), e.grid.start_of(e.run.to));
+    let parts = traffic
+        .holes
+        .iter()
+        .map(|h| h.end_s.min(to) - h.start_s.max(from));
+    parts
+        .filter(|s| *s > 0.0)
+        .fold((0, 0.0), |(n, sum), s| (n + 1, sum + s))
+}
+
 impl Evaluation {
     fn without_traffic(rekeys: &[RekeyMoment]) -> Evaluation {
         let empty = Traffic {
@@ -115,6 +131,7 @@ impl Evaluation {
             bytes: Vec::new(),
             gaps: Vec::new(),
             gaps_total: 0,
+            holes: Vec::new(),
         };
         Evaluation {
             grid: Arc::new(Grid::new(&empty, 1, 0)),
@@ -129,6 +146,7 @@ impl Evaluation {
             means: Vec::new(),
             minimum_detectable_s: None,
             mostly_affected: false,
+            unobserved: (0, 0.0),
             decision: Decision::no_traffic(),
             indexes: rekeys.iter().map(|r| r.index).collect(),
         }

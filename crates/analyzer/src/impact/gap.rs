@@ -257,6 +257,7 @@ mod tests {
             switch: 1030,
             used: true,
             idle: false,
+            unobserved: false,
             known: super::super::Start::Message(10.0),
         };
         let model = FreeGaps::new(&grid, run, &[rekey], &gaps, 3);

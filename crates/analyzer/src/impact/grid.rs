@@ -145,6 +145,7 @@ pub(super) mod tests {
             bytes,
             gaps: Vec::new(),
             gaps_total: 0,
+            holes: Vec::new(),
         }
     }
 

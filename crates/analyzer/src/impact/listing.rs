@@ -26,7 +26,11 @@ impl Evaluation {
                 ),
                 (matches!(rekey.known, Start::AfterSilence(_)), "silence_before"),
                 (rekey.idle, "idle"),
-                (!rekey.used && !rekey.idle, "outside_transfer"),
+                (rekey.unobserved, "capture_hole"),
+                (
+                    !rekey.used && !rekey.idle && !rekey.unobserved,
+                    "outside_transfer",
+                ),
             ];
             result
                 .flags

@@ -3,6 +3,7 @@
 //! In order of reading:
 //!
 //! ```text
+//! unobserved  holes of the capture: which rekeys lie in one, and what stands in for it
 //! transfer  which part of the series is the transfer, which rekeys lie in it
 //! baseline  window lengths W, affected intervals, the rate a rekey is compared with
 //! stall     bytes lost, equivalent stall, depth, duration
@@ -37,6 +38,7 @@ pub mod simulate;
 mod stall;
 mod start;
 mod transfer;
+mod unobserved;
 mod verdict;
 
 use crate::analysis::{Counted, Direction, Impact, MeanRekey, Projection, RekeyImpact};
@@ -59,6 +61,8 @@ pub struct Traffic {
     pub gaps: Vec<Gap>,
     /// All gaps ever seen (packets with new data − 1), `gaps` being the longest of them.
     pub gaps_total: u64,
+    /// Stretches that the capture lacks although the tunnel went on, seconds from `start`.
+    pub holes: Vec<Gap>,
 }
 
 /// Silence between two packets with new data.
@@ -90,6 +94,8 @@ pub struct Settings {
     pub direction: Direction,
     /// Draw placebos on the time clock instead of the byte clock.
     pub time_triggered: bool,
+    /// Some rekeys are known to be triggered by volume.
+    pub volume_triggered: bool,
     /// Rates count ESP bytes (SPI to ICV) because keys are missing.
     pub outer: bool,
     /// Rate to explain, bit/s.
@@ -123,6 +129,7 @@ impl Settings {
             tunnel,
             direction,
             time_triggered: false,
+            volume_triggered: true,
             outer: false,
             reference_bps: None,
             interest: INTEREST,
@@ -178,6 +185,7 @@ impl Transfer {
 
 /// Runs the whole method on one direction. Deterministic for a given seed, whatever the number of threads.
 pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings) -> DirectionImpact {
+    let traffic = &unobserved::bridge(traffic);
     let main = evaluate(traffic, rekeys, settings, &Choices::default());
     let impact = summarise(traffic, rekeys, settings, &main);
     DirectionImpact {

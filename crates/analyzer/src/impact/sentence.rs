@@ -40,9 +40,15 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
             messages.push(Message::new("note-mostly-affected"));
         }
         if stall.bias_s.is_none() && !settings.time_triggered {
-            messages.push(Message::new("note-bias").with("most", seconds(MOST_BIAS_S)));
+            let note = if settings.volume_triggered {
+                "note-bias"
+            } else {
+                "note-bias-unknown"
+            };
+            messages.push(Message::new(note).with("most", seconds(MOST_BIAS_S)));
         }
     }
+    messages.extend(view.holes());
     messages.extend(view.late_starts());
     if settings.outer {
         messages.push(Message::new("note-outer-bytes"));
@@ -97,6 +103,18 @@ impl View<'_> {
             Direction::BToA => "verdict-download",
         };
         Message::new(id).with("direction", Message::new(direction))
+    }
+
+    /// What the capture lacks.
+    fn holes(&self) -> Option<Message> {
+        let (holes, length_s) = self.e.unobserved;
+        let left_out = self.e.placed.iter().filter(|p| p.unobserved).count();
+        (holes > 0).then(|| {
+            Message::new("note-holes")
+                .with("holes", holes)
+                .with("length", seconds(length_s))
+                .with("rekeys", left_out)
+        })
     }
 
     fn no_traffic(&self) -> Message {

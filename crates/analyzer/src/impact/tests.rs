@@ -218,6 +218,7 @@ fn without_rekeys_and_without_traffic() {
         bytes: vec![0; 9000],
         gaps: Vec::new(),
         gaps_total: 0,
+        holes: Vec::new(),
         ..run.traffic.clone()
     };
     let result = assess(&silent, &run.rekeys, &settings());
@@ -401,6 +402,7 @@ fn hostile_input_does_not_panic() {
                 bytes,
                 gaps,
                 gaps_total: u64::MAX,
+                holes: Vec::new(),
                 start: Timestamp(i64::MIN),
             };
             for settings in [&odd, &settings()] {

@@ -96,6 +96,8 @@ pub(super) struct Placed {
     pub(super) used: bool,
     /// Within the transfer, but nothing was under way.
     pub(super) idle: bool,
+    /// Within the transfer, but its window touches a hole of the capture.
+    pub(super) unobserved: bool,
     /// What is known of t_Q: unless it is [`Start::Message`], the exchange began earlier than `started_s`.
     pub(super) known: Start,
 }
@@ -131,6 +133,7 @@ pub(super) fn place(grid: &Grid, run: Span, rekeys: &[RekeyMoment], anchor_at_st
                 switch: grid.bin_from(switched_s).max(grid.bin_at(started_s)),
                 used: started_s >= run_from_s && switched_s + AFTER_SWITCH_S <= run_to_s,
                 idle: false,
+                unobserved: false,
                 known: r.start,
             }
         })

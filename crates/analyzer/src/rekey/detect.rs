@@ -3,7 +3,7 @@
 //! A child SA that begins while another one goes on is a second SA beside it (other traffic selectors), not a renewal.
 //! One that begins under a new IKE SA after a long silence is a new connection.
 
-use super::pair::{ChildSa, first_time, last_time};
+use super::pair::{ChildSa, Openings, first_time, last_time};
 use super::{Evidence, Succession};
 use crate::analysis::ExchangeKind;
 use crate::ike::opening::Opening;
@@ -31,6 +31,7 @@ const MOST_NAMED: usize = 3;
 
 /// All renewals in order of their exchanges (first packets where there is none).
 pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Succession> {
+    let openings = Openings::new(evidence, children);
     let mut heads: HashMap<TunnelIndex, Vec<Lineage>> = HashMap::new();
     let mut found = Vec::new();
     let phase1 = Phase1Ends::of(evidence.exchanges);
@@ -51,7 +52,13 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
         match predecessor {
             Some((l, old)) => {
                 let lineage = &mut lineages[l];
-                found.push(succession(evidence, &children[old], child, lineage, &phase1));
+                found.push(succession(
+                    (evidence, &openings),
+                    &children[old],
+                    child,
+                    lineage,
+                    &phase1,
+                ));
                 lineage.step(evidence, index, child);
             }
             None => {
@@ -68,7 +75,7 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
             }
         }
     }
-    mark_collisions(evidence, &mut found);
+    mark_collisions(&mut found);
     found
 }
 
@@ -189,7 +196,7 @@ fn distance(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> u64 {
 }
 
 fn succession(
-    evidence: &Evidence<'_>,
+    (evidence, openings): (&Evidence<'_>, &Openings),
     old: &ChildSa,
     new: &ChildSa,
     lineage: &Lineage,
@@ -197,14 +204,11 @@ fn succession(
 ) -> Succession {
     let exchange = new.exchange.map(|e| &evidence.exchanges[e]);
     let switched = [0, 1].map(|d| sa_of(evidence, new, d).and_then(|a| a.first).map(|(t, _)| t));
-    let in_use = switched.iter().any(Option::is_some);
-    let opening = exchange.map(|e| if in_use { e.opening_of_made() } else { e.opening() });
+    let opening = new.exchange.map(|e| openings.of(evidence, e));
     Succession {
-        initiator: match opening {
-            Some(Opening::Whole) => exchange.map(|e| e.initiator),
-            Some(Opening::Cut { initiator }) => initiator,
-            None => None,
-        },
+        initiator: exchange
+            .zip(opening)
+            .and_then(|(e, opening)| e.initiator_by(opening)),
         tunnel: new.tunnel,
         exchange: new.exchange,
         old: old.sa,
@@ -264,21 +268,19 @@ impl Phase1Ends {
 }
 
 /// Two exchanges of opposite initiators that overlap in time renewed the same tunnel (RFC 7296 §2.8.1).
-fn mark_collisions(evidence: &Evidence<'_>, found: &mut [Succession]) {
-    for i in 1..found.len() {
-        let (before, after) = found.split_at_mut(i);
-        let (Some(a), b) = (before.last_mut(), &mut after[0]) else {
+fn mark_collisions(found: &mut [Succession]) {
+    let mut newest: HashMap<TunnelIndex, usize> = HashMap::new();
+    for i in 0..found.len() {
+        let Some(before) = newest.insert(found[i].tunnel, i) else {
             continue;
         };
-        let (Some(ea), Some(eb)) = (a.exchange, b.exchange) else {
-            continue;
-        };
-        let began = [ea, eb].map(|e| evidence.exchanges[e].known_initiator());
-        let opposite = matches!(began, [Some(one), Some(other)] if one != other);
+        let (a, b) = (&found[before], &found[i]);
+        let by_ike = a.exchange.is_some() && b.exchange.is_some();
+        let opposite = matches!((a.initiator, b.initiator), (Some(one), Some(other)) if one != other);
         let overlap = matches!((a.finished, b.started), (Some(end), Some(start)) if start <= end);
-        if a.tunnel == b.tunnel && opposite && overlap {
-            a.collision = true;
-            b.collision = true;
+        if by_ike && opposite && overlap {
+            found[before].collision = true;
+            found[i].collision = true;
         }
     }
 }
@@ -367,5 +369,36 @@ mod tests {
             });
             assert_eq!(found.count(), 0);
         });
+    }
+
+    /// A synthetic exchange of tunnel `tunnel` from `from` to `to` seconds, begun by 192.0.2.`by`.
+    fn synthetic(tunnel: TunnelIndex, (from, to): (i64, i64), by: u8) -> Succession {
+        let at = |s: i64| Some(Timestamp(s * NANOS_PER_SECOND));
+        Succession {
+            tunnel,
+            exchange: Some(0),
+            old: [None; 2],
+            new: [None; 2],
+            initiator: Some([192, 0, 2, by].into()),
+            started: at(from),
+            first_message: at(from),
+            finished: at(to),
+            switched: [None; 2],
+            left: [None; 2],
+            collision: false,
+            reauthentication: false,
+        }
+    }
+
+    #[test]
+    fn another_tunnels_rekey_in_between_hides_no_collision_and_makes_none() {
+        let mut found = [
+            synthetic(0, (10, 14), 1),
+            synthetic(1, (11, 15), 2),
+            synthetic(0, (12, 16), 2),
+            synthetic(1, (20, 21), 1),
+        ];
+        mark_collisions(&mut found);
+        assert_eq!(found.map(|s| s.collision), [true, false, true, false]);
     }
 }

@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub sa: SaIndex,
     /// Its counters then.
     pub counters: Counters,
+    /// Its sequence numbers that were missing then.
+    pub missing: u64,
 }
 
 /// What recognition looks at.

@@ -8,6 +8,7 @@ use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
 /// Without IKE, two SAs of opposite directions whose first packets are this close make a pair. A rekey whose last message
 /// is lost was measured with 5.9 s between the first packets of the two directions.
@@ -103,7 +104,8 @@ fn attribute_to_exchanges(
     let mut made = take_halves(evidence, children);
     let mut leftover = Vec::new();
     let readable: HashSet<usize> = children.iter().filter_map(|c| c.exchange).collect();
-    let by_tunnel = candidate_exchanges(evidence, &readable);
+    let halves: HashSet<usize> = made.keys().copied().collect();
+    let by_tunnel = candidate_exchanges(evidence, &readable, &halves);
     for sa in unnamed {
         let association = &evidence.associations[sa];
         let (Some((first, _)), d) = (association.first, slot(association.direction)) else {
@@ -155,22 +157,24 @@ fn take_halves(evidence: &Evidence<'_>, children: &mut Vec<ChildSa>) -> HashMap<
 const MOST_OVERLAPPING: usize = 4;
 
 /// Per tunnel: (time of the second message, exchange), in that order. Where the second message is not in the capture (it
-/// holds one side of IKE only, or begins later), the first one captured.
+/// holds one side of IKE only, or begins later), the first one captured; so too of `halves`, which made an SA that is in use:
+/// they were answered, and the capture lost it.
 fn candidate_exchanges(
     evidence: &Evidence<'_>,
     readable: &HashSet<usize>,
+    halves: &HashSet<usize>,
 ) -> HashMap<TunnelIndex, Vec<(Timestamp, usize)>> {
     let mut by_tunnel: HashMap<TunnelIndex, Vec<(Timestamp, usize)>> = HashMap::new();
     let tunnel_of = |index: usize| evidence.exchange_tunnels.get(index).copied().flatten();
-    let two_sided: HashSet<TunnelIndex> = (evidence.exchanges.iter().enumerate())
-        .filter(|(_, exchange)| !exchange.is_one_sided())
-        .filter_map(|(index, _)| tunnel_of(index))
-        .collect();
+    let two_sided = two_sided(evidence);
     for (index, exchange) in evidence.exchanges.iter().enumerate() {
         let tunnel = tunnel_of(index);
         let unanswered = tunnel.is_none_or(|t| two_sided.contains(&t));
         let answer = match exchange.opening() {
-            Opening::Whole if unanswered => exchange.records.iter().find(|r| r.src != exchange.initiator),
+            Opening::Whole if unanswered => {
+                let answer = exchange.records.iter().find(|r| r.src != exchange.initiator);
+                answer.or_else(|| exchange.records.first().filter(|_| halves.contains(&index)))
+            }
             _ => exchange.records.first(),
         };
         if let (true, Some(answer), Some(tunnel), false) = (
@@ -186,6 +190,64 @@ fn candidate_exchanges(
         list.sort_unstable();
     }
     by_tunnel
+}
+
+/// Tunnels of whose IKE the capture holds both sides.
+fn two_sided(evidence: &Evidence<'_>) -> HashSet<TunnelIndex> {
+    let tunnels = evidence.exchanges.iter().zip(evidence.exchange_tunnels);
+    tunnels
+        .filter(|(exchange, _)| !exchange.is_one_sided())
+        .filter_map(|(_, tunnel)| *tunnel)
+        .collect()
+}
+
+/// How the exchanges that made SAs begin in the capture, and who began them.
+#[derive(Debug)]
+pub struct Openings(HashMap<usize, Opening>);
+
+impl Openings {
+    /// Looks at the exchanges of all child SAs that carried packets.
+    pub fn new(evidence: &Evidence<'_>, children: &[ChildSa]) -> Self {
+        let two_sided = two_sided(evidence);
+        let mut initiators: HashMap<TunnelIndex, HashSet<IpAddr>> = HashMap::new();
+        for (exchange, tunnel) in evidence.exchanges.iter().zip(evidence.exchange_tunnels) {
+            let whole =
+                makes_children(exchange) && !exchange.is_one_sided() && exchange.opening() == Opening::Whole;
+            if let (true, Some(tunnel)) = (whole, tunnel) {
+                initiators.entry(*tunnel).or_default().insert(exchange.initiator);
+            }
+        }
+        let in_use = |c: &&ChildSa| {
+            c.sa.iter()
+                .flatten()
+                .any(|&sa| evidence.associations[sa].first.is_some())
+        };
+        let opening = |child: &ChildSa| {
+            let index = child.exchange?;
+            let exchange = &evidence.exchanges[index];
+            let begins = |address| {
+                initiators
+                    .get(&child.tunnel)
+                    .is_some_and(|i| i.contains(&address))
+            };
+            // Of one side only, one message cannot be told from the answer to it, unless that side is known to begin.
+            let known = two_sided.contains(&child.tunnel)
+                && (begins(exchange.initiator) || !begins(exchange.responder));
+            let opening = if known {
+                exchange.opening()
+            } else {
+                exchange.opening_of_made()
+            };
+            Some((index, opening))
+        };
+        Openings(children.iter().filter(in_use).filter_map(opening).collect())
+    }
+
+    /// Of any exchange; of one that made no SA in use, as its messages say.
+    pub fn of(&self, evidence: &Evidence<'_>, exchange: usize) -> Opening {
+        let own = self.0.get(&exchange).copied();
+        own.unwrap_or_else(|| evidence.exchanges[exchange].opening())
+    }
 }
 
 /// SAs without any exchange: nearest first packets of opposite directions.

@@ -48,6 +48,8 @@ pub(super) struct Observation {
     pub(super) limit_kilobytes: Option<u64>,
     /// Negotiated.
     pub(super) limit_seconds: Option<u64>,
+    /// The first message of the exchange is not in the capture: all of it was read later.
+    pub(super) late: bool,
 }
 
 /// What is counted.
@@ -105,7 +107,10 @@ pub(super) fn infer(
     kind: Kind,
     by_ike: bool,
 ) -> Inferred {
-    let whole: Vec<Observation> = observations.iter().copied().filter(is_whole).collect();
+    let all: Vec<Observation> = observations.iter().copied().filter(is_whole).collect();
+    let in_time: Vec<Observation> = all.iter().copied().filter(|o| !o.late).collect();
+    let at_most = in_time.is_empty() && !all.is_empty();
+    let whole = if at_most { all } else { in_time };
     let counted = countings(&whole);
     let kilobytes = common(observations, |o| o.limit_kilobytes);
     let seconds = common(observations, |o| o.limit_seconds);
@@ -121,6 +126,7 @@ pub(super) fn infer(
         sentence: String::new(),
         messages: Vec::new(),
         rekeys: whole.len(),
+        at_most,
         counting: chosen.as_ref().map(|c| c.0.name(by_ike)),
         not_told_apart: chosen
             .as_ref()
@@ -147,10 +153,10 @@ pub(super) fn infer(
     });
     let said = Said::of(sentence::rule(&rule, counting.clone(), alike));
     (rule.sentence, rule.messages) = (said.sentence, said.messages);
-    let sure = chosen.filter(|c| kind == Kind::Volume && whole.len() >= ENOUGH && c.1.is_empty());
+    let sure = chosen.filter(|c| kind == Kind::Volume && !at_most && whole.len() >= ENOUGH && c.1.is_empty());
     let limit = kilobytes.map(|k| k as f64 * rule.bytes_per_kilobyte.map_or(1000.0, f64::from));
     let reached = |o: &Observation| {
-        let (counting, _) = sure.as_ref()?;
+        let (counting, _) = sure.as_ref().filter(|_| !o.late)?;
         let bytes = value(o, counting.quantity, counting.side)?;
         Some(Reached {
             bytes: bytes as u64,

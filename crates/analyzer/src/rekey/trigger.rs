@@ -7,7 +7,7 @@
 use super::rule::{self, Inferred, Kind, Observation, Reached};
 use super::{Evidence, Snapshot, Succession, slot};
 use crate::analysis::{Direction, Lifetime, Trigger, TriggerKind, TriggerRule};
-use crate::sa::association::Counters;
+use crate::sa::association::{Association, Counters};
 use crate::sa::tunnel::TunnelIndex;
 use crate::text::{Message, Said};
 use crate::time::Timestamp;
@@ -33,6 +33,13 @@ const SEQUENCE_LIMIT: u64 = 0xF000_0000;
 /// smallest replay window).
 const MOST_LOST_AT_START: u64 = 32;
 
+/// Share of an SA's packets that may be missing before its volume is a lower bound: well-known soft limits lie 5 % of the
+/// hard one apart, and half of that cannot turn one into another.
+const MOST_MISSING: f64 = 0.025;
+
+/// The payload is counted where at least this share of the packets was opened, as for the series of throughput.
+const ENOUGH_OPENED: f64 = 0.98;
+
 /// What one succession shows.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
@@ -42,8 +49,24 @@ struct Shown {
     sides: [Option<Counters>; 2],
     age_s: Option<f64>,
     limits: Limits,
-    /// The SA is older than the capture, or the exchange began before its first captured message.
-    at_least: bool,
+    bound: Bound,
+    /// Payload, not ESP bytes: the same for all rekeys of a tunnel.
+    inner: bool,
+    /// Highest sequence number, of an SA whose numbers have 32 bits.
+    last_number: Option<u64>,
+}
+
+/// How the counters relate to what the SA had carried when the exchange began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// They are that.
+    Exact,
+    /// The SA is older than the capture, or packets of it are missing.
+    AtLeast,
+    /// The first message of the exchange is not in the capture: they were read later.
+    AtMost,
+    /// Both.
+    Neither,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,43 +75,61 @@ struct Limits {
     seconds: Option<u64>,
 }
 
-/// A trigger for each succession, in their order, and the rule of each side that renews.
-pub fn triggers(evidence: &Evidence<'_>, successions: &[Succession]) -> (Vec<Trigger>, Vec<TriggerRule>) {
-    let shown: Vec<Option<Shown>> = successions.iter().map(|s| shown(evidence, s)).collect();
+/// From the last packet before a hole of the capture to the first one behind it.
+type HoleTimes = (Timestamp, Timestamp);
+
+/// A trigger for each succession, in their order, and the rule of each side that renews. `holes`: those of a tunnel.
+pub fn triggers(
+    evidence: &Evidence<'_>,
+    successions: &[Succession],
+    holes: impl Fn(TunnelIndex) -> Vec<HoleTimes>,
+) -> (Vec<Trigger>, Vec<TriggerRule>) {
     let mut by_tunnel: HashMap<TunnelIndex, Vec<usize>> = HashMap::new();
     for (i, s) in successions.iter().enumerate() {
         by_tunnel.entry(s.tunnel).or_default().push(i);
     }
+    let mut shown: Vec<Option<Shown>> = vec![None; successions.len()];
+    for (&tunnel, members) in &by_tunnel {
+        let holes = holes(tunnel);
+        for &i in members {
+            shown[i] = self::shown(evidence, &successions[i], &holes);
+        }
+    }
+    for members in by_tunnel.values() {
+        // Volumes of one table are counted alike.
+        let opened = members.iter().all(|&i| shown[i].is_none_or(|s| s.inner));
+        let of_tunnel = members.iter().filter_map(|&i| shown[i].map(|s| (i, s)));
+        for (i, own) in of_tunnel.collect::<Vec<_>>() {
+            shown[i] = Some(Shown { inner: opened, ..own });
+        }
+    }
     let mut triggers: Vec<Trigger> = shown.iter().map(describe).collect();
     for members in by_tunnel.values() {
-        let whole = |s: &&Shown| !s.at_least;
-        let group: Vec<&Shown> = members
-            .iter()
-            .filter_map(|&i| shown[i].as_ref())
-            .filter(whole)
-            .collect();
-        let steady = steadier(&group);
+        let with = |bound: Bound| {
+            let all = members.iter().filter_map(|&i| shown[i].as_ref());
+            all.filter(|s| s.bound == bound).collect::<Vec<&Shown>>()
+        };
+        let exact = with(Bound::Exact);
+        let steady = steadier(&if exact.len() < ENOUGH {
+            with(Bound::AtMost)
+        } else {
+            exact
+        });
         for &i in members {
             triggers[i].kind = kind(&successions[i], shown[i].as_ref(), steady);
         }
     }
-    let rules = rules(evidence, successions, &shown, &mut triggers);
+    let rules = rules(successions, &shown, &mut triggers);
     (triggers, rules)
 }
 
 /// One rule per tunnel and initiator, over its rekeys without collision or new phase 1. Where packets are what runs out,
 /// which no single rekey can show, their triggers say so too.
-fn rules(
-    evidence: &Evidence<'_>,
-    successions: &[Succession],
-    shown: &[Option<Shown>],
-    triggers: &mut [Trigger],
-) -> Vec<TriggerRule> {
+fn rules(successions: &[Succession], shown: &[Option<Shown>], triggers: &mut [Trigger]) -> Vec<TriggerRule> {
     let mut sides: BTreeMap<(TunnelIndex, Option<IpAddr>), Vec<usize>> = BTreeMap::new();
     for (i, s) in successions.iter().enumerate() {
         if !s.collision && !s.reauthentication && shown[i].is_some() {
-            let initiator = s.exchange.and_then(|e| evidence.exchanges[e].known_initiator());
-            sides.entry((s.tunnel, initiator)).or_default().push(i);
+            sides.entry((s.tunnel, s.initiator)).or_default().push(i);
         }
     }
     let mut rules = Vec::new();
@@ -149,22 +190,24 @@ impl Shown {
             age_s: self.age_s,
             limit_kilobytes: self.limits.kilobytes,
             limit_seconds: self.limits.seconds,
+            late: self.bound == Bound::AtMost,
         }
     }
 }
 
 /// The expiring SA is the one of the busier direction: it reaches a byte limit first.
-fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
+fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) -> Option<Shown> {
     let at_start = [0, 1].map(|d| {
         let sa = succession.old[d]?;
-        let counters = snapshot(evidence.snapshots, succession.exchange, sa)
-            .unwrap_or(evidence.associations[sa].counters);
-        Some((sa, counters))
+        let association = &evidence.associations[sa];
+        let noted = snapshot(evidence.snapshots, succession.exchange, sa);
+        let (counters, missing) = noted.unwrap_or_else(|| (association.counters, association.missing()));
+        Some((sa, counters, missing))
     });
-    let (sa, counters) = at_start
+    let (sa, counters, missing) = at_start
         .into_iter()
         .flatten()
-        .max_by_key(|(_, c)| (c.inner_bytes.max(c.esp_bytes), c.packets))?;
+        .max_by_key(|(_, c, _)| (c.inner_bytes.max(c.esp_bytes), c.packets))?;
     let association = &evidence.associations[sa];
     let began = began(evidence, succession, association.first.map(|(t, _)| t));
     let now = succession
@@ -175,18 +218,39 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession) -> Option<Shown> {
         .map(|(began, now)| now.seconds_since(began))
         .filter(|age| *age >= 0.0);
     let limits = old_lifetime(evidence, association.exchange).or_else(|| own_lifetime(evidence, succession));
-    let first_sequence = association.sequence.summary().first.unwrap_or(0);
-    let late = succession.exchange.is_some() && succession.started.is_none();
+    let late = succession.started.is_none();
+    let lacks = |association: &Association, counters: &Counters, missing: u64| {
+        let older = association.sequence.missing_at_start() > MOST_LOST_AT_START;
+        // Nothing follows on this SA that would show how much went on it in the hole.
+        let ends = |(from, _): &HoleTimes| association.last.is_some_and(|(last, _)| last <= *from);
+        let tail = holes.iter().any(|h| ends(h) && now.is_some_and(|now| h.0 < now));
+        older || tail || missing as f64 > MOST_MISSING * (missing + counters.packets) as f64
+    };
     let mut sides = [None; 2];
-    for (sa, counters) in at_start.into_iter().flatten() {
+    for (sa, counters, missing) in at_start.into_iter().flatten() {
         let association = &evidence.associations[sa];
         let inbound = name(evidence, succession, association.direction);
         let slot = usize::from(!matches!(inbound, "inbound" | "b-to-a"));
-        let first = association.sequence.summary().first.unwrap_or(0);
-        sides[slot] = (!late && first <= MOST_LOST_AT_START).then_some(counters);
+        sides[slot] = (!lacks(association, &counters, missing)).then_some(counters);
     }
+    if lacks(association, &counters, missing) {
+        sides = [None; 2]; // the busier one tells the limit; the other by itself would leave that counting out for all
+    }
+    let before = missing.max(association.sequence.missing_at_start());
+    let inner = |c: &Counters| c.opened > 0 && c.opened as f64 >= ENOUGH_OPENED * c.packets as f64;
     Some(Shown {
-        at_least: late || first_sequence > MOST_LOST_AT_START,
+        bound: match (lacks(association, &counters, missing), late) {
+            (false, false) => Bound::Exact,
+            (false, true) => Bound::AtMost,
+            // What is missing is more than all that was seen, also before the late message.
+            (true, late) if !late || before >= counters.packets => Bound::AtLeast,
+            (true, _) => Bound::Neither,
+        },
+        inner: inner(&counters),
+        last_number: association
+            .sequence
+            .highest()
+            .filter(|_| association.extended.is_none()),
         counters,
         sides,
         sa_name: name(evidence, succession, association.direction),
@@ -234,27 +298,27 @@ fn own_lifetime(evidence: &Evidence<'_>, succession: &Succession) -> Option<Life
 }
 
 /// Snapshots are kept in the order of exchanges.
-fn snapshot(snapshots: &[Snapshot], exchange: Option<usize>, sa: usize) -> Option<Counters> {
+fn snapshot(snapshots: &[Snapshot], exchange: Option<usize>, sa: usize) -> Option<(Counters, u64)> {
     let exchange = exchange?;
     let from = snapshots.partition_point(|s| s.exchange < exchange);
     snapshots[from..]
         .iter()
         .take_while(|s| s.exchange == exchange)
         .find(|s| s.sa == sa)
-        .map(|s| s.counters)
+        .map(|s| (s.counters, s.missing))
 }
 
 /// With a word of the catalogue for what it is.
-fn volume(counters: &Counters) -> (u64, &'static str) {
-    if counters.opened > 0 {
-        (counters.inner_bytes, "inner")
+fn volume(shown: &Shown) -> (u64, &'static str) {
+    if shown.inner {
+        (shown.counters.inner_bytes, "inner")
     } else {
-        (counters.esp_bytes, "esp")
+        (shown.counters.esp_bytes, "esp")
     }
 }
 
 fn volume_fraction(shown: &Shown) -> Option<f64> {
-    Some(volume(&shown.counters).0 as f64 / (shown.limits.kilobytes? as f64 * KILOBYTE))
+    Some(volume(shown).0 as f64 / (shown.limits.kilobytes? as f64 * KILOBYTE))
 }
 
 fn time_fraction(shown: &Shown) -> Option<f64> {
@@ -276,18 +340,23 @@ fn describe(shown: &Option<Shown>) -> Trigger {
         age_s: None,
         limit_seconds: None,
         at_least: false,
+        at_most: false,
     };
     let Some(shown) = shown else { return trigger };
-    let (bytes, counted) = volume(&shown.counters);
+    let (bytes, counted) = volume(shown);
     let message = Message::new("trigger-expiring")
         .with("what", counted)
         .with("side", shown.sa_name);
-    set_counting(&mut trigger, message);
-    trigger.fraction = volume_fraction(shown).filter(|_| !shown.at_least);
-    trigger.bytes = Some(bytes);
     (trigger.limit_kilobytes, trigger.limit_seconds) = (shown.limits.kilobytes, shown.limits.seconds);
+    if shown.bound == Bound::Neither {
+        return trigger;
+    }
+    set_counting(&mut trigger, message);
+    trigger.fraction = volume_fraction(shown).filter(|_| shown.bound == Bound::Exact);
+    trigger.bytes = Some(bytes);
     trigger.age_s = shown.age_s;
-    trigger.at_least = shown.at_least;
+    trigger.at_least = shown.bound == Bound::AtLeast;
+    trigger.at_most = shown.bound == Bound::AtMost;
     trigger
 }
 
@@ -301,10 +370,10 @@ fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKi
     let Some(shown) = shown else {
         return TriggerKind::Unknown;
     };
-    if shown.counters.packets >= SEQUENCE_LIMIT {
+    if shown.last_number.is_some_and(|last| last >= SEQUENCE_LIMIT) {
         return TriggerKind::Packets;
     }
-    if shown.at_least {
+    if matches!(shown.bound, Bound::AtLeast | Bound::Neither) {
         // Lower bounds say nothing about a limit; the other rekeys of the tunnel may.
         return steady.unwrap_or(TriggerKind::Unknown);
     }
@@ -325,7 +394,7 @@ fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKi
 
 /// Which of volume and age is the limited one, by how little it varies.
 fn steadier(group: &[&Shown]) -> Option<TriggerKind> {
-    let volumes: Vec<f64> = group.iter().map(|s| volume(&s.counters).0 as f64).collect();
+    let volumes: Vec<f64> = group.iter().map(|s| volume(s).0 as f64).collect();
     let ages: Vec<f64> = group.iter().filter_map(|s| s.age_s).collect();
     let (v, t) = (variation(&volumes)?, variation(&ages)?);
     if v < STEADY && v < 0.5 * t {

@@ -235,6 +235,16 @@ impl Association {
             .filter(|_| self.volume_limit.is_some_and(enforced))
     }
 
+    /// Sequence numbers that never came. An SA begins at 1 (RFC 4303 §3.3.3); where the capture holds its negotiation, what is
+    /// missing before its first packet counts too.
+    pub fn missing(&self) -> u64 {
+        let between = self.sequence.summary().missing;
+        match self.exchange {
+            Some(_) => between.saturating_add(self.sequence.missing_at_start()),
+            None => between,
+        }
+    }
+
     /// Counts the ICV result of the packet `sequence`; one that fits is a witness for the key, if the packet also decrypts to
     /// something.
     pub fn count_icv(&mut self, icv: Icv, opened: bool, sequence: u32) {

@@ -22,6 +22,8 @@ pub struct Tunnel {
     pub initiator: Option<IpAddr>,
     /// Seen around ESP.
     pub encapsulation: Option<Encapsulation>,
+    /// One side used IKE's own port and the other none of them: something in between changed it.
+    pub port_changed: bool,
 }
 
 impl Tunnel {
@@ -101,6 +103,7 @@ impl TunnelTable {
         encapsulation: Encapsulation,
     ) -> Option<TunnelIndex> {
         let tunnel = self.by_key(src, dst, udp)?;
+        self.note_ports(tunnel, udp);
         let seen = &mut self.tunnels[tunnel].encapsulation;
         // Where AH is around ESP, the tunnel is one of ESP.
         if seen.is_none_or(|e| e == Encapsulation::Ah) {
@@ -122,9 +125,11 @@ impl TunnelTable {
             if self.by_key.len() < Self::MAX_NAMES {
                 self.by_key.entry(Key::new(src, dst, Some(udp))).or_insert(tunnel);
             }
+            self.note_ports(tunnel, Some(udp));
             return Some(tunnel);
         }
         let tunnel = self.by_key(src, dst, Some(udp))?;
+        self.note_ports(tunnel, Some(udp));
         if self.by_cookie.len() < Self::MAX_NAMES {
             self.by_cookie.insert(initiator_cookie, tunnel);
         }
@@ -146,6 +151,11 @@ impl TunnelTable {
         }
     }
 
+    fn note_ports(&mut self, tunnel: TunnelIndex, udp: Option<UdpPorts>) {
+        let own = |port: u16| WELL_KNOWN.contains(&port);
+        self.tunnels[tunnel].port_changed |= udp.is_some_and(|u| own(u.src) != own(u.dst));
+    }
+
     fn by_key(&mut self, src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> Option<TunnelIndex> {
         let key = Key::new(src, dst, udp);
         if let Some(&tunnel) = self.by_key.get(&key) {
@@ -159,6 +169,7 @@ impl TunnelTable {
             ends: [src, dst],
             initiator: None,
             encapsulation: None,
+            port_changed: false,
         });
         self.by_key.insert(key, tunnel);
         Some(tunnel)

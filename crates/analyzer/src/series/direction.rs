@@ -167,6 +167,7 @@ impl DirectionSeries {
             bytes: self.bins.iter().map(|bin| bin.new).collect(),
             gaps: self.gaps.gaps(self.start),
             gaps_total: self.gaps.total(),
+            holes: Vec::new(),
         }
     }
 

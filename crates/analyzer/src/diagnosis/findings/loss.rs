@@ -18,10 +18,7 @@ impl Lane<'_> {
     fn loss(&self, direction: Direction) -> (u64, u64) {
         let lane = Lane { direction, ..*self };
         lane.associations().fold((0, 0), |(missing, packets), a| {
-            (
-                missing + a.sequence.summary().missing,
-                packets + a.counters.packets,
-            )
+            (missing + a.missing(), packets + a.counters.packets)
         })
     }
 

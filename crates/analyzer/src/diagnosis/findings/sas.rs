@@ -4,6 +4,7 @@ use super::{Lane, finding};
 use crate::analysis::{Finding, Severity};
 use crate::analyzer::Analyzer;
 use crate::diagnosis::MOST_FRAMES;
+use crate::rekey::slot;
 use crate::sa::tunnel::TunnelIndex;
 use crate::text::Message;
 use std::collections::HashSet;
@@ -37,7 +38,17 @@ pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Fin
         .filter(|&&sa| associations[sa].first.is_some())
         .filter_map(|&sa| associations[sa].exchange)
         .collect();
-    let mut exchanges: Vec<usize> = own.iter().filter_map(|&sa| associations[sa].exchange).collect();
+    let captured = |d: usize| {
+        own.iter()
+            .any(|&sa| slot(associations[sa].direction) == d && associations[sa].first.is_some())
+    };
+    if !captured(0) || !captured(1) {
+        return None; // the packets of a direction went past the capture point
+    }
+    // An exchange of which only one side was captured names the SA of one direction.
+    let whole = |&e: &usize| !analyzer.timeline.exchanges()[e].lacks_messages();
+    let named = own.iter().filter_map(|&sa| associations[sa].exchange);
+    let mut exchanges: Vec<usize> = named.filter(whole).collect();
     exchanges.sort_unstable();
     exchanges.dedup();
     exchanges.pop();

@@ -105,6 +105,7 @@ fn impacts() -> Vec<(Verdict, Impact)> {
         bytes: vec![0; 9000],
         gaps: Vec::new(),
         gaps_total: 0,
+        holes: Vec::new(),
         ..quiet.traffic.clone()
     };
     let few = |rekeys| assess(&noisy.traffic, &noisy.rekeys[..rekeys], &settings()).impact;

@@ -25,9 +25,9 @@ fn scaled(s: f64, largest: f64) -> (String, &'static str) {
         let ms = (s * 1000.0).round();
         (minus(&format!("{:.0}", ms + 0.0)), "ms")
     } else if largest < 100.0 {
-        (minus(&format!("{s:.2}")), "s")
+        (minus(&format!("{:.2}", (s * 100.0).round() / 100.0 + 0.0)), "s")
     } else {
-        (minus(&format!("{s:.0}")), "s")
+        (minus(&format!("{:.0}", s.round() + 0.0)), "s")
     }
 }
 

@@ -137,6 +137,7 @@ impl Generator {
             base_bin_s: BASE_BIN_S,
             bytes,
             gaps_total: gaps.len() as u64,
+            holes: Vec::new(),
             gaps,
         };
         Simulated {

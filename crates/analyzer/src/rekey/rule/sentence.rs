@@ -14,6 +14,19 @@ pub(super) fn rule(rule: &TriggerRule, counting: Option<Message>, alike: Vec<Mes
         return vec![by(rule, "rule-no-start")];
     }
     match (rule.kind, counting) {
+        (Kind::Volume, Some(counting)) if rule.at_most => {
+            let volume = by(rule, "rule-volume-at-most")
+                .with("soft", bytes(rule.soft_limit.unwrap_or(0.0)))
+                .with("counting", counting)
+                .with("rekeys", rekeys(rule));
+            [volume].into_iter().chain(not_told_apart(rule, alike)).collect()
+        }
+        (Kind::Time, Some(_)) if rule.at_most => {
+            let age = by(rule, "rule-time-at-most")
+                .with("age", format!("{:.1} s", rule.soft_limit.unwrap_or(0.0)))
+                .with("rekeys", rekeys(rule));
+            vec![age]
+        }
         (Kind::Volume, Some(counting)) => {
             let mut messages = by_volume(rule, counting);
             messages.extend(not_told_apart(rule, alike));

@@ -25,6 +25,7 @@ fn seen(
         age_s: Some(age_s),
         limit_kilobytes: kilobytes,
         limit_seconds: None,
+        late: false,
     }
 }
 

@@ -48,6 +48,7 @@ fn unknowns(mut document: Analysis) -> Analysis {
             age_s: None,
             limit_seconds: None,
             at_least: false,
+            at_most: false,
         };
         for i in &mut rekey.impact {
             (i.baseline_bps, i.depth, i.dip_ms, i.longest_gap_ms) = (None, None, None, None);

@@ -121,6 +121,7 @@ pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initia
             age_s: Some(3.7),
             limit_seconds: Some(3600),
             at_least: false,
+            at_most: false,
         },
         started: Some(at(start)),
         switched: TimePair {

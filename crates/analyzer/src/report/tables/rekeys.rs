@@ -95,8 +95,10 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
     } else {
         " *"
     };
-    let least = match (rekey.trigger.at_least, rekey.trigger.bytes) {
-        (true, Some(_)) => "≥ ",
+    let trigger = &rekey.trigger;
+    let least = match (trigger.at_least, trigger.at_most, trigger.bytes) {
+        (true, _, Some(_)) => "≥ ",
+        (false, true, Some(_)) => "≤ ",
         _ => "",
     };
     let cells = vec![

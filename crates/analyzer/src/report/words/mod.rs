@@ -85,9 +85,10 @@ pub(crate) fn trigger(t: &Catalogue, trigger: &Trigger) -> String {
 /// The rule of a trigger in full, for a tool tip or a wide table.
 pub(crate) fn trigger_in_full(t: &Catalogue, trigger: &Trigger) -> String {
     let mut parts = Vec::new();
-    let least = |value: String| match trigger.at_least {
-        true => t.fill("at-least", &[("value", &value)]),
-        false => value,
+    let least = |value: String| match (trigger.at_least, trigger.at_most) {
+        (true, _) => t.fill("at-least", &[("value", &value)]),
+        (false, true) => t.fill("at-most", &[("value", &value)]),
+        _ => value,
     };
     if let Some(bytes) = trigger.bytes {
         let bytes = least(format::bytes(bytes));
