@@ -214,7 +214,7 @@ fn a_cut_file_gives_everything_before_the_cut() {
 }
 
 #[test]
-fn without_keys_it_says_so_and_measures_outer_bytes() {
+fn without_keys_it_says_so_and_measures_esp_bytes() {
     let folder = TempDir::new().unwrap();
     let path = alone(&folder, usize::MAX);
     let out = run(&[text(&path), "--json", "-"]);
@@ -492,12 +492,12 @@ fn one_bad_capture_does_not_lose_the_others() {
 }
 
 #[test]
-fn captures_without_keys_are_compared_by_outer_bytes_and_say_so() {
+fn captures_without_keys_are_compared_by_esp_bytes_and_say_so() {
     let [a, b, _] = support::sample_names().map(|name| lab_of_sample(name).capture);
     let out = run(&["compare", text(&a), text(&b), "--no-keys"]);
     assert_eq!(out.status, 0);
     for part in [
-        "outer bytes, because keys are missing",
+        "ESP bytes (SPI to ICV), because keys are missing",
         "Wire efficiency is unknown",
     ] {
         let report = out.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

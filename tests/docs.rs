@@ -43,18 +43,28 @@ fn documents() -> Vec<PathBuf> {
 /// Commands of the shell blocks of a text, without their comments.
 fn commands(text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    let mut shell = false;
+    let mut kind = None;
     for line in text.lines() {
-        if let Some(kind) = line.strip_prefix("```") {
-            shell = !shell && (kind == "sh" || kind == "console");
-        } else if shell {
-            let line = line.strip_prefix("$ ").unwrap_or(line);
-            let line = line.split(" #").next().unwrap().trim();
-            let known = RUN.iter().chain(&NEEDED).chain(NOT_RUN.iter().map(|n| &n.0));
-            if known.into_iter().any(|k| line.starts_with(k)) {
-                out.push(line.to_string());
-            }
+        if let Some(name) = line.strip_prefix("```") {
+            kind = kind.is_none().then_some(name);
+            continue;
         }
+        let line = match kind {
+            Some("sh") => line,
+            // The lines without a prompt are what was printed.
+            Some("console") => line.strip_prefix("$ ").unwrap_or_default(),
+            _ => "",
+        };
+        let line = line.split(" #").next().unwrap().trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let known = RUN.iter().chain(&NEEDED).chain(NOT_RUN.iter().map(|n| &n.0));
+        assert!(
+            known.into_iter().any(|k| line.starts_with(k)),
+            "{line}: neither run nor left out for a reason"
+        );
+        out.push(line.to_string());
     }
     out
 }

@@ -213,6 +213,64 @@ fn several_captures_give_an_index() {
 }
 
 #[test]
+fn several_documents_are_one_json_array_and_never_one_file() {
+    let folder = TempDir::new().unwrap();
+    let captures: Vec<String> = sample_names().iter().take(2).map(|n| sample(n)).collect();
+    let [a, b] = [&captures[0], &captures[1]];
+    for wanted in [["--format", "json"], ["--json", "-"]] {
+        let out = run_in(folder.path(), &[a, "nowhere.pcap", b, "-q", wanted[0], wanted[1]]);
+        assert_eq!(out.status, 1, "{}", out.stderr);
+        let all: Vec<serde_json::Value> = serde_json::from_str(&out.stdout).unwrap();
+        let paths: Vec<&str> = all.iter().filter_map(|d| d["capture"]["path"].as_str()).collect();
+        assert_eq!(paths, [a, b]);
+    }
+    assert_eq!(
+        run_in(folder.path(), &["no.pcap", "none.pcap", "--format", "json"]).stdout,
+        "[]\n"
+    );
+    for option in ["--html", "--json"] {
+        let out = run_in(folder.path(), &[a, b, option, "all.json"]);
+        assert_eq!(out.status, 2, "{option}");
+        assert!(
+            out.stderr
+                .contains(&format!("give a folder, for example {option} all/")),
+            "{}",
+            out.stderr
+        );
+        assert!(!folder.path().join("all.json").exists());
+    }
+    let csv = run_well(folder.path(), &[a, b, "-q", "--format", "csv", "--json", "v1.0/"]);
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    assert!(folder.path().join("v1.0").is_dir());
+}
+
+#[test]
+fn what_names_steer_is_not_obeyed_and_outputs_have_names_of_their_own() {
+    let folder = TempDir::new().unwrap();
+    let capture = sample(SAMPLE);
+    let out = run_in(folder.path(), &[&capture, "--tunnel", "a\u{202e}b\u{1b}[31m"]);
+    assert_eq!(out.status, 2);
+    assert!(
+        out.stderr.contains("a\\u{202e}b\\u{1b}[31m") && !out.stderr.contains('\u{202e}'),
+        "{}",
+        out.stderr
+    );
+    assert!(run_well(folder.path(), &["--help"]).contains("Usage:"));
+    let out = run_in(folder.path(), &[&capture, "--json", "a.x", "--html", "a.x"]);
+    assert!(
+        out.status == 2 && out.stderr.contains("a name of its own"),
+        "{}",
+        out.stderr
+    );
+    let out = run_in(folder.path(), &[&capture, "--keys", &capture]);
+    assert!(
+        out.status == 1 && out.stderr.contains("it is a capture"),
+        "{}",
+        out.stderr
+    );
+}
+
+#[test]
 fn one_capture_that_cannot_be_read_does_not_keep_the_others_from_it() {
     let folder = TempDir::new().unwrap();
     let out = run_in(

@@ -32,6 +32,23 @@ fn esp_in_tcp_across_segment_boundaries() {
     }
 }
 
+/// Every byte of the IP packets that carry the stream belongs to some ESP packet, whichever segments complete one.
+#[test]
+fn headers_of_every_segment_in_tcp_count() {
+    let suite = Suite::aes_sha1(3);
+    for segment in [100, 536, 1_448, 9_000] {
+        let mut frames = tcp_encapsulated(&suite, segment, true);
+        let connect = frames[0].len();
+        let sent: usize = frames.iter().map(Vec::len).sum();
+        // One overtakes another; a repetition brings nothing.
+        frames.swap(2, 3);
+        frames.insert(4, frames[3].clone());
+        let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
+        let outer = analysis.security_associations[0].outer_bytes;
+        assert_eq!(outer as usize, sent - connect - b"IKETCP".len(), "{segment}");
+    }
+}
+
 /// The connection was there before the capture, and a segment is missing from it: what is whole is found again.
 #[test]
 fn esp_in_tcp_is_picked_up_again() {
@@ -147,6 +164,17 @@ fn esp_inside_clear_tunnels_is_found() {
             wrapped(&|p| {
                 let frame = [&[8, 0, 0, 0, 0, 0, 1, 0][..], &ethernet(0x0800, p)].concat();
                 ipv4(c, d, 17, &udp(50_000, 4789, &frame))
+            }),
+        ),
+        (
+            "EtherIP",
+            wrapped(&|p| ipv4(c, d, 97, &[&[0x30, 0][..], &ethernet(0x0800, p)].concat())),
+        ),
+        (
+            "L2TP",
+            wrapped(&|p| {
+                let message = [&[0, 2, 0, 1, 0, 2, 0xff, 0x03, 0x00, 0x21][..], p].concat();
+                ipv4(c, d, 17, &udp(1701, 1701, &message))
             }),
         ),
     ];

@@ -308,6 +308,10 @@ plain_data! {
     pub struct Rekey {
         /// Index in this list.
         pub index: usize,
+        /// Place among the rekeys of its tunnel, from 1: what sentences, tables and plots call it. 0 in documents of versions
+        /// before this field, which called it `index` + 1.
+        #[serde(default)]
+        pub number: usize,
         /// Index in `tunnels`.
         pub tunnel: usize,
         /// Index in `exchanges`; `null` where only the SPIs show it.

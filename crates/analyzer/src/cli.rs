@@ -41,7 +41,7 @@ Examples:
 Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
 <stem>.esp_sa, keys.esp_sa, keys.ikev1, keys.ikev2, esp_sa, ikev1_decryption_table,
 ikev2_decryption_table. Every key is proven by the ICV of packets before it is used.
-Without keys the verdict comes from outer bytes and says so.
+Without keys the verdict comes from ESP bytes (SPI to ICV) and says so.
 
 Exit status: 0 analysed (also when the file is cut or keys are missing or wrong),
 1 capture or key file not readable or output not writable, 2 usage.";
@@ -97,10 +97,24 @@ pub(crate) enum Job {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Job {
-        let job = Self::job(&Self::full().get_matches()).unwrap_or_else(|error| error.exit());
+        let job = Self::full()
+            .try_get_matches()
+            .and_then(|matches| Self::job(&matches))
+            .unwrap_or_else(|error| refuse(&error));
         match &job {
-            Job::Analyze(a) => a.outputs.one_at_most_on_stdout(),
-            Job::Beside(Command::Report(a)) => a.outputs.one_at_most_on_stdout(),
+            Job::Analyze(a) => {
+                a.outputs.one_at_most_on_stdout();
+                let copies = [&a.copies.write_inner, &a.copies.annotate];
+                all_different(
+                    a.outputs
+                        .files()
+                        .chain(copies.into_iter().filter_map(|p| p.as_deref())),
+                );
+            }
+            Job::Beside(Command::Report(a)) => {
+                a.outputs.one_at_most_on_stdout();
+                all_different(a.outputs.files());
+            }
             Job::Beside(_) => {}
         }
         if let Job::Beside(Command::Compare(c)) = &job {
@@ -130,6 +144,34 @@ impl CommandLine {
             None => Arguments::from_arg_matches(matches).map(Job::Analyze),
         }
         .map_err(|error| error.format(&mut Self::command()))
+    }
+}
+
+/// Prints what clap says and ends the program. A value is repeated there as it was given: what would steer the terminal is
+/// shown instead.
+fn refuse(error: &clap::Error) -> ! {
+    let plain = error.render().to_string();
+    let shown: Vec<String> = plain.lines().map(crate::output::harmless).collect();
+    if plain.lines().eq(shown.iter().map(String::as_str)) {
+        error.exit();
+    }
+    eprintln!("{}", shown.join("\n"));
+    std::process::exit(error.exit_code())
+}
+
+/// Ends the program where two results have one name.
+fn all_different<'a>(files: impl Iterator<Item = &'a Path>) {
+    let mut seen = std::collections::HashSet::new();
+    for file in files {
+        // A folder takes a file of each kind; devices take anything.
+        if !file.is_dir() && !file.starts_with("/dev") && !outputs::ends_as_folder(file) && !seen.insert(file)
+        {
+            let name = crate::output::harmless(&file.to_string_lossy());
+            misused(
+                ErrorKind::ArgumentConflict,
+                &format!("two results cannot both be written to {name}: give each a name of its own"),
+            );
+        }
     }
 }
 

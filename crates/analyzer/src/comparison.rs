@@ -246,7 +246,7 @@ fn both(said: Said) -> (String, Vec<Message>) {
     (said.sentence, said.messages)
 }
 
-/// New inner bytes and outer bytes are no common measure: where both occur, the captures without keys leave the line.
+/// New inner bytes and ESP bytes are no common measure: where both occur, the captures without keys leave the line.
 fn agree_on_what_counts(captures: &mut [ComparedCapture]) -> Vec<Message> {
     let counts = |c: &ComparedCapture, what| c.used && c.counted == Some(what);
     let inner = captures.iter().any(|c| counts(c, Counted::InnerNewBytes));

@@ -37,6 +37,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         .enumerate()
         .map(|(index, (succession, trigger))| rekey(analyzer, index, succession, trigger))
         .collect();
+    number_within_tunnels(&mut rekeys);
     let assessed = verdicts::assess(analyzer, &successions, &rekeys);
     for (index, effect) in assessed.rekeys {
         if let Some(rekey) = rekeys.get_mut(index) {
@@ -85,6 +86,10 @@ fn settings(analyzer: &Analyzer) -> Settings {
         verify: options.verify.to_string(),
         seed: options.seed,
         reference_bps: options.reference_bps,
+        no_keys: false,
+        tunnel: options.tunnel.map(|choice| choice.to_string()),
+        esp_ports: options.esp_ports.clone(),
+        psk_files: Vec::new(),
     }
 }
 
@@ -316,6 +321,7 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
     let gap = |d| Some(s.switched[at(d)]?.millis_since(s.left[at(d)]?).max(0.0));
     Rekey {
         index,
+        number: 0,
         tunnel: s.tunnel,
         exchange: s.exchange,
         initiator: s.initiator,
@@ -344,6 +350,16 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
         },
         impact: Vec::new(),
         causes: Vec::new(),
+    }
+}
+
+/// Rekeys in the order of the document get the numbers that people read.
+pub(crate) fn number_within_tunnels(rekeys: &mut [Rekey]) {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for rekey in rekeys {
+        let count = counts.entry(rekey.tunnel).or_default();
+        *count += 1;
+        rekey.number = *count;
     }
 }
 

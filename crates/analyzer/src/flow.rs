@@ -75,6 +75,8 @@ type Key = (usize, Direction, FlowKey);
 #[derive(Debug, Default)]
 struct FlowState {
     totals: Totals,
+    /// The part of the capture that `tcp` is about.
+    part: u32,
     tcp: Option<TcpSequence>,
     connection: ConnectionId,
 }
@@ -85,7 +87,12 @@ pub struct FlowTable {
     flows: HashMap<Key, FlowState>,
     /// Towards B, towards A.
     others: [Totals; 2],
+    /// Of all flows, those of earlier parts included while they are in memory.
     holes: usize,
+    /// Counts [`FlowTable::forget_sequences`].
+    part: u32,
+    /// Packets since the sequences of earlier parts were taken out of memory.
+    since_sweep: usize,
     most_flows: usize,
     connections: u32,
 }
@@ -107,6 +114,8 @@ impl FlowTable {
             flows: HashMap::new(),
             others: [Totals::default(); 2],
             holes: 0,
+            part: 0,
+            since_sweep: 0,
             most_flows,
             connections: 0,
         }
@@ -145,6 +154,11 @@ impl FlowTable {
                 begun
             }
         };
+        self.since_sweep = self.since_sweep.saturating_add(1);
+        if state.part != self.part {
+            self.holes -= state.tcp.take().map_or(0, |tcp| tcp.holes());
+            state.part = self.part;
+        }
         let split = match &inner.tcp {
             Some(segment) => {
                 let before = state.tcp.as_ref().map_or(0, TcpSequence::holes);
@@ -182,17 +196,24 @@ impl FlowTable {
         };
         let state = FlowState {
             connection,
+            part: self.part,
             ..FlowState::default()
         };
         self.flows.insert((tunnel, direction, flow), state);
     }
 
-    /// Forgets which bytes were seen: what follows was captured before them.
+    /// Forgets which bytes were seen: what follows was captured before them. The flows are walked only when as many packets
+    /// came since the last walk, so that time that jumps with every frame costs no more than the packets themselves.
     pub fn forget_sequences(&mut self) {
+        self.part = self.part.wrapping_add(1);
+        if self.since_sweep < self.flows.len() {
+            return;
+        }
         for state in self.flows.values_mut() {
             state.tcp = None;
         }
         self.holes = 0;
+        self.since_sweep = 0;
     }
 
     /// TCP payload bytes of one direction that no packet of the capture carries and that the receiver acknowledged all the
@@ -200,19 +221,23 @@ impl FlowTable {
     pub fn never_captured(&self, tunnel: usize, direction: Direction) -> (u64, f64) {
         let (mut bytes, mut carried) = (0u64, Totals::default());
         for (key, state) in &self.flows {
-            let Some(sequence) = state
-                .tcp
-                .as_ref()
+            let Some(sequence) = self
+                .sequence(state)
                 .filter(|_| (key.0, key.1) == (tunnel, direction))
             else {
                 continue;
             };
             carried.bytes += state.totals.bytes;
             carried.packets += state.totals.packets;
-            let receiver = self.flows.get(&other_way(*key)).and_then(|r| r.tcp.as_ref());
+            let receiver = self.flows.get(&other_way(*key)).and_then(|r| self.sequence(r));
             bytes += receiver.map_or(0, |receiver| sequence.never_captured(receiver));
         }
         (bytes, carried.bytes as f64 / carried.packets.max(1) as f64)
+    }
+
+    /// What was seen of a flow in the part of the capture that goes on.
+    fn sequence<'a>(&self, state: &'a FlowState) -> Option<&'a TcpSequence> {
+        state.tcp.as_ref().filter(|_| state.part == self.part)
     }
 
     /// Flows that are followed one by one.
@@ -295,6 +320,7 @@ fn document((tunnel, direction, key): &Key, totals: &Totals) -> Flow {
 mod tests {
     use super::*;
     use crate::esp::inner::TcpSegment;
+    use crate::thread_time::assert_linear;
     use proptest::prelude::*;
     use std::collections::HashSet;
 
@@ -420,6 +446,42 @@ mod tests {
         assert_eq!(observe(15, 5), 5, "the lowest of those remembered");
         assert_eq!(observe(holes * 10 + 5, 5), 5, "the highest");
         assert!(table.holes <= MOST_HOLES);
+    }
+
+    #[test]
+    fn a_part_that_was_captured_earlier_is_new_and_costs_no_walk_per_packet() {
+        let mut table = FlowTable::new();
+        let new = |table: &mut FlowTable, port, seq| {
+            table
+                .observe(0, Direction::AToB, &inner(port, seq, PUSHED, 5))
+                .new
+        };
+        for port in 1..=200 {
+            assert_eq!(new(&mut table, port, 100), 5);
+            assert_eq!(new(&mut table, port, 200), 5, "with a hole");
+        }
+        for part in 0..3 {
+            table.forget_sequences();
+            assert_eq!(new(&mut table, 1, 100), 5, "new again in part {part}");
+            assert_eq!(new(&mut table, 1, 100), 0);
+        }
+        let held = |table: &FlowTable| -> usize {
+            let sequences = table.flows.values().filter_map(|state| state.tcp.as_ref());
+            sequences.map(TcpSequence::holes).sum()
+        };
+        assert_eq!(table.holes, held(&table));
+        // As many flows and jumps as a hostile capture holds: each jump with a packet.
+        for port in 0..u16::MAX {
+            new(&mut table, port, 100);
+        }
+        let jumps = 200_000;
+        assert_linear(jumps, || {
+            for _ in 0..jumps {
+                table.forget_sequences();
+                assert_eq!(new(&mut table, 1, 100), 5);
+            }
+        });
+        assert_eq!(table.holes, held(&table));
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) fn complain(sentence: &str) {
 }
 
 /// File names may hold anything: control and bidirectional characters are shown, not obeyed.
-fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     let shown = |c: char| {
         c.is_control()
             || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -106,7 +106,8 @@ fn on_stdout(analysis: &Analysis, format: Format, verbose: bool, language: Langu
     })
 }
 
-fn json_of(analysis: &Analysis) -> Result<Vec<u8>> {
+/// The document as it is saved.
+pub(crate) fn json_of(analysis: &Analysis) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(analysis)?;
     bytes.push(b'\n');
     Ok(bytes)

@@ -47,22 +47,25 @@ fn table(arguments: &OverheadArguments, plan: &Plan) -> Option<String> {
     sizes.dedup();
     for inner in sizes {
         let s = plan.split(inner);
-        let fragments = if s.wire + plan.below_ip > arguments.mtu {
-            "  fragmented"
-        } else {
-            ""
+        let path = plan
+            .sizes
+            .fragments(s.wire, arguments.mtu.checked_sub(plan.below_ip)?)?;
+        let fragments = match path.count {
+            1 => String::new(),
+            count => format!("  in {count} fragments"),
         };
         let _ = writeln!(
             out,
             "{inner:>8}{:>8}{:>7}{:>6}{:>5}{:>8}{:>9}{:>5}{:>10.1} %{fragments}",
-            s.wire,
-            s.outer_headers,
+            path.bytes,
+            // Every further fragment has headers of its own.
+            s.outer_headers + path.bytes - s.wire,
             s.esp_header,
             s.iv,
             plan.tunnel_headers,
             s.padding,
             s.icv,
-            inner as f64 * 100.0 / s.wire as f64,
+            inner as f64 * 100.0 / path.bytes as f64,
         );
     }
     Some(out)

@@ -45,7 +45,12 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
             .diagnostics_mut()
             .count("key_file_unreadable", "keys", None, sentence);
     }
-    Ok(analyzer.finish_with_keys(reader.info(), &input.capture.to_string_lossy()))
+    let (mut analysis, ring) = analyzer.finish_with_keys(reader.info(), &input.capture.to_string_lossy());
+    if let Some(settings) = &mut analysis.settings {
+        settings.no_keys = input.no_keys;
+        settings.psk_files = input.psk_file.iter().map(|f| f.display().to_string()).collect();
+    }
+    Ok((analysis, ring))
 }
 
 /// The keys, and what kept files from being read that nobody asked for: those only are left out.

@@ -6,7 +6,9 @@
 use crate::analysis::{
     Analysis, Exchange, ExchangeKind, KeyStatus, Outcome, Rekey, RuledOut, SecurityAssociation,
 };
+use crate::diagnosis::ASYMMETRY_MARGIN;
 use crate::text::{Message, Said, grouped};
+use crate::time::NANOS_PER_MILLI;
 
 /// What a detector must be able to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,12 +104,11 @@ pub(crate) fn ruled_out(analysis: &Analysis) -> Vec<RuledOut> {
 }
 
 fn entry(analysis: &Analysis, cause: &Cause) -> RuledOut {
-    let hurt = |r: &&Rekey| r.impact.iter().any(|i| i.hurt);
     let occasions = analysis.rekeys.iter().filter(|r| cause.fact || hurt(r));
     let by_ike = matches!(cause.needs, Needs::Ike | Needs::Deletes);
     let visible = occasions.filter(|r| !by_ike || r.exchange.is_some());
     let rekeys_tested = visible.count();
-    let none_hurt = !cause.fact && !analysis.rekeys.iter().any(|r| hurt(&r));
+    let none_hurt = !cause.fact && !analysis.rekeys.iter().any(hurt);
     let (outcome, message) = match unseen(analysis, cause.needs) {
         Some(reason) => (Outcome::NotTestable, reason),
         None if none_hurt => (Outcome::NoOccasion, Message::new("no-occasion")),
@@ -182,13 +183,22 @@ fn deletes(analysis: &Analysis) -> Message {
     Message::new("absent-delete").with("deletes", seen)
 }
 
+/// Of the rekeys that hurt: at the others it is not looked for.
 fn switches(analysis: &Analysis) -> Message {
-    let apart = analysis.rekeys.iter().filter_map(|r| {
+    let apart = analysis.rekeys.iter().filter(|r| hurt(r)).filter_map(|r| {
         let (a, b) = (r.switched.a_to_b?, r.switched.b_to_a?);
         Some(a.millis_since(b).abs())
     });
-    let most = apart.fold(0.0, f64::max);
-    Message::new("absent-asymmetric").with("most", format!("{most:.0} ms"))
+    match apart.reduce(f64::max) {
+        Some(most) => Message::new("absent-asymmetric")
+            .with("most", format!("{most:.0} ms"))
+            .with("margin", format!("{} ms", ASYMMETRY_MARGIN / NANOS_PER_MILLI)),
+        None => Message::new("absent-asymmetric-one-way"),
+    }
+}
+
+fn hurt(rekey: &Rekey) -> bool {
+    rekey.impact.iter().any(|i| i.hurt)
 }
 
 fn repeats(analysis: &Analysis) -> Message {
@@ -232,7 +242,10 @@ fn phase1(analysis: &Analysis) -> Message {
 
 fn suites(analysis: &Analysis) -> Message {
     let mut suites: Vec<String> = used(analysis)
-        .filter_map(|sa| Some(format!("{} {}", sa.encryption.as_ref()?, sa.integrity.as_ref()?)))
+        .filter_map(|sa| match (sa.encryption.as_ref()?, sa.integrity.as_deref()?) {
+            (encryption, "none") => Some(encryption.clone()),
+            (encryption, integrity) => Some(format!("{encryption}/{integrity}")),
+        })
         .collect();
     suites.sort_unstable();
     suites.dedup();
@@ -244,12 +257,18 @@ fn suites(analysis: &Analysis) -> Message {
 
 fn holes(analysis: &Analysis) -> Message {
     let missing = used(analysis).fold(0_u64, |n, sa| n.saturating_add(sa.sequence.missing));
-    Message::new("absent-capture-artefact").with("missing", missing)
+    match missing {
+        0 => Message::new("absent-capture-artefact-none"),
+        _ => Message::new("absent-capture-artefact").with("missing", grouped(missing)),
+    }
 }
 
 fn order(analysis: &Analysis) -> Message {
     let late = used(analysis).fold(0_u64, |n, sa| n.saturating_add(sa.sequence.reordered));
-    Message::new("absent-replay").with("late", late)
+    match late {
+        0 => Message::new("absent-replay-none"),
+        _ => Message::new("absent-replay").with("late", grouped(late)),
+    }
 }
 
 /// How much was sent again, for causes that are retransmissions.
@@ -286,6 +305,50 @@ mod tests {
             Some((Outcome::Absent, 2)),
             "looked for where it hurt"
         );
+    }
+
+    /// What is said must not read like the cause itself, and not count nothing.
+    #[test]
+    fn the_evidence_is_of_the_rekeys_and_zero_has_its_own_words() {
+        let mut document = example::seven_rekeys();
+        for sa in &mut document.security_associations {
+            (sa.sequence.missing, sa.sequence.reordered) = (0, 0);
+            (sa.encryption, sa.integrity) = (Some("AES-GCM-16-128".into()), Some("none".into()));
+        }
+        document.exchanges.clear();
+        let hurt_at = document.rekeys.iter().position(hurt).unwrap();
+        for (k, rekey) in document.rekeys.iter_mut().enumerate() {
+            // Far apart where nothing was lost, 40 ms where it was.
+            let apart = if k == hurt_at {
+                40
+            } else if hurt(rekey) {
+                0
+            } else {
+                900
+            };
+            let at = rekey.switched.a_to_b.unwrap();
+            rekey.switched.b_to_a = Some(at.plus_nanos(apart * NANOS_PER_MILLI));
+        }
+        let out = ruled_out(&document);
+        let of = |id: &str| &out.iter().find(|r| r.id == id).unwrap().evidence;
+        assert_eq!(
+            of("capture_artefact"),
+            "no ESP number is missing in the whole capture"
+        );
+        assert_eq!(
+            of("replay_drops"),
+            "no packet came after a higher ESP number in the whole capture"
+        );
+        assert_eq!(of("phase1_renewal"), "no phase-1 exchange is in the capture");
+        assert!(of("fragmentation_change").starts_with("all SAs use AES-GCM-16-128;"));
+        assert!(
+            of("asymmetric_switch").contains("at most 40 ms apart"),
+            "{}",
+            of("asymmetric_switch")
+        );
+        for id in ["desync", "ppp_trouble"] {
+            assert!(of(id).starts_with("around the rekeys "), "{}", of(id));
+        }
     }
 
     #[test]

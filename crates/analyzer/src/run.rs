@@ -8,7 +8,7 @@ use anyhow::Result;
 use rekeyscope::analysis::{Analysis, KeyStatus, Protocol};
 use rekeyscope::analyzer::Options;
 use rekeyscope::key_ring::KeyRing;
-use rekeyscope::underivable::why_not_derived;
+use rekeyscope::underivable::{only_integrity_fits, why_not_derived};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -95,7 +95,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     if mostly_cut(analysis) {
         notes.push(format!(
             "{} of {} packets in {path} are cut by the snap length: cut ESP packets can be neither checked nor decrypted, \
-             their rates are outer bytes; capture whole packets (tcpdump -s 0)",
+             their rates are ESP bytes; capture whole packets (tcpdump -s 0)",
             analysis.capture.cut_packets, analysis.capture.packets
         ));
         return notes;
@@ -111,21 +111,30 @@ fn notes(analysis: &Analysis) -> Vec<String> {
             used.len()
         ));
     }
+    let half = used.iter().filter(|sa| only_integrity_fits(sa)).count();
+    if half > 0 {
+        notes.push(format!(
+            "of the keys given for {half} of {} SAs the integrity key fits (their ICVs do) and the encryption key does not: it \
+             is of another run, or was copied wrongly; those SAs count as without keys",
+            used.len()
+        ));
+    }
     let missing = used
         .iter()
         .filter(|sa| sa.key.status != KeyStatus::Verified && sa.inner_bytes.is_none())
         .count();
+    let misfits = misfits + half;
     let c = &analysis.capture;
     if missing > misfits && 2 * c.cut_packets > c.esp_packets {
         notes.push(format!(
-            "{} of {} packets are cut by the snap length: no key can check or open them, so rates are outer bytes; capture \
+            "{} of {} packets are cut by the snap length: no key can check or open them, so rates are ESP bytes; capture \
              whole packets (tcpdump -s 0) to see inside",
             c.cut_packets, c.packets
         ));
     } else if missing > misfits {
         notes.push(format!(
             "no key for {} of {} SAs: {}give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
-             'syslog debug on' and 'ipsec ike log <gateway> key-info'); until then their rates are outer bytes",
+             'syslog debug on' and 'ipsec ike log <gateway> key-info'); until then their rates are ESP bytes (SPI to ICV)",
             missing - misfits,
             used.len(),
             if strangers(analysis) { "the key files are of another run (they name none of these SPIs); " } else { "" },

@@ -3,6 +3,7 @@
 use crate::analysis::{Rekey, RekeySeries, Series, TunnelSeries};
 use crate::analyzer::Analyzer;
 use crate::rekey::{Succession, slot};
+use crate::series::highest_rate;
 use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
 /// What is shown around a rekey at full resolution: this long before the exchange …
@@ -26,6 +27,7 @@ pub(crate) fn series(analyzer: &Analyzer, successions: &[Succession], rekeys: &[
                 tunnel,
                 direction,
                 start: series.start(),
+                highest: highest_rate(&inner_new_bytes, bin_ms / 1000.0),
                 inner_new_bytes,
                 outer_bytes,
             });

@@ -2,7 +2,7 @@
 
 use crate::cli::{Format, OutputArguments};
 use crate::output::{self, Reserved};
-use crate::outputs::{Outputs, folder, text_options};
+use crate::outputs::{Outputs, folder, json_of, text_options};
 use anyhow::Result;
 use rekeyscope::analysis::Analysis;
 use rekeyscope::report::index::{self, Entry};
@@ -20,6 +20,7 @@ pub(crate) fn run(
     outputs: &OutputArguments,
     read: impl Fn(&Path) -> Result<Analysis>,
 ) -> Result<ExitCode> {
+    outputs.want_folders();
     let index = outputs.html.as_deref().filter(|p| p.as_os_str() != "-");
     let folders = [&outputs.json, &outputs.csv, &outputs.svg, &outputs.png];
     let folders = folders.into_iter().flatten().map(PathBuf::as_path).chain(index);
@@ -31,11 +32,19 @@ pub(crate) fn run(
     let mut names = HashSet::from([INDEX.to_string()]);
     let mut status = ExitCode::SUCCESS;
     let mut entries = Vec::new();
+    // Documents go out one by one: all of them at once may not fit into memory.
+    let as_array = outputs.on_stdout() == Format::Json;
+    let mut before = "[\n";
     for input in inputs {
         let name = unused(&mut names, &index::file_name(input));
         let places = Outputs::reserve(&outputs.of_one(&name), true)?;
         match read(input) {
             Ok(analysis) => {
+                if as_array {
+                    output::to_stdout(before.as_bytes())?;
+                    output::to_stdout(json_of(&analysis)?.trim_ascii_end())?;
+                    before = ",\n";
+                }
                 places.write(&analysis)?;
                 entries.push(Entry::new(&analysis, &format!("{name}.html"), language));
             }
@@ -54,7 +63,9 @@ pub(crate) fn run(
         file.write(index::html(&entries, language).as_bytes())?;
     }
     let text = match outputs.on_stdout() {
-        Format::Text | Format::Json => index::text(&entries, text_options(language)),
+        Format::Json if before.starts_with(',') => "\n]\n".into(),
+        Format::Json => "[]\n".into(),
+        Format::Text => index::text(&entries, text_options(language)),
         Format::Html => index::html(&entries, language),
         Format::Csv => index::csv(&entries),
         Format::Markdown => index::markdown(&entries, language),

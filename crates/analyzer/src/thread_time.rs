@@ -6,6 +6,17 @@ pub(crate) fn thread_nanos() -> u64 {
     stat.split_whitespace().next().unwrap().parse().unwrap()
 }
 
+/// Runs `work` over `items` things, each of which it may look at a few times, but not at all the others for each: that would
+/// be 100,000 × 10 ns, a millisecond per item, where a single pass takes under a microsecond without optimisation.
+pub(crate) fn assert_linear(items: usize, work: impl FnOnce()) {
+    const MOST_PER_ITEM: u64 = 20_000;
+    assert!(items >= 100_000, "too few to tell");
+    let start = thread_nanos();
+    work();
+    let nanos = (thread_nanos() - start) / items as u64;
+    assert!(nanos <= MOST_PER_ITEM, "{nanos} ns per item");
+}
+
 /// Repeats `work` for half a second of CPU time, a hundred ticks, and says how many nanoseconds it really was.
 pub(crate) fn thread_nanos_of(mut work: impl FnMut()) -> u64 {
     let start = thread_nanos();

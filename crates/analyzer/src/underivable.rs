@@ -5,6 +5,14 @@ use crate::spi::Spi;
 use crate::text::{Catalogue, Language, Message};
 use std::collections::HashMap;
 
+/// Whether the key of an SA checks its packets and does not open them: half of it is wrong.
+pub fn only_integrity_fits(sa: &SecurityAssociation) -> bool {
+    sa.packets > 0
+        && sa.key.status == KeyStatus::Unverified
+        && sa.icv.verified > 0
+        && sa.inner_bytes.is_none()
+}
+
 /// Why SAs have no key although their negotiation could be read, sentence by sentence, in English.
 pub fn why_not_derived(analysis: &Analysis) -> Vec<String> {
     let english = Catalogue::of(Language::English);

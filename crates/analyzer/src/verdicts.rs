@@ -97,6 +97,7 @@ fn settings(analyzer: &Analyzer, tunnel: TunnelIndex, direction: Direction, reke
         seed: analyzer.options.seed,
         draws: analyzer.options.draws,
         rekeys_total: own.len(),
+        own_rekeys: own.iter().map(|r| r.index).collect(),
         projected_kilobytes: PROJECTED_KILOBYTES.to_vec(),
         lifetime_bytes_per_new_byte: counted_per_new(analyzer, tunnel, direction),
     }

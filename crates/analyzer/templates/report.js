@@ -3,7 +3,7 @@
 // What tests and other scripts may rely on (nothing else is stable):
 //   #verdict #bound #verdicts #quality #tunnel-N #overlays #causes #ruled-out #findings #projection #overhead #method
 //                            sections, in this order
-//   #rekey-N                 row of rekey N in its table (a <tr>), #panel-N the figure of its panel
+//   #rekey-N                 row of rekey N (or 1-N, of tunnel 1, where several have rekeys) in its table (a <tr>), #panel-N the figure of its panel
 //   figure.timeline          the whole run; within it svg.plot, and div.tools (made here) with its buttons
 //   div.tools button[aria-label="Zoom in"|"Zoom out"|"Earlier"|"Later"|"Show the whole run"], div.tools output
 //                            (English page; the labels of others are body[data-zoom-in], …)

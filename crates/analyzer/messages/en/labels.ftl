@@ -50,6 +50,7 @@ column-volume = volume
 column-age = age
 column-ike-ms = IKE ms
 column-gap-ms = gap ms
+column-sa-gap-ms = old→new SA ms
 column-overlap-ms = overlap ms
 column-depth = depth
 column-effect = effect
@@ -134,7 +135,7 @@ disagrees = disagrees
 
 cause-responder-not-ready = data on the new SA before the responder had it installed
 cause-old-sa-deleted-early = the old SA was deleted while packets were still on their way
-cause-asymmetric-switch = the two directions switched at different times
+cause-asymmetric-switch = one direction went on with its old SA long after the other had left it
 cause-hard-limit-reached = the old SA passed its hard limit before the new one took over
 cause-exchange-retransmitted = a message of the exchange was sent again
 cause-collision = both sides began a rekey at once

@@ -52,13 +52,13 @@ oddity-stream-lost = a TCP stream with ESP in it has a hole in this capture: the
 
 ## IKE
 
-oddity-unprotected-delete = A Delete payload came unencrypted: it is not believed (RFC 2408 §3.15).
-oddity-ike-version = IKE version { $version } is not known: the message is not read.
-oddity-ike-sas = More than { $most } IKE SAs: the later ones are not listed.
-oddity-exchanges = More than { $most } IKE exchanges: the later ones are not listed.
-oddity-copied-message = An IKE message is in the capture twice within 5 ms: the second copy is not counted.
-oddity-cut-message = An IKE message is longer than what was captured of it: raise the snap length.
-oddity-exchange-type = IKEv{ $version } exchange type { $type } ({ $name }) is counted, not decoded.
+oddity-unprotected-delete = A Delete payload came unencrypted: it is not believed (RFC 2408 §3.15)
+oddity-ike-version = IKE version { $version } is not known: the message is not read
+oddity-ike-sas = More than { $most } IKE SAs: the later ones are not listed
+oddity-exchanges = More than { $most } IKE exchanges: the later ones are not listed
+oddity-copied-message = An IKE message is in the capture twice within 5 ms: the second copy is not counted
+oddity-cut-message = An IKE message is longer than what was captured of it: raise the snap length
+oddity-exchange-type = IKEv{ $version } exchange type { $type } ({ $name }) is counted, not decoded
 
 ## ESP and keys
 

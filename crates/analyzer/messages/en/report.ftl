@@ -51,7 +51,7 @@ causes-of-one = { $id }: { $title }. Rekey { $rekeys }{ $more }.
 causes-of-several = { $id }: { $title }. Rekeys { $rekeys }{ $more }.
 and-more = , …
 counted-inner = new inner bytes (retransmissions left out)
-counted-outer = outer bytes (ESP header to ICV), because keys are missing
+counted-outer = ESP bytes (SPI to ICV), because keys are missing
 detectable = A mean stall of { $mde } or more would have been found (80 % power, { $rekeys }).
 no-verdict-empty = The capture holds no packets: there is nothing to say about rekeys.
 no-verdict-ike-only = The capture holds IKE but no ESP packets: when keys were renewed is listed, what that cost is not in it.
@@ -74,6 +74,11 @@ missing-keys =
         [one] { $n } SA has
        *[other] { $n } SAs have
     } packets but no key that the ICV confirms ({ $list }).
+missing-keys-half =
+    { $count ->
+        [one] Of the key of { $n } SA the integrity key fits (its ICVs do) and the encryption key does not
+       *[other] Of the keys of { $n } SAs the integrity key fits (their ICVs do) and the encryption key does not
+    }: it is of another run, or was copied wrongly.
 missing-keys-masked = Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; the key-info log below gives them whole.
 missing-keys-how = Yamaha NVR/RTX: `ipsec ike log <gateway> key-info message-info payload-info` and `syslog debug on` before the tunnel comes up, then `show log`. strongSwan: charon's log at level 4, or `ip xfrm state` while the SA lives. Or Wireshark's own esp_sa file.
 missing-keys-where = Give such a file with --keys FILE, or put it beside the capture under one of these names: { $names }.
@@ -98,18 +103,20 @@ left-out-sa-keys = { $n } more SAs are not listed here: --json of the main job h
 left-out-ike-sas = { $n } more IKE SAs are not listed here: --json of the main job holds all of them.
 left-out-tunnels = { $n } more tunnels are not shown in detail: choose one with --tunnel, or see --json or --html.
 note-verdicts = rekeys: those within the transfer; stall: mean per rekey.
+note-path-mtu = MSS and largest inner packet: for a path MTU of { $paths } bytes, the largest packet seen with that suite; a larger path takes more.
 note-overlay = lowest and highest: from the first message of the exchange to 2 s after the switch.
-note-comparison = GB: 10⁹ new bytes. Stall: per rekey, measured within the capture. Efficiency: decrypted payload over IP bytes.
+note-comparison = GB: 10⁹ new bytes. Stall: per rekey, measured within the capture. Efficiency: decrypted payload over IP bytes, in the direction of the data.
 note-suite-of = { $suite }: { $captures }
 suite-in-udp = { $suite } in UDP
 ends = a = { $a }, b = { $b }
 ends-sentence = a = { $a }, b = { $b }.
 note-gap-of = gap and stall of { $direction }
+note-gap = gap: longest time without new data that touches the rekey
 note-stall-within = stall within { $seconds } s of the switch
 note-other-direction = * the other direction
 note-unused = unused: idle or outside the transfer
 note-overlay-columns = The last columns: lowest and highest value of each overlay from the rekey to 2 s after its switch.
-note-rule = Rekey { $number } began at { $rule }.
+note-rule = When rekey { $number } began: { $rule }.
 cell = { $text }
 full-stop = { $text }.
 note-suite = Cipher suite { $suite }
@@ -117,12 +124,13 @@ note-suites = Cipher suites { $suites }{ $more }
 note-mode = { $mode } mode
 note-keys-from = keys from { $source }
 note-missing = missing: ESP sequence numbers that never came
-spark-caption = { $direction }, { $from } to { $to } s, { $highest } (^ rekey, ! rekey that hurt):
-spark-highest = highest { $rate } over { $seconds } s
+spark-caption = { $direction }, { $from } to { $to } s{ $highest } (^ rekey, ! rekey that hurt):
+spark-highest = {", highest "}{ $rate } over { $seconds } s
 rates = { $observed } observed; counted: { $counted }.
 rates-without = { $observed } observed, { $without } without the stalls; counted: { $counted }.
 direction-sentence = { $direction }: { $sentence }
 not-compared = Not compared: { $reason }
+rekey-of-tunnel = { $number } of tunnel { $tunnel }
 rekey-filter = rekey { $number }: { $filter }
 made-by = Made by { $program }:
 
@@ -184,5 +192,6 @@ advice-windows-proposes = 250,000 kB is what its L2TP client proposes
 advice-windows-maybe = if the client of this transport-mode tunnel is one
 advice-windows = the L2TP client proposes fixed limits (3,600 s and 250,000 kB): there the cipher suite, IKEv2 instead of L2TP, or the other side are what can be changed.
 advice-log-why = its log gave the keys
-advice-yamaha = a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`. As the IKEv1 responder the router takes over the initiator's lifetime.
+advice-yamaha = a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`.
+advice-yamaha-ikev1 = a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`. As the IKEv1 responder the router takes over the initiator's lifetime.
 advice-strongswan = `life_bytes` and `rekey_bytes` of the child; leave room between the two, so that the new SA is up before the old one reaches its hard limit.

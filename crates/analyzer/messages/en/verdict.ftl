@@ -46,20 +46,20 @@ verdict-interest = { $stall } ({ $share } of throughput)
 verdict-silence = { $rekeys } of { $total } { $count ->
     [one] stalls
    *[other] stall
-} the { $direction } (longest silence { $longest })
+} the { $direction } (longest time without new data { $longest })
 verdict-hurt-not-the-one = the one rekey does not stand out
 verdict-hurt-none = none of the { $used } rekeys stands out by itself
 verdict-hurt-all = { $hurt } of { $used } rekeys hurt
 verdict-hurt-some = { $hurt } of { $used } rekeys hurt ({ $rekeys })
 # How small a stall could have been seen.
-verdict-detectable = these { $used } rekeys can show stalls from { $least } on, { $needed }
-verdict-needed-rekeys = about { $needed } rekeys like these are needed
+verdict-detectable = these { $used } rekeys can show stalls from { $least } on; { $needed }
+verdict-needed-rekeys = to show { $interest }, about { $needed } rekeys like these are needed
 verdict-needed-longer = a longer capture is needed
 # Why there is no mean.
-verdict-none-within = none of the { $total ->
-    [one] { $total } rekey
-   *[other] { $total } rekeys
-} lies within the transfer of the { $direction }
+verdict-none-within = { $total ->
+    [one] the one rekey does not lie
+   *[other] none of the { $total } rekeys lies
+} within the transfer of the { $direction }
 verdict-too-few = only { $used ->
     [one] { $used } rekey lies
    *[other] { $used } rekeys lie
@@ -75,6 +75,7 @@ verdict-too-close = the rekeys are too close together: no undisturbed traffic li
 
 ## How much of the gap to a reference rate the stalls explain
 
+explained-no-gap = The rate of { $observed } is not below the reference of { $reference }: there is no gap to explain.
 explained-maybe-all = Rekeys could explain all of the gap to { $reference }.
 explained-at-most = Rekeys explain at most { $most } of the gap to { $reference }.
 explained-all = This explains all of the gap to { $reference }.
@@ -84,7 +85,7 @@ explained-share = This explains { $estimate } ({ $least } to { $most }) of the g
 
 ## Reservations, each a sentence
 
-note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on silences that are rare elsewhere.
+note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on times without new data that are rare elsewhere.
 note-bias = The stall may be up to { $most } too low: volume-triggered rekeys fall in fast moments, and these are too close together to measure by how much.
 note-bias-unknown = If volume triggers these rekeys, which is not known, the stall may be up to { $most } too low: such rekeys fall in fast moments, and these are too close together to measure by how much.
 # $holes: how many; $length: together in time; $rekeys: left out of the statistics because their window touches one
@@ -96,9 +97,9 @@ note-holes = The capture lacks { $holes ->
     [one] , and one rekey is left out because of it.
    *[other] , and { $rekeys } rekeys are left out because of it.
 }
-note-outer-bytes = Counted are outer bytes, because keys are missing: retransmissions count as throughput.
+note-outer-bytes = Counted are ESP bytes (SPI to ICV), because keys are missing: retransmissions count as throughput.
 note-late-start = The first IKE message of { $late } of { $used } rekeys was not captured: what was lost before the first captured one is not counted{ $bound }.
 note-silent-start = Both sides were silent before the exchange of { $silences } of { $used } rekeys, so its first message may have been lost before the capture point: what was lost before the first captured one is not counted{ $bound }.
-note-unseen-start = No IKE message of { $unseen } of { $used } rekeys was captured: what was lost before { $before } before the first packet on a new SA is not counted{ $bound }.
+note-unseen-start = No IKE message of { $unseen } of { $used } rekeys was captured: what was lost more than { $before } before the first packet on a new SA is not counted{ $bound }.
 # $bound of the three notes above
 note-lower-bound = , so a mean is a lower bound; only the upper end of its interval reaches back over slow stretches before that

@@ -9,12 +9,13 @@ compare-two = { $captures } 個のキャプチャからは、リキーによる�
 compare-cost = リキーごとに { $stall } 失われています（95 % 信頼区間 { $interval }）。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
 compare-cost-and-without = リキーごとに { $stall } 失われています（95 % 信頼区間 { $interval }）。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。直線から求めた、リキーがない場合のレートは { $without } です。
 compare-faster = リキーによる損失は示されていません。リキーの多いキャプチャのほうが速い（リキーごとに { $stall }、95 % 信頼区間 { $interval }）ため、キャプチャ間でほかの何かが異なっています。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
+compare-cannot-tell = これらのキャプチャからは、リキーによる損失は判断できません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、問題となるのは { $interest }（スループットの { $share }）です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。有効期間が大きく異なるキャプチャを追加してください。
 compare-not-shown = リキーによる損失は示されていません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、最大でも { $most } です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
 
 ## 暗号スイートごとの伝送効率
 
-efficiency-several = 伝送効率（復号したペイロード ÷ IP のバイト数）: { $all }。同じペイロードを送るとき、{ $best } が回線に流すバイト数は { $worst } より { $saved } 少なくなります。1 パケットあたりのペイロードは平均で { $best-payload } バイトと { $worst-payload } バイトで、どの暗号スイートでもパケットが大きいほど効率は高くなります。
-efficiency-one = 伝送効率（復号したペイロード ÷ IP のバイト数）: { $all }。比較できるほかの暗号スイートはありません。
+efficiency-several = データの方向の伝送効率（復号したペイロード ÷ IP のバイト数）: { $all }。同じペイロードを送るとき、{ $best } が回線に流すバイト数は { $worst } より { $saved } 少なくなります。1 パケットあたりのペイロードは平均で { $best-payload } バイトと { $worst-payload } バイトで、どの暗号スイートでもパケットが大きいほど効率は高くなります。
+efficiency-one = データの方向の伝送効率（復号したペイロード ÷ IP のバイト数）: { $all }。比較できるほかの暗号スイートはありません。
 efficiency-unknown = 伝送効率は不明です。鍵がないため、どのキャプチャのペイロードも数えられませんでした。
 
 ## 留保事項
@@ -29,4 +30,4 @@ left-out-no-tunnel = IPsec トンネルが見つかりません
 left-out-little-data = データ量が少なすぎます
 left-out-old-document = 保存された解析結果に転送の記録がありません。古い版で書かれたものなので、キャプチャをもう一度解析してください
 left-out-nothing = 測定できるものがありません
-left-out-no-keys = 鍵がなく、ほかのキャプチャのペイロードに対して外側のバイト数を並べることになります
+left-out-no-keys = 鍵がなく、ほかのキャプチャのペイロードに対して ESP バイト数を並べることになります

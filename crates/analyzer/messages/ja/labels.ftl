@@ -50,6 +50,7 @@ column-volume = 転送量
 column-age = 経過
 column-ike-ms = IKE ms
 column-gap-ms = 空白 ms
+column-sa-gap-ms = 旧→新 SA ms
 column-overlap-ms = 重複 ms
 column-depth = 深さ
 column-effect = 結果
@@ -134,7 +135,7 @@ disagrees = 不一致
 
 cause-responder-not-ready = レスポンダーが新しい SA を設定し終える前に、その SA でデータが送られた
 cause-old-sa-deleted-early = パケットがまだ届いていないうちに古い SA が削除された
-cause-asymmetric-switch = 2 つの方向で SA が切り替わった時刻が異なる
+cause-asymmetric-switch = 一方向だけが、逆方向の切り替え後も長く古い SA を使い続けた
 cause-hard-limit-reached = 新しい SA に替わる前に古い SA がハードリミットを超えた
 cause-exchange-retransmitted = 鍵交換のメッセージが再送された
 cause-collision = 両側が同時にリキーを始めた

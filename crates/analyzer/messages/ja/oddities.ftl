@@ -49,13 +49,13 @@ oddity-stream-lost = ESP を運ぶ TCP ストリームがこのキャプチャ�
 
 ## IKE
 
-oddity-unprotected-delete = 暗号化されていない Delete ペイロードが届きました。信用しません（RFC 2408 §3.15）。
-oddity-ike-version = IKE のバージョン { $version } は未知のため、このメッセージは読みません。
-oddity-ike-sas = IKE SA が { $most } 個を超えています。それ以降のものは一覧に載せません。
-oddity-exchanges = IKE の鍵交換が { $most } 回を超えています。それ以降のものは一覧に載せません。
-oddity-copied-message = 同じ IKE メッセージが 5 ms 以内に二度キャプチャされています。二つ目は数えません。
-oddity-cut-message = IKE メッセージがキャプチャされた長さより長くなっています。スナップ長を大きくしてください。
-oddity-exchange-type = IKEv{ $version } の交換タイプ { $type }（{ $name }）は、数えるだけでデコードしません。
+oddity-unprotected-delete = 暗号化されていない Delete ペイロードが届きました。信用しません（RFC 2408 §3.15）
+oddity-ike-version = IKE のバージョン { $version } は未知のため、このメッセージは読みません
+oddity-ike-sas = IKE SA が { $most } 個を超えています。それ以降のものは一覧に載せません
+oddity-exchanges = IKE の鍵交換が { $most } 回を超えています。それ以降のものは一覧に載せません
+oddity-copied-message = 同じ IKE メッセージが 5 ms 以内に二度キャプチャされています。二つ目は数えません
+oddity-cut-message = IKE メッセージがキャプチャされた長さより長くなっています。スナップ長を大きくしてください
+oddity-exchange-type = IKEv{ $version } の交換タイプ { $type }（{ $name }）は、数えるだけでデコードしません
 
 ## ESP と鍵
 

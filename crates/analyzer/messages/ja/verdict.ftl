@@ -37,14 +37,14 @@ verdict-p-in-brackets = （p = { $p }）
 verdict-p-after = 、p = { $p }
 verdict-mean = 平均 { $mean }、95 % 信頼区間 { $interval }
 verdict-interest = { $stall }（スループットの { $share }）
-verdict-silence = 全 { $total } 回のうち{ $rekeys } で{ $direction }が停止しています（無通信は最長 { $longest }）
+verdict-silence = 全 { $total } 回のうち{ $rekeys } で{ $direction }が停止しています（新しいデータが途切れた時間は最長 { $longest }）
 verdict-hurt-not-the-one = 唯一のリキーは、前後と比べて目立っていません
 verdict-hurt-none = { $used } 回のリキーに、単独で目立つものはありません
 verdict-hurt-all = { $used } 回のリキーのうち { $hurt } 回で転送が妨げられています
 verdict-hurt-some = { $used } 回のリキーのうち { $hurt } 回で転送が妨げられています（{ $rekeys }）
 # どの程度の停止なら検出できたか
 verdict-detectable = この { $used } 回のリキーで検出できるのは { $least } 以上の停止であり、{ $needed }
-verdict-needed-rekeys = 同様のリキーが約 { $needed } 回必要です
+verdict-needed-rekeys = { $interest } を検出するには同様のリキーが約 { $needed } 回必要です
 verdict-needed-longer = より長いキャプチャが必要です
 # 平均を出せない理由
 verdict-none-within = { $total } 回のリキーはいずれも{ $direction }の転送中に起きていません
@@ -54,6 +54,7 @@ verdict-too-close = リキーの間隔が短すぎ、比較の基準となる、
 
 ## 停止で説明できる、基準レートとの差
 
+explained-no-gap = 実測 { $observed } は基準の { $reference } を下回っていないため、説明すべき差はありません。
 explained-maybe-all = { $reference } との差は、すべてリキーで説明できる可能性があります。
 explained-at-most = { $reference } との差のうち、リキーで説明できるのは最大で { $most } です。
 explained-all = { $reference } との差は、これですべて説明できます。
@@ -63,14 +64,14 @@ explained-share = { $reference } との差の { $estimate }（{ $least } ～ { $
 
 ## 留保事項（それぞれ 1 文）
 
-note-mostly-affected = 測定区間の大半がリキーの影響範囲に入り、影響のない通信が少なすぎて p 値を求められません。この判定は、信頼区間と、ほかではまれな無通信の区間に基づきます。
+note-mostly-affected = 測定区間の大半がリキーの影響範囲に入り、影響のない通信が少なすぎて p 値を求められません。この判定は、信頼区間と、ほかではまれな、新しいデータの途切れに基づきます。
 note-bias = 停止時間は最大 { $most } だけ短く出ている可能性があります。データ量で始まるリキーは速い瞬間に当たりやすく、その間隔が短すぎてこの偏りの大きさを測れないためです。
 note-bias-unknown = これらのリキーがデータ量で始まるのなら（それは不明です）、停止時間は最大 { $most } だけ短く出ている可能性があります。そのようなリキーは速い瞬間に当たりやすく、その間隔が短すぎてこの偏りの大きさを測れないためです。
 note-holes = トンネルは動いていたのにキャプチャが欠けている区間が { $holes } か所（計 { $length }）あります。観測されなかったものとして扱い{ $rekeys ->
     [0] ます。
    *[other] 、そこに重なる { $rekeys } 回のリキーは統計から除いています。
 }
-note-outer-bytes = 鍵がないため、外側のバイト数を数えています。再送もスループットに含まれます。
+note-outer-bytes = 鍵がないため、ESP バイト（SPI から ICV まで）を数えています。再送もスループットに含まれます。
 note-late-start = { $used } 回のリキーのうち { $late } 回は最初の IKE メッセージがキャプチャされていないため、キャプチャされた最初のメッセージより前の損失は数えていません{ $bound }。
 note-silent-start = { $used } 回のリキーのうち { $silences } 回は交換の前に双方とも無通信だったため、最初のメッセージがキャプチャ地点より手前で失われた可能性があります。キャプチャされた最初のメッセージより前の損失は数えていません{ $bound }。
 note-unseen-start = { $used } 回のリキーのうち { $unseen } 回は IKE メッセージがまったくキャプチャされていないため、新しい SA の最初のパケットより { $before } 以上前の損失は数えていません{ $bound }。

@@ -145,7 +145,8 @@ plain_names! {
     pub enum Counted {
         /// New inner transport bytes.
         InnerNewBytes = "inner_new_bytes",
-        /// ESP payload, because keys are missing.
+        /// ESP bytes, from the SPI to the ICV, because keys are missing. (Not the IP total lengths that `outer_bytes` means
+        /// elsewhere: the name is older.)
         OuterBytes = "outer_bytes",
     }
     /// How sure a cause is.

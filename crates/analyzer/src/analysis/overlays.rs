@@ -31,6 +31,18 @@ plain_data! {
         pub seed: u64,
         /// Rate that the tunnel should reach, bit/s.
         pub reference_bps: Option<f64>,
+        /// Key files beside the capture were to be left alone.
+        #[serde(default)]
+        pub no_keys: bool,
+        /// The tunnel to analyse alone: its index in `tunnels`, or the address of one of its ends; `null` for all.
+        #[serde(default)]
+        pub tunnel: Option<String>,
+        /// UDP and TCP ports that were said to carry IKE and ESP.
+        #[serde(default)]
+        pub esp_ports: Vec<u16>,
+        /// Files with IKE pre-shared keys, by path. What is in them never gets in here.
+        #[serde(default)]
+        pub psk_files: Vec<String>,
     }
     /// A series from elsewhere.
     pub struct Overlay {

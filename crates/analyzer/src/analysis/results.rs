@@ -77,7 +77,7 @@ plain_data! {
         /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub messages: Vec<Message>,
-        /// What the rates count: inner new bytes, or ESP payload where keys are missing.
+        /// What the rates count: inner new bytes, or ESP bytes (SPI to ICV) where keys are missing.
         pub counted: Counted,
         /// Rekeys in the capture.
         pub rekeys: usize,
@@ -228,7 +228,8 @@ plain_data! {
         pub padding: u64,
         /// ICV bytes.
         pub icv: u64,
-        /// Largest decrypted payload seen.
+        /// Largest decrypted ESP payload seen: in transport mode without the IP header, with the headers of a tunnel protocol.
+        /// Not to be held against `largest_inner_for_path`, which is an IP packet inside those.
         pub largest_inner_packet: u64,
         /// ESP in IP or in UDP; `null` in documents of earlier versions.
         #[serde(default)]
@@ -240,7 +241,8 @@ plain_data! {
         /// this at least. Packets that a network card merged do not count.
         #[serde(default)]
         pub largest_outer_packet: Option<u64>,
-        /// Largest IP packet inside that such a packet can carry, by the lengths of suite and encapsulation.
+        /// Largest IP packet inside that an outer packet of `largest_outer_packet` bytes can carry, by the lengths of suite and
+        /// encapsulation: for a path MTU of just that many bytes.
         #[serde(default)]
         pub largest_inner_for_path: Option<u64>,
         /// TCP maximum segment size over IPv4 for it, bytes.
@@ -259,6 +261,14 @@ plain_data! {
         /// The 10 ms windows around rekeys, kept where `bin_ms` is coarser.
         pub around_rekeys: Vec<RekeySeries>,
     }
+    /// The highest rate of a series.
+    pub struct HighestRate {
+        /// bit/s.
+        pub bps: f64,
+        /// Mean over this long, seconds: a burst of some packets in one bin is no throughput. One second; a shorter series has
+        /// its whole length, a coarser one its bin.
+        pub seconds: f64,
+    }
     /// One tunnel and direction over time.
     pub struct TunnelSeries {
         /// Index in `tunnels`.
@@ -267,8 +277,12 @@ plain_data! {
         pub direction: Direction,
         /// Start of the first bin.
         pub start: Timestamp,
-        /// New inner bytes per bin (ESP payload where the key is missing).
+        /// New inner bytes per bin (ESP bytes, SPI to ICV, where the key is missing).
         pub inner_new_bytes: Vec<u64>,
+        /// Highest rate of `inner_new_bytes` over a second; `null` where nothing was counted, and in documents of versions
+        /// before this field.
+        #[serde(default)]
+        pub highest: Option<HighestRate>,
         /// IP bytes per bin.
         pub outer_bytes: Vec<u64>,
     }

@@ -2,6 +2,7 @@
 
 use crate::analysis::Tunnel;
 use crate::sa::tunnel::TunnelIndex;
+use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -31,6 +32,16 @@ impl FromStr for TunnelChoice {
     }
 }
 
+impl fmt::Display for TunnelChoice {
+    /// As it is read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TunnelChoice::Index(index) => index.fmt(f),
+            TunnelChoice::Address(address) => address.fmt(f),
+        }
+    }
+}
+
 impl TunnelChoice {
     /// Whether a tunnel with this index and these ends is chosen.
     pub fn takes(self, index: TunnelIndex, ends: [IpAddr; 2]) -> bool {
@@ -57,14 +68,10 @@ impl TunnelChoice {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let wanted = match self {
-            TunnelChoice::Index(index) => index.to_string(),
-            TunnelChoice::Address(address) => address.to_string(),
-        };
         Err(match listed.as_slice() {
-            [] => format!("there is no tunnel {wanted}: the capture holds no IPsec"),
+            [] => format!("there is no tunnel {self}: the capture holds no IPsec"),
             listed => format!(
-                "there is no tunnel {wanted} on the wire: choose one of {}{more}; for one inside another's ESP leave --tunnel out",
+                "there is no tunnel {self} on the wire: choose one of {}{more}; for one inside another's ESP leave --tunnel out",
                 listed.join(", ")
             ),
         })

@@ -27,7 +27,7 @@ pub(crate) struct OutputArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub(crate) html: Option<PathBuf>,
 
-    /// Write the whole analysis as JSON; - for standard output, instead of the report
+    /// Write the whole analysis as JSON; - for standard output, instead of the report; of several captures into a folder (DIR/)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) json: Option<PathBuf>,
 
@@ -43,7 +43,7 @@ pub(crate) struct OutputArguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
     pub(crate) png: Option<PathBuf>,
 
-    /// What standard output gets [default: text]
+    /// What standard output gets; of several captures their index, or the documents as one JSON array [default: text]
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: Option<Format>,
 
@@ -89,8 +89,26 @@ impl OutputArguments {
 
     /// Whether the page goes into a folder, with an index beside it.
     pub(crate) fn wants_index(&self) -> bool {
-        let folder = |p: &PathBuf| p.to_string_lossy().ends_with(std::path::is_separator) || p.is_dir();
-        self.html.as_ref().is_some_and(folder)
+        self.html.as_deref().is_some_and(is_folder)
+    }
+
+    /// Ends the program where several results would go into one file. A folder ends with a slash, is there, or looks like
+    /// none: no extension.
+    pub(crate) fn want_folders(&self) {
+        for (option, path) in [("--html", &self.html), ("--json", &self.json)] {
+            let file = path
+                .as_deref()
+                .filter(|p| p.as_os_str() != "-" && !is_folder(p) && p.extension().is_some());
+            if let Some(file) = file {
+                misused(
+                    ErrorKind::ValueValidation,
+                    &format!(
+                        "several reports do not fit into one file: give a folder, for example {option} {}/",
+                        crate::output::harmless(&file.with_extension("").to_string_lossy())
+                    ),
+                );
+            }
+        }
     }
 
     /// With several inputs every option names a folder; this is what one of them writes there.
@@ -110,6 +128,15 @@ impl OutputArguments {
             lang: self.lang.clone(),
         }
     }
+}
+
+fn is_folder(path: &Path) -> bool {
+    ends_as_folder(path) || path.is_dir()
+}
+
+/// A name with a slash at its end.
+pub(super) fn ends_as_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator)
 }
 
 fn is_stdout(path: Option<&Path>) -> bool {

@@ -1,6 +1,7 @@
 //! The comparison in words.
 
 use super::{ComparedCapture, Comparison, Slope};
+use crate::impact::INTEREST;
 use crate::impact::sentence::words::{interval, percent, rate, seconds};
 use crate::text::{Arg, Message};
 use std::collections::BTreeMap;
@@ -23,15 +24,26 @@ pub(super) fn answer(comparison: &Comparison) -> Message {
         None => over(Message::new("compare-two"))
             .with("least", LEAST_CAPTURES)
             .with("stall", seconds(slope.seconds_per_rekey)),
-        Some(ends) => over(with_interval(slope, ends)).with("densities", densities(&used)),
+        Some(ends) => over(with_interval(slope, ends, interest_s(&used))).with("densities", densities(&used)),
     }
 }
 
-fn with_interval(slope: &Slope, (low, high): (f64, f64)) -> Message {
+/// The stall per rekey that would matter, seconds: a share of the mean time from rekey to rekey.
+fn interest_s(used: &[&ComparedCapture]) -> f64 {
+    let seconds: f64 = used.iter().filter_map(|c| c.duration_s).sum();
+    let rekeys: usize = used.iter().filter_map(|c| c.rekeys).sum();
+    INTEREST * seconds / rekeys as f64
+}
+
+fn with_interval(slope: &Slope, (low, high): (f64, f64), interest_s: f64) -> Message {
     let message = match (low > 0.0, slope.without_rekeys_bps) {
         (true, Some(without)) => Message::new("compare-cost-and-without").with("without", rate(without)),
         (true, None) => Message::new("compare-cost"),
         (false, _) if high < 0.0 => Message::new("compare-faster"),
+        // As for one capture: no cost is bounded where the interval holds one that would matter.
+        (false, _) if high > interest_s => Message::new("compare-cannot-tell")
+            .with("interest", seconds(interest_s))
+            .with("share", percent(INTEREST)),
         (false, _) => Message::new("compare-not-shown").with("most", seconds(high)),
     };
     message

@@ -8,7 +8,9 @@ use crate::analysis::{
 use crate::capture::{CaptureCopy, CaptureReader};
 use crate::diagnostic::Diagnostics;
 use crate::error::Error;
+use crate::report::focus;
 use crate::spi::Spi;
+use crate::text::{Catalogue, Language};
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -94,7 +96,8 @@ fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {
     let begins = rekey
         .exchange
         .and_then(|e| analysis.exchanges.get(e)?.frames.first().copied());
-    comments.add(begins, &beginning(rekey));
+    let name = focus::name(Catalogue::of(Language::English), analysis, rekey);
+    comments.add(begins, &beginning(&name, rekey));
     for direction in [Direction::AToB, Direction::BToA] {
         let (old, new, at, gap_ms) = match direction {
             Direction::AToB => (
@@ -116,16 +119,12 @@ fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {
                 (Some(old), Some(gap)) => format!(", {gap:.1} ms after the last on {old}"),
                 _ => String::new(),
             };
-            comments.add(
-                first,
-                &format!("rekey {}: first packet on {new}{after}", rekey.index),
-            );
+            comments.add(first, &format!("rekey {name}: first packet on {new}{after}"));
         }
         for impact in rekey.impact.iter().filter(|i| i.direction == direction && i.hurt) {
             let ms = |name: &str, value: Option<f64>| value.map(|v| format!(", {name} {v:.0} ms"));
             let text = format!(
-                "rekey {}: a dip around here that this rekey made{}{}",
-                rekey.index,
+                "rekey {name}: a dip around here that this rekey made{}{}",
                 ms("longest gap in new data", impact.longest_gap_ms).unwrap_or_default(),
                 ms("dip", impact.dip_ms).unwrap_or_default(),
             );
@@ -138,7 +137,7 @@ fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {
             Confidence::Medium => "medium",
             Confidence::Low => "low",
         };
-        let text = format!("rekey {}: {} (confidence {sure})", rekey.index, cause.id);
+        let text = format!("rekey {name}: {} (confidence {sure})", cause.id);
         comments.add(cause.evidence_frames.first().copied(), &text);
     }
 }
@@ -155,7 +154,7 @@ fn first_packet(
     })
 }
 
-fn beginning(rekey: &Rekey) -> String {
+fn beginning(name: &str, rekey: &Rekey) -> String {
     let kind = match rekey.evidence {
         RekeyEvidence::QuickMode => "Quick Mode",
         RekeyEvidence::CreateChildSa => "CREATE_CHILD_SA",
@@ -169,5 +168,27 @@ fn beginning(rekey: &Rekey) -> String {
         TriggerKind::Collision => ", both sides at once",
         TriggerKind::Unknown => "",
     };
-    format!("rekey {} begins here ({kind}){trigger}", rekey.index)
+    format!("rekey {name} begins here ({kind}){trigger}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    /// A comment calls a rekey what the report calls it.
+    #[test]
+    fn rekeys_are_called_as_in_the_report() {
+        let said = |document: &Analysis| comments(document).0.into_values().collect::<Vec<_>>().join("\n");
+        let one = said(&example::seven_rekeys());
+        assert!(
+            one.contains("rekey 1 begins here") && !one.contains("rekey 0"),
+            "{one}"
+        );
+        let two = said(&example::build(&example::Shape {
+            tunnels: 2,
+            ..Default::default()
+        }));
+        assert!(two.contains("rekey 7 of tunnel 1"), "{two}");
+    }
 }

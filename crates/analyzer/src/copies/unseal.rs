@@ -146,6 +146,7 @@ impl<'r> Unsealer<'r> {
                 ports,
                 seq,
                 syn,
+                headers: TcpSegment::headers_of(datagram.outer_bytes, payload),
                 payload,
             };
             let taken = self.streams.push(&segment);

@@ -39,6 +39,7 @@ use whole_run::WholeRun;
 pub(crate) use holes::Hole;
 pub(crate) use record::PacketRecord;
 pub(crate) use silence::{Silence, SilenceKind};
+pub(crate) use switch::ASYMMETRY_MARGIN;
 
 /// Most frames given as evidence of one cause.
 pub(crate) const MOST_FRAMES: usize = 20;

@@ -7,7 +7,8 @@ use super::scene::Scene;
 use super::tcp::UnseenBytes;
 use crate::analysis::Confidence;
 use crate::esp::inner::Control;
-use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use std::collections::HashSet;
 
 /// Share of fragmented packets before and after the switch that makes a change: none to speak of, then many.
 const FEW_FRAGMENTS: f64 = 0.02;
@@ -104,9 +105,10 @@ pub(super) fn ppp_trouble(scene: &Scene<'_>) -> Option<Candidate> {
         .packets
         .iter()
         .any(|p| p.time < scene.started && p.is_tcp_data());
+    let answers = l2tp_times(scene);
     let troubled = |(p, control): &(&PacketRecord, Control)| match *control {
         Control::L2tp(Some(STOP_CONTROL_CONNECTION | CALL_DISCONNECT)) => true,
-        Control::L2tp(Some(HELLO)) => !is_answered(scene, p),
+        Control::L2tp(Some(HELLO)) => !is_answered(scene, &answers, p),
         Control::Ppp { protocol: LCP, code } => match code {
             TERMINATE_REQUEST | PROTOCOL_REJECT => true,
             CONFIGURE_REQUEST => data_before,
@@ -122,14 +124,23 @@ pub(super) fn ppp_trouble(scene: &Scene<'_>) -> Option<Candidate> {
     (!shown.is_empty()).then(|| Candidate::fact("ppp_trouble", Confidence::High, shown))
 }
 
+/// Times of the L2TP control messages, ascending, by direction.
+fn l2tp_times(scene: &Scene<'_>) -> [Vec<Timestamp>; 2] {
+    [0, 1].map(|d| {
+        let control = |p: &&PacketRecord| matches!(p.control(), Some(Control::L2tp(_)));
+        let mut times: Vec<Timestamp> = scene.lane_packets(d).filter(control).map(|p| p.time).collect();
+        times.sort_unstable();
+        times
+    })
+}
+
 /// A control message the other way within [`HELLO_PATIENCE`]; near the end of the window nobody knows.
-fn is_answered(scene: &Scene<'_>, hello: &PacketRecord) -> bool {
+fn is_answered(scene: &Scene<'_>, times: &[Vec<Timestamp>; 2], hello: &PacketRecord) -> bool {
     let until = hello.time.plus_nanos(HELLO_PATIENCE);
     let known = scene.packets.last().is_some_and(|p| p.time >= until);
-    !known
-        || scene
-            .lane_packets(1 - hello.slot())
-            .any(|p| (hello.time..=until).contains(&p.time) && matches!(p.control(), Some(Control::L2tp(_))))
+    let other_way = &times[1 - hello.slot()];
+    let next = other_way.get(other_way.partition_point(|time| *time < hello.time));
+    !known || next.is_some_and(|time| *time <= until)
 }
 
 /// The capture lacks frames that were on the wire: a proven hole, or scattered packets whose bytes the receiver acknowledged.
@@ -145,12 +156,13 @@ pub(super) fn capture_artefact(scene: &Scene<'_>) -> Option<Candidate> {
         let shown = scene.holes.iter().flat_map(|h| h.frames).flatten();
         return Some(Candidate::fact("capture_artefact", confidence, shown));
     }
+    let jumps = [0, 1].map(|d| jumps(scene, d));
     let unseen: Vec<&UnseenBytes> = scene
         .tcp
         .unseen
         .iter()
         .filter(|u| scene.in_zone(u.time) && u.bytes > 0)
-        .filter(|u| jumps_at(scene, u.slot, u.frame))
+        .filter(|u| jumps[u.slot].contains(&u.frame))
         .collect();
     if unseen.len() < LEAST_UNSEEN || !account_for_pause(scene, &unseen) {
         return None;
@@ -175,16 +187,20 @@ fn account_for_pause(scene: &Scene<'_>, unseen: &[&UnseenBytes]) -> bool {
     bytes as f64 >= ACCOUNTED * pause_s * scene.rate_before(scene.data)
 }
 
-/// ESP numbers are missing right before the packet in `frame`.
-fn jumps_at(scene: &Scene<'_>, d: usize, frame: u64) -> bool {
+/// Frames of a direction right before which ESP numbers are missing. (Several packets of one frame, in TCP: the first.)
+fn jumps(scene: &Scene<'_>, d: usize) -> HashSet<u64> {
     let mut previous: Option<&PacketRecord> = None;
+    let mut frames = HashSet::new();
     for p in scene.lane_packets(d) {
-        if p.frame == frame {
-            return previous.is_some_and(|q| q.sa == p.sa && p.sequence > q.sequence.saturating_add(1));
+        let jumps = |q: &PacketRecord| {
+            q.frame != p.frame && q.sa == p.sa && p.sequence > q.sequence.saturating_add(1)
+        };
+        if previous.is_some_and(jumps) {
+            frames.insert(p.frame);
         }
         previous = Some(p);
     }
-    false
+    frames
 }
 
 /// Packets that belong into the tunnel went beside it in clear, or a peer does not know an SPI.
@@ -198,4 +214,103 @@ pub(super) fn desync(scene: &Scene<'_>) -> Option<Candidate> {
     let leaks = scene.leaks.iter().map(|(_, frame)| *frame);
     let shown: Vec<u64> = complaints.chain(leaks).collect();
     (!shown.is_empty()).then(|| Candidate::fact("desync", Confidence::High, shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::Lane;
+    use super::super::tcp::{TcpEvents, UnseenBytes};
+    use super::*;
+    use crate::rekey::Evidence;
+    use crate::thread_time::assert_linear;
+
+    const EVIDENCE: Evidence<'static> = Evidence {
+        tunnels: &[],
+        exchanges: &[],
+        exchange_tunnels: &[],
+        associations: &[],
+        snapshots: &[],
+    };
+
+    /// A synthetic window of a packet every 10 µs, in which everything counts as the rekey's.
+    fn scene(packets: &[PacketRecord]) -> Scene<'_> {
+        Scene {
+            evidence: EVIDENCE,
+            tunnel: 0,
+            exchange: None,
+            started: Timestamp(0),
+            zone_end: Timestamp(i64::MAX),
+            lanes: [Lane::default(); 2],
+            data: 0,
+            packets: packets.iter().collect(),
+            tcp: TcpEvents::default(),
+            rtt: 0,
+            silences: Vec::new(),
+            leaks: Vec::new(),
+        }
+    }
+
+    fn packet(k: u32, up: bool) -> PacketRecord {
+        let time = Timestamp(i64::from(k) * 10_000);
+        PacketRecord {
+            sequence: k,
+            ..PacketRecord::for_test(up, time, u64::from(k), (0, 0, 0))
+        }
+    }
+
+    #[test]
+    fn a_hello_is_answered_by_the_next_control_message_the_other_way() {
+        let hello = |k| packet(k, true).as_l2tp(HELLO);
+        // An acknowledgement without a message.
+        let answer = |k| packet(k, false).as_l2tp(u16::MAX);
+        let cases = [
+            (vec![hello(0), answer(1), packet(200_000, false)], 0),
+            (vec![hello(0), answer(100_000), packet(200_000, false)], 0),
+            // Too late; too early; the same way; no control message.
+            (vec![hello(0), answer(100_001), packet(300_000, false)], 1),
+            (vec![answer(0), hello(1), packet(300_000, false)], 1),
+            (vec![hello(0), hello(1), packet(200_000, false)], 2),
+            (vec![hello(0), packet(1, false), packet(200_000, false)], 1),
+            // Nobody knows.
+            (vec![hello(0), packet(1, false)], 0),
+        ];
+        for (k, (packets, unanswered)) in cases.into_iter().enumerate() {
+            let found = ppp_trouble(&scene(&packets));
+            assert_eq!(found.map_or(0, |c| c.frames.len()), unanswered, "case {k}");
+        }
+    }
+
+    #[test]
+    fn the_cost_of_hellos_grows_with_the_packets() {
+        const PACKETS: u32 = 1 << 18;
+        let hellos: Vec<PacketRecord> = (0..PACKETS)
+            .map(|k| {
+                if k % 2 == 0 {
+                    packet(k, true).as_l2tp(HELLO)
+                } else {
+                    packet(k, false)
+                }
+            })
+            .collect();
+        let scene = scene(&hellos);
+        assert_linear(hellos.len(), || assert!(ppp_trouble(&scene).is_some()));
+    }
+
+    #[test]
+    fn the_cost_of_unseen_bytes_grows_with_the_packets() {
+        const PACKETS: u32 = 1 << 18;
+        let packets: Vec<PacketRecord> = (0..PACKETS).map(|k| packet(k, false)).collect();
+        let mut scene = scene(&packets);
+        // As many as are kept, all of them at the end, and none where a number is missing.
+        scene.tcp.unseen = (0..1 << 12)
+            .map(|k| UnseenBytes {
+                slot: 0,
+                time: Timestamp(1),
+                frame: u64::from(PACKETS - 1 - k),
+                ack_frame: 1,
+                bytes: 1,
+            })
+            .collect();
+        assert_linear(packets.len(), || assert!(capture_artefact(&scene).is_none()));
+    }
 }

@@ -204,6 +204,15 @@ impl PacketRecord {
             ..PacketRecord::default()
         }
     }
+
+    /// The same packet as an L2TP control message of type `control` (RFC 2661 §3.2).
+    pub(crate) fn as_l2tp(self, control: u16) -> Self {
+        PacketRecord {
+            control,
+            bits: self.bits | bit::L2TP,
+            ..self
+        }
+    }
 }
 
 fn short(value: u32) -> u16 {

@@ -30,7 +30,7 @@ const LEAST_DEAF_SEGMENTS: usize = 3;
 const PROCESSING: i64 = 250 * NANOS_PER_MILLI;
 /// Apart from the round trip, directions switch up to 0.3 s apart where nothing is wrong (lab: 0.02–0.29 s on busy hosts);
 /// twice that is no accident of scheduling.
-const ASYMMETRY_MARGIN: i64 = 600 * NANOS_PER_MILLI;
+pub(crate) const ASYMMETRY_MARGIN: i64 = 600 * NANOS_PER_MILLI;
 /// Segments in a row, from the first on the new SA, that no random loss takes.
 const LEAST_RUN: usize = 2;
 /// Packets on the new SA that are searched for an acknowledgement, and retransmissions that are held against them.

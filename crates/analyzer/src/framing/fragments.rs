@@ -3,8 +3,9 @@
 //! Bounds: [`MOST_DATAGRAMS`] datagrams and [`MOST_BYTES`] bytes at a time, [`TIMEOUT_NANOS`] of packet time each; the
 //! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins.
 
-use super::ip::{IpPacket, Piece};
+use super::ip::{self, IpPacket, Piece};
 use crate::diagnostic::Diagnostics;
+use crate::error::WireError;
 use crate::text::Message;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 use etherparse::IpNumber;
@@ -65,6 +66,20 @@ pub(super) struct Whole {
     pub(super) fragments: u16,
 }
 
+impl Whole {
+    /// What the datagram between `ends` carries, with what of its bytes was captured: behind further extension headers.
+    ///
+    /// # Errors
+    /// [`WireError`] when one of these cannot be read.
+    pub(super) fn upper_layer<'a>(
+        &self,
+        ends: (IpAddr, IpAddr),
+        bytes: &'a [u8],
+    ) -> Result<IpPacket<'a>, WireError> {
+        ip::upper_layer(self.protocol, ends, bytes, self.payload_len, self.outer_bytes)
+    }
+}
+
 /// The datagrams that wait for fragments.
 #[derive(Debug, Default)]
 pub(super) struct FragmentTable {
@@ -80,6 +95,16 @@ impl FragmentTable {
     /// The payload of the datagram that was finished last.
     pub(super) fn whole(&self) -> &[u8] {
         &self.whole
+    }
+
+    /// Takes it out, for more fragments to be added while it is looked into.
+    pub(super) fn take_whole(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.whole)
+    }
+
+    /// Puts it back.
+    pub(super) fn put_back(&mut self, whole: Vec<u8>) {
+        self.whole = whole;
     }
 
     /// Datagrams and bytes that are held.
@@ -134,7 +159,10 @@ impl FragmentTable {
         let held_before = partial.bytes.len();
         partial.insert(packet, piece, end, frame, diagnostics);
         self.held = (self.held + partial.bytes.len()).saturating_sub(held_before);
-        let whole = partial.completed()?;
+        let Some(whole) = partial.completed() else {
+            self.make_room(MOST_DATAGRAMS, frame, diagnostics);
+            return None;
+        };
         partial.finished = true;
         partial.ranges = Vec::new();
         self.whole = std::mem::take(&mut partial.bytes);
@@ -151,12 +179,7 @@ impl FragmentTable {
     }
 
     fn start(&mut self, key: Key, time: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
-        while self.order.len() >= MOST_DATAGRAMS || self.held > MOST_BYTES {
-            let Some((serial, oldest)) = self.order.pop_front() else {
-                break;
-            };
-            self.remove(serial, &oldest, Some(frame), diagnostics);
-        }
+        self.make_room(MOST_DATAGRAMS - 1, frame, diagnostics);
         let serial = self.next_serial;
         self.next_serial += 1;
         self.order.push_back((serial, key));
@@ -176,6 +199,17 @@ impl FragmentTable {
                 fragments: 0,
             },
         );
+    }
+
+    /// The oldest give way until `datagrams` and [`MOST_BYTES`] hold. A fragment of a few bytes far behind the others makes its
+    /// datagram long: every fragment may ask for room, not only the first.
+    fn make_room(&mut self, datagrams: usize, frame: u64, diagnostics: &mut Diagnostics) {
+        while self.order.len() > datagrams || self.held > MOST_BYTES {
+            let Some((serial, oldest)) = self.order.pop_front() else {
+                return;
+            };
+            self.remove(serial, &oldest, Some(frame), diagnostics);
+        }
     }
 
     fn give_up_old(&mut self, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {

@@ -5,7 +5,8 @@ use super::wifi;
 use crate::capture::LinkType;
 use crate::error::WireError;
 
-/// Most headers of one frame (VLAN tags, MPLS labels, pseudowires) that are stepped over.
+/// Most headers of one frame (VLAN tags, MPLS labels, pseudowires, PPPoE sessions) that are stepped over. One count for all
+/// kinds together, handed from layer to layer: they can enclose one another in a circle, each a recursion.
 pub(super) const MOST_HEADERS: usize = 32;
 
 /// The name of every link type that is not stepped through.
@@ -68,13 +69,16 @@ pub(super) fn network(link_type: LinkType, data: &[u8]) -> Result<Network<'_>, W
 fn rare_network(link_type: LinkType, data: &[u8]) -> Result<Network<'_>, WireError> {
     match link_type.0 {
         link_type::NULL | link_type::LOOP => bsd_loopback(data),
-        link_type::PPP | link_type::PPP_HDLC => ppp(data),
-        link_type::PPP_ETHER => pppoe(data, 0),
+        link_type::PPP | link_type::PPP_HDLC => ppp(data, MOST_HEADERS),
+        link_type::PPP_ETHER => pppoe(data, 0, MOST_HEADERS),
         // A direction byte in place of the address, or before everything.
-        link_type::PPP_PPPD => ppp(need("PPP", data, 2, 1).map(|_| data.get(2..).unwrap_or_default())?),
-        link_type::PPP_WITH_DIR => ppp(data.get(1..).unwrap_or_default()),
+        link_type::PPP_PPPD => {
+            need("PPP", data, 2, 1)?;
+            ppp(data.get(2..).unwrap_or_default(), MOST_HEADERS)
+        }
+        link_type::PPP_WITH_DIR => ppp(data.get(1..).unwrap_or_default(), MOST_HEADERS),
         link_type::C_HDLC => ether_type(be16("Cisco HDLC", data, 2)?, data, 4, MOST_HEADERS),
-        link_type::ATM_RFC1483 => llc(data, 0),
+        link_type::ATM_RFC1483 => llc(data, 0, MOST_HEADERS),
         link_type::NFLOG => nflog(data),
         link_type::PPI => ppi(data),
         link_type::PKTAP => pktap(data),
@@ -129,7 +133,7 @@ pub(super) fn ether_type(
     mut at: usize,
     headers: usize,
 ) -> Result<Network<'_>, WireError> {
-    for _ in 0..headers {
+    for left in (0..headers).rev() {
         match ether_type {
             0x0800 | 0x86dd => return Ok(Network::Ip(data.get(at..).unwrap_or_default())),
             // 802.1Q, 802.1ad, and the numbers that were used for stacks before it.
@@ -137,10 +141,10 @@ pub(super) fn ether_type(
                 ether_type = be16("VLAN", data, at + 2)?;
                 at += 4;
             }
-            0x8864 => return pppoe(data, at),
-            0x8847 | 0x8848 => return mpls(data, at, headers - 1),
+            0x8864 => return pppoe(data, at, left),
+            0x8847 | 0x8848 => return mpls(data, at, left),
             // The length of an IEEE 802.3 frame. In Linux SLL 4 is 802.2 LLC.
-            0..=0x05dc => return llc(data, at),
+            0..=0x05dc => return llc(data, at, left),
             other => return Ok(Network::NotIp(ether_type_name(other))),
         }
     }
@@ -148,14 +152,14 @@ pub(super) fn ether_type(
 }
 
 /// IEEE 802.2 LLC; only SNAP with an EtherType (RFC 1042) leads to IP.
-pub(super) fn llc(data: &[u8], at: usize) -> Result<Network<'_>, WireError> {
+pub(super) fn llc(data: &[u8], at: usize, headers: usize) -> Result<Network<'_>, WireError> {
     match need("LLC", data, at, 3)? {
         [0xaa, 0xaa, 0x03] => {
             let oui = need("SNAP", data, at + 3, 3)?;
             let kind = be16("SNAP", data, at + 6)?;
             match (oui, kind) {
                 // 0x0000f8: bridge-tunnel encapsulation (802.1H), the same shape.
-                ([0, 0, 0 | 0xf8], 0x0600..) => ether_type(kind, data, at + 8, MOST_HEADERS),
+                ([0, 0, 0 | 0xf8], 0x0600..) => ether_type(kind, data, at + 8, headers),
                 _ => Ok(Network::NotIp("a vendor's SNAP protocol")),
             }
         }
@@ -186,10 +190,10 @@ fn ether_type_name(ether_type: u16) -> &'static str {
 }
 
 /// PPPoE session (RFC 2516 §4): version and type, code, session, length, then PPP without address and control.
-fn pppoe(data: &[u8], at: usize) -> Result<Network<'_>, WireError> {
+fn pppoe(data: &[u8], at: usize, headers: usize) -> Result<Network<'_>, WireError> {
     let header = need("PPPoE", data, at, 6)?;
     match header {
-        [0x11, 0, ..] => ppp(data.get(at + 6..).unwrap_or_default()),
+        [0x11, 0, ..] => ppp(data.get(at + 6..).unwrap_or_default(), headers),
         [0x11, ..] => Ok(Network::NotIp("PPPoE discovery")),
         _ => Ok(Network::NotIp("an unknown version of PPPoE")),
     }
@@ -197,10 +201,10 @@ fn pppoe(data: &[u8], at: usize) -> Result<Network<'_>, WireError> {
 
 /// PPP (RFC 1661, RFC 1662): address and control may be there (ff 03; 0f 00 and 8f 00 are Cisco HDLC), the protocol is one
 /// byte when it was compressed (its lowest bit is set).
-pub(super) fn ppp(data: &[u8]) -> Result<Network<'_>, WireError> {
+pub(super) fn ppp(data: &[u8], headers: usize) -> Result<Network<'_>, WireError> {
     let at = match need("PPP", data, 0, 2)? {
         [0xff, 0x03] => 2,
-        [0x0f | 0x8f, 0x00] => return ether_type(be16("Cisco HDLC", data, 2)?, data, 4, MOST_HEADERS),
+        [0x0f | 0x8f, 0x00] => return ether_type(be16("Cisco HDLC", data, 2)?, data, 4, headers),
         _ => 0,
     };
     let (protocol, len) = match need("PPP", data, at, 1)? {
@@ -210,7 +214,7 @@ pub(super) fn ppp(data: &[u8]) -> Result<Network<'_>, WireError> {
     let payload = data.get(at + len..).unwrap_or_default();
     Ok(match protocol {
         0x0021 | 0x0057 => Network::Ip(payload),
-        0x0281 | 0x0283 => return mpls(data, at + len, MOST_HEADERS),
+        0x0281 | 0x0283 => return mpls(data, at + len, headers),
         0x002d | 0x002f => Network::NotIp("PPP with compressed headers"),
         0x003d => Network::NotIp("PPP multilink"),
         0x0053 => Network::NotIp("PPP encryption"),
@@ -225,7 +229,7 @@ pub(super) fn ppp(data: &[u8]) -> Result<Network<'_>, WireError> {
 /// MPLS labels (RFC 3032) to the bottom of the stack. What is below has no type: the first nibble tells IP, and the control
 /// word of a pseudowire (RFC 4385, RFC 4448) begins with nibble 0.
 fn mpls(data: &[u8], mut at: usize, headers: usize) -> Result<Network<'_>, WireError> {
-    for _ in 0..headers {
+    for left in (0..headers).rev() {
         let label = need("MPLS", data, at, 4)?;
         at += 4;
         if !matches!(label, [_, _, bottom, _] if bottom & 1 == 1) {
@@ -235,7 +239,7 @@ fn mpls(data: &[u8], mut at: usize, headers: usize) -> Result<Network<'_>, WireE
         let below = data.get(at..).unwrap_or_default();
         return match nibble {
             Some(4 | 6) => Ok(Network::Ip(below)),
-            Some(0) => ethernet(below.get(4..).unwrap_or_default(), headers - 1),
+            Some(0) => ethernet(below.get(4..).unwrap_or_default(), left),
             _ => Ok(Network::NotIp("an MPLS payload")),
         };
     }

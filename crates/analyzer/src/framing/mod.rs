@@ -161,7 +161,7 @@ impl Framing {
             });
         }
         match packet.piece {
-            None => self.whole(frame, &packet, diagnostics),
+            None => datagram(&mut self.carriers, frame, &packet, diagnostics),
             Some(piece) => self.fragment(frame, &packet, piece, diagnostics),
         }
     }
@@ -169,42 +169,6 @@ impl Framing {
     /// Counts the datagrams that wait for fragments when the capture ends.
     pub fn finish(&mut self, diagnostics: &mut Diagnostics) {
         self.fragments.finish(diagnostics);
-    }
-
-    #[inline]
-    fn whole<'a>(
-        &mut self,
-        frame: &Frame<'a>,
-        packet: &IpPacket<'a>,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Datagram<'a>> {
-        let content = transport::content(
-            packet.protocol,
-            packet.payload,
-            packet.payload_len,
-            (packet.src, packet.dst),
-            &self.carriers,
-        );
-        let mut content = accepted(content, frame, diagnostics)?;
-        match content.kind {
-            DatagramKind::Ike { udp, .. } => self.carriers.learn((packet.src, packet.dst), udp),
-            // Authenticated, not encrypted: what matters is that it is IPsec.
-            DatagramKind::Other(_) if packet.ah.is_some() => content.kind = DatagramKind::Other(AH),
-            _ => {}
-        }
-        Some(Datagram {
-            frame: frame.number,
-            time: frame.time,
-            src: packet.src,
-            dst: packet.dst,
-            outer_bytes: packet.total_len,
-            largest_fragment: packet.total_len,
-            fragments: 1,
-            cut: content.captured < content.wire_len as usize,
-            wire_len: content.wire_len,
-            ah: packet.ah,
-            kind: content.kind,
-        })
     }
 
     #[cold]
@@ -215,47 +179,81 @@ impl Framing {
         piece: Piece,
         diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
-        let whole = self
-            .fragments
-            .add(packet, piece, frame.time, frame.number, diagnostics)?;
-        let payload = self.fragments.whole();
-        let ends = (packet.src, packet.dst);
-        let upper = ip::upper_layer(
-            whole.protocol,
-            ends,
-            payload,
-            whole.payload_len,
-            whole.outer_bytes,
+        let (mut whole, mut ends) = (
+            self.fragments
+                .add(packet, piece, frame.time, frame.number, diagnostics)?,
+            (packet.src, packet.dst),
         );
-        let upper = match upper {
+        // A tunnel that was fragmented may hold a fragment.
+        for _ in 0..tunnel::MOST_TUNNELS {
+            let bytes = self.fragments.take_whole();
+            let upper = whole.upper_layer(ends, &bytes).ok();
+            let inner = upper.map(|upper| tunnel::innermost(upper, &self.carriers));
+            let Some((inner, piece)) = inner.and_then(|inner| Some((inner, inner.piece?))) else {
+                self.fragments.put_back(bytes);
+                break;
+            };
+            (whole, ends) = (
+                self.fragments
+                    .add(&inner, piece, frame.time, frame.number, diagnostics)?,
+                (inner.src, inner.dst),
+            );
+        }
+        let outer = match whole.upper_layer(ends, self.fragments.whole()) {
             Ok(upper) => upper,
             Err(error) => return refused(error, frame, diagnostics),
         };
-        let content = transport::content(
-            upper.protocol,
-            upper.payload,
-            upper.payload_len,
-            ends,
-            &self.carriers,
-        );
-        let mut content = accepted(content, frame, diagnostics)?;
-        if upper.ah.is_some() && matches!(content.kind, DatagramKind::Other(_)) {
-            content.kind = DatagramKind::Other(AH);
-        }
-        Some(Datagram {
-            frame: frame.number,
-            time: frame.time,
-            src: packet.src,
-            dst: packet.dst,
-            outer_bytes: whole.outer_bytes,
-            largest_fragment: whole.largest,
-            fragments: whole.fragments,
-            cut: content.captured < content.wire_len as usize,
-            wire_len: content.wire_len,
-            ah: upper.ah,
-            kind: content.kind,
+        let inner = tunnel::innermost(outer, &self.carriers);
+        // What a tunnel holds that was fragmented was none itself.
+        let found = if inner.piece.is_none() { inner } else { outer };
+        let datagram = datagram(&mut self.carriers, frame, &found, diagnostics)?;
+        Some(if found == outer {
+            Datagram {
+                largest_fragment: whole.largest,
+                fragments: whole.fragments,
+                ..datagram
+            }
+        } else {
+            datagram
         })
     }
+}
+
+/// What a packet holds that is no fragment.
+#[inline]
+fn datagram<'a>(
+    carriers: &mut Carriers,
+    frame: &Frame<'_>,
+    packet: &IpPacket<'a>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Datagram<'a>> {
+    let content = transport::content(
+        packet.protocol,
+        packet.payload,
+        packet.payload_len,
+        (packet.src, packet.dst),
+        carriers,
+    );
+    let mut content = accepted(content, frame, diagnostics)?;
+    match content.kind {
+        DatagramKind::Ike { udp, .. } => carriers.learn((packet.src, packet.dst), udp),
+        // Authenticated, not encrypted: what matters is that it is IPsec.
+        DatagramKind::Other(_) if packet.ah.is_some() => content.kind = DatagramKind::Other(AH),
+        _ => {}
+    }
+    Some(Datagram {
+        frame: frame.number,
+        time: frame.time,
+        src: packet.src,
+        dst: packet.dst,
+        outer_bytes: packet.total_len,
+        largest_fragment: packet.total_len,
+        fragments: 1,
+        cut: content.captured < content.wire_len as usize,
+        wire_len: content.wire_len,
+        ah: packet.ah,
+        kind: content.kind,
+    })
 }
 
 #[inline]

@@ -17,6 +17,10 @@ const MOST_BUFFERED: usize = 2 << 16;
 /// Bytes that may wait for a segment that is missing. A lost segment is repeated within a window; after this many bytes it
 /// is missing from the capture.
 const MOST_WAITING: usize = 1 << 16;
+/// Bytes that a waiting segment counts for beside its own: its place in the table. Segments of a byte are bounded too.
+const WAITING_ENTRY: usize = 64;
+/// Messages in a row that are looked at where the start of one is sought.
+const MOST_CHAINED: usize = 3;
 /// Bytes that are kept while the start of a message is sought: four of the largest usual ones, so that three are whole.
 const SEARCHED: usize = 6_000;
 /// SPI and sequence number.
@@ -29,7 +33,16 @@ pub(crate) struct TcpSegment<'a> {
     pub(crate) ports: UdpPorts,
     pub(crate) seq: u32,
     pub(crate) syn: bool,
+    /// Bytes of the IP and TCP headers before the payload.
+    pub(crate) headers: u32,
     pub(crate) payload: &'a [u8],
+}
+
+impl TcpSegment<'_> {
+    /// Bytes of the headers of a segment in a packet of `outer_bytes`.
+    pub(crate) fn headers_of(outer_bytes: u32, payload: &[u8]) -> u32 {
+        outer_bytes.saturating_sub(payload.len() as u32)
+    }
 }
 
 /// What a message is.
@@ -54,6 +67,8 @@ impl TcpMessage {
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) messages: Vec<TcpMessage>,
+    /// Header bytes of the segments that brought them.
+    headers: u32,
     /// A hole in the stream that no later segment filled, or bytes that make no message.
     pub(crate) lost_place: bool,
     /// The stream carries something else, or there are too many streams.
@@ -61,15 +76,14 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// The messages as datagrams. The headers of the IP packet that completed them belong to them; the first one carries
-    /// them.
+    /// The messages as datagrams. The headers of the IP packets that brought them belong to them; the first one carries them.
     pub(crate) fn datagrams<'a>(
         &'a self,
         completed_by: &Datagram<'a>,
         segment: &TcpSegment<'_>,
     ) -> impl Iterator<Item = Datagram<'a>> {
         let (base, udp) = (*completed_by, segment.ports);
-        let mut headers = base.outer_bytes.saturating_sub(segment.payload.len() as u32);
+        let mut headers = self.headers;
         self.messages.iter().map(move |message| {
             let wire_len = u32::from(message.len());
             let around = std::mem::take(&mut headers) + LENGTH_LEN as u32;
@@ -108,8 +122,12 @@ struct Stream {
     next: u32,
     place: Place,
     buffer: Vec<u8>,
+    /// By sequence number: all behind `next` and within half of the numbers.
     waiting: BTreeMap<u32, Vec<u8>>,
+    /// Their bytes, [`WAITING_ENTRY`] included.
     waiting_len: usize,
+    /// Header bytes of the segments with something new since the last message.
+    headers: u32,
 }
 
 /// All streams.
@@ -139,7 +157,15 @@ impl TcpStreams {
             };
             return taken;
         }
-        stream.add(segment.seq, segment.payload, &mut taken);
+        if stream.add(segment.seq, segment.payload, &mut taken) {
+            stream.headers = stream.headers.saturating_add(segment.headers);
+        }
+        if !taken.messages.is_empty() {
+            taken.headers = std::mem::take(&mut stream.headers);
+        } else if stream.place == Place::Unknown {
+            // Nobody knows whose they are.
+            stream.headers = 0;
+        }
         taken.foreign =
             stream.place == Place::Unknown && taken.messages.is_empty() && !segment.payload.is_empty();
         taken
@@ -147,23 +173,46 @@ impl TcpStreams {
 }
 
 impl Stream {
-    fn add(&mut self, seq: u32, payload: &[u8], taken: &mut Taken) {
+    /// Takes a payload. Says whether it brings something new.
+    fn add(&mut self, seq: u32, payload: &[u8], taken: &mut Taken) -> bool {
         let ahead = seq.wrapping_sub(self.next) as i32;
         if payload.is_empty() {
-            return;
+            return false;
         }
         if ahead > 0 {
-            if self.waiting.insert(seq, payload.to_vec()).is_none() {
-                self.waiting_len += payload.len();
-            }
-            if self.waiting_len > MOST_WAITING {
-                self.jump(taken);
-            }
-            return;
+            let new = self.keep_waiting(seq, payload);
+            while self.waiting_len > MOST_WAITING && self.jump(taken) {}
+            return new;
         }
+        let before = self.next;
         self.append(seq, payload);
         self.parse(taken);
-        self.take_waiting(taken);
+        self.take_waiting(before, taken);
+        self.next != before
+    }
+
+    /// Of two segments that begin with the same byte the longer one. `false` where that was there.
+    fn keep_waiting(&mut self, seq: u32, payload: &[u8]) -> bool {
+        let held = self.waiting.get(&seq).map_or(0, Vec::len);
+        let longer = held < payload.len();
+        if longer {
+            self.forget_waiting(seq);
+            self.waiting.insert(seq, payload.to_vec());
+            self.waiting_len += payload.len() + WAITING_ENTRY;
+        }
+        longer
+    }
+
+    fn forget_waiting(&mut self, seq: u32) -> Option<Vec<u8>> {
+        let payload = self.waiting.remove(&seq)?;
+        self.waiting_len = self.waiting_len.saturating_sub(payload.len() + WAITING_ENTRY);
+        Some(payload)
+    }
+
+    /// The first waiting segment, where all of them are behind `before` (numbers wrap).
+    fn first_waiting(&self, before: u32) -> Option<u32> {
+        let mut ahead = self.waiting.range(before..).map(|(seq, _)| *seq);
+        ahead.next().or_else(|| self.waiting.keys().next().copied())
     }
 
     /// Appends what of a segment is new.
@@ -174,39 +223,32 @@ impl Stream {
         self.next = self.next.wrapping_add(new.len() as u32);
     }
 
-    /// Segments that came before the one that is there now.
-    fn take_waiting(&mut self, taken: &mut Taken) {
-        while let Some(seq) = self
-            .waiting
-            .keys()
-            .copied()
-            .find(|seq| seq.wrapping_sub(self.next) as i32 <= 0)
-        {
-            let Some(payload) = self.waiting.remove(&seq) else {
+    /// Segments that came before the one that is there now; all of them are behind `before`.
+    fn take_waiting(&mut self, before: u32, taken: &mut Taken) {
+        while let Some(seq) = self.first_waiting(before) {
+            if seq.wrapping_sub(self.next) as i32 > 0 {
+                return;
+            }
+            let Some(payload) = self.forget_waiting(seq) else {
                 return;
             };
-            self.waiting_len = self.waiting_len.saturating_sub(payload.len());
             self.append(seq, &payload);
             self.parse(taken);
         }
     }
 
-    /// A piece of the stream is not in the capture: goes on behind it.
-    fn jump(&mut self, taken: &mut Taken) {
-        let next = self.next;
-        let Some(seq) = self
-            .waiting
-            .keys()
-            .copied()
-            .min_by_key(|seq| seq.wrapping_sub(next))
-        else {
-            return;
+    /// A piece of the stream is not in the capture: goes on behind it. `false` where nothing waits.
+    fn jump(&mut self, taken: &mut Taken) -> bool {
+        let before = self.next;
+        let Some(seq) = self.first_waiting(before) else {
+            return false;
         };
         taken.lost_place = true;
         self.buffer.clear();
         self.place = Place::Unknown;
         self.next = seq;
-        self.take_waiting(taken);
+        self.take_waiting(before, taken);
+        true
     }
 
     fn parse(&mut self, taken: &mut Taken) {
@@ -282,7 +324,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
 
 /// Where a message begins, in bytes of which that is not known. A chain of lengths that ends with the bytes is taken: of one
 /// message at the very start (noise does so once in 65,536), of two of one SPI elsewhere. So is one of three messages of
-/// which two have the same SPI.
+/// which two have the same SPI. No chain is followed further, so that the steps grow with the bytes and no faster.
 fn find_message(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|&at| {
         let chain = chain(bytes.get(at..).unwrap_or_default());
@@ -299,26 +341,30 @@ struct Chain {
     messages: usize,
     /// It ends where the bytes do.
     ends: bool,
-    /// Two neighbours begin with the same SPI or marker.
+    /// Two of them begin with the same SPI or marker.
     repeats: bool,
 }
 
+/// At most [`MOST_CHAINED`] messages.
 fn chain(mut bytes: &[u8]) -> Chain {
     let mut chain = Chain {
         messages: 0,
         ends: false,
         repeats: false,
     };
-    let mut before: Option<[u8; 4]> = None;
-    while let Some(len) = length(bytes).filter(|len| *len >= LENGTH_LEN + ESP_HEADER_LEN) {
+    let mut spis = [None; MOST_CHAINED];
+    for n in 0..MOST_CHAINED {
+        let Some(len) = length(bytes).filter(|len| *len >= LENGTH_LEN + ESP_HEADER_LEN) else {
+            break;
+        };
         let (Some(rest), Some(spi)) = (
             bytes.get(len..),
             bytes.get(LENGTH_LEN..).and_then(<[u8]>::first_chunk::<4>),
         ) else {
             return chain;
         };
-        chain.repeats |= before == Some(*spi);
-        before = Some(*spi);
+        chain.repeats |= spis.contains(&Some(*spi));
+        spis[n] = Some(*spi);
         chain.messages += 1;
         bytes = rest;
     }
@@ -329,6 +375,7 @@ fn chain(mut bytes: &[u8]) -> Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::thread_time::assert_linear;
     use proptest::prelude::*;
 
     fn esp(spi: u8, len: usize) -> Vec<u8> {
@@ -350,6 +397,7 @@ mod tests {
             },
             seq,
             syn,
+            headers: 40,
             payload,
         }
     }
@@ -438,5 +486,62 @@ mod tests {
             b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n",
         ));
         assert!(taken.foreign && taken.messages.is_empty());
+    }
+    /// Three messages at most are looked at from each byte: the search takes three steps a byte, however long the segment
+    /// is.
+    #[test]
+    fn the_search_for_a_message_grows_with_the_bytes() {
+        let bytes: Vec<u8> = (0..1u32 << 16)
+            .flat_map(|n| framed(&[n.to_be_bytes(), [7; 4]].concat()))
+            .collect();
+        assert!(chain(&bytes).messages <= MOST_CHAINED);
+        let mut streams = TcpStreams::default();
+        assert_linear(bytes.len(), || {
+            streams.push(&segment(500, false, &bytes));
+        });
+    }
+
+    /// What waits is bounded, in bytes and in segments, also where the same number comes again and again with more.
+    #[test]
+    fn what_waits_is_bounded() {
+        let streams = |segments: &mut dyn Iterator<Item = (u32, usize)>| {
+            let mut streams = TcpStreams::default();
+            streams.push(&segment(0, true, &[]));
+            let mut most = 0;
+            for (seq, len) in segments {
+                streams.push(&segment(seq, false, &vec![0x11; len]));
+                let stream = streams.streams.values().next().unwrap();
+                let held: usize = stream
+                    .waiting
+                    .values()
+                    .map(|payload| payload.len() + WAITING_ENTRY)
+                    .sum();
+                assert_eq!(held, stream.waiting_len);
+                most = most.max(held);
+            }
+            most
+        };
+        let bound = MOST_WAITING + 1_448 + WAITING_ENTRY;
+        let growing = (0..2).flat_map(|round| (0..1_000).map(move |n| (100 + n * 2_000, 1 + round * 1_447)));
+        assert!(streams(&mut { growing }) <= bound);
+        // Small ones in front: giving up one of them makes no room for a large one.
+        let small_first = (0..2_000).map(|n| (100 + n * 2_000, if n < 900 { 1 } else { 1_448 }));
+        assert!(streams(&mut { small_first }) <= bound);
+        assert!(streams(&mut (0..50_000).map(|n| (100 + n * 2, 1))) <= bound);
+    }
+
+    /// Segments that wait across the end of the numbers are taken in their order.
+    #[test]
+    fn segments_wait_across_the_end_of_the_numbers() {
+        let one = framed(&esp(1, 90));
+        let start = u32::MAX - 3 * one.len() as u32;
+        let at = |n: usize| start.wrapping_add(1 + (n * one.len()) as u32);
+        let mut streams = TcpStreams::default();
+        streams.push(&segment(start, true, &[]));
+        for n in (1..7).rev() {
+            assert!(streams.push(&segment(at(n), false, &one)).messages.is_empty());
+        }
+        let prefixed = streams.push(&segment(at(0), false, &one));
+        assert_eq!(prefixed.messages.len(), 7);
     }
 }

@@ -1,6 +1,6 @@
 //! IEEE 802.11 data frames, with or without a radiotap header.
 
-use super::link::{Network, llc, need};
+use super::link::{MOST_HEADERS, Network, llc, need};
 use crate::error::WireError;
 
 /// Radiotap (radiotap.org): version, pad, length (little-endian), then fields of which only the flags matter: they say
@@ -78,5 +78,5 @@ fn data_frame(data: &[u8], padded: bool) -> Result<Network<'_>, WireError> {
     if padded {
         len = len.next_multiple_of(4);
     }
-    llc(data, len)
+    llc(data, len, MOST_HEADERS)
 }

@@ -1,6 +1,7 @@
 //! What the payloads of an IKEv1 message say, written into its exchange and its IKE SA.
 
 use super::exchange::{Deletion, Exchange, IkeSa, Nonces};
+use super::fragment::Ikev1Fragments;
 use super::header::Header;
 use super::ikev1::phase1_choice;
 use super::nat;
@@ -51,10 +52,15 @@ impl Scene<'_> {
     }
 
     /// Takes a fragment of an IKEv1 message. Gives the message once it is whole.
-    pub(super) fn read_fragment(&mut self, body: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn read_fragment(
+        &mut self,
+        body: &[u8],
+        ike_sa: usize,
+        fragments: &mut Ikev1Fragments,
+    ) -> Option<Vec<u8>> {
         let fragment = self.chain(body).into_iter().find(|p| p.kind == v1::FRAGMENT)?;
         let side = usize::from(self.context.src != self.sa.initiator);
-        match self.sa_state.pieces[side].add(fragment.body) {
+        match fragments.add((ike_sa, side), fragment.body) {
             Ok(whole) => whole,
             Err(error) => {
                 self.diagnostics.count_wire_error(error, self.context.frame);

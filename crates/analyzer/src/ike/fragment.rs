@@ -3,13 +3,18 @@
 
 use super::payload::Fields;
 use crate::error::WireError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use zeroize::Zeroizing;
 
 /// Most pieces of one message: enough for 64 KiB in pieces of 256 bytes. A message of more is not put together.
 const MAX_PIECES: u16 = 256;
 /// Most bytes of one message (a UDP datagram holds no more); pieces beyond it are dropped.
 const MAX_BYTES: usize = 65_535;
+/// Most bytes that unfinished IKEv1 messages hold together, [`ENTRY`] for each piece included: 16 MiB as for IP fragments,
+/// two hundred of the longest messages at a time. The message that was begun first gives way.
+const MOST_HELD: usize = 16 << 20;
+/// What a piece takes beside its bytes.
+const ENTRY: usize = 64;
 
 /// The inside of an encrypted payload.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,26 +73,83 @@ impl Pieces {
     }
 }
 
+/// IKE SA (its index) and side of the sender.
+type Sender = (usize, usize);
+
+/// Pieces of IKEv1 messages, at most one message of each sender and [`MOST_HELD`] bytes.
+#[derive(Debug, Default)]
+pub(super) struct Ikev1Fragments {
+    messages: HashMap<Sender, Ikev1Pieces>,
+    /// In order of their begin.
+    begun: BTreeMap<u64, Sender>,
+    next_serial: u64,
+    held: usize,
+}
+
+impl Ikev1Fragments {
+    /// Takes the body of a fragment payload. Gives the whole message, IKE header included, once it is complete.
+    ///
+    /// # Errors
+    /// [`WireError`] when the body is too short.
+    pub(super) fn add(&mut self, sender: Sender, body: &[u8]) -> Result<Option<Vec<u8>>, WireError> {
+        let message = self.messages.entry(sender).or_insert_with(|| {
+            self.next_serial += 1;
+            self.begun.insert(self.next_serial, sender);
+            Ikev1Pieces {
+                serial: self.next_serial,
+                ..Ikev1Pieces::default()
+            }
+        });
+        let before = message.held();
+        let whole = message.add(body);
+        self.held = self.held - before + message.held();
+        if message.parts.is_empty() {
+            let serial = message.serial;
+            self.give_up(serial);
+        }
+        while self.held > MOST_HELD
+            && let Some((&oldest, _)) = self.begun.first_key_value()
+        {
+            self.give_up(oldest);
+        }
+        whole
+    }
+
+    fn give_up(&mut self, serial: u64) {
+        if let Some(sender) = self.begun.remove(&serial)
+            && let Some(message) = self.messages.remove(&sender)
+        {
+            self.held -= message.held();
+        }
+    }
+}
+
 /// Pieces of one IKEv1 message.
 #[derive(Debug, Default)]
-pub(super) struct Ikev1Pieces {
+struct Ikev1Pieces {
+    serial: u64,
     id: u16,
     last: Option<u8>,
     parts: BTreeMap<u8, Vec<u8>>,
 }
 
 impl Ikev1Pieces {
+    fn held(&self) -> usize {
+        self.parts.values().map(|part| part.len() + ENTRY).sum()
+    }
+
     /// Takes the body of a fragment payload: identifier, number from 1, flags (1: the last). Gives the whole message, IKE
     /// header included, once it is complete.
     ///
     /// # Errors
     /// [`WireError`] when the body is too short.
-    pub(super) fn add(&mut self, body: &[u8]) -> Result<Option<Vec<u8>>, WireError> {
+    fn add(&mut self, body: &[u8]) -> Result<Option<Vec<u8>>, WireError> {
         let mut fields = Fields::new("IKE fragment", body);
         let (id, number, flags) = (fields.u16()?, fields.u8()?, fields.u8()?);
         if id != self.id {
             *self = Ikev1Pieces {
                 id,
+                serial: self.serial,
                 ..Ikev1Pieces::default()
             };
         }
@@ -155,5 +217,32 @@ mod tests {
         assert_eq!(pieces.add(&[0, 1, 2, 1, b'b']), Ok(None));
         assert_eq!(pieces.add(&[0, 1, 1, 0, b'a']), Ok(Some(b"ab".to_vec())));
         assert_eq!(pieces.add(&[0, 2, 0, 1]), Ok(None));
+    }
+
+    #[test]
+    fn ikev1_pieces_of_all_senders_are_bounded_and_the_newest_is_put_together() {
+        let mut fragments = Ikev1Fragments::default();
+        let piece = |number: u8, len: usize| [&[0, 1, number, 0][..], &vec![7; len]].concat();
+        // As many IKE SAs as are kept, each with one piece on both sides; then small ones.
+        for (len, rounds) in [(60_000, 1u8), (0, 3)] {
+            for ike_sa in 0..2_000 {
+                for number in 1..=rounds {
+                    assert_eq!(
+                        fragments.add((ike_sa, number as usize % 2), &piece(number, len)),
+                        Ok(None)
+                    );
+                    let held: usize = fragments.messages.values().map(Ikev1Pieces::held).sum();
+                    assert_eq!(held, fragments.held);
+                    assert!(held <= MOST_HELD && fragments.messages.len() == fragments.begun.len());
+                }
+            }
+        }
+        let last = [0, 9, 2, 1, b'b'];
+        assert_eq!(fragments.add((9_999, 0), &[0, 9, 1, 0, b'a']), Ok(None));
+        assert_eq!(fragments.add((9_999, 0), &last), Ok(Some(b"ab".to_vec())));
+        assert!(!fragments.messages.contains_key(&(9_999, 0)));
+        // Nothing of a message that cannot be read stays.
+        assert!(fragments.add((9_998, 0), &[0]).is_err());
+        assert!(!fragments.messages.contains_key(&(9_998, 0)));
     }
 }

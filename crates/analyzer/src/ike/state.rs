@@ -1,7 +1,7 @@
 //! What is remembered between messages, beside what the timeline hands out.
 
 use super::exchange::Exchange;
-use super::fragment::{Ikev1Pieces, Pieces};
+use super::fragment::Pieces;
 use super::ikev2_keys::Ikev2Keys;
 use super::phase1::{Phase1, Tail};
 use super::quick::{Negotiation, Offer};
@@ -25,8 +25,6 @@ pub(super) struct SaState {
     pub(super) successors: Vec<((IkeSpi, IkeSpi), Ikev2Keys)>,
     /// IKEv2: what the initiator offered in IKE_AUTH.
     pub(super) auth_offers: Vec<Offer>,
-    /// IKEv1: pieces of a message, by sender.
-    pub(super) pieces: [Ikev1Pieces; 2],
     /// UDP port 4500 was used.
     pub(super) floated: bool,
     /// What the NAT detection payloads said; `None` before any was seen.

@@ -3,6 +3,7 @@
 
 use super::contents::Scene;
 pub use super::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
+use super::fragment::Ikev1Fragments;
 use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
 use super::ikev2;
 use super::ikev2_keys::Ikev2Keys;
@@ -90,6 +91,7 @@ pub struct Timeline {
     pub(super) exchanges: Vec<Exchange>,
     states: Vec<ExchangeState>,
     exchange_by_id: HashMap<ExchangeId, usize>,
+    fragments: Ikev1Fragments,
 }
 
 impl Timeline {
@@ -117,6 +119,7 @@ impl Timeline {
             exchanges: Vec::new(),
             states: Vec::new(),
             exchange_by_id: HashMap::new(),
+            fragments: Ikev1Fragments::default(),
         }
     }
 
@@ -348,7 +351,7 @@ impl Timeline {
         let body = message.get(LEN..).unwrap_or_default();
         let is_fragment = header.major == 1 && header.next_payload == v1::FRAGMENT;
         let changed = if is_fragment {
-            let whole = scene.read_fragment(body);
+            let whole = scene.read_fragment(body, ike_sa, &mut self.fragments);
             let inner = whole.as_deref().and_then(|w| Some((w, inner_header(w, header)?)));
             return inner
                 .is_some_and(|(whole, inner)| self.read(ike_sa, index, &inner, context, whole, diagnostics));

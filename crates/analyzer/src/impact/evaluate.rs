@@ -288,12 +288,9 @@ impl Evaluation {
         self.dips = vec![None; self.used.len()];
         let Some(w) = chosen else { return };
         for (k, rekey) in self.used.iter().enumerate() {
-            let next = self
-                .placed
-                .iter()
-                .map(|p| p.start)
-                .find(|&s| s > rekey.switch)
-                .unwrap_or(i64::MAX);
+            // In order of their starts.
+            let behind = self.placed.partition_point(|p| p.start <= rekey.switch);
+            let next = self.placed.get(behind).map_or(i64::MAX, |p| p.start);
             let rate = self.stalls[w][k].baseline.rate;
             self.dips[k] = dip(ruler, rekey.start, rekey.switch, &self.windows[w], rate, next);
         }

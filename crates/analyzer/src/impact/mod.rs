@@ -96,7 +96,7 @@ pub struct Settings {
     pub time_triggered: bool,
     /// Some rekeys are known to be triggered by volume.
     pub volume_triggered: bool,
-    /// Rates count outer bytes because keys are missing.
+    /// Rates count ESP bytes (SPI to ICV) because keys are missing.
     pub outer: bool,
     /// Rate to explain, bit/s.
     pub reference_bps: Option<f64>,
@@ -108,12 +108,18 @@ pub struct Settings {
     pub draws: usize,
     /// All rekeys of the tunnel, also those without a switch in this direction.
     pub rekeys_total: usize,
+    /// Indexes in the document's `rekeys` of the rekeys of the tunnel, ascending: sentences call a rekey by its place in
+    /// here. One that is not in here is called by its index, as in a document with one tunnel.
+    pub own_rekeys: Vec<usize>,
     /// Lifetimes to project, kilobytes.
     pub projected_kilobytes: Vec<u64>,
     /// Mean bytes per rekey of the SA's own counting over new bytes of this series (1 where unknown): turns a lifetime
     /// into series bytes.
     pub lifetime_bytes_per_new_byte: f64,
 }
+
+/// Effect of interest as a share of throughput, where nobody says otherwise.
+pub const INTEREST: f64 = 0.03;
 
 impl Settings {
     /// What holds when nobody says otherwise: interest 3 % of throughput, 9,999 draws on the byte clock, seed 1, no
@@ -126,10 +132,11 @@ impl Settings {
             volume_triggered: true,
             outer: false,
             reference_bps: None,
-            interest: 0.03,
+            interest: INTEREST,
             seed: 1,
             draws: 9_999,
             rekeys_total: 0,
+            own_rekeys: Vec::new(),
             projected_kilobytes: vec![500_000, 1_000_000, 2_000_000, 10_000_000],
             lifetime_bytes_per_new_byte: 1.0,
         }

@@ -10,7 +10,7 @@ use super::projection::Attribution;
 use super::start::ASSUMED_EXCHANGE_S;
 use super::{Settings, Start};
 use crate::analysis::{Direction, Verdict};
-use crate::text::{Arg, Message};
+use crate::text::{Arg, Message, grouped};
 use words::{explained, interval, list, megabytes, p_value, percent, rate, seconds};
 
 /// Stall for which the bound gives the cost, seconds.
@@ -34,6 +34,7 @@ pub(super) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
         Verdict::Inconclusive => view.inconclusive(),
     }];
     messages.extend(view.explained());
+    messages.extend(view.no_gap());
     if let Some(stall) = e.decided_stall() {
         if e.mostly_affected {
             messages.push(Message::new("note-mostly-affected"));
@@ -155,7 +156,7 @@ impl View<'_> {
         let hurt = self.e.hurt_indexes();
         let silence = self
             .about("verdict-silence")
-            .with("rekeys", list(&hurt))
+            .with("rekeys", list(&self.places(&hurt)))
             .with("count", hurt.len())
             .with("total", self.settings.rekeys_total)
             .with("longest", seconds(self.longest_hurt_gap_s()));
@@ -218,7 +219,9 @@ impl View<'_> {
         };
         let needed = (used as f64 * (mde / interest).powi(2)).ceil();
         let more = if needed.is_finite() && needed > used as f64 {
-            Message::new("verdict-needed-rekeys").with("needed", format!("{needed:.0}"))
+            Message::new("verdict-needed-rekeys")
+                .with("interest", seconds(interest))
+                .with("needed", grouped(needed as u64))
         } else {
             longer
         };
@@ -268,8 +271,17 @@ impl View<'_> {
             hurt => Message::new("verdict-hurt-some")
                 .with("hurt", hurt)
                 .with("used", used)
-                .with("rekeys", list(&indexes)),
+                .with("rekeys", list(&self.places(&indexes))),
         }
+    }
+
+    /// Where rekeys stand among those of their tunnel, from 0.
+    fn places(&self, indexes: &[usize]) -> Vec<usize> {
+        let own = &self.settings.own_rekeys;
+        indexes
+            .iter()
+            .map(|index| own.binary_search(index).unwrap_or(*index))
+            .collect()
     }
 
     fn longest_hurt_gap_s(&self) -> f64 {
@@ -308,6 +320,16 @@ impl View<'_> {
             what.with("used", self.e.used_count())
                 .with("bound", or_nothing(bound)),
         )
+    }
+
+    /// A reference that is reached leaves nothing to explain.
+    fn no_gap(&self) -> Option<Message> {
+        let (reference, observed) = (self.settings.reference_bps?, self.attribution.observed_bps?);
+        (observed >= reference).then(|| {
+            Message::new("explained-no-gap")
+                .with("observed", rate(observed))
+                .with("reference", rate(reference))
+        })
     }
 
     fn explained(&self) -> Option<Message> {

@@ -61,8 +61,9 @@ impl Evaluation {
         if self.late_starts() == 0 {
             return mean;
         }
+        let switches = latest_switches(&self.placed);
         let longest = |(k, s): (usize, &super::stall::Stall)| {
-            let before = self.reach_back_bins(&self.used[k], s.baseline.rate);
+            let before = self.reach_back_bins(&self.used[k], s.baseline.rate, &switches);
             let start = self.used[k].start;
             let lost = s.baseline.rate * self.grid.seconds(before) - self.grid.bytes(start - before, start);
             if s.baseline.rate > 0.0 {
@@ -81,12 +82,13 @@ impl Evaluation {
 
     /// Bins before the window of a late start within which the rate stays below that of a dip (one that is back for less
     /// than [`HELD_S`] goes on), back to the rekey before it at most.
-    fn reach_back_bins(&self, rekey: &Placed, rate: f64) -> i64 {
+    fn reach_back_bins(&self, rekey: &Placed, rate: f64, switches: &[i64]) -> i64 {
         if !rekey.known.is_late() {
             return 0;
         }
-        let before = self.placed.iter().filter(|p| p.start < rekey.start);
-        let limit = before.map(|p| p.switch).max().unwrap_or(0).max(self.run.from);
+        let before = self.placed.partition_point(|p| p.start < rekey.start);
+        let latest = before.checked_sub(1).and_then(|last| switches.get(last)).copied();
+        let limit = latest.unwrap_or(0).max(self.run.from);
         let (smooth, held) = (self.grid.length(SMOOTHING_S), self.grid.length(HELD_S));
         let mut above = 0;
         let mut bins = 0;
@@ -104,9 +106,35 @@ impl Evaluation {
     }
 }
 
+/// The latest switch of each rekey and those before it; they are in order of their starts.
+fn latest_switches(placed: &[Placed]) -> Vec<i64> {
+    placed
+        .iter()
+        .scan(i64::MIN, |latest, rekey| {
+            *latest = rekey.switch.max(*latest);
+            Some(*latest)
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_latest_switch_is_that_of_any_rekey_before() {
+        let placed = [3, 9, 5, 12].map(|switch| Placed {
+            moment: 0,
+            started_s: 0.0,
+            switched_s: 0.0,
+            start: 0,
+            switch,
+            used: true,
+            idle: false,
+            known: Start::Message(0.0),
+        });
+        assert_eq!(latest_switches(&placed), [3, 9, 9, 12]);
+    }
 
     #[test]
     fn a_message_wins_over_the_assumption_and_either_switch_counts() {

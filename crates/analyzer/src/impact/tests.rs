@@ -92,7 +92,7 @@ fn without_ike_and_keys_the_sentence_says_what_is_missing() {
     contains(
         &result.impact.sentence,
         &[
-            "Counted are outer bytes",
+            "Counted are ESP bytes",
             "for at least 0.",
             "No IKE message of 10 of 10 rekeys was captured",
         ],
@@ -140,7 +140,10 @@ fn some_rekeys_are_named_from_one() {
     );
     contains(
         &result.impact.sentence,
-        &["rekeys 1 and 6 of 10 stall the download", "longest silence 0."],
+        &[
+            "rekeys 1 and 6 of 10 stall the download",
+            "longest time without new data 0.",
+        ],
     );
 }
 
@@ -239,7 +242,7 @@ fn without_rekeys_and_without_traffic() {
     assert_eq!(result.impact.verdict, Verdict::Inconclusive);
     contains(
         &result.impact.sentence,
-        &["none of the 1 rekey lies within the transfer"],
+        &["the one rekey does not lie within the transfer"],
     );
 }
 

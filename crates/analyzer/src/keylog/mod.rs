@@ -340,8 +340,18 @@ impl KeyMaterial {
             path: path.to_owned(),
             source,
         };
-        let file = std::fs::File::open(path).map_err(failed)?;
-        self.read_from(path, file).map_err(failed)
+        let mut file = std::fs::File::open(path).map_err(failed)?;
+        let mut head = Vec::new();
+        Read::by_ref(&mut file)
+            .take(4)
+            .read_to_end(&mut head)
+            .map_err(failed)?;
+        if is_capture(&head) {
+            let other =
+                std::io::Error::other("it is a capture, and holds no keys; name the captures without --keys");
+            return Err(failed(other));
+        }
+        self.read_from(path, head.as_slice().chain(file)).map_err(failed)
     }
 
     /// As [`KeyMaterial::read`] for bytes in memory.
@@ -382,4 +392,11 @@ impl KeyMaterial {
         sink.finish(names);
         result
     }
+}
+
+/// Whether a file begins as a pcap file (either byte order, micro- or nanoseconds) or a pcapng file does.
+fn is_capture(head: &[u8]) -> bool {
+    const MAGIC: [u32; 5] = [0xa1b2_c3d4, 0xd4c3_b2a1, 0xa1b2_3c4d, 0x4d3c_b2a1, 0x0a0d_0d0a];
+    let head = head.first_chunk().map(|head| u32::from_be_bytes(*head));
+    head.is_some_and(|head| MAGIC.contains(&head))
 }

@@ -17,6 +17,9 @@ pub(crate) const UDP_HEADER: usize = 8;
 pub(crate) const IPV4_HEADER: usize = 20;
 pub(crate) const IPV6_HEADER: usize = 40;
 pub(crate) const TCP_HEADER: usize = 20;
+/// Fragment header of IPv6 (RFC 8200 §4.5), and the unit of offsets (there and in RFC 791 §3.1).
+const FRAGMENT_HEADER: usize = 8;
+const FRAGMENT_UNIT: usize = 8;
 
 /// The lengths that make a packet's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +55,41 @@ pub struct Split {
     pub icv: usize,
 }
 
+/// What one packet becomes on a path that it is too large for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragments {
+    /// IP packets; 1 where it fits.
+    pub count: usize,
+    /// Sum of their IP total lengths.
+    pub bytes: usize,
+}
+
 impl EspSizes {
+    /// The fragments of an outer packet of `wire` bytes on a path with this MTU: every one has the IP header, over IPv6 with
+    /// a fragment header, and all but the last hold a multiple of 8 bytes (RFC 791 §3.2, RFC 8200 §4.5). `None` where not even
+    /// 8 bytes fit behind the headers.
+    pub fn fragments(&self, wire: usize, mtu: usize) -> Option<Fragments> {
+        if wire <= mtu {
+            return Some(Fragments {
+                count: 1,
+                bytes: wire,
+            });
+        }
+        let header = match self.ip_header {
+            IPV6_HEADER => IPV6_HEADER + FRAGMENT_HEADER,
+            ip => ip,
+        };
+        let last_room = mtu.checked_sub(header)?;
+        let room = last_room - last_room % FRAGMENT_UNIT;
+        let data = wire - self.ip_header;
+        let others = data.saturating_sub(last_room).checked_add(room.checked_sub(1)?)? / room;
+        let count = others + 1;
+        Some(Fragments {
+            count,
+            bytes: data + count * header,
+        })
+    }
+
     /// Sizes of a packet whose ESP payload has this many bytes, when the sender pads as little as it may.
     pub fn split(&self, payload: usize) -> Split {
         let padding = (payload + TRAILER).next_multiple_of(self.align) - payload;
@@ -107,6 +144,38 @@ mod tests {
         // 20 + 8 + 8 + 8 + (1400 + 4) + 16
         assert_eq!(gcm.split(1_400).wire, 1_464);
         assert_eq!((gcm.split(1_400).padding, gcm.split(1_402).padding), (4, 2));
+    }
+
+    #[test]
+    fn fragments_counted_by_hand() {
+        let v4 = EspSizes {
+            ip_header: 20,
+            udp: 0,
+            iv: 8,
+            align: 4,
+            icv: 16,
+        };
+        let v6 = EspSizes { ip_header: 40, ..v4 };
+        for (sizes, wire, mtu, count, bytes) in [
+            (v4, 1_400, 1_400, 1, 1_400),
+            // 3036 bytes of data: 1376 (not 1380), 1376, 284.
+            (v4, 3_056, 1_400, 3, 3_036 + 3 * 20),
+            // 1376 + 1380: the last one needs no multiple of 8.
+            (v4, 20 + 2_756, 1_400, 2, 2_756 + 2 * 20),
+            (v4, 20 + 2_757, 1_400, 3, 2_757 + 3 * 20),
+            // 3016 bytes of data: 1352, 1352, 312.
+            (v6, 3_056, 1_400, 3, 3_016 + 3 * 48),
+        ] {
+            assert_eq!(
+                sizes.fragments(wire, mtu),
+                Some(Fragments { count, bytes }),
+                "{wire}"
+            );
+        }
+        assert_eq!(
+            (v4.fragments(100, 27), v4.fragments(100, 28).map(|f| f.count)),
+            (None, Some(10))
+        );
     }
 
     #[test]

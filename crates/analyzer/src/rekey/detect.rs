@@ -7,6 +7,7 @@ use super::pair::{ChildSa, Openings, first_time, last_time};
 use super::{Evidence, Succession};
 use crate::analysis::ExchangeKind;
 use crate::ike::opening::Opening;
+use crate::ike::timeline::Exchange;
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
 use crate::spi::IpsecProtocol;
@@ -33,6 +34,7 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
     let openings = Openings::new(evidence, children);
     let mut heads: HashMap<TunnelIndex, Vec<Lineage>> = HashMap::new();
     let mut found = Vec::new();
+    let phase1 = Phase1Ends::of(evidence.exchanges);
     for (index, child) in children.iter().enumerate() {
         let lineages = heads.entry(child.tunnel).or_default();
         let head = |l: usize| &children[lineages[l].head];
@@ -50,7 +52,13 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
         match predecessor {
             Some((l, old)) => {
                 let lineage = &mut lineages[l];
-                found.push(succession((evidence, &openings), &children[old], child, lineage));
+                found.push(succession(
+                    (evidence, &openings),
+                    &children[old],
+                    child,
+                    lineage,
+                    &phase1,
+                ));
                 lineage.step(evidence, index, child);
             }
             None => {
@@ -140,7 +148,7 @@ fn opposite_at_once(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bo
 }
 
 /// A CREATE_CHILD_SA that could be read and names nothing to renew makes an SA beside the others (RFC 7296 §1.3.1).
-fn adds_a_child(exchange: &crate::ike::timeline::Exchange) -> bool {
+fn adds_a_child(exchange: &Exchange) -> bool {
     // The request would name it: without the request nothing is known.
     exchange.kind == ExchangeKind::CreateChildSa
         && exchange.decrypted
@@ -192,6 +200,7 @@ fn succession(
     old: &ChildSa,
     new: &ChildSa,
     lineage: &Lineage,
+    phase1: &Phase1Ends,
 ) -> Succession {
     let exchange = new.exchange.map(|e| &evidence.exchanges[e]);
     let switched = [0, 1].map(|d| sa_of(evidence, new, d).and_then(|a| a.first).map(|(t, _)| t));
@@ -214,12 +223,12 @@ fn succession(
         collision: false,
         reauthentication: new
             .exchange
-            .is_some_and(|e| is_reauthentication(evidence, old, e)),
+            .is_some_and(|e| is_reauthentication(evidence, old, e, phase1)),
     }
 }
 
 /// A new IKE SA stands behind the new child SA, and its phase 1 came with it.
-fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize) -> bool {
+fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize, phase1: &Phase1Ends) -> bool {
     let made = &evidence.exchanges[exchange];
     let same_ike_sa = old
         .exchange
@@ -227,12 +236,35 @@ fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize) 
     if same_ike_sa {
         return false;
     }
-    made.kind == ExchangeKind::IkeAuth
-        || evidence.exchanges.iter().any(|e| {
-            e.ike_sa == made.ike_sa
-                && matches!(e.kind, ExchangeKind::MainMode | ExchangeKind::AggressiveMode)
-                && (0..=REAUTHENTICATION_NANOS).contains(&first_time(made).nanos_since(last_time(e)))
-        })
+    made.kind == ExchangeKind::IkeAuth || phase1.just_before(made.ike_sa, first_time(made))
+}
+
+/// When the phase 1 exchanges of each IKE SA ended, ascending.
+struct Phase1Ends(HashMap<Option<usize>, Vec<Timestamp>>);
+
+impl Phase1Ends {
+    fn of(exchanges: &[Exchange]) -> Self {
+        let mut ends: HashMap<Option<usize>, Vec<Timestamp>> = HashMap::new();
+        for exchange in exchanges {
+            if matches!(
+                exchange.kind,
+                ExchangeKind::MainMode | ExchangeKind::AggressiveMode
+            ) {
+                ends.entry(exchange.ike_sa).or_default().push(last_time(exchange));
+            }
+        }
+        ends.values_mut().for_each(|ends| ends.sort_unstable());
+        Phase1Ends(ends)
+    }
+
+    /// One of them ended within [`REAUTHENTICATION_NANOS`] before `time`.
+    fn just_before(&self, ike_sa: Option<usize>, time: Timestamp) -> bool {
+        let Some(ends) = self.0.get(&ike_sa) else {
+            return false;
+        };
+        let newest = ends[..ends.partition_point(|end| *end <= time)].last();
+        newest.is_some_and(|end| time.nanos_since(*end) <= REAUTHENTICATION_NANOS)
+    }
 }
 
 /// Two exchanges of opposite initiators that overlap in time renewed the same tunnel (RFC 7296 §2.8.1).
@@ -256,6 +288,88 @@ fn mark_collisions(found: &mut [Succession]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ike::exchange::MessageRecord;
+    use crate::ike::opening::FirstSeen;
+    use crate::thread_time::assert_linear;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    const HOST: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+
+    /// A synthetic exchange of one message.
+    fn exchange(ike_sa: usize, kind: ExchangeKind, seconds: i64) -> Exchange {
+        let time = Timestamp(seconds * NANOS_PER_SECOND);
+        Exchange {
+            ike_sa: Some(ike_sa),
+            kind,
+            message_id: 0,
+            initiator: HOST,
+            responder: HOST,
+            first_seen: FirstSeen::Begins,
+            records: vec![MessageRecord {
+                frame: 1,
+                time,
+                src: HOST,
+                len: 28,
+                retransmission: false,
+            }],
+            messages: 1,
+            retransmissions: 0,
+            decrypted: false,
+            lifetime: None,
+            children: Vec::new(),
+            deletes: Vec::new(),
+            key_exchange: false,
+            nonces: None,
+            notifications: Vec::new(),
+            rekeys: Vec::new(),
+            rekeys_ike_sa: false,
+        }
+    }
+
+    #[test]
+    fn phase_1_of_the_same_ike_sa_ended_just_before() {
+        use ExchangeKind::{AggressiveMode, MainMode, QuickMode};
+        let exchanges = [
+            exchange(1, MainMode, 100),
+            exchange(1, AggressiveMode, 50),
+            exchange(1, QuickMode, 200),
+            exchange(2, MainMode, 300),
+        ];
+        let ends = Phase1Ends::of(&exchanges);
+        for (ike_sa, second, expected) in [
+            (1, 100, true),
+            (1, 110, true),
+            (1, 111, false),
+            (1, 60, true),
+            (1, 49, false),
+            (1, 205, false),
+            (1, 300, false),
+            (2, 300, true),
+            (3, 300, false),
+        ] {
+            let time = Timestamp(second * NANOS_PER_SECOND);
+            assert_eq!(
+                ends.just_before(Some(ike_sa), time),
+                expected,
+                "{ike_sa} at {second}"
+            );
+        }
+    }
+
+    /// As many exchanges and renewals as are kept.
+    #[test]
+    fn the_search_for_phase_1_grows_with_exchanges_and_renewals() {
+        let exchanges: Vec<Exchange> = (0..1 << 18)
+            .map(|k| exchange(k % 7, ExchangeKind::MainMode, k as i64 * 100))
+            .collect();
+        assert_linear(exchanges.len(), || {
+            let ends = Phase1Ends::of(&exchanges);
+            let found = (0..1 << 16).filter(|&k| {
+                ends.just_before(Some(k % 7), Timestamp((k as i64 * 100 + 50) * NANOS_PER_SECOND))
+            });
+            assert_eq!(found.count(), 0);
+        });
+    }
 
     /// A synthetic exchange of tunnel `tunnel` from `from` to `to` seconds, begun by 192.0.2.`by`.
     fn synthetic(tunnel: TunnelIndex, (from, to): (i64, i64), by: u8) -> Succession {

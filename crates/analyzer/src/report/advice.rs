@@ -78,10 +78,16 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
         .rekeys
         .iter()
         .any(|r| r.trigger.limit_kilobytes == Some(WINDOWS_KILOBYTES));
-    let transport = analysis
+    // The L2TP client speaks IKEv1 and uses transport mode (RFC 3193); without keys nothing tells the mode.
+    let versions = || analysis.tunnels.iter().map(|t| t.ike_version);
+    let ikev1 = versions().any(|v| v == Some(1)) || versions().all(|v| v.is_none());
+    let mut modes = analysis
         .security_associations
         .iter()
-        .any(|sa| sa.mode == Some(Mode::Transport));
+        .filter_map(|sa| sa.mode)
+        .peekable();
+    let unknown = modes.peek().is_none();
+    let transport = modes.any(|mode| mode == Mode::Transport);
     let log = |name: &str| {
         let formats = || analysis.key_files.iter().flat_map(|f| &f.formats);
         formats().any(|f| f.starts_with(name))
@@ -97,11 +103,18 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
         (false, true) => Some("advice-windows-maybe"),
         (false, false) => None,
     };
-    vec![
-        of("Windows", windows, "advice-windows"),
-        of("Yamaha NVR5x0", from_log("yamaha"), "advice-yamaha"),
-        of("strongSwan", from_log("charon"), "advice-strongswan"),
-    ]
+    let may_be_windows = ikev1 && (proposed || transport || unknown);
+    let yamaha = if ikev1 {
+        "advice-yamaha-ikev1"
+    } else {
+        "advice-yamaha"
+    };
+    let advice = [
+        may_be_windows.then(|| of("Windows", windows, "advice-windows")),
+        Some(of("Yamaha NVR5x0", from_log("yamaha"), yamaha)),
+        Some(of("strongSwan", from_log("charon"), "advice-strongswan")),
+    ];
+    advice.into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -145,6 +158,28 @@ mod tests {
             (r.trigger.kind, r.causes) = (TriggerKind::Time, Vec::new());
         }
         assert!(advice(t(), &document).is_empty());
+    }
+
+    #[test]
+    fn advice_that_cannot_apply_is_not_given() {
+        let mut document = example::seven_rekeys();
+        let said = |document: &Analysis| {
+            let all: Vec<String> = advice(t(), document).iter().map(|a| a.sentence(t())).collect();
+            all.join("\n")
+        };
+        assert!(said(&document).contains("L2TP client") && said(&document).contains("IKEv1 responder"));
+        document.tunnels.iter_mut().for_each(|t| t.ike_version = Some(2));
+        let of_ikev2 = said(&document);
+        assert!(
+            !of_ikev2.contains("L2TP") && !of_ikev2.contains("IKEv1"),
+            "{of_ikev2}"
+        );
+        assert!(of_ikev2.contains("Yamaha") && of_ikev2.contains("strongSwan"));
+        document.tunnels.iter_mut().for_each(|t| t.ike_version = Some(1));
+        for sa in &mut document.security_associations {
+            sa.mode = Some(Mode::Tunnel);
+        }
+        assert!(!said(&document).contains("L2TP"), "tunnel mode");
     }
 
     #[test]

@@ -3,14 +3,27 @@
 
 use crate::text::{Catalogue, Message};
 
-/// Most characters of one value that a report shows.
-const LONGEST: usize = 600;
+/// Most characters of one value (a name, a path, what a key file says) that a report shows.
+const LONGEST_VALUE: usize = 600;
+/// Most characters of a sentence or a display filter, which this program makes itself and which says something else when it
+/// is cut: the verdict with all its reservations has some 1,000, a ruled-out cause around it some 100 more; four times that,
+/// because a saved document may hold anything.
+const LONGEST_SENTENCE: usize = 4_400;
 
-/// The text on one line, at most [`LONGEST`] characters, with every invisible or steering character as `\u{…}`.
+/// A value on one line, at most [`LONGEST_VALUE`] characters, with every invisible or steering character as `\u{…}`.
 pub(crate) fn line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(LONGEST));
+    at_most(text, LONGEST_VALUE)
+}
+
+/// A sentence or a display filter on one line, at most [`LONGEST_SENTENCE`] characters, otherwise like [`line`].
+pub(crate) fn sentence(text: &str) -> String {
+    at_most(text, LONGEST_SENTENCE)
+}
+
+fn at_most(text: &str, longest: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(longest));
     for (n, c) in text.chars().enumerate() {
-        if n == LONGEST {
+        if n == longest {
             out.push('…');
             break;
         }
@@ -25,7 +38,7 @@ pub(crate) fn line(text: &str) -> String {
 
 /// A sentence of the document in the language of the report, on one line.
 pub(crate) fn said(t: &Catalogue, english: &str, messages: &[Message]) -> String {
-    line(&t.sentence(english, messages))
+    sentence(&t.sentence(english, messages))
 }
 
 /// Controls (C0, DEL, C1), line separators, bidirectional controls (Unicode UAX #9 §2), zero-width and filler
@@ -55,9 +68,39 @@ mod tests {
 
     #[test]
     fn long_text_is_cut_visibly() {
-        let cut = line(&"x".repeat(10_000));
-        assert_eq!(cut.chars().count(), LONGEST + 1);
-        assert!(cut.ends_with('…'));
+        for (clean, longest) in [
+            (line as fn(&str) -> String, LONGEST_VALUE),
+            (sentence, LONGEST_SENTENCE),
+        ] {
+            let whole = "x".repeat(longest);
+            assert_eq!(clean(&whole), whole);
+            assert_eq!(clean(&(whole.clone() + "xx")), whole + "…");
+        }
+    }
+
+    /// The longest verdicts have many reservations; a cut one says something else.
+    #[test]
+    fn a_long_verdict_is_whole_in_every_format() {
+        let mut document = crate::report::example::seven_rekeys();
+        let verdict = "What was lost before the first one is not counted. ".repeat(40) + "The end.";
+        assert!(verdict.chars().count() > 3 * LONGEST_VALUE);
+        document.impact[0].sentence = verdict.clone();
+        document.impact[0].messages.clear();
+        let squeezed = |text: String| text.split_whitespace().collect::<String>();
+        for language in crate::text::Language::ALL {
+            let options = crate::report::text::TextOptions {
+                width: 80,
+                color: false,
+                language,
+            };
+            for page in [
+                crate::report::text::render(&document, options),
+                crate::report::markdown::render(&document, language),
+                crate::report::html::render(&document, language),
+            ] {
+                assert!(squeezed(page).contains(&squeezed(verdict.clone())));
+            }
+        }
     }
 
     proptest::proptest! {

@@ -1,7 +1,7 @@
 //! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
 //! an empty cell is unknown.
 
-use super::focus::Focus;
+use super::focus::{self, Focus};
 use crate::analysis::{Analysis, Direction, Rekey, SecurityAssociation};
 use crate::text::Language;
 use crate::time::Timestamp;
@@ -135,8 +135,9 @@ fn sa_row(sa: &SecurityAssociation) -> [String; SA_COLUMNS.len()] {
 }
 
 /// Columns of `rekeys.csv`.
-const REKEY_COLUMNS: [&str; 34] = [
+const REKEY_COLUMNS: [&str; 35] = [
     "index",
+    "number",
     "tunnel",
     "exchange",
     "initiator",
@@ -194,6 +195,7 @@ fn rekey_row(focus: &Focus, rekey: &Rekey, direction: Direction) -> [String; REK
     let trigger = &rekey.trigger;
     [
         rekey.index.to_string(),
+        focus::number(rekey).to_string(),
         rekey.tunnel.to_string(),
         cell(rekey.exchange),
         cell(rekey.initiator),
@@ -300,8 +302,9 @@ mod tests {
         assert_eq!(read(&files[0].1).len(), 1 + 16);
         let rekeys = read(&files[1].1);
         assert_eq!(rekeys.len(), 1 + 14);
-        assert_eq!(rekeys[2][15..18], ["b_to_a", "0xce200001", "0xce200008"]);
-        assert_eq!(rekeys[4][27..31], ["true", "0.5", "225675", "201"]);
+        assert_eq!(rekeys[2][..3], ["0", "1", "0"]);
+        assert_eq!(rekeys[2][16..19], ["b_to_a", "0xce200001", "0xce200008"]);
+        assert_eq!(rekeys[4][28..32], ["true", "0.5", "225675", "201"]);
         let series = read(&files[2].1);
         assert_eq!(series.len(), 1 + 2 * 3000);
         assert_eq!(series[2][3], "2026-11-20T20:11:49.010000000Z");

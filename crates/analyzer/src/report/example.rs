@@ -6,7 +6,7 @@ mod rest;
 mod traffic;
 mod verdict;
 
-pub(crate) use edge::{all, hostile};
+pub(crate) use edge::{all, filters, hostile};
 pub(crate) use rest::with_overlays;
 
 use crate::analysis::*;

@@ -134,9 +134,39 @@ impl<'a> Focus<'a> {
     }
 }
 
-/// The number of a rekey as people count, from 1: rekey n is `rekeys[n - 1]` of the document.
+/// The number of a rekey within its tunnel as people count, from 1.
 pub(crate) fn number(rekey: &Rekey) -> usize {
-    rekey.index.saturating_add(1)
+    match rekey.number {
+        // A document of an earlier version.
+        0 => rekey.index.saturating_add(1),
+        number => number,
+    }
+}
+
+/// The number, with the tunnel where a document has rekeys of several: for places that speak of all tunnels.
+pub(crate) fn name(t: &Catalogue, analysis: &Analysis, rekey: &Rekey) -> String {
+    let number = number(rekey).to_string();
+    match of_several_tunnels(analysis) {
+        true => t.fill(
+            "rekey-of-tunnel",
+            &[("number", &number), ("tunnel", &rekey.tunnel.to_string())],
+        ),
+        false => number,
+    }
+}
+
+/// What tells a rekey from all others in a link or a file name: `3`, and `1-3` where a document has rekeys of several
+/// tunnels.
+pub(crate) fn key(analysis: &Analysis, rekey: &Rekey) -> String {
+    match of_several_tunnels(analysis) {
+        true => format!("{}-{}", rekey.tunnel, number(rekey)),
+        false => number(rekey).to_string(),
+    }
+}
+
+fn of_several_tunnels(analysis: &Analysis) -> bool {
+    let first = analysis.rekeys.first().map(|r| r.tunnel);
+    analysis.rekeys.iter().any(|r| Some(r.tunnel) != first)
 }
 
 /// Whether any direction of a rekey is named as hurt.
@@ -197,6 +227,29 @@ mod tests {
         let shown = focus.shown(&document.rekeys[1]).unwrap();
         assert_eq!(shown.impact.direction, Direction::BToA);
         assert_eq!(shown.window.unwrap().window_s, 0.5);
+    }
+
+    #[test]
+    fn rekeys_are_numbered_within_their_tunnel() {
+        let document = example::build(&example::Shape {
+            tunnels: 2,
+            ..Default::default()
+        });
+        let t = Catalogue::of(Language::English);
+        let last = document.rekeys.last().unwrap();
+        assert_eq!((last.index, last.tunnel, number(last)), (13, 1, 7));
+        assert_eq!(name(t, &document, last), "7 of tunnel 1");
+        assert_eq!(key(&document, last), "1-7");
+        let one = example::seven_rekeys();
+        assert_eq!(
+            (name(t, &one, &one.rekeys[6]), key(&one, &one.rekeys[6])),
+            ("7".into(), "7".into())
+        );
+        let older = Rekey {
+            number: 0,
+            ..last.clone()
+        };
+        assert_eq!(number(&older), 14);
     }
 
     #[test]

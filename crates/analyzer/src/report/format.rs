@@ -126,6 +126,7 @@ pub(crate) fn percent(share: f64) -> String {
     } else {
         format!("{p:.0} %")
     }
+    .replace('-', "−")
 }
 
 /// A probability: `0.012`, `<0.001`, `1`.
@@ -215,6 +216,7 @@ mod tests {
         assert_eq!(percent(0.848), "85 %");
         assert_eq!(percent(0.031), "3.1 %");
         assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(-1.17), "−117 %");
         assert_eq!(probability(0.0001), "<0.001");
         assert_eq!(probability(0.0123), "0.012");
         assert_eq!(probability(1.0), "1");

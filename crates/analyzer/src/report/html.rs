@@ -176,7 +176,7 @@ pub(super) fn style_sheet(language: Language) -> String {
 fn prose(text: &str) -> Prose {
     text.split('`')
         .enumerate()
-        .map(|(i, piece)| (i % 2 == 1, clean::line(piece)))
+        .map(|(i, piece)| (i % 2 == 1, clean::sentence(piece)))
         .collect()
 }
 

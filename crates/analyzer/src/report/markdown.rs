@@ -124,7 +124,7 @@ fn causes(out: &mut String, focus: &Focus) {
     heading(out, &t.word("heading-causes"));
     for found in causes.iter().take(MOST_ROWS) {
         item(out, &found.sentence(t, MOST_ROWS));
-        if let Some((number, filter)) = found.first_filter() {
+        if let Some((number, filter)) = found.first_filter(t) {
             let filter = code(filter);
             let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
             let _ = writeln!(out, "  {said}");
@@ -158,6 +158,10 @@ pub(super) fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
+    // Right below a list, a table would be text of its last item.
+    if !out.ends_with("\n\n") {
+        out.push('\n');
+    }
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     *out += &line(table.columns.iter().map(|c| escaped(&c.name)).collect());
     let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
@@ -175,7 +179,7 @@ pub(super) fn table(out: &mut String, table: &Table) {
 /// entities, because some renderers let HTML through).
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in clean::line(text).chars() {
+    for c in clean::sentence(text).chars() {
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -192,7 +196,7 @@ fn escaped(text: &str) -> String {
 
 /// A code span that holds any text (CommonMark §6.1: its fence is longer than any run of backticks within).
 fn code(text: &str) -> String {
-    let text = clean::line(text);
+    let text = clean::sentence(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };
@@ -207,6 +211,19 @@ mod tests {
     #[test]
     fn golden() {
         insta::assert_snapshot!(render(&example::seven_rekeys(), Language::English));
+    }
+
+    /// GitHub's flavour takes a table right below a list or a paragraph for text.
+    #[test]
+    fn tables_begin_after_an_empty_line() {
+        for document in example::all() {
+            let text = render(&document, Language::English);
+            let lines: Vec<&str> = text.lines().collect();
+            let tables = lines.windows(2).filter(|w| w[1].starts_with("| "));
+            for pair in tables {
+                assert!(pair[0].is_empty() || pair[0].starts_with("| "), "{pair:?}");
+            }
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub mod comparison;
 pub mod csv;
 #[cfg(test)]
 pub(crate) mod example;
-mod focus;
+pub(crate) mod focus;
 mod format;
 pub mod html;
 pub mod index;

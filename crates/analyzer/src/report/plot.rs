@@ -32,7 +32,7 @@ const UNITS: u32 = 2;
 /// One plot.
 #[derive(Debug, Clone)]
 pub struct Plot {
-    /// File stem, for example `timeline-0`, `panel-3`.
+    /// File stem, for example `timeline-0`, `panel-3`, `panel-1-3` where several tunnels have rekeys.
     pub name: String,
     /// What it shows.
     pub title: String,

@@ -4,6 +4,7 @@ use super::focus::{Focus, began, is_hurt};
 use super::format;
 use super::reduce::columns;
 use super::words;
+use crate::analysis::TunnelSeries;
 use crate::text::Catalogue;
 
 /// Eighths of a character cell.
@@ -60,10 +61,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, width: usize) -> Option<Sparkli
                 ),
                 ("from", &from),
                 ("to", &to),
-                (
-                    "highest",
-                    &smoothed_highest(focus.t, &series.inner_new_bytes, bin_s),
-                ),
+                ("highest", &highest_of(focus.t, series)),
             ],
         ),
         rates: columns.iter().map(|c| level(c.mean)).collect(),
@@ -71,20 +69,18 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, width: usize) -> Option<Sparkli
     })
 }
 
-/// Rates are spoken of over this long, seconds: a burst of some packets in one bin is no throughput.
-const SMOOTHED_S: f64 = 1.0;
-
-/// `highest 9.42 Mbit/s over 1 s`; a shorter series has its mean, a coarser one its bin.
-fn smoothed_highest(t: &Catalogue, bytes: &[u64], bin_s: f64) -> String {
-    let bins = ((SMOOTHED_S / bin_s).round() as usize).clamp(1, bytes.len().max(1));
-    let sum = |window: &[u64]| window.iter().fold(0u64, |sum, &b| sum.saturating_add(b));
-    let highest = bytes.windows(bins).map(sum).max().unwrap_or(0);
-    let seconds = bins as f64 * bin_s;
-    let over = (seconds * 100.0).round() / 100.0;
-    let rate = format::rate(highest as f64 * 8.0 / seconds);
+/// `, highest 9.42 Mbit/s over 1 s`; nothing where the document does not say.
+fn highest_of(t: &Catalogue, series: &TunnelSeries) -> String {
+    let Some(highest) = &series.highest else {
+        return String::new();
+    };
+    let over = (highest.seconds * 100.0).round() / 100.0;
     t.fill(
         "spark-highest",
-        &[("rate", &rate), ("seconds", &over.to_string())],
+        &[
+            ("rate", &format::rate(highest.bps)),
+            ("seconds", &over.to_string()),
+        ],
     )
 }
 
@@ -111,17 +107,21 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_no_throughput() {
-        // 10 ms bins of 12,500 bytes are 10 Mbit/s; one of them holds three times as much.
-        let mut bytes = vec![12_500u64; 300];
-        bytes[100] = 37_500;
-        let t = Catalogue::of(crate::text::Language::English);
-        assert_eq!(smoothed_highest(t, &bytes, 0.01), "highest 10.2 Mbit/s over 1 s");
-        assert_eq!(
-            smoothed_highest(t, &bytes[..50], 0.01),
-            "highest 10.0 Mbit/s over 0.5 s"
+    fn a_document_without_the_highest_rate_does_not_say_it() {
+        let mut document = example::seven_rekeys();
+        let caption = |document: &_| {
+            let focus = Focus::new(document, crate::text::Language::English);
+            draw(&focus, 0, 60).unwrap().caption
+        };
+        assert!(
+            caption(&document).contains(" s, highest ") && caption(&document).contains("Mbit/s over 1 s (^")
         );
-        assert!(smoothed_highest(t, &[u64::MAX; 3], 5.0).contains("over 5 s"));
+        document.series.tunnels.iter_mut().for_each(|s| s.highest = None);
+        assert!(
+            caption(&document).contains(" s (^ rekey"),
+            "{}",
+            caption(&document)
+        );
     }
 
     #[test]

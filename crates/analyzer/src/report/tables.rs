@@ -11,11 +11,12 @@ pub(crate) use rekeys::rekeys;
 pub(crate) use sas::security_associations;
 
 use super::clean;
-use super::focus::{Focus, began, is_hurt, number};
+use super::focus::{Focus, began, is_hurt, name};
 use super::format::{self, or_unknown};
 use super::words;
 use crate::analysis::{Encapsulation, Outcome, Overlay, OverlayKind};
 use crate::text::Catalogue;
+use std::collections::BTreeSet;
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -293,6 +294,17 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
         ];
         table.push(Mark::None, cells);
     }
+    let paths: BTreeSet<u64> = focus
+        .analysis
+        .overhead
+        .iter()
+        .filter_map(|o| o.largest_outer_packet)
+        .collect();
+    let paths: Vec<String> = paths.into_iter().map(format::count).collect();
+    if !paths.is_empty() {
+        let paths = t.joined(&paths);
+        table.notes.push(t.fill("note-path-mtu", &[("paths", &paths)]));
+    }
     table
 }
 
@@ -379,7 +391,7 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
         };
         let stall = focus.shown(rekey).and_then(|s| s.window).map(|w| w.stall_ms);
         let cells = vec![
-            number(rekey).to_string(),
+            name(t, focus.analysis, rekey),
             or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
             value(at.before),
             value(at.lowest),

@@ -12,6 +12,8 @@ const NARROWEST: usize = 60;
 /// Wider than this, lines are hard to read.
 const WIDEST: usize = 220;
 
+/// Before what belongs to an item.
+const INDENT: &str = "   ";
 /// Spaces between two columns.
 const GAP: usize = 2;
 
@@ -74,6 +76,17 @@ impl Page {
     pub(crate) fn item(&mut self, text: &str) {
         let text = wrapped(text, self.width - 1 - GAP);
         self.cells(vec![vec![Cell::new("-"), Cell::new(text)]], &[]);
+    }
+
+    /// A display filter below an item, on a line of its own where it does not fit behind its label: unbroken, however long, so
+    /// that it can be copied.
+    pub(crate) fn filter(&mut self, label: &str, filter: &str) {
+        let short = format!("{INDENT}{label}{filter}");
+        if short.width() <= self.width || label.is_empty() {
+            return self.line(&short);
+        }
+        self.line(format!("{INDENT}{label}").trim_end());
+        self.line(&format!("{INDENT}{filter}"));
     }
 
     /// Paragraphs hung behind labels of one width.

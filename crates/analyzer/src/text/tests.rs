@@ -370,6 +370,16 @@ fn japanese_keeps_every_figure_and_no_english_word() {
     }
 }
 
+/// Their count stands behind them in brackets.
+#[test]
+fn sentences_of_diagnostics_have_no_full_stop() {
+    for language in [Language::English, Language::Japanese] {
+        for (id, text) in literals(language, "oddities") {
+            assert!(!text.trim_end().ends_with(['.', '。']), "{id}: {text}");
+        }
+    }
+}
+
 #[test]
 fn lists_are_joined_as_the_language_joins_them() {
     let joined = |language, items: Vec<Arg>| Catalogue::of(language).list(&items).unwrap();

@@ -2,12 +2,15 @@
 
 use super::{ENOUGH_PACKETS, Lane, finding};
 use crate::analysis::{Direction, Finding, Severity};
+use crate::text::grouped;
 
 /// Loss at which TCP (Mathis et al. 1997: rate = 1.22·MSS/(RTT·√p)) stays under 14 Mbit/s at 20 ms …
 const LOSSY: f64 = 1e-3;
 /// … that the other direction does not have: a tenth of it at most.
 const ONE_SIDED: f64 = 0.1;
 const ENOUGH_LOST: u64 = 20;
+/// SAs in a display filter.
+const MOST_SPIS: usize = 8;
 /// The capture lost packets where acknowledged bytes account for most of the missing ones.
 const MOSTLY_ACKNOWLEDGED: f64 = 0.5;
 
@@ -30,9 +33,9 @@ impl Lane<'_> {
         }
         let message = self
             .about("finding-capture-dropped")
-            .with("missing", missing)
-            .with("packets", missing + packets)
-            .with("bytes", bytes);
+            .with("missing", grouped(missing))
+            .with("packets", grouped(missing + packets))
+            .with("bytes", grouped(bytes));
         Some(finding("capture_drops", Severity::Warning, vec![message], &[]))
     }
 
@@ -46,6 +49,18 @@ impl Lane<'_> {
             })
     }
 
+    /// Shows the SAs that numbers are missing from, those with most first.
+    fn filter_of_losses(&self) -> String {
+        let mut lossy: Vec<(u64, String)> = self
+            .associations()
+            .map(|a| (a.sequence.summary().missing, a.spi.to_string()))
+            .filter(|(missing, _)| *missing > 0)
+            .collect();
+        lossy.sort_by_key(|(missing, _)| std::cmp::Reverse(*missing));
+        let spis: Vec<String> = lossy.into_iter().take(MOST_SPIS).map(|(_, spi)| spi).collect();
+        format!("esp.spi in {{{}}}", spis.join(", "))
+    }
+
     /// More numbers are missing than in the other direction.
     pub(super) fn one_direction_loss(&self) -> Option<Finding> {
         let (missing, packets) = self.loss(self.direction);
@@ -55,7 +70,6 @@ impl Lane<'_> {
         if missing < ENOUGH_LOST || own < LOSSY || other > ONE_SIDED * own || other_packets < ENOUGH_PACKETS {
             return None;
         }
-        let worst = self.associations().max_by_key(|a| a.missing())?;
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
         // What TCP inside acknowledged would tell a loss of the capture; without keys nobody sees it.
         let (id, message) = if self.both_ways_are_open() {
@@ -64,11 +78,11 @@ impl Lane<'_> {
             ("packets_missing", self.about("finding-packets-missing"))
         };
         let message = message
-            .with("missing", missing)
+            .with("missing", grouped(missing))
             .with("share", percent(own))
             .with("other", percent(other));
         Some(Finding {
-            display_filter: format!("esp.spi == {}", worst.spi),
+            display_filter: self.filter_of_losses(),
             ..finding(id, Severity::Warning, vec![message], &[])
         })
     }

@@ -52,9 +52,15 @@ impl Lane<'_> {
             return Vec::new();
         };
         let span = per_second as f64 * traffic.base_bin_s;
+        let rekeys = Stretches::new(
+            successions
+                .iter()
+                .filter(|s| s.tunnel == self.tunnel)
+                .filter_map(stretch),
+        );
         let touched = |k: usize| {
             let from = traffic.start.plus_seconds(k as f64 * span);
-            self.is_touched(successions, from, from.plus_seconds(span))
+            rekeys.touch(from, from.plus_seconds(span))
         };
         (first + 1..last)
             .filter(|&k| !touched(k))
@@ -62,19 +68,12 @@ impl Lane<'_> {
             .collect()
     }
 
-    fn is_touched(&self, successions: &[Succession], from: Timestamp, to: Timestamp) -> bool {
-        successions.iter().filter(|s| s.tunnel == self.tunnel).any(|s| {
-            let times = s.started.into_iter().chain(s.switched.into_iter().flatten());
-            let (Some(begin), Some(end)) = (times.clone().min(), times.max()) else {
-                return false;
-            };
-            begin <= to && end.plus_seconds(RECOVERY_S) >= from
-        })
-    }
-
     pub(super) fn rate_trouble(&self, successions: &[Succession]) -> Option<Finding> {
+        if self.counters.data_segments < ENOUGH_PACKETS {
+            return None;
+        }
         let rates = self.free_rates(successions);
-        if rates.len() < ENOUGH_SECONDS || self.counters.data_segments < ENOUGH_PACKETS {
+        if rates.len() < ENOUGH_SECONDS {
             return None;
         }
         let mean = |r: &[f64]| r.iter().sum::<f64>() / r.len() as f64;
@@ -108,5 +107,69 @@ impl Lane<'_> {
                 .with("variation", format!("{:.0} %", variation * 100.0));
             finding("unstable_throughput", Severity::Warning, vec![message], &[])
         })
+    }
+}
+
+/// From the beginning of a rekey to the end of its recovery.
+fn stretch(succession: &Succession) -> Option<(Timestamp, Timestamp)> {
+    let switched = succession.switched.into_iter().flatten();
+    let times = succession.started.into_iter().chain(switched);
+    let (begin, end) = (times.clone().min()?, times.max()?);
+    Some((begin, end.plus_seconds(RECOVERY_S)))
+}
+
+/// Stretches of time, in order and apart from each other.
+struct Stretches(Vec<(Timestamp, Timestamp)>);
+
+impl Stretches {
+    fn new(stretches: impl Iterator<Item = (Timestamp, Timestamp)>) -> Self {
+        let mut sorted: Vec<_> = stretches.collect();
+        sorted.sort_unstable();
+        sorted.dedup_by(|later, earlier| {
+            let touches = later.0 <= earlier.1;
+            if touches {
+                earlier.1 = earlier.1.max(later.1);
+            }
+            touches
+        });
+        Stretches(sorted)
+    }
+
+    /// Whether one of them shares a moment with `from..=to`.
+    fn touch(&self, from: Timestamp, to: Timestamp) -> bool {
+        let begun = self.0.partition_point(|(begin, _)| *begin <= to);
+        self.0[..begun].last().is_some_and(|(_, end)| *end >= from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::thread_time::assert_linear;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn stretches_touch_as_one_by_one(
+            stretches in proptest::collection::vec((0i64..200, 0i64..20), 0..40),
+            from in 0i64..220,
+            len in 0i64..10,
+        ) {
+            let all = stretches.iter().map(|&(begin, len)| (Timestamp(begin), Timestamp(begin + len)));
+            let (from, to) = (Timestamp(from), Timestamp(from + len));
+            let touched = all.clone().any(|(begin, end)| begin <= to && end >= from);
+            prop_assert_eq!(Stretches::new(all).touch(from, to), touched);
+        }
+    }
+
+    /// As many rekeys as are kept over a day and more.
+    #[test]
+    fn the_cost_of_free_seconds_grows_with_seconds_and_rekeys() {
+        const SECONDS: i64 = 1 << 17;
+        assert_linear(SECONDS as usize, || {
+            let rekeys = Stretches::new((0..1 << 16).map(|k| (Timestamp(4 * k), Timestamp(4 * k + 1))));
+            let touched = (0..SECONDS).filter(|&s| rekeys.touch(Timestamp(2 * s), Timestamp(2 * s)));
+            assert_eq!(touched.count(), 1 << 16);
+        });
     }
 }

@@ -7,6 +7,7 @@ use crate::diagnosis::MOST_FRAMES;
 use crate::rekey::slot;
 use crate::sa::tunnel::TunnelIndex;
 use crate::text::Message;
+use std::collections::HashSet;
 
 /// Returns to an older SA after a renewal was over.
 const ENOUGH_RETURNS: u64 = 20;
@@ -32,10 +33,11 @@ impl Lane<'_> {
 pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Finding> {
     let own = analyzer.sas.of_tunnel(tunnel);
     let associations = analyzer.sas.associations();
-    let used = |exchange: usize| {
-        own.iter()
-            .any(|&sa| associations[sa].exchange == Some(exchange) && associations[sa].first.is_some())
-    };
+    let used: HashSet<usize> = own
+        .iter()
+        .filter(|&&sa| associations[sa].first.is_some())
+        .filter_map(|&sa| associations[sa].exchange)
+        .collect();
     let captured = |d: usize| {
         own.iter()
             .any(|&sa| slot(associations[sa].direction) == d && associations[sa].first.is_some())
@@ -50,7 +52,7 @@ pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Fin
     exchanges.sort_unstable();
     exchanges.dedup();
     exchanges.pop();
-    let unused: Vec<usize> = exchanges.iter().copied().filter(|&e| !used(e)).collect();
+    let unused: Vec<usize> = exchanges.iter().copied().filter(|e| !used.contains(e)).collect();
     if unused.len() < ENOUGH_UNUSED {
         return None;
     }

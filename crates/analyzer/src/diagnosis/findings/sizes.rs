@@ -3,7 +3,7 @@
 use super::{ENOUGH_PACKETS, Lane, finding};
 use crate::analysis::{Encapsulation, Finding, Severity};
 use crate::sa::association::Association;
-use crate::text::Message;
+use crate::text::{Message, grouped};
 
 /// Share of a direction's packets that makes a pattern.
 const PATTERN_SHARE: f64 = 0.1;
@@ -17,8 +17,8 @@ impl Lane<'_> {
         if share(c.tiny_remainders, c.packets) {
             let message = self
                 .about("finding-tiny-fragments")
-                .with("split", c.tiny_remainders)
-                .with("packets", c.packets)
+                .with("split", grouped(c.tiny_remainders))
+                .with("packets", grouped(c.packets))
                 .with("largest", u64::from(c.largest_fragment));
             let frames = c.fragment_frames.frames();
             return Some(finding(
@@ -33,8 +33,8 @@ impl Lane<'_> {
         }
         let message = self
             .about("finding-tiny-segments")
-            .with("tiny", c.full_and_tiny)
-            .with("segments", c.data_segments)
+            .with("tiny", grouped(c.full_and_tiny))
+            .with("segments", grouped(c.data_segments))
             .with("largest", u64::from(c.largest_payload));
         let frames = c.full_and_tiny_frames.frames();
         Some(finding(
@@ -67,8 +67,8 @@ impl Lane<'_> {
         });
         let mut messages = vec![
             self.about("finding-path-mtu")
-                .with("fragmented", c.fragmented)
-                .with("packets", c.packets)
+                .with("fragmented", grouped(c.fragmented))
+                .with("packets", grouped(c.packets))
                 .with("mtu", mtu),
         ];
         messages.extend(advice);

@@ -4,7 +4,7 @@ use super::finding;
 use crate::analysis::{Finding, Severity};
 use crate::analyzer::{Analyzer, ClockEvent, Jump};
 use crate::capture::CaptureInfo;
-use crate::text::Message;
+use crate::text::{Message, grouped};
 use crate::time::NANOS_PER_MILLI;
 
 /// The least stall that the gap test counts. Steps below it happen where packets are stamped on several CPUs (13 ms seen in
@@ -52,13 +52,13 @@ pub(super) fn capture_trouble(analyzer: &Analyzer, info: &CaptureInfo) -> Vec<Fi
     let back = analyzer.diagnosis.whole_run.farthest_back;
     if back >= LEAST_STEP_BACK {
         let message = Message::new("finding-earlier-times")
-            .with("packets", regressions)
+            .with("packets", grouped(regressions))
             .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));
         let frames = analyzer.diagnosis.whole_run.regression_frames();
         found.push(finding("clock_trouble", Severity::Warning, vec![message], frames));
     }
     if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {
-        let message = Message::new("finding-program-dropped").with("dropped", dropped);
+        let message = Message::new("finding-program-dropped").with("dropped", grouped(dropped));
         found.push(finding("capture_drops", Severity::Warning, vec![message], &[]));
     }
     found

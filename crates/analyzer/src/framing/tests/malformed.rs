@@ -124,3 +124,71 @@ fn what_is_not_ip_is_counted_by_name() {
         [("not_ip", "a stack of too many VLAN tags")]
     );
 }
+
+/// Layers that lead back to themselves, by name: link type, what comes first, what repeats, and the verdict.
+fn circles() -> Vec<(&'static str, u16, Vec<u8>, Vec<u8>, &'static str)> {
+    let bottom: &[u8] = &[0x00, 0x01, 0x31, 64];
+    let control_word: &[u8] = &[0; 4];
+    let macs: &[u8] = &[2; 12];
+    let session: &[u8] = &[0x11, 0x00, 0x12, 0x34, 0x00, 0x00];
+    let snap: &[u8] = &[0x00, 0x60, 0xaa, 0xaa, 0x03, 0, 0, 0];
+    let mpls: &[u8] = &[0x88, 0x47];
+    let pppoe: &[u8] = &[0x88, 0x64];
+    vec![
+        (
+            "a pseudowire of SNAP of MPLS",
+            types::ETHERNET,
+            [macs, mpls].concat(),
+            [bottom, control_word, macs, snap, mpls].concat(),
+            "a stack of too many VLAN tags",
+        ),
+        (
+            "PPPoE in Cisco HDLC in PPPoE",
+            types::PPP,
+            vec![],
+            [&[0x0f, 0x00], pppoe, session].concat(),
+            "a stack of too many VLAN tags",
+        ),
+        (
+            "a pseudowire of PPPoE of PPP of MPLS",
+            types::PPP_ETHER,
+            vec![],
+            [session, &[0x02, 0x81], bottom, control_word, macs, pppoe].concat(),
+            "a stack of too many MPLS labels",
+        ),
+    ]
+}
+
+/// A turn of a circle is at most four functions, and each needs less than 1 KiB of stack even in a build without
+/// optimisation: the headers that are allowed need a tenth of a MiB. 1 MiB of headers would need a hundred.
+#[test]
+fn link_layers_in_a_circle_end_after_the_headers_that_are_allowed() {
+    const STACK: usize = 4 * 1024 * super::super::link::MOST_HEADERS * 2;
+    for (name, link_type, first, turn, verdict) in circles() {
+        let data = [first, turn.repeat((1 << 20) / turn.len())].concat();
+        let kinds = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(move || decode(link_type, &data).1)
+            .unwrap()
+            .join()
+            .unwrap();
+        assert_eq!(kinds, [("not_ip", verdict)], "{name}");
+    }
+}
+
+/// As many headers as are allowed, whichever kinds they are, lead to the packet; one more does not.
+#[test]
+fn headers_of_different_kinds_are_counted_together() {
+    let stack = |turns: usize| {
+        let turn: &[u8] = &[0x0f, 0x00, 0x88, 0x64, 0x11, 0x00, 0x12, 0x34, 0x00, 0x00];
+        [
+            &turn.repeat(turns)[..],
+            &[0x0f, 0x00, 0x08, 0x00],
+            &ipv4(50, &esp(40)),
+        ]
+        .concat()
+    };
+    let most = super::super::link::MOST_HEADERS;
+    assert_eq!(decode(types::PPP, &stack(most - 1)).0.unwrap().kind, "ESP");
+    assert_eq!(decode(types::PPP, &stack(most)).0, None);
+}

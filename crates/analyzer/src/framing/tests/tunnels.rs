@@ -1,6 +1,6 @@
 //! The same packets in tunnels and mirror headers.
 
-use super::fragments::{Bench, fragments_v4};
+use super::fragments::{Bench, fragments_v4, fragments_v6};
 use super::*;
 
 /// The packet in each tunnel without a key, by name.
@@ -8,6 +8,7 @@ pub(super) fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let v6 = ip[0] >> 4 == 6;
     let kind: &[u8] = if v6 { &[0x86, 0xdd] } else { &[0x08, 0x00] };
     let mirrored = ethernet(&[&[0x81, 0, 0, 5], kind].concat(), ip);
+    let ppp: &[u8] = if v6 { &[0x00, 0x57] } else { &[0x00, 0x21] };
     let in_ip = if v6 { 41 } else { 4 };
     vec![
         ("IP in IPv4", ipv4(in_ip, ip)),
@@ -61,7 +62,82 @@ pub(super) fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
                 &udp(50_000, 4789, &[&[8, 0, 0, 0, 0, 0, 7, 0][..], &mirrored].concat()),
             ),
         ),
+        ("EtherIP", ipv4(97, &[&[0x30, 0x00][..], &mirrored].concat())),
+        (
+            "L2TP",
+            ipv4(17, &udp(1701, 1701, &[&[0, 2, 0, 1, 0, 2][..], ppp, ip].concat())),
+        ),
+        (
+            "L2TP with length, sequence, offset, address and control",
+            ipv6(
+                17,
+                &udp(
+                    1701,
+                    50_000,
+                    &[
+                        &[0x4a, 2][..],
+                        &(ip.len() as u16 + 21).to_be_bytes(),
+                        &[0, 1, 0, 2, 0, 3, 0, 4, 0, 3, 9, 9, 9, 0xff, 0x03],
+                        ppp,
+                        ip,
+                    ]
+                    .concat(),
+                ),
+            ),
+        ),
     ]
+}
+
+/// The same packet in fragments.
+fn in_fragments(packet: &[u8], id: u16, size: usize) -> Vec<Vec<u8>> {
+    if packet[0] >> 4 == 4 {
+        fragments_v4(id, packet[9], &packet[20..], size)
+    } else {
+        fragments_v6(u32::from(id), packet[6], &packet[40..], size)
+    }
+}
+
+/// A link between the tunnel's ends is smaller than the tunnel's packets. What is inside was whole.
+#[test]
+fn fragmented_tunnels_are_looked_through() {
+    for (name, ip, ..) in every_datagram() {
+        let expected = decode_ip(&ip);
+        for (tunnel, outer) in every_tunnel(&ip) {
+            let mut bench = Bench::default();
+            let pieces = in_fragments(&outer, 1, 48);
+            let got: Vec<Got> = pieces.iter().filter_map(|piece| bench.give(0.0, piece)).collect();
+            assert_eq!(got, std::slice::from_ref(&expected), "{name} in {tunnel}");
+        }
+    }
+    for (tunnel, outer) in every_tunnel(&ipv4(6, &[0; 400])) {
+        let mut bench = Bench::default();
+        let (pieces, whole) = (in_fragments(&outer, 1, 208), decode_ip(&outer));
+        let got: Vec<Got> = pieces.iter().filter_map(|piece| bench.give(0.0, piece)).collect();
+        let told: Vec<_> = got
+            .iter()
+            .map(|got| (got.kind, usize::from(got.fragments)))
+            .collect();
+        assert_eq!(told, [(whole.kind, pieces.len())], "{tunnel}");
+    }
+}
+
+#[test]
+fn a_fragmented_tunnel_may_hold_fragments() {
+    let pieces = fragments_v4(1, 50, &esp(400), 256);
+    for (first, last) in every_tunnel(&pieces[0]).iter().zip(every_tunnel(&pieces[1])) {
+        let mut bench = Bench::default();
+        let mut got = Vec::new();
+        for (id, outer) in [(7, &first.1), (8, &last.1)] {
+            for piece in in_fragments(outer, id, 64) {
+                got.extend(bench.give(0.0, &piece));
+            }
+        }
+        let told: Vec<_> = got
+            .iter()
+            .map(|got| (got.kind, got.fragments, &got.bytes))
+            .collect();
+        assert_eq!(told, [("ESP", 2, &esp(400))], "{}", last.0);
+    }
 }
 
 #[test]
@@ -93,7 +169,20 @@ fn tunnels_are_looked_through_down_to_the_packet_that_carries_ipsec() {
 #[test]
 fn a_tunnel_with_other_content_keeps_its_name() {
     let expected = [
-        "IP in IP", "IP in IP", "IP in IP", "GRE", "GRE", "GRE", "GRE", "GRE", "GRE", "GRE", "VXLAN",
+        "IP in IP",
+        "IP in IP",
+        "IP in IP",
+        "GRE",
+        "GRE",
+        "GRE",
+        "GRE",
+        "GRE",
+        "GRE",
+        "GRE",
+        "VXLAN",
+        "EtherIP",
+        "L2TP in clear",
+        "L2TP in clear",
     ];
     for inner in [ipv4(6, &[0; 40]), vec![0x40; 3]] {
         for ((tunnel, outer), name) in every_tunnel(&inner).into_iter().zip(expected) {

@@ -31,6 +31,41 @@ fn judge(run: &Simulated, settings: &Settings) -> Impact {
     assess(&run.traffic, &run.rekeys, settings).impact
 }
 
+/// Rekeys of a second tunnel are numbered from 1 like those of the first: no "rekeys 10 and 13 of 6".
+#[test]
+fn rekeys_are_numbered_within_their_tunnel() {
+    let mut run = simulate(
+        &Scenario {
+            stall_s: 1.0,
+            every: 3,
+            ..SYNTHETIC
+        },
+        3,
+    );
+    let said = |run: &Simulated, own_rekeys| {
+        judge(
+            run,
+            &Settings {
+                own_rekeys,
+                ..settings()
+            },
+        )
+    };
+    let alone = said(&run, Vec::new());
+    assert!(
+        alone.sentence.contains("hurt (rekeys ") || alone.sentence.contains(": rekeys "),
+        "{}",
+        alone.sentence
+    );
+    run.rekeys.iter_mut().for_each(|r| r.index = 2 * r.index + 1);
+    let second = said(&run, run.rekeys.iter().map(|r| r.index).collect());
+    assert_eq!(second.sentence, alone.sentence);
+    assert_ne!(
+        second.rekeys_hurt, alone.rekeys_hurt,
+        "the document keeps its indexes"
+    );
+}
+
 /// **Synthetic** runs with their verdicts, and some with reservations.
 fn impacts() -> Vec<(Verdict, Impact)> {
     let stalled = |stall_s, every| Scenario {

@@ -110,19 +110,19 @@ fn three_figures(value: f64) -> String {
     }
 }
 
-/// `rekey 2`, `rekeys 2 and 3`, `rekeys 1, 2, 3 and 40 more`; `indexes` count from 0, people from 1.
-pub(crate) fn list(indexes: &[usize]) -> Message {
-    let named = indexes.iter().take(MOST_NAMED);
+/// `rekey 2`, `rekeys 2 and 3`, `rekeys 1, 2, 3 and 40 more`; `places` count from 0, people from 1.
+pub(crate) fn list(places: &[usize]) -> Message {
+    let named = places.iter().take(MOST_NAMED);
     let mut names: Vec<Arg> = named.map(|i| (i + 1).to_string().into()).collect();
-    if indexes.len() > MOST_NAMED {
+    if places.len() > MOST_NAMED {
         names.push(
             Message::new("rekeys-more")
-                .with("count", indexes.len() - MOST_NAMED)
+                .with("count", places.len() - MOST_NAMED)
                 .into(),
         );
     }
     Message::new("rekeys-named")
-        .with("count", indexes.len())
+        .with("count", places.len())
         .with("names", names)
 }
 

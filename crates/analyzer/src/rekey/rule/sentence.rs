@@ -155,7 +155,8 @@ fn bytes(n: f64) -> String {
     match n {
         n if n >= 1e9 => format!("{:.2} GB", n / 1e9),
         n if n >= 1e6 => format!("{:.2} MB", n / 1e6),
-        n => format!("{:.1} kB", n / 1e3),
+        n if n >= 1e3 => format!("{:.1} kB", n / 1e3),
+        n => format!("{n:.0} B"),
     }
 }
 

@@ -179,3 +179,11 @@ fn dangling(mut document: Analysis) -> Analysis {
     }
     document
 }
+
+/// The display filters of a document as a report shows them: on a terminal, the only lines that may be too long.
+pub(crate) fn filters(document: &Analysis) -> std::collections::HashSet<String> {
+    let causes = document.rekeys.iter().flat_map(|r| &r.causes);
+    let all = causes.map(|c| &c.display_filter);
+    let all = all.chain(document.findings.iter().map(|f| &f.display_filter));
+    all.map(|filter| crate::report::clean::sentence(filter)).collect()
+}

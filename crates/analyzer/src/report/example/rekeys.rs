@@ -104,6 +104,7 @@ pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initia
     };
     Rekey {
         index,
+        number: k + 1,
         tunnel,
         exchange: Some(index),
         initiator: Some(initiator),

@@ -140,6 +140,10 @@ pub(crate) fn with_overlays(mut document: Analysis) -> Analysis {
         verify: "all".into(),
         seed: 1,
         reference_bps: None,
+        no_keys: false,
+        tunnel: None,
+        esp_ports: Vec::new(),
+        psk_files: Vec::new(),
     });
     document
 }

@@ -2,7 +2,7 @@
 
 use super::{MOST_ENTRIES, MOST_ROWS, Prose, prose};
 use crate::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity};
-use crate::report::focus::{Focus, number};
+use crate::report::focus::{Focus, key, name};
 use crate::report::plot::{self, TunnelPlots};
 use crate::report::tables::{self, Align, Column, Mark, Row, Table};
 use crate::report::{clean, format, words};
@@ -101,7 +101,10 @@ pub(super) struct CauseView {
 }
 
 pub(super) struct Evidence {
-    pub(super) number: usize,
+    /// The rekey in words.
+    pub(super) name: String,
+    /// The rekey in links.
+    pub(super) key: String,
     /// Whether the table of rekeys has a row for it.
     pub(super) listed: bool,
     pub(super) confidence: String,
@@ -250,7 +253,7 @@ pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>)
             .rekeys
             .iter()
             .take(MOST_ENTRIES)
-            .map(|(r, c)| evidence(t, r, c, rows))
+            .map(|(r, c)| evidence(t, analysis, r, c, rows))
             .collect(),
         left_out: found.rekeys.len().saturating_sub(MOST_ENTRIES),
     };
@@ -261,14 +264,21 @@ pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>)
         .collect()
 }
 
-pub(super) fn evidence(t: &Catalogue, rekey: &Rekey, cause: &Cause, rows: &HashSet<String>) -> Evidence {
-    let number = number(rekey);
+fn evidence(
+    t: &Catalogue,
+    analysis: &Analysis,
+    rekey: &Rekey,
+    cause: &Cause,
+    rows: &HashSet<String>,
+) -> Evidence {
+    let key = key(analysis, rekey);
     Evidence {
-        number,
-        listed: rows.contains(&format!("rekey-{number}")),
+        name: name(t, analysis, rekey),
+        listed: rows.contains(&format!("rekey-{key}")),
+        key,
         confidence: words::confidence(t, cause.confidence),
         frames: frames(&cause.evidence_frames),
-        filter: clean::line(&cause.display_filter),
+        filter: clean::sentence(&cause.display_filter),
     }
 }
 
@@ -277,7 +287,7 @@ pub(super) fn findings(t: &Catalogue, analysis: &Analysis) -> Vec<FindingView> {
         warning: f.severity == Severity::Warning,
         sentence: clean::said(t, &f.sentence, &f.messages),
         frames: frames(&f.evidence_frames),
-        filter: clean::line(&f.display_filter),
+        filter: clean::sentence(&f.display_filter),
     };
     analysis.findings.iter().take(MOST_ENTRIES).map(view).collect()
 }

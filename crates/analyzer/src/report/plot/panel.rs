@@ -4,7 +4,7 @@ use super::style::{self, px};
 use super::timeline::{plain, stall_of};
 use super::{Blank, Canvas, Drawn, Plot};
 use crate::analysis::{Direction, Rekey};
-use crate::report::focus::{Focus, at_most, began, is_hurt, number};
+use crate::report::focus::{Focus, at_most, began, is_hurt, key, name, number};
 use crate::report::reduce::{Column, ceiling, columns};
 use crate::report::{format, words};
 use crate::time::Timestamp;
@@ -123,11 +123,11 @@ fn bins<'a>(focus: &Focus<'a>, rekey: &Rekey, direction: Direction) -> Option<(T
 
 fn draw_one(focus: &Focus, panel: &Panel, scale: &Scale) -> Option<Plot> {
     let t = focus.t;
-    let number = number(panel.rekey).to_string();
+    let number = name(t, focus.analysis, panel.rekey);
     let direction = words::direction(t, focus.analysis, panel.rekey.tunnel, panel.direction);
     let blank = Blank {
         language: t.language(),
-        name: format!("panel-{number}"),
+        name: format!("panel-{}", key(focus.analysis, panel.rekey)),
         title: t.fill("plot-panel-title", &[("number", &number)]),
         description: t.fill(
             "plot-panel-text",

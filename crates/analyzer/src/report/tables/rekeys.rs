@@ -2,7 +2,7 @@
 
 use super::{Align, Column, Mark, Row, Table, WIDE, WIDER, from, left, overlay_value, right};
 use crate::analysis::{Direction, Rekey};
-use crate::report::focus::{Focus, at_most, began, is_hurt, number};
+use crate::report::focus::{Focus, at_most, began, is_hurt, key, number};
 use crate::report::format::{self, UNKNOWN, or_unknown};
 use crate::report::{clean, words};
 use crate::text::Catalogue;
@@ -21,6 +21,7 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
             from(WIDER, right("column-age")),
             right("column-ike-ms"),
             right("column-gap-ms"),
+            from(WIDER, right("column-sa-gap-ms")),
             from(WIDER, right("column-overlap-ms")),
             right("column-stall-ms"),
             from(WIDE, right("column-depth")),
@@ -108,6 +109,7 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
         format!("{least}{}", or_unknown(rekey.trigger.bytes, format::bytes)),
         or_unknown(rekey.trigger.age_s, format::seconds),
         or_unknown(rekey.exchange_ms, format::millis),
+        or_unknown(shown.and_then(|s| s.impact.longest_gap_ms), format::millis),
         or_unknown(gap, format::millis),
         or_unknown(rekey.overlap_ms, format::millis),
         format!("{}{other}", or_unknown(stall.map(|w| w.stall_ms), format::millis)),
@@ -131,7 +133,7 @@ fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
         Mark::Faint
     };
     Row {
-        id: Some(format!("rekey-{}", number(rekey))),
+        id: Some(format!("rekey-{}", key(focus.analysis, rekey))),
         mark,
         cells,
     }
@@ -158,6 +160,7 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[&Rekey]) -> String {
     let main = focus.main_direction(tunnel);
     let direction = words::direction(t, focus.analysis, tunnel, main);
     parts.push(t.fill("note-gap-of", &[("direction", &direction)]));
+    parts.push(t.word("note-gap"));
     if let Some(window) = rekeys.iter().find_map(|r| focus.shown(r)?.window) {
         let seconds = window.window_s.to_string();
         parts.push(t.fill("note-stall-within", &[("seconds", &seconds)]));

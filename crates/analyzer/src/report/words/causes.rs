@@ -1,7 +1,7 @@
 //! Causes in words: those that were found, and those that were ruled out.
 
 use crate::analysis::{Analysis, Cause, Confidence, Outcome, Rekey, RuledOut};
-use crate::report::focus::number;
+use crate::report::focus::name;
 use crate::report::{clean, format};
 use crate::text::Catalogue;
 use std::collections::BTreeMap;
@@ -60,6 +60,7 @@ pub(crate) fn ruled_out(t: &Catalogue, r: &RuledOut) -> String {
 /// A cause with the rekeys that have it.
 pub(crate) struct Found<'a> {
     pub(crate) id: &'a str,
+    analysis: &'a Analysis,
     /// In order of time.
     pub(crate) rekeys: Vec<(&'a Rekey, &'a Cause)>,
 }
@@ -74,7 +75,7 @@ pub(crate) fn causes(analysis: &Analysis) -> Vec<Found<'_>> {
     }
     by_id
         .into_iter()
-        .map(|(id, rekeys)| Found { id, rekeys })
+        .map(|(id, rekeys)| Found { id, analysis, rekeys })
         .collect()
 }
 
@@ -90,7 +91,10 @@ impl Found<'_> {
     pub(crate) fn sentence(&self, t: &Catalogue, most: usize) -> String {
         let shown = self.rekeys.iter().take(most);
         let numbers: Vec<String> = shown
-            .map(|(r, c)| format!("{} ({})", number(r), confidence(t, c.confidence)))
+            .map(|(r, c)| {
+                let name = name(t, self.analysis, r);
+                format!("{name} ({})", confidence(t, c.confidence))
+            })
             .collect();
         let more = match self.rekeys.len() > numbers.len() {
             true => t.word("and-more"),
@@ -110,8 +114,9 @@ impl Found<'_> {
     }
 
     /// The first rekey that has it, and the filter that shows it there.
-    pub(crate) fn first_filter(&self) -> Option<(String, &str)> {
+    pub(crate) fn first_filter(&self, t: &Catalogue) -> Option<(String, &str)> {
         let (rekey, cause) = self.rekeys.first()?;
-        (!cause.display_filter.is_empty()).then(|| (number(rekey).to_string(), cause.display_filter.as_str()))
+        (!cause.display_filter.is_empty())
+            .then(|| (name(t, self.analysis, rekey), cause.display_filter.as_str()))
     }
 }

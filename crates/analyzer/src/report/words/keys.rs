@@ -38,23 +38,28 @@ pub(crate) fn road(t: &Catalogue, road: &str) -> String {
 pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let mut by_status: BTreeMap<KeyStatus, u64> = BTreeMap::new();
     for sa in analysis.security_associations.iter().filter(|sa| sa.packets > 0) {
-        if sa.key.status != KeyStatus::Verified {
+        if sa.key.status != KeyStatus::Verified && !crate::underivable::only_integrity_fits(sa) {
             *by_status.entry(sa.key.status).or_default() += 1;
         }
     }
+    let sas = analysis.security_associations.iter();
+    let half = sas
+        .filter(|sa| crate::underivable::only_integrity_fits(sa))
+        .count() as u64;
+    let mut out = Vec::new();
+    if half > 0 {
+        out.push(t.say(&counted("missing-keys-half", half)));
+    }
     if by_status.is_empty() {
-        return Vec::new();
+        return out;
     }
     let list: Vec<String> = by_status
         .iter()
         .map(|(s, n)| format!("{} {}", format::count(*n), key_status(t, *s)))
         .collect();
     let total: u64 = by_status.values().sum();
-    let missing = Message::new("missing-keys")
-        .with("count", total)
-        .with("n", format::count(total))
-        .with("list", t.joined(&list));
-    let mut out = vec![t.say(&missing)];
+    let missing = counted("missing-keys", total).with("list", t.joined(&list));
+    out.push(t.say(&missing));
     out.extend(crate::underivable::messages(analysis).iter().map(|m| t.say(m)));
     if by_status.contains_key(&KeyStatus::Masked) || by_status.contains_key(&KeyStatus::Prefix8) {
         out.push(t.word("missing-keys-masked"));
@@ -62,6 +67,10 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     out.push(t.word("missing-keys-how"));
     out.push(t.fill("missing-keys-where", &[("names", FOUND_BESIDE)]));
     out
+}
+
+fn counted(id: &str, n: u64) -> Message {
+    Message::new(id).with("count", n).with("n", format::count(n))
 }
 
 /// A key file in one sentence.

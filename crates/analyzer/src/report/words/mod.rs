@@ -196,6 +196,32 @@ mod tests {
     }
 
     #[test]
+    fn half_a_key_is_not_called_a_missing_one() {
+        let mut document = example::build(&example::Shape {
+            keys: false,
+            ..Default::default()
+        });
+        for sa in &mut document.security_associations {
+            sa.key.status = crate::analysis::KeyStatus::Unverified;
+            sa.icv.verified = sa.packets;
+        }
+        let text = missing_keys(t(), &document).join("\n");
+        assert!(
+            text.contains("Of the keys of 16 SAs the integrity key fits")
+                && !text.contains("no key that the ICV confirms"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_rekeys_explain_is_said_once() {
+        let mut impact = example::seven_rekeys().impact.remove(0);
+        let said = explained(t(), &impact).unwrap();
+        impact.sentence += &format!(" {said}");
+        assert_eq!(explained(t(), &impact), None);
+    }
+
+    #[test]
     fn quality_says_what_limits() {
         let mut document = example::seven_rekeys();
         document.capture.duplicates = 0;

@@ -48,14 +48,15 @@ pub(crate) fn detectable(t: &Catalogue, i: &Impact) -> Option<String> {
     Some(t.fill("detectable", &[("mde", &mde), ("rekeys", &rekeys)]))
 }
 
-/// How much of the gap to the reference rate the stalls explain.
+/// How much of the gap to the reference rate the stalls explain, where the verdict's own sentence does not say it.
 pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);
     let shown = i.verdict == Verdict::Shown;
-    Some(t.say(&crate::impact::sentence::words::explained(
+    let said = t.say(&crate::impact::sentence::words::explained(
         share, shown, &reference,
-    )))
+    ));
+    (!t.sentence(&i.sentence, &i.messages).contains(&said)).then_some(said)
 }
 
 /// A document without a verdict still begins with a sentence.

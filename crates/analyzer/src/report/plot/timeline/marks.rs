@@ -2,7 +2,7 @@
 
 use super::{AXIS, Canvas, Chart, Drawn, LEFT, Lane, TITLE, Timeline, WIDTH, stall_of};
 use crate::analysis::{Direction, Rekey};
-use crate::report::focus::{began, is_hurt, number};
+use crate::report::focus::{began, is_hurt, key, number};
 use crate::report::format;
 use crate::report::plot::link;
 use crate::report::plot::style::{self, px};
@@ -111,7 +111,7 @@ impl Timeline<'_> {
             let x = (self.x(from) - px(4) as i32, self.x(to) + px(4) as i32);
             link(
                 &mut out,
-                &format!("rekey-{number}"),
+                &format!("rekey-{}", key(self.focus.analysis, rekey)),
                 &label,
                 x,
                 (px(TITLE) as i32, px(self.height() - AXIS) as i32),
