@@ -245,7 +245,7 @@ mod tests {
             packets: packets.iter().collect(),
             tcp: TcpEvents::default(),
             rtt: 0,
-            silences: Vec::new(),
+            holes: Vec::new(),
             leaks: Vec::new(),
         }
     }

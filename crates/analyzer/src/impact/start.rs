@@ -131,6 +131,7 @@ mod tests {
             switch,
             used: true,
             idle: false,
+            unobserved: false,
             known: Start::Message(0.0),
         });
         assert_eq!(latest_switches(&placed), [3, 9, 9, 12]);
