@@ -426,7 +426,7 @@ fn the_missing_beginning_of_an_sa_counts_as_missing() {
 fn a_hole_far_from_rekeys_changes_no_verdict() {
     let lab = lab("l2tp_kb_modp1024_down").unwrap();
     let full = whole(&lab);
-    let (at, pair) = (full.rekeys.windows(2).enumerate().skip(2).next()).unwrap();
+    let (at, pair) = full.rekeys.windows(2).enumerate().nth(2).unwrap();
     let middle = 0.5 * (began_s(&full, &pair[0]) + began_s(&full, &pair[1]));
     let holed = changed(&lab, true, |packets| without(packets, middle, middle + 0.4));
     assert_eq!(

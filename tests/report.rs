@@ -248,10 +248,10 @@ fn several_documents_are_one_json_array_and_never_one_file() {
 fn what_names_steer_is_not_obeyed_and_outputs_have_names_of_their_own() {
     let folder = TempDir::new().unwrap();
     let capture = sample(SAMPLE);
-    let out = run_in(folder.path(), &[&capture, "--tunnel", "a\u{202e}b\u{1b}[31m"]);
+    let out = run_in(folder.path(), &[&capture, "--tunnel", "a\u{202e}b"]);
     assert_eq!(out.status, 2);
     assert!(
-        out.stderr.contains("a\\u{202e}b\\u{1b}[31m") && !out.stderr.contains('\u{202e}'),
+        out.stderr.contains("a\\u{202e}b") && !out.stderr.contains('\u{202e}'),
         "{}",
         out.stderr
     );

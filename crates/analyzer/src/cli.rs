@@ -16,6 +16,7 @@ use rekeyscope::analyzer::{Options, TunnelChoice, Verify};
 use rekeyscope::error::Error;
 use rekeyscope::keylog;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -155,7 +156,7 @@ fn refuse(error: &clap::Error) -> ! {
     if plain.lines().eq(shown.iter().map(String::as_str)) {
         error.exit();
     }
-    eprintln!("{}", shown.join("\n"));
+    let _ = writeln!(std::io::stderr(), "{}", shown.join("\n"));
     std::process::exit(error.exit_code())
 }
 
