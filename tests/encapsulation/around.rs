@@ -177,6 +177,34 @@ fn esp_inside_clear_tunnels_is_found() {
                 ipv4(c, d, 17, &udp(1701, 1701, &message))
             }),
         ),
+        (
+            "L2TPv3",
+            wrapped(&|p| {
+                let cookie = [0xc0; 8];
+                ipv4(
+                    c,
+                    d,
+                    115,
+                    &[&[0, 0, 0, 1][..], &cookie, &ethernet(0x0800, p)].concat(),
+                )
+            }),
+        ),
+        (
+            "L2TPv3 in UDP",
+            wrapped(&|p| {
+                let message = [&[0, 3, 0, 0, 0, 0, 0, 1][..], &ethernet(0x0800, p)].concat();
+                ipv4(c, d, 17, &udp(1701, 1701, &message))
+            }),
+        ),
+        ("IPComp", wrapped(&|p| ipv4(c, d, 108, &ipcomp(4, 2, p)))),
+        (
+            "every tunnel in another",
+            wrapped(&|p| {
+                let gre_tap = ipv4(c, d, 47, &gre(0, 0, 0x6558, &ethernet(0x0800, p)));
+                let vxlan = [&[8, 0, 0, 0, 0, 0, 1, 0][..], &ethernet(0x0800, &gre_tap)].concat();
+                ipv6(1, 2, 4, &ipv4(c, d, 17, &udp(50_000, 4789, &vxlan)))
+            }),
+        ),
     ];
     for (name, frames) in cases {
         assert_one_flow(

@@ -2,12 +2,6 @@
 
 use super::*;
 
-fn ipcomp(next: u8, cpi: u16, body: &[u8]) -> Vec<u8> {
-    let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
-    deflate.write_all(body).unwrap();
-    [&[next, 0][..], &cpi.to_be_bytes(), &deflate.finish().unwrap()].concat()
-}
-
 /// Every encapsulation inside ESP: its name, the next header, and what packet `n` holds.
 type Inside = (&'static str, u8, fn(u32) -> Vec<u8>);
 

@@ -3,9 +3,9 @@
 //! Bounds: [`MOST_DATAGRAMS`] datagrams and [`MOST_BYTES`] bytes at a time, [`TIMEOUT_NANOS`] of packet time each; the
 //! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins.
 
-use super::ip::{self, IpPacket, Piece};
 use crate::diagnostic::Diagnostics;
 use crate::error::WireError;
+use crate::layers::ip::{self, IpPacket, Piece};
 use crate::text::Message;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 use etherparse::IpNumber;
@@ -92,7 +92,7 @@ pub(super) struct FragmentTable {
 }
 
 impl FragmentTable {
-    /// The payload of the datagram that was finished last.
+    /// The payload of the datagram that was finished last, or [`FragmentTable::put_back`].
     pub(super) fn whole(&self) -> &[u8] {
         &self.whole
     }
