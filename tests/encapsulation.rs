@@ -10,6 +10,8 @@ mod captures;
 mod inside;
 #[path = "support/ipsec.rs"]
 mod ipsec;
+#[path = "encapsulation/tunnels.rs"]
+mod tunnels;
 
 use ipsec::{
     A, B, LINKTYPE_ETHERNET, LINKTYPE_RAW, Suite, analyze_frames, analyze_with, counted, ethernet, in_tcp,
