@@ -416,8 +416,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
     pub(crate) interest: f64,
 
-    /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends. (One inside another's
-    /// ESP shows without a choice only.)
+    /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends; also one inside
+    /// another's ESP
     #[arg(long, value_name = "NUMBER|ADDRESS")]
     pub(crate) tunnel: Option<TunnelChoice>,
 
