@@ -82,6 +82,7 @@ oddity-ike-version = IKE version { $version } is not known: the message is not r
 oddity-ike-sas = More than { $most } IKE SAs: the later ones are not listed
 oddity-exchanges = More than { $most } IKE exchanges: the later ones are not listed
 oddity-copied-message = An IKE message is in the capture twice within 5 ms: the second copy is not counted
+oddity-ike-fragment-dropped = IKE fragments that were given up: their message has more than { $pieces } pieces or { $bytes } bytes, too many messages waited for the rest of their pieces, or the sender's next message came first
 oddity-cut-message = An IKE message is longer than what was captured of it: raise the snap length
 oddity-exchange-type = IKEv{ $version } exchange type { $type } ({ $name }) is counted, not decoded
 

@@ -79,6 +79,7 @@ oddity-ike-version = IKE のバージョン { $version } は未知のため、�
 oddity-ike-sas = IKE SA が { $most } 個を超えています。それ以降のものは一覧に載せません
 oddity-exchanges = IKE の鍵交換が { $most } 回を超えています。それ以降のものは一覧に載せません
 oddity-copied-message = 同じ IKE メッセージが 5 ms 以内に二度キャプチャされています。二つ目は数えません
+oddity-ike-fragment-dropped = あきらめた IKE フラグメントです。メッセージが { $pieces } 個または { $bytes } バイトを超えるか、残りのフラグメントを待つメッセージが多すぎるか、送信側の次のメッセージが先に届きました
 oddity-cut-message = IKE メッセージがキャプチャされた長さより長くなっています。スナップ長を大きくしてください
 oddity-exchange-type = IKEv{ $version } の交換タイプ { $type }（{ $name }）は、数えるだけでデコードしません
 
