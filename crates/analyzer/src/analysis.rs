@@ -493,3 +493,21 @@ impl TimePair {
         }
     }
 }
+
+impl Trigger {
+    /// Of a rekey about which nothing is known.
+    pub(crate) fn unknown() -> Trigger {
+        Trigger {
+            kind: TriggerKind::Unknown,
+            fraction: None,
+            counting: None,
+            messages: Vec::new(),
+            bytes: None,
+            limit_kilobytes: None,
+            age_s: None,
+            limit_seconds: None,
+            at_least: false,
+            at_most: false,
+        }
+    }
+}

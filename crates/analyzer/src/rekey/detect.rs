@@ -289,7 +289,6 @@ fn mark_collisions(found: &mut [Succession]) {
 mod tests {
     use super::*;
     use crate::ike::exchange::MessageRecord;
-    use crate::ike::opening::FirstSeen;
     use crate::thread_time::assert_linear;
     use std::net::{IpAddr, Ipv4Addr};
 
@@ -299,12 +298,6 @@ mod tests {
     fn exchange(ike_sa: usize, kind: ExchangeKind, seconds: i64) -> Exchange {
         let time = Timestamp(seconds * NANOS_PER_SECOND);
         Exchange {
-            ike_sa: Some(ike_sa),
-            kind,
-            message_id: 0,
-            initiator: HOST,
-            responder: HOST,
-            first_seen: FirstSeen::Begins,
             records: vec![MessageRecord {
                 frame: 1,
                 time,
@@ -313,16 +306,7 @@ mod tests {
                 retransmission: false,
             }],
             messages: 1,
-            retransmissions: 0,
-            decrypted: false,
-            lifetime: None,
-            children: Vec::new(),
-            deletes: Vec::new(),
-            key_exchange: false,
-            nonces: None,
-            notifications: Vec::new(),
-            rekeys: Vec::new(),
-            rekeys_ike_sa: false,
+            ..Exchange::between(HOST, HOST, Some(ike_sa), kind)
         }
     }
 

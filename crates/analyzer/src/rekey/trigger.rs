@@ -330,18 +330,7 @@ fn time_fraction(shown: &Shown) -> Option<f64> {
 }
 
 fn describe(shown: &Option<Shown>) -> Trigger {
-    let mut trigger = Trigger {
-        kind: TriggerKind::Unknown,
-        fraction: None,
-        counting: None,
-        messages: Vec::new(),
-        bytes: None,
-        limit_kilobytes: None,
-        age_s: None,
-        limit_seconds: None,
-        at_least: false,
-        at_most: false,
-    };
+    let mut trigger = Trigger::unknown();
     let Some(shown) = shown else { return trigger };
     let (bytes, counted) = volume(shown);
     let message = Message::new("trigger-expiring")
