@@ -21,8 +21,8 @@ const CARRIES_ON_NANOS: i64 = NANOS_PER_SECOND;
 const CARRIES_ON_SHARE: f64 = 0.25;
 /// Under a new IKE SA, a child SA that begins this long after the last packet of the old one is a new connection.
 const NEW_CONNECTION_NANOS: i64 = 30 * NANOS_PER_SECOND;
-/// A phase 1 that finished within this before the exchange makes the rekey a reauthentication.
-const REAUTHENTICATION_NANOS: i64 = 10 * NANOS_PER_SECOND;
+/// A phase 1 that finished within this before the exchange came with it: the rekey is a reauthentication.
+pub(crate) const REAUTHENTICATION_NANOS: i64 = 10 * NANOS_PER_SECOND;
 /// Most parallel child SAs of one tunnel that are kept apart; the oldest is given up first.
 const MOST_PARALLEL: usize = 64;
 /// Newest child SAs of a succession that a REKEY_SA may name: the one that both sides renewed, and the result of each

@@ -9,8 +9,9 @@ mod sentence;
 pub(super) use crate::analysis::TriggerKind as Kind;
 
 use crate::analysis::{TriggerCandidate, TriggerRule};
-use crate::sa::association::Counters;
+use crate::sa::association::{Counters, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
+use crate::sample::Sample;
 use crate::text::{Catalogue, Language, Message, Said};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::net::IpAddr;
@@ -27,10 +28,14 @@ const LEAST_SPREAD: f64 = 0.005;
 const SIGNIFICANT: f64 = 0.05;
 /// Rekeys that give a spread with a test of it (Pitman's has n − 2 degrees of freedom).
 const ENOUGH: usize = 3;
-/// Fractions of a limit that a soft limit can be: lower ones are another direction's volume. A loaded link was seen to lag up
-/// to 1.01; nothing passes the hard limit by more before the exchange.
-const LEAST_FRACTION: f64 = 0.05;
-const MOST_FRACTION: f64 = 1.01;
+/// Shares of a limit that a soft limit can be: those seen are a third to all of it; a much lower one has another reason, or is
+/// another direction's volume.
+pub(super) const LEAST_FRACTION: f64 = 0.05;
+/// A loaded link was seen to lag up to this; nothing passes the hard limit by more before the exchange.
+const MOST_SOFT_FRACTION: f64 = 1.01;
+/// Both readings of the kilobyte.
+const KILOBYTE: f64 = LIFETIME_KILOBYTE as f64;
+const LARGEST_KILOBYTE: f64 = LARGEST_LIFETIME_KILOBYTE as f64;
 /// Soft limits of well-known products: 75 % (Yamaha), 80 % (HP), 90 % (strongSwan), 95 %.
 const KNOWN_FRACTIONS: [f64; 4] = [0.75, 0.80, 0.90, 0.95];
 /// The two kilobytes differ by 2.4 %. Where the lag blurs a fraction by more than this, a known fraction falls into one of
@@ -154,7 +159,7 @@ pub(super) fn infer(
     let said = Said::of(sentence::rule(&rule, counting.clone(), alike));
     (rule.sentence, rule.messages) = (said.sentence, said.messages);
     let sure = chosen.filter(|c| kind == Kind::Volume && !at_most && whole.len() >= ENOUGH && c.1.is_empty());
-    let limit = kilobytes.map(|k| k as f64 * rule.bytes_per_kilobyte.map_or(1000.0, f64::from));
+    let limit = kilobytes.map(|k| k as f64 * rule.bytes_per_kilobyte.map_or(KILOBYTE, f64::from));
     let reached = |o: &Observation| {
         let (counting, _) = sure.as_ref().filter(|_| !o.late)?;
         let bytes = value(o, counting.quantity, counting.side)?;
@@ -233,7 +238,7 @@ impl Counted {
     /// Standard deviation of the logarithms: the same for any unit.
     fn spread(&self) -> Option<f64> {
         let logs = self.logs();
-        (logs.len() > 1).then(|| deviation(&logs))
+        (logs.len() > 1).then(|| Sample::of(&logs).sd)
     }
 
     fn logs(&self) -> Vec<f64> {
@@ -256,12 +261,12 @@ impl Counted {
 
     /// A limit that was negotiated decides first: what cannot be its soft limit is out.
     fn can_be(&self, kilobytes: Option<u64>) -> bool {
-        self.fraction(kilobytes, None, 1024.0)
-            .is_none_or(|f| (LEAST_FRACTION..=MOST_FRACTION).contains(&f))
+        self.fraction(kilobytes, None, LARGEST_KILOBYTE)
+            .is_none_or(|f| (LEAST_FRACTION..=MOST_SOFT_FRACTION).contains(&f))
     }
 
     fn is_far_below(&self, kilobytes: u64) -> bool {
-        self.fraction(Some(kilobytes), None, 1000.0)
+        self.fraction(Some(kilobytes), None, KILOBYTE)
             .is_some_and(|f| f < LEAST_FRACTION)
     }
 
@@ -271,10 +276,10 @@ impl Counted {
             low: self.low(),
             high: self.high(),
             spread: self.spread(),
-            fraction_1000: self.fraction(kilobytes, seconds, 1000.0),
+            fraction_1000: self.fraction(kilobytes, seconds, KILOBYTE),
             fraction_1024: match self.quantity {
                 Quantity::Age => None,
-                _ => self.fraction(kilobytes, seconds, 1024.0),
+                _ => self.fraction(kilobytes, seconds, LARGEST_KILOBYTE),
             },
         }
     }
@@ -366,7 +371,7 @@ fn told_apart(steady: &Counted, other: &Counted) -> bool {
     if x.len() != y.len() || x.len() < ENOUGH {
         return false;
     }
-    let (sx, sy) = (deviation(&x), deviation(&y));
+    let (sx, sy) = (Sample::of(&x).sd, Sample::of(&y).sd);
     if sy < LEAST_SPREAD || sy < LEAST_SPREAD_RATIO * sx {
         return false;
     }
@@ -381,22 +386,15 @@ fn told_apart(steady: &Counted, other: &Counted) -> bool {
     StudentsT::new(0.0, 1.0, freedom).is_ok_and(|d| 1.0 - d.cdf(t) <= SIGNIFICANT)
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Standard deviation, n − 1.
-fn deviation(values: &[f64]) -> f64 {
-    let m = mean(values);
-    let squares: f64 = values.iter().map(|v| (v - m).powi(2)).sum();
-    (squares / (values.len() as f64 - 1.0).max(1.0)).sqrt()
-}
-
 /// 0 where one of them does not vary.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let (ma, mb) = (mean(a), mean(b));
-    let product: f64 = a.iter().zip(b).map(|(x, y)| (x - ma) * (y - mb)).sum();
-    let scale = deviation(a) * deviation(b) * (a.len() as f64 - 1.0);
+    let (of_a, of_b) = (Sample::of(a), Sample::of(b));
+    let product: f64 = a
+        .iter()
+        .zip(b)
+        .map(|(x, y)| (x - of_a.mean) * (y - of_b.mean))
+        .sum();
+    let scale = of_a.sd * of_b.sd * (a.len() as f64 - 1.0);
     if scale > 0.0 { product / scale } else { 0.0 }
 }
 
@@ -419,12 +417,12 @@ fn size(rule: &mut TriggerRule, counting: &Counted, observations: &[Observation]
     rule.soft_limit = Some(soft.max(0.0));
     let kilobyte = match counting.quantity {
         Quantity::Packets => return,
-        Quantity::Age => 1000.0, // not used: a second is a second
+        Quantity::Age => KILOBYTE, // not used: a second is a second
         _ => {
             let blur = lag.iter().copied().fold(0.0, f64::max) * (ENVELOPE_LAG_S / LEAST_LAG_S);
             let (bytes, told) = kilobyte(counting.low(), blur, rule.limit_kilobytes);
-            (rule.bytes_per_kilobyte, rule.kilobyte_told) = (rule.limit_kilobytes.map(|_| bytes), told);
-            f64::from(bytes)
+            (rule.bytes_per_kilobyte, rule.kilobyte_told) = (rule.limit_kilobytes.map(|_| bytes as u32), told);
+            bytes as f64
         }
     };
     let Some(low) = counting.fraction(rule.limit_kilobytes, rule.limit_seconds, kilobyte) else {
@@ -436,21 +434,21 @@ fn size(rule: &mut TriggerRule, counting: &Counted, observations: &[Observation]
 }
 
 /// Bytes of a kilobyte, and whether the capture shows it: a soft limit is not above the hard one, and where the lag blurs
-/// little, a well-known fraction fits in one of the two only. Otherwise 1000, as strongSwan counts, by convention.
-fn kilobyte(low: f64, blur: f64, limit_kilobytes: Option<u64>) -> (u32, bool) {
+/// little, a well-known fraction fits in one of the two only. Otherwise [`LIFETIME_KILOBYTE`], by convention.
+fn kilobyte(low: f64, blur: f64, limit_kilobytes: Option<u64>) -> (u64, bool) {
     let Some(limit) = limit_kilobytes.filter(|l| *l > 0) else {
-        return (1000, false);
+        return (LIFETIME_KILOBYTE, false);
     };
     let fraction = |bytes: f64| low / (limit as f64 * bytes);
-    if fraction(1000.0) > MOST_FRACTION {
-        return (1024, true);
+    if fraction(KILOBYTE) > MOST_SOFT_FRACTION {
+        return (LARGEST_LIFETIME_KILOBYTE, true);
     }
-    let blur = blur / (limit as f64 * 1000.0);
+    let blur = blur / (limit as f64 * KILOBYTE);
     let known = |f: f64| KNOWN_FRACTIONS.iter().any(|k| (0.0..=blur).contains(&(f - k)));
-    match (known(fraction(1000.0)), known(fraction(1024.0))) {
-        (true, false) if blur <= SHARP_FRACTION => (1000, true),
-        (false, true) if blur <= SHARP_FRACTION => (1024, true),
-        _ => (1000, false),
+    match (known(fraction(KILOBYTE)), known(fraction(LARGEST_KILOBYTE))) {
+        (true, false) if blur <= SHARP_FRACTION => (LIFETIME_KILOBYTE, true),
+        (false, true) if blur <= SHARP_FRACTION => (LARGEST_LIFETIME_KILOBYTE, true),
+        _ => (LIFETIME_KILOBYTE, false),
     }
 }
 

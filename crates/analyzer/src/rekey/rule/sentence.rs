@@ -1,6 +1,6 @@
 //! A trigger rule in words.
 
-use super::Kind;
+use super::{KILOBYTE, Kind, LARGEST_KILOBYTE};
 use crate::analysis::TriggerRule;
 use crate::text::{Arg, Message, grouped};
 
@@ -81,7 +81,7 @@ fn by_volume(rule: &TriggerRule, counting: Message) -> Vec<Message> {
         (true, Some(1024)) => Message::new("rule-kilobyte").with("bytes", "1,024"),
         (true, _) => Message::new("rule-kilobyte").with("bytes", "1,000"),
         (false, _) => {
-            Message::new("rule-kilobyte-assumed").with("fraction", percent(fraction * 1000.0 / 1024.0) + " %")
+            Message::new("rule-kilobyte-assumed").with("fraction", percent(fraction * KILOBYTE / LARGEST_KILOBYTE) + " %")
         }
     };
     let message = sized("rule-volume")
