@@ -291,6 +291,7 @@ impl Analyzer {
         }
         if let Some(tunnel) = self.tunnels.known(datagram.src, datagram.dst)
             && !self.sas.of_tunnel(tunnel).is_empty()
+            && self.wants(tunnel)
         {
             self.diagnosis
                 .whole_run
@@ -298,13 +299,12 @@ impl Analyzer {
         }
     }
 
-    /// Whether the user chose this tunnel.
-    fn wants(&self, tunnel: TunnelIndex) -> bool {
-        let ends = self.tunnels.tunnels.get(tunnel).map(|t| t.ends);
-        match (self.options.tunnel, ends) {
-            (Some(choice), Some(ends)) => choice.takes(tunnel, ends),
-            _ => true,
-        }
+    /// Whether the user chose this tunnel. Those not chosen are decoded (a chosen one may be inside), and told of nowhere.
+    pub(crate) fn wants(&self, tunnel: TunnelIndex) -> bool {
+        self.options.tunnel.is_none_or(|choice| {
+            let ends = self.tunnels.tunnels.get(tunnel).map(|t| t.ends);
+            ends.is_none_or(|ends| choice.takes(tunnel, ends))
+        })
     }
 
     fn count_too_many(&mut self, frame: u64) {
@@ -339,7 +339,8 @@ impl Analyzer {
     }
 
     fn report_thin_proofs(&mut self) {
-        let thin = self.sas.associations().iter().filter(|a| a.rests_on_one_packet());
+        let wanted = self.sas.associations().iter().filter(|a| self.wants(a.tunnel));
+        let thin = wanted.filter(|a| a.rests_on_one_packet());
         let frames: Vec<Option<u64>> = thin.map(|a| a.first.map(|(_, frame)| frame)).collect();
         for frame in frames {
             self.diagnostics.count("one_packet_proof", "keys", frame, || {
@@ -394,6 +395,7 @@ impl Analyzer {
         self.sas.settle_unused();
         self.report_mining();
         self.report_thin_proofs();
+        self.report_closed_carriers();
         if self.seen.forgotten() > 0 {
             self.diagnostics.count("forgot_packets", "analysis", None, || {
                 Message::new("oddity-forgot-packets")
@@ -403,7 +405,7 @@ impl Analyzer {
             self.diagnostics
                 .count("no_series", "analysis", None, || Message::new("oddity-no-series"));
         }
-        let ring = KeyRing::new(&self.sas, &self.timeline);
+        let ring = KeyRing::new(&self.sas, &self.timeline, |tunnel| self.wants(tunnel));
         (document::assemble(&self, info, path), ring)
     }
 }
