@@ -340,10 +340,7 @@ fn open_one(
         ))
     };
     let mut found = walk(inner::PREFIX);
-    if found
-        .as_ref()
-        .is_some_and(|(_, inner)| inner.stopped_at == Some(inner::WHOLE_PAYLOAD_NEEDED))
-    {
+    if found.as_ref().is_some_and(|(_, inner)| inner.prefix_too_short) {
         found = walk(usize::MAX);
     }
     if let Some((opened, inner)) = found {

@@ -3,20 +3,20 @@
 
 mod transport;
 
+use crate::layers::udp::IPSEC_PORTS;
 pub use crate::layers::{Control, Layers, MAX_DEPTH};
 use crate::layers::{Found, Layer, Place, Stop, Walk, deflate, ip, ip::IpPacket};
 use crate::spi::Spi;
 use etherparse::{IpNumber, ip_number};
 use std::net::IpAddr;
 
-/// Bytes of payload that the walker wants to see; enough for every header stack within [`MAX_DEPTH`].
+/// Bytes of payload that the walker wants to see: more than nearly every stack of headers. Where it is not
+/// ([`Inner::prefix_too_short`]), the whole payload is looked at.
 pub const PREFIX: usize = 192;
 /// Where a walk stops at ESP inside ESP: another SA's packet.
 pub const ESP_IN_ESP: &str = "ESP in ESP";
 /// Deepest nesting of ESP that is followed; what is deeper counts as payload.
 pub(crate) const MOST_NESTING: u8 = 4;
-/// IKE, and ESP in UDP (RFC 7296 §2, RFC 3948).
-const IPSEC_PORTS: [u16; 2] = [500, 4500];
 /// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
 pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
 
@@ -116,6 +116,8 @@ pub struct Inner {
     /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
     /// §2.7).
     pub tfc_padding: u32,
+    /// The walk stopped where its prefix of the payload did: the whole payload may show more.
+    pub prefix_too_short: bool,
     /// Name of the layer where the walk stopped without reaching transport; `None` when it reached it.
     pub stopped_at: Option<&'static str>,
 }
@@ -222,7 +224,7 @@ impl Descent<'_> {
         }
     }
 
-    /// Right behind ESP or another tunnel, without an IP header before it.
+    /// Right behind ESP, another tunnel or an IPv6 fragment header: not read with an IP header.
     fn authentication_header(&mut self) -> Result<IpNumber, Stop> {
         let header = ip::authentication_header(self.walk.bytes()).map_err(Stop::Broken)?;
         self.inner
@@ -260,6 +262,8 @@ impl Descent<'_> {
     fn stop(mut self, stop: Stop) -> Inner {
         self.inner.layers = self.inner.layers.with(self.walk.passed());
         self.inner.stopped_at = Some(stop.name());
+        let ran_out = matches!(stop, Stop::Broken(_) | Stop::Other(WHOLE_PAYLOAD_NEEDED));
+        self.inner.prefix_too_short = ran_out && self.walk.bytes().len() < self.walk.len();
         match stop {
             Stop::Control(control) => self.inner.control = Some(control),
             _ => self.inner.transport_bytes = saturated(self.walk.len()),

@@ -114,7 +114,7 @@ fn nflog(walk: &mut Walk<'_>) -> Result<Layer, Stop> {
         if usize::from(len) < ATTRIBUTE_HEADER_LEN {
             return Err(Stop::Broken(WireError {
                 layer: LAYER,
-                offset: 0,
+                offset: walk.at() - ATTRIBUTE_HEADER_LEN,
                 required: ATTRIBUTE_HEADER_LEN,
                 available: usize::from(len),
             }));

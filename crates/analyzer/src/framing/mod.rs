@@ -156,9 +156,10 @@ impl Framing {
     fn rebuilt<'a>(
         &'a mut self,
         frame: &Frame<'a>,
-        first: Innermost<'_>,
+        first: Innermost<'a>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
+        let ah = first.packet().ah;
         let (mut whole, mut ends) = self.rebuild(frame, first, diagnostics)?;
         for _ in 0..MAX_DEPTH {
             let bytes = self.fragments.take_whole();
@@ -177,6 +178,7 @@ impl Framing {
         let innermost = tunnel::innermost(outer, &self.carriers);
         let found = innermost.as_sent().copied().unwrap_or(outer);
         let mut datagram = datagram(&mut self.carriers, frame, &found, diagnostics)?;
+        datagram.ah = ah.or(datagram.ah);
         // What a tunnel holds that was fragmented was none itself.
         if found == outer {
             datagram.largest_fragment = whole.largest;

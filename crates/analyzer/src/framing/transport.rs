@@ -3,6 +3,7 @@
 use super::{DatagramKind, UdpPorts};
 use crate::error::WireError;
 use crate::layers::ip::too_short;
+use crate::layers::udp::{GENEVE_PORT, GTP_PORT, L2TP_PORT, VXLAN_PORTS};
 use etherparse::{IpNumber, TcpHeaderSlice, UdpHeader, UdpHeaderSlice, ip_number};
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -285,10 +286,10 @@ fn esp_or_ike(udp: UdpPorts, body: &[u8], body_len: u32) -> Content<'_> {
 
 fn udp_name(ports: UdpPorts) -> &'static str {
     match (ports.src, ports.dst) {
-        (1701, _) | (_, 1701) => "L2TP in clear",
-        (_, 4789 | 8472) => "VXLAN",
-        (_, 6081) => "Geneve",
-        (_, 2152) | (2152, _) => "GTP",
+        (L2TP_PORT, _) | (_, L2TP_PORT) => "L2TP in clear",
+        (_, port) if VXLAN_PORTS.contains(&port) => "VXLAN",
+        (_, GENEVE_PORT) => "Geneve",
+        (_, GTP_PORT) => "GTP",
         (_, 51820) | (51820, _) => "WireGuard",
         _ => "UDP",
     }

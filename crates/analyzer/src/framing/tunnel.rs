@@ -7,6 +7,9 @@ use crate::layers::ip::{self, IpPacket};
 use crate::layers::{Found, Layer, Walk, deflate};
 use etherparse::{IpNumber, ip_number};
 
+/// Bytes of compressed data that are inflated first: a few tunnels' headers and what tells IPsec behind them.
+const PREFIX: usize = 512;
+
 /// Where the tunnels of a packet lead.
 #[derive(Debug)]
 pub(super) enum Innermost<'a> {
@@ -25,6 +28,13 @@ pub(super) enum Innermost<'a> {
 }
 
 impl<'a> Innermost<'a> {
+    /// The packet, or the one around compressed data.
+    pub(super) fn packet(&self) -> &IpPacket<'a> {
+        match self {
+            Innermost::Packet(packet) | Innermost::Compressed { packet, .. } => packet,
+        }
+    }
+
     /// The packet, when it lies in the frame as it was sent.
     #[inline]
     pub(super) fn as_sent(&self) -> Option<&IpPacket<'a>> {
@@ -52,6 +62,11 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> Innermo
     let mut descent = Descent::new(outer);
     descent.go();
     let Descent { walk, deepest, .. } = descent;
+    let is_plain = descent.tunnels == 0 && descent.deflated.is_none();
+    // What a requested or learned port carries is no tunnel, whatever it looks like.
+    if is_plain || carries_ipsec(&outer, carriers) {
+        return Innermost::Packet(outer);
+    }
     if let Some(protocol) = descent.deflated
         && walk.bytes().len() == walk.len()
         && let Some(bytes) = inflated(&deepest, protocol, walk.bytes(), carriers)
@@ -120,15 +135,23 @@ impl<'a> Descent<'a> {
 /// sends it, and it grows a thousandfold with every turn.
 #[cold]
 fn inflated(packet: &IpPacket<'_>, protocol: IpNumber, data: &[u8], carriers: &Carriers) -> Option<Vec<u8>> {
+    // Most of what is compressed is no IPsec's: its beginning tells.
+    let mut prefix = [0; PREFIX];
+    let begins = deflate::inflate(data, false, &mut prefix)?;
+    let prefix = prefix.get(..begins.filled)?;
+    let leads_on = |bytes: &[u8], len: usize| {
+        let ends = (packet.src, packet.dst);
+        let upper = ip::upper_layer(protocol, ends, bytes, len as u32, packet.total_len).ok()?;
+        let mut descent = Descent::new(upper);
+        descent.go();
+        may_carry_ipsec(&descent.deepest, carriers).then_some(())
+    };
+    leads_on(prefix, begins.whole_len.unwrap_or(deflate::MOST_INFLATED))?;
     let mut bytes = vec![0; deflate::MOST_INFLATED];
     let len = deflate::inflate(data, true, &mut bytes)?.whole_len?;
     bytes.truncate(len);
-    let ends = (packet.src, packet.dst);
-    let upper = ip::upper_layer(protocol, ends, &bytes, len as u32, packet.total_len).ok()?;
-    let mut descent = Descent::new(upper);
-    descent.go();
-    let found = may_carry_ipsec(&descent.deepest, carriers);
-    found.then_some(bytes)
+    leads_on(&bytes, len)?;
+    Some(bytes)
 }
 
 fn may_carry_ipsec(packet: &IpPacket<'_>, carriers: &Carriers) -> bool {

@@ -1,6 +1,7 @@
 //! Ethernet and what an EtherType announces: VLAN tags (IEEE 802.1Q), LLC and SNAP (IEEE 802.2, RFC 1042), PPPoE (RFC 2516),
 //! MPLS (RFC 3032) with its pseudowires (RFC 4448).
 
+use super::plausible::{fits_ip, is_ethernet};
 use super::{Layer, Layers, Step, Stop, Walk};
 
 impl<'a> Walk<'a> {
@@ -52,8 +53,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// RFC 2516 §4: version and type, code, session, length, then PPP without address and control. The length says no more
-    /// than the IP header inside does, and offload leaves a wrong one.
+    /// RFC 2516 §4: version and type, code, session, length, then PPP without address and control. The length is not needed, for
+    /// the IP header inside has its own, and offload leaves a wrong one.
     pub(super) fn pppoe(&mut self) -> Result<Step<'a>, Stop> {
         match self.take::<6>("PPPoE")? {
             [0x11, 0, ..] => Ok(Step::Below(Layer::Ppp)),
@@ -62,10 +63,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Labels to the bottom of the stack. What is below has no type: the first nibble tells IP, and the control word of a
-    /// pseudowire (RFC 4385) begins with nibble 0.
+    /// Labels to the bottom of the stack. What is below has no type: an IP packet that fits, or a pseudowire, which may have a
+    /// control word that begins with nibble 0 (RFC 4385). An address may begin with any of these.
     pub(super) fn mpls(&mut self) -> Result<Step<'a>, Stop> {
         const LAYER: &str = "MPLS";
+        const CONTROL_WORD_LEN: usize = 4;
         loop {
             self.stacked("a stack of too many MPLS labels")?;
             let &[_, _, bottom, _] = self.take::<4>(LAYER)?;
@@ -73,10 +75,15 @@ impl<'a> Walk<'a> {
                 break;
             }
         }
-        match self.peek::<1>(LAYER)?[0] >> 4 {
-            4 | 6 => self.ip(false),
+        let &[first] = self.peek::<1>(LAYER)?;
+        // Cut before its length, it cannot show that it fits.
+        const LENGTH_AT: usize = 6;
+        let is_cut = self.bytes.len() < LENGTH_AT;
+        match first >> 4 {
+            4 | 6 if is_cut || fits_ip(self.bytes, self.len) => self.ip(false),
+            _ if is_ethernet(self.bytes, self.len) => Ok(Step::Below(Layer::Ethernet)),
             0 => {
-                self.skip(LAYER, 4)?;
+                self.skip(LAYER, CONTROL_WORD_LEN)?;
                 Ok(Step::Below(Layer::Ethernet))
             }
             _ => Err(Stop::Other("an MPLS payload")),

@@ -1,5 +1,6 @@
 //! L2TPv2 (RFC 2661 §3.1, §3.2) and L2TPv3 (RFC 3931 §4.1) with Ethernet inside (RFC 4719).
 
+use super::plausible::is_ethernet;
 use super::{Control, Layer, Layers, Step, Stop, Walk};
 
 const V2: &str = "L2TP";
@@ -54,33 +55,14 @@ impl<'a> Walk<'a> {
         if session == 0 {
             return Err(Stop::Control(Control::L2tp(None)));
         }
-        let before_frame = BEFORE_FRAME.into_iter().find(|len| self.is_ethernet_at(*len));
+        let before_frame = BEFORE_FRAME.into_iter().find(|&len| {
+            let room = self.len.saturating_sub(len);
+            self.bytes
+                .get(len..)
+                .is_some_and(|frame| is_ethernet(frame, room))
+        });
         self.skip(V3, before_frame.ok_or(Stop::Other(V3))?)?;
         Ok(Step::Below(Layer::Ethernet))
-    }
-
-    /// An IP packet that ends where the frame does, or before its padding to the smallest frame (IEEE 802.3: 60 bytes).
-    fn is_ethernet_at(&self, offset: usize) -> bool {
-        const HEADER_LEN: usize = 14;
-        const SMALLEST_FRAME: usize = 60;
-        let frame_len = self.len.saturating_sub(offset);
-        let packet = match self.bytes.get(offset + 12..) {
-            Some([0x81, 0, _, _, rest @ ..] | rest) => rest,
-            None => return false,
-        };
-        let tag_len = if self.bytes.get(offset + 12..offset + 14) == Some(&[0x81, 0]) {
-            4
-        } else {
-            0
-        };
-        let ip_len = match *packet {
-            [0x08, 0x00, 0x45..0x50, _, l0, l1, ..] => usize::from(u16::from_be_bytes([l0, l1])),
-            [0x86, 0xdd, 0x60..0x70, _, _, _, l0, l1, ..] => usize::from(u16::from_be_bytes([l0, l1])) + 40,
-            [0x08, 0x06, 0x00, 0x01, 0x08, 0x00, ..] => 28,
-            _ => return false,
-        };
-        let used = HEADER_LEN + tag_len + ip_len;
-        used == frame_len || used < frame_len && frame_len <= SMALLEST_FRAME
     }
 
     #[cold]

@@ -3,23 +3,24 @@
 //! is read the same way for both.
 //!
 //! [`Walk::next`] leads to the next IP header, or to where no tunnel leads on. It is a loop, not a recursion: layers can enclose
-//! one another in a circle, which ends at [`MAX_DEPTH`] or [`MOST_HEADERS`] and costs no stack.
+//! one another in a circle, which ends at [`MAX_DEPTH`] or [`MOST_HEADERS`].
 
 pub(crate) mod deflate;
 mod ethernet;
 pub(crate) mod ip;
 mod l2tp;
+mod plausible;
 mod ppp;
 mod tunnel;
-mod udp;
+pub(crate) mod udp;
 
 use crate::error::WireError;
 use etherparse::{IpNumber, ip_number};
 use ip::IpPacket;
 
-/// Deepest nesting, counted in IP headers, Ethernet and PPP frames.
-pub const MAX_DEPTH: usize = 8;
-/// Most VLAN tags and MPLS labels of one packet that are stepped over.
+/// Deepest nesting of one walk, counted in IP headers, Ethernet and PPP frames: five of the tunnels that need three of them.
+pub const MAX_DEPTH: usize = 16;
+/// Most VLAN tags and MPLS labels of one walk that are stepped over.
 pub(crate) const MOST_HEADERS: usize = 32;
 
 /// The tunnel protocols on the way down, as bits.
@@ -37,7 +38,7 @@ impl Layers {
     pub const GRE: Layers = Layers(8);
     /// IP in IP, any versions.
     pub const IPIP: Layers = Layers(16);
-    /// Ethernet inside (gretap, EtherIP, VXLAN, L2TPv3).
+    /// Ethernet inside (gretap, EtherIP, VXLAN, L2TPv3, bridged PPP, a pseudowire).
     pub const ETHERNET: Layers = Layers(32);
     /// IPComp.
     pub const IPCOMP: Layers = Layers(64);
@@ -45,6 +46,10 @@ impl Layers {
     pub const ESP: Layers = Layers(128);
     /// VXLAN.
     pub const VXLAN: Layers = Layers(256);
+    /// Geneve.
+    pub const GENEVE: Layers = Layers(512);
+    /// GTP-U.
+    pub const GTP: Layers = Layers(1024);
 
     /// Whether all of `other` is in here.
     pub fn contains(self, other: Layers) -> bool {
@@ -269,6 +274,11 @@ impl<'a> Walk<'a> {
     /// The length of the current layer by the headers above it.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// How far the current layer begins behind the first byte.
+    pub(crate) fn at(&self) -> usize {
+        self.at
     }
 
     /// The tunnels that were passed through.

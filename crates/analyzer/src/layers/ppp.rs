@@ -31,11 +31,7 @@ impl<'a> Walk<'a> {
         match protocol {
             0x0021 | 0x0057 => Ok(Step::Below(Layer::Ip { in_ppp: true })),
             0x0281 | 0x0283 => self.mpls(),
-            // BCP: flags and MAC type, then the frame (RFC 3518 §4.2).
-            0x0031 => {
-                self.skip("PPP bridging", 2)?;
-                Ok(Step::Below(Layer::Ethernet))
-            }
+            0x0031 => self.bridged(),
             0x003d => other("PPP multilink"),
             0x002d | 0x002f => other("PPP Van Jacobson compression"),
             0x0053 => other("PPP encryption"),
@@ -45,6 +41,17 @@ impl<'a> Walk<'a> {
                 Err(Stop::Control(Control::Ppp { protocol, code }))
             }
             _ => other("another PPP protocol"),
+        }
+    }
+
+    /// BCP: flags and MAC type, then the frame (RFC 3518 §4.2), unless it is a control packet or no Ethernet.
+    fn bridged(&mut self) -> Result<Step<'a>, Stop> {
+        const BRIDGING: &str = "PPP bridging";
+        const CONTROL_PACKET: u8 = 0x10;
+        const ETHERNET: u8 = 1;
+        match self.take::<2>(BRIDGING)? {
+            [flags, ETHERNET] if flags & CONTROL_PACKET == 0 => Ok(Step::Below(Layer::Ethernet)),
+            _ => Err(Stop::Other(BRIDGING)),
         }
     }
 }

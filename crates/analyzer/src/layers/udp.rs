@@ -1,25 +1,29 @@
 //! Tunnels in UDP, by their ports and their first bytes, for the ports are sometimes other protocols': L2TP, VXLAN (RFC 7348),
-//! Geneve (RFC 8926), GTP-U (3GPP TS 29.281). Where the bytes end before what tells them, the port has to do.
+//! Geneve (RFC 8926), GTP-U (3GPP TS 29.281). IKE and ESP in UDP are none, whatever port a NAT gave the other end.
 
+use super::plausible::{is_ethernet, is_ip};
 use super::{Found, Layer, Layers, Step, Stop, Walk};
 use etherparse::{UdpHeader, ip_number};
 
-const L2TP_PORT: u16 = 1701;
+/// IKE, and ESP in UDP (RFC 7296 §2, RFC 3948).
+pub(crate) const IPSEC_PORTS: [u16; 2] = [500, 4500];
+pub(crate) const L2TP_PORT: u16 = 1701;
 /// 4789 is IANA's, 8472 the one that Linux used before it.
-const VXLAN_PORTS: [u16; 2] = [4789, 8472];
-const VXLAN_HEADER_LEN: usize = 8;
-const GENEVE_PORT: u16 = 6081;
-const GENEVE_HEADER_LEN: usize = 8;
-const GTP_PORT: u16 = 2152;
-const GTP_HEADER_LEN: usize = 8;
+pub(crate) const VXLAN_PORTS: [u16; 2] = [4789, 8472];
+pub(crate) const GENEVE_PORT: u16 = 6081;
+/// Of the receiver: the sender's is any (TS 29.281 §4.4.2.3).
+pub(crate) const GTP_PORT: u16 = 2152;
 
-/// Which tunnel a datagram belongs to.
+/// Bytes that tell GTP-U and Geneve: the header, an extension or two, and the lengths of the packet behind it.
+const TELLING: usize = 64;
+
+/// A tunnel in UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tunnel {
-    L2tp,
-    Vxlan,
-    Geneve,
-    Gtp,
+struct Tunnel {
+    name: &'static str,
+    header_len: usize,
+    passed: Layers,
+    below: Layer,
 }
 
 impl<'a> Walk<'a> {
@@ -31,97 +35,126 @@ impl<'a> Walk<'a> {
             return Ok(upper);
         };
         let ports = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
-        let body_len = self.len - UdpHeader::LEN;
-        let Some(tunnel) = tunnel(ports, body, body_len) else {
-            return Ok(upper);
-        };
-        (self.bytes, self.len, self.at) = (body, body_len, self.at + UdpHeader::LEN);
         // A length under 8 is offload or damage: the IP header knows the length then.
-        if let Some(declared) = usize::from(u16::from_be_bytes([l0, l1])).checked_sub(UdpHeader::LEN) {
-            self.cut_to(declared);
-        }
-        match tunnel {
-            Tunnel::L2tp => Ok(Step::Below(Layer::L2tp)),
-            Tunnel::Vxlan => {
-                self.pass(Layers::VXLAN);
-                self.skip("VXLAN", VXLAN_HEADER_LEN)?;
-                Ok(Step::Below(Layer::Ethernet))
-            }
-            Tunnel::Geneve => self.geneve(),
-            Tunnel::Gtp => self.gtp(),
-        }
-    }
-
-    /// RFC 8926 §3.4: version and length of the options in words, flags, EtherType, network.
-    fn geneve(&mut self) -> Result<Step<'a>, Stop> {
-        const LAYER: &str = "Geneve";
-        const OPTIONS_LEN: u8 = 0x3f;
-        let &[first, _, t0, t1, _, _, _, _] = self.take::<GENEVE_HEADER_LEN>(LAYER)?;
-        self.skip(LAYER, usize::from(first & OPTIONS_LEN) * 4)?;
-        Ok(Step::Below(Layer::EtherType(u16::from_be_bytes([t0, t1]))))
-    }
-
-    /// TS 29.281 §5.1: flags, type, length, tunnel; then, with any of three flags, four bytes whose last is the type of the
-    /// first extension header (§5.2), each of which begins with its length in words and ends with the type of the next.
-    fn gtp(&mut self) -> Result<Step<'a>, Stop> {
-        const LAYER: &str = "GTP";
-        const OPTIONAL: u8 = 0x07;
-        const EXTENSION: u8 = 0x04;
-        let &[flags, ..] = self.take::<GTP_HEADER_LEN>(LAYER)?;
-        if flags & OPTIONAL != 0 {
-            let &[_, _, _, mut next] = self.take::<4>(LAYER)?;
-            while flags & EXTENSION != 0 && next != 0 {
-                self.stacked("too many GTP extension headers")?;
-                let &[words] = self.peek::<1>(LAYER)?;
-                let len = usize::from(words.max(1)) * 4;
-                next = self.bytes.get(len - 1).copied().unwrap_or_default();
-                self.skip(LAYER, len)?;
-            }
-        }
-        match self.peek::<1>(LAYER)?[0] >> 4 {
-            4 | 6 => Ok(Step::Below(Layer::Ip { in_ppp: false })),
-            _ => Err(Stop::Other(LAYER)),
-        }
+        let told = usize::from(u16::from_be_bytes([l0, l1])).checked_sub(UdpHeader::LEN);
+        let room = self.len - UdpHeader::LEN;
+        let body_len = told.map_or(room, |told| told.min(room));
+        let Some(tunnel) = tunnel(ports, body, body_len) else {
+            let is_cut = body.len() < body_len.min(TELLING);
+            return if is_cut && matches!(ports.1, GENEVE_PORT | GTP_PORT) {
+                Err(self.short("UDP tunnel", UdpHeader::LEN + TELLING))
+            } else {
+                Ok(upper)
+            };
+        };
+        (self.bytes, self.len, self.at) = (body, room, self.at + UdpHeader::LEN);
+        self.cut_to(body_len);
+        self.pass(tunnel.passed);
+        self.skip(tunnel.name, tunnel.header_len)?;
+        Ok(Step::Below(tunnel.below))
     }
 }
 
 #[inline]
 fn tunnel((src, dst): (u16, u16), body: &[u8], body_len: usize) -> Option<Tunnel> {
-    let (tunnel, header_len, fits) = match (src, dst) {
-        // The version: 2 in RFC 2661, 3 in RFC 3931.
-        (L2TP_PORT, _) | (_, L2TP_PORT) => (
-            Tunnel::L2tp,
-            2,
-            matches!(body, [_, low, ..] if matches!(low & 15, 2 | 3)),
-        ),
-        // The I flag, perhaps that of a group policy, which is in the next bytes then; else reserved bytes of zero.
-        (_, port) if VXLAN_PORTS.contains(&port) => (
-            Tunnel::Vxlan,
-            VXLAN_HEADER_LEN,
-            matches!(
-                body,
-                [0x08, 0, 0, 0, _, _, _, 0, ..] | [0x88, _, _, _, _, _, _, 0, ..]
-            ),
-        ),
-        // Version 0, and what it carries is Ethernet or IP.
-        (_, GENEVE_PORT) => (
-            Tunnel::Geneve,
-            GENEVE_HEADER_LEN,
-            matches!(
-                body,
-                [0..0x40, _, 0x65, 0x58, _, _, _, 0, ..]
-                    | [0..0x40, _, 0x08, 0x00, _, _, _, 0, ..]
-                    | [0..0x40, _, 0x86, 0xdd, _, _, _, 0, ..]
-            ),
-        ),
-        // Version 1, no GTP', and a user's packet: the others are control messages.
-        (GTP_PORT, _) | (_, GTP_PORT) => (
-            Tunnel::Gtp,
-            GTP_HEADER_LEN,
-            matches!(body, [0x30..0x40, 0xff, ..]),
-        ),
-        _ => return None,
+    if IPSEC_PORTS.contains(&src) || IPSEC_PORTS.contains(&dst) {
+        return None;
+    }
+    match (src, dst) {
+        (L2TP_PORT, _) | (_, L2TP_PORT) => l2tp(body, body_len),
+        (_, GENEVE_PORT) => geneve(body),
+        (_, GTP_PORT) => gtp(body, body_len),
+        (_, port) if VXLAN_PORTS.contains(&port) => vxlan(body, body_len),
+        _ => None,
+    }
+}
+
+/// The version: 2 in RFC 2661, 3 in RFC 3931. Where the bytes end before it, the port has to do.
+fn l2tp(body: &[u8], body_len: usize) -> Option<Tunnel> {
+    let is_one = match body {
+        [_, low, ..] => matches!(low & 15, 2 | 3),
+        _ => body_len >= 2,
     };
-    let cut = body.len() < header_len && body_len >= header_len;
-    (fits || cut).then_some(tunnel)
+    is_one.then_some(Tunnel {
+        name: "L2TP",
+        header_len: 0,
+        passed: Layers::L2TP,
+        below: Layer::L2tp,
+    })
+}
+
+/// RFC 7348 §5: the I flag, and reserved bits that are zero or, since receivers ignore them, a frame that fits. Where the bytes
+/// end before them, the port has to do.
+fn vxlan(body: &[u8], body_len: usize) -> Option<Tunnel> {
+    const HEADER_LEN: usize = 8;
+    const I_FLAG: u8 = 0x08;
+    let is_one = match body.split_first_chunk::<HEADER_LEN>() {
+        Some(([I_FLAG, 0, 0, 0, _, _, _, 0], _)) => true,
+        Some((&[flags, ..], frame)) => flags & I_FLAG != 0 && is_ethernet(frame, body_len - HEADER_LEN),
+        None => body_len >= HEADER_LEN,
+    };
+    is_one.then_some(Tunnel {
+        name: "VXLAN",
+        header_len: HEADER_LEN,
+        passed: Layers::VXLAN,
+        below: Layer::Ethernet,
+    })
+}
+
+/// RFC 8926 §3.4: version 0 and the length of the options in words, flags, EtherType, network identifier.
+fn geneve(body: &[u8]) -> Option<Tunnel> {
+    const HEADER_LEN: usize = 8;
+    const OPTIONS_LEN: u8 = 0x3f;
+    let &[first, _, t0, t1, ..] = body.first_chunk::<HEADER_LEN>()?;
+    let ether_type = u16::from_be_bytes([t0, t1]);
+    let is_one = first & !OPTIONS_LEN == 0 && matches!(ether_type, 0x6558 | 0x0800 | 0x86dd | 0x8847);
+    is_one.then_some(Tunnel {
+        name: "Geneve",
+        header_len: HEADER_LEN + usize::from(first & OPTIONS_LEN) * 4,
+        passed: Layers::GENEVE,
+        below: Layer::EtherType(ether_type),
+    })
+}
+
+/// TS 29.281 §5.1: flags, type, length, tunnel endpoint; then, with any of three flags, four bytes whose last is the type of the
+/// first extension header (§5.2), each of which begins with its length in words and ends with the type of the next. What a
+/// user's packet (type 255) is, the session knows: a packet or a frame that fits.
+fn gtp(body: &[u8], body_len: usize) -> Option<Tunnel> {
+    const HEADER_LEN: usize = 8;
+    const OPTIONAL: u8 = 0x07;
+    const EXTENSION: u8 = 0x04;
+    const MOST_EXTENSIONS: usize = 8;
+    // Version 1 and no charging (GTP').
+    let &[flags @ 0x30..0x40, 0xff, l0, l1, _, _, _, _] = body.first_chunk::<HEADER_LEN>()? else {
+        return None;
+    };
+    if HEADER_LEN + usize::from(u16::from_be_bytes([l0, l1])) != body_len {
+        return None;
+    }
+    let mut header_len = HEADER_LEN;
+    if flags & OPTIONAL != 0 {
+        header_len += 4;
+        let mut next = *body.get(header_len - 1)?;
+        for _ in 0..MOST_EXTENSIONS {
+            if flags & EXTENSION == 0 || next == 0 {
+                break;
+            }
+            header_len += usize::from(*body.get(header_len)?).max(1) * 4;
+            next = *body.get(header_len - 1)?;
+        }
+    }
+    let (inside, room) = (body.get(header_len..)?, body_len.checked_sub(header_len)?);
+    let below = if is_ip(inside, room) {
+        Layer::Ip { in_ppp: false }
+    } else if is_ethernet(inside, room) {
+        Layer::Ethernet
+    } else {
+        return None;
+    };
+    Some(Tunnel {
+        name: "GTP",
+        header_len,
+        passed: Layers::GTP,
+        below,
+    })
 }

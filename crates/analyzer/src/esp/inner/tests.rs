@@ -353,6 +353,68 @@ fn ethernet_over_ip_and_vxlan() {
     assert_eq!((arp.stopped_at, arp.transport_bytes), (Some("ARP"), 28));
 }
 
+/// Other protocols on the ports of tunnels keep their flows.
+#[test]
+fn what_is_no_tunnel_is_a_flow_of_its_own() {
+    let frame = ethernet(&[0x12, 0x34], &[0x45; 40]);
+    for (port, body) in [
+        (2152, [&[0x32, 0xff, 0, 20][..], &[0x45; 40]].concat()),
+        (2152, [&[0x30, 0xff, 0, 40, 0, 0, 0, 1][..], &[0x45; 40]].concat()),
+        (2152, [&[0x30, 0xff, 0, 54, 0, 0, 0, 1][..], &frame].concat()),
+        (
+            2152,
+            [&[0x30, 0x01, 0, 40, 0, 0, 0, 1][..], &ipv4(17, &[0; 20])].concat(),
+        ),
+        (6081, [&[0x40, 0, 0x65, 0x58][..], &[0x45; 40]].concat()),
+        (6081, vec![0x11; 48]),
+        (4789, [&[0x09, 9, 9, 9][..], &[0x45; 40]].concat()),
+    ] {
+        let inner = walked(17, &udp(50_000, port, &body));
+        assert_eq!(
+            (inner.flow, inner.transport_bytes as usize),
+            (flow(17, OUTER, 50_000, port), body.len()),
+            "{port} {body:02x?}"
+        );
+    }
+    // Ethernet in GTP-U, whose address begins like a packet.
+    let mut frame = ethernet(&[8, 0], &ipv4(17, &udp(1, 2, &[7; 60])));
+    frame[0] = 0x4c;
+    let len = (frame.len() as u16).to_be_bytes();
+    let gtp = [&[0x30, 0xff, len[0], len[1], 0, 0, 0, 1][..], &frame].concat();
+    let inner = walked(17, &udp(50_000, 2152, &gtp));
+    assert_eq!(
+        (inner.flow, inner.layers),
+        (flow(17, INNER, 1, 2), Layers::GTP.with(Layers::ETHERNET))
+    );
+}
+
+/// A pseudowire without a control word, whose address begins like a packet or like a control word.
+#[test]
+fn a_pseudowire_is_told_by_what_fits() {
+    for address in [0x00, 0x4c, 0x6c, 0xa4] {
+        let mut frame = ethernet(&[8, 0], &ipv4(17, &udp(1, 2, &[7; 60])));
+        frame[0] = address;
+        for control_word in [0, 4] {
+            let mpls = [&[0, 1, 1, 64][..], &[0; 4][..control_word], &frame].concat();
+            assert_eq!(walked(137, &mpls).flow, flow(17, INNER, 1, 2), "{address:02x}");
+        }
+    }
+}
+
+#[test]
+fn headers_longer_than_the_prefix_ask_for_the_whole_payload() {
+    let frame = ethernet(&[8, 0], &ipv4(6, &tcp(TcpSegment::ACK, &[], &[7; 500])));
+    let geneve = [&[63, 0, 0x65, 0x58, 0, 0, 1, 0][..], &[0; 252], &frame].concat();
+    let payload = udp(50_000, 6081, &geneve);
+    let begins = walk(17, &payload[..PREFIX], payload.len(), Some(OUTER));
+    assert!(begins.prefix_too_short);
+    let whole = walk(17, &payload, payload.len(), Some(OUTER));
+    assert_eq!(
+        (whole.flow, whole.transport_bytes, whole.prefix_too_short),
+        (flow(6, INNER, 12345, 5201), 500, false)
+    );
+}
+
 #[test]
 fn inner_fragments_count_their_payload() {
     let datagram = udp(5000, 5001, &[3; 2000]);

@@ -86,6 +86,86 @@ pub(super) fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
             ),
         ),
         (
+            "PPTP",
+            ipv4(
+                47,
+                &[
+                    &[0x30, 0x81, 0x88, 0x0b][..],
+                    &(ip.len() as u16 + 4).to_be_bytes(),
+                    &[0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0xff, 0x03],
+                    ppp,
+                    ip,
+                ]
+                .concat(),
+            ),
+        ),
+        (
+            "PPPoE in gretap",
+            ipv4(
+                47,
+                &[
+                    &[0, 0, 0x65, 0x58][..],
+                    &[2; 12],
+                    &[0x88, 0x64, 0x11, 0, 0, 1],
+                    &(ip.len() as u16 + 2).to_be_bytes(),
+                    ppp,
+                    ip,
+                ]
+                .concat(),
+            ),
+        ),
+        (
+            "L2TP with bridged PPP",
+            ipv4(
+                17,
+                &udp(
+                    1701,
+                    1701,
+                    &[&[0, 2, 0, 1, 0, 2, 0xff, 0x03, 0, 0x31, 0, 1][..], &mirrored].concat(),
+                ),
+            ),
+        ),
+        ("MPLS in IP", ipv4(137, &[&[0, 1, 1, 64][..], ip].concat())),
+        (
+            "VXLAN with a reserved bit",
+            ipv4(
+                17,
+                &udp(50_000, 4789, &[&[8, 0, 0, 0, 0, 0, 7, 1][..], &mirrored].concat()),
+            ),
+        ),
+        (
+            "Geneve with an option and a reserved bit",
+            ipv4(
+                17,
+                &udp(
+                    50_000,
+                    6081,
+                    &[
+                        &[2, 0, 0x65, 0x58, 0, 0, 7, 1, 1, 2, 0x80, 1, 9, 9, 9, 9][..],
+                        &mirrored,
+                    ]
+                    .concat(),
+                ),
+            ),
+        ),
+        (
+            "GTP-U with an extension header",
+            ipv6(
+                17,
+                &udp(
+                    50_000,
+                    2152,
+                    &[
+                        &[0x34, 0xff][..],
+                        &(ip.len() as u16 + 8).to_be_bytes(),
+                        &[0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0x10, 9, 0],
+                        ip,
+                    ]
+                    .concat(),
+                ),
+            ),
+        ),
+        (
             "L2TPv3 with a cookie",
             ipv4(115, &[&[0, 0, 0, 7][..], &[0xc0; 8], &mirrored].concat()),
         ),
@@ -174,18 +254,22 @@ fn a_fragmented_tunnel_may_hold_fragments() {
 
 #[test]
 fn tunnels_are_looked_through_down_to_the_packet_that_carries_ipsec() {
-    for (name, ip, ..) in every_datagram() {
+    for (name, ip, kind, _) in every_datagram() {
         let expected = decode_ip(&ip);
         for (tunnel, outer) in every_tunnel(&ip) {
             assert_eq!(decode_ip(&outer), expected, "{name} in {tunnel}");
             for cut in 20..outer.len() {
                 let mut frame = frame(types::RAW, &outer);
                 frame.data = &outer[..cut];
-                if let Some(got) = decode_with(&mut Framing::new(), &frame, &mut Diagnostics::default()) {
-                    assert!(
-                        expected.bytes.starts_with(&got.bytes),
-                        "{name} in {tunnel} cut at {cut}"
-                    );
+                let got = decode_with(&mut Framing::new(), &frame, &mut Diagnostics::default());
+                let what = format!("{name} in {tunnel} cut at {cut}");
+                if let Some(got) = &got {
+                    assert!(expected.bytes.starts_with(&got.bytes), "{what}");
+                }
+                // Compressed data says nothing before its end.
+                let has_header = cut + expected.bytes.len() >= outer.len() + 8;
+                if has_header && !tunnel.contains("IPComp") {
+                    assert_eq!(got.map(|got| got.kind), Some(kind), "{what}");
                 }
             }
         }
@@ -215,6 +299,13 @@ fn a_tunnel_with_other_content_keeps_its_name() {
         "EtherIP",
         "L2TP in clear",
         "L2TP in clear",
+        "GRE",
+        "GRE",
+        "L2TP in clear",
+        "MPLS in IP",
+        "VXLAN",
+        "Geneve",
+        "GTP",
         "L2TPv3",
         "L2TP in clear",
         "IPComp",
@@ -238,4 +329,34 @@ fn a_tunnel_with_other_content_keeps_its_name() {
     }
     assert_eq!(decode_ip(&deep).kind, "ESP");
     assert_eq!(decode_ip(&ipv4(4, &deep)).kind, "IP in IP");
+}
+
+/// A NAT may map port 4500 to a tunnel's, and ciphertext look like anything.
+#[test]
+fn esp_in_udp_is_no_tunnel_whatever_its_other_port() {
+    let mut packet = vec![0x30, 0xff, 0, 52, 0, 0, 0, 1];
+    packet.extend(ipv4(50, &esp(32)));
+    for port in [1701, 2152, 4789, 6081] {
+        for ports in [(4500, port), (port, 4500)] {
+            let got = decode_ip(&ipv4(17, &udp(ports.0, ports.1, &packet)));
+            assert_eq!((got.kind, &got.bytes), ("ESP", &packet), "{ports:?}");
+        }
+    }
+}
+
+/// The authentication header around IPsec, directly, in a tunnel and around compressed data.
+#[test]
+fn an_authentication_header_around_a_tunnel_is_kept() {
+    let inner = ipv4(50, &esp(100));
+    let gre = [&[0, 0, 8, 0][..], &inner].concat();
+    for (next, payload) in [(4, inner.clone()), (47, gre), (108, ip_comp(4, &inner))] {
+        let ah = [&[next, 4, 0, 0, 0, 0, 1, 2, 0, 0, 0, 3][..], &[0; 12], &payload].concat();
+        let outer = ipv4(51, &ah);
+        let mut framing = Framing::new();
+        let frame = frame(types::RAW, &outer);
+        let datagram = framing.decode(&frame, &mut Diagnostics::default()).unwrap();
+        assert!(matches!(datagram.kind, DatagramKind::Esp { .. }));
+        let ah = datagram.ah.unwrap();
+        assert_eq!((ah.spi.0, ah.sequence, ah.next_header), (0x102, 3, next));
+    }
 }
