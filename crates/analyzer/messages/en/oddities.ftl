@@ -46,6 +46,7 @@ oddity-fragment-twice = a fragment that was already there: the capture point see
 oddity-fragment-overlaps = a fragment overlaps an earlier one, which wins
 oddity-fragments-too-many = a datagram in too many fragments is not put together
 oddity-fragments-missing = fragments of this datagram are missing from the capture: what it carried is not analysed
+oddity-duplicate = { $name } packets that the capture holds again (both sides of a mirror port, several interfaces, a file twice): each is counted once
 oddity-ah = packets that an authentication header alone protects (RFC 4302): nothing in them is encrypted; their ICVs are not checked
 oddity-keepalive = NAT keepalives (RFC 3948 §2.3): there is a NAT between the peers
 oddity-stream-lost = a TCP stream with ESP in it has a hole in this capture: the packets in it are missing
@@ -56,7 +57,6 @@ oddity-unprotected-delete = A Delete payload came unencrypted: it is not believe
 oddity-ike-version = IKE version { $version } is not known: the message is not read
 oddity-ike-sas = More than { $most } IKE SAs: the later ones are not listed
 oddity-exchanges = More than { $most } IKE exchanges: the later ones are not listed
-oddity-copied-message = An IKE message is in the capture twice within 5 ms: the second copy is not counted
 oddity-cut-message = An IKE message is longer than what was captured of it: raise the snap length
 oddity-exchange-type = IKEv{ $version } exchange type { $type } ({ $name }) is counted, not decoded
 

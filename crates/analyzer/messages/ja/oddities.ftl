@@ -43,6 +43,7 @@ oddity-fragment-twice = すでに届いているフラグメントです。キ�
 oddity-fragment-overlaps = 先に届いたフラグメントと重なっています。先のものを採用します
 oddity-fragments-too-many = フラグメントが多すぎるデータグラムは再構成しません
 oddity-fragments-missing = このデータグラムのフラグメントがキャプチャに揃っていません。運んでいた内容は解析されません
+oddity-duplicate = 同じパケット（{ $name }）が二度以上キャプチャされています（ミラーポートの両側、複数のインターフェース、同じファイルの重複など）。それぞれ 1 回として数えます
 oddity-ah = 認証ヘッダーだけで保護されたパケット（RFC 4302）です。中身は暗号化されていません。ICV は検証しません
 oddity-keepalive = NAT キープアライブ（RFC 3948 §2.3）です。両端の間に NAT があります
 oddity-stream-lost = ESP を運ぶ TCP ストリームがこのキャプチャで途切れており、その中のパケットが欠けています
@@ -53,7 +54,6 @@ oddity-unprotected-delete = 暗号化されていない Delete ペイロード�
 oddity-ike-version = IKE のバージョン { $version } は未知のため、このメッセージは読みません
 oddity-ike-sas = IKE SA が { $most } 個を超えています。それ以降のものは一覧に載せません
 oddity-exchanges = IKE の鍵交換が { $most } 回を超えています。それ以降のものは一覧に載せません
-oddity-copied-message = 同じ IKE メッセージが 5 ms 以内に二度キャプチャされています。二つ目は数えません
 oddity-cut-message = IKE メッセージがキャプチャされた長さより長くなっています。スナップ長を大きくしてください
 oddity-exchange-type = IKEv{ $version } の交換タイプ { $type }（{ $name }）は、数えるだけでデコードしません
 

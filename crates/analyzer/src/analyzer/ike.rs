@@ -16,7 +16,7 @@ impl Analyzer {
         self.totals.ike_packets += 1;
         let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
         let tunnel = self.tunnels.of_ike(datagram.src, datagram.dst, udp, cookie);
-        if tunnel.is_some_and(|tunnel| !self.wants(tunnel)) {
+        if tunnel.is_some_and(|tunnel| !self.wants(tunnel)) || self.is_duplicate(datagram) {
             return;
         }
         let Datagram {

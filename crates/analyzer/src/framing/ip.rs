@@ -41,6 +41,8 @@ pub(super) struct IpPacket<'a> {
     /// What the payload had on the wire.
     pub(super) payload_len: u32,
     pub(super) piece: Option<Piece>,
+    /// IPv4 identification.
+    pub(super) identification: Option<u16>,
     /// The header promises more than the frame had on the wire.
     pub(super) longer_than_frame: bool,
     /// The first authentication header (RFC 4302) that was stepped over.
@@ -94,6 +96,7 @@ fn ipv4(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload: within(data, header_len, total_len),
         payload_len: total_len - header_len as u32,
         piece,
+        identification: Some(header.identification()),
         longer_than_frame: total_len > wire_len,
         ah: None,
     };
@@ -124,6 +127,7 @@ fn ipv6(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload: within(data, Ipv6Header::LEN, total_len),
         payload_len: total_len - HEADER_LEN,
         piece: None,
+        identification: None,
         longer_than_frame: total_len > wire_len,
         ah: None,
     })
@@ -207,6 +211,7 @@ pub(super) fn upper_layer<'a>(
         payload,
         payload_len,
         piece: None,
+        identification: None,
         longer_than_frame: false,
         ah: None,
     })

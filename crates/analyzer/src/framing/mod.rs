@@ -51,6 +51,10 @@ pub struct Datagram<'a> {
     pub cut: bool,
     /// Bytes that the payload had on the wire (from the ESP or IKE header on).
     pub wire_len: u32,
+    /// What of the IP payload was captured, transport header included.
+    pub payload: &'a [u8],
+    /// IPv4 identification, also of a datagram that came in fragments.
+    pub identification: Option<u16>,
     /// The authentication header around that, the outermost of several.
     pub ah: Option<Authentication<'a>>,
     /// What it carries.
@@ -179,10 +183,11 @@ impl Framing {
         piece: Piece,
         diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
-        let (mut whole, mut ends) = (
+        let (mut whole, mut ends, mut identification) = (
             self.fragments
                 .add(packet, piece, frame.time, frame.number, diagnostics)?,
             (packet.src, packet.dst),
+            packet.identification,
         );
         // A tunnel that was fragmented may hold a fragment.
         for _ in 0..tunnel::MOST_TUNNELS {
@@ -193,10 +198,11 @@ impl Framing {
                 self.fragments.put_back(bytes);
                 break;
             };
-            (whole, ends) = (
+            (whole, ends, identification) = (
                 self.fragments
                     .add(&inner, piece, frame.time, frame.number, diagnostics)?,
                 (inner.src, inner.dst),
+                inner.identification,
             );
         }
         let outer = match whole.upper_layer(ends, self.fragments.whole()) {
@@ -211,6 +217,7 @@ impl Framing {
             Datagram {
                 largest_fragment: whole.largest,
                 fragments: whole.fragments,
+                identification,
                 ..datagram
             }
         } else {
@@ -251,6 +258,8 @@ fn datagram<'a>(
         fragments: 1,
         cut: content.captured < content.wire_len as usize,
         wire_len: content.wire_len,
+        payload: packet.payload,
+        identification: packet.identification,
         ah: packet.ah,
         kind: content.kind,
     })
