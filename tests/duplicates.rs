@@ -13,11 +13,11 @@ mod scenario;
 mod scenarios;
 mod support;
 
-use pcap::{Packet, tagged};
+use pcap::{Packet, is_ike, tagged};
 use rekeyscope::analysis::Analysis;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use support::{analyses, analyze};
+use support::{analyses, analyze, lab_of_sample, sample_names};
 
 /// A copy follows after this many nanoseconds: what mirror ports and a second interface of one host need.
 const DELAYS: std::ops::Range<u64> = 3_000..200_000;
@@ -212,4 +212,19 @@ fn a_file_appended_to_itself_counts_once() {
 #[test]
 fn a_file_appended_to_itself_counts_once_without_keys() {
     each_capture("appended", false, Twice::appended);
+}
+
+/// Without ESP no number tells that the file goes on with an earlier part of itself.
+#[test]
+fn ike_alone_appended_to_itself_counts_once() {
+    for name in sample_names() {
+        let lab = lab_of_sample(name);
+        let packets: Vec<Packet> = pcap::read(&lab.capture).into_iter().filter(is_ike).collect();
+        let once = analyze_packets(&packets, &lab.keys);
+        assert!(
+            once.exchanges.len() > 5 && once.capture.esp_packets == 0,
+            "{name}"
+        );
+        assert_counted_once(&Twice::appended(&packets), &lab.keys, &once, name);
+    }
 }

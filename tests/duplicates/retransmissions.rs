@@ -37,8 +37,12 @@ enum Identification {
 fn again(lab: &Lab, once: &Analysis, nanos: u64, identification: Identification) -> (Analysis, usize) {
     let rekey = &once.rekeys[1];
     let exchange = &once.exchanges[rekey.exchange.unwrap()];
-    assert_eq!(exchange.retransmissions, 0, "{}", lab.name);
+    let quiet = exchange.retransmissions == 0 && once.capture.duplicates == 0;
+    assert!(quiet, "{}", lab.name);
     let mut packets = pcap::read(&lab.capture);
+    // What follows much later is of no interest.
+    let end = exchange.last_time.0.unsigned_abs() + 5_000 * MILLI;
+    packets.retain(|p| p.nanos < end);
     let first = &mut packets[exchange.frames[0] as usize - 1];
     if identification == Identification::Zero {
         first.data[IDENTIFICATION].fill(0);
@@ -68,8 +72,7 @@ fn assert_sent_again(sent: bool, nanos: u64, identification: Identification) {
         assert_eq!(exchange.messages, usual + u64::from(sent), "{what}");
         let named = own.causes.iter().any(|c| c.id == "exchange_retransmitted");
         assert_eq!(named, sent, "{what}: {:?}", own.causes);
-        let copies = analysis.capture.duplicates - once.capture.duplicates;
-        assert_eq!(copies, u64::from(!sent), "{what}");
+        assert_eq!(analysis.capture.duplicates, u64::from(!sent), "{what}");
     }
 }
 
