@@ -10,6 +10,8 @@ mod captures;
 mod inside;
 #[path = "support/ipsec.rs"]
 mod ipsec;
+#[path = "encapsulation/tunnels.rs"]
+mod tunnels;
 
 use ipsec::{
     A, B, LINKTYPE_ETHERNET, LINKTYPE_RAW, Suite, analyze_frames, analyze_with, counted, ethernet, in_tcp,
@@ -49,6 +51,13 @@ fn assert_one_flow(analysis: &Analysis, name: &str) {
         (Some(5201), Some(40_000)),
         "{name}"
     );
+}
+
+/// Next header, flags, compression parameter index, the data compressed (RFC 3173).
+fn ipcomp(next: u8, cpi: u16, body: &[u8]) -> Vec<u8> {
+    let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+    deflate.write_all(body).unwrap();
+    [&[next, 0][..], &cpi.to_be_bytes(), &deflate.finish().unwrap()].concat()
 }
 
 fn gre(flags: u8, optional: usize, ether_type: u16, body: &[u8]) -> Vec<u8> {

@@ -86,7 +86,7 @@ fn advice(reason: &std::io::Error) -> &'static str {
 pub struct WireError {
     /// The protocol whose rule is broken, for example `"IKE payload"`.
     pub layer: &'static str,
-    /// Bytes from the start of that layer.
+    /// Bytes from the start of that layer; of link layers and tunnels, from the start of the frame or of the IP payload.
     pub offset: usize,
     /// Bytes that the rule needs from there.
     pub required: usize,

@@ -8,6 +8,8 @@
 //!                         └→ inner → flows → series ──┴──────────┴→ impact → Analysis (plain data) → report/*
 //! ```
 //!
+//! `framing` and `inner` go through tunnels and headers with the same walker, [`layers`].
+//!
 //! A rekey is recognised in [`rekey`], its cost is measured in [`impact`], the document is [`analysis::Analysis`].
 
 pub mod algorithm;
@@ -29,6 +31,7 @@ pub mod ike;
 pub mod impact;
 pub mod key_ring;
 pub mod keylog;
+mod layers;
 mod meter;
 pub mod overhead;
 mod overhead_document;

@@ -15,6 +15,30 @@ layer-loopback-test = Ethernet loopback test
 layer-pppoe-discovery = PPPoE discovery
 layer-ppp-compression = PPP compression or MPPE
 layer-ipcomp-whole = IPComp (whole payload needed)
+layer-too-many-tags = a stack of too many VLAN tags
+layer-too-many-labels = a stack of too many MPLS labels
+layer-too-deep = too many layers
+layer-mpls-payload = an MPLS payload
+layer-snap = a vendor's SNAP protocol
+layer-pppoe-version = an unknown version of PPPoE
+layer-another-ppp = another PPP protocol
+layer-another-family = another address family
+layer-capture-header = an unknown kind of capture header
+layer-radiotap-version = an unknown version of radiotap
+layer-wifi-management = 802.11 management
+layer-wifi-control = 802.11 control
+layer-wifi-extension = 802.11 extension
+layer-wifi-empty = 802.11 data without content
+layer-wifi-encrypted = 802.11 data that is encrypted
+layer-ppp-network-control = PPP network control
+layer-ppp-link-control = PPP link control
+layer-ppp-authentication = PPP authentication
+layer-ppp-encryption = PPP encryption
+layer-ppp-van-jacobson = PPP Van Jacobson compression
+layer-gre-keepalive = GRE keepalive
+layer-gre-routing = GRE source routing
+layer-pptp-acknowledgement = PPTP acknowledgement
+layer-dummy = no next header (dummy packet)
 
 ## The file
 

@@ -15,6 +15,30 @@ layer-loopback-test = Ethernet ループバック試験
 layer-pppoe-discovery = PPPoE ディスカバリー
 layer-ppp-compression = PPP 圧縮または MPPE
 layer-ipcomp-whole = IPComp（ペイロード全体が必要）
+layer-too-many-tags = VLAN タグが多すぎるスタック
+layer-too-many-labels = MPLS ラベルが多すぎるスタック
+layer-too-deep = 入れ子が深すぎるレイヤー
+layer-mpls-payload = MPLS のペイロード
+layer-snap = ベンダー独自の SNAP プロトコル
+layer-pppoe-version = 未知のバージョンの PPPoE
+layer-another-ppp = その他の PPP プロトコル
+layer-another-family = その他のアドレスファミリー
+layer-capture-header = 未知の種類のキャプチャーヘッダー
+layer-radiotap-version = 未知のバージョンの radiotap
+layer-wifi-management = 802.11 管理フレーム
+layer-wifi-control = 802.11 制御フレーム
+layer-wifi-extension = 802.11 拡張フレーム
+layer-wifi-empty = 内容のない 802.11 データ
+layer-wifi-encrypted = 暗号化された 802.11 データ
+layer-ppp-network-control = PPP ネットワーク制御
+layer-ppp-link-control = PPP リンク制御
+layer-ppp-authentication = PPP 認証
+layer-ppp-encryption = PPP 暗号化
+layer-ppp-van-jacobson = PPP Van Jacobson 圧縮
+layer-gre-keepalive = GRE キープアライブ
+layer-gre-routing = GRE ソースルーティング
+layer-pptp-acknowledgement = PPTP 確認応答
+layer-dummy = 次ヘッダーなし（ダミーパケット）
 
 ## ファイル
 

@@ -1,13 +1,12 @@
-//! What is inside a decrypted ESP payload: one walker over tunnel mode, L2TP, PPP, GRE, IPIP, … down to the transport
-//! header. Each layer's step lives with its protocol: [`ip`], [`tunnel`], [`ppp`], [`transport`].
+//! What is inside a decrypted ESP payload, down to the transport header: [`crate::layers`] walks through the tunnels, here is
+//! noted what they say, and the header where the walk ends is read.
 
-pub(super) mod deflate;
-mod ip;
-mod ppp;
 mod transport;
-mod tunnel;
 
+pub use crate::layers::{Control, Layers, MAX_DEPTH};
+use crate::layers::{Found, Layer, Place, Stop, Walk, deflate, ip, ip::IpPacket};
 use crate::spi::Spi;
+use etherparse::{IpNumber, ip_number};
 use std::net::IpAddr;
 
 /// Bytes of payload that the walker wants to see; enough for every header stack within [`MAX_DEPTH`].
@@ -20,8 +19,6 @@ pub(crate) const MOST_NESTING: u8 = 4;
 const IPSEC_PORTS: [u16; 2] = [500, 4500];
 /// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
 pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
-/// Deepest nesting, counted in IP headers, Ethernet and PPP frames.
-pub const MAX_DEPTH: usize = 8;
 
 /// An inner transport flow, one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,56 +74,6 @@ impl TcpSegment {
     }
 }
 
-/// The tunnel protocols on the way down, as bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
-pub struct Layers(pub u32);
-
-impl Layers {
-    /// Outer-most payload is an IP packet (tunnel mode).
-    pub const TUNNEL_MODE: Layers = Layers(1);
-    /// UDP port 1701.
-    pub const L2TP: Layers = Layers(2);
-    /// PPP.
-    pub const PPP: Layers = Layers(4);
-    /// GRE.
-    pub const GRE: Layers = Layers(8);
-    /// IP in IP, any versions.
-    pub const IPIP: Layers = Layers(16);
-    /// Ethernet inside (gretap, EtherIP, VXLAN, L2TPv3).
-    pub const ETHERNET: Layers = Layers(32);
-    /// IPComp.
-    pub const IPCOMP: Layers = Layers(64);
-    /// ESP inside ESP.
-    pub const ESP: Layers = Layers(128);
-    /// VXLAN.
-    pub const VXLAN: Layers = Layers(256);
-
-    /// Whether all of `other` is in here.
-    pub fn contains(self, other: Layers) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Both.
-    #[must_use]
-    pub fn with(self, other: Layers) -> Layers {
-        Layers(self.0 | other.0)
-    }
-}
-
-/// Control traffic that matters for a diagnosis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
-    /// An L2TP control message of this type (RFC 2661 §3.2; `None`: ZLB acknowledgement).
-    L2tp(Option<u16>),
-    /// A PPP control packet: protocol (0xc021 LCP, 0x8021 IPCP, …) and code.
-    Ppp {
-        /// PPP protocol number.
-        protocol: u16,
-        /// Code field.
-        code: u8,
-    },
-}
-
 /// An authentication header inside a payload (RFC 4302 §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AhInside {
@@ -177,11 +124,28 @@ impl Inner {
     /// ESP, a piece of ESP, or UDP of IKE and ESP: these ports beside their own.
     pub(crate) fn carries_ipsec(&self, esp_ports: &[u16]) -> bool {
         let of_ipsec = |port: u16| IPSEC_PORTS.contains(&port) || esp_ports.contains(&port);
-        let flow = self.flow.is_some_and(|flow| match flow.protocol {
-            ip::PROTOCOL_UDP => of_ipsec(flow.src_port) || of_ipsec(flow.dst_port),
-            protocol => protocol == ip::PROTOCOL_ESP && self.fragment,
+        let flow = self.flow.is_some_and(|flow| match IpNumber(flow.protocol) {
+            ip_number::UDP => of_ipsec(flow.src_port) || of_ipsec(flow.dst_port),
+            protocol => protocol == ip_number::ENCAPSULATING_SECURITY_PAYLOAD && self.fragment,
         });
         flow || self.stopped_at == Some(ESP_IN_ESP)
+    }
+
+    /// Keeps the first authentication header of several: `bytes` from its start, of which `wire_len` were sent.
+    fn note_ah(&mut self, bytes: &[u8], wire_len: u32, ends: Option<(IpAddr, IpAddr)>) {
+        let Some(&[_, _, _, _, s0, s1, s2, s3, n0, n1, n2, n3, ref icv @ ..]) = bytes.first_chunk::<20>()
+        else {
+            return;
+        };
+        self.ah.get_or_insert_with(|| {
+            Box::new(AhInside {
+                spi: Spi(u32::from_be_bytes([s0, s1, s2, s3])),
+                sequence: u32::from_be_bytes([n0, n1, n2, n3]),
+                icv_begin: u64::from_be_bytes(*icv),
+                bytes: wire_len,
+                ends,
+            })
+        });
     }
 }
 
@@ -193,143 +157,133 @@ impl Inner {
 /// known at its end only. Given a prefix, the walk stops at [`WHOLE_PAYLOAD_NEEDED`].
 pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(IpAddr, IpAddr)>) -> Inner {
     let mut inner = Inner::default();
-    if matches!(next_header, ip::PROTOCOL_IPV4 | ip::PROTOCOL_IPV6) {
+    if matches!(IpNumber(next_header), ip_number::IPV4 | ip_number::IPV6) {
         inner.layers = Layers::TUNNEL_MODE;
     }
-    Walk {
-        bytes: prefix,
-        len: payload_len,
-        addresses: outer,
-        depth: 0,
-        at: Some(0),
+    Descent {
+        walk: Walk::new(prefix, payload_len),
+        ends: outer,
+        inflated: false,
         inner,
     }
-    .down(Layer::Protocol(next_header))
+    .down(IpNumber(next_header))
 }
-
-/// What comes next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layer {
-    /// An IP protocol number.
-    Protocol(u8),
-    /// What an EtherType announces.
-    EtherType(u16),
-    /// An Ethernet frame.
-    Ethernet,
-    /// An L2TP packet.
-    L2tp,
-    /// A VXLAN packet.
-    Vxlan,
-    /// A PPP frame.
-    Ppp,
-    /// DEFLATE data that holds this IP protocol.
-    Deflated(u8),
-}
-
-/// The next layer; `None` when transport was reached. The error names the layer where the walk stops.
-type Step = Result<Option<Layer>, &'static str>;
 
 /// Where the walk is.
-struct Walk<'a> {
-    /// What was decrypted of the current layer.
-    bytes: &'a [u8],
-    /// How long the current layer is by the headers above it: at least as long as `bytes`.
-    len: usize,
+struct Descent<'a> {
+    walk: Walk<'a>,
     /// Source and destination of the innermost IP header so far.
-    addresses: Option<(IpAddr, IpAddr)>,
-    depth: usize,
-    /// How far the current layer begins behind the payload's first byte; `None` in decompressed data.
-    at: Option<u32>,
+    ends: Option<(IpAddr, IpAddr)>,
+    /// What is walked over was compressed: its places are not the payload's.
+    inflated: bool,
     inner: Inner,
 }
 
-impl<'a> Walk<'a> {
-    fn down(mut self, mut layer: Layer) -> Inner {
+impl Descent<'_> {
+    fn down(mut self, mut protocol: IpNumber) -> Inner {
         loop {
-            if let Layer::Deflated(protocol) = layer {
-                return self.down_inflated(protocol);
-            }
-            match self.step(layer) {
-                Ok(Some(below)) => layer = below,
-                Ok(None) => return self.inner,
-                Err(name) => return self.stop(name),
+            let below = match self.walk.next(Layer::Protocol(protocol)) {
+                Ok(Found::Ip(packet, place)) => {
+                    self.enter(&packet, place);
+                    if packet.piece.is_some_and(|piece| piece.offset > 0) {
+                        self.inner.fragment = true;
+                        let len = self.walk.len();
+                        return self.reached(packet.protocol, (0, 0), len);
+                    }
+                    Ok(packet.protocol)
+                }
+                Ok(Found::Upper(ip_number::AUTHENTICATION_HEADER)) => self.authentication_header(),
+                Ok(Found::Upper(protocol)) => return self.transport(protocol),
+                Ok(Found::Deflated(protocol)) => return self.down_inflated(protocol),
+                Err(stop) => Err(stop),
+            };
+            match below {
+                Ok(below) => protocol = below,
+                Err(stop) => return self.stop(stop),
             }
         }
     }
 
-    /// Where the current layer begins, as it is handed on: headers do not fill 64 kB.
-    fn header_at(&self) -> Option<u16> {
-        self.at.and_then(|at| u16::try_from(at).ok())
+    /// An IP packet begins.
+    fn enter(&mut self, packet: &IpPacket<'_>, place: Place) {
+        // Headers do not fill 64 kB.
+        let at = u16::try_from(place.at).ok().filter(|_| !self.inflated);
+        self.ends = Some((packet.src, packet.dst));
+        self.inner.ip_at = at;
+        self.inner.ip_bytes = saturated(place.len);
+        if place.in_ppp && self.inner.ip_in_ppp_at.is_none() {
+            self.inner.ip_in_ppp_at = at;
+        }
+        if at == Some(0) && self.inner.layers.contains(Layers::TUNNEL_MODE) {
+            self.inner.tfc_padding = saturated(place.room - place.len);
+        }
+        if let Some(ah) = packet.ah {
+            self.inner.note_ah(ah.bytes, ah.wire_len, self.ends);
+        }
+    }
+
+    /// Right behind ESP or another tunnel, without an IP header before it.
+    fn authentication_header(&mut self) -> Result<IpNumber, Stop> {
+        let header = ip::authentication_header(self.walk.bytes()).map_err(Stop::Broken)?;
+        self.inner
+            .note_ah(self.walk.bytes(), saturated(self.walk.len()), self.ends);
+        self.walk.skip("AH", header.slice().len())?;
+        Ok(header.next_header())
+    }
+
+    fn down_inflated(self, protocol: IpNumber) -> Inner {
+        let (bytes, len) = (self.walk.bytes(), self.walk.len());
+        let mut prefix = [0; PREFIX];
+        let Some(inflated) = deflate::inflate(bytes, bytes.len() >= len, &mut prefix) else {
+            return self.stop(Stop::Other("IPComp"));
+        };
+        let len = match inflated.whole_len {
+            Some(len) => len,
+            // The IP header inside says how long it is.
+            None if matches!(protocol, ip_number::IPV4 | ip_number::IPV6) => deflate::MOST_INFLATED,
+            None => return self.stop(Stop::Other(WHOLE_PAYLOAD_NEEDED)),
+        };
+        let prefix = prefix.get(..inflated.filled).unwrap_or_default();
+        match self.walk.inflated(prefix, len) {
+            Ok(walk) => Descent {
+                walk,
+                ends: self.ends,
+                inflated: true,
+                inner: self.inner,
+            }
+            .down(protocol),
+            Err(stop) => self.stop(stop),
+        }
     }
 
     /// The walk ends short of transport: what is left counts as payload, unless it is a control message.
-    fn stop(mut self, name: &'static str) -> Inner {
-        self.inner.stopped_at = Some(name);
-        if self.inner.control.is_none() {
-            self.inner.transport_bytes = self.bytes_left();
+    fn stop(mut self, stop: Stop) -> Inner {
+        self.inner.layers = self.inner.layers.with(self.walk.passed());
+        self.inner.stopped_at = Some(stop.name());
+        match stop {
+            Stop::Control(control) => self.inner.control = Some(control),
+            _ => self.inner.transport_bytes = saturated(self.walk.len()),
         }
         self.inner
     }
 
-    fn step(&mut self, layer: Layer) -> Step {
-        match layer {
-            Layer::Protocol(number) => self.protocol(number),
-            Layer::EtherType(number) => self.ether_type(number),
-            Layer::Ethernet => self.ethernet(),
-            Layer::L2tp => self.l2tp(),
-            Layer::Vxlan => self.vxlan(),
-            Layer::Ppp => self.ppp(),
-            Layer::Deflated(_) => Err("IPComp"),
-        }
+    /// Ends the walk at a flow. Without addresses (transport mode, outer ones not given) there is no flow.
+    fn reached(mut self, protocol: IpNumber, (src_port, dst_port): (u16, u16), payload: usize) -> Inner {
+        self.inner.layers = self.inner.layers.with(self.walk.passed());
+        self.inner.transport_bytes = saturated(payload);
+        self.inner.flow = self.ends.map(|(src, dst)| FlowKey {
+            protocol: protocol.0,
+            src,
+            dst,
+            src_port,
+            dst_port,
+        });
+        self.inner
     }
+}
 
-    /// The first `N` bytes of the current layer, without moving on.
-    fn peek<const N: usize>(&self) -> Option<&'a [u8; N]> {
-        self.bytes.first_chunk()
-    }
-
-    /// Moves `n` bytes on; `None`, and nothing moves, when the layer is shorter.
-    fn skip(&mut self, n: usize) -> Option<()> {
-        self.bytes = self.bytes.get(n..)?;
-        self.len = self.len.saturating_sub(n);
-        self.at = self.at.and_then(|at| at.checked_add(u32::try_from(n).ok()?));
-        Some(())
-    }
-
-    /// The next `N` bytes, moving on.
-    fn take<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
-        let taken = self.peek()?;
-        self.skip(N)?;
-        Some(taken)
-    }
-
-    /// Cuts the current layer to `len` bytes, as a header above it declares.
-    fn cut_to(&mut self, len: usize) {
-        self.len = self.len.min(len);
-        self.bytes = self.bytes.get(..self.len).unwrap_or(self.bytes);
-    }
-
-    /// Enters one more level of nesting.
-    fn descend(&mut self, through: Layers) -> Result<(), &'static str> {
-        self.inner.layers = self.inner.layers.with(through);
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            Err("nesting limit")
-        } else {
-            Ok(())
-        }
-    }
-
-    /// An IP packet begins here, inside PPP.
-    fn note_ip_in_ppp(&mut self) {
-        if self.inner.ip_in_ppp_at.is_none() && !self.inner.layers.contains(Layers::IPCOMP) {
-            self.inner.ip_in_ppp_at = self.header_at();
-        }
-    }
-
-    fn bytes_left(&self) -> u32 {
-        u32::try_from(self.len).unwrap_or(u32::MAX)
-    }
+fn saturated(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 //! checksum, for five protocols), and nearly every packet speaks against it.
 
 use super::cipher::HEADER_LEN;
-use super::inner::{self, deflate::is_one_stream};
+use super::inner;
+use crate::layers::deflate::is_one_stream;
 use std::net::IpAddr;
 
 /// Packets that must confirm a format by a length or checksum before it is believed.

@@ -1,8 +1,6 @@
-//! Frame → [`Datagram`]: link layers, IP, fragments, UDP. IP and UDP headers by etherparse; own readers for the link layers, of
-//! which it lacks most.
+//! Frame → [`Datagram`]: link types, then [`crate::layers`] to the packet that carries IPsec, fragments, UDP.
 
 mod fragments;
-mod ip;
 mod link;
 pub(crate) mod tcp_stream;
 mod transport;
@@ -12,14 +10,15 @@ mod wifi;
 use crate::capture::{Frame, link_type_name};
 use crate::diagnostic::{Diagnostics, named};
 use crate::error::WireError;
-use crate::spi::Spi;
+pub use crate::layers::ip::Authentication;
+use crate::layers::ip::IpPacket;
+use crate::layers::{Found, MAX_DEPTH, Stop, Walk};
 use crate::text::Message;
 use crate::time::Timestamp;
-use fragments::FragmentTable;
-use ip::{IpPacket, Piece};
-use link::Network;
+use fragments::{FragmentTable, Whole};
 use std::net::IpAddr;
 use transport::{Carriers, Content};
+use tunnel::Innermost;
 
 /// UDP ports around ESP or IKE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,27 +58,6 @@ pub struct Datagram<'a> {
     pub ah: Option<Authentication<'a>>,
     /// What it carries.
     pub kind: DatagramKind<'a>,
-}
-
-/// An authentication header (RFC 4302 §2) and what it protects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Authentication<'a> {
-    /// SPI.
-    pub spi: Spi,
-    /// Sequence number field.
-    pub sequence: u32,
-    /// What follows it: an IP protocol number.
-    pub next_header: u8,
-    /// Its length with the ICV, bytes.
-    pub header_len: usize,
-    /// Source and destination of the IP header before it.
-    pub ends: (IpAddr, IpAddr),
-    /// Total length of that IP packet; of fragments, their sum.
-    pub outer_bytes: u32,
-    /// What was captured, from this header on.
-    pub bytes: &'a [u8],
-    /// Bytes on the wire from this header on.
-    pub wire_len: u32,
 }
 
 /// What a datagram carries.
@@ -146,27 +124,25 @@ impl Framing {
         frame: &Frame<'a>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
-        let ip = match link::network(frame.link_type, frame.data) {
-            Ok(Network::Ip(ip)) => ip,
-            Ok(Network::NotIp(name)) => {
-                count_not_ip(name, frame, diagnostics);
+        let mut walk = Walk::new(frame.data, frame.original_len as usize);
+        let found = link::enter(&mut walk, frame.link_type).and_then(|layer| walk.next(layer));
+        let packet = match found {
+            Ok(Found::Ip(packet, _)) => packet,
+            // Link layers announce nothing else.
+            Ok(_) => return None,
+            Err(Stop::Broken(error)) => return refused(error, frame, diagnostics),
+            Err(stop) => {
+                count_not_ip(stop.name(), frame, diagnostics);
                 return None;
             }
-            Err(error) => return refused(error, frame, diagnostics),
         };
-        let link_len = (frame.data.len() - ip.len()) as u32;
-        let packet = match ip::packet(ip, frame.original_len.saturating_sub(link_len)) {
-            Ok(packet) => tunnel::innermost(packet, &self.carriers),
-            Err(error) => return refused(error, frame, diagnostics),
-        };
-        if packet.longer_than_frame {
-            diagnostics.count("ip_longer_than_frame", "IP", Some(frame.number), || {
-                Message::new("oddity-ip-longer")
-            });
-        }
-        match packet.piece {
-            None => datagram(&mut self.carriers, frame, &packet, diagnostics),
-            Some(piece) => self.fragment(frame, &packet, piece, diagnostics),
+        let innermost = tunnel::innermost(packet, &self.carriers);
+        match innermost.as_sent() {
+            Some(packet) => {
+                count_longer(packet, frame, diagnostics);
+                datagram(&mut self.carriers, frame, packet, diagnostics)
+            }
+            None => self.rebuilt(frame, innermost, diagnostics),
         }
     }
 
@@ -175,54 +151,83 @@ impl Framing {
         self.fragments.finish(diagnostics);
     }
 
+    /// What a packet holds that came in fragments, or compressed. Either may be inside the other.
     #[cold]
-    fn fragment<'a>(
+    fn rebuilt<'a>(
         &'a mut self,
         frame: &Frame<'a>,
-        packet: &IpPacket<'a>,
-        piece: Piece,
+        first: Innermost<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
-        let (mut whole, mut ends, mut identification) = (
-            self.fragments
-                .add(packet, piece, frame.time, frame.number, diagnostics)?,
-            (packet.src, packet.dst),
-            packet.identification,
-        );
-        // A tunnel that was fragmented may hold a fragment.
-        for _ in 0..tunnel::MOST_TUNNELS {
+        let (mut whole, mut ends) = self.rebuild(frame, first, diagnostics)?;
+        for _ in 0..MAX_DEPTH {
             let bytes = self.fragments.take_whole();
             let upper = whole.upper_layer(ends, &bytes).ok();
             let inner = upper.map(|upper| tunnel::innermost(upper, &self.carriers));
-            let Some((inner, piece)) = inner.and_then(|inner| Some((inner, inner.piece?))) else {
+            let Some(inner) = inner.filter(|inner| inner.as_sent().is_none()) else {
                 self.fragments.put_back(bytes);
                 break;
             };
-            (whole, ends, identification) = (
-                self.fragments
-                    .add(&inner, piece, frame.time, frame.number, diagnostics)?,
-                (inner.src, inner.dst),
-                inner.identification,
-            );
+            (whole, ends) = self.rebuild(frame, inner, diagnostics)?;
         }
         let outer = match whole.upper_layer(ends, self.fragments.whole()) {
             Ok(upper) => upper,
             Err(error) => return refused(error, frame, diagnostics),
         };
-        let inner = tunnel::innermost(outer, &self.carriers);
+        let innermost = tunnel::innermost(outer, &self.carriers);
+        let found = innermost.as_sent().copied().unwrap_or(outer);
+        let mut datagram = datagram(&mut self.carriers, frame, &found, diagnostics)?;
         // What a tunnel holds that was fragmented was none itself.
-        let found = if inner.piece.is_none() { inner } else { outer };
-        let datagram = datagram(&mut self.carriers, frame, &found, diagnostics)?;
-        Some(if found == outer {
-            Datagram {
-                largest_fragment: whole.largest,
-                fragments: whole.fragments,
-                identification,
-                ..datagram
+        if found == outer {
+            datagram.largest_fragment = whole.largest;
+            datagram.fragments = whole.fragments;
+        }
+        Some(datagram)
+    }
+
+    /// The content of a packet as it was before; its bytes are those of the fragment table. `None`: it is not there yet, or
+    /// cannot be read (counted).
+    fn rebuild(
+        &mut self,
+        frame: &Frame<'_>,
+        innermost: Innermost<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Whole, (IpAddr, IpAddr))> {
+        let (whole, packet) = match innermost {
+            Innermost::Packet(packet) => {
+                count_longer(&packet, frame, diagnostics);
+                let (piece, time) = (packet.piece?, frame.time);
+                let whole = self
+                    .fragments
+                    .add(&packet, piece, time, frame.number, diagnostics)?;
+                (whole, packet)
             }
-        } else {
-            datagram
-        })
+            Innermost::Compressed {
+                packet,
+                protocol,
+                bytes,
+            } => {
+                let whole = Whole {
+                    protocol,
+                    payload_len: bytes.len() as u32,
+                    outer_bytes: packet.total_len,
+                    largest: packet.total_len,
+                    fragments: 1,
+                    identification: packet.identification,
+                };
+                self.fragments.put_back(bytes);
+                (whole, packet)
+            }
+        };
+        Some((whole, (packet.src, packet.dst)))
+    }
+}
+
+fn count_longer(packet: &IpPacket<'_>, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
+    if packet.longer_than_frame {
+        diagnostics.count("ip_longer_than_frame", "IP", Some(frame.number), || {
+            Message::new("oddity-ip-longer")
+        });
     }
 }
 

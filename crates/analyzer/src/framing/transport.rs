@@ -1,9 +1,8 @@
 //! From an IP payload to IKE or ESP: by protocol number, or in UDP by port (RFC 7296 §2, RFC 3948).
 
-use super::ip::too_short;
-use super::link::need;
 use super::{DatagramKind, UdpPorts};
 use crate::error::WireError;
+use crate::layers::ip::too_short;
 use etherparse::{IpNumber, TcpHeaderSlice, UdpHeader, UdpHeaderSlice, ip_number};
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -105,8 +104,15 @@ pub(super) fn content<'a>(
 }
 
 fn esp(payload: &[u8], wire_len: u32) -> Result<Content<'_>, WireError> {
-    let header = need("ESP", payload, 0, ESP_HEADER_LEN)?;
-    let kind = if header.starts_with(&[0; 4]) {
+    if payload.len() < ESP_HEADER_LEN {
+        return Err(WireError {
+            layer: "ESP",
+            offset: 0,
+            required: ESP_HEADER_LEN,
+            available: payload.len(),
+        });
+    }
+    let kind = if payload.starts_with(&[0; 4]) {
         // RFC 4303 §2.1: zero is for local use and never on the wire.
         DatagramKind::Other("ESP with SPI 0")
     } else {

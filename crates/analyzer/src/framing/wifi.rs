@@ -1,22 +1,22 @@
 //! IEEE 802.11 data frames, with or without a radiotap header.
 
-use super::link::{MOST_HEADERS, Network, llc, need};
-use crate::error::WireError;
+use crate::layers::{Layer, Stop, Walk};
 
 /// Radiotap (radiotap.org): version, pad, length (little-endian), then fields of which only the flags matter: they say
 /// whether the header is padded to four bytes.
-pub(super) fn radiotap(data: &[u8]) -> Result<Network<'_>, WireError> {
-    let len = match need("radiotap", data, 0, 8)? {
-        &[0, _, low, high, ..] => usize::from(u16::from_le_bytes([low, high])),
-        _ => return Ok(Network::NotIp("an unknown version of radiotap")),
-    };
-    let header = need("radiotap", data, 0, len.max(8))?;
-    data_frame(data.get(header.len()..).unwrap_or_default(), has_padding(header))
-}
-
-/// A frame without radiotap.
-pub(super) fn ieee802_11(data: &[u8]) -> Result<Network<'_>, WireError> {
-    data_frame(data, false)
+pub(super) fn radiotap(walk: &mut Walk<'_>) -> Result<Layer, Stop> {
+    const LAYER: &str = "radiotap";
+    const SHORTEST: usize = 8;
+    let &[version, _, low, high, ..] = walk.peek::<SHORTEST>(LAYER)?;
+    if version != 0 {
+        return Err(Stop::Other("an unknown version of radiotap"));
+    }
+    let (header, len) = (
+        walk.bytes(),
+        usize::from(u16::from_le_bytes([low, high])).max(SHORTEST),
+    );
+    walk.skip(LAYER, len)?;
+    data_frame(walk, has_padding(header.get(..len).unwrap_or_default()))
 }
 
 /// The bit `0x20` of the flags field: padding between the 802.11 header and its payload.
@@ -43,34 +43,31 @@ fn has_padding(radiotap: &[u8]) -> bool {
 }
 
 /// IEEE 802.11-2020 §9.3.2: frame control, duration, three or four addresses, sequence, QoS, HT control.
-fn data_frame(data: &[u8], padded: bool) -> Result<Network<'_>, WireError> {
+pub(super) fn data_frame(walk: &mut Walk<'_>, padded: bool) -> Result<Layer, Stop> {
     const LAYER: &str = "IEEE 802.11";
-    let (control, flags) = match need(LAYER, data, 0, 2)? {
-        &[control, flags] => (control, flags),
-        _ => (0, 0),
-    };
+    let &[control, flags] = walk.peek(LAYER)?;
     match (control >> 2) & 3 {
-        0 => return Ok(Network::NotIp("802.11 management")),
-        1 => return Ok(Network::NotIp("802.11 control")),
+        0 => return Err(Stop::Other("802.11 management")),
+        1 => return Err(Stop::Other("802.11 control")),
         2 => {}
-        _ => return Ok(Network::NotIp("802.11 extension")),
+        _ => return Err(Stop::Other("802.11 extension")),
     }
     let subtype = control >> 4;
     if subtype & 4 != 0 {
-        return Ok(Network::NotIp("802.11 data without content"));
+        return Err(Stop::Other("802.11 data without content"));
     }
     if flags & 0x40 != 0 {
-        return Ok(Network::NotIp("802.11 data that is encrypted"));
+        return Err(Stop::Other("802.11 data that is encrypted"));
     }
     let (qos, four_addresses, order) = (subtype & 8 != 0, flags & 3 == 3, flags & 0x80 != 0);
     let mut len = 24 + if four_addresses { 6 } else { 0 };
     if qos {
+        let Some(qos_control) = walk.bytes().get(len) else {
+            return Err(walk.short(LAYER, len + 2));
+        };
         // The A-MSDU bit: several frames in one, each with a header of its own.
-        if need(LAYER, data, len, 2)?
-            .first()
-            .is_some_and(|first| first & 0x80 != 0)
-        {
-            return Ok(Network::NotIp("802.11 A-MSDU"));
+        if qos_control & 0x80 != 0 {
+            return Err(Stop::Other("802.11 A-MSDU"));
         }
         len += 2;
         len += if order { 4 } else { 0 };
@@ -78,5 +75,6 @@ fn data_frame(data: &[u8], padded: bool) -> Result<Network<'_>, WireError> {
     if padded {
         len = len.next_multiple_of(4);
     }
-    llc(data, len, MOST_HEADERS)
+    walk.skip(LAYER, len)?;
+    Ok(Layer::Llc)
 }

@@ -440,7 +440,7 @@ fn named_where_the_walk_stops() {
         (50, &[1, 2, 3, 4, 0, 0, 0, 1, 9][..], "ESP in ESP"),
         (108, &[6, 0, 0, 3, 1, 2, 3], "IPComp"),
         (108, &[6, 0, 0, 2, 0xff, 2, 3], "IPComp"),
-        (4, &[0x75; 40], "IPv4"),
+        (4, &[0x75; 40], "IP"),
         (47, &[0x40, 0, 8, 0, 0, 0, 0, 0], "GRE source routing"),
     ] {
         assert_eq!(walked(next_header, payload).stopped_at, Some(name));
@@ -449,7 +449,7 @@ fn named_where_the_walk_stops() {
     for _ in 0..2 * MAX_DEPTH {
         nested = ipv4(if nested.len() < 20 { 17 } else { 4 }, &nested);
     }
-    assert_eq!(walked(4, &nested).stopped_at, Some("nesting limit"));
+    assert_eq!(walked(4, &nested).stopped_at, Some("too many layers"));
 }
 
 #[test]

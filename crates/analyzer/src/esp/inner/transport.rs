@@ -1,63 +1,64 @@
 //! Where the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
 
-use super::{FlowKey, Layer, Layers, Step, TcpSegment, Walk};
+use super::{Descent, ESP_IN_ESP, Inner, TcpSegment};
+use crate::layers::{Layers, Stop};
+use etherparse::{IpNumber, UdpHeader, ip_number};
 
-const PORT_L2TP: u16 = 1701;
-/// 4789 is IANA's, 8472 the one Linux used before it.
-const PORTS_VXLAN: [u16; 2] = [4789, 8472];
-const PROTOCOL_UDP: u8 = 17;
-const PROTOCOL_TCP: u8 = 6;
-/// Protocols that begin with two ports: DCCP, SCTP, UDP-Lite.
-const PROTOCOLS_WITH_PORTS: [u8; 3] = [33, 132, 136];
+const TCP: &str = "TCP";
+const SHORTEST_TCP_HEADER: usize = 20;
+/// Begins with two ports, as DCCP and SCTP do.
+const UDP_LITE: IpNumber = IpNumber(136);
 
-impl Walk<'_> {
-    /// Ends the walk at a flow. Without addresses (transport mode, outer ones not given) there is no flow.
-    pub(super) fn reached(&mut self, protocol: u8, src_port: u16, dst_port: u16, payload: usize) -> Step {
-        self.inner.transport_bytes = u32::try_from(payload).unwrap_or(u32::MAX);
-        self.inner.flow = self.addresses.map(|(src, dst)| FlowKey {
-            protocol,
-            src,
-            dst,
-            src_port,
-            dst_port,
-        });
-        Ok(None)
+impl Descent<'_> {
+    /// What an IP protocol number announces that is no tunnel.
+    pub(super) fn transport(mut self, protocol: IpNumber) -> Inner {
+        match protocol {
+            ip_number::TCP => self.tcp(),
+            ip_number::UDP => self.udp(),
+            ip_number::ENCAPSULATING_SECURITY_PAYLOAD => {
+                self.inner.layers = self.inner.layers.with(Layers::ESP);
+                self.stop(Stop::Other(ESP_IN_ESP))
+            }
+            // RFC 4303 §2.6: in ESP this is a dummy packet, to be discarded.
+            ip_number::IPV6_NO_NEXT_HEADER => {
+                let mut inner = self.stop(Stop::Other("no next header (dummy packet)"));
+                inner.transport_bytes = 0;
+                inner
+            }
+            ip_number::DCCP | ip_number::SCTP | UDP_LITE => self.with_ports(protocol),
+            _ => {
+                let len = self.walk.len();
+                self.reached(protocol, (0, 0), len)
+            }
+        }
     }
 
-    pub(super) fn udp(&mut self) -> Step {
-        let &[s0, s1, d0, d1, l0, l1, _, _] = self.take::<8>().ok_or("UDP")?;
-        let (src, dst) = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
+    fn with_ports(self, protocol: IpNumber) -> Inner {
+        let ports = match self.walk.bytes() {
+            &[s0, s1, d0, d1, ..] => (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])),
+            _ => (0, 0),
+        };
+        let len = self.walk.len();
+        self.reached(protocol, ports, len)
+    }
+
+    fn udp(self) -> Inner {
+        let Some(&[s0, s1, d0, d1, l0, l1, _, _]) = self.walk.bytes().first_chunk() else {
+            let stop = self.walk.short("UDP", UdpHeader::LEN);
+            return self.stop(stop);
+        };
+        let room = self.walk.len() - UdpHeader::LEN;
         // A length under 8 is offload or damage: the IP header knows the length then.
-        if let Some(declared) = usize::from(u16::from_be_bytes([l0, l1])).checked_sub(8) {
-            self.cut_to(declared);
-        }
-        if (src == PORT_L2TP || dst == PORT_L2TP) && self.looks_like_l2tp() {
-            return Ok(Some(Layer::L2tp));
-        }
-        if PORTS_VXLAN.contains(&dst) && self.looks_like_vxlan() {
-            return Ok(Some(Layer::Vxlan));
-        }
-        self.reached(PROTOCOL_UDP, src, dst, self.len)
+        let declared = usize::from(u16::from_be_bytes([l0, l1])).checked_sub(UdpHeader::LEN);
+        let ports = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
+        self.reached(ip_number::UDP, ports, declared.map_or(room, |len| len.min(room)))
     }
 
-    /// The I flag alone, reserved bytes zero (RFC 7348 §5): the ports are sometimes other protocols'. Where the prefix
-    /// ends before them, the port has to do.
-    fn looks_like_vxlan(&self) -> bool {
-        match self.peek::<8>() {
-            Some(header) => matches!(header, [0x08, 0, 0, 0, _, _, _, 0]),
-            None => self.len >= 8,
-        }
-    }
-
-    /// RFC 7348 §5.
-    pub(super) fn vxlan(&mut self) -> Step {
-        self.inner.layers = self.inner.layers.with(Layers::VXLAN);
-        self.skip(8).ok_or("VXLAN")?;
-        Ok(Some(Layer::Ethernet))
-    }
-
-    pub(super) fn tcp(&mut self) -> Step {
-        let header = self.peek::<20>().ok_or("TCP")?;
+    fn tcp(mut self) -> Inner {
+        let Some(header) = self.walk.bytes().first_chunk::<SHORTEST_TCP_HEADER>() else {
+            let stop = self.walk.short(TCP, SHORTEST_TCP_HEADER);
+            return self.stop(stop);
+        };
         let &[
             s0,
             s1,
@@ -78,40 +79,25 @@ impl Walk<'_> {
             ..,
         ] = header;
         let header_len = usize::from(offset >> 4) * 4;
-        let payload = self.len.checked_sub(header_len).ok_or("TCP")?;
-        if header_len < 20 {
-            return Err("TCP");
-        }
+        let payload = self.walk.len().checked_sub(header_len);
+        let Some(payload) = payload.filter(|_| header_len >= SHORTEST_TCP_HEADER) else {
+            let stop = self.walk.short(TCP, header_len);
+            return self.stop(stop);
+        };
         let mut segment = TcpSegment {
             seq: u32::from_be_bytes([q0, q1, q2, q3]),
             ack: u32::from_be_bytes([a0, a1, a2, a3]),
             flags,
             window: u16::from_be_bytes([w0, w1]),
-            sack_blocks: 0,
-            window_scale: None,
-            mss: None,
-            timestamp: None,
+            ..TcpSegment::default()
         };
         // A deep header stack may leave only a part of the options in the prefix.
-        let options_end = header_len.min(self.bytes.len());
-        read_options(self.bytes.get(20..options_end).unwrap_or_default(), &mut segment);
+        let options_end = header_len.min(self.walk.bytes().len());
+        let options = self.walk.bytes().get(SHORTEST_TCP_HEADER..options_end);
+        read_options(options.unwrap_or_default(), &mut segment);
         self.inner.tcp = Some(segment);
-        self.reached(
-            PROTOCOL_TCP,
-            u16::from_be_bytes([s0, s1]),
-            u16::from_be_bytes([d0, d1]),
-            payload,
-        )
-    }
-
-    pub(super) fn other_transport(&mut self, protocol: u8) -> Step {
-        let ports = match self.peek::<4>() {
-            Some(&[s0, s1, d0, d1]) if PROTOCOLS_WITH_PORTS.contains(&protocol) => {
-                (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]))
-            }
-            _ => (0, 0),
-        };
-        self.reached(protocol, ports.0, ports.1, self.len)
+        let ports = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
+        self.reached(ip_number::TCP, ports, payload)
     }
 }
 

@@ -27,7 +27,9 @@ fn tshark_sees_the_same_in_every_link_type() {
     }
     let links = names.len();
     for (name, ip, ..) in every_datagram() {
-        for (tunnel, outer) in every_tunnel(&ip) {
+        // The lengths of L2TPv3's cookie and sublayer tshark asks its user.
+        let negotiated = |tunnel: &str| tunnel.starts_with("L2TPv3");
+        for (tunnel, outer) in every_tunnel(&ip).into_iter().filter(|(t, _)| !negotiated(t)) {
             file.interface(types::RAW, 0, &[]);
             file.enhanced(names.len() as u32, 1_000_000, &Packet::new(0, outer), &[]);
             names.push(format!("{name} in {tunnel}"));

@@ -85,7 +85,39 @@ pub(super) fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
                 ),
             ),
         ),
+        (
+            "L2TPv3 with a cookie",
+            ipv4(115, &[&[0, 0, 0, 7][..], &[0xc0; 8], &mirrored].concat()),
+        ),
+        (
+            "L2TPv3 in UDP",
+            ipv6(
+                17,
+                &udp(1701, 1701, &[&[0, 3, 0, 0, 0, 0, 0, 7][..], &mirrored].concat()),
+            ),
+        ),
+        ("IPComp", ipv4(108, &ip_comp(in_ip, ip))),
+        (
+            "IPComp in GRE",
+            ipv4(47, &[&[0, 0, 8, 0][..], &ipv4(108, &ip_comp(in_ip, ip))].concat()),
+        ),
+        (
+            "a tunnel in IPComp",
+            ipv6(
+                108,
+                &ip_comp(47, &[&[0x20, 0, 0x65, 0x58][..], &[9; 4], &mirrored].concat()),
+            ),
+        ),
     ]
+}
+
+/// Next header, flags, the number of DEFLATE (RFC 2394), the compressed data.
+fn ip_comp(next: u8, payload: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let header = vec![next, 0, 0, 2];
+    let mut deflated = flate2::write::DeflateEncoder::new(header, flate2::Compression::best());
+    deflated.write_all(payload).unwrap();
+    deflated.finish().unwrap()
 }
 
 /// The same packet in fragments.
@@ -183,8 +215,14 @@ fn a_tunnel_with_other_content_keeps_its_name() {
         "EtherIP",
         "L2TP in clear",
         "L2TP in clear",
+        "L2TPv3",
+        "L2TP in clear",
+        "IPComp",
+        "GRE",
+        "IPComp",
     ];
     for inner in [ipv4(6, &[0; 40]), vec![0x40; 3]] {
+        assert_eq!(every_tunnel(&inner).len(), expected.len());
         for ((tunnel, outer), name) in every_tunnel(&inner).into_iter().zip(expected) {
             let got = decode_ip(&outer);
             assert_eq!(
@@ -195,7 +233,7 @@ fn a_tunnel_with_other_content_keeps_its_name() {
         }
     }
     let mut deep = ipv4(50, &esp(40));
-    for _ in 0..tunnel::MOST_TUNNELS {
+    for _ in 0..MAX_DEPTH {
         deep = ipv4(4, &deep);
     }
     assert_eq!(decode_ip(&deep).kind, "ESP");

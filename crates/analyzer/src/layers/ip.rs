@@ -5,7 +5,6 @@
 //! they read on behind an IPv6 fragment header although what follows is a piece out of the middle, they do not know the
 //! mobility, HIP and Shim6 headers, and a chain of extension headers has no bound.
 
-use super::Authentication;
 use crate::error::WireError;
 use crate::spi::Spi;
 use etherparse::err::{LenError, ip_auth, ipv4, ipv6};
@@ -20,38 +19,59 @@ const MOST_EXTENSIONS: usize = 16;
 
 /// A fragment's place in its datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) id: u32,
+pub(crate) struct Piece {
+    pub(crate) id: u32,
     /// In bytes.
-    pub(super) offset: u32,
-    pub(super) more: bool,
+    pub(crate) offset: u32,
+    pub(crate) more: bool,
 }
 
 /// An IP packet, its header read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct IpPacket<'a> {
-    pub(super) src: IpAddr,
-    pub(super) dst: IpAddr,
+pub(crate) struct IpPacket<'a> {
+    pub(crate) src: IpAddr,
+    pub(crate) dst: IpAddr,
     /// Of the payload; of a fragment, of the datagram's payload.
-    pub(super) protocol: IpNumber,
+    pub(crate) protocol: IpNumber,
     /// IP total length (IPv6: payload length + 40).
-    pub(super) total_len: u32,
+    pub(crate) total_len: u32,
     /// What of the payload was captured.
-    pub(super) payload: &'a [u8],
+    pub(crate) payload: &'a [u8],
     /// What the payload had on the wire.
-    pub(super) payload_len: u32,
-    pub(super) piece: Option<Piece>,
+    pub(crate) payload_len: u32,
+    pub(crate) piece: Option<Piece>,
     /// IPv4 identification.
-    pub(super) identification: Option<u16>,
+    pub(crate) identification: Option<u16>,
     /// The header promises more than the frame had on the wire.
-    pub(super) longer_than_frame: bool,
+    pub(crate) longer_than_frame: bool,
     /// The first authentication header (RFC 4302) that was stepped over.
-    pub(super) ah: Option<Authentication<'a>>,
+    pub(crate) ah: Option<Authentication<'a>>,
+}
+
+/// An authentication header (RFC 4302 §2) and what it protects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Authentication<'a> {
+    /// SPI.
+    pub spi: Spi,
+    /// Sequence number field.
+    pub sequence: u32,
+    /// What follows it: an IP protocol number.
+    pub next_header: u8,
+    /// Its length with the ICV, bytes.
+    pub header_len: usize,
+    /// Source and destination of the IP header before it.
+    pub ends: (IpAddr, IpAddr),
+    /// Total length of that IP packet; of fragments, their sum.
+    pub outer_bytes: u32,
+    /// What was captured, from this header on.
+    pub bytes: &'a [u8],
+    /// Bytes on the wire from this header on.
+    pub wire_len: u32,
 }
 
 /// Reads the packet at the start of `data`, of which `wire_len` bytes were on the wire (trailers included).
 #[inline]
-pub(super) fn packet(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
+pub(crate) fn packet(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
     match data.first().map(|first| first >> 4) {
         Some(4) => ipv4(data, wire_len),
         Some(6) => ipv6(data, wire_len),
@@ -147,10 +167,7 @@ fn after_extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, WireError>
     for _ in 0..MOST_EXTENSIONS {
         let (next, len) = match packet.protocol {
             ip_number::AUTHENTICATION_HEADER => {
-                let header = IpAuthHeaderSlice::from_slice(packet.payload).map_err(|error| match error {
-                    ip_auth::HeaderSliceError::Len(error) => too_short(EXTENSION, &error),
-                    ip_auth::HeaderSliceError::Content(_) => malformed(EXTENSION),
-                })?;
+                let header = authentication_header(packet.payload)?;
                 packet.ah.get_or_insert(Authentication {
                     spi: Spi(header.spi()),
                     sequence: header.sequence_number(),
@@ -195,8 +212,16 @@ fn after_extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, WireError>
     })
 }
 
+/// The authentication header at the start of `data`.
+pub(crate) fn authentication_header(data: &[u8]) -> Result<IpAuthHeaderSlice<'_>, WireError> {
+    IpAuthHeaderSlice::from_slice(data).map_err(|error| match error {
+        ip_auth::HeaderSliceError::Len(error) => too_short(EXTENSION, &error),
+        ip_auth::HeaderSliceError::Content(_) => malformed(EXTENSION),
+    })
+}
+
 /// The same steps for a datagram that was reassembled: what its fragments said is next may again be an extension header.
-pub(super) fn upper_layer<'a>(
+pub(crate) fn upper_layer<'a>(
     protocol: IpNumber,
     (src, dst): (IpAddr, IpAddr),
     payload: &'a [u8],
@@ -219,7 +244,7 @@ pub(super) fn upper_layer<'a>(
 
 /// The bytes of a header end before it does.
 #[cold]
-pub(super) fn too_short(layer: &'static str, error: &LenError) -> WireError {
+pub(crate) fn too_short(layer: &'static str, error: &LenError) -> WireError {
     WireError {
         layer,
         offset: error.layer_start_offset,

@@ -1,0 +1,59 @@
+//! PPP (RFC 1661, framing of RFC 1662 §3.1).
+
+use super::{Control, Layer, Layers, Step, Stop, Walk};
+
+const LAYER: &str = "PPP";
+/// Numbers from here on are control protocols: of a network layer first, then of the link (RFC 1661 §2).
+const FIRST_CONTROL: u16 = 0x8000;
+
+impl<'a> Walk<'a> {
+    pub(super) fn ppp(&mut self) -> Result<Step<'a>, Stop> {
+        self.descend(Layers::PPP)?;
+        match self.peek::<2>(LAYER)? {
+            // Address and control field, unless compressed away (ACFC).
+            [0xff, 0x03] => self.skip(LAYER, 2)?,
+            // Unicast and broadcast of Cisco HDLC.
+            [0x0f | 0x8f, 0x00] => {
+                let &[_, _, t0, t1] = self.take::<4>("Cisco HDLC")?;
+                return Ok(Step::Below(Layer::EtherType(u16::from_be_bytes([t0, t1]))));
+            }
+            _ => {}
+        }
+        let protocol = match *self.peek::<1>(LAYER)? {
+            // PFC: the last byte of a protocol number is odd, the others are even (RFC 1661 §2).
+            [low] if low & 1 == 1 => {
+                self.skip(LAYER, 1)?;
+                u16::from(low)
+            }
+            _ => self.take_u16(LAYER)?,
+        };
+        let other = |name| Err(Stop::Other(name));
+        match protocol {
+            0x0021 | 0x0057 => Ok(Step::Below(Layer::Ip { in_ppp: true })),
+            0x0281 | 0x0283 => self.mpls(),
+            // BCP: flags and MAC type, then the frame (RFC 3518 §4.2).
+            0x0031 => {
+                self.skip("PPP bridging", 2)?;
+                Ok(Step::Below(Layer::Ethernet))
+            }
+            0x003d => other("PPP multilink"),
+            0x002d | 0x002f => other("PPP Van Jacobson compression"),
+            0x0053 => other("PPP encryption"),
+            0x00fd | 0x00fb => other("PPP compression or MPPE"),
+            FIRST_CONTROL.. => {
+                let &[code] = self.peek::<1>(control_name(protocol))?;
+                Err(Stop::Control(Control::Ppp { protocol, code }))
+            }
+            _ => other("another PPP protocol"),
+        }
+    }
+}
+
+pub(super) fn control_name(protocol: u16) -> &'static str {
+    match protocol {
+        FIRST_CONTROL..=0xbfff => "PPP network control",
+        0xc021 => "PPP LCP",
+        0xc023 | 0xc223 | 0xc227 => "PPP authentication",
+        _ => "PPP link control",
+    }
+}
