@@ -136,6 +136,10 @@ impl Framing {
                 return None;
             }
         };
+        if tunnel::is_none(&packet) && packet.piece.is_none() {
+            count_longer(&packet, frame, diagnostics);
+            return datagram(&mut self.carriers, frame, &packet, diagnostics);
+        }
         let innermost = tunnel::innermost(packet, &self.carriers);
         match innermost.as_sent() {
             Some(packet) => {

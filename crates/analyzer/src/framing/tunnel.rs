@@ -35,14 +35,18 @@ impl<'a> Innermost<'a> {
     }
 }
 
-/// Looks through the tunnels in `outer`.
+/// Whether a packet is no tunnel by its protocol alone, as nearly all are not.
 #[inline]
-pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> Innermost<'a> {
-    if matches!(
-        outer.protocol,
+pub(super) fn is_none(packet: &IpPacket<'_>) -> bool {
+    matches!(
+        packet.protocol,
         ip_number::ENCAPSULATING_SECURITY_PAYLOAD | ip_number::TCP
-    ) || outer.piece.is_some()
-    {
+    )
+}
+
+/// Looks through the tunnels in `outer`.
+pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> Innermost<'a> {
+    if is_none(&outer) || outer.piece.is_some() {
         return Innermost::Packet(outer);
     }
     let mut descent = Descent::new(outer);
