@@ -241,8 +241,9 @@ impl Analyzer {
         if let Some(ah) = &datagram.ah {
             self.push_ah(datagram, ah);
         }
-        // ESP and AH are told by their numbers, IKE behind the choice of tunnels.
-        if !matches!(datagram.kind, DatagramKind::Ike { .. }) && self.is_duplicate(datagram) {
+        // ESP is told by its numbers, IKE behind the choice of tunnels.
+        let elsewhere = matches!(datagram.kind, DatagramKind::Ike { .. } | DatagramKind::Esp { .. });
+        if !elsewhere && self.is_duplicate(datagram) {
             return;
         }
         match datagram.kind {
