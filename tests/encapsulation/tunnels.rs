@@ -33,6 +33,25 @@ const TUNNELS: &[Tunnel] = &[
         let frame = [&[0x88, 0, 0, 5, 0, 0, 1, 0][..], &ethernet(0x0800, ip)].concat();
         udp(50_000, 8472, &frame)
     }),
+    ("Geneve with an option", 17, |ip| {
+        let header = [2, 0, 0x65, 0x58, 0, 0, 1, 0, 1, 2, 0x80, 1, 9, 9, 9, 9];
+        udp(50_000, 6081, &[&header[..], &ethernet(0x0800, ip)].concat())
+    }),
+    ("GTP-U", 17, |ip| {
+        let len = (ip.len() as u16).to_be_bytes();
+        udp(
+            2152,
+            2152,
+            &[&[0x30, 0xff, len[0], len[1], 0, 0, 0, 1][..], ip].concat(),
+        )
+    }),
+    ("GTP-U with an extension header", 17, |ip| {
+        let len = (ip.len() as u16 + 8).to_be_bytes();
+        let header = [
+            0x34, 0xff, len[0], len[1], 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0x10, 9, 0,
+        ];
+        udp(2152, 2152, &[&header[..], ip].concat())
+    }),
     ("MPLS in GRE", 47, |ip| {
         gre(0, 0, 0x8847, &[&[0, 1, 0, 64, 0, 2, 1, 64][..], ip].concat())
     }),

@@ -46,6 +46,7 @@ pub(crate) fn named(layer: &'static str) -> Arg {
         "a stack of too many VLAN tags" => "layer-too-many-tags",
         "a stack of too many MPLS labels" => "layer-too-many-labels",
         "too many layers" => "layer-too-deep",
+        "too many GTP extension headers" => "layer-gtp-extensions",
         "an MPLS payload" => "layer-mpls-payload",
         "a vendor's SNAP protocol" => "layer-snap",
         "an unknown version of PPPoE" => "layer-pppoe-version",

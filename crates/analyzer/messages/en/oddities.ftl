@@ -18,6 +18,7 @@ layer-ipcomp-whole = IPComp (whole payload needed)
 layer-too-many-tags = a stack of too many VLAN tags
 layer-too-many-labels = a stack of too many MPLS labels
 layer-too-deep = too many layers
+layer-gtp-extensions = too many GTP extension headers
 layer-mpls-payload = an MPLS payload
 layer-snap = a vendor's SNAP protocol
 layer-pppoe-version = an unknown version of PPPoE

@@ -18,6 +18,7 @@ layer-ipcomp-whole = IPComp（ペイロード全体が必要）
 layer-too-many-tags = VLAN タグが多すぎるスタック
 layer-too-many-labels = MPLS ラベルが多すぎるスタック
 layer-too-deep = 入れ子が深すぎるレイヤー
+layer-gtp-extensions = GTP 拡張ヘッダーが多すぎる
 layer-mpls-payload = MPLS のペイロード
 layer-snap = ベンダー独自の SNAP プロトコル
 layer-pppoe-version = 未知のバージョンの PPPoE

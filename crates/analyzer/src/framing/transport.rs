@@ -287,7 +287,8 @@ fn udp_name(ports: UdpPorts) -> &'static str {
     match (ports.src, ports.dst) {
         (1701, _) | (_, 1701) => "L2TP in clear",
         (_, 4789 | 8472) => "VXLAN",
-        (_, 2152) => "GTP",
+        (_, 6081) => "Geneve",
+        (_, 2152) | (2152, _) => "GTP",
         (_, 51820) | (51820, _) => "WireGuard",
         _ => "UDP",
     }

@@ -11,6 +11,7 @@ pub(crate) mod ip;
 mod l2tp;
 mod ppp;
 mod tunnel;
+mod udp;
 
 use crate::error::WireError;
 use etherparse::{IpNumber, ip_number};

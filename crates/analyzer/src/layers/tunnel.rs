@@ -1,13 +1,8 @@
-//! GRE (RFC 2784, 2890; version 1 of RFC 2637; ERSPAN inside), EtherIP (RFC 3378), what UDP ports announce (L2TP, VXLAN of
-//! RFC 7348), and the header of IPComp (RFC 3173).
+//! GRE (RFC 2784, 2890; version 1 of RFC 2637; ERSPAN inside), EtherIP (RFC 3378), and the header of IPComp (RFC 3173).
 
 use super::{Found, Layer, Layers, Step, Stop, Walk};
-use etherparse::{IpNumber, UdpHeader, ip_number};
+use etherparse::IpNumber;
 
-const L2TP_PORT: u16 = 1701;
-/// 4789 is IANA's, 8472 the one that Linux used before it.
-const VXLAN_PORTS: [u16; 2] = [4789, 8472];
-const VXLAN_HEADER_LEN: usize = 8;
 /// Types in GRE that are no EtherTypes of an IP packet: mirror ports, whose header has two forms, and keepalives.
 const ERSPAN: u16 = 0x88be;
 const ERSPAN_III: u16 = 0x22eb;
@@ -72,33 +67,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A tunnel by its port and its first bytes; otherwise the walk stays at the UDP header.
-    #[inline]
-    pub(super) fn udp(&mut self) -> Result<Step<'a>, Stop> {
-        let upper = Step::Found(Found::Upper(ip_number::UDP));
-        let Some((&[s0, s1, d0, d1, l0, l1, _, _], body)) = self.bytes.split_first_chunk() else {
-            return Ok(upper);
-        };
-        let (src, dst) = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
-        let body_len = self.len - UdpHeader::LEN;
-        let is_l2tp = (src == L2TP_PORT || dst == L2TP_PORT) && looks_like_l2tp(body, body_len);
-        let is_vxlan = VXLAN_PORTS.contains(&dst) && looks_like_vxlan(body, body_len);
-        if !is_l2tp && !is_vxlan {
-            return Ok(upper);
-        }
-        (self.bytes, self.len, self.at) = (body, body_len, self.at + UdpHeader::LEN);
-        // A length under 8 is offload or damage: the IP header knows the length then.
-        if let Some(declared) = usize::from(u16::from_be_bytes([l0, l1])).checked_sub(UdpHeader::LEN) {
-            self.cut_to(declared);
-        }
-        if is_l2tp {
-            return Ok(Step::Below(Layer::L2tp));
-        }
-        self.pass(Layers::VXLAN);
-        self.skip("VXLAN", VXLAN_HEADER_LEN)?;
-        Ok(Step::Below(Layer::Ethernet))
-    }
-
     /// RFC 3173 §3.1: next header, flags, compression parameter index.
     pub(super) fn ip_comp(&mut self) -> Result<Step<'a>, Stop> {
         const LAYER: &str = "IPComp";
@@ -109,23 +77,5 @@ impl<'a> Walk<'a> {
             2 | 256.. => Ok(Step::Found(Found::Deflated(IpNumber(next)))),
             _ => Err(Stop::Other(LAYER)),
         }
-    }
-}
-
-/// Whether the version field is one of L2TP's: 2 in RFC 2661, 3 in RFC 3931. Where the bytes end before it, the port has to
-/// do.
-fn looks_like_l2tp(body: &[u8], body_len: usize) -> bool {
-    match body {
-        [_, low, ..] => matches!(low & 15, 2 | 3),
-        _ => body_len >= 2,
-    }
-}
-
-/// The I flag, perhaps that of a group policy, which is in the next bytes then; else reserved bytes of zero (RFC 7348 §5): the
-/// ports are sometimes other protocols'. Where the bytes end before them, the port has to do.
-fn looks_like_vxlan(body: &[u8], body_len: usize) -> bool {
-    match body.first_chunk::<VXLAN_HEADER_LEN>() {
-        Some(header) => matches!(header, [0x08, 0, 0, 0, _, _, _, 0] | [0x88, _, _, _, _, _, _, 0]),
-        None => body_len >= VXLAN_HEADER_LEN,
     }
 }

@@ -52,7 +52,7 @@ const OF_DOCUMENTS: [&str; 8] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 53] = [
+const LATIN: [&str; 61] = [
     "CDN",
     "Configure",
     "Delete",
@@ -61,6 +61,8 @@ const LATIN: [&str; 53] = [
     "EtherType",
     "Ethernet",
     "GB",
+    "GRE",
+    "GTP",
     "Hellman",
     "Hello",
     "ICV",
@@ -71,6 +73,7 @@ const LATIN: [&str; 53] = [
     "IPComp",
     "IPsec",
     "IPv",
+    "Jacobson",
     "Ka",
     "LCP",
     "MPLS",
@@ -81,6 +84,7 @@ const LATIN: [&str; 53] = [
     "PFS",
     "PPP",
     "PPPoE",
+    "PPTP",
     "Protocol",
     "RFC",
     "Reject",
@@ -88,12 +92,15 @@ const LATIN: [&str; 53] = [
     "SA",
     "SK",
     "SKEYID",
+    "SNAP",
     "SPI",
     "StopCCN",
     "TCP",
     "TP",
     "Terminate",
     "UDP",
+    "VLAN",
+    "Van",
     "Wireshark",
     "charon",
     "ei",
@@ -103,6 +110,7 @@ const LATIN: [&str; 53] = [
     "kB",
     "ms",
     "output",
+    "radiotap",
     "reordercap",
     "server",
     "tcpdump",
