@@ -3,6 +3,8 @@
 //! with, figure by figure. And a message that a peer really sent again stays a retransmission.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
+#[path = "support/ipsec.rs"]
+mod ipsec;
 #[path = "support/pcap.rs"]
 mod pcap;
 #[path = "duplicates/retransmissions.rs"]

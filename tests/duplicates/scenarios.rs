@@ -2,8 +2,9 @@
 //! clock that steps.
 
 use super::{Twice, assert_counted_once};
-use crate::pcap;
-use crate::scenario::World;
+use crate::ipsec::{Suite, ethernet, in_tcp, inner_ip};
+use crate::pcap::{self, Packet};
+use crate::scenario::{MILLI, World};
 use crate::support::{analyze, lab_of_sample};
 use rekeyscope::analysis::Analysis;
 
@@ -108,5 +109,46 @@ fn a_file_with_steps_appended_to_itself_counts_once() {
         assert!(once.findings.iter().any(|f| f.id == "clock_step"), "{seconds} s");
         let twice = Twice::appended(&packets);
         assert_counted_once(&twice, &lab.keys, &once, &format!("step by {seconds} s"));
+    }
+}
+
+/// RFC 9329: an IKE message between ESP packets in a stream whose beginning is captured, and with it comes again.
+#[test]
+fn a_tcp_stream_that_comes_twice_counts_once() {
+    const SPI: u32 = 0xc0de_0001;
+    let suite = Suite::aes_sha1(3);
+    let mut messages: Vec<Vec<u8>> = (0..100)
+        .map(|n| suite.seal(SPI, u64::from(n) + 1, false, 4, &inner_ip(n, 500)))
+        .collect();
+    // Non-ESP marker, then an Informational that nobody can read.
+    let mut ike = vec![0; 4];
+    ike.extend(*b"initiateresponds");
+    ike.extend([8, 0x10, 5, 1, 0, 0, 0, 9, 0, 0, 0, 60]);
+    ike.extend([7; 32]);
+    messages.insert(50, ike);
+    let packet = |(frame, n): (Vec<u8>, u64)| {
+        let mut data = ethernet(0x0800, &frame);
+        data[18..20].copy_from_slice(&(n as u16 + 1).to_be_bytes());
+        Packet {
+            nanos: (1_800_000_000_000 + n * 20) * MILLI,
+            wire_len: data.len() as u32,
+            data,
+        }
+    };
+    let packets: Vec<Packet> = in_tcp(&messages, 622, true)
+        .into_iter()
+        .zip(0..)
+        .map(packet)
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let keys = [folder.path().join("keys.esp_sa")];
+    std::fs::write(&keys[0], suite.esp_sa_row(SPI)).unwrap();
+    let once = super::analyze_packets(&packets, &keys);
+    assert_eq!((once.capture.esp_packets, once.capture.ike_packets), (100, 1));
+    for (how, twice) in [
+        ("doubled", Twice::mirrored(&packets, &[])),
+        ("appended", Twice::appended(&packets)),
+    ] {
+        assert_counted_once(&twice, &keys, &once, how);
     }
 }
