@@ -246,6 +246,7 @@ fn halves_in_the_wrong_order_keep_their_rate() {
             [second, first].concat()
         });
         assert!(has_finding(&swapped, "out_of_order"), "{:?}", swapped.findings);
+        assert!(!has_finding(&swapped, "clock_trouble"), "one fact, one finding");
         assert_eq!(swapped.rekeys.len(), full.rekeys.len());
         if keys {
             assert_same_rate(&swapped, &full, "halves swapped");

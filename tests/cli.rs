@@ -1,6 +1,10 @@
 //! The program as people start it: good input, bad input, what it says and how it exits.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
+#[path = "cli/compare.rs"]
+mod compare;
+#[path = "cli/keys.rs"]
+mod keys;
 mod support;
 
 use assert_cmd::Command;
@@ -214,84 +218,6 @@ fn a_cut_file_gives_everything_before_the_cut() {
 }
 
 #[test]
-fn without_keys_it_says_so_and_measures_esp_bytes() {
-    let folder = TempDir::new().unwrap();
-    let path = alone(&folder, usize::MAX);
-    let out = run(&[text(&path), "--json", "-"]);
-    assert_eq!(out.status, 0);
-    assert!(out.stderr.contains("no key for 16 of 16 SAs"), "{}", out.stderr);
-    let d = document(&out.stdout);
-    assert_eq!(d["impact"][0]["counted"], "outer_bytes");
-    assert!(
-        run(&[text(&path)]).stdout.contains("outer"),
-        "the report says where its rates come from"
-    );
-}
-
-#[test]
-fn wrong_keys_are_told_and_not_used() {
-    let folder = TempDir::new().unwrap();
-    let keys = folder.path().join("wrong.esp_sa");
-    let right = std::fs::read_to_string(repository().join("samples/l2tp_pfs4096_down.esp_sa")).unwrap();
-    let wrong = right
-        .replace("\"0x", "\"0x0")
-        .lines()
-        .map(swap_digits)
-        .collect::<Vec<_>>()
-        .join("\n");
-    std::fs::write(&keys, wrong + "\n").unwrap();
-    let capture = lab_of_sample("l2tp_pfs4096_down").capture;
-    let out = run(&[text(&capture), "--keys", text(&keys), "--json", "-"]);
-    assert_eq!(out.status, 0);
-    assert!(out.stderr.contains("do not fit"), "{}", out.stderr);
-    let d = document(&out.stdout);
-    for sa in d["security_associations"].as_array().unwrap() {
-        assert_eq!(sa["icv"]["verified"], 0);
-        assert_ne!(sa["key"]["status"], "verified");
-        assert!(sa["inner_bytes"].is_null());
-    }
-}
-
-/// Undoes the lengthening and turns the last digit of both keys: right lengths, wrong keys.
-fn swap_digits(row: &str) -> String {
-    let turned: Vec<String> = row
-        .replace("\"0x0", "\"0x")
-        .split(',')
-        .enumerate()
-        .map(|(column, cell)| {
-            let Some(body) = cell.strip_suffix('"').filter(|_| column == 5 || column == 7) else {
-                return cell.to_string();
-            };
-            let (head, last) = body.split_at(body.len() - 1);
-            format!("{head}{}\"", if last == "0" { "1" } else { "0" })
-        })
-        .collect();
-    turned.join(",")
-}
-
-#[test]
-fn a_malformed_row_is_named_and_the_other_rows_count() {
-    let folder = TempDir::new().unwrap();
-    let keys = folder.path().join("keys.esp_sa");
-    let right = std::fs::read_to_string(repository().join("samples/l2tp_pfs4096_down.esp_sa")).unwrap();
-    let mut rows: Vec<&str> = right.lines().collect();
-    let broken = rows[2].replace("\"0x", "\"0xzz");
-    rows[2] = &broken;
-    std::fs::write(&keys, rows.join("\n") + "\n").unwrap();
-    let capture = lab_of_sample("l2tp_pfs4096_down").capture;
-    let out = run(&[text(&capture), "--keys", text(&keys), "--json", "-"]);
-    assert_eq!(out.status, 0);
-    assert!(out.stderr.contains("keys.esp_sa:3:"), "{}", out.stderr);
-    let d = document(&out.stdout);
-    let verified = d["security_associations"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|sa| sa["key"]["status"] == "verified");
-    assert_eq!(verified.count(), 11);
-}
-
-#[test]
 fn a_closed_pipe_is_no_error() {
     use std::process::{Command, Stdio};
     let mut child = Command::new(env!("CARGO_BIN_EXE_rekeyscope"))
@@ -316,51 +242,6 @@ fn an_input_is_never_overwritten() {
     std::fs::write(&keys, "# none\n").unwrap();
     assert_fails(&[text(&capture), "--json", text(&keys)], 1, "would be lost");
     assert_eq!(std::fs::metadata(&capture).unwrap().len(), before);
-}
-
-#[test]
-fn keys_of_another_run_are_told_apart_from_no_keys() {
-    let folder = TempDir::new().unwrap();
-    let capture = alone(&folder, usize::MAX);
-    let keys = repository().join("samples/l2tp_time_down.esp_sa");
-    let out = run(&[text(&capture), "--keys", text(&keys), "--json", "-"]);
-    assert!(out.stderr.contains("of another run"), "{}", out.stderr);
-}
-
-/// The ICV does not depend on the encryption key: a wrong one has to show by what it decrypts to.
-#[test]
-fn a_wrong_encryption_key_behind_a_good_icv_is_not_used() {
-    let folder = TempDir::new().unwrap();
-    let keys = folder.path().join("wrong.esp_sa");
-    let right = std::fs::read_to_string(repository().join("samples/l2tp_pfs4096_down.esp_sa")).unwrap();
-    let turn = |row: &str| {
-        let mut cells: Vec<String> = row.split(',').map(String::from).collect();
-        let last = cells[5].len() - 2;
-        let digit = if cells[5].as_bytes()[last] == b'0' {
-            "1"
-        } else {
-            "0"
-        };
-        cells[5].replace_range(last..=last, digit);
-        cells.join(",")
-    };
-    let wrong = right.lines().map(turn).collect::<Vec<_>>().join("\n") + "\n";
-    let capture = lab_of_sample("l2tp_pfs4096_down").capture;
-    std::fs::write(&keys, &wrong).unwrap();
-    let d = document(&run(&[text(&capture), "--keys", text(&keys), "--json", "-"]).stdout);
-    let sas = d["security_associations"].as_array().unwrap();
-    assert!(
-        sas.iter()
-            .all(|sa| sa["key"]["status"] != "verified" && sa["inner_bytes"].is_null()),
-        "{sas:?}"
-    );
-    std::fs::write(&keys, wrong + &right).unwrap();
-    let d = document(&run(&[text(&capture), "--keys", text(&keys), "--json", "-"]).stdout);
-    let sas = d["security_associations"].as_array().unwrap();
-    assert!(
-        sas.iter().all(|sa| sa["key"]["status"] == "verified"),
-        "the right key is found behind the wrong one"
-    );
 }
 
 /// A mirror port shows every packet twice: the volumes are those of the wire.
@@ -404,115 +285,6 @@ fn packets_seen_twice_count_once() {
     {
         assert_eq!(a["trigger"], b["trigger"]);
     }
-}
-
-/// Three real captures and one of them saved by `--json`: the answer first, one table, one plot, and machine formats.
-#[test]
-fn captures_are_compared() {
-    let folder = TempDir::new().unwrap();
-    let saved = folder.path().join("saved.json");
-    let [a, b, c] = support::sample_names().map(|name| lab_of_sample(name).capture);
-    assert_eq!(run(&[text(&a), "-q", "--json", text(&saved)]).status, 0);
-    let page = folder.path().join("comparison.html");
-    let out = run(&[
-        "compare",
-        text(&saved),
-        text(&b),
-        text(&c),
-        "-q",
-        "--html",
-        text(&page),
-    ]);
-    assert_eq!((out.status, out.stderr.as_str()), (0, ""));
-    let first = out.stdout.lines().next().unwrap();
-    assert!(
-        [
-            "A rekey costs",
-            "No cost of rekeys",
-            "What a rekey costs cannot be told"
-        ]
-        .iter()
-        .any(|answer| first.starts_with(answer)),
-        "{first}"
-    );
-    for part in ["Lifetime", "AES-CBC-1", "Wire efficiency"] {
-        assert!(out.stdout.contains(part), "{part} in {}", out.stdout);
-    }
-    assert!(
-        out.stdout.lines().all(|l| l.chars().count() <= 80),
-        "{}",
-        out.stdout
-    );
-    let page = std::fs::read_to_string(page).unwrap();
-    assert_eq!(
-        (page.matches("<svg").count(), page.matches("<table").count()),
-        (1, 1)
-    );
-    // A saved analysis stands for its capture.
-    let json = |first: &Path| -> serde_json::Value {
-        let out = run(&["compare", text(first), text(&b), text(&c), "-q", "--json", "-"]);
-        serde_json::from_str(&out.stdout).unwrap()
-    };
-    let (from_saved, from_capture) = (json(&saved), json(&a));
-    assert_eq!(from_saved["slope"], from_capture["slope"]);
-    assert_eq!(from_saved["captures"][0]["rekeys"], 7);
-    let csv = run(&["compare", text(&a), text(&b), "-q", "--csv", "-"]).stdout;
-    assert_eq!(
-        (csv.lines().count(), csv.starts_with("path,")),
-        (3, true),
-        "{csv}"
-    );
-}
-
-#[test]
-fn one_bad_capture_does_not_lose_the_others() {
-    let folder = TempDir::new().unwrap();
-    let [a, b, _] = support::sample_names().map(|name| lab_of_sample(name).capture);
-    let nowhere = folder.path().join("nowhere.pcap");
-    let out = run(&["compare", text(&a), text(&nowhere), text(&b), "-q"]);
-    assert_eq!(out.status, 1);
-    assert!(
-        out.stderr.contains("nowhere.pcap") && out.stderr.lines().count() == 1,
-        "{}",
-        out.stderr
-    );
-    assert!(
-        out.stdout
-            .starts_with("What a rekey costs cannot be told from 2 captures"),
-        "{}",
-        out.stdout
-    );
-    assert!(
-        out.stdout.contains("Not compared: cannot read the capture"),
-        "{}",
-        out.stdout
-    );
-    let document = folder.path().join("other.json");
-    std::fs::write(&document, "{\"schema_version\": 1}").unwrap();
-    let out = run(&["compare", text(&nowhere), text(&document)]);
-    assert_eq!((out.status, out.stdout.as_str()), (1, ""));
-    assert!(
-        out.stderr.contains("is no analysis that --json wrote"),
-        "{}",
-        out.stderr
-    );
-    assert_fails(&["compare", text(&a)], 2, "2 values required");
-    assert_fails(&["compare"], 2, "required");
-}
-
-#[test]
-fn captures_without_keys_are_compared_by_esp_bytes_and_say_so() {
-    let [a, b, _] = support::sample_names().map(|name| lab_of_sample(name).capture);
-    let out = run(&["compare", text(&a), text(&b), "--no-keys"]);
-    assert_eq!(out.status, 0);
-    for part in [
-        "ESP bytes (SPI to ICV), because keys are missing",
-        "Wire efficiency is unknown",
-    ] {
-        let report = out.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(report.contains(part), "{part} in {report}");
-    }
-    assert!(out.stderr.contains("no key for 16 of 16 SAs"), "{}", out.stderr);
 }
 
 #[test]

@@ -127,12 +127,7 @@ fn pairs_that_nobody_uses_are_redundant() {
             w.message_v2(&mut rekey);
             w.steady(1_000);
         }
-        let mut rekey = w.begin_v2(true);
-        w.message_v2(&mut rekey);
-        w.steady(20);
-        w.message_v2(&mut rekey);
-        w.switch_up_v2(&rekey);
-        w.switch_down_v2(&rekey);
+        w.renew_v2(true);
         w.steady(BETWEEN);
         let folder = tempfile::tempdir().unwrap();
         let keys = w.write(folder.path(), true);

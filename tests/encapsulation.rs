@@ -6,6 +6,8 @@
 mod around;
 #[path = "encapsulation/captures.rs"]
 mod captures;
+#[path = "encapsulation/choice.rs"]
+mod choice;
 #[path = "encapsulation/inside.rs"]
 mod inside;
 #[path = "support/ipsec.rs"]

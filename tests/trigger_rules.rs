@@ -20,6 +20,26 @@ const SOFT_PACKETS: u64 = 2_000;
 const SOFT_MS: u64 = 5_000;
 const KILOBYTES: u32 = 1_500;
 
+/// A Quick Mode, with so many milliseconds behind each message, and both sides switch.
+fn renew(w: &mut World, kilobytes: u32, lags: [u64; 3]) {
+    let mut qm = w.begin(true);
+    qm.kilobytes = kilobytes;
+    for lag in lags {
+        w.message(&mut qm);
+        w.steady(lag);
+    }
+    w.switch_up(&qm);
+    w.switch_down(&qm);
+}
+
+/// What the capture of it says, with what was on the newest SAs last.
+fn analysis_of(mut w: World) -> Analysis {
+    w.steady(3_000);
+    let folder = tempfile::tempdir().unwrap();
+    let keys = w.write(folder.path(), true);
+    analyze(&folder.path().join("trace.pcap"), &keys)
+}
+
 /// Plays six lives of SAs.
 fn played(kilobytes: u32, due: fn(&World) -> bool) -> Analysis {
     let mut w = World::new();
@@ -29,20 +49,9 @@ fn played(kilobytes: u32, due: fn(&World) -> bool) -> Analysis {
         while !due(&w) {
             w.steady(2);
         }
-        let mut qm = w.begin(true);
-        qm.kilobytes = kilobytes;
-        w.message(&mut qm);
-        w.steady(20);
-        w.message(&mut qm);
-        w.steady(4);
-        w.message(&mut qm);
-        w.switch_up(&qm);
-        w.switch_down(&qm);
+        renew(&mut w, kilobytes, [20, 4, 0]);
     }
-    w.steady(3_000);
-    let folder = tempfile::tempdir().unwrap();
-    let keys = w.write(folder.path(), true);
-    analyze(&folder.path().join("trace.pcap"), &keys)
+    analysis_of(w)
 }
 
 fn assert_rule(analysis: &Analysis, kind: TriggerKind, counting: &str) {
@@ -120,19 +129,9 @@ fn age_far_below_what_was_negotiated() {
     for (segment, upload) in SEGMENTS.into_iter().zip(UPLOADS) {
         (w.segment_len, w.upload) = (segment, upload);
         w.steady(SOFT_MS);
-        let mut qm = w.begin(true);
-        qm.kilobytes = 250_000;
-        for lag in [20, 4, 0] {
-            w.message(&mut qm);
-            w.steady(lag);
-        }
-        w.switch_up(&qm);
-        w.switch_down(&qm);
+        renew(&mut w, 250_000, [20, 4, 0]);
     }
-    w.steady(3_000);
-    let folder = tempfile::tempdir().unwrap();
-    let keys = w.write(folder.path(), true);
-    let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
+    let analysis = analysis_of(w);
     assert_rule(&analysis, TriggerKind::Time, "age");
     let rule = &analysis.trigger_rules[0];
     assert!(
@@ -149,18 +148,9 @@ fn age() {
     for (segment, upload) in SEGMENTS.into_iter().zip(UPLOADS) {
         (w.segment_len, w.upload) = (segment, upload);
         w.steady(SOFT_MS);
-        let mut rekey = w.begin_v2(true);
-        w.message_v2(&mut rekey);
-        w.steady(20);
-        w.message_v2(&mut rekey);
-        w.switch_up_v2(&rekey);
-        w.switch_down_v2(&rekey);
+        w.renew_v2(true);
     }
-    w.steady(3_000);
-    let folder = tempfile::tempdir().unwrap();
-    let keys = w.write(folder.path(), true);
-    let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
-    assert_rule(&analysis, TriggerKind::Time, "age");
+    assert_rule(&analysis_of(w), TriggerKind::Time, "age");
 }
 
 /// The same size of packet in every life and no data the other way: no capture can tell payload from ESP bytes, and the busier
@@ -173,19 +163,9 @@ fn what_cannot_be_told_apart_is_said() {
         while w.carried()[0].inner < SOFT_BYTES {
             w.steady(2);
         }
-        let mut qm = w.begin(true);
-        qm.kilobytes = KILOBYTES;
-        for _ in 0..3 {
-            w.message(&mut qm);
-            w.steady(4);
-        }
-        w.switch_up(&qm);
-        w.switch_down(&qm);
+        renew(&mut w, KILOBYTES, [4, 4, 4]);
     }
-    w.steady(2_000);
-    let folder = tempfile::tempdir().unwrap();
-    let keys = w.write(folder.path(), true);
-    let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
+    let analysis = analysis_of(w);
     let rule = &analysis.trigger_rules[0];
     assert!(
         rule.not_told_apart

@@ -1,8 +1,12 @@
-//! Several clients in one capture: each tunnel is analysed as if it were alone, and `--tunnel` chooses.
+//! Several clients in one capture: each tunnel is analysed as if it were alone, and `--tunnel` chooses; also one inside another's
+//! ESP.
 #![allow(clippy::unwrap_used)] // a test fails by panicking
 
+#[path = "support/ipsec.rs"]
+mod ipsec;
 mod support;
 
+use ipsec::{A, B, Suite, ipv4};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use support::lab_of_sample;
@@ -26,13 +30,35 @@ fn records(pcap: &[u8]) -> Vec<(u64, Vec<u8>)> {
     records
 }
 
-/// A synthetic mixture of two real captures of one server: in the second one the client has another address.
-fn mixture(folder: &Path) -> (PathBuf, PathBuf) {
+/// Bytes of the record header and of the Ethernet header behind it.
+const HEADERS: (usize, usize) = (16, 14);
+/// SA around the second client, where it is inside another's ESP.
+const AROUND_SPI: u32 = 0xc0de_0001;
+const AROUND_KEYS: &str = "around.esp_sa";
+const PROTOCOL_ESP: u8 = 50;
+const NEXT_HEADER_IPV4: u8 = 4;
+
+/// The records with each packet inside a **synthetic** ESP tunnel.
+fn inside_esp(suite: &Suite, records: &[(u64, Vec<u8>)]) -> Vec<(u64, Vec<u8>)> {
+    let wrapped = |((time, record), number): (&(u64, Vec<u8>), u64)| {
+        let (head, frame) = record.split_at(HEADERS.0);
+        let (ethernet, packet) = frame.split_at(HEADERS.1);
+        let esp = suite.seal(AROUND_SPI, number, false, NEXT_HEADER_IPV4, packet);
+        let frame = [ethernet, &ipv4(A, B, PROTOCOL_ESP, &esp)].concat();
+        let len = u32::try_from(frame.len()).unwrap().to_le_bytes();
+        (*time, [&head[..8], &len, &len, &frame].concat())
+    };
+    records.iter().zip(1..).map(wrapped).collect()
+}
+
+/// A synthetic mixture of two real captures of one server: in the second one the client has another address, and is inside
+/// the ESP of `around` where that is given.
+fn mixture(folder: &Path, around: Option<&Suite>) -> (PathBuf, PathBuf) {
     let read = |name: &str| std::fs::read(lab_of_sample(name).capture).unwrap();
     let (first, second) = (read("l2tp_kb_modp1024_down"), read("l2tp_time_down"));
     let mut moved = records(&second);
     for (_, record) in &mut moved {
-        for at in ADDRESSES_AT.map(|at| at + 16) {
+        for at in ADDRESSES_AT.map(|at| at + HEADERS.0) {
             if record.get(at..at + 4) == Some(&CLIENT) {
                 record[at..at + 4].copy_from_slice(&OTHER_CLIENT);
             }
@@ -52,11 +78,15 @@ fn mixture(folder: &Path) -> (PathBuf, PathBuf) {
     };
     let alone = file("alone.pcap", &moved);
     let mut both = records(&first);
-    both.extend(moved);
+    match around {
+        Some(suite) => both.extend(inside_esp(suite, &moved)),
+        None => both.extend(moved),
+    }
     both.sort_by_key(|(time, _)| *time);
     (file("both.pcap", &both), alone)
 }
 
+/// With the keys of both captures, and those beside the capture that were made here.
 fn analyze(capture: &Path, tunnel: Option<&str>) -> Result<Value, String> {
     let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
     command.arg(capture).args(["--json", "-"]);
@@ -64,6 +94,10 @@ fn analyze(capture: &Path, tunnel: Option<&str>) -> Result<Value, String> {
         for keys in lab_of_sample(name).keys {
             command.arg("-k").arg(keys);
         }
+    }
+    let around = capture.with_file_name(AROUND_KEYS);
+    if around.exists() {
+        command.arg("-k").arg(around);
     }
     command.args(tunnel.map(|t| ["--tunnel", t]).into_iter().flatten());
     let output = command.output().unwrap();
@@ -73,69 +107,136 @@ fn analyze(capture: &Path, tunnel: Option<&str>) -> Result<Value, String> {
     Ok(serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// What a tunnel's analysis says, without numbers of frames and lists.
-fn told(analysis: &Value, tunnel: u64) -> (Vec<Value>, Vec<Value>, Vec<Value>) {
-    let of = |list: &str, fields: &[&str]| -> Vec<Value> {
+/// Lists of the document that are about tunnels, with what of them does not count frames or places.
+const TOLD: [(&str, &[&str]); 5] = [
+    (
+        "security_associations",
+        &[
+            "spi",
+            "generation",
+            "packets",
+            "outer_bytes",
+            "inner_bytes",
+            "icv",
+            "sequence",
+            "first_time",
+        ],
+    ),
+    (
+        "rekeys",
+        &["number", "old", "new", "trigger", "started", "switched", "gap_ms"],
+    ),
+    (
+        "impact",
+        &[
+            "direction",
+            "verdict",
+            "rekeys",
+            "rekeys_used",
+            "observed_bps",
+            "stall_ms",
+        ],
+    ),
+    (
+        "exchanges",
+        &[
+            "kind",
+            "message_id",
+            "messages",
+            "first_time",
+            "decrypted",
+            "spis",
+            "deletes",
+        ],
+    ),
+    ("ike_sas", &["initiator_spi", "responder_spi", "first_time"]),
+];
+
+/// What a tunnel's analysis says, by list.
+fn told(analysis: &Value, tunnel: u64) -> Vec<Vec<Value>> {
+    let of = |(list, fields): (&str, &[&str])| -> Vec<Value> {
         let entries = analysis[list].as_array().unwrap().iter();
         entries
             .filter(|entry| entry["tunnel"] == tunnel)
             .map(|entry| fields.iter().map(|field| entry[*field].clone()).collect())
             .collect()
     };
-    (
-        of(
-            "security_associations",
-            &[
-                "spi",
-                "generation",
-                "packets",
-                "outer_bytes",
-                "inner_bytes",
-                "icv",
-                "sequence",
-                "first_time",
-            ],
-        ),
-        of(
-            "rekeys",
-            &["old", "new", "trigger", "started", "switched", "gap_ms"],
-        ),
-        of(
-            "impact",
-            &[
-                "direction",
-                "verdict",
-                "rekeys",
-                "rekeys_used",
-                "observed_bps",
-                "stall_ms",
-            ],
-        ),
-    )
+    TOLD.map(of).into()
+}
+
+/// The number of the tunnel with this end.
+fn number_of(analysis: &Value, end: &str) -> u64 {
+    let mut tunnels = analysis["tunnels"].as_array().unwrap().iter().zip(0..);
+    let found = tunnels.find(|(t, _)| t["a"] == end || t["b"] == end);
+    found.unwrap().1
+}
+
+/// Every place that the document refers to is that of an entry of the same tunnel.
+fn assert_places(analysis: &Value) {
+    let exchanges = analysis["exchanges"].as_array().unwrap();
+    for (exchange, place) in exchanges.iter().zip(0u64..) {
+        assert_eq!(exchange["index"], place);
+        let ike_sa = exchange["ike_sa"].as_u64().unwrap() as usize;
+        assert_eq!(analysis["ike_sas"][ike_sa]["tunnel"], exchange["tunnel"]);
+    }
+    for rekey in analysis["rekeys"].as_array().unwrap() {
+        let exchange = &exchanges[rekey["exchange"].as_u64().unwrap() as usize];
+        assert_eq!(exchange["tunnel"], rekey["tunnel"]);
+    }
+}
+
+/// What was chosen is analysed as in a capture of its own, and nothing else is told.
+fn assert_chosen(both: &Path, id: u64, choice: &str, alone: &Value) {
+    let chosen = analyze(both, Some(choice)).unwrap();
+    assert_eq!(told(&chosen, id), told(alone, 0), "{choice}");
+    for list in ["/flows", "/series/tunnels"] {
+        let entries = |analysis: &Value| analysis.pointer(list).unwrap().as_array().unwrap().len();
+        assert_eq!(entries(&chosen), entries(alone), "{choice}: {list}");
+    }
+    for other in (0..chosen["tunnels"].as_array().unwrap().len() as u64).filter(|other| *other != id) {
+        assert!(
+            told(&chosen, other).iter().all(Vec::is_empty),
+            "{choice}: {other}"
+        );
+    }
+    assert_eq!(chosen["overhead"], alone["overhead"], "{choice}");
+    assert_places(&chosen);
 }
 
 #[test]
 fn each_client_is_analysed_as_if_it_were_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let (both, alone) = mixture(folder.path());
+    let (both, alone) = mixture(folder.path(), None);
     let (both_told, alone_told) = (analyze(&both, None).unwrap(), analyze(&alone, None).unwrap());
     assert_eq!(both_told["tunnels"].as_array().unwrap().len(), 2);
-    let number = both_told["tunnels"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .position(|t| t["a"] == "10.9.0.77" || t["b"] == "10.9.0.77")
-        .unwrap();
-    let (id, expected) = (number as u64, told(&alone_told, 0));
-    assert!(expected.0.len() > 10 && expected.1.len() > 5 && expected.2.len() == 2);
+    let id = number_of(&both_told, "10.9.0.77");
+    let expected = told(&alone_told, 0);
+    assert!(expected[0].len() > 10 && expected[1].len() > 5 && expected[2].len() == 2);
+    assert!(expected[3].len() > 5 && !expected[4].is_empty());
     assert_eq!(told(&both_told, id), expected);
-    for choice in [number.to_string(), "10.9.0.77".to_owned()] {
-        let chosen = analyze(&both, Some(&choice)).unwrap();
-        assert_eq!(told(&chosen, id), expected, "{choice}");
-        let (others, rekeys, _) = told(&chosen, 1 - id);
-        assert!(others.is_empty() && rekeys.is_empty(), "{choice}");
-        assert_eq!(chosen["overhead"], alone_told["overhead"], "{choice}");
+    assert_places(&both_told);
+    for choice in [id.to_string(), "10.9.0.77".to_owned()] {
+        assert_chosen(&both, id, &choice, &alone_told);
     }
     let refused = analyze(&both, Some("10.9.0.5")).unwrap_err();
     assert!(refused.contains("choose one of 0 (10.9.0."), "{refused}");
+}
+
+/// The second client's packets come inside another tunnel's ESP: without a choice and with one it is analysed as if it were
+/// alone, and the tunnel around it is told of only without.
+#[test]
+fn a_client_inside_another_tunnel_can_be_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let suite = Suite::aes_sha1(3);
+    let (both, alone) = mixture(folder.path(), Some(&suite));
+    std::fs::write(folder.path().join(AROUND_KEYS), suite.esp_sa_row(AROUND_SPI)).unwrap();
+    let (all, alone_told) = (analyze(&both, None).unwrap(), analyze(&alone, None).unwrap());
+    assert_eq!(all["tunnels"].as_array().unwrap().len(), 3);
+    let id = number_of(&all, "10.9.0.77");
+    assert_eq!(told(&all, id), told(&alone_told, 0));
+    assert_chosen(&both, id, "10.9.0.77", &alone_told);
+    // Without its key there is nothing inside to choose.
+    std::fs::remove_file(folder.path().join(AROUND_KEYS)).unwrap();
+    let refused = analyze(&both, Some("10.9.0.77")).unwrap_err();
+    assert!(refused.contains("where the keys of that are known"), "{refused}");
 }

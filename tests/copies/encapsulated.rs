@@ -270,6 +270,30 @@ fn the_chosen_tunnel_alone_is_written() {
     }
 }
 
+/// Of ESP inside ESP either tunnel can be chosen: the inner one's packets, or the outer one's with ESP inside.
+#[test]
+fn the_chosen_tunnel_inside_another_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let esp = |n: u32| sealed(&inner(), INNER_SPI, n, 4, &inner_ip(n, SEGMENT));
+    let between = |n: u32| ipv4([10, 66, 0, 1], [10, 66, 0, 2], 50, &esp(n));
+    let frames: Vec<Vec<u8>> = (0..PACKETS)
+        .map(|n| ipv4(A, B, 50, &sealed(&outer(), SPI, n, 4, &between(n))))
+        .collect();
+    let (capture, keys) = write_synthetic(folder.path(), &frames);
+    let innermost: Vec<Vec<u8>> = (0..PACKETS).map(|n| inner_ip(n, SEGMENT)).collect();
+    let with_esp_inside: Vec<Vec<u8>> = (0..PACKETS).map(between).collect();
+    for (choice, expected) in [
+        ("1", &innermost),
+        ("10.66.0.1", &innermost),
+        ("0", &with_esp_inside),
+    ] {
+        let (out, told) = write_inner(&capture, &keys, &["--tunnel", choice]);
+        let bytes: Vec<Vec<u8>> = packets_of(&out).into_iter().map(|(_, data)| data).collect();
+        assert!(bytes == *expected, "{choice}");
+        assert!(told.contains("; 0 ESP packets stay closed"), "{told}");
+    }
+}
+
 /// NULL encryption that is recognised without a key is written too.
 #[test]
 fn null_encryption_without_a_key_is_written() {

@@ -5,6 +5,7 @@ One line per check; ends with the line "N passed, N failed". The binary is the e
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,6 +18,11 @@ import truth as truths
 CERTAIN_OUTAGE_S = 0.2
 # A mean with an interval needs this many rekeys (the method).
 LEAST_REKEYS = 3
+# A rekey hurts when its p, adjusted over the used rekeys of its direction by Benjamini and Hochberg, is at most this (the method).
+FALSE_DISCOVERY_RATE = 0.05
+# How often a right method may fail a check that chance can fail: two checks in each of two demanded variants have rekeys without
+# anything planted, so that once in 250 runs of tests/lab/run one of them fails for no reason.
+CHANCE = 0.001
 ENCRYPTION = {1: "AES-CBC-128", 2: "AES-GCM-16-128"}
 
 
@@ -32,6 +38,21 @@ def analysis(folder):
 def bare(spi):
     """Eight hex digits of an SPI of the document."""
     return spi.removeprefix("0x") if spi else None
+
+
+def hurt_by_chance(unplanted, others):
+    """The most of the `unplanted` rekeys that may hurt, beside `others` that do.
+
+    If k of them hurt, at most `others` + k are named, so each of the k has p <= rate (others + k) / all. Where nothing happens p
+    is uniform or larger; the chance that k or more have such a p is binomial (for windows that do not overlap), and summed over
+    k and all larger numbers it bounds the chance of k or more.
+    """
+    def at_least(k):
+        p = FALSE_DISCOVERY_RATE * (others + k) / (others + unplanted)
+        return sum(math.comb(unplanted, i) * p**i * (1 - p) ** (unplanted - i) for i in range(k, unplanted + 1))
+
+    chances = [at_least(k) for k in range(1, unplanted + 1)]
+    return next((k for k in range(unplanted) if sum(chances[k:]) <= CHANCE), unplanted)
 
 
 class Checks:
@@ -78,17 +99,49 @@ class Checks:
             expected, found = expected & within, found & within
         yield "rekeys with hard_limit_reached", found, expected
 
+    def with_a_lost_message(self):
+        """Indexes of the rekeys of whose exchange the cable lost a message."""
+        lost = {message_id for _, message_id in self.truth.planted}
+        exchanges = self.document["exchanges"]
+        return [
+            r["index"] for r in self.document["rekeys"]
+            if r["exchange"] is not None and bare(exchanges[r["exchange"]]["message_id"]) in lost
+        ]
+
     def losses_of_messages(self):
         """A message that the cable lost was sent again: exactly those exchanges have a retransmission."""
         if self.truth.planted and self.truth.variant["captured_at"] == "server":
             return  # the first copy is not in the capture: nothing shows that the second is one
-        lost = {message_id for _, message_id in self.truth.planted}
-        exchanges = self.document["exchanges"]
-        expected = [
-            r["index"] for r in self.document["rekeys"]
-            if r["exchange"] is not None and bare(exchanges[r["exchange"]]["message_id"]) in lost
-        ]
-        yield "rekeys with exchange_retransmitted", self.named("exchange_retransmitted"), expected
+        yield "rekeys with exchange_retransmitted", self.named("exchange_retransmitted"), self.with_a_lost_message()
+
+    def unplanted(self, used):
+        """Those of the used rekeys to which nothing was done: no SA expired in use, no message of the exchange was lost."""
+        if self.truth.variant["loss"] > 0:
+            return set()  # the wire loses messages of exchanges too, and no log tells which
+        outages = {i for i, (old, new) in enumerate(self.successions)
+                   if self.truth.outage(old, new) > 0 or self.truth.expired_in_use(old, new)}
+        return set(used) - outages - set(self.with_a_lost_message())
+
+    def nothing_planted(self):
+        """Where nothing was done to a rekey it is not called harmful, beyond what chance explains."""
+        if self.headline is None:
+            return
+        direction = self.headline["direction"]
+        used = [r["index"] for r in self.document["rekeys"]
+                if any(i["used"] and i["direction"] == direction for i in r["impact"])]
+        unplanted = self.unplanted(used)
+        if not unplanted:
+            return
+        hurt = set(self.headline["rekeys_hurt"])
+        false = hurt & unplanted
+        allowed = hurt_by_chance(len(unplanted), len(hurt - unplanted))
+        beyond = false if len(false) > allowed else set()
+        yield f"rekeys that hurt without an outage (chance explains {allowed})", beyond, set()
+        if len(unplanted) == len(used):
+            # Where the placebo test had no null, more than half of the rekeys hurt: the check before this one.
+            p = self.headline["p"]
+            beyond = self.headline["verdict"] == "shown" and p is not None and p <= CHANCE
+            yield f"verdict shown without an outage, beyond chance (p = {p})", beyond, False
 
     def verdict(self):
         if self.headline is None:
@@ -113,7 +166,8 @@ class Checks:
                 yield "interval reaches the mean outage", high >= mean or (high, mean), True
 
     def all(self):
-        groups = [self.packets, self.rekeys, self.triggers, self.hard_limits, self.losses_of_messages, self.verdict]
+        groups = [self.packets, self.rekeys, self.triggers, self.hard_limits, self.losses_of_messages, self.verdict,
+                  self.nothing_planted]
         for group in groups[:1] if self.truth.variant["by_hand"] else groups:
             yield from group()
 

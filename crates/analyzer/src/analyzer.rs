@@ -243,7 +243,7 @@ impl Analyzer {
         }
         // ESP is told by its numbers, IKE behind the choice of tunnels.
         let elsewhere = matches!(datagram.kind, DatagramKind::Ike { .. } | DatagramKind::Esp { .. });
-        if !elsewhere && self.is_duplicate(datagram) {
+        if !elsewhere && self.is_duplicate(datagram, true) {
             return;
         }
         match datagram.kind {
@@ -296,6 +296,7 @@ impl Analyzer {
         }
         if let Some(tunnel) = self.tunnels.known(datagram.src, datagram.dst)
             && !self.sas.of_tunnel(tunnel).is_empty()
+            && self.wants(tunnel)
         {
             self.diagnosis
                 .whole_run
@@ -303,13 +304,12 @@ impl Analyzer {
         }
     }
 
-    /// Whether the user chose this tunnel.
-    fn wants(&self, tunnel: TunnelIndex) -> bool {
-        let ends = self.tunnels.tunnels.get(tunnel).map(|t| t.ends);
-        match (self.options.tunnel, ends) {
-            (Some(choice), Some(ends)) => choice.takes(tunnel, ends),
-            _ => true,
-        }
+    /// Whether the user chose this tunnel. Those not chosen are decoded (a chosen one may be inside), and told of nowhere.
+    pub(crate) fn wants(&self, tunnel: TunnelIndex) -> bool {
+        self.options.tunnel.is_none_or(|choice| {
+            let ends = self.tunnels.tunnels.get(tunnel).map(|t| t.ends);
+            ends.is_none_or(|ends| choice.takes(tunnel, ends))
+        })
     }
 
     fn count_too_many(&mut self, frame: u64) {
@@ -344,7 +344,8 @@ impl Analyzer {
     }
 
     fn report_thin_proofs(&mut self) {
-        let thin = self.sas.associations().iter().filter(|a| a.rests_on_one_packet());
+        let wanted = self.sas.associations().iter().filter(|a| self.wants(a.tunnel));
+        let thin = wanted.filter(|a| a.rests_on_one_packet());
         let frames: Vec<Option<u64>> = thin.map(|a| a.first.map(|(_, frame)| frame)).collect();
         for frame in frames {
             self.diagnostics.count("one_packet_proof", "keys", frame, || {
@@ -399,6 +400,7 @@ impl Analyzer {
         self.sas.settle_unused();
         self.report_mining();
         self.report_thin_proofs();
+        self.report_closed_carriers();
         if self.seen.forgotten() > 0 || self.duplicates.forgot() {
             self.diagnostics.count("forgot_packets", "analysis", None, || {
                 Message::new("oddity-forgot-packets")
@@ -408,7 +410,7 @@ impl Analyzer {
             self.diagnostics
                 .count("no_series", "analysis", None, || Message::new("oddity-no-series"));
         }
-        let ring = KeyRing::new(&self.sas, &self.timeline);
+        let ring = KeyRing::new(&self.sas, &self.timeline, |tunnel| self.wants(tunnel));
         (document::assemble(&self, info, path), ring)
     }
 }

@@ -1,11 +1,16 @@
 //! Options, validated once.
 
+mod compare;
 mod copies;
+mod keys;
 mod language;
 mod outputs;
 mod overhead;
+mod values;
 
+pub(crate) use compare::CompareArguments;
 pub(crate) use copies::CopyArguments;
+pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
 pub(crate) use language::LanguageArgument;
 pub(crate) use outputs::{Format, OutputArguments, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
@@ -15,9 +20,9 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand,
 use rekeyscope::analyzer::{Options, TunnelChoice, Verify};
 use rekeyscope::error::Error;
 use rekeyscope::keylog;
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use values::{reference_rate, share_of_throughput, verify};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -232,159 +237,6 @@ impl Input {
     }
 }
 
-/// `rekeyscope keys`.
-#[derive(Debug, Args)]
-pub(crate) struct KeysArguments {
-    #[command(flatten)]
-    pub(crate) input: Input,
-
-    /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table) or `tcpdump FILE` (for
-    /// tcpdump -E 'file FILE'), readable by you alone; may be given more than once
-    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
-    export: Vec<OsString>,
-
-    #[command(flatten)]
-    pub(crate) lang: LanguageArgument,
-}
-
-/// Where keys go.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Export<'a> {
-    /// Wireshark's tables, into a folder.
-    Wireshark(&'a Path),
-    /// A secrets file of tcpdump.
-    Tcpdump(&'a Path),
-}
-
-impl KeysArguments {
-    /// The exports asked for; ends the program where a format is unknown.
-    pub(crate) fn exports(&self) -> Vec<Export<'_>> {
-        let pairs = self.export.chunks(2).map(|pair| match pair {
-            [format, path] if format == "wireshark" => Export::Wireshark(Path::new(path)),
-            [format, path] if format == "tcpdump" => Export::Tcpdump(Path::new(path)),
-            _ => misused(
-                ErrorKind::InvalidValue,
-                "--export writes 'wireshark DIR' or 'tcpdump FILE', no other format",
-            ),
-        });
-        pairs.collect()
-    }
-}
-
-/// `rekeyscope wireshark`, `rekeyscope tshark`.
-#[derive(Debug, Args)]
-pub(crate) struct ProgramArguments {
-    #[command(flatten)]
-    pub(crate) input: Input,
-
-    /// Passed on to the program, after -r CAPTURE
-    #[arg(last = true, value_name = "ARGS")]
-    pub(crate) rest: Vec<OsString>,
-}
-
-impl ProgramArguments {
-    /// Ends the program where the capture is no file: it is read twice.
-    pub(crate) fn must_name_a_file(&self) {
-        if self.input.reads_stdin() {
-            misused(
-                ErrorKind::ValueValidation,
-                "the capture is read twice here: give a file, not -",
-            );
-        }
-    }
-}
-
-/// `rekeyscope compare`.
-#[derive(Debug, Args)]
-pub(crate) struct CompareArguments {
-    /// Captures, and analyses saved by --json: two or more, three for an interval
-    #[arg(required = true, num_args = 2..=MOST_CAPTURES, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    captures: Vec<PathBuf>,
-
-    /// Key file for every capture; may be given more than once [default: files beside each capture]
-    #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    keys: Vec<PathBuf>,
-
-    /// Ignore key files beside the captures
-    #[arg(long, conflicts_with = "keys")]
-    no_keys: bool,
-
-    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
-    esp_port: Vec<u16>,
-
-    /// File that holds the IKE pre-shared key of every capture
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    psk_file: Vec<PathBuf>,
-
-    /// Do not write notes to standard error
-    #[arg(short, long)]
-    quiet: bool,
-
-    /// Write table and plot as one offline HTML file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) html: Option<PathBuf>,
-
-    /// Write the comparison as JSON; - for standard output, instead of the report
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Write the table as CSV; - for standard output, instead of the report
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) csv: Option<PathBuf>,
-
-    /// Seed of the placebo draws
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-
-    #[command(flatten)]
-    pub(crate) lang: LanguageArgument,
-}
-
-/// Captures of one comparison: far more than a plot can show.
-const MOST_CAPTURES: usize = 1_000;
-
-impl CompareArguments {
-    /// One input per capture, each with the keys given, or with those beside it.
-    pub(crate) fn inputs(&self) -> Vec<Input> {
-        let input = |capture: &PathBuf| Input {
-            capture: capture.clone(),
-            keys: self.keys.clone(),
-            no_keys: self.no_keys,
-            psk_file: self.psk_file.clone(),
-            esp_port: self.esp_port.clone(),
-            quiet: self.quiet,
-        };
-        self.captures.iter().map(input).collect()
-    }
-
-    /// What the analyses need to know.
-    pub(crate) fn options(&self) -> Options {
-        Options {
-            seed: self.seed,
-            ..Options::default()
-        }
-    }
-
-    /// Ends the program where two results, or several captures, would share one stream.
-    fn must_make_sense(&self) {
-        let stream = |path: &&PathBuf| path.as_os_str() == "-";
-        let results = [&self.html, &self.json, &self.csv];
-        if results.into_iter().flatten().filter(stream).count() > 1 {
-            misused(
-                ErrorKind::ArgumentConflict,
-                "only one of --json, --html and --csv can go to standard output",
-            );
-        }
-        if self.captures.iter().filter(stream).count() > 1 {
-            misused(
-                ErrorKind::ArgumentConflict,
-                "standard input holds one capture: give - once",
-            );
-        }
-    }
-}
-
 /// The main job.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -416,8 +268,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
     pub(crate) interest: f64,
 
-    /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends. (One inside another's
-    /// ESP shows without a choice only.)
+    /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends; also one inside
+    /// another's ESP
     #[arg(long, value_name = "NUMBER|ADDRESS")]
     pub(crate) tunnel: Option<TunnelChoice>,
 
@@ -451,37 +303,6 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     } else {
         Ok(text.into())
     }
-}
-
-/// Highest reference rate, Mbit/s: a petabit per second, a thousand times what one fibre carries.
-const MOST_MBPS: f64 = 1e9;
-
-fn reference_rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value <= MOST_MBPS => Ok(value),
-        _ => Err(format!(
-            "expected a rate in Mbit/s, above 0 and at most {MOST_MBPS}"
-        )),
-    }
-}
-
-/// A stall that costs all of throughput, or more, cannot be.
-fn share_of_throughput(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value < 100.0 => Ok(value),
-        _ => Err("expected a percentage of throughput, above 0 and below 100".into()),
-    }
-}
-
-fn verify(text: &str) -> Result<Verify, String> {
-    let count = |n: &str| n.parse::<u64>().ok().filter(|n| *n > 0);
-    match text.split_once(':') {
-        None if text == "all" => Some(Verify::All),
-        Some(("sample", n)) => count(n).map(Verify::Sample),
-        Some(("first", n)) => count(n).map(Verify::First),
-        _ => None,
-    }
-    .ok_or_else(|| "expected all, sample:N or first:K".into())
 }
 
 #[cfg(test)]
@@ -532,26 +353,5 @@ mod tests {
         ] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn rates_and_shares_are_finite_and_make_sense() {
-        for wrong in ["0", "-1", "NaN", "inf", "1e308", "ten", ""] {
-            assert!(reference_rate(wrong).is_err(), "{wrong}");
-            assert!(share_of_throughput(wrong).is_err(), "{wrong}");
-        }
-        assert!(share_of_throughput("100").is_err() && share_of_throughput("101").is_err());
-        assert_eq!(
-            (reference_rate("94.5"), share_of_throughput("99.9")),
-            (Ok(94.5), Ok(99.9))
-        );
-    }
-
-    #[test]
-    fn verify_values() {
-        assert_eq!(verify("all"), Ok(Verify::All));
-        assert_eq!(verify("sample:10"), Ok(Verify::Sample(10)));
-        assert_eq!(verify("first:3"), Ok(Verify::First(3)));
-        assert!(verify("sample:0").is_err() && verify("most").is_err());
     }
 }

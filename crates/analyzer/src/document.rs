@@ -1,21 +1,19 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`crate::impact`]), nothing later.
 
+mod places;
+
 use crate::analysis::*;
 use crate::analyzer::Analyzer;
 use crate::capture::{CaptureInfo, link_type_name};
 use crate::diagnosis::findings;
-use crate::ike;
-use crate::ike::opening::Opening;
 use crate::keylog::{KeyMaterial, KeyOrigin, KeyRoad};
 use crate::rekey::{Evidence, Succession, detect, pair, slot, trigger};
 use crate::sa::association::Association;
 use crate::spi::IpsecProtocol;
 use crate::time::Timestamp;
 use crate::verdicts;
+use places::Places;
 use std::collections::BTreeMap;
-
-/// Most frames listed of an exchange.
-const MOST_FRAMES: usize = 64;
 
 /// Makes the document.
 pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Analysis {
@@ -27,7 +25,9 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         snapshots: &analyzer.snapshots,
     };
     let children = pair::child_sas(&evidence);
+    let places = Places::new(analyzer);
     let mut successions = detect::successions(&evidence, &children);
+    successions.retain(|s| analyzer.wants(s.tunnel));
     successions.sort_by_key(|s| (when(s), s.tunnel));
     let holes = |tunnel| analyzer.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect();
     let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions, holes);
@@ -35,7 +35,7 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         .iter()
         .zip(triggers)
         .enumerate()
-        .map(|(index, (succession, trigger))| rekey(analyzer, index, succession, trigger))
+        .map(|(index, (succession, trigger))| rekey(analyzer, &places, index, succession, trigger))
         .collect();
     number_within_tunnels(&mut rekeys);
     let assessed = verdicts::assess(analyzer, &successions, &rekeys);
@@ -57,8 +57,8 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
         },
         capture: capture(analyzer, info, path),
         tunnels: tunnels(analyzer),
-        ike_sas: ike_sas(analyzer),
-        exchanges: exchanges(analyzer, &evidence, &pair::Openings::new(&evidence, &children)),
+        ike_sas: places.ike_sas(analyzer),
+        exchanges: places.exchanges(analyzer, &evidence, &pair::Openings::new(&evidence, &children)),
         security_associations: security_associations(analyzer),
         series: crate::series_document::series(analyzer, &successions, &rekeys),
         rekeys,
@@ -160,41 +160,6 @@ fn tunnels(analyzer: &Analyzer) -> Vec<Tunnel> {
         .collect()
 }
 
-fn ike_sas(analyzer: &Analyzer) -> Vec<IkeSa> {
-    let mut tunnel_of: BTreeMap<usize, usize> = BTreeMap::new();
-    for (exchange, tunnel) in analyzer
-        .timeline
-        .exchanges()
-        .iter()
-        .zip(&analyzer.exchange_tunnels)
-    {
-        if let (Some(sa), Some(tunnel)) = (exchange.ike_sa, tunnel) {
-            tunnel_of.entry(sa).or_insert(*tunnel);
-        }
-    }
-    let describe = |(index, sa): (usize, &ike::timeline::IkeSa)| {
-        Some(IkeSa {
-            tunnel: *tunnel_of.get(&index)?,
-            initiator_spi: sa.initiator_spi,
-            responder_spi: sa.responder_spi,
-            ike_version: sa.version,
-            key: Key {
-                status: sa.key_status,
-                source: sa.key_origin.as_ref().map(|o| origin(analyzer.sas.keys(), o)),
-            },
-            first_time: sa.first_time,
-            last_time: sa.last_time,
-        })
-    };
-    analyzer
-        .timeline
-        .ike_sas()
-        .iter()
-        .enumerate()
-        .filter_map(describe)
-        .collect()
-}
-
 fn origin(keys: &KeyMaterial, origin: &KeyOrigin) -> String {
     let road = match origin.road {
         KeyRoad::Explicit => "explicit",
@@ -209,52 +174,13 @@ fn origin(keys: &KeyMaterial, origin: &KeyOrigin) -> String {
     format!("{name}:{} ({road})", origin.line)
 }
 
-fn exchanges(analyzer: &Analyzer, evidence: &Evidence<'_>, openings: &pair::Openings) -> Vec<Exchange> {
-    let describe = |(index, e): (usize, &ike::timeline::Exchange)| {
-        let (first, last) = (pair::first_time(e), pair::last_time(e));
-        let opening = openings.of(evidence, index);
-        Exchange {
-            index,
-            tunnel: analyzer
-                .exchange_tunnels
-                .get(index)
-                .copied()
-                .flatten()
-                .unwrap_or_default(),
-            ike_sa: e.ike_sa,
-            kind: e.kind,
-            message_id: format!("0x{:08x}", e.message_id),
-            initiator: e.initiator_by(opening),
-            began_earlier: opening != Opening::Whole,
-            first_time: first,
-            last_time: last,
-            duration_ms: last.millis_since(first),
-            messages: e.messages,
-            retransmissions: e.retransmissions,
-            frames: e.records.iter().map(|r| r.frame).take(MOST_FRAMES).collect(),
-            decrypted: e.decrypted,
-            key_exchange: e.decrypted.then_some(e.key_exchange),
-            lifetime: e.lifetime.clone(),
-            spis: e.children.iter().map(|c| c.spi).collect(),
-            deletes: e.deletes.iter().map(|d| d.spi).collect(),
-            notifications: e.notifications.iter().map(|n| (*n).into()).collect(),
-        }
-    };
-    analyzer
-        .timeline
-        .exchanges()
-        .iter()
-        .enumerate()
-        .map(describe)
-        .collect()
-}
-
 fn security_associations(analyzer: &Analyzer) -> Vec<SecurityAssociation> {
     let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
     analyzer
         .sas
         .associations()
         .iter()
+        .filter(|a| analyzer.wants(a.tunnel))
         .map(|a| {
             let next = generations.entry((a.tunnel, a.direction)).or_default();
             let generation = *next;
@@ -311,7 +237,7 @@ fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -
     }
 }
 
-fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) -> Rekey {
+fn rekey(analyzer: &Analyzer, places: &Places, index: usize, s: &Succession, trigger: Trigger) -> Rekey {
     let tunnel = &analyzer.tunnels.tunnels[s.tunnel];
     let associations = analyzer.sas.associations();
     let exchange = s.exchange.map(|e| &analyzer.timeline.exchanges()[e]);
@@ -326,7 +252,7 @@ fn rekey(analyzer: &Analyzer, index: usize, s: &Succession, trigger: Trigger) ->
         index,
         number: 0,
         tunnel: s.tunnel,
-        exchange: s.exchange,
+        exchange: s.exchange.and_then(|e| places.exchange(e)),
         initiator: s.initiator,
         old: spis(s.old),
         new: spis(s.new),

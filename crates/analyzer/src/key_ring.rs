@@ -8,6 +8,7 @@ use crate::ike::proven::ProvenIkeKey;
 use crate::ike::timeline::Timeline;
 use crate::sa::association::Association;
 use crate::sa::database::SaDatabase;
+use crate::sa::tunnel::TunnelIndex;
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use std::collections::BTreeMap;
@@ -80,7 +81,7 @@ pub struct KeyRing {
     /// What opens their packets, in order of appearance; none that the packets contradict. NULL encryption that was
     /// recognised without a key is among them.
     pub openers: Vec<SaOpener>,
-    /// Destination and SPI of all SAs with packets in the tunnels that were analysed, with a key or without.
+    /// Destination and SPI of all SAs with packets in the tunnels that were chosen, with a key or without.
     pub seen: Vec<(IpAddr, Spi)>,
     /// IKE keys that opened messages.
     pub ike: Vec<ProvenIkeKey>,
@@ -89,7 +90,7 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    pub(crate) fn new(sas: &SaDatabase, timeline: &Timeline) -> Self {
+    pub(crate) fn new(sas: &SaDatabase, timeline: &Timeline, wanted: impl Fn(TunnelIndex) -> bool) -> Self {
         let mut esp: Vec<SaKey> = sas.associations().iter().filter_map(sa_key).collect();
         esp.sort_by_key(|key| std::cmp::Reverse(key.packets));
         let (trials, gave_up) = sas.mining_effort();
@@ -99,7 +100,7 @@ impl KeyRing {
             seen: sas
                 .associations()
                 .iter()
-                .filter(|a| a.first.is_some())
+                .filter(|a| a.first.is_some() && wanted(a.tunnel))
                 .map(|a| (a.dst, a.spi))
                 .collect(),
             ike: timeline.proven_keys(),

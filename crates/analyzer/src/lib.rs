@@ -40,6 +40,7 @@ pub mod rekey;
 pub mod report;
 mod ruled_out;
 pub mod sa;
+mod sample;
 pub mod secret;
 pub mod series;
 mod series_document;

@@ -10,7 +10,12 @@ use std::collections::BTreeMap;
 /// One entry per suite, encapsulation and outer IP version: these make the sizes.
 pub(crate) fn overhead(analyzer: &Analyzer) -> Vec<Overhead> {
     let mut entries: BTreeMap<(String, bool, bool), Overhead> = BTreeMap::new();
-    for a in analyzer.sas.associations() {
+    for a in analyzer
+        .sas
+        .associations()
+        .iter()
+        .filter(|a| analyzer.wants(a.tunnel))
+    {
         let (Some(key), true) = (&a.key, a.counters.opened > 0) else {
             continue;
         };

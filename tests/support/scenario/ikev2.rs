@@ -56,6 +56,16 @@ impl World {
         *next
     }
 
+    /// Request and response, 20 ms apart; both sides switch at once.
+    pub fn renew_v2(&mut self, from_client: bool) {
+        let mut rekey = self.begin_v2(from_client);
+        self.message_v2(&mut rekey);
+        self.steady(20);
+        self.message_v2(&mut rekey);
+        self.switch_up_v2(&rekey);
+        self.switch_down_v2(&rekey);
+    }
+
     /// The request is sent and lost before the capture point.
     pub fn lose_request(&mut self, rekey: &mut ChildRekey) {
         self.blind = true;

@@ -82,6 +82,7 @@ oddity-unprotected-delete = A Delete payload came unencrypted: it is not believe
 oddity-ike-version = IKE version { $version } is not known: the message is not read
 oddity-ike-sas = More than { $most } IKE SAs: the later ones are not listed
 oddity-exchanges = More than { $most } IKE exchanges: the later ones are not listed
+oddity-ike-fragment-dropped = IKE fragments that were given up: their message has more than { $pieces } pieces or { $bytes } bytes, too many messages waited for the rest of their pieces, or the sender's next message came first
 oddity-cut-message = An IKE message is longer than what was captured of it: raise the snap length
 oddity-exchange-type = IKEv{ $version } exchange type { $type } ({ $name }) is counted, not decoded
 
@@ -91,6 +92,7 @@ oddity-esp-too-short = ESP packets without a whole header (cut by the snap lengt
 oddity-not-opened = packets with a good ICV that do not decrypt to a sensible trailer: the encryption key is wrong
 oddity-not-decoded-inside = decrypted packets were followed down to { $name } and no further: the rest counts as payload
 oddity-nested = IKE and ESP packets inside ESP: analysed as tunnels of their own, their bytes are counted in the innermost flows only
+oddity-closed-around = SAs around the chosen tunnel with packets that stay closed: what they carried of it is missing here; without --tunnel the report says which keys it lacks
 oddity-one-packet-proof = SAs with a single packet: that their encryption key is right rests on it alone (a wrong one passes in 1 of 6,000)
 oddity-mining = unlabelled keys were sought with { $trials } trials (at most { $most } per packet of an SA)
 oddity-mining-gave-up = unlabelled keys were sought with { $trials } trials (at most { $most } per packet of an SA), and not all bytes of the key files were tried for every SA: give a shorter log, cut around the time of the capture

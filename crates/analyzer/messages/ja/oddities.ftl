@@ -79,6 +79,7 @@ oddity-unprotected-delete = 暗号化されていない Delete ペイロード�
 oddity-ike-version = IKE のバージョン { $version } は未知のため、このメッセージは読みません
 oddity-ike-sas = IKE SA が { $most } 個を超えています。それ以降のものは一覧に載せません
 oddity-exchanges = IKE の鍵交換が { $most } 回を超えています。それ以降のものは一覧に載せません
+oddity-ike-fragment-dropped = あきらめた IKE フラグメントです。メッセージが { $pieces } 個または { $bytes } バイトを超えるか、残りのフラグメントを待つメッセージが多すぎるか、送信側の次のメッセージが先に届きました
 oddity-cut-message = IKE メッセージがキャプチャされた長さより長くなっています。スナップ長を大きくしてください
 oddity-exchange-type = IKEv{ $version } の交換タイプ { $type }（{ $name }）は、数えるだけでデコードしません
 
@@ -88,6 +89,7 @@ oddity-esp-too-short = ヘッダー全体が揃っていない ESP パケット�
 oddity-not-opened = ICV は正しいのに、復号してもトレーラーが妥当にならないパケットです。暗号鍵が間違っています
 oddity-not-decoded-inside = 復号したパケットを { $name } までたどりました。それより内側はペイロードとして数えます
 oddity-nested = ESP の中の IKE と ESP のパケットです。独立したトンネルとして解析し、バイト数は最も内側のフローでだけ数えます
+oddity-closed-around = 選んだトンネルを運ぶ SA に、復号できないパケットがあります。その中にあったものはこの解析に含まれません。足りない鍵は、トンネルを選ばずに作ったレポートで分かります
 oddity-one-packet-proof = パケットが 1 個だけの SA です。暗号鍵が正しいという根拠はこの 1 個だけです（間違った鍵でも 6,000 回に 1 回は通ります）
 oddity-mining = ラベルのない鍵を { $trials } 回の試行で探しました（SA のパケットごとに最大 { $most } 回）
 oddity-mining-gave-up = ラベルのない鍵を { $trials } 回の試行で探しましたが（SA のパケットごとに最大 { $most } 回）、鍵ファイルの全バイトをすべての SA に対して試してはいません。キャプチャの時刻の前後だけを切り出した、短いログを渡してください

@@ -65,11 +65,12 @@ impl Analyzer {
     fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
         let fingerprint = decoded.fingerprint;
         let (sa, mut decoded) = self.after_reuse(pending, decoded, packet);
+        let wanted = self.wants(self.sas.associations()[sa].tunnel);
         let again = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
         let association = self.sas.get_mut(sa);
         if again {
             association.sequence.count_duplicate();
-            self.count_repeated(pending);
+            self.count_repeated(pending, wanted);
             return;
         }
         if !association.proven && association.icv.verified >= MOST_CHANCES {
@@ -83,10 +84,10 @@ impl Analyzer {
         }
         if arrival == Arrival::CaptureDuplicate {
             // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
-            self.count_repeated(pending);
+            self.count_repeated(pending, wanted);
             return;
         }
-        if pending.authenticated.is_some_and(|ah| !ah.around_ipsec) {
+        if wanted && pending.authenticated.is_some_and(|ah| !ah.around_ipsec) {
             self.diagnostics
                 .count("authenticated", AH, Some(pending.frame), || {
                     Message::new("oddity-ah")
@@ -124,7 +125,7 @@ impl Analyzer {
             if association.mode.is_none() {
                 association.mode = Some(mode_of(opened.next_header));
             }
-        } else if decoded.icv == Icv::Verified {
+        } else if decoded.icv == Icv::Verified && wanted {
             self.diagnostics
                 .count("not_opened", "ESP", Some(pending.frame), || {
                     Message::new("oddity-not-opened")
@@ -133,22 +134,24 @@ impl Analyzer {
         if decoded.opened.is_some() {
             self.look_further_in(sa, pending, &mut decoded, packet);
         }
-        if pending.authenticated.is_some_and(|ah| ah.around_ipsec) {
-            // The packet goes on as ESP or IKE, and is measured as that.
+        // A packet around IPsec goes on as ESP or IKE, and is measured as that.
+        if !wanted || pending.authenticated.is_some_and(|ah| ah.around_ipsec) {
             return;
         }
         self.measure(sa, pending, &decoded, (arrival, skipped));
     }
 
     /// A packet that was there before, as a number of its SA with the same ICV.
-    fn count_repeated(&mut self, pending: &Pending) {
+    fn count_repeated(&mut self, pending: &Pending, wanted: bool) {
         let layer = match pending.authenticated {
             None => "ESP",
             // The packet inside is told by itself.
             Some(ah) if ah.around_ipsec => return,
             Some(_) => AH,
         };
-        self.count_duplicate(layer, pending.frame, pending.fragments);
+        if wanted {
+            self.count_duplicate(layer, pending.frame, pending.fragments);
+        }
     }
 
     /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.
@@ -166,7 +169,8 @@ impl Analyzer {
             decoded.inner.flow = None;
             return;
         }
-        if let (Some(name), None) = (decoded.inner.stopped_at, decoded.inner.control) {
+        let wanted = self.wants(association.tunnel);
+        if let (Some(name), None, true) = (decoded.inner.stopped_at, decoded.inner.control, wanted) {
             self.diagnostics
                 .count("not_decoded_inside", name, Some(pending.frame), || {
                     Message::new("oddity-not-decoded-inside").with("name", named(name))

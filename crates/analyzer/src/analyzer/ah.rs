@@ -12,13 +12,6 @@ use crate::sa::sequence::Arrival;
 impl Analyzer {
     /// The header around a datagram.
     pub(super) fn push_ah(&mut self, datagram: &Datagram<'_>, ah: &Authentication<'_>) {
-        let (src, dst) = ah.ends;
-        if self.options.tunnel.is_some()
-            && let Some(tunnel) = self.tunnels.of_esp(src, dst, None, Encapsulation::Ah)
-            && !self.wants(tunnel)
-        {
-            return;
-        }
         let Some(sa) = self.sa_of(ah.ends, None, Encapsulation::Ah, ah.spi) else {
             self.count_too_many(datagram.frame);
             return;

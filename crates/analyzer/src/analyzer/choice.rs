@@ -71,7 +71,7 @@ impl TunnelChoice {
         Err(match listed.as_slice() {
             [] => format!("there is no tunnel {self}: the capture holds no IPsec"),
             listed => format!(
-                "there is no tunnel {self} on the wire: choose one of {}{more}; for one inside another's ESP leave --tunnel out",
+                "there is no tunnel {self}: choose one of {}{more}; one inside another's ESP is among them where the keys of that are known",
                 listed.join(", ")
             ),
         })

@@ -294,6 +294,8 @@ impl Analyzer {
     /// What follows was captured before what was read: data below the highest byte is not a retransmission of it.
     fn begin_earlier_part(&mut self) {
         self.clock.senders.clear();
+        // The jump has its own finding: it is no regression of the clock besides.
+        self.totals.previous_time = None;
         self.flows.forget_sequences();
         self.meters.begin_earlier_part();
     }

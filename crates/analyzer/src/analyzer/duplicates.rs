@@ -199,8 +199,8 @@ impl Duplicates {
 }
 
 impl Analyzer {
-    /// Whether the capture held this packet before; then that is all it counts as.
-    pub(super) fn is_duplicate(&mut self, datagram: &Datagram<'_>) -> bool {
+    /// Whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.
+    pub(super) fn is_duplicate(&mut self, datagram: &Datagram<'_>, wanted: bool) -> bool {
         // Copies of the ESP packet around it were left out.
         if self.nested.depth > 0 {
             return false;
@@ -213,7 +213,9 @@ impl Analyzer {
         if !sightings.observe(&imprint, stamped, MOST_SIGHTINGS) {
             return false;
         }
-        self.count_duplicate(imprint.name, datagram.frame, datagram.fragments);
+        if wanted {
+            self.count_duplicate(imprint.name, datagram.frame, datagram.fragments);
+        }
         true
     }
 

@@ -29,20 +29,12 @@ impl Analyzer {
         };
         let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
         let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
-        // Looked up for a choice only: the SA knows its tunnel otherwise.
-        if self.options.tunnel.is_some()
-            && let Some(tunnel) = self
-                .tunnels
-                .of_esp(datagram.src, datagram.dst, udp, encapsulation)
-            && !self.wants(tunnel)
-        {
-            return;
-        }
         let ends = (datagram.src, datagram.dst);
         let Some(sa) = self.sa_of(ends, udp, encapsulation, spi) else {
             self.count_too_many(datagram.frame);
             return;
         };
+        self.note_nested(self.sas.associations()[sa].tunnel, datagram.frame);
         let whole = !datagram.cut;
         self.sas.prove(sa, Specimen { packet, whole });
         if self.sas.recognise_null(sa, Specimen { packet, whole })

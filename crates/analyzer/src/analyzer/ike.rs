@@ -2,6 +2,7 @@
 
 use super::{Analyzer, MAX_SNAPSHOTS, SNAPSHOT_SAS};
 use crate::analysis::Encapsulation;
+use crate::diagnostic::Diagnostics;
 use crate::framing::{Datagram, UdpPorts};
 use crate::ike::timeline::{MessageContext, Observed};
 use crate::rekey::{Snapshot, pair, slot};
@@ -16,9 +17,20 @@ impl Analyzer {
         self.totals.ike_packets += 1;
         let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
         let tunnel = self.tunnels.of_ike(datagram.src, datagram.dst, udp, cookie);
-        if tunnel.is_some_and(|tunnel| !self.wants(tunnel)) || self.is_duplicate(datagram) {
+        let wanted = tunnel.is_none_or(|tunnel| self.wants(tunnel));
+        if self.is_duplicate(datagram, wanted) {
             return;
         }
+        if let Some(tunnel) = tunnel {
+            self.note_nested(tunnel, datagram.frame);
+        }
+        // IKE of a tunnel that was not chosen gives keys all the same: the chosen one may be inside its ESP.
+        let mut unheard = Diagnostics::default();
+        let diagnostics = if wanted {
+            &mut self.diagnostics
+        } else {
+            &mut unheard
+        };
         let Datagram {
             frame,
             time,
@@ -33,7 +45,7 @@ impl Analyzer {
             dst,
             udp,
         };
-        let observed = self.timeline.push(context, message, &mut self.diagnostics);
+        let observed = self.timeline.push(context, message, diagnostics);
         let Some(tunnel) = tunnel else {
             self.count_too_many(frame);
             return;
@@ -47,7 +59,7 @@ impl Analyzer {
         if observed.first_of_exchange {
             self.exchange_tunnels.resize(index + 1, None);
             self.exchange_tunnels[index] = Some(tunnel);
-            if pair::makes_children(exchange) {
+            if pair::makes_children(exchange) && self.wants(tunnel) {
                 let towards = self.tunnels.tunnels[tunnel].direction_to(exchange.responder);
                 self.take_snapshot(tunnel, index);
                 self.diagnosis.exchange_begins(index, tunnel, slot(towards), time);

@@ -2,6 +2,9 @@
 //!
 //! The packet on the wire is counted once (`esp_packets`), and so is what it carries: the flows are those of the innermost
 //! tunnel, the outer one has the inner ESP packets as its payload.
+//!
+//! A tunnel that was not chosen (`--tunnel`) goes the same way, so that those inside it are found and all have the numbers of
+//! the whole capture; it is neither measured nor in the document.
 
 use super::Analyzer;
 use crate::analysis::Encapsulation;
@@ -11,9 +14,10 @@ use crate::diagnostic::Diagnostics;
 use crate::esp::inner::{ESP_IN_ESP, MOST_NESTING};
 use crate::framing::{Datagram, DatagramKind, Framing};
 use crate::sa::association::Association;
+use crate::sa::tunnel::TunnelIndex;
 use crate::text::Message;
 use crate::time::Timestamp;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;
 
 /// Packets that may wait: no more come out of a batch than went in.
@@ -40,6 +44,10 @@ pub(super) struct NestedFrames {
     esp_ports: Vec<u16>,
     /// Depth of the packet that is being looked at; 0 for one of the capture.
     pub(super) depth: u8,
+    /// Tunnels with packets of others inside: no more than the table of tunnels has.
+    carriers: BTreeSet<TunnelIndex>,
+    /// A chosen tunnel's packets were inside others.
+    chosen_inside: bool,
 }
 
 impl NestedFrames {
@@ -49,6 +57,8 @@ impl NestedFrames {
             framing: Some(Framing::with_esp_ports(esp_ports)),
             esp_ports: esp_ports.to_vec(),
             depth: 0,
+            carriers: BTreeSet::new(),
+            chosen_inside: false,
         }
     }
 
@@ -84,6 +94,7 @@ impl NestedFrames {
             None if opened.next_header == PROTOCOL_ESP => (plain, Some(pending.ends)),
             None => return false,
         };
+        self.carriers.insert(association.tunnel);
         self.waiting.push_back(NestedFrame {
             frame: pending.frame,
             time: pending.time,
@@ -127,7 +138,6 @@ impl Analyzer {
                 ah: None,
                 kind: DatagramKind::Other(ESP_IN_ESP),
             };
-            self.count_nested(nested.frame);
             self.push_esp(&datagram, None, Encapsulation::Esp, &nested.bytes);
             return;
         }
@@ -144,14 +154,36 @@ impl Analyzer {
         if let Some(datagram) = framing.decode(&frame, &mut self.diagnostics)
             && matches!(datagram.kind, DatagramKind::Ike { .. } | DatagramKind::Esp { .. })
         {
-            self.count_nested(nested.frame);
             self.push_datagram(&datagram);
         }
         self.nested.framing = Some(framing);
     }
 
-    fn count_nested(&mut self, frame: u64) {
+    /// Counts a packet of this tunnel, where it was inside ESP and the user wants it.
+    pub(super) fn note_nested(&mut self, tunnel: TunnelIndex, frame: u64) {
+        if self.nested.depth == 0 || !self.wants(tunnel) {
+            return;
+        }
+        self.nested.chosen_inside = true;
         self.diagnostics
             .count("nested", "ESP", Some(frame), || Message::new("oddity-nested"));
+    }
+
+    /// A chosen tunnel inside ESP lacks what the SAs around it kept, and those are not in the document.
+    pub(super) fn report_closed_carriers(&mut self) {
+        if !self.nested.chosen_inside {
+            return;
+        }
+        let around = self.nested.carriers.iter().filter(|&&t| !self.wants(t));
+        let sas = around.flat_map(|&tunnel| self.sas.of_tunnel(tunnel));
+        let closed = sas
+            .map(|&sa| &self.sas.associations()[sa])
+            .filter(|a| a.counters.opened < a.counters.packets);
+        let frames: Vec<Option<u64>> = closed.map(|a| a.first.map(|(_, frame)| frame)).collect();
+        for frame in frames {
+            self.diagnostics.count("closed_around", "ESP", frame, || {
+                Message::new("oddity-closed-around")
+            });
+        }
     }
 }

@@ -70,7 +70,7 @@ pub struct Unsealer<'r> {
 #[derive(Debug)]
 struct Keys<'r> {
     sas: HashMap<(IpAddr, Spi), Vec<&'r SaOpener>>,
-    /// Where tunnels were chosen, the SAs of those; packets of others are none of ours.
+    /// Where tunnels were chosen, the SAs of those; packets of others are of use only with one of those inside.
     chosen: Option<HashSet<(IpAddr, Spi)>>,
     esp_ports: Vec<u16>,
 }
@@ -189,13 +189,14 @@ where
         };
         let datagram = &sealed.datagram;
         let id = (datagram.dst, Spi(u32::from_be_bytes(*spi)));
-        if self.keys.chosen.as_ref().is_some_and(|sas| !sas.contains(&id)) {
-            return Ok(Found::Other);
-        }
+        let chosen = self.keys.chosen.as_ref().is_none_or(|sas| sas.contains(&id));
         let mut payload = Vec::new();
         let generations = self.keys.sas.get(&id).filter(|_| !datagram.cut);
         let found = generations.and_then(|g| open_by(g, datagram.frame, sealed.packet, &mut payload));
         let Some((sa, opened)) = found else {
+            if !chosen {
+                return Ok(Found::Other);
+            }
             (self.take)(Outcome::Sealed)?;
             return Ok(Found::Sealed);
         };
@@ -215,8 +216,12 @@ where
         self.around.push(sa);
         let inside = self.open_inside(datagram, &unsealed, deeper);
         self.around.pop();
+        let inside = inside?;
+        if !chosen {
+            return Ok(inside);
+        }
         // A packet whose inside stays closed is the innermost that there is to show.
-        if inside? != Found::Unsealed {
+        if inside != Found::Unsealed {
             (self.take)(Outcome::Unsealed(Unsealed {
                 around: &self.around,
                 ..unsealed

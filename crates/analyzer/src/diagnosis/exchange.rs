@@ -1,21 +1,20 @@
 //! Causes that the IKE messages show.
 
-use super::Candidate;
 use super::scene::Scene;
+use super::{Candidate, LEAST_RTO};
 use crate::analysis::{Confidence, ExchangeKind};
 use crate::ike::timeline::{Exchange, MessageRecord};
+use crate::rekey::detect::REAUTHENTICATION_NANOS;
 use crate::rekey::pair;
-use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use crate::time::Timestamp;
 
 /// A second message of this length carries a public value: without one, Quick Mode answers are 172 to 230 bytes and
 /// CREATE_CHILD_SA ones below 260 (one proposal, two traffic selectors); MODP groups add 132 bytes and more. Elliptic
 /// curves add less, and are fast.
 const LEAST_LEN_WITH_KEY_EXCHANGE: u32 = 300;
-/// An exchange that outlasts a round trip by this costs more than the smallest retransmission timeout of TCP (Linux; RFC
-/// 6298 asks for 1 s): from here on the wait itself can stall a sender.
-const SLOW: i64 = 200 * NANOS_PER_MILLI;
-/// A phase 1 this long before the exchange came with it (as in the recognition of reauthentications).
-const PHASE_1_NEARBY: i64 = 10 * NANOS_PER_SECOND;
+/// An exchange that outlasts a round trip by this costs more than the smallest retransmission timeout: from here on the wait
+/// itself can stall a sender.
+const SLOW: i64 = LEAST_RTO;
 
 fn frames(exchange: &Exchange) -> impl Iterator<Item = u64> {
     exchange.records.iter().map(|r| r.frame)
@@ -97,7 +96,7 @@ pub(super) fn phase1_renewal(scene: &Scene<'_>) -> Option<Candidate> {
         new_cookies
             && *begins > in_use_since
             && *begins <= end
-            && scene.started.nanos_since(finished) <= PHASE_1_NEARBY
+            && scene.started.nanos_since(finished) <= REAUTHENTICATION_NANOS
     });
     let (_, phase_1, _) = phase_1?;
     Some(Candidate::fact(

@@ -50,6 +50,9 @@ const MOST_DIAGNOSED: usize = 1 << 16;
 /// 0.15 to 0.47 s in all), so that a hole right before it is its own.
 const UNSEEN_EXCHANGE: i64 = 300 * NANOS_PER_MILLI;
 
+/// Smallest retransmission timeout of TCP in use (Linux; RFC 6298 §2.4 asks for 1 s).
+const LEAST_RTO: i64 = 200 * NANOS_PER_MILLI;
+
 /// What a detector found.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {

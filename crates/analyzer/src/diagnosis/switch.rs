@@ -1,27 +1,19 @@
 //! Causes that lie in the change from the old SAs to the new ones.
 
-use super::Candidate;
 use super::record::PacketRecord;
 use super::scene::Scene;
 use super::tcp::{Retransmission, before};
+use super::{Candidate, LEAST_RTO};
 use crate::analysis::{Confidence, Lifetime};
 use crate::flow::ConnectionId;
 use crate::ike::timeline::Deletion;
 use crate::rekey::pair;
-use crate::sa::association::Association;
+use crate::sa::association::{Association, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use crate::sa::database::SaIndex;
 use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
 
-/// Bytes in the kilobyte of the lifetime attribute as strongSwan and Linux count; Windows counts 1024 (RFC 2407 §4.5 does
-/// not say).
-const KILOBYTE: u64 = 1_000;
-/// The largest reading of it.
-const LARGEST_KILOBYTE: u64 = 1_024;
-/// Smallest retransmission timeout in use (Linux; RFC 6298 asks for 1 s): a peer that goes on receiving acknowledges
-/// within it.
-const LEAST_RTO: i64 = 200 * NANOS_PER_MILLI;
-/// … and this many round trips, where the path is long.
+/// A peer that goes on receiving acknowledges within [`LEAST_RTO`], and within this many round trips, where the path is long.
 const DEAF_ROUND_TRIPS: i64 = 4;
 /// Segments into the silence that must be sent again before the receiver counts as deaf: one may be lost on the way.
 const LEAST_DEAF_SEGMENTS: usize = 3;
@@ -74,13 +66,13 @@ pub(super) fn hard_limit_reached(scene: &Scene<'_>) -> Option<Candidate> {
 fn limit_passed(scene: &Scene<'_>, index: SaIndex, old: &Association, limit: &Lifetime) -> Option<Candidate> {
     let bytes = old.counters.inner_bytes;
     let at = |unit: u64| limit.kilobytes.is_some_and(|kb| bytes >= kb.saturating_mul(unit));
-    let expired_by_volume = limit.kilobytes != Some(0) && at(KILOBYTE);
+    let expired_by_volume = limit.kilobytes != Some(0) && at(LIFETIME_KILOBYTE);
     let expired_by_time = outlived(scene, old, limit);
     if !expired_by_volume && !expired_by_time {
         return None;
     }
     let delete = delete_of(scene, old);
-    let sure = delete.is_some() || at(LARGEST_KILOBYTE) || expired_by_time;
+    let sure = delete.is_some() || at(LARGEST_LIFETIME_KILOBYTE) || expired_by_time;
     let confidence = if sure {
         Confidence::High
     } else {

@@ -1,15 +1,14 @@
 //! How the transport took it: inner-TCP causes, and the ones that say "not the rekey".
 
-use super::Candidate;
 use super::scene::Scene;
 use super::tcp::Stall;
+use super::{Candidate, LEAST_RTO};
 use crate::analysis::Confidence;
 use crate::sa::database::SaIndex;
+use crate::sample::Sample;
 use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::collections::HashMap;
 
-/// Smallest retransmission timeout in use (Linux; RFC 6298 §2.4 asks for 1 s).
-const LEAST_RTO: i64 = 200 * NANOS_PER_MILLI;
 /// The smallest replay window in use (RFC 4303 §3.4.3: at least 32).
 const LEAST_REPLAY_WINDOW: u32 = 32;
 /// Packets that came too late and were sent again: one may be an accident.
@@ -103,7 +102,7 @@ fn segment_share(scene: &Scene<'_>, time: std::ops::Range<i64>) -> Option<f64> {
             .filter(|p| p.is_tcp_data() && inside(p.time.0))
             .map(|p| f64::from(p.payload))
             .collect();
-        (sizes.len() >= ENOUGH_SEGMENTS).then(|| sizes.iter().sum::<f64>() / sizes.len() as f64)
+        (sizes.len() >= ENOUGH_SEGMENTS).then(|| Sample::of(&sizes).mean)
     };
     let before = mean(&|t| t < scene.started.0)?;
     Some(mean(&|t| time.contains(&t))? / before)

@@ -155,6 +155,8 @@ pub(crate) struct WholeRun {
     pub(crate) leaked: u64,
     pub(crate) leak_frames: Examples,
     regressions: Examples,
+    /// Frames whose time lies before their predecessor's.
+    pub(crate) regressed: u64,
     /// Farthest step back in time, nanoseconds.
     pub(crate) farthest_back: i64,
 }
@@ -179,6 +181,7 @@ impl WholeRun {
         let Some(from) = previous else { return };
         let pause = time.nanos_since(from);
         if pause < 0 {
+            self.regressed += 1;
             self.regressions.push(frame);
             self.farthest_back = self.farthest_back.max(pause.saturating_neg());
         } else if pause >= LEAST_SILENCE {
@@ -208,7 +211,7 @@ impl WholeRun {
         &self.lanes
     }
 
-    /// Frames whose time lies before their predecessor's.
+    /// The first of them.
     pub(crate) fn regression_frames(&self) -> &[u64] {
         self.regressions.frames()
     }

@@ -23,6 +23,10 @@ const WAITING_ENTRY: usize = 64;
 const MOST_CHAINED: usize = 3;
 /// Bytes that are kept while the start of a message is sought: four of the largest usual ones, so that three are whole.
 const SEARCHED: usize = 6_000;
+/// Bytes at which the start of a message is sought in vain before a stream is taken for another protocol's: as many as 64
+/// segments that are each searched together with all the bytes that are kept. Messages of the usual size are found within four
+/// segments.
+const MOST_SOUGHT: usize = 64 * SEARCHED;
 /// SPI and sequence number.
 const ESP_HEADER_LEN: usize = 8;
 
@@ -114,6 +118,8 @@ enum Place {
     Unknown,
     /// At a message's length field.
     Message,
+    /// In another protocol: not looked into before the next connection.
+    Foreign,
 }
 
 /// One direction of a connection.
@@ -128,6 +134,8 @@ struct Stream {
     waiting_len: usize,
     /// Header bytes of the segments with something new since the last message.
     headers: u32,
+    /// Bytes at which the start of a message was sought since the last message, also in earlier connections of these ports.
+    sought: usize,
 }
 
 /// All streams.
@@ -153,6 +161,7 @@ impl TcpStreams {
             *stream = Stream {
                 next: segment.seq.wrapping_add(1),
                 place: Place::Start,
+                sought: stream.sought,
                 ..Stream::default()
             };
             return taken;
@@ -162,21 +171,24 @@ impl TcpStreams {
         }
         if !taken.messages.is_empty() {
             taken.headers = std::mem::take(&mut stream.headers);
-        } else if stream.place == Place::Unknown {
+        } else if stream.is_unknown() {
             // Nobody knows whose they are.
             stream.headers = 0;
         }
-        taken.foreign =
-            stream.place == Place::Unknown && taken.messages.is_empty() && !segment.payload.is_empty();
+        taken.foreign = stream.is_unknown() && taken.messages.is_empty() && !segment.payload.is_empty();
         taken
     }
 }
 
 impl Stream {
+    fn is_unknown(&self) -> bool {
+        matches!(self.place, Place::Unknown | Place::Foreign)
+    }
+
     /// Takes a payload. Says whether it brings something new.
     fn add(&mut self, seq: u32, payload: &[u8], taken: &mut Taken) -> bool {
         let ahead = seq.wrapping_sub(self.next) as i32;
-        if payload.is_empty() {
+        if payload.is_empty() || self.place == Place::Foreign {
             return false;
         }
         if ahead > 0 {
@@ -262,20 +274,25 @@ impl Stream {
                     self.place = Place::Message;
                 }
                 Place::Start => self.place = Place::Unknown,
+                Place::Unknown if self.sought > MOST_SOUGHT => return self.give_up(),
                 Place::Unknown => match find_message(rest) {
                     Some(skip) => {
+                        self.sought += skip;
                         at += skip;
                         self.place = Place::Message;
                     }
                     None => {
+                        self.sought += rest.len();
                         at = self.buffer.len().saturating_sub(SEARCHED).max(at);
                         break;
                     }
                 },
+                Place::Foreign => return self.give_up(),
                 Place::Message => match next_message(rest) {
                     Next::Incomplete => break,
                     Next::Message(len, message) => {
                         taken.messages.push(message);
+                        self.sought = 0;
                         at += len;
                     }
                     Next::Nonsense => {
@@ -290,6 +307,16 @@ impl Stream {
             self.buffer.clear();
             self.place = Place::Unknown;
         }
+    }
+
+    /// Another protocol: nothing of it is kept.
+    fn give_up(&mut self) {
+        *self = Stream {
+            next: self.next,
+            place: Place::Foreign,
+            sought: self.sought,
+            ..Stream::default()
+        };
     }
 }
 
@@ -499,6 +526,46 @@ mod tests {
         assert_linear(bytes.len(), || {
             streams.push(&segment(500, false, &bytes));
         });
+    }
+
+    /// Byte `n` of a protocol that makes the search look at three messages from every other byte: 16-bit numbers `12, 12, 14,
+    /// 14, …` that could all be lengths, two after two of which never come again where these lead.
+    fn another_protocol(n: u32) -> u8 {
+        let pair = n / 2 % 200;
+        if n.is_multiple_of(2) {
+            0
+        } else {
+            (12 + pair / 2 * 2) as u8
+        }
+    }
+
+    /// Another protocol's stream is given up: its segments are counted and cost no search, also where connection follows on
+    /// connection; nothing of it is kept, and an IPsec stream on the same ports is found.
+    #[test]
+    fn a_stream_of_another_protocol_is_given_up() {
+        const SEGMENTS: u32 = 100_000;
+        const LEN: u32 = 60;
+        for connections in [1, 1_000] {
+            let mut streams = TcpStreams::default();
+            let mut foreign = 0;
+            assert_linear(SEGMENTS as usize, || {
+                for n in 0..SEGMENTS {
+                    if n.is_multiple_of(SEGMENTS / connections) {
+                        streams.push(&segment((n * LEN).wrapping_sub(1), true, &[]));
+                    }
+                    let payload: Vec<u8> = (n * LEN..(n + 1) * LEN).map(another_protocol).collect();
+                    let taken = streams.push(&segment(n * LEN, false, &payload));
+                    foreign += u32::from(taken.foreign);
+                }
+            });
+            assert_eq!(foreign, SEGMENTS);
+            let held = streams.streams.values().next().unwrap();
+            assert_eq!(held.place, Place::Foreign);
+            assert!(held.buffer.capacity() == 0 && held.waiting.is_empty());
+            streams.push(&segment(0, true, &[]));
+            let (bytes, messages) = stream();
+            assert_eq!(streams.push(&segment(1, false, &bytes)).messages, messages);
+        }
     }
 
     /// What waits is bounded, in bytes and in segments, also where the same number comes again and again with more.

@@ -61,7 +61,7 @@ impl Scene<'_> {
         let fragment = self.chain(body).into_iter().find(|p| p.kind == v1::FRAGMENT)?;
         let side = usize::from(self.context.src != self.sa.initiator);
         match fragments.add((ike_sa, side), fragment.body) {
-            Ok(whole) => whole,
+            Ok(added) => added.counted(self.context.frame, self.diagnostics),
             Err(error) => {
                 self.diagnostics.count_wire_error(error, self.context.frame);
                 None

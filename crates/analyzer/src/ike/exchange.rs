@@ -136,12 +136,26 @@ impl Exchange {
             (context.src, context.dst)
         };
         Exchange {
+            message_id: header.message_id,
+            first_seen,
+            ..Exchange::between(initiator, responder, ike_sa, kind)
+        }
+    }
+
+    /// Without a message yet, and with the message ID 0.
+    pub(crate) fn between(
+        initiator: IpAddr,
+        responder: IpAddr,
+        ike_sa: Option<usize>,
+        kind: ExchangeKind,
+    ) -> Exchange {
+        Exchange {
             ike_sa,
             kind,
-            message_id: header.message_id,
+            message_id: 0,
             initiator,
             responder,
-            first_seen,
+            first_seen: FirstSeen::Begins,
             records: Vec::new(),
             messages: 0,
             retransmissions: 0,

@@ -16,6 +16,7 @@ use super::quick::{Offer, Side};
 use super::state::{Keyring, LONGEST_NONCE};
 use crate::analysis::{ExchangeKind, KeyStatus, Mode};
 use crate::error::WireError;
+use crate::text::Message;
 
 /// Bytes of the fragment number and count (RFC 7383 §2.5).
 const FRAGMENT_FIELDS: usize = 4;
@@ -89,7 +90,14 @@ impl Scene<'_> {
             }),
             Some((number, total)) => {
                 let side = self.ikev2_side() as usize;
-                self.state.pieces[side].add(number, total, payload.next, plaintext)
+                let added = self.state.pieces[side].add(number, total, payload.next, plaintext);
+                if added.is_none() {
+                    self.diagnostics
+                        .count("fragment_impossible", "IKE", Some(self.context.frame), || {
+                            Message::new("oddity-fragment-impossible")
+                        });
+                }
+                added.and_then(|added| added.counted(self.context.frame, self.diagnostics))
             }
         })
     }

@@ -1,6 +1,7 @@
 //! Mean over the used rekeys with its t-interval, and what could have been detected.
 
 use crate::analysis::Interval;
+use crate::sample::Sample;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Fewer used rekeys give no mean with an interval, only the list.
@@ -21,38 +22,9 @@ pub(super) fn t_quantile(p: f64, freedom: usize) -> f64 {
     StudentsT::new(0.0, 1.0, freedom.max(1) as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
-/// Mean and standard deviation of a sample.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Sample {
-    n: usize,
-    /// Mean.
-    pub(super) mean: f64,
-    /// Standard deviation, n − 1.
-    pub(super) sd: f64,
-}
-
-impl Sample {
-    /// Two passes: exact enough for any series. The standard deviation of fewer than two values is 0.
-    pub(super) fn of(values: &[f64]) -> Sample {
-        let n = values.len();
-        let mean = values.iter().sum::<f64>() / n.max(1) as f64;
-        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-        Sample {
-            n,
-            mean,
-            sd: (squares / n.saturating_sub(1).max(1) as f64).sqrt(),
-        }
-    }
-
-    /// Standard error of the mean.
-    pub(super) fn error(&self) -> f64 {
-        self.sd / (self.n.max(1) as f64).sqrt()
-    }
-
-    /// Half the width of the interval at a t quantile.
-    fn half_width(&self, quantile: f64) -> f64 {
-        t_quantile(quantile, self.n.saturating_sub(1)) * self.error()
-    }
+/// Half the width of the interval of a mean at a t quantile.
+fn half_width(sample: &Sample, quantile: f64) -> f64 {
+    t_quantile(quantile, sample.n.saturating_sub(1)) * sample.error()
 }
 
 /// Mean stall at one W, bias taken off, with its 95 % interval, seconds.
@@ -78,7 +50,7 @@ impl MeanStall {
         }
         let sample = Sample::of(stalls);
         let mean = sample.mean - bias_s.unwrap_or(0.0);
-        let half = sample.half_width(TWO_SIDED_95);
+        let half = half_width(&sample, TWO_SIDED_95);
         Some(MeanStall {
             mean,
             low: mean - half,
@@ -102,7 +74,7 @@ impl MeanStall {
 pub(super) fn minimum_detectable(stalls: &[f64]) -> Option<f64> {
     (stalls.len() >= LEAST_REKEYS).then(|| {
         let sample = Sample::of(stalls);
-        sample.half_width(TWO_SIDED_95) + sample.half_width(POWER)
+        half_width(&sample, TWO_SIDED_95) + half_width(&sample, POWER)
     })
 }
 
@@ -114,7 +86,7 @@ pub(super) fn still_growing(smaller: &[f64], larger: &[f64], stall_so_far: f64) 
         return false;
     }
     let step = Sample::of(&differences);
-    step.mean - step.half_width(STEP_QUANTILE) > 0.0
+    step.mean - half_width(&step, STEP_QUANTILE) > 0.0
         && step.mean > LEAST_STEP_S.max(LEAST_STEP_SHARE * stall_so_far)
 }
 

@@ -4,6 +4,7 @@ use super::baseline::{Affected, CHOSEN_WINDOW_S};
 use super::grid::{Grid, Span};
 use super::transfer::Placed;
 use super::{Gap, Traffic};
+use crate::sample::Sample;
 
 /// Gaps under this are never a stall (p = 1), seconds.
 pub(super) const LEAST_STALL_S: f64 = 0.05;
@@ -104,8 +105,8 @@ impl Tail {
         let mut excess: Vec<f64> = lengths.iter().take(m - 1).map(|l| l - threshold_s).collect();
         excess.reverse(); // ascending
         let n = excess.len() as f64;
-        let mean = excess.iter().sum::<f64>() / n;
-        if excess.is_empty() || mean <= 0.0 {
+        let mean = Sample::of(&excess).mean;
+        if mean <= 0.0 {
             return None;
         }
         // α₁ = E[Y·(1 − F(Y))] with the plotting positions (i − 0.35)/n.

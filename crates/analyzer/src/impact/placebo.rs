@@ -1,11 +1,11 @@
 //! Stalls at moments where no rekey was: the null of every test. Volume-triggered rekeys fall preferentially in fast
 //! moments, so placebos are drawn on the byte clock; drawn in time they are biased.
 
-use super::aggregate::Sample;
 use super::baseline::{Ruler, WINDOWS_S, Window};
 use super::grid::Span;
 use super::stall::stall;
 use super::transfer::Placed;
+use crate::sample::Sample;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;

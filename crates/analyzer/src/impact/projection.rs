@@ -5,10 +5,7 @@ use super::aggregate::MeanStall;
 use super::evaluate::Evaluation;
 use super::grid::Span;
 use crate::analysis::{Estimate, Projection};
-
-/// Bytes of a kilobyte in a lifetime. RFC 2407 §4.5 does not say; strongSwan divides by 1000, and so do we: with 1024
-/// lifetimes would be 2.4 % longer.
-const KILOBYTE: f64 = 1000.0;
+use crate::sa::association::LIFETIME_KILOBYTE;
 
 /// The stalls in relation to the transfer.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,7 +61,7 @@ pub(super) fn project(e: &Evaluation, settings: &Settings) -> Vec<Projection> {
     };
     let rekeys = effective_rekeys(e);
     let at = |kilobytes: u64| {
-        let lifetime = kilobytes as f64 * KILOBYTE / ratio;
+        let lifetime = (kilobytes * LIFETIME_KILOBYTE) as f64 / ratio;
         let seconds_per_byte = |s: f64| e.run_s() / bytes + s * (1.0 / lifetime - rekeys / bytes);
         let lowest = seconds_per_byte(stall.low).min(seconds_per_byte(stall.high));
         (lifetime > 0.0 && lowest > 0.0).then(|| Projection {

@@ -1,8 +1,10 @@
 //! What is known of t_Q, the first message of an exchange, and what follows where that message is not in the capture: the
 //! window then begins too late, so the stall within it is a lower bound.
 //!
-//! The estimate never searches for its own beginning: a slow stretch that was chosen because it is slow is no evidence.
-//! Only the upper end of the interval reaches back over it, because there the error must not be understated.
+//! No beginning is sought by the rate: a slow stretch that was chosen because it is slow is no evidence. What the packets prove
+//! by other means is in t_Q before it comes here: a volume limit that was reached, and an initiator that was deaf before its
+//! first captured message, for which its silence *is* searched ([`crate::diagnosis`], `silence`). Over a slow stretch only the
+//! upper end of the interval reaches back, because there the error must not be understated.
 
 use super::aggregate::MeanStall;
 use super::evaluate::Evaluation;

@@ -5,7 +5,7 @@ use super::*;
 use crate::analysis::Verdict;
 
 /// Rekeys every 6 s in traffic that varies by 15 %.
-const SYNTHETIC: Scenario = Scenario {
+pub(super) const SYNTHETIC: Scenario = Scenario {
     sigma: 0.15,
     correlation_s: 1.0,
     interval_s: 6.0,

@@ -6,6 +6,7 @@
 
 use super::iperf3::Run;
 use crate::analysis::{Direction, OverlayComparison, Series, TunnelSeries};
+use crate::sample::Sample;
 
 /// Tunnels and directions that are tried, those with most bytes first.
 const MOST_SERIES: usize = 8;
@@ -221,15 +222,10 @@ pub(super) fn compare(series: &Series, run: &Run, placed: &Placed) -> Option<Ove
     })
 }
 
-/// Mean and standard deviation (n − 1).
+/// Mean and standard deviation; `None` where one value says nothing of a deviation.
 fn moments(values: &[f64]) -> Option<(f64, f64)> {
-    if values.len() < 2 {
-        return None;
-    }
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
-    Some((mean, (squares / (n - 1.0)).sqrt()))
+    let sample = Sample::of(values);
+    (sample.n >= 2).then_some((sample.mean, sample.sd))
 }
 
 #[cfg(test)]

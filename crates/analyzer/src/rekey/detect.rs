@@ -21,8 +21,8 @@ const CARRIES_ON_NANOS: i64 = NANOS_PER_SECOND;
 const CARRIES_ON_SHARE: f64 = 0.25;
 /// Under a new IKE SA, a child SA that begins this long after the last packet of the old one is a new connection.
 const NEW_CONNECTION_NANOS: i64 = 30 * NANOS_PER_SECOND;
-/// A phase 1 that finished within this before the exchange makes the rekey a reauthentication.
-const REAUTHENTICATION_NANOS: i64 = 10 * NANOS_PER_SECOND;
+/// A phase 1 that finished within this before the exchange came with it: the rekey is a reauthentication.
+pub(crate) const REAUTHENTICATION_NANOS: i64 = 10 * NANOS_PER_SECOND;
 /// Most parallel child SAs of one tunnel that are kept apart; the oldest is given up first.
 const MOST_PARALLEL: usize = 64;
 /// Newest child SAs of a succession that a REKEY_SA may name: the one that both sides renewed, and the result of each
@@ -289,7 +289,6 @@ fn mark_collisions(found: &mut [Succession]) {
 mod tests {
     use super::*;
     use crate::ike::exchange::MessageRecord;
-    use crate::ike::opening::FirstSeen;
     use crate::thread_time::assert_linear;
     use std::net::{IpAddr, Ipv4Addr};
 
@@ -299,12 +298,6 @@ mod tests {
     fn exchange(ike_sa: usize, kind: ExchangeKind, seconds: i64) -> Exchange {
         let time = Timestamp(seconds * NANOS_PER_SECOND);
         Exchange {
-            ike_sa: Some(ike_sa),
-            kind,
-            message_id: 0,
-            initiator: HOST,
-            responder: HOST,
-            first_seen: FirstSeen::Begins,
             records: vec![MessageRecord {
                 frame: 1,
                 time,
@@ -313,16 +306,7 @@ mod tests {
                 retransmission: false,
             }],
             messages: 1,
-            retransmissions: 0,
-            decrypted: false,
-            lifetime: None,
-            children: Vec::new(),
-            deletes: Vec::new(),
-            key_exchange: false,
-            nonces: None,
-            notifications: Vec::new(),
-            rekeys: Vec::new(),
-            rekeys_ike_sa: false,
+            ..Exchange::between(HOST, HOST, Some(ike_sa), kind)
         }
     }
 

@@ -4,22 +4,19 @@
 //! so fractions scatter upwards from the true soft limit. The test is consistency over the trace, and which limits were
 //! negotiated at all.
 
-use super::rule::{self, Inferred, Kind, Observation, Reached};
+use super::rule::{self, Inferred, Kind, LEAST_FRACTION, Observation, Reached};
 use super::{Evidence, Snapshot, Succession, slot};
 use crate::analysis::{Direction, Lifetime, Trigger, TriggerKind, TriggerRule};
-use crate::sa::association::{Association, Counters};
+use crate::sa::association::{Association, Counters, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
+use crate::sample::Sample;
 use crate::text::{Message, Said};
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-/// Bytes in the kilobyte of the lifetime attribute, as strongSwan counts (RFC 2407 §4.5 does not say; Windows uses 1024).
-const KILOBYTE: f64 = 1000.0;
-/// Soft limits seen are a third to all of the negotiated one; much less has another reason.
-const LEAST_FRACTION: f64 = 0.05;
-/// Above this the limit cannot have been in force: the peer would have dropped the packets long before.
-const MOST_FRACTION: f64 = 3.0;
+/// Above this share the limit cannot have been in force: the peer would have dropped the packets long before.
+const MOST_IN_FORCE: f64 = 3.0;
 /// Without negotiated limits: the quantity that varies less than this over the trace, and less than half as much as the
 /// other one, is the one that is limited.
 const STEADY: f64 = 0.10;
@@ -161,7 +158,7 @@ fn rules(successions: &[Succession], shown: &[Option<Shown>], triggers: &mut [Tr
 
 /// Where the rule's counting is the only one that fits, it is the one that this rekey's volume is given in.
 fn count_as_the_rule(trigger: &mut Trigger, rule: &TriggerRule, counting: Message, reached: Reached) {
-    let kilobyte = rule.bytes_per_kilobyte.unwrap_or(KILOBYTE as u32);
+    let kilobyte = rule.bytes_per_kilobyte.map_or(LIFETIME_KILOBYTE, u64::from);
     trigger.bytes = Some(reached.bytes);
     trigger.fraction = reached.fraction;
     let said = Message::new("trigger-as-the-rule")
@@ -318,7 +315,7 @@ fn volume(shown: &Shown) -> (u64, &'static str) {
 }
 
 fn volume_fraction(shown: &Shown) -> Option<f64> {
-    Some(volume(shown).0 as f64 / (shown.limits.kilobytes? as f64 * KILOBYTE))
+    Some(volume(shown).0 as f64 / ((shown.limits.kilobytes?.saturating_mul(LIFETIME_KILOBYTE)) as f64))
 }
 
 fn time_fraction(shown: &Shown) -> Option<f64> {
@@ -330,18 +327,7 @@ fn time_fraction(shown: &Shown) -> Option<f64> {
 }
 
 fn describe(shown: &Option<Shown>) -> Trigger {
-    let mut trigger = Trigger {
-        kind: TriggerKind::Unknown,
-        fraction: None,
-        counting: None,
-        messages: Vec::new(),
-        bytes: None,
-        limit_kilobytes: None,
-        age_s: None,
-        limit_seconds: None,
-        at_least: false,
-        at_most: false,
-    };
+    let mut trigger = Trigger::unknown();
     let Some(shown) = shown else { return trigger };
     let (bytes, counted) = volume(shown);
     let message = Message::new("trigger-expiring")
@@ -377,7 +363,7 @@ fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKi
         // Lower bounds say nothing about a limit; the other rekeys of the tunnel may.
         return steady.unwrap_or(TriggerKind::Unknown);
     }
-    let plausible = |f: Option<f64>| f.filter(|f| (LEAST_FRACTION..=MOST_FRACTION).contains(f));
+    let plausible = |f: Option<f64>| f.filter(|f| (LEAST_FRACTION..=MOST_IN_FORCE).contains(f));
     match (plausible(volume_fraction(shown)), plausible(time_fraction(shown))) {
         (Some(v), Some(t)) => match steady {
             Some(kind) => kind,
@@ -406,12 +392,6 @@ fn steadier(group: &[&Shown]) -> Option<TriggerKind> {
     }
 }
 
-/// Coefficient of variation: standard deviation over mean.
 fn variation(values: &[f64]) -> Option<f64> {
-    if values.len() < ENOUGH {
-        return None;
-    }
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64;
-    (mean > 0.0).then(|| variance.sqrt() / mean)
+    Some(Sample::of(values)).filter(|s| s.n >= ENOUGH)?.variation()
 }

@@ -41,7 +41,9 @@ pub(crate) fn findings(analyzer: &Analyzer, info: &CaptureInfo, successions: &[S
             );
             found.extend(lane.rate_trouble(successions));
         }
-        found.extend(sas::unused_sas(analyzer, tunnel));
+        if analyzer.wants(tunnel) {
+            found.extend(sas::unused_sas(analyzer, tunnel));
+        }
     }
     found.extend(trace::capture_trouble(analyzer, info));
     found.extend(analyzer.clock.events.iter().map(trace::clock_event));

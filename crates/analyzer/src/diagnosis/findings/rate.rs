@@ -3,6 +3,7 @@
 use super::{ENOUGH_PACKETS, Lane, finding};
 use crate::analysis::{Finding, Severity};
 use crate::rekey::Succession;
+use crate::sample::Sample;
 use crate::time::Timestamp;
 
 /// A healthy flow swings between 0.5 and 1 of its peak (Reno's sawtooth: coefficient of variation 0.19); twice that is
@@ -76,14 +77,13 @@ impl Lane<'_> {
         if rates.len() < ENOUGH_SECONDS {
             return None;
         }
-        let mean = |r: &[f64]| r.iter().sum::<f64>() / r.len() as f64;
         let third = rates.len() / 3;
         let thirds = [
             &rates[..third],
             &rates[third..rates.len() - third],
             &rates[rates.len() - third..],
         ];
-        let [early, middle, late] = thirds.map(mean);
+        let [early, middle, late] = thirds.map(|third| Sample::of(third).mean);
         let mbps = |bytes: f64| format!("{:.1}", bytes * 8.0 / 1e6);
         if late < DECAYED * early && (late..=early).contains(&middle) {
             let message = self
@@ -97,13 +97,13 @@ impl Lane<'_> {
                 &[],
             ));
         }
-        let all = mean(&rates);
-        let variance = rates.iter().map(|r| (r - all).powi(2)).sum::<f64>() / (rates.len() - 1) as f64;
-        let variation = variance.sqrt() / all.max(1.0);
+        let all = Sample::of(&rates);
+        // Of a rate below a byte per second nobody knows how much it varies.
+        let variation = all.sd / all.mean.max(1.0);
         (variation > UNSTABLE).then(|| {
             let message = self
                 .about("finding-unstable")
-                .with("rate", mbps(all) + " Mbit/s")
+                .with("rate", mbps(all.mean) + " Mbit/s")
                 .with("variation", format!("{:.0} %", variation * 100.0));
             finding("unstable_throughput", Severity::Warning, vec![message], &[])
         })

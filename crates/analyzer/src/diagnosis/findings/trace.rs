@@ -48,7 +48,7 @@ fn clock_step(event: &ClockEvent) -> Message {
 
 pub(super) fn capture_trouble(analyzer: &Analyzer, info: &CaptureInfo) -> Vec<Finding> {
     let mut found = Vec::new();
-    let regressions = analyzer.totals.time_regressions;
+    let regressions = analyzer.diagnosis.whole_run.regressed;
     let back = analyzer.diagnosis.whole_run.farthest_back;
     if back >= LEAST_STEP_BACK {
         let message = Message::new("finding-earlier-times")

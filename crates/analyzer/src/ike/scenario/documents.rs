@@ -62,18 +62,7 @@ fn quick_mode(ike: &mut Ikev1, message_id: u32, further: &Payloads) {
 #[test]
 fn a_document_of_ikev2_fragments() {
     let mut ike = Ikev2::new();
-    let (first, inner) = chain(&vec![
-        (33, ikev2_sa(3, &[0, 0, 0, 100])),
-        (40, vec![7; 32]),
-        (44, vec![0; 100]),
-    ]);
-    let pieces: Vec<&[u8]> = inner.chunks(80).collect();
-    let total = pieces.len() as u8;
-    for number in [2, 1, 3] {
-        let next = if number == 1 { first } else { 0 };
-        let fields = [0, number, 0, total];
-        ike.sealed(36, 0x08, 4, next, (53, &fields), pieces[usize::from(number) - 1]);
-    }
+    ike.child_in_pieces(|_, _| ());
     let document = ike.0.document();
     let [exchange] = &document.exchanges[..] else {
         panic!("{:?}", document.exchanges)
@@ -90,27 +79,7 @@ fn a_document_of_ikev2_fragments() {
 #[test]
 fn a_document_of_aggressive_mode_and_xauth() {
     let mut ike = Ikev1::new(PHASE_1[1]);
-    let public = [vec![0xaa; 128], vec![0xbb; 128]];
-    let phase1_sa = phase1_sa(ike.cipher, ike.key.len(), ike.hash);
-    for (from_initiator, public) in [(true, &public[0]), (false, &public[1])] {
-        let payloads = vec![
-            (1, phase1_sa.clone()),
-            (4, public.clone()),
-            (10, vec![1; 16]),
-            (5, vec![11, 17, 1, 0xf4, b'v', b'p', b'n']),
-        ];
-        ike.clear(from_initiator, 4, &payloads);
-    }
-    let mut iv = ike.hash.digest(&[&public[0], &public[1]]);
-    iv.truncate(16);
-    let (first, body) = chain(&vec![(8, vec![9; 20])]);
-    ike.phase1_tail = ike.encrypted(true, 4, 0, first, body, &iv);
-    ike.phase2(
-        false,
-        6,
-        5,
-        &vec![(14, vec![1, 0, 0, 1, 0xc0, 0x88, 0, 0, 0x40, 0x89, 0, 0])],
-    );
+    ike.aggressive_mode_and_xauth();
     quick_mode(&mut ike, 7, &Vec::new());
     // The first message of a phase 1 has no responder cookie yet, which shows who began.
     ike.wire.sent[0].2[8..16].fill(0);

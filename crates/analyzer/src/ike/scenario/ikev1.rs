@@ -2,6 +2,31 @@
 
 use super::*;
 
+impl Ikev1 {
+    /// i → r: SA, KE, Ni, ID; r → i: SA, KE, Nr, ID; i → r: HASH, encrypted. Then XAUTH's request in a Transaction exchange.
+    pub(super) fn aggressive_mode_and_xauth(&mut self) {
+        const AGGRESSIVE_MODE: u8 = 4;
+        const TRANSACTION: u8 = 6;
+        let public = [vec![0xaa; 128], vec![0xbb; 128]];
+        let phase1_sa = phase1_sa(self.cipher, self.key.len(), self.hash);
+        for (from_initiator, public) in [(true, &public[0]), (false, &public[1])] {
+            let payloads = vec![
+                (1, phase1_sa.clone()),
+                (4, public.clone()),
+                (10, vec![1; 16]),
+                (5, vec![11, 17, 1, 0xf4, b'v', b'p', b'n']),
+            ];
+            self.clear(from_initiator, AGGRESSIVE_MODE, &payloads);
+        }
+        let mut iv = self.hash.digest(&[&public[0], &public[1]]);
+        iv.truncate(16);
+        let (first, body) = chain(&vec![(8, vec![9; 20])]);
+        self.phase1_tail = self.encrypted(true, AGGRESSIVE_MODE, 0, first, body, &iv);
+        let request = vec![1, 0, 0, 1, 0xc0, 0x88, 0, 0, 0x40, 0x89, 0, 0];
+        self.phase2(false, TRANSACTION, 5, &vec![(14, request)]);
+    }
+}
+
 /// Every phase-1 transform, with and without its Main Mode in the capture.
 #[test]
 fn quick_mode_under_each_phase_1_transform() {
@@ -107,29 +132,12 @@ fn deletes_several_spis_and_the_ike_sa() {
     assert_eq!(ike.wire.timeline.ike_sas()[0].deleted, Some(ike.wire.now));
 }
 
-/// i → r: SA, KE, Ni, ID; r → i: SA, KE, Nr, ID; i → r: HASH, the first one encrypted and by itself no proof of the key.
-/// Then XAUTH in a Transaction exchange, which is, then a Quick Mode.
+/// The first encrypted message of Aggressive Mode is by itself no proof of the key; the Transaction exchange is, and then a
+/// Quick Mode is read.
 #[test]
 fn aggressive_mode_and_xauth() {
     let mut ike = Ikev1::new(PHASE_1[1]);
-    let public = [vec![0xaa; 128], vec![0xbb; 128]];
-    let id = vec![11, 17, 1, 0xf4, b'v', b'p', b'n'];
-    let phase1_sa = phase1_sa(ike.cipher, ike.key.len(), ike.hash);
-    for (from_initiator, public) in [(true, &public[0]), (false, &public[1])] {
-        let payloads = vec![
-            (1, phase1_sa.clone()),
-            (4, public.clone()),
-            (10, vec![1; 16]),
-            (5, id.clone()),
-        ];
-        ike.clear(from_initiator, 4, &payloads);
-    }
-    let mut iv = ike.hash.digest(&[&public[0], &public[1]]);
-    iv.truncate(16);
-    let (first, body) = chain(&vec![(8, vec![9; 20])]);
-    ike.phase1_tail = ike.encrypted(true, 4, 0, first, body, &iv);
-    let request = vec![1, 0, 0, 1, 0xc0, 0x88, 0, 0, 0x40, 0x89, 0, 0];
-    ike.phase2(false, 6, 5, &vec![(14, request)]);
+    ike.aggressive_mode_and_xauth();
     ike.phase2(
         true,
         QUICK_MODE,

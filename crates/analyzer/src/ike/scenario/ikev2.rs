@@ -2,6 +2,26 @@
 
 use super::*;
 
+impl Ikev2 {
+    /// A CREATE_CHILD_SA request for SPI 100 in three pieces (RFC 7383), the second one first; `after` each one its number.
+    pub(super) fn child_in_pieces(&mut self, mut after: impl FnMut(&mut Wire, u8)) {
+        let (first, inner) = chain(&vec![
+            (33, ikev2_sa(3, &[0, 0, 0, 100])),
+            (40, vec![7; 32]),
+            (44, vec![0; 100]),
+        ]);
+        let pieces: Vec<&[u8]> = inner.chunks(80).collect();
+        let total = pieces.len() as u8;
+        assert_eq!(total, 3);
+        for number in [2, 1, 3] {
+            let next = if number == 1 { first } else { 0 };
+            let fields = [0, number, 0, total];
+            self.sealed(36, 0x08, 4, next, (53, &fields), pieces[usize::from(number) - 1]);
+            after(&mut self.0, number);
+        }
+    }
+}
+
 /// Both sides rekey the same child at once (RFC 7296 §2.8.1), each with message ID 0.
 #[test]
 fn simultaneous_child_rekeys_are_two_exchanges() {
@@ -146,27 +166,29 @@ fn eap_spreads_the_child_over_exchanges() {
 #[test]
 fn ikev2_fragments_are_put_together() {
     let mut ike = Ikev2::new();
-    let (first, inner) = chain(&vec![
-        (33, ikev2_sa(3, &[0, 0, 0, 100])),
-        (40, vec![7; 32]),
-        (44, vec![0; 100]),
-    ]);
-    let pieces: Vec<&[u8]> = inner.chunks(80).collect();
-    let total = pieces.len() as u8;
-    for number in [2, 1, 3] {
-        let next = if number == 1 { first } else { 0 };
-        let fields = [0, number, 0, total];
-        ike.sealed(36, 0x08, 4, next, (53, &fields), pieces[usize::from(number) - 1]);
+    ike.child_in_pieces(|wire, number| {
         if number == 1 {
-            ike.0.repeat();
+            wire.repeat();
         }
-    }
-    assert_eq!(total, 3);
+    });
     assert_eq!(spis(ike.0.exchange(0)), [(100, true)]);
     assert_eq!(
         (ike.0.exchange(0).messages, ike.0.exchange(0).retransmissions),
         (4, 1)
     );
+}
+
+/// A request that claims more pieces than are put together.
+#[test]
+fn ikev2_fragments_beyond_the_bound_are_counted() {
+    let mut ike = Ikev2::new();
+    for number in 1..=3 {
+        ike.sealed(36, 0x08, 4, 0, (53, &[0, number, 1, 1]), &[7; 80]);
+    }
+    ike.sealed(36, 0x08, 5, 0, (53, &[0, 2, 0, 1]), &[7; 80]);
+    let counted = |kind| ike.0.diagnostics.count_of(kind, "IKE");
+    assert_eq!(counted("fragment_dropped"), 3);
+    assert_eq!(counted("fragment_impossible"), 1);
 }
 
 #[test]

@@ -1,22 +1,11 @@
 //! The six verdicts in both languages.
 
 use super::super::simulate::{Scenario, Simulated, simulate};
+use super::super::tests::SYNTHETIC;
 use super::super::{Settings, Start, Traffic, assess};
 use crate::analysis::{Direction, Impact, Verdict};
 use crate::text::tests::figures;
 use crate::text::{Catalogue, Language};
-
-/// Rekeys every 6 s in traffic that varies by 15 %.
-const SYNTHETIC: Scenario = Scenario {
-    sigma: 0.15,
-    correlation_s: 1.0,
-    interval_s: 6.0,
-    rekeys: 10,
-    pauses_per_s: 0.0,
-    stall_s: 0.0,
-    every: 1,
-    by_time: false,
-};
 
 fn settings() -> Settings {
     Settings {

@@ -1,6 +1,6 @@
 //! A trigger rule in words.
 
-use super::Kind;
+use super::{KILOBYTE, Kind, LARGEST_KILOBYTE};
 use crate::analysis::TriggerRule;
 use crate::text::{Arg, Message, grouped};
 
@@ -80,9 +80,8 @@ fn by_volume(rule: &TriggerRule, counting: Message) -> Vec<Message> {
     let kilobyte = match (rule.kilobyte_told, rule.bytes_per_kilobyte) {
         (true, Some(1024)) => Message::new("rule-kilobyte").with("bytes", "1,024"),
         (true, _) => Message::new("rule-kilobyte").with("bytes", "1,000"),
-        (false, _) => {
-            Message::new("rule-kilobyte-assumed").with("fraction", percent(fraction * 1000.0 / 1024.0) + " %")
-        }
+        (false, _) => Message::new("rule-kilobyte-assumed")
+            .with("fraction", percent(fraction * KILOBYTE / LARGEST_KILOBYTE) + " %"),
     };
     let message = sized("rule-volume")
         .with("fraction", percent(fraction) + " %")

@@ -38,18 +38,7 @@ fn unknowns(mut document: Analysis) -> Analysis {
             a_to_b: None,
             b_to_a: None,
         };
-        rekey.trigger = Trigger {
-            kind: TriggerKind::Unknown,
-            fraction: None,
-            counting: None,
-            messages: Vec::new(),
-            bytes: None,
-            limit_kilobytes: None,
-            age_s: None,
-            limit_seconds: None,
-            at_least: false,
-            at_most: false,
-        };
+        rekey.trigger = Trigger::unknown();
         for i in &mut rekey.impact {
             (i.baseline_bps, i.depth, i.dip_ms, i.longest_gap_ms) = (None, None, None, None);
             (i.p_gap, i.q) = (None, None);

@@ -1,0 +1,69 @@
+//! Options of `rekeyscope keys`, `rekeyscope wireshark` and `rekeyscope tshark`.
+
+use super::{Input, LanguageArgument, misused};
+use clap::Args;
+use clap::error::ErrorKind;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// `rekeyscope keys`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysArguments {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table) or `tcpdump FILE` (for
+    /// tcpdump -E 'file FILE'), readable by you alone; may be given more than once
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
+    export: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) lang: LanguageArgument,
+}
+
+/// Where keys go.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Export<'a> {
+    /// Wireshark's tables, into a folder.
+    Wireshark(&'a Path),
+    /// A secrets file of tcpdump.
+    Tcpdump(&'a Path),
+}
+
+impl KeysArguments {
+    /// The exports asked for; ends the program where a format is unknown.
+    pub(crate) fn exports(&self) -> Vec<Export<'_>> {
+        let pairs = self.export.chunks(2).map(|pair| match pair {
+            [format, path] if format == "wireshark" => Export::Wireshark(Path::new(path)),
+            [format, path] if format == "tcpdump" => Export::Tcpdump(Path::new(path)),
+            _ => misused(
+                ErrorKind::InvalidValue,
+                "--export writes 'wireshark DIR' or 'tcpdump FILE', no other format",
+            ),
+        });
+        pairs.collect()
+    }
+}
+
+/// `rekeyscope wireshark`, `rekeyscope tshark`.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramArguments {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// Passed on to the program, after -r CAPTURE
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) rest: Vec<OsString>,
+}
+
+impl ProgramArguments {
+    /// Ends the program where the capture is no file: it is read twice.
+    pub(crate) fn must_name_a_file(&self) {
+        if self.input.reads_stdin() {
+            misused(
+                ErrorKind::ValueValidation,
+                "the capture is read twice here: give a file, not -",
+            );
+        }
+    }
+}
