@@ -112,18 +112,10 @@ fn cut(mut packets: Vec<Packet>, at: usize) -> Vec<Packet> {
 
 /// The same packet on the tagged side of the mirrored port.
 fn tagged(packet: &Packet, tags: &[u16]) -> Packet {
-    let mut data = packet.data[..12].to_vec();
-    for (index, id) in tags.iter().enumerate() {
-        // The outer one of two is a service tag (IEEE 802.1ad).
-        let ether_type: u16 = if index + 1 < tags.len() { 0x88a8 } else { 0x8100 };
-        data.extend(ether_type.to_be_bytes());
-        data.extend(id.to_be_bytes());
-    }
-    data.extend(&packet.data[12..]);
+    let later = pcap::tagged(packet, tags);
     Packet {
-        nanos: packet.nanos + MIRROR_DELAY,
-        wire_len: packet.wire_len + 4 * tags.len() as u32,
-        data,
+        nanos: later.nanos + MIRROR_DELAY,
+        ..later
     }
 }
 
@@ -166,7 +158,7 @@ fn both_sides_of_a_mirror_port_count_once() {
         assert_eq!(amounts(&twice), amounts(once), "{tags:?}");
         assert_eq!(
             twice.capture.duplicates,
-            once.capture.duplicates + once.capture.esp_packets
+            once.capture.duplicates + once.capture.packets
         );
         assert_same_rekeys(&twice, once);
         assert_rates_within(f64::EPSILON, &twice, once);

@@ -263,7 +263,10 @@ fn packets_seen_twice_count_once() {
     let keys = repository().join("samples/l2tp_kb_modp1024_down.keylog");
     let once = document(&run(&[text(&sample()), "--keys", text(&keys), "--json", "-"]).stdout);
     let doubled = document(&run(&[text(&path), "--keys", text(&keys), "--json", "-"]).stdout);
-    assert_eq!(doubled["capture"]["duplicates"], 20_209);
+    assert_eq!(
+        doubled["capture"]["duplicates"],
+        doubled["capture"]["packets"].as_u64().unwrap() / 2
+    );
     for field in ["packets", "esp_bytes", "inner_bytes", "icv"] {
         for (a, b) in once["security_associations"]
             .as_array()

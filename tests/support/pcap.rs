@@ -58,3 +58,20 @@ pub(crate) fn is_from(packet: &Packet, address: std::net::IpAddr) -> bool {
     let source = packet.data.get(26..30).and_then(|b| <[u8; 4]>::try_from(b).ok());
     source.is_some_and(|octets| std::net::IpAddr::from(octets) == address)
 }
+
+/// The same packet with VLAN tags, the outermost first.
+pub(crate) fn tagged(packet: &Packet, tags: &[u16]) -> Packet {
+    let mut data = packet.data[..12].to_vec();
+    for (index, id) in tags.iter().enumerate() {
+        // The outer one of two is a service tag (IEEE 802.1ad).
+        let ether_type: u16 = if index + 1 < tags.len() { 0x88a8 } else { 0x8100 };
+        data.extend(ether_type.to_be_bytes());
+        data.extend(id.to_be_bytes());
+    }
+    data.extend(&packet.data[12..]);
+    Packet {
+        nanos: packet.nanos,
+        wire_len: packet.wire_len + 4 * tags.len() as u32,
+        data,
+    }
+}

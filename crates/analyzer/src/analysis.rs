@@ -114,7 +114,8 @@ plain_data! {
         pub cut_packets: u64,
         /// Packets that the capture program says it dropped; `null` where the format does not say.
         pub dropped_reported: Option<u64>,
-        /// Packets seen twice (same SA, sequence number and ICV).
+        /// IP packets that the file holds again and that count once: the same SA, sequence number and ICV, or (IKE and what else
+        /// is not ESP or AH) the same content close in time. `duplicate` and `duplicate_fragment` in `diagnostics` say which.
         pub duplicates: u64,
         /// Packets with a time before their predecessor's.
         pub time_regressions: u64,

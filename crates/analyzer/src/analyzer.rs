@@ -7,14 +7,17 @@ mod account;
 mod ah;
 mod choice;
 mod clock;
+mod duplicates;
 mod esp;
 mod ike;
 mod nested;
 mod stream;
+mod stretches;
 
 pub use choice::TunnelChoice;
 use clock::CaptureClock;
 pub(crate) use clock::{ClockEvent, Jump};
+use duplicates::Duplicates;
 
 use crate::analysis::{Analysis, Encapsulation, ExchangeKind};
 use crate::batch::{Batch, InFlight};
@@ -140,6 +143,7 @@ pub struct Analyzer {
     pub(crate) diagnosis: Diagnosis,
     pub(crate) clock: CaptureClock,
     pub(crate) seen: SeenPackets,
+    duplicates: Duplicates,
     batch: Batch,
     in_flight: Option<InFlight>,
     spare: Batch,
@@ -178,6 +182,7 @@ impl Analyzer {
             diagnosis: Diagnosis::default(),
             clock: CaptureClock::default(),
             seen: SeenPackets::default(),
+            duplicates: Duplicates::default(),
             batch: Batch::default(),
             in_flight: None,
             spare: Batch::default(),
@@ -236,6 +241,11 @@ impl Analyzer {
         if let Some(ah) = &datagram.ah {
             self.push_ah(datagram, ah);
         }
+        // ESP is told by its numbers, IKE behind the choice of tunnels.
+        let elsewhere = matches!(datagram.kind, DatagramKind::Ike { .. } | DatagramKind::Esp { .. });
+        if !elsewhere && self.is_duplicate(datagram, true) {
+            return;
+        }
         match datagram.kind {
             DatagramKind::Ike { udp, message } => self.push_ike(datagram, udp, message),
             DatagramKind::Esp { udp, packet } => {
@@ -262,12 +272,7 @@ impl Analyzer {
                     payload,
                 },
             ),
-            DatagramKind::Other(AH) => {
-                self.diagnostics
-                    .count("authenticated", AH, Some(datagram.frame), || {
-                        Message::new("oddity-ah")
-                    });
-            }
+            DatagramKind::Other(AH) => {}
             DatagramKind::NatKeepalive => {
                 self.diagnostics
                     .count("nat_keepalive", "UDP", Some(datagram.frame), || {
@@ -396,7 +401,7 @@ impl Analyzer {
         self.report_mining();
         self.report_thin_proofs();
         self.report_closed_carriers();
-        if self.seen.forgotten() > 0 {
+        if self.seen.forgotten() > 0 || self.duplicates.forgot() {
             self.diagnostics.count("forgot_packets", "analysis", None, || {
                 Message::new("oddity-forgot-packets")
             });

@@ -114,7 +114,10 @@ fn capture(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Capture {
         truncated_file: info.truncated,
         cut_packets: t.cut_packets,
         dropped_reported: info.dropped_reported,
-        duplicates: t.capture_duplicates,
+        duplicates: t.capture_duplicates
+            + analyzer
+                .diagnostics
+                .count_of("duplicate_fragment", "IP fragments"),
         time_regressions: t.time_regressions,
         ike_packets: t.ike_packets,
         esp_packets: t.esp_packets,

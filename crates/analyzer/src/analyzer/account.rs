@@ -6,6 +6,7 @@ use crate::diagnosis::PacketRecord;
 use crate::diagnostic::named;
 use crate::esp::cipher::Icv;
 use crate::esp::inner::Inner;
+use crate::framing::AH;
 use crate::overhead::{IPV4_HEADER, IPV6_HEADER};
 use crate::sa::database::SaIndex;
 use crate::sa::prove::{MOST_CHANCES, Specimen};
@@ -69,7 +70,7 @@ impl Analyzer {
         let association = self.sas.get_mut(sa);
         if again {
             association.sequence.count_duplicate();
-            self.totals.capture_duplicates += u64::from(wanted);
+            self.count_repeated(pending, wanted);
             return;
         }
         if !association.proven && association.icv.verified >= MOST_CHANCES {
@@ -83,8 +84,14 @@ impl Analyzer {
         }
         if arrival == Arrival::CaptureDuplicate {
             // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
-            self.totals.capture_duplicates += u64::from(wanted);
+            self.count_repeated(pending, wanted);
             return;
+        }
+        if wanted && pending.authenticated.is_some_and(|ah| !ah.around_ipsec) {
+            self.diagnostics
+                .count("authenticated", AH, Some(pending.frame), || {
+                    Message::new("oddity-ah")
+                });
         }
         association.count_icv(decoded.icv, decoded.opened.is_some(), pending.sequence);
         let seen = (pending.time, pending.frame);
@@ -132,6 +139,19 @@ impl Analyzer {
             return;
         }
         self.measure(sa, pending, &decoded, (arrival, skipped));
+    }
+
+    /// A packet that was there before, as a number of its SA with the same ICV.
+    fn count_repeated(&mut self, pending: &Pending, wanted: bool) {
+        let layer = match pending.authenticated {
+            None => "ESP",
+            // The packet inside is told by itself.
+            Some(ah) if ah.around_ipsec => return,
+            Some(_) => AH,
+        };
+        if wanted {
+            self.count_duplicate(layer, pending.frame, pending.fragments);
+        }
     }
 
     /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.

@@ -6,6 +6,7 @@
 //! From a step on, all times of the analysis are those of a clock that did not step.
 
 use super::Analyzer;
+use super::stretches::Stretches;
 use crate::analysis::Direction;
 use crate::batch::{Pending, decode_one};
 use crate::capture::{Frame, LinkType};
@@ -131,6 +132,7 @@ pub(crate) struct CaptureClock {
     offset: i64,
     /// Time of the last frame, offset added.
     previous: Option<Timestamp>,
+    stretches: Stretches,
     held: Vec<HeldFrame>,
     held_bytes: usize,
     senders: HashMap<Line, Sender>,
@@ -162,6 +164,11 @@ impl CaptureClock {
             }
             None => {}
         }
+    }
+
+    /// A time of the analysis as the frame has it.
+    pub(super) fn as_stamped(&self, time: Timestamp) -> Timestamp {
+        time.plus_nanos(self.offset.saturating_neg())
     }
 
     fn jumps(&self, time: Timestamp) -> bool {
@@ -197,10 +204,19 @@ struct Signs {
     older: u64,
     /// ESP packets on SAs that no packet was seen on before.
     strangers: u64,
+    /// Frames that were there before with the same time: the file goes on with an earlier part of itself.
+    again: u64,
     /// The first data of a known flow repeats earlier data.
     repeats: bool,
     /// New data follows data that was all acknowledged: the sender had nothing to send.
     settled: bool,
+}
+
+impl Signs {
+    /// Nothing is new: this part of the file was read before.
+    fn come_again(&self) -> bool {
+        self.again + self.older > 0 && self.newer + self.strangers == 0
+    }
 }
 
 impl Analyzer {
@@ -209,6 +225,7 @@ impl Analyzer {
         if self.clock.held.is_empty() {
             let time = frame.time.plus_nanos(self.clock.offset);
             if !self.clock.jumps(time) {
+                self.clock.stretches.go_on(frame.time);
                 self.clock.previous = Some(time);
                 return self.take_frame(&Frame { time, ..*frame });
             }
@@ -245,13 +262,23 @@ impl Analyzer {
         let signs = self.signs(&held, previous);
         if let Some(event) = judge(gap, &signs, first.number) {
             match event.jump {
-                Jump::Step => self.clock.offset = self.clock.offset.saturating_sub(event.nanos),
+                Jump::Step => {
+                    self.clock.offset = self.clock.offset.saturating_sub(event.nanos);
+                    self.clock.stretches.begin(first.time, self.clock.offset);
+                }
                 Jump::OutOfOrder => self.begin_earlier_part(),
                 Jump::Undecided => {}
             }
             self.clock.note(event);
         }
+        // A part of the file that comes again has the steps of the clock that it had before.
+        if signs.come_again()
+            && let Some(offset) = self.clock.stretches.go_back(first.time)
+        {
+            self.clock.offset = offset;
+        }
         for frame in &held {
+            self.clock.stretches.go_on(frame.time);
             let time = frame.time.plus_nanos(self.clock.offset);
             self.clock.previous = Some(time);
             self.take_frame(&Frame {
@@ -288,10 +315,12 @@ impl Analyzer {
                 original_len: frame.original_len,
                 data: &frame.data,
             };
-            if let Some(datagram) = framing.decode(&frame, &mut unheard)
-                && let DatagramKind::Esp { packet, .. } = datagram.kind
-            {
-                self.look_at(&datagram, packet, previous, &mut signs);
+            let Some(datagram) = framing.decode(&frame, &mut unheard) else {
+                continue;
+            };
+            match datagram.kind {
+                DatagramKind::Esp { packet, .. } => self.look_at(&datagram, packet, previous, &mut signs),
+                _ => signs.again += u64::from(self.duplicates.hold(&datagram, frame.time)),
             }
         }
         signs
@@ -392,6 +421,7 @@ fn judge(gap: i64, signs: &Signs, frame: u64) -> Option<ClockEvent> {
     if gap < 0 {
         // A clock cannot make the peers' clocks go back too.
         let older = match signs.passed {
+            _ if signs.again > 0 => true,
             Some(passed) => passed <= -LEAST_BACK,
             // The peers would go on with the SAs that they have.
             None => signs.older + signs.strangers > signs.newer,

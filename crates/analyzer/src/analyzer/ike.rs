@@ -17,14 +17,19 @@ impl Analyzer {
         self.totals.ike_packets += 1;
         let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
         let tunnel = self.tunnels.of_ike(datagram.src, datagram.dst, udp, cookie);
+        let wanted = tunnel.is_none_or(|tunnel| self.wants(tunnel));
+        if self.is_duplicate(datagram, wanted) {
+            return;
+        }
         if let Some(tunnel) = tunnel {
             self.note_nested(tunnel, datagram.frame);
         }
         // IKE of a tunnel that was not chosen gives keys all the same: the chosen one may be inside its ESP.
         let mut unheard = Diagnostics::default();
-        let diagnostics = match tunnel {
-            Some(tunnel) if !self.wants(tunnel) => &mut unheard,
-            _ => &mut self.diagnostics,
+        let diagnostics = if wanted {
+            &mut self.diagnostics
+        } else {
+            &mut unheard
         };
         let Datagram {
             frame,

@@ -133,6 +133,8 @@ impl Analyzer {
                 fragments: 1,
                 cut: false,
                 wire_len: len,
+                payload: &nested.bytes,
+                identification: None,
                 ah: None,
                 kind: DatagramKind::Other(ESP_IN_ESP),
             };

@@ -64,6 +64,8 @@ pub(super) struct Whole {
     pub(super) outer_bytes: u32,
     pub(super) largest: u32,
     pub(super) fragments: u16,
+    /// Of its IPv4 headers.
+    pub(super) identification: Option<u16>,
 }
 
 impl Whole {
@@ -76,7 +78,11 @@ impl Whole {
         ends: (IpAddr, IpAddr),
         bytes: &'a [u8],
     ) -> Result<IpPacket<'a>, WireError> {
-        ip::upper_layer(self.protocol, ends, bytes, self.payload_len, self.outer_bytes)
+        let upper = ip::upper_layer(self.protocol, ends, bytes, self.payload_len, self.outer_bytes)?;
+        Ok(IpPacket {
+            identification: self.identification,
+            ..upper
+        })
     }
 }
 
@@ -159,7 +165,7 @@ impl FragmentTable {
         let held_before = partial.bytes.len();
         partial.insert(packet, piece, end, frame, diagnostics);
         self.held = (self.held + partial.bytes.len()).saturating_sub(held_before);
-        let Some(whole) = partial.completed() else {
+        let Some(whole) = partial.completed(packet.identification) else {
             self.make_room(MOST_DATAGRAMS, frame, diagnostics);
             return None;
         };
@@ -372,7 +378,7 @@ impl Partial {
         });
     }
 
-    fn completed(&self) -> Option<Whole> {
+    fn completed(&self, identification: Option<u16>) -> Option<Whole> {
         let (total, protocol) = (self.total?, self.protocol?);
         match self.ranges.as_slice() {
             [(0, end), ..] if *end >= total => Some(Whole {
@@ -381,6 +387,7 @@ impl Partial {
                 outer_bytes: self.outer_bytes,
                 largest: self.largest,
                 fragments: self.fragments,
+                identification,
             }),
             _ => None,
         }

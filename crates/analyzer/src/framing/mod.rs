@@ -50,6 +50,10 @@ pub struct Datagram<'a> {
     pub cut: bool,
     /// Bytes that the payload had on the wire (from the ESP or IKE header on).
     pub wire_len: u32,
+    /// What of the IP payload was captured, transport header included.
+    pub payload: &'a [u8],
+    /// IPv4 identification, also of a datagram that came in fragments.
+    pub identification: Option<u16>,
     /// The authentication header around that, the outermost of several.
     pub ah: Option<Authentication<'a>>,
     /// What it carries.
@@ -215,6 +219,7 @@ impl Framing {
                     outer_bytes: packet.total_len,
                     largest: packet.total_len,
                     fragments: 1,
+                    identification: packet.identification,
                 };
                 self.fragments.put_back(bytes);
                 (whole, packet)
@@ -264,6 +269,8 @@ fn datagram<'a>(
         fragments: 1,
         cut: content.captured < content.wire_len as usize,
         wire_len: content.wire_len,
+        payload: packet.payload,
+        identification: packet.identification,
         ah: packet.ah,
         kind: content.kind,
     })

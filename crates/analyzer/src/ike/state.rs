@@ -8,7 +8,6 @@ use super::quick::{Negotiation, Offer};
 use crate::keylog::IkeKey;
 use crate::secret::SecretBytes;
 use crate::spi::IkeSpi;
-use crate::time::{NANOS_PER_MILLI, Timestamp};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Longest nonce that is kept, in bytes: both RFC 2409 §5 and RFC 7296 §2.10 allow no longer one.
@@ -39,28 +38,11 @@ impl SaState {
     }
 }
 
-/// Whether a message was seen before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repetition {
-    /// It was not.
-    None,
-    /// So shortly after the first that the capture made it.
-    Copy,
-    Retransmission,
-}
-
-/// Identical messages closer than this are copies made by the capture (a mirror port, two interfaces): no
-/// implementation's retransmission timer is that short.
-const COPY_NANOS: i64 = 5 * NANOS_PER_MILLI;
-
-/// Times remembered per message; strongSwan gives up after 5 retransmissions, others after fewer than this.
-const MOST_SIGHTINGS: usize = 16;
-
 /// What is remembered about an exchange beside its public part.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeState {
-    /// Digests of its messages with the times of each; at most [`Exchange::MAX_RECORDS`], further ones count as new.
-    seen: Vec<(u64, Vec<Timestamp>)>,
+    /// Digests of its messages; at most [`Exchange::MAX_RECORDS`], further ones count as new.
+    seen: Vec<u64>,
     /// Different messages seen.
     pub(super) distinct: u32,
     /// An encrypted message was seen.
@@ -77,31 +59,20 @@ pub(super) struct ExchangeState {
 }
 
 impl ExchangeState {
-    /// Notes a message and says whether it repeats an earlier one byte for byte.
-    pub(super) fn repetition(&mut self, message: &[u8], time: Timestamp) -> Repetition {
+    /// Notes a message and says whether it repeats an earlier one byte for byte: a retransmission. Copies that the capture made
+    /// do not come here.
+    pub(super) fn repeats(&mut self, message: &[u8]) -> bool {
         let mut hasher = DefaultHasher::new();
         message.hash(&mut hasher);
         let digest = hasher.finish();
-        match self.seen.iter_mut().find(|(seen, _)| *seen == digest) {
-            Some((_, times)) => {
-                // The same capture may come again, so every sighting counts, not only the last.
-                let is_near = |t: &Timestamp| time.nanos_since(*t).saturating_abs() < COPY_NANOS;
-                if times.iter().any(is_near) {
-                    return Repetition::Copy;
-                }
-                if times.len() < MOST_SIGHTINGS {
-                    times.push(time);
-                }
-                Repetition::Retransmission
-            }
-            None => {
-                self.distinct += 1;
-                if self.seen.len() < Exchange::MAX_RECORDS {
-                    self.seen.push((digest, vec![time]));
-                }
-                Repetition::None
-            }
+        if self.seen.contains(&digest) {
+            return true;
         }
+        self.distinct += 1;
+        if self.seen.len() < Exchange::MAX_RECORDS {
+            self.seen.push(digest);
+        }
+        false
     }
 }
 

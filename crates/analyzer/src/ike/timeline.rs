@@ -8,7 +8,7 @@ use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
 use super::ikev2;
 use super::ikev2_keys::Ikev2Keys;
 use super::payload::v1;
-use super::state::{ExchangeState, Keyring, Repetition, SaState};
+use super::state::{ExchangeState, Keyring, SaState};
 use crate::analysis::KeyStatus;
 use crate::diagnostic::Diagnostics;
 use crate::framing::UdpPorts;
@@ -123,7 +123,8 @@ impl Timeline {
         }
     }
 
-    /// Takes one IKE message (from the IKE header on, possibly cut by the snap length).
+    /// Takes one IKE message (from the IKE header on, possibly cut by the snap length). One that it took before is a
+    /// retransmission: copies that the capture made have to be left out before.
     pub fn push(
         &mut self,
         context: MessageContext,
@@ -150,11 +151,9 @@ impl Timeline {
         else {
             return Observed::NOTHING;
         };
-        let repetition = self.record(index, &context, &header, message, diagnostics);
-        let children_changed = match (repetition, ike_sa) {
-            (Repetition::None, Some(ike_sa)) => {
-                self.read(ike_sa, index, &header, &context, message, diagnostics)
-            }
+        let repeats = self.record(index, &context, &header, message);
+        let children_changed = match ike_sa {
+            Some(ike_sa) if !repeats => self.read(ike_sa, index, &header, &context, message, diagnostics),
             _ => false,
         };
         Observed {
@@ -288,29 +287,16 @@ impl Timeline {
     }
 
     /// Counts a message and says whether it repeats an earlier one of its exchange byte for byte.
-    fn record(
-        &mut self,
-        index: usize,
-        context: &MessageContext,
-        header: &Header,
-        message: &[u8],
-        diagnostics: &mut Diagnostics,
-    ) -> Repetition {
-        let repetition = self.states[index].repetition(message, context.time);
-        if repetition == Repetition::Copy {
-            diagnostics.count("copied_message", "IKE", Some(context.frame), || {
-                Message::new("oddity-copied-message")
-            });
-            return repetition;
-        }
+    fn record(&mut self, index: usize, context: &MessageContext, header: &Header, message: &[u8]) -> bool {
+        let repeats = self.states[index].repeats(message);
         self.exchanges[index].record(MessageRecord {
             frame: context.frame,
             time: context.time,
             src: context.src,
             len: header.length,
-            retransmission: repetition == Repetition::Retransmission,
+            retransmission: repeats,
         });
-        repetition
+        repeats
     }
 
     /// Reads a message that was not seen before. Says whether the exchange's children changed.

@@ -40,6 +40,8 @@ pub(crate) struct IpPacket<'a> {
     /// What the payload had on the wire.
     pub(crate) payload_len: u32,
     pub(crate) piece: Option<Piece>,
+    /// IPv4 identification.
+    pub(crate) identification: Option<u16>,
     /// The header promises more than the frame had on the wire.
     pub(crate) longer_than_frame: bool,
     /// The first authentication header (RFC 4302) that was stepped over.
@@ -114,6 +116,7 @@ fn ipv4(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload: within(data, header_len, total_len),
         payload_len: total_len - header_len as u32,
         piece,
+        identification: Some(header.identification()),
         longer_than_frame: total_len > wire_len,
         ah: None,
     };
@@ -144,6 +147,7 @@ fn ipv6(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload: within(data, Ipv6Header::LEN, total_len),
         payload_len: total_len - HEADER_LEN,
         piece: None,
+        identification: None,
         longer_than_frame: total_len > wire_len,
         ah: None,
     })
@@ -232,6 +236,7 @@ pub(crate) fn upper_layer<'a>(
         payload,
         payload_len,
         piece: None,
+        identification: None,
         longer_than_frame: false,
         ah: None,
     })

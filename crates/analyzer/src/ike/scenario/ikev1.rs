@@ -175,16 +175,6 @@ fn an_unencrypted_delete_is_not_believed() {
     assert_eq!(ike.wire.diagnostics.count_of("unprotected_delete", "IKE"), 1);
 }
 
-#[test]
-fn a_copy_made_by_the_capture_is_no_retransmission() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
-    ike.clear(true, 2, &vec![(13, vec![1; 8])]);
-    ike.wire.now = ike.wire.now.plus_nanos(-19 * NANOS_PER_MILLI);
-    ike.wire.repeat();
-    assert_eq!(ike.wire.exchange(0).messages, 1);
-    assert_eq!(ike.wire.diagnostics.count_of("copied_message", "IKE"), 1);
-}
-
 /// The pieces of a Quick Mode message, each behind its own header (next payload 132).
 #[test]
 fn ikev1_fragments_are_put_together() {

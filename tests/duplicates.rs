@@ -1,0 +1,232 @@
+//! Packets that a capture holds more than once change no answer: frames doubled by a mirror port, with and without VLAN tags; a
+//! file appended to itself. Made from the lab's real captures by repeating frames; the capture itself is what they are compared
+//! with, figure by figure. And a message that a peer really sent again stays a retransmission.
+#![allow(clippy::unwrap_used)] // a test fails by panicking
+
+#[path = "support/ipsec.rs"]
+mod ipsec;
+#[path = "support/pcap.rs"]
+mod pcap;
+#[path = "duplicates/retransmissions.rs"]
+mod retransmissions;
+#[path = "support/scenario/mod.rs"]
+mod scenario;
+#[path = "duplicates/scenarios.rs"]
+mod scenarios;
+mod support;
+
+use pcap::{Packet, is_ike, tagged};
+use rekeyscope::analysis::Analysis;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use support::{analyses, analyze, lab_of_sample, sample_names};
+
+/// A copy follows after this many nanoseconds: what mirror ports and a second interface of one host need.
+const DELAYS: std::ops::Range<u64> = 3_000..200_000;
+
+/// A capture with frames twice.
+pub(crate) struct Twice {
+    pub packets: Vec<Packet>,
+    /// Which frame of the original each is (1-based).
+    original: Vec<u64>,
+}
+
+impl Twice {
+    /// Each frame again shortly after, with these VLAN tags. The order of the originals stays, also where their times go back.
+    pub(crate) fn mirrored(packets: &[Packet], tags: &[u16]) -> Twice {
+        let mut state = 88_172_645_463_325_252_u64; // xorshift64
+        let mut latest = 0;
+        let mut placed = Vec::new();
+        for (p, number) in packets.iter().zip(1..) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let delay = DELAYS.start + state % (DELAYS.end - DELAYS.start);
+            let mut copy = if tags.is_empty() {
+                p.clone()
+            } else {
+                tagged(p, tags)
+            };
+            copy.nanos = p.nanos + delay;
+            latest = p.nanos.max(latest);
+            placed.push((latest, p.clone(), number));
+            placed.push((latest + delay, copy, number));
+        }
+        placed.sort_by_key(|(place, ..)| *place);
+        let (packets, original) = placed.into_iter().map(|(_, p, number)| (p, number)).unzip();
+        Twice { packets, original }
+    }
+
+    /// The file behind itself.
+    pub(crate) fn appended(packets: &[Packet]) -> Twice {
+        let numbers = 1..=packets.len() as u64;
+        Twice {
+            packets: [packets, packets].concat(),
+            original: numbers.clone().chain(numbers).collect(),
+        }
+    }
+}
+
+/// Fields of `capture` that say what the file is like, and not what was on the wire.
+const OF_THE_FILE: [&str; 9] = [
+    "path",
+    "packets",
+    "bytes",
+    "duplicates",
+    "time_regressions",
+    "ike_packets",
+    "esp_packets",
+    // The last frame's copy comes later.
+    "last_time",
+    "duration_s",
+];
+/// Findings about the order of the file.
+const ORDER: [&str; 2] = ["out_of_order", "clock_trouble"];
+
+fn analyze_packets(packets: &[Packet], keys: &[PathBuf]) -> Analysis {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("changed.pcap");
+    pcap::write(&path, packets);
+    analyze(&path, keys)
+}
+
+/// Frame numbers become those of the original; filters that hold them go.
+fn renumber(value: &mut Value, original: &[u64]) {
+    let number = |n: &mut Value| {
+        if let Some(frame) = n.as_u64() {
+            *n = json!(original[frame as usize - 1]);
+        }
+    };
+    match value {
+        Value::Object(fields) => {
+            fields.remove("display_filter");
+            for (name, field) in fields {
+                match name.as_str() {
+                    "first_frame" | "last_frame" => number(field),
+                    "frames" | "evidence_frames" => field.as_array_mut().unwrap().iter_mut().for_each(number),
+                    _ => renumber(field, original),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|v| renumber(v, original)),
+        _ => {}
+    }
+}
+
+/// What was on the wire, by the analysis.
+fn wire(analysis: &Analysis, original: &[u64]) -> Value {
+    let mut document = serde_json::to_value(analysis).unwrap();
+    let capture = document["capture"].as_object_mut().unwrap();
+    OF_THE_FILE.iter().for_each(|field| {
+        capture.remove(*field).unwrap();
+    });
+    for sa in document["security_associations"].as_array_mut().unwrap() {
+        sa["sequence"]
+            .as_object_mut()
+            .unwrap()
+            .remove("duplicates")
+            .unwrap();
+    }
+    let findings = document["findings"].as_array_mut().unwrap();
+    findings.retain(|f| !ORDER.contains(&f["id"].as_str().unwrap()));
+    let oddities = document["diagnostics"].as_array_mut().unwrap();
+    oddities.retain(|d| !["duplicate", "duplicate_fragment"].contains(&d["kind"].as_str().unwrap()));
+    renumber(&mut document, original);
+    document
+}
+
+/// The first place where two documents differ.
+fn difference(a: &Value, b: &Value, path: &str) -> Option<String> {
+    match (a, b) {
+        (Value::Object(x), Value::Object(y)) if x.len() == y.len() => x
+            .iter()
+            .find_map(|(k, v)| difference(v, y.get(k).unwrap_or(&Value::Null), &format!("{path}.{k}"))),
+        (Value::Array(x), Value::Array(y)) if x.len() == y.len() => {
+            (x.iter().zip(y).enumerate()).find_map(|(i, (v, w))| difference(v, w, &format!("{path}[{i}]")))
+        }
+        _ => (a != b).then(|| format!("{path}: {a} instead of {b}")),
+    }
+}
+
+/// The copies change nothing, and each is counted.
+pub(crate) fn assert_counted_once(twice: &Twice, keys: &[PathBuf], once: &Analysis, what: &str) -> Analysis {
+    let analysis = analyze_packets(&twice.packets, keys);
+    let unchanged: Vec<u64> = (1..=once.capture.packets).collect();
+    if let Some(place) = difference(&wire(&analysis, &twice.original), &wire(once, &unchanged), "") {
+        panic!("{what}: {place}");
+    }
+    let (c, o) = (&analysis.capture, &once.capture);
+    assert_eq!(c.packets, 2 * o.packets, "{what}");
+    // Each frame of these captures is an IP packet.
+    assert_eq!(c.duplicates, 2 * o.duplicates + o.packets, "{what}");
+    let longer = c.duration_s.unwrap() - o.duration_s.unwrap();
+    assert!(
+        (0.0..=DELAYS.end as f64 / 1e9).contains(&longer),
+        "{what}: {longer} s longer"
+    );
+    analysis
+}
+
+fn each_capture(name: &str, keys: bool, repeat: impl Fn(&[Packet]) -> Twice) {
+    for (lab, with_keys) in analyses() {
+        let what = format!("{}, {name}, keys: {keys}", lab.name);
+        let twice = repeat(&pcap::read(&lab.capture));
+        let without_keys;
+        let (once, files) = if keys {
+            (with_keys, &lab.keys[..])
+        } else {
+            without_keys = analyze(&lab.capture, &[]);
+            (&without_keys, &[][..])
+        };
+        let analysis = assert_counted_once(&twice, files, once, &what);
+        let (c, o) = (&analysis.capture, &once.capture);
+        assert_eq!(
+            (c.ike_packets, c.esp_packets),
+            (2 * o.ike_packets, 2 * o.esp_packets),
+            "{what}"
+        );
+        for (layer, expected) in [("IKE", o.ike_packets), ("ESP", o.esp_packets)] {
+            let named = analysis
+                .diagnostics
+                .iter()
+                .find(|d| d.kind == "duplicate" && d.layer == layer);
+            assert_eq!(named.unwrap().count, expected, "{what}: {layer} by name");
+        }
+    }
+}
+
+#[test]
+fn every_frame_twice_counts_once() {
+    each_capture("doubled", true, |packets| Twice::mirrored(packets, &[]));
+}
+
+#[test]
+fn every_frame_with_and_without_a_vlan_tag_counts_once() {
+    each_capture("VLAN", true, |packets| Twice::mirrored(packets, &[7]));
+    each_capture("QinQ", false, |packets| Twice::mirrored(packets, &[100, 7]));
+}
+
+#[test]
+fn a_file_appended_to_itself_counts_once() {
+    each_capture("appended", true, Twice::appended);
+}
+
+#[test]
+fn a_file_appended_to_itself_counts_once_without_keys() {
+    each_capture("appended", false, Twice::appended);
+}
+
+/// Without ESP no number tells that the file goes on with an earlier part of itself.
+#[test]
+fn ike_alone_appended_to_itself_counts_once() {
+    for name in sample_names() {
+        let lab = lab_of_sample(name);
+        let packets: Vec<Packet> = pcap::read(&lab.capture).into_iter().filter(is_ike).collect();
+        let once = analyze_packets(&packets, &lab.keys);
+        assert!(
+            once.exchanges.len() > 5 && once.capture.esp_packets == 0,
+            "{name}"
+        );
+        assert_counted_once(&Twice::appended(&packets), &lab.keys, &once, name);
+    }
+}

@@ -1,0 +1,108 @@
+//! The same IKE message again: sent again by its peer, or shown again by the capture.
+
+use super::analyze_packets;
+use crate::pcap::{self, Packet};
+use crate::support::{Lab, analyses};
+use rekeyscope::analysis::Analysis;
+
+/// Ethernet, then the identification in the IPv4 header.
+const IDENTIFICATION: std::ops::Range<usize> = 18..20;
+const MILLI: u64 = 1_000_000;
+
+/// A capture of either version, whose rekeys have no retransmission.
+fn quiet() -> Vec<(&'static Lab, &'static Analysis)> {
+    let names = [
+        "l2tp_kb_modp1024_down",
+        "l2tp_kb_modp2048_natt_down",
+        "ikev2_gcm_kb_down",
+    ];
+    let found: Vec<_> = analyses()
+        .iter()
+        .filter(|(lab, _)| names.contains(&lab.name.as_str()))
+        .collect();
+    assert!(!found.is_empty());
+    found.into_iter().map(|(lab, analysis)| (lab, analysis)).collect()
+}
+
+/// How the second one differs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Identification {
+    Same,
+    Next,
+    /// Neither has one.
+    Zero,
+}
+
+/// The first message of the second rekey's exchange again, `nanos` later.
+fn again(lab: &Lab, once: &Analysis, nanos: u64, identification: Identification) -> (Analysis, usize) {
+    let rekey = &once.rekeys[1];
+    let exchange = &once.exchanges[rekey.exchange.unwrap()];
+    let quiet = exchange.retransmissions == 0 && once.capture.duplicates == 0;
+    assert!(quiet, "{}", lab.name);
+    let mut packets = pcap::read(&lab.capture);
+    // What follows much later is of no interest.
+    let end = exchange.last_time.0.unsigned_abs() + 5_000 * MILLI;
+    packets.retain(|p| p.nanos < end);
+    let first = &mut packets[exchange.frames[0] as usize - 1];
+    if identification == Identification::Zero {
+        first.data[IDENTIFICATION].fill(0);
+    }
+    let mut second: Packet = first.clone();
+    second.nanos += nanos;
+    if identification == Identification::Next {
+        second.data[IDENTIFICATION.end - 1] ^= 1;
+    }
+    packets.push(second);
+    packets.sort_by_key(|p| p.nanos);
+    (analyze_packets(&packets, &lab.keys), rekey.index)
+}
+
+fn assert_sent_again(sent: bool, nanos: u64, identification: Identification) {
+    for (lab, once) in quiet() {
+        let what = format!(
+            "{}, {} ms, {identification:?}",
+            lab.name,
+            nanos as f64 / MILLI as f64
+        );
+        let (analysis, rekey) = again(lab, once, nanos, identification);
+        let own = &analysis.rekeys[rekey];
+        let exchange = &analysis.exchanges[own.exchange.unwrap()];
+        let usual = once.exchanges[exchange.index].messages;
+        assert_eq!(exchange.retransmissions, u64::from(sent), "{what}");
+        assert_eq!(exchange.messages, usual + u64::from(sent), "{what}");
+        let named = own.causes.iter().any(|c| c.id == "exchange_retransmitted");
+        assert_eq!(named, sent, "{what}: {:?}", own.causes);
+        assert_eq!(analysis.capture.duplicates, u64::from(!sent), "{what}");
+    }
+}
+
+/// The peer was deaf. Whether the second packet has an identification of its own is up to the host.
+#[test]
+fn a_message_after_a_timer_was_sent_again() {
+    for nanos in [500 * MILLI, 1_000 * MILLI, 4_000 * MILLI] {
+        assert_sent_again(true, nanos, Identification::Next);
+    }
+    assert_sent_again(true, 500 * MILLI, Identification::Same);
+    assert_sent_again(true, 4_000 * MILLI, Identification::Zero);
+}
+
+/// A queue held both back and let them go together: the second is a packet of its own all the same.
+#[test]
+fn a_message_in_another_packet_was_sent_again() {
+    assert_sent_again(true, MILLI, Identification::Next);
+}
+
+/// A router under load shows a packet when it comes and when its queue lets it go.
+#[test]
+fn a_message_in_the_same_packet_is_a_copy() {
+    for nanos in [0, MILLI / 10, 20 * MILLI, 200 * MILLI] {
+        assert_sent_again(false, nanos, Identification::Same);
+    }
+}
+
+/// Without an identification only the time tells: a mirror's delay or not.
+#[test]
+fn without_an_identification_time_tells() {
+    assert_sent_again(false, MILLI, Identification::Zero);
+    assert_sent_again(true, 20 * MILLI, Identification::Zero);
+}
