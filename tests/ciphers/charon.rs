@@ -29,7 +29,7 @@ fn encryption_name(encryption: Encryption) -> String {
 /// As `using NAME for integrity` has it; no such line where there is none.
 fn integrity_name(integrity: Integrity) -> Option<&'static str> {
     match integrity {
-        Integrity::None => None,
+        Integrity::None | Integrity::Unknown { .. } => None,
         Integrity::HmacMd5_96 => Some("HMAC_MD5_96"),
         Integrity::HmacSha1_96 => Some("HMAC_SHA1_96"),
         Integrity::HmacSha256_96 => Some("HMAC_SHA2_256_96"),

@@ -73,7 +73,7 @@ fn named(suite: &super::Suite) -> Option<String> {
         other => panic!("{other}"),
     };
     let integrity = match suite.integrity {
-        Integrity::None => return None,
+        Integrity::None | Integrity::Unknown { .. } => return None,
         Integrity::HmacMd5_96 => "md5",
         Integrity::HmacMd5_128 => "md5_128",
         Integrity::HmacSha1_96 => "sha1",

@@ -83,7 +83,7 @@ impl Suite {
 
     fn wireshark_integrity(&self) -> String {
         match self.integrity {
-            Integrity::None => "NULL",
+            Integrity::None | Integrity::Unknown { .. } => "NULL",
             Integrity::HmacMd5_96 => "HMAC-MD5-96 [RFC2403]",
             Integrity::HmacSha1_96 => "HMAC-SHA-1-96 [RFC2404]",
             Integrity::HmacSha256_96 => "HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]",
@@ -220,7 +220,7 @@ impl Suite {
         }
         let key = &self.integrity_key[..];
         let mut icv = match self.integrity {
-            Integrity::None => Vec::new(),
+            Integrity::None | Integrity::Unknown { .. } => Vec::new(),
             Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key, covered),
             Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key, covered),
             Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key, covered),

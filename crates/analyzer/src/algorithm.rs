@@ -65,6 +65,12 @@ pub enum Integrity {
     HmacMd5_128,
     /// HMAC-SHA-1-160 (RFC 4595, IKEv2 transform 7), 20-byte key.
     HmacSha1_160,
+    /// Some transform with an ICV of this many bytes, whose key is not known: nothing is checked (`tcpdump -E`, Wireshark's
+    /// "ANY … authentication").
+    Unknown {
+        /// Bytes of ICV.
+        icv: u8,
+    },
 }
 
 impl Encryption {
@@ -149,7 +155,7 @@ impl Integrity {
     /// Key length in bytes.
     pub fn key_len(self) -> usize {
         match self {
-            Integrity::None => 0,
+            Integrity::None | Integrity::Unknown { .. } => 0,
             Integrity::HmacMd5_96 | Integrity::HmacMd5_128 | Integrity::AesXcbc96 | Integrity::AesCmac96 => {
                 16
             }
@@ -164,6 +170,7 @@ impl Integrity {
     pub fn icv_len(self) -> usize {
         match self {
             Integrity::None => 0,
+            Integrity::Unknown { icv } => usize::from(icv),
             Integrity::HmacSha256_128 | Integrity::HmacMd5_128 => 16,
             Integrity::HmacSha1_160 => 20,
             Integrity::HmacSha384_192 => 24,
@@ -208,6 +215,10 @@ impl fmt::Display for Integrity {
             Integrity::AesCmac96 => "AES-CMAC-96",
             Integrity::HmacMd5_128 => "HMAC-MD5-128",
             Integrity::HmacSha1_160 => "HMAC-SHA1-160",
+            Integrity::Unknown { icv: 12 } => "unknown-96",
+            Integrity::Unknown { icv: 16 } => "unknown-128",
+            Integrity::Unknown { icv: 24 } => "unknown-192",
+            Integrity::Unknown { .. } => "unknown",
         })
     }
 }

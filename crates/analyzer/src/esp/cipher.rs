@@ -125,8 +125,8 @@ impl EspCipher {
         let (authenticate, icv_len) = if encryption.is_aead() {
             let (mode, icv_len) = new_aead(encryption, key, salt).ok_or_else(wrong_key)?;
             (Some(mode), icv_len)
-        } else if integrity == Integrity::None {
-            (None, 0)
+        } else if matches!(integrity, Integrity::None | Integrity::Unknown { .. }) {
+            (None, integrity.icv_len())
         } else {
             let mac = new_integrity(integrity, integrity_key)
                 .ok_or_else(|| integrity_key_error(integrity, integrity_key.len()))?;
@@ -348,7 +348,7 @@ fn encryption_key_error(encryption: Encryption, given: usize) -> KeyLengthError 
 
 fn integrity_key_error(integrity: Integrity, given: usize) -> KeyLengthError {
     let (algorithm, expected) = match integrity {
-        Integrity::None => ("none", "no key"),
+        Integrity::None | Integrity::Unknown { .. } => ("none", "no key"),
         Integrity::HmacMd5_96 => ("HMAC-MD5-96", "16"),
         Integrity::HmacSha1_96 => ("HMAC-SHA1-96", "20"),
         Integrity::HmacSha256_96 => ("HMAC-SHA2-256-96", "32"),

@@ -193,9 +193,11 @@ fn esp_integrity(integrity: Integrity) -> Option<&'static str> {
         Integrity::HmacSha256_128 => "HMAC-SHA-256-128 [RFC4868]",
         Integrity::HmacSha384_192 => "HMAC-SHA-384-192 [RFC4868]",
         Integrity::HmacSha512_256 => "HMAC-SHA-512-256 [RFC4868]",
-        Integrity::AesXcbc96 | Integrity::AesCmac96 | Integrity::HmacMd5_128 | Integrity::HmacSha1_160 => {
-            return None;
-        }
+        Integrity::AesXcbc96
+        | Integrity::AesCmac96
+        | Integrity::HmacMd5_128
+        | Integrity::HmacSha1_160
+        | Integrity::Unknown { .. } => return None,
     })
 }
 
@@ -270,7 +272,7 @@ fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
         }
     };
     let integrity = match keys.integrity {
-        Integrity::None => "NONE [RFC4306]",
+        Integrity::None | Integrity::Unknown { .. } => "NONE [RFC4306]",
         Integrity::HmacMd5_96 => "HMAC_MD5_96 [RFC2403]",
         Integrity::HmacSha1_96 => "HMAC_SHA1_96 [RFC2404]",
         Integrity::HmacSha256_128 => "HMAC_SHA2_256_128 [RFC4868]",

@@ -104,7 +104,7 @@ impl Prf {
 /// The ICV of `message`, cut to its length. `None` for [`Integrity::None`] and keys of a wrong length.
 pub(super) fn icv(integrity: Integrity, key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let hash = match integrity {
-        Integrity::None => return None,
+        Integrity::None | Integrity::Unknown { .. } => return None,
         Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => Some(Hash::Md5),
         Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => Some(Hash::Sha1),
         Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => Some(Hash::Sha256),

@@ -6,7 +6,7 @@ use super::tables::{self, split_source};
 use super::terminal::Page;
 use super::text::TextOptions;
 use super::words;
-use crate::analysis::{Analysis, KeyStatus};
+use crate::analysis::Analysis;
 use crate::key_ring::MiningEffort;
 use crate::keylog::mine::MOST_TRIALS_PER_SPI;
 use crate::sa::mine::MOST_TRIALS;
@@ -55,7 +55,7 @@ fn answer(t: &Catalogue, analysis: &Analysis) -> String {
         return t.word("keys-none");
     }
     let mut roads: BTreeMap<&str, u64> = BTreeMap::new();
-    let verified: Vec<_> = used().filter(|sa| sa.key.status == KeyStatus::Verified).collect();
+    let verified: Vec<_> = used().filter(|sa| words::is_decrypted(sa)).collect();
     for sa in &verified {
         let road = sa
             .key

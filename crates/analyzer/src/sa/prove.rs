@@ -52,7 +52,7 @@ pub fn search<'k>(
         hint_origin: None,
         trials: 0,
     };
-    let mut rivals = 0;
+    let (mut rivals, mut sense) = (0, Sense::None);
     for claim in claims {
         if let Some(defect) = claim.defect {
             note_defect(&mut finding, defect, &claim.origin);
@@ -73,7 +73,13 @@ pub fn search<'k>(
             }
             if claim.spi.is_some() {
                 rivals += u32::from(finding.key.as_ref().is_some_and(|k| k.origin != assigned.origin));
-                finding.key.get_or_insert(assigned);
+                // Nothing proves a key without an ICV to check; that the packet decrypts tells more than the order does.
+                let its = unchecked_sense(&assigned.cipher, specimen);
+                if its > sense {
+                    (finding.key, sense) = (Some(assigned), its);
+                } else {
+                    finding.key.get_or_insert(assigned);
+                }
             }
         }
     }
@@ -105,6 +111,36 @@ fn note_defect(finding: &mut Finding, defect: KeyDefect, origin: &KeyOrigin) {
         };
         finding.hint_origin = Some(origin.clone());
     }
+}
+
+/// What a packet makes of a key that no ICV can prove.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sense {
+    None,
+    /// It decrypts to something ([`decrypts`]).
+    Some,
+    /// It leads down to a header of transport or of a tunnel's control.
+    Transport,
+}
+
+fn unchecked_sense(cipher: &EspCipher, specimen: Specimen<'_>) -> Sense {
+    let is_unchecked = specimen.whole && cipher.verify(specimen.packet, None) == Icv::Unchecked;
+    if !is_unchecked || !decrypts(cipher, specimen.packet, None) {
+        return Sense::None;
+    }
+    let mut plain = Vec::new();
+    match cipher.open(specimen.packet, None, inner::PREFIX, &mut plain) {
+        Ok(opened) if leads_to_transport(opened.next_header, &plain, opened.payload_len as usize) => {
+            Sense::Transport
+        }
+        _ => Sense::Some,
+    }
+}
+
+fn leads_to_transport(next_header: u8, payload: &[u8], len: usize) -> bool {
+    let any = std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+    let inner = inner::walk(next_header, payload, len, Some((any, any)));
+    inner.control.is_some() || (inner.flow.is_some() && inner.stopped_at.is_none())
 }
 
 /// How a key fitted.
@@ -154,17 +190,10 @@ pub fn decrypts(cipher: &EspCipher, packet: &[u8], esn_high: Option<u32>) -> boo
     let Ok(opened) = cipher.open_verified(packet, esn_high, inner::PREFIX, &mut plain) else {
         return false;
     };
-    let any = std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
-    let inner = inner::walk(
-        opened.next_header,
-        &plain,
-        opened.payload_len as usize,
-        Some((any, any)),
-    );
     // Without orderly padding only a header with a length of its own can tell packets from noise.
     matches!(opened.next_header, 4 | 17 | 41)
         && fits_payload(opened.next_header, &plain, opened.payload_len as usize)
-        && (inner.control.is_some() || (inner.flow.is_some() && inner.stopped_at.is_none()))
+        && leads_to_transport(opened.next_header, &plain, opened.payload_len as usize)
 }
 
 /// Whether the first header of a payload agrees with its length.
@@ -188,6 +217,9 @@ fn fits_payload(next_header: u8, payload: &[u8], len: usize) -> bool {
     }
 }
 
+/// Bytes of ICV that are in use, the commonest first.
+const UNKNOWN_ICVS: [u8; 5] = [12, 16, 24, 32, 20];
+
 /// The transforms that a claim can mean: what it says, else what IKE negotiated, else by the lengths of its keys.
 fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
     let mut transforms = claim.transforms();
@@ -195,6 +227,13 @@ fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
         let first = (t.encryption, t.integrity);
         transforms.retain(|other| *other != first);
         transforms.insert(0, first);
+    }
+    // Where the integrity key is not told, packets may have an ICV nevertheless.
+    let without = transforms
+        .iter()
+        .find(|(e, i)| !e.is_aead() && *i == Integrity::None);
+    if let (Some(&(encryption, _)), true) = (without, claim.integrity_key.is_empty()) {
+        transforms.extend(UNKNOWN_ICVS.map(|icv| (encryption, Integrity::Unknown { icv })));
     }
     // A Wireshark table has no name for implicit IVs (RFC 8750): the row says the form with an explicit one.
     let implicit = |t: &(Encryption, Integrity)| Some((t.0.with_implicit_iv()?, t.1));

@@ -6,7 +6,7 @@ mod command;
 mod keys;
 mod verdict;
 
-pub(crate) use capture::{capture, decryption, diagnostic, quality};
+pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
 pub(crate) use causes::{Found, cause, causes, confidence, ruled_out};
 pub(crate) use command::command;
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
