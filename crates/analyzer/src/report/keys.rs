@@ -6,7 +6,7 @@ use super::tables::{self, split_source};
 use super::terminal::Page;
 use super::text::TextOptions;
 use super::words;
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, IkeSa, KeyStatus};
 use crate::key_ring::MiningEffort;
 use crate::keylog::mine::MOST_TRIALS_PER_SPI;
 use crate::sa::mine::MOST_TRIALS;
@@ -52,7 +52,7 @@ fn answer(t: &Catalogue, analysis: &Analysis) -> String {
     let used = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
     let total = used().count() as u64;
     if total == 0 {
-        return t.word("keys-none");
+        return without_packets(t, analysis);
     }
     let mut roads: BTreeMap<&str, u64> = BTreeMap::new();
     let verified: Vec<_> = used().filter(|sa| words::is_decrypted(sa)).collect();
@@ -81,6 +81,19 @@ fn answer(t: &Catalogue, analysis: &Analysis) -> String {
             .with("without", without),
     };
     t.say(&message.with("verified", verified_text).with("total", total_text))
+}
+
+/// IKE may be open where no SA carries a packet.
+fn without_packets(t: &Catalogue, analysis: &Analysis) -> String {
+    let is_open = |sa: &&IkeSa| sa.key.status == KeyStatus::Verified;
+    match analysis.ike_sas.iter().filter(is_open).count() as u64 {
+        0 => t.word("keys-none"),
+        opened => {
+            let total = format::count(analysis.ike_sas.len() as u64);
+            let arguments = [("opened", &*format::count(opened)), ("total", &*total)];
+            t.fill("keys-ike-only", &arguments)
+        }
+    }
 }
 
 fn key_files(page: &mut Page, t: &Catalogue, analysis: &Analysis, mining: MiningEffort) {

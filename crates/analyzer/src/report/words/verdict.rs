@@ -63,8 +63,9 @@ pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
 pub(crate) fn no_verdict(t: &Catalogue, analysis: &Analysis) -> String {
     t.word(match analysis.capture.packets {
         0 => "no-verdict-empty",
-        _ if analysis.capture.ike_packets > 0 && !analysis.tunnels.is_empty() => "no-verdict-ike-only",
-        _ => "no-verdict-no-tunnel",
+        _ if analysis.capture.ike_packets == 0 || analysis.tunnels.is_empty() => "no-verdict-no-tunnel",
+        _ if analysis.rekeys.is_empty() => "no-verdict-ike-only",
+        _ => "no-verdict-ike-rekeys",
     })
 }
 
