@@ -333,6 +333,22 @@ fn rekeys_of_ah_are_found_by_quick_mode_and_by_spi_succession() {
     }
 }
 
+/// Static keys often have one SPI for both directions, and one side may have nothing to say for long: its first packet is no
+/// rekey.
+#[test]
+fn a_side_that_speaks_late_is_no_rekey() {
+    const FIRST: u32 = 12_000;
+    let packet = |n: u32| match n.checked_sub(FIRST) {
+        None => ipv4(A, B, 51, &ah(89, AH_SPI, n + 1, &[7; 44])),
+        Some(n) => ipv4(B, A, 51, &ah(89, AH_SPI, n + 1, &[7; 44])),
+    };
+    let frames: Vec<Vec<u8>> = (0..FIRST + 40).map(packet).collect();
+    let analysis = analyze_frames(LINKTYPE_RAW, &frames, "");
+    let packets: Vec<u64> = of(&analysis, Protocol::Ah).iter().map(|sa| sa.packets).collect();
+    assert_eq!(packets, [u64::from(FIRST), 40]);
+    assert!(analysis.rekeys.is_empty(), "{:?}", analysis.rekeys);
+}
+
 /// SPI and sequence number of every packet as tshark shows them.
 #[test]
 fn tshark_shows_the_same_numbers() {

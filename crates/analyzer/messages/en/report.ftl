@@ -166,6 +166,7 @@ heading-reproduce = How to make this again
 heading-ike-sas = IKE SAs
 heading-missing = What is missing
 heading-key-files = Key files
+keys-cut = { $packets } cut by the snap length: no key can be checked on those; capture with -s 0.
 keys-ike-only = IKE SAs opened: { $opened } of { $total }; no SA carries a packet in this capture.
 keys-none = No SA carries a packet in this capture, so no key can be proven.
 keys-all = { $verified } of { $total } decrypted.

@@ -130,6 +130,7 @@ heading-reproduce = 再現するコマンド
 heading-ike-sas = IKE SA
 heading-missing = 足りないもの
 heading-key-files = 鍵ファイル
+keys-cut = { $packets }はスナップ長で切れているため、鍵を検証できません。-s 0 でキャプチャしてください。
 keys-ike-only = 開けた IKE SA：{ $total } のうち { $opened }。このキャプチャにはパケットのある SA がありません。
 keys-none = このキャプチャにはパケットのある SA がないため、鍵を検証できません。
 keys-all = { $total }のうち { $verified } 個を復号。

@@ -129,12 +129,19 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     if protocol(evidence, old) != protocol(evidence, new) {
         return false;
     }
+    if old.exchange.is_none() && new.exchange.is_none() && !have_a_direction_in_common(old, new) {
+        return false; // the other side of the same pair, which spoke late
+    }
     if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e])) {
         return false;
     }
     let beside = (0..2).any(|d| carries_on(evidence, old, new, d));
     let beside = beside && !opposite_at_once(evidence, old, new);
     !beside && !new_connection(evidence, old, new)
+}
+
+fn have_a_direction_in_common(old: &ChildSa, new: &ChildSa) -> bool {
+    (0..2).any(|d| old.sa[d].is_some() && new.sa[d].is_some())
 }
 
 /// Both sides renewed at once (RFC 7296 §2.8.1; with IKEv1 both results stay): each may go on sending on the pair of its

@@ -23,6 +23,11 @@ pub fn render(analysis: &Analysis, mining: MiningEffort, options: TextOptions) -
     let mut page = Page::new(options.width, options.color);
     let t = Catalogue::of(options.language);
     page.emphasised(&answer(t, analysis), None);
+    let cut = analysis.capture.cut_packets;
+    if cut > 0 {
+        let packets = format::counted(t, "counted-packets", cut);
+        page.paragraph(&t.fill("keys-cut", &[("packets", &packets)]));
+    }
     for (tunnel, ends) in analysis.tunnels.iter().enumerate().take(MOST_ENTRIES) {
         let sas = tables::sa_keys(t, analysis, tunnel, MOST_SAS);
         if !sas.rows.is_empty() {
