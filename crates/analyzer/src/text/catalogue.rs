@@ -1,6 +1,7 @@
 //! The messages of one language.
 
-use super::{Arg, Language, Message};
+use crate::text::language::Language;
+use crate::text::message::{Arg, Message};
 use fluent::concurrent::FluentBundle;
 use fluent::{FluentArgs, FluentResource, FluentValue};
 use std::borrow::Cow;

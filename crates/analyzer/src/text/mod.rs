@@ -19,72 +19,15 @@
 //! identifier. The tests at the end make sure that neither happens with what the program itself says.
 
 mod catalogue;
+mod grouped;
+mod language;
 mod message;
 mod said;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use catalogue::Catalogue;
+pub use grouped::grouped;
+pub use language::Language;
 pub use message::{Arg, Message};
 pub use said::Said;
-
-use std::fmt;
-use std::str::FromStr;
-
-/// A count with its digits in groups of three, as both languages write it: `24,102`. Not for numbers that are looked up
-/// elsewhere, such as those of frames.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// What a report is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Language {
-    /// `en`.
-    #[default]
-    English,
-    /// `ja`.
-    Japanese,
-}
-
-impl Language {
-    /// All of them.
-    pub const ALL: [Language; 2] = [Language::English, Language::Japanese];
-
-    /// The language of a POSIX locale such as `ja_JP.UTF-8`; English for every locale without a catalogue.
-    pub fn from_locale(locale: &str) -> Self {
-        let language = locale.split(['_', '.', '-', '@']).next().unwrap_or_default();
-        language.to_ascii_lowercase().parse().unwrap_or_default()
-    }
-
-    /// The tag of BCP 47, as in `<html lang="…">`.
-    pub fn tag(self) -> &'static str {
-        match self {
-            Language::English => "en",
-            Language::Japanese => "ja",
-        }
-    }
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.tag())
-    }
-}
-
-impl FromStr for Language {
-    type Err = String;
-
-    fn from_str(tag: &str) -> Result<Self, String> {
-        let known = Language::ALL.into_iter().find(|language| language.tag() == tag);
-        known.ok_or_else(|| "expected en (English) or ja (Japanese)".to_owned())
-    }
-}

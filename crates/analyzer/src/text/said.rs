@@ -1,6 +1,8 @@
 //! A sentence on its way into the document.
 
-use super::{Catalogue, Language, Message};
+use crate::text::catalogue::Catalogue;
+use crate::text::language::Language;
+use crate::text::message::Message;
 
 /// A sentence in English and the messages that it is made of.
 #[derive(Debug, Clone, PartialEq)]
