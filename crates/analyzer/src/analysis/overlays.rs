@@ -1,6 +1,7 @@
 //! What goes beside the measured part: what was ruled out, series from elsewhere, and what the run was asked for.
 
-use super::{Direction, Outcome, OverlayKind};
+use crate::analysis::names::{Direction, Outcome, OverlayKind};
+use crate::analysis::plain_data::plain_data;
 use crate::text::Message;
 use crate::time::Timestamp;
 use schemars::JsonSchema;

@@ -1,6 +1,7 @@
 //! Rekeys in the document: SPIs, times, trigger, what each one cost.
 
-use super::{Confidence, Direction, RekeyEvidence, TriggerKind};
+use crate::analysis::names::{Confidence, Direction, RekeyEvidence, TriggerKind};
+use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::text::Message;
 use crate::time::Timestamp;

@@ -1,6 +1,7 @@
 //! The measured part of the document: verdicts, mean rekey, projection, findings, overhead, series.
 
-use super::{Counted, Direction, Encapsulation, Severity, TriggerKind, Verdict};
+use crate::analysis::names::{Counted, Direction, Encapsulation, Severity, TriggerKind, Verdict};
+use crate::analysis::plain_data::plain_data;
 use crate::text::Message;
 use crate::time::Timestamp;
 use schemars::JsonSchema;

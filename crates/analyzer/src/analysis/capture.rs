@@ -1,0 +1,70 @@
+//! What was read, by which program, and what was odd about it.
+
+use crate::analysis::names::CaptureFormat;
+use crate::analysis::plain_data::plain_data;
+use crate::text::Message;
+use crate::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+plain_data! {
+    /// The program that made the document.
+    pub struct Generator {
+        /// `rekeyscope`.
+        pub name: String,
+        /// Its version.
+        pub version: String,
+    }
+    /// The capture file.
+    pub struct Capture {
+        /// As given by the user; `-` for standard input.
+        pub path: String,
+        /// Container.
+        pub format: CaptureFormat,
+        /// Names of the link types of its interfaces, in order of appearance.
+        pub link_types: Vec<String>,
+        /// Packets read.
+        pub packets: u64,
+        /// Bytes on the wire of those packets (not the file's size).
+        pub bytes: u64,
+        /// Earliest packet.
+        pub first_time: Option<Timestamp>,
+        /// Latest packet.
+        pub last_time: Option<Timestamp>,
+        /// Seconds between them.
+        pub duration_s: Option<f64>,
+        /// The file ends in the middle of a record.
+        pub truncated_file: bool,
+        /// Packets that hold fewer bytes than were on the wire (snap length).
+        pub cut_packets: u64,
+        /// Packets that the capture program says it dropped; `null` where the format does not say.
+        pub dropped_reported: Option<u64>,
+        /// IP packets that the file holds again and that count once: the same SA, sequence number and ICV, or (IKE and what else
+        /// is not ESP or AH) the same content close in time. `duplicate` and `duplicate_fragment` in `diagnostics` say which.
+        pub duplicates: u64,
+        /// Packets with a time before their predecessor's.
+        pub time_regressions: u64,
+        /// Packets that carry IKE.
+        pub ike_packets: u64,
+        /// Packets that carry ESP.
+        pub esp_packets: u64,
+        /// Packets larger than any link: the network card merged or split them later.
+        pub offload_suspected: bool,
+    }
+    /// An oddity, counted.
+    pub struct DiagnosticEntry {
+        /// Identifier.
+        pub kind: String,
+        /// Protocol layer.
+        pub layer: String,
+        /// How often.
+        pub count: u64,
+        /// First frame.
+        pub first_frame: Option<u64>,
+        /// In words.
+        pub sentence: String,
+        /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
+    }
+}

@@ -1,0 +1,29 @@
+//! Keys: where one came from, and the files that were read for them.
+
+use crate::analysis::names::KeyStatus;
+use crate::analysis::plain_data::plain_data;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+plain_data! {
+    /// Where a key came from and how far it is trusted.
+    pub struct Key {
+        /// How far it is trusted.
+        pub status: KeyStatus,
+        /// For example `keys.esp_sa:3 (explicit)`; `null` without a key.
+        pub source: Option<String>,
+    }
+    /// A key file that was read.
+    pub struct KeyFile {
+        /// As given or found.
+        pub path: String,
+        /// Formats recognised in it, for example `esp_sa`.
+        pub formats: Vec<String>,
+        /// ESP keys in it.
+        pub esp_keys: u64,
+        /// IKE keys in it.
+        pub ike_keys: u64,
+        /// Rows that could not be read: `path:line: what to do`.
+        pub problems: Vec<String>,
+    }
+}

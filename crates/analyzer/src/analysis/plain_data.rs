@@ -1,0 +1,11 @@
+//! What every structure of the document is: compared, printed, written and read as JSON, and described by the schema.
+
+macro_rules! plain_data {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* pub $field:ident: $type:ty,)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $name { $($(#[$fmeta])* pub $field: $type,)* }
+    )*};
+}
+
+pub(super) use plain_data;
