@@ -4,7 +4,8 @@
 
 use super::order::Order;
 use super::write::{self, EnhancedPacket};
-use super::{Frame, Item, LinkType, Raw};
+use crate::capture::frame::{Frame, Item, Raw};
+use crate::capture::link_type::LinkType;
 use pcap_parser::{EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, NRB_MAGIC, SHB_MAGIC, SPB_MAGIC};
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! A pcapng interface (draft-ietf-opsawg-pcapng): its link type, its clock, and what it says it lost.
 
-use super::LinkType;
 use super::clock::Clock;
 use super::order::Order;
+use crate::capture::link_type::LinkType;
 use pcap_parser::{InterfaceDescriptionBlock, OptionCode, PcapNGOption};
 
 #[derive(Debug, Default)]

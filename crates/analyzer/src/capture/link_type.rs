@@ -1,6 +1,13 @@
-//! The names of link types, as <https://www.tcpdump.org/linktypes.html> lists them.
+//! Link types and their names, as <https://www.tcpdump.org/linktypes.html> lists them.
 
-use super::LinkType;
+/// A link type as tcpdump.org numbers them (`LINKTYPE_…`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct LinkType(pub u16);
+
+impl LinkType {
+    /// Each packet begins with its IPv4 or IPv6 header.
+    pub const RAW: LinkType = LinkType(101);
+}
 
 /// Number and name without `LINKTYPE_`, in order of the numbers.
 const NAMES: &[(u16, &str)] = &[

@@ -7,7 +7,8 @@
 use super::buffer::Buffer;
 use super::order::Order;
 use super::record::{End, Record, Step};
-use super::{CaptureInfo, LinkType};
+use crate::capture::info::CaptureInfo;
+use crate::capture::link_type::LinkType;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 use pcap_parser::nom::{Err, IResult, Needed};
 use pcap_parser::{

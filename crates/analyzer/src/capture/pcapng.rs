@@ -5,11 +5,11 @@
 //! before: a length has to be bounded before a block is waited for, and a malformed block of a kind that is only stepped over
 //! must not end the capture, as it would in the crate's hands (`the_same_packets_from_every_container`: secrets).
 
-use super::CaptureInfo;
 use super::buffer::{Buffer, LARGEST_RECORD};
 use super::interface::{Interface, listed, number};
 use super::order::Order;
 use super::record::{End, Record, Step};
+use crate::capture::info::CaptureInfo;
 use crate::diagnostic::Diagnostics;
 use crate::text::Message;
 use crate::time::Timestamp;

@@ -1,6 +1,6 @@
 //! What a container's walk hands over for each step.
 
-use super::LinkType;
+use crate::capture::link_type::LinkType;
 use crate::time::Timestamp;
 
 /// A packet that the buffer has just been moved past.

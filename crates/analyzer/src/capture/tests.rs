@@ -5,8 +5,11 @@ mod damage;
 
 use super::synthetic::{self, Order, Packet, PcapKind, Pcapng, ticks};
 use super::*;
+use crate::diagnostic::Diagnostics;
+use crate::error::Error;
 use proptest::prelude::*;
-use std::io::Write;
+use std::io::{self, Read, Write};
+use std::path::Path;
 use std::sync::LazyLock;
 
 /// Everything a reader gave.

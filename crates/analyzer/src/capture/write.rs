@@ -3,8 +3,8 @@
 //! Own writer: pcap-parser's serializer makes blocks in little-endian only, and a copy goes on in the byte order of the
 //! section that it copies.
 
-use super::LinkType;
 use super::order::Order;
+use crate::capture::link_type::LinkType;
 use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};
 
 /// Options of every block (§3.5).

@@ -1,6 +1,7 @@
 //! Headers, blocks and options of pcap and pcapng, with what writers make of them.
 
 use super::*;
+use crate::capture::info::MOST_LINK_TYPES;
 
 #[test]
 fn simple_packets_take_the_time_of_their_predecessor() {
