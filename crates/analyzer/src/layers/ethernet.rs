@@ -2,7 +2,8 @@
 //! MPLS (RFC 3032) with its pseudowires (RFC 4448).
 
 use super::plausible::{fits_ip, is_ethernet};
-use super::{Layer, Layers, Step, Stop, Walk};
+use crate::layers::cursor::Walk;
+use crate::layers::layer::{Layer, Layers, Step, Stop};
 
 impl<'a> Walk<'a> {
     /// Two addresses and a type.

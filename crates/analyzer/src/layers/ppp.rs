@@ -1,10 +1,9 @@
 //! PPP (RFC 1661, framing of RFC 1662 §3.1).
 
-use super::{Control, Layer, Layers, Step, Stop, Walk};
+use crate::layers::cursor::Walk;
+use crate::layers::layer::{Control, FIRST_CONTROL, Layer, Layers, Step, Stop, control_name};
 
 const LAYER: &str = "PPP";
-/// Numbers from here on are control protocols: of a network layer first, then of the link (RFC 1661 §2).
-const FIRST_CONTROL: u16 = 0x8000;
 
 impl<'a> Walk<'a> {
     pub(super) fn ppp(&mut self) -> Result<Step<'a>, Stop> {
@@ -53,14 +52,5 @@ impl<'a> Walk<'a> {
             [flags, ETHERNET] if flags & CONTROL_PACKET == 0 => Ok(Step::Below(Layer::Ethernet)),
             _ => Err(Stop::Other(BRIDGING)),
         }
-    }
-}
-
-pub(super) fn control_name(protocol: u16) -> &'static str {
-    match protocol {
-        FIRST_CONTROL..=0xbfff => "PPP network control",
-        0xc021 => "PPP LCP",
-        0xc023 | 0xc223 | 0xc227 => "PPP authentication",
-        _ => "PPP link control",
     }
 }

@@ -2,7 +2,8 @@
 //! Geneve (RFC 8926), GTP-U (3GPP TS 29.281). IKE and ESP in UDP are none, whatever port a NAT gave the other end.
 
 use super::plausible::{is_ethernet, is_ip};
-use super::{Found, Layer, Layers, Step, Stop, Walk};
+use crate::layers::cursor::Walk;
+use crate::layers::layer::{Found, Layer, Layers, Step, Stop};
 use etherparse::{UdpHeader, ip_number};
 
 /// IKE, and ESP in UDP (RFC 7296 §2, RFC 3948).
