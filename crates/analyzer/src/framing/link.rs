@@ -14,28 +14,28 @@ pub(super) const IP: Layer = Layer::Ip { in_ppp: false };
 
 /// The link types that this decoder steps through.
 pub(super) mod link_type {
-    pub(in crate::framing) const NULL: u16 = 0;
-    pub(in crate::framing) const ETHERNET: u16 = 1;
-    pub(in crate::framing) const PPP: u16 = 9;
-    pub(in crate::framing) const DLT_RAW: u16 = 12;
-    pub(in crate::framing) const DLT_RAW_OPENBSD: u16 = 14;
-    pub(in crate::framing) const PPP_HDLC: u16 = 50;
-    pub(in crate::framing) const PPP_ETHER: u16 = 51;
-    pub(in crate::framing) const RAW: u16 = 101;
-    pub(in crate::framing) const ATM_RFC1483: u16 = 100;
-    pub(in crate::framing) const C_HDLC: u16 = 104;
-    pub(in crate::framing) const IEEE802_11: u16 = 105;
-    pub(in crate::framing) const LOOP: u16 = 108;
-    pub(in crate::framing) const LINUX_SLL: u16 = 113;
-    pub(in crate::framing) const IEEE802_11_RADIOTAP: u16 = 127;
-    pub(in crate::framing) const PPP_PPPD: u16 = 166;
-    pub(in crate::framing) const PPI: u16 = 192;
-    pub(in crate::framing) const PPP_WITH_DIR: u16 = 204;
-    pub(in crate::framing) const IPV4: u16 = 228;
-    pub(in crate::framing) const IPV6: u16 = 229;
-    pub(in crate::framing) const NFLOG: u16 = 239;
-    pub(in crate::framing) const PKTAP: u16 = 258;
-    pub(in crate::framing) const LINUX_SLL2: u16 = 276;
+    pub(crate) const NULL: u16 = 0;
+    pub(crate) const ETHERNET: u16 = 1;
+    pub(crate) const PPP: u16 = 9;
+    pub(crate) const DLT_RAW: u16 = 12;
+    pub(crate) const DLT_RAW_OPENBSD: u16 = 14;
+    pub(crate) const PPP_HDLC: u16 = 50;
+    pub(crate) const PPP_ETHER: u16 = 51;
+    pub(crate) const RAW: u16 = 101;
+    pub(crate) const ATM_RFC1483: u16 = 100;
+    pub(crate) const C_HDLC: u16 = 104;
+    pub(crate) const IEEE802_11: u16 = 105;
+    pub(crate) const LOOP: u16 = 108;
+    pub(crate) const LINUX_SLL: u16 = 113;
+    pub(crate) const IEEE802_11_RADIOTAP: u16 = 127;
+    pub(crate) const PPP_PPPD: u16 = 166;
+    pub(crate) const PPI: u16 = 192;
+    pub(crate) const PPP_WITH_DIR: u16 = 204;
+    pub(crate) const IPV4: u16 = 228;
+    pub(crate) const IPV6: u16 = 229;
+    pub(crate) const NFLOG: u16 = 239;
+    pub(crate) const PKTAP: u16 = 258;
+    pub(crate) const LINUX_SLL2: u16 = 276;
 }
 
 /// Steps over the link type's own header.

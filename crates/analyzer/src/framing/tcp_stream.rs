@@ -2,7 +2,7 @@
 //! themselves. Segments are put in order; a stream whose beginning, or a piece, is not in the capture is picked up again
 //! where message lengths agree with each other.
 
-use super::{Datagram, DatagramKind, UdpPorts};
+use crate::framing::datagram::{Datagram, DatagramKind, UdpPorts};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 

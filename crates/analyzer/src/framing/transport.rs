@@ -1,17 +1,13 @@
 //! From an IP payload to IKE or ESP: by protocol number, or in UDP by port (RFC 7296 §2, RFC 3948).
 
-use super::{DatagramKind, UdpPorts};
 use crate::error::WireError;
+use crate::framing::carriers::{Carriers, IKE_PORT, NAT_T_PORT};
+use crate::framing::datagram::{DatagramKind, UdpPorts};
 use crate::layers::ip::too_short;
 use crate::layers::udp::{GENEVE_PORT, GTP_PORT, L2TP_PORT, VXLAN_PORTS};
 use etherparse::{IpNumber, TcpHeaderSlice, UdpHeader, UdpHeaderSlice, ip_number};
-use std::collections::HashSet;
 use std::net::IpAddr;
 
-/// IKE.
-const IKE_PORT: u16 = 500;
-/// IKE and ESP behind a NAT.
-const NAT_T_PORT: u16 = 4500;
 /// A NAT moves port 4500 to another port, but never below this one: what talks to a lower port is a client of that
 /// service whose own port happens to be 4500.
 const LOWEST_NAT_PORT: u16 = 1024;
@@ -38,48 +34,6 @@ impl<'a> Content<'a> {
             captured,
             udp_longer_than_ip: false,
         }
-    }
-}
-
-/// One end of UDP: address and port.
-type End = (IpAddr, u16);
-
-/// Which UDP ports carry ESP and IKE beside 500 and 4500.
-#[derive(Debug, Default)]
-pub(super) struct Carriers {
-    /// By request, with the rules of port 4500.
-    pub(super) ports: Vec<u16>,
-    /// Pairs of ends between which IKE was seen.
-    learned: HashSet<(End, End)>,
-}
-
-impl Carriers {
-    /// Most pairs that are learned.
-    const MOST_LEARNED: usize = 4_096;
-
-    fn pair(ends: (IpAddr, IpAddr), ports: UdpPorts) -> (End, End) {
-        let (a, b) = ((ends.0, ports.src), (ends.1, ports.dst));
-        if a <= b { (a, b) } else { (b, a) }
-    }
-
-    /// These ports, and nothing learned.
-    pub(super) fn new(ports: &[u16]) -> Self {
-        Carriers {
-            ports: ports.to_vec(),
-            learned: HashSet::new(),
-        }
-    }
-
-    /// IKE passed between these ends: so will ESP.
-    pub(super) fn learn(&mut self, ends: (IpAddr, IpAddr), ports: UdpPorts) {
-        let known = |port| matches!(port, IKE_PORT | NAT_T_PORT) || self.ports.contains(&port);
-        if !known(ports.src) && !known(ports.dst) && self.learned.len() < Self::MOST_LEARNED {
-            self.learned.insert(Self::pair(ends, ports));
-        }
-    }
-
-    fn has_learned(&self, ends: (IpAddr, IpAddr), ports: UdpPorts) -> bool {
-        !self.learned.is_empty() && self.learned.contains(&Self::pair(ends, ports))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Tunnels without a key around the packet of interest, and what mirror ports wrap packets in: [`crate::layers`] leads through
 //! them.
 
-use super::transport::Carriers;
-use super::{DatagramKind, transport};
+use crate::framing::carriers::Carriers;
+use crate::framing::datagram::DatagramKind;
+use crate::framing::transport;
 use crate::layers::ip::{self, IpPacket};
 use crate::layers::{Found, Layer, Walk, deflate};
 use etherparse::{IpNumber, ip_number};

@@ -8,9 +8,12 @@ mod tunnels;
 
 use super::link::link_type as types;
 use super::*;
-use crate::capture::LinkType;
+use crate::capture::{Frame, LinkType};
+use crate::diagnostic::Diagnostics;
+use crate::layers::MAX_DEPTH;
+use crate::time::Timestamp;
 use proptest::prelude::*;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const V4: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(10, 9, 0, 1), Ipv4Addr::new(10, 9, 0, 2));
 
