@@ -10,9 +10,11 @@
 use super::charon_child::Child;
 use super::dump::{Dump, MOST_DUMP_BYTES, spaced_pairs};
 use super::fields::{find, word_after, words};
+use super::hex;
 use super::outer::{Line, sender};
 use super::sink::Sink;
-use super::{Format, IkeKey, IkeSecrets, hex};
+use crate::keylog::format::KeyFormat;
+use crate::keylog::key::{IkeKey, IkeSecrets};
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use std::collections::HashMap;
@@ -41,11 +43,7 @@ struct Thread {
     child: Child,
 }
 
-impl Format for Charon {
-    fn name(&self) -> &'static str {
-        "strongSwan charon log"
-    }
-
+impl KeyFormat for Charon {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         let Some((prefix, number, message)) = split(line.raw) else {
             return false;

@@ -2,8 +2,8 @@
 
 use super::algorithm_names::fits_encryption;
 use super::sink::Sink;
-use super::{EspKey, KeyDefect};
 use crate::algorithm::{Encryption, Integrity};
+use crate::keylog::key::{EspKey, KeyDefect};
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use std::net::IpAddr;

@@ -8,8 +8,10 @@
 use super::claim::Claim;
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, LONGEST_LINE, algorithm_names, hex};
+use super::{algorithm_names, hex};
 use crate::algorithm::Integrity;
+use crate::keylog::bounds::LONGEST_LINE;
+use crate::keylog::format::KeyFormat;
 use crate::spi::Spi;
 use std::net::IpAddr;
 
@@ -23,11 +25,7 @@ pub(super) struct EspSa {
     open: Option<(u64, Vec<u8>)>,
 }
 
-impl Format for EspSa {
-    fn name(&self) -> &'static str {
-        "Wireshark esp_sa"
-    }
-
+impl KeyFormat for EspSa {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.raw.trim_ascii_start();
         if starts_row(text) {

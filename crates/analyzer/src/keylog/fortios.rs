@@ -12,7 +12,8 @@ use super::claim::Claim;
 use super::fields::{address, find, value_of, words};
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, algorithm_names, hex};
+use super::{algorithm_names, hex};
+use crate::keylog::format::KeyFormat;
 use crate::spi::Spi;
 use std::net::IpAddr;
 
@@ -24,11 +25,7 @@ pub(super) struct FortiOs {
     claim: Option<Claim>,
 }
 
-impl Format for FortiOs {
-    fn name(&self) -> &'static str {
-        "FortiOS tunnel list"
-    }
-
+impl KeyFormat for FortiOs {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.raw.trim_ascii();
         if text.starts_with(b"name=") && find(text, b"->").is_some() {

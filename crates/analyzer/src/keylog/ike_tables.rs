@@ -5,9 +5,11 @@
 //! ikev2_decryption_table   spi_i,spi_r,sk_ei,sk_er,"encryption",sk_ai,sk_ar,"integrity"
 //! ```
 
+use super::hex;
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, IkeKey, IkeSecrets, hex};
+use crate::keylog::format::KeyFormat;
+use crate::keylog::key::{IkeKey, IkeSecrets};
 use crate::secret::SecretBytes;
 use crate::spi::IkeSpi;
 
@@ -24,11 +26,7 @@ pub(super) struct Ikev1Table;
 /// Reader of the IKEv2 table.
 pub(super) struct Ikev2Table;
 
-impl Format for Ikev1Table {
-    fn name(&self) -> &'static str {
-        "Wireshark ikev1_decryption_table"
-    }
-
+impl KeyFormat for Ikev1Table {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         if !begins_with_spi(line.raw) {
             return false;
@@ -82,11 +80,7 @@ fn read_ikev1(number: u64, cookie: &[u8], key: &[u8], sink: &mut Sink<'_>) -> Re
     Ok(())
 }
 
-impl Format for Ikev2Table {
-    fn name(&self) -> &'static str {
-        "Wireshark ikev2_decryption_table"
-    }
-
+impl KeyFormat for Ikev2Table {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         if !begins_with_spi(line.raw) {
             return false;

@@ -1,6 +1,7 @@
 //! Which claimed keys to try for an SA, the likeliest first.
 
-use super::{EspKey, KeyMaterial};
+use crate::keylog::key::EspKey;
+use crate::keylog::material::KeyMaterial;
 use crate::spi::Spi;
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -2,7 +2,7 @@
 //! (`pager\r    \rtext`) the last stretch counts. A UTF-16 file with a byte order mark (what a Windows console's `>`
 //! writes) is narrowed to bytes.
 
-use super::LONGEST_LINE;
+use crate::keylog::bounds::LONGEST_LINE;
 use memchr::{memchr, memrchr};
 use std::io::Read;
 

@@ -11,7 +11,8 @@ use super::claim::Claim;
 use super::fields::{address, find, value_of};
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, algorithm_names, hex};
+use super::{algorithm_names, hex};
+use crate::keylog::format::KeyFormat;
 use crate::spi::Spi;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
@@ -26,11 +27,7 @@ pub(super) struct MikroTik {
     entry: Option<(u64, Zeroizing<Vec<u8>>)>,
 }
 
-impl Format for MikroTik {
-    fn name(&self) -> &'static str {
-        "MikroTik installed-sa"
-    }
-
+impl KeyFormat for MikroTik {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         if line.moment.is_some() {
             return false; // a router's log line

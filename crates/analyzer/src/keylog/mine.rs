@@ -5,8 +5,9 @@
 //! comes first, RFC 2409 §5.5 and RFC 7296 §2.17). Both searches slide windows over the same bytes one after the other:
 //! the cost grows with the bytes, not with their square.
 
-use super::{Blob, EspKey, KeyMaterial, KeyOrigin, KeyRoad};
 use crate::algorithm::{Encryption, Integrity};
+use crate::keylog::key::{EspKey, KeyOrigin, KeyRoad};
+use crate::keylog::material::{Blob, KeyMaterial};
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use std::collections::{HashMap, HashSet};

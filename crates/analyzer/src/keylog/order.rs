@@ -4,11 +4,11 @@
 //! A stretch is held back until its timestamps rise (then lines pass straight through) or have fallen twice without a
 //! rise between. One fall is not enough: a clock that is set back, or two routers' lines mixed, look the same.
 
-use super::LONGEST_LINE;
 use super::fields::word_after;
 use super::lines::{self, RawLine};
 use super::outer::Line;
 use super::sink::Sink;
+use crate::keylog::bounds::LONGEST_LINE;
 use std::io::Read;
 
 /// Most bytes that are held back. Of a longer reversed log each such part is turned round by itself.

@@ -13,9 +13,11 @@ use super::algorithm_names::keymat_encryption_len;
 use super::claim::Claim;
 use super::dump::{Dump, whole_row};
 use super::fields::{address, find};
+use super::hex;
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, IkeKey, IkeSecrets, hex};
+use crate::keylog::format::KeyFormat;
+use crate::keylog::key::{IkeKey, IkeSecrets};
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use std::net::IpAddr;
@@ -48,11 +50,7 @@ struct Pair {
     integrity_key: Zeroizing<Vec<u8>>,
 }
 
-impl Format for Pluto {
-    fn name(&self) -> &'static str {
-        "pluto log"
-    }
-
+impl KeyFormat for Pluto {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         if memchr::memchr2(b'|', b'#', line.raw).is_none() {
             return false; // neither a debugging line nor one about a state

@@ -15,9 +15,11 @@
 use super::claim::Claim;
 use super::dump::{Dump, whole_row};
 use super::fields::{address, find, words};
+use super::hex;
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, IkeKey, IkeSecrets, hex};
+use crate::keylog::format::KeyFormat;
+use crate::keylog::key::{IkeKey, IkeSecrets};
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use zeroize::Zeroizing;
@@ -57,11 +59,7 @@ struct Keymat {
     lens: (usize, usize),
 }
 
-impl Format for Racoon {
-    fn name(&self) -> &'static str {
-        "racoon log"
-    }
-
+impl KeyFormat for Racoon {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         let message = message_of(line.raw);
         let row = whole_row(message.unwrap_or(line.raw)).filter(|_| self.label.is_some());

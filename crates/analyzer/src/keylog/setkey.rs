@@ -12,7 +12,8 @@ use super::dump::whole_row;
 use super::fields::{address, find, words};
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, algorithm_names, hex};
+use super::{algorithm_names, hex};
+use crate::keylog::format::KeyFormat;
 use crate::spi::Spi;
 use std::net::IpAddr;
 
@@ -34,11 +35,7 @@ enum Open {
     Integrity,
 }
 
-impl Format for Setkey {
-    fn name(&self) -> &'static str {
-        "setkey -D"
-    }
-
+impl KeyFormat for Setkey {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         if line.moment.is_some() {
             return false; // a router's log line

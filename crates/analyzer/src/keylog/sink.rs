@@ -1,9 +1,11 @@
 //! Where formats put what they find: leaves out repetitions, keeps the bounds, collects problems.
 
-use super::{
-    Blob, EspKey, IkeKey, KeyMaterial, KeyOrigin, KeyProblem, KeyRoad, MOST_BLOB_BYTES, MOST_BLOBS,
-    MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS, MOST_SPI_SIGHTINGS, SHORTEST_BLOB, Seed, SpiSighting,
+use crate::keylog::bounds::{
+    MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS, MOST_SPI_SIGHTINGS,
+    SHORTEST_BLOB,
 };
+use crate::keylog::key::{EspKey, IkeKey, KeyOrigin, KeyRoad, Seed};
+use crate::keylog::material::{Blob, KeyMaterial, KeyProblem, SpiSighting};
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use std::collections::HashMap;

@@ -5,18 +5,15 @@ use super::claim::Claim;
 use super::fields::{address, words};
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, algorithm_names, hex};
+use super::{algorithm_names, hex};
 use crate::algorithm::Encryption;
+use crate::keylog::format::KeyFormat;
 use crate::spi::Spi;
 
 /// Reader of the file.
 pub(super) struct TcpdumpE;
 
-impl Format for TcpdumpE {
-    fn name(&self) -> &'static str {
-        "tcpdump -E"
-    }
-
+impl KeyFormat for TcpdumpE {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         let Some(at) = memchr::memchr(b'@', line.raw.get(..line.raw.len().min(32)).unwrap_or_default())
         else {

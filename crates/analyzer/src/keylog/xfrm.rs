@@ -12,8 +12,9 @@ use super::claim::Claim;
 use super::fields::{address, find, words};
 use super::outer::Line;
 use super::sink::Sink;
-use super::{Format, algorithm_names, hex};
+use super::{algorithm_names, hex};
 use crate::algorithm::{Encryption, Integrity};
+use crate::keylog::format::KeyFormat;
 use crate::spi::Spi;
 
 /// First words of the lines that describe an SA further.
@@ -68,11 +69,7 @@ struct Block {
     wrong: Option<&'static str>,
 }
 
-impl Format for Xfrm {
-    fn name(&self) -> &'static str {
-        "ip xfrm"
-    }
-
+impl KeyFormat for Xfrm {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         if let Some(header) = header(line.raw) {
             self.finish(sink);

@@ -3,11 +3,12 @@
 //! mining, and the capture decides.
 
 use super::algorithm_names::keymat_encryption_len;
+use super::hex;
 use super::outer::{Line, Tag};
 use super::sink::Sink;
 use super::yamaha_labels::{Kind, Run, continuation, kind, next_run};
 use super::yamaha_records::{EspRecord, IkeRecord, ike_spi};
-use super::{Format, hex};
+use crate::keylog::format::KeyFormat;
 use crate::spi::Spi;
 use std::collections::HashMap;
 use zeroize::Zeroizing;
@@ -51,13 +52,9 @@ struct Open {
     tagged: bool,
 }
 
-impl Format for YamahaKeyInfo {
-    fn name(&self) -> &'static str {
-        if self.framed {
-            "Yamaha key log"
-        } else {
-            "labelled hex"
-        }
+impl KeyFormat for YamahaKeyInfo {
+    fn special_name(&self) -> Option<&'static str> {
+        (!self.framed).then_some("labelled hex")
     }
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {

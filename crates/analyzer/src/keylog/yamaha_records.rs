@@ -3,8 +3,8 @@
 use super::algorithm_names::fits_encryption;
 use super::sink::Sink;
 use super::yamaha_labels::Kind;
-use super::{EspKey, IkeKey, IkeSecrets};
 use crate::algorithm::Encryption;
+use crate::keylog::key::{EspKey, IkeKey, IkeSecrets};
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 

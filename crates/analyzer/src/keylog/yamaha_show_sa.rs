@@ -12,11 +12,13 @@
 
 use super::algorithm_names::{self, keymat_encryption_len};
 use super::fields::{address, contains_ignoring_case};
+use super::hex;
 use super::outer::Line;
 use super::sink::Sink;
 use super::yamaha_labels::{Kind, continuation, is_masked, kind, next_run};
-use super::{EspKey, Format, IkeKey, IkeSecrets, KeyDefect, hex};
 use crate::algorithm::{Encryption, Integrity};
+use crate::keylog::format::KeyFormat;
+use crate::keylog::key::{EspKey, IkeKey, IkeSecrets, KeyDefect};
 use crate::secret::SecretBytes;
 use crate::spi::{IkeSpi, Spi};
 use std::net::IpAddr;
@@ -51,11 +53,7 @@ struct Block {
     open: Option<Kind>,
 }
 
-impl Format for YamahaShowSa {
-    fn name(&self) -> &'static str {
-        "Yamaha show ipsec sa"
-    }
-
+impl KeyFormat for YamahaShowSa {
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.text;
         if starts_block(text) {
