@@ -1,5 +1,6 @@
 //! What the payloads of an IKEv1 message say, written into its exchange and its IKE SA.
 
+use super::context::MessageContext;
 use super::exchange::{Deletion, Exchange, IkeSa, Nonces};
 use super::fragment::Ikev1Fragments;
 use super::header::Header;
@@ -10,7 +11,6 @@ use super::payload::{Chain, Payload, v1};
 use super::phase1::{Encrypted, Tail};
 use super::quick::{Side, offers};
 use super::state::{ExchangeState, Keyring, LONGEST_NONCE, LONGEST_PUBLIC, SaState};
-use super::timeline::MessageContext;
 use super::transform::{Lifetimes, lifetimes};
 use crate::analysis::{ExchangeKind, KeyStatus};
 use crate::diagnostic::Diagnostics;

@@ -1,9 +1,9 @@
 //! What the timeline hands out: IKE SAs, exchanges, and the IPsec SAs that they negotiate.
 
+use super::context::MessageContext;
+use super::exchange_type::{exchange_kind, other_exchange_name};
+use super::first_seen::{FirstSeen, first_seen};
 use super::header::Header;
-use super::opening::{FirstSeen, first_seen};
-use super::timeline::MessageContext;
-use super::{ikev1, ikev2};
 use crate::algorithm::Transform;
 use crate::analysis::{ExchangeKind, KeyStatus, Lifetime, Mode};
 use crate::diagnostic::Diagnostics;
@@ -109,18 +109,9 @@ impl Exchange {
         ike_sa: Option<usize>,
         diagnostics: &mut Diagnostics,
     ) -> Exchange {
-        let (kind, (identifier, name)) = if header.major == 1 {
-            (
-                ikev1::exchange_kind(header.exchange_type),
-                ikev1::other_exchange_name(header.exchange_type),
-            )
-        } else {
-            (
-                ikev2::exchange_kind(header.exchange_type),
-                ikev2::other_exchange_name(header.exchange_type),
-            )
-        };
+        let kind = exchange_kind(header);
         if kind == ExchangeKind::Other {
+            let (identifier, name) = other_exchange_name(header);
             diagnostics.count(identifier, "IKE", Some(context.frame), || {
                 Message::new("oddity-exchange-type")
                     .with("version", header.major.to_string())

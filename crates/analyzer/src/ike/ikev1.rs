@@ -1,9 +1,8 @@
-//! IKEv1 bodies: SA payloads with their proposals (RFC 2408 §3.4–3.6), the transform of phase 1, exchange types.
+//! IKEv1 bodies: SA payloads with their proposals (RFC 2408 §3.4–3.6), the transform of phase 1.
 
 use super::attribute::{Attributes, number};
 use super::crypto::{BlockCipher, Hash};
 use super::payload::{Chain, Fields};
-use crate::analysis::ExchangeKind;
 use crate::error::WireError;
 
 /// The IPsec DOI (RFC 2407).
@@ -119,34 +118,6 @@ pub(super) fn phase1_choice(body: &[u8]) -> Option<Phase1Transform> {
         key_len,
         hash: value(2).and_then(Hash::from_ikev1),
     })
-}
-
-/// Exchange types (RFC 2408 §3.1, RFC 2409 Appendix A, the ISAKMP configuration draft).
-pub(super) fn exchange_kind(exchange_type: u8) -> ExchangeKind {
-    match exchange_type {
-        2 => ExchangeKind::MainMode,
-        4 => ExchangeKind::AggressiveMode,
-        5 => ExchangeKind::Informational,
-        6 => ExchangeKind::Transaction,
-        32 => ExchangeKind::QuickMode,
-        _ => ExchangeKind::Other,
-    }
-}
-
-/// Identifier (for diagnostics) and name of exchange types that are not decoded. AuthIP is Microsoft's: MS-AIPS §2.2.1.
-pub(super) fn other_exchange_name(exchange_type: u8) -> (&'static str, &'static str) {
-    match exchange_type {
-        1 => ("base_mode", "Base"),
-        3 => ("authentication_only", "Authentication Only"),
-        33 => ("new_group_mode", "New Group Mode"),
-        34 => ("acknowledged_informational", "Acknowledged Informational"),
-        243 => ("authip_main_mode", "AuthIP Main Mode"),
-        244 => ("authip_quick_mode", "AuthIP Quick Mode"),
-        245 => ("authip_extended_mode", "AuthIP Extended Mode"),
-        246 => ("authip_notify", "AuthIP Notify"),
-        240..=255 => ("private_exchange_type", "private use"),
-        _ => ("unassigned_exchange_type", "unassigned"),
-    }
 }
 
 #[cfg(test)]

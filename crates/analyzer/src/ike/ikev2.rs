@@ -1,15 +1,14 @@
-//! IKEv2 bodies (RFC 7296): exchange types, SA payloads with their proposals.
+//! IKEv2 bodies (RFC 7296): SA payloads with their proposals.
 
 use super::attribute::{Attributes, number};
-use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, Header};
 use super::ikev2_keys::IkeProposal;
 use super::notify::ipsec_protocol;
+use super::offer::Offer;
 use super::payload::{Chain, Fields};
 use super::prf::Prf;
-use super::quick::Offer;
 use super::transform;
 use crate::algorithm::Integrity;
-use crate::analysis::{ExchangeKind, Mode};
+use crate::analysis::Mode;
 use crate::error::WireError;
 use crate::spi::{IkeSpi, Spi};
 
@@ -24,36 +23,6 @@ const PRF: u8 = 2;
 const INTEGRITY: u8 = 3;
 /// The only transform attribute: key length in bits (RFC 7296 §3.3.5).
 const KEY_LENGTH: u16 = 14;
-
-/// Exchange types (RFC 7296 §3.1).
-pub(super) fn exchange_kind(exchange_type: u8) -> ExchangeKind {
-    match exchange_type {
-        34 => ExchangeKind::IkeSaInit,
-        35 => ExchangeKind::IkeAuth,
-        36 => ExchangeKind::CreateChildSa,
-        37 => ExchangeKind::Informational,
-        _ => ExchangeKind::Other,
-    }
-}
-
-/// Identifier (for diagnostics) and name of exchange types that are not decoded.
-pub(super) fn other_exchange_name(exchange_type: u8) -> (&'static str, &'static str) {
-    match exchange_type {
-        38 => ("ike_session_resume", "IKE_SESSION_RESUME"),
-        39 => ("gsa_auth", "GSA_AUTH"),
-        40 => ("gsa_registration", "GSA_REGISTRATION"),
-        41 => ("gsa_rekey", "GSA_REKEY"),
-        43 => ("ike_intermediate", "IKE_INTERMEDIATE"),
-        44 => ("ike_followup_ke", "IKE_FOLLOWUP_KE"),
-        240..=255 => ("private_exchange_type", "private use"),
-        _ => ("unassigned_exchange_type", "unassigned"),
-    }
-}
-
-/// Whether the IKE SA's initiator began the exchange: both sides number theirs independently (RFC 7296 §2.2).
-pub(super) fn begun_by_initiator(header: &Header) -> bool {
-    header.has(FLAG_INITIATOR) != header.has(FLAG_RESPONSE)
-}
 
 /// A proposal with the first transform of each type that matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,28 +176,5 @@ mod tests {
         assert_eq!((chosen.encryption, chosen.key_len), (Encryption::AesCbc, 32));
         assert_eq!(chosen.prf, Some(Prf::Hmac(Hash::Sha256)));
         assert_eq!(chosen.integrity, Integrity::HmacSha256_128);
-    }
-
-    #[test]
-    fn both_sides_number_their_own_exchanges() {
-        let mut header = Header {
-            initiator_spi: IkeSpi::ZERO,
-            responder_spi: IkeSpi::ZERO,
-            next_payload: 0,
-            major: 2,
-            exchange_type: 37,
-            flags: 0,
-            message_id: 0,
-            length: 28,
-        };
-        for (flags, ours) in [
-            (FLAG_INITIATOR, true),
-            (FLAG_RESPONSE, true),
-            (0, false),
-            (FLAG_INITIATOR | FLAG_RESPONSE, false),
-        ] {
-            header.flags = flags;
-            assert_eq!(begun_by_initiator(&header), ours);
-        }
     }
 }

@@ -11,8 +11,9 @@ use super::notify::{
     self, Delete, FIRST_STATUS, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
     USE_TRANSPORT_MODE,
 };
+use super::offer::Offer;
 use super::payload::{Chain, Fields, GENERIC_LEN, Payload, v2};
-use super::quick::{Offer, Side};
+use super::quick::Side;
 use super::state::{Keyring, LONGEST_NONCE};
 use crate::analysis::{ExchangeKind, KeyStatus, Mode};
 use crate::error::WireError;

@@ -10,9 +10,12 @@
 
 mod attribute;
 mod contents;
+mod context;
 mod crypto;
 mod derive;
 pub mod exchange;
+mod exchange_type;
+mod first_seen;
 mod fragment;
 mod header;
 mod ikev1;
@@ -21,6 +24,7 @@ mod ikev2_contents;
 mod ikev2_keys;
 mod nat;
 mod notify;
+mod offer;
 pub mod opening;
 mod payload;
 mod phase1;

@@ -1,9 +1,9 @@
 //! NAT detection (RFC 3947 §3.2, RFC 7296 §2.23): both sides send hashes over the addresses that they see; a NAT in
 //! between makes them differ.
 
+use super::context::MessageContext;
 use super::crypto::Hash;
 use super::header::Header;
-use super::timeline::MessageContext;
 use std::net::IpAddr;
 
 /// HASH(CKY-I | CKY-R | IP | port).

@@ -2,27 +2,14 @@
 //! an exchange shows a later message first; its sender is then no proof of anything, but its kind may be.
 
 use super::exchange::Exchange;
-use super::header::{FLAG_ENCRYPTED, FLAG_RESPONSE, Header};
-use super::payload::v1;
+pub use super::first_seen::FirstSeen;
 use crate::analysis::ExchangeKind;
-use crate::spi::IkeSpi;
 use std::net::IpAddr;
 
 /// Longest third message of a Quick Mode (RFC 2409 §5.5: HDR*, HASH(3)): a header of 28 bytes and a hash payload of at
 /// most 4 + 64 bytes (HMAC-SHA2-512), padded to the cipher's 16. The first two messages carry a hash, an SA and a nonce
 /// payload, so they are longer: 124 bytes at least with a 16-byte hash and nonce.
 const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
-
-/// What the first captured message says about its place by its header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FirstSeen {
-    /// It begins the exchange, as far as it says.
-    Begins,
-    /// It answers a message that is not in the capture.
-    Answers,
-    /// A message came before it; whose, it does not say.
-    GoesOn,
-}
 
 /// How an exchange begins in the capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,23 +21,6 @@ pub enum Opening {
         /// Who began it, where a message's kind tells.
         initiator: Option<IpAddr>,
     },
-}
-
-/// Place of the message that an exchange is first seen with.
-pub(super) fn first_seen(header: &Header, kind: ExchangeKind) -> FirstSeen {
-    let answered = header.responder_spi != IkeSpi::ZERO;
-    match (header.major, kind) {
-        (2, _) if header.has(FLAG_RESPONSE) => FirstSeen::Answers,
-        // The initiator does not know the responder's cookie when it begins (RFC 2408 §2.5.3).
-        (1, ExchangeKind::MainMode | ExchangeKind::AggressiveMode) if answered => {
-            if header.next_payload == v1::SA && !header.has(FLAG_ENCRYPTED) {
-                FirstSeen::Answers
-            } else {
-                FirstSeen::GoesOn
-            }
-        }
-        _ => FirstSeen::Begins,
-    }
 }
 
 impl Exchange {

@@ -4,11 +4,10 @@
 use super::exchange::{Exchange, NegotiatedSa};
 use super::ikev1::parse_sa;
 use super::notify::ipsec_protocol;
+use super::offer::Offer;
 use super::transform::{self, Lifetimes};
-use crate::algorithm::Transform;
-use crate::analysis::Mode;
 use crate::error::WireError;
-use crate::spi::{IpsecProtocol, Spi};
+use crate::spi::Spi;
 use std::net::IpAddr;
 
 /// Which side sent something. As index: 0 and 1.
@@ -16,19 +15,6 @@ use std::net::IpAddr;
 pub(super) enum Side {
     Initiator = 0,
     Responder = 1,
-}
-
-/// One proposal for ESP or AH, with its first transform.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Offer {
-    /// Which SA payload of the message: each stands for a pair of SAs.
-    pub(super) sa: usize,
-    pub(super) number: u8,
-    pub(super) protocol: IpsecProtocol,
-    pub(super) spi: Spi,
-    pub(super) transform: Option<Transform>,
-    pub(super) mode: Option<Mode>,
-    pub(super) lifetime: Option<Lifetimes>,
 }
 
 /// What both sides of an exchange said so far.
@@ -145,7 +131,9 @@ impl Negotiation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::{Encryption, Integrity};
+    use crate::algorithm::{Encryption, Integrity, Transform};
+    use crate::analysis::Mode;
+    use crate::spi::IpsecProtocol;
 
     fn offer(sa: usize, number: u8, spi: u32, key_len: usize) -> Offer {
         Offer {

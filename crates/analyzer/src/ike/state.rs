@@ -3,8 +3,9 @@
 use super::exchange::Exchange;
 use super::fragment::Pieces;
 use super::ikev2_keys::Ikev2Keys;
+use super::offer::Offer;
 use super::phase1::{Phase1, Tail};
-use super::quick::{Negotiation, Offer};
+use super::quick::Negotiation;
 use crate::keylog::IkeKey;
 use crate::secret::SecretBytes;
 use crate::spi::IkeSpi;

@@ -2,38 +2,21 @@
 //! their payloads are read.
 
 use super::contents::Scene;
+pub use super::context::MessageContext;
 pub use super::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
+use super::exchange_type::begun_by_initiator;
 use super::fragment::Ikev1Fragments;
 use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
-use super::ikev2;
 use super::ikev2_keys::Ikev2Keys;
 use super::payload::v1;
 use super::state::{ExchangeState, Keyring, SaState};
 use crate::analysis::KeyStatus;
 use crate::diagnostic::Diagnostics;
-use crate::framing::UdpPorts;
 use crate::keylog::{IkeKey, Seed};
 use crate::secret::SecretBytes;
 use crate::spi::IkeSpi;
 use crate::text::Message;
-use crate::time::Timestamp;
 use std::collections::HashMap;
-use std::net::IpAddr;
-
-/// Where a message was seen.
-#[derive(Debug, Clone, Copy)]
-pub struct MessageContext {
-    /// Frame number.
-    pub frame: u64,
-    /// Time.
-    pub time: Timestamp,
-    /// Outer source.
-    pub src: IpAddr,
-    /// Outer destination.
-    pub dst: IpAddr,
-    /// Ports.
-    pub udp: UdpPorts,
-}
 
 /// What a message meant for the rest of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,7 +250,7 @@ impl Timeline {
             },
             exchange_type: header.exchange_type,
             message_id: header.message_id,
-            begun_by_initiator: header.major == 2 && ikev2::begun_by_initiator(header),
+            begun_by_initiator: header.major == 2 && begun_by_initiator(header),
         };
         if let Some(&index) = self.exchange_by_id.get(&id) {
             return Some((index, false));
