@@ -4,10 +4,11 @@
 //! One that begins under a new IKE SA after a long silence is a new connection.
 
 use super::pair::{ChildSa, Openings, first_time, last_time};
-use super::{Evidence, Succession};
 use crate::analysis::ExchangeKind;
 use crate::ike::opening::Opening;
 use crate::ike::timeline::Exchange;
+use crate::rekey::evidence::Evidence;
+use crate::rekey::succession::Succession;
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
 use crate::spi::IpsecProtocol;

@@ -1,9 +1,10 @@
 //! SAs → child SAs: the two directions that one exchange made.
 
-use super::{Evidence, slot};
 use crate::analysis::ExchangeKind;
 use crate::ike::opening::Opening;
 use crate::ike::timeline::Exchange;
+use crate::rekey::evidence::Evidence;
+use crate::rekey::succession::slot;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::{NANOS_PER_SECOND, Timestamp};

@@ -5,13 +5,15 @@
 //! constant ratio no capture can tell them apart, and the rule says so.
 
 mod counting;
+mod observation;
 mod sentence;
 
 pub(super) use crate::analysis::TriggerKind as Kind;
 pub(super) use counting::LEAST_FRACTION;
+pub(super) use observation::Observation;
 
 use crate::analysis::TriggerRule;
-use crate::sa::association::{Counters, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
+use crate::sa::association::{LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
 use crate::text::{Message, Said};
 use counting::{
@@ -29,21 +31,6 @@ const KNOWN_FRACTIONS: [f64; 4] = [0.75, 0.80, 0.90, 0.95];
 /// The two kilobytes differ by 2.4 %. Where the lag blurs a fraction by more than this, a known fraction falls into one of
 /// the blurred ranges too easily (four ranges of 0.5 % in 0.3–1: 3 %) to decide between them.
 const SHARP_FRACTION: f64 = 0.005;
-
-/// What one rekey shows at its first message.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Observation {
-    /// Inbound, outbound SA of the initiator.
-    pub(super) sides: [Option<Counters>; 2],
-    /// Age of the pair, seconds.
-    pub(super) age_s: Option<f64>,
-    /// Negotiated.
-    pub(super) limit_kilobytes: Option<u64>,
-    /// Negotiated.
-    pub(super) limit_seconds: Option<u64>,
-    /// The first message of the exchange is not in the capture: all of it was read later.
-    pub(super) late: bool,
-}
 
 /// What one rekey had carried in the counting of an unambiguous volume rule.
 #[derive(Debug, Clone, Copy, PartialEq)]

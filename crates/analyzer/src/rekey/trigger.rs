@@ -5,8 +5,9 @@
 //! negotiated at all.
 
 use super::rule::{self, Inferred, Kind, LEAST_FRACTION, Observation, Reached};
-use super::{Evidence, Snapshot, Succession, slot};
 use crate::analysis::{Direction, Lifetime, Trigger, TriggerKind, TriggerRule};
+use crate::rekey::evidence::{Evidence, Snapshot};
+use crate::rekey::succession::{Succession, slot};
 use crate::sa::association::{Association, Counters, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
 use crate::sample::Sample;

@@ -1,7 +1,7 @@
 //! The countings that a limit may be in, and which of them can be told apart.
 
-use super::Observation;
 use crate::analysis::TriggerCandidate;
+use crate::rekey::rule::observation::Observation;
 use crate::sa::association::{Counters, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use crate::sample::Sample;
 use crate::text::{Catalogue, Language, Message};

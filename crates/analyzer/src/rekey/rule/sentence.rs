@@ -1,7 +1,8 @@
 //! A trigger rule in words.
 
-use super::{KILOBYTE, Kind, LARGEST_KILOBYTE};
+use crate::analysis::TriggerKind as Kind;
 use crate::analysis::TriggerRule;
+use crate::rekey::rule::counting::{ENOUGH, KILOBYTE, LARGEST_KILOBYTE, LEAST_FRACTION};
 use crate::text::{Arg, Message, grouped};
 
 /// Countings named one by one; the rest is counted.
@@ -66,7 +67,7 @@ fn by_volume(rule: &TriggerRule, counting: Message) -> Vec<Message> {
         return vec![sized("rule-volume-unlimited")];
     };
     let limit = grouped(limit) + " kB";
-    if fraction < super::LEAST_FRACTION {
+    if fraction < LEAST_FRACTION {
         return vec![sized("rule-volume-far-below").with("limit", limit)];
     }
     let seen: Arg = match (rule.fraction_low, rule.fraction_high) {
@@ -92,7 +93,7 @@ fn by_volume(rule: &TriggerRule, counting: Message) -> Vec<Message> {
 
 fn by_age(rule: &TriggerRule) -> Message {
     let message = match (rule.soft_fraction, rule.limit_seconds) {
-        (Some(fraction), Some(limit)) if fraction < super::LEAST_FRACTION => {
+        (Some(fraction), Some(limit)) if fraction < LEAST_FRACTION => {
             by(rule, "rule-time-far-below").with("limit", grouped(limit) + " s")
         }
         (Some(fraction), Some(limit)) => by(rule, "rule-time")
@@ -126,7 +127,7 @@ fn not_told_apart(rule: &TriggerRule, mut names: Vec<Message>) -> Option<Message
     if rest > 0 {
         names.push(Message::new("rule-more").with("count", rest));
     }
-    if rule.rekeys >= super::ENOUGH {
+    if rule.rekeys >= ENOUGH {
         return (!names.is_empty()).then(|| Message::new("rule-alike").with("names", names));
     }
     let others = names.into_iter().reduce(|listed, name| {

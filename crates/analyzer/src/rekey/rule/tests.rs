@@ -1,4 +1,5 @@
 use super::*;
+use crate::sa::association::Counters;
 
 const INITIATOR: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
 

@@ -1,0 +1,34 @@
+//! What recognition looks at.
+
+use crate::ike::timeline::Exchange;
+use crate::sa::association::{Association, Counters};
+use crate::sa::database::SaIndex;
+use crate::sa::tunnel::{Tunnel, TunnelIndex};
+
+/// What the SAs of a tunnel had carried when an exchange began.
+#[derive(Debug, Clone, Copy)]
+pub struct Snapshot {
+    /// Exchange index in the timeline.
+    pub exchange: usize,
+    /// SA.
+    pub sa: SaIndex,
+    /// Its counters then.
+    pub counters: Counters,
+    /// Its sequence numbers that were missing then.
+    pub missing: u64,
+}
+
+/// What recognition looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// The tunnels.
+    pub tunnels: &'a [Tunnel],
+    /// The IKE exchanges.
+    pub exchanges: &'a [Exchange],
+    /// The tunnel of each.
+    pub exchange_tunnels: &'a [Option<TunnelIndex>],
+    /// The SAs.
+    pub associations: &'a [Association],
+    /// Snapshots, by exchange.
+    pub snapshots: &'a [Snapshot],
+}
