@@ -4,6 +4,7 @@
 use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::{CaptureReader, Frame, LinkType};
 use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::document::{Asked, assemble};
 use rekeyscope::esp::inner;
 use rekeyscope::framing::{Framing, UdpPorts};
 use rekeyscope::ike::timeline::{MessageContext, Timeline};
@@ -78,5 +79,5 @@ pub(crate) fn capture(data: &[u8]) {
     while let Ok(Some(frame)) = reader.next_frame(&mut diagnostics) {
         analyzer.push(&frame);
     }
-    analyzer.finish(reader.info(), "fuzzed");
+    assemble(&analyzer.finish(), reader.info(), &Asked::of("fuzzed"));
 }

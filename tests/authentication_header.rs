@@ -15,6 +15,7 @@ use rekeyscope::analysis::{
 use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::CaptureReader;
 use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::document::{Asked, assemble};
 use rekeyscope::keylog::KeyMaterial;
 use rekeyscope::spi::Spi;
 use scenario::World;
@@ -290,7 +291,7 @@ fn renewed(with_exchange: bool) -> Analysis {
     while let Some(frame) = reader.next_frame(&mut notes).unwrap() {
         analyzer.push(&frame);
     }
-    analyzer.finish(reader.info(), "trace.pcap")
+    assemble(&analyzer.finish(), reader.info(), &Asked::of("trace.pcap"))
 }
 
 #[test]

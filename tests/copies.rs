@@ -17,6 +17,8 @@ use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::CaptureReader;
 use rekeyscope::copies::{Outcome, Unsealer};
 use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::document::{Asked, assemble};
+use rekeyscope::key_ring::KeyRing;
 use rekeyscope::keylog::KeyMaterial;
 use rekeyscope::overhead::{Plan, Suite};
 use std::collections::BTreeMap;
@@ -391,7 +393,9 @@ fn the_calculator_agrees_with_every_packet() {
         while let Some(frame) = reader.next_frame(&mut ignored).unwrap() {
             analyzer.push(&frame);
         }
-        let (analysis, ring) = analyzer.finish_with_keys(reader.info(), "lab");
+        let record = analyzer.finish();
+        let analysis = assemble(&record, reader.info(), &Asked::of("lab"));
+        let ring = KeyRing::new(&record);
         let [entry] = analysis.overhead.as_slice() else {
             panic!("{}: {:?}", lab.name, analysis.overhead)
         };

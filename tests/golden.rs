@@ -114,10 +114,9 @@ fn the_post_mortem_shows_what_is_printed() {
 #[test]
 fn terminal_reports_in_full() {
     let name = "l2tp_kb_modp1024_down";
-    let mut analysis = analysis_of_sample(name);
     let synthetic = Path::new("../tests/golden/overlays");
-    overlay::add_iperf3(&mut analysis, &synthetic.join("synthetic_iperf3.json")).unwrap();
-    overlay::add_csv(&mut analysis, &synthetic.join("synthetic_cpu.csv")).unwrap();
+    let [iperf3, samples] = ["synthetic_iperf3.json", "synthetic_cpu.csv"].map(|f| [synthetic.join(f)]);
+    let analysis = overlay::with_overlays(analysis_of_sample(name), &iperf3, &samples).unwrap();
     compare_reports(&analysis, &format!("{name}.full"), render_in_full);
 }
 

@@ -8,6 +8,7 @@ use rekeyscope::analysis::{Analysis, ExchangeKind, TriggerKind};
 use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::CaptureReader;
 use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::document::{Asked, assemble};
 use rekeyscope::keylog::KeyMaterial;
 use scenario::{QuickMode, Sa, World};
 
@@ -31,7 +32,7 @@ fn analyzed(world: World) -> Analysis {
     while let Some(frame) = reader.next_frame(&mut notes).unwrap() {
         analyzer.push(&frame);
     }
-    analyzer.finish(reader.info(), "trace.pcap")
+    assemble(&analyzer.finish(), reader.info(), &Asked::of("trace.pcap"))
 }
 
 fn exchange(w: &mut World, qm: &mut QuickMode) {

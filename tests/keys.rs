@@ -21,6 +21,7 @@ use rekeyscope::analysis::{Analysis, KeyStatus, SecurityAssociation};
 use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::CaptureReader;
 use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::document::{Asked, assemble};
 use rekeyscope::key_ring::KeyRing;
 use rekeyscope::keylog::KeyMaterial;
 use rekeyscope::secret::SecretBytes;
@@ -84,7 +85,9 @@ fn analyze(reader: &mut CaptureReader, log: &[u8], psk: Option<&[u8]>) -> (Analy
     while let Some(frame) = reader.next_frame(&mut container).unwrap() {
         analyzer.push(&frame);
     }
-    analyzer.finish_with_keys(reader.info(), "capture")
+    let record = analyzer.finish();
+    let analysis = assemble(&record, reader.info(), &Asked::of("capture"));
+    (analysis, KeyRing::new(&record))
 }
 
 /// The SAs that carry packets.

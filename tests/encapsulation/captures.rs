@@ -98,7 +98,8 @@ fn containers_do_not_change_the_analysis() {
             analyzer.push(&frame);
         }
         analyzer.diagnostics_mut().absorb(notes);
-        let mut analysis = analyzer.finish(reader.info(), "capture");
+        let asked = rekeyscope::document::Asked::of("capture");
+        let mut analysis = rekeyscope::document::assemble(&analyzer.finish(), reader.info(), &asked);
         analysis.capture.format = rekeyscope::analysis::CaptureFormat::Pcap;
         let value = serde_json::to_value(&analysis).unwrap();
         assert_eq!(&value, seen.get_or_insert_with(|| value.clone()), "{name}");

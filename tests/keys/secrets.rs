@@ -88,7 +88,7 @@ fn debug_shows_no_key() {
     let shown = format!("{analyzer:?}");
     assert_hides("Analyzer", &shown, &secrets);
     assert_hides("Analyzer", &shown, &[PSK.into()]);
-    let (_, ring) = analyzer.finish_with_keys(reader.info(), "sample");
+    let ring = KeyRing::new(&analyzer.finish());
     assert!(!ring.esp.is_empty() && ring.ike.len() == 1);
     assert_hides("KeyRing", &format!("{ring:?} {ring:#?}"), &secrets);
     let tables = rekeyscope::export::wireshark::tables(&ring);

@@ -14,6 +14,7 @@ use rekeyscope::algorithm::{Encryption, Integrity};
 use rekeyscope::analysis::Analysis;
 use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::{CaptureInfo, Frame, LinkType};
+use rekeyscope::document::{Asked, assemble};
 use rekeyscope::keylog::KeyMaterial;
 
 pub(crate) const A: [u8; 4] = [192, 0, 2, 1];
@@ -367,7 +368,7 @@ pub(crate) fn analyze_with(options: Options, link_type: u16, frames: &[Vec<u8>],
         truncated: false,
         dropped_reported: None,
     };
-    analyzer.finish(&info, "synthetic.pcap")
+    assemble(&analyzer.finish(), &info, &Asked::of("synthetic.pcap"))
 }
 
 /// A pcap file of these frames.

@@ -5,6 +5,7 @@ use rekeyscope::analysis::Analysis;
 use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::CaptureReader;
 use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope::document::{Asked, assemble};
 use rekeyscope::keylog::KeyMaterial;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -89,7 +90,8 @@ pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
         analyzer.push(&frame);
     }
     analyzer.diagnostics_mut().absorb(container);
-    analyzer.finish(reader.info(), &capture.file_name().unwrap().to_string_lossy())
+    let name = capture.file_name().unwrap().to_string_lossy();
+    assemble(&analyzer.finish(), reader.info(), &Asked::of(name))
 }
 
 /// All captures, each analysed once.

@@ -46,7 +46,8 @@ fn traffic(capture: &Path, keys: &Path) -> Result<Traffic> {
         analyzer.push(&frame);
     }
     analyzer
-        .into_traffic()
+        .finish()
+        .traffic()
         .with_context(|| format!("{}: no traffic", capture.display()))
 }
 

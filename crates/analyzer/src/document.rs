@@ -1,44 +1,66 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`crate::impact`]), nothing later.
 
+mod key_source;
 mod places;
 
 use crate::analysis::*;
-use crate::analyzer::Analyzer;
+use crate::analyzer::record::Record;
 use crate::capture::{CaptureInfo, link_type_name};
 use crate::diagnosis::findings;
-use crate::keylog::{KeyMaterial, KeyOrigin, KeyRoad};
 use crate::rekey::{Evidence, Succession, detect, pair, slot, trigger};
 use crate::sa::association::Association;
 use crate::spi::IpsecProtocol;
 use crate::time::Timestamp;
 use crate::verdicts;
+use key_source::key_source;
 use places::Places;
 use std::collections::BTreeMap;
 
-/// Makes the document.
-pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Analysis {
+/// What the document says of how it was asked for, beyond the [`Options`](crate::analyzer::Options) of the analysis.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// Names the capture.
+    pub path: String,
+    /// Key files beside the capture were not looked for.
+    pub no_keys: bool,
+    /// Files with pre-shared keys.
+    pub psk_files: Vec<String>,
+}
+
+impl Asked {
+    /// Of the capture `path`, and nothing else.
+    pub fn of(path: impl Into<String>) -> Self {
+        Asked {
+            path: path.into(),
+            ..Asked::default()
+        }
+    }
+}
+
+/// Makes the document. `info` is what the container said.
+pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis {
     let evidence = Evidence {
-        tunnels: &analyzer.tunnels.tunnels,
-        exchanges: analyzer.timeline.exchanges(),
-        exchange_tunnels: &analyzer.exchange_tunnels,
-        associations: analyzer.sas.associations(),
-        snapshots: &analyzer.snapshots,
+        tunnels: &record.tunnels.tunnels,
+        exchanges: record.timeline.exchanges(),
+        exchange_tunnels: &record.exchange_tunnels,
+        associations: record.sas.associations(),
+        snapshots: &record.snapshots,
     };
     let children = pair::child_sas(&evidence);
-    let places = Places::new(analyzer);
+    let places = Places::new(record);
     let mut successions = detect::successions(&evidence, &children);
-    successions.retain(|s| analyzer.wants(s.tunnel));
+    successions.retain(|s| record.wants(s.tunnel));
     successions.sort_by_key(|s| (when(s), s.tunnel));
-    let holes = |tunnel| analyzer.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect();
+    let holes = |tunnel| record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect();
     let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions, holes);
     let mut rekeys: Vec<Rekey> = successions
         .iter()
         .zip(triggers)
         .enumerate()
-        .map(|(index, (succession, trigger))| rekey(analyzer, &places, index, succession, trigger))
+        .map(|(index, (succession, trigger))| rekey(record, &places, index, succession, trigger))
         .collect();
     number_within_tunnels(&mut rekeys);
-    let assessed = verdicts::assess(analyzer, &successions, &rekeys);
+    let assessed = verdicts::assess(record, &successions, &rekeys);
     for (index, effect) in assessed.rekeys {
         if let Some(rekey) = rekeys.get_mut(index) {
             rekey.impact.push(effect);
@@ -46,50 +68,51 @@ pub(crate) fn assemble(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> A
     }
     for (rekey, succession) in rekeys.iter_mut().zip(&successions) {
         let hurt = rekey.impact.iter().any(|i| i.hurt);
-        rekey.causes = analyzer.diagnosis.causes(succession, hurt);
+        rekey.causes = record.diagnosis.causes(succession, hurt);
     }
-    let keys = analyzer.sas.keys();
-    let mut document = Analysis {
+    let document = Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
             name: "rekeyscope".into(),
             version: env!("CARGO_PKG_VERSION").into(),
         },
-        capture: capture(analyzer, info, path),
-        tunnels: tunnels(analyzer),
-        ike_sas: places.ike_sas(analyzer),
-        exchanges: places.exchanges(analyzer, &evidence, &pair::Openings::new(&evidence, &children)),
-        security_associations: security_associations(analyzer),
-        series: crate::series_document::series(analyzer, &successions, &rekeys),
+        capture: capture(record, info, &asked.path),
+        tunnels: tunnels(record),
+        ike_sas: places.ike_sas(record),
+        exchanges: places.exchanges(record, &evidence, &pair::Openings::new(&evidence, &children)),
+        security_associations: security_associations(record),
+        series: crate::series_document::series(record, &successions, &rekeys),
         rekeys,
         trigger_rules,
-        flows: flows(analyzer),
+        flows: flows(record),
         impact: assessed.impact,
         mean_rekey: assessed.mean_rekey,
         projection: assessed.projection,
-        findings: findings::findings(analyzer, info, &successions),
-        overhead: crate::overhead_document::overhead(analyzer),
-        diagnostics: diagnostics(analyzer),
-        key_files: key_files(keys),
+        findings: findings::findings(record, info, &successions),
+        overhead: crate::overhead_document::overhead(record),
+        diagnostics: diagnostics(record),
+        key_files: record.key_files.clone(),
         ruled_out: Vec::new(),
         overlays: Vec::new(),
-        settings: Some(settings(analyzer)),
+        settings: Some(settings(record, asked)),
     };
-    document.ruled_out = crate::ruled_out::ruled_out(&document);
-    document
+    Analysis {
+        ruled_out: crate::ruled_out::ruled_out(&document),
+        ..document
+    }
 }
 
-fn settings(analyzer: &Analyzer) -> Settings {
-    let options = &analyzer.options;
+fn settings(record: &Record, asked: &Asked) -> Settings {
+    let options = &record.options;
     Settings {
         interest_percent: options.interest * 100.0,
         verify: options.verify.to_string(),
         seed: options.seed,
         reference_bps: options.reference_bps,
-        no_keys: false,
+        no_keys: asked.no_keys,
         tunnel: options.tunnel.map(|choice| choice.to_string()),
         esp_ports: options.esp_ports.clone(),
-        psk_files: Vec::new(),
+        psk_files: asked.psk_files.clone(),
     }
 }
 
@@ -97,8 +120,8 @@ fn when(s: &Succession) -> Option<Timestamp> {
     s.first_message.or(s.switched.iter().flatten().min().copied())
 }
 
-fn capture(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Capture {
-    let t = &analyzer.totals;
+fn capture(record: &Record, info: &CaptureInfo, path: &str) -> Capture {
+    let t = &record.totals;
     Capture {
         path: path.into(),
         format: info.format,
@@ -114,10 +137,7 @@ fn capture(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Capture {
         truncated_file: info.truncated,
         cut_packets: t.cut_packets,
         dropped_reported: info.dropped_reported,
-        duplicates: t.capture_duplicates
-            + analyzer
-                .diagnostics
-                .count_of("duplicate_fragment", "IP fragments"),
+        duplicates: t.capture_duplicates + record.diagnostics.count_of("duplicate_fragment", "IP fragments"),
         time_regressions: t.time_regressions,
         ike_packets: t.ike_packets,
         esp_packets: t.esp_packets,
@@ -125,12 +145,12 @@ fn capture(analyzer: &Analyzer, info: &CaptureInfo, path: &str) -> Capture {
     }
 }
 
-fn tunnels(analyzer: &Analyzer) -> Vec<Tunnel> {
-    let exchanges = analyzer.timeline.exchanges();
+fn tunnels(record: &Record) -> Vec<Tunnel> {
+    let exchanges = record.timeline.exchanges();
     let mut versions: BTreeMap<usize, (u8, bool)> = BTreeMap::new();
-    for (exchange, tunnel) in exchanges.iter().zip(&analyzer.exchange_tunnels) {
+    for (exchange, tunnel) in exchanges.iter().zip(&record.exchange_tunnels) {
         if let (Some(tunnel), Some(sa)) = (tunnel, exchange.ike_sa) {
-            let ike = &analyzer.timeline.ike_sas()[sa];
+            let ike = &record.timeline.ike_sas()[sa];
             let entry = versions.entry(*tunnel).or_insert((ike.version, false));
             entry.1 |= ike.nat;
         }
@@ -151,46 +171,26 @@ fn tunnels(analyzer: &Analyzer) -> Vec<Tunnel> {
             nat,
         }
     };
-    analyzer
-        .tunnels
-        .tunnels
-        .iter()
-        .enumerate()
-        .map(describe)
-        .collect()
+    record.tunnels.tunnels.iter().enumerate().map(describe).collect()
 }
 
-fn origin(keys: &KeyMaterial, origin: &KeyOrigin) -> String {
-    let road = match origin.road {
-        KeyRoad::Explicit => "explicit",
-        KeyRoad::Mined => "mined",
-        KeyRoad::Derived => "derived",
-    };
-    let name = keys
-        .files
-        .get(origin.file)
-        .map(|f| f.path.display().to_string())
-        .unwrap_or_default();
-    format!("{name}:{} ({road})", origin.line)
-}
-
-fn security_associations(analyzer: &Analyzer) -> Vec<SecurityAssociation> {
+fn security_associations(record: &Record) -> Vec<SecurityAssociation> {
     let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
-    analyzer
+    record
         .sas
         .associations()
         .iter()
-        .filter(|a| analyzer.wants(a.tunnel))
+        .filter(|a| record.wants(a.tunnel))
         .map(|a| {
             let next = generations.entry((a.tunnel, a.direction)).or_default();
             let generation = *next;
             *next += 1;
-            security_association(analyzer, a, generation)
+            security_association(record, a, generation)
         })
         .collect()
 }
 
-fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -> SecurityAssociation {
+fn security_association(record: &Record, a: &Association, generation: u32) -> SecurityAssociation {
     let transform = a.transform();
     let from = a.key.as_ref().map(|k| &k.origin).or(a.hint_origin.as_ref());
     SecurityAssociation {
@@ -218,7 +218,7 @@ fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -
                     Some("none needed to read it: AH encrypts nothing; its ICVs are not checked".into())
                 }
                 (Some(_), _) if !a.proven => Some("recognised in the packets: there is no encryption".into()),
-                (_, from) => from.map(|o| origin(analyzer.sas.keys(), o)),
+                (_, from) => from.map(|o| key_source(record, o)),
             },
         },
         first_time: a.first.map(|(t, _)| t),
@@ -237,10 +237,10 @@ fn security_association(analyzer: &Analyzer, a: &Association, generation: u32) -
     }
 }
 
-fn rekey(analyzer: &Analyzer, places: &Places, index: usize, s: &Succession, trigger: Trigger) -> Rekey {
-    let tunnel = &analyzer.tunnels.tunnels[s.tunnel];
-    let associations = analyzer.sas.associations();
-    let exchange = s.exchange.map(|e| &analyzer.timeline.exchanges()[e]);
+fn rekey(record: &Record, places: &Places, index: usize, s: &Succession, trigger: Trigger) -> Rekey {
+    let tunnel = &record.tunnels.tunnels[s.tunnel];
+    let associations = record.sas.associations();
+    let exchange = s.exchange.map(|e| &record.timeline.exchanges()[e]);
     let at = |public: Direction| slot(tunnel.published(public));
     let spi = |pair: [Option<usize>; 2], d| pair[at(d)].map(|sa| associations[sa].spi);
     let spis = |pair| SpiPair {
@@ -299,15 +299,15 @@ fn overlap_ms(s: &Succession) -> Option<f64> {
         .reduce(f64::max)
 }
 
-fn flows(analyzer: &Analyzer) -> Vec<Flow> {
-    let mut flows = analyzer.flows.flows();
+fn flows(record: &Record) -> Vec<Flow> {
+    let mut flows = record.flows.flows();
     for flow in &mut flows {
-        flow.direction = analyzer.tunnels.tunnels[flow.tunnel].published(flow.direction);
+        flow.direction = record.tunnels.tunnels[flow.tunnel].published(flow.direction);
     }
     flows
 }
 
-fn diagnostics(analyzer: &Analyzer) -> Vec<DiagnosticEntry> {
+fn diagnostics(record: &Record) -> Vec<DiagnosticEntry> {
     let describe = |d: &crate::diagnostic::Diagnostic| DiagnosticEntry {
         kind: d.kind.into(),
         layer: d.layer.into(),
@@ -316,25 +316,5 @@ fn diagnostics(analyzer: &Analyzer) -> Vec<DiagnosticEntry> {
         sentence: d.said.sentence.clone(),
         messages: d.said.messages.clone(),
     };
-    analyzer.diagnostics.iter().map(describe).collect()
-}
-
-fn key_files(keys: &KeyMaterial) -> Vec<KeyFile> {
-    let describe = |(index, file): (usize, &crate::keylog::KeyFileInfo)| KeyFile {
-        path: file.path.display().to_string(),
-        formats: file.formats.iter().map(|f| (*f).to_string()).collect(),
-        esp_keys: keys
-            .esp
-            .iter()
-            .filter(|k| k.origin.file == index && k.defect.is_none())
-            .count() as u64,
-        ike_keys: keys.ike.iter().filter(|k| k.origin.file == index).count() as u64,
-        problems: keys
-            .problems
-            .iter()
-            .filter(|p| p.file == index)
-            .map(|p| format!("{}:{}: {}", file.path.display(), p.line, p.sentence))
-            .collect(),
-    };
-    keys.files.iter().enumerate().map(describe).collect()
+    record.diagnostics.iter().map(describe).collect()
 }

@@ -3,12 +3,10 @@
 
 use crate::algorithm::Transform;
 use crate::analysis::Direction;
+use crate::analyzer::record::Record;
 use crate::esp::cipher::EspCipher;
 use crate::ike::proven::ProvenIkeKey;
-use crate::ike::timeline::Timeline;
 use crate::sa::association::Association;
-use crate::sa::database::SaDatabase;
-use crate::sa::tunnel::TunnelIndex;
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use std::collections::BTreeMap;
@@ -90,7 +88,9 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    pub(crate) fn new(sas: &SaDatabase, timeline: &Timeline, wanted: impl Fn(TunnelIndex) -> bool) -> Self {
+    /// The keys that fit the capture.
+    pub fn new(record: &Record) -> Self {
+        let sas = &record.sas;
         let mut esp: Vec<SaKey> = sas.associations().iter().filter_map(sa_key).collect();
         esp.sort_by_key(|key| std::cmp::Reverse(key.packets));
         let (trials, gave_up) = sas.mining_effort();
@@ -100,10 +100,10 @@ impl KeyRing {
             seen: sas
                 .associations()
                 .iter()
-                .filter(|a| a.first.is_some() && wanted(a.tunnel))
+                .filter(|a| a.first.is_some() && record.wants(a.tunnel))
                 .map(|a| (a.dst, a.spi))
                 .collect(),
-            ike: timeline.proven_keys(),
+            ike: record.timeline.proven_keys(),
             mining: MiningEffort { trials, gave_up },
         }
     }

@@ -21,7 +21,7 @@ pub mod comparison;
 pub mod copies;
 mod diagnosis;
 pub mod diagnostic;
-mod document;
+pub mod document;
 pub mod error;
 pub mod esp;
 pub mod export;

@@ -2,19 +2,19 @@
 
 use crate::algorithm::Integrity;
 use crate::analysis::{Encapsulation, Overhead};
-use crate::analyzer::Analyzer;
+use crate::analyzer::record::Record;
 use crate::overhead::{EspSizes, IPV4_HEADER, IPV6_HEADER, UDP_HEADER, mss};
 use crate::sa::association::{AssignedKey, Association};
 use std::collections::BTreeMap;
 
 /// One entry per suite, encapsulation and outer IP version: these make the sizes.
-pub(crate) fn overhead(analyzer: &Analyzer) -> Vec<Overhead> {
+pub(crate) fn overhead(record: &Record) -> Vec<Overhead> {
     let mut entries: BTreeMap<(String, bool, bool), Overhead> = BTreeMap::new();
-    for a in analyzer
+    for a in record
         .sas
         .associations()
         .iter()
-        .filter(|a| analyzer.wants(a.tunnel))
+        .filter(|a| record.wants(a.tunnel))
     {
         let (Some(key), true) = (&a.key, a.counters.opened > 0) else {
             continue;

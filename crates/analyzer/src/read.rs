@@ -6,6 +6,7 @@ use crate::progress::Progress;
 use rekeyscope::analysis::Analysis;
 use rekeyscope::analyzer::{Analyzer, Options};
 use rekeyscope::capture::CaptureReader;
+use rekeyscope::document::{self, Asked};
 use rekeyscope::error::Error;
 use rekeyscope::key_ring::KeyRing;
 use rekeyscope::keylog::{self, KeyMaterial};
@@ -45,12 +46,14 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
             .diagnostics_mut()
             .count("key_file_unreadable", "keys", None, sentence);
     }
-    let (mut analysis, ring) = analyzer.finish_with_keys(reader.info(), &input.capture.to_string_lossy());
-    if let Some(settings) = &mut analysis.settings {
-        settings.no_keys = input.no_keys;
-        settings.psk_files = input.psk_file.iter().map(|f| f.display().to_string()).collect();
-    }
-    Ok((analysis, ring))
+    let asked = Asked {
+        path: input.capture.to_string_lossy().into_owned(),
+        no_keys: input.no_keys,
+        psk_files: input.psk_file.iter().map(|f| f.display().to_string()).collect(),
+    };
+    let record = analyzer.finish();
+    let analysis = document::assemble(&record, reader.info(), &asked);
+    Ok((analysis, KeyRing::new(&record)))
 }
 
 /// The keys, and what kept files from being read that nobody asked for: those only are left out.

@@ -40,7 +40,7 @@ fn read(path: &Path, overlays: &OverlayArguments) -> Result<Analysis> {
         std::fs::read(path)
     };
     let bytes = bytes.map_err(|e| failed(e.to_string()))?;
-    let mut analysis: Analysis = serde_json::from_slice(&bytes).map_err(|e| {
+    let analysis: Analysis = serde_json::from_slice(&bytes).map_err(|e| {
         failed(format!(
             "it is no analysis that --json wrote ({e}); give the capture itself without 'report'"
         ))
@@ -52,17 +52,10 @@ fn read(path: &Path, overlays: &OverlayArguments) -> Result<Analysis> {
         ))
         .into());
     }
-    add_overlays(&mut analysis, overlays)?;
-    Ok(analysis)
+    Ok(with_overlays(analysis, overlays)?)
 }
 
-/// Reads the overlays and puts them into the document, aligned with its series.
-pub(crate) fn add_overlays(analysis: &mut Analysis, arguments: &OverlayArguments) -> Result<(), Error> {
-    for path in &arguments.iperf3 {
-        overlay::add_iperf3(analysis, path)?;
-    }
-    for path in &arguments.overlay {
-        overlay::add_csv(analysis, path)?;
-    }
-    Ok(())
+/// The document with the overlays that were asked for, aligned with its series.
+pub(crate) fn with_overlays(analysis: Analysis, asked: &OverlayArguments) -> Result<Analysis, Error> {
+    overlay::with_overlays(analysis, &asked.iperf3, &asked.overlay)
 }

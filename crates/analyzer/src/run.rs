@@ -46,11 +46,11 @@ fn analyze(arguments: &Arguments, options: Options, capture: &Path) -> Result<(A
         capture: capture.into(),
         ..arguments.input.clone()
     };
-    let (mut analysis, ring) = read::analyze(&input, options)?;
+    let (analysis, ring) = read::analyze(&input, options)?;
     if let Some(choice) = arguments.tunnel {
         choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
     }
-    report_job::add_overlays(&mut analysis, &arguments.overlays)?;
+    let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
     if !input.quiet {
         notes(&analysis).iter().for_each(|note| output::complain(note));
         read::warn_of_others(&input, &analysis);

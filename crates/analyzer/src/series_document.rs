@@ -1,7 +1,7 @@
 //! The throughput part of the document.
 
 use crate::analysis::{Rekey, RekeySeries, Series, TunnelSeries};
-use crate::analyzer::Analyzer;
+use crate::analyzer::record::Record;
 use crate::rekey::{Succession, slot};
 use crate::series::highest_rate;
 use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
@@ -15,14 +15,14 @@ const FINE_MS: f64 = 10.0;
 /// Most windows.
 const MOST_WINDOWS: usize = 500;
 
-pub(crate) fn series(analyzer: &Analyzer, successions: &[Succession], rekeys: &[Rekey]) -> Series {
-    let bin_ms = analyzer.meters.document_bin_ms();
+pub(crate) fn series(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Series {
+    let bin_ms = record.meters.document_bin_ms();
     let bin_nanos = (bin_ms * NANOS_PER_MILLI as f64).round() as i64;
     let mut tunnels = Vec::new();
-    for (tunnel, internal) in analyzer.meters.directions() {
-        if let Some(series) = analyzer.meters.counted(tunnel, internal) {
+    for (tunnel, internal) in record.meters.directions() {
+        if let Some(series) = record.meters.counted(tunnel, internal) {
             let (inner_new_bytes, outer_bytes) = series.sums(bin_nanos);
-            let direction = analyzer.tunnels.tunnels[tunnel].published(internal);
+            let direction = record.tunnels.tunnels[tunnel].published(internal);
             tunnels.push(TunnelSeries {
                 tunnel,
                 direction,
@@ -35,7 +35,7 @@ pub(crate) fn series(analyzer: &Analyzer, successions: &[Succession], rekeys: &[
     }
     tunnels.sort_by_key(|s| (s.tunnel, s.direction));
     let around_rekeys = if bin_ms > FINE_MS {
-        windows(analyzer, successions, rekeys)
+        windows(record, successions, rekeys)
     } else {
         Vec::new()
     };
@@ -46,7 +46,7 @@ pub(crate) fn series(analyzer: &Analyzer, successions: &[Succession], rekeys: &[
     }
 }
 
-fn windows(analyzer: &Analyzer, successions: &[Succession], rekeys: &[Rekey]) -> Vec<RekeySeries> {
+fn windows(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Vec<RekeySeries> {
     let mut windows = Vec::new();
     for (succession, rekey) in successions.iter().zip(rekeys) {
         for internal in crate::analysis::Direction::BOTH {
@@ -54,8 +54,8 @@ fn windows(analyzer: &Analyzer, successions: &[Succession], rekeys: &[Rekey]) ->
                 continue;
             };
             let from = succession.started.unwrap_or(switched).plus_nanos(-BEFORE_NANOS);
-            let direction = analyzer.tunnels.tunnels[succession.tunnel].published(internal);
-            let series = analyzer.meters.counted(succession.tunnel, internal);
+            let direction = record.tunnels.tunnels[succession.tunnel].published(internal);
+            let series = record.meters.counted(succession.tunnel, internal);
             let to = switched.plus_nanos(AFTER_NANOS);
             windows.extend(series.and_then(|s| s.window(rekey.index, direction, from, to)));
             if windows.len() >= MOST_WINDOWS {

@@ -1,7 +1,7 @@
 //! The estimators of [`crate::impact`] run on every tunnel and direction with traffic.
 
 use crate::analysis::{Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind};
-use crate::analyzer::Analyzer;
+use crate::analyzer::record::Record;
 use crate::diagnosis::{Hole, SilenceKind};
 use crate::impact::{self, Gap, RekeyMoment, Settings, Start};
 use crate::rekey::{Succession, slot};
@@ -23,19 +23,19 @@ pub(crate) struct Verdicts {
 }
 
 /// Runs the method on every tunnel and direction, most new bytes first.
-pub(crate) fn assess(analyzer: &Analyzer, successions: &[Succession], rekeys: &[Rekey]) -> Verdicts {
+pub(crate) fn assess(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Verdicts {
     let mut verdicts = Verdicts::default();
-    for (tunnel, direction) in busiest_first(analyzer) {
-        let Some(series) = analyzer.meters.counted(tunnel, direction) else {
+    for (tunnel, direction) in busiest_first(record) {
+        let Some(series) = record.meters.counted(tunnel, direction) else {
             continue;
         };
-        let settings = settings(analyzer, tunnel, direction, rekeys);
+        let settings = settings(record, tunnel, direction, rekeys);
         let mut traffic = series.traffic();
-        if settings.outer && only_acknowledges(analyzer, tunnel, direction) {
+        if settings.outer && only_acknowledges(record, tunnel, direction) {
             (traffic.bytes, traffic.gaps, traffic.gaps_total) = (Vec::new(), Vec::new(), 0);
         }
-        traffic.holes = holes(analyzer, tunnel, traffic.start);
-        let moments = moments(analyzer, tunnel, direction, successions, traffic.start);
+        traffic.holes = holes(record, tunnel, traffic.start);
+        let moments = moments(record, tunnel, direction, successions, traffic.start);
         let result = impact::assess(&traffic, &moments, &settings);
         verdicts.impact.push(result.impact);
         verdicts.rekeys.extend(result.rekeys);
@@ -46,12 +46,12 @@ pub(crate) fn assess(analyzer: &Analyzer, successions: &[Succession], rekeys: &[
 }
 
 /// The proven holes of the capture, seconds from `start`.
-fn holes(analyzer: &Analyzer, tunnel: TunnelIndex, start: Timestamp) -> Vec<Gap> {
+fn holes(record: &Record, tunnel: TunnelIndex, start: Timestamp) -> Vec<Gap> {
     let gap = |h: &Hole| Gap {
         start_s: h.from.seconds_since(start),
         end_s: h.to.seconds_since(start),
     };
-    analyzer.diagnosis.holes(tunnel).map(gap).collect()
+    record.diagnosis.holes(tunnel).map(gap).collect()
 }
 
 /// A TCP acknowledgement with timestamps and SACK blocks, in L2TP and ESP, stays below this many ESP bytes (the largest
@@ -61,18 +61,18 @@ const ACKNOWLEDGEMENT_BYTES: u64 = 200;
 const ACKNOWLEDGEMENT_SHARE: f64 = 0.15;
 
 /// Without keys a direction of acknowledgements has bytes, but they are nobody's throughput.
-fn only_acknowledges(analyzer: &Analyzer, tunnel: TunnelIndex, direction: Direction) -> bool {
-    let meters = &analyzer.meters;
+fn only_acknowledges(record: &Record, tunnel: TunnelIndex, direction: Direction) -> bool {
+    let meters = &record.meters;
     let own = meters.esp_bytes(tunnel, direction);
     let other = meters.esp_bytes(tunnel, direction.reverse());
     own <= ACKNOWLEDGEMENT_BYTES * meters.packets(tunnel, direction)
         && own as f64 <= ACKNOWLEDGEMENT_SHARE * other as f64
 }
 
-fn busiest_first(analyzer: &Analyzer) -> Vec<(TunnelIndex, Direction)> {
+fn busiest_first(record: &Record) -> Vec<(TunnelIndex, Direction)> {
     let mut list: Vec<(u64, TunnelIndex, Direction)> = Vec::new();
-    for (tunnel, direction) in analyzer.meters.directions() {
-        if let Some(series) = analyzer.meters.counted(tunnel, direction) {
+    for (tunnel, direction) in record.meters.directions() {
+        if let Some(series) = record.meters.counted(tunnel, direction) {
             list.push((series.new_bytes(), tunnel, direction));
         }
     }
@@ -83,39 +83,39 @@ fn busiest_first(analyzer: &Analyzer) -> Vec<(TunnelIndex, Direction)> {
         .collect()
 }
 
-fn settings(analyzer: &Analyzer, tunnel: TunnelIndex, direction: Direction, rekeys: &[Rekey]) -> Settings {
+fn settings(record: &Record, tunnel: TunnelIndex, direction: Direction, rekeys: &[Rekey]) -> Settings {
     let own: Vec<&Rekey> = rekeys.iter().filter(|r| r.tunnel == tunnel).collect();
     let kind = |kind: TriggerKind| own.iter().filter(move |r| r.trigger.kind == kind).count();
     Settings {
         tunnel,
-        direction: analyzer.tunnels.tunnels[tunnel].published(direction),
+        direction: record.tunnels.tunnels[tunnel].published(direction),
         time_triggered: 2 * kind(TriggerKind::Time) > own.len(),
         volume_triggered: kind(TriggerKind::Volume) > 0,
-        outer: !analyzer.meters.inner_is_whole(tunnel, direction),
-        reference_bps: analyzer.options.reference_bps,
-        interest: analyzer.options.interest,
-        seed: analyzer.options.seed,
-        draws: analyzer.options.draws,
+        outer: !record.meters.inner_is_whole(tunnel, direction),
+        reference_bps: record.options.reference_bps,
+        interest: record.options.interest,
+        seed: record.options.seed,
+        draws: record.options.draws,
         rekeys_total: own.len(),
         own_rekeys: own.iter().map(|r| r.index).collect(),
         projected_kilobytes: PROJECTED_KILOBYTES.to_vec(),
-        lifetime_bytes_per_new_byte: counted_per_new(analyzer, tunnel, direction),
+        lifetime_bytes_per_new_byte: counted_per_new(record, tunnel, direction),
     }
 }
 
 /// Bytes that the SA's lifetime counts (decrypted payload) per new byte of the series.
-fn counted_per_new(analyzer: &Analyzer, tunnel: TunnelIndex, direction: Direction) -> f64 {
-    if !analyzer.meters.inner_is_whole(tunnel, direction) {
+fn counted_per_new(record: &Record, tunnel: TunnelIndex, direction: Direction) -> f64 {
+    if !record.meters.inner_is_whole(tunnel, direction) {
         return 1.0;
     }
-    let inner: u64 = analyzer
+    let inner: u64 = record
         .sas
         .associations()
         .iter()
         .filter(|a| a.tunnel == tunnel && a.direction == direction)
         .map(|a| a.counters.inner_bytes)
         .sum();
-    let new = analyzer
+    let new = record
         .meters
         .counted(tunnel, direction)
         .map_or(0, |s| s.new_bytes());
@@ -123,7 +123,7 @@ fn counted_per_new(analyzer: &Analyzer, tunnel: TunnelIndex, direction: Directio
 }
 
 fn moments(
-    analyzer: &Analyzer,
+    record: &Record,
     tunnel: TunnelIndex,
     direction: Direction,
     successions: &[Succession],
@@ -135,9 +135,9 @@ fn moments(
         // An old SA that reached its hard limit drops what comes after: the outage begins there, also where the first
         // message was lost before the capture point, or came late. Where no limit can be read, the initiator's silence
         // shows it.
-        let silence = s.exchange.and_then(|e| analyzer.diagnosis.silence_before(e));
+        let silence = s.exchange.and_then(|e| record.diagnosis.silence_before(e));
         let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf).map(|s| s.since);
-        let outage = expired(analyzer, s).into_iter().chain(deaf).min();
+        let outage = expired(record, s).into_iter().chain(deaf).min();
         let earliest = |t: Timestamp| outage.map_or(t, |e| e.min(t)).seconds_since(start);
         // Both sides fell silent before it: a retransmission timeout doubles, so what was cut off goes on within twice the time.
         let both_silent = |t: Timestamp| {
@@ -163,8 +163,8 @@ fn moments(
 }
 
 /// When the first of the old SAs expired.
-fn expired(analyzer: &Analyzer, succession: &Succession) -> Option<Timestamp> {
-    let associations = analyzer.sas.associations();
+fn expired(record: &Record, succession: &Succession) -> Option<Timestamp> {
+    let associations = record.sas.associations();
     let times = succession
         .old
         .iter()

@@ -31,9 +31,12 @@ impl Analyzer {
     fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
         match landed {
             Some(Some((batch, decoded))) => self.account_batch(batch, decoded),
-            Some(None) => self.diagnostics.count("decoding_died", "analysis", None, || {
-                Message::new("oddity-decoding-died")
-            }),
+            Some(None) => self
+                .record
+                .diagnostics
+                .count("decoding_died", "analysis", None, || {
+                    Message::new("oddity-decoding-died")
+                }),
             None => {}
         }
     }
@@ -65,9 +68,9 @@ impl Analyzer {
     fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
         let fingerprint = decoded.fingerprint;
         let (sa, mut decoded) = self.after_reuse(pending, decoded, packet);
-        let wanted = self.wants(self.sas.associations()[sa].tunnel);
+        let wanted = self.record.wants(self.record.sas.associations()[sa].tunnel);
         let again = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
-        let association = self.sas.get_mut(sa);
+        let association = self.record.sas.get_mut(sa);
         if again {
             association.sequence.count_duplicate();
             self.count_repeated(pending, wanted);
@@ -88,7 +91,8 @@ impl Analyzer {
             return;
         }
         if wanted && pending.authenticated.is_some_and(|ah| !ah.around_ipsec) {
-            self.diagnostics
+            self.record
+                .diagnostics
                 .count("authenticated", AH, Some(pending.frame), || {
                     Message::new("oddity-ah")
                 });
@@ -126,7 +130,8 @@ impl Analyzer {
                 association.mode = Some(mode_of(opened.next_header));
             }
         } else if decoded.icv == Icv::Verified && wanted {
-            self.diagnostics
+            self.record
+                .diagnostics
                 .count("not_opened", "ESP", Some(pending.frame), || {
                     Message::new("oddity-not-opened")
                 });
@@ -164,14 +169,15 @@ impl Analyzer {
         {
             self.account_ah_inside(pending, &ah);
         }
-        let association = &self.sas.associations()[sa];
+        let association = &self.record.sas.associations()[sa];
         if self.nested.keep(association, pending, decoded, packet) {
             decoded.inner.flow = None;
             return;
         }
-        let wanted = self.wants(association.tunnel);
+        let wanted = self.record.wants(association.tunnel);
         if let (Some(name), None, true) = (decoded.inner.stopped_at, decoded.inner.control, wanted) {
-            self.diagnostics
+            self.record
+                .diagnostics
                 .count("not_decoded_inside", name, Some(pending.frame), || {
                     Message::new("oddity-not-decoded-inside").with("name", named(name))
                 });
@@ -192,7 +198,7 @@ impl Analyzer {
             whole: !pending.cut,
         };
         if sa == pending.sa {
-            match self.sas.prove_successor(sa, specimen) {
+            match self.record.sas.prove_successor(sa, specimen) {
                 Some(newer) => {
                     self.superseded.insert(sa, newer);
                     sa = newer;
@@ -200,7 +206,7 @@ impl Analyzer {
                 None => return (sa, decoded),
             }
         }
-        let association = &self.sas.associations()[sa];
+        let association = &self.record.sas.associations()[sa];
         let esn_high = association.esn_high(pending.sequence);
         match association.cipher() {
             Some(cipher) => (
@@ -218,20 +224,23 @@ impl Analyzer {
         decoded: &Decoded,
         (arrival, skipped): (Arrival, u64),
     ) {
-        let association = &self.sas.associations()[sa];
+        let association = &self.record.sas.associations()[sa];
         let (tunnel, direction) = (association.tunnel, association.direction);
         let (split, connection) = match decoded.opened {
             Some(_) => {
                 self.clock.take(tunnel, direction, &decoded.inner, pending.time);
-                self.flows.observe_connection(tunnel, direction, &decoded.inner)
+                self.record
+                    .flows
+                    .observe_connection(tunnel, direction, &decoded.inner)
             }
             None => Default::default(),
         };
-        self.meters
+        self.record
+            .meters
             .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
         let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
         let begins = association.counters.packets == 1;
-        if self.diagnosis.packet(record, begins, skipped) {
+        if self.record.diagnosis.packet(record, begins, skipped) {
             self.close_windows(Some(pending.time));
         }
     }

@@ -17,7 +17,7 @@ impl Analyzer {
             return;
         };
         let around_ipsec = !matches!(datagram.kind, DatagramKind::Other(AH));
-        self.sas.get_mut(sa).bundled |= around_ipsec;
+        self.record.sas.get_mut(sa).bundled |= around_ipsec;
         let mut pending = Pending::new(
             sa,
             datagram.frame,
@@ -57,7 +57,7 @@ impl Analyzer {
             self.count_too_many(pending.frame);
             return;
         };
-        let association = self.sas.get_mut(sa);
+        let association = self.record.sas.get_mut(sa);
         association.bundled = true;
         let number = association.whole_sequence(ah.sequence);
         // Copies of a packet were told by the ESP around it.

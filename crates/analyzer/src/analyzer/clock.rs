@@ -5,17 +5,12 @@
 //! clocks (TCP timestamps inside the tunnel, RFC 7323 §3), else by data that was in flight, else by the ESP sequence numbers.
 //! From a step on, all times of the analysis are those of a clock that did not step.
 
-use super::Analyzer;
+use super::clock_event::{ClockEvent, Jump};
 use super::stretches::Stretches;
 use crate::analysis::Direction;
-use crate::batch::{Pending, decode_one};
 use crate::capture::{Frame, LinkType};
-use crate::diagnostic::Diagnostics;
 use crate::esp::inner::{FlowKey, Inner, TcpSegment};
-use crate::framing::{Datagram, DatagramKind, Framing};
-use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
-use crate::spi::{IpsecProtocol, Spi};
 use crate::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
 
@@ -39,30 +34,6 @@ const LEAST_MEASURED: i64 = NANOS_PER_SECOND / 2;
 const TICK_RATES: std::ops::RangeInclusive<f64> = 0.5..=2_000.0;
 /// Data was under way when the silence began: its last packet is no older than this.
 const UNDER_WAY: i64 = NANOS_PER_SECOND;
-/// Steps that are described one by one.
-const MOST_STEPS: usize = 32;
-
-/// What a jump of time turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Jump {
-    /// The clock was set.
-    Step,
-    /// Packets that come before those already read, or again.
-    OutOfOrder,
-    /// A long silence that may be either.
-    Undecided,
-}
-
-/// One jump, for the report.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ClockEvent {
-    pub(crate) frame: u64,
-    pub(crate) jump: Jump,
-    /// How far the frames' times jump beyond what really passed, nanoseconds.
-    pub(crate) nanos: i64,
-    /// The peers' clocks say so; otherwise its size is that of the silence.
-    pub(crate) measured: bool,
-}
 
 /// The clock of one sender of a TCP flow, and what it has under way.
 #[derive(Debug, Clone, Copy)]
@@ -117,17 +88,31 @@ type Line = (TunnelIndex, Direction, FlowKey);
 
 /// A frame that waits for the decision.
 #[derive(Debug)]
-struct HeldFrame {
-    number: u64,
-    time: Timestamp,
+pub(super) struct HeldFrame {
+    pub(super) number: u64,
+    /// As the frame has it.
+    pub(super) time: Timestamp,
     link_type: LinkType,
     original_len: u32,
     data: Vec<u8>,
 }
 
+impl HeldFrame {
+    /// The frame, with this time.
+    pub(super) fn at(&self, time: Timestamp) -> Frame<'_> {
+        Frame {
+            number: self.number,
+            time,
+            link_type: self.link_type,
+            original_len: self.original_len,
+            data: &self.data,
+        }
+    }
+}
+
 /// The state of the clock.
 #[derive(Debug, Default)]
-pub(crate) struct CaptureClock {
+pub(super) struct CaptureClock {
     /// Added to the frames' times.
     offset: i64,
     /// Time of the last frame, offset added.
@@ -136,14 +121,94 @@ pub(crate) struct CaptureClock {
     held: Vec<HeldFrame>,
     held_bytes: usize,
     senders: HashMap<Line, Sender>,
-    pub(crate) events: Vec<ClockEvent>,
-    pub(crate) more_events: u64,
 }
 
 impl CaptureClock {
+    /// The time of the next frame, stamped so; `None` where the times jump.
+    #[inline]
+    pub(super) fn go_on(&mut self, stamped: Timestamp) -> Option<Timestamp> {
+        let time = stamped.plus_nanos(self.offset);
+        let jumps = self.previous.is_some_and(|previous| is_jump(time, previous));
+        (!jumps).then(|| self.pass(stamped))
+    }
+
+    /// The time of the next frame, stamped so, whether or not the times jump.
+    pub(super) fn pass(&mut self, stamped: Timestamp) -> Timestamp {
+        self.stretches.go_on(stamped);
+        let time = stamped.plus_nanos(self.offset);
+        self.previous = Some(time);
+        time
+    }
+
+    /// Whether frames wait for the decision.
+    pub(super) fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Whether the times jump again behind the frames that wait.
+    pub(super) fn jumps_again(&self, stamped: Timestamp) -> bool {
+        self.held.last().is_some_and(|last| is_jump(stamped, last.time))
+    }
+
+    /// Keeps a frame until the decision. True when there are enough of them.
+    pub(super) fn hold(&mut self, frame: &Frame<'_>) -> bool {
+        self.held_bytes += frame.data.len();
+        self.held.push(HeldFrame {
+            number: frame.number,
+            time: frame.time,
+            link_type: frame.link_type,
+            original_len: frame.original_len,
+            data: frame.data.to_vec(),
+        });
+        self.held.len() >= MOST_HELD || self.held_bytes >= MOST_HELD_BYTES
+    }
+
+    /// The frames that wait, and the time before the jump.
+    pub(super) fn take_held(&mut self) -> Option<(Vec<HeldFrame>, Timestamp)> {
+        let held = std::mem::take(&mut self.held);
+        self.held_bytes = 0;
+        self.previous
+            .filter(|_| !held.is_empty())
+            .map(|previous| (held, previous))
+    }
+
+    /// Decides what the jump before `first` was, and goes on accordingly; `None` for idle time.
+    pub(super) fn settle(
+        &mut self,
+        first: &HeldFrame,
+        previous: Timestamp,
+        signs: &Signs,
+    ) -> Option<ClockEvent> {
+        let gap = first.time.plus_nanos(self.offset).nanos_since(previous);
+        let event = judge(gap, signs, first.number);
+        match event {
+            Some(ClockEvent {
+                jump: Jump::Step,
+                nanos,
+                ..
+            }) => {
+                self.offset = self.offset.saturating_sub(nanos);
+                self.stretches.begin(first.time, self.offset);
+            }
+            // What follows was captured before: data below the highest byte is not a retransmission of it.
+            Some(ClockEvent {
+                jump: Jump::OutOfOrder,
+                ..
+            }) => self.senders.clear(),
+            _ => {}
+        }
+        // A part of the file that comes again has the steps of the clock that it had before.
+        if signs.come_again()
+            && let Some(offset) = self.stretches.go_back(first.time)
+        {
+            self.offset = offset;
+        }
+        event
+    }
+
     /// A decrypted TCP segment; `time` is the analysis' own.
     #[inline]
-    pub(crate) fn take(&mut self, tunnel: TunnelIndex, direction: Direction, inner: &Inner, time: Timestamp) {
+    pub(super) fn take(&mut self, tunnel: TunnelIndex, direction: Direction, inner: &Inner, time: Timestamp) {
         let (Some(flow), Some(segment)) = (inner.flow, &inner.tcp) else {
             return;
         };
@@ -171,208 +236,19 @@ impl CaptureClock {
         time.plus_nanos(self.offset.saturating_neg())
     }
 
-    fn jumps(&self, time: Timestamp) -> bool {
-        let Some(previous) = self.previous else {
-            return false;
-        };
-        let gap = time.nanos_since(previous);
-        gap >= LEAST_FORWARD || gap <= -LEAST_BACK
-    }
-
-    fn note(&mut self, event: ClockEvent) {
-        if self.events.len() < MOST_STEPS {
-            self.events.push(event);
-        } else {
-            self.more_events += 1;
-        }
-    }
-}
-
-/// What the held frames say.
-#[derive(Debug, Default)]
-struct Signs {
-    /// From the first held frame to the one that is looked at, nanoseconds.
-    since_first: i64,
-    /// The most time that passed until the first held frame, by the clock of any sender.
-    passed: Option<i64>,
-    /// New data follows unacknowledged data directly: no retransmission timer ran out meanwhile.
-    in_flight: bool,
-    /// The first data of a flow after the jump was looked at.
-    judged: Vec<Line>,
-    /// ESP packets behind, and not above, the highest sequence number of their SA.
-    newer: u64,
-    older: u64,
-    /// ESP packets on SAs that no packet was seen on before.
-    strangers: u64,
-    /// Frames that were there before with the same time: the file goes on with an earlier part of itself.
-    again: u64,
-    /// The first data of a known flow repeats earlier data.
-    repeats: bool,
-    /// New data follows data that was all acknowledged: the sender had nothing to send.
-    settled: bool,
-}
-
-impl Signs {
-    /// Nothing is new: this part of the file was read before.
-    fn come_again(&self) -> bool {
-        self.again + self.older > 0 && self.newer + self.strangers == 0
-    }
-}
-
-impl Analyzer {
-    /// Takes one frame: holds it back at a jump of time, hands it on otherwise.
-    pub(super) fn pass_clock(&mut self, frame: &Frame<'_>) {
-        if self.clock.held.is_empty() {
-            let time = frame.time.plus_nanos(self.clock.offset);
-            if !self.clock.jumps(time) {
-                self.clock.stretches.go_on(frame.time);
-                self.clock.previous = Some(time);
-                return self.take_frame(&Frame { time, ..*frame });
-            }
-            // The senders' clocks have to be known up to here.
-            self.flush();
-        } else if self.clock.held.last().is_some_and(|last| {
-            let gap = frame.time.nanos_since(last.time);
-            gap >= LEAST_FORWARD || gap <= -LEAST_BACK
-        }) {
-            self.release_held();
-            return self.pass_clock(frame);
-        }
-        self.clock.held_bytes += frame.data.len();
-        self.clock.held.push(HeldFrame {
-            number: frame.number,
-            time: frame.time,
-            link_type: frame.link_type,
-            original_len: frame.original_len,
-            data: frame.data.to_vec(),
-        });
-        if self.clock.held.len() >= MOST_HELD || self.clock.held_bytes >= MOST_HELD_BYTES {
-            self.release_held();
-        }
-    }
-
-    /// Decides what the jump was, and hands the held frames on.
-    pub(super) fn release_held(&mut self) {
-        let held = std::mem::take(&mut self.clock.held);
-        self.clock.held_bytes = 0;
-        let (Some(first), Some(previous)) = (held.first(), self.clock.previous) else {
-            return;
-        };
-        let gap = first.time.plus_nanos(self.clock.offset).nanos_since(previous);
-        let signs = self.signs(&held, previous);
-        if let Some(event) = judge(gap, &signs, first.number) {
-            match event.jump {
-                Jump::Step => {
-                    self.clock.offset = self.clock.offset.saturating_sub(event.nanos);
-                    self.clock.stretches.begin(first.time, self.clock.offset);
-                }
-                Jump::OutOfOrder => self.begin_earlier_part(),
-                Jump::Undecided => {}
-            }
-            self.clock.note(event);
-        }
-        // A part of the file that comes again has the steps of the clock that it had before.
-        if signs.come_again()
-            && let Some(offset) = self.clock.stretches.go_back(first.time)
-        {
-            self.clock.offset = offset;
-        }
-        for frame in &held {
-            self.clock.stretches.go_on(frame.time);
-            let time = frame.time.plus_nanos(self.clock.offset);
-            self.clock.previous = Some(time);
-            self.take_frame(&Frame {
-                number: frame.number,
-                time,
-                link_type: frame.link_type,
-                original_len: frame.original_len,
-                data: &frame.data,
-            });
-        }
-    }
-
-    /// What follows was captured before what was read: data below the highest byte is not a retransmission of it.
-    fn begin_earlier_part(&mut self) {
-        self.clock.senders.clear();
-        // The jump has its own finding: it is no regression of the clock besides.
-        self.totals.previous_time = None;
-        self.flows.forget_sequences();
-        self.meters.begin_earlier_part();
-    }
-
-    fn signs(&self, held: &[HeldFrame], previous: Timestamp) -> Signs {
-        let mut signs = Signs::default();
-        // A decoder of its own: the frames come again.
-        let mut framing = Framing::with_esp_ports(&self.options.esp_ports);
-        let mut unheard = Diagnostics::default();
-        let first = held.first().map(|frame| frame.time);
-        for frame in held {
-            signs.since_first = first.map_or(0, |first| frame.time.nanos_since(first).max(0));
-            let frame = Frame {
-                number: frame.number,
-                time: frame.time,
-                link_type: frame.link_type,
-                original_len: frame.original_len,
-                data: &frame.data,
-            };
-            let Some(datagram) = framing.decode(&frame, &mut unheard) else {
-                continue;
-            };
-            match datagram.kind {
-                DatagramKind::Esp { packet, .. } => self.look_at(&datagram, packet, previous, &mut signs),
-                _ => signs.again += u64::from(self.duplicates.hold(&datagram, frame.time)),
-            }
-        }
-        signs
-    }
-
-    fn look_at(&self, datagram: &Datagram<'_>, packet: &[u8], previous: Timestamp, signs: &mut Signs) {
-        let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
-            return;
-        };
-        let (spi, sequence) = (
-            Spi(u32::from_be_bytes([s0, s1, s2, s3])),
-            u32::from_be_bytes([n0, n1, n2, n3]),
-        );
-        let known = self.sas.newest(datagram.dst, IpsecProtocol::Esp, spi);
-        let Some(sa) = known.filter(|&sa| self.sas.associations()[sa].counters.packets > 0) else {
-            signs.strangers += 1;
-            return;
-        };
-        if let Some(highest) = self.sas.associations()[sa].sequence.highest() {
-            // The lower half is enough: an SA does not wrap within a jump.
-            if (sequence.wrapping_sub(highest as u32) as i32) > 0 {
-                signs.newer += 1;
-            } else {
-                signs.older += 1;
-            }
-        }
-        if let Some(inner) = self.open_held(sa, datagram, packet, sequence) {
-            self.look_inside(sa, &inner, previous, signs);
-        }
-    }
-
-    fn open_held(&self, sa: SaIndex, datagram: &Datagram<'_>, packet: &[u8], sequence: u32) -> Option<Inner> {
-        let association = &self.sas.associations()[sa];
-        let key = association
-            .key
-            .as_ref()
-            .filter(|_| association.proven && !datagram.cut)?;
-        let ends = (datagram.src, datagram.dst);
-        let mut pending = Pending::new(sa, 0, datagram.time, 0, 0, ends, false, sequence);
-        pending.proven = true;
-        let esn_high = association.esn_high(sequence);
-        let decoded = decode_one(&key.cipher, &pending, esn_high, packet, &mut Vec::new());
-        decoded.opened.map(|_| decoded.inner)
-    }
-
-    fn look_inside(&self, sa: SaIndex, inner: &Inner, previous: Timestamp, signs: &mut Signs) {
+    /// What a decrypted packet of a held frame says, in `tunnel` and `direction`; `previous` is the time before the jump.
+    pub(super) fn look_inside(
+        &self,
+        (tunnel, direction): (TunnelIndex, Direction),
+        inner: &Inner,
+        previous: Timestamp,
+        signs: &mut Signs,
+    ) {
         let (Some(flow), Some(segment)) = (inner.flow, &inner.tcp) else {
             return;
         };
-        let association = &self.sas.associations()[sa];
-        let line = (association.tunnel, association.direction, flow);
-        let Some(sender) = self.clock.senders.get(&line) else {
+        let line = (tunnel, direction, flow);
+        let Some(sender) = self.senders.get(&line) else {
             return;
         };
         if let Some(passed) = segment.timestamp.and_then(|ticks| sender.passed(ticks)) {
@@ -393,9 +269,8 @@ impl Analyzer {
             ..flow
         };
         let acked = self
-            .clock
             .senders
-            .get(&(association.tunnel, association.direction.reverse(), back))
+            .get(&(tunnel, direction.reverse(), back))
             .map(|peer| peer.ack);
         let outstanding = acked.is_some_and(|ack| (sender.next_seq.wrapping_sub(ack) as i32) > 0);
         let under_way = previous.nanos_since(sender.data_at) <= UNDER_WAY;
@@ -405,6 +280,43 @@ impl Analyzer {
         } else if (segment.seq.wrapping_sub(sender.next_seq) as i32) < 0 {
             signs.repeats = true;
         }
+    }
+}
+
+/// Whether the times jump from `previous` to `time`.
+fn is_jump(time: Timestamp, previous: Timestamp) -> bool {
+    let gap = time.nanos_since(previous);
+    gap >= LEAST_FORWARD || gap <= -LEAST_BACK
+}
+
+/// What the held frames say.
+#[derive(Debug, Default)]
+pub(super) struct Signs {
+    /// From the first held frame to the one that is looked at, nanoseconds.
+    pub(super) since_first: i64,
+    /// The most time that passed until the first held frame, by the clock of any sender.
+    passed: Option<i64>,
+    /// New data follows unacknowledged data directly: no retransmission timer ran out meanwhile.
+    in_flight: bool,
+    /// The first data of a flow after the jump was looked at.
+    judged: Vec<Line>,
+    /// ESP packets behind, and not above, the highest sequence number of their SA.
+    pub(super) newer: u64,
+    pub(super) older: u64,
+    /// ESP packets on SAs that no packet was seen on before.
+    pub(super) strangers: u64,
+    /// Frames that were there before with the same time: the file goes on with an earlier part of itself.
+    pub(super) again: u64,
+    /// The first data of a known flow repeats earlier data.
+    repeats: bool,
+    /// New data follows data that was all acknowledged: the sender had nothing to send.
+    settled: bool,
+}
+
+impl Signs {
+    /// Nothing is new: this part of the file was read before.
+    fn come_again(&self) -> bool {
+        self.again + self.older > 0 && self.newer + self.strangers == 0
     }
 }
 

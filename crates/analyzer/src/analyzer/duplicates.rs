@@ -13,10 +13,7 @@
 //! - Copies later than the window (two hosts' captures with clocks apart): they count again, IKE as retransmissions.
 //! - Copies of which one was cut within the first [`HEAD`] bytes, or where the clock was set between the two.
 
-use super::Analyzer;
-use crate::diagnostic::named;
 use crate::framing::{AH, Datagram, DatagramKind};
-use crate::text::Message;
 use crate::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -184,6 +181,15 @@ impl Sightings {
 pub(super) struct Duplicates([Sightings; 3]);
 
 impl Duplicates {
+    /// Notes a packet, stamped as its frame has it: its name where it was there before.
+    pub(super) fn observe(&mut self, datagram: &Datagram<'_>, stamped: Timestamp) -> Option<&'static str> {
+        let imprint = Imprint::of(datagram)?;
+        let sightings = &mut self.0[imprint.class as usize];
+        sightings
+            .observe(&imprint, stamped, MOST_SIGHTINGS)
+            .then_some(imprint.name)
+    }
+
     /// Whether a frame with this very time held the packet before.
     pub(super) fn hold(&self, datagram: &Datagram<'_>, stamped: Timestamp) -> bool {
         Imprint::of(datagram)
@@ -195,36 +201,6 @@ impl Duplicates {
         [Class::Ike, Class::Clear]
             .iter()
             .any(|class| self.0[*class as usize].forgotten > 0)
-    }
-}
-
-impl Analyzer {
-    /// Whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.
-    pub(super) fn is_duplicate(&mut self, datagram: &Datagram<'_>, wanted: bool) -> bool {
-        // Copies of the ESP packet around it were left out.
-        if self.nested.depth > 0 {
-            return false;
-        }
-        let Some(imprint) = Imprint::of(datagram) else {
-            return false;
-        };
-        let stamped = self.clock.as_stamped(datagram.time);
-        let sightings = &mut self.duplicates.0[imprint.class as usize];
-        if !sightings.observe(&imprint, stamped, MOST_SIGHTINGS) {
-            return false;
-        }
-        if wanted {
-            self.count_duplicate(imprint.name, datagram.frame, datagram.fragments);
-        }
-        true
-    }
-
-    /// Counts a packet that came in `fragments` IP packets and is left out.
-    pub(super) fn count_duplicate(&mut self, name: &'static str, frame: u64, fragments: u16) {
-        self.totals.capture_duplicates += u64::from(fragments);
-        self.diagnostics.count("duplicate", name, Some(frame), || {
-            Message::new("oddity-duplicate").with("name", named(name))
-        });
     }
 }
 

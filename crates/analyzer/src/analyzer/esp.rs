@@ -1,6 +1,7 @@
 //! ESP packets: which SA, which key, and into the batch.
 
-use super::{Analyzer, Verify};
+use super::Analyzer;
+use super::options::Verify;
 use crate::analysis::Encapsulation;
 use crate::batch::Pending;
 use crate::framing::{Datagram, UdpPorts};
@@ -19,9 +20,10 @@ impl Analyzer {
         packet: &[u8],
     ) {
         // A packet inside another was counted with that one.
-        self.totals.esp_packets += u64::from(self.nested.depth == 0);
+        self.record.totals.esp_packets += u64::from(self.nested.depth == 0);
         let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
-            self.diagnostics
+            self.record
+                .diagnostics
                 .count("too_short", "ESP", Some(datagram.frame), || {
                     Message::new("oddity-esp-too-short")
                 });
@@ -34,11 +36,11 @@ impl Analyzer {
             self.count_too_many(datagram.frame);
             return;
         };
-        self.note_nested(self.sas.associations()[sa].tunnel, datagram.frame);
+        self.note_nested(self.record.sas.associations()[sa].tunnel, datagram.frame);
         let whole = !datagram.cut;
-        self.sas.prove(sa, Specimen { packet, whole });
-        if self.sas.recognise_null(sa, Specimen { packet, whole })
-            && let Some(clear) = &self.sas.associations()[sa].clear
+        self.record.sas.prove(sa, Specimen { packet, whole });
+        if self.record.sas.recognise_null(sa, Specimen { packet, whole })
+            && let Some(clear) = &self.record.sas.associations()[sa].clear
         {
             self.batch.assign(sa, &clear.cipher);
         }
@@ -51,7 +53,7 @@ impl Analyzer {
             ..
         } = *datagram;
         let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
-        let association = self.sas.get_mut(sa);
+        let association = self.record.sas.get_mut(sa);
         pending.cipher = association.cipher();
         pending.esn_high = association.esn_high(sequence);
         pending.proven = association.proven;
@@ -59,7 +61,7 @@ impl Analyzer {
         pending.largest_fragment = datagram.largest_fragment;
         pending.udp = udp.filter(|_| encapsulation == Encapsulation::Udp);
         pending.nesting = self.nested.depth;
-        pending.check = match self.options.verify {
+        pending.check = match self.record.options.verify {
             Verify::All => true,
             Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
             Verify::First(n) => association.queued < n,
@@ -82,13 +84,13 @@ impl Analyzer {
             Encapsulation::Ah => IpsecProtocol::Ah,
             _ => IpsecProtocol::Esp,
         };
-        if let Some(sa) = self.sas.newest(dst, protocol, spi)
-            && self.sas.associations()[sa].counters.packets > 0
+        if let Some(sa) = self.record.sas.newest(dst, protocol, spi)
+            && self.record.sas.associations()[sa].counters.packets > 0
         {
             return Some(sa);
         }
-        let tunnel = self.tunnels.of_esp(src, dst, udp, encapsulation)?;
-        let direction = self.tunnels.tunnels[tunnel].direction_to(dst);
+        let tunnel = self.record.tunnels.of_esp(src, dst, udp, encapsulation)?;
+        let direction = self.record.tunnels.tunnels[tunnel].direction_to(dst);
         let context = SaContext {
             tunnel,
             direction,
@@ -97,8 +99,8 @@ impl Analyzer {
             encapsulation,
             protocol,
         };
-        let sa = self.sas.of_packet(context, spi)?;
-        let association = self.sas.get_mut(sa);
+        let sa = self.record.sas.of_packet(context, spi)?;
+        let association = self.record.sas.get_mut(sa);
         association.encapsulation = encapsulation;
         Some(sa)
     }

@@ -1,6 +1,6 @@
 //! IKE messages: each is a barrier behind which everything is accounted for.
 
-use super::{Analyzer, MAX_SNAPSHOTS, SNAPSHOT_SAS};
+use super::Analyzer;
 use crate::analysis::Encapsulation;
 use crate::diagnostic::Diagnostics;
 use crate::framing::{Datagram, UdpPorts};
@@ -11,13 +11,21 @@ use crate::sa::tunnel::TunnelIndex;
 use crate::spi::{IkeSpi, IpsecProtocol};
 use crate::time::Timestamp;
 
+/// Newest SAs of a tunnel whose counters are noted when an exchange begins.
+const SNAPSHOT_SAS: usize = 32;
+/// Most snapshots that are kept; later exchanges go without (their volume is then the SA's total).
+const MAX_SNAPSHOTS: usize = 1 << 19;
+
 impl Analyzer {
     pub(super) fn push_ike(&mut self, datagram: &Datagram<'_>, udp: UdpPorts, message: &[u8]) {
         self.flush();
-        self.totals.ike_packets += 1;
+        self.record.totals.ike_packets += 1;
         let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
-        let tunnel = self.tunnels.of_ike(datagram.src, datagram.dst, udp, cookie);
-        let wanted = tunnel.is_none_or(|tunnel| self.wants(tunnel));
+        let tunnel = self
+            .record
+            .tunnels
+            .of_ike(datagram.src, datagram.dst, udp, cookie);
+        let wanted = tunnel.is_none_or(|tunnel| self.record.wants(tunnel));
         if self.is_duplicate(datagram, wanted) {
             return;
         }
@@ -27,7 +35,7 @@ impl Analyzer {
         // IKE of a tunnel that was not chosen gives keys all the same: the chosen one may be inside its ESP.
         let mut unheard = Diagnostics::default();
         let diagnostics = if wanted {
-            &mut self.diagnostics
+            &mut self.record.diagnostics
         } else {
             &mut unheard
         };
@@ -45,7 +53,7 @@ impl Analyzer {
             dst,
             udp,
         };
-        let observed = self.timeline.push(context, message, diagnostics);
+        let observed = self.record.timeline.push(context, message, diagnostics);
         let Some(tunnel) = tunnel else {
             self.count_too_many(frame);
             return;
@@ -55,17 +63,19 @@ impl Analyzer {
 
     fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
         let Some(index) = observed.exchange else { return };
-        let exchange = &self.timeline.exchanges()[index];
+        let exchange = &self.record.timeline.exchanges()[index];
         if observed.first_of_exchange {
-            self.exchange_tunnels.resize(index + 1, None);
-            self.exchange_tunnels[index] = Some(tunnel);
-            if pair::makes_children(exchange) && self.wants(tunnel) {
-                let towards = self.tunnels.tunnels[tunnel].direction_to(exchange.responder);
+            self.record.exchange_tunnels.resize(index + 1, None);
+            self.record.exchange_tunnels[index] = Some(tunnel);
+            if pair::makes_children(exchange) && self.record.wants(tunnel) {
+                let towards = self.record.tunnels.tunnels[tunnel].direction_to(exchange.responder);
                 self.take_snapshot(tunnel, index);
-                self.diagnosis.exchange_begins(index, tunnel, slot(towards), time);
+                self.record
+                    .diagnosis
+                    .exchange_begins(index, tunnel, slot(towards), time);
             }
         } else {
-            self.diagnosis.exchange_goes_on(index, time);
+            self.record.diagnosis.exchange_goes_on(index, time);
         }
         if observed.children_changed {
             self.announce_children(tunnel, index);
@@ -73,14 +83,14 @@ impl Analyzer {
     }
 
     fn take_snapshot(&mut self, tunnel: TunnelIndex, exchange: usize) {
-        if self.snapshots.len() >= MAX_SNAPSHOTS {
+        if self.record.snapshots.len() >= MAX_SNAPSHOTS {
             return;
         }
-        for &sa in self.sas.of_tunnel(tunnel).iter().rev().take(SNAPSHOT_SAS) {
-            let association = &self.sas.associations()[sa];
+        for &sa in self.record.sas.of_tunnel(tunnel).iter().rev().take(SNAPSHOT_SAS) {
+            let association = &self.record.sas.associations()[sa];
             let (counters, missing) = (association.counters, association.missing());
             if counters.packets > 0 {
-                self.snapshots.push(Snapshot {
+                self.record.snapshots.push(Snapshot {
                     exchange,
                     sa,
                     counters,
@@ -91,10 +101,10 @@ impl Analyzer {
     }
 
     fn announce_children(&mut self, tunnel: TunnelIndex, index: usize) {
-        let keys = self.timeline.child_key_candidates(index);
-        let exchange = &self.timeline.exchanges()[index];
+        let keys = self.record.timeline.child_key_candidates(index);
+        let exchange = &self.record.timeline.exchanges()[index];
         for (k, child) in exchange.children.iter().enumerate() {
-            let t = &self.tunnels.tunnels[tunnel];
+            let t = &self.record.tunnels.tunnels[tunnel];
             let context = SaContext {
                 tunnel,
                 direction: t.direction_to(child.dst),
@@ -110,11 +120,11 @@ impl Analyzer {
                 protocol: child.protocol,
             };
             let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
-            let Some(sa) = self.sas.announce(context, child, index, derived) else {
+            let Some(sa) = self.record.sas.announce(context, child, index, derived) else {
                 continue;
             };
             let kilobytes = exchange.lifetime.as_ref().and_then(|l| l.kilobytes);
-            self.sas.get_mut(sa).volume_limit = kilobytes
+            self.record.sas.get_mut(sa).volume_limit = kilobytes
                 .filter(|kb| *kb > 0)
                 .map(|kb| kb.saturating_mul(crate::sa::association::LIFETIME_KILOBYTE));
         }

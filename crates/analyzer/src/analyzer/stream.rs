@@ -11,13 +11,15 @@ impl Analyzer {
     pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &TcpSegment<'_>) {
         let taken = self.streams.push(segment);
         if taken.lost_place {
-            self.diagnostics
+            self.record
+                .diagnostics
                 .count("stream_lost", "TCP", Some(datagram.frame), || {
                     Message::new("oddity-stream-lost")
                 });
         }
         if taken.foreign {
-            self.diagnostics
+            self.record
+                .diagnostics
                 .count("not_ipsec", "TCP", Some(datagram.frame), || {
                     Message::new("oddity-not-ipsec").with("name", "TCP")
                 });

@@ -1,8 +1,8 @@
 //! IKE SAs and exchanges of the chosen tunnels, and where each stands in the document: others leave no gap in the lists.
 
-use super::origin;
+use super::key_source::key_source;
 use crate::analysis::{Exchange, IkeSa, Key};
-use crate::analyzer::Analyzer;
+use crate::analyzer::record::Record;
 use crate::ike::opening::Opening;
 use crate::ike::timeline;
 use crate::rekey::{Evidence, pair};
@@ -20,25 +20,25 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(analyzer: &Analyzer) -> Self {
-        let exchanges = analyzer.timeline.exchanges();
-        let mut tunnels = vec![None; analyzer.timeline.ike_sas().len()];
+    pub(super) fn new(record: &Record) -> Self {
+        let exchanges = record.timeline.exchanges();
+        let mut tunnels = vec![None; record.timeline.ike_sas().len()];
         for (index, exchange) in exchanges.iter().enumerate() {
             if let Some(tunnel) = exchange.ike_sa.and_then(|sa| tunnels.get_mut(sa)) {
-                *tunnel = tunnel.or(tunnel_of(analyzer, index));
+                *tunnel = tunnel.or(tunnel_of(record, index));
             }
         }
         // An exchange beyond the bound of tunnels belongs to none; it shows where nothing was chosen.
         let chosen = |tunnel: Option<TunnelIndex>| match tunnel {
-            Some(tunnel) => analyzer.wants(tunnel),
-            None => analyzer.options.tunnel.is_none(),
+            Some(tunnel) => record.wants(tunnel),
+            None => record.options.tunnel.is_none(),
         };
         Places {
-            exchanges: numbered((0..exchanges.len()).map(|e| chosen(tunnel_of(analyzer, e)))),
+            exchanges: numbered((0..exchanges.len()).map(|e| chosen(tunnel_of(record, e)))),
             ike_sas: numbered(
                 tunnels
                     .iter()
-                    .map(|tunnel| tunnel.is_some_and(|t| analyzer.wants(t))),
+                    .map(|tunnel| tunnel.is_some_and(|t| record.wants(t))),
             ),
             tunnels,
         }
@@ -53,7 +53,7 @@ impl Places {
         self.ike_sas.get(index).copied().flatten()
     }
 
-    pub(super) fn ike_sas(&self, analyzer: &Analyzer) -> Vec<IkeSa> {
+    pub(super) fn ike_sas(&self, record: &Record) -> Vec<IkeSa> {
         let describe = |(index, sa): (usize, &timeline::IkeSa)| {
             self.ike_sa(index)?;
             Some(IkeSa {
@@ -63,19 +63,19 @@ impl Places {
                 ike_version: sa.version,
                 key: Key {
                     status: sa.key_status,
-                    source: sa.key_origin.as_ref().map(|o| origin(analyzer.sas.keys(), o)),
+                    source: sa.key_origin.as_ref().map(|o| key_source(record, o)),
                 },
                 first_time: sa.first_time,
                 last_time: sa.last_time,
             })
         };
-        let all = analyzer.timeline.ike_sas().iter().enumerate();
+        let all = record.timeline.ike_sas().iter().enumerate();
         all.filter_map(describe).collect()
     }
 
     pub(super) fn exchanges(
         &self,
-        analyzer: &Analyzer,
+        record: &Record,
         evidence: &Evidence<'_>,
         openings: &pair::Openings,
     ) -> Vec<Exchange> {
@@ -84,7 +84,7 @@ impl Places {
             let opening = openings.of(evidence, index);
             Some(Exchange {
                 index: self.exchange(index)?,
-                tunnel: tunnel_of(analyzer, index).unwrap_or_default(),
+                tunnel: tunnel_of(record, index).unwrap_or_default(),
                 ike_sa: e.ike_sa.and_then(|sa| self.ike_sa(sa)),
                 kind: e.kind,
                 message_id: format!("0x{:08x}", e.message_id),
@@ -104,13 +104,13 @@ impl Places {
                 notifications: e.notifications.iter().map(|n| (*n).into()).collect(),
             })
         };
-        let all = analyzer.timeline.exchanges().iter().enumerate();
+        let all = record.timeline.exchanges().iter().enumerate();
         all.filter_map(describe).collect()
     }
 }
 
-fn tunnel_of(analyzer: &Analyzer, exchange: usize) -> Option<TunnelIndex> {
-    analyzer.exchange_tunnels.get(exchange).copied().flatten()
+fn tunnel_of(record: &Record, exchange: usize) -> Option<TunnelIndex> {
+    record.exchange_tunnels.get(exchange).copied().flatten()
 }
 
 /// The wanted ones, counted from 0.

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::text::{Catalogue, Language, Message};
 use crate::time::Timestamp;
 use align::{Doubt, Placed};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most values of one overlay; further ones are left out, and a sentence says so. As many as a series of the document
 /// has bins.
@@ -22,21 +22,35 @@ const MOST_OVERLAYS: usize = 8;
 /// A stall of which it is said whether the intervals could show it: one that a person notices.
 const STALL_S: f64 = 0.2;
 
-/// Reads the JSON output of iperf3, finds its place on the capture's clock, and adds it.
+/// Adds what iperf3 wrote with `--json`, each run at its place on the capture's clock, then CSV files of times and values. The
+/// one place that makes a document of another.
 ///
 /// # Errors
-/// Where the file cannot be read or is not iperf3's.
-pub fn add_iperf3(analysis: &mut Analysis, path: &Path) -> Result<(), Error> {
-    let run = iperf3::parse(&read(path)?).map_err(|reason| failed(path, reason))?;
-    let overlay = of_run(analysis, &run, &path.to_string_lossy());
-    add(analysis, path, overlay)
+/// Where a file cannot be read, is not iperf3's, or has no row of a time and a number; and where there are too many.
+pub fn with_overlays(analysis: Analysis, iperf3: &[PathBuf], samples: &[PathBuf]) -> Result<Analysis, Error> {
+    let runs = iperf3.iter().map(|path| (path, of_iperf3(&analysis, path)));
+    let tables = samples.iter().map(|path| (path, of_csv(&analysis, path)));
+    let mut added = Vec::new();
+    for (path, overlay) in runs.chain(tables) {
+        let overlay = overlay?;
+        if analysis.overlays.len() + added.len() >= MOST_OVERLAYS {
+            let reason = format!("a document holds {MOST_OVERLAYS} overlays at most; leave one out");
+            return Err(failed(path, reason));
+        }
+        added.push(said(&analysis, overlay));
+    }
+    Ok(Analysis {
+        overlays: analysis.overlays.into_iter().chain(added).collect(),
+        ..analysis
+    })
 }
 
-/// Reads a CSV file of times and values and adds it.
-///
-/// # Errors
-/// Where the file cannot be read or no row is a time and a number.
-pub fn add_csv(analysis: &mut Analysis, path: &Path) -> Result<(), Error> {
+fn of_iperf3(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
+    let run = iperf3::parse(&read(path)?).map_err(|reason| failed(path, reason))?;
+    Ok(of_run(analysis, &run, &path.to_string_lossy()))
+}
+
+fn of_csv(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
     let origin = analysis.capture.first_time;
     let table = samples::parse(&read(path)?, origin).map_err(|reason| failed(path, reason))?;
     let name = table.name.unwrap_or_else(|| {
@@ -58,7 +72,7 @@ pub fn add_csv(analysis: &mut Analysis, path: &Path) -> Result<(), Error> {
         messages: table.messages,
     };
     bound(&mut overlay);
-    add(analysis, path, overlay)
+    Ok(overlay)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
@@ -72,19 +86,15 @@ fn failed(path: &Path, reason: String) -> Error {
     }
 }
 
-fn add(analysis: &mut Analysis, path: &Path, mut overlay: Overlay) -> Result<(), Error> {
-    if analysis.overlays.len() >= MOST_OVERLAYS {
-        let reason = format!("a document holds {MOST_OVERLAYS} overlays at most; leave one out");
-        return Err(failed(path, reason));
-    }
+/// The overlay with what happened in it at the rekeys, and its sentences.
+fn said(analysis: &Analysis, mut overlay: Overlay) -> Overlay {
     overlay.at_rekeys = around::rekeys(analysis, &overlay);
     if overlay.at_rekeys.is_empty() && !analysis.rekeys.is_empty() {
         overlay.messages.push(Message::new("overlay-no-rekey"));
     }
     let english = Catalogue::of(Language::English);
     overlay.sentences = overlay.messages.iter().map(|m| english.say(m)).collect();
-    analysis.overlays.push(overlay);
-    Ok(())
+    overlay
 }
 
 /// Where an iperf3 run lies in the packet record, and how the two compare.

@@ -72,11 +72,6 @@ impl SaDatabase {
         &mut self.associations[sa]
     }
 
-    /// The key files.
-    pub fn keys(&self) -> &KeyMaterial {
-        &self.keys
-    }
-
     /// SAs of a tunnel in order of appearance.
     pub fn of_tunnel(&self, tunnel: TunnelIndex) -> &[SaIndex] {
         self.by_tunnel.get(&tunnel).map_or(&[], Vec::as_slice)

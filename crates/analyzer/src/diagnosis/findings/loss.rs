@@ -1,6 +1,6 @@
 //! ESP packets that are missing: lost on the path, or by the capture.
 
-use super::{ENOUGH_PACKETS, Lane, finding};
+use super::lane::{ENOUGH_PACKETS, Lane, finding};
 use crate::analysis::{Direction, Finding, Severity};
 use crate::text::grouped;
 
@@ -25,7 +25,7 @@ impl Lane<'_> {
     /// Numbers are missing, but the receiver acknowledged what was in them: the capture lost the packets, not the path.
     pub(super) fn dropped_by_the_capture(&self) -> Option<Finding> {
         let (missing, packets) = self.loss(self.direction);
-        let (bytes, mean) = self.analyzer.flows.never_captured(self.tunnel, self.direction);
+        let (bytes, mean) = self.record.flows.never_captured(self.tunnel, self.direction);
         // Packets are lost by a capture without regard to what is in them: as many bytes as the missing ones would carry.
         let explained = bytes as f64 / mean.max(1.0);
         if missing < ENOUGH_LOST || explained < MOSTLY_ACKNOWLEDGED * missing as f64 {

@@ -1,6 +1,6 @@
 //! Rates that no rekey explains, and a receiver that holds the data back.
 
-use super::{ENOUGH_PACKETS, Lane, finding};
+use super::lane::{ENOUGH_PACKETS, Lane, finding};
 use crate::analysis::{Finding, Severity};
 use crate::rekey::Succession;
 use crate::sample::Sample;
@@ -36,7 +36,7 @@ impl Lane<'_> {
 
     /// Rates of the seconds that no rekey touches, idle ends cut off.
     fn free_rates(&self, successions: &[Succession]) -> Vec<f64> {
-        let Some(series) = self.analyzer.meters.counted(self.tunnel, self.direction) else {
+        let Some(series) = self.record.meters.counted(self.tunnel, self.direction) else {
             return Vec::new();
         };
         let traffic = series.traffic();

@@ -1,8 +1,8 @@
 //! More SAs than the tunnel needs.
 
-use super::{Lane, finding};
+use super::lane::{Lane, finding};
 use crate::analysis::{Finding, Severity};
-use crate::analyzer::Analyzer;
+use crate::analyzer::record::Record;
 use crate::diagnosis::MOST_FRAMES;
 use crate::rekey::slot;
 use crate::sa::tunnel::TunnelIndex;
@@ -30,9 +30,9 @@ impl Lane<'_> {
 }
 
 /// Pairs that were negotiated and never used, the newest one left out (it may be used later).
-pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Finding> {
-    let own = analyzer.sas.of_tunnel(tunnel);
-    let associations = analyzer.sas.associations();
+pub(super) fn unused_sas(record: &Record, tunnel: TunnelIndex) -> Option<Finding> {
+    let own = record.sas.of_tunnel(tunnel);
+    let associations = record.sas.associations();
     let used: HashSet<usize> = own
         .iter()
         .filter(|&&sa| associations[sa].first.is_some())
@@ -46,7 +46,7 @@ pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Fin
         return None; // the packets of a direction went past the capture point
     }
     // An exchange of which only one side was captured names the SA of one direction.
-    let whole = |&e: &usize| !analyzer.timeline.exchanges()[e].lacks_messages();
+    let whole = |&e: &usize| !record.timeline.exchanges()[e].lacks_messages();
     let named = own.iter().filter_map(|&sa| associations[sa].exchange);
     let mut exchanges: Vec<usize> = named.filter(whole).collect();
     exchanges.sort_unstable();
@@ -58,7 +58,7 @@ pub(super) fn unused_sas(analyzer: &Analyzer, tunnel: TunnelIndex) -> Option<Fin
     }
     let frames: Vec<u64> = unused
         .iter()
-        .filter_map(|&e| analyzer.timeline.exchanges()[e].records.first())
+        .filter_map(|&e| record.timeline.exchanges()[e].records.first())
         .map(|r| r.frame)
         .take(MOST_FRAMES)
         .collect();

@@ -1,6 +1,6 @@
 //! Packet sizes: fragments, and writes that are a few bytes too long.
 
-use super::{ENOUGH_PACKETS, Lane, finding};
+use super::lane::{ENOUGH_PACKETS, Lane, finding};
 use crate::analysis::{Encapsulation, Finding, Severity};
 use crate::sa::association::Association;
 use crate::text::{Message, grouped};

@@ -1,8 +1,9 @@
 //! Trouble of the capture itself: its clock, what it dropped, and what went past the tunnel in clear.
 
-use super::finding;
+use super::lane::finding;
 use crate::analysis::{Finding, Severity};
-use crate::analyzer::{Analyzer, ClockEvent, Jump};
+use crate::analyzer::clock_event::{ClockEvent, Jump};
+use crate::analyzer::record::Record;
 use crate::capture::CaptureInfo;
 use crate::text::{Message, grouped};
 use crate::time::NANOS_PER_MILLI;
@@ -46,15 +47,15 @@ fn clock_step(event: &ClockEvent) -> Message {
     step.with("told", told)
 }
 
-pub(super) fn capture_trouble(analyzer: &Analyzer, info: &CaptureInfo) -> Vec<Finding> {
+pub(super) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Finding> {
     let mut found = Vec::new();
-    let regressions = analyzer.diagnosis.whole_run.regressed;
-    let back = analyzer.diagnosis.whole_run.farthest_back;
+    let regressions = record.diagnosis.whole_run.regressed;
+    let back = record.diagnosis.whole_run.farthest_back;
     if back >= LEAST_STEP_BACK {
         let message = Message::new("finding-earlier-times")
             .with("packets", grouped(regressions))
             .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));
-        let frames = analyzer.diagnosis.whole_run.regression_frames();
+        let frames = record.diagnosis.whole_run.regression_frames();
         found.push(finding("clock_trouble", Severity::Warning, vec![message], frames));
     }
     if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {
@@ -64,8 +65,8 @@ pub(super) fn capture_trouble(analyzer: &Analyzer, info: &CaptureInfo) -> Vec<Fi
     found
 }
 
-pub(super) fn leaks(analyzer: &Analyzer) -> Option<Finding> {
-    let run = &analyzer.diagnosis.whole_run;
+pub(super) fn leaks(record: &Record) -> Option<Finding> {
+    let run = &record.diagnosis.whole_run;
     (run.leaked > 0).then(|| {
         let message = Message::new("finding-leak").with("packets", run.leaked);
         finding(

@@ -5,6 +5,7 @@ use crate::analysis::Analysis;
 use crate::analyzer::{Analyzer, Options};
 use crate::capture::CaptureReader;
 use crate::capture::synthetic::{Order, Packet, PcapKind, pcap};
+use crate::document::{Asked, assemble};
 use crate::keylog::KeyMaterial;
 
 impl Wire {
@@ -20,7 +21,7 @@ impl Wire {
         while let Some(frame) = reader.next_frame(&mut notes).unwrap() {
             analyzer.push(&frame);
         }
-        analyzer.finish(reader.info(), "synthetic")
+        assemble(&analyzer.finish(), reader.info(), &Asked::of("synthetic"))
     }
 
     /// In UDP 500 and IPv4.
