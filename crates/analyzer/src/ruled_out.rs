@@ -3,89 +3,10 @@
 //! The detectors ([`crate::diagnosis`]) look at the packets around every rekey. Here it is said, from the finished document,
 //! which of them had something to look at, and the figures that belong to their answer.
 
-use crate::analysis::{
-    Analysis, Exchange, ExchangeKind, KeyStatus, Outcome, Rekey, RuledOut, SecurityAssociation,
-};
-use crate::diagnosis::ASYMMETRY_MARGIN;
-use crate::text::{Message, Said, grouped};
-use crate::time::NANOS_PER_MILLI;
-
-/// What a detector must be able to see.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Needs {
-    /// ESP headers.
-    Esp,
-    /// The exchange of the rekey.
-    Ike,
-    /// Decrypted packets.
-    Keys,
-    /// Inner TCP connections.
-    Tcp,
-    /// The limit of an SA and what it had carried, or a receiver that goes deaf while IKE between the two works.
-    Limit,
-    /// Deletes, and inner TCP that shows what was lost behind them.
-    Deletes,
-}
-
-/// A cause as it is ruled out.
-struct Cause {
-    id: &'static str,
-    needs: Needs,
-    /// Looked for at every rekey; otherwise only at those that hurt, because it explains a loss.
-    fact: bool,
-    evidence: fn(&Analysis) -> Message,
-}
-
-const fn fact(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> Message) -> Cause {
-    Cause {
-        id,
-        needs,
-        fact: true,
-        evidence,
-    }
-}
-
-const fn explains(id: &'static str, needs: Needs, evidence: fn(&Analysis) -> Message) -> Cause {
-    Cause {
-        id,
-        needs,
-        fact: false,
-        evidence,
-    }
-}
-
-/// All causes, in the order of the detectors.
-const CAUSES: [Cause; 19] = [
-    fact("hard_limit_reached", Needs::Limit, limits),
-    explains("responder_not_ready", Needs::Tcp, |_| {
-        Message::new("absent-responder-not-ready")
-    }),
-    explains("old_sa_deleted_early", Needs::Deletes, deletes),
-    explains("asymmetric_switch", Needs::Esp, switches),
-    fact("exchange_retransmitted", Needs::Ike, repeats),
-    fact("collision", Needs::Ike, initiators),
-    explains("slow_key_exchange", Needs::Ike, durations),
-    fact("phase1_renewal", Needs::Ike, phase1),
-    fact("fragmentation_change", Needs::Esp, suites),
-    fact("nat_mapping_change", Needs::Esp, |_| Message::new("absent-nat")),
-    fact("ppp_trouble", Needs::Keys, |_| Message::new("absent-ppp")),
-    fact("desync", Needs::Esp, |_| Message::new("absent-desync")),
-    explains("capture_artefact", Needs::Esp, holes),
-    explains("replay_drops", Needs::Tcp, order),
-    explains("slow_path", Needs::Tcp, |_| Message::new("absent-slow-path")),
-    explains("rto_stall", Needs::Tcp, |a| {
-        retransmitted(a, Message::new("absent-rto"))
-    }),
-    explains("window_cut", Needs::Tcp, |a| {
-        retransmitted(a, Message::new("absent-window-cut"))
-    }),
-    explains("receiver_limited", Needs::Tcp, |_| {
-        Message::new("absent-receiver")
-    }),
-    explains("application_limited", Needs::Tcp, |_| {
-        Message::new("absent-application")
-    }),
-];
+use crate::analysis::{Analysis, KeyStatus, Outcome, RuledOut};
+use crate::diagnosis::absent::{hurt, used};
+use crate::diagnosis::causes::{CAUSES, KnownCause, Nature, Needs};
+use crate::text::{Message, Said};
 
 /// One entry for each cause that no rekey has; none where there is no rekey.
 pub(crate) fn ruled_out(analysis: &Analysis) -> Vec<RuledOut> {
@@ -103,16 +24,18 @@ pub(crate) fn ruled_out(analysis: &Analysis) -> Vec<RuledOut> {
         .collect()
 }
 
-fn entry(analysis: &Analysis, cause: &Cause) -> RuledOut {
-    let occasions = analysis.rekeys.iter().filter(|r| cause.fact || hurt(r));
+fn entry(analysis: &Analysis, cause: &KnownCause) -> RuledOut {
+    // A cause that only a proof makes a fact counts as an explanation here.
+    let everywhere = cause.nature == Nature::Fact;
+    let occasions = analysis.rekeys.iter().filter(|r| everywhere || hurt(r));
     let by_ike = matches!(cause.needs, Needs::Ike | Needs::Deletes);
     let visible = occasions.filter(|r| !by_ike || r.exchange.is_some());
     let rekeys_tested = visible.count();
-    let none_hurt = !cause.fact && !analysis.rekeys.iter().any(hurt);
+    let none_hurt = !everywhere && !analysis.rekeys.iter().any(hurt);
     let (outcome, message) = match unseen(analysis, cause.needs) {
         Some(reason) => (Outcome::NotTestable, reason),
         None if none_hurt => (Outcome::NoOccasion, Message::new("no-occasion")),
-        None => (Outcome::Absent, (cause.evidence)(analysis)),
+        None => (Outcome::Absent, (cause.absent)(analysis)),
     };
     let evidence = Said::from(message);
     RuledOut {
@@ -159,133 +82,11 @@ fn limit_is_seen(analysis: &Analysis, decrypted: bool) -> bool {
     read || unseen(analysis, Needs::Tcp).is_none() && unseen(analysis, Needs::Ike).is_none()
 }
 
-fn used(analysis: &Analysis) -> impl Iterator<Item = &SecurityAssociation> {
-    analysis.security_associations.iter().filter(|sa| sa.packets > 0)
-}
-
-/// The exchanges of the rekeys.
-fn exchanges(analysis: &Analysis) -> impl Iterator<Item = &Exchange> {
-    let indexes = analysis.rekeys.iter().filter_map(|r| r.exchange);
-    indexes.filter_map(|i| analysis.exchanges.get(i))
-}
-
-fn limits(analysis: &Analysis) -> Message {
-    let fractions = analysis.rekeys.iter().filter_map(|r| r.trigger.fraction);
-    let highest = fractions.fold(None, |m: Option<f64>, f| Some(m.map_or(f, |m| m.max(f))));
-    match highest {
-        Some(f) => Message::new("absent-hard-limit").with("used", format!("{:.0} %", 100.0 * f)),
-        None => Message::new("absent-hard-limit-unread"),
-    }
-}
-
-fn deletes(analysis: &Analysis) -> Message {
-    let seen = analysis.exchanges.iter().map(|e| e.deletes.len()).sum::<usize>();
-    Message::new("absent-delete").with("deletes", seen)
-}
-
-/// Of the rekeys that hurt: at the others it is not looked for.
-fn switches(analysis: &Analysis) -> Message {
-    let apart = analysis.rekeys.iter().filter(|r| hurt(r)).filter_map(|r| {
-        let (a, b) = (r.switched.a_to_b?, r.switched.b_to_a?);
-        Some(a.millis_since(b).abs())
-    });
-    match apart.reduce(f64::max) {
-        Some(most) => Message::new("absent-asymmetric")
-            .with("most", format!("{most:.0} ms"))
-            .with("margin", format!("{} ms", ASYMMETRY_MARGIN / NANOS_PER_MILLI)),
-        None => Message::new("absent-asymmetric-one-way"),
-    }
-}
-
-fn hurt(rekey: &Rekey) -> bool {
-    rekey.impact.iter().any(|i| i.hurt)
-}
-
-fn repeats(analysis: &Analysis) -> Message {
-    let (mut count, mut messages) = (0_u64, 0_u64);
-    for exchange in exchanges(analysis) {
-        count += 1;
-        messages += exchange.messages;
-    }
-    Message::new("absent-retransmitted")
-        .with("messages", messages)
-        .with("exchanges", count)
-}
-
-fn initiators(analysis: &Analysis) -> Message {
-    let tunnels = analysis.tunnels.iter();
-    let both = tunnels.filter(|t| {
-        let by = |address| exchanges(analysis).any(|e| e.tunnel == t.id && e.initiator == Some(address));
-        by(t.a) && by(t.b)
-    });
-    match both.count() {
-        0 => Message::new("absent-collision-one-side"),
-        _ => Message::new("absent-collision-both-sides"),
-    }
-}
-
-fn durations(analysis: &Analysis) -> Message {
-    let longest = exchanges(analysis).map(|e| e.duration_ms).fold(0.0, f64::max);
-    Message::new("absent-slow-exchange").with("longest", format!("{longest:.0} ms"))
-}
-
-fn phase1(analysis: &Analysis) -> Message {
-    let is_phase1 = |e: &&Exchange| {
-        matches!(
-            e.kind,
-            ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
-        )
-    };
-    let count = analysis.exchanges.iter().filter(is_phase1).count();
-    Message::new("absent-phase1").with("count", count)
-}
-
-fn suites(analysis: &Analysis) -> Message {
-    let mut suites: Vec<String> = used(analysis)
-        .filter_map(|sa| match (sa.encryption.as_ref()?, sa.integrity.as_deref()?) {
-            (encryption, "none") => Some(encryption.clone()),
-            (encryption, integrity) => Some(format!("{encryption}/{integrity}")),
-        })
-        .collect();
-    suites.sort_unstable();
-    suites.dedup();
-    match suites.as_slice() {
-        [one] => Message::new("absent-fragmentation-suite").with("suite", one.as_str()),
-        _ => Message::new("absent-fragmentation"),
-    }
-}
-
-fn holes(analysis: &Analysis) -> Message {
-    let missing = used(analysis).fold(0_u64, |n, sa| n.saturating_add(sa.sequence.missing));
-    match missing {
-        0 => Message::new("absent-capture-artefact-none"),
-        _ => Message::new("absent-capture-artefact").with("missing", grouped(missing)),
-    }
-}
-
-fn order(analysis: &Analysis) -> Message {
-    let late = used(analysis).fold(0_u64, |n, sa| n.saturating_add(sa.sequence.reordered));
-    match late {
-        0 => Message::new("absent-replay-none"),
-        _ => Message::new("absent-replay").with("late", grouped(late)),
-    }
-}
-
-/// How much was sent again, for causes that are retransmissions.
-fn retransmitted(analysis: &Analysis, message: Message) -> Message {
-    let sum = |f: fn(&crate::analysis::Flow) -> u64| {
-        let tcp = analysis.flows.iter().filter(|f| f.protocol == "tcp");
-        tcp.fold(0_u64, |n, flow| n.saturating_add(f(flow)))
-    };
-    message
-        .with("again", grouped(sum(|f| f.retransmitted_bytes)))
-        .with("bytes", grouped(sum(|f| f.bytes)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::time::NANOS_PER_MILLI;
 
     #[test]
     fn a_cause_is_named_or_ruled_out_never_both() {
@@ -389,18 +190,5 @@ mod tests {
                 .any(|r| r.outcome == Outcome::NoOccasion && r.rekeys_tested == 0)
         );
         assert!(ruled_out(&example::empty()).is_empty());
-    }
-
-    /// The list of causes and the list of detectors are the same.
-    #[test]
-    fn every_documented_cause_is_in_the_list() {
-        let docs = include_str!("../../../docs/diagnosis.md");
-        let rows: Vec<&str> = docs
-            .lines()
-            .filter_map(|l| l.strip_prefix("| `")?.split('`').next())
-            .collect();
-        let ids: Vec<&str> = CAUSES.iter().map(|c| c.id).collect();
-        let documented: Vec<&&str> = rows.iter().filter(|r| ids.contains(r)).collect();
-        assert_eq!(documented.len(), CAUSES.len(), "{rows:?}");
     }
 }

@@ -1,7 +1,8 @@
 //! Causes that the IKE messages show.
 
-use super::scene::Scene;
-use super::{Candidate, LEAST_RTO};
+use super::scene::RekeyScene;
+use super::symptom::Symptom;
+use super::tcp::LEAST_RTO;
 use crate::analysis::{Confidence, ExchangeKind};
 use crate::ike::timeline::{Exchange, MessageRecord};
 use crate::rekey::detect::REAUTHENTICATION_NANOS;
@@ -21,18 +22,14 @@ fn frames(exchange: &Exchange) -> impl Iterator<Item = u64> {
 }
 
 /// The same message again: one was lost, or not answered in time.
-pub(super) fn exchange_retransmitted(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn exchange_retransmitted(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let exchange = scene.exchange().filter(|e| e.retransmissions > 0)?;
-    Some(Candidate::fact(
-        "exchange_retransmitted",
-        Confidence::High,
-        frames(exchange),
-    ))
+    Some(Symptom::new(Confidence::High, frames(exchange)))
 }
 
 /// Another exchange of the other side at the same time (RFC 7296 §2.8.1). "At the same time": each began before the
 /// other's last message plus one round trip.
-pub(super) fn collision(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn collision(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let own = scene.exchange()?;
     let (first, last) = (own.first_time()?, own.last_time()?.plus_nanos(scene.rtt));
     let rival = scene.tunnel_exchanges().find(|(e, other, begins)| {
@@ -44,11 +41,7 @@ pub(super) fn collision(scene: &Scene<'_>) -> Option<Candidate> {
             && ends.is_some_and(|end| end >= first)
     });
     let (_, rival, _) = rival?;
-    Some(Candidate::fact(
-        "collision",
-        Confidence::High,
-        frames(own).chain(frames(rival)),
-    ))
+    Some(Symptom::new(Confidence::High, frames(own).chain(frames(rival))))
 }
 
 /// Waits between the distinct messages that follow each other; waits that a retransmission ended are the loss's.
@@ -61,7 +54,7 @@ fn thinking_times(exchange: &Exchange) -> Vec<(i64, &MessageRecord)> {
 }
 
 /// The peers computed (Diffie–Hellman, as the public values in the exchange show) for much longer than a round trip.
-pub(super) fn slow_key_exchange(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn slow_key_exchange(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let exchange = scene.exchange()?;
     let answer = scene.messages().nth(1)?;
     let carries_keys = exchange.key_exchange || answer.len >= LEAST_LEN_WITH_KEY_EXCHANGE;
@@ -75,15 +68,11 @@ pub(super) fn slow_key_exchange(scene: &Scene<'_>) -> Option<Candidate> {
     } else {
         Confidence::Medium
     };
-    Some(Candidate::explains(
-        "slow_key_exchange",
-        confidence,
-        frames(exchange),
-    ))
+    Some(Symptom::new(confidence, frames(exchange)))
 }
 
 /// New cookies close by: a phase 1, or an IKE SA that replaced another, while the old child SA was in use.
-pub(super) fn phase1_renewal(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn phase1_renewal(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let in_use_since = oldest_use(scene)?;
     let end = scene.exchange().and_then(Exchange::last_time)?;
     let phase_1 = scene.tunnel_exchanges().find(|(_, e, begins)| {
@@ -99,14 +88,10 @@ pub(super) fn phase1_renewal(scene: &Scene<'_>) -> Option<Candidate> {
             && scene.started.nanos_since(finished) <= REAUTHENTICATION_NANOS
     });
     let (_, phase_1, _) = phase_1?;
-    Some(Candidate::fact(
-        "phase1_renewal",
-        Confidence::High,
-        frames(phase_1),
-    ))
+    Some(Symptom::new(Confidence::High, frames(phase_1)))
 }
 
-fn oldest_use(scene: &Scene<'_>) -> Option<Timestamp> {
+fn oldest_use(scene: &RekeyScene<'_>) -> Option<Timestamp> {
     let firsts = scene.lanes.iter().filter_map(|l| scene.sa(l.old?).first);
     firsts.map(|(t, _)| t).min()
 }

@@ -27,7 +27,7 @@ const MOST_CONNECTIONS: usize = 256;
 
 /// What shows that a hole is the capture's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Proof {
+pub(crate) enum HoleProof {
     /// The receiver acknowledged what the capture lacks.
     Acknowledged,
     /// Both directions went on behind it with a jump, and nothing in them was sent again.
@@ -42,7 +42,7 @@ pub(crate) struct Hole {
     pub(crate) from: Timestamp,
     /// First packet of the capture behind it.
     pub(crate) to: Timestamp,
-    pub(crate) proof: Proof,
+    pub(crate) proof: HoleProof,
     /// The first packet of each direction behind it, and the acknowledgement.
     pub(crate) frames: [Option<u64>; 3],
     /// ESP numbers missing at its end, both directions.
@@ -51,8 +51,8 @@ pub(crate) struct Hole {
 
 /// A silence of the whole capture, until it is known what it was.
 #[derive(Debug)]
-struct Silence {
-    span: whole_run::Silence,
+struct SuspectedHole {
+    span: whole_run::CaptureSilence,
     /// Ends of the streams before it: behind the highest byte sent.
     edges: HashMap<(ConnectionId, usize), u32>,
     /// Streams that sent what followed those ends.
@@ -69,7 +69,7 @@ struct Watch {
     last: Option<Timestamp>,
     used: [bool; 2],
     edges: HashMap<(ConnectionId, usize), u32>,
-    silence: Option<Silence>,
+    silence: Option<SuspectedHole>,
 }
 
 /// All tunnels, and the holes that were proven.
@@ -86,7 +86,7 @@ impl Holes {
         &mut self,
         p: &PacketRecord,
         skipped: u64,
-        silence_since: impl FnOnce(Timestamp, Timestamp) -> Option<whole_run::Silence>,
+        silence_since: impl FnOnce(Timestamp, Timestamp) -> Option<whole_run::CaptureSilence>,
     ) {
         let tunnel = usize::from(p.tunnel);
         if tunnel >= MOST_TUNNELS {
@@ -133,9 +133,9 @@ impl Holes {
 
 impl Watch {
     /// A new silence begins to be looked at; the one before is decided.
-    fn begin(&mut self, span: whole_run::Silence, tunnel: TunnelIndex) -> Option<Hole> {
+    fn begin(&mut self, span: whole_run::CaptureSilence, tunnel: TunnelIndex) -> Option<Hole> {
         let before = self.end(tunnel);
-        self.silence = Some(Silence {
+        self.silence = Some(SuspectedHole {
             span,
             edges: self.edges.clone(),
             filled: Vec::new(),
@@ -196,7 +196,7 @@ impl Watch {
     }
 }
 
-impl Silence {
+impl SuspectedHole {
     fn is_over(&self, now: Timestamp) -> bool {
         now.nanos_since(self.span.to) > PATIENCE
             || self.acknowledged().is_some() && self.jumps.iter().all(Option::is_some)
@@ -217,8 +217,8 @@ impl Silence {
         let ack = self.acknowledged();
         let both = (0..2).all(|d| self.jump(d) >= LEAST_JUMP) && self.filled.is_empty();
         let proof = match (ack, both) {
-            (Some(_), _) => Proof::Acknowledged,
-            (None, true) => Proof::BothWays,
+            (Some(_), _) => HoleProof::Acknowledged,
+            (None, true) => HoleProof::BothWays,
             (None, false) => return None,
         };
         let frame = |d: usize| self.jumps[d].filter(|j| j.0 >= LEAST_JUMP).map(|j| j.1);
@@ -251,7 +251,7 @@ mod tests {
     /// on. `lost`: bytes and numbers of both directions went on meanwhile. `again`: the sender repeats from the edge.
     fn holes(lost: u32, again: bool) -> Vec<Hole> {
         let mut holes = Holes::default();
-        let span = whole_run::Silence {
+        let span = whole_run::CaptureSilence {
             from: at(991),
             to: at(1_500),
             to_frame: 0,
@@ -279,7 +279,7 @@ mod tests {
         let found = holes(50, false);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].from, found[0].to), (at(991), at(1_500)));
-        assert_eq!((found[0].proof, found[0].missing), (Proof::Acknowledged, 100));
+        assert_eq!((found[0].proof, found[0].missing), (HoleProof::Acknowledged, 100));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Causes between the peers and in the capture: sizes, NAT, PPP, lost frames, leaks.
 
-use super::Candidate;
-use super::holes::Proof;
+use super::holes::HoleProof;
 use super::record::PacketRecord;
-use super::scene::Scene;
+use super::scene::RekeyScene;
+use super::symptom::Symptom;
 use super::tcp::UnseenBytes;
 use crate::analysis::Confidence;
 use crate::esp::inner::Control;
@@ -37,7 +37,7 @@ const LEAST_UNSEEN: usize = 2;
 const INVALID_SPI: [&str; 2] = ["INVALID-SPI", "INVALID_SPI"];
 
 /// Encapsulation or transform differ between the old and the new SA, or fragments begin at the switch.
-pub(super) fn fragmentation_change(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn fragmentation_change(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let d = scene.data;
     let lane = scene.lanes[d];
     let (old, new) = (scene.sa(lane.old?), scene.sa(lane.new?));
@@ -68,7 +68,7 @@ pub(super) fn fragmentation_change(scene: &Scene<'_>) -> Option<Candidate> {
     } else {
         Confidence::Medium
     };
-    Some(Candidate::fact("fragmentation_change", confidence, shown))
+    Some(Symptom::new(confidence, shown))
 }
 
 fn same_overhead(a: &crate::algorithm::Transform, b: &crate::algorithm::Transform) -> bool {
@@ -76,7 +76,7 @@ fn same_overhead(a: &crate::algorithm::Transform, b: &crate::algorithm::Transfor
 }
 
 /// A UDP port of ESP changed between the packets of a direction: the NAT forgot its mapping.
-pub(super) fn nat_mapping_change(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn nat_mapping_change(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let mut shown = Vec::new();
     for d in 0..2 {
         let in_udp: Vec<(&PacketRecord, (u16, u16))> = scene
@@ -89,12 +89,12 @@ pub(super) fn nat_mapping_change(scene: &Scene<'_>) -> Option<Candidate> {
             }
         }
     }
-    (!shown.is_empty()).then(|| Candidate::fact("nat_mapping_change", Confidence::High, shown))
+    (!shown.is_empty()).then(|| Symptom::new(Confidence::High, shown))
 }
 
 /// L2TP or PPP in trouble while data was flowing: the session is torn down, negotiated anew, or a Hello stays without
 /// an answer.
-pub(super) fn ppp_trouble(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn ppp_trouble(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let controls: Vec<(&PacketRecord, Control)> = scene
         .packets
         .iter()
@@ -121,11 +121,11 @@ pub(super) fn ppp_trouble(scene: &Scene<'_>) -> Option<Candidate> {
         .filter(|c| troubled(c))
         .map(|(p, _)| p.frame)
         .collect();
-    (!shown.is_empty()).then(|| Candidate::fact("ppp_trouble", Confidence::High, shown))
+    (!shown.is_empty()).then(|| Symptom::new(Confidence::High, shown))
 }
 
 /// Times of the L2TP control messages, ascending, by direction.
-fn l2tp_times(scene: &Scene<'_>) -> [Vec<Timestamp>; 2] {
+fn l2tp_times(scene: &RekeyScene<'_>) -> [Vec<Timestamp>; 2] {
     [0, 1].map(|d| {
         let control = |p: &&PacketRecord| matches!(p.control(), Some(Control::L2tp(_)));
         let mut times: Vec<Timestamp> = scene.lane_packets(d).filter(control).map(|p| p.time).collect();
@@ -135,7 +135,7 @@ fn l2tp_times(scene: &Scene<'_>) -> [Vec<Timestamp>; 2] {
 }
 
 /// A control message the other way within [`HELLO_PATIENCE`]; near the end of the window nobody knows.
-fn is_answered(scene: &Scene<'_>, times: &[Vec<Timestamp>; 2], hello: &PacketRecord) -> bool {
+fn is_answered(scene: &RekeyScene<'_>, times: &[Vec<Timestamp>; 2], hello: &PacketRecord) -> bool {
     let until = hello.time.plus_nanos(HELLO_PATIENCE);
     let known = scene.packets.last().is_some_and(|p| p.time >= until);
     let other_way = &times[1 - hello.slot()];
@@ -145,16 +145,16 @@ fn is_answered(scene: &Scene<'_>, times: &[Vec<Timestamp>; 2], hello: &PacketRec
 
 /// The capture lacks frames that were on the wire: a proven hole, or scattered packets whose bytes the receiver acknowledged.
 /// The latter explain a pause only as far as their bytes would have filled it.
-pub(super) fn capture_artefact(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn capture_artefact(scene: &RekeyScene<'_>) -> Option<Symptom> {
     if !scene.holes.is_empty() {
-        let proven = scene.holes.iter().any(|h| h.proof == Proof::Acknowledged);
+        let proven = scene.holes.iter().any(|h| h.proof == HoleProof::Acknowledged);
         let confidence = if proven {
             Confidence::High
         } else {
             Confidence::Medium
         };
         let shown = scene.holes.iter().flat_map(|h| h.frames).flatten();
-        return Some(Candidate::fact("capture_artefact", confidence, shown));
+        return Some(Symptom::new(confidence, shown).proven());
     }
     let jumps = [0, 1].map(|d| jumps(scene, d));
     let unseen: Vec<&UnseenBytes> = scene
@@ -168,11 +168,11 @@ pub(super) fn capture_artefact(scene: &Scene<'_>) -> Option<Candidate> {
         return None;
     }
     let shown = unseen.iter().flat_map(|u| [u.frame, u.ack_frame]);
-    Some(Candidate::explains("capture_artefact", Confidence::High, shown))
+    Some(Symptom::new(Confidence::High, shown))
 }
 
 /// Whether the missing bytes fill the longest pause of the data around the rekey; true where there is none.
-fn account_for_pause(scene: &Scene<'_>, unseen: &[&UnseenBytes]) -> bool {
+fn account_for_pause(scene: &RekeyScene<'_>, unseen: &[&UnseenBytes]) -> bool {
     let own = scene.tcp.stalls.iter().filter(|s| {
         s.slot == scene.data && s.nanos() >= LEAST_PAUSE && s.to >= scene.started && s.from <= scene.zone_end
     });
@@ -188,7 +188,7 @@ fn account_for_pause(scene: &Scene<'_>, unseen: &[&UnseenBytes]) -> bool {
 }
 
 /// Frames of a direction right before which ESP numbers are missing. (Several packets of one frame, in TCP: the first.)
-fn jumps(scene: &Scene<'_>, d: usize) -> HashSet<u64> {
+fn jumps(scene: &RekeyScene<'_>, d: usize) -> HashSet<u64> {
     let mut previous: Option<&PacketRecord> = None;
     let mut frames = HashSet::new();
     for p in scene.lane_packets(d) {
@@ -204,7 +204,7 @@ fn jumps(scene: &Scene<'_>, d: usize) -> HashSet<u64> {
 }
 
 /// Packets that belong into the tunnel went beside it in clear, or a peer does not know an SPI.
-pub(super) fn desync(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn desync(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let complaints = scene
         .tunnel_exchanges()
         .filter(|(_, e, _)| e.notifications.iter().any(|n| INVALID_SPI.contains(n)))
@@ -213,12 +213,12 @@ pub(super) fn desync(scene: &Scene<'_>) -> Option<Candidate> {
         .map(|r| r.frame);
     let leaks = scene.leaks.iter().map(|(_, frame)| *frame);
     let shown: Vec<u64> = complaints.chain(leaks).collect();
-    (!shown.is_empty()).then(|| Candidate::fact("desync", Confidence::High, shown))
+    (!shown.is_empty()).then(|| Symptom::new(Confidence::High, shown))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::Lane;
+    use super::super::scene::LaneChange;
     use super::super::tcp::{TcpEvents, UnseenBytes};
     use super::*;
     use crate::rekey::Evidence;
@@ -233,14 +233,14 @@ mod tests {
     };
 
     /// A synthetic window of a packet every 10 µs, in which everything counts as the rekey's.
-    fn scene(packets: &[PacketRecord]) -> Scene<'_> {
-        Scene {
+    fn scene(packets: &[PacketRecord]) -> RekeyScene<'_> {
+        RekeyScene {
             evidence: EVIDENCE,
             tunnel: 0,
             exchange: None,
             started: Timestamp(0),
             zone_end: Timestamp(i64::MAX),
-            lanes: [Lane::default(); 2],
+            lanes: [LaneChange::default(); 2],
             data: 0,
             packets: packets.iter().collect(),
             tcp: TcpEvents::default(),

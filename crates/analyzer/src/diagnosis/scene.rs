@@ -24,7 +24,7 @@ const MOST_SAS: usize = 64;
 
 /// One direction around the rekey.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Lane {
+pub(crate) struct LaneChange {
     /// SA that ends.
     pub(crate) old: Option<SaIndex>,
     /// SA that begins.
@@ -37,7 +37,7 @@ pub(crate) struct Lane {
 
 /// Everything about one rekey.
 #[derive(Debug)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct RekeyScene<'a> {
     pub(crate) evidence: Evidence<'a>,
     pub(crate) tunnel: TunnelIndex,
     /// Index of the exchange, where one was captured.
@@ -47,7 +47,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) started: Timestamp,
     /// End of the time in which events count as the rekey's.
     pub(crate) zone_end: Timestamp,
-    pub(crate) lanes: [Lane; 2],
+    pub(crate) lanes: [LaneChange; 2],
     /// The direction with more payload.
     pub(crate) data: usize,
     /// Packets of the tunnel in the window, in capture order.
@@ -61,7 +61,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) leaks: Vec<(Timestamp, u64)>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> RekeyScene<'a> {
     /// `None` where no SA begins: an exchange that came to nothing makes no rekey here.
     pub(crate) fn new(
         evidence: Evidence<'a>,
@@ -72,7 +72,7 @@ impl<'a> Scene<'a> {
     ) -> Option<Self> {
         let lanes = lanes(&evidence, own_sas, exchange, window.opened);
         let switched = lanes.iter().filter_map(|l| l.switched).max()?;
-        let mut scene = Scene {
+        let mut scene = RekeyScene {
             evidence,
             tunnel: window.tunnel,
             exchange,
@@ -215,7 +215,7 @@ fn lanes(
     own_sas: &[SaIndex],
     exchange: Option<usize>,
     opened: Timestamp,
-) -> [Lane; 2] {
+) -> [LaneChange; 2] {
     let readable = exchange.is_some_and(|e| !evidence.exchanges[e].children.is_empty());
     [0, 1].map(|d| {
         let used = || {
@@ -237,7 +237,7 @@ fn lanes(
         let old = used()
             .filter(|(sa, _, first)| *first < before && new.is_none_or(|(n, ..)| n != *sa))
             .max_by_key(|&(sa, a, first)| (a.exchange.is_some_and(|e| Some(e) < exchange), first, sa));
-        Lane {
+        LaneChange {
             old: old.map(|(sa, ..)| sa),
             new: new.map(|(sa, ..)| sa),
             switched: new.map(|(.., first)| first),

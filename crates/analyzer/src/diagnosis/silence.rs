@@ -26,14 +26,14 @@ const LEAST_UNANSWERED: usize = 3;
 
 /// A silence of the initiator that its first captured message ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Silence {
+pub(crate) struct InitiatorSilence {
     /// Its last ESP packet before.
     pub(crate) since: Timestamp,
     /// What the silence is.
     pub(crate) kind: SilenceKind,
 }
 
-/// What a [`Silence`] shows.
+/// What an [`InitiatorSilence`] shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SilenceKind {
     /// The other side sent TCP data meanwhile that nobody acknowledged: the initiator was cut off.
@@ -47,7 +47,7 @@ pub(super) fn before<'a>(
     newest: impl Iterator<Item = &'a PacketRecord>,
     slot: usize,
     now: Timestamp,
-) -> Option<Silence> {
+) -> Option<InitiatorSilence> {
     let mut since: Option<Timestamp> = None;
     let (mut own, mut others, mut unanswered) = (0, 0, 0);
     for p in newest {
@@ -81,7 +81,7 @@ pub(super) fn before<'a>(
     } else {
         return None;
     };
-    Some(Silence { since, kind })
+    Some(InitiatorSilence { since, kind })
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
 
     /// The initiator sends towards slot 1 every 10 ms until `own_ms`, the other side until `other_ms` (then every `later_ms`
     /// until 5 s); the message comes at 5 s.
-    fn silence(own_ms: i64, other_ms: i64, later_ms: i64) -> Option<Silence> {
+    fn silence(own_ms: i64, other_ms: i64, later_ms: i64) -> Option<InitiatorSilence> {
         let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
         let mut packets = Vec::new();
         for ms in (0..5_000).step_by(10) {

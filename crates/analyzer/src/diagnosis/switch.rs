@@ -1,9 +1,9 @@
 //! Causes that lie in the change from the old SAs to the new ones.
 
 use super::record::PacketRecord;
-use super::scene::Scene;
-use super::tcp::{Retransmission, before};
-use super::{Candidate, LEAST_RTO};
+use super::scene::RekeyScene;
+use super::symptom::{MOST_FRAMES, Symptom};
+use super::tcp::{LEAST_RTO, Retransmission, before};
 use crate::analysis::{Confidence, Lifetime};
 use crate::flow::ConnectionId;
 use crate::ike::timeline::Deletion;
@@ -30,7 +30,7 @@ const MOST_EARLY: usize = 2_048;
 const MOST_REPEATS: usize = 256;
 
 /// A Delete for an SA: its receiver names it (RFC 2408 §3.15).
-fn delete_of<'a>(scene: &Scene<'a>, sa: &Association) -> Option<&'a Deletion> {
+fn delete_of<'a>(scene: &RekeyScene<'a>, sa: &Association) -> Option<&'a Deletion> {
     let end = scene.zone_end;
     scene
         .tunnel_exchanges()
@@ -38,7 +38,7 @@ fn delete_of<'a>(scene: &Scene<'a>, sa: &Association) -> Option<&'a Deletion> {
         .find(|d| d.spi == sa.spi && d.by == sa.dst && d.time <= end)
 }
 
-fn lifetime_of(scene: &Scene<'_>, sa: &Association) -> Option<Lifetime> {
+fn lifetime_of(scene: &RekeyScene<'_>, sa: &Association) -> Option<Lifetime> {
     scene
         .evidence
         .exchanges
@@ -52,7 +52,7 @@ fn lifetime_of(scene: &Scene<'_>, sa: &Association) -> Option<Lifetime> {
 /// captures): at least limit × 1000 is *medium*, × 1024 *high*, and a Delete for it makes it *high* too. A time limit
 /// counts when packets went on past it. IKEv2 negotiates no limit (RFC 7296 §2.8), and IKEv1 may be unreadable: then
 /// the receiver must have gone deaf ([`deaf_receiver`]), and the confidence is *medium*.
-pub(super) fn hard_limit_reached(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn hard_limit_reached(scene: &RekeyScene<'_>) -> Option<Symptom> {
     (0..2).find_map(|d| {
         let index = scene.lanes[d].old?;
         let old = scene.sa(index);
@@ -63,7 +63,12 @@ pub(super) fn hard_limit_reached(scene: &Scene<'_>) -> Option<Candidate> {
     })
 }
 
-fn limit_passed(scene: &Scene<'_>, index: SaIndex, old: &Association, limit: &Lifetime) -> Option<Candidate> {
+fn limit_passed(
+    scene: &RekeyScene<'_>,
+    index: SaIndex,
+    old: &Association,
+    limit: &Lifetime,
+) -> Option<Symptom> {
     let bytes = old.counters.inner_bytes;
     let at = |unit: u64| limit.kilobytes.is_some_and(|kb| bytes >= kb.saturating_mul(unit));
     let expired_by_volume = limit.kilobytes != Some(0) && at(LIFETIME_KILOBYTE);
@@ -80,11 +85,11 @@ fn limit_passed(scene: &Scene<'_>, index: SaIndex, old: &Association, limit: &Li
     };
     let last = scene.packets.iter().rev().filter(|p| p.sa() == index);
     let shown = last.take(3).map(|p| p.frame).chain(delete.map(|d| d.frame));
-    Some(Candidate::fact("hard_limit_reached", confidence, shown))
+    Some(Symptom::new(confidence, shown))
 }
 
 /// Packets on an SA after its negotiated time had run out (counted from the end of its exchange).
-fn outlived(scene: &Scene<'_>, old: &Association, limit: &Lifetime) -> bool {
+fn outlived(scene: &RekeyScene<'_>, old: &Association, limit: &Lifetime) -> bool {
     let (Some(seconds), Some(exchange), Some((last, _))) = (limit.seconds, old.exchange, old.last) else {
         return false;
     };
@@ -96,7 +101,7 @@ fn outlived(scene: &Scene<'_>, old: &Association, limit: &Lifetime) -> bool {
 /// The receiver of direction `d` went deaf before the switch, and IKE between the two still worked: it fell silent for
 /// longer than its acknowledgements can take, until its first packet on the new SA; it sent an IKE message meanwhile; what
 /// it was sent into that silence was sent again afterwards. That is what an SA that its receiver dropped looks like.
-fn deaf_receiver(scene: &Scene<'_>, d: usize) -> Option<Candidate> {
+fn deaf_receiver(scene: &RekeyScene<'_>, d: usize) -> Option<Symptom> {
     let (to, from) = (scene.lanes[1 - d].switched?, scene.lanes[1 - d].left?);
     let patience = LEAST_RTO.max(DEAF_ROUND_TRIPS * scene.rtt);
     if to.nanos_since(from) < patience {
@@ -122,7 +127,7 @@ fn deaf_receiver(scene: &Scene<'_>, d: usize) -> Option<Candidate> {
         return None;
     }
     let shown = alive.into_iter().take(3).chain(lost.into_iter().take(15));
-    Some(Candidate::fact("hard_limit_reached", Confidence::Medium, shown))
+    Some(Symptom::new(Confidence::Medium, shown))
 }
 
 /// The initiator of a Quick Mode may send on the new SA as soon as its third message is out; the responder installs it
@@ -130,7 +135,7 @@ fn deaf_receiver(scene: &Scene<'_>, d: usize) -> Option<Candidate> {
 ///
 /// Evidence: the very first data on the new SA is sent again, or the responder repeats what packets on the new SA had
 /// acknowledged a round trip earlier, all without a gap in the new SA's ESP sequence.
-pub(super) fn responder_not_ready(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn responder_not_ready(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let d = scene.initiator_slot().filter(|_| scene.is_quick_mode())?;
     let new = scene.lanes[d].new?;
     let third = scene.messages().nth(2)?;
@@ -155,18 +160,14 @@ pub(super) fn responder_not_ready(scene: &Scene<'_>) -> Option<Candidate> {
     if shown.is_empty() {
         return None;
     }
-    shown.truncate(super::MOST_FRAMES - 1);
+    shown.truncate(MOST_FRAMES - 1);
     shown.push(third.frame);
-    Some(Candidate::explains(
-        "responder_not_ready",
-        Confidence::High,
-        shown,
-    ))
+    Some(Symptom::new(Confidence::High, shown))
 }
 
 /// The unbroken run of segments, from the first one on a new SA, that were sent again. Where other segments were lost
 /// too, a run of one may be chance (at 2 % loss the first segment is lost in 2 % of rekeys, the first two in 0.04 %).
-fn lost_at_the_start(scene: &Scene<'_>, d: usize, new: SaIndex, ready: Timestamp) -> Vec<u64> {
+fn lost_at_the_start(scene: &RekeyScene<'_>, d: usize, new: SaIndex, ready: Timestamp) -> Vec<u64> {
     let own = scene.lane_packets(d).filter(|p| p.sa() == new && p.is_tcp_data());
     let mut shown = Vec::new();
     for p in own.take_while(|p| p.time <= ready) {
@@ -185,7 +186,7 @@ fn lost_at_the_start(scene: &Scene<'_>, d: usize, new: SaIndex, ready: Timestamp
 
 /// Retransmissions by the responder of bytes that packets on the new SA, and no others, had acknowledged at least a
 /// round trip before: it did not hear them.
-fn unheard_acknowledgements(scene: &Scene<'_>, d: usize, early: &[&PacketRecord]) -> Vec<u64> {
+fn unheard_acknowledgements(scene: &RekeyScene<'_>, d: usize, early: &[&PacketRecord]) -> Vec<u64> {
     let mut heard: HashMap<ConnectionId, u32> = HashMap::new();
     let old = scene.lanes[d].old;
     for p in scene
@@ -209,12 +210,12 @@ fn unheard_acknowledgements(scene: &Scene<'_>, d: usize, early: &[&PacketRecord]
         (long_before && only_here).then_some([first.frame, r.frame])
     };
     let shown = repeats.take(MOST_REPEATS).filter_map(unheard).flatten();
-    shown.take(super::MOST_FRAMES).collect()
+    shown.take(MOST_FRAMES).collect()
 }
 
 /// The receiver deleted the old SA while packets were still sent on it, and their data was lost. Where the hard limit was
 /// the reason, [`hard_limit_reached`] says so instead.
-pub(super) fn old_sa_deleted_early(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn old_sa_deleted_early(scene: &RekeyScene<'_>) -> Option<Symptom> {
     if hard_limit_reached(scene).is_some() {
         return None;
     }
@@ -225,23 +226,19 @@ pub(super) fn old_sa_deleted_early(scene: &Scene<'_>) -> Option<Candidate> {
             .lane_packets(d)
             .filter(|p| p.sa() == old && p.time > delete.time);
         let repeated = late.filter_map(|p| Some([p.frame, *scene.tcp.repeated.get(&p.frame)?]));
-        let mut shown: Vec<u64> = repeated.flatten().take(super::MOST_FRAMES).collect();
+        let mut shown: Vec<u64> = repeated.flatten().take(MOST_FRAMES).collect();
         if shown.is_empty() {
             return None;
         }
-        shown.truncate(super::MOST_FRAMES - 1);
+        shown.truncate(MOST_FRAMES - 1);
         shown.push(delete.frame);
-        Some(Candidate::explains(
-            "old_sa_deleted_early",
-            Confidence::High,
-            shown,
-        ))
+        Some(Symptom::new(Confidence::High, shown))
     })
 }
 
 /// One direction went on with the old SA long after the other had left it: more than a round trip and
 /// [`ASYMMETRY_MARGIN`]. An idle direction switches late too, so packets on the old SA after that time are asked for.
-pub(super) fn asymmetric_switch(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn asymmetric_switch(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let [Some(x), Some(y)] = [scene.lanes[0].switched, scene.lanes[1].switched] else {
         return None;
     };
@@ -258,5 +255,5 @@ pub(super) fn asymmetric_switch(scene: &Scene<'_>) -> Option<Candidate> {
     }
     let switches = scene.lanes.iter().filter_map(|l| scene.sa(l.new?).first);
     let shown = switches.map(|(_, frame)| frame).chain(still.into_iter().take(10));
-    Some(Candidate::explains("asymmetric_switch", Confidence::High, shown))
+    Some(Symptom::new(Confidence::High, shown))
 }

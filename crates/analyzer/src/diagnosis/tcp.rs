@@ -4,152 +4,24 @@
 //! All connections of the tunnel are followed, at most [`MOST_CONNECTIONS`]; sequence numbers compare modulo 2³²
 //! (RFC 9293 §3.4).
 
-use super::record::PacketRecord;
+mod events;
+mod half_connection;
+
+use crate::diagnosis::record::PacketRecord;
 use crate::esp::inner::TcpSegment;
 use crate::flow::ConnectionId;
-use crate::sa::database::SaIndex;
-use crate::time::{NANOS_PER_MILLI, Timestamp};
+use half_connection::{HalfConnection, Segments, acknowledge, send};
 use std::collections::HashMap;
+
+pub(crate) use events::{DataStall, LEAST_RTO, Retransmission, TcpEvents, UnseenBytes};
+pub(crate) use half_connection::before;
 
 /// Most connections that are followed in one window; packets of further ones make no events.
 const MOST_CONNECTIONS: usize = 256;
-/// Most segments remembered to find what a retransmission repeats, about 5 MB while a window is looked at; a
-/// retransmission of a later one has no known original.
-const MOST_SEGMENTS: usize = 1 << 17;
-/// Most events of each kind.
-const MOST_EVENTS: usize = 1 << 12;
-/// A pause under this is no stall (the gap test's limit in the method).
-const LEAST_STALL: i64 = 50 * NANOS_PER_MILLI;
-/// The third duplicate acknowledgement means loss (RFC 5681 §3.2).
-const DUPLICATES_OF_LOSS: u32 = 3;
-/// Holes of a stream that are remembered; further ones are not looked for.
-const MOST_HOLES: usize = 64;
-
-/// `a` lies before `b` in sequence space.
-pub(crate) fn before(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32) < 0
-}
-
-/// A segment of which at least a part was on its way before.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Retransmission {
-    pub(crate) slot: usize,
-    pub(crate) time: Timestamp,
-    pub(crate) frame: u64,
-    pub(crate) connection: ConnectionId,
-    pub(crate) end: u32,
-    /// The first time it was seen, where that lies in the window.
-    pub(crate) original: Option<Original>,
-    /// Three duplicate acknowledgements asked for it.
-    pub(crate) fast: bool,
-}
-
-/// The first transmission of a segment.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Original {
-    pub(crate) time: Timestamp,
-    pub(crate) frame: u64,
-    pub(crate) sa: SaIndex,
-}
-
-/// A pause of a connection's data.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stall {
-    pub(crate) slot: usize,
-    pub(crate) connection: ConnectionId,
-    pub(crate) from: Timestamp,
-    pub(crate) from_frame: u64,
-    pub(crate) to: Timestamp,
-    pub(crate) to_frame: u64,
-    /// SAs on both sides of it.
-    pub(crate) sas: (SaIndex, SaIndex),
-    /// How long before its end everything had been acknowledged, nanoseconds.
-    pub(crate) idle: i64,
-    /// The segment after it repeats the oldest byte that is not acknowledged.
-    pub(crate) ended_by_retransmission: bool,
-    /// Three duplicate acknowledgements asked for that segment.
-    pub(crate) asked_for: bool,
-    /// The peer advertised a window of 0 meanwhile.
-    pub(crate) zero_window: Option<u64>,
-}
-
-impl Stall {
-    /// Its length, nanoseconds.
-    pub(crate) fn nanos(&self) -> i64 {
-        self.to.nanos_since(self.from)
-    }
-}
-
-/// The third duplicate of an acknowledgement.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DuplicateAcks {
-    /// Direction of the data that is asked for.
-    pub(crate) slot: usize,
-    pub(crate) time: Timestamp,
-    pub(crate) frame: u64,
-}
-
-/// Bytes that the receiver acknowledged and the capture never showed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct UnseenBytes {
-    pub(crate) slot: usize,
-    /// The segment behind the hole.
-    pub(crate) time: Timestamp,
-    pub(crate) frame: u64,
-    pub(crate) ack_frame: u64,
-    pub(crate) bytes: u32,
-}
-
-/// All of it, each list in order of time.
-#[derive(Debug, Default)]
-pub(crate) struct TcpEvents {
-    pub(crate) retransmissions: Vec<Retransmission>,
-    pub(crate) stalls: Vec<Stall>,
-    pub(crate) duplicate_acks: Vec<DuplicateAcks>,
-    pub(crate) unseen: Vec<UnseenBytes>,
-    /// Acknowledgements with a window of 0: direction of the data that they stop, time, frame.
-    pub(crate) zero_windows: Vec<(usize, Timestamp, u64)>,
-    /// Payload bytes of each connection, per direction.
-    pub(crate) bytes: HashMap<ConnectionId, [u64; 2]>,
-    /// Frame of a segment → frame of its first repetition.
-    pub(crate) repeated: HashMap<u64, u64>,
-    /// Least time from data to its acknowledgement and on to the next data: both halves of a round trip.
-    pub(crate) rtt: Option<i64>,
-}
-
-/// One direction of one connection.
-#[derive(Debug, Default, Clone)]
-struct Stream {
-    /// Behind the highest byte sent.
-    edge: Option<u32>,
-    /// Highest acknowledgement by the peer, and the packet that brought it.
-    acked: Option<u32>,
-    /// Window of the peer's last packet.
-    window: Option<u16>,
-    duplicates: u32,
-    asked_for: Option<u32>,
-    last_data: Option<(Timestamp, u64, SaIndex)>,
-    zero_window: Option<u64>,
-    /// When the last byte sent was acknowledged.
-    idle_since: Option<Timestamp>,
-    /// A segment whose acknowledgement is waited for.
-    probe: Option<(u32, Timestamp)>,
-    least_half: Option<i64>,
-    holes: Vec<Hole>,
-}
-
-/// Bytes of a stream that were never seen, and the segment behind them.
-#[derive(Debug, Clone, Copy)]
-struct Hole {
-    start: u32,
-    end: u32,
-    time: Timestamp,
-    frame: u64,
-}
 
 /// Follows every connection through a window.
 pub(crate) fn events(packets: &[&PacketRecord]) -> TcpEvents {
-    let mut walk = Walk::default();
+    let mut walk = ConnectionWalk::default();
     for p in packets.iter().filter(|p| p.is_tcp()) {
         walk.take(p);
     }
@@ -157,13 +29,13 @@ pub(crate) fn events(packets: &[&PacketRecord]) -> TcpEvents {
 }
 
 #[derive(Debug, Default)]
-struct Walk {
-    streams: HashMap<ConnectionId, [Stream; 2]>,
-    segments: HashMap<(ConnectionId, usize, u32), Original>,
+struct ConnectionWalk {
+    streams: HashMap<ConnectionId, [HalfConnection; 2]>,
+    segments: Segments,
     found: TcpEvents,
 }
 
-impl Walk {
+impl ConnectionWalk {
     fn take(&mut self, p: &PacketRecord) {
         if p.connection == ConnectionId::NONE
             || self.streams.len() >= MOST_CONNECTIONS && !self.streams.contains_key(&p.connection)
@@ -173,10 +45,7 @@ impl Walk {
         let slot = p.slot();
         let pair = self.streams.entry(p.connection).or_default();
         if p.flags & TcpSegment::SYN != 0 {
-            pair[slot] = Stream {
-                edge: Some(p.seq_end().wrapping_add(1)),
-                ..Stream::default()
-            };
+            pair[slot] = HalfConnection::begun_by(p);
             return;
         }
         if p.flags & TcpSegment::ACK != 0 {
@@ -189,7 +58,7 @@ impl Walk {
 
     fn finish(mut self) -> TcpEvents {
         let halves = |slot: usize| {
-            let streams = self.streams.values().map(move |pair| pair[slot].least_half);
+            let streams = self.streams.values().map(move |pair| pair[slot].least_half());
             streams.flatten().min()
         };
         // One connection's data gives the way to its receiver and back; data the other way gives the other half.
@@ -202,201 +71,10 @@ impl Walk {
     }
 }
 
-fn push<T>(list: &mut Vec<T>, item: T) {
-    if list.len() < MOST_EVENTS {
-        list.push(item);
-    }
-}
-
-/// The peer of `stream` acknowledges.
-fn acknowledge(stream: &mut Stream, p: &PacketRecord, found: &mut TcpEvents) {
-    let slot = 1 - p.slot();
-    if p.window == 0 && p.flags & TcpSegment::RST == 0 {
-        stream.zero_window = Some(p.frame);
-        push(&mut found.zero_windows, (slot, p.time, p.frame));
-    }
-    // RFC 5681 §2: the same window, or it is an update of that. With SACK the blocks tell (RFC 6675 §2).
-    let alike = p.sack_blocks > 0 || stream.window == Some(p.window);
-    stream.window = Some(p.window);
-    match stream.acked {
-        Some(acked) if !before(acked, p.ack) => {
-            let outstanding = stream.edge.is_some_and(|edge| before(p.ack, edge));
-            if p.ack == acked && p.is_pure_ack() && outstanding && alike && p.window > 0 {
-                duplicate(stream, p, slot, found);
-            }
-        }
-        _ => progress(stream, p, slot, found),
-    }
-}
-
-fn duplicate(stream: &mut Stream, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
-    stream.duplicates += 1;
-    if stream.duplicates == DUPLICATES_OF_LOSS {
-        stream.asked_for = Some(p.ack);
-        let event = DuplicateAcks {
-            slot,
-            time: p.time,
-            frame: p.frame,
-        };
-        push(&mut found.duplicate_acks, event);
-    }
-}
-
-/// The acknowledgement is higher than all before.
-fn progress(stream: &mut Stream, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
-    stream.acked = Some(p.ack);
-    stream.duplicates = 0;
-    if stream.edge.is_some_and(|edge| !before(p.ack, edge)) {
-        stream.idle_since = Some(p.time);
-    }
-    if let Some((end, sent)) = stream.probe
-        && !before(p.ack, end)
-    {
-        let half = p.time.nanos_since(sent).max(0);
-        stream.least_half = Some(stream.least_half.map_or(half, |least| least.min(half)));
-        stream.probe = None;
-    }
-    report_unseen(stream, p, slot, found);
-}
-
-/// Holes below the acknowledgement: the receiver has what the capture lacks.
-fn report_unseen(stream: &mut Stream, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
-    stream.holes.retain(|hole| {
-        let covered = !before(p.ack, hole.end);
-        if covered {
-            let event = UnseenBytes {
-                slot,
-                time: hole.time,
-                frame: hole.frame,
-                ack_frame: p.frame,
-                bytes: hole.end.wrapping_sub(hole.start),
-            };
-            push(&mut found.unseen, event);
-        }
-        !covered
-    });
-}
-
-/// A segment with data.
-fn send(
-    stream: &mut Stream,
-    p: &PacketRecord,
-    segments: &mut HashMap<(ConnectionId, usize, u32), Original>,
-    found: &mut TcpEvents,
-) {
-    let edge = stream.edge.unwrap_or(p.seq);
-    let behind = before(p.seq, edge);
-    found.bytes.entry(p.connection).or_default()[p.slot()] += u64::from(p.payload);
-    // A packet that was overtaken brings its segment for the first time.
-    let overtaken = behind && p.is_late() && p.again == 0;
-    note_stall(stream, p, behind && !overtaken, found);
-    if behind {
-        fill_holes(&mut stream.holes, p);
-    }
-    if behind && !overtaken {
-        repeat(stream, p, segments, found);
-    } else {
-        if before(edge, p.seq) && stream.holes.len() < MOST_HOLES {
-            stream.holes.push(Hole {
-                start: edge,
-                end: p.seq,
-                time: p.time,
-                frame: p.frame,
-            });
-        }
-        if segments.len() < MOST_SEGMENTS {
-            let original = Original {
-                time: p.time,
-                frame: p.frame,
-                sa: p.sa(),
-            };
-            segments.insert((p.connection, p.slot(), p.seq), original);
-        }
-        if !overtaken {
-            stream.probe.get_or_insert((p.seq_end(), p.time));
-        }
-    }
-    if stream.edge.is_none_or(|edge| before(edge, p.seq_end())) {
-        stream.edge = Some(p.seq_end());
-    }
-    stream.last_data = Some((p.time, p.frame, p.sa()));
-    stream.zero_window = None;
-    stream.idle_since = None;
-}
-
-fn repeat(
-    stream: &mut Stream,
-    p: &PacketRecord,
-    segments: &HashMap<(ConnectionId, usize, u32), Original>,
-    found: &mut TcpEvents,
-) {
-    // Karn: the acknowledgement of a repeated segment measures nothing.
-    stream.probe = None;
-    let event = Retransmission {
-        slot: p.slot(),
-        time: p.time,
-        frame: p.frame,
-        connection: p.connection,
-        end: p.seq_end(),
-        original: segments.get(&(p.connection, p.slot(), p.seq)).copied(),
-        fast: stream.asked_for == Some(p.seq),
-    };
-    if event.fast {
-        stream.asked_for = None; // sent a second time without being asked again, it is the timer's doing
-    }
-    if let Some(original) = event.original {
-        found.repeated.entry(original.frame).or_insert(event.frame);
-    }
-    push(&mut found.retransmissions, event);
-}
-
-/// What a late segment brings is missing no longer.
-fn fill_holes(holes: &mut Vec<Hole>, p: &PacketRecord) {
-    let mut left = Vec::with_capacity(holes.len());
-    for hole in holes.drain(..) {
-        if !before(hole.start, p.seq_end()) || !before(p.seq, hole.end) {
-            left.push(hole);
-            continue;
-        }
-        if before(hole.start, p.seq) {
-            left.push(Hole { end: p.seq, ..hole });
-        }
-        if before(p.seq_end(), hole.end) {
-            let start = p.seq_end();
-            left.push(Hole { start, ..hole });
-        }
-    }
-    left.truncate(MOST_HOLES);
-    *holes = left;
-}
-
-fn note_stall(stream: &Stream, p: &PacketRecord, repeats: bool, found: &mut TcpEvents) {
-    let Some((from, from_frame, sa)) = stream.last_data else {
-        return;
-    };
-    if p.time.nanos_since(from) < LEAST_STALL {
-        return;
-    }
-    let idle = stream.idle_since.map_or(0, |since| p.time.nanos_since(since));
-    let stall = Stall {
-        slot: p.slot(),
-        connection: p.connection,
-        from,
-        from_frame,
-        to: p.time,
-        to_frame: p.frame,
-        sas: (sa, p.sa()),
-        idle,
-        ended_by_retransmission: repeats && stream.acked.is_none_or(|acked| !before(acked, p.seq)),
-        asked_for: stream.asked_for == Some(p.seq),
-        zero_window: stream.zero_window,
-    };
-    push(&mut found.stalls, stall);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::{NANOS_PER_MILLI, Timestamp};
     use proptest::prelude::*;
 
     /// A packet of connection 0: direction, milliseconds, sequence number, payload, acknowledgement.

@@ -1,8 +1,8 @@
 //! How the transport took it: inner-TCP causes, and the ones that say "not the rekey".
 
-use super::scene::Scene;
-use super::tcp::Stall;
-use super::{Candidate, LEAST_RTO};
+use super::scene::RekeyScene;
+use super::symptom::Symptom;
+use super::tcp::{DataStall, LEAST_RTO};
 use crate::analysis::Confidence;
 use crate::sa::database::SaIndex;
 use crate::sample::Sample;
@@ -36,18 +36,18 @@ const GAP_ZONE: i64 = NANOS_PER_SECOND / 2;
 const LEAST_STANDSTILL: i64 = 50 * NANOS_PER_MILLI;
 
 /// Pauses of connections that carry a part of the tunnel's data worth speaking of, in either direction.
-fn data_stalls<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a Stall> {
+fn data_stalls<'a>(scene: &'a RekeyScene<'_>) -> impl Iterator<Item = &'a DataStall> {
     let all: u64 = scene.tcp.bytes.values().flatten().sum();
-    let carries = move |s: &&Stall| {
+    let carries = move |s: &&DataStall| {
         let own = scene.tcp.bytes.get(&s.connection).map_or(0, |b| b[s.slot]);
         own as f64 >= BULK_SHARE * all as f64
     };
-    let touches = |s: &&Stall| s.to >= scene.started && s.from <= scene.zone_end;
+    let touches = |s: &&DataStall| s.to >= scene.started && s.from <= scene.zone_end;
     scene.tcp.stalls.iter().filter(touches).filter(carries)
 }
 
 /// Packets more than a replay window behind, whose data was sent again: the receiver refused them.
-pub(super) fn replay_drops(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn replay_drops(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let mut highest: HashMap<SaIndex, u32> = HashMap::new();
     let mut shown = Vec::new();
     for p in &scene.packets {
@@ -62,12 +62,12 @@ pub(super) fn replay_drops(scene: &Scene<'_>) -> Option<Candidate> {
         }
     }
     let enough = shown.len() >= 2 * ENOUGH_REPLAY_DROPS;
-    enough.then(|| Candidate::explains("replay_drops", Confidence::Medium, shown))
+    enough.then(|| Symptom::new(Confidence::Medium, shown))
 }
 
 /// Nothing is lost and nobody waits, but the new SA carries less: packets take a slow path (software instead of
 /// hardware, until each flow is offloaded anew).
-pub(super) fn slow_path(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn slow_path(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let from = scene.data_switch().plus_nanos(SETTLED);
     let to = from.plus_nanos(STEADY);
     if scene.packets.last().is_none_or(|p| p.time < to) {
@@ -91,11 +91,11 @@ pub(super) fn slow_path(scene: &Scene<'_>) -> Option<Candidate> {
         .filter(|p| p.time >= from && p.time < to)
         .take(5)
         .map(|p| p.frame);
-    Some(Candidate::explains("slow_path", Confidence::Medium, shown))
+    Some(Symptom::new(Confidence::Medium, shown))
 }
 
 /// Mean segment in a time over the mean segment before the rekey; `None` with too few of either.
-fn segment_share(scene: &Scene<'_>, time: std::ops::Range<i64>) -> Option<f64> {
+fn segment_share(scene: &RekeyScene<'_>, time: std::ops::Range<i64>) -> Option<f64> {
     let mean = |inside: &dyn Fn(i64) -> bool| {
         let sizes: Vec<f64> = scene
             .lane_packets(scene.data)
@@ -110,23 +110,23 @@ fn segment_share(scene: &Scene<'_>, time: std::ops::Range<i64>) -> Option<f64> {
 
 /// The sender rested for at least the smallest retransmission timeout and then sent its oldest segment again:
 /// milliseconds of loss, then slow start. (What the capture shows as acknowledged may never have reached the sender.)
-pub(super) fn rto_stall(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn rto_stall(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let stalls = data_stalls(scene).filter(|s| {
         let starts = s.from >= scene.started || s.to >= scene.data_switch();
         s.nanos() >= LEAST_RTO && s.ended_by_retransmission && !s.asked_for && starts
     });
     let shown: Vec<u64> = stalls.flat_map(|s| [s.from_frame, s.to_frame]).collect();
-    (!shown.is_empty()).then(|| Candidate::explains("rto_stall", Confidence::High, shown))
+    (!shown.is_empty()).then(|| Symptom::new(Confidence::High, shown))
 }
 
 /// Duplicate acknowledgements brought a fast retransmission, and the sender went on with a smaller window.
-pub(super) fn window_cut(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn window_cut(scene: &RekeyScene<'_>) -> Option<Symptom> {
     [scene.data, 1 - scene.data]
         .into_iter()
         .find_map(|d| window_cut_in(scene, d))
 }
 
-fn window_cut_in(scene: &Scene<'_>, d: usize) -> Option<Candidate> {
+fn window_cut_in(scene: &RekeyScene<'_>, d: usize) -> Option<Symptom> {
     let repeats: Vec<_> = scene
         .tcp
         .retransmissions
@@ -143,23 +143,23 @@ fn window_cut_in(scene: &Scene<'_>, d: usize) -> Option<Candidate> {
     let asked = scene.tcp.duplicate_acks.iter();
     let asked = asked.filter(|a| a.slot == d && scene.in_zone(a.time));
     let shown = asked.map(|a| a.frame).chain(repeats.iter().map(|r| r.frame));
-    Some(Candidate::explains("window_cut", Confidence::Medium, shown))
+    Some(Symptom::new(Confidence::Medium, shown))
 }
 
 /// Not the rekey: the receiver's window was full, and data rested.
-pub(super) fn receiver_limited(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn receiver_limited(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let closed = data_stalls(scene).filter(|s| s.nanos() >= LEAST_STANDSTILL);
     let shown: Vec<u64> = closed
         .filter_map(|s| Some([s.zero_window?, s.to_frame]))
         .flatten()
         .collect();
-    (!shown.is_empty()).then(|| Candidate::explains("receiver_limited", Confidence::High, shown))
+    (!shown.is_empty()).then(|| Symptom::new(Confidence::High, shown))
 }
 
 /// Not the rekey: everything that was sent had been acknowledged for a while, and the next data was new and went on the
 /// same SA. (A sender without an SA looks the same, so a pause that ends on the new SA is not counted; one that waits for
 /// an acknowledgement is not idle.) The longest pause of the data has to be such a one, idle for most of its length.
-pub(super) fn application_limited(scene: &Scene<'_>) -> Option<Candidate> {
+pub(super) fn application_limited(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let end = scene.data_switch().plus_nanos(GAP_ZONE);
     let own = data_stalls(scene).filter(|s| s.from <= end);
     let longest = own.max_by_key(|s| s.nanos())?;
@@ -167,6 +167,6 @@ pub(super) fn application_limited(scene: &Scene<'_>) -> Option<Candidate> {
     let same_sa = longest.sas.0 == longest.sas.1;
     (idle && same_sa && longest.zero_window.is_none()).then(|| {
         let shown = [longest.from_frame, longest.to_frame];
-        Candidate::explains("application_limited", Confidence::Medium, shown)
+        Symptom::new(Confidence::Medium, shown)
     })
 }

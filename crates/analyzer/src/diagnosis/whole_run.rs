@@ -26,7 +26,7 @@ const MOST_TUNNELS: usize = 1_024;
 
 /// No packet at all between two frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Silence {
+pub(crate) struct CaptureSilence {
     pub(crate) from: Timestamp,
     pub(crate) to: Timestamp,
     /// First frame after it.
@@ -150,7 +150,7 @@ impl LaneCounters {
 #[derive(Debug, Default)]
 pub(crate) struct WholeRun {
     lanes: Vec<[LaneCounters; 2]>,
-    silences: VecDeque<Silence>,
+    silences: VecDeque<CaptureSilence>,
     leaks: VecDeque<(TunnelIndex, Timestamp, u64)>,
     pub(crate) leaked: u64,
     pub(crate) leak_frames: Examples,
@@ -188,7 +188,7 @@ impl WholeRun {
             if self.silences.len() >= MOST_KEPT {
                 self.silences.pop_front();
             }
-            self.silences.push_back(Silence {
+            self.silences.push_back(CaptureSilence {
                 from,
                 to: time,
                 to_frame: frame,
@@ -217,7 +217,7 @@ impl WholeRun {
     }
 
     /// The longest silence within [from, to].
-    pub(crate) fn longest_silence(&self, from: Timestamp, to: Timestamp) -> Option<Silence> {
+    pub(crate) fn longest_silence(&self, from: Timestamp, to: Timestamp) -> Option<CaptureSilence> {
         let within = self
             .silences
             .iter()

@@ -2,26 +2,36 @@
 //! computed.
 
 use crate::analysis::{Analysis, Mode, Rekey, TriggerKind, Verdict};
+use crate::report::words::message_of;
 use crate::text::Catalogue;
+use std::borrow::Cow;
 
 /// Kilobyte lifetime that Windows' L2TP client proposes.
 const WINDOWS_KILOBYTES: u64 = 250_000;
 
+/// The causes that something can be done about, in the order in which it is advised.
+const ADVISED: [&str; 4] = [
+    "slow_key_exchange",
+    "hard_limit_reached",
+    "exchange_retransmitted",
+    "responder_not_ready",
+];
+
 /// A piece of advice; its texts are messages of the catalogues.
 pub(crate) struct Advice {
     /// Whom it concerns.
-    pub(crate) system: String,
+    system: String,
     /// Why it is given here; `None` where nothing in the capture names the system.
-    pub(crate) because: Option<&'static str>,
+    because: Option<Cow<'static, str>>,
     /// What to do; backticks set off what is typed.
-    pub(crate) text: &'static str,
+    text: Cow<'static, str>,
 }
 
 impl Advice {
     /// As one paragraph.
     pub(crate) fn sentence(&self, t: &Catalogue) -> String {
-        let (system, text) = (self.system.as_str(), t.word(self.text));
-        match self.because.map(|id| t.word(id)) {
+        let (system, text) = (self.system.as_str(), t.word(&self.text));
+        match self.because.as_ref().map(|id| t.word(id)) {
             None => t.fill("advice", &[("system", system), ("text", &text)]),
             Some(because) => t.fill(
                 "advice-because",
@@ -56,20 +66,12 @@ fn of_causes(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
         let has = |r: &Rekey| r.causes.iter().any(|c| c.id == id);
         analysis.rekeys.iter().any(has)
     };
-    let known = [
-        ("slow_key_exchange", "advice-slow-why", "advice-slow"),
-        ("hard_limit_reached", "advice-hard-limit-why", "advice-hard-limit"),
-        ("exchange_retransmitted", "advice-lost-why", "advice-lost"),
-        ("responder_not_ready", "advice-not-ready-why", "advice-not-ready"),
-    ];
-    let of = |(id, because, text): (&str, &'static str, &'static str)| {
-        found(id).then_some(Advice {
-            system: t.word("advice-both-sides"),
-            because: Some(because),
-            text,
-        })
+    let of = |cause: &&str| Advice {
+        system: t.word("advice-both-sides"),
+        because: Some((message_of("advice", cause) + "-why").into()),
+        text: message_of("advice", cause).into(),
     };
-    known.into_iter().filter_map(of).collect()
+    ADVISED.iter().filter(|id| found(id)).map(of).collect()
 }
 
 /// What volume rekeys can be changed with, system by system.
@@ -94,8 +96,8 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     };
     let of = |system: &str, because: Option<&'static str>, text: &'static str| Advice {
         system: system.to_owned(),
-        because,
-        text,
+        because: because.map(Cow::Borrowed),
+        text: text.into(),
     };
     let from_log = |name: &str| log(name).then_some("advice-log-why");
     let windows = match (proposed, transport) {
@@ -180,6 +182,28 @@ mod tests {
             sa.mode = Some(Mode::Tunnel);
         }
         assert!(!said(&document).contains("L2TP"), "tunnel mode");
+    }
+
+    /// A message that is named after a cause belongs to one of the list.
+    #[test]
+    fn every_advice_on_a_cause_is_in_the_list() {
+        let messages = include_str!("../../messages/en/report.ftl").lines();
+        let identifiers = messages.filter_map(|line| line.strip_prefix("advice-")?.split_once(" ="));
+        let mut about_causes: Vec<&str> = identifiers
+            .map(|(id, _)| id)
+            .filter(|id| {
+                t().known_word(&format!("cause-{}", id.trim_end_matches("-why")))
+                    .is_some()
+            })
+            .collect();
+        about_causes.sort_unstable();
+        let mut expected: Vec<String> = ADVISED
+            .iter()
+            .map(|id| id.replace('_', "-"))
+            .flat_map(|id| [format!("{id}-why"), id])
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(about_causes, expected);
     }
 
     #[test]

@@ -8,28 +8,13 @@ use std::collections::BTreeMap;
 
 /// A cause in plain words; an identifier that this version does not know stays as it is.
 pub(crate) fn cause(t: &Catalogue, id: &str) -> String {
-    t.word(match id {
-        "responder_not_ready" => "cause-responder-not-ready",
-        "old_sa_deleted_early" => "cause-old-sa-deleted-early",
-        "asymmetric_switch" => "cause-asymmetric-switch",
-        "hard_limit_reached" => "cause-hard-limit-reached",
-        "exchange_retransmitted" => "cause-exchange-retransmitted",
-        "collision" => "cause-collision",
-        "replay_drops" => "cause-replay-drops",
-        "slow_key_exchange" => "cause-slow-key-exchange",
-        "slow_path" => "cause-slow-path",
-        "rto_stall" => "cause-rto-stall",
-        "window_cut" => "cause-window-cut",
-        "receiver_limited" => "cause-receiver-limited",
-        "application_limited" => "cause-application-limited",
-        "fragmentation_change" => "cause-fragmentation-change",
-        "nat_mapping_change" => "cause-nat-mapping-change",
-        "phase1_renewal" => "cause-phase1-renewal",
-        "ppp_trouble" => "cause-ppp-trouble",
-        "capture_artefact" => "cause-capture-artefact",
-        "desync" => "cause-desync",
-        other => return clean::line(other),
-    })
+    t.known_word(&message_of("cause", id))
+        .unwrap_or_else(|| clean::line(id))
+}
+
+/// The message about a cause: `rto_stall` is `cause-rto-stall`.
+pub(crate) fn message_of(kind: &str, cause: &str) -> String {
+    format!("{kind}-{}", cause.replace('_', "-"))
 }
 
 /// How sure a cause is.

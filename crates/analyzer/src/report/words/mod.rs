@@ -7,7 +7,7 @@ mod keys;
 mod verdict;
 
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
-pub(crate) use causes::{Found, cause, causes, confidence, ruled_out};
+pub(crate) use causes::{Found, cause, causes, confidence, message_of, ruled_out};
 pub(crate) use command::command;
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use verdict::{counted, detectable, disagreeing, explained, no_verdict, rates, verdict};
