@@ -32,6 +32,7 @@ pub mod impact;
 pub mod key_ring;
 pub mod keylog;
 mod layers;
+mod lifetime;
 mod meter;
 pub mod overhead;
 mod overhead_document;
