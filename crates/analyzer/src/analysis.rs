@@ -19,6 +19,7 @@ macro_rules! plain_data {
     )*};
 }
 
+pub mod comparison;
 mod names;
 mod overlays;
 mod rekeys;

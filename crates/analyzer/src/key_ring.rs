@@ -6,8 +6,11 @@ use crate::analysis::Direction;
 use crate::esp::cipher::EspCipher;
 use crate::ike::proven::ProvenIkeKey;
 use crate::ike::timeline::Timeline;
+use crate::keylog::mine::MOST_TRIALS_PER_SPI;
+use crate::mining::MiningEffort;
 use crate::sa::association::Association;
 use crate::sa::database::SaDatabase;
+use crate::sa::mine::MOST_TRIALS;
 use crate::sa::tunnel::TunnelIndex;
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
@@ -64,15 +67,6 @@ pub struct SaOpener {
     pub cipher: Arc<EspCipher>,
 }
 
-/// What finding unlabelled keys cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MiningEffort {
-    /// Trials made over all SAs; at most [`crate::keylog::mine::MOST_TRIALS_PER_SPI`] per packet that is mined.
-    pub trials: u64,
-    /// A bound ended a search before all bytes were tried.
-    pub gave_up: bool,
-}
-
 /// All keys of a capture.
 #[derive(Debug, Clone, Default)]
 pub struct KeyRing {
@@ -104,7 +98,12 @@ impl KeyRing {
                 .map(|a| (a.dst, a.spi))
                 .collect(),
             ike: timeline.proven_keys(),
-            mining: MiningEffort { trials, gave_up },
+            mining: MiningEffort {
+                trials,
+                gave_up,
+                most_per_packet: MOST_TRIALS_PER_SPI,
+                most: MOST_TRIALS,
+            },
         }
     }
 }
