@@ -6,7 +6,7 @@ mod scenario;
 #[path = "support/mod.rs"]
 mod support;
 
-use rekeyscope::comparison::{ComparedCapture, Comparison, Slope};
+use rekeyscope::comparison::{Slope, compare, row_of};
 use scenario::World;
 use support::analyze;
 
@@ -37,9 +37,9 @@ fn slope(stall: u64) -> Slope {
         let keys = w.write(folder.path(), true);
         let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
         assert_eq!(analysis.rekeys.len() as u64, TOTAL / lifetime - 1);
-        captures.push(ComparedCapture::new(&format!("{lifetime}.pcap"), &analysis));
+        captures.push(row_of(&format!("{lifetime}.pcap"), &analysis));
     }
-    let comparison = Comparison::new(captures, Vec::new());
+    let comparison = compare(captures, Vec::new());
     comparison
         .slope
         .unwrap_or_else(|| panic!("{}", comparison.answer))

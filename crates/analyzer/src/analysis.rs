@@ -5,6 +5,7 @@
 //! More fields may be added; a published `schema_version` never changes meaning.
 
 mod capture;
+pub mod comparison;
 mod ike;
 mod key;
 mod names;

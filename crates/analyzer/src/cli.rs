@@ -2,6 +2,7 @@
 
 mod compare;
 mod copies;
+mod input;
 mod keys;
 mod language;
 mod outputs;
@@ -10,16 +11,14 @@ mod values;
 
 pub(crate) use compare::CompareArguments;
 pub(crate) use copies::CopyArguments;
+pub(crate) use input::Input;
 pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
-pub(crate) use language::LanguageArgument;
 pub(crate) use outputs::{Format, OutputArguments, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use rekeyscope::analyzer::{Options, TunnelChoice, Verify};
-use rekeyscope::error::Error;
-use rekeyscope::keylog;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use values::{reference_rate, share_of_throughput, verify};
@@ -100,33 +99,49 @@ pub(crate) enum Job {
     Beside(Command),
 }
 
+impl Job {
+    /// What clap cannot check: options that exclude each other only with some values.
+    fn make_sense(&self) -> Result<(), clap::Error> {
+        match self {
+            Job::Analyze(a) => {
+                a.outputs.one_at_most_on_stdout()?;
+                let copies = [&a.copies.write_inner, &a.copies.annotate];
+                let copies = copies.into_iter().filter_map(|p| p.as_deref());
+                all_different(a.outputs.files().chain(copies))?;
+                if a.wants_index() {
+                    a.overlays.want_one_capture(1 + a.more.len())?;
+                    a.copies.want_no_index()?;
+                    a.outputs.want_folders()?;
+                }
+            }
+            Job::Beside(Command::Report(a)) => {
+                a.outputs.one_at_most_on_stdout()?;
+                all_different(a.outputs.files())?;
+                if a.wants_index() {
+                    a.overlays.want_one_capture(a.documents.len())?;
+                    a.outputs.want_folders()?;
+                }
+            }
+            Job::Beside(Command::Compare(c)) => c.must_make_sense()?,
+            Job::Beside(Command::Keys(k)) => drop(k.exports()?),
+            Job::Beside(Command::Wireshark(p) | Command::Tshark(p)) => p.must_name_a_file()?,
+            Job::Beside(_) => {}
+        }
+        Ok(())
+    }
+}
+
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Job {
-        let job = Self::full()
+        Self::full()
             .try_get_matches()
             .and_then(|matches| Self::job(&matches))
-            .unwrap_or_else(|error| refuse(&error));
-        match &job {
-            Job::Analyze(a) => {
-                a.outputs.one_at_most_on_stdout();
-                let copies = [&a.copies.write_inner, &a.copies.annotate];
-                all_different(
-                    a.outputs
-                        .files()
-                        .chain(copies.into_iter().filter_map(|p| p.as_deref())),
-                );
-            }
-            Job::Beside(Command::Report(a)) => {
-                a.outputs.one_at_most_on_stdout();
-                all_different(a.outputs.files());
-            }
-            Job::Beside(_) => {}
-        }
-        if let Job::Beside(Command::Compare(c)) = &job {
-            c.must_make_sense();
-        }
-        job
+            .and_then(|job| match job.make_sense() {
+                Ok(()) => Ok(job),
+                Err(error) => Err(error.format(&mut Self::command())),
+            })
+            .unwrap_or_else(|error| refuse(&error))
     }
 
     /// The command, with what its derived form cannot say.
@@ -165,76 +180,21 @@ fn refuse(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-/// Ends the program where two results have one name.
-fn all_different<'a>(files: impl Iterator<Item = &'a Path>) {
+/// No two results may have one name.
+fn all_different<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), clap::Error> {
     let mut seen = std::collections::HashSet::new();
     for file in files {
         // A folder takes a file of each kind; devices take anything.
         if !file.is_dir() && !file.starts_with("/dev") && !outputs::ends_as_folder(file) && !seen.insert(file)
         {
             let name = crate::output::harmless(&file.to_string_lossy());
-            misused(
+            return Err(clap::Error::raw(
                 ErrorKind::ArgumentConflict,
-                &format!("two results cannot both be written to {name}: give each a name of its own"),
-            );
+                format!("two results cannot both be written to {name}: give each a name of its own"),
+            ));
         }
     }
-}
-
-/// Ends the program with exit status 2.
-fn misused(kind: ErrorKind, sentence: &str) -> ! {
-    CommandLine::command().error(kind, sentence).exit()
-}
-
-/// The capture and what decrypts it, the same for every job. A secret never is an argument: other users see those.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Input {
-    /// Capture: pcap or pcapng, also .gz, .zst, .lz4; - for standard input
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) capture: PathBuf,
-
-    /// Key file, format recognised by content; may be given more than once [default: files beside the capture]
-    #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) keys: Vec<PathBuf>,
-
-    /// Ignore key files beside the capture
-    #[arg(long, conflicts_with = "keys")]
-    pub(crate) no_keys: bool,
-
-    /// File that holds the IKE pre-shared key, as text or as 0x and hex digits; with a Diffie–Hellman secret in a key file
-    /// it gives all keys of that IKEv1 SA
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) psk_file: Vec<PathBuf>,
-
-    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once (where IKE is in the capture,
-    /// its ports are found without this)
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) esp_port: Vec<u16>,
-
-    /// Do not write notes to standard error
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-}
-
-impl Input {
-    /// True when the capture comes from standard input.
-    pub(crate) fn reads_stdin(&self) -> bool {
-        self.capture.as_os_str() == "-"
-    }
-
-    /// Makes sure that an output does not take the place of the capture or of a key file.
-    pub(crate) fn spare(&self, output: &Path) -> Result<(), Error> {
-        let found = if self.keys.is_empty() {
-            keylog::find_beside(&self.capture)
-        } else {
-            Vec::new()
-        };
-        let inputs = std::iter::once(&self.capture)
-            .chain(&self.keys)
-            .chain(&self.psk_file)
-            .chain(&found);
-        crate::output::spare(output, inputs.map(PathBuf::as_path))
-    }
+    Ok(())
 }
 
 /// The main job.
@@ -283,6 +243,11 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Several captures, or a folder for the page: a report of each, and an index.
+    pub(crate) fn wants_index(&self) -> bool {
+        !self.more.is_empty() || self.outputs.wants_index()
+    }
+
     /// What the analysis needs to know.
     pub(crate) fn options(&self) -> Options {
         Options {
@@ -294,14 +259,6 @@ impl Arguments {
             esp_ports: self.input.esp_port.clone(),
             ..Options::default()
         }
-    }
-}
-
-fn folder(text: &str) -> Result<PathBuf, String> {
-    if text == "-" {
-        Err("expected a folder: the tables are several files".into())
-    } else {
-        Ok(text.into())
     }
 }
 
@@ -338,7 +295,7 @@ mod tests {
             panic!("not the job keys");
         };
         assert_eq!(
-            keys.exports(),
+            keys.exports().unwrap(),
             [Export::Wireshark(Path::new("d")), Export::Tcpdump(Path::new("f"))]
         );
         let Ok(Job::Beside(Command::Tshark(tshark))) = parse(&["tshark", "t.pcap", "--", "-Y", "esp"]) else {

@@ -5,8 +5,9 @@ use crate::output;
 use crate::outputs::{Target, text_options};
 use crate::read;
 use anyhow::{Result, bail};
+use rekeyscope::analysis::comparison::{Comparison, Unread};
 use rekeyscope::analysis::{Analysis, SCHEMA_VERSION};
-use rekeyscope::comparison::{ComparedCapture, Comparison, Unread};
+use rekeyscope::comparison;
 use rekeyscope::report;
 use rekeyscope::text::Language;
 use std::io::Read;
@@ -25,7 +26,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     for input in &inputs {
         let path = input.capture.to_string_lossy();
         match analysis_of(input, arguments) {
-            Ok(analysis) => captures.push(ComparedCapture::new(&path, &analysis)),
+            Ok(analysis) => captures.push(comparison::row_of(&path, &analysis)),
             Err(error) => {
                 let reason = error.to_string();
                 output::complain(&reason);
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
         );
     }
     let all_read = unread.is_empty();
-    outputs.write(&Comparison::new(captures, unread))?;
+    outputs.write(&comparison::compare(captures, unread))?;
     Ok(if all_read {
         ExitCode::SUCCESS
     } else {

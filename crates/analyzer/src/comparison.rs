@@ -1,195 +1,76 @@
 //! Several analyses against each other: what does a rekey cost, seen from outside, and what does each cipher suite carry?
 //!
-//! Plain data, the contract of `rekeyscope compare --json`. Every capture gives one point to [`crate::impact::compare`]: the
-//! transfer of its headline direction. Nothing in here looks at packets.
+//! Every capture gives one point to [`crate::impact::compare`]: the transfer of its headline direction. Nothing in here looks at
+//! packets.
 
 mod sentence;
 
-use crate::analysis::{
-    Analysis, Counted, Direction, Generator, Impact, Interval, SecurityAssociation, Verdict,
-};
-use crate::impact::compare::{self, CapturePoint};
+pub use crate::analysis::comparison::{ComparedCapture, Comparison, SCHEMA_VERSION, Slope, Unread};
+
+use crate::analysis::{Analysis, Counted, Direction, Generator, Impact, SecurityAssociation, Verdict};
+use crate::impact::compare::{CapturePoint, compare as line_through};
 use crate::text::{Catalogue, Language, Message, Said};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Version of the meaning of the fields.
-pub const SCHEMA_VERSION: u32 = 1;
-
-/// The whole document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Comparison {
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
-    /// Who made it.
-    pub generator: Generator,
-    /// What a rekey costs, or why that cannot be told.
-    pub answer: String,
-    /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answer_messages: Vec<Message>,
-    /// The line through the captures; `null` where none can be drawn.
-    pub slope: Option<Slope>,
-    /// In the order given.
-    pub captures: Vec<ComparedCapture>,
-    /// Wire efficiency of the cipher suites in words.
-    pub efficiency: String,
-    /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub efficiency_messages: Vec<Message>,
-    /// Reservations.
-    pub notes: Vec<String>,
-    /// Each note as one message, from which it is said in another language; empty where it has none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes_messages: Vec<Message>,
-    /// What could not be read.
-    pub unread: Vec<Unread>,
-}
-
-/// Seconds per gigabyte over rekeys per gigabyte.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Slope {
-    /// Seconds per rekey.
-    pub seconds_per_rekey: f64,
-    /// Lower end of its 95 % interval; `null` for two captures.
-    pub low_s: Option<f64>,
-    /// Upper end of it.
-    pub high_s: Option<f64>,
-    /// Intercept: seconds per gigabyte without rekeys.
-    pub seconds_per_gb_without: f64,
-    /// Rate without rekeys, bit/s; `null` where the line gives no positive time.
-    pub without_rekeys_bps: Option<f64>,
-    /// Captures on the line.
-    pub captures: usize,
-}
-
-/// One capture: its headline direction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ComparedCapture {
-    /// As given by the user.
-    pub path: String,
-    /// The end of the path that tells it from the others.
-    pub name: String,
-    /// Outer source of the direction.
-    pub src: Option<IpAddr>,
-    /// Outer destination of the direction.
-    pub dst: Option<IpAddr>,
-    /// The direction; `null` without any.
-    pub direction: Option<Direction>,
-    /// The verdict on it.
-    pub verdict: Option<Verdict>,
-    /// What its bytes count.
-    pub counted: Option<Counted>,
-    /// Cipher suite, most packets first; `null` while unknown.
-    pub suite: Option<String>,
-    /// Negotiated lifetime, kilobytes.
-    pub lifetime_kilobytes: Option<u64>,
-    /// Negotiated lifetime, seconds.
-    pub lifetime_seconds: Option<u64>,
-    /// Rekeys within the transfer.
-    pub rekeys: Option<usize>,
-    /// New bytes of the transfer.
-    pub bytes: Option<f64>,
-    /// Its length, seconds.
-    pub duration_s: Option<f64>,
-    /// Its mean rate, bit/s.
-    pub rate_bps: Option<f64>,
-    /// Rekeys per 10⁹ new bytes.
-    pub rekeys_per_gb: Option<f64>,
-    /// Seconds per 10⁹ new bytes.
-    pub seconds_per_gb: Option<f64>,
-    /// Equivalent stall per rekey, measured within this capture, with its 95 % interval.
-    pub stall_ms: Option<Interval>,
-    /// That stall did not end within the largest window.
-    pub at_least: bool,
-    /// Decrypted payload of the direction's SAs that were opened whole.
-    pub inner_bytes: u64,
-    /// IP bytes of the same SAs.
-    pub outer_bytes: u64,
-    /// Packets of the same SAs.
-    pub packets: u64,
-    /// inner over outer; `null` without keys.
-    pub efficiency: Option<f64>,
-    /// Whether it is a point of the slope.
-    pub used: bool,
-    /// Why it is not.
-    pub left_out: Option<String>,
-    /// The reason as message identifiers and arguments, from which it is said in another language; empty where it has none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out_messages: Vec<Message>,
-}
-
-/// A file that gave no analysis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Unread {
-    /// As given by the user.
-    pub path: String,
-    /// Why, and what to do.
-    pub reason: String,
-}
-
-impl ComparedCapture {
-    /// One row from one analysis. `path` names it (an analysis read from a file has the path of its capture inside).
-    pub fn new(path: &str, analysis: &Analysis) -> Self {
-        let headline = analysis.impact.first();
-        let transfer = headline.and_then(|i| i.transfer.as_ref());
-        let point = transfer.and_then(|t| CapturePoint::new(t.bytes, t.duration_s, t.rekeys));
-        let sas = headline.map_or_else(Vec::new, |i| of_direction(analysis, i));
-        let (inner_bytes, outer_bytes, packets) = opened(&sas);
-        let ends = headline.and_then(|i| ends(analysis, i));
-        let tunnel = headline.map(|i| i.tunnel);
-        let limits = analysis.rekeys.iter().filter(|r| Some(r.tunnel) == tunnel);
-        let (kilobytes, seconds): (Vec<_>, Vec<_>) = limits
-            .map(|r| (r.trigger.limit_kilobytes, r.trigger.limit_seconds))
-            .unzip();
-        let why_not = point.is_none().then(|| why_no_point(headline));
-        let why_not = Said::of(why_not.into_iter().collect());
-        ComparedCapture {
-            path: path.to_owned(),
-            name: path.to_owned(),
-            src: ends.map(|e| e.0),
-            dst: ends.map(|e| e.1),
-            direction: headline.map(|i| i.direction),
-            verdict: headline.map(|i| i.verdict),
-            counted: headline.map(|i| i.counted),
-            suite: suite(&sas),
-            lifetime_kilobytes: kilobytes.into_iter().flatten().next(),
-            lifetime_seconds: seconds.into_iter().flatten().next(),
-            rekeys: transfer.map(|t| t.rekeys),
-            bytes: transfer.map(|t| t.bytes),
-            duration_s: transfer.map(|t| t.duration_s),
-            rate_bps: point.and(transfer).map(|t| 8.0 * t.bytes / t.duration_s),
-            rekeys_per_gb: point.map(|p| p.rekeys_per_gb),
-            seconds_per_gb: point.map(|p| p.seconds_per_gb),
-            stall_ms: headline.and_then(|i| i.stall_ms.clone()),
-            at_least: headline.is_some_and(|i| i.at_least),
-            inner_bytes,
-            outer_bytes,
-            packets,
-            efficiency: (outer_bytes > 0).then(|| inner_bytes as f64 / outer_bytes as f64),
-            used: point.is_some(),
-            left_out: point.is_none().then_some(why_not.sentence),
-            left_out_messages: why_not.messages,
-        }
+/// One row from one analysis. `path` names it (an analysis read from a file has the path of its capture inside).
+pub fn row_of(path: &str, analysis: &Analysis) -> ComparedCapture {
+    let headline = analysis.impact.first();
+    let transfer = headline.and_then(|i| i.transfer.as_ref());
+    let point = transfer.and_then(|t| CapturePoint::new(t.bytes, t.duration_s, t.rekeys));
+    let sas = headline.map_or_else(Vec::new, |i| of_direction(analysis, i));
+    let (inner_bytes, outer_bytes, packets) = opened(&sas);
+    let ends = headline.and_then(|i| ends(analysis, i));
+    let tunnel = headline.map(|i| i.tunnel);
+    let limits = analysis.rekeys.iter().filter(|r| Some(r.tunnel) == tunnel);
+    let (kilobytes, seconds): (Vec<_>, Vec<_>) = limits
+        .map(|r| (r.trigger.limit_kilobytes, r.trigger.limit_seconds))
+        .unzip();
+    let why_not = point.is_none().then(|| why_no_point(headline));
+    let why_not = Said::of(why_not.into_iter().collect());
+    ComparedCapture {
+        path: path.to_owned(),
+        name: path.to_owned(),
+        src: ends.map(|e| e.0),
+        dst: ends.map(|e| e.1),
+        direction: headline.map(|i| i.direction),
+        verdict: headline.map(|i| i.verdict),
+        counted: headline.map(|i| i.counted),
+        suite: suite(&sas),
+        lifetime_kilobytes: kilobytes.into_iter().flatten().next(),
+        lifetime_seconds: seconds.into_iter().flatten().next(),
+        rekeys: transfer.map(|t| t.rekeys),
+        bytes: transfer.map(|t| t.bytes),
+        duration_s: transfer.map(|t| t.duration_s),
+        rate_bps: point.and(transfer).map(|t| 8.0 * t.bytes / t.duration_s),
+        rekeys_per_gb: point.map(|p| p.rekeys_per_gb),
+        seconds_per_gb: point.map(|p| p.seconds_per_gb),
+        stall_ms: headline.and_then(|i| i.stall_ms.clone()),
+        at_least: headline.is_some_and(|i| i.at_least),
+        inner_bytes,
+        outer_bytes,
+        packets,
+        efficiency: (outer_bytes > 0).then(|| inner_bytes as f64 / outer_bytes as f64),
+        used: point.is_some(),
+        left_out: point.is_none().then_some(why_not.sentence),
+        left_out_messages: why_not.messages,
     }
+}
 
-    fn point(&self) -> Option<CapturePoint> {
-        self.rekeys_per_gb
-            .zip(self.seconds_per_gb)
-            .filter(|_| self.used)
-            .map(|(rekeys_per_gb, seconds_per_gb)| CapturePoint {
-                rekeys_per_gb,
-                seconds_per_gb,
-            })
-    }
+fn point(row: &ComparedCapture) -> Option<CapturePoint> {
+    row.rekeys_per_gb
+        .zip(row.seconds_per_gb)
+        .filter(|_| row.used)
+        .map(|(rekeys_per_gb, seconds_per_gb)| CapturePoint {
+            rekeys_per_gb,
+            seconds_per_gb,
+        })
+}
 
-    fn leave_out(&mut self, why: Message) {
-        let why = Said::from(why);
-        self.used = false;
-        (self.left_out, self.left_out_messages) = (Some(why.sentence), why.messages);
-    }
+fn leave_out(row: &mut ComparedCapture, why: Message) {
+    let why = Said::from(why);
+    row.used = false;
+    (row.left_out, row.left_out_messages) = (Some(why.sentence), why.messages);
 }
 
 fn why_no_point(headline: Option<&Impact>) -> Message {
@@ -201,45 +82,43 @@ fn why_no_point(headline: Option<&Impact>) -> Message {
     }
 }
 
-impl Comparison {
-    /// Compares captures in the order given.
-    pub fn new(mut captures: Vec<ComparedCapture>, unread: Vec<Unread>) -> Self {
-        name(&mut captures);
-        let mut notes_messages = agree_on_what_counts(&mut captures);
-        let points: Vec<CapturePoint> = captures.iter().filter_map(ComparedCapture::point).collect();
-        let slope = compare::compare(&points).map(|line| Slope {
-            seconds_per_rekey: line.seconds_per_rekey,
-            low_s: line.interval_s.map(|i| i.0),
-            high_s: line.interval_s.map(|i| i.1),
-            seconds_per_gb_without: line.seconds_per_gb_without,
-            without_rekeys_bps: line.without_rekeys_bps,
-            captures: line.captures,
-        });
-        let mut comparison = Comparison {
-            schema_version: SCHEMA_VERSION,
-            generator: Generator {
-                name: "rekeyscope".into(),
-                version: env!("CARGO_PKG_VERSION").into(),
-            },
-            answer: String::new(),
-            answer_messages: Vec::new(),
-            slope,
-            captures,
-            efficiency: String::new(),
-            efficiency_messages: Vec::new(),
-            notes: Vec::new(),
-            notes_messages: Vec::new(),
-            unread,
-        };
-        let (answer, efficiency) = (sentence::answer(&comparison), sentence::efficiency(&comparison));
-        (comparison.answer, comparison.answer_messages) = both(answer.into());
-        (comparison.efficiency, comparison.efficiency_messages) = both(efficiency.into());
-        notes_messages.extend(sentence::reservations(&comparison));
-        let english = Catalogue::of(Language::English);
-        comparison.notes = notes_messages.iter().map(|note| english.say(note)).collect();
-        comparison.notes_messages = notes_messages;
-        comparison
-    }
+/// Compares captures in the order given.
+pub fn compare(mut captures: Vec<ComparedCapture>, unread: Vec<Unread>) -> Comparison {
+    name(&mut captures);
+    let mut notes_messages = agree_on_what_counts(&mut captures);
+    let points: Vec<CapturePoint> = captures.iter().filter_map(point).collect();
+    let slope = line_through(&points).map(|line| Slope {
+        seconds_per_rekey: line.seconds_per_rekey,
+        low_s: line.interval_s.map(|i| i.0),
+        high_s: line.interval_s.map(|i| i.1),
+        seconds_per_gb_without: line.seconds_per_gb_without,
+        without_rekeys_bps: line.without_rekeys_bps,
+        captures: line.captures,
+    });
+    let mut comparison = Comparison {
+        schema_version: SCHEMA_VERSION,
+        generator: Generator {
+            name: "rekeyscope".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        },
+        answer: String::new(),
+        answer_messages: Vec::new(),
+        slope,
+        captures,
+        efficiency: String::new(),
+        efficiency_messages: Vec::new(),
+        notes: Vec::new(),
+        notes_messages: Vec::new(),
+        unread,
+    };
+    let (answer, efficiency) = (sentence::answer(&comparison), sentence::efficiency(&comparison));
+    (comparison.answer, comparison.answer_messages) = both(answer.into());
+    (comparison.efficiency, comparison.efficiency_messages) = both(efficiency.into());
+    notes_messages.extend(sentence::reservations(&comparison));
+    let english = Catalogue::of(Language::English);
+    comparison.notes = notes_messages.iter().map(|note| english.say(note)).collect();
+    comparison.notes_messages = notes_messages;
+    comparison
 }
 
 fn both(said: Said) -> (String, Vec<Message>) {
@@ -253,7 +132,7 @@ fn agree_on_what_counts(captures: &mut [ComparedCapture]) -> Vec<Message> {
     let outer = captures.iter().any(|c| counts(c, Counted::OuterBytes));
     for capture in captures.iter_mut().filter(|_| inner && outer) {
         if counts(capture, Counted::OuterBytes) {
-            capture.leave_out(Message::new("left-out-no-keys"));
+            leave_out(capture, Message::new("left-out-no-keys"));
         }
     }
     if outer && !inner {

@@ -4,7 +4,10 @@
 //! lies beyond the highest byte seen so far, or in a hole that earlier segments left (a late first transmission). For
 //! every other protocol each payload byte is new.
 
+mod new_bytes;
 mod tcp;
+
+pub use new_bytes::NewBytes;
 
 use crate::analysis::{Direction, Flow};
 use crate::esp::inner::{FlowKey, Inner};
@@ -20,15 +23,6 @@ const MOST_HOLES_TOGETHER: usize = 1 << 18;
 const FEW_HOLES: usize = 4;
 /// Most flows in the document.
 pub const MOST_LISTED: usize = 1000;
-
-/// What one packet brought.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct NewBytes {
-    /// Payload bytes that were not seen before.
-    pub new: u32,
-    /// Payload bytes that were.
-    pub retransmitted: u32,
-}
 
 /// Names both directions of one transport connection within this analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

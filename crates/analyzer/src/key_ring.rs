@@ -6,7 +6,10 @@ use crate::analysis::Direction;
 use crate::analyzer::record::Record;
 use crate::esp::cipher::EspCipher;
 use crate::ike::proven::ProvenIkeKey;
+use crate::keylog::mine::MOST_TRIALS_PER_SPI;
+use crate::mining::MiningEffort;
 use crate::sa::association::Association;
+use crate::sa::mine::MOST_TRIALS;
 use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use std::collections::BTreeMap;
@@ -62,15 +65,6 @@ pub struct SaOpener {
     pub cipher: Arc<EspCipher>,
 }
 
-/// What finding unlabelled keys cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MiningEffort {
-    /// Trials made over all SAs; at most [`crate::keylog::mine::MOST_TRIALS_PER_SPI`] per packet that is mined.
-    pub trials: u64,
-    /// A bound ended a search before all bytes were tried.
-    pub gave_up: bool,
-}
-
 /// All keys of a capture.
 #[derive(Debug, Clone, Default)]
 pub struct KeyRing {
@@ -104,7 +98,12 @@ impl KeyRing {
                 .map(|a| (a.dst, a.spi))
                 .collect(),
             ike: record.timeline.proven_keys(),
-            mining: MiningEffort { trials, gave_up },
+            mining: MiningEffort {
+                trials,
+                gave_up,
+                most_per_packet: MOST_TRIALS_PER_SPI,
+                most: MOST_TRIALS,
+            },
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> 
 /// Prints the report and writes the exports.
 pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
     let exports: Vec<Place> = arguments
-        .exports()
+        .exports()?
         .iter()
         .map(|export| Place::reserve(export, &arguments.input))
         .collect::<Result<_, _>>()?;

@@ -32,7 +32,9 @@ pub mod impact;
 pub mod key_ring;
 pub mod keylog;
 mod layers;
+mod lifetime;
 mod meter;
+pub mod mining;
 pub mod overhead;
 mod overhead_document;
 pub mod overlay;
@@ -50,5 +52,6 @@ pub mod text;
 #[cfg(test)]
 mod thread_time;
 pub mod time;
-pub mod underivable;
 mod verdicts;
+
+pub use report::underivable;

@@ -19,7 +19,6 @@ const ENDED_BY_SIGNAL: i32 = 128;
 
 /// Analyses the capture for its keys, starts the program, waits for it. Gives its exit status.
 pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> {
-    arguments.must_name_a_file();
     let program = find(name)?;
     let (analysis, ring) = keys_job::read_keys_of(&arguments.input)?;
     let tables = wireshark::tables(&ring);

@@ -4,7 +4,7 @@ use crate::cli::{Arguments, Input};
 use crate::{compare_job, output, read};
 use anyhow::{Context, Result};
 use rekeyscope::analyzer::Options;
-use rekeyscope::comparison::ComparedCapture;
+use rekeyscope::comparison;
 use std::path::Path;
 
 /// The options of the main job, with the rate of the reference where one is given.
@@ -37,7 +37,7 @@ fn rate(arguments: &Arguments, path: &Path) -> Result<f64> {
             read::analyze(&input, options)?.0
         }
     };
-    let reference = ComparedCapture::new(&path.to_string_lossy(), &analysis);
+    let reference = comparison::row_of(&path.to_string_lossy(), &analysis);
     let rate = reference.rate_bps.with_context(|| {
         format!(
             "{} holds no transfer whose rate could be the reference: give one that does, or --reference-mbps",

@@ -14,9 +14,7 @@ use std::process::ExitCode;
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let outputs = &arguments.outputs;
     let (documents, overlays) = (&arguments.documents, &arguments.overlays);
-    let only = documents.first().filter(|_| documents.len() == 1);
-    let Some(path) = only.filter(|_| !outputs.wants_index()) else {
-        overlays.want_one_capture(documents.len());
+    let Some(path) = documents.first().filter(|_| !arguments.wants_index()) else {
         return several::run(documents, outputs, |path| read(path, overlays));
     };
     outputs

@@ -15,13 +15,11 @@ use std::process::ExitCode;
 /// Reads the keys and the capture, writes the reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outputs = &arguments.outputs;
-    if !arguments.more.is_empty() || outputs.wants_index() {
+    if arguments.wants_index() {
         let captures: Vec<PathBuf> = std::iter::once(&arguments.input.capture)
             .chain(&arguments.more)
             .cloned()
             .collect();
-        arguments.overlays.want_one_capture(captures.len());
-        arguments.copies.want_no_index();
         let options = reference_job::options(arguments)?;
         return several::run(&captures, outputs, |capture| {
             analyze(arguments, options.clone(), capture).map(|(analysis, _)| analysis)

@@ -1,31 +1,19 @@
 //! Throughput over time, per tunnel and direction: bins of new and of outer bytes, and the gaps between packets that
 //! carry new data. Bounded: a long capture gets coarser bins, never more of them.
 
+mod bounds;
 mod direction;
 mod gaps;
 
+pub use bounds::{
+    BASE_BIN_NANOS, MAX_BINS, MAX_BINS_TOGETHER, MAX_DOCUMENT_BINS, MAX_GAPS, MAX_GAPS_TOGETHER, MAX_SERIES,
+};
 pub use direction::DirectionSeries;
 
 use crate::analysis::{Direction, HighestRate, TunnelSeries};
 use crate::time::{NANOS_PER_MILLI, Timestamp};
+use bounds::DOCUMENT_BIN_NANOS;
 use std::collections::BTreeMap;
-
-/// Base bin of a series that was not made coarser, nanoseconds. The 10 ms bins of the method are pairs of these.
-pub const BASE_BIN_NANOS: i64 = 5 * NANOS_PER_MILLI;
-/// Most base bins of one series; beyond, its base bin doubles (first after 2.9 hours).
-pub const MAX_BINS: usize = 1 << 21;
-/// Most base bins of all series together, 32 MiB; beyond, the longest series gets coarser.
-pub const MAX_BINS_TOGETHER: usize = 1 << 22;
-/// Most gaps kept per series: the longest.
-pub const MAX_GAPS: usize = 1 << 17;
-/// Most gaps kept of all series together, 8 MiB; beyond, the series with most of them forgets its shorter half.
-pub const MAX_GAPS_TOGETHER: usize = 1 << 19;
-/// Most series; packets of further ones are only counted ([`SeriesSet::dropped`]).
-pub const MAX_SERIES: usize = 1024;
-/// Most bins of a series in the document.
-pub const MAX_DOCUMENT_BINS: usize = 20_000;
-/// Smallest bin in the document, nanoseconds.
-const DOCUMENT_BIN_NANOS: i64 = 10 * NANOS_PER_MILLI;
 
 /// The series of a capture.
 #[derive(Debug, Default)]

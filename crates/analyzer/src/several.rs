@@ -20,7 +20,6 @@ pub(crate) fn run(
     outputs: &OutputArguments,
     read: impl Fn(&Path) -> Result<Analysis>,
 ) -> Result<ExitCode> {
-    outputs.want_folders();
     let index = outputs.html.as_deref().filter(|p| p.as_os_str() != "-");
     let folders = [&outputs.json, &outputs.csv, &outputs.svg, &outputs.png];
     let folders = folders.into_iter().flatten().map(PathBuf::as_path).chain(index);

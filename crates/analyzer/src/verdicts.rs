@@ -3,13 +3,11 @@
 use crate::analysis::{Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind};
 use crate::analyzer::record::Record;
 use crate::diagnosis::{Hole, SilenceKind};
-use crate::impact::{self, Gap, RekeyMoment, Settings, Start};
+use crate::impact::{self, Gap, PROJECTED_KILOBYTES, RekeyMoment, Settings, Start};
 use crate::rekey::{Succession, slot};
 use crate::sa::tunnel::TunnelIndex;
 use crate::time::Timestamp;
 
-/// Lifetimes that a person would set instead of Windows' 250,000 kB.
-const PROJECTED_KILOBYTES: [u64; 4] = [500_000, 1_000_000, 2_000_000, 10_000_000];
 /// Most tunnels with a verdict; those with most bytes.
 const MOST_TUNNELS: usize = 64;
 

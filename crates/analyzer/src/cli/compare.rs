@@ -1,6 +1,7 @@
 //! Options of `rekeyscope compare`.
 
-use super::{Input, LanguageArgument, misused};
+use super::input::Input;
+use super::language::LanguageArgument;
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::analyzer::Options;
@@ -78,21 +79,22 @@ impl CompareArguments {
         }
     }
 
-    /// Ends the program where two results, or several captures, would share one stream.
-    pub(super) fn must_make_sense(&self) {
+    /// Two results, or several captures, may not share one stream.
+    pub(super) fn must_make_sense(&self) -> Result<(), clap::Error> {
         let stream = |path: &&PathBuf| path.as_os_str() == "-";
         let results = [&self.html, &self.json, &self.csv];
         if results.into_iter().flatten().filter(stream).count() > 1 {
-            misused(
+            return Err(clap::Error::raw(
                 ErrorKind::ArgumentConflict,
                 "only one of --json, --html and --csv can go to standard output",
-            );
+            ));
         }
         if self.captures.iter().filter(stream).count() > 1 {
-            misused(
+            return Err(clap::Error::raw(
                 ErrorKind::ArgumentConflict,
                 "standard input holds one capture: give - once",
-            );
+            ));
         }
+        Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! Options of the main job that write the capture once more.
 
-use super::misused;
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::copies::inner::Layers;
@@ -25,13 +24,14 @@ pub(crate) struct CopyArguments {
 
 impl CopyArguments {
     /// An index of several captures has no place for copies of each.
-    pub(crate) fn want_no_index(&self) {
+    pub(super) fn want_no_index(&self) -> Result<(), clap::Error> {
         if self.write_inner.is_some() || self.annotate.is_some() {
-            misused(
+            return Err(clap::Error::raw(
                 ErrorKind::ArgumentConflict,
                 "--write-inner and --annotate belong to one capture: give one capture at a time, and --html a file",
-            );
+            ));
         }
+        Ok(())
     }
 
     /// What becomes of L2TP and PPP.

@@ -1,6 +1,7 @@
 //! Options of `rekeyscope keys`, `rekeyscope wireshark` and `rekeyscope tshark`.
 
-use super::{Input, LanguageArgument, misused};
+use super::input::Input;
+use super::language::LanguageArgument;
 use clap::Args;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -31,15 +32,15 @@ pub(crate) enum Export<'a> {
 }
 
 impl KeysArguments {
-    /// The exports asked for; ends the program where a format is unknown.
-    pub(crate) fn exports(&self) -> Vec<Export<'_>> {
+    /// The exports asked for.
+    pub(crate) fn exports(&self) -> Result<Vec<Export<'_>>, clap::Error> {
         let pairs = self.export.chunks(2).map(|pair| match pair {
-            [format, path] if format == "wireshark" => Export::Wireshark(Path::new(path)),
-            [format, path] if format == "tcpdump" => Export::Tcpdump(Path::new(path)),
-            _ => misused(
+            [format, path] if format == "wireshark" => Ok(Export::Wireshark(Path::new(path))),
+            [format, path] if format == "tcpdump" => Ok(Export::Tcpdump(Path::new(path))),
+            _ => Err(clap::Error::raw(
                 ErrorKind::InvalidValue,
                 "--export writes 'wireshark DIR' or 'tcpdump FILE', no other format",
-            ),
+            )),
         });
         pairs.collect()
     }
@@ -57,13 +58,14 @@ pub(crate) struct ProgramArguments {
 }
 
 impl ProgramArguments {
-    /// Ends the program where the capture is no file: it is read twice.
-    pub(crate) fn must_name_a_file(&self) {
+    /// The capture must be a file: it is read twice.
+    pub(super) fn must_name_a_file(&self) -> Result<(), clap::Error> {
         if self.input.reads_stdin() {
-            misused(
+            return Err(clap::Error::raw(
                 ErrorKind::ValueValidation,
                 "the capture is read twice here: give a file, not -",
-            );
+            ));
         }
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Where results go, the same for a capture and for a saved document.
 
-use super::{LanguageArgument, folder, misused};
+use super::language::LanguageArgument;
+use super::values::folder;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
@@ -56,19 +57,20 @@ pub(crate) struct OutputArguments {
 }
 
 impl OutputArguments {
-    /// Ends the program where two results want standard output.
-    pub(crate) fn one_at_most_on_stdout(&self) {
+    /// No two results may want standard output.
+    pub(super) fn one_at_most_on_stdout(&self) -> Result<(), clap::Error> {
         let wanted = [
             self.format.is_some(),
             is_stdout(self.json.as_deref()),
             is_stdout(self.html.as_deref()),
         ];
         if wanted.iter().filter(|w| **w).count() > 1 {
-            misused(
+            return Err(clap::Error::raw(
                 ErrorKind::ArgumentConflict,
                 "only one of --format, --json - and --html - can have standard output",
-            );
+            ));
         }
+        Ok(())
     }
 
     /// What standard output gets.
@@ -92,23 +94,24 @@ impl OutputArguments {
         self.html.as_deref().is_some_and(is_folder)
     }
 
-    /// Ends the program where several results would go into one file. A folder ends with a slash, is there, or looks like
+    /// Several results do not go into one file. A folder ends with a slash, is there, or looks like
     /// none: no extension.
-    pub(crate) fn want_folders(&self) {
+    pub(super) fn want_folders(&self) -> Result<(), clap::Error> {
         for (option, path) in [("--html", &self.html), ("--json", &self.json)] {
             let file = path
                 .as_deref()
                 .filter(|p| p.as_os_str() != "-" && !is_folder(p) && p.extension().is_some());
             if let Some(file) = file {
-                misused(
+                return Err(clap::Error::raw(
                     ErrorKind::ValueValidation,
-                    &format!(
+                    format!(
                         "several reports do not fit into one file: give a folder, for example {option} {}/",
                         crate::output::harmless(&file.with_extension("").to_string_lossy())
                     ),
-                );
+                ));
             }
         }
+        Ok(())
     }
 
     /// With several inputs every option names a folder; this is what one of them writes there.
@@ -157,14 +160,15 @@ pub(crate) struct OverlayArguments {
 }
 
 impl OverlayArguments {
-    /// Ends the program where an overlay would have to belong to several captures.
-    pub(crate) fn want_one_capture(&self, captures: usize) {
+    /// An overlay cannot belong to several captures.
+    pub(super) fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
         if captures > 1 && !(self.iperf3.is_empty() && self.overlay.is_empty()) {
-            misused(
+            return Err(clap::Error::raw(
                 ErrorKind::ArgumentConflict,
                 "--iperf3 and --overlay belong to one capture: give one capture at a time",
-            );
+            ));
         }
+        Ok(())
     }
 }
 
@@ -184,4 +188,11 @@ pub(crate) struct ReportArguments {
     /// Do not write notes to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+impl ReportArguments {
+    /// Several documents, or a folder for the page: a report of each, and an index.
+    pub(crate) fn wants_index(&self) -> bool {
+        self.documents.len() > 1 || self.outputs.wants_index()
+    }
 }

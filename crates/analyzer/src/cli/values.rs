@@ -1,6 +1,7 @@
 //! Values of options that are more than a number or a name.
 
 use rekeyscope::analyzer::Verify;
+use std::path::PathBuf;
 
 /// Highest reference rate, Mbit/s: a petabit per second, a thousand times what one fibre carries.
 const MOST_MBPS: f64 = 1e9;
@@ -31,6 +32,15 @@ pub(super) fn verify(text: &str) -> Result<Verify, String> {
         _ => None,
     }
     .ok_or_else(|| "expected all, sample:N or first:K".into())
+}
+
+/// The parser of an option that names a folder.
+pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
+    if text == "-" {
+        Err("expected a folder: the tables are several files".into())
+    } else {
+        Ok(text.into())
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The comparison in words.
 
-use super::{ComparedCapture, Comparison, Slope};
+use crate::analysis::comparison::{ComparedCapture, Comparison, Slope};
 use crate::impact::INTEREST;
 use crate::impact::sentence::words::{interval, percent, rate, seconds};
 use crate::text::{Arg, Message};

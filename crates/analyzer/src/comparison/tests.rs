@@ -39,7 +39,7 @@ const CBC: &str = "AES-CBC-128/HMAC-SHA1-96";
 #[test]
 fn a_planted_stall_is_the_slope_and_the_first_sentence() {
     let rows = [("a", 250e6), ("b", 500e6), ("c", 1e9), ("d", 2e9)].map(|(p, l)| synthetic(p, CBC, l, 0.5));
-    let c = Comparison::new(rows.into(), Vec::new());
+    let c = compare(rows.into(), Vec::new());
     let slope = c.slope.as_ref().unwrap();
     assert!((slope.seconds_per_rekey - 0.5).abs() < 1e-9, "{slope:?}");
     assert!((slope.without_rekeys_bps.unwrap() / 700e6 - 1.0).abs() < 1e-9);
@@ -53,7 +53,7 @@ fn a_planted_stall_is_the_slope_and_the_first_sentence() {
 
 #[test]
 fn what_cannot_be_told_says_why() {
-    let answer = |rows: Vec<ComparedCapture>| Comparison::new(rows, Vec::new()).answer;
+    let answer = |rows: Vec<ComparedCapture>| compare(rows, Vec::new()).answer;
     let two = answer(vec![
         synthetic("a", CBC, 250e6, 0.5),
         synthetic("b", CBC, 500e6, 0.5),
@@ -82,7 +82,7 @@ fn no_effect_is_bounded_and_faster_captures_are_not_a_gain() {
         for (row, noise) in rows.iter_mut().zip([size, -size, -size / 2.0, size / 2.0]) {
             row.seconds_per_gb = row.seconds_per_gb.map(|s| s + noise);
         }
-        Comparison::new(rows, Vec::new()).answer
+        compare(rows, Vec::new()).answer
     };
     // A rekey that took 3 % of the time between two of them would matter: 0.18 s. The interval is four times the noise wide.
     let answer = noisy(0.2);
@@ -97,7 +97,7 @@ fn no_effect_is_bounded_and_faster_captures_are_not_a_gain() {
         "{answer}"
     );
     let rows = [250e6, 500e6, 1e9].map(|l| synthetic("x", CBC, l, -0.5));
-    let answer = Comparison::new(rows.into(), Vec::new()).answer;
+    let answer = compare(rows.into(), Vec::new()).answer;
     assert!(
         answer.contains("captures with more of them are faster"),
         "{answer}"
@@ -107,7 +107,7 @@ fn no_effect_is_bounded_and_faster_captures_are_not_a_gain() {
 #[test]
 fn suites_are_compared_by_what_they_carry() {
     let rows = [("a", CBC), ("b", "AES-GCM-128"), ("c", CBC)].map(|(p, s)| synthetic(p, s, 250e6, 0.5));
-    let c = Comparison::new(rows.into(), Vec::new());
+    let c = compare(rows.into(), Vec::new());
     // 1400/1456 = 96.2 %, 1400/1500 = 93.3 %; 1 − 1456/1500 = 2.9 %.
     for part in [
         "AES-GCM-128 96.2 %, AES-CBC-128/HMAC-SHA1-96 93.3 %",
@@ -123,7 +123,7 @@ fn outer_bytes_do_not_stand_beside_payload() {
         .map(|l| synthetic("x", CBC, l, 0.5))
         .into();
     rows[3].counted = Some(Counted::OuterBytes);
-    let c = Comparison::new(rows.clone(), Vec::new());
+    let c = compare(rows.clone(), Vec::new());
     assert_eq!(c.slope.unwrap().captures, 3);
     assert!(
         c.captures[3]
@@ -134,7 +134,7 @@ fn outer_bytes_do_not_stand_beside_payload() {
     );
     rows.iter_mut()
         .for_each(|r| r.counted = Some(Counted::OuterBytes));
-    let c = Comparison::new(rows, Vec::new());
+    let c = compare(rows, Vec::new());
     assert_eq!(c.slope.unwrap().captures, 4);
     assert!(c.notes[0].contains("ESP bytes"), "{:?}", c.notes);
 }
@@ -143,7 +143,7 @@ fn outer_bytes_do_not_stand_beside_payload() {
 fn names_are_the_shortest_ends_that_differ() {
     let names = |paths: &[&str]| -> Vec<String> {
         let rows = paths.iter().map(|p| synthetic(p, CBC, 250e6, 0.5)).collect();
-        let c = Comparison::new(rows, Vec::new());
+        let c = compare(rows, Vec::new());
         c.captures.into_iter().map(|c| c.name).collect()
     };
     assert_eq!(names(&["/x/a.pcap", "/y/b.pcap"]), ["a.pcap", "b.pcap"]);

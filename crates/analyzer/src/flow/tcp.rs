@@ -1,6 +1,6 @@
 //! Which bytes of a TCP stream were seen before (RFC 9293 §3.4 numbers them modulo 2³²).
 
-use super::NewBytes;
+use super::new_bytes::NewBytes;
 use crate::esp::inner::TcpSegment;
 
 /// Most holes remembered per flow direction. At the bound the lowest is forgotten: what fills it later counts as

@@ -220,8 +220,9 @@ impl Ruler<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::grid::tests::synthetic_series;
+    use super::super::moment::RekeyMoment;
+    use super::super::start::Start;
     use super::super::transfer::place;
-    use super::super::{RekeyMoment, Start};
     use super::*;
 
     /// 30 s at 100 bytes per 5 ms, the first half slower.

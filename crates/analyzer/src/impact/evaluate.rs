@@ -1,15 +1,19 @@
 //! One run of the method from the series to the decision; the sensitivity runs are the same with one choice changed.
 
-use super::aggregate::{MeanStall, minimum_detectable};
-use super::baseline::{CHOSEN_WINDOW_S, Ruler, Window, fitting_windows};
+use super::aggregate::{LEAST_REKEYS, MeanStall, minimum_detectable};
+use super::baseline::{Ruler, Window, fitting_windows};
+use super::evaluation::Evaluation;
 use super::gap::{FreeGaps, in_order, longest_touching, test_window_s};
-use super::grid::{Grid, Span};
+use super::grid::Grid;
 use super::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
+use super::moment::RekeyMoment;
 use super::placebo::{Plan, Pool, corrected_p, real_z};
-use super::stall::{Dip, Stall, dip, stall};
-use super::transfer::{self, Placed};
-use super::verdict::{self, Decision, Evidence};
-use super::{RekeyMoment, Settings, Traffic, Transfer, unobserved};
+use super::settings::Settings;
+use super::stall::{dip, stall};
+use super::traffic::Traffic;
+use super::transfer;
+use super::verdict::{self, Evidence};
+use super::{late, unobserved};
 use std::sync::Arc;
 
 /// Base bins in a bin of the method: 10 ms where the base is 5 ms.
@@ -39,41 +43,6 @@ impl Default for Choices {
             before_only: false,
         }
     }
-}
-
-/// All intermediate results of one run.
-#[derive(Debug)]
-pub(super) struct Evaluation {
-    /// The series.
-    pub(super) grid: Arc<Grid>,
-    /// The transfer; empty where there is none.
-    pub(super) run: Span,
-    /// All rekeys in order of t_Q.
-    pub(super) placed: Vec<Placed>,
-    /// Those that count.
-    pub(super) used: Vec<Placed>,
-    /// Window lengths that fit.
-    pub(super) windows: Vec<Window>,
-    /// `stalls[w][k]` of the used rekeys.
-    pub(super) stalls: Vec<Vec<Stall>>,
-    /// `ranks[w][k]` among the placebos, where W has a null.
-    pub(super) ranks: Vec<Option<Vec<f64>>>,
-    /// Per used rekey.
-    pub(super) hurt: Vec<Hurt>,
-    /// Per used rekey, where it has a baseline.
-    pub(super) dips: Vec<Option<Dip>>,
-    /// Per window, from three used rekeys on.
-    pub(super) means: Vec<Option<MeanStall>>,
-    /// MDE at the chosen W.
-    pub(super) minimum_detectable_s: Option<f64>,
-    /// No fitting W leaves 60 % of the run free.
-    pub(super) mostly_affected: bool,
-    /// Holes of the capture within the transfer, and their length in seconds.
-    pub(super) unobserved: (usize, f64),
-    /// The verdict.
-    pub(super) decision: Decision,
-    /// Document index per moment given.
-    pub(super) indexes: Vec<usize>,
 }
 
 /// Runs the method once.
@@ -124,34 +93,6 @@ fn unobserved_within(traffic: &Traffic, e: &Evaluation) -> (usize, f64) {
 }
 
 impl Evaluation {
-    fn without_traffic(rekeys: &[RekeyMoment]) -> Evaluation {
-        let empty = Traffic {
-            start: crate::time::Timestamp(0),
-            base_bin_s: 1.0,
-            bytes: Vec::new(),
-            gaps: Vec::new(),
-            gaps_total: 0,
-            holes: Vec::new(),
-        };
-        Evaluation {
-            grid: Arc::new(Grid::new(&empty, 1, 0)),
-            run: Span { from: 0, to: 0 },
-            placed: Vec::new(),
-            used: Vec::new(),
-            windows: Vec::new(),
-            stalls: Vec::new(),
-            ranks: Vec::new(),
-            hurt: Vec::new(),
-            dips: Vec::new(),
-            means: Vec::new(),
-            minimum_detectable_s: None,
-            mostly_affected: false,
-            unobserved: (0, 0.0),
-            decision: Decision::no_traffic(),
-            indexes: rekeys.iter().map(|r| r.index).collect(),
-        }
-    }
-
     fn measure(&mut self, ruler: &Ruler<'_>, traffic: &Traffic, settings: &Settings) {
         let plan = Plan {
             time_clock: settings.time_triggered,
@@ -170,7 +111,7 @@ impl Evaluation {
         self.mostly_affected = !self.windows.is_empty() && eligible.is_empty();
         let bias = |w: usize| pool.as_ref().and_then(|p| p.bias_s.get(w).copied().flatten());
         self.means = (0..self.windows.len())
-            .map(|w| MeanStall::of(&self.seconds(w), bias(w)).map(|mean| self.widen(w, mean)))
+            .map(|w| MeanStall::of(&self.seconds(w), bias(w)).map(|mean| late::widen(self, w, mean)))
             .collect();
         self.ranks = (0..self.windows.len())
             .map(|w| self.ranks_at(w, pool.as_ref(), &eligible))
@@ -214,20 +155,6 @@ impl Evaluation {
             .collect()
     }
 
-    /// The window fixed in advance: 0.5 s, else the smallest.
-    pub(super) fn chosen_window(&self) -> Option<usize> {
-        let half = self.windows.iter().position(|w| w.seconds == CHOSEN_WINDOW_S);
-        half.or((!self.windows.is_empty()).then_some(0))
-    }
-
-    /// Stalls of the used rekeys at one window, seconds.
-    pub(super) fn seconds(&self, window: usize) -> Vec<f64> {
-        self.stalls
-            .get(window)
-            .map(|s| s.iter().map(|s| s.seconds).collect())
-            .unwrap_or_default()
-    }
-
     fn ranks_at(&self, window: usize, pool: Option<&Pool>, eligible: &[usize]) -> Option<Vec<f64>> {
         let pool = pool.filter(|_| eligible.contains(&window))?;
         Some(
@@ -244,7 +171,7 @@ impl Evaluation {
         let (Some(pool), false) = (pool, eligible.is_empty()) else {
             return p;
         };
-        if self.used.len() < super::aggregate::LEAST_REKEYS {
+        if self.used.len() < LEAST_REKEYS {
             return p;
         }
         let largest = pool.largest_z(self.used.len(), eligible, plan);
@@ -294,61 +221,5 @@ impl Evaluation {
             let rate = self.stalls[w][k].baseline.rate;
             self.dips[k] = dip(ruler, rekey.start, rekey.switch, &self.windows[w], rate, next);
         }
-    }
-
-    /// Number of used rekeys.
-    pub(super) fn used_count(&self) -> usize {
-        self.used.len()
-    }
-
-    /// Document indexes of the rekeys that hurt, ascending.
-    pub(super) fn hurt_indexes(&self) -> Vec<usize> {
-        let hurt = self.used.iter().zip(&self.hurt).filter(|(_, h)| h.hurt);
-        let mut indexes: Vec<usize> = hurt
-            .filter_map(|(k, _)| self.indexes.get(k.moment).copied())
-            .collect();
-        indexes.sort_unstable();
-        indexes
-    }
-
-    /// The transfer, for the comparison of captures.
-    pub(super) fn transfer(&self) -> Option<Transfer> {
-        (self.run.len() > 0).then(|| Transfer {
-            from_s: self.grid.start_of(self.run.from),
-            to_s: self.grid.start_of(self.run.to),
-            bytes: self.grid.bytes(self.run.from, self.run.to),
-            rekeys: self.used.len(),
-        })
-    }
-
-    /// Length of the transfer, seconds.
-    pub(super) fn run_s(&self) -> f64 {
-        self.grid.seconds(self.run.len())
-    }
-
-    /// Mean distance of the used rekeys, seconds; the length of the transfer for a single one.
-    pub(super) fn mean_interval_s(&self) -> Option<f64> {
-        let (first, last) = (self.used.first()?, self.used.last()?);
-        let between = last.started_s - first.started_s;
-        Some(if between > 0.0 {
-            between / (self.used.len() - 1) as f64
-        } else {
-            self.run_s()
-        })
-    }
-
-    /// Effect of interest: its share of the mean rekey interval, seconds.
-    pub(super) fn interest_s(&self, settings: &Settings) -> Option<f64> {
-        self.mean_interval_s().map(|s| s * settings.interest)
-    }
-
-    /// The window at which the stall is sized.
-    pub(super) fn decided_window(&self) -> Option<&Window> {
-        self.windows.get(self.decision.window?)
-    }
-
-    /// The mean stall at that window.
-    pub(super) fn decided_stall(&self) -> Option<MeanStall> {
-        self.means.get(self.decision.window?).copied().flatten()
     }
 }

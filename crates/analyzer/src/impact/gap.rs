@@ -2,8 +2,8 @@
 
 use super::baseline::{Affected, CHOSEN_WINDOW_S};
 use super::grid::{Grid, Span};
+use super::traffic::{Gap, Traffic};
 use super::transfer::Placed;
-use super::{Gap, Traffic};
 use crate::sample::Sample;
 
 /// Gaps under this are never a stall (p = 1), seconds.
@@ -259,7 +259,7 @@ mod tests {
             used: true,
             idle: false,
             unobserved: false,
-            known: super::super::Start::Message(10.0),
+            known: super::super::start::Start::Message(10.0),
         };
         let model = FreeGaps::new(&grid, run, &[rekey], &gaps, 3);
         assert_eq!(model.lengths.len(), 2);

@@ -1,6 +1,6 @@
 //! The series as bins of width Δ with running sums: every mean and every loss is a difference of two of them.
 
-use super::Traffic;
+use super::traffic::Traffic;
 
 /// Bin numbers are held within ± this, so that no moment that a hostile capture claims overflows a sum of them.
 const FARTHEST_BIN: f64 = (1_i64 << 40) as f64;

@@ -1,8 +1,9 @@
 //! The entry of every rekey in the document, used or not.
 
 use super::baseline::Source;
-use super::evaluate::Evaluation;
-use super::{RekeyMoment, Start};
+use super::evaluation::Evaluation;
+use super::moment::RekeyMoment;
+use super::start::Start;
 use crate::analysis::{Direction, RekeyImpact, StallWindow};
 
 impl Evaluation {

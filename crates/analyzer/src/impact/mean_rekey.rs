@@ -1,10 +1,10 @@
 //! The mean rekey: rates around the switch, superposed, over the band that as many placebos fill.
 
-use super::Settings;
 use super::baseline::{Ruler, median_exchange_s, median_interval_s};
-use super::evaluate::Evaluation;
+use super::evaluation::Evaluation;
 use super::grid::Span;
 use super::placebo::{below, start_at, stream, unit};
+use super::settings::Settings;
 use crate::analysis::MeanRekey;
 
 /// Distance of two points, seconds.

@@ -201,8 +201,9 @@ pub(super) fn corrected_p(largest_z: &[f64], z: f64) -> f64 {
 mod tests {
     use super::super::baseline::fitting_windows;
     use super::super::grid::{Grid, tests::synthetic_series};
+    use super::super::moment::RekeyMoment;
+    use super::super::start::Start;
     use super::super::transfer::place;
-    use super::super::{RekeyMoment, Start};
     use super::*;
 
     const PLAN: Plan = Plan {

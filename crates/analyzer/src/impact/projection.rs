@@ -1,11 +1,11 @@
 //! How much of the missing throughput the stalls explain, and what other lifetimes would give.
 
-use super::Settings;
 use super::aggregate::MeanStall;
-use super::evaluate::Evaluation;
+use super::evaluation::Evaluation;
 use super::grid::Span;
+use super::settings::Settings;
 use crate::analysis::{Estimate, Projection};
-use crate::sa::association::LIFETIME_KILOBYTE;
+use crate::lifetime::LIFETIME_KILOBYTE;
 
 /// The stalls in relation to the transfer.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,7 +1,10 @@
 //! The verdict again with one choice changed at a time. It should not depend on any of them.
 
-use super::evaluate::{Choices, Evaluation, evaluate};
-use super::{RekeyMoment, Settings, Traffic};
+use super::evaluate::{Choices, evaluate};
+use super::evaluation::Evaluation;
+use super::moment::RekeyMoment;
+use super::settings::Settings;
+use super::traffic::Traffic;
 use crate::analysis::{Sensitivity, Verdict};
 use crate::text::{Message, Said};
 

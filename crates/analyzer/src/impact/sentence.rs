@@ -5,10 +5,11 @@ mod tests;
 pub(crate) mod words;
 
 use super::aggregate::{LEAST_REKEYS, MeanStall};
-use super::evaluate::Evaluation;
+use super::evaluation::Evaluation;
 use super::projection::Attribution;
+use super::settings::Settings;
 use super::start::ASSUMED_EXCHANGE_S;
-use super::{Settings, Start};
+use super::start::Start;
 use crate::analysis::{Direction, Verdict};
 use crate::text::{Arg, Message, grouped};
 use words::{explained, interval, list, megabytes, p_value, percent, rate, seconds};

@@ -106,8 +106,9 @@ mod tests {
     use super::super::baseline::fitting_windows;
     use super::super::grid::tests::synthetic_series;
     use super::super::grid::{Grid, Span};
+    use super::super::moment::RekeyMoment;
+    use super::super::start::Start;
     use super::super::transfer::{Placed, place};
-    use super::super::{RekeyMoment, Start};
     use super::*;
 
     /// 40 s at 20 kB/s, silent for `silence_s` from the rekey's t_Q = 20 s on; t_k 0.3 s later.

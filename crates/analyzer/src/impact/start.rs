@@ -1,15 +1,8 @@
-//! What is known of t_Q, the first message of an exchange, and what follows where that message is not in the capture: the
-//! window then begins too late, so the stall within it is a lower bound.
+//! What is known of t_Q, the first message of an exchange.
 //!
 //! No beginning is sought by the rate: a slow stretch that was chosen because it is slow is no evidence. What the packets prove
 //! by other means is in t_Q before it comes here: a volume limit that was reached, and an initiator that was deaf before its
-//! first captured message, for which its silence *is* searched ([`crate::diagnosis`], `silence`). Over a slow stretch only the
-//! upper end of the interval reaches back, because there the error must not be understated.
-
-use super::aggregate::MeanStall;
-use super::evaluate::Evaluation;
-use super::stall::{DIP_BELOW, HELD_S, SMOOTHING_S};
-use super::transfer::Placed;
+//! first captured message, for which its silence *is* searched by those who look at the messages.
 
 /// Assumed time from the exchange's beginning to the first packet on a new SA where no message was captured, seconds.
 pub(super) const ASSUMED_EXCHANGE_S: f64 = 0.3;
@@ -52,92 +45,9 @@ impl Start {
     }
 }
 
-impl Evaluation {
-    /// Used rekeys whose exchange began, or may have begun, before their window.
-    pub(super) fn late_starts(&self) -> usize {
-        self.used.iter().filter(|k| k.known.is_late()).count()
-    }
-
-    /// Where windows begin too late, the mean's interval reaches up to what the slow stretches before them would add.
-    pub(super) fn widen(&self, window: usize, mean: MeanStall) -> MeanStall {
-        if self.late_starts() == 0 {
-            return mean;
-        }
-        let switches = latest_switches(&self.placed);
-        let longest = |(k, s): (usize, &super::stall::Stall)| {
-            let before = self.reach_back_bins(&self.used[k], s.baseline.rate, &switches);
-            let start = self.used[k].start;
-            let lost = s.baseline.rate * self.grid.seconds(before) - self.grid.bytes(start - before, start);
-            if s.baseline.rate > 0.0 {
-                s.seconds + (lost / s.baseline.rate).max(0.0)
-            } else {
-                s.seconds
-            }
-        };
-        let stalls: Vec<f64> = self.stalls[window].iter().enumerate().map(longest).collect();
-        let high = MeanStall::of(&stalls, mean.bias_s).map_or(mean.high, |m| m.high);
-        MeanStall {
-            high: mean.high.max(high),
-            ..mean
-        }
-    }
-
-    /// Bins before the window of a late start within which the rate stays below that of a dip (one that is back for less
-    /// than [`HELD_S`] goes on), back to the rekey before it at most.
-    fn reach_back_bins(&self, rekey: &Placed, rate: f64, switches: &[i64]) -> i64 {
-        if !rekey.known.is_late() {
-            return 0;
-        }
-        let before = self.placed.partition_point(|p| p.start < rekey.start);
-        let latest = before.checked_sub(1).and_then(|last| switches.get(last)).copied();
-        let limit = latest.unwrap_or(0).max(self.run.from);
-        let (smooth, held) = (self.grid.length(SMOOTHING_S), self.grid.length(HELD_S));
-        let mut above = 0;
-        let mut bins = 0;
-        for bin in (limit..rekey.start - smooth + 1).rev() {
-            if self.grid.rate(bin, bin + smooth) < DIP_BELOW * rate {
-                (above, bins) = (0, rekey.start - bin);
-            } else {
-                above += 1;
-            }
-            if above == held {
-                break;
-            }
-        }
-        bins
-    }
-}
-
-/// The latest switch of each rekey and those before it; they are in order of their starts.
-fn latest_switches(placed: &[Placed]) -> Vec<i64> {
-    placed
-        .iter()
-        .scan(i64::MIN, |latest, rekey| {
-            *latest = rekey.switch.max(*latest);
-            Some(*latest)
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_latest_switch_is_that_of_any_rekey_before() {
-        let placed = [3, 9, 5, 12].map(|switch| Placed {
-            moment: 0,
-            started_s: 0.0,
-            switched_s: 0.0,
-            start: 0,
-            switch,
-            used: true,
-            idle: false,
-            unobserved: false,
-            known: Start::Message(0.0),
-        });
-        assert_eq!(latest_switches(&placed), [3, 9, 9, 12]);
-    }
 
     #[test]
     fn a_message_wins_over_the_assumption_and_either_switch_counts() {

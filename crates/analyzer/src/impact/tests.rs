@@ -2,7 +2,8 @@
 
 use super::simulate::{Scenario, Simulated, simulate};
 use super::*;
-use crate::analysis::Verdict;
+use crate::analysis::{Direction, Verdict};
+use crate::time::Timestamp;
 
 /// Rekeys every 6 s in traffic that varies by 15 %.
 pub(super) const SYNTHETIC: Scenario = Scenario {

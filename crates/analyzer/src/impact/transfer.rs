@@ -1,7 +1,9 @@
 //! Which part of the series is the transfer, and which rekeys lie in it.
 
 use super::grid::{Grid, Span};
-use super::{RekeyMoment, Start, Traffic};
+use super::moment::RekeyMoment;
+use super::start::Start;
+use super::traffic::Traffic;
 
 /// Length of the moving mean that finds the transfer, seconds.
 const MOVING_S: f64 = 1.0;

@@ -5,8 +5,8 @@
 
 use super::baseline::CHOSEN_WINDOW_S;
 use super::start::ASSUMED_EXCHANGE_S;
+use super::traffic::{Gap, Traffic};
 use super::transfer::Placed;
-use super::{Gap, Traffic};
 
 /// Length of the means on both sides of a hole, seconds: the shortest baseline side.
 const SIDE_S: f64 = 0.2;

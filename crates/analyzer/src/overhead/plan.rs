@@ -1,6 +1,7 @@
 //! What lies around ESP and inside it, by name: `l2tp,natt`.
 
-use super::{EspSizes, IPV4_HEADER, IPV6_HEADER, Split, Suite, UDP_HEADER};
+use super::sizes::{EspSizes, IPV4_HEADER, IPV6_HEADER, Split, UDP_HEADER};
+use super::suite::Suite;
 
 /// L2TPv2 data header without optional fields (RFC 2661 §3.1): flags, tunnel, session.
 const L2TP_HEADER: usize = 6;

@@ -4,7 +4,7 @@ use super::clean;
 use super::tables;
 use super::terminal::Page;
 use super::text::TextOptions;
-use crate::comparison::{ComparedCapture, Comparison};
+use crate::analysis::comparison::{ComparedCapture, Comparison};
 use crate::text::Catalogue;
 use std::fmt::Display;
 

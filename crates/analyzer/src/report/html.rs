@@ -4,6 +4,7 @@
 //! own text, are marked safe.
 
 pub mod comparison;
+mod prose;
 mod views;
 
 use super::advice;
@@ -16,14 +17,12 @@ use super::words;
 use crate::analysis::Analysis;
 use crate::text::{Catalogue, Language};
 use askama::Template;
+use prose::{Prose, prose};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use views::{CauseView, FindingView, KeyFileView, OverlayView, TunnelView, VerdictView};
-
-/// Rows of the longer tables.
-const MOST_ROWS: usize = 600;
-/// Evidence rows per cause, and entries of each list.
-const MOST_ENTRIES: usize = 100;
+use views::{
+    CauseView, FindingView, KeyFileView, MOST_ENTRIES, MOST_ROWS, OverlayView, TunnelView, VerdictView,
+};
 
 const CSS: &str = include_str!("../../templates/report.css");
 /// Reads nothing but the page; the page is complete without it.
@@ -63,9 +62,6 @@ struct Page {
     flows: Table,
     method: MethodView,
 }
-
-/// Pieces of a sentence, and whether each is code.
-type Prose = Vec<(bool, String)>;
 
 /// What stands above everything.
 struct Head {
@@ -170,14 +166,6 @@ impl MethodView {
 /// The style sheet of every page.
 pub(super) fn style_sheet(language: Language) -> String {
     format!("{}{}{}", CSS, style::dark_css(), style::font_face(language))
-}
-
-/// Our own sentences, in which backticks set off what is typed: pieces, and whether each is code.
-fn prose(text: &str) -> Prose {
-    text.split('`')
-        .enumerate()
-        .map(|(i, piece)| (i % 2 == 1, clean::sentence(piece)))
-        .collect()
 }
 
 /// Content Security Policy: nothing is loaded, and only this style sheet and this script apply.

@@ -7,9 +7,7 @@ use super::terminal::Page;
 use super::text::TextOptions;
 use super::words;
 use crate::analysis::{Analysis, IkeSa, KeyStatus};
-use crate::key_ring::MiningEffort;
-use crate::keylog::mine::MOST_TRIALS_PER_SPI;
-use crate::sa::mine::MOST_TRIALS;
+use crate::mining::MiningEffort;
 use crate::text::{Catalogue, Message};
 use std::collections::BTreeMap;
 
@@ -120,7 +118,7 @@ fn key_files(page: &mut Page, t: &Catalogue, analysis: &Analysis, mining: Mining
 /// What finding unlabelled keys cost, and what it may cost.
 fn effort(t: &Catalogue, mining: MiningEffort) -> String {
     let trials = format::counted(t, "counted-trials", mining.trials);
-    let (each, all) = (format::count(MOST_TRIALS_PER_SPI), format::count(MOST_TRIALS));
+    let (each, all) = (format::count(mining.most_per_packet), format::count(mining.most));
     let message = match (mining.trials, mining.gave_up) {
         (0, _) => Message::new("keys-not-sought"),
         (_, false) => Message::new("keys-sought").with("trials", trials),
@@ -139,8 +137,8 @@ fn more(page: &mut Page, t: &Catalogue, total: usize) {
 mod tests {
     use super::*;
     use crate::report::example;
+    use crate::report::underivable::why_not_derived;
     use crate::spi::Spi;
-    use crate::underivable::why_not_derived;
 
     const AT_80: TextOptions = TextOptions {
         width: 80,
@@ -173,6 +171,7 @@ mod tests {
         let effort = MiningEffort {
             trials: 1234,
             gave_up: true,
+            ..MiningEffort::default()
         };
         let text = render(&document, effort, AT_80).replace('\n', " ");
         for needed in [

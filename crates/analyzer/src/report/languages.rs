@@ -3,8 +3,9 @@
 use super::text::TextOptions;
 use super::{comparison, example, html, index, keys, markdown, plot, raster, text};
 use crate::analysis::Analysis;
-use crate::comparison::{ComparedCapture, Comparison, Unread};
-use crate::key_ring::MiningEffort;
+use crate::analysis::comparison::{Comparison, Unread};
+use crate::comparison::{compare, row_of};
+use crate::mining::MiningEffort;
 use crate::text::Language;
 use crate::text::tests::take_missing;
 use std::collections::HashSet;
@@ -28,12 +29,12 @@ fn documents() -> Vec<Analysis> {
 
 fn compared(documents: &[Analysis]) -> Comparison {
     let captures = documents.iter().enumerate();
-    let captures = captures.map(|(n, d)| ComparedCapture::new(&format!("synthetic-{n}.pcapng"), d));
+    let captures = captures.map(|(n, d)| row_of(&format!("synthetic-{n}.pcapng"), d));
     let unread = Unread {
         path: "gone.pcapng".into(),
         reason: "gone.pcapng cannot be read".into(),
     };
-    Comparison::new(captures.collect(), vec![unread])
+    compare(captures.collect(), vec![unread])
 }
 
 fn entries(documents: &[Analysis], language: Language) -> Vec<index::Entry> {
@@ -53,7 +54,11 @@ fn terminal(language: Language) -> Vec<(usize, String)> {
             language,
         };
         let efforts = [(0, false), (1234, false), (1234, true)];
-        let efforts = efforts.map(|(trials, gave_up)| MiningEffort { trials, gave_up });
+        let efforts = efforts.map(|(trials, gave_up)| MiningEffort {
+            trials,
+            gave_up,
+            ..MiningEffort::default()
+        });
         for (document, effort) in documents.iter().zip(efforts.iter().cycle()) {
             out.push((width, text::render(document, options)));
             out.push((width, text::render_in_full(document, options)));

@@ -24,4 +24,5 @@ mod sparkline;
 mod tables;
 mod terminal;
 pub mod text;
+pub mod underivable;
 mod words;

@@ -4,145 +4,21 @@ mod comparison;
 mod keys;
 mod rekeys;
 mod sas;
+mod table;
 
 pub(crate) use comparison::comparison;
 pub(crate) use keys::{ike_keys, sa_keys, split_source};
 pub(crate) use rekeys::rekeys;
 pub(crate) use sas::security_associations;
+pub(crate) use table::{Align, Column, Mark, Row, Table};
 
 use super::clean;
 use super::focus::{Focus, began, is_hurt, name};
 use super::format::{self, or_unknown};
 use super::words;
-use crate::analysis::{Encapsulation, Outcome, Overlay, OverlayKind};
-use crate::text::Catalogue;
+use crate::analysis::{Encapsulation, Outcome, Overlay};
 use std::collections::BTreeSet;
-
-/// How a column is set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
-
-/// A column. A terminal narrower than `from_width` leaves it out.
-#[derive(Debug, Clone)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    /// Its name in the catalogues: the same in every language.
-    pub(crate) id: &'static str,
-    pub(crate) align: Align,
-    pub(crate) from_width: usize,
-}
-
-/// A column before it has a name.
-#[derive(Clone, Copy)]
-struct Heading {
-    id: &'static str,
-    align: Align,
-    from_width: usize,
-}
-
-/// How a row is set off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Mark {
-    #[default]
-    None,
-    /// A rekey that hurt, a key that is missing, a rerun that disagrees.
-    Alert,
-    /// Left out of the statistics, or without packets.
-    Faint,
-}
-
-/// A row with one cell per column.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Row {
-    /// For links: `rekey-3`.
-    pub(crate) id: Option<String>,
-    pub(crate) mark: Mark,
-    pub(crate) cells: Vec<String>,
-}
-
-/// A table. Every cell is clean (see [`clean`]).
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Table {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Row>,
-    /// Below it: units, what is left out and where that is.
-    pub(crate) notes: Vec<String>,
-}
-
-const fn left(id: &'static str) -> Heading {
-    Heading {
-        id,
-        align: Align::Left,
-        from_width: 0,
-    }
-}
-const fn right(id: &'static str) -> Heading {
-    Heading {
-        id,
-        align: Align::Right,
-        from_width: 0,
-    }
-}
-const fn from(from_width: usize, heading: Heading) -> Heading {
-    Heading {
-        from_width,
-        ..heading
-    }
-}
-
-/// Terminals from here on show more columns.
-const WIDE: usize = 110;
-/// And from here on still more.
-const WIDER: usize = 130;
-/// And from here on all.
-const WIDEST: usize = 180;
-
-impl Table {
-    fn new(t: &Catalogue, headings: &[Heading]) -> Table {
-        let column = |h: &Heading| Column {
-            name: t.word(h.id),
-            id: h.id,
-            align: h.align,
-            from_width: h.from_width,
-        };
-        Table {
-            columns: headings.iter().map(column).collect(),
-            ..Table::default()
-        }
-    }
-
-    fn push(&mut self, mark: Mark, cells: Vec<String>) {
-        self.rows.push(Row {
-            id: None,
-            mark,
-            cells,
-        });
-    }
-
-    /// Leaves a column out in which every row says the same; returns what they say.
-    fn drop_uniform(&mut self, id: &str) -> Option<String> {
-        let column = self.columns.iter().position(|c| c.id == id)?;
-        let value = self.rows.first()?.cells.get(column)?.clone();
-        let uniform = self.rows.iter().all(|r| r.cells.get(column) == Some(&value));
-        if !uniform {
-            return None;
-        }
-        self.columns.remove(column);
-        self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
-        Some(value)
-    }
-
-    /// Says how many rows are left out, by a message that says where they are.
-    fn note_left_out(&mut self, t: &Catalogue, id: &str, left_out: usize) {
-        if left_out > 0 {
-            self.notes
-                .push(t.fill(id, &[("n", &format::count(left_out as u64))]));
-        }
-    }
-}
+use table::{WIDE, WIDER, from, left, right};
 
 /// One row per tunnel and direction: the verdicts.
 pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
@@ -362,14 +238,6 @@ pub(crate) fn ruled_out(focus: &Focus) -> Table {
     table
 }
 
-/// A value of an overlay in its unit.
-fn overlay_value(overlay: &Overlay, value: Option<f64>) -> String {
-    match overlay.kind {
-        OverlayKind::Iperf3 => or_unknown(value, format::rate),
-        OverlayKind::Samples => or_unknown(value, format::value),
-    }
-}
-
 /// An overlay's values around the rekeys that it covers.
 pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
     let t = focus.t;
@@ -384,7 +252,7 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
             right("column-stall-ms"),
         ],
     );
-    let value = |v: Option<f64>| overlay_value(overlay, v);
+    let value = |v: Option<f64>| words::overlay_value(overlay, v);
     for at in overlay.at_rekeys.iter().take(most) {
         let Some(rekey) = focus.analysis.rekeys.get(at.rekey) else {
             continue;

@@ -14,6 +14,8 @@ use crate::time::Timestamp;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+pub use crate::lifetime::{LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
+
 /// A transform with keys, and where they came from.
 #[derive(Debug, Clone)]
 pub struct AssignedKey {
@@ -60,11 +62,6 @@ impl AssignedKey {
     }
 }
 
-/// Bytes in the kilobyte of the lifetime attribute as strongSwan and Linux count (RFC 2407 §4.5 does not say). With the other
-/// reading lifetimes are 2.4 % longer.
-pub const LIFETIME_KILOBYTE: u64 = 1_000;
-/// The largest reading of it, Windows'.
-pub const LARGEST_LIFETIME_KILOBYTE: u64 = 1_024;
 /// SAs that the kernel reports as expired carried 1.003 to 1.103 times their limit (lab); one that carried more than this
 /// went on, so nobody enforces the limit.
 const MOST_EXCESS: f64 = 1.25;

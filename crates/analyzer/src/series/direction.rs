@@ -1,7 +1,7 @@
 //! One direction of one tunnel.
 
+use super::bounds::{BASE_BIN_NANOS, DOCUMENT_BIN_NANOS, MAX_DOCUMENT_BINS, MAX_GAPS};
 use super::gaps::GapRecorder;
-use super::{BASE_BIN_NANOS, DOCUMENT_BIN_NANOS, MAX_DOCUMENT_BINS, MAX_GAPS};
 use crate::analysis::{Direction, RekeySeries};
 use crate::impact::Traffic;
 use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};

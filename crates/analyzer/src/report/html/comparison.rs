@@ -1,7 +1,7 @@
 //! A comparison of captures as one offline HTML file: the answer, one plot, one table.
 
 use super::{clean, plot, policy, style_sheet, tables};
-use crate::comparison::Comparison;
+use crate::analysis::comparison::Comparison;
 use crate::text::{Catalogue, Language};
 use askama::Template;
 use tables::Table;

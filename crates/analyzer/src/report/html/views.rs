@@ -1,6 +1,6 @@
 //! The parts of a page as its template wants them: strings, cleaned.
 
-use super::{MOST_ENTRIES, MOST_ROWS, Prose, prose};
+use super::prose::{Prose, prose};
 use crate::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity};
 use crate::report::focus::{Focus, key, name};
 use crate::report::plot::{self, TunnelPlots};
@@ -9,6 +9,10 @@ use crate::report::{clean, format, words};
 use crate::text::Catalogue;
 use std::collections::HashSet;
 
+/// Rows of the longer tables.
+pub(super) const MOST_ROWS: usize = 600;
+/// Evidence rows per cause, and entries of each list.
+pub(super) const MOST_ENTRIES: usize = 100;
 /// Verdict sentences written out beside the headline's.
 const MOST_SENTENCES: usize = 6;
 /// Overlays shown.

@@ -1,9 +1,9 @@
 //! Captures as points, seconds per gigabyte over rekeys per gigabyte, and the line through them.
 
+use super::canvas::{Blank, Drawn, Plot};
+use super::label::plain;
 use super::style::{self, px};
-use super::timeline::plain;
-use super::{Blank, Drawn, Plot};
-use crate::comparison::{ComparedCapture, Comparison};
+use crate::analysis::comparison::{ComparedCapture, Comparison};
 use crate::report::clean;
 use crate::text::Catalogue;
 use plotters::chart::ChartBuilder;

@@ -1,8 +1,8 @@
 //! The mean rekey over the band of the placebos.
 
+use super::canvas::{Blank, Canvas, Drawn, Plot};
+use super::label::plain;
 use super::style::{self, px};
-use super::timeline::plain;
-use super::{Blank, Canvas, Drawn, Plot};
 use crate::analysis::MeanRekey;
 use crate::report::focus::Focus;
 use crate::report::{format, words};

@@ -1,8 +1,8 @@
 //! Small multiples: one panel per rekey, all of a tunnel to the same scale.
 
+use super::canvas::{Blank, Canvas, Drawn, Plot};
+use super::label::{plain, stall_of};
 use super::style::{self, px};
-use super::timeline::{plain, stall_of};
-use super::{Blank, Canvas, Drawn, Plot};
 use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, began, is_hurt, key, name, number};
 use crate::report::reduce::{Column, ceiling, columns};

@@ -3,13 +3,15 @@
 //! Okabe and Ito's palette: blue, green and vermilion stay apart for colour-blind readers; the green is darkened so that
 //! white text on it reads. Direction, "a rekey" and "a rekey that hurt" are also told apart by place and by label.
 
-use super::UNITS;
 use crate::analysis::Direction;
 use crate::text::Language;
 use plotters::prelude::{FontStyle, RGBColor};
 use plotters::style::{FontFamily, IntoFont, TextStyle, register_font};
 use std::fmt::Write as _;
 use std::sync::Once;
+
+/// Drawing units per CSS pixel.
+pub(super) const UNITS: u32 = 2;
 
 /// The family's name in the plots and in [`font_face`].
 fn family(language: Language) -> &'static str {

@@ -4,69 +4,30 @@
 //! along the time axis; labels move with it but keep their shape.
 
 mod extra;
+mod frame;
 mod lanes;
 mod marks;
 
+use super::canvas::{Blank, Canvas, Drawn, Plot};
+use super::label::plain;
 use super::style::{self, px};
-use super::{Blank, Canvas, Drawn, Plot};
-use crate::analysis::{Direction, Rekey};
+use crate::analysis::Direction;
 use crate::report::focus::{Focus, at_most, is_hurt, number};
-use crate::report::reduce::{Column, ceiling, columns};
+use crate::report::reduce::{ceiling, columns};
 use crate::report::{format, words};
-use crate::text::Language;
-use extra::Extra;
-use plotters::chart::{ChartBuilder, ChartContext};
-use plotters::coord::cartesian::Cartesian2d;
-use plotters::coord::types::RangedCoordf64;
-use plotters::element::{Polygon, Text};
-use plotters::prelude::SVGBackend;
+use frame::{Chart, HEIGHTS, LEFT, Lane, NUMBERS, RIGHT, TITLE, Timeline, WIDTH, title};
+use plotters::chart::ChartBuilder;
+use plotters::element::Polygon;
 use plotters::series::LineSeries;
 use plotters::style::Color;
 use std::fmt::Write as _;
 
-const WIDTH: u32 = 1100;
-const LEFT: u32 = 64;
-const RIGHT: u32 = 20;
-/// Height of the plot of the direction with the data, and of the other one.
-const HEIGHTS: [u32; 2] = [210, 84];
-const TITLE: u32 = 32;
-/// Room for the numbers of the rekeys.
-const NUMBERS: u32 = 18;
-/// Two rows for each direction, so that overlapping SAs are seen.
-const LANE: u32 = 16;
-const AXIS: u32 = 42;
 /// Rekeys drawn; the hurt ones first.
 const MOST_MARKS: usize = 600;
 /// Columns drawn, likewise: for the data one per drawing unit, so that a zoomed plot still has something to show.
 const MOST_COLUMNS: [usize; 2] = [2000, 1000];
 /// Longest time axis, seconds (three years): beyond it a time is an error.
 const LONGEST: f64 = 1e8;
-
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-
-/// One direction, ready to draw.
-struct Lane {
-    direction: Direction,
-    columns: Vec<Column>,
-    /// Upper end of the axis in units of `factor` bit/s.
-    top: f64,
-    factor: f64,
-    prefix: &'static str,
-    /// First and last row of the whole plot that belong to it, CSS pixels, titles included.
-    rows: (u32, u32),
-    /// Height of what stands above the plotting area.
-    above: u32,
-}
-
-/// What every layer needs.
-struct Timeline<'a> {
-    focus: &'a Focus<'a>,
-    tunnel: usize,
-    end: f64,
-    lanes: Vec<Lane>,
-    extras: Vec<Extra<'a>>,
-    rekeys: Vec<&'a Rekey>,
-}
 
 /// The plot; `None` where the document has no time to draw over.
 pub(super) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
@@ -195,33 +156,6 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
 }
 
 impl Timeline<'_> {
-    /// CSS pixels.
-    fn height(&self) -> u32 {
-        self.first_lane_row() + TITLE + 4 * LANE + AXIS
-    }
-
-    /// First row of the part with the SAs.
-    fn first_lane_row(&self) -> u32 {
-        let lanes = self.lanes.iter().map(|l| l.rows.1);
-        let extras = self.extras.iter().map(|e| e.rows.1);
-        lanes.chain(extras).max().unwrap_or(0)
-    }
-
-    /// The plotting areas lie within these, units.
-    fn x_range(&self) -> (i32, i32) {
-        (px(LEFT) as i32, px(WIDTH - RIGHT) as i32)
-    }
-
-    fn x(&self, seconds: f64) -> i32 {
-        let (left, right) = self.x_range();
-        left + (seconds.clamp(0.0, self.end) / self.end * f64::from(right - left)).round() as i32
-    }
-
-    /// Seconds per CSS pixel.
-    fn pixel(&self) -> f64 {
-        self.end / f64::from(WIDTH - LEFT - RIGHT)
-    }
-
     fn clip(&self) -> String {
         let (x0, x1) = self.x_range();
         format!(
@@ -313,36 +247,4 @@ impl Timeline<'_> {
         chart.draw_series(LineSeries::new(line, color.stroke_width(px(1))))?;
         Ok(())
     }
-}
-
-/// A headline within the plot.
-fn title(root: &Canvas, language: Language, text: String, row: u32) -> Drawn<()> {
-    root.draw(&Text::new(
-        text,
-        (px(LEFT) as i32, px(row + 9) as i32),
-        style::label(language, 13, style::INK),
-    ))?;
-    Ok(())
-}
-
-/// `: stall 201 ms, hurt`.
-pub(super) fn stall_of(focus: &Focus, rekey: &Rekey) -> String {
-    let stall = focus
-        .shown(rekey)
-        .and_then(|s| s.window)
-        .map(|w| format::duration_ms(w.stall_ms));
-    let t = focus.t;
-    match (stall, is_hurt(rekey)) {
-        (Some(stall), true) => t.fill("plot-stall-hurt", &[("stall", &stall)]),
-        (Some(stall), false) => t.fill("plot-stall", &[("stall", &stall)]),
-        (None, true) => t.word("plot-hurt"),
-        (None, false) => String::new(),
-    }
-}
-
-/// A tick without needless digits.
-pub(super) fn plain(value: f64) -> String {
-    let rounded = (value * 1000.0).round() / 1000.0;
-    // −0 is 0.
-    (rounded + 0.0).to_string().replace('-', "−")
 }

@@ -1,7 +1,7 @@
 //! One row per capture of a comparison.
 
-use super::{Mark, Table, WIDE, WIDER, from, left, right};
-use crate::comparison::{ComparedCapture, Comparison};
+use super::table::{Mark, Table, WIDE, WIDER, from, left, right};
+use crate::analysis::comparison::{ComparedCapture, Comparison};
 use crate::impact::sentence::words::interval;
 use crate::report::clean;
 use crate::report::format::{self, UNKNOWN, or_unknown};

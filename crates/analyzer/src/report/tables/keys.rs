@@ -1,6 +1,6 @@
 //! The tables of `rekeyscope keys`: which SA has a key, from where, by which road.
 
-use super::{Mark, Table, WIDE, from, left, right};
+use super::table::{Mark, Table, WIDE, from, left, right};
 use crate::analysis::{Analysis, Key, KeyFile, KeyStatus};
 use crate::report::format::{self, UNKNOWN, or_unknown};
 use crate::report::{clean, words};

@@ -1,6 +1,6 @@
 //! The table of rekeys.
 
-use super::{Align, Column, Mark, Row, Table, WIDE, WIDER, from, left, overlay_value, right};
+use super::table::{Align, Column, Mark, Row, Table, WIDE, WIDER, from, left, right};
 use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, began, is_hurt, key, number};
 use crate::report::format::{self, UNKNOWN, or_unknown};
@@ -58,11 +58,11 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
     for overlay in covering.take(MOST_OVERLAY_COLUMNS) {
         let of = |rekey: &Rekey| overlay.at_rekeys.iter().find(|at| at.rekey == rekey.index);
         let cell = |rekey: &&Rekey| match of(rekey) {
-            Some(at) if at.lowest == at.highest => overlay_value(overlay, at.lowest),
+            Some(at) if at.lowest == at.highest => words::overlay_value(overlay, at.lowest),
             Some(at) => format!(
                 "{}–{}",
-                overlay_value(overlay, at.lowest),
-                overlay_value(overlay, at.highest)
+                words::overlay_value(overlay, at.lowest),
+                words::overlay_value(overlay, at.highest)
             ),
             None => UNKNOWN.to_string(),
         };

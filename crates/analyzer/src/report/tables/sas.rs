@@ -1,7 +1,7 @@
 //! The table of security associations.
 
 use super::keys::source_in_short;
-use super::{Mark, Table, WIDE, WIDEST, from, left, right};
+use super::table::{Mark, Table, WIDE, WIDEST, from, left, right};
 use crate::analysis::{Direction, KeyStatus, SecurityAssociation};
 use crate::report::focus::Focus;
 use crate::report::format::{self, UNKNOWN, or_unknown};

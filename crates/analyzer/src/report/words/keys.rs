@@ -1,7 +1,7 @@
 //! Keys: how far they are trusted, what is missing and how to get it.
 
 use crate::analysis::{Analysis, KeyFile, KeyStatus};
-use crate::report::{clean, format};
+use crate::report::{clean, format, underivable};
 use crate::text::{Catalogue, Message};
 use std::collections::BTreeMap;
 
@@ -38,14 +38,12 @@ pub(crate) fn road(t: &Catalogue, road: &str) -> String {
 pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let mut by_status: BTreeMap<KeyStatus, u64> = BTreeMap::new();
     for sa in analysis.security_associations.iter().filter(|sa| sa.packets > 0) {
-        if sa.key.status != KeyStatus::Verified && !crate::underivable::only_integrity_fits(sa) {
+        if sa.key.status != KeyStatus::Verified && !underivable::only_integrity_fits(sa) {
             *by_status.entry(sa.key.status).or_default() += 1;
         }
     }
     let sas = analysis.security_associations.iter();
-    let half = sas
-        .filter(|sa| crate::underivable::only_integrity_fits(sa))
-        .count() as u64;
+    let half = sas.filter(|sa| underivable::only_integrity_fits(sa)).count() as u64;
     let mut out = Vec::new();
     if half > 0 {
         out.push(t.say(&counted("missing-keys-half", half)));
@@ -60,7 +58,7 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let total: u64 = by_status.values().sum();
     let missing = counted("missing-keys", total).with("list", t.joined(&list));
     out.push(t.say(&missing));
-    out.extend(crate::underivable::messages(analysis).iter().map(|m| t.say(m)));
+    out.extend(underivable::messages(analysis).iter().map(|m| t.say(m)));
     if by_status.contains_key(&KeyStatus::Masked) || by_status.contains_key(&KeyStatus::Prefix8) {
         out.push(t.word("missing-keys-masked"));
     }

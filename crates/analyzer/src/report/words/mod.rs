@@ -13,10 +13,10 @@ pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use verdict::{counted, detectable, disagreeing, explained, no_verdict, rates, verdict};
 
 use super::clean;
-use super::format::{self, UNKNOWN};
+use super::format::{self, UNKNOWN, or_unknown};
 use crate::analysis::{
-    Analysis, Direction, Encapsulation, Finding, Mode, Overlay, SecurityAssociation, Severity, Trigger,
-    TriggerKind, Tunnel,
+    Analysis, Direction, Encapsulation, Finding, Mode, Overlay, OverlayKind, SecurityAssociation, Severity,
+    Trigger, TriggerKind, Tunnel,
 };
 use crate::text::Catalogue;
 
@@ -162,6 +162,14 @@ pub(crate) fn finding(t: &Catalogue, f: &Finding) -> String {
     match f.severity {
         Severity::Warning => t.fill("warning", &[("sentence", &sentence)]),
         Severity::Info => sentence,
+    }
+}
+
+/// A value of an overlay in its unit.
+pub(crate) fn overlay_value(overlay: &Overlay, value: Option<f64>) -> String {
+    match overlay.kind {
+        OverlayKind::Iperf3 => or_unknown(value, format::rate),
+        OverlayKind::Samples => or_unknown(value, format::value),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is demanded of the method, and whether it holds.
 
-use super::{Calibration, Cell, PLANTED_S, Tally, sum};
+use super::tally::{Calibration, Cell, PLANTED_S, Tally, sum};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// A limit counts as broken when a rate *at* the limit would give so many failures less often than this.

@@ -1,6 +1,6 @@
 //! The tables of `docs/calibration.md`.
 
-use super::{Calibration, Cell, PAUSES_PER_S, PLANTED_S, Tally, sum};
+use super::tally::{Calibration, Cell, PAUSES_PER_S, PLANTED_S, Tally, sum};
 
 impl Calibration {
     /// The tables of the documentation.

@@ -1,9 +1,11 @@
 //! Overlays on the time axis of the run: a stepped line over the lane of the direction they were compared with, or a lane
 //! of their own.
 
-use super::{Canvas, Chart, Drawn, HEIGHTS, LEFT, Lane, RIGHT, TITLE, Timeline, WIDTH, plain, title};
+use super::frame::{Chart, Extra, HEIGHTS, LEFT, Lane, RIGHT, TITLE, Timeline, WIDTH, title};
 use crate::analysis::{Overlay, OverlayKind};
 use crate::report::focus::Focus;
+use crate::report::plot::canvas::{Canvas, Drawn, escaped};
+use crate::report::plot::label::plain;
 use crate::report::plot::style::{self, px};
 use crate::report::{clean, format, words};
 use plotters::chart::ChartBuilder;
@@ -14,22 +16,6 @@ use plotters::style::Color;
 const MOST_EXTRAS: usize = 6;
 /// Points drawn of one overlay; of more, every n-th group is drawn as its lowest and highest.
 const MOST_POINTS: usize = 2_000;
-
-/// One overlay, ready to draw.
-pub(super) struct Extra<'a> {
-    pub(super) name: String,
-    overlay: &'a Overlay,
-    /// The same as its lane's where it lies over one.
-    pub(super) rows: (u32, u32),
-    above: u32,
-    /// It lies over a lane, whose axis is its own.
-    shares_axis: bool,
-    /// Ends of the axis in units of `factor`.
-    bottom: f64,
-    top: f64,
-    factor: f64,
-    unit: String,
-}
 
 /// What is drawn for a tunnel: overlays that belong to it, or to none.
 pub(super) fn extras<'a>(focus: &Focus<'a>, tunnel: usize, lanes: &[Lane]) -> Vec<Extra<'a>> {
@@ -95,7 +81,6 @@ fn alone(overlay: &Overlay, row: u32) -> Extra<'_> {
 impl Extra<'_> {
     /// What a script needs to read values off the line.
     pub(super) fn attributes(&self) -> String {
-        let escaped = crate::report::plot::escaped;
         format!(
             " data-name=\"{}\" data-unit=\"{}\" data-bottom=\"{}\" data-top=\"{}\" data-y-top=\"{}\" data-y-bottom=\"{}\"",
             escaped(&self.overlay.name),

@@ -1,8 +1,10 @@
 //! The lanes of the SAs and the time axis below them.
 
-use super::{AXIS, Canvas, Chart, Drawn, LANE, LEFT, RIGHT, TITLE, Timeline, WIDTH, plain, title};
+use super::frame::{AXIS, Chart, LANE, LEFT, RIGHT, TITLE, Timeline, WIDTH, title};
 use crate::analysis::{Direction, KeyStatus, SecurityAssociation};
 use crate::report::format;
+use crate::report::plot::canvas::{Canvas, Drawn};
+use crate::report::plot::label::plain;
 use crate::report::plot::style::{self, px};
 use crate::time::Timestamp;
 use plotters::chart::ChartBuilder;

@@ -1,10 +1,11 @@
 //! The marks of the rekeys: spans, numbers, links.
 
-use super::{AXIS, Canvas, Chart, Drawn, LEFT, Lane, TITLE, Timeline, WIDTH, stall_of};
+use super::frame::{AXIS, Chart, LEFT, Lane, TITLE, Timeline, WIDTH};
 use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{began, is_hurt, key, number};
 use crate::report::format;
-use crate::report::plot::link;
+use crate::report::plot::canvas::{Canvas, Drawn, link};
+use crate::report::plot::label::stall_of;
 use crate::report::plot::style::{self, px};
 use plotters::element::{PathElement, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};

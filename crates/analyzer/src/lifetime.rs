@@ -1,0 +1,7 @@
+//! How many bytes the kilobyte of a lifetime has.
+
+/// Bytes in the kilobyte of the lifetime attribute as strongSwan and Linux count (RFC 2407 §4.5 does not say). With the other
+/// reading lifetimes are 2.4 % longer.
+pub const LIFETIME_KILOBYTE: u64 = 1_000;
+/// The largest reading of it, Windows'.
+pub const LARGEST_LIFETIME_KILOBYTE: u64 = 1_024;
