@@ -25,8 +25,8 @@ use rekeyscope::document::{Asked, assemble};
 use rekeyscope::key_ring::KeyRing;
 use rekeyscope::keylog::KeyMaterial;
 use rekeyscope::secret::SecretBytes;
+use rekeyscope_testkit::lab;
 use std::path::{Path, PathBuf};
-use support::lab_folder;
 
 /// A capture of the lab with its logs.
 struct Capture {
@@ -46,19 +46,11 @@ impl Capture {
 
 /// The lab's captures in order; none (and a word about it) where the lab is not there.
 fn captures() -> Vec<Capture> {
-    let Some(folder) = lab_folder() else {
-        println!("skipped: no lab captures in ../shared/lab");
-        return Vec::new();
-    };
-    let mut captures: Vec<Capture> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| Capture {
-            name: entry.as_ref().unwrap().file_name().into_string().unwrap(),
-            folder: entry.unwrap().path(),
-        })
-        .collect();
-    captures.sort_by(|a, b| a.name.cmp(&b.name));
-    captures
+    let captures = lab::captures().into_iter().map(|folder| Capture {
+        name: folder.file_name().unwrap().to_string_lossy().into_owned(),
+        folder,
+    });
+    captures.collect()
 }
 
 /// Analyses a capture with one key log from memory.

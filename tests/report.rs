@@ -15,7 +15,7 @@ mod support;
 use assert_cmd::Command;
 use std::fs;
 use std::path::Path;
-use support::{lab_folder, lab_of_sample, repository, sample_names};
+use support::{lab_of_sample, repository, sample_names};
 use tempfile::TempDir;
 
 const SAMPLE: &str = "l2tp_pfs4096_down";

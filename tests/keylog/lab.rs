@@ -4,24 +4,9 @@ use rekeyscope::algorithm::Integrity;
 use rekeyscope::keylog::{KeyMaterial, KeyRoad};
 use rekeyscope::secret::SecretBytes;
 use rekeyscope::spi::Spi;
+use rekeyscope_testkit::lab::captures;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-/// The captures of the lab, when a copy lies beside the repository.
-pub(super) fn captures() -> Vec<PathBuf> {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let shared = ["../shared", "../../shared"].map(|up| repository.join(up).join("lab/captures"));
-    let Some(folder) = shared.into_iter().find(|folder| folder.is_dir()) else {
-        println!("skipped: no lab captures in ../shared/lab");
-        return Vec::new();
-    };
-    let mut captures: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    captures.sort();
-    captures
-}
+use std::path::Path;
 
 type Keys = BTreeMap<u32, (String, String)>;
 

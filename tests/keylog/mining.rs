@@ -93,7 +93,7 @@ fn packets(trace: &Path) -> BTreeMap<u32, Packets> {
 }
 
 fn main_capture() -> Option<BTreeMap<u32, Packets>> {
-    let captures = super::lab::captures();
+    let captures = rekeyscope_testkit::lab::captures();
     let folder = captures
         .iter()
         .find(|path| path.ends_with("l2tp_kb_modp1024_down"))?;

@@ -27,15 +27,24 @@ local function list(pattern)
   return files
 end
 
--- The folder of the lab's captures, or nil.
+-- The folder of the lab's captures, or nil: a user's clone has none, and REKEYSCOPE_NO_SHARED hides it.
 function corpus.lab(root)
-  for _, up in ipairs({ "/..", "/../..", "/../../..", "/../../../.." }) do
+  if os.getenv("REKEYSCOPE_NO_SHARED") then
+    return nil
+  end
+  for _, up in ipairs({ "/..", "/../.." }) do
     local found = list("'" .. root .. up .. "/shared/lab/captures'")
     if found[1] then
       return found[1]
     end
   end
   return nil
+end
+
+-- Whether a file is one of the lab's.
+function corpus.is_of_lab(root, path)
+  local lab = corpus.lab(root)
+  return lab ~= nil and string.sub(path, 1, #lab) == lab
 end
 
 -- Key logs of the shared corpus: the ones with an .expect beside them.

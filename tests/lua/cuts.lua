@@ -82,7 +82,7 @@ end
 local count = 0
 for _, path in ipairs(logs) do
   -- The lab's logs have one shape per format: the IKEv2 and the NAT run stand for all.
-  if not string.find(path, "/shared/lab/", 1, true) or string.find(path, "ikev2", 1, true)
+  if not corpus.is_of_lab(arg[1], path) or string.find(path, "ikev2", 1, true)
     or string.find(path, "natt", 1, true) then
     count = count + 1
     cut_everywhere(path)

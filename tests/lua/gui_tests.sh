@@ -24,7 +24,7 @@ else
     REKEYSCOPE_TEST_FIELDS="$GUI_FIELDS" \
     "$WIRESHARK" -X lua_script:"$home/gui_driver.lua" -r "$sample_trace" >"$home/output" 2>&1 &
   gui=$!
-  for _ in $(seq 120); do
+  for _ in $(seq 600); do # a loaded machine is slow
     [ "$(cat "$home/result/step" 2>/dev/null)" = done ] && break
     sleep 1
   done

@@ -238,12 +238,11 @@ end
 
 ---------------------------------------------------------------------------------------------------- the lab's logs
 
-local lab = corpus.lab(root)
-if lab then
+if corpus.lab(root) then
   check.begin("lab")
   for _, path in ipairs(corpus.files(root)) do
-    local run_folder = string.match(path, "^(.*/shared/lab/captures/.*)/[^/]+$")
-    if run_folder and (string.find(path, "xfrm", 1, true) or string.find(path, "charon", 1, true)) then
+    local run_folder = string.match(path, "^(.*)/[^/]+$")
+    if corpus.is_of_lab(root, path) and (string.find(path, "xfrm", 1, true) or string.find(path, "charon", 1, true)) then
       local function plan_of(file)
         local result = keylog.parse(corpus.slurp(file))
         local made = rows.esp(result.entries, {})

@@ -7,7 +7,9 @@ use super::*;
 /// scheduling (single pauses up to 0.2 s, says the README of the captures). Rows of 0.1 s place it no better than one row.
 #[test]
 fn an_iperf3_run_of_the_same_host_needs_no_offset() {
-    let Some(labs) = lab_folder() else { return };
+    let Some(labs) = rekeyscope_testkit::lab::folder() else {
+        return;
+    };
     for name in sample_names() {
         let lab = labs.join(name);
         let analysis = with_overlay(&lab.join("trace.pcap"), &lab.join("iperf3.json"));

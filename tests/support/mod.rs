@@ -7,6 +7,7 @@ use rekeyscope::capture::CaptureReader;
 use rekeyscope::diagnostic::Diagnostics;
 use rekeyscope::document::{Asked, assemble};
 use rekeyscope::keylog::KeyMaterial;
+use rekeyscope_testkit::lab;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -24,15 +25,9 @@ pub(crate) struct Lab {
     pub truth: Value,
 }
 
-/// The captures of `../shared/lab`, where a copy lies beside the repository or one folder further up.
-pub(crate) fn lab_folder() -> Option<PathBuf> {
-    let shared = ["../shared", "../../shared"].map(|up| repository().join(up).join("lab/captures"));
-    shared.into_iter().find(|folder| folder.is_dir())
-}
-
 /// All captures of `../shared/lab` where it is, else the samples.
 pub(crate) fn labs() -> Vec<Lab> {
-    let mut labs: Vec<Lab> = match lab_folder().and_then(|folder| std::fs::read_dir(folder).ok()) {
+    let mut labs: Vec<Lab> = match lab::folder().and_then(|folder| std::fs::read_dir(folder).ok()) {
         Some(folders) => folders.flatten().map(|f| lab_of_folder(&f.path())).collect(),
         None => sample_names().iter().map(|name| lab_of_sample(name)).collect(),
     };
@@ -97,6 +92,7 @@ pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
 /// All captures, each analysed once.
 pub(crate) fn analyses() -> &'static [(Lab, Analysis)] {
     static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
+    lab::folder(); // also where another test made the analyses
     ALL.get_or_init(|| {
         let analyzed = |lab: Lab| {
             let analysis = analyze(&lab.capture, &lab.keys);

@@ -1,5 +1,4 @@
-//! The lab captures: every ICV verifies, and the new TCP bytes fit what iperf3 counted. Skipped where the folder that
-//! `REKEYSCOPE_LAB` names (else `../shared/lab/captures` beside the repository) does not exist.
+//! The lab's captures: every ICV verifies, and the new TCP bytes fit what iperf3 counted. Skipped where they are not there.
 
 use super::cipher::{EspCipher, Icv};
 use super::inner::{Control, Inner, Layers, PREFIX, walk};
@@ -10,9 +9,10 @@ use crate::flow::FlowTable;
 use crate::series::SeriesSet;
 use crate::thread_time::thread_nanos;
 use crate::time::Timestamp;
+use rekeyscope_testkit::lab::captures;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The lab's server, at whose side the captures were taken; a download goes from it.
 const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 0, 1));
@@ -86,19 +86,6 @@ fn keys(esp_sa: &str) -> HashMap<(IpAddr, u32), EspCipher> {
         Some(((dst, u32::from_str_radix(&cells[3][2..], 16).unwrap()), cipher))
     };
     esp_sa.lines().filter_map(row).collect()
-}
-
-fn lab_captures() -> Vec<PathBuf> {
-    let folder = std::env::var_os("REKEYSCOPE_LAB").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/lab/captures"),
-        PathBuf::from,
-    );
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut captures: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    captures.sort();
-    captures
 }
 
 /// The protocol stack as `truth.json` has it from tshark.
@@ -218,11 +205,7 @@ fn run(folder: &Path) -> LabRun {
 
 #[test]
 fn lab_icvs_verify_and_new_bytes_fit_iperf() {
-    let captures = lab_captures();
-    if captures.is_empty() {
-        println!("skipped: no lab captures here");
-    }
-    for folder in captures {
+    for folder in captures() {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
         let mut run = run(&folder);
         let json = |file: &str| -> serde_json::Value {
@@ -299,7 +282,7 @@ const ROUNDS: u64 = 20;
 #[test]
 #[ignore = "a measurement, for release builds"]
 fn rate() {
-    for folder in lab_captures() {
+    for folder in captures() {
         let pcap = std::fs::read(folder.join("trace.pcap")).unwrap();
         let keys = keys(&std::fs::read_to_string(folder.join("keys.esp_sa")).unwrap());
         let packets = esp_packets(&pcap);

@@ -10,10 +10,10 @@ use crate::secret::SecretBytes;
 use crate::spi::Spi;
 use crate::time::Timestamp;
 use rand::{Rng, SeedableRng};
+use rekeyscope_testkit::lab::capture;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::path::PathBuf;
 
 const IKEV1: [&str; 5] = [
     "l2tp_kb_modp1024_down",
@@ -24,21 +24,9 @@ const IKEV1: [&str; 5] = [
 ];
 const IKEV2: &str = "ikev2_gcm_kb_down";
 
-/// `None` where the lab is not there.
-pub(super) fn folder(name: &str) -> Option<PathBuf> {
-    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let roots = here.ancestors().map(|a| a.join("shared"));
-    let mut captures = roots.map(|r| r.join("lab/captures").join(name));
-    let found = captures.find(|c| c.is_dir());
-    if found.is_none() {
-        eprintln!("skipped: no shared/lab/captures/{name} above the repository");
-    }
-    found
-}
-
 /// The IKE messages of a nanosecond pcap with Ethernet, IPv4 without options, UDP 500 or 4500, no fragments.
 pub(super) fn messages(name: &str) -> Option<Vec<(MessageContext, Vec<u8>)>> {
-    let file = std::fs::read(folder(name)?.join("trace.pcap")).unwrap();
+    let file = std::fs::read(capture(name)?.join("trace.pcap")).unwrap();
     assert_eq!(file[..4], 0xa1b2_3c4d_u32.to_le_bytes());
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     let mut found = Vec::new();
@@ -100,7 +88,7 @@ pub(super) fn key(version: u8, secrets: IkeSecrets) -> IkeKey {
 }
 
 fn ka(name: &str) -> IkeKey {
-    let row = std::fs::read_to_string(folder(name).unwrap().join("keys.ikev1")).unwrap();
+    let row = std::fs::read_to_string(capture(name).unwrap().join("keys.ikev1")).unwrap();
     let (cookie, ka) = row.trim().split_once(',').unwrap();
     let secrets = IkeSecrets {
         ka: Some(SecretBytes::new(bytes(ka))),
@@ -122,7 +110,7 @@ pub(super) fn timeline(keys: Vec<IkeKey>, messages: &[(MessageContext, Vec<u8>)]
 }
 
 fn truth(name: &str) -> Value {
-    let text = std::fs::read_to_string(folder(name).unwrap().join("truth.json")).unwrap();
+    let text = std::fs::read_to_string(capture(name).unwrap().join("truth.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -289,7 +277,7 @@ fn quick_modes_without_main_mode() {
 
 /// A labelled dump of a level-4 charon log: `LABEL => N bytes @ 0x…`, then lines of up to 16 bytes.
 fn dumps(name: &str, label: &str) -> Vec<SecretBytes> {
-    let log = std::fs::read(folder(name).unwrap().join("charon.cli.log")).unwrap();
+    let log = std::fs::read(capture(name).unwrap().join("charon.cli.log")).unwrap();
     let log = String::from_utf8_lossy(&log);
     let mut lines = log.lines();
     let mut found = Vec::new();
@@ -335,7 +323,7 @@ fn seeds(name: &str) -> Vec<Seed> {
 
 /// The keys of `keys.esp_sa` by SPI: encryption, then integrity.
 fn esp_keys(name: &str) -> HashMap<Spi, (Vec<u8>, Vec<u8>)> {
-    let rows = std::fs::read_to_string(folder(name).unwrap().join("keys.esp_sa")).unwrap();
+    let rows = std::fs::read_to_string(capture(name).unwrap().join("keys.esp_sa")).unwrap();
     rows.lines()
         .map(|row| {
             let columns: Vec<&str> = row.split(',').map(|c| c.trim_matches('"')).collect();
@@ -507,7 +495,7 @@ fn every_key_from_the_pre_shared_key_and_the_dh_secret() {
 #[test]
 fn ikev2_children_and_their_keys() {
     let Some(messages) = messages(IKEV2) else { return };
-    let row = std::fs::read_to_string(folder(IKEV2).unwrap().join("keys.ikev2")).unwrap();
+    let row = std::fs::read_to_string(capture(IKEV2).unwrap().join("keys.ikev2")).unwrap();
     let columns: Vec<&str> = row.trim().split(',').collect();
     let table = IkeSecrets {
         sk_ei: Some(SecretBytes::new(bytes(columns[2]))),
