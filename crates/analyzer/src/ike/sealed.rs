@@ -25,25 +25,25 @@ impl Suite {
     /// The suites whose keys have these lengths (`encryption` with salt). The ICV tells which it is, so neither names in
     /// key files nor the cleartext proposal are needed.
     pub(super) fn of_lens(encryption: usize, integrity: usize) -> Vec<Suite> {
-        // A message of IKE is encrypted, and has its IV with it (RFC 7296 §3.14).
-        let in_ike = |e: &Encryption| e.iv_len() > 0 && *e != Encryption::AesGmac;
         let takes = |e: &Encryption| {
             let key = encryption.checked_sub(e.salt_len());
             key.is_some_and(|key| e.key_lens().contains(&key))
         };
+        // A message of IKE is encrypted, and has its IV with it (RFC 7296 §3.14).
+        let in_ike = |e: &Encryption| e.iv_len() > 0 && *e != Encryption::AesGmac;
         let ciphers = || {
             Encryption::rows()
                 .map(|row| row.encryption)
                 .filter(in_ike)
                 .filter(takes)
         };
-        let combined = ciphers().filter(|e| e.is_aead()).map(|encryption| Suite {
+        let combined = ciphers().filter(|e| e.is_aead()).map(|encryption| Self {
             encryption,
             integrity: Integrity::None,
         });
         let separate = ciphers().filter(|e| !e.is_aead()).flat_map(|encryption| {
             let fitting = Integrity::rows().filter(|row| row.icv_len > 0 && row.key_len == integrity);
-            fitting.map(move |row| Suite {
+            fitting.map(move |row| Self {
                 encryption,
                 integrity: row.integrity,
             })
