@@ -7,8 +7,9 @@
 //! fit? In ciphertext they do once in about 10⁹ packets and format (next header, pad length and 16 bits of length or
 //! checksum, for five protocols), and nearly every packet speaks against it.
 
-use super::cipher::HEADER_LEN;
-use super::inner;
+use crate::esp::header::HEADER_LEN;
+pub use crate::esp::header::NullFormat;
+use crate::esp::inner;
 use crate::layers::deflate::is_one_stream;
 use std::net::IpAddr;
 
@@ -16,15 +17,6 @@ use std::net::IpAddr;
 const ENOUGH_PROOFS: u32 = 4;
 /// Packets after which an undecided SA is given up: encrypted, or too odd to tell.
 const MOST_PACKETS: u32 = 64;
-
-/// How an SA without encryption frames its payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NullFormat {
-    /// Bytes of IV: 0, or 8 with AES-GMAC.
-    pub iv_len: usize,
-    /// Bytes of ICV.
-    pub icv_len: usize,
-}
 
 /// All formats that the transforms of [`crate::algorithm`] make.
 const FORMATS: [NullFormat; 6] = [

@@ -2,7 +2,6 @@
 //! of 96 bits, and checks none.
 
 use super::{SecretText, note_left_out, usable};
-use crate::algorithm::Encryption;
 use crate::key_ring::{KeyRing, SaKey};
 use crate::secret::SecretBytes;
 
@@ -55,19 +54,20 @@ fn algorithm(key: &SaKey) -> Option<String> {
     if !matches!(icv, 0 | 12) {
         return None;
     }
-    let cipher = match key.transform.encryption {
-        Encryption::AesCbc => format!("aes{}-cbc", key.encryption_key.len() * 8),
-        Encryption::TripleDesCbc => "3des-cbc".to_string(),
-        Encryption::DesCbc => "des-cbc".to_string(),
-        _ => return None,
-    };
+    let bits = key.encryption_key.len() * 8;
+    let cipher = key
+        .transform
+        .encryption
+        .row()
+        .tcpdump?
+        .replace("{}", &bits.to_string());
     Some(if icv == 12 { cipher + "-hmac96" } else { cipher })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::Integrity;
+    use crate::algorithm::{Encryption, Integrity};
     use crate::export::synthetic::{ring, sa_key, text};
     use crate::keylog::KeyMaterial;
     use std::path::Path;

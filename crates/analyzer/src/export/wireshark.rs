@@ -3,7 +3,7 @@
 //! packet. So rows are checked here, and what Wireshark has no name for is left out.
 
 use super::{SecretText, note_left_out, usable};
-use crate::algorithm::{Encryption, Integrity};
+use crate::algorithm::Encryption;
 use crate::ike::proven::{ProvenIkeKey, ProvenIkev2Keys};
 use crate::key_ring::{KeyRing, Proof, SaKey};
 use crate::secret::SecretBytes;
@@ -107,12 +107,16 @@ impl<'r> Row<'r> {
     /// `None` where Wireshark has no such cipher, or a key has a length that the cipher does not take.
     fn new(key: &'r SaKey) -> Option<Self> {
         let encryption = key.transform.encryption;
-        let name = esp_encryption(encryption)?;
-        let bytes = key.encryption_key.len().checked_sub(encryption.salt_len())?;
-        if !encryption.key_lens().contains(&bytes) {
+        let row = encryption.row();
+        let bytes = key.encryption_key.len().checked_sub(row.salt_len)?;
+        if !row.key_lens.contains(&bytes) {
             return None;
         }
-        let checked = esp_integrity(key.transform.integrity)
+        let checked = key
+            .transform
+            .integrity
+            .row()
+            .esp_sa
             .filter(|_| key.integrity_key.len() == key.transform.integrity.key_len())
             .filter(|_| encryption.is_aead() || key.proof == Proof::Proven || !key.integrity_key.is_empty());
         let integrity = match checked {
@@ -121,7 +125,7 @@ impl<'r> Row<'r> {
         };
         Some(Row {
             key,
-            encryption: name,
+            encryption: row.esp_sa?,
             integrity,
             unchecked: checked.is_none(),
         })
@@ -161,44 +165,6 @@ fn icv_len(key: &SaKey) -> usize {
         (0, negotiated) => negotiated,
         (own, _) => own,
     }
-}
-
-fn esp_encryption(encryption: Encryption) -> Option<&'static str> {
-    Some(match encryption {
-        Encryption::Null => "NULL",
-        Encryption::AesCbc => "AES-CBC [RFC3602]",
-        Encryption::AesCtr => "AES-CTR [RFC3686]",
-        Encryption::AesGcm { icv: 8 } => "AES-GCM with 8 octet ICV [RFC4106]",
-        Encryption::AesGcm { icv: 12 } => "AES-GCM with 12 octet ICV [RFC4106]",
-        Encryption::AesGcm { icv: 16 } => "AES-GCM with 16 octet ICV [RFC4106]",
-        Encryption::ChaCha20Poly1305 => "ChaCha20 with Poly1305 [RFC7634]",
-        Encryption::TripleDesCbc => "TripleDES-CBC [RFC2451]",
-        Encryption::DesCbc => "DES-CBC [RFC2405]",
-        Encryption::AesGcm { .. }
-        | Encryption::AesCcm { .. }
-        | Encryption::AesGmac
-        | Encryption::CamelliaCbc
-        | Encryption::AesCcm8Iiv
-        | Encryption::AesGcm16Iiv
-        | Encryption::ChaCha20Poly1305Iiv => return None,
-    })
-}
-
-fn esp_integrity(integrity: Integrity) -> Option<&'static str> {
-    Some(match integrity {
-        Integrity::None => "NULL",
-        Integrity::HmacMd5_96 => "HMAC-MD5-96 [RFC2403]",
-        Integrity::HmacSha1_96 => "HMAC-SHA-1-96 [RFC2404]",
-        Integrity::HmacSha256_96 => "HMAC-SHA-256-96 [draft-ietf-ipsec-ciph-sha-256-00]",
-        Integrity::HmacSha256_128 => "HMAC-SHA-256-128 [RFC4868]",
-        Integrity::HmacSha384_192 => "HMAC-SHA-384-192 [RFC4868]",
-        Integrity::HmacSha512_256 => "HMAC-SHA-512-256 [RFC4868]",
-        Integrity::AesXcbc96
-        | Integrity::AesCmac96
-        | Integrity::HmacMd5_128
-        | Integrity::HmacSha1_160
-        | Integrity::Unknown { .. } => return None,
-    })
 }
 
 fn unchecked_integrity(icv_len: usize) -> Option<&'static str> {
@@ -252,44 +218,19 @@ fn ikev2_row(out: &mut SecretText, keys: &ProvenIkev2Keys, names: &(String, &str
 
 /// The names of cipher and integrity in `ikev2_decryption_table`: they are not those of `esp_sa`.
 fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
-    let salt = keys.encryption.salt_len();
-    let bits = keys.sk_e.first()?.len().checked_sub(salt)? * 8;
-    let encryption = match keys.encryption {
-        Encryption::Null => "NULL [RFC2410]".to_string(),
-        Encryption::TripleDesCbc => "3DES [RFC2451]".to_string(),
-        Encryption::AesCbc => format!("AES-CBC-{bits} [RFC3602]"),
-        Encryption::AesCtr => format!("AES-CTR-{bits} [RFC5930]"),
-        Encryption::AesGcm { icv } => format!("AES-GCM-{bits} with {icv} octet ICV [RFC5282]"),
-        Encryption::AesCcm { icv } => format!("AES-CCM-{bits} with {icv} octet ICV [RFC5282]"),
-        Encryption::AesGmac
-        | Encryption::ChaCha20Poly1305
-        | Encryption::DesCbc
-        | Encryption::CamelliaCbc
-        | Encryption::AesCcm8Iiv
-        | Encryption::AesGcm16Iiv
-        | Encryption::ChaCha20Poly1305Iiv => {
-            return None;
-        }
-    };
-    let integrity = match keys.integrity {
-        Integrity::None | Integrity::Unknown { .. } => "NONE [RFC4306]",
-        Integrity::HmacMd5_96 => "HMAC_MD5_96 [RFC2403]",
-        Integrity::HmacSha1_96 => "HMAC_SHA1_96 [RFC2404]",
-        Integrity::HmacSha256_128 => "HMAC_SHA2_256_128 [RFC4868]",
-        Integrity::HmacSha384_192 => "HMAC_SHA2_384_192 [RFC4868]",
-        Integrity::HmacSha512_256 => "HMAC_SHA2_512_256 [RFC4868]",
-        Integrity::HmacMd5_128 => "HMAC_MD5_128 [RFC4595]",
-        Integrity::HmacSha1_160 => "HMAC_SHA1_160 [RFC4595]",
-        Integrity::HmacSha256_96 | Integrity::AesXcbc96 | Integrity::AesCmac96 => {
-            "ANY 96-bits of Authentication [No Checking]"
-        }
-    };
+    let row = keys.encryption.row();
+    let bits = keys.sk_e.first()?.len().checked_sub(row.salt_len)? * 8;
+    let encryption = row.ikev2_table?.replace("{}", &bits.to_string());
+    // Those without a name have ICVs of 96 bits.
+    let integrity = keys.integrity.row().ikev2_table;
+    let integrity = integrity.unwrap_or("ANY 96-bits of Authentication [No Checking]");
     Some((encryption, integrity))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Integrity;
     use crate::export::synthetic::{ring, sa_key, text};
     use crate::keylog::KeyMaterial;
     use crate::spi::IkeSpi;

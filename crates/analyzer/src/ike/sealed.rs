@@ -21,35 +21,6 @@ pub(super) struct Suite {
     pub(super) integrity: Integrity,
 }
 
-const CIPHERS: [Encryption; 5] = [
-    Encryption::AesCbc,
-    Encryption::TripleDesCbc,
-    Encryption::CamelliaCbc,
-    Encryption::AesCtr,
-    Encryption::DesCbc,
-];
-const COMBINED: [Encryption; 7] = [
-    Encryption::AesGcm { icv: 16 },
-    Encryption::ChaCha20Poly1305,
-    Encryption::AesGcm { icv: 12 },
-    Encryption::AesGcm { icv: 8 },
-    Encryption::AesCcm { icv: 16 },
-    Encryption::AesCcm { icv: 12 },
-    Encryption::AesCcm { icv: 8 },
-];
-const INTEGRITIES: [Integrity; 10] = [
-    Integrity::HmacSha1_96,
-    Integrity::HmacSha256_128,
-    Integrity::HmacSha384_192,
-    Integrity::HmacSha512_256,
-    Integrity::HmacMd5_96,
-    Integrity::AesXcbc96,
-    Integrity::AesCmac96,
-    Integrity::HmacSha256_96,
-    Integrity::HmacSha1_160,
-    Integrity::HmacMd5_128,
-];
-
 impl Suite {
     /// The suites whose keys have these lengths (`encryption` with salt). The ICV tells which it is, so neither names in
     /// key files nor the cleartext proposal are needed.
@@ -58,15 +29,23 @@ impl Suite {
             let key = encryption.checked_sub(e.salt_len());
             key.is_some_and(|key| e.key_lens().contains(&key))
         };
-        let combined = COMBINED.into_iter().filter(takes).map(|encryption| Suite {
+        // A message of IKE is encrypted, and has its IV with it (RFC 7296 §3.14).
+        let in_ike = |e: &Encryption| e.iv_len() > 0 && *e != Encryption::AesGmac;
+        let ciphers = || {
+            Encryption::rows()
+                .map(|row| row.encryption)
+                .filter(in_ike)
+                .filter(takes)
+        };
+        let combined = ciphers().filter(|e| e.is_aead()).map(|encryption| Self {
             encryption,
             integrity: Integrity::None,
         });
-        let separate = CIPHERS.into_iter().filter(takes).flat_map(|encryption| {
-            let fitting = INTEGRITIES.into_iter().filter(|i| i.key_len() == integrity);
-            fitting.map(move |integrity| Suite {
+        let separate = ciphers().filter(|e| !e.is_aead()).flat_map(|encryption| {
+            let fitting = Integrity::rows().filter(|row| row.icv_len > 0 && row.key_len == integrity);
+            fitting.map(move |row| Self {
                 encryption,
-                integrity,
+                integrity: row.integrity,
             })
         });
         combined.chain(separate).collect()

@@ -1,5 +1,5 @@
-//! Transform numbers on the wire → [`Transform`]. IKEv1: RFC 2407 §4.4 and the IANA "ISAKMP" registries; IKEv2: the IANA
-//! registries of transform types 1 and 3.
+//! Transforms of ESP and AH as IKE negotiates them → [`Transform`]. IKEv1: RFC 2407 §4.5; IKEv2: RFC 7296 §3.3. What the numbers
+//! mean is in the table of [`crate::algorithm`].
 
 use super::attribute::{Attributes, number};
 use crate::algorithm::{Encryption, Integrity, Transform};
@@ -49,12 +49,12 @@ pub(super) fn ikev1(protocol: IpsecProtocol, id: u8, attributes: &[u8]) -> Ikev1
     };
     let integrity = match value(class::AUTHENTICATION) {
         None => Some(Integrity::None),
-        Some(id) => ikev1_integrity(id),
+        Some(id) => Integrity::of_ikev1(id),
     };
     let key_len = value(class::KEY_LENGTH).and_then(|bits| usize::try_from(bits / 8).ok());
     let transform = match protocol {
         IpsecProtocol::Ah => integrity.map(|integrity| with_key_len(Encryption::Null, None, integrity)),
-        IpsecProtocol::Esp => ikev1_encryption(id)
+        IpsecProtocol::Esp => Encryption::of_ikev1(id)
             .zip(integrity)
             .map(|(encryption, integrity)| with_key_len(encryption, key_len, integrity)),
     };
@@ -97,38 +97,6 @@ fn with_key_len(encryption: Encryption, negotiated: Option<usize>, integrity: In
     }
 }
 
-fn ikev1_encryption(id: u8) -> Option<Encryption> {
-    Some(match id {
-        1 | 2 => Encryption::DesCbc,
-        3 => Encryption::TripleDesCbc,
-        11 => Encryption::Null,
-        12 => Encryption::AesCbc,
-        13 => Encryption::AesCtr,
-        14 => Encryption::AesCcm { icv: 8 },
-        15 => Encryption::AesCcm { icv: 12 },
-        16 => Encryption::AesCcm { icv: 16 },
-        18 => Encryption::AesGcm { icv: 8 },
-        19 => Encryption::AesGcm { icv: 12 },
-        20 => Encryption::AesGcm { icv: 16 },
-        22 => Encryption::CamelliaCbc,
-        23 => Encryption::AesGmac,
-        28 => Encryption::ChaCha20Poly1305,
-        _ => return None,
-    })
-}
-
-fn ikev1_integrity(id: u64) -> Option<Integrity> {
-    Some(match id {
-        1 => Integrity::HmacMd5_96,
-        2 => Integrity::HmacSha1_96,
-        5 => Integrity::HmacSha256_128,
-        6 => Integrity::HmacSha384_192,
-        7 => Integrity::HmacSha512_256,
-        9 => Integrity::AesXcbc96,
-        _ => return None,
-    })
-}
-
 /// RFC 2407 §4.5, RFC 3947 §5.1 (3, 4: in UDP), its drafts (61443, 61444).
 fn ikev1_mode(id: u64) -> Option<Mode> {
     match id {
@@ -145,53 +113,22 @@ pub(super) fn ikev2(
     key_len: Option<usize>,
     integrity: Option<u16>,
 ) -> Option<Transform> {
-    let integrity = integrity.map_or(Some(Integrity::None), ikev2_integrity)?;
+    let integrity = integrity.map_or(Some(Integrity::None), Integrity::of_ikev2)?;
     let encryption = match protocol {
         IpsecProtocol::Ah => Encryption::Null,
-        IpsecProtocol::Esp => ikev2_encryption(encryption?)?,
+        IpsecProtocol::Esp => Encryption::of_ikev2(encryption?)?,
     };
     Some(with_key_len(encryption, key_len, integrity))
 }
 
-/// Transform type 1. 29 to 31 are the forms with an implicit IV (RFC 8750).
+/// Transform type 1.
 pub(super) fn ikev2_encryption(id: u16) -> Option<Encryption> {
-    Some(match id {
-        1 | 2 => Encryption::DesCbc,
-        3 => Encryption::TripleDesCbc,
-        11 => Encryption::Null,
-        12 => Encryption::AesCbc,
-        13 => Encryption::AesCtr,
-        14 => Encryption::AesCcm { icv: 8 },
-        15 => Encryption::AesCcm { icv: 12 },
-        16 => Encryption::AesCcm { icv: 16 },
-        18 => Encryption::AesGcm { icv: 8 },
-        19 => Encryption::AesGcm { icv: 12 },
-        20 => Encryption::AesGcm { icv: 16 },
-        21 => Encryption::AesGmac,
-        23 => Encryption::CamelliaCbc,
-        28 => Encryption::ChaCha20Poly1305,
-        29 => Encryption::AesCcm8Iiv,
-        30 => Encryption::AesGcm16Iiv,
-        31 => Encryption::ChaCha20Poly1305Iiv,
-        _ => return None,
-    })
+    Encryption::of_ikev2(id)
 }
 
 /// Transform type 3.
 pub(super) fn ikev2_integrity(id: u16) -> Option<Integrity> {
-    Some(match id {
-        0 => Integrity::None,
-        1 => Integrity::HmacMd5_96,
-        2 => Integrity::HmacSha1_96,
-        5 => Integrity::AesXcbc96,
-        6 => Integrity::HmacMd5_128,
-        7 => Integrity::HmacSha1_160,
-        8 => Integrity::AesCmac96,
-        12 => Integrity::HmacSha256_128,
-        13 => Integrity::HmacSha384_192,
-        14 => Integrity::HmacSha512_256,
-        _ => return None,
-    })
+    Integrity::of_ikev2(id)
 }
 
 #[cfg(test)]

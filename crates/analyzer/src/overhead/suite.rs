@@ -9,8 +9,6 @@ const ACCEPTED: &str = "aes128-sha1 and the like. Encryption: aes128 aes192 aes2
                         chacha20poly1305";
 /// Parts of a proposal that do not change packets: key exchange groups, sequence number sizes.
 const WITHOUT_BYTES: [&str; 6] = ["modp", "ecp", "curve", "x25519", "esn", "noesn"];
-/// ICV of AES-GMAC (RFC 4543 §3.4) and ChaCha20-Poly1305 (RFC 7634 §2).
-const FULL_ICV: usize = 16;
 
 /// A cipher suite, as far as it makes sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,11 +69,12 @@ impl Suite {
 
     /// ICV, bytes.
     pub fn icv(&self) -> usize {
-        match self.transform.encryption {
-            Encryption::AesGcm { icv } | Encryption::AesCcm { icv } => usize::from(icv),
-            Encryption::AesGmac | Encryption::ChaCha20Poly1305 => FULL_ICV,
-            _ => self.transform.integrity.icv_len(),
-        }
+        let Transform {
+            encryption,
+            integrity,
+            ..
+        } = self.transform;
+        encryption.row().icv_len.max(integrity.icv_len())
     }
 }
 
@@ -84,63 +83,25 @@ fn unknown(name: &str, part: &str) -> String {
 }
 
 fn encryption(name: &str) -> Option<(Encryption, Option<usize>)> {
-    match name {
-        "null" => return Some((Encryption::Null, Some(0))),
-        "3des" => return Some((Encryption::TripleDesCbc, Some(24))),
-        "des" => return Some((Encryption::DesCbc, Some(8))),
-        "chacha20poly1305" => return Some((Encryption::ChaCha20Poly1305, Some(32))),
-        _ => {}
-    }
-    let (family, rest) = if let Some(rest) = name.strip_prefix("camellia") {
-        ("camellia", rest)
-    } else {
-        ("aes", name.strip_prefix("aes")?)
-    };
-    let split = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let (bits, mode) = rest.split_at(split);
-    let key_len = match bits {
-        "" | "128" => 16,
-        "192" => 24,
-        "256" => 32,
-        _ => return None,
-    };
-    // strongSwan counts the ICV in bytes or in bits.
-    let icv = |digits: &str| match digits {
-        "8" | "64" => Some(8),
-        "12" | "96" => Some(12),
-        "" | "16" | "128" => Some(16),
+    Encryption::rows().find_map(|row| {
+        let key_len = |keyword: &&str| key_len(keyword, name, row.key_lens);
+        Some((row.encryption, Some(row.proposals.iter().find_map(key_len)?)))
+    })
+}
+
+/// The key length in bytes that `name` says, where it is `keyword` with one of `lens` in bits, or with none, in place of `{}`.
+fn key_len(keyword: &str, name: &str, lens: &[usize]) -> Option<usize> {
+    let (before, after) = keyword.split_once("{}").unwrap_or((keyword, ""));
+    match name.strip_prefix(before)?.strip_suffix(after)? {
+        "" => lens.first().copied(),
+        bits if keyword.contains("{}") => lens.iter().copied().find(|len| bits == (len * 8).to_string()),
         _ => None,
-    };
-    let encryption = match (family, mode) {
-        ("camellia", "") => Encryption::CamelliaCbc,
-        ("aes", "") => Encryption::AesCbc,
-        ("aes", "ctr") => Encryption::AesCtr,
-        ("aes", "gmac") => Encryption::AesGmac,
-        ("aes", mode) if mode.starts_with("gcm") => Encryption::AesGcm {
-            icv: icv(&mode[3..])?,
-        },
-        ("aes", mode) if mode.starts_with("ccm") => Encryption::AesCcm {
-            icv: icv(&mode[3..])?,
-        },
-        _ => return None,
-    };
-    Some((encryption, Some(key_len)))
+    }
 }
 
 fn integrity(name: &str) -> Option<Integrity> {
-    Some(match name {
-        "md5" => Integrity::HmacMd5_96,
-        "md5_128" => Integrity::HmacMd5_128,
-        "sha1_160" => Integrity::HmacSha1_160,
-        "sha1" | "sha" => Integrity::HmacSha1_96,
-        "sha256" | "sha2_256" => Integrity::HmacSha256_128,
-        "sha256_96" | "sha2_256_96" => Integrity::HmacSha256_96,
-        "sha384" | "sha2_384" => Integrity::HmacSha384_192,
-        "sha512" | "sha2_512" => Integrity::HmacSha512_256,
-        "aesxcbc" => Integrity::AesXcbc96,
-        "aescmac" => Integrity::AesCmac96,
-        _ => return None,
-    })
+    let row = Integrity::rows().find(|row| row.proposals.contains(&name))?;
+    Some(row.integrity)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! tag is computed here; decryption of what is needed is in `decrypt`.
 
 use super::decrypt::{ChaCha20Stream, Counter};
-use super::integrity::{Authenticate, Parts};
+use super::integrity::Authenticate;
+use super::parts::Parts;
 use crate::algorithm::Encryption;
 use cipher::consts::U16;
 use cipher::{BlockCipherEncrypt, BlockSizeUser, KeyInit, StreamCipher};
@@ -10,16 +11,9 @@ use ghash::GHash;
 use ghash::universal_hash::UniversalHash;
 use poly1305::Poly1305;
 
-/// ICV length of AES-GMAC (RFC 4543 §5.1) and ChaCha20-Poly1305 (RFC 7634 §2), bytes.
-const FULL_TAG: usize = 16;
-
-/// Keys the tag of a combined mode; `None` when a length does not fit. The second value is the ICV length in bytes.
-pub(super) fn new_aead(
-    encryption: Encryption,
-    key: &[u8],
-    salt: &[u8],
-) -> Option<(Box<dyn Authenticate>, usize)> {
-    let tag = match encryption {
+/// Keys the tag of a combined mode; `None` when a length does not fit, or it is none.
+pub(super) fn new_aead(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>> {
+    match encryption {
         Encryption::AesGcm { .. } | Encryption::AesGmac => match key.len() {
             16 => gcm::<aes::Aes128Enc>(encryption, key, salt),
             24 => gcm::<aes::Aes192Enc>(encryption, key, salt),
@@ -32,16 +26,6 @@ pub(super) fn new_aead(
         },
         Encryption::ChaCha20Poly1305 => chacha20_poly1305(key, salt),
         _ => None,
-    };
-    let icv_len = match encryption {
-        Encryption::AesGcm { icv } | Encryption::AesCcm { icv } => usize::from(icv),
-        _ => FULL_TAG,
-    };
-    // RFC 4106 §6 and RFC 4309 §6 allow these.
-    if matches!(icv_len, 8 | 12 | 16) {
-        Some((tag?, icv_len))
-    } else {
-        None
     }
 }
 

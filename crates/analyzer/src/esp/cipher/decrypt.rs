@@ -20,9 +20,9 @@ pub(super) trait Decrypt: Send + Sync {
     fn decrypt(&self, iv: &[u8], ciphertext: &[u8], start: usize, part: &mut [u8]);
 }
 
-/// Keys the cipher of `encryption`; `None` when a length does not fit.
+/// Keys the cipher of `encryption`, in its form with an explicit IV; `None` when a length does not fit.
 pub(super) fn new_decrypt(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Decrypt>> {
-    match encryption.with_explicit_iv() {
+    match encryption {
         Encryption::Null | Encryption::AesGmac => Some(Box::new(Null)),
         Encryption::AesCbc => match key.len() {
             16 => cbc::<aes::Aes128Dec>(key),
@@ -42,7 +42,7 @@ pub(super) fn new_decrypt(encryption: Encryption, key: &[u8], salt: &[u8]) -> Op
             _ => counter::<aes::Aes256Enc>(encryption, key, salt),
         },
         Encryption::ChaCha20Poly1305 => Some(Box::new(ChaCha20Stream::new(key, salt)?)),
-        // Not reached: these have become the forms with an explicit IV, which differ in where the IV comes from only.
+        // Not asked for: they differ from the forms with an explicit IV only in where the IV comes from.
         Encryption::AesCcm8Iiv | Encryption::AesGcm16Iiv | Encryption::ChaCha20Poly1305Iiv => None,
     }
 }

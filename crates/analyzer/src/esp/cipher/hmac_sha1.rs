@@ -1,7 +1,7 @@
 //! HMAC-SHA1 (RFC 2104, RFC 2404) over many messages at once, for [`super::many`]. A lane that is done with its message
 //! takes the next one, whatever its key and its length.
 
-use super::sha1_lanes::{Block, LANES, States};
+use super::lanes::{Block, LANES, States};
 use std::cmp::Reverse;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 

@@ -1,28 +1,12 @@
 //! Integrity transforms that stand beside a cipher: HMAC (RFC 2403, 2404, 4868), AES-CMAC (RFC 4494), AES-XCBC
 //! (RFC 3566).
 
-use super::HEADER_LEN;
 use super::hmac_sha1::Chains;
+use super::parts::Parts;
 use crate::algorithm::Integrity;
 use aes::Aes128Enc;
 use cipher::BlockCipherEncrypt;
 use hmac::{Hmac, KeyInit, Mac};
-
-/// A packet cut at its transform's seams.
-pub(super) struct Parts<'a> {
-    /// SPI and sequence number.
-    pub(super) header: &'a [u8; HEADER_LEN],
-    /// Explicit or implicit IV.
-    pub(super) iv: &'a [u8],
-    /// Ciphertext.
-    pub(super) body: &'a [u8],
-    /// ICV as sent.
-    pub(super) icv: &'a [u8],
-    /// Everything before the ICV.
-    pub(super) authenticated: &'a [u8],
-    /// Length of it all.
-    pub(super) packet_len: usize,
-}
 
 /// An integrity algorithm with its key.
 pub(super) trait Authenticate: Send + Sync {

@@ -7,15 +7,11 @@
 // only where the processor has it. Both are wrapped here in functions that cannot be misused.
 #![allow(unsafe_code)]
 
-/// Messages at once.
-pub(super) const LANES: usize = 16;
-/// A block of SHA-1.
-pub(super) type Block = [u8; 64];
-/// The five words a..e of all lanes: `states[word][lane]`.
-pub(super) type States = [[u32; LANES]; 5];
-
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64::Sha1Lanes;
+
+#[cfg(not(target_arch = "x86_64"))]
+use super::lanes::{Block, LANES, States};
 
 /// Other processors have no lanes: there is no value of this type.
 #[cfg(not(target_arch = "x86_64"))]
@@ -35,7 +31,7 @@ impl Sha1Lanes {
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use super::{Block, LANES, States};
+    use crate::esp::cipher::lanes::{Block, LANES, States};
     use std::arch::x86_64::*;
 
     /// Proof that the processor has AVX-512 F and BW.

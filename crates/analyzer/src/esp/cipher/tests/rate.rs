@@ -1,6 +1,7 @@
 //! How fast one core opens packets.
 
 use super::*;
+use crate::esp::header::HEADER_LEN;
 use crate::thread_time::thread_nanos_of;
 
 /// Prints packets per second and core; run in release with `--ignored --nocapture` on Linux. 1380 bytes as on a path with an

@@ -1,0 +1,13 @@
+//! What of an ESP packet lies around its payload, in bytes.
+
+/// SPI and sequence number before the IV (RFC 4303 §2).
+pub const HEADER_LEN: usize = 8;
+
+/// How an SA without encryption frames its payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NullFormat {
+    /// Bytes of IV: 0, or 8 with AES-GMAC.
+    pub iv_len: usize,
+    /// Bytes of ICV.
+    pub icv_len: usize,
+}
