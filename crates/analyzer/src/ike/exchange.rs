@@ -3,7 +3,7 @@
 use super::context::MessageContext;
 use super::exchange_type::{exchange_kind, other_exchange_name};
 use super::first_seen::{FirstSeen, first_seen};
-use super::header::Header;
+use super::header::IkeHeader;
 use crate::algorithm::Transform;
 use crate::analysis::{ExchangeKind, KeyStatus, Lifetime, Mode};
 use crate::diagnostic::Diagnostics;
@@ -104,7 +104,7 @@ impl Exchange {
 
     /// The exchange that a message begins.
     pub(super) fn begin(
-        header: &Header,
+        header: &IkeHeader,
         context: &MessageContext,
         ike_sa: Option<usize>,
         diagnostics: &mut Diagnostics,
