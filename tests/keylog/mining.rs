@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rekeyscope::algorithm::{Encryption, Integrity};
-use rekeyscope::keylog::mine::{Candidate, Oracle, Shape, mine};
+use rekeyscope::keylog::mine::{KeyCandidate, Oracle, Shape, mine};
 use rekeyscope::spi::Spi;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ const AES_BLOCK: usize = 16;
 struct Packets(Vec<Vec<u8>>);
 
 impl Oracle for Packets {
-    fn icv_fits(&mut self, candidate: &Candidate<'_>) -> bool {
+    fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool {
         candidate.integrity == Integrity::HmacSha1_96
             && self.0.iter().all(|packet| {
                 let (covered, icv) = packet.split_at(packet.len() - ICV);
@@ -33,7 +33,7 @@ impl Oracle for Packets {
             })
     }
 
-    fn opens(&mut self, candidate: &Candidate<'_>) -> bool {
+    fn opens(&mut self, candidate: &KeyCandidate<'_>) -> bool {
         candidate.encryption == Encryption::AesCbc
             && candidate.encryption_key.len() == AES_BLOCK
             && self

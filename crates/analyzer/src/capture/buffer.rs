@@ -1,6 +1,6 @@
 //! One buffer that is refilled by large reads and lent out record by record.
 
-use super::source::{Arrival, Source};
+use super::source::{ByteSource, SourceRead};
 use std::io;
 
 /// Bytes asked for at once: as fast as a mapping on a file in the page cache.
@@ -11,9 +11,9 @@ const CARRY_LEN: usize = 128 * 1024;
 /// has 64 KiB and real metadata blocks a few MiB. The buffer grows only while bytes really arrive.
 pub(super) const LARGEST_RECORD: usize = 64 * 1024 * 1024;
 
-/// A window on the [`Source`].
+/// A window on the [`ByteSource`].
 pub(super) struct Buffer {
-    source: Source,
+    source: ByteSource,
     bytes: Vec<u8>,
     start: usize,
     end: usize,
@@ -23,7 +23,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    pub(super) fn new(source: Source) -> Buffer {
+    pub(super) fn new(source: ByteSource) -> Buffer {
         let bytes = vec![0; READ_LEN + CARRY_LEN];
         Buffer {
             source,
@@ -58,9 +58,9 @@ impl Buffer {
             }
             let room = self.bytes.get_mut(self.end..).unwrap_or_default();
             match self.source.read(room)? {
-                Arrival::Bytes(read) => self.end += read.min(room.len()),
-                Arrival::End => self.at_end = true,
-                Arrival::Broken(reason) => {
+                SourceRead::Bytes(read) => self.end += read.min(room.len()),
+                SourceRead::End => self.at_end = true,
+                SourceRead::Broken(reason) => {
                     self.at_end = true;
                     self.broken = Some(reason);
                 }
@@ -105,7 +105,7 @@ impl Buffer {
         self.broken.as_deref()
     }
 
-    pub(super) fn source(&self) -> &Source {
+    pub(super) fn source(&self) -> &ByteSource {
         &self.source
     }
 

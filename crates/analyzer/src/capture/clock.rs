@@ -5,12 +5,12 @@ use crate::time::{NANOS_PER_SECOND, Timestamp};
 /// Turns an interface's ticks into nanoseconds since the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Clock {
-    scale: Scale,
+    scale: TickScale,
     offset_seconds: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scale {
+enum TickScale {
     /// A tick is so many nanoseconds.
     Times(u64),
     /// A nanosecond has so many ticks; `None` where a tick is so short that 64 bits of them are no nanosecond.
@@ -23,7 +23,7 @@ impl Default for Clock {
     /// Microseconds, as the format says for an interface without the option.
     fn default() -> Self {
         Clock {
-            scale: Scale::Times(1_000),
+            scale: TickScale::Times(1_000),
             offset_seconds: 0,
         }
     }
@@ -34,11 +34,11 @@ impl Clock {
     pub(super) fn set_resolution(&mut self, if_tsresol: u8) {
         let exponent = u32::from(if_tsresol & 0x7f);
         self.scale = if if_tsresol & 0x80 != 0 {
-            Scale::BinaryFraction(exponent)
+            TickScale::BinaryFraction(exponent)
         } else if exponent <= 9 {
-            Scale::Times(10_u64.pow(9 - exponent))
+            TickScale::Times(10_u64.pow(9 - exponent))
         } else {
-            Scale::DividedBy(10_u128.checked_pow(exponent - 9))
+            TickScale::DividedBy(10_u128.checked_pow(exponent - 9))
         };
     }
 
@@ -50,7 +50,7 @@ impl Clock {
     /// The moment of `ticks`, rounded down to a nanosecond. Saturates at the ends of [`Timestamp`].
     #[inline]
     pub(super) fn at(&self, ticks: u64) -> Timestamp {
-        if let (Scale::Times(nanos), 0) = (self.scale, self.offset_seconds)
+        if let (TickScale::Times(nanos), 0) = (self.scale, self.offset_seconds)
             && let Some(total) = ticks.checked_mul(nanos)
             && let Ok(total) = i64::try_from(total)
         {
@@ -63,9 +63,11 @@ impl Clock {
         let ticks = u128::from(ticks);
         let per_second = NANOS_PER_SECOND.unsigned_abs();
         let nanos = match self.scale {
-            Scale::Times(nanos) => ticks * u128::from(nanos),
-            Scale::DividedBy(divisor) => divisor.map_or(0, |divisor| ticks / divisor),
-            Scale::BinaryFraction(bits) => (ticks * u128::from(per_second)).checked_shr(bits).unwrap_or(0),
+            TickScale::Times(nanos) => ticks * u128::from(nanos),
+            TickScale::DividedBy(divisor) => divisor.map_or(0, |divisor| ticks / divisor),
+            TickScale::BinaryFraction(bits) => {
+                (ticks * u128::from(per_second)).checked_shr(bits).unwrap_or(0)
+            }
         };
         // At most 2^64 · 10^9 < 2^94 plus 2^63 · 10^9 < 2^93: no overflow in 128 bits.
         let total = nanos.cast_signed() + i128::from(self.offset_seconds) * i128::from(NANOS_PER_SECOND);

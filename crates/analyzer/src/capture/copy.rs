@@ -2,7 +2,7 @@
 //! Block by block, so memory stays bounded; times keep their resolution. Of a pcapng file sections, interfaces, names and
 //! statistics stay; other containers get one section with an interface per link type.
 
-use super::order::Order;
+use super::order::ByteOrder;
 use super::write::{self, EnhancedPacket};
 use crate::capture::frame::{Frame, Item, Raw};
 use crate::capture::link_type::LinkType;
@@ -27,8 +27,8 @@ pub struct CaptureCopy<W> {
 }
 
 /// A packet's place in a pcapng file.
-struct Place<'a> {
-    order: Order,
+struct BlockPlace<'a> {
+    order: ByteOrder,
     interface: u32,
     ticks: u64,
     options: &'a [u8],
@@ -105,12 +105,12 @@ impl<W: Write> CaptureCopy<W> {
     fn begin(&mut self) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
-            self.out.write_all(&write::section_header(Order::Little))?;
+            self.out.write_all(&write::section_header(ByteOrder::Little))?;
         }
         Ok(())
     }
 
-    fn pass_block(&mut self, bytes: &[u8], order: Order) -> io::Result<()> {
+    fn pass_block(&mut self, bytes: &[u8], order: ByteOrder) -> io::Result<()> {
         match order.u32(bytes, 0).unwrap_or(0) {
             // The length of the section changes: -1, unknown (§4.1).
             SHB_MAGIC => {
@@ -164,7 +164,7 @@ impl<W: Write> CaptureCopy<W> {
         item: &Item<'a>,
         packet: &Frame<'_>,
         link_type: LinkType,
-    ) -> io::Result<Option<Place<'a>>> {
+    ) -> io::Result<Option<BlockPlace<'a>>> {
         match item.raw {
             Raw::Block { bytes, order } => Ok(place_of_block(order, bytes)),
             Raw::Record {
@@ -174,8 +174,8 @@ impl<W: Write> CaptureCopy<W> {
                 let Some(interface) = self.interface(link_type, snap_len, nanos_per_tick)? else {
                     return Ok(None);
                 };
-                Ok(Some(Place {
-                    order: Order::Little,
+                Ok(Some(BlockPlace {
+                    order: ByteOrder::Little,
                     interface,
                     // Before 1970 no container but pcapng can be.
                     ticks: u64::try_from(packet.time.0 / nanos_per_tick.max(1)).unwrap_or(0),
@@ -202,7 +202,7 @@ impl<W: Write> CaptureCopy<W> {
         let decimals = if nanos_per_tick == 1 { 9 } else { 6 };
         let shown = self.replaced.unwrap_or(link_type);
         self.out.write_all(&write::interface_description(
-            Order::Little,
+            ByteOrder::Little,
             shown,
             snap_len,
             decimals,
@@ -213,13 +213,13 @@ impl<W: Write> CaptureCopy<W> {
 }
 
 /// Interface, time and options of a packet block of any kind. A simple packet has no time (0, as Wireshark shows it).
-fn place_of_block(order: Order, bytes: &[u8]) -> Option<Place<'_>> {
+fn place_of_block(order: ByteOrder, bytes: &[u8]) -> Option<BlockPlace<'_>> {
     let field = |at| order.u32(bytes, at);
     let ticks = |high, low| Some(u64::from(field(high)?) << 32 | u64::from(field(low)?));
     let (interface, ticks, data_at) = match field(0)? {
         EPB_MAGIC => (field(8)?, ticks(12, 16)?, 28),
         SPB_MAGIC => {
-            return Some(Place {
+            return Some(BlockPlace {
                 order,
                 interface: 0,
                 ticks: 0,
@@ -231,7 +231,7 @@ fn place_of_block(order: Order, bytes: &[u8]) -> Option<Place<'_>> {
     };
     let captured = field(20)? as usize;
     let options_at = data_at + captured.checked_next_multiple_of(4)?;
-    Some(Place {
+    Some(BlockPlace {
         order,
         interface,
         ticks,
@@ -240,13 +240,13 @@ fn place_of_block(order: Order, bytes: &[u8]) -> Option<Place<'_>> {
 }
 
 /// The options before the end mark.
-fn whole_options(order: Order, tail: &[u8]) -> &[u8] {
+fn whole_options(order: ByteOrder, tail: &[u8]) -> &[u8] {
     let len: usize = write::options(order, tail).map(|(_, option)| option.len()).sum();
     tail.get(..len).unwrap_or_default()
 }
 
 /// The options that also hold for what was inside: no hash, and of the flags the direction.
-fn options_of_others(order: Order, options: &[u8]) -> Vec<u8> {
+fn options_of_others(order: ByteOrder, options: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(options.len());
     for (code, option) in write::options(order, options) {
         match code {

@@ -1,7 +1,7 @@
 //! What a reader hands out: packets, and for a copy of the capture also what is between them.
 
 use crate::capture::link_type::LinkType;
-use crate::capture::order::Order;
+use crate::capture::order::ByteOrder;
 use crate::time::Timestamp;
 
 /// One captured packet, borrowed from the reader's buffer.
@@ -33,7 +33,7 @@ pub struct Item<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Raw<'a> {
     /// A pcapng block, whole, with the byte order of its section.
-    Block { bytes: &'a [u8], order: Order },
+    Block { bytes: &'a [u8], order: ByteOrder },
     /// A record of another container.
     Record { nanos_per_tick: i64, snap_len: u32 },
 }

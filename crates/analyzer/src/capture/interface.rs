@@ -1,7 +1,7 @@
 //! A pcapng interface (draft-ietf-opsawg-pcapng): its link type, its clock, and what it says it lost.
 
 use super::clock::Clock;
-use super::order::Order;
+use super::order::ByteOrder;
 use crate::capture::link_type::LinkType;
 use pcap_parser::{InterfaceDescriptionBlock, OptionCode, PcapNGOption};
 
@@ -19,7 +19,7 @@ pub(super) struct Interface {
 
 impl Interface {
     /// From an interface description block (§4.2).
-    pub(super) fn described(order: Order, block: &InterfaceDescriptionBlock<'_>) -> Interface {
+    pub(super) fn described(order: ByteOrder, block: &InterfaceDescriptionBlock<'_>) -> Interface {
         let mut interface = Interface {
             link_type: LinkType(block.linktype.0 as u16),
             snap_len: block.snaplen,
@@ -41,7 +41,7 @@ impl Interface {
 
     /// From the options of an interface statistics block (§4.6): counters since the start of the capture, so the latest ones
     /// replace earlier ones.
-    pub(super) fn note_statistics(&mut self, order: Order, options: &[PcapNGOption<'_>]) {
+    pub(super) fn note_statistics(&mut self, order: ByteOrder, options: &[PcapNGOption<'_>]) {
         let [interface, system] = &mut self.dropped_by_statistics;
         for option in listed(options) {
             match option.code {
@@ -72,6 +72,6 @@ pub(super) fn listed<'o, 'b>(options: &'o [PcapNGOption<'b>]) -> impl Iterator<I
 
 /// An option's 64-bit number. pcap-parser reads `if_tsoffset`, `isb_ifdrop` and the like as little-endian in every section,
 /// which is wrong in big-endian ones (`the_same_packets_from_every_container`, `drop_counters_are_summed_once`).
-pub(super) fn number(order: Order, option: &PcapNGOption<'_>) -> Option<u64> {
+pub(super) fn number(order: ByteOrder, option: &PcapNGOption<'_>) -> Option<u64> {
     order.u64(option.as_bytes().ok()?, 0)
 }

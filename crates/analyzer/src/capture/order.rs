@@ -4,24 +4,24 @@ use pcap_parser::{Block, parse_block_be, parse_block_le};
 
 /// The byte order of a file or section. Readers answer `None` behind the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     Little,
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     /// Parses the block that begins here; `None` where it does not fit its kind or is not whole.
     #[inline]
     pub(super) fn parse(self, block: &[u8]) -> Option<Block<'_>> {
         let parsed = match self {
-            Order::Little => parse_block_le(block),
-            Order::Big => parse_block_be(block),
+            ByteOrder::Little => parse_block_le(block),
+            ByteOrder::Big => parse_block_be(block),
         };
         parsed.ok().map(|(_, block)| block)
     }
 
     pub(super) fn u16_bytes(self, value: u16) -> [u8; 2] {
-        if self == Order::Big {
+        if self == ByteOrder::Big {
             value.to_be_bytes()
         } else {
             value.to_le_bytes()
@@ -29,7 +29,7 @@ impl Order {
     }
 
     pub(super) fn u32_bytes(self, value: u32) -> [u8; 4] {
-        if self == Order::Big {
+        if self == ByteOrder::Big {
             value.to_be_bytes()
         } else {
             value.to_le_bytes()
@@ -42,7 +42,7 @@ impl Order {
 
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {
         Self::bytes(bytes, at).map(|b| {
-            if self == Order::Big {
+            if self == ByteOrder::Big {
                 u16::from_be_bytes(b)
             } else {
                 u16::from_le_bytes(b)
@@ -53,7 +53,7 @@ impl Order {
     #[inline]
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> Option<u32> {
         Self::bytes(bytes, at).map(|b| {
-            if self == Order::Big {
+            if self == ByteOrder::Big {
                 u32::from_be_bytes(b)
             } else {
                 u32::from_le_bytes(b)
@@ -63,7 +63,7 @@ impl Order {
 
     pub(super) fn u64(self, bytes: &[u8], at: usize) -> Option<u64> {
         Self::bytes(bytes, at).map(|b| {
-            if self == Order::Big {
+            if self == ByteOrder::Big {
                 u64::from_be_bytes(b)
             } else {
                 u64::from_le_bytes(b)

@@ -5,8 +5,8 @@
 //! format in big-endian.
 
 use super::buffer::Buffer;
-use super::order::Order;
-use super::record::{End, Record, Step};
+use super::order::ByteOrder;
+use super::record::{CaptureEnd, ContainerRecord, RecordStep};
 use crate::capture::info::CaptureInfo;
 use crate::capture::link_type::LinkType;
 use crate::time::{NANOS_PER_SECOND, Timestamp};
@@ -45,16 +45,16 @@ pub(super) const HEADER_LEN: usize = 24;
 #[derive(Debug, Default)]
 pub(super) struct PcapWalk {
     /// `None` until the file header was read.
-    header: Option<Header>,
+    header: Option<PcapHeader>,
 }
 
 type ParsedRecord<'b> = IResult<&'b [u8], LegacyPcapBlock<'b>, PcapError<&'b [u8]>>;
 
 /// What the file header says about the records.
 #[derive(Debug, Clone, Copy)]
-struct Header {
+struct PcapHeader {
     parse: for<'b> fn(&'b [u8]) -> ParsedRecord<'b>,
-    order: Order,
+    order: ByteOrder,
     record_header_len: usize,
     nanos_per_tick: i64,
     link_type: LinkType,
@@ -63,24 +63,24 @@ struct Header {
     lengths_may_be_swapped: bool,
 }
 
-impl Header {
-    fn read(head: &[u8]) -> Option<Header> {
+impl PcapHeader {
+    fn read(head: &[u8]) -> Option<PcapHeader> {
         let head = match head.strip_prefix(MODIFIED_BIG) {
             Some(rest) => Cow::Owned([USUAL_BIG, rest].concat()),
             None => Cow::Borrowed(head),
         };
         let (_, told) = parse_pcap_header(&head).ok()?;
         let modified = told.is_modified_format() || matches!(head, Cow::Owned(_));
-        Some(Header {
+        Some(PcapHeader {
             parse: match (told.is_bigendian(), modified) {
                 (true, _) => parse_pcap_frame_be,
                 (false, true) => parse_pcap_frame_modified,
                 (false, false) => parse_pcap_frame,
             },
             order: if told.is_bigendian() {
-                Order::Big
+                ByteOrder::Big
             } else {
-                Order::Little
+                ByteOrder::Little
             },
             record_header_len: if modified {
                 MODIFIED_RECORD_HEADER_LEN
@@ -107,9 +107,9 @@ impl Header {
     }
 
     #[inline]
-    fn record(&self, block: &LegacyPcapBlock<'_>) -> Record {
+    fn record(&self, block: &LegacyPcapBlock<'_>) -> ContainerRecord {
         let (seconds, ticks) = (i64::from(block.ts_sec), i64::from(block.ts_usec));
-        Record {
+        ContainerRecord {
             time: Timestamp(seconds * NANOS_PER_SECOND + ticks * self.nanos_per_tick),
             link_type: self.link_type,
             original_len: block.origlen.max(block.caplen),
@@ -128,13 +128,13 @@ impl PcapWalk {
 
     /// The next packet, with the buffer behind it.
     #[inline]
-    pub(super) fn step(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<Step> {
-        let damaged = |what| Ok(Step::End(End::Damaged(what)));
+    pub(super) fn step(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<RecordStep> {
+        let damaged = |what| Ok(RecordStep::End(CaptureEnd::Damaged(what)));
         let header = match self.header {
             Some(header) => header,
             None => match self.read_header(buffer, info)? {
                 Some(header) => header,
-                None => return Ok(Step::End(End::Cut)),
+                None => return Ok(RecordStep::End(CaptureEnd::Cut)),
             },
         };
         loop {
@@ -158,19 +158,26 @@ impl PcapWalk {
             }
             if !buffer.ensure(needed)? {
                 let clean = buffer.available().is_empty();
-                return Ok(Step::End(if clean { End::Clean } else { End::Cut }));
+                return Ok(RecordStep::End(if clean {
+                    CaptureEnd::Clean
+                } else {
+                    CaptureEnd::Cut
+                }));
             }
             if let Some(record) = record {
                 buffer.consume(needed);
-                return Ok(Step::Packet(record));
+                return Ok(RecordStep::Packet(record));
             }
         }
     }
 
     #[cold]
-    fn read_header(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<Option<Header>> {
+    fn read_header(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<Option<PcapHeader>> {
         buffer.ensure(FILE_HEADER_LEN)?;
-        self.header = buffer.available().get(..FILE_HEADER_LEN).and_then(Header::read);
+        self.header = buffer
+            .available()
+            .get(..FILE_HEADER_LEN)
+            .and_then(PcapHeader::read);
         if let Some(header) = self.header {
             buffer.consume(FILE_HEADER_LEN);
             info.note_link_type(header.link_type);

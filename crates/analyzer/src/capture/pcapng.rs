@@ -7,8 +7,8 @@
 
 use super::buffer::{Buffer, LARGEST_RECORD};
 use super::interface::{Interface, listed, number};
-use super::order::Order;
-use super::record::{End, Record, Step};
+use super::order::ByteOrder;
+use super::record::{CaptureEnd, ContainerRecord, RecordStep};
 use crate::capture::info::CaptureInfo;
 use crate::diagnostic::Diagnostics;
 use crate::text::Message;
@@ -37,8 +37,8 @@ const PACKET_DATA_AT: usize = 28;
 
 /// The byte order of a section, by the magic in its header: wanted before the length of that header can be read, and all that
 /// is wanted of it.
-fn order_of_section(block: &[u8]) -> Option<Order> {
-    [Order::Little, Order::Big]
+fn order_of_section(block: &[u8]) -> Option<ByteOrder> {
+    [ByteOrder::Little, ByteOrder::Big]
         .into_iter()
         .find(|order| order.u32(block, 8) == Some(BOM_MAGIC))
 }
@@ -54,7 +54,7 @@ pub(super) const SHORTEST_SECTION_HEADER: usize = 28;
 /// The state of a walk through a pcapng file.
 #[derive(Debug)]
 pub(super) struct PcapngWalk {
-    order: Order,
+    order: ByteOrder,
     interfaces: Vec<Interface>,
     /// Drops of the sections that are over.
     dropped_before: Option<u64>,
@@ -65,12 +65,12 @@ pub(super) struct PcapngWalk {
 
 /// What a block meant.
 enum Meaning {
-    Packet(Record),
+    Packet(ContainerRecord),
     Numbered,
     Nothing,
 }
 
-/// A packet whose interface is not known yet; as [`Record`].
+/// A packet whose interface is not known yet; as [`ContainerRecord`].
 struct Ticked {
     ticks: u64,
     original_len: u32,
@@ -84,7 +84,7 @@ struct Damage(&'static str);
 impl PcapngWalk {
     pub(super) fn new() -> PcapngWalk {
         PcapngWalk {
-            order: Order::Little,
+            order: ByteOrder::Little,
             interfaces: Vec::new(),
             dropped_before: None,
             last_time: Timestamp::default(),
@@ -99,12 +99,16 @@ impl PcapngWalk {
         info: &mut CaptureInfo,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> io::Result<Step> {
+    ) -> io::Result<RecordStep> {
         loop {
             if !buffer.ensure(BLOCK_OVERHEAD)? {
                 info.dropped_reported = self.dropped();
                 let clean = buffer.available().is_empty();
-                return Ok(Step::End(if clean { End::Clean } else { End::Cut }));
+                return Ok(RecordStep::End(if clean {
+                    CaptureEnd::Clean
+                } else {
+                    CaptureEnd::Cut
+                }));
             }
             let told = match self.block_len(buffer.available()) {
                 Ok(told) => told,
@@ -113,7 +117,7 @@ impl PcapngWalk {
             let len = told.next_multiple_of(4);
             if !buffer.ensure(len)? {
                 info.dropped_reported = self.dropped();
-                return Ok(Step::End(End::Cut));
+                return Ok(RecordStep::End(CaptureEnd::Cut));
             }
             if told != len {
                 self.count_padding_in(buffer.available_mut().get_mut(..len).unwrap_or_default());
@@ -123,13 +127,13 @@ impl PcapngWalk {
             buffer.consume(len);
             match meaning {
                 Ok(Meaning::Packet(record)) => {
-                    return Ok(Step::Packet(Record {
+                    return Ok(RecordStep::Packet(ContainerRecord {
                         block_len: len,
                         ..record
                     }));
                 }
-                Ok(Meaning::Numbered) => return Ok(Step::Numbered(len)),
-                Ok(Meaning::Nothing) if self.gives_blocks => return Ok(Step::Block(len)),
+                Ok(Meaning::Numbered) => return Ok(RecordStep::Numbered(len)),
+                Ok(Meaning::Nothing) if self.gives_blocks => return Ok(RecordStep::Block(len)),
                 Ok(Meaning::Nothing) => {}
                 Err(Damage(what)) => return Ok(self.damaged(info, what)),
             }
@@ -137,13 +141,13 @@ impl PcapngWalk {
     }
 
     /// Byte order of the section.
-    pub(super) fn order(&self) -> Order {
+    pub(super) fn order(&self) -> ByteOrder {
         self.order
     }
 
-    fn damaged(&self, info: &mut CaptureInfo, what: &'static str) -> Step {
+    fn damaged(&self, info: &mut CaptureInfo, what: &'static str) -> RecordStep {
         info.dropped_reported = self.dropped();
-        Step::End(End::Damaged(what))
+        RecordStep::End(CaptureEnd::Damaged(what))
     }
 
     /// Total length of the block that begins here, perhaps without its padding. A section header sets the byte order for itself
@@ -310,7 +314,7 @@ impl PcapngWalk {
             interface.dropped_by_packets = Some(sum);
         }
         self.last_time = interface.clock.at(packet.ticks);
-        Meaning::Packet(Record {
+        Meaning::Packet(ContainerRecord {
             time: self.last_time,
             link_type: interface.link_type,
             original_len: packet.original_len,
@@ -340,7 +344,7 @@ impl PcapngWalk {
         };
         // The crate's `packet_data` leaves the snap length out of account: it would take padding for data.
         let captured = (told.origlen.min(limit) as usize).min(told.data.len());
-        Meaning::Packet(Record {
+        Meaning::Packet(ContainerRecord {
             time: self.last_time,
             link_type: interface.link_type,
             original_len: told.origlen,

@@ -7,8 +7,8 @@ use crate::capture::info::CaptureInfo;
 use crate::capture::pcap::{self, PcapWalk};
 use crate::capture::pcapng::{self, PcapngWalk};
 use crate::capture::recognise;
-use crate::capture::record::{End, Record, Step};
-use crate::capture::source::Source;
+use crate::capture::record::{CaptureEnd, ContainerRecord, RecordStep};
+use crate::capture::source::ByteSource;
 use crate::diagnostic::Diagnostics;
 use crate::error::Error;
 use crate::text::{Catalogue, Language, Message, Said};
@@ -23,13 +23,13 @@ const DESCRIBED_LEN: usize = 512;
 pub struct CaptureReader {
     path: PathBuf,
     pub(super) buffer: Buffer,
-    walk: Walk,
+    walk: ContainerWalk,
     info: CaptureInfo,
     frames: u64,
     finished: bool,
 }
 
-enum Walk {
+enum ContainerWalk {
     Pcap(PcapWalk),
     Pcapng(PcapngWalk),
 }
@@ -80,13 +80,13 @@ impl CaptureReader {
     }
 
     fn recognise(stream: Box<dyn Read + Send>) -> io::Result<Recognised> {
-        let mut buffer = Buffer::new(Source::new(stream)?);
+        let mut buffer = Buffer::new(ByteSource::new(stream)?);
         buffer.ensure(4)?;
         if pcap::is_pcap(buffer.available()) {
             if !buffer.ensure(pcap::HEADER_LEN)? {
                 return Ok(Recognised::Foreign(beginning("pcap", &buffer)));
             }
-            let (walk, format) = (Walk::Pcap(PcapWalk::default()), CaptureFormat::Pcap);
+            let (walk, format) = (ContainerWalk::Pcap(PcapWalk::default()), CaptureFormat::Pcap);
             return Ok(Recognised::Capture {
                 buffer: Box::new(buffer),
                 walk,
@@ -100,7 +100,7 @@ impl CaptureReader {
             return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
         }
         if pcapng::is_pcapng(buffer.available()) {
-            let (walk, format) = (Walk::Pcapng(PcapngWalk::new()), CaptureFormat::Pcapng);
+            let (walk, format) = (ContainerWalk::Pcapng(PcapngWalk::new()), CaptureFormat::Pcapng);
             return Ok(Recognised::Capture {
                 buffer: Box::new(buffer),
                 walk,
@@ -125,9 +125,9 @@ impl CaptureReader {
     pub fn next_frame(&mut self, diagnostics: &mut Diagnostics) -> Result<Option<Frame<'_>>, Error> {
         loop {
             match self.step(diagnostics)? {
-                Step::Packet(record) => return Ok(Some(self.frame(record))),
-                Step::Numbered(_) | Step::Block(_) => {}
-                Step::End(_) => return Ok(None),
+                RecordStep::Packet(record) => return Ok(Some(self.frame(record))),
+                RecordStep::Numbered(_) | RecordStep::Block(_) => {}
+                RecordStep::End(_) => return Ok(None),
             }
         }
     }
@@ -137,22 +137,22 @@ impl CaptureReader {
     /// # Errors
     /// [`Error::Capture`] when the system cannot read on.
     pub fn next_item(&mut self, diagnostics: &mut Diagnostics) -> Result<Option<Item<'_>>, Error> {
-        if let Walk::Pcapng(walk) = &mut self.walk {
+        if let ContainerWalk::Pcapng(walk) = &mut self.walk {
             walk.gives_blocks = true;
         }
         let step = self.step(diagnostics)?;
         let (frame, number, block_len) = match step {
-            Step::Packet(record) => (Some(self.frame(record)), Some(self.frames), record.block_len),
-            Step::Numbered(len) => (None, Some(self.frames), len),
-            Step::Block(len) => (None, None, len),
-            Step::End(_) => return Ok(None),
+            RecordStep::Packet(record) => (Some(self.frame(record)), Some(self.frames), record.block_len),
+            RecordStep::Numbered(len) => (None, Some(self.frames), len),
+            RecordStep::Block(len) => (None, None, len),
+            RecordStep::End(_) => return Ok(None),
         };
         let raw = match &self.walk {
-            Walk::Pcapng(walk) => Raw::Block {
+            ContainerWalk::Pcapng(walk) => Raw::Block {
                 bytes: self.buffer.lent(0, block_len),
                 order: walk.order(),
             },
-            Walk::Pcap(walk) => {
+            ContainerWalk::Pcap(walk) => {
                 let (nanos_per_tick, largest) = walk.told().unwrap_or((1, 0));
                 Raw::Record {
                     nanos_per_tick,
@@ -165,18 +165,20 @@ impl CaptureReader {
 
     /// One step of the walk, with frames counted and the end noted.
     #[inline]
-    fn step(&mut self, diagnostics: &mut Diagnostics) -> Result<Step, Error> {
+    fn step(&mut self, diagnostics: &mut Diagnostics) -> Result<RecordStep, Error> {
         if self.finished {
-            return Ok(Step::End(End::Clean));
+            return Ok(RecordStep::End(CaptureEnd::Clean));
         }
         let step = match &mut self.walk {
-            Walk::Pcap(walk) => walk.step(&mut self.buffer, &mut self.info),
-            Walk::Pcapng(walk) => walk.step(&mut self.buffer, &mut self.info, self.frames + 1, diagnostics),
+            ContainerWalk::Pcap(walk) => walk.step(&mut self.buffer, &mut self.info),
+            ContainerWalk::Pcapng(walk) => {
+                walk.step(&mut self.buffer, &mut self.info, self.frames + 1, diagnostics)
+            }
         };
         match step {
-            Ok(Step::Packet(_) | Step::Numbered(_)) => self.frames += 1,
-            Ok(Step::Block(_)) => {}
-            Ok(Step::End(end)) => self.end(end, diagnostics),
+            Ok(RecordStep::Packet(_) | RecordStep::Numbered(_)) => self.frames += 1,
+            Ok(RecordStep::Block(_)) => {}
+            Ok(RecordStep::End(end)) => self.end(end, diagnostics),
             Err(_) => self.finished = true,
         }
         step.map_err(|source| Error::Capture {
@@ -186,7 +188,7 @@ impl CaptureReader {
     }
 
     #[inline]
-    fn frame(&self, record: Record) -> Frame<'_> {
+    fn frame(&self, record: ContainerRecord) -> Frame<'_> {
         Frame {
             number: self.frames,
             time: record.time,
@@ -196,13 +198,13 @@ impl CaptureReader {
         }
     }
 
-    fn end(&mut self, end: End, diagnostics: &mut Diagnostics) {
+    fn end(&mut self, end: CaptureEnd, diagnostics: &mut Diagnostics) {
         self.finished = true;
         let (frames, at) = (self.frames, self.buffer.consumed());
         let kept = Catalogue::of(Language::English).say(&kept_before(frames));
         let layer = self.info.format.as_str();
         let (kind, sentence) = match (end, self.buffer.broken()) {
-            (End::Damaged(what), _) => (
+            (CaptureEnd::Damaged(what), _) => (
                 "damaged",
                 Said::from(format!(
                     "after {at} bytes comes {what}: {kept}; repair the file or capture again to see the rest"
@@ -214,14 +216,14 @@ impl CaptureReader {
                     "{reason}: {kept}; copy the file again, or unpack what is left of it, to see the rest"
                 )),
             ),
-            (End::Cut, None) => (
+            (CaptureEnd::Cut, None) => (
                 "truncated",
                 Message::new("oddity-cut-file")
                     .with("bytes", at)
                     .with("kept", kept_before(frames))
                     .into(),
             ),
-            (End::Clean, None) => return,
+            (CaptureEnd::Clean, None) => return,
         };
         self.info.truncated = true;
         diagnostics.count(kind, layer, None, || sentence);
@@ -256,7 +258,7 @@ fn beginning(format: &str, buffer: &Buffer) -> String {
 enum Recognised {
     Capture {
         buffer: Box<Buffer>,
-        walk: Walk,
+        walk: ContainerWalk,
         format: CaptureFormat,
     },
     Empty,

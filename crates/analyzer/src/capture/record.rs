@@ -5,7 +5,7 @@ use crate::time::Timestamp;
 
 /// A packet that the buffer has just been moved past.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record {
+pub(super) struct ContainerRecord {
     pub(super) time: Timestamp,
     pub(super) link_type: LinkType,
     pub(super) original_len: u32,
@@ -19,7 +19,7 @@ pub(super) struct Record {
 
 /// Why there are no more packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum CaptureEnd {
     /// The data ends between two records.
     Clean,
     /// The data ends inside a record.
@@ -30,11 +30,11 @@ pub(super) enum End {
 
 /// One step of a walk.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
-    Packet(Record),
+pub(super) enum RecordStep {
+    Packet(ContainerRecord),
     /// A block of this length that Wireshark numbers as a frame although it holds no packet.
     Numbered(usize),
     /// Another block of this length; only for a reader that asked for blocks.
     Block(usize),
-    End(End),
+    End(CaptureEnd),
 }

@@ -46,7 +46,7 @@ const LZ4_LEGACY_MAGIC: &[u8] = &[0x02, 0x21, 0x4c, 0x18];
 
 /// What a read brought.
 #[derive(Debug)]
-pub(super) enum Arrival {
+pub(super) enum SourceRead {
     /// That many bytes, at least one.
     Bytes(usize),
     /// The end.
@@ -57,7 +57,7 @@ pub(super) enum Arrival {
 
 /// The stored stream, with a count of what was taken from it and a note whether it failed: that tells an error of the
 /// system from one of the decoder, which come by the same way.
-struct Stored {
+struct StoredStream {
     head: Cursor<Vec<u8>>,
     stream: Box<dyn Read + Send>,
     state: Arc<StoredState>,
@@ -69,7 +69,7 @@ struct StoredState {
     failed: AtomicBool,
 }
 
-impl Read for Stored {
+impl Read for StoredStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let from_head = self.head.read(into)?;
         let n = if from_head > 0 {
@@ -82,7 +82,7 @@ impl Read for Stored {
     }
 }
 
-impl Stored {
+impl StoredStream {
     /// Repeats what a signal interrupted: a decoder that sees such an error forgets the bytes it already took.
     fn read_stream(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
@@ -99,21 +99,21 @@ impl Stored {
 }
 
 /// The capture's bytes, unpacked.
-pub(super) struct Source {
+pub(super) struct ByteSource {
     reader: Box<dyn Read + Send>,
     state: Arc<StoredState>,
     compression: Option<Compression>,
 }
 
-impl Source {
+impl ByteSource {
     /// Looks at the first four bytes and chooses a decoder.
-    pub(super) fn new(mut stream: Box<dyn Read + Send>) -> io::Result<Source> {
+    pub(super) fn new(mut stream: Box<dyn Read + Send>) -> io::Result<ByteSource> {
         let mut head = Vec::with_capacity(4);
         stream.by_ref().take(4).read_to_end(&mut head)?;
         let compression = Compression::by_magic(&head);
         let legacy_lz4 = head == LZ4_LEGACY_MAGIC;
         let state = Arc::new(StoredState::default());
-        let stored = Stored {
+        let stored = StoredStream {
             head: Cursor::new(head),
             stream,
             state: Arc::clone(&state),
@@ -133,7 +133,7 @@ impl Source {
                 }
             }
         };
-        Ok(Source {
+        Ok(ByteSource {
             reader,
             state,
             compression,
@@ -143,8 +143,8 @@ impl Source {
     /// Reads once.
     ///
     /// # Errors
-    /// Those of the stored stream; what a decoder does not like is [`Arrival::Broken`].
-    pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<Arrival> {
+    /// Those of the stored stream; what a decoder does not like is [`SourceRead::Broken`].
+    pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<SourceRead> {
         let most = if self.compression.is_some() {
             DECODED_READ.min(into.len())
         } else {
@@ -152,17 +152,17 @@ impl Source {
         };
         let into = into.get_mut(..most).unwrap_or_default();
         match self.reader.read(into) {
-            Ok(0) => Ok(Arrival::End),
-            Ok(n) => Ok(Arrival::Bytes(n)),
+            Ok(0) => Ok(SourceRead::End),
+            Ok(n) => Ok(SourceRead::Bytes(n)),
             Err(error) => self.broken_or_failed(error),
         }
     }
 
-    fn broken_or_failed(&self, error: io::Error) -> io::Result<Arrival> {
+    fn broken_or_failed(&self, error: io::Error) -> io::Result<SourceRead> {
         match self.compression {
             Some(packed) if !self.state.failed.load(Ordering::Relaxed) => {
                 let name = packed.name();
-                Ok(Arrival::Broken(if error.kind() == ErrorKind::UnexpectedEof {
+                Ok(SourceRead::Broken(if error.kind() == ErrorKind::UnexpectedEof {
                     format!("the {name} data ends before its end mark")
                 } else {
                     format!("the {name} data is damaged ({error})")

@@ -3,7 +3,7 @@
 //! Own writer: pcap-parser's serializer makes blocks in little-endian only, and a copy goes on in the byte order of the
 //! section that it copies.
 
-use super::order::Order;
+use super::order::ByteOrder;
 use crate::capture::link_type::LinkType;
 use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};
 
@@ -24,13 +24,13 @@ const LONGEST_TEXT: usize = 4_096;
 /// A block under construction.
 #[derive(Debug)]
 pub(super) struct BlockBuilder {
-    order: Order,
+    order: ByteOrder,
     bytes: Vec<u8>,
 }
 
 impl BlockBuilder {
     /// Begins a block of a type; its lengths are filled in by [`BlockBuilder::finish`]. `bytes` is reused.
-    pub(super) fn new(order: Order, kind: u32, mut bytes: Vec<u8>) -> Self {
+    pub(super) fn new(order: ByteOrder, kind: u32, mut bytes: Vec<u8>) -> Self {
         bytes.clear();
         BlockBuilder { order, bytes }.u32(kind).u32(0)
     }
@@ -86,7 +86,7 @@ impl BlockBuilder {
 }
 
 /// A section header of our own (§4.1), of unknown length.
-pub(super) fn section_header(order: Order) -> Vec<u8> {
+pub(super) fn section_header(order: ByteOrder) -> Vec<u8> {
     BlockBuilder::new(order, SHB_MAGIC, Vec::new())
         .u32(BOM_MAGIC)
         .u16(MAJOR)
@@ -100,7 +100,7 @@ pub(super) fn section_header(order: Order) -> Vec<u8> {
 
 /// An interface description (§4.2). `decimals`: ticks are 10^-decimals seconds.
 pub(super) fn interface_description(
-    order: Order,
+    order: ByteOrder,
     link_type: LinkType,
     snap_len: u32,
     decimals: u8,
@@ -128,7 +128,7 @@ pub(super) struct EnhancedPacket<'a> {
 
 impl EnhancedPacket<'_> {
     /// The block, in the memory of `scratch`.
-    pub(super) fn block(&self, order: Order, scratch: Vec<u8>) -> Vec<u8> {
+    pub(super) fn block(&self, order: ByteOrder, scratch: Vec<u8>) -> Vec<u8> {
         let mut block = BlockBuilder::new(order, EPB_MAGIC, scratch)
             .u32(self.interface)
             .u32((self.ticks >> 32) as u32)
@@ -149,7 +149,7 @@ impl EnhancedPacket<'_> {
 }
 
 /// The options in a block's tail: code and whole bytes of each (§3.5), up to the end mark or the first malformed one.
-pub(super) fn options(order: Order, mut tail: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(super) fn options(order: ByteOrder, mut tail: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let code = order.u16(tail, 0).filter(|&code| code != END_OF_OPTIONS)?;
         let len = 4 + usize::from(order.u16(tail, 2)?).next_multiple_of(4);

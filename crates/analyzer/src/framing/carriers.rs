@@ -10,7 +10,7 @@ pub(super) const IKE_PORT: u16 = 500;
 pub(super) const NAT_T_PORT: u16 = 4500;
 
 /// One end of UDP: address and port.
-type End = (IpAddr, u16);
+type UdpEnd = (IpAddr, u16);
 
 /// Which UDP ports carry ESP and IKE beside 500 and 4500.
 #[derive(Debug, Default)]
@@ -18,14 +18,14 @@ pub(super) struct Carriers {
     /// By request, with the rules of port 4500.
     pub(super) ports: Vec<u16>,
     /// Pairs of ends between which IKE was seen.
-    learned: HashSet<(End, End)>,
+    learned: HashSet<(UdpEnd, UdpEnd)>,
 }
 
 impl Carriers {
     /// Most pairs that are learned.
     const MOST_LEARNED: usize = 4_096;
 
-    fn pair(ends: (IpAddr, IpAddr), ports: UdpPorts) -> (End, End) {
+    fn pair(ends: (IpAddr, IpAddr), ports: UdpPorts) -> (UdpEnd, UdpEnd) {
         let (a, b) = ((ends.0, ports.src), (ends.1, ports.dst));
         if a <= b { (a, b) } else { (b, a) }
     }

@@ -28,7 +28,7 @@ const TIMEOUT_NANOS: i64 = 5 * NANOS_PER_SECOND;
 const DUPLICATE_NANOS: i64 = NANOS_PER_SECOND;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+struct FragmentKey {
     src: IpAddr,
     dst: IpAddr,
     id: u32,
@@ -89,9 +89,9 @@ impl Whole {
 /// The datagrams that wait for fragments.
 #[derive(Debug, Default)]
 pub(super) struct FragmentTable {
-    partials: HashMap<Key, Partial>,
+    partials: HashMap<FragmentKey, Partial>,
     /// In order of their start, with serial numbers: an entry that was replaced since is stale.
-    order: VecDeque<(u64, Key)>,
+    order: VecDeque<(u64, FragmentKey)>,
     next_serial: u64,
     held: usize,
     whole: Vec<u8>,
@@ -147,7 +147,7 @@ impl FragmentTable {
             return None;
         };
         self.give_up_old(time, frame, diagnostics);
-        let key = Key {
+        let key = FragmentKey {
             src: packet.src,
             dst: packet.dst,
             id: piece.id,
@@ -184,7 +184,7 @@ impl FragmentTable {
         }
     }
 
-    fn start(&mut self, key: Key, time: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+    fn start(&mut self, key: FragmentKey, time: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
         self.make_room(MOST_DATAGRAMS - 1, frame, diagnostics);
         let serial = self.next_serial;
         self.next_serial += 1;
@@ -233,7 +233,7 @@ impl FragmentTable {
     }
 
     /// The number came round again, or the clock stepped back: this is another datagram.
-    fn forget_stale(&mut self, key: &Key, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+    fn forget_stale(&mut self, key: &FragmentKey, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
         let Some(partial) = self.partials.get(key) else {
             return;
         };
@@ -248,7 +248,7 @@ impl FragmentTable {
         }
     }
 
-    fn remove(&mut self, serial: u64, key: &Key, frame: Option<u64>, diagnostics: &mut Diagnostics) {
+    fn remove(&mut self, serial: u64, key: &FragmentKey, frame: Option<u64>, diagnostics: &mut Diagnostics) {
         if self
             .partials
             .get(key)

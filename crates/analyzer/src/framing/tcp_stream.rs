@@ -110,7 +110,7 @@ impl Taken {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Place {
+enum StreamPlace {
     /// At the stream's first byte.
     Start,
     /// Somewhere.
@@ -124,9 +124,9 @@ enum Place {
 
 /// One direction of a connection.
 #[derive(Debug, Default)]
-struct Stream {
+struct CarrierStream {
     next: u32,
-    place: Place,
+    place: StreamPlace,
     buffer: Vec<u8>,
     /// By sequence number: all behind `next` and within half of the numbers.
     waiting: BTreeMap<u32, Vec<u8>>,
@@ -141,7 +141,7 @@ struct Stream {
 /// All streams.
 #[derive(Debug, Default)]
 pub(crate) struct TcpStreams {
-    streams: HashMap<(IpAddr, IpAddr, UdpPorts), Stream>,
+    streams: HashMap<(IpAddr, IpAddr, UdpPorts), CarrierStream>,
 }
 
 impl TcpStreams {
@@ -153,16 +153,16 @@ impl TcpStreams {
             taken.foreign = true;
             return taken;
         }
-        let stream = self.streams.entry(key).or_insert_with(|| Stream {
+        let stream = self.streams.entry(key).or_insert_with(|| CarrierStream {
             next: segment.seq,
-            ..Stream::default()
+            ..CarrierStream::default()
         });
         if segment.syn {
-            *stream = Stream {
+            *stream = CarrierStream {
                 next: segment.seq.wrapping_add(1),
-                place: Place::Start,
+                place: StreamPlace::Start,
                 sought: stream.sought,
-                ..Stream::default()
+                ..CarrierStream::default()
             };
             return taken;
         }
@@ -180,15 +180,15 @@ impl TcpStreams {
     }
 }
 
-impl Stream {
+impl CarrierStream {
     fn is_unknown(&self) -> bool {
-        matches!(self.place, Place::Unknown | Place::Foreign)
+        matches!(self.place, StreamPlace::Unknown | StreamPlace::Foreign)
     }
 
     /// Takes a payload. Says whether it brings something new.
     fn add(&mut self, seq: u32, payload: &[u8], taken: &mut Taken) -> bool {
         let ahead = seq.wrapping_sub(self.next) as i32;
-        if payload.is_empty() || self.place == Place::Foreign {
+        if payload.is_empty() || self.place == StreamPlace::Foreign {
             return false;
         }
         if ahead > 0 {
@@ -257,7 +257,7 @@ impl Stream {
         };
         taken.lost_place = true;
         self.buffer.clear();
-        self.place = Place::Unknown;
+        self.place = StreamPlace::Unknown;
         self.next = seq;
         self.take_waiting(before, taken);
         true
@@ -268,18 +268,18 @@ impl Stream {
         loop {
             let rest = self.buffer.get(at..).unwrap_or_default();
             match self.place {
-                Place::Start if rest.len() < PREFIX.len() && PREFIX.starts_with(rest) => break,
-                Place::Start if rest.starts_with(PREFIX) => {
+                StreamPlace::Start if rest.len() < PREFIX.len() && PREFIX.starts_with(rest) => break,
+                StreamPlace::Start if rest.starts_with(PREFIX) => {
                     at += PREFIX.len();
-                    self.place = Place::Message;
+                    self.place = StreamPlace::Message;
                 }
-                Place::Start => self.place = Place::Unknown,
-                Place::Unknown if self.sought > MOST_SOUGHT => return self.give_up(),
-                Place::Unknown => match find_message(rest) {
+                StreamPlace::Start => self.place = StreamPlace::Unknown,
+                StreamPlace::Unknown if self.sought > MOST_SOUGHT => return self.give_up(),
+                StreamPlace::Unknown => match find_message(rest) {
                     Some(skip) => {
                         self.sought += skip;
                         at += skip;
-                        self.place = Place::Message;
+                        self.place = StreamPlace::Message;
                     }
                     None => {
                         self.sought += rest.len();
@@ -287,8 +287,8 @@ impl Stream {
                         break;
                     }
                 },
-                Place::Foreign => return self.give_up(),
-                Place::Message => match next_message(rest) {
+                StreamPlace::Foreign => return self.give_up(),
+                StreamPlace::Message => match next_message(rest) {
                     Next::Incomplete => break,
                     Next::Message(len, message) => {
                         taken.messages.push(message);
@@ -297,7 +297,7 @@ impl Stream {
                     }
                     Next::Nonsense => {
                         taken.lost_place = true;
-                        self.place = Place::Unknown;
+                        self.place = StreamPlace::Unknown;
                     }
                 },
             }
@@ -305,17 +305,17 @@ impl Stream {
         self.buffer.drain(..at.min(self.buffer.len()));
         if self.buffer.len() > MOST_BUFFERED {
             self.buffer.clear();
-            self.place = Place::Unknown;
+            self.place = StreamPlace::Unknown;
         }
     }
 
     /// Another protocol: nothing of it is kept.
     fn give_up(&mut self) {
-        *self = Stream {
+        *self = CarrierStream {
             next: self.next,
-            place: Place::Foreign,
+            place: StreamPlace::Foreign,
             sought: self.sought,
-            ..Stream::default()
+            ..CarrierStream::default()
         };
     }
 }
@@ -364,7 +364,7 @@ fn find_message(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-struct Chain {
+struct MessageChain {
     messages: usize,
     /// It ends where the bytes do.
     ends: bool,
@@ -373,8 +373,8 @@ struct Chain {
 }
 
 /// At most [`MOST_CHAINED`] messages.
-fn chain(mut bytes: &[u8]) -> Chain {
-    let mut chain = Chain {
+fn chain(mut bytes: &[u8]) -> MessageChain {
+    let mut chain = MessageChain {
         messages: 0,
         ends: false,
         repeats: false,
@@ -560,7 +560,7 @@ mod tests {
             });
             assert_eq!(foreign, SEGMENTS);
             let held = streams.streams.values().next().unwrap();
-            assert_eq!(held.place, Place::Foreign);
+            assert_eq!(held.place, StreamPlace::Foreign);
             assert!(held.buffer.capacity() == 0 && held.waiting.is_empty());
             streams.push(&segment(0, true, &[]));
             let (bytes, messages) = stream();

@@ -60,9 +60,9 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> Innermo
     if is_none(&outer) || outer.piece.is_some() {
         return Innermost::Packet(outer);
     }
-    let mut descent = Descent::new(outer);
+    let mut descent = TunnelDescent::new(outer);
     descent.go();
-    let Descent { walk, deepest, .. } = descent;
+    let TunnelDescent { walk, deepest, .. } = descent;
     let is_plain = descent.tunnels == 0 && descent.deflated.is_none();
     // What a requested or learned port carries is no tunnel, whatever it looks like.
     if is_plain || carries_ipsec(&outer, carriers) {
@@ -87,7 +87,7 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> Innermo
 
 /// The way through the tunnels of a packet.
 #[derive(Debug)]
-struct Descent<'a> {
+struct TunnelDescent<'a> {
     walk: Walk<'a>,
     /// The innermost packet so far.
     deepest: IpPacket<'a>,
@@ -96,10 +96,10 @@ struct Descent<'a> {
     deflated: Option<IpNumber>,
 }
 
-impl<'a> Descent<'a> {
+impl<'a> TunnelDescent<'a> {
     #[inline]
     fn new(outer: IpPacket<'a>) -> Self {
-        Descent {
+        TunnelDescent {
             walk: Walk::new(outer.payload, outer.payload_len as usize),
             deepest: outer,
             tunnels: 0,
@@ -143,7 +143,7 @@ fn inflated(packet: &IpPacket<'_>, protocol: IpNumber, data: &[u8], carriers: &C
     let leads_on = |bytes: &[u8], len: usize| {
         let ends = (packet.src, packet.dst);
         let upper = ip::upper_layer(protocol, ends, bytes, len as u32, packet.total_len).ok()?;
-        let mut descent = Descent::new(upper);
+        let mut descent = TunnelDescent::new(upper);
         descent.go();
         may_carry_ipsec(&descent.deepest, carriers).then_some(())
     };

@@ -3,13 +3,13 @@
 use super::context::MessageContext;
 use super::exchange::{Deletion, Exchange, IkeSa, Nonces};
 use super::fragment::Ikev1Fragments;
-use super::header::Header;
+use super::header::IkeHeader;
 use super::ikev1::phase1_choice;
 use super::nat;
 use super::notify::{self, Delete, Notification};
-use super::payload::{Chain, Payload, v1};
-use super::phase1::{Encrypted, Tail};
-use super::quick::{Side, offers};
+use super::payload::{Payload, PayloadChain, v1};
+use super::phase1::{CipherTail, Encrypted};
+use super::quick::{ExchangeSide, offers};
 use super::state::{ExchangeState, Keyring, LONGEST_NONCE, LONGEST_PUBLIC, SaState};
 use super::transform::{Lifetimes, lifetimes};
 use crate::analysis::{ExchangeKind, KeyStatus};
@@ -17,9 +17,9 @@ use crate::diagnostic::Diagnostics;
 use crate::text::Message;
 
 /// One message and all that it may change.
-pub(super) struct Scene<'a> {
+pub(super) struct MessageScene<'a> {
     pub(super) context: &'a MessageContext,
-    pub(super) header: &'a Header,
+    pub(super) header: &'a IkeHeader,
     pub(super) sa: &'a mut IkeSa,
     pub(super) sa_state: &'a mut SaState,
     pub(super) exchange: &'a mut Exchange,
@@ -29,12 +29,12 @@ pub(super) struct Scene<'a> {
     pub(super) cut: bool,
 }
 
-impl Scene<'_> {
+impl MessageScene<'_> {
     /// The payloads behind the header, as far as they can be walked. What the capture cut off is no fault of the
     /// message.
     pub(super) fn chain<'b>(&mut self, body: &'b [u8]) -> Vec<Payload<'b>> {
         let mut payloads = Vec::new();
-        for payload in Chain::new(self.header.next_payload, body) {
+        for payload in PayloadChain::new(self.header.next_payload, body) {
             match payload {
                 Ok(payload) => payloads.push(payload),
                 Err(_) if self.cut => {}
@@ -86,7 +86,7 @@ impl Scene<'_> {
         } else {
             phase1.open(&message, ring.keys, ring.candidates(), ring.psks, ring.budget)
         };
-        let tail = Tail::of(ciphertext).filter(|_| !self.cut);
+        let tail = CipherTail::of(ciphertext).filter(|_| !self.cut);
         if message.is_phase1() {
             phase1.tail = tail;
         } else {
@@ -124,25 +124,25 @@ impl Scene<'_> {
     }
 
     /// Side of the sender in the exchange.
-    fn side(&self) -> Side {
+    fn side(&self) -> ExchangeSide {
         if self.context.src == self.exchange.initiator {
-            Side::Initiator
+            ExchangeSide::Initiator
         } else {
-            Side::Responder
+            ExchangeSide::Responder
         }
     }
 
     fn phase1(&mut self, payloads: &[Payload<'_>]) {
         let side = if self.context.src == self.sa.initiator {
-            Side::Initiator
+            ExchangeSide::Initiator
         } else {
-            Side::Responder
+            ExchangeSide::Responder
         };
         for payload in payloads {
             match payload.kind {
                 v1::SA => {
                     let choice = phase1_choice(payload.body);
-                    if side == Side::Responder || self.sa_state.phase1.transform.is_none() {
+                    if side == ExchangeSide::Responder || self.sa_state.phase1.transform.is_none() {
                         self.sa_state.phase1.transform = choice.or(self.sa_state.phase1.transform);
                     }
                 }
@@ -246,7 +246,7 @@ impl Scene<'_> {
     /// betrays that (only the initiator sends it, RFC 2409 §5.5).
     fn correct_sides(&mut self, payloads: &[Payload<'_>]) {
         let hash_alone = matches!(payloads, [only] if only.kind == v1::HASH);
-        if hash_alone && self.state.distinct == 2 && self.side() == Side::Responder {
+        if hash_alone && self.state.distinct == 2 && self.side() == ExchangeSide::Responder {
             std::mem::swap(&mut self.exchange.initiator, &mut self.exchange.responder);
             self.state.negotiation.swap_sides();
             self.state.nonces.swap(0, 1);

@@ -3,7 +3,7 @@
 use super::context::MessageContext;
 use super::exchange_type::{exchange_kind, other_exchange_name};
 use super::first_seen::{FirstSeen, first_seen};
-use super::header::Header;
+use super::header::IkeHeader;
 use crate::algorithm::Transform;
 use crate::analysis::{ExchangeKind, KeyStatus, Lifetime, Mode};
 use crate::diagnostic::Diagnostics;
@@ -14,7 +14,7 @@ use crate::text::Message;
 use crate::time::Timestamp;
 use std::net::IpAddr;
 
-/// One IKE SA (IKEv1: the phase-1 SA).
+/// One IKE SA (IKEv1: the phase-1 SA). The type of this name in `analysis` is the same for readers of the document.
 #[derive(Debug, Clone)]
 pub struct IkeSa {
     /// Initiator's SPI (cookie).
@@ -43,7 +43,8 @@ pub struct IkeSa {
     pub deleted: Option<Timestamp>,
 }
 
-/// One exchange: messages with the same IKE SA, exchange type and message ID.
+/// One exchange: messages with the same IKE SA, exchange type and message ID. The type of this name in `analysis` is the same
+/// for readers of the document.
 #[derive(Debug, Clone)]
 pub struct Exchange {
     /// Index of its IKE SA in [`Timeline::ike_sas`].
@@ -104,7 +105,7 @@ impl Exchange {
 
     /// The exchange that a message begins.
     pub(super) fn begin(
-        header: &Header,
+        header: &IkeHeader,
         context: &MessageContext,
         ike_sa: Option<usize>,
         diagnostics: &mut Diagnostics,

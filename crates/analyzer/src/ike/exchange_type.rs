@@ -1,10 +1,10 @@
 //! Exchange types of both versions.
 
-use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, Header};
+use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, IkeHeader};
 use crate::analysis::ExchangeKind;
 
 /// What the exchange of a message is.
-pub(super) fn exchange_kind(header: &Header) -> ExchangeKind {
+pub(super) fn exchange_kind(header: &IkeHeader) -> ExchangeKind {
     if header.major == 1 {
         ikev1_kind(header.exchange_type)
     } else {
@@ -13,7 +13,7 @@ pub(super) fn exchange_kind(header: &Header) -> ExchangeKind {
 }
 
 /// Identifier (for diagnostics) and name of an exchange type that is not decoded.
-pub(super) fn other_exchange_name(header: &Header) -> (&'static str, &'static str) {
+pub(super) fn other_exchange_name(header: &IkeHeader) -> (&'static str, &'static str) {
     if header.major == 1 {
         ikev1_other_name(header.exchange_type)
     } else {
@@ -22,7 +22,7 @@ pub(super) fn other_exchange_name(header: &Header) -> (&'static str, &'static st
 }
 
 /// Whether the IKE SA's initiator began the exchange: both sides number theirs independently (RFC 7296 §2.2).
-pub(super) fn begun_by_initiator(header: &Header) -> bool {
+pub(super) fn begun_by_initiator(header: &IkeHeader) -> bool {
     header.has(FLAG_INITIATOR) != header.has(FLAG_RESPONSE)
 }
 
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn both_sides_number_their_own_exchanges() {
-        let mut header = Header {
+        let mut header = IkeHeader {
             initiator_spi: IkeSpi::ZERO,
             responder_spi: IkeSpi::ZERO,
             next_payload: 0,

@@ -1,6 +1,6 @@
 //! What the header of the first captured message of an exchange says about its place.
 
-use super::header::{FLAG_ENCRYPTED, FLAG_RESPONSE, Header};
+use super::header::{FLAG_ENCRYPTED, FLAG_RESPONSE, IkeHeader};
 use super::payload::v1;
 use crate::analysis::ExchangeKind;
 use crate::spi::IkeSpi;
@@ -17,7 +17,7 @@ pub enum FirstSeen {
 }
 
 /// Place of the message that an exchange is first seen with.
-pub(super) fn first_seen(header: &Header, kind: ExchangeKind) -> FirstSeen {
+pub(super) fn first_seen(header: &IkeHeader, kind: ExchangeKind) -> FirstSeen {
     let answered = header.responder_spi != IkeSpi::ZERO;
     match (header.major, kind) {
         (2, _) if header.has(FLAG_RESPONSE) => FirstSeen::Answers,

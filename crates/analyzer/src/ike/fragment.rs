@@ -20,16 +20,16 @@ const ENTRY: usize = 64;
 
 /// What became of a piece.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Added<T> {
+pub(super) struct AddedPiece<T> {
     /// The message, where the piece was its last.
     pub(super) whole: Option<T>,
     /// Pieces that a bound cut off: this one, or earlier ones.
     dropped: usize,
 }
 
-impl<T> Added<T> {
+impl<T> AddedPiece<T> {
     fn dropped(dropped: usize) -> Self {
-        Added { whole: None, dropped }
+        AddedPiece { whole: None, dropped }
     }
 
     /// The message, where the piece was its last; what was cut off is counted.
@@ -47,7 +47,7 @@ impl<T> Added<T> {
 
 /// The inside of an encrypted payload.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Opened {
+pub(super) struct OpenedPayload {
     /// Type of the first payload.
     pub(super) first: u8,
     /// The payload chain.
@@ -71,12 +71,12 @@ impl Pieces {
         total: u16,
         next: u8,
         part: Zeroizing<Vec<u8>>,
-    ) -> Option<Added<Opened>> {
+    ) -> Option<AddedPiece<OpenedPayload>> {
         if number == 0 || number > total {
             return None;
         }
         if total > MAX_PIECES {
-            return Some(Added::dropped(1));
+            return Some(AddedPiece::dropped(1));
         }
         // A sender that splits anew, smaller, starts over (RFC 7383 §2.5.2).
         if total != self.total {
@@ -88,19 +88,19 @@ impl Pieces {
         }
         let others = self.parts.iter().filter(|(n, _)| **n != number);
         if others.map(|(_, p)| p.len()).sum::<usize>() + part.len() > MAX_BYTES {
-            return Some(Added::dropped(1));
+            return Some(AddedPiece::dropped(1));
         }
         self.parts.insert(number, part);
         if self.parts.len() < usize::from(total) {
-            return Some(Added::dropped(0));
+            return Some(AddedPiece::dropped(0));
         }
         let mut payloads = Zeroizing::new(Vec::new());
         self.parts
             .values()
             .for_each(|part| payloads.extend_from_slice(part));
         self.parts.clear();
-        Some(Added {
-            whole: Some(Opened {
+        Some(AddedPiece {
+            whole: Some(OpenedPayload {
                 first: self.first,
                 payloads,
             }),
@@ -110,14 +110,14 @@ impl Pieces {
 }
 
 /// IKE SA (its index) and side of the sender.
-type Sender = (usize, usize);
+type FragmentSender = (usize, usize);
 
 /// Pieces of IKEv1 messages, at most one message of each sender and [`MOST_HELD`] bytes.
 #[derive(Debug, Default)]
 pub(super) struct Ikev1Fragments {
-    messages: HashMap<Sender, Ikev1Pieces>,
+    messages: HashMap<FragmentSender, Ikev1Pieces>,
     /// In order of their begin.
-    begun: BTreeMap<u64, Sender>,
+    begun: BTreeMap<u64, FragmentSender>,
     next_serial: u64,
     held: usize,
 }
@@ -127,7 +127,11 @@ impl Ikev1Fragments {
     ///
     /// # Errors
     /// [`WireError`] when the body is too short.
-    pub(super) fn add(&mut self, sender: Sender, body: &[u8]) -> Result<Added<Vec<u8>>, WireError> {
+    pub(super) fn add(
+        &mut self,
+        sender: FragmentSender,
+        body: &[u8],
+    ) -> Result<AddedPiece<Vec<u8>>, WireError> {
         let message = self.messages.entry(sender).or_insert_with(|| {
             self.next_serial += 1;
             self.begun.insert(self.next_serial, sender);
@@ -184,7 +188,7 @@ impl Ikev1Pieces {
     ///
     /// # Errors
     /// [`WireError`] when the body is too short.
-    fn add(&mut self, body: &[u8]) -> Result<Added<Vec<u8>>, WireError> {
+    fn add(&mut self, body: &[u8]) -> Result<AddedPiece<Vec<u8>>, WireError> {
         let mut fields = Fields::new("IKE fragment", body);
         let (id, number, flags) = (fields.u16()?, fields.u8()?, fields.u8()?);
         let mut dropped = 0;
@@ -201,12 +205,12 @@ impl Ikev1Pieces {
         }
         let others = self.parts.iter().filter(|(n, _)| **n != number);
         if others.map(|(_, p)| p.len()).sum::<usize>() + fields.rest().len() > MAX_BYTES {
-            return Ok(Added::dropped(dropped + 1));
+            return Ok(AddedPiece::dropped(dropped + 1));
         }
         self.parts.insert(number, fields.rest().to_vec());
         let last = self.last.filter(|&last| last > 0);
         let Some(last) = last.filter(|&last| (1..=last).all(|n| self.parts.contains_key(&n))) else {
-            return Ok(Added::dropped(dropped));
+            return Ok(AddedPiece::dropped(dropped));
         };
         let whole = self
             .parts
@@ -216,7 +220,7 @@ impl Ikev1Pieces {
             .collect();
         self.parts.clear();
         self.last = None;
-        Ok(Added {
+        Ok(AddedPiece {
             whole: Some(whole),
             dropped,
         })
@@ -232,12 +236,12 @@ mod tests {
     }
 
     /// Not whole yet, and nothing was cut off.
-    fn goes_on<T>() -> Added<T> {
-        Added::dropped(0)
+    fn goes_on<T>() -> AddedPiece<T> {
+        AddedPiece::dropped(0)
     }
 
-    fn whole(bytes: &[u8]) -> Added<Vec<u8>> {
-        Added {
+    fn whole(bytes: &[u8]) -> AddedPiece<Vec<u8>> {
+        AddedPiece {
             whole: Some(bytes.to_vec()),
             dropped: 0,
         }
@@ -270,13 +274,13 @@ mod tests {
         let mut pieces = Pieces::default();
         assert_eq!(
             pieces.add(1, MAX_PIECES + 1, 0, part(b"")),
-            Some(Added::dropped(1))
+            Some(AddedPiece::dropped(1))
         );
         let half = vec![7; MAX_BYTES / 2 + 1];
         assert_eq!(pieces.add(1, 2, 33, part(&half)), Some(goes_on()));
         assert_eq!(pieces.add(1, 2, 33, part(&half)), Some(goes_on()), "a repetition");
         let over = pieces.add(2, 2, 0, part(&half)).unwrap();
-        assert_eq!(over, Added::dropped(1));
+        assert_eq!(over, AddedPiece::dropped(1));
         let mut diagnostics = Diagnostics::default();
         assert_eq!(over.counted(9, &mut diagnostics), None);
         assert_eq!(diagnostics.count_of("fragment_dropped", "IKE"), 1);
@@ -285,10 +289,10 @@ mod tests {
         let piece = |id: u8, number: u8, bytes: &[u8]| [&[0, id, number, 0][..], bytes].concat();
         assert_eq!(pieces.add(&piece(1, 1, &half)), Ok(goes_on()));
         assert_eq!(pieces.add(&piece(1, 1, &half)), Ok(goes_on()), "a repetition");
-        assert_eq!(pieces.add(&piece(1, 2, &half)), Ok(Added::dropped(1)));
+        assert_eq!(pieces.add(&piece(1, 2, &half)), Ok(AddedPiece::dropped(1)));
         assert_eq!(
             pieces.add(&piece(2, 1, b"a")),
-            Ok(Added::dropped(1)),
+            Ok(AddedPiece::dropped(1)),
             "the next message"
         );
     }

@@ -15,7 +15,7 @@ pub(super) const FLAG_RESPONSE: u8 = 0x20;
 
 /// A parsed header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct IkeHeader {
     pub(super) initiator_spi: IkeSpi,
     pub(super) responder_spi: IkeSpi,
     pub(super) next_payload: u8,
@@ -28,12 +28,12 @@ pub(super) struct Header {
     pub(super) length: u32,
 }
 
-impl Header {
+impl IkeHeader {
     /// Reads the first 28 bytes of a message.
     ///
     /// # Errors
     /// [`WireError`] when the message is shorter than its header, or declares to be.
-    pub(super) fn parse(message: &[u8]) -> Result<Header, WireError> {
+    pub(super) fn parse(message: &[u8]) -> Result<IkeHeader, WireError> {
         let short = |offset, required, available| WireError {
             layer: "IKE header",
             offset,
@@ -49,7 +49,7 @@ impl Header {
             bytes.copy_from_slice(&fixed[at..at + 8]);
             IkeSpi(bytes)
         };
-        let header = Header {
+        let header = IkeHeader {
             initiator_spi: cookie(0),
             responder_spi: cookie(8),
             next_payload: fixed[16],
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn reads_every_field() {
-        let header = Header::parse(&MESSAGE).unwrap();
+        let header = IkeHeader::parse(&MESSAGE).unwrap();
         assert_eq!(header.initiator_spi.to_string(), "33acac7650479d9d");
         assert_eq!(header.responder_spi.to_string(), "4330a6ed090669bf");
         assert_eq!(
@@ -94,11 +94,11 @@ mod tests {
     #[test]
     fn short_headers_say_what_is_missing() {
         for cut in 0..LEN {
-            let error = Header::parse(&MESSAGE[..cut]).unwrap_err();
+            let error = IkeHeader::parse(&MESSAGE[..cut]).unwrap_err();
             assert_eq!((error.required, error.available), (LEN, cut));
         }
         let mut lying = MESSAGE;
         lying[27] = 27;
-        assert_eq!(Header::parse(&lying).unwrap_err().offset, 24);
+        assert_eq!(IkeHeader::parse(&lying).unwrap_err().offset, 24);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::attribute::{Attributes, number};
 use super::crypto::{BlockCipher, Hash};
-use super::payload::{Chain, Fields};
+use super::payload::{Fields, PayloadChain};
 use crate::error::WireError;
 
 /// The IPsec DOI (RFC 2407).
@@ -17,7 +17,7 @@ const PROTO_ISAKMP: u8 = 1;
 
 /// A proposal: one protocol with an SPI and its alternatives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Proposal<'a> {
+pub(super) struct Ikev1Proposal<'a> {
     /// Proposals with the same number belong together (AH and ESP at once).
     pub(super) number: u8,
     pub(super) protocol: u8,
@@ -36,7 +36,7 @@ pub(super) struct RawTransform<'a> {
 ///
 /// # Errors
 /// [`WireError`] where a length does not fit, or where DOI or situation are not those of IPsec.
-pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Proposal<'_>>, WireError> {
+pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Ikev1Proposal<'_>>, WireError> {
     let mut fields = Fields::new("IKE SA payload", body);
     let (doi, situation) = (fields.u32()?, fields.u32()?);
     if doi != DOI_IPSEC || situation != SITUATION_IDENTITY_ONLY {
@@ -47,25 +47,25 @@ pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Proposal<'_>>, WireError> {
             available: body.len(),
         });
     }
-    Chain::new(PROPOSAL, fields.rest())
+    PayloadChain::new(PROPOSAL, fields.rest())
         .take_while(|p| p.as_ref().map_or(true, |p| p.kind == PROPOSAL))
         .map(|p| parse_proposal(p?.body))
         .collect()
 }
 
-fn parse_proposal(body: &[u8]) -> Result<Proposal<'_>, WireError> {
+fn parse_proposal(body: &[u8]) -> Result<Ikev1Proposal<'_>, WireError> {
     let mut fields = Fields::new("IKE proposal", body);
     let (number, protocol) = (fields.u8()?, fields.u8()?);
     let (spi_size, _count) = (fields.u8()?, fields.u8()?);
     let spi = fields.bytes(usize::from(spi_size))?;
     let transforms = match fields.rest() {
         [] => Vec::new(),
-        rest => Chain::new(TRANSFORM, rest)
+        rest => PayloadChain::new(TRANSFORM, rest)
             .take_while(|t| t.as_ref().map_or(true, |t| t.kind == TRANSFORM))
             .map(|t| parse_transform(t?.body))
             .collect::<Result<_, _>>()?,
     };
-    Ok(Proposal {
+    Ok(Ikev1Proposal {
         number,
         protocol,
         spi,

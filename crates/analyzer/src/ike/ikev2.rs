@@ -4,7 +4,7 @@ use super::attribute::{Attributes, number};
 use super::ikev2_keys::IkeProposal;
 use super::notify::ipsec_protocol;
 use super::offer::Offer;
-use super::payload::{Chain, Fields};
+use super::payload::{Fields, PayloadChain};
 use super::prf::Prf;
 use super::transform;
 use crate::algorithm::Integrity;
@@ -26,7 +26,7 @@ const KEY_LENGTH: u16 = 14;
 
 /// A proposal with the first transform of each type that matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Proposal<'a> {
+pub(super) struct Ikev2Proposal<'a> {
     pub(super) number: u8,
     pub(super) protocol: u8,
     pub(super) spi: &'a [u8],
@@ -41,18 +41,18 @@ pub(super) struct Proposal<'a> {
 ///
 /// # Errors
 /// [`WireError`] where a length does not fit.
-pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Proposal<'_>>, WireError> {
-    Chain::new(PROPOSAL, body)
+pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Ikev2Proposal<'_>>, WireError> {
+    PayloadChain::new(PROPOSAL, body)
         .take_while(|p| p.as_ref().map_or(true, |p| p.kind == PROPOSAL))
         .map(|p| parse_proposal(p?.body))
         .collect()
 }
 
-fn parse_proposal(body: &[u8]) -> Result<Proposal<'_>, WireError> {
+fn parse_proposal(body: &[u8]) -> Result<Ikev2Proposal<'_>, WireError> {
     let mut fields = Fields::new("IKE proposal", body);
     let (number, protocol) = (fields.u8()?, fields.u8()?);
     let (spi_size, _count) = (fields.u8()?, fields.u8()?);
-    let mut proposal = Proposal {
+    let mut proposal = Ikev2Proposal {
         number,
         protocol,
         spi: fields.bytes(usize::from(spi_size))?,
@@ -64,7 +64,7 @@ fn parse_proposal(body: &[u8]) -> Result<Proposal<'_>, WireError> {
     if fields.rest().is_empty() {
         return Ok(proposal);
     }
-    for transform in Chain::new(TRANSFORM, fields.rest()) {
+    for transform in PayloadChain::new(TRANSFORM, fields.rest()) {
         let mut fields = Fields::new("IKE transform", transform?.body);
         let kind = fields.u8()?;
         fields.u8()?;
@@ -88,7 +88,7 @@ fn number_of(value: &[u8]) -> Option<usize> {
     number(value).and_then(|n| usize::try_from(n).ok())
 }
 
-impl Proposal<'_> {
+impl Ikev2Proposal<'_> {
     /// As an offer for ESP or AH.
     pub(super) fn offer(&self, mode: Mode) -> Option<Offer> {
         let protocol = ipsec_protocol(self.protocol)?;

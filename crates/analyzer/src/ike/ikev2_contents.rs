@@ -1,19 +1,19 @@
 //! What the payloads of an IKEv2 message say, written into its exchange and its IKE SA.
 
-use super::contents::{Scene, add_deletions};
+use super::contents::{MessageScene, add_deletions};
 use super::crypto::Hash;
-use super::fragment::Opened;
+use super::fragment::OpenedPayload;
 use super::header::{FLAG_INITIATOR, FLAG_RESPONSE, LEN};
-use super::ikev2::{Proposal, parse_sa};
-use super::ikev2_keys::{IkeProposal, Sealed};
+use super::ikev2::{Ikev2Proposal, parse_sa};
+use super::ikev2_keys::{IkeProposal, SealedMessage};
 use super::nat;
 use super::notify::{
     self, Delete, FIRST_STATUS, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
     USE_TRANSPORT_MODE,
 };
 use super::offer::Offer;
-use super::payload::{Chain, Fields, GENERIC_LEN, Payload, v2};
-use super::quick::Side;
+use super::payload::{Fields, GENERIC_LEN, Payload, PayloadChain, v2};
+use super::quick::ExchangeSide;
 use super::state::{Keyring, LONGEST_NONCE};
 use crate::analysis::{ExchangeKind, KeyStatus, Mode};
 use crate::error::WireError;
@@ -30,7 +30,7 @@ struct Noted {
     refused: bool,
 }
 
-impl Scene<'_> {
+impl MessageScene<'_> {
     /// Reads an IKEv2 message, its encrypted part as far as a key fits. Says whether the exchange's children changed.
     pub(super) fn read_ikev2(&mut self, message: &[u8], ring: &mut Keyring<'_>) -> bool {
         let payloads = self.chain(message.get(LEN..).unwrap_or_default());
@@ -45,7 +45,9 @@ impl Scene<'_> {
         match self.unseal(message, &sealed, ring) {
             Ok(Some(opened)) => {
                 self.exchange.decrypted = true;
-                let payloads: Vec<_> = Chain::new(opened.first, &opened.payloads).flatten().collect();
+                let payloads: Vec<_> = PayloadChain::new(opened.first, &opened.payloads)
+                    .flatten()
+                    .collect();
                 self.ikev2_payloads(&payloads, true)
             }
             Ok(None) => false,
@@ -62,7 +64,7 @@ impl Scene<'_> {
         message: &[u8],
         payload: &Payload<'_>,
         ring: &mut Keyring<'_>,
-    ) -> Result<Option<Opened>, WireError> {
+    ) -> Result<Option<OpenedPayload>, WireError> {
         let mut fields = Fields::new("IKE fragment", payload.body);
         let piece = match payload.kind {
             v2::ENCRYPTED_FRAGMENT => Some((fields.u16()?, fields.u16()?)),
@@ -70,7 +72,7 @@ impl Scene<'_> {
         };
         let skip = if piece.is_some() { FRAGMENT_FIELDS } else { 0 };
         let outside = LEN + payload.offset + GENERIC_LEN + skip;
-        let sealed = Sealed {
+        let sealed = SealedMessage {
             outside: message.get(..outside).unwrap_or_default(),
             sealed: fields.rest(),
             from_initiator: self.header.has(FLAG_INITIATOR),
@@ -85,7 +87,7 @@ impl Scene<'_> {
             self.sa.key_origin = Some(key.origin.clone());
         }
         Ok(match piece {
-            None => Some(Opened {
+            None => Some(OpenedPayload {
                 first: payload.next,
                 payloads: plaintext,
             }),
@@ -103,11 +105,11 @@ impl Scene<'_> {
         })
     }
 
-    fn ikev2_side(&self) -> Side {
+    fn ikev2_side(&self) -> ExchangeSide {
         if self.header.has(FLAG_RESPONSE) {
-            Side::Responder
+            ExchangeSide::Responder
         } else {
-            Side::Initiator
+            ExchangeSide::Initiator
         }
     }
 
@@ -125,7 +127,7 @@ impl Scene<'_> {
             match payload.kind {
                 v2::SA => match parse_sa(payload.body) {
                     Ok(proposals) => {
-                        for_ike = proposals.first().and_then(Proposal::for_ike_sa);
+                        for_ike = proposals.first().and_then(Ikev2Proposal::for_ike_sa);
                         self.ikev2_proposals(side, &proposals, mode, &mut said);
                     }
                     Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
@@ -148,18 +150,24 @@ impl Scene<'_> {
             return false;
         }
         self.ikev2_successor(for_ike);
-        if side == Side::Responder && said.is_empty() && noted.refused {
+        if side == ExchangeSide::Responder && said.is_empty() && noted.refused {
             return self.refuse_children();
         }
         self.ikev2_children(side, said)
     }
 
-    fn ikev2_proposals(&mut self, side: Side, proposals: &[Proposal<'_>], mode: Mode, said: &mut Vec<Offer>) {
-        let ike_spi = proposals.iter().find_map(Proposal::ike_spi);
+    fn ikev2_proposals(
+        &mut self,
+        side: ExchangeSide,
+        proposals: &[Ikev2Proposal<'_>],
+        mode: Mode,
+        said: &mut Vec<Offer>,
+    ) {
+        let ike_spi = proposals.iter().find_map(Ikev2Proposal::ike_spi);
         match self.exchange.kind {
             ExchangeKind::IkeSaInit => {
-                let chosen = proposals.first().and_then(Proposal::for_ike_sa);
-                if side == Side::Responder || proposals.len() == 1 {
+                let chosen = proposals.first().and_then(Ikev2Proposal::for_ike_sa);
+                if side == ExchangeSide::Responder || proposals.len() == 1 {
                     self.sa_state.ikev2.proposal = chosen.or(self.sa_state.ikev2.proposal);
                 }
             }
@@ -173,7 +181,7 @@ impl Scene<'_> {
 
     /// The children of IKE_AUTH and CREATE_CHILD_SA. IKE_AUTH takes its nonces from IKE_SA_INIT (RFC 7296 §2.17); with EAP
     /// its proposal is in the first request and the choice in the last response (RFC 7296 §2.16).
-    fn ikev2_children(&mut self, side: Side, said: Vec<Offer>) -> bool {
+    fn ikev2_children(&mut self, side: ExchangeSide, said: Vec<Offer>) -> bool {
         if said.is_empty() {
             return false;
         }
@@ -181,8 +189,11 @@ impl Scene<'_> {
             self.state.nonces = self.sa_state.ikev2.nonces.clone();
             let offered = &mut self.sa_state.auth_offers;
             match side {
-                Side::Initiator => *offered = said.clone(),
-                Side::Responder => self.state.negotiation.hear(Side::Initiator, offered.clone()),
+                ExchangeSide::Initiator => *offered = said.clone(),
+                ExchangeSide::Responder => self
+                    .state
+                    .negotiation
+                    .hear(ExchangeSide::Initiator, offered.clone()),
             }
         }
         self.state.negotiation.hear(side, said);

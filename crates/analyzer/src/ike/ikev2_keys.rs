@@ -3,7 +3,7 @@
 
 use super::phase1::MAX_TRIALS;
 use super::prf::Prf;
-use super::sealed::Suite;
+use super::sealed::IkeSuite;
 use crate::algorithm::{Encryption, Integrity};
 use crate::keylog::{IkeKey, IkeSecrets};
 use crate::secret::SecretBytes;
@@ -22,7 +22,7 @@ pub(super) struct IkeProposal {
 
 /// A message's encrypted payload.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sealed<'a> {
+pub(super) struct SealedMessage<'a> {
     /// From the IKE header to the IV.
     pub(super) outside: &'a [u8],
     /// IV, ciphertext, ICV.
@@ -33,8 +33,8 @@ pub(super) struct Sealed<'a> {
 
 /// Keys that opened a message.
 #[derive(Debug)]
-pub(super) struct Session {
-    pub(super) suite: Suite,
+pub(super) struct Ikev2Session {
+    pub(super) suite: IkeSuite,
     pub(super) secrets: IkeSecrets,
     /// Which of the given keys it was.
     pub(super) key_index: usize,
@@ -48,7 +48,7 @@ pub(super) struct Ikev2Keys {
     pub(super) proposal: Option<IkeProposal>,
     /// Of an IKE SA that replaces another: that one's prf and SK_d (RFC 7296 §2.18).
     pub(super) parent: Option<(Prf, SecretBytes)>,
-    pub(super) session: Option<Session>,
+    pub(super) session: Option<Ikev2Session>,
     trials: u32,
 }
 
@@ -56,7 +56,7 @@ impl Ikev2Keys {
     /// Opens a payload: with the proven keys, else with the first of `keys` (indices `candidates`) whose ICV fits.
     pub(super) fn open(
         &mut self,
-        message: &Sealed<'_>,
+        message: &SealedMessage<'_>,
         spis: (IkeSpi, IkeSpi),
         keys: &[IkeKey],
         candidates: impl Iterator<Item = usize>,
@@ -72,14 +72,14 @@ impl Ikev2Keys {
             for secrets in self.secret_sets(&key.secrets, spis) {
                 let (sk_e, sk_a) = directed(&secrets, message.from_initiator);
                 let Some(sk_e) = sk_e else { continue };
-                for suite in Suite::of_lens(sk_e.len(), sk_a.map_or(0, SecretBytes::len)) {
+                for suite in IkeSuite::of_lens(sk_e.len(), sk_a.map_or(0, SecretBytes::len)) {
                     if self.trials >= MAX_TRIALS || *budget == 0 {
                         return None;
                     }
                     self.trials += 1;
                     *budget -= 1;
                     if let Some(plaintext) = open_with(suite, &secrets, message) {
-                        self.session = Some(Session {
+                        self.session = Some(Ikev2Session {
                             suite,
                             secrets,
                             key_index: index,
@@ -160,7 +160,11 @@ fn directed(secrets: &IkeSecrets, from_initiator: bool) -> (Option<&SecretBytes>
     }
 }
 
-fn open_with(suite: Suite, secrets: &IkeSecrets, message: &Sealed<'_>) -> Option<Zeroizing<Vec<u8>>> {
+fn open_with(
+    suite: IkeSuite,
+    secrets: &IkeSecrets,
+    message: &SealedMessage<'_>,
+) -> Option<Zeroizing<Vec<u8>>> {
     let (sk_e, sk_a) = directed(secrets, message.from_initiator);
     let sk_a = sk_a.map_or(&[][..], SecretBytes::expose);
     suite.open(sk_e?.expose(), sk_a, message.outside, message.sealed)

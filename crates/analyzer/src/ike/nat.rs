@@ -3,11 +3,11 @@
 
 use super::context::MessageContext;
 use super::crypto::Hash;
-use super::header::Header;
+use super::header::IkeHeader;
 use std::net::IpAddr;
 
 /// HASH(CKY-I | CKY-R | IP | port).
-fn endpoint_hash(hash: Hash, header: &Header, address: IpAddr, port: u16) -> Vec<u8> {
+fn endpoint_hash(hash: Hash, header: &IkeHeader, address: IpAddr, port: u16) -> Vec<u8> {
     let address = match address {
         IpAddr::V4(a) => a.octets().to_vec(),
         IpAddr::V6(a) => a.octets().to_vec(),
@@ -24,7 +24,7 @@ fn endpoint_hash(hash: Hash, header: &Header, address: IpAddr, port: u16) -> Vec
 /// `destination`, the source among `source` (one per address of a multihomed host).
 pub(super) fn detected(
     hash: Hash,
-    header: &Header,
+    header: &IkeHeader,
     context: &MessageContext,
     source: &[&[u8]],
     destination: &[&[u8]],
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_changed_port_is_a_nat() {
-        let header = Header {
+        let header = IkeHeader {
             initiator_spi: IkeSpi([1; 8]),
             responder_spi: IkeSpi([2; 8]),
             next_payload: 0,

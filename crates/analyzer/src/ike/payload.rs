@@ -58,18 +58,18 @@ pub(super) struct Payload<'a> {
     pub(super) offset: usize,
 }
 
-/// Walks a chain. After the last payload, [`Chain::rest`] is what follows it (padding in IKEv1).
+/// Walks a chain. After the last payload, [`PayloadChain::rest`] is what follows it (padding in IKEv1).
 #[derive(Debug, Clone)]
-pub(super) struct Chain<'a> {
+pub(super) struct PayloadChain<'a> {
     next: u8,
     rest: &'a [u8],
     offset: usize,
 }
 
-impl<'a> Chain<'a> {
+impl<'a> PayloadChain<'a> {
     /// The chain that starts with a payload of type `first` at the beginning of `bytes`.
     pub(super) fn new(first: u8, bytes: &'a [u8]) -> Self {
-        Chain {
+        PayloadChain {
             next: first,
             rest: bytes,
             offset: 0,
@@ -111,7 +111,7 @@ impl<'a> Chain<'a> {
     }
 }
 
-impl<'a> Iterator for Chain<'a> {
+impl<'a> Iterator for PayloadChain<'a> {
     type Item = Result<Payload<'a>, WireError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn walks_to_the_padding() {
         let bytes = hex!("0a000006aabb 00000005cc 0000");
-        let mut chain = Chain::new(8, &bytes);
+        let mut chain = PayloadChain::new(8, &bytes);
         let first = chain.next().unwrap().unwrap();
         assert_eq!((first.kind, first.next, first.body), (8, 10, &hex!("aabb")[..]));
         let second = chain.next().unwrap().unwrap();
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_lying_length_ends_the_chain() {
         for bytes in [&hex!("08000003")[..], &hex!("08000005"), &hex!("0800ff"), b""] {
-            let mut chain = Chain::new(1, bytes);
+            let mut chain = PayloadChain::new(1, bytes);
             assert!(chain.next().unwrap().is_err());
             assert!(chain.next().is_none());
         }
@@ -209,14 +209,14 @@ mod tests {
     #[test]
     fn an_encrypted_payload_is_the_last_one_outside() {
         let bytes = hex!("2100000800010203 00000004");
-        assert_eq!(Chain::new(v2::ENCRYPTED, &bytes).count(), 1);
+        assert_eq!(PayloadChain::new(v2::ENCRYPTED, &bytes).count(), 1);
     }
 
     proptest! {
         #[test]
         fn payloads_never_overlap_or_leave_the_bytes(first: u8, bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut end = 0;
-            for payload in Chain::new(first, &bytes).flatten() {
+            for payload in PayloadChain::new(first, &bytes).flatten() {
                 prop_assert_eq!(payload.offset, end);
                 end = payload.offset + GENERIC_LEN + payload.body.len();
                 prop_assert!(end <= bytes.len());

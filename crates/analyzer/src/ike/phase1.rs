@@ -6,9 +6,9 @@
 //! HASH payload's header and some bytes of the hash, so the payloads behind it are still read.
 
 use super::crypto::{BlockCipher, Hash, phase1_key};
-use super::header::Header;
+use super::header::IkeHeader;
 use super::ikev1::Phase1Transform;
-use super::payload::{Chain, GENERIC_LEN, v1};
+use super::payload::{GENERIC_LEN, PayloadChain, v1};
 use super::reading::{self, PROOF_BITS};
 use crate::analysis::ExchangeKind;
 use crate::keylog::{IkeKey, IkeSecrets};
@@ -25,15 +25,15 @@ const LONGEST_BLOCK: usize = 16;
 
 /// The end of a ciphertext: the next IV is in there.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tail([u8; LONGEST_BLOCK]);
+pub(super) struct CipherTail([u8; LONGEST_BLOCK]);
 
-impl Tail {
+impl CipherTail {
     /// `None` for a ciphertext shorter than a DES block.
-    pub(super) fn of(ciphertext: &[u8]) -> Option<Tail> {
+    pub(super) fn of(ciphertext: &[u8]) -> Option<CipherTail> {
         let len = ciphertext.len().min(LONGEST_BLOCK);
         let mut tail = [0; LONGEST_BLOCK];
         tail[LONGEST_BLOCK - len..].copy_from_slice(ciphertext.get(ciphertext.len() - len..)?);
-        (len >= 8).then_some(Tail(tail))
+        (len >= 8).then_some(CipherTail(tail))
     }
 
     fn block(&self, len: usize) -> &[u8] {
@@ -44,11 +44,11 @@ impl Tail {
 /// An encrypted message as it arrives here.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Encrypted<'a> {
-    pub(super) header: &'a Header,
+    pub(super) header: &'a IkeHeader,
     pub(super) kind: ExchangeKind,
     pub(super) ciphertext: &'a [u8],
     /// End of the message before in the same exchange.
-    pub(super) previous: Option<Tail>,
+    pub(super) previous: Option<CipherTail>,
 }
 
 impl Encrypted<'_> {
@@ -69,14 +69,14 @@ pub(super) struct Plain {
 
 impl Plain {
     /// The payloads that can be read.
-    pub(super) fn payloads(&self) -> Chain<'_> {
-        Chain::new(self.first, self.bytes.get(self.start..).unwrap_or_default())
+    pub(super) fn payloads(&self) -> PayloadChain<'_> {
+        PayloadChain::new(self.first, self.bytes.get(self.start..).unwrap_or_default())
     }
 }
 
 /// A key that decrypts.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct Phase1Session {
     cipher: BlockCipher,
     /// Ka, as long as the cipher's key.
     pub(super) key: SecretBytes,
@@ -97,8 +97,8 @@ pub(super) struct Phase1 {
     /// Ni_b and Nr_b.
     pub(super) nonces: [Option<Vec<u8>>; 2],
     /// End of the newest encrypted phase-1 message.
-    pub(super) tail: Option<Tail>,
-    pub(super) session: Option<Session>,
+    pub(super) tail: Option<CipherTail>,
+    pub(super) session: Option<Phase1Session>,
     /// Keys that decrypt but whose SKEYID_a does not fit the HASH: they are not of one SA.
     refused: Vec<usize>,
     trials: u32,
@@ -147,7 +147,7 @@ impl Phase1 {
         secrets: &IkeSecrets,
         key_index: usize,
         budget: &mut u64,
-    ) -> Option<(Session, Plain)> {
+    ) -> Option<(Phase1Session, Plain)> {
         for (cipher, key, hash) in key_forms(self.transform, secrets) {
             if self.trials >= MAX_TRIALS || *budget == 0 {
                 return None;
@@ -161,7 +161,7 @@ impl Phase1 {
                 self.refused.push(key_index);
                 return None;
             }
-            let session = Session {
+            let session = Phase1Session {
                 cipher,
                 key: SecretBytes::from(&key[..]),
                 hash: hash.or(plain.hash),
@@ -181,7 +181,7 @@ impl Phase1 {
 
     /// The secrets as claimed, and those that follow from SKEYID and g^xy (RFC 2409 §5). SKEYID itself is
     /// prf(pre-shared key, Ni_b | Nr_b), or, with signatures, prf(Ni_b | Nr_b, g^xy).
-    fn secret_sets(&self, claimed: &IkeSecrets, header: &Header, psks: &[SecretBytes]) -> Vec<IkeSecrets> {
+    fn secret_sets(&self, claimed: &IkeSecrets, header: &IkeHeader, psks: &[SecretBytes]) -> Vec<IkeSecrets> {
         let mut sets = vec![claimed.clone()];
         let (Some(dh), Some(hash)) = (&claimed.dh_secret, self.hash()) else {
             return sets;
@@ -268,7 +268,7 @@ impl Phase1 {
 
 /// SKEYID_d = prf(SKEYID, g^xy | CKY-I | CKY-R | 0), SKEYID_a and SKEYID_e likewise with 1 and 2 and the one before in
 /// front (RFC 2409 §5).
-fn from_skeyid(hash: Hash, skeyid: &[u8], dh: &[u8], header: &Header) -> IkeSecrets {
+fn from_skeyid(hash: Hash, skeyid: &[u8], dh: &[u8], header: &IkeHeader) -> IkeSecrets {
     let (initiator, responder) = (&header.initiator_spi.0, &header.responder_spi.0);
     let next = |before: &[u8], number: u8| hash.prf(skeyid, &[before, dh, initiator, responder, &[number]]);
     let d = next(&[], 0);

@@ -2,7 +2,7 @@
 //! that follow. The SPI in a message is inbound to its sender (RFC 2408 §3.5).
 
 use super::exchange::{Exchange, NegotiatedSa};
-use super::ikev1::parse_sa;
+use super::ikev1::{Ikev1Proposal, parse_sa};
 use super::notify::ipsec_protocol;
 use super::offer::Offer;
 use super::transform::{self, Lifetimes};
@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 /// Which side sent something. As index: 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum ExchangeSide {
     Initiator = 0,
     Responder = 1,
 }
@@ -31,7 +31,7 @@ pub(super) struct Negotiation {
 /// [`WireError`] where it does not parse.
 pub(super) fn offers(sa: usize, body: &[u8]) -> Result<Vec<Offer>, WireError> {
     let proposals = parse_sa(body)?;
-    let offer = |p: &super::ikev1::Proposal<'_>| {
+    let offer = |p: &Ikev1Proposal<'_>| {
         let protocol = ipsec_protocol(p.protocol)?;
         let spi = Spi(u32::from_be_bytes(p.spi.try_into().ok()?));
         let read = p
@@ -54,7 +54,7 @@ pub(super) fn offers(sa: usize, body: &[u8]) -> Result<Vec<Offer>, WireError> {
 
 impl Negotiation {
     /// Takes what `side` said, once: a side does not change its mind within an exchange.
-    pub(super) fn hear(&mut self, side: Side, mut said: Vec<Offer>) {
+    pub(super) fn hear(&mut self, side: ExchangeSide, mut said: Vec<Offer>) {
         said.truncate(Exchange::MAX_SPIS);
         let offers = &mut self.offers[side as usize];
         if offers.is_empty() {
@@ -100,7 +100,7 @@ impl Negotiation {
     /// The proposal that a choice answers: same SA payload, protocol and number; some responders renumber.
     fn offer_for(&self, choice: &Offer) -> Option<&Offer> {
         let same = |o: &&Offer| (o.sa, o.protocol) == (choice.sa, choice.protocol);
-        let offered = &self.offers[Side::Initiator as usize];
+        let offered = &self.offers[ExchangeSide::Initiator as usize];
         let numbered = offered.iter().filter(same).find(|o| o.number == choice.number);
         let alike = || {
             offered
@@ -113,8 +113,8 @@ impl Negotiation {
 
     /// Lifetime of the first chosen SA, else of the first offer, lowered by RESPONDER-LIFETIME.
     pub(super) fn lifetime(&self) -> Option<Lifetimes> {
-        let of = |side: Side| self.offers[side as usize].iter().find_map(|o| o.lifetime);
-        let agreed = of(Side::Responder).or_else(|| of(Side::Initiator));
+        let of = |side: ExchangeSide| self.offers[side as usize].iter().find_map(|o| o.lifetime);
+        let agreed = of(ExchangeSide::Responder).or_else(|| of(ExchangeSide::Initiator));
         let lower = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -164,27 +164,36 @@ mod tests {
     fn offers_stand_until_the_responder_chooses() {
         let mut negotiation = Negotiation::default();
         negotiation.hear(
-            Side::Initiator,
+            ExchangeSide::Initiator,
             vec![offer(0, 1, 10, 32), offer(0, 2, 10, 16), offer(0, 3, 11, 16)],
         );
         assert_eq!(spis(&negotiation), [(10, true), (11, true)]);
-        negotiation.hear(Side::Responder, vec![offer(0, 3, 99, 16)]);
+        negotiation.hear(ExchangeSide::Responder, vec![offer(0, 3, 99, 16)]);
         assert_eq!(spis(&negotiation), [(11, true), (99, false)]);
     }
 
     #[test]
     fn a_renumbered_choice_is_matched_by_its_transform() {
         let mut negotiation = Negotiation::default();
-        negotiation.hear(Side::Initiator, vec![offer(0, 2, 10, 32), offer(0, 3, 11, 16)]);
-        negotiation.hear(Side::Responder, vec![offer(0, 1, 99, 16)]);
+        negotiation.hear(
+            ExchangeSide::Initiator,
+            vec![offer(0, 2, 10, 32), offer(0, 3, 11, 16)],
+        );
+        negotiation.hear(ExchangeSide::Responder, vec![offer(0, 1, 99, 16)]);
         assert_eq!(spis(&negotiation), [(11, true), (99, false)]);
     }
 
     #[test]
     fn several_sa_payloads_are_several_pairs() {
         let mut negotiation = Negotiation::default();
-        negotiation.hear(Side::Initiator, vec![offer(0, 1, 10, 16), offer(1, 1, 20, 16)]);
-        negotiation.hear(Side::Responder, vec![offer(0, 1, 11, 16), offer(1, 1, 21, 16)]);
+        negotiation.hear(
+            ExchangeSide::Initiator,
+            vec![offer(0, 1, 10, 16), offer(1, 1, 20, 16)],
+        );
+        negotiation.hear(
+            ExchangeSide::Responder,
+            vec![offer(0, 1, 11, 16), offer(1, 1, 21, 16)],
+        );
         assert_eq!(
             spis(&negotiation),
             [(10, true), (11, false), (20, true), (21, false)]
@@ -194,7 +203,7 @@ mod tests {
     #[test]
     fn responder_lifetime_only_lowers() {
         let mut negotiation = Negotiation::default();
-        negotiation.hear(Side::Initiator, vec![offer(0, 1, 10, 16)]);
+        negotiation.hear(ExchangeSide::Initiator, vec![offer(0, 1, 10, 16)]);
         negotiation.lowered = Lifetimes {
             seconds: Some(7200),
             kilobytes: Some(100_000),

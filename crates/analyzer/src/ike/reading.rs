@@ -8,7 +8,7 @@ use super::attribute::Attributes;
 use super::crypto::Hash;
 use super::ikev1::{DOI_IPSEC, parse_sa};
 use super::notify::{Delete, Notification};
-use super::payload::{Chain, Payload, v1};
+use super::payload::{Payload, PayloadChain, v1};
 
 /// Evidence in bits that a key needs to be taken for right. At most [`super::phase1::MAX_TRIALS`] = 2^20 decryptions are
 /// tried per IKE SA with at most 2^6 readings each, so a wrong key is accepted for an IKE SA with a probability below
@@ -22,7 +22,7 @@ const MAX_PADDING: usize = 256;
 /// Reads the chain of an encrypted message that begins with a payload of type `first`. Gives the evidence in bits, or
 /// `None` when something contradicts the protocol.
 pub(super) fn evidence(first: u8, plaintext: &[u8], phase1: bool, hash: Option<Hash>) -> Option<u32> {
-    let mut chain = Chain::new(first, plaintext);
+    let mut chain = PayloadChain::new(first, plaintext);
     let mut bits = 0;
     for payload in chain.by_ref() {
         let payload = payload.ok()?;

@@ -16,15 +16,15 @@ use zeroize::Zeroizing;
 
 /// Algorithms that protect an IKE SA's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Suite {
+pub(super) struct IkeSuite {
     pub(super) encryption: Encryption,
     pub(super) integrity: Integrity,
 }
 
-impl Suite {
+impl IkeSuite {
     /// The suites whose keys have these lengths (`encryption` with salt). The ICV tells which it is, so neither names in
     /// key files nor the cleartext proposal are needed.
-    pub(super) fn of_lens(encryption: usize, integrity: usize) -> Vec<Suite> {
+    pub(super) fn of_lens(encryption: usize, integrity: usize) -> Vec<IkeSuite> {
         let takes = |e: &Encryption| {
             let key = encryption.checked_sub(e.salt_len());
             key.is_some_and(|key| e.key_lens().contains(&key))
@@ -393,13 +393,13 @@ mod tests {
         for (encryption, integrity, key_len, sealed) in SEALED {
             let (sk_e, sk_a) = keys(encryption, integrity, key_len);
             let sealed = bytes(sealed);
-            let opening: Vec<Suite> = Suite::of_lens(sk_e.len(), sk_a.len())
+            let opening: Vec<IkeSuite> = IkeSuite::of_lens(sk_e.len(), sk_a.len())
                 .into_iter()
                 .filter(|suite| suite.open(&sk_e, &sk_a, &outside, &sealed).is_some())
                 .collect();
             assert_eq!(
                 opening,
-                [Suite {
+                [IkeSuite {
                     encryption,
                     integrity
                 }]
@@ -416,7 +416,7 @@ mod tests {
         let outside: Vec<u8> = (0..32).collect();
         for (encryption, integrity, key_len, sealed) in SEALED {
             let (sk_e, sk_a) = keys(encryption, integrity, key_len);
-            let suite = Suite {
+            let suite = IkeSuite {
                 encryption,
                 integrity,
             };

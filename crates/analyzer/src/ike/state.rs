@@ -4,7 +4,7 @@ use super::exchange::Exchange;
 use super::fragment::Pieces;
 use super::ikev2_keys::Ikev2Keys;
 use super::offer::Offer;
-use super::phase1::{Phase1, Tail};
+use super::phase1::{CipherTail, Phase1};
 use super::quick::Negotiation;
 use crate::keylog::IkeKey;
 use crate::secret::SecretBytes;
@@ -49,7 +49,7 @@ pub(super) struct ExchangeState {
     /// An encrypted message was seen.
     pub(super) encrypted: bool,
     /// End of the newest encrypted message.
-    pub(super) tail: Option<Tail>,
+    pub(super) tail: Option<CipherTail>,
     pub(super) negotiation: Negotiation,
     /// Ni_b and Nr_b.
     pub(super) nonces: [Vec<u8>; 2],

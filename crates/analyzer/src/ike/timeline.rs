@@ -1,12 +1,12 @@
 //! The IKE timeline: messages in, exchanges and IKE SAs out. Quick Modes are found without keys; with a phase-1 key
 //! their payloads are read.
 
-use super::contents::Scene;
+use super::contents::MessageScene;
 pub use super::context::MessageContext;
 pub use super::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
 use super::exchange_type::begun_by_initiator;
 use super::fragment::Ikev1Fragments;
-use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, Header, LEN};
+use super::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, IkeHeader, LEN};
 use super::ikev2_keys::Ikev2Keys;
 use super::payload::v1;
 use super::state::{ExchangeState, Keyring, SaState};
@@ -115,7 +115,7 @@ impl Timeline {
         diagnostics: &mut Diagnostics,
     ) -> Observed {
         let frame = Some(context.frame);
-        let header = match Header::parse(message) {
+        let header = match IkeHeader::parse(message) {
             Ok(header) => header,
             Err(error) => {
                 diagnostics.count_wire_error(error, context.frame);
@@ -159,7 +159,7 @@ impl Timeline {
     /// Finds the IKE SA of a message, or begins it. `None` when the table is full.
     fn ike_sa_for(
         &mut self,
-        header: &Header,
+        header: &IkeHeader,
         context: &MessageContext,
         diagnostics: &mut Diagnostics,
     ) -> Option<usize> {
@@ -200,7 +200,7 @@ impl Timeline {
         Some(index)
     }
 
-    fn begin_ike_sa(&mut self, header: &Header, context: &MessageContext) -> usize {
+    fn begin_ike_sa(&mut self, header: &IkeHeader, context: &MessageContext) -> usize {
         // An IKEv2 header says who is the initiator; in IKEv1 the first sender seen has to do.
         let from_initiator = header.major == 1 || header.has(FLAG_INITIATOR);
         let (initiator, responder) = if from_initiator {
@@ -237,7 +237,7 @@ impl Timeline {
     /// Finds the exchange of a message, or begins it (then `true`). `None` when the table is full.
     fn exchange_for(
         &mut self,
-        header: &Header,
+        header: &IkeHeader,
         context: &MessageContext,
         ike_sa: Option<usize>,
         diagnostics: &mut Diagnostics,
@@ -270,7 +270,7 @@ impl Timeline {
     }
 
     /// Counts a message and says whether it repeats an earlier one of its exchange byte for byte.
-    fn record(&mut self, index: usize, context: &MessageContext, header: &Header, message: &[u8]) -> bool {
+    fn record(&mut self, index: usize, context: &MessageContext, header: &IkeHeader, message: &[u8]) -> bool {
         let repeats = self.states[index].repeats(message);
         self.exchanges[index].record(MessageRecord {
             frame: context.frame,
@@ -287,7 +287,7 @@ impl Timeline {
         &mut self,
         ike_sa: usize,
         index: usize,
-        header: &Header,
+        header: &IkeHeader,
         context: &MessageContext,
         message: &[u8],
         diagnostics: &mut Diagnostics,
@@ -307,7 +307,7 @@ impl Timeline {
             psks: &self.psks,
             budget: &mut self.trial_budget,
         };
-        let mut scene = Scene {
+        let mut scene = MessageScene {
             context,
             header,
             sa: &mut self.ike_sas[ike_sa],
@@ -344,8 +344,8 @@ impl Timeline {
 }
 
 /// The header of a message that came in fragments: of the same exchange, and not a fragment again.
-fn inner_header(whole: &[u8], outer: &Header) -> Option<Header> {
-    let inner = Header::parse(whole).ok()?;
+fn inner_header(whole: &[u8], outer: &IkeHeader) -> Option<IkeHeader> {
+    let inner = IkeHeader::parse(whole).ok()?;
     let same = (inner.major, inner.initiator_spi, inner.exchange_type)
         == (outer.major, outer.initiator_spi, outer.exchange_type);
     (same && inner.next_payload != v1::FRAGMENT).then_some(inner)

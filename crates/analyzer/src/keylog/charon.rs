@@ -11,7 +11,7 @@ use super::charon_child::Child;
 use super::dump::{Dump, MOST_DUMP_BYTES, spaced_pairs};
 use super::fields::{find, word_after, words};
 use super::hex;
-use super::outer::{Line, sender};
+use super::outer::{LogLine, sender};
 use super::sink::Sink;
 use crate::keylog::format::KeyFormat;
 use crate::keylog::key::{IkeKey, IkeSecrets};
@@ -44,7 +44,7 @@ struct Thread {
 }
 
 impl KeyFormat for Charon {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let Some((prefix, number, message)) = split(line.raw) else {
             return false;
         };

@@ -25,16 +25,16 @@ pub(super) struct Child {
     initiator: Option<bool>,
     encryption: Option<Encryption>,
     integrity: Option<Integrity>,
-    keys: Keys,
+    keys: LoggedChildKeys,
     seeds: Vec<(SeedOf, u64, Bytes)>,
     dh_secret: Option<Bytes>,
     adding_inbound: Option<bool>,
-    inbound: Added,
-    outbound: Added,
+    inbound: AddedSa,
+    outbound: AddedSa,
 }
 
 #[derive(Default)]
-struct Keys {
+struct LoggedChildKeys {
     line: u64,
     encryption_initiator: Bytes,
     encryption_responder: Bytes,
@@ -44,7 +44,7 @@ struct Keys {
 
 /// An SA as `SPI 0x…, src … dst …` names it.
 #[derive(Default, Clone, Copy)]
-struct Added {
+struct AddedSa {
     spi: Option<Spi>,
     src: Option<IpAddr>,
     dst: Option<IpAddr>,
@@ -122,7 +122,7 @@ impl Child {
         };
         sink.sighting(line, spi);
         let named = |name: &[u8]| word_after(rest, name).and_then(address);
-        let added = Added {
+        let added = AddedSa {
             spi: Some(spi),
             src: named(b"src"),
             dst: named(b"dst"),
@@ -140,9 +140,9 @@ impl Child {
         sink.sighting(line, outbound);
         for (added, spi) in [(&mut self.inbound, inbound), (&mut self.outbound, outbound)] {
             if added.spi != Some(spi) {
-                *added = Added {
+                *added = AddedSa {
                     spi: Some(spi),
-                    ..Added::default()
+                    ..AddedSa::default()
                 };
             }
         }
@@ -196,8 +196,8 @@ impl Child {
     }
 
     /// Both SAs; the addresses of one are those of the other, turned round.
-    fn completed(&self) -> (Added, Added) {
-        let fill = |one: Added, other: Added| Added {
+    fn completed(&self) -> (AddedSa, AddedSa) {
+        let fill = |one: AddedSa, other: AddedSa| AddedSa {
             spi: one.spi,
             src: one.src.or(other.dst),
             dst: one.dst.or(other.src),
@@ -209,9 +209,9 @@ impl Child {
     }
 
     /// In IKEv1 the initiator's seed holds the SPI of the SA on which the initiator sends.
-    fn seed_says_initiator(&self, inbound: Added, outbound: Added) -> Option<bool> {
+    fn seed_says_initiator(&self, inbound: AddedSa, outbound: AddedSa) -> Option<bool> {
         let (_, _, seed) = self.seeds.iter().find(|(of, ..)| *of == SeedOf::InitiatorSa)?;
-        let holds = |added: Added| {
+        let holds = |added: AddedSa| {
             let [a, b, c, d] = added.spi?.0.to_be_bytes();
             find(seed, &[PROTO_IPSEC_ESP, a, b, c, d])
         };
@@ -222,7 +222,7 @@ impl Child {
         }
     }
 
-    fn claim(&self, added: Added, (encryption_key, integrity_key): (&Bytes, &Bytes), sink: &mut Sink<'_>) {
+    fn claim(&self, added: AddedSa, (encryption_key, integrity_key): (&Bytes, &Bytes), sink: &mut Sink<'_>) {
         if added.spi.is_none() {
             sink.blob(self.keys.line, b"encryption key", encryption_key);
             return sink.blob(self.keys.line, b"integrity key", integrity_key);

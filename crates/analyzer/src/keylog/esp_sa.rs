@@ -6,7 +6,7 @@
 //! An address or SPI with `*` in it stands for any.
 
 use super::claim::Claim;
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use super::{algorithm_names, hex};
 use crate::algorithm::Integrity;
@@ -26,7 +26,7 @@ pub(super) struct EspSa {
 }
 
 impl KeyFormat for EspSa {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.raw.trim_ascii_start();
         if starts_row(text) {
             self.finish(sink);

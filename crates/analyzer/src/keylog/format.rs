@@ -1,12 +1,12 @@
 //! What a format of keys can do.
 
-use crate::keylog::outer::Line;
+use crate::keylog::outer::LogLine;
 use crate::keylog::sink::Sink;
 
 /// A text format of keys. One value reads one file, line by line.
 pub(super) trait KeyFormat {
     /// Recognises and reads a line; true when it belongs to this format, then no later format in the table sees it.
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool;
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool;
     /// The file ends.
     fn finish(&mut self, _sink: &mut Sink<'_>) {}
     /// The name of what was read where the table's does not fit, asked at the end of the file.

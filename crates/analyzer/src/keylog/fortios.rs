@@ -10,7 +10,7 @@
 
 use super::claim::Claim;
 use super::fields::{address, find, value_of, words};
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use super::{algorithm_names, hex};
 use crate::keylog::format::KeyFormat;
@@ -26,7 +26,7 @@ pub(super) struct FortiOs {
 }
 
 impl KeyFormat for FortiOs {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.raw.trim_ascii();
         if text.starts_with(b"name=") && find(text, b"->").is_some() {
             self.finish(sink);

@@ -6,7 +6,7 @@
 //! ```
 
 use super::hex;
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use crate::keylog::format::KeyFormat;
 use crate::keylog::key::{IkeKey, IkeSecrets};
@@ -27,7 +27,7 @@ pub(super) struct Ikev1Table;
 pub(super) struct Ikev2Table;
 
 impl KeyFormat for Ikev1Table {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         if !begins_with_spi(line.raw) {
             return false;
         }
@@ -81,7 +81,7 @@ fn read_ikev1(number: u64, cookie: &[u8], key: &[u8], sink: &mut Sink<'_>) -> Re
 }
 
 impl KeyFormat for Ikev2Table {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         if !begins_with_spi(line.raw) {
             return false;
         }

@@ -9,7 +9,7 @@
 
 use super::claim::Claim;
 use super::fields::{address, find, value_of};
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use super::{algorithm_names, hex};
 use crate::keylog::format::KeyFormat;
@@ -28,7 +28,7 @@ pub(super) struct MikroTik {
 }
 
 impl KeyFormat for MikroTik {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         if line.moment.is_some() {
             return false; // a router's log line
         }

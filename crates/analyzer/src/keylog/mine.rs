@@ -19,7 +19,7 @@ pub const MOST_TRIALS_PER_SPI: u64 = 100_000;
 
 /// Keys to try on packets of one SA.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidate<'a> {
+pub struct KeyCandidate<'a> {
     /// The cipher; [`Encryption::Null`] with an empty key while only the integrity key is sought.
     pub encryption: Encryption,
     /// Its key with salt.
@@ -33,10 +33,10 @@ pub struct Candidate<'a> {
 /// What the packets of one SA say.
 pub trait Oracle {
     /// Whether the ICV of a packet fits. Choose a short packet: this is called up to [`MOST_TRIALS_PER_SPI`] times.
-    fn icv_fits(&mut self, candidate: &Candidate<'_>) -> bool;
+    fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool;
     /// Whether packets decrypt to something that makes sense (padding, next header). A wrong CBC key passes for one
     /// packet with a probability of about 10⁻⁴, so at least four packets must be looked at.
-    fn opens(&mut self, candidate: &Candidate<'_>) -> bool;
+    fn opens(&mut self, candidate: &KeyCandidate<'_>) -> bool;
 }
 
 /// Which transforms to try, in this order. What IKE negotiated narrows it down.
@@ -189,7 +189,7 @@ impl<'b> Search<'_> {
             .filter(|i| *i != Integrity::None)
             .find_map(|integrity| {
                 self.windows(blobs, integrity.key_len(), &mut |search, blob, offset, key| {
-                    let candidate = Candidate {
+                    let candidate = KeyCandidate {
                         encryption: Encryption::Null,
                         encryption_key: &[],
                         integrity,
@@ -238,7 +238,7 @@ impl<'b> Search<'_> {
         key: &[u8],
         proven: &Proven<'b>,
     ) -> Option<EspKey> {
-        let candidate = Candidate {
+        let candidate = KeyCandidate {
             encryption,
             encryption_key: key,
             integrity: proven.integrity,
@@ -288,8 +288,8 @@ fn hash(window: &[u8]) -> u64 {
     hasher.finish()
 }
 
-fn combined(encryption: Encryption, window: &[u8]) -> Candidate<'_> {
-    Candidate {
+fn combined(encryption: Encryption, window: &[u8]) -> KeyCandidate<'_> {
+    KeyCandidate {
         encryption,
         encryption_key: window,
         integrity: Integrity::None,
@@ -297,7 +297,7 @@ fn combined(encryption: Encryption, window: &[u8]) -> Candidate<'_> {
     }
 }
 
-fn claim(spi: Spi, candidate: &Candidate<'_>, blob: &Blob) -> EspKey {
+fn claim(spi: Spi, candidate: &KeyCandidate<'_>, blob: &Blob) -> EspKey {
     EspKey {
         src: None,
         dst: None,
@@ -326,13 +326,13 @@ mod tests {
     }
 
     impl Oracle for Knows {
-        fn icv_fits(&mut self, c: &Candidate<'_>) -> bool {
+        fn icv_fits(&mut self, c: &KeyCandidate<'_>) -> bool {
             if self.encryption.0.is_aead() {
                 return (c.encryption, c.encryption_key) == (self.encryption.0, &self.encryption.1);
             }
             (c.integrity, c.integrity_key) == (self.integrity.0, &self.integrity.1)
         }
-        fn opens(&mut self, c: &Candidate<'_>) -> bool {
+        fn opens(&mut self, c: &KeyCandidate<'_>) -> bool {
             (c.encryption, c.encryption_key) == (self.encryption.0, &self.encryption.1)
         }
     }

@@ -6,7 +6,7 @@
 
 use super::fields::word_after;
 use super::lines::{self, RawLine};
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use crate::keylog::bounds::LONGEST_LINE;
 use std::io::Read;
@@ -19,7 +19,7 @@ const MOST_SENDERS: usize = 64;
 const MOST_REPEATS: usize = 64;
 
 /// Receives the lines.
-pub(super) type EachLine<'c> = &'c mut dyn FnMut(&Line<'_>, &mut Sink<'_>);
+pub(super) type EachLine<'c> = &'c mut dyn FnMut(&LogLine<'_>, &mut Sink<'_>);
 
 /// Calls `each` for every line of `reader`, oldest first.
 pub(super) fn for_each_line(
@@ -27,7 +27,7 @@ pub(super) fn for_each_line(
     sink: &mut Sink<'_>,
     each: EachLine<'_>,
 ) -> std::io::Result<()> {
-    let mut order = Order {
+    let mut order = LineOrder {
         runs: Vec::new(),
         last: Vec::new(),
         held_bytes: 0,
@@ -39,9 +39,9 @@ pub(super) fn for_each_line(
     result
 }
 
-struct Order<'c> {
+struct LineOrder<'c> {
     /// By sender; searched one after the other, since nearly always there is one.
-    runs: Vec<(u64, Run)>,
+    runs: Vec<(u64, SenderRun)>,
     /// The last line of each sender, for repetitions.
     last: Vec<(u64, Vec<u8>)>,
     /// Bytes that are held back of all senders.
@@ -53,14 +53,14 @@ struct Order<'c> {
 
 /// A stretch of timestamped lines of one sender.
 #[derive(Default)]
-struct Run {
+struct SenderRun {
     rising: bool,
     falls: u32,
     moment: u64,
     held: Vec<(u64, Vec<u8>)>,
 }
 
-impl Order<'_> {
+impl LineOrder<'_> {
     fn take(&mut self, raw: &RawLine<'_>, sink: &mut Sink<'_>) {
         if raw.cut {
             sink.problem(
@@ -71,7 +71,7 @@ impl Order<'_> {
         if !raw.bytes.is_empty() {
             sink.saw_text();
         }
-        let line = Line::new(raw.number, raw.bytes);
+        let line = LogLine::new(raw.number, raw.bytes);
         let Some(moment) = line.moment else {
             if line.is_console_noise() {
                 if line.is_echo_of(b"show log") {
@@ -87,19 +87,19 @@ impl Order<'_> {
     }
 
     /// The run of a sender; `None` for a sender beyond the bound.
-    fn run(&mut self, sender: u64) -> Option<&mut Run> {
+    fn run(&mut self, sender: u64) -> Option<&mut SenderRun> {
         let at = match self.runs.iter().position(|(known, _)| *known == sender) {
             Some(at) => at,
             None if self.runs.len() >= MOST_SENDERS => return None,
             None => {
-                self.runs.push((sender, Run::default()));
+                self.runs.push((sender, SenderRun::default()));
                 self.runs.len() - 1
             }
         };
         self.runs.get_mut(at).map(|(_, run)| run)
     }
 
-    fn take_timestamped(&mut self, line: &Line<'_>, moment: u64, sink: &mut Sink<'_>) {
+    fn take_timestamped(&mut self, line: &LogLine<'_>, moment: u64, sink: &mut Sink<'_>) {
         let Some(run) = self.run(line.sender) else {
             return self.pass(line, sink);
         };
@@ -146,7 +146,7 @@ impl Order<'_> {
             held.reverse();
         }
         for (number, raw) in &held {
-            self.pass(&Line::new(*number, raw), sink);
+            self.pass(&LogLine::new(*number, raw), sink);
         }
     }
 
@@ -167,14 +167,17 @@ impl Order<'_> {
         self.runs.clear();
     }
 
-    fn pass(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) {
+    fn pass(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
         let known = self.last.iter().position(|(sender, _)| *sender == line.sender);
         if let Some(times) = repetitions(line.text) {
             let last = known
                 .and_then(|at| self.last.get(at))
                 .map(|(_, last)| last.clone());
             for _ in 0..times.min(MOST_REPEATS) {
-                (self.each)(&Line::new(line.number, last.as_deref().unwrap_or_default()), sink);
+                (self.each)(
+                    &LogLine::new(line.number, last.as_deref().unwrap_or_default()),
+                    sink,
+                );
             }
             return;
         }

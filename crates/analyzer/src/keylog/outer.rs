@@ -37,7 +37,7 @@ pub(super) enum Tag {
 
 /// A line and its framing.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(super) struct LogLine<'a> {
     /// 1-based.
     pub(super) number: u64,
     /// The whole line.
@@ -54,10 +54,10 @@ pub(super) struct Line<'a> {
     pub(super) tag: Tag,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LogLine<'a> {
     /// Takes the framing off.
-    pub(super) fn new(number: u64, raw: &'a [u8]) -> Line<'a> {
-        let mut line = Line {
+    pub(super) fn new(number: u64, raw: &'a [u8]) -> LogLine<'a> {
+        let mut line = LogLine {
             number,
             raw,
             text: raw,
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     fn text(raw: &[u8]) -> String {
-        String::from_utf8_lossy(Line::new(1, raw).text).into_owned()
+        String::from_utf8_lossy(LogLine::new(1, raw).text).into_owned()
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_the_framing_says() {
-        let line = Line::new(1, b"Nov 20 20:11:53 rt1 2026/11/20 20:11:53: [IKE2] SA:4/IKE x");
+        let line = LogLine::new(1, b"Nov 20 20:11:53 rt1 2026/11/20 20:11:53: [IKE2] SA:4/IKE x");
         assert_eq!(
             (line.moment, line.context, line.tag),
             (Some(20_261_120_201_153), Some(4), Tag::Ike2)
@@ -287,17 +287,17 @@ mod tests {
         assert_ne!(line.sender, 0);
         assert_eq!(
             line.sender,
-            Line::new(2, b"<15>Nov 21 01:00:00 rt1 2026/11/21 01:00:00: y").sender
+            LogLine::new(2, b"<15>Nov 21 01:00:00 rt1 2026/11/21 01:00:00: y").sender
         );
-        assert_eq!(Line::new(1, b"2026/11/20 20:11:53: x").sender, 0);
-        assert_eq!(Line::new(1, b"<15>[IKE] x").sender, 0);
+        assert_eq!(LogLine::new(1, b"2026/11/20 20:11:53: x").sender, 0);
+        assert_eq!(LogLine::new(1, b"<15>[IKE] x").sender, 0);
     }
 
     #[test]
     fn cut_anywhere() {
         let raw = b"<15>1 2026-11-20T20:11:53Z h - - - - 2026/11/20 20:11:53: [IKE] GW:1/SA:4/INIT SPI: aa";
         for end in 0..=raw.len() {
-            Line::new(1, &raw[..end]);
+            LogLine::new(1, &raw[..end]);
         }
     }
 }

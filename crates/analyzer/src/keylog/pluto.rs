@@ -14,7 +14,7 @@ use super::claim::Claim;
 use super::dump::{Dump, whole_row};
 use super::fields::{address, find};
 use super::hex;
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use crate::keylog::format::KeyFormat;
 use crate::keylog::key::{IkeKey, IkeSecrets};
@@ -51,7 +51,7 @@ struct Pair {
 }
 
 impl KeyFormat for Pluto {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         if memchr::memchr2(b'|', b'#', line.raw).is_none() {
             return false; // neither a debugging line nor one about a state
         }
@@ -252,7 +252,7 @@ impl Pluto {
     }
 
     /// SPIs on the line: `esp.c7df968a@10.9.0.2`, or `{ESP=>0xc06e0f04 <0xc7df968a`.
-    fn mentions(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn mentions(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let established = find(line.raw, b"{ESP").filter(|_| find(line.raw, b"=>0x").is_some());
         if let Some(at) = established {
             self.end_dump(sink);

@@ -16,7 +16,7 @@ use super::claim::Claim;
 use super::dump::{Dump, whole_row};
 use super::fields::{address, find, words};
 use super::hex;
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use crate::keylog::format::KeyFormat;
 use crate::keylog::key::{IkeKey, IkeSecrets};
@@ -60,7 +60,7 @@ struct Keymat {
 }
 
 impl KeyFormat for Racoon {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let message = message_of(line.raw);
         let row = whole_row(message.unwrap_or(line.raw)).filter(|_| self.label.is_some());
         if let Some(row) = row {

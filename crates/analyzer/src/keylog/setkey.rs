@@ -10,7 +10,7 @@
 use super::claim::Claim;
 use super::dump::whole_row;
 use super::fields::{address, find, words};
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use super::{algorithm_names, hex};
 use crate::keylog::format::KeyFormat;
@@ -23,12 +23,12 @@ pub(super) struct Setkey {
     /// Both addresses from the line before.
     addresses: Option<(IpAddr, IpAddr)>,
     claim: Option<Claim>,
-    open: Open,
+    open: OpenKey,
 }
 
 /// The key that a line of hex goes on with.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum OpenKey {
     #[default]
     None,
     Encryption,
@@ -36,7 +36,7 @@ enum Open {
 }
 
 impl KeyFormat for Setkey {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         if line.moment.is_some() {
             return false; // a router's log line
         }
@@ -68,15 +68,15 @@ impl KeyFormat for Setkey {
             let (name, key) = name_and_key(rest);
             claim.encryption = algorithm_names::encryption(name);
             claim.encryption_key = key.into();
-            self.open = Open::Encryption;
+            self.open = OpenKey::Encryption;
         } else if let Some(rest) = text.strip_prefix(b"A: ") {
             let (name, key) = name_and_key(rest);
             claim.integrity = algorithm_names::integrity(name);
             claim.integrity_key = key.into();
-            self.open = Open::Integrity;
-        } else if let Some(more) = whole_row(text).filter(|_| self.open != Open::None) {
+            self.open = OpenKey::Integrity;
+        } else if let Some(more) = whole_row(text).filter(|_| self.open != OpenKey::None) {
             match self.open {
-                Open::Integrity => claim.integrity_key.extend(more),
+                OpenKey::Integrity => claim.integrity_key.extend(more),
                 _ => claim.encryption_key.extend(more),
             }
         } else {
@@ -87,7 +87,7 @@ impl KeyFormat for Setkey {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.open = Open::None;
+        self.open = OpenKey::None;
         let Some(claim) = self.claim.take() else { return };
         if claim.encryption.is_none() && claim.encryption_key.is_empty() {
             return; // the listing was cut before its keys

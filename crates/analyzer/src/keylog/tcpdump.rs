@@ -3,7 +3,7 @@
 
 use super::claim::Claim;
 use super::fields::{address, words};
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use super::{algorithm_names, hex};
 use crate::algorithm::Encryption;
@@ -14,7 +14,7 @@ use crate::spi::Spi;
 pub(super) struct TcpdumpE;
 
 impl KeyFormat for TcpdumpE {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let Some(at) = memchr::memchr(b'@', line.raw.get(..line.raw.len().min(32)).unwrap_or_default())
         else {
             return false;

@@ -10,7 +10,7 @@
 
 use super::claim::Claim;
 use super::fields::{address, find, words};
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use super::{algorithm_names, hex};
 use crate::algorithm::{Encryption, Integrity};
@@ -56,12 +56,12 @@ const DETAILS: [&[u8]; 32] = [
 /// Reader of the listing.
 #[derive(Default)]
 pub(super) struct Xfrm {
-    block: Option<Block>,
+    block: Option<StateBlock>,
     told_hidden: bool,
 }
 
 #[derive(Default)]
-struct Block {
+struct StateBlock {
     claim: Claim,
     esp: bool,
     keyed: bool,
@@ -70,10 +70,10 @@ struct Block {
 }
 
 impl KeyFormat for Xfrm {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         if let Some(header) = header(line.raw) {
             self.finish(sink);
-            let mut block = Block::default();
+            let mut block = StateBlock::default();
             block.words(header, line.number);
             self.block = Some(block);
             return true;
@@ -138,7 +138,7 @@ fn header(raw: &[u8]) -> Option<&[u8]> {
     (told && shape).then_some(rest)
 }
 
-impl Block {
+impl StateBlock {
     fn words(&mut self, text: &[u8], line: u64) {
         let mut words = words(text);
         while let Some(word) = words.next() {

@@ -4,9 +4,9 @@
 
 use super::algorithm_names::keymat_encryption_len;
 use super::hex;
-use super::outer::{Line, Tag};
+use super::outer::{LogLine, Tag};
 use super::sink::Sink;
-use super::yamaha_labels::{Kind, Run, continuation, kind, next_run};
+use super::yamaha_labels::{HexRun, Kind, continuation, kind, next_run};
 use super::yamaha_records::{EspRecord, IkeRecord, ike_spi};
 use crate::keylog::format::KeyFormat;
 use crate::spi::Spi;
@@ -35,7 +35,7 @@ pub(super) struct YamahaKeyInfo {
 /// Lines of one sender and one SA number.
 #[derive(Default)]
 struct Context {
-    open: Option<Open>,
+    open: Option<OpenValue>,
     /// What the last line with a value ended in: a label may be cut there.
     tail: Vec<u8>,
     esp: EspRecord,
@@ -43,7 +43,7 @@ struct Context {
 }
 
 /// A value that may go on on the next line.
-struct Open {
+struct OpenValue {
     kind: Kind,
     label: Vec<u8>,
     nibbles: Zeroizing<Vec<u8>>,
@@ -57,7 +57,7 @@ impl KeyFormat for YamahaKeyInfo {
         (!self.framed).then_some("labelled hex")
     }
 
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         if line.tag == Tag::Other {
             return false;
         }
@@ -96,7 +96,7 @@ impl KeyFormat for YamahaKeyInfo {
 
 impl Context {
     /// True when the line holds or continues a value.
-    fn line(&mut self, line: &Line<'_>, first: Option<Run<'_>>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, first: Option<HexRun<'_>>, sink: &mut Sink<'_>) -> bool {
         let text = line.text;
         let tagged = line.tag != Tag::None;
         let mut at = 0;
@@ -120,7 +120,7 @@ impl Context {
         while let Some(run) = next {
             found = true;
             at = run.end;
-            self.open = Some(Open::new(run, &self.tail, line.number, tagged));
+            self.open = Some(OpenValue::new(run, &self.tail, line.number, tagged));
             self.tail.clear();
             let ends_line = text.get(at..).unwrap_or_default().is_empty();
             if !ends_line {
@@ -142,7 +142,7 @@ impl Context {
         let kind = kind(tail);
         if kind != Kind::Unknown {
             let label = tail.to_vec();
-            self.open = Some(Open {
+            self.open = Some(OpenValue {
                 kind,
                 label,
                 nibbles: Zeroizing::default(),
@@ -183,7 +183,7 @@ impl Context {
         self.value(&open, &bytes, sink);
     }
 
-    fn value(&mut self, open: &Open, bytes: &[u8], sink: &mut Sink<'_>) {
+    fn value(&mut self, open: &OpenValue, bytes: &[u8], sink: &mut Sink<'_>) {
         match open.kind {
             Kind::EncryptionKey | Kind::IntegrityKey => self.esp.key(open.kind, open.line, bytes, sink),
             Kind::Keymat | Kind::Key => {
@@ -210,7 +210,7 @@ impl Context {
     }
 
     /// Both cookies, or the initiator's alone. In a message's dump they stand as two groups of sixteen digits.
-    fn cookies(&mut self, open: &Open, bytes: &[u8], sink: &mut Sink<'_>) {
+    fn cookies(&mut self, open: &OpenValue, bytes: &[u8], sink: &mut Sink<'_>) {
         if open.kind == Kind::Message && (open.group != 16 || bytes.len() != 16) {
             return;
         }
@@ -222,8 +222,8 @@ impl Context {
     }
 }
 
-impl Open {
-    fn new(run: Run<'_>, tail: &[u8], line: u64, tagged: bool) -> Open {
+impl OpenValue {
+    fn new(run: HexRun<'_>, tail: &[u8], line: u64, tagged: bool) -> OpenValue {
         let mut nibbles = Zeroizing::new(run.nibbles);
         nibbles.truncate(MOST_DIGITS);
         let mut label = run.label.to_vec();
@@ -239,7 +239,7 @@ impl Open {
                 label = whole;
             }
         }
-        Open {
+        OpenValue {
             kind,
             label,
             nibbles,
@@ -249,7 +249,7 @@ impl Open {
         }
     }
 
-    fn append(&mut self, run: &Run<'_>) {
+    fn append(&mut self, run: &HexRun<'_>) {
         if self.nibbles.is_empty() {
             self.group = run.group;
         }

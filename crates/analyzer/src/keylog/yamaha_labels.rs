@@ -58,7 +58,7 @@ pub(super) enum Kind {
 
 /// A stretch of hex.
 #[derive(Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct HexRun<'a> {
     /// The text before it, from the end of the stretch before.
     pub(super) label: &'a [u8],
     /// Values of its digits.
@@ -70,7 +70,7 @@ pub(super) struct Run<'a> {
 }
 
 /// The next stretch of hex at or after `from`.
-pub(super) fn next_run(text: &[u8], from: usize) -> Option<Run<'_>> {
+pub(super) fn next_run(text: &[u8], from: usize) -> Option<HexRun<'_>> {
     let mut at = from;
     while let Some(token) = next_token(text, at) {
         at = token.end;
@@ -82,7 +82,7 @@ pub(super) fn next_run(text: &[u8], from: usize) -> Option<Run<'_>> {
         // At the end of a line that was cut there may be less of a value.
         let cut = || end == text.len() && kind(label) != Kind::Unknown;
         if nibbles.len() >= FEWEST_DIGITS || token.prefixed(text) || cut() {
-            return Some(Run {
+            return Some(HexRun {
                 label,
                 nibbles,
                 group,
@@ -96,7 +96,7 @@ pub(super) fn next_run(text: &[u8], from: usize) -> Option<Run<'_>> {
 /// Hex at the very start of a line that goes on with a value whose groups have `group` digits (0: it has none yet).
 /// `None` when the line
 /// does not begin with hex, or begins with a word that only looks like it ("be", "add").
-pub(super) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<Run<'_>> {
+pub(super) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<HexRun<'_>> {
     let token = next_token(text, 0)?;
     if token.start > 0 || !token.is_hex(text) || token.prefixed(text) {
         return None;
@@ -114,7 +114,7 @@ pub(super) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<Run<'
     let numeric = token.digits(text).iter().any(u8::is_ascii_digit);
     let fits = first_group == group || first_group >= FEWEST_DIGITS || odd || whole_line;
     let plausible = fits && (whole_line || numeric || nibbles.len() >= FEWEST_DIGITS);
-    plausible.then_some(Run {
+    plausible.then_some(HexRun {
         label: b"",
         nibbles,
         group: first_group,

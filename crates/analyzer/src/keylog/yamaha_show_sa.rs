@@ -13,7 +13,7 @@
 use super::algorithm_names::{self, keymat_encryption_len};
 use super::fields::{address, contains_ignoring_case};
 use super::hex;
-use super::outer::Line;
+use super::outer::LogLine;
 use super::sink::Sink;
 use super::yamaha_labels::{Kind, continuation, is_masked, kind, next_run};
 use crate::algorithm::{Encryption, Integrity};
@@ -30,7 +30,7 @@ const PREFIX_LEN: usize = 8;
 /// Reader of the table.
 #[derive(Default)]
 pub(super) struct YamahaShowSa {
-    block: Option<Block>,
+    block: Option<SaBlock>,
     /// Addresses from the last block that named them: only the IKE SA's block does.
     local: Option<IpAddr>,
     remote: Option<IpAddr>,
@@ -38,7 +38,7 @@ pub(super) struct YamahaShowSa {
 }
 
 #[derive(Default)]
-struct Block {
+struct SaBlock {
     line: u64,
     esp: bool,
     send: Option<bool>,
@@ -54,13 +54,13 @@ struct Block {
 }
 
 impl KeyFormat for YamahaShowSa {
-    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> bool {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.text;
         if starts_block(text) {
             self.finish(sink);
-            self.block = Some(Block {
+            self.block = Some(SaBlock {
                 line: line.number,
-                ..Block::default()
+                ..SaBlock::default()
             });
             return true;
         }
@@ -113,7 +113,7 @@ fn starts_block(text: &[u8]) -> bool {
         && text.windows(9).any(|w| w == b"Duration:")
 }
 
-impl Block {
+impl SaBlock {
     fn field(&mut self, name: &[u8], value: &[u8], line: u64) {
         self.open = None;
         match name {

@@ -3,22 +3,22 @@
 
 use super::plausible::{fits_ip, is_ethernet};
 use crate::layers::cursor::Walk;
-use crate::layers::layer::{Layer, Layers, Step, Stop};
+use crate::layers::layer::{Layer, LayerStep, Layers, Stop};
 
 impl<'a> Walk<'a> {
     /// Two addresses and a type.
     #[inline]
-    pub(super) fn ethernet(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn ethernet(&mut self) -> Result<LayerStep<'a>, Stop> {
         const LAYER: &str = "Ethernet";
         self.descend(Layers::ETHERNET)?;
         let &[.., t0, t1] = self.take::<14>(LAYER)?;
-        Ok(Step::Below(Layer::EtherType(u16::from_be_bytes([t0, t1]))))
+        Ok(LayerStep::Below(Layer::EtherType(u16::from_be_bytes([t0, t1]))))
     }
 
     /// Dispatches on an EtherType that was read already.
     #[inline]
-    pub(super) fn ether_type(&mut self, number: u16) -> Result<Step<'a>, Stop> {
-        Ok(Step::Below(match number {
+    pub(super) fn ether_type(&mut self, number: u16) -> Result<LayerStep<'a>, Stop> {
+        Ok(LayerStep::Below(match number {
             0x0800 | 0x86dd => return self.ip(false),
             // 802.1Q, 802.1ad, and the numbers that were used for stacks before it.
             0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
@@ -38,13 +38,13 @@ impl<'a> Walk<'a> {
     }
 
     /// IEEE 802.2 LLC; only SNAP with an EtherType leads to IP.
-    pub(super) fn llc(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn llc(&mut self) -> Result<LayerStep<'a>, Stop> {
         match self.take::<3>("LLC")? {
             [0xaa, 0xaa, 0x03] => {
                 let &[o0, o1, o2, t0, t1] = self.take::<5>("SNAP")?;
                 match ([o0, o1, o2], u16::from_be_bytes([t0, t1])) {
                     // 0x0000f8: bridge-tunnel encapsulation (802.1H), the same shape.
-                    ([0, 0, 0 | 0xf8], number @ 0x0600..) => Ok(Step::Below(Layer::EtherType(number))),
+                    ([0, 0, 0 | 0xf8], number @ 0x0600..) => Ok(LayerStep::Below(Layer::EtherType(number))),
                     _ => Err(Stop::Other("a vendor's SNAP protocol")),
                 }
             }
@@ -56,9 +56,9 @@ impl<'a> Walk<'a> {
 
     /// RFC 2516 §4: version and type, code, session, length, then PPP without address and control. The length is not needed, for
     /// the IP header inside has its own, and offload leaves a wrong one.
-    pub(super) fn pppoe(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn pppoe(&mut self) -> Result<LayerStep<'a>, Stop> {
         match self.take::<6>("PPPoE")? {
-            [0x11, 0, ..] => Ok(Step::Below(Layer::Ppp)),
+            [0x11, 0, ..] => Ok(LayerStep::Below(Layer::Ppp)),
             [0x11, ..] => Err(Stop::Other("PPPoE discovery")),
             _ => Err(Stop::Other("an unknown version of PPPoE")),
         }
@@ -66,7 +66,7 @@ impl<'a> Walk<'a> {
 
     /// Labels to the bottom of the stack. What is below has no type: an IP packet that fits, or a pseudowire, which may have a
     /// control word that begins with nibble 0 (RFC 4385). An address may begin with any of these.
-    pub(super) fn mpls(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn mpls(&mut self) -> Result<LayerStep<'a>, Stop> {
         const LAYER: &str = "MPLS";
         const CONTROL_WORD_LEN: usize = 4;
         loop {
@@ -82,10 +82,10 @@ impl<'a> Walk<'a> {
         let is_cut = self.bytes.len() < LENGTH_AT;
         match first >> 4 {
             4 | 6 if is_cut || fits_ip(self.bytes, self.len) => self.ip(false),
-            _ if is_ethernet(self.bytes, self.len) => Ok(Step::Below(Layer::Ethernet)),
+            _ if is_ethernet(self.bytes, self.len) => Ok(LayerStep::Below(Layer::Ethernet)),
             0 => {
                 self.skip(LAYER, CONTROL_WORD_LEN)?;
-                Ok(Step::Below(Layer::Ethernet))
+                Ok(LayerStep::Below(Layer::Ethernet))
             }
             _ => Err(Stop::Other("an MPLS payload")),
         }

@@ -2,7 +2,7 @@
 
 use super::plausible::is_ethernet;
 use crate::layers::cursor::Walk;
-use crate::layers::layer::{Control, Layer, Layers, Step, Stop};
+use crate::layers::layer::{Control, Layer, LayerStep, Layers, Stop};
 
 const V2: &str = "L2TP";
 const V3: &str = "L2TPv3";
@@ -22,7 +22,7 @@ const MESSAGE_TYPE_AVP_LEN: usize = 8;
 const BEFORE_FRAME: [usize; 4] = [0, 4, 8, 12];
 
 impl<'a> Walk<'a> {
-    pub(super) fn l2tp(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn l2tp(&mut self) -> Result<LayerStep<'a>, Stop> {
         self.pass(Layers::L2TP);
         let flags = u16::from_be_bytes(*self.peek::<2>(V2)?);
         if flags & CONTROL != 0 {
@@ -44,13 +44,13 @@ impl<'a> Walk<'a> {
             let pad = self.take_u16(V2)?;
             self.skip(V2, usize::from(pad))?;
         }
-        Ok(Step::Below(Layer::Ppp))
+        Ok(LayerStep::Below(Layer::Ppp))
     }
 
     /// From the session ID on. The lengths of cookie and sublayer are negotiated and not on the wire, and neither is what
     /// is inside: an Ethernet frame is taken for one when a choice of lengths makes sense of it. (The smallest: four
     /// bytes more make sense too when they pass over a VLAN tag.)
-    pub(super) fn l2tpv3(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn l2tpv3(&mut self) -> Result<LayerStep<'a>, Stop> {
         self.pass(Layers::L2TP);
         let session = u32::from_be_bytes(*self.take::<4>(V3)?);
         if session == 0 {
@@ -63,7 +63,7 @@ impl<'a> Walk<'a> {
                 .is_some_and(|frame| is_ethernet(frame, room))
         });
         self.skip(V3, before_frame.ok_or(Stop::Other(V3))?)?;
-        Ok(Step::Below(Layer::Ethernet))
+        Ok(LayerStep::Below(Layer::Ethernet))
     }
 
     #[cold]

@@ -134,7 +134,7 @@ impl Stop {
 
 /// One step of a walk.
 #[derive(Debug)]
-pub(super) enum Step<'a> {
+pub(super) enum LayerStep<'a> {
     Below(Layer),
     Found(Found<'a>),
 }

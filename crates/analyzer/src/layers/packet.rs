@@ -2,12 +2,12 @@
 
 use crate::layers::cursor::Walk;
 use crate::layers::ip;
-use crate::layers::layer::{Found, Layers, Place, Step, Stop};
+use crate::layers::layer::{Found, LayerStep, Layers, Place, Stop};
 
 impl<'a> Walk<'a> {
     /// An IP packet, whichever version the layer above has announced: senders get that wrong.
     #[inline]
-    pub(super) fn ip(&mut self, in_ppp: bool) -> Result<Step<'a>, Stop> {
+    pub(super) fn ip(&mut self, in_ppp: bool) -> Result<LayerStep<'a>, Stop> {
         self.descend(Layers::default())?;
         let (at, room) = (self.at, self.len);
         let packet = ip::packet(self.bytes, u32::try_from(room).unwrap_or(u32::MAX)).map_err(Stop::Broken)?;
@@ -22,6 +22,6 @@ impl<'a> Walk<'a> {
             room,
             in_ppp,
         };
-        Ok(Step::Found(Found::Ip(packet, place)))
+        Ok(LayerStep::Found(Found::Ip(packet, place)))
     }
 }

@@ -1,12 +1,12 @@
 //! PPP (RFC 1661, framing of RFC 1662 §3.1).
 
 use crate::layers::cursor::Walk;
-use crate::layers::layer::{Control, FIRST_CONTROL, Layer, Layers, Step, Stop, control_name};
+use crate::layers::layer::{Control, FIRST_CONTROL, Layer, LayerStep, Layers, Stop, control_name};
 
 const LAYER: &str = "PPP";
 
 impl<'a> Walk<'a> {
-    pub(super) fn ppp(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn ppp(&mut self) -> Result<LayerStep<'a>, Stop> {
         self.descend(Layers::PPP)?;
         match self.peek::<2>(LAYER)? {
             // Address and control field, unless compressed away (ACFC).
@@ -14,7 +14,7 @@ impl<'a> Walk<'a> {
             // Unicast and broadcast of Cisco HDLC.
             [0x0f | 0x8f, 0x00] => {
                 let &[_, _, t0, t1] = self.take::<4>("Cisco HDLC")?;
-                return Ok(Step::Below(Layer::EtherType(u16::from_be_bytes([t0, t1]))));
+                return Ok(LayerStep::Below(Layer::EtherType(u16::from_be_bytes([t0, t1]))));
             }
             _ => {}
         }
@@ -28,7 +28,7 @@ impl<'a> Walk<'a> {
         };
         let other = |name| Err(Stop::Other(name));
         match protocol {
-            0x0021 | 0x0057 => Ok(Step::Below(Layer::Ip { in_ppp: true })),
+            0x0021 | 0x0057 => Ok(LayerStep::Below(Layer::Ip { in_ppp: true })),
             0x0281 | 0x0283 => self.mpls(),
             0x0031 => self.bridged(),
             0x003d => other("PPP multilink"),
@@ -44,12 +44,12 @@ impl<'a> Walk<'a> {
     }
 
     /// BCP: flags and MAC type, then the frame (RFC 3518 §4.2), unless it is a control packet or no Ethernet.
-    fn bridged(&mut self) -> Result<Step<'a>, Stop> {
+    fn bridged(&mut self) -> Result<LayerStep<'a>, Stop> {
         const BRIDGING: &str = "PPP bridging";
         const CONTROL_PACKET: u8 = 0x10;
         const ETHERNET: u8 = 1;
         match self.take::<2>(BRIDGING)? {
-            [flags, ETHERNET] if flags & CONTROL_PACKET == 0 => Ok(Step::Below(Layer::Ethernet)),
+            [flags, ETHERNET] if flags & CONTROL_PACKET == 0 => Ok(LayerStep::Below(Layer::Ethernet)),
             _ => Err(Stop::Other(BRIDGING)),
         }
     }

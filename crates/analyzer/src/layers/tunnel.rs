@@ -1,7 +1,7 @@
 //! GRE (RFC 2784, 2890; version 1 of RFC 2637; ERSPAN inside), EtherIP (RFC 3378), and the header of IPComp (RFC 3173).
 
 use crate::layers::cursor::Walk;
-use crate::layers::layer::{Found, Layer, Layers, Step, Stop};
+use crate::layers::layer::{Found, Layer, LayerStep, Layers, Stop};
 use etherparse::IpNumber;
 
 /// Types in GRE that are no EtherTypes of an IP packet: mirror ports, whose header has two forms, and keepalives.
@@ -10,7 +10,7 @@ const ERSPAN_III: u16 = 0x22eb;
 const KEEPALIVE: u16 = 0;
 
 impl<'a> Walk<'a> {
-    pub(super) fn gre(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn gre(&mut self) -> Result<LayerStep<'a>, Stop> {
         const LAYER: &str = "GRE";
         const CHECKSUM: u16 = 0x8000;
         const ROUTING: u16 = 0x4000;
@@ -27,7 +27,7 @@ impl<'a> Walk<'a> {
                 match kind {
                     KEEPALIVE => Err(Stop::Other("GRE keepalive")),
                     ERSPAN | ERSPAN_III => self.erspan(kind, flags & SEQUENCE != 0),
-                    other => Ok(Step::Below(Layer::EtherType(other))),
+                    other => Ok(LayerStep::Below(Layer::EtherType(other))),
                 }
             }
             0 => Err(Stop::Other("GRE source routing")),
@@ -39,7 +39,7 @@ impl<'a> Walk<'a> {
                 if self.len == 0 {
                     Err(Stop::Other("PPTP acknowledgement"))
                 } else {
-                    Ok(Step::Below(Layer::Ppp))
+                    Ok(LayerStep::Below(Layer::Ppp))
                 }
             }
             _ => Err(Stop::Other("GRE")),
@@ -48,7 +48,7 @@ impl<'a> Walk<'a> {
 
     /// Type I has neither a sequence number nor a header of its own, type II has both; type III says at its end whether a
     /// platform's header follows.
-    fn erspan(&mut self, kind: u16, sequence: bool) -> Result<Step<'a>, Stop> {
+    fn erspan(&mut self, kind: u16, sequence: bool) -> Result<LayerStep<'a>, Stop> {
         const LAYER: &str = "ERSPAN";
         const SUBHEADER_LEN: usize = 8;
         if kind == ERSPAN_III {
@@ -57,25 +57,25 @@ impl<'a> Walk<'a> {
         } else if sequence {
             self.skip(LAYER, 8)?;
         }
-        Ok(Step::Below(Layer::Ethernet))
+        Ok(LayerStep::Below(Layer::Ethernet))
     }
 
-    pub(super) fn ether_ip(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn ether_ip(&mut self) -> Result<LayerStep<'a>, Stop> {
         // Version 3 and twelve bits of zero.
         match self.take::<2>("EtherIP")? {
-            [0x30, 0] => Ok(Step::Below(Layer::Ethernet)),
+            [0x30, 0] => Ok(LayerStep::Below(Layer::Ethernet)),
             _ => Err(Stop::Other("EtherIP")),
         }
     }
 
     /// RFC 3173 §3.1: next header, flags, compression parameter index.
-    pub(super) fn ip_comp(&mut self) -> Result<Step<'a>, Stop> {
+    pub(super) fn ip_comp(&mut self) -> Result<LayerStep<'a>, Stop> {
         const LAYER: &str = "IPComp";
         self.pass(Layers::IPCOMP);
         let &[next, _, c0, c1] = self.take::<4>(LAYER)?;
         match u16::from_be_bytes([c0, c1]) {
             // 2 is DEFLATE (RFC 2394); from 256 on the peers negotiate what the index means, nearly always DEFLATE.
-            2 | 256.. => Ok(Step::Found(Found::Deflated(IpNumber(next)))),
+            2 | 256.. => Ok(LayerStep::Found(Found::Deflated(IpNumber(next)))),
             _ => Err(Stop::Other(LAYER)),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::plausible::{is_ethernet, is_ip};
 use crate::layers::cursor::Walk;
-use crate::layers::layer::{Found, Layer, Layers, Step, Stop};
+use crate::layers::layer::{Found, Layer, LayerStep, Layers, Stop};
 use etherparse::{UdpHeader, ip_number};
 
 /// IKE, and ESP in UDP (RFC 7296 §2, RFC 3948).
@@ -20,7 +20,7 @@ const TELLING: usize = 64;
 
 /// A tunnel in UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Tunnel {
+struct UdpTunnel {
     name: &'static str,
     header_len: usize,
     passed: Layers,
@@ -30,8 +30,8 @@ struct Tunnel {
 impl<'a> Walk<'a> {
     /// Without a tunnel the walk stays at the UDP header.
     #[inline]
-    pub(super) fn udp(&mut self) -> Result<Step<'a>, Stop> {
-        let upper = Step::Found(Found::Upper(ip_number::UDP));
+    pub(super) fn udp(&mut self) -> Result<LayerStep<'a>, Stop> {
+        let upper = LayerStep::Found(Found::Upper(ip_number::UDP));
         let Some((&[s0, s1, d0, d1, l0, l1, _, _], body)) = self.bytes.split_first_chunk() else {
             return Ok(upper);
         };
@@ -52,12 +52,12 @@ impl<'a> Walk<'a> {
         self.cut_to(body_len);
         self.pass(tunnel.passed);
         self.skip(tunnel.name, tunnel.header_len)?;
-        Ok(Step::Below(tunnel.below))
+        Ok(LayerStep::Below(tunnel.below))
     }
 }
 
 #[inline]
-fn tunnel((src, dst): (u16, u16), body: &[u8], body_len: usize) -> Option<Tunnel> {
+fn tunnel((src, dst): (u16, u16), body: &[u8], body_len: usize) -> Option<UdpTunnel> {
     if IPSEC_PORTS.contains(&src) || IPSEC_PORTS.contains(&dst) {
         return None;
     }
@@ -71,12 +71,12 @@ fn tunnel((src, dst): (u16, u16), body: &[u8], body_len: usize) -> Option<Tunnel
 }
 
 /// The version: 2 in RFC 2661, 3 in RFC 3931. Where the bytes end before it, the port has to do.
-fn l2tp(body: &[u8], body_len: usize) -> Option<Tunnel> {
+fn l2tp(body: &[u8], body_len: usize) -> Option<UdpTunnel> {
     let is_one = match body {
         [_, low, ..] => matches!(low & 15, 2 | 3),
         _ => body_len >= 2,
     };
-    is_one.then_some(Tunnel {
+    is_one.then_some(UdpTunnel {
         name: "L2TP",
         header_len: 0,
         passed: Layers::L2TP,
@@ -86,7 +86,7 @@ fn l2tp(body: &[u8], body_len: usize) -> Option<Tunnel> {
 
 /// RFC 7348 §5: the I flag, and reserved bits that are zero or, since receivers ignore them, a frame that fits. Where the bytes
 /// end before them, the port has to do.
-fn vxlan(body: &[u8], body_len: usize) -> Option<Tunnel> {
+fn vxlan(body: &[u8], body_len: usize) -> Option<UdpTunnel> {
     const HEADER_LEN: usize = 8;
     const I_FLAG: u8 = 0x08;
     let is_one = match body.split_first_chunk::<HEADER_LEN>() {
@@ -94,7 +94,7 @@ fn vxlan(body: &[u8], body_len: usize) -> Option<Tunnel> {
         Some((&[flags, ..], frame)) => flags & I_FLAG != 0 && is_ethernet(frame, body_len - HEADER_LEN),
         None => body_len >= HEADER_LEN,
     };
-    is_one.then_some(Tunnel {
+    is_one.then_some(UdpTunnel {
         name: "VXLAN",
         header_len: HEADER_LEN,
         passed: Layers::VXLAN,
@@ -103,13 +103,13 @@ fn vxlan(body: &[u8], body_len: usize) -> Option<Tunnel> {
 }
 
 /// RFC 8926 §3.4: version 0 and the length of the options in words, flags, EtherType, network identifier.
-fn geneve(body: &[u8]) -> Option<Tunnel> {
+fn geneve(body: &[u8]) -> Option<UdpTunnel> {
     const HEADER_LEN: usize = 8;
     const OPTIONS_LEN: u8 = 0x3f;
     let &[first, _, t0, t1, ..] = body.first_chunk::<HEADER_LEN>()?;
     let ether_type = u16::from_be_bytes([t0, t1]);
     let is_one = first & !OPTIONS_LEN == 0 && matches!(ether_type, 0x6558 | 0x0800 | 0x86dd | 0x8847);
-    is_one.then_some(Tunnel {
+    is_one.then_some(UdpTunnel {
         name: "Geneve",
         header_len: HEADER_LEN + usize::from(first & OPTIONS_LEN) * 4,
         passed: Layers::GENEVE,
@@ -120,7 +120,7 @@ fn geneve(body: &[u8]) -> Option<Tunnel> {
 /// TS 29.281 §5.1: flags, type, length, tunnel endpoint; then, with any of three flags, four bytes whose last is the type of the
 /// first extension header (§5.2), each of which begins with its length in words and ends with the type of the next. What a
 /// user's packet (type 255) is, the session knows: a packet or a frame that fits.
-fn gtp(body: &[u8], body_len: usize) -> Option<Tunnel> {
+fn gtp(body: &[u8], body_len: usize) -> Option<UdpTunnel> {
     const HEADER_LEN: usize = 8;
     const OPTIONAL: u8 = 0x07;
     const EXTENSION: u8 = 0x04;
@@ -152,7 +152,7 @@ fn gtp(body: &[u8], body_len: usize) -> Option<Tunnel> {
     } else {
         return None;
     };
-    Some(Tunnel {
+    Some(UdpTunnel {
         name: "GTP",
         header_len,
         passed: Layers::GTP,

@@ -1,7 +1,7 @@
 //! The walk from layer to layer, down to the next IP header or to where no tunnel leads on.
 
 use crate::layers::cursor::Walk;
-use crate::layers::layer::{Found, Layer, Layers, Step, Stop};
+use crate::layers::layer::{Found, Layer, LayerStep, Layers, Stop};
 use etherparse::{IpNumber, ip_number};
 
 impl<'a> Walk<'a> {
@@ -13,14 +13,14 @@ impl<'a> Walk<'a> {
     pub(crate) fn next(&mut self, mut layer: Layer) -> Result<Found<'a>, Stop> {
         loop {
             match self.step(layer)? {
-                Step::Below(below) => layer = below,
-                Step::Found(found) => return Ok(found),
+                LayerStep::Below(below) => layer = below,
+                LayerStep::Found(found) => return Ok(found),
             }
         }
     }
 
     #[inline]
-    fn step(&mut self, layer: Layer) -> Result<Step<'a>, Stop> {
+    fn step(&mut self, layer: Layer) -> Result<LayerStep<'a>, Stop> {
         match layer {
             Layer::Ip { in_ppp } => self.ip(in_ppp),
             Layer::EtherType(number) => self.ether_type(number),
@@ -35,7 +35,7 @@ impl<'a> Walk<'a> {
 
     /// What an IP protocol number (or ESP next header) announces.
     #[inline]
-    fn protocol(&mut self, number: IpNumber) -> Result<Step<'a>, Stop> {
+    fn protocol(&mut self, number: IpNumber) -> Result<LayerStep<'a>, Stop> {
         match number {
             ip_number::IPV4 | ip_number::IPV6 => {
                 if self.depth > 0 {
@@ -49,7 +49,7 @@ impl<'a> Walk<'a> {
             ip_number::MPLS_IN_IP => self.mpls(),
             ip_number::LAYER2_TUNNELING_PROTOCOL => self.l2tpv3(),
             ip_number::IP_COMP => self.ip_comp(),
-            other => Ok(Step::Found(Found::Upper(other))),
+            other => Ok(LayerStep::Found(Found::Upper(other))),
         }
     }
 }

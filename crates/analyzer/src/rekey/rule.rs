@@ -17,8 +17,8 @@ use crate::sa::association::{LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
 use crate::text::{Message, Said};
 use counting::{
-    Counted, ENOUGH, KILOBYTE, LARGEST_KILOBYTE, MOST_SOFT_FRACTION, QUANTITIES, Quantity, Side, by_spread,
-    countings, told_apart, value,
+    CountedSide, Counting, ENOUGH, KILOBYTE, LARGEST_KILOBYTE, MOST_SOFT_FRACTION, QUANTITIES, Quantity,
+    by_spread, countings, told_apart, value,
 };
 use std::net::IpAddr;
 
@@ -132,7 +132,7 @@ fn common(observations: &[Observation], of: impl Fn(&Observation) -> Option<u64>
 }
 
 /// Packets are steady, and every volume and the age are told apart from them.
-fn packets_run_out(counted: &[Counted]) -> bool {
+fn packets_run_out(counted: &[Counting]) -> bool {
     let packets = counted.iter().filter(|c| c.quantity == Quantity::Packets);
     let steadiest = packets.min_by(|a, b| by_spread(a, b));
     let Some(packets) = steadiest.filter(|c| c.values.len() >= ENOUGH) else {
@@ -143,18 +143,18 @@ fn packets_run_out(counted: &[Counted]) -> bool {
 }
 
 /// The candidate that the rule names, and those that cannot be told from it.
-fn choose(counted: &[Counted], kind: Kind, kilobytes: Option<u64>) -> Option<(&Counted, Vec<&Counted>)> {
+fn choose(counted: &[Counting], kind: Kind, kilobytes: Option<u64>) -> Option<(&Counting, Vec<&Counting>)> {
     // A limit that no volume comes near is not the one that was counted against: it rules nothing out.
     let kilobytes = kilobytes.filter(|&k| counted.iter().any(|c| c.is_volume() && !c.is_far_below(k)));
-    let eligible = |c: &&Counted| match kind {
+    let eligible = |c: &&Counting| match kind {
         Kind::Volume => c.is_volume() && c.can_be(kilobytes),
         Kind::Packets => c.quantity == Quantity::Packets,
         Kind::Time => c.quantity == Quantity::Age,
         _ => false,
     };
-    let list: Vec<&Counted> = counted.iter().filter(eligible).collect();
+    let list: Vec<&Counting> = counted.iter().filter(eligible).collect();
     let steadiest = list.iter().copied().min_by(|a, b| by_spread(a, b))?;
-    let alike: Vec<&Counted> = list
+    let alike: Vec<&Counting> = list
         .iter()
         .copied()
         .filter(|c| !told_apart(steadiest, c))
@@ -168,12 +168,12 @@ fn choose(counted: &[Counted], kind: Kind, kilobytes: Option<u64>) -> Option<(&C
 }
 
 /// Lower is preferred: by quantity, one SA before both, the busier SA before the other.
-fn preference(c: &Counted) -> f64 {
+fn preference(c: &Counting) -> f64 {
     let quantity = QUANTITIES
         .iter()
         .position(|q| *q == c.quantity)
         .unwrap_or(QUANTITIES.len());
-    let side = if c.side == Side::Both {
+    let side = if c.side == CountedSide::Both {
         2.0
     } else {
         1.0 / (1.0 + c.high())
@@ -182,7 +182,7 @@ fn preference(c: &Counted) -> f64 {
 }
 
 /// Limits and fractions of the chosen counting.
-fn size(rule: &mut TriggerRule, counting: &Counted, observations: &[Observation]) {
+fn size(rule: &mut TriggerRule, counting: &Counting, observations: &[Observation]) {
     let lag = if counting.quantity == Quantity::Age {
         observations.iter().map(|_| LEAST_LAG_S).collect::<Vec<f64>>()
     } else {

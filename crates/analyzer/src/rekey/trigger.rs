@@ -40,7 +40,7 @@ const ENOUGH_OPENED: f64 = 0.98;
 
 /// What one succession shows.
 #[derive(Debug, Clone, Copy)]
-struct Shown {
+struct SuccessionShown {
     counters: Counters,
     sa_name: &'static str,
     /// Inbound and outbound SA of the initiator (without IKE: b → a and a → b); `None` where the capture lacks its start.
@@ -86,7 +86,7 @@ pub fn triggers(
     for (i, s) in successions.iter().enumerate() {
         by_tunnel.entry(s.tunnel).or_default().push(i);
     }
-    let mut shown: Vec<Option<Shown>> = vec![None; successions.len()];
+    let mut shown: Vec<Option<SuccessionShown>> = vec![None; successions.len()];
     for (&tunnel, members) in &by_tunnel {
         let holes = holes(tunnel);
         for &i in members {
@@ -98,14 +98,15 @@ pub fn triggers(
         let opened = members.iter().all(|&i| shown[i].is_none_or(|s| s.inner));
         let of_tunnel = members.iter().filter_map(|&i| shown[i].map(|s| (i, s)));
         for (i, own) in of_tunnel.collect::<Vec<_>>() {
-            shown[i] = Some(Shown { inner: opened, ..own });
+            shown[i] = Some(SuccessionShown { inner: opened, ..own });
         }
     }
     let mut triggers: Vec<Trigger> = shown.iter().map(describe).collect();
     for members in by_tunnel.values() {
         let with = |bound: Bound| {
             let all = members.iter().filter_map(|&i| shown[i].as_ref());
-            all.filter(|s| s.bound == bound).collect::<Vec<&Shown>>()
+            all.filter(|s| s.bound == bound)
+                .collect::<Vec<&SuccessionShown>>()
         };
         let exact = with(Bound::Exact);
         let steady = steadier(&if exact.len() < ENOUGH {
@@ -123,7 +124,11 @@ pub fn triggers(
 
 /// One rule per tunnel and initiator, over its rekeys without collision or new phase 1. Where packets are what runs out,
 /// which no single rekey can show, their triggers say so too.
-fn rules(successions: &[Succession], shown: &[Option<Shown>], triggers: &mut [Trigger]) -> Vec<TriggerRule> {
+fn rules(
+    successions: &[Succession],
+    shown: &[Option<SuccessionShown>],
+    triggers: &mut [Trigger],
+) -> Vec<TriggerRule> {
     let mut sides: BTreeMap<(TunnelIndex, Option<IpAddr>), Vec<usize>> = BTreeMap::new();
     for (i, s) in successions.iter().enumerate() {
         if !s.collision && !s.reauthentication && shown[i].is_some() {
@@ -136,7 +141,7 @@ fn rules(successions: &[Succession], shown: &[Option<Shown>], triggers: &mut [Tr
         let observations: Vec<Observation> = members
             .iter()
             .filter_map(|&i| shown[i].as_ref())
-            .map(Shown::observation)
+            .map(SuccessionShown::observation)
             .collect(); // one per member: those without were left out above
         let end = initiator.is_some();
         let Inferred {
@@ -181,7 +186,7 @@ fn most_common(kinds: &[TriggerKind]) -> TriggerKind {
     common.copied().unwrap_or(TriggerKind::Unknown)
 }
 
-impl Shown {
+impl SuccessionShown {
     fn observation(&self) -> Observation {
         Observation {
             sides: self.sides,
@@ -194,7 +199,7 @@ impl Shown {
 }
 
 /// The expiring SA is the one of the busier direction: it reaches a byte limit first.
-fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) -> Option<Shown> {
+fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) -> Option<SuccessionShown> {
     let at_start = [0, 1].map(|d| {
         let sa = succession.old[d]?;
         let association = &evidence.associations[sa];
@@ -236,7 +241,7 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
     }
     let before = missing.max(association.sequence.missing_at_start());
     let inner = |c: &Counters| c.opened > 0 && c.opened as f64 >= ENOUGH_OPENED * c.packets as f64;
-    Some(Shown {
+    Some(SuccessionShown {
         bound: match (lacks(association, &counters, missing), late) {
             (false, false) => Bound::Exact,
             (false, true) => Bound::AtMost,
@@ -307,7 +312,7 @@ fn snapshot(snapshots: &[Snapshot], exchange: Option<usize>, sa: usize) -> Optio
 }
 
 /// With a word of the catalogue for what it is.
-fn volume(shown: &Shown) -> (u64, &'static str) {
+fn volume(shown: &SuccessionShown) -> (u64, &'static str) {
     if shown.inner {
         (shown.counters.inner_bytes, "inner")
     } else {
@@ -315,11 +320,11 @@ fn volume(shown: &Shown) -> (u64, &'static str) {
     }
 }
 
-fn volume_fraction(shown: &Shown) -> Option<f64> {
+fn volume_fraction(shown: &SuccessionShown) -> Option<f64> {
     Some(volume(shown).0 as f64 / ((shown.limits.kilobytes?.saturating_mul(LIFETIME_KILOBYTE)) as f64))
 }
 
-fn time_fraction(shown: &Shown) -> Option<f64> {
+fn time_fraction(shown: &SuccessionShown) -> Option<f64> {
     shown
         .age_s
         .zip(shown.limits.seconds)
@@ -327,7 +332,7 @@ fn time_fraction(shown: &Shown) -> Option<f64> {
         .map(|(age, limit)| age / limit as f64)
 }
 
-fn describe(shown: &Option<Shown>) -> Trigger {
+fn describe(shown: &Option<SuccessionShown>) -> Trigger {
     let mut trigger = Trigger::unknown();
     let Some(shown) = shown else { return trigger };
     let (bytes, counted) = volume(shown);
@@ -347,7 +352,11 @@ fn describe(shown: &Option<Shown>) -> Trigger {
     trigger
 }
 
-fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKind>) -> TriggerKind {
+fn kind(
+    succession: &Succession,
+    shown: Option<&SuccessionShown>,
+    steady: Option<TriggerKind>,
+) -> TriggerKind {
     if succession.reauthentication {
         return TriggerKind::Reauthentication;
     }
@@ -380,7 +389,7 @@ fn kind(succession: &Succession, shown: Option<&Shown>, steady: Option<TriggerKi
 }
 
 /// Which of volume and age is the limited one, by how little it varies.
-fn steadier(group: &[&Shown]) -> Option<TriggerKind> {
+fn steadier(group: &[&SuccessionShown]) -> Option<TriggerKind> {
     let volumes: Vec<f64> = group.iter().map(|s| volume(s).0 as f64).collect();
     let ages: Vec<f64> = group.iter().filter_map(|s| s.age_s).collect();
     let (v, t) = (variation(&volumes)?, variation(&ages)?);

@@ -4,7 +4,7 @@ use crate::algorithm::Integrity;
 use crate::esp::cipher::{EspCipher, Icv};
 use crate::esp::inner;
 use crate::keylog::KeyMaterial;
-use crate::keylog::mine::{Candidate, MOST_TRIALS_PER_SPI, Oracle, Shape, mine};
+use crate::keylog::mine::{KeyCandidate, MOST_TRIALS_PER_SPI, Oracle, Shape, mine};
 use crate::sa::association::{AssignedKey, Association};
 use crate::sa::prove::Specimen;
 
@@ -74,11 +74,11 @@ struct OnePacket<'a> {
 }
 
 impl Oracle for OnePacket<'_> {
-    fn icv_fits(&mut self, candidate: &Candidate<'_>) -> bool {
+    fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool {
         cipher(candidate).is_some_and(|c| c.verify(self.specimen.packet, None) == Icv::Verified)
     }
 
-    fn opens(&mut self, candidate: &Candidate<'_>) -> bool {
+    fn opens(&mut self, candidate: &KeyCandidate<'_>) -> bool {
         let Some(cipher) = cipher(candidate) else {
             return false;
         };
@@ -97,8 +97,8 @@ const ANY: (std::net::IpAddr, std::net::IpAddr) = (
     std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED),
 );
 
-fn cipher(candidate: &Candidate<'_>) -> Option<EspCipher> {
-    let Candidate {
+fn cipher(candidate: &KeyCandidate<'_>) -> Option<EspCipher> {
+    let KeyCandidate {
         encryption,
         encryption_key,
         integrity,

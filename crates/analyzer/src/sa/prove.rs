@@ -22,7 +22,7 @@ pub struct Specimen<'a> {
 
 /// What a search found.
 #[derive(Debug, Clone)]
-pub struct Finding {
+pub struct KeyFinding {
     /// The key that fits; else the best claim, to be tried on later packets.
     pub key: Option<AssignedKey>,
     /// The ICV fitted.
@@ -43,8 +43,8 @@ pub fn search<'k>(
     derived: &[AssignedKey],
     negotiated: Option<Transform>,
     specimen: Specimen<'_>,
-) -> Finding {
-    let mut finding = Finding {
+) -> KeyFinding {
+    let mut finding = KeyFinding {
         key: None,
         proven: false,
         esn_high: None,
@@ -64,7 +64,7 @@ pub fn search<'k>(
             }
             // A key of no SPI is tried on every SA: on those, extended sequence numbers are not sought too.
             if let Some(proof) = fits(&assigned, specimen, claim.spi.is_some(), &mut finding.trials) {
-                return Finding {
+                return KeyFinding {
                     key: Some(assigned),
                     proven: true,
                     esn_high: proof.esn_high,
@@ -85,7 +85,7 @@ pub fn search<'k>(
     }
     for derived in derived {
         if let Some(proof) = fits(derived, specimen, true, &mut finding.trials) {
-            return Finding {
+            return KeyFinding {
                 key: Some(derived.clone()),
                 proven: true,
                 esn_high: proof.esn_high,
@@ -102,7 +102,7 @@ pub fn search<'k>(
     finding
 }
 
-fn note_defect(finding: &mut Finding, defect: KeyDefect, origin: &KeyOrigin) {
+fn note_defect(finding: &mut KeyFinding, defect: KeyDefect, origin: &KeyOrigin) {
     if finding.hint == KeyStatus::Missing {
         finding.hint = match defect {
             KeyDefect::Masked => KeyStatus::Masked,
@@ -144,7 +144,7 @@ fn leads_to_transport(next_header: u8, payload: &[u8], len: usize) -> bool {
 }
 
 /// How a key fitted.
-pub(super) struct Proof {
+pub(super) struct KeyProof {
     esn_high: Option<u32>,
 }
 
@@ -155,7 +155,7 @@ pub(super) fn fits(
     specimen: Specimen<'_>,
     extended: bool,
     trials: &mut u32,
-) -> Option<Proof> {
+) -> Option<KeyProof> {
     *trials += 1;
     if !specimen.whole {
         return None;
@@ -166,7 +166,7 @@ pub(super) fn fits(
         (key.cipher.verify(specimen.packet, None), None)
     };
     let fits = icv == Icv::Verified && decrypts(&key.cipher, specimen.packet, esn_high);
-    fits.then_some(Proof { esn_high })
+    fits.then_some(KeyProof { esn_high })
 }
 
 /// Packets that an encryption key has to decrypt to something before it is believed, where the ICV does not prove it.

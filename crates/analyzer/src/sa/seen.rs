@@ -10,12 +10,12 @@ const PAGE: u64 = 256;
 /// packets again.
 const MOST_PAGES: usize = 1 << 16;
 
-type Page = Box<[u32; PAGE as usize]>;
+type SeenPage = Box<[u32; PAGE as usize]>;
 
 /// The memory.
 #[derive(Debug, Default)]
 pub struct SeenPackets {
-    pages: HashMap<(SaIndex, u64), Page>,
+    pages: HashMap<(SaIndex, u64), SeenPage>,
     order: VecDeque<(SaIndex, u64)>,
     forgotten: u64,
 }
@@ -41,7 +41,7 @@ impl SeenPackets {
             self.pages.remove(&oldest);
             self.forgotten += 1;
         }
-        let mut page: Page = Box::new([0; PAGE as usize]);
+        let mut page: SeenPage = Box::new([0; PAGE as usize]);
         page[at] = mark;
         self.order.push_back(key);
         self.pages.insert(key, page);

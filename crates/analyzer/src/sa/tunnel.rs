@@ -61,20 +61,20 @@ impl Tunnel {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+struct TunnelKey {
     low: (IpAddr, u16),
     high: (IpAddr, u16),
 }
 
-impl Key {
-    fn new(src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> Key {
+impl TunnelKey {
+    fn new(src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> TunnelKey {
         let port = |p: u16| if WELL_KNOWN.contains(&p) { 0 } else { p };
         let (s, d) = udp.map_or((0, 0), |u| (port(u.src), port(u.dst)));
         let (x, y) = ((src, s), (dst, d));
         if x <= y {
-            Key { low: x, high: y }
+            TunnelKey { low: x, high: y }
         } else {
-            Key { low: y, high: x }
+            TunnelKey { low: y, high: x }
         }
     }
 }
@@ -84,7 +84,7 @@ impl Key {
 pub struct TunnelTable {
     /// In order of appearance.
     pub tunnels: Vec<Tunnel>,
-    by_key: HashMap<Key, TunnelIndex>,
+    by_key: HashMap<TunnelKey, TunnelIndex>,
     by_cookie: HashMap<IkeSpi, TunnelIndex>,
 }
 
@@ -123,7 +123,9 @@ impl TunnelTable {
     ) -> Option<TunnelIndex> {
         if let Some(&tunnel) = self.by_cookie.get(&initiator_cookie) {
             if self.by_key.len() < Self::MAX_NAMES {
-                self.by_key.entry(Key::new(src, dst, Some(udp))).or_insert(tunnel);
+                self.by_key
+                    .entry(TunnelKey::new(src, dst, Some(udp)))
+                    .or_insert(tunnel);
             }
             self.note_ports(tunnel, Some(udp));
             return Some(tunnel);
@@ -138,7 +140,7 @@ impl TunnelTable {
 
     /// The tunnel between two addresses without regard to ports, where there is one already.
     pub fn known(&self, src: IpAddr, dst: IpAddr) -> Option<TunnelIndex> {
-        self.by_key.get(&Key::new(src, dst, None)).copied()
+        self.by_key.get(&TunnelKey::new(src, dst, None)).copied()
     }
 
     /// IKE shows who initiated; the first such word stays.
@@ -157,7 +159,7 @@ impl TunnelTable {
     }
 
     fn by_key(&mut self, src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> Option<TunnelIndex> {
-        let key = Key::new(src, dst, udp);
+        let key = TunnelKey::new(src, dst, udp);
         if let Some(&tunnel) = self.by_key.get(&key) {
             return Some(tunnel);
         }

@@ -36,7 +36,7 @@ pub(super) enum Quantity {
 
 /// Of which SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum CountedSide {
     Inbound,
     Outbound,
     Both,
@@ -48,27 +48,27 @@ pub(super) const QUANTITIES: [Quantity; 4] =
     [Quantity::Inner, Quantity::Esp, Quantity::Outer, Quantity::Packets];
 
 /// A counting with its values, one per rekey.
-pub(super) struct Counted {
+pub(super) struct Counting {
     pub(super) quantity: Quantity,
-    pub(super) side: Side,
+    pub(super) side: CountedSide,
     pub(super) values: Vec<f64>,
 }
 
 /// All countings of which every rekey has a value above 0.
-pub(super) fn countings(observations: &[Observation]) -> Vec<Counted> {
+pub(super) fn countings(observations: &[Observation]) -> Vec<Counting> {
     let mut all = Vec::new();
     for quantity in QUANTITIES {
-        for side in [Side::Inbound, Side::Outbound, Side::Both] {
+        for side in [CountedSide::Inbound, CountedSide::Outbound, CountedSide::Both] {
             let values = observations.iter().map(|o| value(o, quantity, side));
-            all.extend(Counted::new(quantity, side, values.collect()));
+            all.extend(Counting::new(quantity, side, values.collect()));
         }
     }
     let ages = observations.iter().map(|o| o.age_s);
-    all.extend(Counted::new(Quantity::Age, Side::Both, ages.collect()));
+    all.extend(Counting::new(Quantity::Age, CountedSide::Both, ages.collect()));
     all
 }
 
-pub(super) fn value(o: &Observation, quantity: Quantity, side: Side) -> Option<f64> {
+pub(super) fn value(o: &Observation, quantity: Quantity, side: CountedSide) -> Option<f64> {
     let of = |c: &Counters| match quantity {
         // Of an SA without a key the payload is unknown, not 0.
         Quantity::Inner => (c.opened == c.packets).then_some(c.inner_bytes),
@@ -79,17 +79,17 @@ pub(super) fn value(o: &Observation, quantity: Quantity, side: Side) -> Option<f
     };
     let [inbound, outbound] = [&o.sides[0], &o.sides[1]].map(|c| c.as_ref().and_then(of));
     let n = match side {
-        Side::Inbound => inbound?,
-        Side::Outbound => outbound?,
-        Side::Both => inbound?.saturating_add(outbound?),
+        CountedSide::Inbound => inbound?,
+        CountedSide::Outbound => outbound?,
+        CountedSide::Both => inbound?.saturating_add(outbound?),
     };
     Some(n as f64)
 }
 
-impl Counted {
-    fn new(quantity: Quantity, side: Side, values: Option<Vec<f64>>) -> Option<Counted> {
+impl Counting {
+    fn new(quantity: Quantity, side: CountedSide, values: Option<Vec<f64>>) -> Option<Counting> {
         let values = values.filter(|v| !v.is_empty() && v.iter().all(|&x| x > 0.0))?;
-        Some(Counted {
+        Some(Counting {
             quantity,
             side,
             values,
@@ -176,11 +176,11 @@ impl Counted {
             Quantity::Age => return Message::new("rule-age"),
         };
         let side = match (self.side, by_ike) {
-            (Side::Inbound, true) => "inbound",
-            (Side::Outbound, true) => "outbound",
-            (Side::Inbound, false) => "b-to-a",
-            (Side::Outbound, false) => "a-to-b",
-            (Side::Both, _) => "both",
+            (CountedSide::Inbound, true) => "inbound",
+            (CountedSide::Outbound, true) => "outbound",
+            (CountedSide::Inbound, false) => "b-to-a",
+            (CountedSide::Outbound, false) => "a-to-b",
+            (CountedSide::Both, _) => "both",
         };
         Message::new("rule-counting")
             .with("what", what)
@@ -188,14 +188,14 @@ impl Counted {
     }
 }
 
-pub(super) fn by_spread(a: &Counted, b: &Counted) -> std::cmp::Ordering {
-    let spread = |c: &Counted| c.spread().unwrap_or(0.0);
+pub(super) fn by_spread(a: &Counting, b: &Counting) -> std::cmp::Ordering {
+    let spread = |c: &Counting| c.spread().unwrap_or(0.0);
     spread(a).total_cmp(&spread(b))
 }
 
 /// Whether `other` varies more than `steady` beyond doubt: by ratio, by size, and by Pitman's test of two variances in paired
 /// samples (their sums and differences correlate exactly if the variances differ).
-pub(super) fn told_apart(steady: &Counted, other: &Counted) -> bool {
+pub(super) fn told_apart(steady: &Counting, other: &Counting) -> bool {
     let (x, y) = (steady.logs(), other.logs());
     if x.len() != y.len() || x.len() < ENOUGH {
         return false;
