@@ -13,7 +13,7 @@ pub(crate) use compare::CompareArguments;
 pub(crate) use copies::CopyArguments;
 pub(crate) use input::Input;
 pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
-pub(crate) use outputs::{Format, OutputArguments, OverlayArguments, ReportArguments};
+pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
 
 use clap::error::ErrorKind;
@@ -93,17 +93,17 @@ pub(crate) enum Command {
 // There is one of it.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
-pub(crate) enum Job {
+pub(crate) enum Request {
     /// The main job.
     Analyze(Arguments),
     Beside(Command),
 }
 
-impl Job {
+impl Request {
     /// What clap cannot check: options that exclude each other only with some values.
     fn make_sense(&self) -> Result<(), clap::Error> {
         match self {
-            Job::Analyze(a) => {
+            Request::Analyze(a) => {
                 a.outputs.one_at_most_on_stdout()?;
                 let copies = [&a.copies.write_inner, &a.copies.annotate];
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
@@ -114,7 +114,7 @@ impl Job {
                     a.outputs.want_folders()?;
                 }
             }
-            Job::Beside(Command::Report(a)) => {
+            Request::Beside(Command::Report(a)) => {
                 a.outputs.one_at_most_on_stdout()?;
                 all_different(a.outputs.files())?;
                 if a.wants_index() {
@@ -122,10 +122,10 @@ impl Job {
                     a.outputs.want_folders()?;
                 }
             }
-            Job::Beside(Command::Compare(c)) => c.must_make_sense()?,
-            Job::Beside(Command::Keys(k)) => drop(k.exports()?),
-            Job::Beside(Command::Wireshark(p) | Command::Tshark(p)) => p.must_name_a_file()?,
-            Job::Beside(_) => {}
+            Request::Beside(Command::Compare(c)) => c.must_make_sense()?,
+            Request::Beside(Command::Keys(k)) => drop(k.exports()?),
+            Request::Beside(Command::Wireshark(p) | Command::Tshark(p)) => p.must_name_a_file()?,
+            Request::Beside(_) => {}
         }
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Job {
 
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
-    pub(crate) fn read() -> Job {
+    pub(crate) fn read() -> Request {
         Self::full()
             .try_get_matches()
             .and_then(|matches| Self::job(&matches))
@@ -159,10 +159,10 @@ impl CommandLine {
             .mut_subcommand("tshark", a_file)
     }
 
-    fn job(matches: &ArgMatches) -> Result<Job, clap::Error> {
+    fn job(matches: &ArgMatches) -> Result<Request, clap::Error> {
         match matches.subcommand_name() {
-            Some(_) => Command::from_arg_matches(matches).map(Job::Beside),
-            None => Arguments::from_arg_matches(matches).map(Job::Analyze),
+            Some(_) => Command::from_arg_matches(matches).map(Request::Beside),
+            None => Arguments::from_arg_matches(matches).map(Request::Analyze),
         }
         .map_err(|error| error.format(&mut Self::command()))
     }
@@ -277,7 +277,7 @@ mod tests {
             let matches = CommandLine::command().try_get_matches_from([&["rekeyscope"], words].concat())?;
             CommandLine::job(&matches)
         };
-        let Ok(Job::Analyze(main)) = parse(&["trace.pcap", "--keys", "log", "--psk-file", "psk"]) else {
+        let Ok(Request::Analyze(main)) = parse(&["trace.pcap", "--keys", "log", "--psk-file", "psk"]) else {
             panic!("not the main job");
         };
         assert_eq!((main.input.psk_file, main.seed), (vec![PathBuf::from("psk")], 1));
@@ -291,14 +291,15 @@ mod tests {
             "tcpdump",
             "f",
         ];
-        let Ok(Job::Beside(Command::Keys(keys))) = parse(&words) else {
+        let Ok(Request::Beside(Command::Keys(keys))) = parse(&words) else {
             panic!("not the job keys");
         };
         assert_eq!(
             keys.exports().unwrap(),
             [Export::Wireshark(Path::new("d")), Export::Tcpdump(Path::new("f"))]
         );
-        let Ok(Job::Beside(Command::Tshark(tshark))) = parse(&["tshark", "t.pcap", "--", "-Y", "esp"]) else {
+        let Ok(Request::Beside(Command::Tshark(tshark))) = parse(&["tshark", "t.pcap", "--", "-Y", "esp"])
+        else {
             panic!("not the job tshark");
         };
         assert_eq!(tshark.rest, ["-Y", "esp"]);

@@ -21,7 +21,7 @@ const LARGEST_DOCUMENT: u64 = 1 << 30;
 /// status, not the others' comparison.
 pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     let inputs = arguments.inputs();
-    let outputs = Outputs::reserve(arguments, &inputs)?;
+    let outputs = ComparisonOutputs::reserve(arguments, &inputs)?;
     let (mut captures, mut unread) = (Vec::new(), Vec::new());
     for input in &inputs {
         let path = input.capture.to_string_lossy();
@@ -105,7 +105,7 @@ pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
 }
 
 /// Where the results go.
-struct Outputs {
+struct ComparisonOutputs {
     json: Option<Target>,
     html: Option<Target>,
     csv: Option<Target>,
@@ -113,7 +113,7 @@ struct Outputs {
     language: Language,
 }
 
-impl Outputs {
+impl ComparisonOutputs {
     fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<Self> {
         let paths = [&arguments.json, &arguments.html, &arguments.csv];
         for path in paths.into_iter().flatten() {
@@ -121,7 +121,7 @@ impl Outputs {
         }
         let text = !paths.into_iter().flatten().any(|p| p.as_os_str() == "-");
         let [json, html, csv] = paths.map(|path| path.as_deref().map(Target::new).transpose());
-        Ok(Outputs {
+        Ok(ComparisonOutputs {
             json: json?,
             html: html?,
             csv: csv?,

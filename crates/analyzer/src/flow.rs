@@ -41,7 +41,7 @@ impl Default for ConnectionId {
 
 /// Sums over packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Totals {
+pub struct FlowTotals {
     /// Transport payload bytes.
     pub bytes: u64,
     /// Those not seen before.
@@ -52,7 +52,7 @@ pub struct Totals {
     pub packets: u64,
 }
 
-impl Totals {
+impl FlowTotals {
     fn add(&mut self, payload: u32, split: NewBytes) {
         self.bytes = self.bytes.saturating_add(u64::from(payload));
         self.new_bytes = self.new_bytes.saturating_add(u64::from(split.new));
@@ -64,11 +64,11 @@ impl Totals {
 }
 
 /// One direction of one flow in one tunnel.
-type Key = (usize, Direction, FlowKey);
+type DirectedFlow = (usize, Direction, FlowKey);
 
 #[derive(Debug, Default)]
 struct FlowState {
-    totals: Totals,
+    totals: FlowTotals,
     /// The part of the capture that `tcp` is about.
     part: u32,
     tcp: Option<TcpSequence>,
@@ -78,9 +78,9 @@ struct FlowState {
 /// All flows of a capture. Holds at most [`MOST_FLOWS`].
 #[derive(Debug)]
 pub struct FlowTable {
-    flows: HashMap<Key, FlowState>,
+    flows: HashMap<DirectedFlow, FlowState>,
     /// Towards B, towards A.
-    others: [Totals; 2],
+    others: [FlowTotals; 2],
     /// Of all flows, those of earlier parts included while they are in memory.
     holes: usize,
     /// Counts [`FlowTable::forget_sequences`].
@@ -106,7 +106,7 @@ impl FlowTable {
     fn with_bound(most_flows: usize) -> Self {
         FlowTable {
             flows: HashMap::new(),
-            others: [Totals::default(); 2],
+            others: [FlowTotals::default(); 2],
             holes: 0,
             part: 0,
             since_sweep: 0,
@@ -176,7 +176,7 @@ impl FlowTable {
 
     /// Begins to follow a flow, under the name of its other direction where that one is known. At the
     /// bound it does not.
-    fn begin(&mut self, (tunnel, direction, flow): Key) {
+    fn begin(&mut self, (tunnel, direction, flow): DirectedFlow) {
         if self.flows.len() >= self.most_flows {
             return;
         }
@@ -213,7 +213,7 @@ impl FlowTable {
     /// TCP payload bytes of one direction that no packet of the capture carries and that the receiver acknowledged all the
     /// same, over all flows that are followed; and the mean payload of the packets of these flows.
     pub fn never_captured(&self, tunnel: usize, direction: Direction) -> (u64, f64) {
-        let (mut bytes, mut carried) = (0u64, Totals::default());
+        let (mut bytes, mut carried) = (0u64, FlowTotals::default());
         for (key, state) in &self.flows {
             let Some(sequence) = self
                 .sequence(state)
@@ -245,7 +245,7 @@ impl FlowTable {
     }
 
     /// What flows beyond [`MOST_FLOWS`] carried in `direction`, over all tunnels.
-    pub fn others(&self, direction: Direction) -> Totals {
+    pub fn others(&self, direction: Direction) -> FlowTotals {
         let [a_to_b, b_to_a] = self.others;
         match direction {
             Direction::AToB => a_to_b,
@@ -255,7 +255,7 @@ impl FlowTable {
 
     /// The [`MOST_LISTED`] flows with most bytes, most first; equal ones in the order of their keys.
     pub fn flows(&self) -> Vec<Flow> {
-        let mut listed: Vec<(&Key, &Totals)> = self
+        let mut listed: Vec<(&DirectedFlow, &FlowTotals)> = self
             .flows
             .iter()
             .map(|(key, state)| (key, &state.totals))
@@ -270,7 +270,7 @@ impl FlowTable {
 }
 
 /// The other direction of the same connection.
-fn other_way((tunnel, direction, flow): Key) -> Key {
+fn other_way((tunnel, direction, flow): DirectedFlow) -> DirectedFlow {
     let other = FlowKey {
         src: flow.dst,
         dst: flow.src,
@@ -281,7 +281,7 @@ fn other_way((tunnel, direction, flow): Key) -> Key {
     (tunnel, direction.reverse(), other)
 }
 
-fn others_of(others: &mut [Totals; 2], direction: Direction) -> &mut Totals {
+fn others_of(others: &mut [FlowTotals; 2], direction: Direction) -> &mut FlowTotals {
     let [a_to_b, b_to_a] = others;
     match direction {
         Direction::AToB => a_to_b,
@@ -289,7 +289,7 @@ fn others_of(others: &mut [Totals; 2], direction: Direction) -> &mut Totals {
     }
 }
 
-fn document((tunnel, direction, key): &Key, totals: &Totals) -> Flow {
+fn document((tunnel, direction, key): &DirectedFlow, totals: &FlowTotals) -> Flow {
     let port = |port: u16| (port != 0).then_some(port);
     Flow {
         tunnel: *tunnel,
@@ -492,7 +492,7 @@ mod tests {
             assert_eq!(table.observe(0, Direction::BToA, &inner(2, 0, ACK, 9)).new, 9);
         }
         assert_eq!(table.len(), 1);
-        assert_eq!(table.others(Direction::AToB), Totals::default());
+        assert_eq!(table.others(Direction::AToB), FlowTotals::default());
         let others = table.others(Direction::BToA);
         assert_eq!((others.bytes, others.new_bytes, others.packets), (18, 18, 2));
         let listed = table.flows();

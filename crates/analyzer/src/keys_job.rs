@@ -27,10 +27,10 @@ pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> 
 
 /// Prints the report and writes the exports.
 pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
-    let exports: Vec<Place> = arguments
+    let exports: Vec<ExportPlace> = arguments
         .exports()?
         .iter()
-        .map(|export| Place::reserve(export, &arguments.input))
+        .map(|export| ExportPlace::reserve(export, &arguments.input))
         .collect::<Result<_, _>>()?;
     let (analysis, ring) = read_keys_of(&arguments.input)?;
     let mut told = Vec::new();
@@ -51,12 +51,12 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
 }
 
 /// Where an export goes: made sure of before the work starts.
-enum Place {
+enum ExportPlace {
     Wireshark { folder: PathBuf, tables: Vec<Reserved> },
     Tcpdump { path: PathBuf, file: Reserved },
 }
 
-impl Place {
+impl ExportPlace {
     fn reserve(export: &Export<'_>, input: &Input) -> Result<Self, Error> {
         match export {
             Export::Wireshark(folder) => {
@@ -65,14 +65,14 @@ impl Place {
                     .try_for_each(|name| input.spare(&folder.join(name)))?;
                 output::private_folder(folder)?;
                 let tables = TABLES.iter().map(|name| Reserved::secret(&folder.join(name)));
-                Ok(Place::Wireshark {
+                Ok(ExportPlace::Wireshark {
                     folder: folder.to_path_buf(),
                     tables: tables.collect::<Result<_, _>>()?,
                 })
             }
             Export::Tcpdump(path) => {
                 input.spare(path)?;
-                Ok(Place::Tcpdump {
+                Ok(ExportPlace::Tcpdump {
                     path: path.to_path_buf(),
                     file: Reserved::secret(path)?,
                 })
@@ -83,8 +83,8 @@ impl Place {
     /// Writes, and says what a person should know.
     fn write(self, ring: &KeyRing) -> Result<Vec<String>> {
         match self {
-            Place::Wireshark { folder, tables } => write_wireshark(&folder, tables, ring),
-            Place::Tcpdump { path, file } => {
+            ExportPlace::Wireshark { folder, tables } => write_wireshark(&folder, tables, ring),
+            ExportPlace::Tcpdump { path, file } => {
                 let made = tcpdump::secrets_file(ring);
                 let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
                 told.extend(keep_former(&path, &made.text)?);

@@ -17,24 +17,24 @@ mod run;
 mod several;
 mod shell_job;
 
-use cli::{Command, CommandLine, Job};
+use cli::{Command, CommandLine, Request};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = match CommandLine::read() {
-        Job::Analyze(arguments) => run::run(&arguments),
-        Job::Beside(Command::Keys(arguments)) => keys_job::run(&arguments).map(|()| ExitCode::SUCCESS),
-        Job::Beside(Command::Overhead(arguments)) => {
+        Request::Analyze(arguments) => run::run(&arguments),
+        Request::Beside(Command::Keys(arguments)) => keys_job::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Request::Beside(Command::Overhead(arguments)) => {
             overhead_job::run(&arguments).map(|()| ExitCode::SUCCESS)
         }
-        Job::Beside(Command::Compare(arguments)) => compare_job::run(&arguments),
-        Job::Beside(Command::Report(arguments)) => report_job::run(&arguments),
-        Job::Beside(Command::Completions { shell }) => {
+        Request::Beside(Command::Compare(arguments)) => compare_job::run(&arguments),
+        Request::Beside(Command::Report(arguments)) => report_job::run(&arguments),
+        Request::Beside(Command::Completions { shell }) => {
             shell_job::completions(shell).map(|()| ExitCode::SUCCESS)
         }
-        Job::Beside(Command::Man) => shell_job::manual().map(|()| ExitCode::SUCCESS),
-        Job::Beside(Command::Wireshark(arguments)) => program_job::run("wireshark", &arguments),
-        Job::Beside(Command::Tshark(arguments)) => program_job::run("tshark", &arguments),
+        Request::Beside(Command::Man) => shell_job::manual().map(|()| ExitCode::SUCCESS),
+        Request::Beside(Command::Wireshark(arguments)) => program_job::run("wireshark", &arguments),
+        Request::Beside(Command::Tshark(arguments)) => program_job::run("tshark", &arguments),
     };
     match done {
         Ok(status) => status,

@@ -1,6 +1,6 @@
 //! The results of one analysis and where they go, the same for a capture and for a saved document.
 
-use crate::cli::{Format, OutputArguments};
+use crate::cli::{OutputArguments, OutputFormat};
 use crate::output::{self, Reserved};
 use anyhow::Result;
 use rekeyscope::analysis::Analysis;
@@ -20,7 +20,7 @@ pub(crate) struct Outputs {
     csv: Option<PathBuf>,
     svg: Option<PathBuf>,
     png: Option<PathBuf>,
-    stdout: Option<Format>,
+    stdout: Option<OutputFormat>,
     verbose: bool,
     language: Language,
 }
@@ -93,16 +93,21 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     })
 }
 
-fn on_stdout(analysis: &Analysis, format: Format, verbose: bool, language: Language) -> Result<Vec<u8>> {
+fn on_stdout(
+    analysis: &Analysis,
+    format: OutputFormat,
+    verbose: bool,
+    language: Language,
+) -> Result<Vec<u8>> {
     Ok(match format {
-        Format::Text if verbose => {
+        OutputFormat::Text if verbose => {
             report::text::render_in_full(analysis, text_options(language)).into_bytes()
         }
-        Format::Text => report::text::render(analysis, text_options(language)).into_bytes(),
-        Format::Html => report::html::render(analysis, language).into_bytes(),
-        Format::Json => json_of(analysis)?,
-        Format::Csv => report::csv::rekeys(analysis),
-        Format::Markdown => report::markdown::render(analysis, language).into_bytes(),
+        OutputFormat::Text => report::text::render(analysis, text_options(language)).into_bytes(),
+        OutputFormat::Html => report::html::render(analysis, language).into_bytes(),
+        OutputFormat::Json => json_of(analysis)?,
+        OutputFormat::Csv => report::csv::rekeys(analysis),
+        OutputFormat::Markdown => report::markdown::render(analysis, language).into_bytes(),
     })
 }
 

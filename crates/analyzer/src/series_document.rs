@@ -2,8 +2,8 @@
 
 use crate::analysis::{Rekey, RekeySeries, Series, TunnelSeries};
 use crate::analyzer::record::Record;
+use crate::impact::highest_rate;
 use crate::rekey::{Succession, slot};
-use crate::series::highest_rate;
 use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
 /// What is shown around a rekey at full resolution: this long before the exchange …

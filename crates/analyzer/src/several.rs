@@ -1,6 +1,6 @@
 //! Several captures or documents in one run: a report of each, and an index with a line per capture.
 
-use crate::cli::{Format, OutputArguments};
+use crate::cli::{OutputArguments, OutputFormat};
 use crate::output::{self, Reserved};
 use crate::outputs::{Outputs, folder, json_of, text_options};
 use anyhow::Result;
@@ -32,7 +32,7 @@ pub(crate) fn run(
     let mut status = ExitCode::SUCCESS;
     let mut entries = Vec::new();
     // Documents go out one by one: all of them at once may not fit into memory.
-    let as_array = outputs.on_stdout() == Format::Json;
+    let as_array = outputs.on_stdout() == OutputFormat::Json;
     let mut before = "[\n";
     for input in inputs {
         let name = unused(&mut names, &index::file_name(input));
@@ -62,12 +62,12 @@ pub(crate) fn run(
         file.write(index::html(&entries, language).as_bytes())?;
     }
     let text = match outputs.on_stdout() {
-        Format::Json if before.starts_with(',') => "\n]\n".into(),
-        Format::Json => "[]\n".into(),
-        Format::Text => index::text(&entries, text_options(language)),
-        Format::Html => index::html(&entries, language),
-        Format::Csv => index::csv(&entries),
-        Format::Markdown => index::markdown(&entries, language),
+        OutputFormat::Json if before.starts_with(',') => "\n]\n".into(),
+        OutputFormat::Json => "[]\n".into(),
+        OutputFormat::Text => index::text(&entries, text_options(language)),
+        OutputFormat::Html => index::html(&entries, language),
+        OutputFormat::Csv => index::csv(&entries),
+        OutputFormat::Markdown => index::markdown(&entries, language),
     };
     output::to_stdout(text.as_bytes())?;
     Ok(status)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What standard output gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// The terminal report
     Text,
     /// The offline page
@@ -46,7 +46,7 @@ pub(crate) struct OutputArguments {
 
     /// What standard output gets; of several captures their index, or the documents as one JSON array [default: text]
     #[arg(long, value_name = "FORMAT", value_enum)]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<OutputFormat>,
 
     /// More in the terminal report: what was ruled out, projections, reruns, overhead, flows, every row
     #[arg(short, long)]
@@ -74,12 +74,12 @@ impl OutputArguments {
     }
 
     /// What standard output gets.
-    pub(crate) fn on_stdout(&self) -> Format {
+    pub(crate) fn on_stdout(&self) -> OutputFormat {
         match self.format {
             Some(format) => format,
-            None if is_stdout(self.json.as_deref()) => Format::Json,
-            None if is_stdout(self.html.as_deref()) => Format::Html,
-            None => Format::Text,
+            None if is_stdout(self.json.as_deref()) => OutputFormat::Json,
+            None if is_stdout(self.html.as_deref()) => OutputFormat::Html,
+            None => OutputFormat::Text,
         }
     }
 

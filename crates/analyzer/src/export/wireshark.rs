@@ -45,9 +45,9 @@ pub fn tables(ring: &KeyRing) -> Tables {
     let mut notes = Vec::new();
     let mut left_out = Vec::new();
     let keys = usable(ring, &mut notes);
-    let (mut rows, mut newest): (Vec<Row>, Vec<Row>) = (Vec::new(), Vec::new());
+    let (mut rows, mut newest): (Vec<EspRow>, Vec<EspRow>) = (Vec::new(), Vec::new());
     for key in keys {
-        match Row::new(key) {
+        match EspRow::new(key) {
             // A version that does not know this name stops reading there: these rows come last.
             Some(row) if key.transform.encryption == Encryption::ChaCha20Poly1305 => newest.push(row),
             Some(row) => rows.push(row),
@@ -70,7 +70,7 @@ pub fn tables(ring: &KeyRing) -> Tables {
     }
 }
 
-fn note_esp(rows: &[Row], newest: &[Row], notes: &mut Vec<String>) {
+fn note_esp(rows: &[EspRow], newest: &[EspRow], notes: &mut Vec<String>) {
     if !newest.is_empty() {
         notes.push(format!(
             "{} SAs with ChaCha20-Poly1305 need Wireshark 4.6 or newer; older versions complain about the last rows of esp_sa",
@@ -95,7 +95,7 @@ fn note_esp(rows: &[Row], newest: &[Row], notes: &mut Vec<String>) {
 }
 
 /// One row of `esp_sa`.
-struct Row<'r> {
+struct EspRow<'r> {
     key: &'r SaKey,
     encryption: &'static str,
     integrity: &'static str,
@@ -103,7 +103,7 @@ struct Row<'r> {
     unchecked: bool,
 }
 
-impl<'r> Row<'r> {
+impl<'r> EspRow<'r> {
     /// `None` where Wireshark has no such cipher, or a key has a length that the cipher does not take.
     fn new(key: &'r SaKey) -> Option<Self> {
         let encryption = key.transform.encryption;
@@ -123,7 +123,7 @@ impl<'r> Row<'r> {
             Some(name) => name,
             None => unchecked_integrity(icv_len(key))?,
         };
-        Some(Row {
+        Some(EspRow {
             key,
             encryption: row.esp_sa?,
             integrity,

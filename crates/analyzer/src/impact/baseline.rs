@@ -1,7 +1,7 @@
 //! Window lengths, affected intervals, and the rate that a rekey is compared with.
 
 use super::grid::{Grid, Span};
-use super::transfer::{IDLE_SHARE, Placed, median};
+use super::transfer::{IDLE_SHARE, PlacedRekey, median};
 
 /// Window lengths W, seconds.
 pub(super) const WINDOWS_S: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 5.0];
@@ -42,7 +42,7 @@ pub(super) struct Affected {
 
 impl Affected {
     /// [t_Q, t_k + W] of every rekey (also of those that are not used), within the run.
-    pub(super) fn new(run: Span, placed: &[Placed], window: i64) -> Affected {
+    pub(super) fn new(run: Span, placed: &[PlacedRekey], window: i64) -> Affected {
         let mut spans: Vec<Span> = Vec::with_capacity(placed.len());
         for rekey in placed {
             // In order of t_Q, so every interval begins at or after the one before it.
@@ -88,14 +88,14 @@ impl Affected {
 }
 
 /// Median distance of the used rekeys' t_Q, seconds; the length of the run where fewer than two are used.
-pub(super) fn median_interval_s(grid: &Grid, run: Span, used: &[Placed]) -> f64 {
+pub(super) fn median_interval_s(grid: &Grid, run: Span, used: &[PlacedRekey]) -> f64 {
     let mut intervals: Vec<f64> = used.windows(2).map(|p| p[1].started_s - p[0].started_s).collect();
     median(&mut intervals).unwrap_or_else(|| grid.seconds(run.len()))
 }
 
 /// Median G of the used rekeys, seconds.
-pub(super) fn median_exchange_s(used: &[Placed]) -> f64 {
-    median(&mut used.iter().map(Placed::exchange_s).collect::<Vec<_>>()).unwrap_or(0.0)
+pub(super) fn median_exchange_s(used: &[PlacedRekey]) -> f64 {
+    median(&mut used.iter().map(PlacedRekey::exchange_s).collect::<Vec<_>>()).unwrap_or(0.0)
 }
 
 /// P = 0.4·(median rekey interval − median G − W), at most 1 s; `None` under 0.2 s.
@@ -105,7 +105,12 @@ fn side_s(interval_s: f64, exchange_s: f64, window_s: f64) -> Option<f64> {
 }
 
 /// The window lengths that fit, shortest first.
-pub(super) fn fitting_windows(grid: &Grid, run: Span, placed: &[Placed], used: &[Placed]) -> Vec<Window> {
+pub(super) fn fitting_windows(
+    grid: &Grid,
+    run: Span,
+    placed: &[PlacedRekey],
+    used: &[PlacedRekey],
+) -> Vec<Window> {
     let (interval_s, exchange_s) = (median_interval_s(grid, run, used), median_exchange_s(used));
     let total = grid.bytes(run.from, run.to);
     WINDOWS_S
@@ -136,7 +141,7 @@ pub(super) fn fitting_windows(grid: &Grid, run: Span, placed: &[Placed], used: &
 
 /// Where a baseline came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum BaselineSource {
     /// Both sides were clean.
     BothSides,
     /// One was contaminated and took the other's value.
@@ -151,7 +156,7 @@ pub(super) struct Baseline {
     /// Bytes per second.
     pub(super) rate: f64,
     /// Where it came from.
-    pub(super) source: Source,
+    pub(super) source: BaselineSource,
     /// The two sides differ by more than 20 %.
     pub(super) non_stationary: bool,
 }
@@ -204,10 +209,14 @@ impl Ruler<'_> {
         let (rate, source, non_stationary) = match (before, after) {
             (Some(a), Some(b)) => {
                 let mean = f64::midpoint(a, b);
-                (mean, Source::BothSides, (a - b).abs() > NON_STATIONARY * mean)
+                (
+                    mean,
+                    BaselineSource::BothSides,
+                    (a - b).abs() > NON_STATIONARY * mean,
+                )
             }
-            (Some(rate), None) | (None, Some(rate)) => (rate, Source::OneSide, false),
-            (None, None) => (window.free_mean, Source::FreeMean, false),
+            (Some(rate), None) | (None, Some(rate)) => (rate, BaselineSource::OneSide, false),
+            (None, None) => (window.free_mean, BaselineSource::FreeMean, false),
         };
         Baseline {
             rate,
@@ -234,7 +243,7 @@ mod tests {
         )
     }
 
-    fn placed(grid: &Grid, run: Span, moments: &[(f64, f64)]) -> Vec<Placed> {
+    fn placed(grid: &Grid, run: Span, moments: &[(f64, f64)]) -> Vec<PlacedRekey> {
         let rekeys: Vec<RekeyMoment> = moments
             .iter()
             .map(|&(q, k)| RekeyMoment {
@@ -296,14 +305,14 @@ mod tests {
         let across = ruler.baseline(p[1].start, p[1].switch, w);
         assert_eq!(
             (across.rate, across.source, across.non_stationary),
-            (15_000.0, Source::BothSides, true)
+            (15_000.0, BaselineSource::BothSides, true)
         );
         let edge = ruler.baseline(20, 40, w);
-        assert_eq!((edge.rate, edge.source), (10_000.0, Source::OneSide));
+        assert_eq!((edge.rate, edge.source), (10_000.0, BaselineSource::OneSide));
         let near = ruler.baseline(p[2].start - 80, p[2].start - 70, w);
         assert_eq!(
             near.source,
-            Source::OneSide,
+            BaselineSource::OneSide,
             "its right side touches the third rekey"
         );
         let before = Ruler {
@@ -311,7 +320,7 @@ mod tests {
             ..ruler
         }
         .baseline(p[1].start, p[1].switch, w);
-        assert_eq!((before.rate, before.source), (10_000.0, Source::OneSide));
+        assert_eq!((before.rate, before.source), (10_000.0, BaselineSource::OneSide));
     }
 
     #[test]
@@ -331,7 +340,7 @@ mod tests {
             before_only: false,
         };
         let b = ruler.baseline(p[0].start, p[0].switch, w);
-        assert_eq!(b.source, Source::FreeMean);
+        assert_eq!(b.source, BaselineSource::FreeMean);
         assert!((b.rate - 400_000.0 / (25.0 - 0.7)).abs() < 1e-6);
     }
 }

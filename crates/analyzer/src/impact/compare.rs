@@ -35,7 +35,7 @@ impl CapturePoint {
 
 /// The line through the captures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
+pub struct FittedLine {
     /// Slope: seconds per rekey.
     pub seconds_per_rekey: f64,
     /// Its 95 % interval (t with n − 2 degrees of freedom); `None` for two captures, through which a line always fits.
@@ -50,7 +50,7 @@ pub struct Comparison {
 
 /// Least squares of seconds per GB on rekeys per GB. `None` with fewer than two captures, or when all have the same
 /// rekeys per GB.
-pub fn compare(points: &[CapturePoint]) -> Option<Comparison> {
+pub fn compare(points: &[CapturePoint]) -> Option<FittedLine> {
     let n = points.len() as f64;
     let mean = |f: fn(&CapturePoint) -> f64| points.iter().map(f).sum::<f64>() / n;
     let (mean_x, mean_y) = (mean(|p| p.rekeys_per_gb), mean(|p| p.seconds_per_gb));
@@ -71,7 +71,7 @@ pub fn compare(points: &[CapturePoint]) -> Option<Comparison> {
         let half = t_quantile(TWO_SIDED_95, freedom) * (squares / freedom as f64 / sxx).sqrt();
         (slope - half, slope + half)
     });
-    Some(Comparison {
+    Some(FittedLine {
         seconds_per_rekey: slope,
         interval_s,
         seconds_per_gb_without: intercept,

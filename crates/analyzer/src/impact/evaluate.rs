@@ -7,12 +7,12 @@ use super::gap::{FreeGaps, in_order, longest_touching, test_window_s};
 use super::grid::Grid;
 use super::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
 use super::moment::RekeyMoment;
-use super::placebo::{Plan, Pool, corrected_p, real_z};
+use super::placebo::{DrawPlan, Pool, corrected_p, real_z};
 use super::settings::Settings;
 use super::stall::{dip, stall};
 use super::traffic::Traffic;
 use super::transfer;
-use super::verdict::{self, Evidence};
+use super::verdict::{self, VerdictEvidence};
 use super::{late, unobserved};
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ fn unobserved_within(traffic: &Traffic, e: &Evaluation) -> (usize, f64) {
 
 impl Evaluation {
     fn measure(&mut self, ruler: &Ruler<'_>, traffic: &Traffic, settings: &Settings) {
-        let plan = Plan {
+        let plan = DrawPlan {
             time_clock: settings.time_triggered,
             draws: settings.draws,
             seed: settings.seed,
@@ -121,7 +121,7 @@ impl Evaluation {
         self.judge_each(pool.as_ref(), chosen, traffic);
         self.measure_dips(ruler, chosen);
         let p = self.test(pool.as_ref(), &eligible, plan);
-        self.decision = verdict::decide(&Evidence {
+        self.decision = verdict::decide(&VerdictEvidence {
             rekeys_known: settings.rekeys_total.max(self.indexes.len()),
             stalls: &(0..self.windows.len())
                 .map(|w| self.seconds(w))
@@ -138,7 +138,7 @@ impl Evaluation {
     }
 
     /// Placebos; the largest windows are given up where none fits into the run.
-    fn fit_pool(&mut self, ruler: &Ruler<'_>, plan: Plan) -> Option<Pool> {
+    fn fit_pool(&mut self, ruler: &Ruler<'_>, plan: DrawPlan) -> Option<Pool> {
         while !self.windows.is_empty() && !self.used.is_empty() {
             if let Some(pool) = Pool::new(ruler, &self.windows, &self.used, plan) {
                 return Some(pool);
@@ -166,7 +166,7 @@ impl Evaluation {
     }
 
     /// p per window; empty where placebos have no null or there are too few rekeys.
-    fn test(&self, pool: Option<&Pool>, eligible: &[usize], plan: Plan) -> Vec<Option<f64>> {
+    fn test(&self, pool: Option<&Pool>, eligible: &[usize], plan: DrawPlan) -> Vec<Option<f64>> {
         let mut p = vec![None; self.windows.len()];
         let (Some(pool), false) = (pool, eligible.is_empty()) else {
             return p;

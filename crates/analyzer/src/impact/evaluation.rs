@@ -7,9 +7,9 @@ use super::hurt::Hurt;
 use super::moment::RekeyMoment;
 use super::outcome::Transfer;
 use super::settings::Settings;
-use super::stall::{Dip, Stall};
+use super::stall::{Dip, MeasuredStall};
 use super::traffic::Traffic;
-use super::transfer::Placed;
+use super::transfer::PlacedRekey;
 use super::verdict::Decision;
 use crate::time::Timestamp;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ pub(super) struct Evaluation {
     /// The transfer; empty where there is none.
     pub(super) run: Span,
     /// All rekeys in order of t_Q.
-    pub(super) placed: Vec<Placed>,
+    pub(super) placed: Vec<PlacedRekey>,
     /// Those that count.
-    pub(super) used: Vec<Placed>,
+    pub(super) used: Vec<PlacedRekey>,
     /// Window lengths that fit.
     pub(super) windows: Vec<Window>,
     /// `stalls[w][k]` of the used rekeys.
-    pub(super) stalls: Vec<Vec<Stall>>,
+    pub(super) stalls: Vec<Vec<MeasuredStall>>,
     /// `ranks[w][k]` among the placebos, where W has a null.
     pub(super) ranks: Vec<Option<Vec<f64>>>,
     /// Per used rekey.

@@ -3,7 +3,7 @@
 use super::baseline::{Affected, CHOSEN_WINDOW_S};
 use super::grid::{Grid, Span};
 use super::traffic::{Gap, Traffic};
-use super::transfer::Placed;
+use super::transfer::PlacedRekey;
 use crate::sample::Sample;
 
 /// Gaps under this are never a stall (p = 1), seconds.
@@ -29,12 +29,12 @@ pub(super) struct FreeGaps {
     free_s: f64,
     /// Lengths of the gaps within it, longest first, seconds.
     lengths: Vec<f64>,
-    tail: Option<Tail>,
+    tail: Option<GapTail>,
 }
 
 /// Generalised Pareto tail above a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Tail {
+struct GapTail {
     threshold_s: f64,
     /// Free gaps from the threshold on, per second.
     rate: f64,
@@ -52,7 +52,7 @@ pub(super) fn in_order(traffic: &Traffic) -> Vec<Gap> {
 
 impl FreeGaps {
     /// The gaps that lie in the free part of the run. `total` counts also those that `gaps`, the longest, leaves out.
-    pub(super) fn new(grid: &Grid, run: Span, placed: &[Placed], gaps: &[Gap], total: u64) -> FreeGaps {
+    pub(super) fn new(grid: &Grid, run: Span, placed: &[PlacedRekey], gaps: &[Gap], total: u64) -> FreeGaps {
         let affected = Affected::new(run, placed, grid.length(CHOSEN_WINDOW_S));
         let free_s = grid.seconds(run.len() - affected.bins());
         let free = |g: &&Gap| {
@@ -68,7 +68,7 @@ impl FreeGaps {
         let left_out = total.saturating_sub(gaps.len() as u64) as f64;
         let run_share = free_s / grid.seconds(grid.bins().max(1));
         let count = lengths.len() as f64 + left_out * run_share;
-        let tail = Tail::fit(&lengths, count, free_s);
+        let tail = GapTail::fit(&lengths, count, free_s);
         FreeGaps {
             free_s,
             lengths,
@@ -94,11 +94,11 @@ impl FreeGaps {
     }
 }
 
-impl Tail {
+impl GapTail {
     /// Fits by probability-weighted moments (Hosking & Wallis 1987) with the shape held in [`SHAPE`]; the scale then
     /// follows from the mean excess, σ = (1 − ξ)·mean. `count` is the number of free gaps, `lengths` the longest of them,
     /// longest first. `None` where the tail holds fewer than two gaps.
-    fn fit(lengths: &[f64], count: f64, free_s: f64) -> Option<Tail> {
+    fn fit(lengths: &[f64], count: f64, free_s: f64) -> Option<GapTail> {
         let wanted = LEAST_TAIL.max((TAIL_PER_SECOND * free_s) as usize);
         let m = wanted.min((TAIL_SHARE * count) as usize).min(lengths.len());
         let threshold_s = *lengths.get(m.checked_sub(1)?)?;
@@ -117,7 +117,7 @@ impl Tail {
             / n;
         let shape = (2.0 - mean / (mean - 2.0 * weighted)).clamp(SHAPE.0, SHAPE.1);
         let shape = if shape.is_nan() { SHAPE.1 } else { shape };
-        Some(Tail {
+        Some(GapTail {
             threshold_s,
             rate: m as f64 / free_s,
             shape,
@@ -137,7 +137,7 @@ impl Tail {
 
 /// g_k: the longest gap that touches [t_Q, t_k + 0.5 s], seconds; a gap across the edge counts whole. `None` where none
 /// of the gaps kept does.
-pub(super) fn longest_touching(gaps: &[Gap], rekey: &Placed) -> Option<f64> {
+pub(super) fn longest_touching(gaps: &[Gap], rekey: &PlacedRekey) -> Option<f64> {
     let (from, to) = (rekey.started_s, rekey.switched_s + CHOSEN_WINDOW_S);
     let first = gaps.partition_point(|g| g.end_s < from);
     gaps.iter()
@@ -148,7 +148,7 @@ pub(super) fn longest_touching(gaps: &[Gap], rekey: &Placed) -> Option<f64> {
 }
 
 /// w of the gap test: G_k + 0.5 s.
-pub(super) fn test_window_s(rekey: &Placed) -> f64 {
+pub(super) fn test_window_s(rekey: &PlacedRekey) -> f64 {
     rekey.exchange_s() + CHOSEN_WINDOW_S
 }
 
@@ -213,7 +213,7 @@ mod tests {
         let lengths: Vec<f64> = (0..n)
             .map(|i| 0.002 * ((f64::from(i) + 0.5) / f64::from(n)).powf(-1.0 / 1.5))
             .collect();
-        let tail = Tail::fit(&lengths, f64::from(n), 200.0).unwrap();
+        let tail = GapTail::fit(&lengths, f64::from(n), 200.0).unwrap();
         // Pareto(1.5) has ξ = 2/3; probability-weighted moments of 200 quantiles stay within a tenth of it.
         assert!((tail.shape - 2.0 / 3.0).abs() < 0.07, "{tail:?}");
         let true_rate = f64::from(n) / 200.0 * (0.1_f64 / 0.002).powf(-1.5);
@@ -227,9 +227,9 @@ mod tests {
 
     #[test]
     fn tails_that_cannot_be_fitted() {
-        assert_eq!(Tail::fit(&[], 0.0, 10.0), None);
-        assert_eq!(Tail::fit(&[0.2; 30], 30.0, 10.0), None, "5 % of 30 is one gap");
-        assert_eq!(Tail::fit(&[0.2; 400], 400.0, 10.0), None, "no excess");
+        assert_eq!(GapTail::fit(&[], 0.0, 10.0), None);
+        assert_eq!(GapTail::fit(&[0.2; 30], 30.0, 10.0), None, "5 % of 30 is one gap");
+        assert_eq!(GapTail::fit(&[0.2; 400], 400.0, 10.0), None, "no excess");
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
                 end_s: 12.1,
             },
         ];
-        let rekey = Placed {
+        let rekey = PlacedRekey {
             moment: 0,
             started_s: 10.0,
             switched_s: 10.3,
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(model.lengths.len(), 2);
         assert!((model.free_s - 19.2).abs() < 1e-9);
         assert_eq!(longest_touching(&gaps, &rekey), Some(10.4 - 9.9));
-        let earlier = Placed {
+        let earlier = PlacedRekey {
             started_s: 6.0,
             switched_s: 6.1,
             ..rekey

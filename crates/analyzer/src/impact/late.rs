@@ -4,8 +4,8 @@
 
 use super::aggregate::MeanStall;
 use super::evaluation::Evaluation;
-use super::stall::{DIP_BELOW, HELD_S, SMOOTHING_S, Stall};
-use super::transfer::Placed;
+use super::stall::{DIP_BELOW, HELD_S, MeasuredStall, SMOOTHING_S};
+use super::transfer::PlacedRekey;
 
 /// Where windows begin too late, the mean's interval reaches up to what the slow stretches before them would add.
 pub(super) fn widen(e: &Evaluation, window: usize, mean: MeanStall) -> MeanStall {
@@ -13,7 +13,7 @@ pub(super) fn widen(e: &Evaluation, window: usize, mean: MeanStall) -> MeanStall
         return mean;
     }
     let switches = latest_switches(&e.placed);
-    let longest = |(k, s): (usize, &Stall)| {
+    let longest = |(k, s): (usize, &MeasuredStall)| {
         let before = reach_back_bins(e, &e.used[k], s.baseline.rate, &switches);
         let start = e.used[k].start;
         let lost = s.baseline.rate * e.grid.seconds(before) - e.grid.bytes(start - before, start);
@@ -33,7 +33,7 @@ pub(super) fn widen(e: &Evaluation, window: usize, mean: MeanStall) -> MeanStall
 
 /// Bins before the window of a late start within which the rate stays below that of a dip (one that is back for less
 /// than [`HELD_S`] goes on), back to the rekey before it at most.
-fn reach_back_bins(e: &Evaluation, rekey: &Placed, rate: f64, switches: &[i64]) -> i64 {
+fn reach_back_bins(e: &Evaluation, rekey: &PlacedRekey, rate: f64, switches: &[i64]) -> i64 {
     if !rekey.known.is_late() {
         return 0;
     }
@@ -57,7 +57,7 @@ fn reach_back_bins(e: &Evaluation, rekey: &Placed, rate: f64, switches: &[i64]) 
 }
 
 /// The latest switch of each rekey and those before it; they are in order of their starts.
-fn latest_switches(placed: &[Placed]) -> Vec<i64> {
+fn latest_switches(placed: &[PlacedRekey]) -> Vec<i64> {
     placed
         .iter()
         .scan(i64::MIN, |latest, rekey| {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_latest_switch_is_that_of_any_rekey_before() {
-        let placed = [3, 9, 5, 12].map(|switch| Placed {
+        let placed = [3, 9, 5, 12].map(|switch| PlacedRekey {
             moment: 0,
             started_s: 0.0,
             switched_s: 0.0,

@@ -1,6 +1,6 @@
 //! The entry of every rekey in the document, used or not.
 
-use super::baseline::Source;
+use super::baseline::BaselineSource;
 use super::evaluation::Evaluation;
 use super::moment::RekeyMoment;
 use super::start::Start;
@@ -61,9 +61,9 @@ impl Evaluation {
             let baseline = self.stalls[w][k].baseline;
             result.baseline_bps = Some(baseline.rate * 8.0);
             match baseline.source {
-                Source::BothSides => {}
-                Source::OneSide => result.flags.push("one_sided_baseline".to_owned()),
-                Source::FreeMean => result.flags.push("free_mean_baseline".to_owned()),
+                BaselineSource::BothSides => {}
+                BaselineSource::OneSide => result.flags.push("one_sided_baseline".to_owned()),
+                BaselineSource::FreeMean => result.flags.push("free_mean_baseline".to_owned()),
             }
             if baseline.non_stationary {
                 result.flags.push("non_stationary".to_owned());

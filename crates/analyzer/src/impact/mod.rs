@@ -15,7 +15,7 @@
 //! late      what a slow stretch adds before a window that begins after its exchange did
 //! evaluate  all of this once: an evaluation       assess    the whole method: evaluation and its part of the document
 //! verdict   shown, some, bounded, inconclusive      sentence  the same in words
-//! projection, mean_rekey, sensitivity, listing      what else the report shows
+//! projection, mean_rekey, sensitivity, listing, highest      what else the report shows
 //! compare   several captures: seconds per rekey by regression
 //! simulate  synthetic traffic, for the calibration only
 //! ```
@@ -31,6 +31,7 @@ mod evaluate;
 mod evaluation;
 mod gap;
 mod grid;
+mod highest;
 mod hurt;
 mod late;
 mod listing;
@@ -51,6 +52,7 @@ mod unobserved;
 mod verdict;
 
 pub use assess::assess;
+pub use highest::highest_rate;
 pub use moment::RekeyMoment;
 pub use outcome::{DirectionImpact, Transfer};
 pub use settings::{INTEREST, PROJECTED_KILOBYTES, Settings};

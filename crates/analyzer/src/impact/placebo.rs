@@ -4,7 +4,7 @@
 use super::baseline::{Ruler, WINDOWS_S, Window};
 use super::grid::Span;
 use super::stall::stall;
-use super::transfer::Placed;
+use super::transfer::PlacedRekey;
 use crate::sample::Sample;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -19,13 +19,13 @@ const CLEAN_SHARE: f64 = 0.4;
 const POOL_STREAM: u64 = u64::MAX;
 
 /// The stalls of one placebo at every window.
-type Row = [f32; WINDOWS_S.len()];
+type StallsByWindow = [f32; WINDOWS_S.len()];
 
 /// Placebo stalls at every window, the same starts serving all of them.
 #[derive(Debug)]
 pub(super) struct Pool {
     /// Seconds, bias taken off; one row per placebo, windows that do not fit hold 0.
-    stalls: Vec<Row>,
+    stalls: Vec<StallsByWindow>,
     /// Per window the stalls in ascending order, for ranks.
     sorted: Vec<Vec<f32>>,
     /// Per window: mean stall of clean placebos where enough are clean.
@@ -34,7 +34,7 @@ pub(super) struct Pool {
 
 /// What to draw placebos for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct DrawPlan {
     /// Time clock instead of byte clock.
     pub(super) time_clock: bool,
     /// Draws R.
@@ -83,9 +83,14 @@ pub(super) fn start_at(ruler: &Ruler<'_>, span: Span, share: f64, time_clock: bo
 
 impl Pool {
     /// Draws starts evenly over the clock, each with an exchange from the real ones. `None` where not one fits.
-    pub(super) fn new(ruler: &Ruler<'_>, windows: &[Window], used: &[Placed], plan: Plan) -> Option<Pool> {
+    pub(super) fn new(
+        ruler: &Ruler<'_>,
+        windows: &[Window],
+        used: &[PlacedRekey],
+        plan: DrawPlan,
+    ) -> Option<Pool> {
         let largest = windows.last()?;
-        let exchanges: Vec<i64> = used.iter().map(Placed::exchange_bins).collect();
+        let exchanges: Vec<i64> = used.iter().map(PlacedRekey::exchange_bins).collect();
         let size = plan.draws.saturating_mul(used.len()).clamp(1, LARGEST_POOL);
         let mut rng = stream(plan.seed, POOL_STREAM);
         let mut stalls = Vec::with_capacity(size);
@@ -97,7 +102,7 @@ impl Pool {
                 continue;
             };
             let start = start_at(ruler, span, share, plan.time_clock);
-            let mut row = Row::default();
+            let mut row = StallsByWindow::default();
             for ((window, clean), value) in windows.iter().zip(&mut clean).zip(&mut row) {
                 let s = stall(ruler, start, start + exchange, window).seconds;
                 *value = s as f32;
@@ -139,7 +144,7 @@ impl Pool {
 
     /// z = mean/error, bias taken off, of `n` placebos drawn `draws` times: the largest over the `eligible` windows of
     /// each draw, in ascending order.
-    pub(super) fn largest_z(&self, n: usize, eligible: &[usize], plan: Plan) -> Vec<f64> {
+    pub(super) fn largest_z(&self, n: usize, eligible: &[usize], plan: DrawPlan) -> Vec<f64> {
         let draw = |number: usize| {
             let mut rng = stream(plan.seed, number as u64);
             // The values are small and bias is taken off: nothing cancels between the two sums.
@@ -164,7 +169,7 @@ impl Pool {
     }
 }
 
-fn sorted_column(stalls: &[Row], column: usize) -> Vec<f32> {
+fn sorted_column(stalls: &[StallsByWindow], column: usize) -> Vec<f32> {
     let mut values: Vec<f32> = stalls.iter().map(|row| row[column]).collect();
     values.sort_unstable_by(f32::total_cmp);
     values
@@ -206,7 +211,7 @@ mod tests {
     use super::super::transfer::place;
     use super::*;
 
-    const PLAN: Plan = Plan {
+    const PLAN: DrawPlan = DrawPlan {
         time_clock: false,
         draws: 999,
         seed: 7,
@@ -288,7 +293,7 @@ mod tests {
     #[test]
     fn ranks_and_p_are_never_zero() {
         let pool = Pool {
-            stalls: vec![Row::default(); 3],
+            stalls: vec![StallsByWindow::default(); 3],
             sorted: vec![vec![0.1, 0.2, 0.3]],
             bias_s: vec![None],
         };

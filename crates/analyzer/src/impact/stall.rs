@@ -12,7 +12,7 @@ pub(super) const HELD_S: f64 = 0.1;
 
 /// Loss of one rekey at one W.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Stall {
+pub(super) struct MeasuredStall {
     /// B_k.
     pub(super) baseline: Baseline,
     /// L_k = Σ over [t_Q, t_k + W] of (B_k·Δ − b_i), bytes.
@@ -23,7 +23,7 @@ pub(super) struct Stall {
 
 /// Loss of a rekey that begins in bin `start` and switches before bin `switch`. The sum ends with the run: what comes
 /// after the transfer is not lost.
-pub(super) fn stall(ruler: &Ruler<'_>, start: i64, switch: i64, window: &Window) -> Stall {
+pub(super) fn stall(ruler: &Ruler<'_>, start: i64, switch: i64, window: &Window) -> MeasuredStall {
     let baseline = ruler.baseline(start, switch, window);
     let end = (switch + window.bins).min(ruler.run.to).max(start);
     let lost_bytes = baseline.rate * ruler.grid.seconds(end - start) - ruler.grid.bytes(start, end);
@@ -32,7 +32,7 @@ pub(super) fn stall(ruler: &Ruler<'_>, start: i64, switch: i64, window: &Window)
     } else {
         0.0
     };
-    Stall {
+    MeasuredStall {
         baseline,
         lost_bytes,
         seconds,
@@ -108,11 +108,11 @@ mod tests {
     use super::super::grid::{Grid, Span};
     use super::super::moment::RekeyMoment;
     use super::super::start::Start;
-    use super::super::transfer::{Placed, place};
+    use super::super::transfer::{PlacedRekey, place};
     use super::*;
 
     /// 40 s at 20 kB/s, silent for `silence_s` from the rekey's t_Q = 20 s on; t_k 0.3 s later.
-    fn synthetic_outage(silence_s: f64) -> (Grid, Span, Vec<Placed>) {
+    fn synthetic_outage(silence_s: f64) -> (Grid, Span, Vec<PlacedRekey>) {
         let mut bytes = vec![100; 8000];
         let silent = (silence_s / 0.005).round() as usize;
         bytes.iter_mut().skip(4000).take(silent).for_each(|b| *b = 0);

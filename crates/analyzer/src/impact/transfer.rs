@@ -83,7 +83,7 @@ pub(super) fn median(values: &mut [f64]) -> Option<f64> {
 
 /// A rekey on the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct PlacedRekey {
     /// Position in the list of moments given.
     pub(super) moment: usize,
     /// t_Q, seconds.
@@ -104,7 +104,7 @@ pub(super) struct Placed {
     pub(super) known: Start,
 }
 
-impl Placed {
+impl PlacedRekey {
     /// G in bins.
     pub(super) fn exchange_bins(&self) -> i64 {
         self.switch - self.start
@@ -118,16 +118,21 @@ impl Placed {
 
 /// Puts the rekeys on the grid, in order of t_Q. Moments that are not finite are left out. With `anchor_at_start`, t_Q
 /// stands in for t_k (a sensitivity run).
-pub(super) fn place(grid: &Grid, run: Span, rekeys: &[RekeyMoment], anchor_at_start: bool) -> Vec<Placed> {
+pub(super) fn place(
+    grid: &Grid,
+    run: Span,
+    rekeys: &[RekeyMoment],
+    anchor_at_start: bool,
+) -> Vec<PlacedRekey> {
     let (run_from_s, run_to_s) = (grid.start_of(run.from), grid.start_of(run.to));
-    let mut placed: Vec<Placed> = rekeys
+    let mut placed: Vec<PlacedRekey> = rekeys
         .iter()
         .enumerate()
         .filter(|(_, r)| r.switched_s.is_finite())
         .map(|(moment, r)| {
             let started_s = r.start.latest_s(r.switched_s);
             let switched_s = if anchor_at_start { started_s } else { r.switched_s };
-            Placed {
+            PlacedRekey {
                 moment,
                 started_s,
                 switched_s,
@@ -146,7 +151,12 @@ pub(super) fn place(grid: &Grid, run: Span, rekeys: &[RekeyMoment], anchor_at_st
 
 /// Marks rekeys as unused that lie in an idle stretch: silence before the exchange *and* after the switch. A rekey that
 /// ends an outage is followed by traffic, and an outage begins no earlier than its exchange or a lost copy of it.
-pub(super) fn leave_out_idle(grid: &Grid, busy_median: f64, placed: &mut [Placed], time_triggered: bool) {
+pub(super) fn leave_out_idle(
+    grid: &Grid,
+    busy_median: f64,
+    placed: &mut [PlacedRekey],
+    time_triggered: bool,
+) {
     let before = grid.length(if time_triggered {
         IDLE_TIME_TRIGGERED_S
     } else {

@@ -6,7 +6,7 @@
 use super::baseline::CHOSEN_WINDOW_S;
 use super::start::ASSUMED_EXCHANGE_S;
 use super::traffic::{Gap, Traffic};
-use super::transfer::Placed;
+use super::transfer::PlacedRekey;
 
 /// Length of the means on both sides of a hole, seconds: the shortest baseline side.
 const SIDE_S: f64 = 0.2;
@@ -72,7 +72,7 @@ fn outside(gap: Gap, hole: &Gap) -> impl Iterator<Item = Gap> {
 }
 
 /// Leaves out the rekeys whose window touches a hole.
-pub(super) fn leave_out(holes: &[Gap], placed: &mut [Placed]) {
+pub(super) fn leave_out(holes: &[Gap], placed: &mut [PlacedRekey]) {
     for rekey in placed.iter_mut().filter(|r| r.used) {
         // Where the first message is not in the capture, a hole right before the first captured one may have taken it.
         let unknown_s = if rekey.known.is_late() {

@@ -13,7 +13,7 @@ const MOST_HURT: f64 = 0.5;
 
 /// What the verdict rests on. Indexes are positions in the list of fitting windows.
 #[derive(Debug)]
-pub(super) struct Evidence<'a> {
+pub(super) struct VerdictEvidence<'a> {
     /// Rekeys of the tunnel, used or not.
     pub(super) rekeys_known: usize,
     /// `stalls[w][k]` of the used rekeys, seconds.
@@ -62,7 +62,7 @@ impl Decision {
 }
 
 /// Decides.
-pub(super) fn decide(evidence: &Evidence<'_>) -> Decision {
+pub(super) fn decide(evidence: &VerdictEvidence<'_>) -> Decision {
     let p = evidence.p.iter().flatten().copied().reduce(f64::min);
     let deciding = evidence.deciding_window();
     let sized = deciding.or(evidence.chosen).map(|from| evidence.walk(from));
@@ -88,7 +88,7 @@ pub(super) fn decide(evidence: &Evidence<'_>) -> Decision {
     }
 }
 
-impl Evidence<'_> {
+impl VerdictEvidence<'_> {
     fn mean(&self, window: usize) -> Option<MeanStall> {
         self.means.get(window).copied().flatten()
     }
@@ -143,8 +143,8 @@ mod tests {
         means: &'a [Option<MeanStall>],
         p: &'a [Option<f64>],
         hurt: &'a [Hurt],
-    ) -> Evidence<'a> {
-        Evidence {
+    ) -> VerdictEvidence<'a> {
+        VerdictEvidence {
             rekeys_known: 5,
             stalls,
             means,
@@ -226,7 +226,7 @@ mod tests {
         let m = means(&stalls);
         let mut hurt = [Hurt::default(); 5];
         let judge = |hurt: &[Hurt]| {
-            let e = Evidence {
+            let e = VerdictEvidence {
                 mostly_affected: true,
                 eligible: &[],
                 ..evidence_of(&stalls, &m, &[None; 2], hurt)

@@ -4,7 +4,7 @@
 //! the same intervals is computed, for every tunnel and direction; the highest one wins. Sums over an interval come
 //! from a running sum, in which a part of a bin counts in proportion.
 
-use super::iperf3::Run;
+use super::iperf3::Iperf3Run;
 use crate::analysis::{Direction, OverlayComparison, Series, TunnelSeries};
 use crate::sample::Sample;
 
@@ -60,7 +60,7 @@ struct Record {
 }
 
 impl Record {
-    fn new(series: &TunnelSeries, bin_s: f64, run: &Run) -> Record {
+    fn new(series: &TunnelSeries, bin_s: f64, run: &Iperf3Run) -> Record {
         let mut sums = vec![0.0];
         let mut total = 0.0;
         sums.extend(series.inner_new_bytes.iter().map(|&b| {
@@ -100,7 +100,7 @@ impl Record {
 }
 
 /// Where the run lies.
-pub(super) fn place(series: &Series, run: &Run) -> Option<Placed> {
+pub(super) fn place(series: &Series, run: &Iperf3Run) -> Option<Placed> {
     let bin_s = series.bin_ms / 1000.0;
     if !(bin_s.is_finite() && bin_s > 0.0) || run.intervals.len() < FEWEST_INTERVALS {
         return None;
@@ -131,7 +131,7 @@ struct Found {
 }
 
 /// The best offset of a grid that reaches as far as enough intervals stay within the record.
-fn best_offset(record: &Record, run: &Run) -> Option<Found> {
+fn best_offset(record: &Record, run: &Iperf3Run) -> Option<Found> {
     let (first, last) = (run.intervals.first()?.from, run.intervals.last()?.to);
     let slack = (last - first) * (1.0 - COVERED);
     let from = record.start_s - first - slack;
@@ -167,7 +167,7 @@ fn believed(intervals: usize) -> f64 {
 }
 
 /// Pearson's r over the intervals within the record; `None` where there are too few, or one side never changes.
-fn correlation(record: &Record, run: &Run, offset: f64) -> Option<f64> {
+fn correlation(record: &Record, run: &Iperf3Run, offset: f64) -> Option<f64> {
     let step = run.intervals.len().div_ceil(MOST_INTERVALS);
     let pairs: Vec<(f64, f64)> = run
         .intervals
@@ -194,7 +194,7 @@ fn correlation(record: &Record, run: &Run, offset: f64) -> Option<f64> {
 }
 
 /// Mean and standard deviation of both over the intervals within the record.
-pub(super) fn compare(series: &Series, run: &Run, placed: &Placed) -> Option<OverlayComparison> {
+pub(super) fn compare(series: &Series, run: &Iperf3Run, placed: &Placed) -> Option<OverlayComparison> {
     let mut tunnels = series.tunnels.iter();
     let found = tunnels.find(|s| s.tunnel == placed.tunnel && s.direction == placed.direction)?;
     let record = Record::new(found, placed.step_s, run);
@@ -237,7 +237,7 @@ mod tests {
 
     /// A run that counts a synthetic document's own bytes, in rows of `row_s`, from `first_s` on, with a clock that is
     /// `late_s` late and cut to whole seconds.
-    fn run_of(series: &Series, row_s: f64, first_s: f64, late_s: f64) -> Run {
+    fn run_of(series: &Series, row_s: f64, first_s: f64, late_s: f64) -> Iperf3Run {
         let data = series
             .tunnels
             .iter()
@@ -245,7 +245,7 @@ mod tests {
         let data = data.unwrap();
         let begins = data.start.plus_seconds(first_s - late_s);
         let start = Timestamp(begins.0 / 1_000_000_000 * 1_000_000_000);
-        let truth = Run {
+        let truth = Iperf3Run {
             start: data.start.plus_seconds(first_s),
             intervals: Vec::new(),
             counts_at_receiver: true,
@@ -257,7 +257,7 @@ mod tests {
             let bytes = record.rate(from, to).unwrap() * (to - from) / 8.0;
             Interval { from, to, bytes }
         });
-        Run {
+        Iperf3Run {
             start,
             intervals: intervals.collect(),
             counts_at_receiver: true,

@@ -4,7 +4,7 @@ use crate::time::{NANOS_PER_SECOND, Timestamp};
 use serde::Deserialize;
 
 /// A run.
-pub(super) struct Run {
+pub(super) struct Iperf3Run {
     /// Start by its own clock; iperf3 writes whole seconds.
     pub(super) start: Timestamp,
     pub(super) intervals: Vec<Interval>,
@@ -26,7 +26,7 @@ impl Interval {
     }
 }
 
-impl Run {
+impl Iperf3Run {
     /// Median length of its intervals, seconds.
     pub(super) fn interval_s(&self) -> f64 {
         let mut lengths: Vec<f64> = self.intervals.iter().map(|i| i.to - i.from).collect();
@@ -37,14 +37,14 @@ impl Run {
 
 #[derive(Deserialize)]
 struct Output {
-    start: Start,
+    start: Iperf3Start,
     #[serde(default)]
-    intervals: Vec<Row>,
+    intervals: Vec<IntervalRow>,
     error: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Start {
+struct Iperf3Start {
     timestamp: Option<Stamp>,
 }
 
@@ -54,12 +54,12 @@ struct Stamp {
 }
 
 #[derive(Deserialize)]
-struct Row {
-    sum: Sum,
+struct IntervalRow {
+    sum: Iperf3Sum,
 }
 
 #[derive(Deserialize)]
-struct Sum {
+struct Iperf3Sum {
     start: f64,
     end: f64,
     bytes: f64,
@@ -68,7 +68,7 @@ struct Sum {
 }
 
 /// Reads it.
-pub(super) fn parse(text: &[u8]) -> Result<Run, String> {
+pub(super) fn parse(text: &[u8]) -> Result<Iperf3Run, String> {
     let output: Output = serde_json::from_slice(text).map_err(|e| {
         format!("it is not what 'iperf3 --json' writes ({e}); run iperf3 with --json --logfile FILE")
     })?;
@@ -76,18 +76,18 @@ pub(super) fn parse(text: &[u8]) -> Result<Run, String> {
     let seconds = timesecs
         .and_then(|s| s.checked_mul(NANOS_PER_SECOND))
         .ok_or("it has no start.timestamp.timesecs; use iperf3 3.1 or newer")?;
-    let sane = |s: &Sum| {
+    let sane = |s: &Iperf3Sum| {
         [s.start, s.end, s.bytes].iter().all(|v| v.is_finite())
             && s.end > s.start
             && s.start >= 0.0
             && s.bytes >= 0.0
     };
-    let sums: Vec<Sum> = output.intervals.into_iter().map(|r| r.sum).filter(sane).collect();
+    let sums: Vec<Iperf3Sum> = output.intervals.into_iter().map(|r| r.sum).filter(sane).collect();
     if sums.is_empty() {
         let why = output.error.unwrap_or_else(|| "the run was too short".into());
         return Err(format!("it has no intervals ({why})"));
     }
-    Ok(Run {
+    Ok(Iperf3Run {
         start: Timestamp(seconds),
         counts_at_receiver: sums.iter().all(|s| !s.sender),
         intervals: sums

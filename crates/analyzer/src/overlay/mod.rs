@@ -98,7 +98,7 @@ fn said(analysis: &Analysis, mut overlay: Overlay) -> Overlay {
 }
 
 /// Where an iperf3 run lies in the packet record, and how the two compare.
-fn of_run(analysis: &Analysis, run: &iperf3::Run, path: &str) -> Overlay {
+fn of_run(analysis: &Analysis, run: &iperf3::Iperf3Run, path: &str) -> Overlay {
     let placed = align::place(&analysis.series, run);
     let aligned = placed.as_ref().filter(|p| p.aligned);
     let offset_s = aligned.map_or(0.0, |p| p.offset_s);
@@ -128,7 +128,7 @@ fn of_run(analysis: &Analysis, run: &iperf3::Run, path: &str) -> Overlay {
     overlay
 }
 
-fn points(run: &iperf3::Run, start: Timestamp) -> Vec<OverlayPoint> {
+fn points(run: &iperf3::Iperf3Run, start: Timestamp) -> Vec<OverlayPoint> {
     let point = |i: &iperf3::Interval| OverlayPoint {
         time: start.plus_seconds(i.from),
         seconds: i.to - i.from,
@@ -149,7 +149,7 @@ fn bound(overlay: &mut Overlay) {
 }
 
 /// What is to be said: where it lies, how it compares, what its rows can show.
-fn messages(overlay: &Overlay, run: &iperf3::Run, placed: Option<&Placed>) -> Vec<Message> {
+fn messages(overlay: &Overlay, run: &iperf3::Iperf3Run, placed: Option<&Placed>) -> Vec<Message> {
     let mut out = vec![clock(run, placed)];
     out.extend(
         overlay
@@ -176,7 +176,7 @@ fn beside_the_packets(c: &OverlayComparison, step_s: f64) -> Message {
         .with("bin", milliseconds(step_s))
 }
 
-fn clock(run: &iperf3::Run, placed: Option<&Placed>) -> Message {
+fn clock(run: &iperf3::Iperf3Run, placed: Option<&Placed>) -> Message {
     let Some(p) = placed else {
         return Message::new("overlay-clock-too-little");
     };

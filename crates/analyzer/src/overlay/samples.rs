@@ -12,7 +12,7 @@ const FIRST_UNIX_MILLI: f64 = 1e11;
 const LONGEST_NAME: usize = 80;
 
 /// What the file holds.
-pub(super) struct Table {
+pub(super) struct SampleTable {
     /// From the header, where there is one.
     pub(super) name: Option<String>,
     /// In order of time.
@@ -21,7 +21,7 @@ pub(super) struct Table {
 }
 
 /// Reads it. `origin`: time zero of relative times.
-pub(super) fn parse(text: &[u8], origin: Option<Timestamp>) -> Result<Table, String> {
+pub(super) fn parse(text: &[u8], origin: Option<Timestamp>) -> Result<SampleTable, String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -62,7 +62,7 @@ pub(super) fn parse(text: &[u8], origin: Option<Timestamp>) -> Result<Table, Str
                 .with("first", first_bad),
         );
     }
-    Ok(Table {
+    Ok(SampleTable {
         name,
         points,
         messages,

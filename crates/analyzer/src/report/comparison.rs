@@ -2,7 +2,7 @@
 
 use super::clean;
 use super::tables;
-use super::terminal::Page;
+use super::terminal::TerminalPage;
 use super::text::TextOptions;
 use crate::analysis::comparison::{ComparedCapture, Comparison};
 use crate::text::Catalogue;
@@ -11,7 +11,7 @@ use std::fmt::Display;
 /// The terminal report, ending in a newline: the answer first.
 pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
     let t = Catalogue::of(options.language);
-    let mut page = Page::new(options.width, options.color);
+    let mut page = TerminalPage::new(options.width, options.color);
     page.emphasised(
         &clean::said(t, &comparison.answer, &comparison.answer_messages),
         None,

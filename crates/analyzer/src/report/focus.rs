@@ -26,7 +26,7 @@ pub(crate) struct Focus<'a> {
 
 /// The figures of one rekey that a table shows.
 #[derive(Clone, Copy)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownImpact<'a> {
     pub(crate) impact: &'a RekeyImpact,
     pub(crate) window: Option<&'a StallWindow>,
 }
@@ -107,7 +107,7 @@ impl<'a> Focus<'a> {
     }
 
     /// The figures that speak for a rekey: those of the direction with the data, unless only the other one is hurt.
-    pub(crate) fn shown(&self, rekey: &'a Rekey) -> Option<Shown<'a>> {
+    pub(crate) fn shown(&self, rekey: &'a Rekey) -> Option<ShownImpact<'a>> {
         let main = self.main_direction(rekey.tunnel);
         let of_main = rekey.impact.iter().find(|i| i.direction == main);
         let hurt = rekey.impact.iter().find(|i| i.hurt);
@@ -116,7 +116,7 @@ impl<'a> Focus<'a> {
             (Some(main), _) => Some(main),
             (None, other) => other.or(rekey.impact.first()),
         }?;
-        Some(Shown {
+        Some(ShownImpact {
             impact,
             window: self.window(rekey.tunnel, impact),
         })

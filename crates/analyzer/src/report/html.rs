@@ -33,12 +33,12 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
     let focus = Focus::new(analysis, language);
     let plots = plot::of_focus(&focus);
     // The template formats plain strings and numbers into memory: there is nothing in it that can fail.
-    Page::new(&focus, &plots).render().unwrap_or_default()
+    ReportPage::new(&focus, &plots).render().unwrap_or_default()
 }
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page {
+struct ReportPage {
     text: &'static Catalogue,
     rekeys_note: Prose,
     json_note: Prose,
@@ -83,15 +83,15 @@ struct MethodView {
     diagnostics: Vec<String>,
 }
 
-impl Page {
-    fn new(focus: &Focus, plots: &[TunnelPlots]) -> Page {
+impl ReportPage {
+    fn new(focus: &Focus, plots: &[TunnelPlots]) -> ReportPage {
         let (analysis, t) = (focus.analysis, focus.t);
         let tunnels: Vec<TunnelView> = plots.iter().map(|p| views::tunnel_view(focus, p)).collect();
         let rows = tunnels.iter().flat_map(|t| &t.rekeys.rows);
         let rows: HashSet<String> = rows.filter_map(|r| r.id.clone()).collect();
         let panels = tunnels.iter().flat_map(|t| &t.panels);
         let advice = advice::advice(t, analysis);
-        Page {
+        ReportPage {
             text: t,
             rekeys_note: prose(&t.word("page-rekeys-note")),
             json_note: prose(&t.word("page-in-the-json")),

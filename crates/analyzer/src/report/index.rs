@@ -2,7 +2,7 @@
 
 use super::html::{index_policy, style_sheet};
 use super::tables::{Align, Column, Mark, Row, Table};
-use super::terminal::Page;
+use super::terminal::TerminalPage;
 use super::text::TextOptions;
 use super::{clean, csv, format, markdown, words};
 use crate::analysis::{Analysis, Verdict};
@@ -154,7 +154,7 @@ pub fn html(entries: &[Entry], language: Language) -> String {
 
 /// For a terminal: a table, then the sentences.
 pub fn text(entries: &[Entry], options: TextOptions) -> String {
-    let mut page = Page::new(options.width, options.color);
+    let mut page = TerminalPage::new(options.width, options.color);
     let t = Catalogue::of(options.language);
     page.table(&table(t, entries, COLUMNS.len() - 1));
     for entry in entries {

@@ -3,7 +3,7 @@
 use super::clean;
 use super::format;
 use super::tables::{self, split_source};
-use super::terminal::Page;
+use super::terminal::TerminalPage;
 use super::text::TextOptions;
 use super::words;
 use crate::analysis::{Analysis, IkeSa, KeyStatus};
@@ -18,7 +18,7 @@ const MOST_ENTRIES: usize = 100;
 
 /// The report, ending in a newline.
 pub fn render(analysis: &Analysis, mining: MiningEffort, options: TextOptions) -> String {
-    let mut page = Page::new(options.width, options.color);
+    let mut page = TerminalPage::new(options.width, options.color);
     let t = Catalogue::of(options.language);
     page.emphasised(&answer(t, analysis), None);
     let cut = analysis.capture.cut_packets;
@@ -99,7 +99,7 @@ fn without_packets(t: &Catalogue, analysis: &Analysis) -> String {
     }
 }
 
-fn key_files(page: &mut Page, t: &Catalogue, analysis: &Analysis, mining: MiningEffort) {
+fn key_files(page: &mut TerminalPage, t: &Catalogue, analysis: &Analysis, mining: MiningEffort) {
     page.heading(&t.word("heading-key-files"));
     if analysis.key_files.is_empty() {
         page.paragraph(&t.word("keys-no-file"));
@@ -127,7 +127,7 @@ fn effort(t: &Catalogue, mining: MiningEffort) -> String {
     t.say(&message.with("each", each).with("all", all))
 }
 
-fn more(page: &mut Page, t: &Catalogue, total: usize) {
+fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
     if total > MOST_ENTRIES {
         page.paragraph(&t.fill("more-in-main-json", &[("n", &(total - MOST_ENTRIES).to_string())]));
     }

@@ -2,7 +2,7 @@
 
 /// What one column of a plot shows: the lowest, mean and highest rate of its bins, bit/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Column {
+pub(crate) struct PlotColumn {
     /// Middle of its bins, seconds from the first bin's start.
     pub(crate) time: f64,
     pub(crate) low: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Column {
 }
 
 /// At most `columns` of them over `bytes` per bin of `bin_s` seconds. Empty where the width of a bin is no width.
-pub(crate) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<Column> {
+pub(crate) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<PlotColumn> {
     if !(bin_s.is_finite() && bin_s > 0.0) || columns == 0 {
         return Vec::new();
     }
@@ -19,7 +19,7 @@ pub(crate) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<Column> 
     let rate = |bytes: u64| bytes as f64 * 8.0 / bin_s;
     let chunks = bytes.chunks(per_column).enumerate();
     chunks
-        .map(|(i, bins)| Column {
+        .map(|(i, bins)| PlotColumn {
             time: ((i * per_column) as f64 + bins.len() as f64 / 2.0) * bin_s,
             low: rate(bins.iter().copied().min().unwrap_or(0)),
             mean: bins.iter().map(|&b| rate(b)).sum::<f64>() / bins.len() as f64,
@@ -30,7 +30,7 @@ pub(crate) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<Column> 
 
 /// Where the axis ends: the highest mean, unless a few bursts (a queue let go at once, a capture that was held up) stand
 /// far above the rest. They are cut off then: at 1.5 times what 98 % of the busy columns stay below.
-pub(crate) fn ceiling<'a>(columns: impl Iterator<Item = &'a Column>) -> f64 {
+pub(crate) fn ceiling<'a>(columns: impl Iterator<Item = &'a PlotColumn>) -> f64 {
     let mut means: Vec<f64> = columns
         .map(|c| c.mean)
         .filter(|m| *m > 0.0 && m.is_finite())
@@ -50,7 +50,7 @@ mod tests {
         let all = columns(&[0, 10, 20, 40], 0.01, 2);
         assert_eq!(
             all[0],
-            Column {
+            PlotColumn {
                 time: 0.01,
                 low: 0.0,
                 mean: 4000.0,
@@ -59,7 +59,7 @@ mod tests {
         );
         assert_eq!(
             all[1],
-            Column {
+            PlotColumn {
                 time: 0.03,
                 low: 16_000.0,
                 mean: 24_000.0,
@@ -78,13 +78,13 @@ mod tests {
 
     #[test]
     fn a_burst_does_not_set_the_scale() {
-        let at = |mean| Column {
+        let at = |mean| PlotColumn {
             time: 0.0,
             low: 0.0,
             mean,
             high: mean,
         };
-        let even: Vec<Column> = (0..200).map(|i| at(9.0 + f64::from(i % 3))).collect();
+        let even: Vec<PlotColumn> = (0..200).map(|i| at(9.0 + f64::from(i % 3))).collect();
         assert_eq!(ceiling(even.iter()), 11.0);
         let burst = [even, vec![at(80.0), at(0.0)]].concat();
         assert_eq!(ceiling(burst.iter()), 16.5);

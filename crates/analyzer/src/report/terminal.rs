@@ -18,15 +18,15 @@ const INDENT: &str = "   ";
 const GAP: usize = 2;
 
 /// The page so far.
-pub(crate) struct Page {
+pub(crate) struct TerminalPage {
     width: usize,
     color: bool,
     out: String,
 }
 
-impl Page {
-    pub(crate) fn new(width: usize, color: bool) -> Page {
-        Page {
+impl TerminalPage {
+    pub(crate) fn new(width: usize, color: bool) -> TerminalPage {
+        TerminalPage {
             width: width.clamp(NARROWEST, WIDEST),
             color,
             out: String::new(),

@@ -6,7 +6,7 @@ use super::focus::{Focus, is_hurt};
 use super::format;
 use super::sparkline;
 use super::tables;
-use super::terminal::Page;
+use super::terminal::TerminalPage;
 use super::words;
 use crate::analysis::{Analysis, Impact, Verdict};
 use crate::text::{Catalogue, Language};
@@ -50,7 +50,7 @@ pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
 
 fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
     let focus = Focus::new(analysis, options.language);
-    let mut page = Page::new(options.width, options.color);
+    let mut page = TerminalPage::new(options.width, options.color);
     verdict(&mut page, &focus);
     capture(&mut page, &focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
@@ -76,7 +76,7 @@ fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
     page.finish()
 }
 
-fn ruled_out(page: &mut Page, focus: &Focus) {
+fn ruled_out(page: &mut TerminalPage, focus: &Focus) {
     let table = tables::ruled_out(focus);
     if !table.rows.is_empty() {
         page.heading(&focus.t.word("heading-ruled-out"));
@@ -85,7 +85,7 @@ fn ruled_out(page: &mut Page, focus: &Focus) {
 }
 
 /// What only the full report has.
-fn more_tables(page: &mut Page, focus: &Focus) {
+fn more_tables(page: &mut TerminalPage, focus: &Focus) {
     let t = focus.t;
     let advice = advice::advice(t, focus.analysis);
     if !advice.is_empty() {
@@ -106,7 +106,7 @@ fn more_tables(page: &mut Page, focus: &Focus) {
     page.paragraph(&words::command(focus.analysis));
 }
 
-fn overlays(page: &mut Page, focus: &Focus) {
+fn overlays(page: &mut TerminalPage, focus: &Focus) {
     for overlay in focus.analysis.overlays.iter().take(MOST_ENTRIES) {
         page.heading(&words::overlay(overlay));
         words::overlay_sentences(focus.t, overlay)
@@ -116,7 +116,7 @@ fn overlays(page: &mut Page, focus: &Focus) {
     }
 }
 
-fn verdict(page: &mut Page, focus: &Focus) {
+fn verdict(page: &mut TerminalPage, focus: &Focus) {
     let (analysis, t) = (focus.analysis, focus.t);
     let Some(headline) = analysis.impact.first() else {
         page.emphasised(&words::no_verdict(t, analysis), None);
@@ -174,7 +174,7 @@ fn verdict_color(v: Verdict) -> Option<Color> {
     }
 }
 
-fn capture(page: &mut Page, focus: &Focus) {
+fn capture(page: &mut TerminalPage, focus: &Focus) {
     let (analysis, t) = (focus.analysis, focus.t);
     page.heading(&t.word("heading-capture"));
     page.paragraph(&words::capture(t, &analysis.capture));
@@ -182,7 +182,7 @@ fn capture(page: &mut Page, focus: &Focus) {
     page.paragraph(&words::decryption(t, analysis));
 }
 
-fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize, full: bool) {
+fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize, full: bool) {
     let t = focus.t;
     let Some(ends) = focus.analysis.tunnels.get(tunnel) else {
         return;
@@ -219,7 +219,7 @@ fn tunnel_tables(page: &mut Page, focus: &Focus, tunnel: usize, full: bool) {
 }
 
 /// Causes, each with the rekeys that it explains and one filter to look at them.
-fn causes(page: &mut Page, focus: &Focus) {
+fn causes(page: &mut TerminalPage, focus: &Focus) {
     let t = focus.t;
     let causes = words::causes(focus.analysis);
     if causes.is_empty() {
@@ -236,7 +236,7 @@ fn causes(page: &mut Page, focus: &Focus) {
     more(page, t, causes.len());
 }
 
-fn findings(page: &mut Page, focus: &Focus) {
+fn findings(page: &mut TerminalPage, focus: &Focus) {
     let (analysis, t) = (focus.analysis, focus.t);
     if analysis.findings.is_empty() {
         return;
@@ -251,7 +251,7 @@ fn findings(page: &mut Page, focus: &Focus) {
     more(page, t, analysis.findings.len());
 }
 
-fn keys(page: &mut Page, focus: &Focus) {
+fn keys(page: &mut TerminalPage, focus: &Focus) {
     let (analysis, t) = (focus.analysis, focus.t);
     let missing = words::missing_keys(t, analysis);
     if analysis.key_files.is_empty() && missing.is_empty() {
@@ -271,7 +271,7 @@ fn keys(page: &mut Page, focus: &Focus) {
     }
 }
 
-fn diagnostics(page: &mut Page, focus: &Focus) {
+fn diagnostics(page: &mut TerminalPage, focus: &Focus) {
     let (analysis, t) = (focus.analysis, focus.t);
     if analysis.diagnostics.is_empty() {
         return;
@@ -284,7 +284,7 @@ fn diagnostics(page: &mut Page, focus: &Focus) {
 }
 
 /// Says where the rest of a shortened list is.
-fn more(page: &mut Page, t: &Catalogue, total: usize) {
+fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
     if total > MOST_ENTRIES {
         page.paragraph(&t.fill("more-in-json", &[("n", &(total - MOST_ENTRIES).to_string())]));
     }

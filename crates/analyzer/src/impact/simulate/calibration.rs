@@ -11,7 +11,7 @@ use crate::impact::evaluate::{Choices, evaluate};
 use crate::impact::settings::Settings;
 use rayon::prelude::*;
 
-pub use demands::Check;
+pub use demands::DemandCheck;
 pub use tally::{Calibration, Cell, Tally};
 use tally::{PAUSES_PER_S, PLANTED_S};
 
@@ -164,7 +164,7 @@ mod tests {
             variation: 1,
             draws: 399,
         });
-        let broken: Vec<Check> = calibration.checks().into_iter().filter(|c| !c.held).collect();
+        let broken: Vec<DemandCheck> = calibration.checks().into_iter().filter(|c| !c.held).collect();
         assert!(broken.is_empty(), "{broken:#?}\n{}", calibration.markdown());
         let undecided: Vec<String> = calibration
             .checks()

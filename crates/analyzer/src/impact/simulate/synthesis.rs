@@ -81,13 +81,13 @@ struct Generator {
     silent_until_s: f64,
     next_pause_s: f64,
     /// The rekey under way.
-    current: Option<Exchange>,
+    current: Option<SimulatedExchange>,
     rekeys: Vec<RekeyMoment>,
     stalls_s: Vec<f64>,
 }
 
 /// A rekey under way: when it began, when it is to switch, when its planted silence begins, and how long that is.
-struct Exchange {
+struct SimulatedExchange {
     started_s: f64,
     ready_s: f64,
     silence_s: Option<f64>,
@@ -224,7 +224,7 @@ impl Generator {
         }
     }
 
-    fn begin(&mut self, at: f64) -> Exchange {
+    fn begin(&mut self, at: f64) -> SimulatedExchange {
         let length = EXCHANGE_S.0 + (EXCHANGE_S.1 - EXCHANGE_S.0) * unit(&mut self.rng);
         let spread = 1.0 + STALL_SPREAD * (2.0 * unit(&mut self.rng) - 1.0);
         let stalls =
@@ -235,7 +235,7 @@ impl Generator {
             0.0
         };
         let silence_s = at + length * unit(&mut self.rng);
-        Exchange {
+        SimulatedExchange {
             started_s: at,
             ready_s: at + length,
             silence_s: stalls.then_some(silence_s),

@@ -44,7 +44,7 @@ pub(super) fn series(shape: &Shape, tunnel: usize, direction: Direction, noise: 
         tunnel,
         direction,
         start: at(0.0),
-        highest: crate::series::highest_rate(&inner, shape.bin_ms / 1000.0),
+        highest: crate::impact::highest_rate(&inner, shape.bin_ms / 1000.0),
         inner_new_bytes: inner,
         outer_bytes,
     }

@@ -10,7 +10,7 @@ use tables::Table;
 pub fn render(comparison: &Comparison, language: Language) -> String {
     let t = Catalogue::of(language);
     let style = style_sheet(language);
-    let page = Page {
+    let page = ComparisonPage {
         policy: policy(&style),
         style,
         generator: format!(
@@ -33,7 +33,7 @@ pub fn render(comparison: &Comparison, language: Language) -> String {
 
 #[derive(Template)]
 #[template(path = "comparison.html")]
-struct Page {
+struct ComparisonPage {
     policy: String,
     style: String,
     generator: String,

@@ -100,11 +100,11 @@ pub(super) struct TunnelView {
 pub(super) struct CauseView {
     pub(super) id: String,
     pub(super) title: String,
-    pub(super) evidence: Vec<Evidence>,
+    pub(super) evidence: Vec<EvidenceView>,
     pub(super) left_out: usize,
 }
 
-pub(super) struct Evidence {
+pub(super) struct EvidenceView {
     /// The rekey in words.
     pub(super) name: String,
     /// The rekey in links.
@@ -274,9 +274,9 @@ fn evidence(
     rekey: &Rekey,
     cause: &Cause,
     rows: &HashSet<String>,
-) -> Evidence {
+) -> EvidenceView {
     let key = key(analysis, rekey);
-    Evidence {
+    EvidenceView {
         name: name(t, analysis, rekey),
         listed: rows.contains(&format!("rekey-{key}")),
         key,

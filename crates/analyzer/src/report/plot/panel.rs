@@ -5,7 +5,7 @@ use super::label::{plain, stall_of};
 use super::style::{self, px};
 use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{Focus, at_most, began, is_hurt, key, name, number};
-use crate::report::reduce::{Column, ceiling, columns};
+use crate::report::reduce::{PlotColumn, ceiling, columns};
 use crate::report::{format, words};
 use crate::time::Timestamp;
 use plotters::chart::ChartBuilder;
@@ -29,13 +29,13 @@ const LONGEST: f64 = 10.0;
 struct Panel<'a> {
     rekey: &'a Rekey,
     direction: Direction,
-    columns: Vec<Column>,
+    columns: Vec<PlotColumn>,
     switched: f64,
     baseline_bps: Option<f64>,
 }
 
 /// What all panels of a tunnel share.
-struct Scale {
+struct PanelScale {
     after: f64,
     top: f64,
     factor: f64,
@@ -52,7 +52,7 @@ pub(super) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
         .collect();
     let highest = ceiling(panels.iter().flat_map(|p| &p.columns));
     let (factor, prefix) = format::prefix_of(highest);
-    let scale = Scale {
+    let scale = PanelScale {
         after,
         top: (highest / factor * 1.05).max(f64::MIN_POSITIVE),
         factor,
@@ -121,7 +121,7 @@ fn bins<'a>(focus: &Focus<'a>, rekey: &Rekey, direction: Direction) -> Option<(T
     (bin_ms.is_finite() && bin_ms > 0.0).then_some((start, bin_ms / 1000.0, bytes))
 }
 
-fn draw_one(focus: &Focus, panel: &Panel, scale: &Scale) -> Option<Plot> {
+fn draw_one(focus: &Focus, panel: &Panel, scale: &PanelScale) -> Option<Plot> {
     let t = focus.t;
     let number = name(t, focus.analysis, panel.rekey);
     let direction = words::direction(t, focus.analysis, panel.rekey.tunnel, panel.direction);
@@ -146,7 +146,7 @@ fn draw_one(focus: &Focus, panel: &Panel, scale: &Scale) -> Option<Plot> {
     })
 }
 
-fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &Scale) -> Drawn<()> {
+fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) -> Drawn<()> {
     let t = focus.t;
     let when = began(panel.rekey)
         .and_then(|t| focus.seconds(t))
@@ -179,7 +179,7 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &Scale) -> Dr
     Ok(())
 }
 
-fn draw_curve(root: &Canvas, focus: &Focus, panel: &Panel, scale: &Scale) -> Drawn<()> {
+fn draw_curve(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) -> Drawn<()> {
     let (from, to, top) = (-BEFORE, scale.after, scale.top);
     let mut chart = ChartBuilder::on(root)
         .margin_top(px(22))

@@ -15,7 +15,7 @@ use crate::analysis::Direction;
 use crate::report::focus::{Focus, at_most, is_hurt, number};
 use crate::report::reduce::{ceiling, columns};
 use crate::report::{format, words};
-use frame::{Chart, HEIGHTS, LEFT, Lane, NUMBERS, RIGHT, TITLE, Timeline, WIDTH, title};
+use frame::{Chart, HEIGHTS, LEFT, NUMBERS, RIGHT, RateLane, RunDrawing, TITLE, WIDTH, title};
 use plotters::chart::ChartBuilder;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
@@ -32,7 +32,7 @@ const LONGEST: f64 = 1e8;
 /// The plot; `None` where the document has no time to draw over.
 pub(super) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
     let lanes = lanes_of(focus, tunnel);
-    let timeline = Timeline {
+    let timeline = RunDrawing {
         focus,
         tunnel,
         end: end_of_time(focus, tunnel)?,
@@ -91,8 +91,8 @@ fn end_of_time(focus: &Focus, tunnel: usize) -> Option<f64> {
 }
 
 /// The directions that have a series, one below the other.
-fn lanes_of(focus: &Focus, tunnel: usize) -> Vec<Lane> {
-    let mut lanes: Vec<Lane> = Vec::new();
+fn lanes_of(focus: &Focus, tunnel: usize) -> Vec<RateLane> {
+    let mut lanes: Vec<RateLane> = Vec::new();
     for direction in focus.directions(tunnel) {
         let numbers = if lanes.is_empty() { NUMBERS } else { 0 };
         let height = if lanes.is_empty() { HEIGHTS[0] } else { HEIGHTS[1] };
@@ -100,12 +100,12 @@ fn lanes_of(focus: &Focus, tunnel: usize) -> Vec<Lane> {
         let above = TITLE + numbers;
         let rows = (row, row + above + height);
         let most = MOST_COLUMNS[usize::from(!lanes.is_empty())];
-        lanes.extend(lane(focus, tunnel, direction, most).map(|l| Lane { rows, above, ..l }));
+        lanes.extend(lane(focus, tunnel, direction, most).map(|l| RateLane { rows, above, ..l }));
     }
     lanes
 }
 
-fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<Lane> {
+fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<RateLane> {
     let all = &focus.analysis.series.tunnels;
     let series = all
         .iter()
@@ -124,7 +124,7 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
     } else {
         1.0
     };
-    (!columns.is_empty()).then_some(Lane {
+    (!columns.is_empty()).then_some(RateLane {
         direction,
         columns,
         top,
@@ -155,7 +155,7 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
     )
 }
 
-impl Timeline<'_> {
+impl RunDrawing<'_> {
     fn clip(&self) -> String {
         let (x0, x1) = self.x_range();
         format!(
@@ -177,7 +177,7 @@ impl Timeline<'_> {
     }
 
     /// What a script needs to read rates off the line.
-    fn lane_attributes(&self, lane: &Lane) -> String {
+    fn lane_attributes(&self, lane: &RateLane) -> String {
         format!(
             " data-name=\"{}\" data-unit=\"{}bit/s\" data-top=\"{}\" data-y-top=\"{}\" data-y-bottom=\"{}\"",
             words::direction(self.focus.t, self.focus.analysis, self.tunnel, lane.direction),
@@ -188,7 +188,7 @@ impl Timeline<'_> {
         )
     }
 
-    fn lane_chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &Lane) -> Drawn<Chart<'a, 'b>> {
+    fn lane_chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &RateLane) -> Drawn<Chart<'a, 'b>> {
         let rows = root
             .clone()
             .shrink((0, px(lane.rows.0)), (px(WIDTH), px(lane.rows.1 - lane.rows.0)));
@@ -228,7 +228,7 @@ impl Timeline<'_> {
         self.draw_lane_names(root)
     }
 
-    fn draw_data(&self, root: &Canvas, lane: &Lane) -> Drawn<()> {
+    fn draw_data(&self, root: &Canvas, lane: &RateLane) -> Drawn<()> {
         let mut chart = self.lane_chart(root, lane)?;
         for rekey in &self.rekeys {
             self.draw_span(&mut chart, rekey, lane)?;

@@ -8,7 +8,7 @@ const SURPRISE: f64 = 0.001;
 
 /// One demand on the method and what was measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Check {
+pub struct DemandCheck {
     /// In words.
     pub demand: String,
     /// In words.
@@ -25,9 +25,9 @@ fn at_most(failures: usize, runs: usize, limit: f64) -> bool {
     reached || Binomial::new(limit, runs as u64).is_ok_and(|b| b.sf(failures as u64 - 1) > SURPRISE)
 }
 
-fn rate_check(demand: &str, failures: usize, runs: usize, limit: f64) -> Check {
+fn rate_check(demand: &str, failures: usize, runs: usize, limit: f64) -> DemandCheck {
     let share = 100.0 * failures as f64 / runs.max(1) as f64;
-    Check {
+    DemandCheck {
         demand: demand.to_owned(),
         measured: format!("{share:.1} % ({failures} of {runs})"),
         held: at_most(failures, runs, limit),
@@ -36,7 +36,12 @@ fn rate_check(demand: &str, failures: usize, runs: usize, limit: f64) -> Check {
 }
 
 /// The worst cell by a count of failures.
-fn worst(cells: &[Cell], demand: &str, failures: impl Fn(&Tally) -> (usize, usize), limit: f64) -> Check {
+fn worst(
+    cells: &[Cell],
+    demand: &str,
+    failures: impl Fn(&Tally) -> (usize, usize),
+    limit: f64,
+) -> DemandCheck {
     let share = |c: &&Cell| {
         let (failed, runs) = failures(&c.tally);
         failed as f64 / runs.max(1) as f64
@@ -46,7 +51,7 @@ fn worst(cells: &[Cell], demand: &str, failures: impl Fn(&Tally) -> (usize, usiz
         .max_by(|a, b| share(a).total_cmp(&share(b)))
         .map_or((0, 0), |c| failures(&c.tally));
     let runs_of = |c: &Cell| failures(&c.tally);
-    Check {
+    DemandCheck {
         held: cells.iter().map(runs_of).all(|(n, runs)| at_most(n, runs, limit)),
         decided: cells
             .iter()
@@ -58,7 +63,7 @@ fn worst(cells: &[Cell], demand: &str, failures: impl Fn(&Tally) -> (usize, usiz
 
 impl Calibration {
     /// The demands of the method's last section.
-    pub fn checks(&self) -> Vec<Check> {
+    pub fn checks(&self) -> Vec<DemandCheck> {
         let mut checks = self.false_verdicts();
         checks.extend(self.coverage());
         checks.extend(PLANTED_S.map(|s| self.recovery(s)));
@@ -66,7 +71,7 @@ impl Calibration {
         checks
     }
 
-    fn false_verdicts(&self) -> Vec<Check> {
+    fn false_verdicts(&self) -> Vec<DemandCheck> {
         let all = sum(&self.no_effect);
         let without = sum(self.no_effect.iter().filter(|c| c.scenario.pauses_per_s == 0.0));
         let with = sum(self.no_effect.iter().filter(|c| c.scenario.pauses_per_s > 0.0));
@@ -99,7 +104,7 @@ impl Calibration {
     }
 
     /// Coverage counts as failures what is not covered.
-    fn coverage(&self) -> Vec<Check> {
+    fn coverage(&self) -> Vec<DemandCheck> {
         let missed = |t: &Tally| (t.intervals - t.covered, t.intervals);
         let mut checks = Vec::new();
         for (name, cells) in [("no effect", &self.no_effect), ("planted", &self.planted)] {
@@ -116,10 +121,10 @@ impl Calibration {
         checks
     }
 
-    fn recovery(&self, stall_s: f64) -> Check {
+    fn recovery(&self, stall_s: f64) -> DemandCheck {
         let tally = sum(self.planted.iter().filter(|c| c.scenario.stall_s == stall_s));
         let error_s = tally.error_s();
-        Check {
+        DemandCheck {
             demand: format!(
                 "planted {:.0} ms: mean error within 10 % or 45 ms",
                 stall_s * 1000.0
@@ -130,10 +135,10 @@ impl Calibration {
         }
     }
 
-    fn power_check(&self) -> Check {
+    fn power_check(&self) -> DemandCheck {
         let tally = sum(&self.power);
         let missed = tally.runs - tally.shown;
-        Check {
+        DemandCheck {
             demand: "power at the stated minimum detectable stall: 70 to 98 %".to_owned(),
             measured: format!(
                 "{:.1} % ({} of {})",

@@ -1,7 +1,7 @@
 //! Overlays on the time axis of the run: a stepped line over the lane of the direction they were compared with, or a lane
 //! of their own.
 
-use super::frame::{Chart, Extra, HEIGHTS, LEFT, Lane, RIGHT, TITLE, Timeline, WIDTH, title};
+use super::frame::{Chart, Extra, HEIGHTS, LEFT, RIGHT, RateLane, RunDrawing, TITLE, WIDTH, title};
 use crate::analysis::{Overlay, OverlayKind};
 use crate::report::focus::Focus;
 use crate::report::plot::canvas::{Canvas, Drawn, escaped};
@@ -18,7 +18,7 @@ const MOST_EXTRAS: usize = 6;
 const MOST_POINTS: usize = 2_000;
 
 /// What is drawn for a tunnel: overlays that belong to it, or to none.
-pub(super) fn extras<'a>(focus: &Focus<'a>, tunnel: usize, lanes: &[Lane]) -> Vec<Extra<'a>> {
+pub(super) fn extras<'a>(focus: &Focus<'a>, tunnel: usize, lanes: &[RateLane]) -> Vec<Extra<'a>> {
     let mut out: Vec<Extra> = Vec::new();
     let mut row = lanes.last().map_or(0, |l| l.rows.1);
     let mine = |o: &&Overlay| o.tunnel.is_none_or(|t| t == tunnel) && !o.points.is_empty();
@@ -38,7 +38,7 @@ pub(super) fn extras<'a>(focus: &Focus<'a>, tunnel: usize, lanes: &[Lane]) -> Ve
 }
 
 /// Over the lane that it was compared with.
-fn over<'a>(overlay: &'a Overlay, lane: &Lane) -> Extra<'a> {
+fn over<'a>(overlay: &'a Overlay, lane: &RateLane) -> Extra<'a> {
     Extra {
         name: clean::line(&overlay.name),
         overlay,
@@ -119,7 +119,7 @@ impl Extra<'_> {
     }
 }
 
-impl Timeline<'_> {
+impl RunDrawing<'_> {
     fn extra_chart<'a, 'b>(&self, root: &Canvas<'b>, extra: &Extra) -> Drawn<Chart<'a, 'b>> {
         let rows = root.clone().shrink(
             (0, px(extra.rows.0)),

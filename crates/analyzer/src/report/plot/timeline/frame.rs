@@ -4,7 +4,7 @@ use crate::analysis::{Direction, Overlay, Rekey};
 use crate::report::focus::Focus;
 use crate::report::plot::canvas::{Canvas, Drawn};
 use crate::report::plot::style::{self, px};
-use crate::report::reduce::Column;
+use crate::report::reduce::PlotColumn;
 use crate::text::Language;
 use plotters::chart::ChartContext;
 use plotters::coord::cartesian::Cartesian2d;
@@ -27,9 +27,9 @@ pub(super) const AXIS: u32 = 42;
 pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// One direction, ready to draw.
-pub(super) struct Lane {
+pub(super) struct RateLane {
     pub(super) direction: Direction,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<PlotColumn>,
     /// Upper end of the axis in units of `factor` bit/s.
     pub(super) top: f64,
     pub(super) factor: f64,
@@ -41,11 +41,11 @@ pub(super) struct Lane {
 }
 
 /// What every layer needs.
-pub(super) struct Timeline<'a> {
+pub(super) struct RunDrawing<'a> {
     pub(super) focus: &'a Focus<'a>,
     pub(super) tunnel: usize,
     pub(super) end: f64,
-    pub(super) lanes: Vec<Lane>,
+    pub(super) lanes: Vec<RateLane>,
     pub(super) extras: Vec<Extra<'a>>,
     pub(super) rekeys: Vec<&'a Rekey>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Extra<'a> {
     pub(super) unit: String,
 }
 
-impl Timeline<'_> {
+impl RunDrawing<'_> {
     /// CSS pixels.
     pub(super) fn height(&self) -> u32 {
         self.first_lane_row() + TITLE + 4 * LANE + AXIS

@@ -1,6 +1,6 @@
 //! The lanes of the SAs and the time axis below them.
 
-use super::frame::{AXIS, Chart, LANE, LEFT, RIGHT, TITLE, Timeline, WIDTH, title};
+use super::frame::{AXIS, Chart, LANE, LEFT, RIGHT, RunDrawing, TITLE, WIDTH, title};
 use crate::analysis::{Direction, KeyStatus, SecurityAssociation};
 use crate::report::format;
 use crate::report::plot::canvas::{Canvas, Drawn};
@@ -27,7 +27,7 @@ struct Bar {
     name: String,
 }
 
-impl Timeline<'_> {
+impl RunDrawing<'_> {
     fn sa_chart<'a, 'b>(&self, root: &Canvas<'b>) -> Drawn<Chart<'a, 'b>> {
         let row = self.first_lane_row();
         let rows = root

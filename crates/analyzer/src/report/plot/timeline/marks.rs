@@ -1,6 +1,6 @@
 //! The marks of the rekeys: spans, numbers, links.
 
-use super::frame::{AXIS, Chart, LEFT, Lane, TITLE, Timeline, WIDTH};
+use super::frame::{AXIS, Chart, LEFT, RateLane, RunDrawing, TITLE, WIDTH};
 use crate::analysis::{Direction, Rekey};
 use crate::report::focus::{began, is_hurt, key, number};
 use crate::report::format;
@@ -14,7 +14,7 @@ use plotters::style::{Color, RGBColor};
 /// More rekeys than this are marked at the upper edge only, or their marks would hide the curve.
 const MOST_FULL_MARKS: usize = 100;
 
-impl Timeline<'_> {
+impl RunDrawing<'_> {
     /// From the first message to the switch of one direction, seconds.
     fn span(&self, rekey: &Rekey, direction: Direction) -> Option<(f64, f64)> {
         let from = self.focus.seconds(began(rekey)?)?;
@@ -27,7 +27,7 @@ impl Timeline<'_> {
         (from.is_finite() && to.is_finite()).then(|| (clamped(from), clamped(to.max(from))))
     }
 
-    pub(super) fn draw_span(&self, chart: &mut Chart, rekey: &Rekey, lane: &Lane) -> Drawn<()> {
+    pub(super) fn draw_span(&self, chart: &mut Chart, rekey: &Rekey, lane: &RateLane) -> Drawn<()> {
         let Some((from, to)) = self.span(rekey, lane.direction) else {
             return Ok(());
         };
