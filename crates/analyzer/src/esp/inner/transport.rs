@@ -1,6 +1,7 @@
 //! Where the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
 
-use super::{Descent, ESP_IN_ESP, Inner, TcpSegment};
+use super::descent::Descent;
+use super::found::{ESP_IN_ESP, Inner, TcpSegment};
 use crate::layers::{Layers, Stop};
 use etherparse::{IpNumber, UdpHeader, ip_number};
 
