@@ -1,15 +1,15 @@
 //! The doors through which foreign bytes come in, one function each: the fuzz targets and the mutation run of the tests call
 //! the same ones. None of them may panic, whatever the bytes.
 
-use rekeyscope::analyzer::{Analyzer, Options};
-use rekeyscope::capture::{CaptureReader, Frame, LinkType};
-use rekeyscope::diagnostic::Diagnostics;
-use rekeyscope::document::{Asked, assemble};
-use rekeyscope::esp::inner;
-use rekeyscope::framing::{Framing, UdpPorts};
-use rekeyscope::ike::timeline::{MessageContext, Timeline};
-use rekeyscope::keylog::KeyMaterial;
-use rekeyscope::time::Timestamp;
+use rekeyscope::assembly::{Asked, assemble};
+use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope_capture::file::{CaptureReader, Frame, LinkType};
+use rekeyscope_capture::framing::{Framing, UdpPorts};
+use rekeyscope_ipsec::esp::inner;
+use rekeyscope_ipsec::ike::timeline::{MessageContext, Timeline};
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::time::Timestamp;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 

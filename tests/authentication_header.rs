@@ -9,15 +9,15 @@ mod ipsec;
 mod scenario;
 
 use ipsec::{A, B, LINKTYPE_RAW, Suite, analyze_frames, counted, inner_ip, inner_tcp, ipv4, ipv6, pcap};
-use rekeyscope::analysis::{
+use rekeyscope::assembly::{Asked, assemble};
+use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::analysis::{
     Analysis, Encapsulation, KeyStatus, Mode, Protocol, RekeyEvidence, SecurityAssociation, TriggerKind,
 };
-use rekeyscope::analyzer::{Analyzer, Options};
-use rekeyscope::capture::CaptureReader;
-use rekeyscope::diagnostic::Diagnostics;
-use rekeyscope::document::{Asked, assemble};
-use rekeyscope::keylog::KeyMaterial;
-use rekeyscope::spi::Spi;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::spi::Spi;
 use scenario::World;
 
 const AH_SPI: u32 = 0xaaaa_0001;

@@ -10,7 +10,7 @@ mod scenario;
 mod support;
 
 use pcap::Packet;
-use rekeyscope::analysis::*;
+use rekeyscope_model::analysis::*;
 use scenario::{SEGMENT, TICK, World};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

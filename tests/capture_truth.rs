@@ -8,7 +8,7 @@ mod pcap;
 mod support;
 
 use pcap::{Packet, is_from, is_ike};
-use rekeyscope::analysis::*;
+use rekeyscope_model::analysis::*;
 use support::{Lab, analyze, lab_of_sample, labs};
 
 /// Rates agree to this share: a step is known to what the peers' clocks tell (1 ms ticks measured over seconds, 0.1 s of 30 s at
@@ -260,7 +260,7 @@ fn keys_of_the_capture_are_kept_among_any_number_of_others() {
     let lab = lab_of_sample("l2tp_pfs4096_down");
     let folder = tempfile::tempdir().unwrap();
     let mut rows = String::new();
-    for spi in 0..=rekeyscope::keylog::MOST_ESP_KEYS {
+    for spi in 0..=rekeyscope_keylog::MOST_ESP_KEYS {
         let key = format!("{spi:040x}");
         rows += &format!(
             "\"IPv4\",\"*\",\"*\",\"0x{spi:08x}\",\"AES-CBC [RFC3602]\",\"0x{}\",\"HMAC-SHA-1-96 [RFC2404]\",\"0x{key}\"\n",

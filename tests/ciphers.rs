@@ -14,8 +14,8 @@ mod tshark;
 mod xfrm;
 
 use ipsec::{A, B, LINKTYPE_RAW, Suite, analyze_frames, inner_ip, inner_tcp, ipv4, pcap};
-use rekeyscope::algorithm::{Encryption, Integrity};
-use rekeyscope::analysis::{Analysis, KeyStatus};
+use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::analysis::{Analysis, KeyStatus};
 use std::collections::BTreeMap;
 use std::process::Command;
 

@@ -6,7 +6,7 @@ mod scenario;
 #[path = "support/mod.rs"]
 mod support;
 
-use rekeyscope::comparison::{Slope, compare, row_of};
+use rekeyscope::compare::{Slope, compare, row_of};
 use scenario::World;
 use support::analyze;
 

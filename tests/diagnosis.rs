@@ -4,7 +4,7 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use rekeyscope::analysis::{Analysis, Confidence};
+use rekeyscope_model::analysis::{Analysis, Confidence};
 use support::{analyses, analyze, one};
 
 fn has(analysis: &Analysis, rekey: usize, id: &str) -> bool {

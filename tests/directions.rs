@@ -6,7 +6,7 @@ mod scenario;
 #[path = "support/mod.rs"]
 mod support;
 
-use rekeyscope::analysis::{Analysis, Direction, Impact, Verdict};
+use rekeyscope_model::analysis::{Analysis, Direction, Impact, Verdict};
 use scenario::World;
 use support::analyze;
 

@@ -16,7 +16,7 @@ mod scenarios;
 mod support;
 
 use pcap::{Packet, is_ike, tagged};
-use rekeyscope::analysis::Analysis;
+use rekeyscope_model::analysis::Analysis;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use support::{analyses, analyze, lab_of_sample, sample_names};

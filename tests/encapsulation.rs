@@ -19,9 +19,9 @@ use ipsec::{
     A, B, LINKTYPE_ETHERNET, LINKTYPE_RAW, Suite, analyze_frames, analyze_with, counted, ethernet, in_tcp,
     inner_ip, inner_tcp, ipv4, ipv6, tcp, udp,
 };
-use rekeyscope::algorithm::{Encryption, Integrity};
-use rekeyscope::analysis::{Analysis, Encapsulation, KeyStatus};
-use rekeyscope::analyzer::Options;
+use rekeyscope::pipeline::Options;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::analysis::{Analysis, Encapsulation, KeyStatus};
 use std::io::Write;
 
 const SPI: u32 = 0xc0de_0001;

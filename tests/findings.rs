@@ -6,7 +6,7 @@ mod scenario;
 #[path = "support/mod.rs"]
 mod support;
 
-use rekeyscope::analysis::Analysis;
+use rekeyscope_model::analysis::Analysis;
 use scenario::World;
 use std::path::Path;
 use support::analyze;

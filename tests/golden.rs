@@ -4,11 +4,11 @@
 
 mod support;
 
-use rekeyscope::analysis::Analysis;
-use rekeyscope::comparison::Comparison;
+use rekeyscope::compare::Comparison;
 use rekeyscope::overlay;
-use rekeyscope::report::text::{TextOptions, render, render_in_full};
-use rekeyscope::text::{Catalogue, Language, Message};
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::text::{Catalogue, Language, Message};
+use rekeyscope_report::formats::text::{TextOptions, render, render_in_full};
 use std::path::{Path, PathBuf};
 use support::{analyze, lab_of_sample, repository, sample_names};
 

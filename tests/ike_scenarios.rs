@@ -4,12 +4,12 @@
 #[path = "support/scenario/mod.rs"]
 mod scenario;
 
-use rekeyscope::analysis::{Analysis, ExchangeKind, TriggerKind};
-use rekeyscope::analyzer::{Analyzer, Options};
-use rekeyscope::capture::CaptureReader;
-use rekeyscope::diagnostic::Diagnostics;
-use rekeyscope::document::{Asked, assemble};
-use rekeyscope::keylog::KeyMaterial;
+use rekeyscope::assembly::{Asked, assemble};
+use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::analysis::{Analysis, ExchangeKind, TriggerKind};
+use rekeyscope_model::diagnostic::Diagnostics;
 use scenario::{QuickMode, Sa, World};
 
 const GENEROUS: u32 = 250_000;

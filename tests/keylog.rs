@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 
-use rekeyscope::algorithm::{Encryption, Integrity};
-use rekeyscope::keylog::{EspKey, IkeKey, KeyDefect, KeyMaterial, SeedOf};
-use rekeyscope::secret::SecretBytes;
+use rekeyscope_keylog::{EspKey, IkeKey, KeyDefect, KeyMaterial, SeedOf};
+use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::secret::SecretBytes;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -17,14 +17,14 @@ mod roads;
 mod secrets;
 mod support;
 
-use rekeyscope::analysis::{Analysis, KeyStatus, SecurityAssociation};
-use rekeyscope::analyzer::{Analyzer, Options};
-use rekeyscope::capture::CaptureReader;
-use rekeyscope::diagnostic::Diagnostics;
-use rekeyscope::document::{Asked, assemble};
-use rekeyscope::key_ring::KeyRing;
-use rekeyscope::keylog::KeyMaterial;
-use rekeyscope::secret::SecretBytes;
+use rekeyscope::assembly::{Asked, assemble};
+use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope::write::key_ring::KeyRing;
+use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::analysis::{Analysis, KeyStatus, SecurityAssociation};
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_testkit::lab;
 use std::path::{Path, PathBuf};
 

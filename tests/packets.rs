@@ -8,9 +8,10 @@ mod scenario;
 #[path = "support/mod.rs"]
 mod support;
 
-use rekeyscope::analysis::{Analysis, Direction, Impact, Verdict};
-use rekeyscope::impact::simulate::{Scenario, Simulated, simulate};
-use rekeyscope::impact::{Settings, Start, assess};
+use rekeyscope_impact::decide::assess;
+use rekeyscope_impact::simulate::{Scenario, Simulated, simulate};
+use rekeyscope_impact::{Settings, Start};
+use rekeyscope_model::analysis::{Analysis, Direction, Impact, Verdict};
 use scenario::{QuickMode, SEGMENT, World};
 use support::analyze;
 

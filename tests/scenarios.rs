@@ -25,7 +25,7 @@ mod transport;
 use exchange::*;
 use ikev2::*;
 use path::*;
-use rekeyscope::analysis::Analysis;
+use rekeyscope_model::analysis::Analysis;
 use sas::*;
 use scenario::World;
 use std::fmt::Write;

@@ -6,7 +6,7 @@ mod scenario;
 #[path = "support/mod.rs"]
 mod support;
 
-use rekeyscope::analysis::{Analysis, TriggerKind};
+use rekeyscope_model::analysis::{Analysis, TriggerKind};
 use scenario::World;
 use support::analyze;
 

@@ -4,7 +4,7 @@
 
 mod support;
 
-use rekeyscope::analysis::*;
+use rekeyscope_model::analysis::*;
 use serde_json::Value;
 use std::sync::OnceLock;
 use support::{Lab, analyses, analyze, labs, nanos, one};
@@ -29,7 +29,7 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn near(ours: rekeyscope::time::Timestamp, truth: &Value) -> bool {
+fn near(ours: rekeyscope_model::time::Timestamp, truth: &Value) -> bool {
     (ours.0 - nanos(truth)).abs() <= ROUNDING_NANOS
 }
 
@@ -174,7 +174,7 @@ fn rekeys_are_those_of_the_truth() {
                 truth["messages"][0]["src"].as_str().unwrap(),
                 "{label}"
             );
-            let text = |spi: Option<rekeyscope::spi::Spi>| spi.map(|s| s.to_string());
+            let text = |spi: Option<rekeyscope_model::spi::Spi>| spi.map(|s| s.to_string());
             assert_eq!(
                 text(rekey.new.b_to_a).as_deref(),
                 truth["new_spi_in"].as_str(),

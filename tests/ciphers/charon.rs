@@ -2,7 +2,7 @@
 
 use super::ipsec::{A, B, LINKTYPE_RAW, Suite, analyze_frames, inner_ip, ipv4};
 use super::{PACKETS, SEGMENT, has_icv, name, suites};
-use rekeyscope::algorithm::{Encryption, Integrity};
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 use std::fmt::Write;
 
 /// Towards A, and towards B.

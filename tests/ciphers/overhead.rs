@@ -3,8 +3,8 @@
 
 use super::ipsec::{A, B, LINKTYPE_RAW, analyze_frames, ethernet, inner_ip, ipv4, ipv6, udp};
 use super::{SPI, suites};
-use rekeyscope::algorithm::{Encryption, Integrity};
-use rekeyscope::overhead::{Plan, Suite};
+use rekeyscope_ipsec::overhead::{Plan, Suite};
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 
 /// An IP packet inside, in headers that a tunnel protocol puts before it: the ESP payload and its next header.
 type Wrap = fn(inner: &[u8]) -> (u8, Vec<u8>);
@@ -157,7 +157,7 @@ fn the_analysis_measures_what_the_calculator_says() {
         let [entry] = analysis.overhead.as_slice() else {
             panic!("{name} {parts:?}: {:?}", analysis.overhead)
         };
-        let sum = |of: fn(&rekeyscope::overhead::Split) -> usize| -> u64 {
+        let sum = |of: fn(&rekeyscope_ipsec::overhead::Split) -> usize| -> u64 {
             packets
                 .iter()
                 .map(|(inner, _)| of(&plan.split(*inner)) as u64)

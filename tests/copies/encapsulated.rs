@@ -3,9 +3,9 @@
 use super::ipsec::{self, A, B, Suite, ethernet, in_tcp, inner_ip, ipv4, udp};
 use super::pcap::{self, Packet};
 use super::{is_installed, output_of, rekeyscope, synthetic_big_endian};
-use rekeyscope::algorithm::{Encryption, Integrity};
-use rekeyscope::capture::{CaptureReader, LinkType};
-use rekeyscope::diagnostic::Diagnostics;
+use rekeyscope_capture::file::{CaptureReader, LinkType};
+use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::diagnostic::Diagnostics;
 use std::path::{Path, PathBuf};
 
 const SPI: u32 = 0xc0de_0001;

@@ -3,7 +3,7 @@
 use super::analyze_packets;
 use crate::pcap::{self, Packet};
 use crate::support::{Lab, analyses};
-use rekeyscope::analysis::Analysis;
+use rekeyscope_model::analysis::Analysis;
 
 /// Ethernet, then the identification in the IPv4 header.
 const IDENTIFICATION: std::ops::Range<usize> = 18..20;

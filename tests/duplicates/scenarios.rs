@@ -6,7 +6,7 @@ use crate::ipsec::{Suite, ethernet, in_tcp, inner_ip};
 use crate::pcap::{self, Packet};
 use crate::scenario::{MILLI, World};
 use crate::support::{analyze, lab_of_sample};
-use rekeyscope::analysis::Analysis;
+use rekeyscope_model::analysis::Analysis;
 
 /// Two renewals in a download; `between` happens after each.
 fn download(w: &mut World, between: impl Fn(&mut World)) {

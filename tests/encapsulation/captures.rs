@@ -89,18 +89,18 @@ fn containers_do_not_change_the_analysis() {
     for (name, bytes) in containers(&frames) {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        let mut keys = rekeyscope::keylog::KeyMaterial::default();
+        let mut keys = rekeyscope_keylog::KeyMaterial::default();
         keys.read_bytes("keys".as_ref(), suite.esp_sa_row(SPI).as_bytes());
-        let mut analyzer = rekeyscope::analyzer::Analyzer::new(Options::default(), keys);
-        let mut reader = rekeyscope::capture::CaptureReader::open(&path).unwrap();
-        let mut notes = rekeyscope::diagnostic::Diagnostics::default();
+        let mut analyzer = rekeyscope::pipeline::Analyzer::new(Options::default(), keys);
+        let mut reader = rekeyscope_capture::file::CaptureReader::open(&path).unwrap();
+        let mut notes = rekeyscope_model::diagnostic::Diagnostics::default();
         while let Some(frame) = reader.next_frame(&mut notes).unwrap() {
             analyzer.push(&frame);
         }
         analyzer.diagnostics_mut().absorb(notes);
-        let asked = rekeyscope::document::Asked::of("capture");
-        let mut analysis = rekeyscope::document::assemble(&analyzer.finish(), reader.info(), &asked);
-        analysis.capture.format = rekeyscope::analysis::CaptureFormat::Pcap;
+        let asked = rekeyscope::assembly::Asked::of("capture");
+        let mut analysis = rekeyscope::assembly::assemble(&analyzer.finish(), reader.info(), &asked);
+        analysis.capture.format = rekeyscope_model::analysis::CaptureFormat::Pcap;
         let value = serde_json::to_value(&analysis).unwrap();
         assert_eq!(&value, seen.get_or_insert_with(|| value.clone()), "{name}");
     }

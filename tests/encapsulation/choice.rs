@@ -1,7 +1,7 @@
 //! `--tunnel` on ESP inside ESP.
 
 use super::*;
-use rekeyscope::analyzer::TunnelChoice;
+use rekeyscope::pipeline::TunnelChoice;
 use serde_json::{Value, to_value};
 
 const INNER_ENDS: ([u8; 4], [u8; 4]) = ([10, 66, 0, 1], [10, 66, 0, 2]);

@@ -1,6 +1,6 @@
 //! Logs that mean harm, or are only very large: bounded memory, and a sentence that says what was left out.
 
-use rekeyscope::keylog::{KeyMaterial, LONGEST_LINE, MOST_ESP_KEYS};
+use rekeyscope_keylog::{KeyMaterial, LONGEST_LINE, MOST_ESP_KEYS};
 use std::io::Read;
 use std::path::Path;
 

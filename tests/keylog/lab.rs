@@ -1,9 +1,9 @@
 //! The lab's whole logs: each alone gives every SA's key as the ground truth has it. Runs where the lab is.
 
-use rekeyscope::algorithm::Integrity;
-use rekeyscope::keylog::{KeyMaterial, KeyRoad};
-use rekeyscope::secret::SecretBytes;
-use rekeyscope::spi::Spi;
+use rekeyscope_keylog::{KeyMaterial, KeyRoad};
+use rekeyscope_model::algorithm::Integrity;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::Spi;
 use rekeyscope_testkit::lab::captures;
 use std::collections::BTreeMap;
 use std::path::Path;

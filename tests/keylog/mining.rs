@@ -6,9 +6,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use rekeyscope::algorithm::{Encryption, Integrity};
-use rekeyscope::keylog::mine::{KeyCandidate, Oracle, Shape, mine};
-use rekeyscope::spi::Spi;
+use rekeyscope_keylog::reading::mine::{KeyCandidate, Oracle, Shape, mine};
+use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::spi::Spi;
 use std::collections::BTreeMap;
 use std::path::Path;
 

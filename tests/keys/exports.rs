@@ -1,7 +1,7 @@
 //! The tables for other programs: what is in them, who can read them, and that tshark decrypts every packet with them.
 
 use super::*;
-use rekeyscope::export::{tcpdump, wireshark};
+use rekeyscope::write::export::{tcpdump, wireshark};
 use std::process::{Command, Output};
 use support::{labs, repository};
 use tempfile::TempDir;

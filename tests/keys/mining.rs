@@ -3,8 +3,8 @@
 use super::*;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rekeyscope::key_ring::Proof;
-use rekeyscope::keylog::mine::MOST_TRIALS_PER_SPI;
+use rekeyscope::write::key_ring::Proof;
+use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::Cursor;

@@ -1,8 +1,8 @@
 //! Which part of a log is enough for which SA.
 
 use super::*;
-use rekeyscope::analysis::ExchangeKind;
 use rekeyscope::underivable::why_not_derived;
+use rekeyscope_model::analysis::ExchangeKind;
 use support::repository;
 
 const PFS: &str = "l2tp_pfs4096_down";

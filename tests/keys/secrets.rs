@@ -91,7 +91,7 @@ fn debug_shows_no_key() {
     let ring = KeyRing::new(&analyzer.finish());
     assert!(!ring.esp.is_empty() && ring.ike.len() == 1);
     assert_hides("KeyRing", &format!("{ring:?} {ring:#?}"), &secrets);
-    let tables = rekeyscope::export::wireshark::tables(&ring);
+    let tables = rekeyscope::write::export::wireshark::tables(&ring);
     assert_hides("Tables", &format!("{tables:?}"), &secrets);
 }
 

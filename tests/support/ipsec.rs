@@ -10,12 +10,12 @@ use chacha20poly1305::ChaCha20Poly1305;
 use cipher::consts::{U8, U11, U12, U16};
 use cipher::{BlockCipherEncrypt, BlockModeEncrypt, KeyIvInit, StreamCipher, block_padding::NoPadding};
 use hmac::{Hmac, KeyInit, Mac};
-use rekeyscope::algorithm::{Encryption, Integrity};
-use rekeyscope::analysis::Analysis;
-use rekeyscope::analyzer::{Analyzer, Options};
-use rekeyscope::capture::{CaptureInfo, Frame, LinkType};
-use rekeyscope::document::{Asked, assemble};
-use rekeyscope::keylog::KeyMaterial;
+use rekeyscope::assembly::{Asked, assemble};
+use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope_capture::file::{CaptureInfo, Frame, LinkType};
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::analysis::Analysis;
 
 pub(crate) const A: [u8; 4] = [192, 0, 2, 1];
 pub(crate) const B: [u8; 4] = [198, 51, 100, 7];
@@ -356,14 +356,14 @@ pub(crate) fn analyze_with(options: Options, link_type: u16, frames: &[Vec<u8>],
     for (index, frame) in frames.iter().enumerate() {
         analyzer.push(&Frame {
             number: index as u64 + 1,
-            time: rekeyscope::time::Timestamp(1_800_000_000_000_000_000 + index as i64 * 1_000_000),
+            time: rekeyscope_model::time::Timestamp(1_800_000_000_000_000_000 + index as i64 * 1_000_000),
             link_type: LinkType(link_type),
             original_len: frame.len() as u32,
             data: frame,
         });
     }
     let info = CaptureInfo {
-        format: rekeyscope::analysis::CaptureFormat::Pcap,
+        format: rekeyscope_model::analysis::CaptureFormat::Pcap,
         link_types: vec![LinkType(link_type)],
         truncated: false,
         dropped_reported: None,

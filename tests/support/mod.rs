@@ -1,12 +1,12 @@
 //! Shared by the integration tests: where real captures with ground truth are, and one analysis of each.
 #![allow(dead_code, clippy::unwrap_used)] // each test binary uses a part; a test fails by panicking
 
-use rekeyscope::analysis::Analysis;
-use rekeyscope::analyzer::{Analyzer, Options};
-use rekeyscope::capture::CaptureReader;
-use rekeyscope::diagnostic::Diagnostics;
-use rekeyscope::document::{Asked, assemble};
-use rekeyscope::keylog::KeyMaterial;
+use rekeyscope::assembly::{Asked, assemble};
+use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_testkit::lab;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -10,12 +10,13 @@
 use anyhow::{Context, Result};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use rekeyscope::analysis::{Direction, Verdict};
-use rekeyscope::analyzer::{Analyzer, Options};
-use rekeyscope::capture::CaptureReader;
-use rekeyscope::diagnostic::Diagnostics;
-use rekeyscope::impact::{RekeyMoment, Settings, Start, Traffic, assess};
-use rekeyscope::keylog::KeyMaterial;
+use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_impact::decide::assess;
+use rekeyscope_impact::{RekeyMoment, Settings, Start, Traffic};
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::analysis::{Direction, Verdict};
+use rekeyscope_model::diagnostic::Diagnostics;
 use std::path::Path;
 use std::process::ExitCode;
 

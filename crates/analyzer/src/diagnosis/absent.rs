@@ -1,9 +1,9 @@
 //! What was seen instead of a cause that no rekey has, from the finished document.
 
-use super::switch::ASYMMETRY_MARGIN;
-use crate::analysis::{Analysis, Exchange, ExchangeKind, Flow, Rekey, SecurityAssociation};
-use crate::text::{Message, grouped};
-use crate::time::NANOS_PER_MILLI;
+use crate::diagnosis::switch::ASYMMETRY_MARGIN;
+use rekeyscope_model::analysis::{Analysis, Exchange, ExchangeKind, Flow, Rekey, SecurityAssociation};
+use rekeyscope_model::text::{Message, grouped};
+use rekeyscope_model::time::NANOS_PER_MILLI;
 
 /// The SAs that carried packets.
 pub(crate) fn used(analysis: &Analysis) -> impl Iterator<Item = &SecurityAssociation> {

@@ -1,13 +1,13 @@
 //! All causes, a row each. From its identifier follow the messages that name it: `rto_stall` is `cause-rto-stall`, and what
 //! to change is `advice-rto-stall` where there is advice.
 
-use super::scene::RekeyScene;
-use super::symptom::Symptom;
-use super::{absent, exchange, path, switch, transport};
-use crate::analysis::Analysis;
-use crate::text::Message;
+use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::symptom::Symptom;
+use crate::diagnosis::{absent, exchange, path, switch, transport};
 use Nature::{Explanation, Fact, FactIfProven};
 use Needs::{Deletes, Esp, Ike, Keys, Limit, Tcp};
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::text::Message;
 
 /// At which rekeys a cause is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,21 +1,21 @@
 //! Remembers the packets, and looks for every cause when the window of a rekey closes.
 
-use super::causes::{CAUSES, KnownCause, Nature};
-use super::holes::{Hole, Holes};
-use super::record::PacketRecord;
-use super::recorder::{self, OpenWindow, Recorder, Subject};
-use super::scene::RekeyScene;
-use super::silence::{self, InitiatorSilence, SilenceKind};
-use super::symptom::{Symptom, display_filter};
-use super::whole_run::WholeRun;
-use crate::analysis::Cause;
-use crate::diagnostic::Diagnostics;
-use crate::ike::opening::Opening;
-use crate::rekey::{Evidence, Succession};
-use crate::sa::database::SaIndex;
-use crate::sa::tunnel::TunnelIndex;
-use crate::text::Message;
-use crate::time::{NANOS_PER_MILLI, Timestamp};
+use crate::diagnosis::causes::{CAUSES, KnownCause, Nature};
+use crate::diagnosis::holes::{Hole, Holes};
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::recorder::{self, OpenWindow, Recorder, Subject};
+use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::silence::{self, InitiatorSilence, SilenceKind};
+use crate::diagnosis::symptom::{Symptom, display_filter};
+use crate::diagnosis::whole_run::WholeRun;
+use rekeyscope_ipsec::ike::opening::Opening;
+use rekeyscope_ipsec::rekey::{Evidence, Succession};
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::Cause;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::text::Message;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::HashMap;
 
 /// Most rekeys whose causes are kept, some 200 bytes each; later ones go without (counted).
@@ -205,7 +205,7 @@ impl Diagnosis {
 #[cfg(test)]
 mod rate {
     use super::*;
-    use crate::thread_time::thread_nanos;
+    use rekeyscope_testkit::thread_time::thread_nanos;
 
     /// What a packet costs, with a window open and the ring full. `cargo test --release -- --ignored --nocapture
     /// cost_per_packet` prints it.

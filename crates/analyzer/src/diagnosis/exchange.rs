@@ -1,13 +1,13 @@
 //! Causes that the IKE messages show.
 
-use super::scene::RekeyScene;
-use super::symptom::Symptom;
-use super::tcp::LEAST_RTO;
-use crate::analysis::{Confidence, ExchangeKind};
-use crate::ike::timeline::{Exchange, MessageRecord};
-use crate::rekey::detect::REAUTHENTICATION_NANOS;
-use crate::rekey::pair;
-use crate::time::Timestamp;
+use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::symptom::Symptom;
+use crate::diagnosis::tcp::LEAST_RTO;
+use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
+use rekeyscope_ipsec::rekey::detect::REAUTHENTICATION_NANOS;
+use rekeyscope_ipsec::rekey::pair;
+use rekeyscope_model::analysis::{Confidence, ExchangeKind};
+use rekeyscope_model::time::Timestamp;
 
 /// A second message of this length carries a public value: without one, Quick Mode answers are 172 to 230 bytes and
 /// CREATE_CHILD_SA ones below 260 (one proposal, two traffic selectors); MODP groups add 132 bytes and more. Elliptic

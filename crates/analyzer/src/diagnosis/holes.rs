@@ -7,11 +7,11 @@
 //! * the receiver acknowledged TCP bytes that the capture never showed and that nobody sent again, or
 //! * numbers are missing in both directions at once and no TCP sender repeats what was in them.
 
-use super::record::PacketRecord;
-use super::whole_run;
-use crate::flow::ConnectionId;
-use crate::sa::tunnel::TunnelIndex;
-use crate::time::{NANOS_PER_SECOND, Timestamp};
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::whole_run;
+use crate::throughput::flow::ConnectionId;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
 
 /// ESP numbers that are missing behind a silence; one may be a packet that was overtaken.
@@ -241,7 +241,7 @@ fn before(a: u32, b: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::NANOS_PER_MILLI;
+    use rekeyscope_model::time::NANOS_PER_MILLI;
 
     fn at(ms: i64) -> Timestamp {
         Timestamp(ms * NANOS_PER_MILLI)

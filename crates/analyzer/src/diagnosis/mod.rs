@@ -10,7 +10,6 @@ pub(crate) mod absent;
 pub(crate) mod causes;
 mod detect;
 mod exchange;
-pub(crate) mod findings;
 mod holes;
 mod path;
 mod record;
@@ -21,7 +20,7 @@ mod switch;
 mod symptom;
 mod tcp;
 mod transport;
-mod whole_run;
+pub mod whole_run;
 
 pub(crate) use detect::Diagnosis;
 pub(crate) use holes::Hole;

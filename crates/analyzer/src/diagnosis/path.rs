@@ -1,13 +1,13 @@
 //! Causes between the peers and in the capture: sizes, NAT, PPP, lost frames, leaks.
 
-use super::holes::HoleProof;
-use super::record::PacketRecord;
-use super::scene::RekeyScene;
-use super::symptom::Symptom;
-use super::tcp::UnseenBytes;
-use crate::analysis::Confidence;
-use crate::esp::inner::Control;
-use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use crate::diagnosis::holes::HoleProof;
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::symptom::Symptom;
+use crate::diagnosis::tcp::UnseenBytes;
+use rekeyscope_ipsec::esp::inner::Control;
+use rekeyscope_model::analysis::Confidence;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::HashSet;
 
 /// Share of fragmented packets before and after the switch that makes a change: none to speak of, then many.
@@ -71,7 +71,10 @@ pub(super) fn fragmentation_change(scene: &RekeyScene<'_>) -> Option<Symptom> {
     Some(Symptom::new(confidence, shown))
 }
 
-fn same_overhead(a: &crate::algorithm::Transform, b: &crate::algorithm::Transform) -> bool {
+fn same_overhead(
+    a: &rekeyscope_model::algorithm::Transform,
+    b: &rekeyscope_model::algorithm::Transform,
+) -> bool {
     a.encryption == b.encryption && a.integrity == b.integrity
 }
 
@@ -218,11 +221,11 @@ pub(super) fn desync(scene: &RekeyScene<'_>) -> Option<Symptom> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::LaneChange;
-    use super::super::tcp::{TcpEvents, UnseenBytes};
     use super::*;
-    use crate::rekey::Evidence;
-    use crate::thread_time::assert_linear;
+    use crate::diagnosis::scene::LaneChange;
+    use crate::diagnosis::tcp::{TcpEvents, UnseenBytes};
+    use rekeyscope_ipsec::rekey::Evidence;
+    use rekeyscope_testkit::thread_time::assert_linear;
 
     const EVIDENCE: Evidence<'static> = Evidence {
         tunnels: &[],

@@ -1,14 +1,14 @@
 //! What is remembered of one ESP packet: 64 bytes, one cache line.
 
-use crate::analysis::Direction;
-use crate::batch::{Decoded, Pending};
-use crate::esp::inner::{Control, TcpSegment};
-use crate::flow::{ConnectionId, NewBytes};
-use crate::rekey::slot;
-use crate::sa::association::Association;
-use crate::sa::database::SaIndex;
-use crate::sa::sequence::Arrival;
-use crate::time::Timestamp;
+use crate::decode::{Decoded, Pending};
+use crate::throughput::flow::{ConnectionId, NewBytes};
+use rekeyscope_ipsec::esp::inner::{Control, TcpSegment};
+use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::sequence::Arrival;
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
 
 /// The bits of [`PacketRecord::bits`].
 mod bit {

@@ -2,13 +2,13 @@
 //!
 //! A window is looked at when it closes, while its packets are still in the ring: nothing is copied, and what stays of a
 //! rekey are its causes. A window reaches from [`BEFORE`] before the first exchange message (before the silence of its
-//! initiator that this message ended, [`super::silence`]) to [`AFTER`] behind the last one; at most [`LONGEST`] in all. Where packets come so fast that the ring would forget a window's beginning, the window
+//! initiator that this message ended, [`crate::diagnosis::silence`]) to [`AFTER`] behind the last one; at most [`LONGEST`] in all. Where packets come so fast that the ring would forget a window's beginning, the window
 //! closes early; what it saw until then counts, and the number of such windows is kept.
 
-use super::record::PacketRecord;
-use crate::sa::database::SaIndex;
-use crate::sa::tunnel::TunnelIndex;
-use crate::time::{NANOS_PER_SECOND, Timestamp};
+use crate::diagnosis::record::PacketRecord;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
 /// Most packets in the ring: 16 MiB. It holds the 12 s of a window up to 21,000 packets/s, and 5 s up to 52,000.

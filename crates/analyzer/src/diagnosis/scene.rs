@@ -1,18 +1,18 @@
 //! What a detector looks at: the packets of one window with what they mean together.
 //!
 //! Made once per window: which SAs end and begin, which direction carries the data, the round-trip time, and the
-//! inner-TCP events of [`super::tcp`]. Directions are internal ones, as positions in a pair.
+//! inner-TCP events of [`crate::diagnosis::tcp`]. Directions are internal ones, as positions in a pair.
 
-use super::record::PacketRecord;
-use super::recorder::OpenWindow;
-use super::tcp::{self, TcpEvents};
-use crate::analysis::ExchangeKind;
-use crate::ike::timeline::{Exchange, MessageRecord};
-use crate::rekey::{Evidence, pair, slot};
-use crate::sa::association::Association;
-use crate::sa::database::SaIndex;
-use crate::sa::tunnel::TunnelIndex;
-use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::recorder::OpenWindow;
+use crate::diagnosis::tcp::{self, TcpEvents};
+use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
+use rekeyscope_ipsec::rekey::{Evidence, pair, slot};
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// Where no round trip can be measured: above nearly all terrestrial paths, so that a margin of one RTT is kept.
 const UNKNOWN_RTT: i64 = 200 * NANOS_PER_MILLI;
@@ -56,7 +56,7 @@ pub(crate) struct RekeyScene<'a> {
     /// Least round-trip time seen, or [`UNKNOWN_RTT`].
     pub(crate) rtt: i64,
     /// Holes of the capture.
-    pub(crate) holes: Vec<super::holes::Hole>,
+    pub(crate) holes: Vec<crate::diagnosis::holes::Hole>,
     /// Cleartext packets of the tunnel that belong into it.
     pub(crate) leaks: Vec<(Timestamp, u64)>,
 }

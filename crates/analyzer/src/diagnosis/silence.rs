@@ -4,8 +4,8 @@
 //! request was lost before the capture point, or came late, the first message in the capture is a retransmission,
 //! and the outage began before it. IKEv2 puts no limit on the wire (RFC 7296 §2.8); what shows the outage is that silence.
 
-use super::record::PacketRecord;
-use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use crate::diagnosis::record::PacketRecord;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// A TCP receiver acknowledges within this (RFC 9293 §3.8.6.3).
 const LATEST_ACKNOWLEDGEMENT: i64 = 500 * NANOS_PER_MILLI;

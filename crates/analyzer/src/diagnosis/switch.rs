@@ -1,16 +1,16 @@
 //! Causes that lie in the change from the old SAs to the new ones.
 
-use super::record::PacketRecord;
-use super::scene::RekeyScene;
-use super::symptom::{MOST_FRAMES, Symptom};
-use super::tcp::{LEAST_RTO, Retransmission, before};
-use crate::analysis::{Confidence, Lifetime};
-use crate::flow::ConnectionId;
-use crate::ike::timeline::Deletion;
-use crate::rekey::pair;
-use crate::sa::association::{Association, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
-use crate::sa::database::SaIndex;
-use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::symptom::{MOST_FRAMES, Symptom};
+use crate::diagnosis::tcp::{LEAST_RTO, Retransmission, before};
+use crate::throughput::flow::ConnectionId;
+use rekeyscope_ipsec::ike::timeline::Deletion;
+use rekeyscope_ipsec::rekey::pair;
+use rekeyscope_ipsec::sa::association::{Association, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::analysis::{Confidence, Lifetime};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
 
 /// A peer that goes on receiving acknowledges within [`LEAST_RTO`], and within this many round trips, where the path is long.

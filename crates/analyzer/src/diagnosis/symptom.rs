@@ -1,6 +1,6 @@
 //! What a detector gives back.
 
-use crate::analysis::Confidence;
+use rekeyscope_model::analysis::Confidence;
 
 /// Most frames given as evidence of one cause.
 pub(crate) const MOST_FRAMES: usize = 20;

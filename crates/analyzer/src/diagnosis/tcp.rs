@@ -8,9 +8,9 @@ mod events;
 mod half_connection;
 
 use crate::diagnosis::record::PacketRecord;
-use crate::esp::inner::TcpSegment;
-use crate::flow::ConnectionId;
+use crate::throughput::flow::ConnectionId;
 use half_connection::{HalfConnection, Segments, acknowledge, send};
+use rekeyscope_ipsec::esp::inner::TcpSegment;
 use std::collections::HashMap;
 
 pub(crate) use events::{DataStall, LEAST_RTO, Retransmission, TcpEvents, UnseenBytes};
@@ -74,8 +74,8 @@ impl ConnectionWalk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::{NANOS_PER_MILLI, Timestamp};
     use proptest::prelude::*;
+    use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
     /// A packet of connection 0: direction, milliseconds, sequence number, payload, acknowledgement.
     fn packet(up: bool, millis: i64, seq: u32, payload: u16, ack: u32) -> PacketRecord {

@@ -1,12 +1,12 @@
 //! How the transport took it: inner-TCP causes, and the ones that say "not the rekey".
 
-use super::scene::RekeyScene;
-use super::symptom::Symptom;
-use super::tcp::{DataStall, LEAST_RTO};
-use crate::analysis::Confidence;
-use crate::sa::database::SaIndex;
-use crate::sample::Sample;
-use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::symptom::Symptom;
+use crate::diagnosis::tcp::{DataStall, LEAST_RTO};
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::analysis::Confidence;
+use rekeyscope_model::sample::Sample;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::collections::HashMap;
 
 /// The smallest replay window in use (RFC 4303 §3.4.3: at least 32).

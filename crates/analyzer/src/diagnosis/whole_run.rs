@@ -1,10 +1,10 @@
 //! Counters over the whole capture that need no window: sizes and fragments, zero windows, SAs in use side by side,
 //! silences of everything, cleartext packets between the tunnel's ends.
 
-use super::record::PacketRecord;
-use crate::sa::database::SaIndex;
-use crate::sa::tunnel::TunnelIndex;
-use crate::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use crate::diagnosis::record::PacketRecord;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
 /// A pause of every packet of the capture that is remembered.
@@ -75,7 +75,7 @@ pub(crate) struct LaneCounters {
     pub(crate) returns: u64,
     pub(crate) return_frames: Examples,
     previous: Option<PacketRecord>,
-    previous_data: Option<(crate::flow::ConnectionId, u16)>,
+    previous_data: Option<(crate::throughput::flow::ConnectionId, u16)>,
     other_sa: Option<(SaIndex, Timestamp)>,
     sa_began: Option<Timestamp>,
 }
@@ -99,7 +99,7 @@ impl LaneCounters {
     }
 
     fn take_tcp(&mut self, p: &PacketRecord) {
-        use crate::esp::inner::TcpSegment;
+        use rekeyscope_ipsec::esp::inner::TcpSegment;
         if p.window == 0 && p.flags & TcpSegment::ACK != 0 && p.flags & TcpSegment::RST == 0 {
             self.zero_windows += 1;
             self.zero_window_frames.push(p.frame);

@@ -4,9 +4,9 @@
 //! the same intervals is computed, for every tunnel and direction; the highest one wins. Sums over an interval come
 //! from a running sum, in which a part of a bin counts in proportion.
 
-use super::iperf3::Iperf3Run;
-use crate::analysis::{Direction, OverlayComparison, Series, TunnelSeries};
-use crate::sample::Sample;
+use crate::overlay::iperf3::Iperf3Run;
+use rekeyscope_model::analysis::{Direction, OverlayComparison, Series, TunnelSeries};
+use rekeyscope_model::sample::Sample;
 
 /// Tunnels and directions that are tried, those with most bytes first.
 const MOST_SERIES: usize = 8;
@@ -28,22 +28,22 @@ const BELIEVED_MOST: f64 = 0.95;
 const TOO_CLOSE: f64 = 0.02;
 
 /// A place that was found, or the best that was not believed.
-pub(super) struct Placed {
-    pub(super) tunnel: usize,
-    pub(super) direction: Direction,
+pub(crate) struct Placed {
+    pub(crate) tunnel: usize,
+    pub(crate) direction: Direction,
     /// Added to the run's own times, seconds.
-    pub(super) offset_s: f64,
-    pub(super) correlation: f64,
+    pub(crate) offset_s: f64,
+    pub(crate) correlation: f64,
     /// Step of the grid: the bin width.
-    pub(super) step_s: f64,
-    pub(super) aligned: bool,
+    pub(crate) step_s: f64,
+    pub(crate) aligned: bool,
     /// Why it is not believed; `None` where it is.
-    pub(super) doubt: Option<Doubt>,
+    pub(crate) doubt: Option<Doubt>,
 }
 
 /// Why a place is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doubt {
+pub(crate) enum Doubt {
     /// Its rates do not follow those of the packets.
     Unlike,
     /// Several places fit as well.
@@ -100,7 +100,7 @@ impl Record {
 }
 
 /// Where the run lies.
-pub(super) fn place(series: &Series, run: &Iperf3Run) -> Option<Placed> {
+pub(crate) fn place(series: &Series, run: &Iperf3Run) -> Option<Placed> {
     let bin_s = series.bin_ms / 1000.0;
     if !(bin_s.is_finite() && bin_s > 0.0) || run.intervals.len() < FEWEST_INTERVALS {
         return None;
@@ -194,7 +194,7 @@ fn correlation(record: &Record, run: &Iperf3Run, offset: f64) -> Option<f64> {
 }
 
 /// Mean and standard deviation of both over the intervals within the record.
-pub(super) fn compare(series: &Series, run: &Iperf3Run, placed: &Placed) -> Option<OverlayComparison> {
+pub(crate) fn compare(series: &Series, run: &Iperf3Run, placed: &Placed) -> Option<OverlayComparison> {
     let mut tunnels = series.tunnels.iter();
     let found = tunnels.find(|s| s.tunnel == placed.tunnel && s.direction == placed.direction)?;
     let record = Record::new(found, placed.step_s, run);
@@ -230,10 +230,10 @@ fn moments(values: &[f64]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::iperf3::Interval;
     use super::*;
-    use crate::report::example;
-    use crate::time::Timestamp;
+    use crate::overlay::iperf3::Interval;
+    use rekeyscope_model::time::Timestamp;
+    use rekeyscope_report::example;
 
     /// A run that counts a synthetic document's own bytes, in rows of `row_s`, from `first_s` on, with a clock that is
     /// `late_s` late and cut to whole seconds.

@@ -1,13 +1,13 @@
 //! An overlay's values around each rekey.
 
-use crate::analysis::{Analysis, Overlay, OverlayAtRekey, OverlayPoint, Rekey};
-use crate::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::analysis::{Analysis, Overlay, OverlayAtRekey, OverlayPoint, Rekey};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// How long after the switch values still belong to the rekey: the longest stall window of the method.
 const AFTER_NANOS: i64 = 2 * NANOS_PER_SECOND;
 
 /// One entry per rekey that lies between the overlay's first and last value.
-pub(super) fn rekeys(analysis: &Analysis, overlay: &Overlay) -> Vec<OverlayAtRekey> {
+pub(crate) fn rekeys(analysis: &Analysis, overlay: &Overlay) -> Vec<OverlayAtRekey> {
     let mut points: Vec<&OverlayPoint> = overlay.points.iter().collect();
     points.sort_by_key(|p| p.time);
     analysis

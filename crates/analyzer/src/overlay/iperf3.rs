@@ -1,34 +1,34 @@
 //! The JSON output of iperf3 (`--json`, 3.1 and later): its start in whole seconds, and the `sum` of each interval.
 
-use crate::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use serde::Deserialize;
 
 /// A run.
-pub(super) struct Iperf3Run {
+pub(crate) struct Iperf3Run {
     /// Start by its own clock; iperf3 writes whole seconds.
-    pub(super) start: Timestamp,
-    pub(super) intervals: Vec<Interval>,
+    pub(crate) start: Timestamp,
+    pub(crate) intervals: Vec<Interval>,
     /// False: its own side sends, so that bytes count when they are handed to the socket.
-    pub(super) counts_at_receiver: bool,
+    pub(crate) counts_at_receiver: bool,
 }
 
 /// Seconds since the start, and the bytes in between.
-pub(super) struct Interval {
-    pub(super) from: f64,
-    pub(super) to: f64,
-    pub(super) bytes: f64,
+pub(crate) struct Interval {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) bytes: f64,
 }
 
 impl Interval {
     /// Bit/s.
-    pub(super) fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.bytes * 8.0 / (self.to - self.from)
     }
 }
 
 impl Iperf3Run {
     /// Median length of its intervals, seconds.
-    pub(super) fn interval_s(&self) -> f64 {
+    pub(crate) fn interval_s(&self) -> f64 {
         let mut lengths: Vec<f64> = self.intervals.iter().map(|i| i.to - i.from).collect();
         lengths.sort_by(f64::total_cmp);
         lengths.get(lengths.len() / 2).copied().unwrap_or(0.0)
@@ -68,7 +68,7 @@ struct Iperf3Sum {
 }
 
 /// Reads it.
-pub(super) fn parse(text: &[u8]) -> Result<Iperf3Run, String> {
+pub(crate) fn parse(text: &[u8]) -> Result<Iperf3Run, String> {
     let output: Output = serde_json::from_slice(text).map_err(|e| {
         format!("it is not what 'iperf3 --json' writes ({e}); run iperf3 with --json --logfile FILE")
     })?;

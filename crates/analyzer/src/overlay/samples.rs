@@ -1,8 +1,8 @@
 //! Samples from a CSV file: a time and a number per row, whatever else stands behind them.
 
-use crate::analysis::OverlayPoint;
-use crate::text::Message;
-use crate::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::analysis::OverlayPoint;
+use rekeyscope_model::text::Message;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Numbers from here on are Unix seconds (3 March 1973), smaller ones seconds since the start of the capture.
 const FIRST_UNIX_SECOND: f64 = 1e8;
@@ -12,16 +12,16 @@ const FIRST_UNIX_MILLI: f64 = 1e11;
 const LONGEST_NAME: usize = 80;
 
 /// What the file holds.
-pub(super) struct SampleTable {
+pub(crate) struct SampleTable {
     /// From the header, where there is one.
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// In order of time.
-    pub(super) points: Vec<OverlayPoint>,
-    pub(super) messages: Vec<Message>,
+    pub(crate) points: Vec<OverlayPoint>,
+    pub(crate) messages: Vec<Message>,
 }
 
 /// Reads it. `origin`: time zero of relative times.
-pub(super) fn parse(text: &[u8], origin: Option<Timestamp>) -> Result<SampleTable, String> {
+pub(crate) fn parse(text: &[u8], origin: Option<Timestamp>) -> Result<SampleTable, String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -133,7 +133,7 @@ mod tests {
             [3.0, 1.0]
         );
         assert_eq!(
-            crate::text::Said::of(table.messages).sentence,
+            rekeyscope_model::text::Said::of(table.messages).sentence,
             "2 rows are no time and number and were left out, row 2 first."
         );
         assert!(parse(b"a,b\nc,d\n", None).is_err() && parse(b"", None).is_err());

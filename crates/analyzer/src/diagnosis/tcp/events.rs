@@ -1,8 +1,8 @@
 //! What inner TCP did in a window, as the detectors read it.
 
-use crate::flow::ConnectionId;
-use crate::sa::database::SaIndex;
-use crate::time::{NANOS_PER_MILLI, Timestamp};
+use crate::throughput::flow::ConnectionId;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::HashMap;
 
 /// Smallest retransmission timeout of TCP in use (Linux; RFC 6298 §2.4 asks for 1 s).

@@ -4,10 +4,10 @@ use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::events::{
     DataStall, DuplicateAcks, Original, Retransmission, TcpEvents, UnseenBytes,
 };
-use crate::esp::inner::TcpSegment;
-use crate::flow::ConnectionId;
-use crate::sa::database::SaIndex;
-use crate::time::{NANOS_PER_MILLI, Timestamp};
+use crate::throughput::flow::ConnectionId;
+use rekeyscope_ipsec::esp::inner::TcpSegment;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::HashMap;
 
 /// Most segments remembered to find what a retransmission repeats, about 5 MB while a window is looked at; a

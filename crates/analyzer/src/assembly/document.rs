@@ -1,0 +1,317 @@
+//! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
+
+use crate::assembly::key_source::key_source;
+use crate::assembly::places::Places;
+use crate::assembly::verdicts;
+use crate::findings;
+use crate::pipeline::record::Record;
+use rekeyscope_capture::file::{CaptureInfo, link_type_name};
+use rekeyscope_ipsec::rekey::{Evidence, Succession, detect, pair, slot, trigger};
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_model::analysis::*;
+use rekeyscope_model::spi::IpsecProtocol;
+use rekeyscope_model::time::Timestamp;
+use std::collections::BTreeMap;
+
+/// What the document says of how it was asked for, beyond the [`Options`](crate::pipeline::Options) of the analysis.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// Names the capture.
+    pub path: String,
+    /// Key files beside the capture were not looked for.
+    pub no_keys: bool,
+    /// Files with pre-shared keys.
+    pub psk_files: Vec<String>,
+}
+
+impl Asked {
+    /// Of the capture `path`, and nothing else.
+    pub fn of(path: impl Into<String>) -> Self {
+        Asked {
+            path: path.into(),
+            ..Asked::default()
+        }
+    }
+}
+
+/// Makes the document. `info` is what the container said.
+pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis {
+    let evidence = Evidence {
+        tunnels: &record.tunnels.tunnels,
+        exchanges: record.timeline.exchanges(),
+        exchange_tunnels: &record.exchange_tunnels,
+        associations: record.sas.associations(),
+        snapshots: &record.snapshots,
+    };
+    let children = pair::child_sas(&evidence);
+    let places = Places::new(record);
+    let mut successions = detect::successions(&evidence, &children);
+    successions.retain(|s| record.wants(s.tunnel));
+    successions.sort_by_key(|s| (when(s), s.tunnel));
+    let holes = |tunnel| record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect();
+    let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions, holes);
+    let mut rekeys: Vec<Rekey> = successions
+        .iter()
+        .zip(triggers)
+        .enumerate()
+        .map(|(index, (succession, trigger))| rekey(record, &places, index, succession, trigger))
+        .collect();
+    number_within_tunnels(&mut rekeys);
+    let assessed = verdicts::assess(record, &successions, &rekeys);
+    for (index, effect) in assessed.rekeys {
+        if let Some(rekey) = rekeys.get_mut(index) {
+            rekey.impact.push(effect);
+        }
+    }
+    for (rekey, succession) in rekeys.iter_mut().zip(&successions) {
+        let hurt = rekey.impact.iter().any(|i| i.hurt);
+        rekey.causes = record.diagnosis.causes(succession, hurt);
+    }
+    let document = Analysis {
+        schema_version: SCHEMA_VERSION,
+        generator: Generator {
+            name: "rekeyscope".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        },
+        capture: capture(record, info, &asked.path),
+        tunnels: tunnels(record),
+        ike_sas: places.ike_sas(record),
+        exchanges: places.exchanges(record, &evidence, &pair::Openings::new(&evidence, &children)),
+        security_associations: security_associations(record),
+        series: crate::assembly::series::series(record, &successions, &rekeys),
+        rekeys,
+        trigger_rules,
+        flows: flows(record),
+        impact: assessed.impact,
+        mean_rekey: assessed.mean_rekey,
+        projection: assessed.projection,
+        findings: findings::findings(record, info, &successions),
+        overhead: crate::assembly::overhead::overhead(record),
+        diagnostics: diagnostics(record),
+        key_files: record.key_files.clone(),
+        ruled_out: Vec::new(),
+        overlays: Vec::new(),
+        settings: Some(settings(record, asked)),
+    };
+    Analysis {
+        ruled_out: crate::assembly::ruled_out::ruled_out(&document),
+        ..document
+    }
+}
+
+fn settings(record: &Record, asked: &Asked) -> Settings {
+    let options = &record.options;
+    Settings {
+        interest_percent: options.interest * 100.0,
+        verify: options.verify.to_string(),
+        seed: options.seed,
+        reference_bps: options.reference_bps,
+        no_keys: asked.no_keys,
+        tunnel: options.tunnel.map(|choice| choice.to_string()),
+        esp_ports: options.esp_ports.clone(),
+        psk_files: asked.psk_files.clone(),
+    }
+}
+
+fn when(s: &Succession) -> Option<Timestamp> {
+    s.first_message.or(s.switched.iter().flatten().min().copied())
+}
+
+fn capture(record: &Record, info: &CaptureInfo, path: &str) -> Capture {
+    let t = &record.totals;
+    Capture {
+        path: path.into(),
+        format: info.format,
+        link_types: info.link_types.iter().map(|&l| link_type_name(l)).collect(),
+        packets: t.packets,
+        bytes: t.bytes,
+        first_time: t.first_time,
+        last_time: t.last_time,
+        duration_s: t
+            .first_time
+            .zip(t.last_time)
+            .map(|(first, last)| last.seconds_since(first)),
+        truncated_file: info.truncated,
+        cut_packets: t.cut_packets,
+        dropped_reported: info.dropped_reported,
+        duplicates: t.capture_duplicates + record.diagnostics.count_of("duplicate_fragment", "IP fragments"),
+        time_regressions: t.time_regressions,
+        ike_packets: t.ike_packets,
+        esp_packets: t.esp_packets,
+        offload_suspected: t.oversized > 0,
+    }
+}
+
+fn tunnels(record: &Record) -> Vec<Tunnel> {
+    let exchanges = record.timeline.exchanges();
+    let mut versions: BTreeMap<usize, (u8, bool)> = BTreeMap::new();
+    for (exchange, tunnel) in exchanges.iter().zip(&record.exchange_tunnels) {
+        if let (Some(tunnel), Some(sa)) = (tunnel, exchange.ike_sa) {
+            let ike = &record.timeline.ike_sas()[sa];
+            let entry = versions.entry(*tunnel).or_insert((ike.version, false));
+            entry.1 |= ike.nat;
+        }
+    }
+    let describe = |(id, t): (usize, &rekeyscope_ipsec::sa::tunnel::Tunnel)| {
+        let (version, nat) = versions
+            .get(&id)
+            .map_or((None, false), |&(v, nat)| (Some(v), nat));
+        let encapsulation = t.encapsulation.unwrap_or(Encapsulation::Esp);
+        // ESP in UDP alone shows none: a peer may ask for it.
+        let nat = nat || t.port_changed;
+        Tunnel {
+            id,
+            a: t.a(),
+            b: t.b(),
+            encapsulation,
+            ike_version: version,
+            nat,
+        }
+    };
+    record.tunnels.tunnels.iter().enumerate().map(describe).collect()
+}
+
+fn security_associations(record: &Record) -> Vec<SecurityAssociation> {
+    let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
+    record
+        .sas
+        .associations()
+        .iter()
+        .filter(|a| record.wants(a.tunnel))
+        .map(|a| {
+            let next = generations.entry((a.tunnel, a.direction)).or_default();
+            let generation = *next;
+            *next += 1;
+            security_association(record, a, generation)
+        })
+        .collect()
+}
+
+fn security_association(record: &Record, a: &Association, generation: u32) -> SecurityAssociation {
+    let transform = a.transform();
+    let from = a.key.as_ref().map(|k| &k.origin).or(a.hint_origin.as_ref());
+    SecurityAssociation {
+        tunnel: a.tunnel,
+        src: a.src,
+        dst: a.dst,
+        protocol: match a.protocol {
+            IpsecProtocol::Esp => Protocol::Esp,
+            IpsecProtocol::Ah => Protocol::Ah,
+        },
+        spi: a.spi,
+        generation,
+        mode: a.mode,
+        encryption: match (&a.clear, transform) {
+            _ if a.protocol == IpsecProtocol::Ah => Some("none".into()),
+            (Some(clear), None) => Some(clear.encryption().to_string()),
+            (_, transform) => transform.map(|t| t.encryption_name()),
+        },
+        integrity: transform.map(|t| t.integrity.to_string()),
+        encapsulation: a.encapsulation,
+        key: Key {
+            status: a.key_status(),
+            source: match (&a.clear, from) {
+                _ if a.protocol == IpsecProtocol::Ah => {
+                    Some("none needed to read it: AH encrypts nothing; its ICVs are not checked".into())
+                }
+                (Some(_), _) if !a.proven => Some("recognised in the packets: there is no encryption".into()),
+                (_, from) => from.map(|o| key_source(record, o)),
+            },
+        },
+        first_time: a.first.map(|(t, _)| t),
+        last_time: a.last.map(|(t, _)| t),
+        first_frame: a.first.map(|(_, f)| f),
+        last_frame: a.last.map(|(_, f)| f),
+        packets: a.counters.packets,
+        outer_bytes: a.counters.outer_bytes,
+        esp_bytes: a.counters.esp_bytes,
+        inner_bytes: (a.counters.opened > 0).then_some(a.counters.inner_bytes),
+        icv: a.icv.clone(),
+        sequence: Sequence {
+            missing: a.missing(),
+            ..a.sequence.summary()
+        },
+    }
+}
+
+fn rekey(record: &Record, places: &Places, index: usize, s: &Succession, trigger: Trigger) -> Rekey {
+    let tunnel = &record.tunnels.tunnels[s.tunnel];
+    let associations = record.sas.associations();
+    let exchange = s.exchange.map(|e| &record.timeline.exchanges()[e]);
+    let at = |public: Direction| slot(tunnel.published(public));
+    let spi = |pair: [Option<usize>; 2], d| pair[at(d)].map(|sa| associations[sa].spi);
+    let spis = |pair| SpiPair {
+        a_to_b: spi(pair, Direction::AToB),
+        b_to_a: spi(pair, Direction::BToA),
+    };
+    let gap = |d| Some(s.switched[at(d)]?.millis_since(s.left[at(d)]?).max(0.0));
+    Rekey {
+        index,
+        number: 0,
+        tunnel: s.tunnel,
+        exchange: s.exchange.and_then(|e| places.exchange(e)),
+        initiator: s.initiator,
+        old: spis(s.old),
+        new: spis(s.new),
+        evidence: match exchange.map(|e| e.kind) {
+            Some(ExchangeKind::QuickMode) => RekeyEvidence::QuickMode,
+            Some(_) => RekeyEvidence::CreateChildSa,
+            None => RekeyEvidence::SpiSuccession,
+        },
+        trigger,
+        started: s.started,
+        switched: TimePair {
+            a_to_b: s.switched[at(Direction::AToB)],
+            b_to_a: s.switched[at(Direction::BToA)],
+        },
+        exchange_ms: s
+            .started
+            .zip(s.finished)
+            .filter(|_| exchange.is_some_and(|e| !e.is_one_sided()))
+            .map(|(start, end)| end.millis_since(start)),
+        overlap_ms: overlap_ms(s),
+        gap_ms: MillisPair {
+            a_to_b: gap(Direction::AToB),
+            b_to_a: gap(Direction::BToA),
+        },
+        impact: Vec::new(),
+        causes: Vec::new(),
+    }
+}
+
+/// Rekeys in the order of the document get the numbers that people read.
+pub(crate) fn number_within_tunnels(rekeys: &mut [Rekey]) {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for rekey in rekeys {
+        let count = counts.entry(rekey.tunnel).or_default();
+        *count += 1;
+        rekey.number = *count;
+    }
+}
+
+/// The longer of the times during which both SAs of a direction carried packets.
+fn overlap_ms(s: &Succession) -> Option<f64> {
+    (0..2)
+        .filter_map(|d| Some(s.left[d]?.millis_since(s.switched[d]?).max(0.0)))
+        .reduce(f64::max)
+}
+
+fn flows(record: &Record) -> Vec<Flow> {
+    let mut flows = record.flows.flows();
+    for flow in &mut flows {
+        flow.direction = record.tunnels.tunnels[flow.tunnel].published(flow.direction);
+    }
+    flows
+}
+
+fn diagnostics(record: &Record) -> Vec<DiagnosticEntry> {
+    let describe = |d: &rekeyscope_model::diagnostic::Diagnostic| DiagnosticEntry {
+        kind: d.kind.into(),
+        layer: d.layer.into(),
+        count: d.count,
+        first_frame: d.first_frame,
+        sentence: d.said.sentence.clone(),
+        messages: d.said.messages.clone(),
+    };
+    record.diagnostics.iter().map(describe).collect()
+}

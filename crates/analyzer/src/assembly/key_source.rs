@@ -1,0 +1,15 @@
+//! Where a key stands, in words.
+
+use crate::pipeline::record::Record;
+use rekeyscope_keylog::{KeyOrigin, KeyRoad};
+
+/// File, line and road of a key.
+pub(crate) fn key_source(record: &Record, origin: &KeyOrigin) -> String {
+    let road = match origin.road {
+        KeyRoad::Explicit => "explicit",
+        KeyRoad::Mined => "mined",
+        KeyRoad::Derived => "derived",
+    };
+    let name = record.key_files.get(origin.file).map_or("", |f| f.path.as_str());
+    format!("{name}:{} ({road})", origin.line)
+}

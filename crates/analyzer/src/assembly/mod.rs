@@ -1,0 +1,12 @@
+//! What the pipeline remembers → the document. The verdicts are computed here (by [`crate::impact`]), nothing later.
+
+pub mod document;
+mod key_source;
+mod overhead;
+mod places;
+mod ruled_out;
+mod series;
+mod verdicts;
+
+pub(crate) use document::number_within_tunnels;
+pub use document::{Asked, assemble};

@@ -1,0 +1,164 @@
+//! The main job, as a table of contents.
+
+use crate::command::copies::Copies;
+use crate::command::options::{Arguments, Input};
+use crate::command::outputs::Outputs;
+use crate::command::{output, read, reference as reference_job, report as report_job, several};
+use anyhow::Result;
+use rekeyscope::pipeline::Options;
+use rekeyscope::write::key_ring::KeyRing;
+use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol};
+use rekeyscope_report::words::underivable::{only_integrity_fits, why_not_derived};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Reads the keys and the capture, writes the reports.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let outputs = &arguments.outputs;
+    if arguments.wants_index() {
+        let captures: Vec<PathBuf> = std::iter::once(&arguments.input.capture)
+            .chain(&arguments.more)
+            .cloned()
+            .collect();
+        let options = reference_job::options(arguments)?;
+        return several::run(&captures, outputs, |capture| {
+            analyze(arguments, options.clone(), capture).map(|(analysis, _)| analysis)
+        });
+    }
+    outputs.files().try_for_each(|path| arguments.input.spare(path))?;
+    let places = Outputs::reserve(outputs, false)?;
+    let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
+    let options = reference_job::options(arguments)?;
+    let (analysis, ring) = analyze(arguments, options.clone(), &arguments.input.capture)?;
+    let told = copies.write(&arguments.input, &analysis, &ring, &options)?;
+    places.write(&analysis)?;
+    if !arguments.input.quiet {
+        told.iter().for_each(|sentence| output::complain(sentence));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One capture with its notes.
+fn analyze(arguments: &Arguments, options: Options, capture: &Path) -> Result<(Analysis, KeyRing)> {
+    let input = Input {
+        capture: capture.into(),
+        ..arguments.input.clone()
+    };
+    let (analysis, ring) = read::analyze(&input, options)?;
+    if let Some(choice) = arguments.tunnel {
+        choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
+    }
+    let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
+    if !input.quiet {
+        notes(&analysis).iter().for_each(|note| output::complain(note));
+        read::warn_of_others(&input, &analysis);
+    }
+    Ok((analysis, ring))
+}
+
+/// What a person should know besides the report.
+fn notes(analysis: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    let path = &analysis.capture.path;
+    let damaged = analysis.diagnostics.iter().any(|d| d.kind == "damaged");
+    if damaged {
+        notes.push(format!(
+            "{path} is damaged: everything before the damage was analysed; repair it or capture again if the rest matters"
+        ));
+    } else if analysis.capture.truncated_file {
+        notes.push(format!(
+            "{path} ends in the middle of a record: everything before the cut was analysed; copy the file again if \
+             the rest matters"
+        ));
+    }
+    notes.extend(analysis.key_files.iter().flat_map(|f| f.problems.iter().cloned()));
+    let used: Vec<_> = analysis
+        .security_associations
+        .iter()
+        .filter(|sa| sa.packets > 0)
+        .collect();
+    if used.is_empty() {
+        notes.push(format!(
+            "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
+        ));
+        return notes;
+    }
+    if used.iter().all(|sa| sa.protocol == Protocol::Ah) {
+        notes.push(format!(
+            "no ESP packets in {path}, but AH (RFC 4302): nothing in it is encrypted, it was read without keys, and its ICVs \
+             are not checked"
+        ));
+        return notes;
+    }
+    if mostly_cut(analysis) {
+        notes.push(format!(
+            "{} of {} packets in {path} are cut by the snap length: cut ESP packets can be neither checked nor decrypted, \
+             their rates are ESP bytes; capture whole packets (tcpdump -s 0)",
+            analysis.capture.cut_packets, analysis.capture.packets
+        ));
+        return notes;
+    }
+    let misfits = used
+        .iter()
+        .filter(|sa| sa.icv.failed > 0 && sa.icv.verified == 0)
+        .count();
+    if misfits > 0 {
+        notes.push(format!(
+            "the keys given for {misfits} of {} SAs do not fit (their ICVs fail): they are of another run, or were \
+             copied wrongly; those SAs count as without keys",
+            used.len()
+        ));
+    }
+    let half = used.iter().filter(|sa| only_integrity_fits(sa)).count();
+    if half > 0 {
+        notes.push(format!(
+            "of the keys given for {half} of {} SAs the integrity key fits (their ICVs do) and the encryption key does not: it \
+             is of another run, or was copied wrongly; those SAs count as without keys",
+            used.len()
+        ));
+    }
+    let missing = used
+        .iter()
+        .filter(|sa| sa.key.status != KeyStatus::Verified && sa.inner_bytes.is_none())
+        .count();
+    let misfits = misfits + half;
+    let c = &analysis.capture;
+    if missing > misfits && 2 * c.cut_packets > c.esp_packets {
+        notes.push(format!(
+            "{} of {} packets are cut by the snap length: no key can check or open them, so rates are ESP bytes; capture \
+             whole packets (tcpdump -s 0) to see inside",
+            c.cut_packets, c.packets
+        ));
+    } else if missing > misfits {
+        notes.push(format!(
+            "no key for {} of {} SAs: {}give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
+             'syslog debug on' and 'ipsec ike log <gateway> key-info'); until then their rates are ESP bytes (SPI to ICV)",
+            missing - misfits,
+            used.len(),
+            if strangers(analysis) { "the key files are of another run (they name none of these SPIs); " } else { "" },
+        ));
+        notes.extend(why_not_derived(analysis));
+    }
+    notes
+}
+
+/// No key would help: no ESP packet is whole.
+fn mostly_cut(analysis: &Analysis) -> bool {
+    let c = &analysis.capture;
+    let checked: u64 = analysis
+        .security_associations
+        .iter()
+        .map(|sa| sa.icv.verified + sa.icv.failed)
+        .sum();
+    // As many packets are cut as carry ESP: the IKE messages may be whole.
+    checked == 0 && c.cut_packets > 0 && c.cut_packets >= c.esp_packets
+}
+
+/// The key files hold ESP keys, and none for an SA of this capture.
+fn strangers(analysis: &Analysis) -> bool {
+    analysis.key_files.iter().any(|f| f.esp_keys > 0)
+        && analysis
+            .security_associations
+            .iter()
+            .all(|sa| sa.key.status == KeyStatus::Missing)
+}

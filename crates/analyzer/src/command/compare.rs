@@ -1,0 +1,152 @@
+//! `rekeyscope compare`: several captures, or analyses saved by `--json`, against each other.
+
+use crate::command::options::{CompareArguments, Input};
+use crate::command::output;
+use crate::command::outputs::{Target, text_options};
+use crate::command::read;
+use anyhow::{Result, bail};
+use rekeyscope_impact::compare;
+use rekeyscope_model::analysis::comparison::{Comparison, Unread};
+use rekeyscope_model::analysis::{Analysis, SCHEMA_VERSION};
+use rekeyscope_model::text::Language;
+use rekeyscope_report::formats;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Largest saved analysis that is read, bytes: 64 tunnels of 20,000 bins in both directions take under 64 MB.
+const LARGEST_DOCUMENT: u64 = 1 << 30;
+
+/// Reads every capture, compares them, writes the reports. A file that cannot be read is named and costs the exit
+/// status, not the others' comparison.
+pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
+    let inputs = arguments.inputs();
+    let outputs = ComparisonOutputs::reserve(arguments, &inputs)?;
+    let (mut captures, mut unread) = (Vec::new(), Vec::new());
+    for input in &inputs {
+        let path = input.capture.to_string_lossy();
+        match analysis_of(input, arguments) {
+            Ok(analysis) => captures.push(compare::row_of(&path, &analysis)),
+            Err(error) => {
+                let reason = error.to_string();
+                output::complain(&reason);
+                unread.push(Unread {
+                    path: path.into_owned(),
+                    reason,
+                });
+            }
+        }
+    }
+    if captures.is_empty() {
+        bail!(
+            "none of the {} files could be read: there is nothing to compare",
+            inputs.len()
+        );
+    }
+    let all_read = unread.is_empty();
+    outputs.write(&compare::compare(captures, unread))?;
+    Ok(if all_read {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<Analysis> {
+    if let Some(analysis) = saved(&input.capture)? {
+        return Ok(analysis);
+    }
+    let (analysis, _) = read::analyze(input, arguments.options())?;
+    if !input.quiet {
+        let used = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
+        let without = used().filter(|sa| sa.inner_bytes.is_none()).count();
+        if without > 0 {
+            output::complain(&format!(
+                "{}: no key for {without} of {} SAs; 'rekeyscope keys' says what is missing",
+                input.capture.display(),
+                used().count()
+            ));
+        }
+    }
+    Ok(analysis)
+}
+
+/// A document written by `--json`; `None` where the file is none, by its first byte that is not blank.
+pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
+    let Ok(file) = std::fs::File::open(path) else {
+        return Ok(None); // the capture reader says why
+    };
+    if !file.metadata().is_ok_and(|m| m.is_file()) {
+        return Ok(None); // a pipe can be read once only
+    }
+    let mut file = file.take(LARGEST_DOCUMENT);
+    let mut head = [0; 64];
+    let n = file.read(&mut head).unwrap_or(0);
+    if head[..n].iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+        return Ok(None);
+    }
+    let mut bytes = head[..n].to_vec();
+    file.read_to_end(&mut bytes)?;
+    let analysis: Analysis = match serde_json::from_slice(&bytes) {
+        Ok(analysis) => analysis,
+        Err(error) => bail!(
+            "{} is no analysis that --json wrote ({error}); give such a file, or a capture",
+            path.display()
+        ),
+    };
+    if analysis.schema_version != SCHEMA_VERSION {
+        bail!(
+            "{} has schema version {}, and this program reads {SCHEMA_VERSION}: analyse the capture again",
+            path.display(),
+            analysis.schema_version
+        );
+    }
+    Ok(Some(analysis))
+}
+
+/// Where the results go.
+struct ComparisonOutputs {
+    json: Option<Target>,
+    html: Option<Target>,
+    csv: Option<Target>,
+    text: bool,
+    language: Language,
+}
+
+impl ComparisonOutputs {
+    fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<Self> {
+        let paths = [&arguments.json, &arguments.html, &arguments.csv];
+        for path in paths.into_iter().flatten() {
+            inputs.iter().try_for_each(|input| input.spare(path))?;
+        }
+        let text = !paths.into_iter().flatten().any(|p| p.as_os_str() == "-");
+        let [json, html, csv] = paths.map(|path| path.as_deref().map(Target::new).transpose());
+        Ok(ComparisonOutputs {
+            json: json?,
+            html: html?,
+            csv: csv?,
+            text,
+            language: arguments.lang.language(),
+        })
+    }
+
+    fn write(self, comparison: &Comparison) -> Result<()> {
+        if self.text {
+            output::to_stdout(
+                formats::comparison::render_text(comparison, text_options(self.language)).as_bytes(),
+            )?;
+        }
+        if let Some(json) = self.json {
+            let mut bytes = serde_json::to_vec_pretty(comparison)?;
+            bytes.push(b'\n');
+            json.write(&bytes)?;
+        }
+        if let Some(html) = self.html {
+            html.write(formats::html::comparison::render(comparison, self.language).as_bytes())?;
+        }
+        if let Some(csv) = self.csv {
+            csv.write(&formats::comparison::render_csv(comparison))?;
+        }
+        Ok(())
+    }
+}

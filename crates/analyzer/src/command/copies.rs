@@ -1,0 +1,85 @@
+//! `--write-inner` and `--annotate`: the capture once more, in a second reading.
+
+use crate::command::options::{CopyArguments, Input};
+use crate::command::output::Reserved;
+use rekeyscope::pipeline::Options;
+use rekeyscope::write::key_ring::KeyRing;
+use rekeyscope::write::{annotate, inner};
+use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::error::Error;
+use std::path::PathBuf;
+
+/// Places made sure of before the work starts.
+pub(crate) struct Copies {
+    inner: Option<(PathBuf, Reserved, inner::Layers)>,
+    annotated: Option<(PathBuf, Reserved)>,
+}
+
+impl Copies {
+    pub(crate) fn reserve(input: &Input, arguments: &CopyArguments) -> anyhow::Result<Self> {
+        let wanted = [&arguments.write_inner, &arguments.annotate];
+        for path in wanted.into_iter().flatten() {
+            input.spare(path)?;
+            must_be_read_twice(input)?;
+        }
+        if let (Some(inner), Some(annotated)) = (&arguments.write_inner, &arguments.annotate)
+            && inner == annotated
+        {
+            anyhow::bail!("--write-inner and --annotate name the same file: give each its own");
+        }
+        let inner = match &arguments.write_inner {
+            // What was protected on the wire is nobody else's business here.
+            Some(path) => Some((path.clone(), Reserved::secret(path)?, arguments.layers())),
+            None => None,
+        };
+        let annotated = match &arguments.annotate {
+            Some(path) => Some((path.clone(), Reserved::new(path)?)),
+            None => None,
+        };
+        Ok(Copies { inner, annotated })
+    }
+
+    /// Reads the capture again and writes. Says what was written.
+    pub(crate) fn write(
+        self,
+        input: &Input,
+        analysis: &Analysis,
+        ring: &KeyRing,
+        options: &Options,
+    ) -> Result<Vec<String>, Error> {
+        let mut told = Vec::new();
+        if let Some((path, place, layers)) = self.inner {
+            let reader = CaptureReader::open(&input.capture)?;
+            let made = place.fill(|file| inner::write(reader, ring, options, layers, file, &path))?;
+            told.push(format!(
+                "wrote {} decrypted packets to {}; {} ESP packets stay closed, {} hold no packet",
+                made.packets,
+                path.display(),
+                made.sealed,
+                made.without_packet
+            ));
+        }
+        if let Some((path, place)) = self.annotated {
+            let reader = CaptureReader::open(&input.capture)?;
+            let commented = place.fill(|file| annotate::write(reader, analysis, file, &path))?;
+            told.push(format!(
+                "wrote {} with comments on {commented} packets",
+                path.display()
+            ));
+        }
+        Ok(told)
+    }
+}
+
+/// A pipe gives its bytes only once.
+fn must_be_read_twice(input: &Input) -> anyhow::Result<()> {
+    let is_pipe = std::fs::metadata(&input.capture).is_ok_and(|m| !m.is_file());
+    if !input.reads_stdin() && !is_pipe {
+        return Ok(());
+    }
+    anyhow::bail!(
+        "--write-inner and --annotate read the capture twice (what a rekey cost and which keys fit is known at its end \
+         only), and a pipe can be read once: save it to a file first"
+    )
+}

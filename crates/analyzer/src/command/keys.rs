@@ -1,0 +1,156 @@
+//! `rekeyscope keys`: which SA has a key, what is missing; and the keys as tables of other programs.
+
+use crate::command::options::{Export, Input, KeysArguments};
+use crate::command::output::{self, Reserved};
+use crate::command::{outputs, read};
+use anyhow::Result;
+use rekeyscope::pipeline::Options;
+use rekeyscope::write::export::{tcpdump, wireshark};
+use rekeyscope::write::key_ring::KeyRing;
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::error::Error;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_report::formats;
+use std::path::{Path, PathBuf};
+
+/// Placebo draws here: the job asks nothing of them.
+const DRAWS: usize = 1;
+
+/// Capture and keys → document and key ring, without the statistics that only the main job shows.
+pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> {
+    let options = Options {
+        draws: DRAWS,
+        ..Options::default()
+    };
+    read::analyze(input, options)
+}
+
+/// Prints the report and writes the exports.
+pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
+    let exports: Vec<ExportPlace> = arguments
+        .exports()?
+        .iter()
+        .map(|export| ExportPlace::reserve(export, &arguments.input))
+        .collect::<Result<_, _>>()?;
+    let (analysis, ring) = read_keys_of(&arguments.input)?;
+    let mut told = Vec::new();
+    for place in exports {
+        told.extend(place.write(&ring)?);
+    }
+    let text = formats::keys::render(
+        &analysis,
+        ring.mining,
+        outputs::text_options(arguments.lang.language()),
+    );
+    output::to_stdout(text.as_bytes())?;
+    if !arguments.input.quiet {
+        told.iter().for_each(|sentence| output::complain(sentence));
+        read::warn_of_others(&arguments.input, &analysis);
+    }
+    Ok(())
+}
+
+/// Where an export goes: made sure of before the work starts.
+enum ExportPlace {
+    Wireshark { folder: PathBuf, tables: Vec<Reserved> },
+    Tcpdump { path: PathBuf, file: Reserved },
+}
+
+impl ExportPlace {
+    fn reserve(export: &Export<'_>, input: &Input) -> Result<Self, Error> {
+        match export {
+            Export::Wireshark(folder) => {
+                TABLES
+                    .iter()
+                    .try_for_each(|name| input.spare(&folder.join(name)))?;
+                output::private_folder(folder)?;
+                let tables = TABLES.iter().map(|name| Reserved::secret(&folder.join(name)));
+                Ok(ExportPlace::Wireshark {
+                    folder: folder.to_path_buf(),
+                    tables: tables.collect::<Result<_, _>>()?,
+                })
+            }
+            Export::Tcpdump(path) => {
+                input.spare(path)?;
+                Ok(ExportPlace::Tcpdump {
+                    path: path.to_path_buf(),
+                    file: Reserved::secret(path)?,
+                })
+            }
+        }
+    }
+
+    /// Writes, and says what a person should know.
+    fn write(self, ring: &KeyRing) -> Result<Vec<String>> {
+        match self {
+            ExportPlace::Wireshark { folder, tables } => write_wireshark(&folder, tables, ring),
+            ExportPlace::Tcpdump { path, file } => {
+                let made = tcpdump::secrets_file(ring);
+                let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
+                told.extend(keep_former(&path, &made.text)?);
+                file.write(made.text.expose())?;
+                told.extend(made.notes);
+                Ok(told)
+            }
+        }
+    }
+}
+
+/// The files of an export, in the order of [`wireshark::Tables::files`].
+const TABLES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
+
+fn write_wireshark(folder: &Path, places: Vec<Reserved>, ring: &KeyRing) -> Result<Vec<String>> {
+    let made = wireshark::tables(ring);
+    let mut told = vec![format!(
+        "wrote {} SAs and {} IKE SAs to the tables in {}",
+        made.esp_rows,
+        made.ike_rows,
+        folder.display()
+    )];
+    for ((name, text), place) in made.files().into_iter().zip(places) {
+        if text.is_empty() && std::fs::metadata(folder.join(name)).is_ok_and(|m| m.len() > 0) {
+            told.push(format!(
+                "{name} was left as it is: there is nothing to put into it"
+            ));
+            continue;
+        }
+        told.extend(keep_former(&folder.join(name), text)?);
+        place.write(text.expose())?;
+    }
+    told.extend(made.notes);
+    Ok(told)
+}
+
+/// `NAME.before`, or `NAME.before.2`, `.3`, …: what an earlier export kept is never overwritten.
+fn free_name(path: &Path) -> PathBuf {
+    let numbered = |n: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(if n == 1 {
+            ".before".to_owned()
+        } else {
+            format!(".before.{n}")
+        });
+        PathBuf::from(name)
+    };
+    (1..)
+        .map(numbered)
+        .find(|name| !name.exists())
+        .unwrap_or_else(|| numbered(1))
+}
+
+/// A table of the user's own, with other rows, stays beside the new one.
+fn keep_former(path: &Path, new: &SecretBytes) -> Result<Option<String>, Error> {
+    let Ok(former) = std::fs::read(path).map(SecretBytes::new) else {
+        return Ok(None);
+    };
+    if former.is_empty() || former == *new {
+        return Ok(None);
+    }
+    let kept = free_name(path);
+    Reserved::secret(&kept)?.write(former.expose())?;
+    Ok(Some(format!(
+        "{} had other rows: they are kept in {}",
+        path.display(),
+        kept.display()
+    )))
+}

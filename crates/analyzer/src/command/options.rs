@@ -1,0 +1,315 @@
+//! Options, validated once.
+
+mod compare;
+mod copies;
+mod input;
+mod keys;
+mod language;
+mod outputs;
+mod overhead;
+mod values;
+
+pub(crate) use compare::CompareArguments;
+pub(crate) use copies::CopyArguments;
+pub(crate) use input::Input;
+pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
+pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
+pub(crate) use overhead::OverheadArguments;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use values::{reference_rate, share_of_throughput, verify};
+
+const EXAMPLES: &str = "\
+Examples:
+  rekeyscope trace.pcapng                      the verdict; keys found beside the capture
+  rekeyscope trace.pcapng --keys router.log    keys from a log or a Wireshark table
+  rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
+  rekeyscope *.pcapng --html reports/          a report each, and an index page
+  rekeyscope trace.pcapng --format markdown    for a ticket
+  rekeyscope trace.pcapng --iperf3 run.json --overlay cpu.csv --html report.html
+  rekeyscope report analysis.json --png plots  what --json wrote, rendered again
+  rekeyscope trace.pcapng --json - | jq '.impact[0]'
+  tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
+  rekeyscope trace.pcapng --tunnel 203.0.113.7 one client of several
+  rekeyscope trace.pcapng --write-inner in.pcapng --annotate notes.pcapng
+  rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
+  rekeyscope keys trace.pcapng --export wireshark DIR
+  rekeyscope overhead --suite aes128gcm16 --encap l2tp,natt --mtu 1454
+  rekeyscope compare short.pcapng long.pcapng saved.json
+                                               seconds per rekey, over several captures
+  rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
+
+Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
+<stem>.esp_sa, keys.esp_sa, keys.ikev1, keys.ikev2, esp_sa, ikev1_decryption_table,
+ikev2_decryption_table. Every key is proven by the ICV of packets before it is used.
+Without keys the verdict comes from ESP bytes (SPI to ICV) and says so.
+
+Exit status: 0 analysed (also when the file is cut or keys are missing or wrong),
+1 capture or key file not readable or output not writable, 2 usage.";
+
+/// What did the IPsec rekeys in a capture cost?
+///
+/// Decrypts ESP, finds IKE Quick Mode and CREATE_CHILD_SA rekeys, relates each to throughput, and says how much the
+/// rekeys cost, with an interval.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, max_term_width = 110)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    _command: Option<Command>,
+    #[command(flatten)]
+    _arguments: Arguments,
+}
+
+/// Jobs beside the main one. A capture with such a name is given as `./keys`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Render saved analyses (--json) again, also several with an index
+    Report(ReportArguments),
+    /// Which SAs have a key, where it stands, what is missing; and tables for other programs
+    Keys(KeysArguments),
+    /// What ESP costs in bytes: wire size, largest inner packet, MSS; no capture needed
+    Overhead(OverheadArguments),
+    /// What does a rekey cost, seen over several captures (or analyses saved by --json)
+    Compare(CompareArguments),
+    /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
+    Wireshark(ProgramArguments),
+    /// Start tshark with the keys in a configuration folder of its own, which is removed afterwards
+    Tshark(ProgramArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// What is to be done.
+// There is one of it.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// The main job.
+    Analyze(Arguments),
+    Beside(Command),
+}
+
+impl Request {
+    /// What clap cannot check: options that exclude each other only with some values.
+    fn make_sense(&self) -> Result<(), clap::Error> {
+        match self {
+            Request::Analyze(a) => {
+                a.outputs.one_at_most_on_stdout()?;
+                let copies = [&a.copies.write_inner, &a.copies.annotate];
+                let copies = copies.into_iter().filter_map(|p| p.as_deref());
+                all_different(a.outputs.files().chain(copies))?;
+                if a.wants_index() {
+                    a.overlays.want_one_capture(1 + a.more.len())?;
+                    a.copies.want_no_index()?;
+                    a.outputs.want_folders()?;
+                }
+            }
+            Request::Beside(Command::Report(a)) => {
+                a.outputs.one_at_most_on_stdout()?;
+                all_different(a.outputs.files())?;
+                if a.wants_index() {
+                    a.overlays.want_one_capture(a.documents.len())?;
+                    a.outputs.want_folders()?;
+                }
+            }
+            Request::Beside(Command::Compare(c)) => c.must_make_sense()?,
+            Request::Beside(Command::Keys(k)) => drop(k.exports()?),
+            Request::Beside(Command::Wireshark(p) | Command::Tshark(p)) => p.must_name_a_file()?,
+            Request::Beside(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl CommandLine {
+    /// Reads the command line; explains itself and ends the program where it makes no sense.
+    pub(crate) fn read() -> Request {
+        Self::full()
+            .try_get_matches()
+            .and_then(|matches| Self::job(&matches))
+            .and_then(|job| match job.make_sense() {
+                Ok(()) => Ok(job),
+                Err(error) => Err(error.format(&mut Self::command())),
+            })
+            .unwrap_or_else(|error| refuse(&error))
+    }
+
+    /// The command, with what its derived form cannot say.
+    fn full() -> clap::Command {
+        let a_file = |command: clap::Command| {
+            let capture =
+                "Capture file: pcap or pcapng, also .gz, .zst, .lz4; read twice, so not from a pipe";
+            // An argument that is changed moves to the end of the list: the one behind it has to follow.
+            command
+                .mut_arg("capture", |argument| argument.help(capture))
+                .mut_arg("rest", |argument| argument)
+        };
+        Self::command()
+            .mut_subcommand("wireshark", a_file)
+            .mut_subcommand("tshark", a_file)
+    }
+
+    fn job(matches: &ArgMatches) -> Result<Request, clap::Error> {
+        match matches.subcommand_name() {
+            Some(_) => Command::from_arg_matches(matches).map(Request::Beside),
+            None => Arguments::from_arg_matches(matches).map(Request::Analyze),
+        }
+        .map_err(|error| error.format(&mut Self::command()))
+    }
+}
+
+/// Prints what clap says and ends the program. A value is repeated there as it was given: what would steer the terminal is
+/// shown instead.
+fn refuse(error: &clap::Error) -> ! {
+    let plain = error.render().to_string();
+    let shown: Vec<String> = plain.lines().map(crate::command::output::harmless).collect();
+    if plain.lines().eq(shown.iter().map(String::as_str)) {
+        error.exit();
+    }
+    let _ = writeln!(std::io::stderr(), "{}", shown.join("\n"));
+    std::process::exit(error.exit_code())
+}
+
+/// No two results may have one name.
+fn all_different<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), clap::Error> {
+    let mut seen = std::collections::HashSet::new();
+    for file in files {
+        // A folder takes a file of each kind; devices take anything.
+        if !file.is_dir() && !file.starts_with("/dev") && !outputs::ends_as_folder(file) && !seen.insert(file)
+        {
+            let name = crate::command::output::harmless(&file.to_string_lossy());
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                format!("two results cannot both be written to {name}: give each a name of its own"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The main job.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// Further captures: a report of each, and an index page with --html DIR/
+    #[arg(value_name = "MORE", value_hint = ValueHint::FilePath)]
+    pub(crate) more: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) outputs: OutputArguments,
+
+    #[command(flatten)]
+    pub(crate) overlays: OverlayArguments,
+
+    #[command(flatten)]
+    pub(crate) copies: CopyArguments,
+
+    /// Rate that the tunnel should reach: how much of the difference do the rekeys explain?
+    #[arg(long, value_name = "MBIT/S", value_parser = reference_rate)]
+    pub(crate) reference_mbps: Option<f64>,
+
+    /// The same from another capture, or an analysis saved by --json: the mean rate of its busiest direction
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "reference_mbps")]
+    pub(crate) reference: Option<PathBuf>,
+
+    /// Effect of interest: a loss below this many percent of throughput does not matter
+    #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
+    pub(crate) interest: f64,
+
+    /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends; also one inside
+    /// another's ESP
+    #[arg(long, value_name = "NUMBER|ADDRESS")]
+    pub(crate) tunnel: Option<TunnelChoice>,
+
+    /// Which ICVs to check: all, sample:N (every N-th sequence number), first:K (of each SA)
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = verify)]
+    pub(crate) verify: Verify,
+
+    /// Seed of the placebo draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+impl Arguments {
+    /// Several captures, or a folder for the page: a report of each, and an index.
+    pub(crate) fn wants_index(&self) -> bool {
+        !self.more.is_empty() || self.outputs.wants_index()
+    }
+
+    /// What the analysis needs to know.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            verify: self.verify,
+            seed: self.seed,
+            interest: self.interest / 100.0,
+            reference_bps: self.reference_mbps.map(|m| m * 1e6),
+            tunnel: self.tunnel,
+            esp_ports: self.input.esp_port.clone(),
+            ..Options::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_options_are_consistent() {
+        CommandLine::full().debug_assert();
+    }
+
+    #[test]
+    fn jobs_are_told_apart() {
+        let parse = |words: &[&str]| {
+            let matches = CommandLine::command().try_get_matches_from([&["rekeyscope"], words].concat())?;
+            CommandLine::job(&matches)
+        };
+        let Ok(Request::Analyze(main)) = parse(&["trace.pcap", "--keys", "log", "--psk-file", "psk"]) else {
+            panic!("not the main job");
+        };
+        assert_eq!((main.input.psk_file, main.seed), (vec![PathBuf::from("psk")], 1));
+        let words = [
+            "keys",
+            "t.pcap",
+            "--export",
+            "wireshark",
+            "d",
+            "--export",
+            "tcpdump",
+            "f",
+        ];
+        let Ok(Request::Beside(Command::Keys(keys))) = parse(&words) else {
+            panic!("not the job keys");
+        };
+        assert_eq!(
+            keys.exports().unwrap(),
+            [Export::Wireshark(Path::new("d")), Export::Tcpdump(Path::new("f"))]
+        );
+        let Ok(Request::Beside(Command::Tshark(tshark))) = parse(&["tshark", "t.pcap", "--", "-Y", "esp"])
+        else {
+            panic!("not the job tshark");
+        };
+        assert_eq!(tshark.rest, ["-Y", "esp"]);
+        for wrong in [
+            &[][..],
+            &["keys"],
+            &["t.pcap", "--psk", "a secret"],
+            &["t.pcap", "--export", "wireshark", "d"],
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Options of `rekeyscope compare`.
+
+use crate::command::options::input::Input;
+use crate::command::options::language::LanguageArgument;
+use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
+use rekeyscope::pipeline::Options;
+use std::path::PathBuf;
+
+/// `rekeyscope compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// Captures, and analyses saved by --json: two or more, three for an interval
+    #[arg(required = true, num_args = 2..=MOST_CAPTURES, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    captures: Vec<PathBuf>,
+
+    /// Key file for every capture; may be given more than once [default: files beside each capture]
+    #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    keys: Vec<PathBuf>,
+
+    /// Ignore key files beside the captures
+    #[arg(long, conflicts_with = "keys")]
+    no_keys: bool,
+
+    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    esp_port: Vec<u16>,
+
+    /// File that holds the IKE pre-shared key of every capture
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    psk_file: Vec<PathBuf>,
+
+    /// Do not write notes to standard error
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Write table and plot as one offline HTML file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the comparison as JSON; - for standard output, instead of the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write the table as CSV; - for standard output, instead of the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Seed of the placebo draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    pub(crate) lang: LanguageArgument,
+}
+
+/// Captures of one comparison: far more than a plot can show.
+const MOST_CAPTURES: usize = 1_000;
+
+impl CompareArguments {
+    /// One input per capture, each with the keys given, or with those beside it.
+    pub(crate) fn inputs(&self) -> Vec<Input> {
+        let input = |capture: &PathBuf| Input {
+            capture: capture.clone(),
+            keys: self.keys.clone(),
+            no_keys: self.no_keys,
+            psk_file: self.psk_file.clone(),
+            esp_port: self.esp_port.clone(),
+            quiet: self.quiet,
+        };
+        self.captures.iter().map(input).collect()
+    }
+
+    /// What the analyses need to know.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            seed: self.seed,
+            ..Options::default()
+        }
+    }
+
+    /// Two results, or several captures, may not share one stream.
+    pub(super) fn must_make_sense(&self) -> Result<(), clap::Error> {
+        let stream = |path: &&PathBuf| path.as_os_str() == "-";
+        let results = [&self.html, &self.json, &self.csv];
+        if results.into_iter().flatten().filter(stream).count() > 1 {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "only one of --json, --html and --csv can go to standard output",
+            ));
+        }
+        if self.captures.iter().filter(stream).count() > 1 {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "standard input holds one capture: give - once",
+            ));
+        }
+        Ok(())
+    }
+}

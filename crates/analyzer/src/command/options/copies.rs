@@ -1,0 +1,53 @@
+//! Options of the main job that write the capture once more.
+
+use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
+use rekeyscope::write::inner::Layers;
+use std::path::PathBuf;
+
+/// Captures to write. Both need a file to read twice.
+#[derive(Debug, Args)]
+pub(crate) struct CopyArguments {
+    /// Write the decrypted packets as a pcapng capture: original times, SPI and generation in comments. Readable by you
+    /// alone
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    pub(crate) write_inner: Option<PathBuf>,
+
+    /// With --write-inner: keep L2TP and PPP around the packets inside
+    #[arg(long, requires = "write_inner")]
+    pub(crate) keep_l2tp: bool,
+
+    /// Write the capture as pcapng with comments at each rekey, dip and missing key, for Wireshark's expert information
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    pub(crate) annotate: Option<PathBuf>,
+}
+
+impl CopyArguments {
+    /// An index of several captures has no place for copies of each.
+    pub(super) fn want_no_index(&self) -> Result<(), clap::Error> {
+        if self.write_inner.is_some() || self.annotate.is_some() {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "--write-inner and --annotate belong to one capture: give one capture at a time, and --html a file",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What becomes of L2TP and PPP.
+    pub(crate) fn layers(&self) -> Layers {
+        if self.keep_l2tp {
+            Layers::Keep
+        } else {
+            Layers::Strip
+        }
+    }
+}
+
+fn file(text: &str) -> Result<PathBuf, String> {
+    if text == "-" {
+        Err("expected a file: the report goes to standard output".into())
+    } else {
+        Ok(text.into())
+    }
+}

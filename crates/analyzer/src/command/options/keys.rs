@@ -1,0 +1,71 @@
+//! Options of `rekeyscope keys`, `rekeyscope wireshark` and `rekeyscope tshark`.
+
+use crate::command::options::input::Input;
+use crate::command::options::language::LanguageArgument;
+use clap::Args;
+use clap::error::ErrorKind;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// `rekeyscope keys`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysArguments {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table) or `tcpdump FILE` (for
+    /// tcpdump -E 'file FILE'), readable by you alone; may be given more than once
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
+    export: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) lang: LanguageArgument,
+}
+
+/// Where keys go.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Export<'a> {
+    /// Wireshark's tables, into a folder.
+    Wireshark(&'a Path),
+    /// A secrets file of tcpdump.
+    Tcpdump(&'a Path),
+}
+
+impl KeysArguments {
+    /// The exports asked for.
+    pub(crate) fn exports(&self) -> Result<Vec<Export<'_>>, clap::Error> {
+        let pairs = self.export.chunks(2).map(|pair| match pair {
+            [format, path] if format == "wireshark" => Ok(Export::Wireshark(Path::new(path))),
+            [format, path] if format == "tcpdump" => Ok(Export::Tcpdump(Path::new(path))),
+            _ => Err(clap::Error::raw(
+                ErrorKind::InvalidValue,
+                "--export writes 'wireshark DIR' or 'tcpdump FILE', no other format",
+            )),
+        });
+        pairs.collect()
+    }
+}
+
+/// `rekeyscope wireshark`, `rekeyscope tshark`.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramArguments {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// Passed on to the program, after -r CAPTURE
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) rest: Vec<OsString>,
+}
+
+impl ProgramArguments {
+    /// The capture must be a file: it is read twice.
+    pub(super) fn must_name_a_file(&self) -> Result<(), clap::Error> {
+        if self.input.reads_stdin() {
+            return Err(clap::Error::raw(
+                ErrorKind::ValueValidation,
+                "the capture is read twice here: give a file, not -",
+            ));
+        }
+        Ok(())
+    }
+}

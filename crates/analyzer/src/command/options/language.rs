@@ -1,0 +1,30 @@
+//! In which language a report is written.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rekeyscope_model::text::Language;
+use std::env;
+
+/// What decides on the language of messages, the first one that is set (POSIX.1-2017, Base Definitions §8.2).
+const LOCALE: [&str; 3] = ["LC_ALL", "LC_MESSAGES", "LANG"];
+
+/// `--lang`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct LanguageArgument {
+    /// Language of the report: English or Japanese (JSON, CSV, notes and errors stay English) [default: from the locale]
+    #[arg(long = "lang", value_name = "LANG", value_parser = tags())]
+    given: Option<Language>,
+}
+
+impl LanguageArgument {
+    /// The language asked for, or the locale's.
+    pub(crate) fn language(&self) -> Language {
+        let set = |name: &&str| env::var(name).ok().filter(|locale| !locale.is_empty());
+        let locale = || LOCALE.iter().find_map(set).unwrap_or_default();
+        self.given.unwrap_or_else(|| Language::from_locale(&locale()))
+    }
+}
+
+fn tags() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new(Language::ALL.map(Language::tag)).try_map(|tag| tag.parse::<Language>())
+}

@@ -1,0 +1,198 @@
+//! Where results go, the same for a capture and for a saved document.
+
+use crate::command::options::language::LanguageArgument;
+use crate::command::options::values::folder;
+use clap::error::ErrorKind;
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::{Path, PathBuf};
+
+/// What standard output gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The terminal report
+    Text,
+    /// The offline page
+    Html,
+    /// The whole document
+    Json,
+    /// The table of rekeys
+    Csv,
+    /// For tickets (GitHub's flavour)
+    Markdown,
+}
+
+/// Where results go.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OutputArguments {
+    /// Write the report as one offline HTML file; a folder (DIR/) gets an index page beside the report
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the whole analysis as JSON; - for standard output, instead of the report; of several captures into a folder (DIR/)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write tables of SAs, rekeys and series as CSV files into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Write every plot as an SVG file into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Write every plot as a PNG file into this folder, at twice its size
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    pub(crate) png: Option<PathBuf>,
+
+    /// What standard output gets; of several captures their index, or the documents as one JSON array [default: text]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) format: Option<OutputFormat>,
+
+    /// More in the terminal report: what was ruled out, projections, reruns, overhead, flows, every row
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+
+    #[command(flatten)]
+    pub(crate) lang: LanguageArgument,
+}
+
+impl OutputArguments {
+    /// No two results may want standard output.
+    pub(super) fn one_at_most_on_stdout(&self) -> Result<(), clap::Error> {
+        let wanted = [
+            self.format.is_some(),
+            is_stdout(self.json.as_deref()),
+            is_stdout(self.html.as_deref()),
+        ];
+        if wanted.iter().filter(|w| **w).count() > 1 {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "only one of --format, --json - and --html - can have standard output",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What standard output gets.
+    pub(crate) fn on_stdout(&self) -> OutputFormat {
+        match self.format {
+            Some(format) => format,
+            None if is_stdout(self.json.as_deref()) => OutputFormat::Json,
+            None if is_stdout(self.html.as_deref()) => OutputFormat::Html,
+            None => OutputFormat::Text,
+        }
+    }
+
+    /// Where the page or the document goes, where that is a file.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        let given = [self.html.as_deref(), self.json.as_deref()];
+        given.into_iter().flatten().filter(|p| p.as_os_str() != "-")
+    }
+
+    /// Whether the page goes into a folder, with an index beside it.
+    pub(crate) fn wants_index(&self) -> bool {
+        self.html.as_deref().is_some_and(is_folder)
+    }
+
+    /// Several results do not go into one file. A folder ends with a slash, is there, or looks like
+    /// none: no extension.
+    pub(super) fn want_folders(&self) -> Result<(), clap::Error> {
+        for (option, path) in [("--html", &self.html), ("--json", &self.json)] {
+            let file = path
+                .as_deref()
+                .filter(|p| p.as_os_str() != "-" && !is_folder(p) && p.extension().is_some());
+            if let Some(file) = file {
+                return Err(clap::Error::raw(
+                    ErrorKind::ValueValidation,
+                    format!(
+                        "several reports do not fit into one file: give a folder, for example {option} {}/",
+                        crate::command::output::harmless(&file.with_extension("").to_string_lossy())
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// With several inputs every option names a folder; this is what one of them writes there.
+    pub(crate) fn of_one(&self, name: &str) -> OutputArguments {
+        let file = |folder: &Option<PathBuf>, end: &str| {
+            let folder = folder.as_ref().filter(|p| p.as_os_str() != "-");
+            folder.map(|f| f.join(format!("{name}{end}")))
+        };
+        OutputArguments {
+            html: file(&self.html, ".html"),
+            json: file(&self.json, ".json"),
+            csv: file(&self.csv, ""),
+            svg: file(&self.svg, ""),
+            png: file(&self.png, ""),
+            format: self.format,
+            verbose: self.verbose,
+            lang: self.lang.clone(),
+        }
+    }
+}
+
+fn is_folder(path: &Path) -> bool {
+    ends_as_folder(path) || path.is_dir()
+}
+
+/// A name with a slash at its end.
+pub(super) fn ends_as_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator)
+}
+
+fn is_stdout(path: Option<&Path>) -> bool {
+    path.is_some_and(|p| p.as_os_str() == "-")
+}
+
+/// Series from elsewhere, drawn over the packet record.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OverlayArguments {
+    /// Draw the intervals of an iperf3 run (its --json output) over the packets and compare the two
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) iperf3: Vec<PathBuf>,
+
+    /// Draw a CSV file (time, value: router CPU, vmstat, sar) below the packets; times in RFC 3339, Unix seconds, or
+    /// seconds since the start of the capture
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) overlay: Vec<PathBuf>,
+}
+
+impl OverlayArguments {
+    /// An overlay cannot belong to several captures.
+    pub(super) fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
+        if captures > 1 && !(self.iperf3.is_empty() && self.overlay.is_empty()) {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "--iperf3 and --overlay belong to one capture: give one capture at a time",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// `rekeyscope report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Documents that --json wrote; several give an index page with --html DIR/
+    #[arg(required = true, value_name = "ANALYSIS", value_hint = ValueHint::FilePath)]
+    pub(crate) documents: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) outputs: OutputArguments,
+
+    #[command(flatten)]
+    pub(crate) overlays: OverlayArguments,
+
+    /// Do not write notes to standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl ReportArguments {
+    /// Several documents, or a folder for the page: a report of each, and an index.
+    pub(crate) fn wants_index(&self) -> bool {
+        self.documents.len() > 1 || self.outputs.wants_index()
+    }
+}

@@ -1,0 +1,167 @@
+//! Where results go. A file appears under its name only when it is complete; a place that cannot be written fails
+//! before the work starts.
+
+use crate::command::private_folder::create_secret;
+use rekeyscope_model::error::Error;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A sentence for the person, on standard error.
+pub(crate) fn complain(sentence: &str) {
+    let _ = writeln!(io::stderr(), "rekeyscope: {}", harmless(sentence));
+}
+
+/// File names may hold anything: control and bidirectional characters are shown, not obeyed.
+pub(crate) fn harmless(text: &str) -> String {
+    let shown = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars()
+        .map(|c| {
+            if shown(c) {
+                c.escape_unicode().to_string()
+            } else {
+                c.to_string()
+            }
+        })
+        .collect()
+}
+
+/// Writes to standard output.
+pub(crate) fn to_stdout(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.map_err(|source| match source.kind() {
+        io::ErrorKind::BrokenPipe => source.into(),
+        _ => Error::Output {
+            path: "standard output".into(),
+            source,
+        }
+        .into(),
+    })
+}
+
+/// The reader of our output went away: nothing to complain about.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Makes a folder that only the user can look into, unless it is there already. Not the folders above it: a slip in a
+/// path must not leave keys in a new place.
+pub(crate) fn private_folder(path: &Path) -> Result<(), Error> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|source| Error::Output {
+        path: path.into(),
+        source,
+    })
+}
+
+/// Makes sure that an output does not take the place of one of the inputs.
+pub(crate) fn spare<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
+    let Ok(place) = output.canonicalize() else {
+        return Ok(());
+    };
+    if place.is_file() && inputs.any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
+        let source = io::Error::other("it is the capture, a key file or a document, which would be lost");
+        return Err(Error::Output {
+            path: output.into(),
+            source,
+        });
+    }
+    Ok(())
+}
+
+/// A file to be written at the end.
+pub(crate) struct Reserved {
+    path: PathBuf,
+    file: File,
+    /// Written first and renamed at the end; `None` where the path is a device or a pipe.
+    temporary: Option<PathBuf>,
+}
+
+impl Reserved {
+    /// Makes sure that `path` can be written.
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+        Self::reserve(path, |temporary| File::create(temporary))
+    }
+
+    /// As [`Reserved::new`], for a file that only the user can read.
+    pub(crate) fn secret(path: &Path) -> Result<Self, Error> {
+        Self::reserve(path, |temporary| {
+            // Left by a process of the same number that was killed.
+            let _ = fs::remove_file(temporary);
+            create_secret(temporary)
+        })
+    }
+
+    fn reserve(path: &Path, create: impl Fn(&Path) -> io::Result<File>) -> Result<Self, Error> {
+        let failed = |source| Error::Output {
+            path: path.into(),
+            source,
+        };
+        let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
+        if special {
+            let file = File::options().write(true).open(path).map_err(failed)?;
+            return Ok(Reserved {
+                path: path.into(),
+                file,
+                temporary: None,
+            });
+        }
+        let name = path
+            .file_name()
+            .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        let file = create(&temporary).map_err(failed)?;
+        Ok(Reserved {
+            path: path.into(),
+            file,
+            temporary: Some(temporary),
+        })
+    }
+
+    /// Writes everything and gives the file its name.
+    pub(crate) fn write(self, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.path.clone();
+        self.fill(|file| {
+            file.write_all(bytes)
+                .and_then(|()| file.flush())
+                .map_err(|source| Error::Output { path, source })
+        })
+    }
+
+    /// Lets `content` write piece by piece, then gives the file its name.
+    pub(crate) fn fill<T>(mut self, content: impl FnOnce(&mut File) -> Result<T, Error>) -> Result<T, Error> {
+        let made = content(&mut self.file)?;
+        let renamed = match &self.temporary {
+            Some(temporary) => fs::rename(temporary, &self.path),
+            None => Ok(()),
+        };
+        renamed.map_err(|source| Error::Output {
+            path: self.path.clone(),
+            source,
+        })?;
+        self.temporary = None;
+        Ok(made)
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}

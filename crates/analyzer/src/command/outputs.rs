@@ -1,0 +1,159 @@
+//! The results of one analysis and where they go, the same for a capture and for a saved document.
+
+use crate::command::options::{OutputArguments, OutputFormat};
+use crate::command::output::{self, Reserved};
+use anyhow::Result;
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::error::Error;
+use rekeyscope_model::text::Language;
+use rekeyscope_report::formats;
+use rekeyscope_report::plot::Plot;
+use std::path::{Path, PathBuf};
+
+/// Columns of a report that goes into a file or a pipe.
+const PIPED_WIDTH: usize = 80;
+
+/// Places that were made sure of before the work started.
+pub(crate) struct Outputs {
+    json: Option<Reserved>,
+    html: Option<Reserved>,
+    csv: Option<PathBuf>,
+    svg: Option<PathBuf>,
+    png: Option<PathBuf>,
+    stdout: Option<OutputFormat>,
+    verbose: bool,
+    language: Language,
+}
+
+impl Outputs {
+    /// Makes sure that every place can be written. `silent`: nothing goes to standard output.
+    pub(crate) fn reserve(arguments: &OutputArguments, silent: bool) -> Result<Self, Error> {
+        let file = |path: &Option<PathBuf>| {
+            let path = path.as_deref().filter(|p| p.as_os_str() != "-");
+            path.map(Reserved::new).transpose()
+        };
+        let (json, html) = (file(&arguments.json)?, file(&arguments.html)?);
+        let folders = [&arguments.csv, &arguments.svg, &arguments.png];
+        folders.into_iter().flatten().try_for_each(|path| folder(path))?;
+        Ok(Outputs {
+            json,
+            html,
+            csv: arguments.csv.clone(),
+            svg: arguments.svg.clone(),
+            png: arguments.png.clone(),
+            stdout: (!silent).then(|| arguments.on_stdout()),
+            verbose: arguments.verbose,
+            language: arguments.lang.language(),
+        })
+    }
+
+    /// Writes what was asked for.
+    pub(crate) fn write(self, analysis: &Analysis) -> Result<()> {
+        if let Some(format) = self.stdout {
+            output::to_stdout(&on_stdout(analysis, format, self.verbose, self.language)?)?;
+        }
+        if let Some(json) = self.json {
+            json.write(&json_of(analysis)?)?;
+        }
+        if let Some(html) = self.html {
+            html.write(formats::html::render(analysis, self.language).as_bytes())?;
+        }
+        if let Some(dir) = self.csv {
+            for (name, bytes) in formats::csv::render(analysis) {
+                Reserved::new(&dir.join(name))?.write(&bytes)?;
+            }
+        }
+        if self.svg.is_some() || self.png.is_some() {
+            for plot in rekeyscope_report::plot::render(analysis, self.language)
+                .iter()
+                .flat_map(|t| t.iter())
+            {
+                write_plot(plot, self.svg.as_deref(), self.png.as_deref())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_plot(plot: &Plot, svg: Option<&Path>, png: Option<&Path>) -> Result<()> {
+    if let Some(dir) = svg {
+        Reserved::new(&dir.join(format!("{}.svg", plot.name)))?.write(plot.standalone().as_bytes())?;
+    }
+    if let Some(dir) = png {
+        Reserved::new(&dir.join(format!("{}.png", plot.name)))?
+            .write(&rekeyscope_report::plot::raster::png(plot)?)?;
+    }
+    Ok(())
+}
+
+/// Makes a folder, unless it is there.
+pub(crate) fn folder(path: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(path).map_err(|source| Error::Output {
+        path: path.into(),
+        source,
+    })
+}
+
+fn on_stdout(
+    analysis: &Analysis,
+    format: OutputFormat,
+    verbose: bool,
+    language: Language,
+) -> Result<Vec<u8>> {
+    Ok(match format {
+        OutputFormat::Text if verbose => {
+            formats::text::render_in_full(analysis, text_options(language)).into_bytes()
+        }
+        OutputFormat::Text => formats::text::render(analysis, text_options(language)).into_bytes(),
+        OutputFormat::Html => formats::html::render(analysis, language).into_bytes(),
+        OutputFormat::Json => json_of(analysis)?,
+        OutputFormat::Csv => formats::csv::rekeys(analysis),
+        OutputFormat::Markdown => formats::markdown::render(analysis, language).into_bytes(),
+    })
+}
+
+/// The document as it is saved.
+pub(crate) fn json_of(analysis: &Analysis) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(analysis)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// As wide and as colourful as where the text goes.
+pub(crate) fn text_options(language: Language) -> formats::text::TextOptions {
+    let terminal = console::Term::stdout();
+    let width = if terminal.is_term() {
+        usize::from(terminal.size().1)
+    } else {
+        PIPED_WIDTH
+    };
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    formats::text::TextOptions {
+        width,
+        color: terminal.is_term() && !plain,
+        language,
+    }
+}
+
+/// One place to write to.
+pub(crate) enum Target {
+    Stdout,
+    File(Reserved),
+}
+
+impl Target {
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+        if path.as_os_str() == "-" {
+            Ok(Target::Stdout)
+        } else {
+            Reserved::new(path).map(Target::File)
+        }
+    }
+
+    pub(crate) fn write(self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Target::Stdout => output::to_stdout(bytes),
+            Target::File(file) => Ok(file.write(bytes)?),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! `rekeyscope wireshark` and `rekeyscope tshark`: the program in a configuration folder of its own, with the keys in it. The
+//! folder is removed whatever happens: the program ends, is killed, or we are asked to end.
+
+use crate::command::keys;
+use crate::command::options::ProgramArguments;
+use crate::command::output;
+use crate::command::private_folder::PrivateFolder;
+use anyhow::{Context, Result};
+use rekeyscope::write::export::wireshark;
+use rekeyscope_report::words::underivable::why_not_derived;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus};
+
+/// What makes Wireshark use the tables: both are off by default.
+const PREFERENCES: &[u8] = b"esp.enable_encryption_decode: TRUE\nesp.enable_authentication_check: TRUE\n";
+/// Exit status of a program that a signal ended, as shells have it: 128 and the signal's number.
+#[cfg(unix)]
+const ENDED_BY_SIGNAL: i32 = 128;
+
+/// Analyses the capture for its keys, starts the program, waits for it. Gives its exit status.
+pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> {
+    let program = find(name)?;
+    let (analysis, ring) = keys::read_keys_of(&arguments.input)?;
+    let tables = wireshark::tables(&ring);
+    if !arguments.input.quiet {
+        let used = analysis
+            .security_associations
+            .iter()
+            .filter(|sa| sa.packets > 0)
+            .count();
+        if tables.esp_rows < used {
+            output::complain(&format!(
+                "keys for {} of {used} SAs; 'rekeyscope keys' says what is missing",
+                tables.esp_rows
+            ));
+            why_not_derived(&analysis)
+                .iter()
+                .for_each(|why| output::complain(why));
+        }
+        tables.notes.iter().for_each(|note| output::complain(note));
+    }
+    drop(ring);
+    let mut words = vec![
+        OsString::from("-r"),
+        arguments.input.capture.clone().into_os_string(),
+    ];
+    words.extend(arguments.rest.iter().cloned());
+    let status = start(&program, &words, &tables)?;
+    Ok(passed_on(status))
+}
+
+/// The program's folder lives from here to the end of this function.
+fn start(program: &PathBuf, words: &[OsString], tables: &wireshark::Tables) -> Result<ExitStatus> {
+    // Before the folder is there, so that no signal can come between.
+    let guard = signals::Guard::new().context("cannot catch signals")?;
+    let folder = PrivateFolder::new()?;
+    for (name, text) in tables.files() {
+        folder.write(name, text.expose())?;
+    }
+    folder.write("preferences", PREFERENCES)?;
+    let mut command = Command::new(program);
+    command.args(words).env("WIRESHARK_CONFIG_DIR", folder.path());
+    let status = guard
+        .wait_for(command)
+        .with_context(|| format!("cannot start {}", program.display()));
+    let removed = folder.remove();
+    let status = status?;
+    removed?;
+    Ok(status)
+}
+
+/// Looks for the program as a shell would.
+fn find(name: &str) -> Result<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let found = std::env::split_paths(&path)
+        .map(|folder| folder.join(&file))
+        .find(|candidate| is_program(candidate));
+    found.with_context(|| {
+        format!(
+            "{name} is not installed, or not in PATH: get it from your system's packages (Debian, Ubuntu: apt install {name}; \
+             Fedora: dnf install wireshark-cli wireshark; macOS: brew install wireshark) or from https://www.wireshark.org"
+        )
+    })
+}
+
+#[cfg(unix)]
+fn is_program(file: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &std::path::Path) -> bool {
+    file.is_file()
+}
+
+#[cfg(unix)]
+fn passed_on(status: ExitStatus) -> ExitCode {
+    use std::os::unix::process::ExitStatusExt;
+    let signal = status.signal().map(|number| ENDED_BY_SIGNAL + number);
+    code(status.code().or(signal))
+}
+
+#[cfg(not(unix))]
+fn passed_on(status: ExitStatus) -> ExitCode {
+    code(status.code())
+}
+
+fn code(code: Option<i32>) -> ExitCode {
+    code.and_then(|c| u8::try_from(c).ok())
+        .map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Signals that ask us to end go on to the program; we end after it, when its folder is gone.
+#[cfg(unix)]
+mod signals {
+    use rustix::process::{Pid, Signal, kill_process};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    use signal_hook::iterator::{Handle, Signals};
+    use std::io;
+    use std::process::{Command, ExitStatus};
+    use std::sync::{Arc, Mutex, PoisonError};
+    use std::thread::JoinHandle;
+
+    /// What the signals are for.
+    #[derive(Default)]
+    struct Target {
+        program: Option<Pid>,
+        /// Came before the program was started.
+        pending: Option<i32>,
+    }
+
+    pub(super) struct Guard {
+        target: Arc<Mutex<Target>>,
+        handle: Handle,
+        listener: Option<JoinHandle<()>>,
+    }
+
+    impl Guard {
+        /// From here on those signals no longer end this process.
+        pub(super) fn new() -> io::Result<Self> {
+            let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
+            let (handle, target) = (signals.handle(), Arc::new(Mutex::new(Target::default())));
+            let shared = target.clone();
+            let listener = std::thread::spawn(move || {
+                for signal in signals.forever() {
+                    let mut target = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                    match target.program {
+                        Some(program) => send(program, signal),
+                        None => target.pending = Some(signal),
+                    }
+                }
+            });
+            Ok(Guard {
+                target,
+                handle,
+                listener: Some(listener),
+            })
+        }
+
+        /// Starts the program and waits for its end.
+        pub(super) fn wait_for(&self, mut command: Command) -> io::Result<ExitStatus> {
+            let mut child = command.spawn()?;
+            {
+                let mut target = self.target.lock().unwrap_or_else(PoisonError::into_inner);
+                target.program = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                if let (Some(program), Some(signal)) = (target.program, target.pending.take()) {
+                    send(program, signal);
+                }
+            }
+            let status = child.wait();
+            self.target.lock().unwrap_or_else(PoisonError::into_inner).program = None;
+            status
+        }
+    }
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.handle.close();
+            if let Some(listener) = self.listener.take() {
+                let _ = listener.join();
+            }
+        }
+    }
+
+    fn send(program: Pid, signal: i32) {
+        let signal = match signal {
+            SIGHUP => Signal::HUP,
+            SIGINT => Signal::INT,
+            SIGQUIT => Signal::QUIT,
+            _ => Signal::TERM,
+        };
+        // It may have ended already.
+        let _ = kill_process(program, signal);
+    }
+}
+
+/// Elsewhere a console event ends the program and us alike; the folder is removed when the program ends by itself.
+#[cfg(not(unix))]
+mod signals {
+    use std::io;
+    use std::process::{Command, ExitStatus};
+
+    pub(super) struct Guard;
+
+    impl Guard {
+        pub(super) fn new() -> io::Result<Self> {
+            Ok(Guard)
+        }
+
+        pub(super) fn wait_for(&self, mut command: Command) -> io::Result<ExitStatus> {
+            command.spawn()?.wait()
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What was wrong that no rekey caused. One file per subject: [`sizes`], [`loss`], [`rate`], [`sas`] look at one tunnel and
+//! direction (a [`lane::Lane`]), [`trace`] at the capture.
+
+use crate::findings::sas;
+use crate::findings::trace;
+
+use crate::findings::lane::Lane;
+use crate::pipeline::record::Record;
+use rekeyscope_capture::file::CaptureInfo;
+use rekeyscope_ipsec::rekey::{Succession, slot};
+use rekeyscope_model::analysis::{Direction, Finding};
+
+/// All findings, warnings first.
+pub(crate) fn findings(record: &Record, info: &CaptureInfo, successions: &[Succession]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (tunnel, lanes) in record.diagnosis.whole_run.lanes().iter().enumerate() {
+        for direction in [Direction::AToB, Direction::BToA] {
+            let lane = Lane {
+                record,
+                tunnel,
+                direction,
+                counters: &lanes[slot(direction)],
+            };
+            found.extend(lane.fragmentation_cliff());
+            found.extend(lane.path_mtu());
+            found.extend(lane.zero_windows());
+            found.extend(lane.parallel_sas());
+            found.extend(
+                lane.dropped_by_the_capture()
+                    .or_else(|| lane.one_direction_loss()),
+            );
+            found.extend(lane.rate_trouble(successions));
+        }
+        if record.wants(tunnel) {
+            found.extend(sas::unused_sas(record, tunnel));
+        }
+    }
+    found.extend(trace::capture_trouble(record, info));
+    found.extend(record.clock_events.iter().map(trace::clock_event));
+    found.extend(trace::leaks(record));
+    found.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    found
+}

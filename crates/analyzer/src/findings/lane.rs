@@ -1,0 +1,56 @@
+//! What a finding is made of: one tunnel and direction, and the sentence with its frames.
+
+use crate::diagnosis::display_filter;
+use crate::diagnosis::whole_run::LaneCounters;
+use crate::pipeline::record::Record;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{Direction, Finding, Severity};
+use rekeyscope_model::text::{Message, Said};
+
+/// Packets of a direction that make a share of them say something.
+pub(crate) const ENOUGH_PACKETS: u64 = 100;
+
+pub(crate) fn finding(id: &str, severity: Severity, said: impl Into<Said>, frames: &[u64]) -> Finding {
+    let said = said.into();
+    Finding {
+        id: id.into(),
+        severity,
+        sentence: said.sentence,
+        messages: said.messages,
+        evidence_frames: frames.to_vec(),
+        display_filter: display_filter(frames),
+    }
+}
+
+/// One tunnel and direction.
+pub(crate) struct Lane<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) tunnel: TunnelIndex,
+    pub(crate) direction: Direction,
+    pub(crate) counters: &'a LaneCounters,
+}
+
+impl<'a> Lane<'a> {
+    /// A message about this direction.
+    pub(crate) fn about(&self, id: &str) -> Message {
+        Message::new(id).with("direction", self.name())
+    }
+
+    fn name(&self) -> String {
+        let tunnel = &self.record.tunnels.tunnels[self.tunnel];
+        let [from, to] = match self.direction {
+            Direction::AToB => [tunnel.ends[0], tunnel.ends[1]],
+            Direction::BToA => [tunnel.ends[1], tunnel.ends[0]],
+        };
+        format!("{from} → {to}")
+    }
+
+    pub(crate) fn associations(&self) -> impl Iterator<Item = &'a Association> {
+        let (sas, direction) = (&self.record.sas, self.direction);
+        sas.of_tunnel(self.tunnel)
+            .iter()
+            .map(|&sa| &sas.associations()[sa])
+            .filter(move |a| a.direction == direction)
+    }
+}

@@ -1,0 +1,89 @@
+//! ESP packets that are missing: lost on the path, or by the capture.
+
+use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
+use rekeyscope_model::analysis::{Direction, Finding, Severity};
+use rekeyscope_model::text::grouped;
+
+/// Loss at which TCP (Mathis et al. 1997: rate = 1.22·MSS/(RTT·√p)) stays under 14 Mbit/s at 20 ms …
+const LOSSY: f64 = 1e-3;
+/// … that the other direction does not have: a tenth of it at most.
+const ONE_SIDED: f64 = 0.1;
+const ENOUGH_LOST: u64 = 20;
+/// SAs in a display filter.
+const MOST_SPIS: usize = 8;
+/// The capture lost packets where acknowledged bytes account for most of the missing ones.
+const MOSTLY_ACKNOWLEDGED: f64 = 0.5;
+
+impl Lane<'_> {
+    fn loss(&self, direction: Direction) -> (u64, u64) {
+        let lane = Lane { direction, ..*self };
+        lane.associations().fold((0, 0), |(missing, packets), a| {
+            (missing + a.missing(), packets + a.counters.packets)
+        })
+    }
+
+    /// Numbers are missing, but the receiver acknowledged what was in them: the capture lost the packets, not the path.
+    pub(crate) fn dropped_by_the_capture(&self) -> Option<Finding> {
+        let (missing, packets) = self.loss(self.direction);
+        let (bytes, mean) = self.record.flows.never_captured(self.tunnel, self.direction);
+        // Packets are lost by a capture without regard to what is in them: as many bytes as the missing ones would carry.
+        let explained = bytes as f64 / mean.max(1.0);
+        if missing < ENOUGH_LOST || explained < MOSTLY_ACKNOWLEDGED * missing as f64 {
+            return None;
+        }
+        let message = self
+            .about("finding-capture-dropped")
+            .with("missing", grouped(missing))
+            .with("packets", grouped(missing + packets))
+            .with("bytes", grouped(bytes));
+        Some(finding("capture_drops", Severity::Warning, vec![message], &[]))
+    }
+
+    /// Payload was read in both directions: the data and its acknowledgements.
+    fn both_ways_are_open(&self) -> bool {
+        [self.direction, self.direction.reverse()]
+            .iter()
+            .all(|&direction| {
+                let lane = Lane { direction, ..*self };
+                lane.associations().any(|a| a.counters.opened > 0)
+            })
+    }
+
+    /// Shows the SAs that numbers are missing from, those with most first.
+    fn filter_of_losses(&self) -> String {
+        let mut lossy: Vec<(u64, String)> = self
+            .associations()
+            .map(|a| (a.sequence.summary().missing, a.spi.to_string()))
+            .filter(|(missing, _)| *missing > 0)
+            .collect();
+        lossy.sort_by_key(|(missing, _)| std::cmp::Reverse(*missing));
+        let spis: Vec<String> = lossy.into_iter().take(MOST_SPIS).map(|(_, spi)| spi).collect();
+        format!("esp.spi in {{{}}}", spis.join(", "))
+    }
+
+    /// More numbers are missing than in the other direction.
+    pub(crate) fn one_direction_loss(&self) -> Option<Finding> {
+        let (missing, packets) = self.loss(self.direction);
+        let (other_missing, other_packets) = self.loss(self.direction.reverse());
+        let share = |missing: u64, packets: u64| missing as f64 / (missing + packets).max(1) as f64;
+        let (own, other) = (share(missing, packets), share(other_missing, other_packets));
+        if missing < ENOUGH_LOST || own < LOSSY || other > ONE_SIDED * own || other_packets < ENOUGH_PACKETS {
+            return None;
+        }
+        let percent = |share: f64| format!("{:.2} %", share * 100.0);
+        // What TCP inside acknowledged would tell a loss of the capture; without keys nobody sees it.
+        let (id, message) = if self.both_ways_are_open() {
+            ("one_direction_loss", self.about("finding-one-direction-loss"))
+        } else {
+            ("packets_missing", self.about("finding-packets-missing"))
+        };
+        let message = message
+            .with("missing", grouped(missing))
+            .with("share", percent(own))
+            .with("other", percent(other));
+        Some(Finding {
+            display_filter: self.filter_of_losses(),
+            ..finding(id, Severity::Warning, vec![message], &[])
+        })
+    }
+}

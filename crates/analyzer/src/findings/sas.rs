@@ -1,0 +1,69 @@
+//! More SAs than the tunnel needs.
+
+use crate::diagnosis::MOST_FRAMES;
+use crate::findings::lane::{Lane, finding};
+use crate::pipeline::record::Record;
+use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{Finding, Severity};
+use rekeyscope_model::text::Message;
+use std::collections::HashSet;
+
+/// Returns to an older SA after a renewal was over.
+const ENOUGH_RETURNS: u64 = 20;
+/// Negotiated pairs that never carried a packet.
+const ENOUGH_UNUSED: usize = 3;
+
+impl Lane<'_> {
+    pub(crate) fn parallel_sas(&self) -> Option<Finding> {
+        let c = self.counters;
+        (c.returns >= ENOUGH_RETURNS).then(|| {
+            let message = self.about("finding-parallel-sas").with("returns", c.returns);
+            finding(
+                "duplicate_sas",
+                Severity::Info,
+                vec![message],
+                c.return_frames.frames(),
+            )
+        })
+    }
+}
+
+/// Pairs that were negotiated and never used, the newest one left out (it may be used later).
+pub(crate) fn unused_sas(record: &Record, tunnel: TunnelIndex) -> Option<Finding> {
+    let own = record.sas.of_tunnel(tunnel);
+    let associations = record.sas.associations();
+    let used: HashSet<usize> = own
+        .iter()
+        .filter(|&&sa| associations[sa].first.is_some())
+        .filter_map(|&sa| associations[sa].exchange)
+        .collect();
+    let captured = |d: usize| {
+        own.iter()
+            .any(|&sa| slot(associations[sa].direction) == d && associations[sa].first.is_some())
+    };
+    if !captured(0) || !captured(1) {
+        return None; // the packets of a direction went past the capture point
+    }
+    // An exchange of which only one side was captured names the SA of one direction.
+    let whole = |&e: &usize| !record.timeline.exchanges()[e].lacks_messages();
+    let named = own.iter().filter_map(|&sa| associations[sa].exchange);
+    let mut exchanges: Vec<usize> = named.filter(whole).collect();
+    exchanges.sort_unstable();
+    exchanges.dedup();
+    exchanges.pop();
+    let unused: Vec<usize> = exchanges.iter().copied().filter(|e| !used.contains(e)).collect();
+    if unused.len() < ENOUGH_UNUSED {
+        return None;
+    }
+    let frames: Vec<u64> = unused
+        .iter()
+        .filter_map(|&e| record.timeline.exchanges()[e].records.first())
+        .map(|r| r.frame)
+        .take(MOST_FRAMES)
+        .collect();
+    let message = Message::new("finding-unused-sas")
+        .with("unused", unused.len())
+        .with("negotiated", exchanges.len());
+    Some(finding("redundant_sas", Severity::Info, vec![message], &frames))
+}

@@ -1,0 +1,79 @@
+//! Trouble of the capture itself: its clock, what it dropped, and what went past the tunnel in clear.
+
+use crate::findings::lane::finding;
+use crate::pipeline::clock_event::{ClockEvent, Jump};
+use crate::pipeline::record::Record;
+use rekeyscope_capture::file::CaptureInfo;
+use rekeyscope_model::analysis::{Finding, Severity};
+use rekeyscope_model::text::{Message, grouped};
+use rekeyscope_model::time::NANOS_PER_MILLI;
+
+/// The least stall that the gap test counts. Steps below it happen where packets are stamped on several CPUs (13 ms seen in
+/// the lab) and move nothing that is measured.
+const LEAST_STEP_BACK: i64 = 50 * NANOS_PER_MILLI;
+
+/// A jump of the frames' times.
+pub(crate) fn clock_event(event: &ClockEvent) -> Finding {
+    let seconds = event.nanos.unsigned_abs() as f64 / 1e9;
+    let (id, message) = match event.jump {
+        Jump::Step => (
+            "clock_step",
+            clock_step(event).with("seconds", format!("{seconds:.3} s")),
+        ),
+        Jump::OutOfOrder => (
+            "out_of_order",
+            Message::new("finding-out-of-order").with("seconds", format!("{seconds:.3} s")),
+        ),
+        Jump::Undecided => (
+            "silence_or_clock_step",
+            Message::new("finding-silence-or-step").with("seconds", format!("{seconds:.0} s")),
+        ),
+    };
+    let message = message.with("frame", event.frame);
+    finding(id, Severity::Warning, vec![message], &[event.frame])
+}
+
+fn clock_step(event: &ClockEvent) -> Message {
+    let told = if event.measured {
+        Message::new("finding-step-by-clocks")
+    } else {
+        Message::new("finding-step-by-packets")
+    };
+    let step = if event.nanos < 0 {
+        Message::new("finding-clock-step-back")
+    } else {
+        Message::new("finding-clock-step-forward")
+    };
+    step.with("told", told)
+}
+
+pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let regressions = record.diagnosis.whole_run.regressed;
+    let back = record.diagnosis.whole_run.farthest_back;
+    if back >= LEAST_STEP_BACK {
+        let message = Message::new("finding-earlier-times")
+            .with("packets", grouped(regressions))
+            .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));
+        let frames = record.diagnosis.whole_run.regression_frames();
+        found.push(finding("clock_trouble", Severity::Warning, vec![message], frames));
+    }
+    if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {
+        let message = Message::new("finding-program-dropped").with("dropped", grouped(dropped));
+        found.push(finding("capture_drops", Severity::Warning, vec![message], &[]));
+    }
+    found
+}
+
+pub(crate) fn leaks(record: &Record) -> Option<Finding> {
+    let run = &record.diagnosis.whole_run;
+    (run.leaked > 0).then(|| {
+        let message = Message::new("finding-leak").with("packets", run.leaked);
+        finding(
+            "cleartext_leak",
+            Severity::Warning,
+            vec![message],
+            run.leak_frames.frames(),
+        )
+    })
+}

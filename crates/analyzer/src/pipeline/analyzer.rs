@@ -1,0 +1,277 @@
+//! The pipeline: [`Analyzer::push`] takes frames in capture order, [`Analyzer::finish`] gives what it remembers of them.
+//!
+//! ESP packets are collected and decoded on all cores ([`crate::decode`]). An IKE message is a barrier: everything before
+//! it is accounted for first, so that the volume at an exchange's first message is exact.
+
+mod account;
+mod ah;
+mod clock;
+mod duplicates;
+mod esp;
+mod finish;
+mod ike;
+mod inside;
+mod jumps;
+mod key_files;
+mod nested;
+mod stream;
+mod stretches;
+
+use crate::pipeline::options::Options;
+use crate::pipeline::record::Record;
+
+use crate::decode::{Batch, InFlight};
+use crate::diagnosis::Diagnosis;
+use crate::pipeline::totals::Totals;
+use crate::throughput::flow::FlowTable;
+use crate::throughput::meter::Meters;
+use clock::CaptureClock;
+use duplicates::Duplicates;
+use key_files::key_files;
+use nested::NestedFrames;
+use rekeyscope_capture::file::Frame;
+use rekeyscope_capture::framing::tcp_stream::{TcpSegment, TcpStreams};
+use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
+use rekeyscope_ipsec::ike::timeline::Timeline;
+use rekeyscope_ipsec::rekey::Evidence;
+use rekeyscope_ipsec::sa::database::{SaDatabase, SaIndex};
+use rekeyscope_ipsec::sa::seen::SeenPackets;
+use rekeyscope_ipsec::sa::tunnel::TunnelTable;
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::analysis::Encapsulation;
+use rekeyscope_model::diagnostic::{Diagnostics, named};
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::text::Message;
+use rekeyscope_model::time::Timestamp;
+use std::collections::HashMap;
+
+/// A frame with more bytes than this was merged by the network card: no link between IPsec peers carries it (jumbo
+/// Ethernet ends at 9,018 bytes).
+const OFFLOAD_BYTES: u32 = 9_100;
+
+/// The pipeline, and what it remembers.
+#[derive(Debug)]
+pub struct Analyzer {
+    record: Record,
+    framing: Option<Framing>,
+    streams: TcpStreams,
+    nested: NestedFrames,
+    clock: CaptureClock,
+    seen: SeenPackets,
+    duplicates: Duplicates,
+    batch: Batch,
+    in_flight: Option<InFlight>,
+    spare: Batch,
+    superseded: HashMap<SaIndex, SaIndex>,
+}
+
+impl Analyzer {
+    /// A pipeline that will try `keys`.
+    pub fn new(options: Options, keys: KeyMaterial) -> Self {
+        Analyzer::with_pre_shared_keys(options, keys, Vec::new())
+    }
+
+    /// As [`Analyzer::new`], with IKE pre-shared keys: together with a Diffie–Hellman secret in the key files they give
+    /// everything (RFC 2409 §5).
+    pub fn with_pre_shared_keys(
+        options: Options,
+        mut keys: KeyMaterial,
+        pre_shared_keys: Vec<SecretBytes>,
+    ) -> Self {
+        Analyzer {
+            framing: Some(Framing::with_esp_ports(&options.esp_ports)),
+            nested: NestedFrames::new(&options.esp_ports),
+            streams: TcpStreams::default(),
+            clock: CaptureClock::default(),
+            seen: SeenPackets::default(),
+            duplicates: Duplicates::default(),
+            batch: Batch::default(),
+            in_flight: None,
+            spare: Batch::default(),
+            superseded: HashMap::new(),
+            record: Record {
+                options,
+                key_files: key_files(&keys),
+                timeline: Timeline::new(std::mem::take(&mut keys.ike))
+                    .with_seeds(std::mem::take(&mut keys.seeds))
+                    .with_pre_shared_keys(pre_shared_keys),
+                exchange_tunnels: Vec::new(),
+                tunnels: TunnelTable::default(),
+                sas: SaDatabase::new(keys),
+                snapshots: Vec::new(),
+                flows: FlowTable::new(),
+                meters: Meters::default(),
+                totals: Totals::default(),
+                diagnostics: Diagnostics::default(),
+                diagnosis: Diagnosis::default(),
+                clock_events: Vec::new(),
+            },
+        }
+    }
+
+    /// The counter of oddities, for the reader of the capture.
+    pub fn diagnostics_mut(&mut self) -> &mut Diagnostics {
+        &mut self.record.diagnostics
+    }
+
+    /// Takes one frame.
+    pub fn push(&mut self, frame: &Frame<'_>) {
+        let t = &mut self.record.totals;
+        t.time_regressions += u64::from(t.previous_raw_time.is_some_and(|p| frame.time < p));
+        t.previous_raw_time = Some(frame.time);
+        self.pass_clock(frame);
+    }
+
+    /// Takes one frame whose time is that of a clock without steps.
+    fn take_frame(&mut self, frame: &Frame<'_>) {
+        self.count_frame(frame);
+        // The decoder lends its reassembled bytes; it is set aside while they are used.
+        let Some(mut framing) = self.framing.take() else {
+            return;
+        };
+        if let Some(datagram) = framing.decode(frame, &mut self.record.diagnostics) {
+            self.push_datagram(&datagram);
+        }
+        self.framing = Some(framing);
+        self.look_into_nested();
+    }
+
+    fn count_frame(&mut self, frame: &Frame<'_>) {
+        let t = &mut self.record.totals;
+        t.packets += 1;
+        t.bytes += u64::from(frame.original_len);
+        if (frame.data.len() as u64) < u64::from(frame.original_len) {
+            t.cut_packets += 1;
+            self.record
+                .diagnostics
+                .count("cut_by_snap_length", "capture", Some(frame.number), || {
+                    Message::new("oddity-cut-packets").with("bytes", frame.data.len())
+                });
+        }
+        self.record
+            .diagnosis
+            .whole_run
+            .take_frame(t.previous_time, frame.time, frame.number);
+        t.previous_time = Some(frame.time);
+        t.first_time = Some(t.first_time.map_or(frame.time, |f| f.min(frame.time)));
+        t.last_time = Some(t.last_time.map_or(frame.time, |l| l.max(frame.time)));
+    }
+
+    fn push_datagram(&mut self, datagram: &Datagram<'_>) {
+        self.record.totals.oversized += u64::from(datagram.largest_fragment > OFFLOAD_BYTES);
+        if let Some(ah) = &datagram.ah {
+            self.push_ah(datagram, ah);
+        }
+        // ESP is told by its numbers, IKE behind the choice of tunnels.
+        let elsewhere = matches!(datagram.kind, DatagramKind::Ike { .. } | DatagramKind::Esp { .. });
+        if !elsewhere && self.is_duplicate(datagram, true) {
+            return;
+        }
+        match datagram.kind {
+            DatagramKind::Ike { udp, message } => self.push_ike(datagram, udp, message),
+            DatagramKind::Esp { udp, packet } => {
+                let encapsulation = if udp.is_some() {
+                    Encapsulation::Udp
+                } else {
+                    Encapsulation::Esp
+                };
+                self.push_esp(datagram, udp, encapsulation, packet);
+            }
+            DatagramKind::TcpSegment {
+                ports,
+                seq,
+                syn,
+                payload,
+            } => self.push_tcp(
+                datagram,
+                &TcpSegment {
+                    ends: (datagram.src, datagram.dst),
+                    ports,
+                    seq,
+                    syn,
+                    headers: TcpSegment::headers_of(datagram.outer_bytes, payload),
+                    payload,
+                },
+            ),
+            DatagramKind::Other(AH) => {}
+            DatagramKind::NatKeepalive => {
+                self.record
+                    .diagnostics
+                    .count("nat_keepalive", "UDP", Some(datagram.frame), || {
+                        Message::new("oddity-keepalive")
+                    });
+            }
+            DatagramKind::Other(name) => {
+                self.note_leak(datagram, name);
+                self.record
+                    .diagnostics
+                    .count("not_ipsec", name, Some(datagram.frame), || {
+                        Message::new("oddity-not-ipsec").with("name", named(name))
+                    });
+            }
+        }
+    }
+
+    /// L2TP in clear between ends that protect it otherwise.
+    fn note_leak(&mut self, datagram: &Datagram<'_>, name: &str) {
+        if name != "L2TP in clear" {
+            return;
+        }
+        if let Some(tunnel) = self.record.tunnels.known(datagram.src, datagram.dst)
+            && !self.record.sas.of_tunnel(tunnel).is_empty()
+            && self.record.wants(tunnel)
+        {
+            self.record
+                .diagnosis
+                .whole_run
+                .take_leak(tunnel, datagram.time, datagram.frame);
+        }
+    }
+
+    fn count_too_many(&mut self, frame: u64) {
+        self.record
+            .diagnostics
+            .count("too_many", "analysis", Some(frame), || {
+                Message::new("oddity-too-many")
+            });
+    }
+
+    /// Looks at the rekeys whose time is over at `now`; with `None` at all that are left.
+    fn close_windows(&mut self, now: Option<Timestamp>) {
+        let record = &mut self.record;
+        let evidence = Evidence {
+            tunnels: &record.tunnels.tunnels,
+            exchanges: record.timeline.exchanges(),
+            exchange_tunnels: &record.exchange_tunnels,
+            associations: record.sas.associations(),
+            snapshots: &record.snapshots,
+        };
+        record
+            .diagnosis
+            .close(now, evidence, |tunnel| record.sas.of_tunnel(tunnel));
+    }
+
+    /// Whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.
+    fn is_duplicate(&mut self, datagram: &Datagram<'_>, wanted: bool) -> bool {
+        // Copies of the ESP packet around it were left out.
+        if self.nested.depth > 0 {
+            return false;
+        }
+        let stamped = self.clock.as_stamped(datagram.time);
+        let Some(name) = self.duplicates.observe(datagram, stamped) else {
+            return false;
+        };
+        if wanted {
+            self.count_duplicate(name, datagram.frame, datagram.fragments);
+        }
+        true
+    }
+
+    /// Counts a packet that came in `fragments` IP packets and is left out.
+    fn count_duplicate(&mut self, name: &'static str, frame: u64, fragments: u16) {
+        self.record.totals.capture_duplicates += u64::from(fragments);
+        self.record.diagnostics.count("duplicate", name, Some(frame), || {
+            Message::new("oddity-duplicate").with("name", named(name))
+        });
+    }
+}

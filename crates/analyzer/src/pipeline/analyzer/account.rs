@@ -1,0 +1,271 @@
+//! What becomes of decoded packets: counters, ICV results, generations, throughput, evidence. In capture order.
+
+use super::{Analyzer, OFFLOAD_BYTES};
+use crate::decode::{Batch, Decoded, InFlight, Pending, decode_one};
+use crate::diagnosis::PacketRecord;
+use rekeyscope_capture::framing::AH;
+use rekeyscope_ipsec::esp::cipher::Icv;
+use rekeyscope_ipsec::esp::inner::Inner;
+use rekeyscope_ipsec::overhead::{IPV4_HEADER, IPV6_HEADER};
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::prove::{MOST_CHANCES, Specimen};
+use rekeyscope_ipsec::sa::sequence::Arrival;
+use rekeyscope_model::diagnostic::named;
+use rekeyscope_model::text::Message;
+
+impl Analyzer {
+    /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
+    pub(super) fn hand_over(&mut self) {
+        let before = self.in_flight.take().map(InFlight::wait);
+        let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+        self.in_flight = Some(full.dispatch());
+        self.account_landed(before);
+    }
+
+    /// Waits for the batch in flight and accounts for it in capture order.
+    pub(super) fn land(&mut self) {
+        let landed = self.in_flight.take().map(InFlight::wait);
+        self.account_landed(landed);
+    }
+
+    fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
+        match landed {
+            Some(Some((batch, decoded))) => self.account_batch(batch, decoded),
+            Some(None) => self
+                .record
+                .diagnostics
+                .count("decoding_died", "analysis", None, || {
+                    Message::new("oddity-decoding-died")
+                }),
+            None => {}
+        }
+    }
+
+    /// Decodes everything that waits and accounts for it in capture order.
+    pub(super) fn flush(&mut self) {
+        loop {
+            self.land();
+            if !self.batch.is_empty() {
+                let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+                let decoded = batch.decode();
+                self.account_batch(batch, decoded);
+            }
+            self.look_into_nested();
+            if self.batch.is_empty() && self.in_flight.is_none() {
+                return;
+            }
+        }
+    }
+
+    fn account_batch(&mut self, mut batch: Batch, decoded: Vec<Decoded>) {
+        for (pending, decoded) in batch.packets().iter().zip(decoded) {
+            self.account(pending, decoded, batch.bytes(pending));
+        }
+        batch.clear();
+        self.spare = batch;
+    }
+
+    fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
+        let fingerprint = decoded.fingerprint;
+        let (sa, mut decoded) = self.after_reuse(pending, decoded, packet);
+        let wanted = self.record.wants(self.record.sas.associations()[sa].tunnel);
+        let again = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
+        let association = self.record.sas.get_mut(sa);
+        if again {
+            association.sequence.count_duplicate();
+            self.count_repeated(pending, wanted);
+            return;
+        }
+        if !association.proven && association.icv.verified >= MOST_CHANCES {
+            decoded.opened = None;
+        }
+        let number = association.whole_sequence(pending.sequence);
+        let skipped = association.sequence.skipped_before(number);
+        let arrival = association.sequence.observe(number, fingerprint);
+        if decoded.icv == Icv::Verified {
+            association.extended = association.extended.map(|highest| highest.max(number));
+        }
+        if arrival == Arrival::CaptureDuplicate {
+            // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
+            self.count_repeated(pending, wanted);
+            return;
+        }
+        if wanted && pending.authenticated.is_some_and(|ah| !ah.around_ipsec) {
+            self.record
+                .diagnostics
+                .count("authenticated", AH, Some(pending.frame), || {
+                    Message::new("oddity-ah")
+                });
+        }
+        association.count_icv(decoded.icv, decoded.opened.is_some(), pending.sequence);
+        let seen = (pending.time, pending.frame);
+        // The earliest and the latest: a file may be out of order.
+        association.first = Some(association.first.map_or(seen, |first| first.min(seen)));
+        association.last = Some(association.last.map_or(seen, |last| last.max(seen)));
+        let c = &mut association.counters;
+        c.packets += 1;
+        c.outer_bytes += u64::from(pending.outer_bytes);
+        c.esp_bytes += u64::from(pending.esp_bytes);
+        if let Some(opened) = decoded.opened {
+            c.opened += 1;
+            c.inner_bytes += u64::from(opened.payload_len);
+            // AH has no trailer.
+            let trailer = if pending.authenticated.is_some() { 0 } else { 2 };
+            c.padding_bytes += u64::from(opened.pad_len) + trailer;
+            c.opened_outer_bytes += u64::from(pending.outer_bytes);
+            if pending.largest_fragment <= OFFLOAD_BYTES {
+                c.largest_outer = c.largest_outer.max(u64::from(pending.largest_fragment));
+            }
+            if u64::from(opened.payload_len) > c.largest_inner {
+                c.largest_inner = u64::from(opened.payload_len);
+                c.headers_of_largest = headers_before(pending, opened.payload_len, &decoded.inner);
+            }
+            if association
+                .volume_limit
+                .is_some_and(|limit| c.inner_bytes >= limit)
+            {
+                association.limit_passed.get_or_insert(pending.time);
+            }
+            if association.mode.is_none() {
+                association.mode = Some(mode_of(opened.next_header));
+            }
+        } else if decoded.icv == Icv::Verified && wanted {
+            self.record
+                .diagnostics
+                .count("not_opened", "ESP", Some(pending.frame), || {
+                    Message::new("oddity-not-opened")
+                });
+        }
+        if decoded.opened.is_some() {
+            self.look_further_in(sa, pending, &mut decoded, packet);
+        }
+        // A packet around IPsec goes on as ESP or IKE, and is measured as that.
+        if !wanted || pending.authenticated.is_some_and(|ah| ah.around_ipsec) {
+            return;
+        }
+        self.measure(sa, pending, &decoded, (arrival, skipped));
+    }
+
+    /// A packet that was there before, as a number of its SA with the same ICV.
+    fn count_repeated(&mut self, pending: &Pending, wanted: bool) {
+        let layer = match pending.authenticated {
+            None => "ESP",
+            // The packet inside is told by itself.
+            Some(ah) if ah.around_ipsec => return,
+            Some(_) => AH,
+        };
+        if wanted {
+            self.count_duplicate(layer, pending.frame, pending.fragments);
+        }
+    }
+
+    /// IPsec inside ESP goes round once more; what else could not be decoded to the end is counted by name.
+    fn look_further_in(&mut self, sa: SaIndex, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
+        if let Some(ah) = decoded
+            .inner
+            .ah
+            .take()
+            .filter(|_| pending.authenticated.is_none())
+        {
+            self.account_ah_inside(pending, &ah);
+        }
+        let association = &self.record.sas.associations()[sa];
+        if self.nested.keep(association, pending, decoded, packet) {
+            decoded.inner.flow = None;
+            return;
+        }
+        let wanted = self.record.wants(association.tunnel);
+        if let (Some(name), None, true) = (decoded.inner.stopped_at, decoded.inner.control, wanted) {
+            self.record
+                .diagnostics
+                .count("not_decoded_inside", name, Some(pending.frame), || {
+                    Message::new("oddity-not-decoded-inside").with("name", named(name))
+                });
+        }
+    }
+
+    /// An SPI that is used again under another key starts a new generation.
+    fn after_reuse(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) -> (SaIndex, Decoded) {
+        let mut sa = pending.sa;
+        while let Some(&newer) = self.superseded.get(&sa) {
+            sa = newer;
+        }
+        if decoded.icv != Icv::Failed || !pending.proven {
+            return (sa, decoded);
+        }
+        let specimen = Specimen {
+            packet,
+            whole: !pending.cut,
+        };
+        if sa == pending.sa {
+            match self.record.sas.prove_successor(sa, specimen) {
+                Some(newer) => {
+                    self.superseded.insert(sa, newer);
+                    sa = newer;
+                }
+                None => return (sa, decoded),
+            }
+        }
+        let association = &self.record.sas.associations()[sa];
+        let esn_high = association.esn_high(pending.sequence);
+        match association.cipher() {
+            Some(cipher) => (
+                sa,
+                decode_one(&cipher, pending, esn_high, packet, &mut Vec::new()),
+            ),
+            None => (sa, decoded),
+        }
+    }
+
+    fn measure(
+        &mut self,
+        sa: SaIndex,
+        pending: &Pending,
+        decoded: &Decoded,
+        (arrival, skipped): (Arrival, u64),
+    ) {
+        let association = &self.record.sas.associations()[sa];
+        let (tunnel, direction) = (association.tunnel, association.direction);
+        let (split, connection) = match decoded.opened {
+            Some(_) => {
+                self.clock.take(tunnel, direction, &decoded.inner, pending.time);
+                self.record
+                    .flows
+                    .observe_connection(tunnel, direction, &decoded.inner)
+            }
+            None => Default::default(),
+        };
+        self.record
+            .meters
+            .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
+        let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
+        let begins = association.counters.packets == 1;
+        if self.record.diagnosis.packet(record, begins, skipped) {
+            self.close_windows(Some(pending.time));
+        }
+    }
+}
+
+/// Bytes of a payload before the innermost IP packet. A transport header right behind ESP belongs to a packet whose IP header
+/// is the outer one.
+fn headers_before(pending: &Pending, payload_len: u32, inner: &Inner) -> Option<i64> {
+    match (inner.ip_bytes, inner.stopped_at) {
+        (0, None) if inner.flow.is_some() => {
+            let header = if pending.ends.1.is_ipv6() {
+                IPV6_HEADER
+            } else {
+                IPV4_HEADER
+            };
+            Some(-(header as i64))
+        }
+        (0, _) => None,
+        (ip, _) => Some(i64::from(payload_len) - i64::from(ip) - i64::from(inner.tfc_padding)),
+    }
+}
+
+fn mode_of(next_header: u8) -> rekeyscope_model::analysis::Mode {
+    match next_header {
+        4 | 41 => rekeyscope_model::analysis::Mode::Tunnel,
+        _ => rekeyscope_model::analysis::Mode::Transport,
+    }
+}

@@ -1,0 +1,81 @@
+//! AH (RFC 4302): its SAs count like those of ESP, and what they protect can be read without a key. Where IKE or ESP follows
+//! AH, or ESP is around it, that SA tells of the payload: it is counted once.
+
+use super::Analyzer;
+use crate::decode::{Authenticated, Pending};
+use rekeyscope_capture::framing::{AH, Authentication, Datagram, DatagramKind};
+use rekeyscope_ipsec::esp::inner::AhInside;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::sequence::Arrival;
+use rekeyscope_model::analysis::Encapsulation;
+
+impl Analyzer {
+    /// The header around a datagram.
+    pub(super) fn push_ah(&mut self, datagram: &Datagram<'_>, ah: &Authentication<'_>) {
+        let Some(sa) = self.sa_of(ah.ends, None, Encapsulation::Ah, ah.spi) else {
+            self.count_too_many(datagram.frame);
+            return;
+        };
+        let around_ipsec = !matches!(datagram.kind, DatagramKind::Other(AH));
+        self.record.sas.get_mut(sa).bundled |= around_ipsec;
+        let mut pending = Pending::new(
+            sa,
+            datagram.frame,
+            datagram.time,
+            ah.outer_bytes,
+            ah.wire_len,
+            ah.ends,
+            datagram.cut,
+            ah.sequence,
+        );
+        pending.fragments = datagram.fragments;
+        pending.largest_fragment = datagram.largest_fragment;
+        pending.nesting = self.nested.depth;
+        pending.authenticated = Some(Authenticated {
+            next_header: ah.next_header,
+            header_len: u32::try_from(ah.header_len).unwrap_or(u32::MAX),
+            around_ipsec,
+        });
+        // The rest of a packet that is around IPsec comes a second time, as that.
+        let wanted = if around_ipsec {
+            ah.header_len
+        } else {
+            ah.bytes.len()
+        };
+        if self
+            .batch
+            .push(pending, ah.bytes.get(..wanted).unwrap_or(ah.bytes))
+        {
+            self.hand_over();
+        }
+    }
+
+    /// The header inside an opened ESP packet.
+    pub(super) fn account_ah_inside(&mut self, pending: &Pending, ah: &AhInside) {
+        let ends = ah.ends.unwrap_or(pending.ends);
+        let Some(sa) = self.sa_of(ends, None, Encapsulation::Ah, ah.spi) else {
+            self.count_too_many(pending.frame);
+            return;
+        };
+        let association = self.record.sas.get_mut(sa);
+        association.bundled = true;
+        let number = association.whole_sequence(ah.sequence);
+        // Copies of a packet were told by the ESP around it.
+        if association.sequence.observe(number, ah.icv_begin) == Arrival::CaptureDuplicate {
+            return;
+        }
+        association.icv.unchecked += 1;
+        see(association, pending);
+        let c = &mut association.counters;
+        c.packets += 1;
+        c.outer_bytes += u64::from(ah.bytes);
+        c.esp_bytes += u64::from(ah.bytes);
+    }
+}
+
+/// First and last packet: a file may be out of order.
+fn see(association: &mut Association, pending: &Pending) {
+    let seen = (pending.time, pending.frame);
+    association.first = Some(association.first.map_or(seen, |first| first.min(seen)));
+    association.last = Some(association.last.map_or(seen, |last| last.max(seen)));
+}

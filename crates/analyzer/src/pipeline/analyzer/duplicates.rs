@@ -1,0 +1,281 @@
+//! Packets that the capture holds again, of those that have no number of an SA: IKE, L2TP in clear, NAT keepalives, and
+//! whatever else is only counted. Those of ESP and AH are told by SA, number and ICV ([`rekeyscope_ipsec::sa::seen`]).
+//!
+//! One rule for all the ways to get there (a mirror port that sees both directions of itself, VLAN and QinQ doubles,
+//! `tcpdump -i any`, interfaces or files merged, a file appended to itself): the same content under the same IPv4
+//! identification, stamped less than a window after or before, as the frames have it. Link layers, hop limit and, for IKE,
+//! addresses may differ. A file appended to itself repeats its times too.
+//!
+//! Why a retransmission is not taken for a copy: the sender waits for its timer first ([`SHORTEST_TIMER`]), and it sends a
+//! new packet, which gets an identification of its own. What the rule cannot tell:
+//! - Retransmissions that a queue held back and let go together, in IPv6 or with the identification 0 that RFC 6864 §4.1
+//!   allows: within [`ANONYMOUS`] they are one. Then a loss is not seen; none is made up.
+//! - Copies later than the window (two hosts' captures with clocks apart): they count again, IKE as retransmissions.
+//! - Copies of which one was cut within the first [`HEAD`] bytes, or where the clock was set between the two.
+
+use rekeyscope_capture::framing::{AH, Datagram, DatagramKind};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The shortest time after which an IKE implementation sends again: Solaris (`retry_timer_init`, 0.5 s), and the least that
+/// Android can be set to. strongSwan waits 4 s (`retransmit_timeout`), L2TP 1 s (RFC 2661 §5.8).
+const SHORTEST_TIMER: i64 = 500 * NANOS_PER_MILLI;
+/// The identification is the same: no new packet, wherever a queue delayed the copy. Half of the timer, since a host may keep
+/// the identification of an earlier packet when it sends that again (RFC 1122 §3.2.1.5): the other half is for retransmissions
+/// that a queue brought closer together.
+const IDENTIFIED: i64 = SHORTEST_TIMER / 2;
+/// There is none. Mirror ports, bridges and the interfaces of one host show a packet again within microseconds, or a few
+/// milliseconds where it waits for a processor.
+const ANONYMOUS: i64 = 5 * NANOS_PER_MILLI;
+/// There is none, and equal packets follow each other on purpose: an acknowledgement that asks for lost data is repeated
+/// byte for byte (RFC 5681 §3.2). Only the time itself tells copies.
+const SAME_TIME: i64 = 1;
+
+/// First bytes, which cut copies have to have. An IKE header and the number of an IKE fragment (RFC 7383 §2.5) are 36; a VLAN
+/// tag moves the cut by four, and the shortest usual snap length, 96, leaves 46 in QinQ and IPv4.
+const HEAD: usize = 40;
+/// Bytes that are looked at of packets that are only counted.
+const MOST_HASHED: usize = 128;
+/// Sightings that are remembered of each class, some 25 MB: as many as there may be exchanges. Beyond, the oldest is forgotten:
+/// what repeats it far behind counts again.
+const MOST_SIGHTINGS: usize = 1 << 18;
+/// Packets with the same first bytes and different others, within one window: the sequels of an attack.
+const MOST_ALIKE: usize = 8;
+
+/// What a packet counts as: those that are only counted do not push out the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Class {
+    Ike,
+    /// What should be inside the tunnel.
+    Clear,
+    Counted,
+}
+
+/// What tells a packet from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Imprint {
+    class: Class,
+    name: &'static str,
+    /// Of the identification, the length on the wire and the first bytes.
+    head: u64,
+    /// Of what follows; `None` where the snap length cut it.
+    rest: Option<u64>,
+    /// Sightings closer than this are one packet, nanoseconds.
+    window: i64,
+}
+
+fn digest(parts: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    parts.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Imprint {
+    /// `None` where numbers of an SA tell.
+    fn of(datagram: &Datagram<'_>) -> Option<Imprint> {
+        let (class, name) = match datagram.kind {
+            DatagramKind::Esp { .. } | DatagramKind::Other(AH) => return None,
+            DatagramKind::Ike { .. } => (Class::Ike, "IKE"),
+            DatagramKind::Other(name @ "L2TP in clear") => (Class::Clear, name),
+            DatagramKind::NatKeepalive => (Class::Counted, "NAT keepalive"),
+            DatagramKind::TcpSegment { .. } => (Class::Counted, "TCP"),
+            DatagramKind::Other(name) => (Class::Counted, name),
+        };
+        let identification = datagram.identification.filter(|id| *id != 0);
+        let window = match (identification, name) {
+            (Some(_), _) => IDENTIFIED,
+            (None, "TCP") => SAME_TIME,
+            (None, _) => ANONYMOUS,
+        };
+        // A NAT that is captured on both sides changes the addresses, and not the message with its SPIs.
+        let (bytes, ends) = match datagram.kind {
+            DatagramKind::Ike { message, .. } => (message, None),
+            _ => (datagram.payload, Some((datagram.src, datagram.dst))),
+        };
+        let (head, rest) = bytes.split_at(bytes.len().min(HEAD));
+        let rest = match class {
+            Class::Counted => rest.get(..MOST_HASHED - HEAD).unwrap_or(rest),
+            _ => rest,
+        };
+        Some(Imprint {
+            class,
+            name,
+            head: digest((name, ends, identification, datagram.wire_len, head)),
+            rest: (!datagram.cut).then(|| digest(rest)),
+            window,
+        })
+    }
+
+    /// Where a sighting is looked for, beside its neighbours: what lies in one place is closer than the window.
+    fn place(&self, time: Timestamp) -> (u64, i64) {
+        (self.head, time.0.div_euclid(self.window))
+    }
+}
+
+/// When a packet was seen, as the frame has it.
+#[derive(Debug, Clone, Copy)]
+struct Sighting {
+    time: Timestamp,
+    rest: Option<u64>,
+}
+
+impl Sighting {
+    fn agrees(&self, imprint: &Imprint) -> bool {
+        match (self.rest, imprint.rest) {
+            (Some(a), Some(b)) => a == b,
+            // What was cut is not held against it.
+            _ => true,
+        }
+    }
+}
+
+/// The sightings of one class.
+#[derive(Debug, Default)]
+struct Sightings {
+    by_place: HashMap<(u64, i64), Vec<Sighting>>,
+    order: VecDeque<(u64, i64)>,
+    forgotten: u64,
+}
+
+impl Sightings {
+    /// Notes a packet. True when it was there before.
+    fn observe(&mut self, imprint: &Imprint, time: Timestamp, most: usize) -> bool {
+        if self.seen_within(imprint, time, imprint.window) {
+            return true;
+        }
+        let place = imprint.place(time);
+        let there = self.by_place.entry(place).or_default();
+        if there.len() >= MOST_ALIKE {
+            return false;
+        }
+        there.push(Sighting {
+            time,
+            rest: imprint.rest,
+        });
+        self.order.push_back(place);
+        if self.order.len() > most
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.by_place.remove(&oldest);
+            self.forgotten += 1;
+        }
+        false
+    }
+
+    /// Whether it was seen less than `window` nanoseconds away.
+    fn seen_within(&self, imprint: &Imprint, time: Timestamp, window: i64) -> bool {
+        let (head, at) = imprint.place(time);
+        (at.saturating_sub(1)..=at.saturating_add(1)).any(|at| {
+            self.by_place.get(&(head, at)).is_some_and(|there| {
+                there
+                    .iter()
+                    .any(|s| s.agrees(imprint) && time.nanos_since(s.time).saturating_abs() < window)
+            })
+        })
+    }
+}
+
+/// The memory, by [`Class`].
+#[derive(Debug, Default)]
+pub(super) struct Duplicates([Sightings; 3]);
+
+impl Duplicates {
+    /// Notes a packet, stamped as its frame has it: its name where it was there before.
+    pub(super) fn observe(&mut self, datagram: &Datagram<'_>, stamped: Timestamp) -> Option<&'static str> {
+        let imprint = Imprint::of(datagram)?;
+        let sightings = &mut self.0[imprint.class as usize];
+        sightings
+            .observe(&imprint, stamped, MOST_SIGHTINGS)
+            .then_some(imprint.name)
+    }
+
+    /// Whether a frame with this very time held the packet before.
+    pub(super) fn hold(&self, datagram: &Datagram<'_>, stamped: Timestamp) -> bool {
+        Imprint::of(datagram)
+            .is_some_and(|imprint| self.0[imprint.class as usize].seen_within(&imprint, stamped, SAME_TIME))
+    }
+
+    /// Whether the bound made it forget what figures rest on. Of packets that are only counted no figure does.
+    pub(super) fn forgot(&self) -> bool {
+        [Class::Ike, Class::Clear]
+            .iter()
+            .any(|class| self.0[*class as usize].forgotten > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_model::time::NANOS_PER_SECOND;
+
+    fn imprint(head: u64, rest: Option<u64>, window: i64) -> Imprint {
+        Imprint {
+            class: Class::Ike,
+            name: "IKE",
+            head,
+            rest,
+            window,
+        }
+    }
+
+    #[test]
+    fn every_sighting_within_the_window_is_one_packet() {
+        for window in [IDENTIFIED, ANONYMOUS, SAME_TIME] {
+            for start in [0, 1, window - 1, -window, -1, 77 * NANOS_PER_SECOND + 3] {
+                let mut seen = Sightings::default();
+                let mut see = |moved| {
+                    let time = Timestamp(start + moved);
+                    seen.observe(&imprint(7, Some(1), window), time, MOST_SIGHTINGS)
+                };
+                assert!(
+                    !see(0) && see(0) && see(window - 1) && see(1 - window),
+                    "{window}"
+                );
+                assert!(!see(window) && !see(-window), "{window}: outside");
+                assert!(
+                    see(0) && see(window) && see(-window),
+                    "{window}: again, all of it"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_copy_is_one_and_another_end_is_not() {
+        let mut seen = Sightings::default();
+        let mut see =
+            |head, rest| seen.observe(&imprint(head, rest, ANONYMOUS), Timestamp(5), MOST_SIGHTINGS);
+        assert!(!see(1, Some(1)) && !see(1, Some(2)) && see(1, Some(2)));
+        assert!(see(1, None), "cut");
+        assert!(!see(2, None) && see(2, Some(3)), "the first one was cut");
+        for rest in 4..100 {
+            see(1, Some(rest));
+        }
+        assert!(seen.order.len() <= MOST_ALIKE + 1, "alike packets are bounded");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_oldest_goes_first() {
+        let mut seen = Sightings::default();
+        let mut see = |n: i64| {
+            let time = Timestamp(n * NANOS_PER_SECOND);
+            seen.observe(&imprint(1, Some(1), IDENTIFIED), time, 4)
+        };
+        assert!((0..10).all(|n| !see(n)));
+        assert!(see(9) && see(6) && !see(0), "forgotten");
+        assert_eq!((seen.order.len(), seen.by_place.len(), seen.forgotten), (4, 4, 7));
+    }
+
+    #[test]
+    fn times_at_the_ends_of_the_range_are_times() {
+        let mut seen = Sightings::default();
+        for time in [i64::MIN, i64::MAX] {
+            for window in [IDENTIFIED, SAME_TIME] {
+                let imprint = imprint(window.unsigned_abs(), None, window);
+                assert!(!seen.observe(&imprint, Timestamp(time), 9));
+                assert!(seen.observe(&imprint, Timestamp(time), 9));
+            }
+        }
+    }
+}

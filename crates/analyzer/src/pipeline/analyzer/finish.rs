@@ -1,0 +1,114 @@
+//! The end of an analysis: what waits is taken in, what was left open is settled, and what the bounds left out is said.
+
+use super::Analyzer;
+use crate::pipeline::record::Record;
+use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
+use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_model::text::Message;
+
+impl Analyzer {
+    /// Ends the analysis: what it remembers of the capture.
+    pub fn finish(mut self) -> Record {
+        self.release_held();
+        self.flush();
+        self.nested.finish(&mut self.record.diagnostics);
+        self.settle_initiators();
+        self.close_windows(None);
+        self.record.diagnosis.report_bounds(&mut self.record.diagnostics);
+        if let Some(framing) = &mut self.framing {
+            framing.finish(&mut self.record.diagnostics);
+        }
+        self.record.sas.settle_unused();
+        self.report_mining();
+        self.report_thin_proofs();
+        self.report_closed_carriers();
+        self.report_bounds();
+        self.record
+    }
+
+    fn report_bounds(&mut self) {
+        if self.seen.forgotten() > 0 || self.duplicates.forgot() {
+            self.record
+                .diagnostics
+                .count("forgot_packets", "analysis", None, || {
+                    Message::new("oddity-forgot-packets")
+                });
+        }
+        if self.record.meters.dropped() > 0 {
+            self.record
+                .diagnostics
+                .count("no_series", "analysis", None, || Message::new("oddity-no-series"));
+        }
+    }
+
+    fn report_mining(&mut self) {
+        let (kind, message) = match self.record.sas.mining_effort() {
+            (0, _) => return,
+            (_, false) => ("mining", Message::new("oddity-mining")),
+            (_, true) => ("mining_gave_up", Message::new("oddity-mining-gave-up")),
+        };
+        let (trials, _) = self.record.sas.mining_effort();
+        self.record.diagnostics.count(kind, "keys", None, || {
+            message.with("trials", trials).with("most", MOST_TRIALS_PER_SPI)
+        });
+    }
+
+    fn report_thin_proofs(&mut self) {
+        let wanted = self
+            .record
+            .sas
+            .associations()
+            .iter()
+            .filter(|a| self.record.wants(a.tunnel));
+        let thin = wanted.filter(|a| a.rests_on_one_packet());
+        let frames: Vec<Option<u64>> = thin.map(|a| a.first.map(|(_, frame)| frame)).collect();
+        for frame in frames {
+            self.record
+                .diagnostics
+                .count("one_packet_proof", "keys", frame, || {
+                    Message::new("oddity-one-packet-proof")
+                });
+        }
+    }
+
+    /// Who began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
+    fn settle_initiators(&mut self) {
+        for (exchange, tunnel) in self
+            .record
+            .timeline
+            .exchanges()
+            .iter()
+            .zip(&self.record.exchange_tunnels)
+        {
+            let ike_sa = exchange.ike_sa.map(|sa| &self.record.timeline.ike_sas()[sa]);
+            let initiator = match ike_sa {
+                // The header says it (RFC 7296 §3.1).
+                Some(sa) if sa.version == 2 => Some(sa.initiator),
+                // Anybody may send an Informational.
+                _ if exchange.kind == ExchangeKind::Informational => None,
+                _ => exchange.known_initiator(),
+            };
+            if let (Some(tunnel), Some(initiator)) = (*tunnel, initiator) {
+                self.record.tunnels.settle(tunnel, initiator);
+            }
+        }
+    }
+
+    /// A chosen tunnel inside ESP lacks what the SAs around it kept, and those are not in the document.
+    fn report_closed_carriers(&mut self) {
+        if !self.nested.chosen_inside {
+            return;
+        }
+        let around = self.nested.carriers.iter().filter(|&&t| !self.record.wants(t));
+        let sas = around.flat_map(|&tunnel| self.record.sas.of_tunnel(tunnel));
+        let closed = sas
+            .map(|&sa| &self.record.sas.associations()[sa])
+            .filter(|a| a.counters.opened < a.counters.packets);
+        let frames: Vec<Option<u64>> = closed.map(|a| a.first.map(|(_, frame)| frame)).collect();
+        for frame in frames {
+            self.record.diagnostics.count("closed_around", "ESP", frame, || {
+                Message::new("oddity-closed-around")
+            });
+        }
+    }
+}

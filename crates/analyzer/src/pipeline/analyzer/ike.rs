@@ -1,0 +1,132 @@
+//! IKE messages: each is a barrier behind which everything is accounted for.
+
+use super::Analyzer;
+use rekeyscope_capture::framing::{Datagram, UdpPorts};
+use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
+use rekeyscope_ipsec::rekey::{Snapshot, pair, slot};
+use rekeyscope_ipsec::sa::database::SaContext;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::Encapsulation;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::spi::{IkeSpi, IpsecProtocol};
+use rekeyscope_model::time::Timestamp;
+
+/// Newest SAs of a tunnel whose counters are noted when an exchange begins.
+const SNAPSHOT_SAS: usize = 32;
+/// Most snapshots that are kept; later exchanges go without (their volume is then the SA's total).
+const MAX_SNAPSHOTS: usize = 1 << 19;
+
+impl Analyzer {
+    pub(super) fn push_ike(&mut self, datagram: &Datagram<'_>, udp: UdpPorts, message: &[u8]) {
+        self.flush();
+        self.record.totals.ike_packets += 1;
+        let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
+        let tunnel = self
+            .record
+            .tunnels
+            .of_ike(datagram.src, datagram.dst, udp, cookie);
+        let wanted = tunnel.is_none_or(|tunnel| self.record.wants(tunnel));
+        if self.is_duplicate(datagram, wanted) {
+            return;
+        }
+        if let Some(tunnel) = tunnel {
+            self.note_nested(tunnel, datagram.frame);
+        }
+        // IKE of a tunnel that was not chosen gives keys all the same: the chosen one may be inside its ESP.
+        let mut unheard = Diagnostics::default();
+        let diagnostics = if wanted {
+            &mut self.record.diagnostics
+        } else {
+            &mut unheard
+        };
+        let Datagram {
+            frame,
+            time,
+            src,
+            dst,
+            ..
+        } = *datagram;
+        let context = MessageContext {
+            frame,
+            time,
+            src,
+            dst,
+            udp,
+        };
+        let observed = self.record.timeline.push(context, message, diagnostics);
+        let Some(tunnel) = tunnel else {
+            self.count_too_many(frame);
+            return;
+        };
+        self.note_exchange(tunnel, observed, time);
+    }
+
+    fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
+        let Some(index) = observed.exchange else { return };
+        let exchange = &self.record.timeline.exchanges()[index];
+        if observed.first_of_exchange {
+            self.record.exchange_tunnels.resize(index + 1, None);
+            self.record.exchange_tunnels[index] = Some(tunnel);
+            if pair::makes_children(exchange) && self.record.wants(tunnel) {
+                let towards = self.record.tunnels.tunnels[tunnel].direction_to(exchange.responder);
+                self.take_snapshot(tunnel, index);
+                self.record
+                    .diagnosis
+                    .exchange_begins(index, tunnel, slot(towards), time);
+            }
+        } else {
+            self.record.diagnosis.exchange_goes_on(index, time);
+        }
+        if observed.children_changed {
+            self.announce_children(tunnel, index);
+        }
+    }
+
+    fn take_snapshot(&mut self, tunnel: TunnelIndex, exchange: usize) {
+        if self.record.snapshots.len() >= MAX_SNAPSHOTS {
+            return;
+        }
+        for &sa in self.record.sas.of_tunnel(tunnel).iter().rev().take(SNAPSHOT_SAS) {
+            let association = &self.record.sas.associations()[sa];
+            let (counters, missing) = (association.counters, association.missing());
+            if counters.packets > 0 {
+                self.record.snapshots.push(Snapshot {
+                    exchange,
+                    sa,
+                    counters,
+                    missing,
+                });
+            }
+        }
+    }
+
+    fn announce_children(&mut self, tunnel: TunnelIndex, index: usize) {
+        let keys = self.record.timeline.child_key_candidates(index);
+        let exchange = &self.record.timeline.exchanges()[index];
+        for (k, child) in exchange.children.iter().enumerate() {
+            let t = &self.record.tunnels.tunnels[tunnel];
+            let context = SaContext {
+                tunnel,
+                direction: t.direction_to(child.dst),
+                src: child.src,
+                dst: child.dst,
+                encapsulation: match child.protocol {
+                    IpsecProtocol::Esp => t
+                        .encapsulation
+                        .filter(|e| *e != Encapsulation::Ah)
+                        .unwrap_or(Encapsulation::Esp),
+                    IpsecProtocol::Ah => Encapsulation::Ah,
+                },
+                protocol: child.protocol,
+            };
+            let derived = keys.get(k).map_or(&[][..], Vec::as_slice);
+            let Some(sa) = self.record.sas.announce(context, child, index, derived) else {
+                continue;
+            };
+            let kilobytes = exchange.lifetime.as_ref().and_then(|l| l.kilobytes);
+            self.record.sas.get_mut(sa).volume_limit = kilobytes
+                .filter(|kb| *kb > 0)
+                .map(|kb| kb.saturating_mul(rekeyscope_ipsec::sa::association::LIFETIME_KILOBYTE));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What was kept of IPsec inside ESP goes through the pipeline once more.
+
+use super::Analyzer;
+use crate::pipeline::analyzer::nested::NestedFrame;
+use rekeyscope_capture::file::{Frame, LinkType};
+use rekeyscope_capture::framing::{Datagram, DatagramKind};
+use rekeyscope_ipsec::esp::inner::ESP_IN_ESP;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::Encapsulation;
+use rekeyscope_model::text::Message;
+
+impl Analyzer {
+    /// Sends the packets from inside ESP through the pipeline. Called where nothing of it is at work.
+    pub(super) fn look_into_nested(&mut self) {
+        if self.nested.depth > 0 {
+            // Called from within itself, by an IKE message inside ESP: the call further out goes on.
+            return;
+        }
+        while let Some(nested) = self.nested.waiting.pop_front() {
+            let before = std::mem::replace(&mut self.nested.depth, nested.depth);
+            self.push_nested(&nested);
+            self.nested.depth = before;
+        }
+    }
+
+    fn push_nested(&mut self, nested: &NestedFrame) {
+        let len = u32::try_from(nested.bytes.len()).unwrap_or(u32::MAX);
+        if let Some((src, dst)) = nested.bare {
+            let datagram = Datagram {
+                frame: nested.frame,
+                time: nested.time,
+                src,
+                dst,
+                outer_bytes: len,
+                largest_fragment: len,
+                fragments: 1,
+                cut: false,
+                wire_len: len,
+                payload: &nested.bytes,
+                identification: None,
+                ah: None,
+                kind: DatagramKind::Other(ESP_IN_ESP),
+            };
+            self.push_esp(&datagram, None, Encapsulation::Esp, &nested.bytes);
+            return;
+        }
+        let frame = Frame {
+            number: nested.frame,
+            time: nested.time,
+            link_type: LinkType::RAW,
+            original_len: len,
+            data: &nested.bytes,
+        };
+        let Some(mut framing) = self.nested.framing.take() else {
+            return;
+        };
+        if let Some(datagram) = framing.decode(&frame, &mut self.record.diagnostics)
+            && matches!(datagram.kind, DatagramKind::Ike { .. } | DatagramKind::Esp { .. })
+        {
+            self.push_datagram(&datagram);
+        }
+        self.nested.framing = Some(framing);
+    }
+
+    /// Counts a packet of this tunnel, where it was inside ESP and the user wants it.
+    pub(super) fn note_nested(&mut self, tunnel: TunnelIndex, frame: u64) {
+        if self.nested.depth == 0 || !self.record.wants(tunnel) {
+            return;
+        }
+        self.nested.chosen_inside = true;
+        self.record
+            .diagnostics
+            .count("nested", "ESP", Some(frame), || Message::new("oddity-nested"));
+    }
+}

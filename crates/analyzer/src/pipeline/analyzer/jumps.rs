@@ -1,0 +1,127 @@
+//! What the pipeline does at a jump of the frames' times ([`crate::pipeline::analyzer::clock`]): frames are held back, looked into and let go.
+
+use super::Analyzer;
+use crate::decode::{Pending, decode_one};
+use crate::pipeline::analyzer::clock::{HeldFrame, Signs};
+use crate::pipeline::clock_event::{ClockEvent, Jump};
+use rekeyscope_capture::file::Frame;
+use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing};
+use rekeyscope_ipsec::esp::inner::Inner;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::spi::{IpsecProtocol, Spi};
+use rekeyscope_model::time::Timestamp;
+
+/// Jumps that are described one by one.
+const MOST_EVENTS: usize = 32;
+
+impl Analyzer {
+    /// Takes one frame: holds it back at a jump of time, hands it on otherwise.
+    pub(super) fn pass_clock(&mut self, frame: &Frame<'_>) {
+        if !self.clock.holds() {
+            if let Some(time) = self.clock.go_on(frame.time) {
+                return self.take_frame(&Frame { time, ..*frame });
+            }
+            // The senders' clocks have to be known up to here.
+            self.flush();
+        } else if self.clock.jumps_again(frame.time) {
+            self.release_held();
+            return self.pass_clock(frame);
+        }
+        if self.clock.hold(frame) {
+            self.release_held();
+        }
+    }
+
+    /// Decides what the jump was, and hands the held frames on.
+    pub(super) fn release_held(&mut self) {
+        let Some((held, previous)) = self.clock.take_held() else {
+            return;
+        };
+        let signs = self.signs(&held, previous);
+        let event = held
+            .first()
+            .and_then(|first| self.clock.settle(first, previous, &signs));
+        if let Some(event) = event {
+            self.note(event);
+        }
+        for frame in &held {
+            let time = self.clock.pass(frame.time);
+            self.take_frame(&frame.at(time));
+        }
+    }
+
+    fn note(&mut self, event: ClockEvent) {
+        if event.jump == Jump::OutOfOrder {
+            // The jump has its own finding: it is no regression of the clock besides.
+            self.record.totals.previous_time = None;
+            self.record.flows.forget_sequences();
+            self.record.meters.begin_earlier_part();
+        }
+        let events = &mut self.record.clock_events;
+        if events.len() < MOST_EVENTS {
+            events.push(event);
+        }
+    }
+
+    fn signs(&self, held: &[HeldFrame], previous: Timestamp) -> Signs {
+        let mut signs = Signs::default();
+        // A decoder of its own: the frames come again.
+        let mut framing = Framing::with_esp_ports(&self.record.options.esp_ports);
+        let mut unheard = Diagnostics::default();
+        let first = held.first().map(|frame| frame.time);
+        for frame in held {
+            signs.since_first = first.map_or(0, |first| frame.time.nanos_since(first).max(0));
+            let Some(datagram) = framing.decode(&frame.at(frame.time), &mut unheard) else {
+                continue;
+            };
+            match datagram.kind {
+                DatagramKind::Esp { packet, .. } => self.look_at(&datagram, packet, previous, &mut signs),
+                _ => signs.again += u64::from(self.duplicates.hold(&datagram, frame.time)),
+            }
+        }
+        signs
+    }
+
+    fn look_at(&self, datagram: &Datagram<'_>, packet: &[u8], previous: Timestamp, signs: &mut Signs) {
+        let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
+            return;
+        };
+        let (spi, sequence) = (
+            Spi(u32::from_be_bytes([s0, s1, s2, s3])),
+            u32::from_be_bytes([n0, n1, n2, n3]),
+        );
+        let known = self.record.sas.newest(datagram.dst, IpsecProtocol::Esp, spi);
+        let Some(sa) = known.filter(|&sa| self.record.sas.associations()[sa].counters.packets > 0) else {
+            signs.strangers += 1;
+            return;
+        };
+        if let Some(highest) = self.record.sas.associations()[sa].sequence.highest() {
+            // The lower half is enough: an SA does not wrap within a jump.
+            if (sequence.wrapping_sub(highest as u32) as i32) > 0 {
+                signs.newer += 1;
+            } else {
+                signs.older += 1;
+            }
+        }
+        if let Some(inner) = self.open_held(sa, datagram, packet, sequence) {
+            let association = &self.record.sas.associations()[sa];
+            let lane = (association.tunnel, association.direction);
+            self.clock.look_inside(lane, &inner, previous, signs);
+        }
+    }
+
+    fn open_held(&self, sa: SaIndex, datagram: &Datagram<'_>, packet: &[u8], sequence: u32) -> Option<Inner> {
+        let association = &self.record.sas.associations()[sa];
+        let key = association
+            .key
+            .as_ref()
+            .filter(|_| association.proven && !datagram.cut)?;
+        let ends = (datagram.src, datagram.dst);
+        let mut pending = Pending::new(sa, 0, datagram.time, 0, 0, ends, false, sequence);
+        pending.proven = true;
+        let esn_high = association.esn_high(sequence);
+        let decoded = decode_one(&key.cipher, &pending, esn_high, packet, &mut Vec::new());
+        decoded.opened.map(|_| decoded.inner)
+    }
+}

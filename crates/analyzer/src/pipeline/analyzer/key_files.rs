@@ -1,0 +1,25 @@
+//! The key files as the document lists them.
+
+use rekeyscope_keylog::{KeyFileInfo, KeyMaterial};
+use rekeyscope_model::analysis::KeyFile;
+
+/// One entry for each file, in the order of the files.
+pub(super) fn key_files(keys: &KeyMaterial) -> Vec<KeyFile> {
+    let describe = |(index, file): (usize, &KeyFileInfo)| KeyFile {
+        path: file.path.display().to_string(),
+        formats: file.formats.iter().map(|f| (*f).to_string()).collect(),
+        esp_keys: keys
+            .esp
+            .iter()
+            .filter(|k| k.origin.file == index && k.defect.is_none())
+            .count() as u64,
+        ike_keys: keys.ike.iter().filter(|k| k.origin.file == index).count() as u64,
+        problems: keys
+            .problems
+            .iter()
+            .filter(|p| p.file == index)
+            .map(|p| format!("{}:{}: {}", file.path.display(), p.line, p.sentence))
+            .collect(),
+    };
+    keys.files.iter().enumerate().map(describe).collect()
+}

@@ -1,0 +1,35 @@
+//! IKE and ESP in TCP (RFC 9329): what comes out of a stream's segments goes the way of single packets.
+
+use super::Analyzer;
+use rekeyscope_capture::framing::tcp_stream::TcpSegment;
+use rekeyscope_capture::framing::{Datagram, DatagramKind};
+use rekeyscope_model::analysis::Encapsulation;
+use rekeyscope_model::text::Message;
+
+impl Analyzer {
+    /// A piece of a TCP stream with IKE and ESP in it (RFC 9329).
+    pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &TcpSegment<'_>) {
+        let taken = self.streams.push(segment);
+        if taken.lost_place {
+            self.record
+                .diagnostics
+                .count("stream_lost", "TCP", Some(datagram.frame), || {
+                    Message::new("oddity-stream-lost")
+                });
+        }
+        if taken.foreign {
+            self.record
+                .diagnostics
+                .count("not_ipsec", "TCP", Some(datagram.frame), || {
+                    Message::new("oddity-not-ipsec").with("name", "TCP")
+                });
+        }
+        for message in taken.datagrams(datagram, segment) {
+            match message.kind {
+                DatagramKind::Ike { udp, message: bytes } => self.push_ike(&message, udp, bytes),
+                DatagramKind::Esp { udp, packet } => self.push_esp(&message, udp, Encapsulation::Tcp, packet),
+                _ => {}
+            }
+        }
+    }
+}

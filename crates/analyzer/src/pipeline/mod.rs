@@ -1,0 +1,17 @@
+//! The pipeline: [`Analyzer::push`] takes frames in capture order, [`Analyzer::finish`] gives what it remembers of them.
+//!
+//! ESP packets are collected and decoded on all cores ([`crate::batch`]). An IKE message is a barrier: everything before
+//! it is accounted for first, so that the volume at an exchange's first message is exact.
+
+pub mod analyzer;
+mod choice;
+pub(crate) mod clock_event;
+mod options;
+pub(crate) mod record;
+pub mod spi_scan;
+mod totals;
+
+pub use analyzer::Analyzer;
+pub use choice::TunnelChoice;
+pub use options::{Options, Verify};
+pub use record::Record;

@@ -1,0 +1,59 @@
+//! What the user chose for an analysis.
+
+use crate::pipeline::choice::TunnelChoice;
+use std::fmt;
+
+/// Which ICVs are checked. A key is always proven first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Verify {
+    /// Every packet.
+    #[default]
+    All,
+    /// Every n-th packet of each SA.
+    Sample(u64),
+    /// The first n packets of each SA.
+    First(u64),
+}
+
+impl fmt::Display for Verify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verify::All => f.write_str("all"),
+            Verify::Sample(n) => write!(f, "sample:{n}"),
+            Verify::First(k) => write!(f, "first:{k}"),
+        }
+    }
+}
+
+/// What the user chose.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which ICVs are checked.
+    pub verify: Verify,
+    /// Seed of the placebo draws.
+    pub seed: u64,
+    /// Placebo draws.
+    pub draws: usize,
+    /// Effect of interest as a share of throughput.
+    pub interest: f64,
+    /// Rate that the tunnel should reach, bit/s.
+    pub reference_bps: Option<f64>,
+    /// Tunnels whose packets are analysed; all where `None`.
+    pub tunnel: Option<TunnelChoice>,
+    /// UDP and TCP ports that carry IKE and ESP like port 4500.
+    pub esp_ports: Vec<u16>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            verify: Verify::All,
+            seed: 1,
+            draws: 9_999,
+            interest: rekeyscope_impact::INTEREST,
+            reference_bps: None,
+            tunnel: None,
+            esp_ports: Vec::new(),
+        }
+    }
+}

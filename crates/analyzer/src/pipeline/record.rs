@@ -1,0 +1,54 @@
+//! What an analysis remembers of a capture. Plain data: the [`crate::pipeline::analyzer::Analyzer`] writes it, and the document is
+//! made of it.
+
+use crate::diagnosis::Diagnosis;
+use crate::pipeline::clock_event::ClockEvent;
+use crate::pipeline::options::Options;
+use crate::pipeline::totals::Totals;
+use crate::throughput::flow::FlowTable;
+use crate::throughput::meter::Meters;
+use rekeyscope_impact::Traffic;
+use rekeyscope_ipsec::ike::timeline::Timeline;
+use rekeyscope_ipsec::rekey::Snapshot;
+use rekeyscope_ipsec::sa::database::SaDatabase;
+use rekeyscope_ipsec::sa::tunnel::{TunnelIndex, TunnelTable};
+use rekeyscope_model::analysis::KeyFile;
+use rekeyscope_model::diagnostic::Diagnostics;
+
+/// What an analysis remembers.
+#[derive(Debug)]
+pub struct Record {
+    pub(crate) options: Options,
+    /// The files that the keys came from.
+    pub(crate) key_files: Vec<KeyFile>,
+    pub(crate) timeline: Timeline,
+    /// The tunnel of each exchange of the timeline; `None` beyond the bound of tunnels.
+    pub(crate) exchange_tunnels: Vec<Option<TunnelIndex>>,
+    pub(crate) tunnels: TunnelTable,
+    pub(crate) sas: SaDatabase,
+    pub(crate) snapshots: Vec<Snapshot>,
+    pub(crate) flows: FlowTable,
+    pub(crate) meters: Meters,
+    pub(crate) totals: Totals,
+    pub(crate) diagnostics: Diagnostics,
+    pub(crate) diagnosis: Diagnosis,
+    pub(crate) clock_events: Vec<ClockEvent>,
+}
+
+impl Record {
+    /// Whether the user chose this tunnel. Those not chosen are decoded (a chosen one may be inside), and told of nowhere.
+    pub(crate) fn wants(&self, tunnel: TunnelIndex) -> bool {
+        self.options.tunnel.is_none_or(|choice| {
+            let ends = self.tunnels.tunnels.get(tunnel).map(|t| t.ends);
+            ends.is_none_or(|ends| choice.takes(tunnel, ends))
+        })
+    }
+
+    /// The series of the direction with most new bytes, as the estimators of [`rekeyscope_impact`] take it; `None` without
+    /// traffic. For studies of the method on real captures.
+    pub fn traffic(&self) -> Option<Traffic> {
+        let meters = &self.meters;
+        let series = meters.directions().filter_map(|(t, d)| meters.counted(t, d));
+        series.max_by_key(|s| s.new_bytes()).map(|s| s.traffic())
+    }
+}

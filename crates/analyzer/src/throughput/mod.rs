@@ -1,0 +1,3 @@
+pub mod flow;
+pub mod meter;
+pub mod series;

@@ -1,0 +1,310 @@
+//! Throughput over time, per tunnel and direction: bins of new and of outer bytes, and the gaps between packets that
+//! carry new data. Bounded: a long capture gets coarser bins, never more of them.
+
+mod bounds;
+mod direction;
+mod gaps;
+
+pub use bounds::{
+    BASE_BIN_NANOS, MAX_BINS, MAX_BINS_TOGETHER, MAX_DOCUMENT_BINS, MAX_GAPS, MAX_GAPS_TOGETHER, MAX_SERIES,
+};
+pub use direction::DirectionSeries;
+
+use bounds::DOCUMENT_BIN_NANOS;
+use rekeyscope_impact::highest_rate;
+use rekeyscope_model::analysis::{Direction, TunnelSeries};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use std::collections::BTreeMap;
+
+/// The series of a capture.
+#[derive(Debug, Default)]
+pub struct SeriesSet {
+    series: BTreeMap<(usize, Direction), DirectionSeries>,
+    bins: usize,
+    gaps: usize,
+    dropped: u64,
+}
+
+impl SeriesSet {
+    /// No series.
+    pub fn new() -> Self {
+        SeriesSet::default()
+    }
+
+    /// Counts a packet: `new` bytes (0 for one that brings none) and `outer` bytes (IP total length).
+    pub fn record(&mut self, tunnel: usize, direction: Direction, time: Timestamp, new: u32, outer: u32) {
+        let key = (tunnel, direction);
+        if self.series.len() >= MAX_SERIES && !self.series.contains_key(&key) {
+            self.dropped = self.dropped.saturating_add(1);
+            return;
+        }
+        let series = self
+            .series
+            .entry(key)
+            .or_insert_with(|| DirectionSeries::starting_at(time));
+        let before = (series.bin_count(), series.gap_count());
+        // What the others leave, and at least an equal share: a wild jump in time costs its own series' resolution first.
+        let free = MAX_BINS_TOGETHER.saturating_sub(self.bins - before.0);
+        let most_bins = free.clamp(MAX_BINS_TOGETHER / MAX_SERIES, MAX_BINS);
+        series.record(time, new, outer, most_bins);
+        let after = (series.bin_count(), series.gap_count());
+        self.bins = self.bins - before.0 + after.0;
+        self.gaps = self.gaps - before.1 + after.1;
+        if self.bins > MAX_BINS_TOGETHER || self.gaps > MAX_GAPS_TOGETHER {
+            self.shrink();
+        }
+    }
+
+    /// What follows was captured before what was recorded: silences are sought anew.
+    pub(crate) fn begin_earlier_part(&mut self) {
+        for series in self.series.values_mut() {
+            series.begin_earlier_part();
+        }
+    }
+
+    fn shrink(&mut self) {
+        while self.bins > MAX_BINS_TOGETHER {
+            let Some(longest) = self.series.values_mut().max_by_key(|s| s.bin_count()) else {
+                return;
+            };
+            let before = longest.bin_count();
+            longest.coarsen();
+            self.bins -= before - longest.bin_count();
+        }
+        while self.gaps > MAX_GAPS_TOGETHER {
+            let Some(fullest) = self.series.values_mut().max_by_key(|s| s.gap_count()) else {
+                return;
+            };
+            let before = fullest.gap_count();
+            fullest.forget_shorter_gaps();
+            self.gaps -= before - fullest.gap_count();
+        }
+    }
+
+    /// One series; `None` where that direction carried no packet.
+    pub fn get(&self, tunnel: usize, direction: Direction) -> Option<&DirectionSeries> {
+        self.series.get(&(tunnel, direction))
+    }
+
+    /// All series by tunnel and direction.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, Direction, &DirectionSeries)> {
+        self.series
+            .iter()
+            .map(|(&(tunnel, direction), series)| (tunnel, direction, series))
+    }
+
+    /// Packets of series beyond [`MAX_SERIES`].
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Packets whose time lies too far from their series to have a bin of their own: counted in its first or last bin.
+    pub fn clamped(&self) -> u64 {
+        self.series.values().map(DirectionSeries::clamped).sum()
+    }
+
+    /// Bin width of the document, milliseconds: 10, or the smallest multiple at which no series exceeds
+    /// [`MAX_DOCUMENT_BINS`] and every base bin fits.
+    pub fn document_bin_ms(&self) -> f64 {
+        (self.document_bin_nanos() / NANOS_PER_MILLI) as f64
+    }
+
+    fn document_bin_nanos(&self) -> i64 {
+        // Base bins are 5 ms times a power of two: the coarsest is a multiple of all the others.
+        let coarsest = self.series.values().map(DirectionSeries::base_nanos).max();
+        let unit = coarsest.unwrap_or(0).max(DOCUMENT_BIN_NANOS);
+        let units = |series: &DirectionSeries| {
+            let span = series.base_nanos().saturating_mul(series.bin_count() as i64);
+            (span as u64)
+                .div_ceil(unit as u64)
+                .div_ceil(MAX_DOCUMENT_BINS as u64)
+        };
+        let factor = self.series.values().map(units).max().unwrap_or(1).max(1);
+        unit.saturating_mul(i64::try_from(factor).unwrap_or(i64::MAX))
+    }
+
+    /// All series in bins of [`SeriesSet::document_bin_ms`].
+    pub fn tunnel_series(&self) -> Vec<TunnelSeries> {
+        let bin = self.document_bin_nanos();
+        self.iter()
+            .map(|(tunnel, direction, series)| {
+                let (inner_new_bytes, outer_bytes) = series.sums(bin);
+                TunnelSeries {
+                    tunnel,
+                    direction,
+                    start: series.start(),
+                    highest: highest_rate(&inner_new_bytes, bin as f64 / 1e9),
+                    inner_new_bytes,
+                    outer_bytes,
+                }
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rekeyscope_model::time::NANOS_PER_SECOND;
+
+    const EPOCH: i64 = 1_795_205_519 * NANOS_PER_SECOND;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp(EPOCH + millis * NANOS_PER_MILLI)
+    }
+
+    fn recorded(packets: &[(i64, u32)]) -> SeriesSet {
+        let mut set = SeriesSet::new();
+        for &(millis, new) in packets {
+            set.record(0, Direction::AToB, at(millis), new, new + 100);
+        }
+        set
+    }
+
+    #[test]
+    fn bins_begin_at_a_multiple_of_ten_milliseconds() {
+        let set = recorded(&[(17, 1), (19, 2), (21, 4), (33, 8)]);
+        let traffic = set.get(0, Direction::AToB).unwrap().traffic();
+        assert_eq!((traffic.start, traffic.base_bin_s), (at(10), 0.005));
+        assert_eq!(traffic.bytes, [0, 3, 4, 0, 8]);
+        let [series] = &set.tunnel_series()[..] else {
+            panic!()
+        };
+        assert_eq!((set.document_bin_ms(), series.start), (10.0, at(10)));
+        assert_eq!(series.inner_new_bytes, [3, 4, 8]);
+        assert_eq!(series.outer_bytes, [203, 104, 108]);
+    }
+
+    #[test]
+    fn earlier_packets_move_the_start_back() {
+        let set = recorded(&[(100, 1), (83, 2), (100, 4), (-500, 8)]);
+        let traffic = set.get(0, Direction::AToB).unwrap().traffic();
+        assert_eq!(traffic.start, at(-500));
+        assert_eq!(traffic.bytes.len(), 121);
+        assert_eq!(
+            (traffic.bytes[0], traffic.bytes[116], traffic.bytes[120]),
+            (8, 2, 5)
+        );
+        assert_eq!(set.bins, 121);
+    }
+
+    #[test]
+    fn gaps_lie_between_packets_with_new_data() {
+        let set = recorded(&[(0, 1), (10, 1), (15, 0), (40, 1), (38, 1), (41, 1)]);
+        let traffic = set.get(0, Direction::AToB).unwrap().traffic();
+        let spans: Vec<(f64, f64)> = traffic.gaps.iter().map(|gap| (gap.start_s, gap.end_s)).collect();
+        assert_eq!(spans, [(0.01, 0.04), (0.0, 0.01), (0.04, 0.041)]);
+        assert_eq!(traffic.gaps_total, 4);
+    }
+
+    #[test]
+    fn a_long_capture_gets_coarser_bins() {
+        let hour = 3_600_000;
+        let set = recorded(&[(0, 1), (5, 2), (2 * hour, 4), (9 * hour, 8)]);
+        let series = set.get(0, Direction::AToB).unwrap();
+        assert_eq!(series.base_nanos(), 4 * BASE_BIN_NANOS);
+        assert!(series.bin_count() <= MAX_BINS);
+        let traffic = series.traffic();
+        assert_eq!(
+            (traffic.bytes[0], traffic.bytes[(2 * hour / 20) as usize]),
+            (3, 4)
+        );
+        assert_eq!(series.new_bytes(), 15);
+        // 9 h in bins of a multiple of 20 ms, at most 20,000: 1,620 ms give 20,000 bins and one more.
+        assert_eq!(set.document_bin_ms(), 1640.0);
+        assert!(set.tunnel_series()[0].inner_new_bytes.len() <= MAX_DOCUMENT_BINS);
+    }
+
+    #[test]
+    fn a_wrong_clock_costs_no_resolution() {
+        let year = 365 * 24 * 3_600_000;
+        let set = recorded(&[(0, 1), (year, 2), (10, 4), (-year, 8)]);
+        let series = set.get(0, Direction::AToB).unwrap();
+        assert_eq!(
+            (series.base_nanos(), set.clamped(), series.new_bytes()),
+            (BASE_BIN_NANOS, 2, 15)
+        );
+        assert_eq!(series.traffic().bytes, [11, 0, 4]);
+    }
+
+    #[test]
+    fn series_share_one_budget() {
+        let mut set = SeriesSet::new();
+        for tunnel in 0..5 {
+            set.record(tunnel, Direction::BToA, at(0), 1, 1);
+            set.record(tunnel, Direction::BToA, at(3 * 3_600_000), 1, 1);
+        }
+        let bins: usize = set.iter().map(|(_, _, series)| series.bin_count()).sum();
+        assert_eq!(bins, set.bins);
+        assert!(bins <= MAX_BINS_TOGETHER);
+        assert!(set.iter().all(|(_, _, series)| series.new_bytes() == 2));
+    }
+
+    #[test]
+    fn a_month_in_every_series_stays_within_the_budget() {
+        let mut set = SeriesSet::new();
+        for tunnel in 0..2 * MAX_SERIES {
+            set.record(tunnel, Direction::AToB, at(0), 1, 1);
+            set.record(tunnel, Direction::AToB, at(30 * 24 * 3_600_000), 1, 1);
+        }
+        assert!(set.bins <= MAX_BINS_TOGETHER);
+        assert_eq!(
+            (set.iter().count(), set.dropped()),
+            (MAX_SERIES, 2 * MAX_SERIES as u64)
+        );
+        assert!(set.iter().all(|(_, _, series)| series.new_bytes() == 2));
+    }
+
+    #[test]
+    fn only_the_longest_gaps_are_kept() {
+        let mut gaps = gaps::GapRecorder::new(3);
+        let mut time = 0;
+        for length in [5, 1, 9, 2, 7, 3] {
+            gaps.record(at(time));
+            time += length;
+        }
+        gaps.record(at(time));
+        let lengths = |gaps: &gaps::GapRecorder| -> Vec<i64> {
+            gaps.gaps(at(0))
+                .iter()
+                .map(|gap| ((gap.end_s - gap.start_s) * 1e3).round() as i64)
+                .collect()
+        };
+        assert_eq!(lengths(&gaps), [9, 7, 5]);
+        assert_eq!(gaps.total(), 6);
+        gaps.halve();
+        assert_eq!(lengths(&gaps), [9]);
+    }
+
+    #[test]
+    fn a_window_is_cut_at_the_ends_of_the_series() {
+        let set = recorded(&[(0, 1), (10, 2), (20, 4), (30, 8)]);
+        let series = set.get(0, Direction::AToB).unwrap();
+        let window = |from, to| series.window(3, Direction::AToB, at(from), at(to));
+        let inside = window(12, 25).unwrap();
+        assert_eq!((inside.start, inside.bin_ms, inside.rekey), (at(10), 10.0, 3));
+        assert_eq!(inside.inner_new_bytes, [2, 4]);
+        assert_eq!(window(-1000, 1000).unwrap().inner_new_bytes, [1, 2, 4, 8]);
+        assert_eq!(
+            (window(-1000, -500), window(500, 1000), window(25, 12)),
+            (None, None, None)
+        );
+    }
+
+    proptest! {
+        /// No time, however wild, loses a byte or breaks a bound.
+        #[test]
+        fn hostile_times(packets in proptest::collection::vec((any::<i64>(), any::<u16>()), 1..50)) {
+            let mut set = SeriesSet::new();
+            for &(time, new) in &packets {
+                set.record(0, Direction::AToB, Timestamp(time), u32::from(new), 0);
+            }
+            let series = set.get(0, Direction::AToB).unwrap();
+            prop_assert_eq!(series.new_bytes(), packets.iter().map(|(_, new)| u64::from(*new)).sum::<u64>());
+            prop_assert!(series.bin_count() <= MAX_BINS);
+            prop_assert!(set.tunnel_series()[0].inner_new_bytes.len() <= MAX_DOCUMENT_BINS);
+            prop_assert!(set.document_bin_ms() % 10.0 == 0.0);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! How fine the series are, and how much of them is kept.
+
+use rekeyscope_model::time::NANOS_PER_MILLI;
+
+/// Base bin of a series that was not made coarser, nanoseconds. The 10 ms bins of the method are pairs of these.
+pub const BASE_BIN_NANOS: i64 = 5 * NANOS_PER_MILLI;
+/// Most base bins of one series; beyond, its base bin doubles (first after 2.9 hours).
+pub const MAX_BINS: usize = 1 << 21;
+/// Most base bins of all series together, 32 MiB; beyond, the longest series gets coarser.
+pub const MAX_BINS_TOGETHER: usize = 1 << 22;
+/// Most gaps kept per series: the longest.
+pub const MAX_GAPS: usize = 1 << 17;
+/// Most gaps kept of all series together, 8 MiB; beyond, the series with most of them forgets its shorter half.
+pub const MAX_GAPS_TOGETHER: usize = 1 << 19;
+/// Most series; packets of further ones are only counted ([`super::SeriesSet::dropped`]).
+pub const MAX_SERIES: usize = 1024;
+/// Most bins of a series in the document.
+pub const MAX_DOCUMENT_BINS: usize = 20_000;
+/// Smallest bin in the document, nanoseconds.
+pub(super) const DOCUMENT_BIN_NANOS: i64 = 10 * NANOS_PER_MILLI;

@@ -1,0 +1,194 @@
+//! `--annotate`: the original packets, with comments at each rekey, dip and missing key. Wireshark shows them in the packet
+//! and in its expert information.
+
+use crate::write::copies::output_error;
+use rekeyscope_capture::file::{CaptureCopy, CaptureReader};
+use rekeyscope_model::analysis::{
+    Analysis, Confidence, Direction, KeyStatus, Rekey, RekeyEvidence, SecurityAssociation, TriggerKind,
+};
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::error::Error;
+use rekeyscope_model::spi::Spi;
+use rekeyscope_model::text::{Catalogue, Language};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_report::words::focus;
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Most frames that get a comment; later rekeys go without. Each costs some 200 bytes while the file is written.
+const MOST_COMMENTED: usize = 100_000;
+/// Begins every comment, so that a display filter finds them: `frame.comment contains "rekeyscope"`.
+const MARK: &str = "rekeyscope: ";
+
+/// Comments by frame number.
+#[derive(Debug, Default)]
+struct Comments(BTreeMap<u64, String>);
+
+impl Comments {
+    fn add(&mut self, frame: Option<u64>, text: &str) {
+        let Some(frame) = frame else { return };
+        if self.0.len() >= MOST_COMMENTED && !self.0.contains_key(&frame) {
+            return;
+        }
+        let comment = self.0.entry(frame).or_default();
+        if !comment.is_empty() {
+            comment.push('\n');
+        }
+        comment.push_str(MARK);
+        comment.push_str(text);
+    }
+}
+
+/// Copies a capture with comments from its analysis. Gives the number of packets that have one. `path` is what errors call
+/// the output.
+///
+/// # Errors
+/// [`Error::Capture`], [`Error::Output`].
+pub fn write(
+    mut reader: CaptureReader,
+    analysis: &Analysis,
+    out: impl Write,
+    path: &Path,
+) -> Result<u64, Error> {
+    let failed = output_error(path);
+    let Comments(comments) = comments(analysis);
+    let mut copy = CaptureCopy::of_packets(BufWriter::new(out));
+    let mut counted_before = Diagnostics::default();
+    let mut commented = 0;
+    while let Some(item) = reader.next_item(&mut counted_before)? {
+        let comment = item.number.and_then(|number| comments.get(&number));
+        match comment {
+            Some(comment) => {
+                commented += 1;
+                copy.annotate(&item, comment)
+            }
+            None => copy.pass(&item),
+        }
+        .map_err(&failed)?;
+    }
+    copy.finish().map_err(&failed)?;
+    Ok(commented)
+}
+
+fn comments(analysis: &Analysis) -> Comments {
+    let mut comments = Comments::default();
+    for rekey in &analysis.rekeys {
+        note_rekey(&mut comments, analysis, rekey);
+    }
+    for sa in &analysis.security_associations {
+        if sa.key.status != KeyStatus::Verified {
+            let text = format!(
+                "no usable key for SA {} to {}: its packets stay closed",
+                sa.spi, sa.dst
+            );
+            comments.add(sa.first_frame, &text);
+        }
+    }
+    for finding in &analysis.findings {
+        let text = format!("{}: {}", finding.id, finding.sentence);
+        comments.add(finding.evidence_frames.first().copied(), &text);
+    }
+    comments
+}
+
+fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {
+    let begins = rekey
+        .exchange
+        .and_then(|e| analysis.exchanges.get(e)?.frames.first().copied());
+    let name = focus::name(Catalogue::of(Language::English), analysis, rekey);
+    comments.add(begins, &beginning(&name, rekey));
+    for direction in [Direction::AToB, Direction::BToA] {
+        let (old, new, at, gap_ms) = match direction {
+            Direction::AToB => (
+                rekey.old.a_to_b,
+                rekey.new.a_to_b,
+                rekey.switched.a_to_b,
+                rekey.gap_ms.a_to_b,
+            ),
+            Direction::BToA => (
+                rekey.old.b_to_a,
+                rekey.new.b_to_a,
+                rekey.switched.b_to_a,
+                rekey.gap_ms.b_to_a,
+            ),
+        };
+        let first = first_packet(analysis, rekey.tunnel, new, at).and_then(|sa| sa.first_frame);
+        if let Some(new) = new {
+            let after = match (old, gap_ms) {
+                (Some(old), Some(gap)) => format!(", {gap:.1} ms after the last on {old}"),
+                _ => String::new(),
+            };
+            comments.add(first, &format!("rekey {name}: first packet on {new}{after}"));
+        }
+        for impact in rekey.impact.iter().filter(|i| i.direction == direction && i.hurt) {
+            let ms = |name: &str, value: Option<f64>| value.map(|v| format!(", {name} {v:.0} ms"));
+            let text = format!(
+                "rekey {name}: a dip around here that this rekey made{}{}",
+                ms("longest gap in new data", impact.longest_gap_ms).unwrap_or_default(),
+                ms("dip", impact.dip_ms).unwrap_or_default(),
+            );
+            comments.add(first.or(begins), &text);
+        }
+    }
+    for cause in &rekey.causes {
+        let sure = match cause.confidence {
+            Confidence::High => "high",
+            Confidence::Medium => "medium",
+            Confidence::Low => "low",
+        };
+        let text = format!("rekey {name}: {} (confidence {sure})", cause.id);
+        comments.add(cause.evidence_frames.first().copied(), &text);
+    }
+}
+
+/// The SA that a rekey switched to: of those with its SPI, the one whose first packet was then.
+fn first_packet(
+    analysis: &Analysis,
+    tunnel: usize,
+    spi: Option<Spi>,
+    at: Option<Timestamp>,
+) -> Option<&SecurityAssociation> {
+    analysis.security_associations.iter().find(|sa| {
+        sa.tunnel == tunnel && Some(sa.spi) == spi && sa.first_time.is_some() && sa.first_time == at
+    })
+}
+
+fn beginning(name: &str, rekey: &Rekey) -> String {
+    let kind = match rekey.evidence {
+        RekeyEvidence::QuickMode => "Quick Mode",
+        RekeyEvidence::CreateChildSa => "CREATE_CHILD_SA",
+        RekeyEvidence::SpiSuccession => "a new SPI",
+    };
+    let trigger = match rekey.trigger.kind {
+        TriggerKind::Volume => ", triggered by volume",
+        TriggerKind::Time => ", triggered by time",
+        TriggerKind::Packets => ", triggered by the number of packets",
+        TriggerKind::Reauthentication => ", a reauthentication",
+        TriggerKind::Collision => ", both sides at once",
+        TriggerKind::Unknown => "",
+    };
+    format!("rekey {name} begins here ({kind}){trigger}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_report::example;
+
+    /// A comment calls a rekey what the report calls it.
+    #[test]
+    fn rekeys_are_called_as_in_the_report() {
+        let said = |document: &Analysis| comments(document).0.into_values().collect::<Vec<_>>().join("\n");
+        let one = said(&example::seven_rekeys());
+        assert!(
+            one.contains("rekey 1 begins here") && !one.contains("rekey 0"),
+            "{one}"
+        );
+        let two = said(&example::build(&example::Shape {
+            tunnels: 2,
+            ..Default::default()
+        }));
+        assert!(two.contains("rekey 7 of tunnel 1"), "{two}");
+    }
+}

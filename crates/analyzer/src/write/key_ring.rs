@@ -1,0 +1,147 @@
+//! The keys that a capture was decrypted with, for an export that the user asks for. Never part of the document: it cannot
+//! be serialized, and its `Debug` shows no byte.
+
+use crate::pipeline::record::Record;
+use rekeyscope_ipsec::esp::cipher::EspCipher;
+use rekeyscope_ipsec::ike::proven::ProvenIkeKey;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::mine::MOST_TRIALS;
+use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
+use rekeyscope_model::algorithm::Transform;
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::mining::MiningEffort;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::Spi;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// What the packets of an SA say about its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// The ICV of at least one packet fits.
+    Proven,
+    /// Nothing could be checked: no integrity key, or only cut packets.
+    Unchecked,
+    /// ICVs were checked and none fits.
+    Contradicted,
+}
+
+/// The key of one SA, with the addresses of the capture (behind NAT a log knows others).
+#[derive(Debug, Clone)]
+pub struct SaKey {
+    /// Outer source.
+    pub src: IpAddr,
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// SPI.
+    pub spi: Spi,
+    /// Packets of the SA in the capture.
+    pub packets: u64,
+    /// What they say about the key.
+    pub proof: Proof,
+    /// The transform that the keys are for.
+    pub transform: Transform,
+    /// The transform that IKE negotiated, where it could be read.
+    pub negotiated: Option<Transform>,
+    /// Encryption key, with salt where the transform has one.
+    pub encryption_key: SecretBytes,
+    /// Integrity key; empty for an AEAD.
+    pub integrity_key: SecretBytes,
+}
+
+/// What opens the packets of one SA, and when it was in use: an SPI may be used again under another key.
+#[derive(Debug, Clone)]
+pub struct SaOpener {
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// SPI.
+    pub spi: Spi,
+    /// As in the document: 0 for the first SA of its tunnel and direction.
+    pub generation: u32,
+    /// First and last frame.
+    pub frames: (u64, u64),
+    /// The keyed transform.
+    pub cipher: Arc<EspCipher>,
+}
+
+/// All keys of a capture.
+#[derive(Debug, Clone, Default)]
+pub struct KeyRing {
+    /// ESP keys of SAs with packets, busiest SA first.
+    pub esp: Vec<SaKey>,
+    /// What opens their packets, in order of appearance; none that the packets contradict. NULL encryption that was
+    /// recognised without a key is among them.
+    pub openers: Vec<SaOpener>,
+    /// Destination and SPI of all SAs with packets in the tunnels that were chosen, with a key or without.
+    pub seen: Vec<(IpAddr, Spi)>,
+    /// IKE keys that opened messages.
+    pub ike: Vec<ProvenIkeKey>,
+    /// The effort of mining.
+    pub mining: MiningEffort,
+}
+
+impl KeyRing {
+    /// The keys that fit the capture.
+    pub fn new(record: &Record) -> Self {
+        let sas = &record.sas;
+        let mut esp: Vec<SaKey> = sas.associations().iter().filter_map(sa_key).collect();
+        esp.sort_by_key(|key| std::cmp::Reverse(key.packets));
+        let (trials, gave_up) = sas.mining_effort();
+        KeyRing {
+            esp,
+            openers: openers(sas.associations()),
+            seen: sas
+                .associations()
+                .iter()
+                .filter(|a| a.first.is_some() && record.wants(a.tunnel))
+                .map(|a| (a.dst, a.spi))
+                .collect(),
+            ike: record.timeline.proven_keys(),
+            mining: MiningEffort {
+                trials,
+                gave_up,
+                most_per_packet: MOST_TRIALS_PER_SPI,
+                most: MOST_TRIALS,
+            },
+        }
+    }
+}
+
+fn openers(associations: &[Association]) -> Vec<SaOpener> {
+    let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
+    let opener = |a: &Association| {
+        let next = generations.entry((a.tunnel, a.direction)).or_default();
+        let generation = *next;
+        *next += 1;
+        let (cipher, first, last) = (a.cipher()?, a.first?.1, a.last?.1);
+        (a.proven || a.icv.failed == 0).then_some(SaOpener {
+            dst: a.dst,
+            spi: a.spi,
+            generation,
+            frames: (first, last),
+            cipher,
+        })
+    };
+    associations.iter().filter_map(opener).collect()
+}
+
+fn sa_key(a: &Association) -> Option<SaKey> {
+    let key = a.key.as_ref().filter(|_| a.counters.packets > 0)?;
+    let proof = match (a.proven || a.rests_on_one_packet(), a.icv.failed) {
+        (true, _) => Proof::Proven,
+        (false, 0) => Proof::Unchecked,
+        (false, _) => Proof::Contradicted,
+    };
+    Some(SaKey {
+        src: a.src,
+        dst: a.dst,
+        spi: a.spi,
+        packets: a.counters.packets,
+        proof,
+        transform: key.transform,
+        negotiated: a.negotiated,
+        encryption_key: key.encryption_key.clone(),
+        integrity_key: key.integrity_key.clone(),
+    })
+}

@@ -1,0 +1,306 @@
+//! Frames → decrypted ESP payloads, with the keys that an analysis has proven: the same carriers of ESP (UDP, TCP streams,
+//! ports by request, ESP inside ESP) that the analysis followed, and the tunnels that were chosen for it.
+
+use crate::pipeline::Options;
+use crate::write::key_ring::{KeyRing, SaOpener};
+use rekeyscope_capture::file::{Frame, LinkType};
+use rekeyscope_capture::framing::tcp_stream::{TcpSegment, TcpStreams};
+use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing, UdpPorts};
+use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv, Opened};
+use rekeyscope_ipsec::esp::inner::{self, ESP_IN_ESP, Inner, MOST_NESTING};
+use rekeyscope_ipsec::esp::sequence;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::spi::Spi;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+
+/// IP protocol number, and next header of ESP right behind ESP.
+const PROTOCOL_ESP: u8 = 50;
+
+/// An ESP packet that could be opened.
+#[derive(Debug, Clone)]
+pub struct Unsealed<'a> {
+    /// Its SA.
+    pub sa: &'a SaOpener,
+    /// The SAs around it where this is ESP inside ESP, outermost first.
+    pub around: &'a [&'a SaOpener],
+    /// Outer source.
+    pub src: IpAddr,
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// UDP ports around ESP.
+    pub udp: Option<UdpPorts>,
+    /// IP total length; of fragments, their sum. In TCP, what of the segment belongs to this packet.
+    pub outer_bytes: u32,
+    /// IP packets that it came in.
+    pub fragments: u16,
+    /// Next header (RFC 4303 §2.6), lengths.
+    pub opened: Opened,
+    /// Payload without padding and trailer.
+    pub payload: &'a [u8],
+    /// What the payload holds.
+    pub inner: Inner,
+}
+
+/// What became of an ESP packet.
+// One lives at a time; a box would be an allocation per packet.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+pub enum Outcome<'a> {
+    /// ESP that stays closed: no key, cut, or its ICV does not fit.
+    Sealed,
+    /// ESP that opens. Of ESP inside ESP the innermost that opens.
+    Unsealed(Unsealed<'a>),
+}
+
+/// Opens packets in capture order. Memory: the fragment tables of [`Framing`], the streams of RFC 9329, and one payload for
+/// each depth of nesting; all are bounded.
+#[derive(Debug)]
+pub struct Unsealer<'r> {
+    framing: Framing,
+    streams: TcpStreams,
+    /// Decoders for packets inside ESP, by depth: inner fragments are not outer ones.
+    nested: Vec<Framing>,
+    keys: Keys<'r>,
+    /// Everything in there was counted in the analysis already.
+    counted_before: Diagnostics,
+}
+
+/// What opens packets.
+#[derive(Debug)]
+struct Keys<'r> {
+    sas: HashMap<(IpAddr, Spi), Vec<&'r SaOpener>>,
+    /// Where tunnels were chosen, the SAs of those; packets of others are of use only with one of those inside.
+    chosen: Option<HashSet<(IpAddr, Spi)>>,
+    esp_ports: Vec<u16>,
+}
+
+/// An ESP packet on its way.
+struct Sealed<'a> {
+    datagram: Datagram<'a>,
+    udp: Option<UdpPorts>,
+    packet: &'a [u8],
+}
+
+impl<'a> Sealed<'a> {
+    fn of(datagram: Datagram<'a>) -> Option<Self> {
+        match datagram.kind {
+            DatagramKind::Esp { udp, packet } => Some(Sealed {
+                datagram,
+                udp,
+                packet,
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl<'r> Unsealer<'r> {
+    /// With the keys of an analysis of the same capture, which had these options.
+    pub fn new(ring: &'r KeyRing, options: &Options) -> Self {
+        let mut sas: HashMap<(IpAddr, Spi), Vec<&SaOpener>> = HashMap::new();
+        for sa in &ring.openers {
+            sas.entry((sa.dst, sa.spi)).or_default().push(sa);
+        }
+        let decoder = || Framing::with_esp_ports(&options.esp_ports);
+        Unsealer {
+            framing: decoder(),
+            streams: TcpStreams::default(),
+            nested: (0..MOST_NESTING).map(|_| decoder()).collect(),
+            keys: Keys {
+                sas,
+                chosen: options.tunnel.map(|_| ring.seen.iter().copied().collect()),
+                esp_ports: options.esp_ports.clone(),
+            },
+            counted_before: Diagnostics::default(),
+        }
+    }
+
+    /// Opens one frame and hands `take` each ESP packet in it: none of most other protocols, several of a TCP segment.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn open<E>(
+        &mut self,
+        frame: &Frame<'_>,
+        mut take: impl FnMut(Outcome<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(datagram) = self.framing.decode(frame, &mut self.counted_before) else {
+            return Ok(());
+        };
+        let mut opening = Opening {
+            keys: &self.keys,
+            around: Vec::new(),
+            take: &mut take,
+            ignored: &mut self.counted_before,
+        };
+        if let DatagramKind::TcpSegment {
+            ports,
+            seq,
+            syn,
+            payload,
+        } = datagram.kind
+        {
+            let segment = TcpSegment {
+                ends: (datagram.src, datagram.dst),
+                ports,
+                seq,
+                syn,
+                headers: TcpSegment::headers_of(datagram.outer_bytes, payload),
+                payload,
+            };
+            let taken = self.streams.push(&segment);
+            for sealed in taken.datagrams(&datagram, &segment).filter_map(Sealed::of) {
+                opening.open(&sealed, &mut self.nested)?;
+            }
+        } else if let Some(sealed) = Sealed::of(datagram) {
+            opening.open(&sealed, &mut self.nested)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a packet turned out to be; `take` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// No ESP of a chosen tunnel: `take` knows nothing.
+    Other,
+    Sealed,
+    Unsealed,
+}
+
+/// The way into one frame.
+struct Opening<'o, 'r, F> {
+    keys: &'o Keys<'r>,
+    /// SAs that are open around the packet at hand.
+    around: Vec<&'r SaOpener>,
+    take: &'o mut F,
+    ignored: &'o mut Diagnostics,
+}
+
+impl<'r, F, E> Opening<'_, 'r, F>
+where
+    F: FnMut(Outcome<'_>) -> Result<(), E>,
+{
+    /// Opens `sealed`, and what is inside with the decoders `deeper`.
+    fn open(&mut self, sealed: &Sealed<'_>, deeper: &mut [Framing]) -> Result<Found, E> {
+        let Some(spi) = sealed.packet.first_chunk::<4>() else {
+            return Ok(Found::Other);
+        };
+        let datagram = &sealed.datagram;
+        let id = (datagram.dst, Spi(u32::from_be_bytes(*spi)));
+        let chosen = self.keys.chosen.as_ref().is_none_or(|sas| sas.contains(&id));
+        let mut payload = Vec::new();
+        let generations = self.keys.sas.get(&id).filter(|_| !datagram.cut);
+        let found = generations.and_then(|g| open_by(g, datagram.frame, sealed.packet, &mut payload));
+        let Some((sa, opened)) = found else {
+            if !chosen {
+                return Ok(Found::Other);
+            }
+            (self.take)(Outcome::Sealed)?;
+            return Ok(Found::Sealed);
+        };
+        let ends = Some((datagram.src, datagram.dst));
+        let unsealed = Unsealed {
+            sa,
+            around: &[],
+            src: datagram.src,
+            dst: datagram.dst,
+            udp: sealed.udp,
+            outer_bytes: datagram.outer_bytes,
+            fragments: datagram.fragments,
+            opened,
+            inner: inner::walk(opened.next_header, &payload, payload.len(), ends),
+            payload: &payload,
+        };
+        self.around.push(sa);
+        let inside = self.open_inside(datagram, &unsealed, deeper);
+        self.around.pop();
+        let inside = inside?;
+        if !chosen {
+            return Ok(inside);
+        }
+        // A packet whose inside stays closed is the innermost that there is to show.
+        if inside != Found::Unsealed {
+            (self.take)(Outcome::Unsealed(Unsealed {
+                around: &self.around,
+                ..unsealed
+            }))?;
+        }
+        Ok(Found::Unsealed)
+    }
+
+    /// ESP inside an opened packet.
+    fn open_inside(
+        &mut self,
+        carrier: &Datagram<'_>,
+        unsealed: &Unsealed<'_>,
+        deeper: &mut [Framing],
+    ) -> Result<Found, E> {
+        let Some((framing, deeper)) = deeper.split_first_mut() else {
+            return Ok(Found::Other);
+        };
+        if !unsealed.inner.carries_ipsec(&self.keys.esp_ports) {
+            return Ok(Found::Other);
+        }
+        let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let Some(at) = unsealed.inner.ip_at else {
+            if unsealed.opened.next_header != PROTOCOL_ESP {
+                return Ok(Found::Other);
+            }
+            let packet = unsealed.payload;
+            let datagram = Datagram {
+                outer_bytes: len(packet),
+                largest_fragment: len(packet),
+                fragments: 1,
+                cut: false,
+                wire_len: len(packet),
+                ah: None,
+                kind: DatagramKind::Other(ESP_IN_ESP),
+                ..*carrier
+            };
+            let sealed = Sealed {
+                datagram,
+                udp: None,
+                packet,
+            };
+            return self.open(&sealed, deeper);
+        };
+        let data = unsealed.payload.get(usize::from(at)..).unwrap_or_default();
+        let frame = Frame {
+            number: carrier.frame,
+            time: carrier.time,
+            link_type: LinkType::RAW,
+            original_len: len(data),
+            data,
+        };
+        match framing.decode(&frame, self.ignored).and_then(Sealed::of) {
+            Some(sealed) => self.open(&sealed, deeper),
+            None => Ok(Found::Other),
+        }
+    }
+}
+
+/// Tries the generation that was in use at `frame` first, then the others: around a change they may be out of order.
+fn open_by<'r>(
+    generations: &[&'r SaOpener],
+    frame: u64,
+    packet: &[u8],
+    payload: &mut Vec<u8>,
+) -> Option<(&'r SaOpener, Opened)> {
+    let in_use = |sa: &SaOpener| sa.frames.0 <= frame && frame <= sa.frames.1;
+    let (now, other): (Vec<&SaOpener>, Vec<&SaOpener>) = generations.iter().partition(|sa| in_use(sa));
+    now.into_iter()
+        .chain(other)
+        .find_map(|sa| Some((sa, open_whole(&sa.cipher, packet, payload)?)))
+}
+
+/// As the analysis does, with the whole payload.
+fn open_whole(cipher: &EspCipher, packet: &[u8], payload: &mut Vec<u8>) -> Option<Opened> {
+    let (icv, esn_high) = sequence::verify(cipher, packet);
+    match icv {
+        Icv::Verified => cipher.open_verified(packet, esn_high, usize::MAX, payload).ok(),
+        Icv::Unchecked => cipher.open(packet, esn_high, usize::MAX, payload).ok(),
+        Icv::Failed => None,
+    }
+}

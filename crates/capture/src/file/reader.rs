@@ -1,0 +1,266 @@
+//! Goes through a capture: recognises the container, walks it, and hands out its packets.
+
+use crate::file::buffer::Buffer;
+use crate::file::frame::{Frame, Item, Raw};
+use crate::file::info::CaptureInfo;
+use crate::file::pcap::{self, PcapWalk};
+use crate::file::pcapng::{self, PcapngWalk};
+use crate::file::recognise;
+use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
+use crate::file::source::ByteSource;
+use rekeyscope_model::analysis::CaptureFormat;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::error::Error;
+use rekeyscope_model::text::{Catalogue, Language, Message, Said};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes that are looked at to say what a file is that is no capture.
+const DESCRIBED_LEN: usize = 512;
+
+/// A capture being read.
+pub struct CaptureReader {
+    path: PathBuf,
+    pub(super) buffer: Buffer,
+    walk: ContainerWalk,
+    info: CaptureInfo,
+    frames: u64,
+    finished: bool,
+}
+
+enum ContainerWalk {
+    Pcap(PcapWalk),
+    Pcapng(PcapngWalk),
+}
+
+impl CaptureReader {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`Error::Capture`], [`Error::EmptyCapture`], [`Error::NotACapture`].
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|source| Error::Capture {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::begin(Box::new(file), path.to_owned())
+    }
+
+    /// Reads from a pipe or any other stream; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`CaptureReader::open`].
+    pub fn from_stream(stream: Box<dyn Read + Send>, name: &str) -> Result<Self, Error> {
+        Self::begin(stream, PathBuf::from(name))
+    }
+
+    fn begin(stream: Box<dyn Read + Send>, path: PathBuf) -> Result<Self, Error> {
+        match Self::recognise(stream) {
+            Ok(Recognised::Capture { buffer, walk, format }) => {
+                let info = CaptureInfo {
+                    format,
+                    link_types: Vec::new(),
+                    truncated: false,
+                    dropped_reported: None,
+                };
+                Ok(CaptureReader {
+                    path,
+                    buffer: *buffer,
+                    walk,
+                    info,
+                    frames: 0,
+                    finished: false,
+                })
+            }
+            Ok(Recognised::Empty) => Err(Error::EmptyCapture { path }),
+            Ok(Recognised::Foreign(found)) => Err(Error::NotACapture { path, found }),
+            Err(source) => Err(Error::Capture { path, source }),
+        }
+    }
+
+    fn recognise(stream: Box<dyn Read + Send>) -> io::Result<Recognised> {
+        let mut buffer = Buffer::new(ByteSource::new(stream)?);
+        buffer.ensure(4)?;
+        if pcap::is_pcap(buffer.available()) {
+            if !buffer.ensure(pcap::HEADER_LEN)? {
+                return Ok(Recognised::Foreign(beginning("pcap", &buffer)));
+            }
+            let (walk, format) = (ContainerWalk::Pcap(PcapWalk::default()), CaptureFormat::Pcap);
+            return Ok(Recognised::Capture {
+                buffer: Box::new(buffer),
+                walk,
+                format,
+            });
+        }
+        if pcapng::is_pcapng(buffer.available()) {
+            buffer.ensure(12)?;
+        }
+        if pcapng::is_pcapng(buffer.available()) && !buffer.ensure(pcapng::SHORTEST_SECTION_HEADER)? {
+            return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
+        }
+        if pcapng::is_pcapng(buffer.available()) {
+            let (walk, format) = (ContainerWalk::Pcapng(PcapngWalk::new()), CaptureFormat::Pcapng);
+            return Ok(Recognised::Capture {
+                buffer: Box::new(buffer),
+                walk,
+                format,
+            });
+        }
+        if buffer.available().is_empty() && buffer.broken().is_none() {
+            return Ok(Recognised::Empty);
+        }
+        buffer.ensure(DESCRIBED_LEN)?;
+        let head = buffer.available();
+        let head = head.get(..DESCRIBED_LEN).unwrap_or(head);
+        let found = recognise::describe(head, buffer.source().compression(), buffer.broken());
+        Ok(Recognised::Foreign(found))
+    }
+
+    /// The next packet; `None` at the end. A cut or damaged tail ends the capture: everything before it has been
+    /// returned, [`CaptureInfo::truncated`] is set and a diagnostic says so.
+    ///
+    /// # Errors
+    /// [`Error::Capture`] when the system cannot read on.
+    pub fn next_frame(&mut self, diagnostics: &mut Diagnostics) -> Result<Option<Frame<'_>>, Error> {
+        loop {
+            match self.step(diagnostics)? {
+                RecordStep::Packet(record) => return Ok(Some(self.frame(record))),
+                RecordStep::Numbered(_) | RecordStep::Block(_) => {}
+                RecordStep::End(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// As [`CaptureReader::next_frame`], with every block of a pcapng file, for a copy of the capture.
+    ///
+    /// # Errors
+    /// [`Error::Capture`] when the system cannot read on.
+    pub fn next_item(&mut self, diagnostics: &mut Diagnostics) -> Result<Option<Item<'_>>, Error> {
+        if let ContainerWalk::Pcapng(walk) = &mut self.walk {
+            walk.gives_blocks = true;
+        }
+        let step = self.step(diagnostics)?;
+        let (frame, number, block_len) = match step {
+            RecordStep::Packet(record) => (Some(self.frame(record)), Some(self.frames), record.block_len),
+            RecordStep::Numbered(len) => (None, Some(self.frames), len),
+            RecordStep::Block(len) => (None, None, len),
+            RecordStep::End(_) => return Ok(None),
+        };
+        let raw = match &self.walk {
+            ContainerWalk::Pcapng(walk) => Raw::Block {
+                bytes: self.buffer.lent(0, block_len),
+                order: walk.order(),
+            },
+            ContainerWalk::Pcap(walk) => {
+                let (nanos_per_tick, largest) = walk.told().unwrap_or((1, 0));
+                Raw::Record {
+                    nanos_per_tick,
+                    snap_len: largest as u32,
+                }
+            }
+        };
+        Ok(Some(Item { frame, number, raw }))
+    }
+
+    /// One step of the walk, with frames counted and the end noted.
+    #[inline]
+    fn step(&mut self, diagnostics: &mut Diagnostics) -> Result<RecordStep, Error> {
+        if self.finished {
+            return Ok(RecordStep::End(CaptureEnd::Clean));
+        }
+        let step = match &mut self.walk {
+            ContainerWalk::Pcap(walk) => walk.step(&mut self.buffer, &mut self.info),
+            ContainerWalk::Pcapng(walk) => {
+                walk.step(&mut self.buffer, &mut self.info, self.frames + 1, diagnostics)
+            }
+        };
+        match step {
+            Ok(RecordStep::Packet(_) | RecordStep::Numbered(_)) => self.frames += 1,
+            Ok(RecordStep::Block(_)) => {}
+            Ok(RecordStep::End(end)) => self.end(end, diagnostics),
+            Err(_) => self.finished = true,
+        }
+        step.map_err(|source| Error::Capture {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    #[inline]
+    fn frame(&self, record: ContainerRecord) -> Frame<'_> {
+        Frame {
+            number: self.frames,
+            time: record.time,
+            link_type: record.link_type,
+            original_len: record.original_len,
+            data: self.buffer.lent(record.back, record.len),
+        }
+    }
+
+    fn end(&mut self, end: CaptureEnd, diagnostics: &mut Diagnostics) {
+        self.finished = true;
+        let (frames, at) = (self.frames, self.buffer.consumed());
+        let kept = Catalogue::of(Language::English).say(&kept_before(frames));
+        let layer = self.info.format.as_str();
+        let (kind, sentence) = match (end, self.buffer.broken()) {
+            (CaptureEnd::Damaged(what), _) => (
+                "damaged",
+                Said::from(format!(
+                    "after {at} bytes comes {what}: {kept}; repair the file or capture again to see the rest"
+                )),
+            ),
+            (_, Some(reason)) => (
+                "truncated",
+                Said::from(format!(
+                    "{reason}: {kept}; copy the file again, or unpack what is left of it, to see the rest"
+                )),
+            ),
+            (CaptureEnd::Cut, None) => (
+                "truncated",
+                Message::new("oddity-cut-file")
+                    .with("bytes", at)
+                    .with("kept", kept_before(frames))
+                    .into(),
+            ),
+            (CaptureEnd::Clean, None) => return,
+        };
+        self.info.truncated = true;
+        diagnostics.count(kind, layer, None, || sentence);
+    }
+
+    /// What the container said so far.
+    pub fn info(&self) -> &CaptureInfo {
+        &self.info
+    }
+
+    /// Bytes of the file (as stored, so compressed where it is) consumed so far; for a progress bar.
+    pub fn position(&self) -> u64 {
+        self.buffer.source().position()
+    }
+}
+
+/// How many packets come before the end of what can be read.
+fn kept_before(frames: u64) -> Message {
+    if frames == 0 {
+        Message::new("oddity-kept-none")
+    } else {
+        Message::new("oddity-kept").with("packets", frames)
+    }
+}
+
+/// Names a file that ends within its first header.
+fn beginning(format: &str, buffer: &Buffer) -> String {
+    let len = buffer.available().len();
+    format!("the first {len} bytes of a {format} file and nothing else: copy it again, or capture again")
+}
+
+enum Recognised {
+    Capture {
+        buffer: Box<Buffer>,
+        walk: ContainerWalk,
+        format: CaptureFormat,
+    },
+    Empty,
+    Foreign(String),
+}

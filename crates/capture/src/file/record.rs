@@ -1,0 +1,40 @@
+//! What a container's walk hands over for each step.
+
+use crate::file::link_type::LinkType;
+use rekeyscope_model::time::Timestamp;
+
+/// A packet that the buffer has just been moved past.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ContainerRecord {
+    pub(super) time: Timestamp,
+    pub(super) link_type: LinkType,
+    pub(super) original_len: u32,
+    /// Bytes between the end of the packet's data and the buffer's place (padding, options, trailer).
+    pub(super) back: usize,
+    /// Captured bytes.
+    pub(super) len: usize,
+    /// Length of the whole block in a pcapng file, which the buffer has just been moved past; 0 elsewhere.
+    pub(super) block_len: usize,
+}
+
+/// Why there are no more packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CaptureEnd {
+    /// The data ends between two records.
+    Clean,
+    /// The data ends inside a record.
+    Cut,
+    /// What follows cannot be a record.
+    Damaged(&'static str),
+}
+
+/// One step of a walk.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RecordStep {
+    Packet(ContainerRecord),
+    /// A block of this length that Wireshark numbers as a frame although it holds no packet.
+    Numbered(usize),
+    /// Another block of this length; only for a reader that asked for blocks.
+    Block(usize),
+    End(CaptureEnd),
+}

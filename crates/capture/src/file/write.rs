@@ -1,0 +1,160 @@
+//! pcapng blocks being written (draft-ietf-opsawg-pcapng), in either byte order.
+//!
+//! Own writer: pcap-parser's serializer makes blocks in little-endian only, and a copy goes on in the byte order of the
+//! section that it copies.
+
+use crate::file::link_type::LinkType;
+use crate::file::order::ByteOrder;
+use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};
+
+/// Options of every block (§3.5).
+pub(super) const END_OF_OPTIONS: u16 = 0;
+pub(super) const COMMENT: u16 = 1;
+/// Options of an enhanced packet block (§4.3).
+pub(super) const EPB_FLAGS: u16 = 2;
+pub(super) const EPB_HASH: u16 = 3;
+/// `shb_userappl` (§4.1) and `if_tsresol` (§4.2).
+const SHB_APPLICATION: u16 = 4;
+const IF_TSRESOL: u16 = 9;
+/// Version of the format.
+const MAJOR: u16 = 1;
+/// Longest text of an option; its length field has 16 bits and Wireshark shows no more in a line anyway.
+const LONGEST_TEXT: usize = 4_096;
+
+/// A block under construction.
+#[derive(Debug)]
+pub(super) struct BlockBuilder {
+    order: ByteOrder,
+    bytes: Vec<u8>,
+}
+
+impl BlockBuilder {
+    /// Begins a block of a type; its lengths are filled in by [`BlockBuilder::finish`]. `bytes` is reused.
+    pub(super) fn new(order: ByteOrder, kind: u32, mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        BlockBuilder { order, bytes }.u32(kind).u32(0)
+    }
+
+    pub(super) fn u16(mut self, value: u16) -> Self {
+        self.bytes.extend_from_slice(&self.order.u16_bytes(value));
+        self
+    }
+
+    pub(super) fn u32(mut self, value: u32) -> Self {
+        self.bytes.extend_from_slice(&self.order.u32_bytes(value));
+        self
+    }
+
+    pub(super) fn raw(mut self, bytes: &[u8]) -> Self {
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// Fills up to a multiple of four.
+    pub(super) fn padded(mut self) -> Self {
+        let len = self.bytes.len().next_multiple_of(4);
+        self.bytes.resize(len, 0);
+        self
+    }
+
+    pub(super) fn option(self, code: u16, value: &[u8]) -> Self {
+        self.u16(code).u16(value.len() as u16).raw(value).padded()
+    }
+
+    /// A text, cut at [`LONGEST_TEXT`] bytes.
+    pub(super) fn text(self, code: u16, text: &str) -> Self {
+        let mut end = text.len().min(LONGEST_TEXT);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.option(code, &text.as_bytes()[..end])
+    }
+
+    pub(super) fn end_of_options(self) -> Self {
+        self.u16(END_OF_OPTIONS).u16(0)
+    }
+
+    /// Puts both lengths in place.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        let len = self.order.u32_bytes(self.bytes.len() as u32 + 4);
+        self.bytes.extend_from_slice(&len);
+        if let Some(first) = self.bytes.get_mut(4..8) {
+            first.copy_from_slice(&len);
+        }
+        self.bytes
+    }
+}
+
+/// A section header of our own (§4.1), of unknown length.
+pub(super) fn section_header(order: ByteOrder) -> Vec<u8> {
+    BlockBuilder::new(order, SHB_MAGIC, Vec::new())
+        .u32(BOM_MAGIC)
+        .u16(MAJOR)
+        .u16(0)
+        .u32(u32::MAX)
+        .u32(u32::MAX)
+        .text(SHB_APPLICATION, concat!("rekeyscope ", env!("CARGO_PKG_VERSION")))
+        .end_of_options()
+        .finish()
+}
+
+/// An interface description (§4.2). `decimals`: ticks are 10^-decimals seconds.
+pub(super) fn interface_description(
+    order: ByteOrder,
+    link_type: LinkType,
+    snap_len: u32,
+    decimals: u8,
+) -> Vec<u8> {
+    BlockBuilder::new(order, IDB_MAGIC, Vec::new())
+        .u16(link_type.0)
+        .u16(0)
+        .u32(snap_len)
+        .option(IF_TSRESOL, &[decimals])
+        .end_of_options()
+        .finish()
+}
+
+/// An enhanced packet (§4.3).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EnhancedPacket<'a> {
+    pub(super) interface: u32,
+    pub(super) ticks: u64,
+    pub(super) original_len: u32,
+    pub(super) data: &'a [u8],
+    /// Options in the order of the file, without end mark.
+    pub(super) options: &'a [u8],
+    pub(super) comment: Option<&'a str>,
+}
+
+impl EnhancedPacket<'_> {
+    /// The block, in the memory of `scratch`.
+    pub(super) fn block(&self, order: ByteOrder, scratch: Vec<u8>) -> Vec<u8> {
+        let mut block = BlockBuilder::new(order, EPB_MAGIC, scratch)
+            .u32(self.interface)
+            .u32((self.ticks >> 32) as u32)
+            .u32(self.ticks as u32)
+            .u32(self.data.len() as u32)
+            .u32(self.original_len)
+            .raw(self.data)
+            .padded()
+            .raw(self.options);
+        if let Some(comment) = self.comment {
+            block = block.text(COMMENT, comment);
+        }
+        if self.comment.is_some() || !self.options.is_empty() {
+            block = block.end_of_options();
+        }
+        block.finish()
+    }
+}
+
+/// The options in a block's tail: code and whole bytes of each (§3.5), up to the end mark or the first malformed one.
+pub(super) fn options(order: ByteOrder, mut tail: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let code = order.u16(tail, 0).filter(|&code| code != END_OF_OPTIONS)?;
+        let len = 4 + usize::from(order.u16(tail, 2)?).next_multiple_of(4);
+        let (option, rest) = tail.split_at_checked(len)?;
+        tail = rest;
+        Some((code, option))
+    })
+}

@@ -1,0 +1,82 @@
+//! The datagrams that carry IPsec.
+
+use crate::layers::ip::Authentication;
+use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
+
+/// UDP ports around ESP or IKE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UdpPorts {
+    /// Source port.
+    pub src: u16,
+    /// Destination port.
+    pub dst: u16,
+}
+
+/// An IP datagram of interest, whole again where it was fragmented.
+#[derive(Debug, Clone, Copy)]
+pub struct Datagram<'a> {
+    /// Frame that held it; of fragments, the one that completed it.
+    pub frame: u64,
+    /// Time of that frame.
+    pub time: Timestamp,
+    /// Outer source.
+    pub src: IpAddr,
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// IP total length (IPv6: payload length + 40); of fragments, their sum.
+    pub outer_bytes: u32,
+    /// Largest single IP packet: equals `outer_bytes` for whole ones.
+    pub largest_fragment: u32,
+    /// IP packets that it came in: 1 for a whole one.
+    pub fragments: u16,
+    /// The snap length cut it: the payload is shorter than it was on the wire.
+    pub cut: bool,
+    /// Bytes that the payload had on the wire (from the ESP or IKE header on).
+    pub wire_len: u32,
+    /// What of the IP payload was captured, transport header included.
+    pub payload: &'a [u8],
+    /// IPv4 identification, also of a datagram that came in fragments.
+    pub identification: Option<u16>,
+    /// The authentication header around that, the outermost of several.
+    pub ah: Option<Authentication<'a>>,
+    /// What it carries.
+    pub kind: DatagramKind<'a>,
+}
+
+/// What a datagram carries.
+#[derive(Debug, Clone, Copy)]
+pub enum DatagramKind<'a> {
+    /// An IKE message without the non-ESP marker.
+    Ike {
+        /// Ports.
+        udp: UdpPorts,
+        /// From the IKE header on.
+        message: &'a [u8],
+    },
+    /// An ESP packet.
+    Esp {
+        /// Ports when in UDP (RFC 3948).
+        udp: Option<UdpPorts>,
+        /// From the SPI on.
+        packet: &'a [u8],
+    },
+    /// A NAT keepalive (one 0xff byte, RFC 3948 §2.3).
+    NatKeepalive,
+    /// A TCP segment of a port that may carry IKE and ESP (RFC 9329).
+    TcpSegment {
+        /// Ports.
+        ports: UdpPorts,
+        /// Sequence number.
+        seq: u32,
+        /// It begins the stream.
+        syn: bool,
+        /// Behind the TCP header.
+        payload: &'a [u8],
+    },
+    /// Anything else, by name (`"TCP"`, `"UDP"`, `"L2TP in clear"`, …): counted, not looked into.
+    Other(&'static str),
+}
+
+/// The name of packets that only an authentication header (RFC 4302) protects.
+pub const AH: &str = "AH";

@@ -1,0 +1,237 @@
+//! Frame → [`Datagram`].
+
+use crate::file::{Frame, link_type_name};
+use crate::framing::carriers::Carriers;
+use crate::framing::datagram::{AH, Datagram, DatagramKind};
+use crate::framing::fragments::{FragmentTable, Whole};
+use crate::framing::link;
+use crate::framing::transport::{self, Content};
+use crate::framing::tunnel::{self, Innermost};
+use crate::layers::ip::IpPacket;
+use crate::layers::{Found, MAX_DEPTH, Stop, Walk};
+use rekeyscope_model::diagnostic::{Diagnostics, named};
+use rekeyscope_model::error::WireError;
+use rekeyscope_model::text::Message;
+use std::net::IpAddr;
+
+/// The decoder with its fragment table (bounded).
+#[derive(Debug, Default)]
+pub struct Framing {
+    pub(super) fragments: FragmentTable,
+    carriers: Carriers,
+}
+
+impl Framing {
+    /// An empty decoder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A decoder that takes these UDP and TCP ports for carriers of ESP and IKE too, with the rules of port 4500.
+    pub fn with_esp_ports(ports: &[u16]) -> Self {
+        Framing {
+            carriers: Carriers::new(ports),
+            ..Self::default()
+        }
+    }
+
+    /// Decodes one frame. `None`: not IP, an unfinished fragment, or malformed (counted).
+    pub fn decode<'a>(
+        &'a mut self,
+        frame: &Frame<'a>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Datagram<'a>> {
+        let mut walk = Walk::new(frame.data, frame.original_len as usize);
+        let found = link::enter(&mut walk, frame.link_type).and_then(|layer| walk.next(layer));
+        let packet = match found {
+            Ok(Found::Ip(packet, _)) => packet,
+            // Link layers announce nothing else.
+            Ok(_) => return None,
+            Err(Stop::Broken(error)) => return refused(error, frame, diagnostics),
+            Err(stop) => {
+                count_not_ip(stop.name(), frame, diagnostics);
+                return None;
+            }
+        };
+        if tunnel::is_none(&packet) && packet.piece.is_none() {
+            count_longer(&packet, frame, diagnostics);
+            return datagram(&mut self.carriers, frame, &packet, diagnostics);
+        }
+        let innermost = tunnel::innermost(packet, &self.carriers);
+        match innermost.as_sent() {
+            Some(packet) => {
+                count_longer(packet, frame, diagnostics);
+                datagram(&mut self.carriers, frame, packet, diagnostics)
+            }
+            None => self.rebuilt(frame, innermost, diagnostics),
+        }
+    }
+
+    /// Counts the datagrams that wait for fragments when the capture ends.
+    pub fn finish(&mut self, diagnostics: &mut Diagnostics) {
+        self.fragments.finish(diagnostics);
+    }
+
+    /// What a packet holds that came in fragments, or compressed. Either may be inside the other.
+    #[cold]
+    fn rebuilt<'a>(
+        &'a mut self,
+        frame: &Frame<'a>,
+        first: Innermost<'a>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Datagram<'a>> {
+        let ah = first.packet().ah;
+        let (mut whole, mut ends) = self.rebuild(frame, first, diagnostics)?;
+        for _ in 0..MAX_DEPTH {
+            let bytes = self.fragments.take_whole();
+            let upper = whole.upper_layer(ends, &bytes).ok();
+            let inner = upper.map(|upper| tunnel::innermost(upper, &self.carriers));
+            let Some(inner) = inner.filter(|inner| inner.as_sent().is_none()) else {
+                self.fragments.put_back(bytes);
+                break;
+            };
+            (whole, ends) = self.rebuild(frame, inner, diagnostics)?;
+        }
+        let outer = match whole.upper_layer(ends, self.fragments.whole()) {
+            Ok(upper) => upper,
+            Err(error) => return refused(error, frame, diagnostics),
+        };
+        let innermost = tunnel::innermost(outer, &self.carriers);
+        let found = innermost.as_sent().copied().unwrap_or(outer);
+        let mut datagram = datagram(&mut self.carriers, frame, &found, diagnostics)?;
+        datagram.ah = ah.or(datagram.ah);
+        // What a tunnel holds that was fragmented was none itself.
+        if found == outer {
+            datagram.largest_fragment = whole.largest;
+            datagram.fragments = whole.fragments;
+        }
+        Some(datagram)
+    }
+
+    /// The content of a packet as it was before; its bytes are those of the fragment table. `None`: it is not there yet, or
+    /// cannot be read (counted).
+    fn rebuild(
+        &mut self,
+        frame: &Frame<'_>,
+        innermost: Innermost<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Whole, (IpAddr, IpAddr))> {
+        let (whole, packet) = match innermost {
+            Innermost::Packet(packet) => {
+                count_longer(&packet, frame, diagnostics);
+                let (piece, time) = (packet.piece?, frame.time);
+                let whole = self
+                    .fragments
+                    .add(&packet, piece, time, frame.number, diagnostics)?;
+                (whole, packet)
+            }
+            Innermost::Compressed {
+                packet,
+                protocol,
+                bytes,
+            } => {
+                let whole = Whole {
+                    protocol,
+                    payload_len: bytes.len() as u32,
+                    outer_bytes: packet.total_len,
+                    largest: packet.total_len,
+                    fragments: 1,
+                    identification: packet.identification,
+                };
+                self.fragments.put_back(bytes);
+                (whole, packet)
+            }
+        };
+        Some((whole, (packet.src, packet.dst)))
+    }
+}
+
+fn count_longer(packet: &IpPacket<'_>, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
+    if packet.longer_than_frame {
+        diagnostics.count("ip_longer_than_frame", "IP", Some(frame.number), || {
+            Message::new("oddity-ip-longer")
+        });
+    }
+}
+
+/// What a packet holds that is no fragment.
+#[inline]
+fn datagram<'a>(
+    carriers: &mut Carriers,
+    frame: &Frame<'_>,
+    packet: &IpPacket<'a>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Datagram<'a>> {
+    let content = transport::content(
+        packet.protocol,
+        packet.payload,
+        packet.payload_len,
+        (packet.src, packet.dst),
+        carriers,
+    );
+    let mut content = accepted(content, frame, diagnostics)?;
+    match content.kind {
+        DatagramKind::Ike { udp, .. } => carriers.learn((packet.src, packet.dst), udp),
+        // Authenticated, not encrypted: what matters is that it is IPsec.
+        DatagramKind::Other(_) if packet.ah.is_some() => content.kind = DatagramKind::Other(AH),
+        _ => {}
+    }
+    Some(Datagram {
+        frame: frame.number,
+        time: frame.time,
+        src: packet.src,
+        dst: packet.dst,
+        outer_bytes: packet.total_len,
+        largest_fragment: packet.total_len,
+        fragments: 1,
+        cut: content.captured < content.wire_len as usize,
+        wire_len: content.wire_len,
+        payload: packet.payload,
+        identification: packet.identification,
+        ah: packet.ah,
+        kind: content.kind,
+    })
+}
+
+#[inline]
+fn accepted<'a>(
+    content: Result<Content<'a>, WireError>,
+    frame: &Frame<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Content<'a>> {
+    match content {
+        Ok(content) => {
+            if content.udp_longer_than_ip {
+                diagnostics.count("udp_longer_than_ip", "UDP", Some(frame.number), || {
+                    Message::new("oddity-udp-longer")
+                });
+            }
+            Some(content)
+        }
+        Err(error) => refused(error, frame, diagnostics),
+    }
+}
+
+/// Counts a packet that cannot be read: cut by the snap length, or malformed.
+#[cold]
+fn refused<T>(error: WireError, frame: &Frame<'_>, diagnostics: &mut Diagnostics) -> Option<T> {
+    if frame.original_len as usize > frame.data.len() {
+        diagnostics.count("cut_too_short", error.layer, Some(frame.number), || {
+            Message::new("oddity-cut-header").with("layer", named(error.layer))
+        });
+    } else {
+        diagnostics.count_wire_error(error, frame.number);
+    }
+    None
+}
+
+#[cold]
+fn count_not_ip(name: &'static str, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
+    diagnostics.count("not_ip", name, Some(frame.number), || {
+        if name == link::UNSUPPORTED {
+            Message::new("oddity-link-type").with("type", link_type_name(frame.link_type))
+        } else {
+            Message::new("oddity-not-ip").with("name", named(name))
+        }
+    });
+}

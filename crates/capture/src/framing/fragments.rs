@@ -1,0 +1,399 @@
+//! Puts fragmented IP datagrams together again (RFC 791 §3.2, RFC 8200 §4.5).
+//!
+//! Bounds: [`MOST_DATAGRAMS`] datagrams and [`MOST_BYTES`] bytes at a time, [`TIMEOUT_NANOS`] of packet time each; the
+//! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins.
+
+use crate::layers::ip::{self, IpPacket, Piece};
+use etherparse::IpNumber;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::error::WireError;
+use rekeyscope_model::text::Message;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+
+/// Most datagrams that are remembered, finished ones included.
+const MOST_DATAGRAMS: usize = 4096;
+/// Most bytes that unfinished datagrams hold together.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Most separate ranges of one datagram.
+const MOST_RANGES: usize = 256;
+/// Longest payload of a datagram.
+const LONGEST: u32 = 65_535;
+/// An unfinished datagram is given up after this long. The hosts wait longer (RFC 791: 15 s, RFC 8200: 60 s), but fragments
+/// travel back to back, and the 16-bit identification of IPv4 comes round again after 6.5 s at 10,000 packets/s: a stale
+/// fragment must not meet the next datagram of its number.
+const TIMEOUT_NANOS: i64 = 5 * NANOS_PER_SECOND;
+/// For this long after its first fragment, further fragments of a finished datagram are duplicates.
+const DUPLICATE_NANOS: i64 = NANOS_PER_SECOND;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct FragmentKey {
+    src: IpAddr,
+    dst: IpAddr,
+    id: u32,
+    /// `None` in IPv6, where the identification alone tells datagrams apart.
+    protocol: Option<IpNumber>,
+}
+
+#[derive(Debug)]
+struct Partial {
+    serial: u64,
+    started: Timestamp,
+    finished: bool,
+    bytes: Vec<u8>,
+    /// What arrived, as it was on the wire: sorted, disjoint, never touching.
+    ranges: Vec<(u32, u32)>,
+    /// Where the first hole begins that a snap length left.
+    hole: u32,
+    total: Option<u32>,
+    /// Of the fragment with offset 0.
+    protocol: Option<IpNumber>,
+    outer_bytes: u32,
+    largest: u32,
+    fragments: u16,
+}
+
+/// A datagram that is whole again; its bytes are in [`FragmentTable::whole`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) protocol: IpNumber,
+    /// Payload bytes on the wire.
+    pub(super) payload_len: u32,
+    /// IP total lengths together.
+    pub(super) outer_bytes: u32,
+    pub(super) largest: u32,
+    pub(super) fragments: u16,
+    /// Of its IPv4 headers.
+    pub(super) identification: Option<u16>,
+}
+
+impl Whole {
+    /// What the datagram between `ends` carries, with what of its bytes was captured: behind further extension headers.
+    ///
+    /// # Errors
+    /// [`WireError`] when one of these cannot be read.
+    pub(super) fn upper_layer<'a>(
+        &self,
+        ends: (IpAddr, IpAddr),
+        bytes: &'a [u8],
+    ) -> Result<IpPacket<'a>, WireError> {
+        let upper = ip::upper_layer(self.protocol, ends, bytes, self.payload_len, self.outer_bytes)?;
+        Ok(IpPacket {
+            identification: self.identification,
+            ..upper
+        })
+    }
+}
+
+/// The datagrams that wait for fragments.
+#[derive(Debug, Default)]
+pub(super) struct FragmentTable {
+    partials: HashMap<FragmentKey, Partial>,
+    /// In order of their start, with serial numbers: an entry that was replaced since is stale.
+    order: VecDeque<(u64, FragmentKey)>,
+    next_serial: u64,
+    held: usize,
+    whole: Vec<u8>,
+}
+
+impl FragmentTable {
+    /// The payload of the datagram that was finished last, or [`FragmentTable::put_back`].
+    pub(super) fn whole(&self) -> &[u8] {
+        &self.whole
+    }
+
+    /// Takes it out, for more fragments to be added while it is looked into.
+    pub(super) fn take_whole(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.whole)
+    }
+
+    /// Puts it back.
+    pub(super) fn put_back(&mut self, whole: Vec<u8>) {
+        self.whole = whole;
+    }
+
+    /// Datagrams and bytes that are held.
+    #[cfg(test)]
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (
+            self.partials.len(),
+            self.partials.values().map(|partial| partial.bytes.len()).sum(),
+        )
+    }
+
+    /// Adds a fragment; `Some` when it completes its datagram.
+    pub(super) fn add(
+        &mut self,
+        packet: &IpPacket<'_>,
+        piece: Piece,
+        time: Timestamp,
+        frame: u64,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Whole> {
+        let end = piece
+            .offset
+            .checked_add(packet.payload_len)
+            .filter(|&end| end <= LONGEST);
+        let Some(end) =
+            end.filter(|_| packet.payload_len > 0 && (!piece.more || packet.payload_len.is_multiple_of(8)))
+        else {
+            count(
+                diagnostics,
+                "malformed_fragment",
+                frame,
+                Message::new("oddity-fragment-impossible"),
+            );
+            return None;
+        };
+        self.give_up_old(time, frame, diagnostics);
+        let key = FragmentKey {
+            src: packet.src,
+            dst: packet.dst,
+            id: piece.id,
+            protocol: packet.src.is_ipv4().then_some(packet.protocol),
+        };
+        self.forget_stale(&key, time, frame, diagnostics);
+        if !self.partials.contains_key(&key) {
+            self.start(key, time, frame, diagnostics);
+        }
+        let partial = self.partials.get_mut(&key)?;
+        if partial.finished {
+            count(diagnostics, "duplicate_fragment", frame, Message::new(DUPLICATE));
+            return None;
+        }
+        let held_before = partial.bytes.len();
+        partial.insert(packet, piece, end, frame, diagnostics);
+        self.held = (self.held + partial.bytes.len()).saturating_sub(held_before);
+        let Some(whole) = partial.completed(packet.identification) else {
+            self.make_room(MOST_DATAGRAMS, frame, diagnostics);
+            return None;
+        };
+        partial.finished = true;
+        partial.ranges = Vec::new();
+        self.whole = std::mem::take(&mut partial.bytes);
+        self.held = self.held.saturating_sub(self.whole.len());
+        self.whole.truncate(whole.payload_len.min(partial.hole) as usize);
+        Some(whole)
+    }
+
+    /// Counts what is still unfinished when the capture ends.
+    pub(super) fn finish(&mut self, diagnostics: &mut Diagnostics) {
+        while let Some((serial, key)) = self.order.pop_front() {
+            self.remove(serial, &key, None, diagnostics);
+        }
+    }
+
+    fn start(&mut self, key: FragmentKey, time: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+        self.make_room(MOST_DATAGRAMS - 1, frame, diagnostics);
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        self.order.push_back((serial, key));
+        self.partials.insert(
+            key,
+            Partial {
+                serial,
+                started: time,
+                finished: false,
+                bytes: Vec::new(),
+                ranges: Vec::new(),
+                hole: u32::MAX,
+                total: None,
+                protocol: None,
+                outer_bytes: 0,
+                largest: 0,
+                fragments: 0,
+            },
+        );
+    }
+
+    /// The oldest give way until `datagrams` and [`MOST_BYTES`] hold. A fragment of a few bytes far behind the others makes its
+    /// datagram long: every fragment may ask for room, not only the first.
+    fn make_room(&mut self, datagrams: usize, frame: u64, diagnostics: &mut Diagnostics) {
+        while self.order.len() > datagrams || self.held > MOST_BYTES {
+            let Some((serial, oldest)) = self.order.pop_front() else {
+                return;
+            };
+            self.remove(serial, &oldest, Some(frame), diagnostics);
+        }
+    }
+
+    fn give_up_old(&mut self, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+        while let Some(&(serial, key)) = self.order.front() {
+            let waits = self
+                .partials
+                .get(&key)
+                .is_some_and(|p| p.serial == serial && now.nanos_since(p.started) <= TIMEOUT_NANOS);
+            if waits {
+                return;
+            }
+            self.order.pop_front();
+            self.remove(serial, &key, Some(frame), diagnostics);
+        }
+    }
+
+    /// The number came round again, or the clock stepped back: this is another datagram.
+    fn forget_stale(&mut self, key: &FragmentKey, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+        let Some(partial) = self.partials.get(key) else {
+            return;
+        };
+        let limit = if partial.finished {
+            DUPLICATE_NANOS
+        } else {
+            TIMEOUT_NANOS
+        };
+        if now.nanos_since(partial.started).saturating_abs() > limit {
+            let serial = partial.serial;
+            self.remove(serial, key, Some(frame), diagnostics);
+        }
+    }
+
+    fn remove(&mut self, serial: u64, key: &FragmentKey, frame: Option<u64>, diagnostics: &mut Diagnostics) {
+        if self
+            .partials
+            .get(key)
+            .is_none_or(|partial| partial.serial != serial)
+        {
+            return;
+        }
+        let Some(partial) = self.partials.remove(key) else {
+            return;
+        };
+        self.held = self.held.saturating_sub(partial.bytes.len());
+        if !partial.finished {
+            diagnostics.count("incomplete_datagram", "IP fragments", frame, || {
+                Message::new("oddity-fragments-missing")
+            });
+        }
+    }
+}
+
+/// Identifier of the sentence about a fragment that came twice.
+const DUPLICATE: &str = "oddity-fragment-twice";
+
+impl Partial {
+    fn insert(
+        &mut self,
+        packet: &IpPacket<'_>,
+        piece: Piece,
+        end: u32,
+        frame: u64,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if self
+            .total
+            .is_some_and(|total| end > total || (!piece.more && end != total))
+        {
+            count(
+                diagnostics,
+                "malformed_fragment",
+                frame,
+                Message::new("oddity-fragment-behind"),
+            );
+            return;
+        }
+        let gaps = self.gaps(piece.offset, end);
+        if gaps.is_empty() {
+            count(diagnostics, "duplicate_fragment", frame, Message::new(DUPLICATE));
+            return;
+        }
+        if self.ranges.len() + gaps.len() > MOST_RANGES {
+            count(
+                diagnostics,
+                "too_many_fragments",
+                frame,
+                Message::new("oddity-fragments-too-many"),
+            );
+            return;
+        }
+        if gaps != [(piece.offset, end)] {
+            count(
+                diagnostics,
+                "overlapping_fragment",
+                frame,
+                Message::new("oddity-fragment-overlaps"),
+            );
+        }
+        for &(from, to) in &gaps {
+            self.copy(packet.payload, piece.offset, from, to);
+        }
+        self.cover(gaps);
+        if !piece.more {
+            self.total = Some(end);
+        }
+        if piece.offset == 0 {
+            self.protocol = Some(packet.protocol);
+        }
+        self.outer_bytes = self.outer_bytes.saturating_add(packet.total_len);
+        self.largest = self.largest.max(packet.total_len);
+        self.fragments = self.fragments.saturating_add(1);
+    }
+
+    /// What of `from..to` has not arrived yet.
+    fn gaps(&self, from: u32, to: u32) -> Vec<(u32, u32)> {
+        let mut gaps = Vec::with_capacity(1);
+        let mut at = from;
+        for &(start, end) in self
+            .ranges
+            .iter()
+            .filter(|&&(start, end)| end > from && start < to)
+        {
+            if start > at {
+                gaps.push((at, start));
+            }
+            at = at.max(end);
+        }
+        if at < to {
+            gaps.push((at, to));
+        }
+        gaps
+    }
+
+    /// Copies `from..to` of the datagram out of a fragment that begins at `offset`; notes a hole where the snap length cut it.
+    fn copy(&mut self, payload: &[u8], offset: u32, from: u32, to: u32) {
+        let captured_to = to.min(offset.saturating_add(u32::try_from(payload.len()).unwrap_or(u32::MAX)));
+        if captured_to < to {
+            self.hole = self.hole.min(captured_to.max(from));
+        }
+        if self.bytes.len() < captured_to as usize {
+            self.bytes.resize(captured_to as usize, 0);
+        }
+        if captured_to > from
+            && let Some(target) = self.bytes.get_mut(from as usize..captured_to as usize)
+            && let Some(source) = payload.get((from - offset) as usize..(captured_to - offset) as usize)
+        {
+            target.copy_from_slice(source);
+        }
+    }
+
+    fn cover(&mut self, gaps: Vec<(u32, u32)>) {
+        self.ranges.extend(gaps);
+        self.ranges.sort_unstable();
+        self.ranges.dedup_by(|later, earlier| {
+            let touches = later.0 <= earlier.1;
+            if touches {
+                earlier.1 = earlier.1.max(later.1);
+            }
+            touches
+        });
+    }
+
+    fn completed(&self, identification: Option<u16>) -> Option<Whole> {
+        let (total, protocol) = (self.total?, self.protocol?);
+        match self.ranges.as_slice() {
+            [(0, end), ..] if *end >= total => Some(Whole {
+                protocol,
+                payload_len: total,
+                outer_bytes: self.outer_bytes,
+                largest: self.largest,
+                fragments: self.fragments,
+                identification,
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn count(diagnostics: &mut Diagnostics, kind: &'static str, frame: u64, message: Message) {
+    diagnostics.count(kind, "IP fragments", Some(frame), || message);
+}

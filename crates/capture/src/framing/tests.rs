@@ -1,0 +1,493 @@
+//! Synthetic frames: the same datagrams in every link type, cut, fragmented, malformed and hostile.
+
+mod fragments;
+mod malformed;
+
+mod tshark;
+mod tunnels;
+
+use super::*;
+use crate::file::{Frame, LinkType};
+use crate::framing::link::link_type as types;
+use crate::layers::MAX_DEPTH;
+use proptest::prelude::*;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::time::Timestamp;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+const V4: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(10, 9, 0, 1), Ipv4Addr::new(10, 9, 0, 2));
+
+const V6: (Ipv6Addr, Ipv6Addr) = (
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
+);
+
+fn esp(len: usize) -> Vec<u8> {
+    let mut packet = vec![0xc7, 0xdf, 0x96, 0x8a, 0, 0, 0, 1];
+    packet.extend((0..len.saturating_sub(8)).map(|i| i as u8));
+    packet
+}
+
+fn ike_message() -> Vec<u8> {
+    let mut message = vec![0x33; 28];
+    message[17] = 0x20;
+    message[24..28].copy_from_slice(&60_u32.to_be_bytes());
+    message.resize(60, 0x77);
+    message
+}
+
+fn udp(src: u16, dst: u16, body: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::new();
+    packet.extend(src.to_be_bytes());
+    packet.extend(dst.to_be_bytes());
+    packet.extend((body.len() as u16 + 8).to_be_bytes());
+    packet.extend([0, 0]);
+    packet.extend(body);
+    packet
+}
+
+/// `fragment`: identification, and the field of flags and offset.
+fn ipv4_with(protocol: u8, fragment: (u16, u16), options: &[u8], payload: &[u8]) -> Vec<u8> {
+    let mut packet = vec![0x45 + (options.len() / 4) as u8, 0];
+    packet.extend((20 + options.len() as u16 + payload.len() as u16).to_be_bytes());
+    packet.extend(fragment.0.to_be_bytes());
+    packet.extend(fragment.1.to_be_bytes());
+    packet.extend([64, protocol, 0, 0]);
+    packet.extend(V4.0.octets());
+    packet.extend(V4.1.octets());
+    packet.extend(options);
+    packet.extend(payload);
+    packet
+}
+
+fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    ipv4_with(protocol, (0, 0x4000), &[], payload)
+}
+
+fn ipv6(next: u8, payload: &[u8]) -> Vec<u8> {
+    let mut packet = vec![0x60, 0, 0, 0];
+    packet.extend((payload.len() as u16).to_be_bytes());
+    packet.extend([next, 64]);
+    packet.extend(V6.0.octets());
+    packet.extend(V6.1.octets());
+    packet.extend(payload);
+    packet
+}
+
+fn frame(link_type: u16, data: &[u8]) -> Frame<'_> {
+    let time = Timestamp(1_000_000_000);
+    Frame {
+        number: 7,
+        time,
+        link_type: LinkType(link_type),
+        original_len: data.len() as u32,
+        data,
+    }
+}
+
+fn ethernet(tags: &[u8], payload: &[u8]) -> Vec<u8> {
+    let mut data = vec![2; 12];
+    data.extend(tags);
+    data.extend(payload);
+    data
+}
+
+/// The IP packet in every link type and stack of headers, by name.
+fn every_link(ip: &[u8]) -> Vec<(&'static str, u16, Vec<u8>)> {
+    let v6 = ip[0] >> 4 == 6;
+    let kind: &[u8] = if v6 { &[0x86, 0xdd] } else { &[0x08, 0x00] };
+    let ppp: &[u8] = if v6 { &[0x00, 0x57] } else { &[0x00, 0x21] };
+    let family = if v6 { 10 } else { 2 };
+    let with = |parts: &[&[u8]]| [parts.concat(), ip.to_vec()].concat();
+    let in_ethernet = |parts: &[&[u8]]| ethernet(&parts.concat(), ip);
+    let label: &[u8] = &[0x00, 0x01, 0x20, 64];
+    let bottom: &[u8] = &[0x00, 0x01, 0x31, 64];
+    let session: &[u8] = &[0x11, 0x00, 0x12, 0x34, 0x00, ip.len() as u8 + 2];
+    let snap: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0];
+    let plain_ethernet = in_ethernet(&[kind]);
+    let mut wifi_radiotap = vec![0, 0, 18, 0, 0x02, 0, 0, 0x80, 0x02, 0, 0, 0, 0x20, 0, 0, 0, 0, 0];
+    wifi_radiotap.extend([&[0x88, 0x01][..], &[0; 22], &[0, 0], &[0, 0], snap, kind, ip].concat());
+    let mut nflog_attributes = vec![family, 0, 0, 1];
+    nflog_attributes.extend([7, 0, 10, 0, b'a', b'b', 0, 0]);
+    let len = (ip.len() as u16 + 4).to_le_bytes();
+    let len_be = (ip.len() as u16 + 4).to_be_bytes();
+    let pktap_ethernet = [
+        &[108, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0][..],
+        &[0; 96],
+        &plain_ethernet,
+    ]
+    .concat();
+    vec![
+        ("Ethernet", types::ETHERNET, plain_ethernet.clone()),
+        (
+            "Ethernet with padding",
+            types::ETHERNET,
+            [plain_ethernet.clone(), vec![0xee; 22]].concat(),
+        ),
+        ("802.1Q", types::ETHERNET, in_ethernet(&[&[0x81, 0, 0, 5], kind])),
+        (
+            "QinQ",
+            types::ETHERNET,
+            in_ethernet(&[&[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6], kind]),
+        ),
+        (
+            "old QinQ",
+            types::ETHERNET,
+            in_ethernet(&[&[0x91, 0, 0, 5, 0x81, 0, 0, 6, 0x81, 0, 0, 7], kind]),
+        ),
+        ("SNAP", types::ETHERNET, in_ethernet(&[&[0x00, 0x60], snap, kind])),
+        (
+            "PPPoE",
+            types::ETHERNET,
+            in_ethernet(&[&[0x88, 0x64], session, ppp]),
+        ),
+        (
+            "PPPoE in a VLAN",
+            types::ETHERNET,
+            in_ethernet(&[&[0x81, 0, 0, 5, 0x88, 0x64], session, ppp]),
+        ),
+        (
+            "PPPoE with PFC",
+            types::ETHERNET,
+            in_ethernet(&[&[0x88, 0x64], session, &ppp[1..]]),
+        ),
+        ("MPLS", types::ETHERNET, in_ethernet(&[&[0x88, 0x47], bottom])),
+        (
+            "MPLS stack",
+            types::ETHERNET,
+            in_ethernet(&[&[0x88, 0x48], label, label, bottom]),
+        ),
+        (
+            "Ethernet over MPLS",
+            types::ETHERNET,
+            ethernet(&[&[0x88, 0x47], bottom, &[0; 4]].concat(), &plain_ethernet),
+        ),
+        (
+            "Linux SLL",
+            types::LINUX_SLL,
+            with(&[&[0, 0, 0, 1, 0, 6], &[2; 8], kind]),
+        ),
+        (
+            "Linux SLL with VLAN",
+            types::LINUX_SLL,
+            with(&[&[0; 14], &[0x81, 0, 0, 9], kind]),
+        ),
+        ("Linux SLL2", types::LINUX_SLL2, with(&[kind, &[0; 18]])),
+        ("RAW", types::RAW, ip.to_vec()),
+        ("DLT_RAW", types::DLT_RAW, ip.to_vec()),
+        ("DLT_RAW of OpenBSD", types::DLT_RAW_OPENBSD, ip.to_vec()),
+        (
+            "IPV4 or IPV6",
+            if v6 { types::IPV6 } else { types::IPV4 },
+            ip.to_vec(),
+        ),
+        (
+            "BSD null",
+            types::NULL,
+            with(&[&[if v6 { 30 } else { 2 }, 0, 0, 0]]),
+        ),
+        (
+            "BSD null, big-endian",
+            types::NULL,
+            with(&[&[0, 0, 0, if v6 { 24 } else { 2 }]]),
+        ),
+        (
+            "BSD loop",
+            types::LOOP,
+            with(&[&[0, 0, 0, if v6 { 28 } else { 2 }]]),
+        ),
+        ("PPP", types::PPP, with(&[&[0xff, 0x03], ppp])),
+        ("PPP with ACFC", types::PPP, with(&[ppp])),
+        ("PPP with ACFC and PFC", types::PPP, with(&[&ppp[1..]])),
+        ("PPP in HDLC", types::PPP_HDLC, with(&[&[0xff, 0x03], ppp])),
+        (
+            "Cisco HDLC as PPP in HDLC",
+            types::PPP_HDLC,
+            with(&[&[0x0f, 0x00], kind]),
+        ),
+        ("Cisco HDLC", types::C_HDLC, with(&[&[0x0f, 0x00], kind])),
+        ("PPPoE session", types::PPP_ETHER, with(&[session, ppp])),
+        ("pppd", types::PPP_PPPD, with(&[&[0x01, 0x03], ppp])),
+        (
+            "PPP with direction",
+            types::PPP_WITH_DIR,
+            with(&[&[0x01, 0xff, 0x03], ppp]),
+        ),
+        ("NFLOG", types::NFLOG, with(&[&nflog_attributes, &len, &[9, 0]])),
+        (
+            "NFLOG, big-endian",
+            types::NFLOG,
+            with(&[&[family, 0, 0, 1], &len_be, &[0, 9]]),
+        ),
+        ("PKTAP", types::PKTAP, pktap_ethernet),
+        (
+            "802.11",
+            types::IEEE802_11,
+            with(&[&[0x08, 0x01], &[0; 22], snap, kind]),
+        ),
+        (
+            "802.11 QoS, four addresses",
+            types::IEEE802_11,
+            with(&[&[0x88, 0x03], &[0; 30], snap, kind]),
+        ),
+        ("radiotap with padding", types::IEEE802_11_RADIOTAP, wifi_radiotap),
+    ]
+}
+
+/// A datagram without borrowed parts.
+#[derive(Debug, PartialEq, Eq, Clone)]
+struct Got {
+    src: IpAddr,
+    dst: IpAddr,
+    outer_bytes: u32,
+    largest_fragment: u32,
+    fragments: u16,
+    cut: bool,
+    wire_len: u32,
+    kind: &'static str,
+    udp: Option<(u16, u16)>,
+    bytes: Vec<u8>,
+}
+
+fn decode_with(framing: &mut Framing, frame: &Frame<'_>, diagnostics: &mut Diagnostics) -> Option<Got> {
+    let datagram = framing.decode(frame, diagnostics)?;
+    assert_eq!((datagram.frame, datagram.time), (frame.number, frame.time));
+    let ports = |udp: UdpPorts| (udp.src, udp.dst);
+    let (kind, udp, bytes) = match datagram.kind {
+        DatagramKind::Ike { udp, message } => ("IKE", Some(ports(udp)), message),
+        DatagramKind::Esp { udp, packet } => ("ESP", udp.map(ports), packet),
+        DatagramKind::NatKeepalive => ("keepalive", None, &[][..]),
+        DatagramKind::TcpSegment {
+            ports: own, payload, ..
+        } => ("TCP segment", Some(ports(own)), payload),
+        DatagramKind::Other(name) => (name, None, &[][..]),
+    };
+    Some(Got {
+        src: datagram.src,
+        dst: datagram.dst,
+        outer_bytes: datagram.outer_bytes,
+        largest_fragment: datagram.largest_fragment,
+        fragments: datagram.fragments,
+        cut: datagram.cut,
+        wire_len: datagram.wire_len,
+        kind,
+        udp,
+        bytes: bytes.to_vec(),
+    })
+}
+
+/// Decodes one frame with a decoder of its own; the kinds of diagnostics with their layers.
+fn decode(link_type: u16, data: &[u8]) -> (Option<Got>, Vec<(&'static str, &'static str)>) {
+    let mut diagnostics = Diagnostics::default();
+    let got = decode_with(&mut Framing::new(), &frame(link_type, data), &mut diagnostics);
+    (got, diagnostics.iter().map(|d| (d.kind, d.layer)).collect())
+}
+
+fn decode_ip(ip: &[u8]) -> Got {
+    let (got, kinds) = decode(types::RAW, ip);
+    assert_eq!(kinds, []);
+    got.unwrap()
+}
+
+/// One datagram of each kind: name, IP packet, what it is, its bytes.
+fn every_datagram() -> Vec<(&'static str, Vec<u8>, &'static str, Vec<u8>)> {
+    let marked = [vec![0; 4], ike_message()].concat();
+    vec![
+        ("ESP in IPv4", ipv4(50, &esp(76)), "ESP", esp(76)),
+        ("ESP in IPv6", ipv6(50, &esp(76)), "ESP", esp(76)),
+        (
+            "ESP in UDP",
+            ipv4(17, &udp(4500, 33000, &esp(76))),
+            "ESP",
+            esp(76),
+        ),
+        (
+            "ESP in UDP in IPv6",
+            ipv6(17, &udp(4500, 4500, &esp(76))),
+            "ESP",
+            esp(76),
+        ),
+        (
+            "IKE",
+            ipv4(17, &udp(500, 500, &ike_message())),
+            "IKE",
+            ike_message(),
+        ),
+        (
+            "IKE behind a NAT",
+            ipv6(17, &udp(33000, 4500, &marked)),
+            "IKE",
+            ike_message(),
+        ),
+    ]
+}
+
+#[test]
+fn the_same_datagrams_from_every_link_type() {
+    for (name, ip, kind, bytes) in every_datagram() {
+        let expected = decode_ip(&ip);
+        assert_eq!((expected.kind, &expected.bytes), (kind, &bytes), "{name}");
+        assert_eq!(expected.outer_bytes as usize, ip.len(), "{name}");
+        assert_eq!(expected.wire_len as usize, bytes.len(), "{name}");
+        assert!(
+            !expected.cut && expected.fragments == 1 && expected.largest_fragment == expected.outer_bytes
+        );
+        for (link, link_type, data) in every_link(&ip) {
+            let (got, kinds) = decode(link_type, &data);
+            assert_eq!(got, Some(expected.clone()), "{name} in {link}");
+            assert_eq!(kinds, [], "{name} in {link}");
+        }
+    }
+}
+
+#[test]
+fn udp_ports_and_first_bytes_tell_ike_from_esp() {
+    let marked = [vec![0; 4], ike_message()].concat();
+    let mut no_service = esp(76);
+    no_service[0] = 0x17;
+    for (src, dst, body, expected) in [
+        (500, 500, ike_message(), "IKE"),
+        (500, 61_000, ike_message(), "IKE"),
+        (1011, 500, ike_message(), "IKE"),
+        (4500, 4500, marked.clone(), "IKE"),
+        (4500, 4500, esp(76), "ESP"),
+        (61_000, 4500, esp(8), "ESP"),
+        (4500, 61_000, marked.clone(), "IKE"),
+        (4500, 500, ike_message(), "IKE"),
+        // An answer to a NAT that chose 4500 for a client of port 500; and a client that floats from 500 to 4500.
+        (500, 4500, ike_message(), "IKE"),
+        (500, 4500, marked.clone(), "IKE"),
+        (500, 4500, esp(76), "ESP"),
+        (4500, 4500, vec![0xff], "keepalive"),
+        (500, 500, vec![0xff], "keepalive"),
+        (4500, 4500, vec![0xff, 0xff], "UDP 4500 without ESP or IKE"),
+        (4500, 4500, esp(8)[..7].to_vec(), "UDP 4500 without ESP or IKE"),
+        (4500, 4500, vec![], "UDP 4500 without ESP or IKE"),
+        // A client of another service whose own port happens to be 4500.
+        (4500, 53, no_service.clone(), "UDP"),
+        (443, 4500, no_service.clone(), "UDP"),
+        (1701, 1701, vec![0xc8, 2, 0, 20], "L2TP in clear"),
+        (33_000, 33_001, esp(76), "UDP"),
+    ] {
+        let got = decode_ip(&ipv4(17, &udp(src, dst, &body)));
+        assert_eq!(got.kind, expected, "{src} → {dst}, {body:02x?}");
+        if let Some(ports) = got.udp {
+            assert_eq!(ports, (src, dst));
+        }
+    }
+}
+
+#[test]
+fn other_ports_carry_esp_on_request() {
+    let packet = ipv4(17, &udp(33_000, 10_000, &esp(76)));
+    let mut diagnostics = Diagnostics::default();
+    let frame = frame(types::RAW, &packet);
+    assert_eq!(
+        decode_with(&mut Framing::new(), &frame, &mut diagnostics)
+            .unwrap()
+            .kind,
+        "UDP"
+    );
+    let mut framing = Framing::with_esp_ports(&[10_000]);
+    assert_eq!(
+        decode_with(&mut framing, &frame, &mut diagnostics).unwrap().kind,
+        "ESP"
+    );
+}
+
+#[test]
+fn options_and_extension_headers_are_stepped_over() {
+    let with_options = ipv4_with(50, (0, 0), &[0x94, 4, 0, 0, 1, 1, 1, 0], &esp(40));
+    assert_eq!(
+        (decode_ip(&with_options).kind, decode_ip(&with_options).wire_len),
+        ("ESP", 40)
+    );
+    let hop_by_hop = [
+        &[60, 0, 1, 4, 0, 0, 0, 0][..],
+        &[43, 1],
+        &[0; 14],
+        &[50, 0],
+        &[0; 6],
+        &esp(40),
+    ]
+    .concat();
+    let got = decode_ip(&ipv6(0, &hop_by_hop));
+    assert_eq!(
+        (got.kind, got.wire_len, got.outer_bytes),
+        ("ESP", 40, 40 + 32 + 40)
+    );
+    // An atomic fragment (RFC 6946): a fragment header, but whole.
+    let atomic = [&[50, 0, 0, 0, 1, 2, 3, 4][..], &esp(40)].concat();
+    assert_eq!(
+        (
+            decode_ip(&ipv6(44, &atomic)).kind,
+            decode_ip(&ipv6(44, &atomic)).fragments
+        ),
+        ("ESP", 1)
+    );
+    // AH with a 12-byte ICV (RFC 4302 §2.2) in front of ESP and of TCP.
+    for (next, expected) in [(50, "ESP"), (6, "AH")] {
+        let ah = [&[next, 4, 0, 0][..], &[0; 20], &esp(40)].concat();
+        assert_eq!(decode_ip(&ipv4(51, &ah)).kind, expected);
+        assert_eq!(decode_ip(&ipv6(51, &ah)).kind, expected);
+    }
+    // An AH shorter than its fixed fields.
+    let short = [&[50, 0, 0, 0][..], &[0; 4], &esp(40)].concat();
+    assert_eq!(
+        decode(types::RAW, &ipv4(51, &short)),
+        (None, vec![("malformed", "IP extension header")])
+    );
+    // Mobility, HIP, Shim6.
+    for kind in [135, 139, 140] {
+        let extended = [&[50, 0, 0, 0, 0, 0, 0, 0][..], &esp(40)].concat();
+        assert_eq!(decode_ip(&ipv6(kind, &extended)).kind, "ESP");
+    }
+    // The payload of a later piece is no extension header, whatever its datagram begins with.
+    let piece = [&[60, 0, 0, 8, 1, 2, 3, 4][..], &[0xff; 16]].concat();
+    assert_eq!(decode(types::RAW, &ipv6(44, &piece)), (None, vec![]));
+    // A chain without an end.
+    let endless = ipv6(0, &[0; 4000]);
+    assert_eq!(
+        decode(types::RAW, &endless),
+        (None, vec![("malformed", "IP extension header")])
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn hostile_frames_do_no_harm(
+        link in 0_usize..40,
+        garbled in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cut in any::<prop::sample::Index>(),
+        more in 0_u32..2000,
+        which in 0_usize..6,
+    ) {
+        let (_, ip, ..) = every_datagram().swap_remove(which);
+        let mut links = every_link(&ip);
+        let at = link % links.len();
+        let (_, link_type, mut data) = links.swap_remove(at);
+        for (index, byte) in &garbled {
+            let at = index.index(data.len());
+            data[at] = *byte;
+        }
+        data.truncate(cut.index(data.len() + 1));
+        let original_len = data.len() as u32 + more;
+        let frame = Frame { number: 7, time: Timestamp(0), link_type: LinkType(link_type), original_len, data: &data };
+        let mut diagnostics = Diagnostics::default();
+        let mut framing = Framing::new();
+        let got = decode_with(&mut framing, &frame, &mut diagnostics);
+        if let Some(got) = &got {
+            prop_assert!(got.bytes.len() <= got.wire_len as usize);
+            prop_assert!(got.cut == (got.bytes.len() < got.wire_len as usize) || got.bytes.is_empty());
+        }
+        framing.finish(&mut diagnostics);
+        prop_assert!(got.is_some() || diagnostics.iter().count() > 0, "left out without a word");
+    }
+
+    #[test]
+    fn noise_does_no_harm(link_type in 0_u16..300, data in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let _ = decode(link_type, &data);
+    }
+}

@@ -1,0 +1,140 @@
+//! The place of a walk: the bytes of the current layer, how long it is, and how deep it lies.
+
+use crate::layers::layer::{Layers, Stop};
+use rekeyscope_model::error::WireError;
+
+/// Deepest nesting of one walk, counted in IP headers, Ethernet and PPP frames: five of the tunnels that need three of them.
+pub const MAX_DEPTH: usize = 16;
+/// Most VLAN tags and MPLS labels of one walk that are stepped over.
+pub(crate) const MOST_HEADERS: usize = 32;
+
+/// Where the walk is.
+#[derive(Debug, Clone, Copy)]
+pub struct Walk<'a> {
+    /// What was captured, or decrypted, of the current layer.
+    pub(super) bytes: &'a [u8],
+    /// How long the current layer is by the headers above it: at least as long as `bytes`.
+    pub(super) len: usize,
+    /// How far the current layer begins behind the first byte.
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    headers: usize,
+    passed: Layers,
+}
+
+impl<'a> Walk<'a> {
+    /// Begins at the first of `bytes`, the beginning of a layer of `len` bytes.
+    #[inline]
+    pub fn new(bytes: &'a [u8], len: usize) -> Self {
+        Walk {
+            bytes,
+            len: len.max(bytes.len()),
+            at: 0,
+            depth: 0,
+            headers: 0,
+            passed: Layers::default(),
+        }
+    }
+
+    /// Goes on in `bytes`, which the current layer was inflated to.
+    ///
+    /// # Errors
+    /// [`Stop::Other`] when that is too deep.
+    pub fn inflated<'b>(&self, bytes: &'b [u8], len: usize) -> Result<Walk<'b>, Stop> {
+        let mut walk = Walk {
+            bytes,
+            len: len.max(bytes.len()),
+            at: 0,
+            ..*self
+        };
+        walk.descend(Layers::IPCOMP)?;
+        Ok(walk)
+    }
+
+    /// What is there of the current layer.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The length of the current layer by the headers above it.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How far the current layer begins behind the first byte.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The tunnels that were passed through.
+    pub fn passed(&self) -> Layers {
+        self.passed
+    }
+
+    pub(super) fn pass(&mut self, through: Layers) {
+        self.passed = self.passed.with(through);
+    }
+
+    /// The first `N` bytes of the current layer, without moving on.
+    pub(crate) fn peek<const N: usize>(&self, layer: &'static str) -> Result<&'a [u8; N], Stop> {
+        self.bytes.first_chunk().ok_or_else(|| self.short(layer, N))
+    }
+
+    /// Moves `n` bytes on.
+    pub fn skip(&mut self, layer: &'static str, n: usize) -> Result<(), Stop> {
+        self.bytes = self.bytes.get(n..).ok_or_else(|| self.short(layer, n))?;
+        self.len -= n;
+        self.at += n;
+        Ok(())
+    }
+
+    /// The next `N` bytes, moving on.
+    pub(crate) fn take<const N: usize>(&mut self, layer: &'static str) -> Result<&'a [u8; N], Stop> {
+        let taken = self.peek(layer)?;
+        self.skip(layer, N)?;
+        Ok(taken)
+    }
+
+    /// The next two bytes as a number, moving on.
+    pub(crate) fn take_u16(&mut self, layer: &'static str) -> Result<u16, Stop> {
+        self.take(layer).map(|bytes| u16::from_be_bytes(*bytes))
+    }
+
+    /// Fewer bytes than `required` are there.
+    #[cold]
+    pub fn short(&self, layer: &'static str, required: usize) -> Stop {
+        Stop::Broken(WireError {
+            layer,
+            offset: self.at,
+            required,
+            available: self.bytes.len(),
+        })
+    }
+
+    /// Cuts the current layer to `len` bytes, as a header above it declares.
+    pub(super) fn cut_to(&mut self, len: usize) {
+        self.len = self.len.min(len);
+        self.bytes = self.bytes.get(..self.len).unwrap_or(self.bytes);
+    }
+
+    /// Enters one more level of nesting.
+    pub(super) fn descend(&mut self, through: Layers) -> Result<(), Stop> {
+        self.pass(through);
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            Err(Stop::Other("too many layers"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Steps over one more header of a kind that is stacked.
+    pub(super) fn stacked(&mut self, name: &'static str) -> Result<(), Stop> {
+        self.headers += 1;
+        if self.headers > MOST_HEADERS {
+            Err(Stop::Other(name))
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! One walker over everything that encloses a packet: link layers, tunnels, mirror headers. `framing` goes from a
+//! frame to the packet that carries IPsec, `esp::inner` from the next header of ESP to the transport header; a layer
+//! is read the same way for both.
+//!
+//! [`Walk::next`] leads to the next IP header, or to where no tunnel leads on. It is a loop, not a recursion: layers can enclose
+//! one another in a circle, which ends at [`MAX_DEPTH`] or [`cursor::MOST_HEADERS`].
+
+mod cursor;
+pub mod deflate;
+mod ethernet;
+pub mod ip;
+mod l2tp;
+mod layer;
+mod packet;
+mod plausible;
+mod ppp;
+mod tunnel;
+pub mod udp;
+mod walk;
+
+pub use cursor::MAX_DEPTH;
+#[cfg(test)]
+pub(crate) use cursor::MOST_HEADERS;
+pub use cursor::Walk;
+pub use layer::{Control, Layers};
+pub use layer::{Found, Layer, Place, Stop};

@@ -1,0 +1,5 @@
+//! capture
+
+pub mod file;
+pub mod framing;
+pub mod layers;

@@ -1,0 +1,226 @@
+//! One run of the method from the series to the decision; the sensitivity runs are the same with one choice changed.
+
+use crate::decide::evaluation::Evaluation;
+use crate::decide::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
+use crate::decide::verdict::{self, VerdictEvidence};
+use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall, minimum_detectable};
+use crate::estimate::baseline::{Ruler, Window, fitting_windows};
+use crate::estimate::gap::{FreeGaps, in_order, longest_touching, test_window_s};
+use crate::estimate::late;
+use crate::estimate::placebo::{DrawPlan, Pool, corrected_p, real_z};
+use crate::estimate::stall::{dip, stall};
+use crate::input::grid::Grid;
+use crate::input::moment::RekeyMoment;
+use crate::input::settings::Settings;
+use crate::input::traffic::Traffic;
+use crate::input::transfer;
+use crate::input::unobserved;
+use std::sync::Arc;
+
+/// Base bins in a bin of the method: 10 ms where the base is 5 ms.
+const BASE_BINS: usize = 2;
+/// A W has a null of its own where at least this share of the run is free at that W.
+pub(crate) const FREE_SHARE: f64 = 0.6;
+
+/// What a sensitivity run changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Choices {
+    /// Base bins per bin.
+    pub(crate) group: usize,
+    /// Base bins left out at the beginning: shifts the bin origin.
+    pub(crate) shift: usize,
+    /// The window begins and is anchored at t_Q.
+    pub(crate) anchor_at_start: bool,
+    /// Only the baseline before the rekey.
+    pub(crate) before_only: bool,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Choices {
+            group: BASE_BINS,
+            shift: 0,
+            anchor_at_start: false,
+            before_only: false,
+        }
+    }
+}
+
+/// Runs the method once.
+pub(crate) fn evaluate(
+    traffic: &Traffic,
+    rekeys: &[RekeyMoment],
+    settings: &Settings,
+    choices: &Choices,
+) -> Evaluation {
+    let mut e = Evaluation::without_traffic(rekeys);
+    if !transfer::is_sound(traffic) {
+        return e;
+    }
+    // The transfer is found on the method's own bins, so that every sensitivity run speaks of the same one.
+    let Some(found) = transfer::find(&Grid::new(traffic, BASE_BINS, 0)) else {
+        return e;
+    };
+    e.grid = Arc::new(Grid::new(traffic, choices.group, choices.shift));
+    e.run = transfer::span(&e.grid, found);
+    let busy_median = transfer::busy_median(&e.grid, e.run);
+    e.placed = transfer::place(&e.grid, e.run, rekeys, choices.anchor_at_start);
+    transfer::leave_out_idle(&e.grid, busy_median, &mut e.placed, settings.time_triggered);
+    unobserved::leave_out(&traffic.holes, &mut e.placed);
+    e.unobserved = unobserved_within(traffic, &e);
+    e.used = e.placed.iter().filter(|p| p.used).copied().collect();
+    e.windows = fitting_windows(&e.grid, e.run, &e.placed, &e.used);
+    let grid = Arc::clone(&e.grid);
+    let ruler = Ruler {
+        grid: &grid,
+        run: e.run,
+        busy_median,
+        before_only: choices.before_only,
+    };
+    e.measure(&ruler, traffic, settings);
+    e
+}
+
+/// Holes within the transfer.
+fn unobserved_within(traffic: &Traffic, e: &Evaluation) -> (usize, f64) {
+    let (from, to) = (e.grid.start_of(e.run.from), e.grid.start_of(e.run.to));
+    let parts = traffic
+        .holes
+        .iter()
+        .map(|h| h.end_s.min(to) - h.start_s.max(from));
+    parts
+        .filter(|s| *s > 0.0)
+        .fold((0, 0.0), |(n, sum), s| (n + 1, sum + s))
+}
+
+impl Evaluation {
+    fn measure(&mut self, ruler: &Ruler<'_>, traffic: &Traffic, settings: &Settings) {
+        let plan = DrawPlan {
+            time_clock: settings.time_triggered,
+            draws: settings.draws,
+            seed: settings.seed,
+        };
+        let pool = self.fit_pool(ruler, plan);
+        let at = |w: &Window| {
+            self.used
+                .iter()
+                .map(|k| stall(ruler, k.start, k.switch, w))
+                .collect()
+        };
+        self.stalls = self.windows.iter().map(at).collect();
+        let eligible = self.eligible();
+        self.mostly_affected = !self.windows.is_empty() && eligible.is_empty();
+        let bias = |w: usize| pool.as_ref().and_then(|p| p.bias_s.get(w).copied().flatten());
+        self.means = (0..self.windows.len())
+            .map(|w| MeanStall::of(&self.seconds(w), bias(w)).map(|mean| late::widen(self, w, mean)))
+            .collect();
+        self.ranks = (0..self.windows.len())
+            .map(|w| self.ranks_at(w, pool.as_ref(), &eligible))
+            .collect();
+        let chosen = self.chosen_window();
+        self.minimum_detectable_s = chosen.and_then(|w| minimum_detectable(&self.seconds(w)));
+        self.judge_each(pool.as_ref(), chosen, traffic);
+        self.measure_dips(ruler, chosen);
+        let p = self.test(pool.as_ref(), &eligible, plan);
+        self.decision = verdict::decide(&VerdictEvidence {
+            rekeys_known: settings.rekeys_total.max(self.indexes.len()),
+            stalls: &(0..self.windows.len())
+                .map(|w| self.seconds(w))
+                .collect::<Vec<_>>(),
+            means: &self.means,
+            p: &p,
+            eligible: &eligible,
+            chosen,
+            mostly_affected: self.mostly_affected,
+            hurt: &self.hurt,
+            interest_s: self.interest_s(settings),
+            late_starts: self.late_starts() > 0,
+        });
+    }
+
+    /// Placebos; the largest windows are given up where none fits into the run.
+    fn fit_pool(&mut self, ruler: &Ruler<'_>, plan: DrawPlan) -> Option<Pool> {
+        while !self.windows.is_empty() && !self.used.is_empty() {
+            if let Some(pool) = Pool::new(ruler, &self.windows, &self.used, plan) {
+                return Some(pool);
+            }
+            self.windows.pop();
+        }
+        None
+    }
+
+    /// Windows with a free share of at least 60 %.
+    fn eligible(&self) -> Vec<usize> {
+        (0..self.windows.len())
+            .filter(|&w| self.windows[w].free_share >= FREE_SHARE)
+            .collect()
+    }
+
+    fn ranks_at(&self, window: usize, pool: Option<&Pool>, eligible: &[usize]) -> Option<Vec<f64>> {
+        let pool = pool.filter(|_| eligible.contains(&window))?;
+        Some(
+            self.seconds(window)
+                .iter()
+                .map(|&s| pool.rank(window, s))
+                .collect(),
+        )
+    }
+
+    /// p per window; empty where placebos have no null or there are too few rekeys.
+    fn test(&self, pool: Option<&Pool>, eligible: &[usize], plan: DrawPlan) -> Vec<Option<f64>> {
+        let mut p = vec![None; self.windows.len()];
+        let (Some(pool), false) = (pool, eligible.is_empty()) else {
+            return p;
+        };
+        if self.used.len() < LEAST_REKEYS {
+            return p;
+        }
+        let largest = pool.largest_z(self.used.len(), eligible, plan);
+        for &w in eligible {
+            p[w] = Some(corrected_p(&largest, real_z(&self.seconds(w), pool.bias_s[w])));
+        }
+        p
+    }
+
+    /// The gap test and the list of rekeys that hurt.
+    fn judge_each(&mut self, pool: Option<&Pool>, chosen: Option<usize>, traffic: &Traffic) {
+        let gaps = in_order(traffic);
+        let free = FreeGaps::new(&self.grid, self.run, &self.placed, &gaps, traffic.gaps_total);
+        let stalls = chosen.map(|w| self.seconds(w));
+        let mut p = Vec::with_capacity(self.used.len());
+        self.hurt.clear();
+        for (k, rekey) in self.used.iter().enumerate() {
+            let gap_s = longest_touching(&gaps, rekey);
+            let p_gap = gap_s.map_or(1.0, |g| free.p(g, test_window_s(rekey)));
+            let p_stall = match (pool, chosen, &stalls) {
+                (Some(pool), Some(w), Some(s)) if !self.mostly_affected => {
+                    Some(hurt::p_stall(s[k], pool.rank(w, s[k])))
+                }
+                _ => None,
+            };
+            p.push(hurt::combine(p_stall, p_gap));
+            self.hurt.push(Hurt {
+                gap_s,
+                p_gap,
+                q: 1.0,
+                hurt: false,
+            });
+        }
+        for (rekey, q) in self.hurt.iter_mut().zip(hurt::adjust(&p)) {
+            rekey.q = q;
+            rekey.hurt = q <= FALSE_DISCOVERY_RATE;
+        }
+    }
+
+    fn measure_dips(&mut self, ruler: &Ruler<'_>, chosen: Option<usize>) {
+        self.dips = vec![None; self.used.len()];
+        let Some(w) = chosen else { return };
+        for (k, rekey) in self.used.iter().enumerate() {
+            // In order of their starts.
+            let behind = self.placed.partition_point(|p| p.start <= rekey.switch);
+            let next = self.placed.get(behind).map_or(i64::MAX, |p| p.start);
+            let rate = self.stalls[w][k].baseline.rate;
+            self.dips[k] = dip(ruler, rekey.start, rekey.switch, &self.windows[w], rate, next);
+        }
+    }
+}

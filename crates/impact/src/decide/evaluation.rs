@@ -1,0 +1,156 @@
+//! All that one run of the method found, and what follows from it by looking it up.
+
+use crate::decide::hurt::Hurt;
+use crate::decide::outcome::Transfer;
+use crate::decide::verdict::Decision;
+use crate::estimate::aggregate::MeanStall;
+use crate::estimate::baseline::{CHOSEN_WINDOW_S, Window};
+use crate::estimate::stall::{Dip, MeasuredStall};
+use crate::input::grid::{Grid, Span};
+use crate::input::moment::RekeyMoment;
+use crate::input::settings::Settings;
+use crate::input::traffic::Traffic;
+use crate::input::transfer::PlacedRekey;
+use rekeyscope_model::time::Timestamp;
+use std::sync::Arc;
+
+/// All intermediate results of one run.
+#[derive(Debug)]
+pub(crate) struct Evaluation {
+    /// The series.
+    pub(crate) grid: Arc<Grid>,
+    /// The transfer; empty where there is none.
+    pub(crate) run: Span,
+    /// All rekeys in order of t_Q.
+    pub(crate) placed: Vec<PlacedRekey>,
+    /// Those that count.
+    pub(crate) used: Vec<PlacedRekey>,
+    /// Window lengths that fit.
+    pub(crate) windows: Vec<Window>,
+    /// `stalls[w][k]` of the used rekeys.
+    pub(crate) stalls: Vec<Vec<MeasuredStall>>,
+    /// `ranks[w][k]` among the placebos, where W has a null.
+    pub(crate) ranks: Vec<Option<Vec<f64>>>,
+    /// Per used rekey.
+    pub(crate) hurt: Vec<Hurt>,
+    /// Per used rekey, where it has a baseline.
+    pub(crate) dips: Vec<Option<Dip>>,
+    /// Per window, from three used rekeys on.
+    pub(crate) means: Vec<Option<MeanStall>>,
+    /// MDE at the chosen W.
+    pub(crate) minimum_detectable_s: Option<f64>,
+    /// No fitting W leaves 60 % of the run free.
+    pub(crate) mostly_affected: bool,
+    /// Holes of the capture within the transfer, and their length in seconds.
+    pub(crate) unobserved: (usize, f64),
+    /// The verdict.
+    pub(crate) decision: Decision,
+    /// Document index per moment given.
+    pub(crate) indexes: Vec<usize>,
+}
+
+impl Evaluation {
+    /// What holds where there is nothing to measure.
+    pub(crate) fn without_traffic(rekeys: &[RekeyMoment]) -> Evaluation {
+        let empty = Traffic {
+            start: Timestamp(0),
+            base_bin_s: 1.0,
+            bytes: Vec::new(),
+            gaps: Vec::new(),
+            gaps_total: 0,
+            holes: Vec::new(),
+        };
+        Evaluation {
+            grid: Arc::new(Grid::new(&empty, 1, 0)),
+            run: Span { from: 0, to: 0 },
+            placed: Vec::new(),
+            used: Vec::new(),
+            windows: Vec::new(),
+            stalls: Vec::new(),
+            ranks: Vec::new(),
+            hurt: Vec::new(),
+            dips: Vec::new(),
+            means: Vec::new(),
+            minimum_detectable_s: None,
+            mostly_affected: false,
+            unobserved: (0, 0.0),
+            decision: Decision::no_traffic(),
+            indexes: rekeys.iter().map(|r| r.index).collect(),
+        }
+    }
+
+    /// The window fixed in advance: 0.5 s, else the smallest.
+    pub(crate) fn chosen_window(&self) -> Option<usize> {
+        let half = self.windows.iter().position(|w| w.seconds == CHOSEN_WINDOW_S);
+        half.or((!self.windows.is_empty()).then_some(0))
+    }
+
+    /// Stalls of the used rekeys at one window, seconds.
+    pub(crate) fn seconds(&self, window: usize) -> Vec<f64> {
+        self.stalls
+            .get(window)
+            .map(|s| s.iter().map(|s| s.seconds).collect())
+            .unwrap_or_default()
+    }
+
+    /// Number of used rekeys.
+    pub(crate) fn used_count(&self) -> usize {
+        self.used.len()
+    }
+
+    /// Document indexes of the rekeys that hurt, ascending.
+    pub(crate) fn hurt_indexes(&self) -> Vec<usize> {
+        let hurt = self.used.iter().zip(&self.hurt).filter(|(_, h)| h.hurt);
+        let mut indexes: Vec<usize> = hurt
+            .filter_map(|(k, _)| self.indexes.get(k.moment).copied())
+            .collect();
+        indexes.sort_unstable();
+        indexes
+    }
+
+    /// The transfer, for the comparison of captures.
+    pub(crate) fn transfer(&self) -> Option<Transfer> {
+        (self.run.len() > 0).then(|| Transfer {
+            from_s: self.grid.start_of(self.run.from),
+            to_s: self.grid.start_of(self.run.to),
+            bytes: self.grid.bytes(self.run.from, self.run.to),
+            rekeys: self.used.len(),
+        })
+    }
+
+    /// Used rekeys whose exchange began, or may have begun, before their window.
+    pub(crate) fn late_starts(&self) -> usize {
+        self.used.iter().filter(|k| k.known.is_late()).count()
+    }
+
+    /// Length of the transfer, seconds.
+    pub(crate) fn run_s(&self) -> f64 {
+        self.grid.seconds(self.run.len())
+    }
+
+    /// Mean distance of the used rekeys, seconds; the length of the transfer for a single one.
+    pub(crate) fn mean_interval_s(&self) -> Option<f64> {
+        let (first, last) = (self.used.first()?, self.used.last()?);
+        let between = last.started_s - first.started_s;
+        Some(if between > 0.0 {
+            between / (self.used.len() - 1) as f64
+        } else {
+            self.run_s()
+        })
+    }
+
+    /// Effect of interest: its share of the mean rekey interval, seconds.
+    pub(crate) fn interest_s(&self, settings: &Settings) -> Option<f64> {
+        self.mean_interval_s().map(|s| s * settings.interest)
+    }
+
+    /// The window at which the stall is sized.
+    pub(crate) fn decided_window(&self) -> Option<&Window> {
+        self.windows.get(self.decision.window?)
+    }
+
+    /// The mean stall at that window.
+    pub(crate) fn decided_stall(&self) -> Option<MeanStall> {
+        self.means.get(self.decision.window?).copied().flatten()
+    }
+}

@@ -1,0 +1,69 @@
+//! Which rekeys hurt.
+
+use crate::estimate::gap::LEAST_STALL_S;
+
+/// False discovery rate of the list.
+pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.05;
+
+/// What the tests say about one used rekey.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Hurt {
+    /// Longest gap that touches it, seconds.
+    pub(crate) gap_s: Option<f64>,
+    /// Gap test.
+    pub(crate) p_gap: f64,
+    /// Benjamini–Hochberg adjusted p.
+    pub(crate) q: f64,
+    /// q ≤ [`FALSE_DISCOVERY_RATE`].
+    pub(crate) hurt: bool,
+}
+
+/// p_stall: the rank of the stall among the placebos, 1 for stalls under 50 ms.
+pub(crate) fn p_stall(stall_s: f64, rank: f64) -> f64 {
+    if stall_s < LEAST_STALL_S { 1.0 } else { rank }
+}
+
+/// p_k = min(1, 2·min(p_stall, p_gap)): two looks, Bonferroni. p_gap alone where p_stall is absent.
+pub(crate) fn combine(p_stall: Option<f64>, p_gap: f64) -> f64 {
+    p_stall.map_or(p_gap, |p| (2.0 * p.min(p_gap)).min(1.0))
+}
+
+/// Benjamini–Hochberg adjusted p-values: q_(i) = min over j ≥ i of n·p_(j)/j.
+pub(crate) fn adjust(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[b].total_cmp(&p[a]));
+    let mut adjusted = vec![1.0; p.len()];
+    let mut least = 1.0_f64;
+    for (position, &k) in order.iter().enumerate() {
+        let rank = p.len() - position;
+        least = least.min(p[k] * p.len() as f64 / rank as f64);
+        adjusted[k] = least;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fifteen p-values of Benjamini & Hochberg 1995, §3.1: at 0.05 the first four are rejected.
+    #[test]
+    fn the_example_of_benjamini_and_hochberg() {
+        let p = [
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
+            0.6528, 0.7590, 1.0,
+        ];
+        let q = adjust(&p);
+        assert_eq!(q.iter().filter(|&&q| q <= 0.05).count(), 4);
+        assert!((q[3] - 0.0095 * 15.0 / 4.0).abs() < 1e-12);
+        assert!(q.windows(2).all(|w| w[0] <= w[1]));
+    }
+
+    #[test]
+    fn two_looks_cost_a_factor_of_two() {
+        assert_eq!(combine(Some(0.01), 0.2), 0.02);
+        assert_eq!(combine(Some(0.9), 0.8), 1.0);
+        assert_eq!(combine(None, 0.2), 0.2);
+        assert_eq!((p_stall(0.049, 0.001), p_stall(0.051, 0.001)), (1.0, 0.001));
+    }
+}

@@ -1,0 +1,275 @@
+//! The gap test: is the longest silence at a rekey rare in the rest of the run?
+
+use crate::estimate::baseline::{Affected, CHOSEN_WINDOW_S};
+use crate::input::grid::{Grid, Span};
+use crate::input::traffic::{Gap, Traffic};
+use crate::input::transfer::PlacedRekey;
+use rekeyscope_model::sample::Sample;
+
+/// Gaps under this are never a stall (p = 1), seconds.
+pub(crate) const LEAST_STALL_S: f64 = 0.05;
+/// The tail model begins at the m-th largest free gap; m is at least this …
+const LEAST_TAIL: usize = 20;
+/// … and at least this many per second of free run …
+const TAIL_PER_SECOND: f64 = 1.0;
+/// … but at most this share of the free gaps.
+const TAIL_SHARE: f64 = 0.05;
+/// Range of the tail's shape ξ. Natural pauses are heavy-tailed; a light tail made 35 % of no-effect runs *some*, and
+/// from 1 on the mean does not exist.
+const SHAPE: (f64, f64) = (0.4, 0.9);
+/// Unseen gaps: 0.3 of 50 ms or more per run whatever was seen, falling with …
+const UNSEEN: f64 = 0.3;
+/// … this power of their length.
+const UNSEEN_POWER: f64 = 1.25;
+
+/// How often gaps of a length occur without a rekey.
+#[derive(Debug)]
+pub(crate) struct FreeGaps {
+    /// T_f, seconds of run outside the affected intervals at W = 0.5 s.
+    free_s: f64,
+    /// Lengths of the gaps within it, longest first, seconds.
+    lengths: Vec<f64>,
+    tail: Option<GapTail>,
+}
+
+/// Generalised Pareto tail above a threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct GapTail {
+    threshold_s: f64,
+    /// Free gaps from the threshold on, per second.
+    rate: f64,
+    shape: f64,
+    scale_s: f64,
+}
+
+/// All gaps of the series in order of time.
+pub(crate) fn in_order(traffic: &Traffic) -> Vec<Gap> {
+    let sound = |g: &&Gap| g.start_s.is_finite() && g.end_s.is_finite() && g.end_s >= g.start_s;
+    let mut gaps: Vec<Gap> = traffic.gaps.iter().filter(sound).copied().collect();
+    gaps.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    gaps
+}
+
+impl FreeGaps {
+    /// The gaps that lie in the free part of the run. `total` counts also those that `gaps`, the longest, leaves out.
+    pub(crate) fn new(grid: &Grid, run: Span, placed: &[PlacedRekey], gaps: &[Gap], total: u64) -> FreeGaps {
+        let affected = Affected::new(run, placed, grid.length(CHOSEN_WINDOW_S));
+        let free_s = grid.seconds(run.len() - affected.bins());
+        let free = |g: &&Gap| {
+            let span = Span {
+                from: grid.bin_at(g.start_s),
+                to: grid.bin_at(g.end_s) + 1,
+            };
+            run.contains(span) && !affected.touches(span)
+        };
+        let mut lengths: Vec<f64> = gaps.iter().filter(free).map(|g| g.end_s - g.start_s).collect();
+        lengths.sort_by(|a, b| b.total_cmp(a));
+        // Gaps that were not kept are spread like the time is.
+        let left_out = total.saturating_sub(gaps.len() as u64) as f64;
+        let run_share = free_s / grid.seconds(grid.bins().max(1));
+        let count = lengths.len() as f64 + left_out * run_share;
+        let tail = GapTail::fit(&lengths, count, free_s);
+        FreeGaps {
+            free_s,
+            lengths,
+            tail,
+        }
+    }
+
+    /// Gaps of at least `gap_s` per second without a rekey: the largest of the fitted tail, what was observed, and what a
+    /// short run cannot have seen.
+    fn rate(&self, gap_s: f64) -> f64 {
+        let observed = self.lengths.partition_point(|&l| l >= gap_s) as f64 / self.free_s;
+        let unseen = UNSEEN / self.free_s * (LEAST_STALL_S / gap_s).powf(UNSEEN_POWER);
+        let fitted = self.tail.map_or(0.0, |t| t.rate_from(gap_s));
+        observed.max(unseen).max(fitted)
+    }
+
+    /// p_gap = 1 − exp(−w·rate): the probability of such a gap within `window_s` without a rekey.
+    pub(crate) fn p(&self, gap_s: f64, window_s: f64) -> f64 {
+        if gap_s < LEAST_STALL_S || self.free_s <= 0.0 {
+            return 1.0;
+        }
+        -(-window_s * self.rate(gap_s)).exp_m1()
+    }
+}
+
+impl GapTail {
+    /// Fits by probability-weighted moments (Hosking & Wallis 1987) with the shape held in [`SHAPE`]; the scale then
+    /// follows from the mean excess, σ = (1 − ξ)·mean. `count` is the number of free gaps, `lengths` the longest of them,
+    /// longest first. `None` where the tail holds fewer than two gaps.
+    fn fit(lengths: &[f64], count: f64, free_s: f64) -> Option<GapTail> {
+        let wanted = LEAST_TAIL.max((TAIL_PER_SECOND * free_s) as usize);
+        let m = wanted.min((TAIL_SHARE * count) as usize).min(lengths.len());
+        let threshold_s = *lengths.get(m.checked_sub(1)?)?;
+        let mut excess: Vec<f64> = lengths.iter().take(m - 1).map(|l| l - threshold_s).collect();
+        excess.reverse(); // ascending
+        let n = excess.len() as f64;
+        let mean = Sample::of(&excess).mean;
+        if mean <= 0.0 {
+            return None;
+        }
+        // α₁ = E[Y·(1 − F(Y))] with the plotting positions (i − 0.35)/n.
+        let weighted = (1..)
+            .zip(&excess)
+            .map(|(i, y)| y * (1.0 - (f64::from(i) - 0.35) / n))
+            .sum::<f64>()
+            / n;
+        let shape = (2.0 - mean / (mean - 2.0 * weighted)).clamp(SHAPE.0, SHAPE.1);
+        let shape = if shape.is_nan() { SHAPE.1 } else { shape };
+        Some(GapTail {
+            threshold_s,
+            rate: m as f64 / free_s,
+            shape,
+            scale_s: mean * (1.0 - shape),
+        })
+    }
+
+    /// Gaps of at least `gap_s` per second; below the threshold the observed count knows better.
+    fn rate_from(&self, gap_s: f64) -> f64 {
+        if gap_s < self.threshold_s {
+            return 0.0;
+        }
+        let excess = (gap_s - self.threshold_s) / self.scale_s;
+        self.rate * (1.0 + self.shape * excess).powf(-1.0 / self.shape)
+    }
+}
+
+/// g_k: the longest gap that touches [t_Q, t_k + 0.5 s], seconds; a gap across the edge counts whole. `None` where none
+/// of the gaps kept does.
+pub(crate) fn longest_touching(gaps: &[Gap], rekey: &PlacedRekey) -> Option<f64> {
+    let (from, to) = (rekey.started_s, rekey.switched_s + CHOSEN_WINDOW_S);
+    let first = gaps.partition_point(|g| g.end_s < from);
+    gaps.iter()
+        .skip(first)
+        .take_while(|g| g.start_s <= to)
+        .map(|g| g.end_s - g.start_s)
+        .max_by(f64::total_cmp)
+}
+
+/// w of the gap test: G_k + 0.5 s.
+pub(crate) fn test_window_s(rekey: &PlacedRekey) -> f64 {
+    rekey.exchange_s() + CHOSEN_WINDOW_S
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::grid::tests::synthetic_series;
+
+    fn synthetic_gaps(lengths: &[f64]) -> Vec<Gap> {
+        let mut at = 0.01;
+        lengths
+            .iter()
+            .map(|l| {
+                let gap = Gap {
+                    start_s: at,
+                    end_s: at + l,
+                };
+                at += l + 0.001;
+                gap
+            })
+            .collect()
+    }
+
+    fn free(lengths: &[f64], run_s: f64) -> FreeGaps {
+        let bins = (run_s / 0.005) as usize;
+        let grid = Grid::new(&synthetic_series(vec![1; bins]), 2, 0);
+        let run = Span {
+            from: 0,
+            to: grid.bins(),
+        };
+        FreeGaps::new(&grid, run, &[], &synthetic_gaps(lengths), lengths.len() as u64)
+    }
+
+    #[test]
+    fn a_short_gap_is_never_a_stall() {
+        let model = free(&[0.001; 500], 60.0);
+        assert_eq!(model.p(0.0499, 1.0), 1.0);
+        assert!(model.p(0.0501, 1.0) < 0.01);
+    }
+
+    #[test]
+    fn what_a_short_run_has_not_seen_may_still_exist() {
+        // No gap above 1 ms in 60 s: the unseen term alone, 0.3/60 per second at 50 ms.
+        let model = free(&[0.001; 500], 60.0);
+        assert!((model.p(0.05, 1.0) - (1.0 - (-0.3_f64 / 60.0).exp())).abs() < 1e-9);
+        assert!((model.rate(0.1) / model.rate(0.05) - 0.5_f64.powf(1.25)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_observed_count_is_a_floor() {
+        let mut lengths = vec![0.001; 5000];
+        lengths[100..110].fill(0.3);
+        let model = free(&lengths, 60.0);
+        // Just below 0.3: the lengths are differences of times.
+        assert!(model.rate(0.299) >= 10.0 / 60.0);
+    }
+
+    /// A Pareto sample by its quantiles: ξ and the rate beyond the sample come back.
+    #[test]
+    fn the_tail_of_a_pareto_sample() {
+        let n = 4000;
+        let lengths: Vec<f64> = (0..n)
+            .map(|i| 0.002 * ((f64::from(i) + 0.5) / f64::from(n)).powf(-1.0 / 1.5))
+            .collect();
+        let tail = GapTail::fit(&lengths, f64::from(n), 200.0).unwrap();
+        // Pareto(1.5) has ξ = 2/3; probability-weighted moments of 200 quantiles stay within a tenth of it.
+        assert!((tail.shape - 2.0 / 3.0).abs() < 0.07, "{tail:?}");
+        let true_rate = f64::from(n) / 200.0 * (0.1_f64 / 0.002).powf(-1.5);
+        assert!(
+            (tail.rate_from(0.1) / true_rate - 1.0).abs() < 0.3,
+            "{} {true_rate}",
+            tail.rate_from(0.1)
+        );
+        assert_eq!(tail.rate_from(0.001), 0.0);
+    }
+
+    #[test]
+    fn tails_that_cannot_be_fitted() {
+        assert_eq!(GapTail::fit(&[], 0.0, 10.0), None);
+        assert_eq!(GapTail::fit(&[0.2; 30], 30.0, 10.0), None, "5 % of 30 is one gap");
+        assert_eq!(GapTail::fit(&[0.2; 400], 400.0, 10.0), None, "no excess");
+    }
+
+    #[test]
+    fn gaps_at_a_rekey_are_not_free() {
+        let grid = Grid::new(&synthetic_series(vec![1; 4000]), 2, 0);
+        let run = Span { from: 0, to: 2000 };
+        let gaps = [
+            Gap {
+                start_s: 5.0,
+                end_s: 5.2,
+            },
+            Gap {
+                start_s: 9.9,
+                end_s: 10.4,
+            },
+            Gap {
+                start_s: 12.0,
+                end_s: 12.1,
+            },
+        ];
+        let rekey = PlacedRekey {
+            moment: 0,
+            started_s: 10.0,
+            switched_s: 10.3,
+            start: 1000,
+            switch: 1030,
+            used: true,
+            idle: false,
+            unobserved: false,
+            known: crate::input::start::Start::Message(10.0),
+        };
+        let model = FreeGaps::new(&grid, run, &[rekey], &gaps, 3);
+        assert_eq!(model.lengths.len(), 2);
+        assert!((model.free_s - 19.2).abs() < 1e-9);
+        assert_eq!(longest_touching(&gaps, &rekey), Some(10.4 - 9.9));
+        let earlier = PlacedRekey {
+            started_s: 6.0,
+            switched_s: 6.1,
+            ..rekey
+        };
+        assert_eq!(longest_touching(&gaps, &earlier), None);
+    }
+}

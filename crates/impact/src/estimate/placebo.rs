@@ -1,0 +1,316 @@
+//! Stalls at moments where no rekey was: the null of every test. Volume-triggered rekeys fall preferentially in fast
+//! moments, so placebos are drawn on the byte clock; drawn in time they are biased.
+
+use crate::estimate::baseline::{Ruler, WINDOWS_S, Window};
+use crate::estimate::stall::stall;
+use crate::input::grid::Span;
+use crate::input::transfer::PlacedRekey;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+use rekeyscope_model::sample::Sample;
+
+/// Most placebo stalls that are computed. Starts are spread evenly over the byte clock, so this many resolve it to a
+/// 262,144th; the draws take theirs from them.
+const LARGEST_POOL: usize = 1 << 18;
+/// The bias is measured where at least this share of the placebos is clean.
+const CLEAN_SHARE: f64 = 0.4;
+/// Streams of the generator: one makes the pool, the draws have one each.
+const POOL_STREAM: u64 = u64::MAX;
+
+/// The stalls of one placebo at every window.
+type StallsByWindow = [f32; WINDOWS_S.len()];
+
+/// Placebo stalls at every window, the same starts serving all of them.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    /// Seconds, bias taken off; one row per placebo, windows that do not fit hold 0.
+    stalls: Vec<StallsByWindow>,
+    /// Per window the stalls in ascending order, for ranks.
+    sorted: Vec<Vec<f32>>,
+    /// Per window: mean stall of clean placebos where enough are clean.
+    pub(crate) bias_s: Vec<Option<f64>>,
+}
+
+/// What to draw placebos for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DrawPlan {
+    /// Time clock instead of byte clock.
+    pub(crate) time_clock: bool,
+    /// Draws R.
+    pub(crate) draws: usize,
+    /// Seed.
+    pub(crate) seed: u64,
+}
+
+/// A number in [0, 1).
+pub(crate) fn unit(rng: &mut ChaCha8Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A number below `n` (multiplication; n is at most [`LARGEST_POOL`], so no number is favoured by more than 2^−14).
+pub(crate) fn below(rng: &mut ChaCha8Rng, n: usize) -> usize {
+    ((u64::from(rng.next_u32()) * n as u64) >> 32) as usize
+}
+
+/// The generator of one stream.
+pub(crate) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(number);
+    rng
+}
+
+/// Bins in which a placebo with an exchange of `exchange` bins may begin: both baseline sides of the largest window lie
+/// within the run. `None` where it does not fit.
+pub(crate) fn starts(run: Span, largest: &Window, exchange: i64) -> Option<Span> {
+    let span = Span {
+        from: run.from + largest.side,
+        to: run.to - exchange - largest.bins - largest.side,
+    };
+    (span.len() > 0).then_some(span)
+}
+
+/// A start at `share` (0 to 1) of the clock over the bins in which it may lie.
+pub(crate) fn start_at(ruler: &Ruler<'_>, span: Span, share: f64, time_clock: bool) -> i64 {
+    if time_clock {
+        return span.from + ((span.len() as f64 * share) as i64).min(span.len() - 1);
+    }
+    let (low, high) = (ruler.grid.clock(span.from), ruler.grid.clock(span.to));
+    ruler
+        .grid
+        .bin_of_byte(low + share * (high - low), span.from, span.to)
+}
+
+impl Pool {
+    /// Draws starts evenly over the clock, each with an exchange from the real ones. `None` where not one fits.
+    pub(crate) fn new(
+        ruler: &Ruler<'_>,
+        windows: &[Window],
+        used: &[PlacedRekey],
+        plan: DrawPlan,
+    ) -> Option<Pool> {
+        let largest = windows.last()?;
+        let exchanges: Vec<i64> = used.iter().map(PlacedRekey::exchange_bins).collect();
+        let size = plan.draws.saturating_mul(used.len()).clamp(1, LARGEST_POOL);
+        let mut rng = stream(plan.seed, POOL_STREAM);
+        let mut stalls = Vec::with_capacity(size);
+        let mut clean = vec![(0_usize, 0.0_f64); windows.len()];
+        for i in 0..size {
+            let exchange = exchanges[below(&mut rng, exchanges.len())];
+            let share = (i as f64 + unit(&mut rng)) / size as f64;
+            let Some(span) = starts(ruler.run, largest, exchange) else {
+                continue;
+            };
+            let start = start_at(ruler, span, share, plan.time_clock);
+            let mut row = StallsByWindow::default();
+            for ((window, clean), value) in windows.iter().zip(&mut clean).zip(&mut row) {
+                let s = stall(ruler, start, start + exchange, window).seconds;
+                *value = s as f32;
+                let end = start + exchange + window.bins;
+                let span = Span {
+                    from: start - window.side,
+                    to: end + window.side,
+                };
+                if ruler.run.contains(span) && !window.affected.touches(span) {
+                    *clean = (clean.0 + 1, clean.1 + s);
+                }
+            }
+            stalls.push(row);
+        }
+        let drawn = stalls.len();
+        let bias_s: Vec<Option<f64>> = clean
+            .iter()
+            .map(|&(n, sum)| (n > 0 && n as f64 >= CLEAN_SHARE * drawn as f64).then(|| sum / n as f64))
+            .collect();
+        let sorted = (0..windows.len()).map(|w| sorted_column(&stalls, w)).collect();
+        for row in &mut stalls {
+            for (value, bias) in row.iter_mut().zip(&bias_s) {
+                *value -= bias.unwrap_or(0.0) as f32;
+            }
+        }
+        (drawn > 0).then_some(Pool {
+            stalls,
+            sorted,
+            bias_s,
+        })
+    }
+
+    /// (1 + placebos that stall at least as long) / (1 + placebos).
+    pub(crate) fn rank(&self, window: usize, stall_s: f64) -> f64 {
+        let sorted = &self.sorted[window];
+        let below = sorted.partition_point(|&s| f64::from(s) < stall_s);
+        (1 + sorted.len() - below) as f64 / (1 + sorted.len()) as f64
+    }
+
+    /// z = mean/error, bias taken off, of `n` placebos drawn `draws` times: the largest over the `eligible` windows of
+    /// each draw, in ascending order.
+    pub(crate) fn largest_z(&self, n: usize, eligible: &[usize], plan: DrawPlan) -> Vec<f64> {
+        let draw = |number: usize| {
+            let mut rng = stream(plan.seed, number as u64);
+            // The values are small and bias is taken off: nothing cancels between the two sums.
+            let mut sums = [0.0_f64; WINDOWS_S.len()];
+            let mut squares = [0.0_f64; WINDOWS_S.len()];
+            for _ in 0..n {
+                let Some(row) = self.stalls.get(below(&mut rng, self.stalls.len())) else {
+                    continue;
+                };
+                for w in 0..WINDOWS_S.len() {
+                    let value = f64::from(row[w]);
+                    sums[w] += value;
+                    squares[w] += value * value;
+                }
+            }
+            let z = |&w: &usize| z_of_sums(n, sums[w], squares[w]);
+            eligible.iter().map(z).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let mut largest: Vec<f64> = (0..plan.draws).into_par_iter().map(draw).collect();
+        largest.par_sort_unstable_by(f64::total_cmp);
+        largest
+    }
+}
+
+fn sorted_column(stalls: &[StallsByWindow], column: usize) -> Vec<f32> {
+    let mut values: Vec<f32> = stalls.iter().map(|row| row[column]).collect();
+    values.sort_unstable_by(f32::total_cmp);
+    values
+}
+
+/// Studentized mean of n values from their sum and sum of squares.
+fn z_of_sums(n: usize, sum: f64, squares: f64) -> f64 {
+    let n = n as f64;
+    let mean = sum / n;
+    let variance = ((squares - sum * mean) / (n - 1.0).max(1.0)).max(0.0);
+    studentized(mean, (variance / n).sqrt())
+}
+
+/// Smallest standard error: a microsecond. Equal stalls (an idle stretch, a constant synthetic rate) would divide by 0.
+const LEAST_ERROR_S: f64 = 1e-6;
+
+fn studentized(mean: f64, error: f64) -> f64 {
+    mean / error.max(LEAST_ERROR_S)
+}
+
+/// z of the real rekeys, the same way as the placebos'.
+pub(crate) fn real_z(stalls: &[f64], bias_s: Option<f64>) -> f64 {
+    let sample = Sample::of(stalls);
+    studentized(sample.mean - bias_s.unwrap_or(0.0), sample.error())
+}
+
+/// p of one window, corrected over all of them: the share of draws whose largest z reaches the real one.
+pub(crate) fn corrected_p(largest_z: &[f64], z: f64) -> f64 {
+    let below = largest_z.partition_point(|&l| l < z);
+    (1 + largest_z.len() - below) as f64 / (1 + largest_z.len()) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::baseline::fitting_windows;
+    use crate::input::grid::Grid;
+    use crate::input::grid::tests::synthetic_series;
+    use crate::input::moment::RekeyMoment;
+    use crate::input::start::Start;
+    use crate::input::transfer::place;
+
+    const PLAN: DrawPlan = DrawPlan {
+        time_clock: false,
+        draws: 999,
+        seed: 7,
+    };
+
+    #[test]
+    fn starts_follow_the_clock() {
+        // The second half carries three times as much.
+        let grid = Grid::new(
+            &synthetic_series([vec![50; 2000], vec![150; 2000]].concat()),
+            2,
+            0,
+        );
+        let run = Span { from: 0, to: 2000 };
+        let ruler = Ruler {
+            grid: &grid,
+            run,
+            busy_median: 1.0,
+            before_only: false,
+        };
+        assert_eq!(start_at(&ruler, run, 0.25, false), 1000);
+        assert_eq!(start_at(&ruler, run, 0.25, true), 500);
+        assert_eq!(start_at(&ruler, run, 0.999_999_9, false), 1999);
+    }
+
+    #[test]
+    fn silence_has_no_weight_on_the_byte_clock() {
+        let grid = Grid::new(
+            &synthetic_series([vec![100; 1000], vec![0; 2000], vec![100; 1000]].concat()),
+            2,
+            0,
+        );
+        let run = Span { from: 0, to: 2000 };
+        let ruler = Ruler {
+            grid: &grid,
+            run,
+            busy_median: 1.0,
+            before_only: false,
+        };
+        for i in 0..1000 {
+            let start = start_at(&ruler, run, f64::from(i) / 1000.0, false);
+            assert!(!(500..1500).contains(&start), "{start}");
+        }
+    }
+
+    #[test]
+    fn the_draws_do_not_depend_on_the_number_of_threads() {
+        let bytes = (0..8000_u32).map(|i| 80 + (i * 7919) % 40).collect();
+        let grid = Grid::new(&synthetic_series(bytes), 2, 0);
+        let run = Span { from: 0, to: 4000 };
+        let rekeys: Vec<RekeyMoment> = (1..9)
+            .map(|k| RekeyMoment {
+                index: k,
+                start: Start::Message(4.0 * k as f64),
+                switched_s: 4.0 * k as f64 + 0.2,
+            })
+            .collect();
+        let placed = place(&grid, run, &rekeys, false);
+        let windows = fitting_windows(&grid, run, &placed, &placed);
+        let ruler = Ruler {
+            grid: &grid,
+            run,
+            busy_median: 20_000.0,
+            before_only: false,
+        };
+        let draws = |threads: usize| {
+            let threads = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            threads.install(|| {
+                let pool = Pool::new(&ruler, &windows, &placed, PLAN).unwrap();
+                pool.largest_z(placed.len(), &[0, 1], PLAN)
+            })
+        };
+        assert_eq!(draws(1), draws(3));
+    }
+
+    #[test]
+    fn ranks_and_p_are_never_zero() {
+        let pool = Pool {
+            stalls: vec![StallsByWindow::default(); 3],
+            sorted: vec![vec![0.1, 0.2, 0.3]],
+            bias_s: vec![None],
+        };
+        assert_eq!((pool.rank(0, 1.0), pool.rank(0, 0.0)), (0.25, 1.0));
+        assert_eq!(
+            (
+                corrected_p(&[1.0, 2.0, 3.0], 9.0),
+                corrected_p(&[1.0, 2.0, 3.0], 3.0)
+            ),
+            (0.25, 0.5)
+        );
+    }
+
+    #[test]
+    fn equal_stalls_do_not_divide_by_zero() {
+        assert!(real_z(&[0.0; 5], None).abs() < 1e-12);
+        assert!(z_of_sums(4, 0.4, 0.04).is_finite());
+    }
+}

@@ -1,0 +1,118 @@
+//! What the runs of the calibration gave.
+
+use crate::decide::evaluation::Evaluation;
+use crate::decide::verdict::LEVEL;
+use crate::simulate::synthesis::{Scenario, Simulated};
+use rekeyscope_model::analysis::Verdict;
+
+/// Natural pauses per second in the cells that have them.
+pub(super) const PAUSES_PER_S: f64 = 0.2;
+/// Planted stalls, seconds.
+pub(super) const PLANTED_S: [f64; 4] = [0.05, 0.1, 0.2, 0.4];
+
+/// What the runs of one cell gave.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Tally {
+    /// Runs.
+    pub runs: usize,
+    /// Verdicts *shown*.
+    pub shown: usize,
+    /// Verdicts *some*.
+    pub some: usize,
+    /// Verdicts *bounded*.
+    pub bounded: usize,
+    /// Runs with p ≤ 0.025, whatever the verdict.
+    pub small_p: usize,
+    /// Runs with an interval.
+    pub intervals: usize,
+    /// Intervals that hold the planted mean.
+    pub covered: usize,
+    /// Sum of the estimated means less the planted ones, seconds.
+    pub error_sum_s: f64,
+    /// Sum of the stated minimum detectable stalls, seconds.
+    pub detectable_sum_s: f64,
+    /// Rekeys with a planted stall.
+    pub planted: usize,
+    /// Those found one by one.
+    pub found: usize,
+}
+
+impl Tally {
+    pub(super) fn add(mut self, other: Tally) -> Tally {
+        self.runs += other.runs;
+        self.shown += other.shown;
+        self.some += other.some;
+        self.bounded += other.bounded;
+        self.small_p += other.small_p;
+        self.intervals += other.intervals;
+        self.covered += other.covered;
+        self.error_sum_s += other.error_sum_s;
+        self.detectable_sum_s += other.detectable_sum_s;
+        self.planted += other.planted;
+        self.found += other.found;
+        self
+    }
+
+    pub(super) fn of(run: &Simulated, e: &Evaluation) -> Tally {
+        let used: Vec<usize> = e.used.iter().map(|k| k.moment).collect();
+        let planted = used.iter().filter_map(|&k| run.stalls_s.get(k));
+        let truth = planted.clone().sum::<f64>() / used.len().max(1) as f64;
+        let found = e.hurt_indexes();
+        let stall = e.decided_stall();
+        Tally {
+            runs: 1,
+            shown: usize::from(e.decision.verdict == Verdict::Shown),
+            some: usize::from(e.decision.verdict == Verdict::Some),
+            bounded: usize::from(e.decision.verdict == Verdict::Bounded),
+            small_p: usize::from(e.decision.p.is_some_and(|p| p <= LEVEL)),
+            intervals: usize::from(stall.is_some()),
+            covered: usize::from(stall.is_some_and(|m| (m.low..=m.high).contains(&truth))),
+            error_sum_s: stall.map_or(0.0, |m| m.mean - truth),
+            detectable_sum_s: e.minimum_detectable_s.unwrap_or(0.0),
+            planted: planted.filter(|&&s| s > 0.0).count(),
+            found: found
+                .iter()
+                .filter(|&&k| run.stalls_s.get(k).is_some_and(|&s| s > 0.0))
+                .count(),
+        }
+    }
+
+    /// Mean error of the estimate, seconds.
+    pub fn error_s(&self) -> f64 {
+        self.error_sum_s / self.intervals.max(1) as f64
+    }
+
+    /// Mean of the stated minimum detectable stalls, seconds.
+    pub fn detectable_s(&self) -> f64 {
+        self.detectable_sum_s / self.intervals.max(1) as f64
+    }
+}
+
+/// A cell and what its runs gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// What was simulated.
+    pub scenario: Scenario,
+    /// What came out.
+    pub tally: Tally,
+}
+
+/// All cells.
+#[derive(Debug, Clone)]
+pub struct Calibration {
+    /// Without an effect.
+    pub no_effect: Vec<Cell>,
+    /// Every cell with stalls of 50, 100, 200 and 400 ms.
+    pub planted: Vec<Cell>,
+    /// All cells without an effect, with another correlation time or trigger, joined: name and tally.
+    pub variations: Vec<(String, Tally)>,
+    /// Every cell with its own mean stated minimum detectable stall planted.
+    pub power: Vec<Cell>,
+}
+
+/// All tallies as one.
+pub(super) fn sum<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Tally {
+    cells
+        .into_iter()
+        .fold(Tally::default(), |sum, c| sum.add(c.tally))
+}

@@ -1,0 +1,116 @@
+//! The mean rekey: rates around the switch, superposed, over the band that as many placebos fill.
+
+use crate::decide::evaluation::Evaluation;
+use crate::estimate::baseline::{Ruler, median_exchange_s, median_interval_s};
+use crate::estimate::placebo::{below, start_at, stream, unit};
+use crate::input::grid::Span;
+use crate::input::settings::Settings;
+use rekeyscope_model::analysis::MeanRekey;
+
+/// Distance of two points, seconds.
+const STEP_S: f64 = 0.05;
+/// Shown before the exchange, seconds.
+const BEFORE_S: f64 = 2.0;
+/// Shown after the switch, seconds.
+const AFTER_S: f64 = 5.0;
+/// Shown at least, seconds.
+const LEAST_SHOWN_S: f64 = 1.0;
+/// Means of placebos for the band. Its ends are the 25th from below and above …
+const MOST_DRAWS: usize = 999;
+/// … and still the fifth in long captures, where the product of draws, rekeys and points is held to …
+const LEAST_DRAWS: usize = 199;
+/// … about this.
+const WORK: usize = 20_000_000;
+/// The band's lower quantile.
+const BAND: f64 = 0.025;
+/// Stream of the generator, apart from the test's.
+const BAND_STREAM: u64 = u64::MAX - 1;
+
+/// Superposes the used rekeys; `None` without any.
+pub(crate) fn superpose(e: &Evaluation, settings: &Settings) -> Option<MeanRekey> {
+    if e.used.is_empty() {
+        return None;
+    }
+    let offsets = offsets(e);
+    let real: Vec<i64> = e.used.iter().map(|k| k.switch).collect();
+    let (low, high) = band(e, settings, &offsets)?;
+    Some(MeanRekey {
+        tunnel: settings.tunnel,
+        direction: settings.direction,
+        offset_ms: offsets.iter().map(|&o| e.grid.seconds(o) * 1000.0).collect(),
+        rate_bps: mean_rates(e, &real, &offsets),
+        placebo_low_bps: low,
+        placebo_high_bps: high,
+    })
+}
+
+/// Points from 2 s before the exchange to 5 s after the switch, in bins from the switch; shrunk so that no neighbour of
+/// a rekey at the median distance comes into view.
+fn offsets(e: &Evaluation) -> Vec<i64> {
+    let before = BEFORE_S + median_exchange_s(&e.used);
+    let interval = median_interval_s(&e.grid, e.run, &e.used).max(LEAST_SHOWN_S);
+    let shrink = (interval / (before + AFTER_S)).min(1.0);
+    let step = e.grid.length(STEP_S);
+    let points = |s: f64| (s * shrink / STEP_S).ceil() as i64;
+    (-points(before)..points(AFTER_S)).map(|i| i * step).collect()
+}
+
+/// Mean rate over the moments that lie in the run at that offset, bit/s.
+fn mean_rates(e: &Evaluation, switches: &[i64], offsets: &[i64]) -> Vec<f64> {
+    let step = e.grid.length(STEP_S);
+    let mean_at = |&offset: &i64| {
+        let spans = switches.iter().map(|s| Span {
+            from: s + offset,
+            to: s + offset + step,
+        });
+        let (n, sum) = spans
+            .filter(|&s| e.run.contains(s))
+            .fold((0_usize, 0.0), |(n, sum), s| {
+                (n + 1, sum + e.grid.rate(s.from, s.to))
+            });
+        sum / n.max(1) as f64 * 8.0
+    };
+    offsets.iter().map(mean_at).collect()
+}
+
+/// 2.5 % and 97.5 % quantiles of the means of as many placebos as there are rekeys.
+fn band(e: &Evaluation, settings: &Settings, offsets: &[i64]) -> Option<(Vec<f64>, Vec<f64>)> {
+    let ruler = Ruler {
+        grid: &e.grid,
+        run: e.run,
+        busy_median: 0.0,
+        before_only: false,
+    };
+    let n = e.used.len();
+    let draws = (WORK / (n * offsets.len()).max(1)).clamp(LEAST_DRAWS, MOST_DRAWS);
+    let mut rng = stream(settings.seed, BAND_STREAM);
+    let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(draws); offsets.len()];
+    for _ in 0..draws {
+        let mut switches = Vec::with_capacity(n);
+        for _ in 0..n {
+            let exchange = e.used[below(&mut rng, n)].exchange_bins();
+            let span = Span {
+                from: e.run.from,
+                to: e.run.to - exchange,
+            };
+            let share = unit(&mut rng);
+            if span.len() > 0 {
+                switches.push(start_at(&ruler, span, share, settings.time_triggered) + exchange);
+            }
+        }
+        for (column, rate) in columns.iter_mut().zip(mean_rates(e, &switches, offsets)) {
+            column.push(rate);
+        }
+    }
+    let tail = (BAND * (draws + 1) as f64) as usize;
+    columns.iter_mut().for_each(|c| c.sort_by(f64::total_cmp));
+    let low = columns
+        .iter()
+        .map(|c| c.get(tail.checked_sub(1)?).copied())
+        .collect::<Option<_>>()?;
+    let high = columns
+        .iter()
+        .map(|c| c.get(c.len().checked_sub(tail)?).copied())
+        .collect::<Option<_>>()?;
+    Some((low, high))
+}

@@ -1,0 +1,4 @@
+mod listing;
+pub mod mean_rekey;
+pub mod projection;
+pub mod sentence;

@@ -1,0 +1,115 @@
+//! How much of the missing throughput the stalls explain, and what other lifetimes would give.
+
+use crate::decide::evaluation::Evaluation;
+use crate::estimate::aggregate::MeanStall;
+use crate::input::grid::Span;
+use crate::input::settings::Settings;
+use rekeyscope_model::analysis::{Estimate, Projection};
+use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
+
+/// The stalls in relation to the transfer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Attribution {
+    /// R_obs, bit/s.
+    pub(crate) observed_bps: Option<f64>,
+    /// φ = S/T.
+    pub(crate) lost_share: Option<Estimate>,
+    /// R_cf = bytes/(T − S), bit/s.
+    pub(crate) counterfactual_bps: Option<f64>,
+    /// A = (R_cf − R_obs)/(R_ref − R_obs).
+    pub(crate) explained_share: Option<Estimate>,
+}
+
+/// φ, R_cf and A. The stalls are those at the decided window; without a mean stall only the observed rate is known.
+pub(crate) fn attribute(e: &Evaluation, settings: &Settings) -> Attribution {
+    let (run_s, bits) = (e.run_s(), e.grid.bytes(e.run.from, e.run.to) * 8.0);
+    if run_s <= 0.0 {
+        return Attribution::default();
+    }
+    let observed = bits / run_s;
+    let mut result = Attribution {
+        observed_bps: Some(observed),
+        ..Attribution::default()
+    };
+    let Some(stall) = e.decided_stall() else {
+        return result;
+    };
+    let rekeys = effective_rekeys(e);
+    let share = |stall_s: f64| rekeys * stall_s / run_s;
+    let faster = |stall_s: f64| (run_s > rekeys * stall_s).then(|| bits / (run_s - rekeys * stall_s));
+    result.lost_share = Some(over(&stall, share));
+    result.counterfactual_bps = faster(stall.mean);
+    // A stall interval that reaches beyond the transfer has no finite counterfactual, so no upper end.
+    let missing = settings
+        .reference_bps
+        .map(|r| r - observed)
+        .filter(|&gap| gap > 0.0);
+    if let (Some(missing), Some(_)) = (missing, faster(stall.high)) {
+        let explained = |stall_s: f64| faster(stall_s).map_or(0.0, |r| (r - observed) / missing);
+        result.explained_share = Some(over(&stall, explained));
+    }
+    result
+}
+
+/// Expected rates at other lifetimes: R(L) = 1/(1/R_cf + s̄/L). With R_cf = bytes/(T − N·s̄) this is
+/// 1/(T/bytes + s̄·(1/L − N/bytes)): monotone in s̄, so the ends of its interval give the band.
+pub(crate) fn project(e: &Evaluation, settings: &Settings) -> Vec<Projection> {
+    let bytes = e.grid.bytes(e.run.from, e.run.to);
+    let ratio = settings.lifetime_bytes_per_new_byte;
+    let (Some(stall), true) = (e.decided_stall(), bytes > 0.0 && ratio.is_finite() && ratio > 0.0) else {
+        return Vec::new();
+    };
+    let rekeys = effective_rekeys(e);
+    let at = |kilobytes: u64| {
+        let lifetime = (kilobytes * LIFETIME_KILOBYTE) as f64 / ratio;
+        let seconds_per_byte = |s: f64| e.run_s() / bytes + s * (1.0 / lifetime - rekeys / bytes);
+        let lowest = seconds_per_byte(stall.low).min(seconds_per_byte(stall.high));
+        (lifetime > 0.0 && lowest > 0.0).then(|| Projection {
+            tunnel: settings.tunnel,
+            direction: settings.direction,
+            lifetime_kilobytes: kilobytes,
+            expected_bps: over(&stall, |s| 8.0 / seconds_per_byte(s)),
+        })
+    };
+    settings
+        .projected_kilobytes
+        .iter()
+        .filter_map(|&k| at(k))
+        .collect()
+}
+
+/// A monotone function of the stall with its interval.
+fn over(stall: &MeanStall, f: impl Fn(f64) -> f64) -> Estimate {
+    let (a, b) = (f(stall.low), f(stall.high));
+    Estimate {
+        estimate: f(stall.mean),
+        low: a.min(b),
+        high: a.max(b),
+    }
+}
+
+/// Used rekeys, less where their windows overlap: what lies in two windows was lost once.
+fn effective_rekeys(e: &Evaluation) -> f64 {
+    let Some(window) = e.decided_window() else {
+        return e.used.len() as f64;
+    };
+    let spans: Vec<Span> = e
+        .used
+        .iter()
+        .map(|k| {
+            Span {
+                from: k.start,
+                to: k.switch + window.bins,
+            }
+            .clip(e.run)
+        })
+        .collect();
+    let total: i64 = spans.iter().map(|s| s.len()).sum();
+    let mut joined = 0;
+    let mut reached = i64::MIN;
+    for span in spans {
+        joined += (span.to - span.from.max(reached)).max(0);
+        reached = reached.max(span.to);
+    }
+    e.used.len() as f64 * joined as f64 / total.max(1) as f64
+}

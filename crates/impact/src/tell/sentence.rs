@@ -1,0 +1,355 @@
+//! The verdict and the arithmetic bound in words: complete answers with numbers.
+
+#[cfg(test)]
+mod tests;
+pub mod words;
+
+use crate::decide::evaluation::Evaluation;
+use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall};
+use crate::input::settings::Settings;
+use crate::input::start::ASSUMED_EXCHANGE_S;
+use crate::input::start::Start;
+use crate::tell::projection::Attribution;
+use rekeyscope_model::analysis::{Direction, Verdict};
+use rekeyscope_model::text::{Arg, Message, grouped};
+use words::{explained, interval, list, megabytes, p_value, percent, rate, seconds};
+
+/// Stall for which the bound gives the cost, seconds.
+const EXAMPLE_STALL_S: f64 = 0.1;
+/// Up to how far raw stalls of volume-triggered rekeys are too low (they fall in fast moments), seconds, for the reader.
+const MOST_BIAS_S: f64 = 0.025;
+
+/// The verdict, the first line of the report, with each reservation that belongs to it as a message of its own.
+pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> Vec<Message> {
+    let view = View {
+        e,
+        attribution,
+        settings,
+    };
+    let mut messages = vec![match e.decision.verdict {
+        Verdict::NoTraffic => view.no_traffic(),
+        Verdict::NoRekeys => view.no_rekeys(),
+        Verdict::Shown => view.shown(),
+        Verdict::Some => view.some(),
+        Verdict::Bounded => view.bounded(),
+        Verdict::Inconclusive => view.inconclusive(),
+    }];
+    messages.extend(view.explained());
+    messages.extend(view.no_gap());
+    if let Some(stall) = e.decided_stall() {
+        if e.mostly_affected {
+            messages.push(Message::new("note-mostly-affected"));
+        }
+        if stall.bias_s.is_none() && !settings.time_triggered {
+            let note = if settings.volume_triggered {
+                "note-bias"
+            } else {
+                "note-bias-unknown"
+            };
+            messages.push(Message::new(note).with("most", seconds(MOST_BIAS_S)));
+        }
+    }
+    messages.extend(view.holes());
+    messages.extend(view.late_starts());
+    if settings.outer {
+        messages.push(Message::new("note-outer-bytes"));
+    }
+    messages
+}
+
+/// What the rekeys would have to waste, whatever the tests say.
+pub(crate) fn arithmetic_bound(
+    e: &Evaluation,
+    attribution: &Attribution,
+    settings: &Settings,
+) -> Vec<Message> {
+    let (Some(observed), Some(interval_s)) = (attribution.observed_bps, e.mean_interval_s()) else {
+        return vec![Message::new("arithmetic-none")];
+    };
+    let volume_bits = observed * interval_s;
+    let with_example = |message: Message| {
+        message
+            .with("interval", seconds(interval_s))
+            .with("volume", megabytes(volume_bits / 8.0))
+            .with("stall", seconds(EXAMPLE_STALL_S))
+            .with("cost", percent(EXAMPLE_STALL_S / interval_s))
+    };
+    match settings.reference_bps.filter(|&r| r > observed) {
+        Some(reference) => vec![
+            Message::new("arithmetic-reference")
+                .with("reference", rate(reference))
+                .with("observed", rate(observed))
+                .with("waste", seconds(volume_bits / observed - volume_bits / reference)),
+            with_example(Message::new("arithmetic-example")),
+        ],
+        None => vec![
+            with_example(Message::new("arithmetic-halve"))
+                .with("observed", rate(observed))
+                .with("half", seconds(interval_s / 2.0)),
+        ],
+    }
+}
+
+struct View<'a> {
+    e: &'a Evaluation,
+    attribution: &'a Attribution,
+    settings: &'a Settings,
+}
+
+impl View<'_> {
+    /// A message about the direction.
+    fn about(&self, id: &str) -> Message {
+        let direction = match self.settings.direction {
+            Direction::AToB => "verdict-upload",
+            Direction::BToA => "verdict-download",
+        };
+        Message::new(id).with("direction", Message::new(direction))
+    }
+
+    /// What the capture lacks.
+    fn holes(&self) -> Option<Message> {
+        let (holes, length_s) = self.e.unobserved;
+        let left_out = self.e.placed.iter().filter(|p| p.unobserved).count();
+        (holes > 0).then(|| {
+            Message::new("note-holes")
+                .with("holes", holes)
+                .with("length", seconds(length_s))
+                .with("rekeys", left_out)
+        })
+    }
+
+    fn no_traffic(&self) -> Message {
+        match self.settings.rekeys_total {
+            0 => self.about("verdict-no-traffic-no-rekey"),
+            total => self.about("verdict-no-traffic").with("total", total),
+        }
+    }
+
+    fn no_rekeys(&self) -> Message {
+        let bytes = self.e.grid.bytes(self.e.run.from, self.e.run.to);
+        self.about("verdict-no-rekeys")
+            .with("volume", megabytes(bytes))
+            .with("rate", rate(self.attribution.observed_bps.unwrap_or(0.0)))
+    }
+
+    fn shown(&self) -> Message {
+        let Some(stall) = self.e.decided_stall() else {
+            return self.nothing_decided();
+        };
+        let (verdict, lost) = if self.e.decision.at_least {
+            ("verdict-shown-at-least", "verdict-lost-at-least")
+        } else {
+            ("verdict-shown", "verdict-lost")
+        };
+        let share = self.attribution.lost_share.as_ref();
+        self.about(verdict)
+            .with("stall", seconds(stall.mean))
+            .with("interval", interval(stall.low, stall.high))
+            .with(
+                "lost",
+                or_nothing(share.map(|s| Message::new(lost).with("share", percent(s.estimate)))),
+            )
+            .with("hurt", self.hurt_of_all())
+            .with("p", self.p("verdict-p-in-brackets"))
+    }
+
+    fn some(&self) -> Message {
+        let hurt = self.e.hurt_indexes();
+        let silence = self
+            .about("verdict-silence")
+            .with("rekeys", list(&self.places(&hurt)))
+            .with("count", hurt.len())
+            .with("total", self.settings.rekeys_total)
+            .with("longest", seconds(self.longest_hurt_gap_s()));
+        match self.e.decided_stall() {
+            Some(stall) => Message::new("verdict-some")
+                .with("silence", silence)
+                .with("mean", mean_in_words(&stall))
+                .with("p", self.p("verdict-p-after")),
+            None => Message::new("verdict-some-no-mean")
+                .with("silence", silence)
+                .with("why", self.why_no_mean()),
+        }
+    }
+
+    fn bounded(&self) -> Message {
+        let Some(stall) = self.e.decided_stall() else {
+            return self.nothing_decided();
+        };
+        self.about("verdict-bounded")
+            .with("window", self.window())
+            .with("high", seconds(stall.high))
+            .with("mean", mean_in_words(&stall))
+            .with("interest", self.interest())
+            .with("hurt", self.hurt_of_all())
+            .with("p", self.p("verdict-p-in-brackets"))
+    }
+
+    fn inconclusive(&self) -> Message {
+        let Some(stall) = self.e.decided_stall() else {
+            return self.nothing_decided();
+        };
+        self.about("verdict-inconclusive")
+            .with("window", self.window())
+            .with("high", seconds(stall.high))
+            .with("mean", mean_in_words(&stall))
+            .with("p", self.p("verdict-p-after"))
+            .with("interest", self.interest())
+            .with("hurt", self.hurt_of_all())
+            .with("needed", self.what_is_needed())
+    }
+
+    /// Inconclusive, because there is no mean at all.
+    fn nothing_decided(&self) -> Message {
+        let why = self.why_no_mean();
+        match self.e.used_count() {
+            0 => Message::new("verdict-no-mean").with("why", why),
+            _ => Message::new("verdict-no-mean-hurt")
+                .with("why", why)
+                .with("hurt", self.hurt_of_all()),
+        }
+    }
+
+    /// The minimum detectable stall, and how many rekeys would make it the effect of interest (it falls with √N).
+    fn what_is_needed(&self) -> Message {
+        let used = self.e.used_count();
+        let longer = Message::new("verdict-needed-longer");
+        let (Some(mde), Some(interest)) = (self.e.minimum_detectable_s, self.e.interest_s(self.settings))
+        else {
+            return longer;
+        };
+        let needed = (used as f64 * (mde / interest).powi(2)).ceil();
+        let more = if needed.is_finite() && needed > used as f64 {
+            Message::new("verdict-needed-rekeys")
+                .with("interest", seconds(interest))
+                .with("needed", grouped(needed as u64))
+        } else {
+            longer
+        };
+        Message::new("verdict-detectable")
+            .with("used", used)
+            .with("least", seconds(mde))
+            .with("needed", more)
+    }
+
+    fn why_no_mean(&self) -> Message {
+        let used = self.e.used_count();
+        let total = self.settings.rekeys_total.max(self.e.placed.len());
+        if used == 0 {
+            return self.about("verdict-none-within").with("total", total);
+        }
+        if used >= LEAST_REKEYS {
+            return Message::new("verdict-too-close");
+        }
+        let few = if used == total {
+            self.about("verdict-too-few")
+        } else {
+            self.about("verdict-too-few-of").with("total", total)
+        };
+        few.with("used", used).with("least", LEAST_REKEYS)
+    }
+
+    fn window(&self) -> String {
+        let s = self.e.decided_window().map_or(0.0, |w| w.seconds);
+        format!("{s} s")
+    }
+
+    fn interest(&self) -> Message {
+        let s = self.e.interest_s(self.settings).unwrap_or(0.0);
+        Message::new("verdict-interest")
+            .with("stall", seconds(s))
+            .with("share", percent(self.settings.interest))
+    }
+
+    fn hurt_of_all(&self) -> Message {
+        let (indexes, used) = (self.e.hurt_indexes(), self.e.used_count());
+        match indexes.len() {
+            0 if used == 1 => Message::new("verdict-hurt-not-the-one"),
+            0 => Message::new("verdict-hurt-none").with("used", used),
+            hurt if hurt == used => Message::new("verdict-hurt-all")
+                .with("hurt", hurt)
+                .with("used", used),
+            hurt => Message::new("verdict-hurt-some")
+                .with("hurt", hurt)
+                .with("used", used)
+                .with("rekeys", list(&self.places(&indexes))),
+        }
+    }
+
+    /// Where rekeys stand among those of their tunnel, from 0.
+    fn places(&self, indexes: &[usize]) -> Vec<usize> {
+        let own = &self.settings.own_rekeys;
+        indexes
+            .iter()
+            .map(|index| own.binary_search(index).unwrap_or(*index))
+            .collect()
+    }
+
+    fn longest_hurt_gap_s(&self) -> f64 {
+        self.e
+            .hurt
+            .iter()
+            .filter(|h| h.hurt)
+            .filter_map(|h| h.gap_s)
+            .fold(0.0, f64::max)
+    }
+
+    fn p(&self, id: &str) -> Arg {
+        or_nothing(self.e.decision.p.map(|p| Message::new(id).with("p", p_value(p))))
+    }
+
+    /// Why the stall is a lower bound where exchanges began before their windows.
+    fn late_starts(&self) -> Option<Message> {
+        let known = || self.e.used.iter().map(|k| &k.known);
+        let unseen = known().filter(|k| matches!(k, Start::Unseen { .. })).count();
+        let silences = known().filter(|k| matches!(k, Start::AfterSilence(_))).count();
+        let late = self.e.late_starts() - silences;
+        if late + silences == 0 {
+            return None;
+        }
+        let what = if late == 0 {
+            Message::new("note-silent-start").with("silences", silences)
+        } else if unseen == 0 {
+            Message::new("note-late-start").with("late", late)
+        } else {
+            Message::new("note-unseen-start")
+                .with("unseen", unseen)
+                .with("before", format!("{ASSUMED_EXCHANGE_S} s"))
+        };
+        let bound = self.e.decided_stall().map(|_| Message::new("note-lower-bound"));
+        Some(
+            what.with("used", self.e.used_count())
+                .with("bound", or_nothing(bound)),
+        )
+    }
+
+    /// A reference that is reached leaves nothing to explain.
+    fn no_gap(&self) -> Option<Message> {
+        let (reference, observed) = (self.settings.reference_bps?, self.attribution.observed_bps?);
+        (observed >= reference).then(|| {
+            Message::new("explained-no-gap")
+                .with("observed", rate(observed))
+                .with("reference", rate(reference))
+        })
+    }
+
+    fn explained(&self) -> Option<Message> {
+        let (share, reference) = (
+            self.attribution.explained_share.as_ref()?,
+            self.settings.reference_bps?,
+        );
+        let shown = self.e.decision.verdict == Verdict::Shown;
+        Some(explained(share, shown, &rate(reference)))
+    }
+}
+
+fn mean_in_words(stall: &MeanStall) -> Message {
+    Message::new("verdict-mean")
+        .with("mean", seconds(stall.mean))
+        .with("interval", interval(stall.low, stall.high))
+}
+
+/// A part of a sentence that may be missing.
+fn or_nothing(part: Option<Message>) -> Arg {
+    part.map_or_else(|| "".into(), Arg::from)
+}

@@ -1,0 +1,171 @@
+//! The six verdicts in both languages.
+
+use crate::decide::assess;
+use crate::decide::tests::SYNTHETIC;
+use crate::input::settings::Settings;
+use crate::input::start::Start;
+use crate::input::traffic::Traffic;
+use crate::simulate::{Scenario, Simulated, simulate};
+use rekeyscope_model::analysis::{Direction, Impact, Verdict};
+use rekeyscope_model::text::tests::figures;
+use rekeyscope_model::text::{Catalogue, Language};
+
+fn settings() -> Settings {
+    Settings {
+        draws: 499,
+        rekeys_total: 10,
+        reference_bps: Some(100e6),
+        ..Settings::new(0, Direction::BToA)
+    }
+}
+
+fn judge(run: &Simulated, settings: &Settings) -> Impact {
+    assess(&run.traffic, &run.rekeys, settings).impact
+}
+
+/// Rekeys of a second tunnel are numbered from 1 like those of the first: no "rekeys 10 and 13 of 6".
+#[test]
+fn rekeys_are_numbered_within_their_tunnel() {
+    let mut run = simulate(
+        &Scenario {
+            stall_s: 1.0,
+            every: 3,
+            ..SYNTHETIC
+        },
+        3,
+    );
+    let said = |run: &Simulated, own_rekeys| {
+        judge(
+            run,
+            &Settings {
+                own_rekeys,
+                ..settings()
+            },
+        )
+    };
+    let alone = said(&run, Vec::new());
+    assert!(
+        alone.sentence.contains("hurt (rekeys ") || alone.sentence.contains(": rekeys "),
+        "{}",
+        alone.sentence
+    );
+    run.rekeys.iter_mut().for_each(|r| r.index = 2 * r.index + 1);
+    let second = said(&run, run.rekeys.iter().map(|r| r.index).collect());
+    assert_eq!(second.sentence, alone.sentence);
+    assert_ne!(
+        second.rekeys_hurt, alone.rekeys_hurt,
+        "the document keeps its indexes"
+    );
+}
+
+/// **Synthetic** runs with their verdicts, and some with reservations.
+fn impacts() -> Vec<(Verdict, Impact)> {
+    let stalled = |stall_s, every| Scenario {
+        stall_s,
+        every,
+        ..SYNTHETIC
+    };
+    let quiet = simulate(&SYNTHETIC, 2);
+    let mut unseen = simulate(&stalled(0.4, 1), 1);
+    for rekey in &mut unseen.rekeys {
+        rekey.start = Start::Unseen {
+            first_switch_s: rekey.switched_s,
+        };
+    }
+    let outer = Settings {
+        outer: true,
+        ..settings()
+    };
+    let noisy = simulate(
+        &Scenario {
+            sigma: 0.6,
+            rekeys: 4,
+            interval_s: 4.0,
+            ..SYNTHETIC
+        },
+        4,
+    );
+    let crowded = simulate(
+        &Scenario {
+            stall_s: 4.0,
+            interval_s: 3.0,
+            ..SYNTHETIC
+        },
+        5,
+    );
+    let silent = Traffic {
+        bytes: vec![0; 9000],
+        gaps: Vec::new(),
+        gaps_total: 0,
+        holes: Vec::new(),
+        ..quiet.traffic.clone()
+    };
+    let few = |rekeys| assess(&noisy.traffic, &noisy.rekeys[..rekeys], &settings()).impact;
+    vec![
+        (Verdict::Shown, judge(&simulate(&stalled(0.4, 1), 1), &settings())),
+        (Verdict::Shown, judge(&unseen, &outer)),
+        (Verdict::Shown, judge(&crowded, &settings())),
+        (Verdict::Some, judge(&simulate(&stalled(0.3, 5), 3), &settings())),
+        (Verdict::Bounded, judge(&quiet, &settings())),
+        (Verdict::Inconclusive, judge(&noisy, &settings())),
+        (Verdict::Inconclusive, few(2)),
+        (
+            Verdict::NoTraffic,
+            assess(&silent, &quiet.rekeys, &settings()).impact,
+        ),
+        (
+            Verdict::NoRekeys,
+            assess(
+                &quiet.traffic,
+                &[],
+                &Settings {
+                    rekeys_total: 0,
+                    ..settings()
+                },
+            )
+            .impact,
+        ),
+    ]
+}
+
+#[test]
+fn each_verdict_has_the_same_figures_in_japanese() {
+    for (verdict, impact) in impacts() {
+        assert_eq!(impact.verdict, verdict);
+        let japanese = Catalogue::of(Language::Japanese);
+        let said = japanese.sentence(&impact.sentence, &impact.messages);
+        assert_ne!(said, impact.sentence, "not said in Japanese");
+        assert!(said.ends_with("。"), "{said}");
+        assert_eq!(
+            figures(&said),
+            figures(&impact.sentence),
+            "{said}\n{}",
+            impact.sentence
+        );
+        assert_eq!(
+            Catalogue::of(Language::English).say_all(&impact.messages),
+            impact.sentence
+        );
+    }
+}
+
+#[test]
+fn an_interval_stays_one_and_at_least_stays_a_bound() {
+    let all = impacts();
+    let said = |n: usize| {
+        let (_, impact) = &all[n];
+        Catalogue::of(Language::Japanese).say_all(&impact.messages)
+    };
+    assert!(
+        said(0).contains("95 % 信頼区間") && !said(0).contains(" 以上"),
+        "{}",
+        said(0)
+    );
+    assert!(
+        said(1).contains(" 以上停止") && said(1).contains("下限値"),
+        "{}",
+        said(1)
+    );
+    assert!(said(3).contains("リキー 1、6 で"), "{}", said(3));
+    assert!(said(4).contains("示されていません"), "{}", said(4));
+}

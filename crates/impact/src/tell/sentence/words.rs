@@ -1,0 +1,233 @@
+//! Numbers for people.
+
+use rekeyscope_model::analysis::Estimate;
+use rekeyscope_model::text::{Arg, Message};
+
+/// Rekeys named one by one; the rest is counted.
+const MOST_NAMED: usize = 10;
+/// Below this, durations are given in milliseconds.
+const MILLISECONDS_BELOW_S: f64 = 0.1;
+
+/// U+2212, the width of a plus.
+fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+/// `0.89 s`, `21 ms`, `−3 ms`.
+pub fn seconds(s: f64) -> String {
+    let (value, unit) = scaled(s, s.abs());
+    format!("{value} {unit}")
+}
+
+fn scaled(s: f64, largest: f64) -> (String, &'static str) {
+    // Rounded first, so that 0.0999 is not "100 ms" beside "0.10 s".
+    if (largest * 1000.0).round() < MILLISECONDS_BELOW_S * 1000.0 {
+        let ms = (s * 1000.0).round();
+        (minus(&format!("{:.0}", ms + 0.0)), "ms")
+    } else if largest < 100.0 {
+        (minus(&format!("{:.2}", (s * 100.0).round() / 100.0 + 0.0)), "s")
+    } else {
+        (minus(&format!("{:.0}", s.round() + 0.0)), "s")
+    }
+}
+
+/// `0.62–1.16 s`; `−17 to 21 ms` where a minus would collide with the dash.
+pub fn interval(low: f64, high: f64) -> Arg {
+    let largest = low.abs().max(high.abs());
+    let ((a, _), (b, unit)) = (scaled(low, largest), scaled(high, largest));
+    if low < 0.0 {
+        Message::new("range")
+            .with("low", a)
+            .with("high", format!("{b} {unit}"))
+            .into()
+    } else {
+        format!("{a}–{b} {unit}").into()
+    }
+}
+
+/// `23 %`, `1.0 %` below ten.
+pub fn percent(share: f64) -> String {
+    let p = share * 100.0;
+    let text = if p.abs() < 9.95 && p.fract() != 0.0 {
+        format!("{p:.1}")
+    } else {
+        format!("{p:.0}")
+    };
+    minus(&format!("{text} %"))
+}
+
+/// How much of the gap to a reference rate the stalls explain: no share is shown above all of it, because no cause takes
+/// more than there is. (The estimate itself may: without the stalls the rate would then exceed the reference.)
+pub fn explained(share: &Estimate, shown: bool, reference: &str) -> Message {
+    let Estimate { estimate, low, high } = *share;
+    let least = |message: Message| message.with("least", percent(low.max(0.0)));
+    let estimated = |message: Message| message.with("estimate", percent(estimate));
+    let message = match () {
+        () if !shown && high >= 1.0 => Message::new("explained-maybe-all"),
+        () if !shown => Message::new("explained-at-most").with("most", percent(high.max(0.0))),
+        () if low >= 1.0 => Message::new("explained-all"),
+        () if estimate >= 1.0 => least(Message::new("explained-all-at-least")),
+        () if high >= 1.0 => least(estimated(Message::new("explained-up-to-all"))),
+        () => least(estimated(Message::new("explained-share"))).with("most", percent(high)),
+    };
+    message.with("reference", reference)
+}
+
+/// `0.0001`, `0.034`, `0.61`.
+pub(crate) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.01 => format!("{p:.4}"),
+        p if p < 0.1 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}
+
+/// `8.39 Mbit/s`, three figures.
+pub fn rate(bps: f64) -> String {
+    let (value, unit) = match bps {
+        b if b >= 1e9 => (b / 1e9, "Gbit/s"),
+        b if b >= 1e6 => (b / 1e6, "Mbit/s"),
+        b => (b / 1e3, "kbit/s"),
+    };
+    format!("{} {unit}", three_figures(value))
+}
+
+/// `16.8 MB`, three figures.
+pub(crate) fn megabytes(bytes: f64) -> String {
+    let (value, unit) = match bytes {
+        b if b >= 1e9 => (b / 1e9, "GB"),
+        b if b >= 1e6 => (b / 1e6, "MB"),
+        b => (b / 1e3, "kB"),
+    };
+    format!("{} {unit}", three_figures(value))
+}
+
+fn three_figures(value: f64) -> String {
+    match value {
+        v if v >= 99.95 => format!("{v:.0}"),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// `rekey 2`, `rekeys 2 and 3`, `rekeys 1, 2, 3 and 40 more`; `places` count from 0, people from 1.
+pub(crate) fn list(places: &[usize]) -> Message {
+    let named = places.iter().take(MOST_NAMED);
+    let mut names: Vec<Arg> = named.map(|i| (i + 1).to_string().into()).collect();
+    if places.len() > MOST_NAMED {
+        names.push(
+            Message::new("rekeys-more")
+                .with("count", places.len() - MOST_NAMED)
+                .into(),
+        );
+    }
+    Message::new("rekeys-named")
+        .with("count", places.len())
+        .with("names", names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_model::text::{Catalogue, Language};
+
+    fn english(arg: impl Into<Arg>) -> String {
+        Catalogue::of(Language::English).list(&[arg.into()]).unwrap()
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(
+            (seconds(0.891).as_str(), seconds(0.021).as_str()),
+            ("0.89 s", "21 ms")
+        );
+        assert_eq!(
+            (seconds(0.0999).as_str(), seconds(0.0994).as_str()),
+            ("0.10 s", "99 ms")
+        );
+        assert_eq!(
+            (seconds(-0.0031).as_str(), seconds(-0.0001).as_str()),
+            ("−3 ms", "0 ms")
+        );
+        assert_eq!(
+            (english(interval(0.62, 1.16)), english(interval(-0.0171, 0.0213))),
+            ("0.62–1.16 s".into(), "−17 to 21 ms".into())
+        );
+        assert_eq!(english(interval(-0.02, 0.14)), "−0.02 to 0.14 s");
+    }
+
+    #[test]
+    fn shares_rates_and_volumes() {
+        assert_eq!(
+            (
+                percent(0.231).as_str(),
+                percent(0.0104).as_str(),
+                percent(0.03).as_str()
+            ),
+            ("23 %", "1.0 %", "3 %")
+        );
+        assert_eq!(
+            (
+                rate(8_394_000.0).as_str(),
+                rate(700e6).as_str(),
+                rate(1.2e9).as_str()
+            ),
+            ("8.39 Mbit/s", "700 Mbit/s", "1.20 Gbit/s")
+        );
+        assert_eq!(
+            (megabytes(16.8e6).as_str(), megabytes(1500.0).as_str()),
+            ("16.8 MB", "1.50 kB")
+        );
+        assert_eq!(
+            (
+                p_value(0.0001).as_str(),
+                p_value(0.034).as_str(),
+                p_value(0.61).as_str()
+            ),
+            ("0.0001", "0.034", "0.61")
+        );
+    }
+
+    #[test]
+    fn names_count_from_one() {
+        assert_eq!(english(list(&[1])), "rekey 2");
+        assert_eq!(english(list(&[1, 2])), "rekeys 2 and 3");
+        assert_eq!(english(list(&[0, 1, 2])), "rekeys 1, 2 and 3");
+        let many: Vec<usize> = (0..50).collect();
+        assert_eq!(
+            english(list(&many)),
+            "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 40 more"
+        );
+    }
+
+    #[test]
+    fn no_share_is_above_all_of_the_gap() {
+        let say = |low, estimate, high, shown| {
+            english(explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s"))
+        };
+        assert_eq!(
+            say(0.2, 0.42, 0.63, true),
+            "This explains 42 % (20 % to 63 %) of the gap to 10 Mbit/s."
+        );
+        assert_eq!(
+            say(0.35, 0.96, 1.9, true),
+            "This explains 96 % of the gap to 10 Mbit/s (at least 35 %, and it could be all)."
+        );
+        assert_eq!(
+            say(0.35, 1.2, 1.9, true),
+            "This could explain all of the gap to 10 Mbit/s, and explains at least 35 %."
+        );
+        assert_eq!(
+            say(1.1, 1.5, 1.9, true),
+            "This explains all of the gap to 10 Mbit/s."
+        );
+        assert_eq!(
+            say(-0.2, 0.1, 1.9, false),
+            "Rekeys could explain all of the gap to 10 Mbit/s."
+        );
+        assert_eq!(
+            say(-0.5, -0.2, -0.1, false),
+            "Rekeys explain at most 0 % of the gap to 10 Mbit/s."
+        );
+    }
+}

@@ -1,0 +1,238 @@
+//! Combined modes: AES-GCM (RFC 4106), AES-GMAC (RFC 4543), AES-CCM (RFC 4309), ChaCha20-Poly1305 (RFC 7634). Only the
+//! tag is computed here; decryption of what is needed is in `decrypt`.
+
+use crate::esp::cipher::decrypt::{ChaCha20Stream, Counter};
+use crate::esp::cipher::integrity::Authenticate;
+use crate::esp::cipher::parts::Parts;
+use cipher::consts::U16;
+use cipher::{BlockCipherEncrypt, BlockSizeUser, KeyInit, StreamCipher};
+use ghash::GHash;
+use ghash::universal_hash::UniversalHash;
+use poly1305::Poly1305;
+use rekeyscope_model::algorithm::Encryption;
+
+/// Keys the tag of a combined mode; `None` when a length does not fit, or it is none.
+pub(super) fn new_aead(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>> {
+    match encryption {
+        Encryption::AesGcm { .. } | Encryption::AesGmac => match key.len() {
+            16 => gcm::<aes::Aes128Enc>(encryption, key, salt),
+            24 => gcm::<aes::Aes192Enc>(encryption, key, salt),
+            _ => gcm::<aes::Aes256Enc>(encryption, key, salt),
+        },
+        Encryption::AesCcm { .. } => match key.len() {
+            16 => ccm::<aes::Aes128Enc>(encryption, key, salt),
+            24 => ccm::<aes::Aes192Enc>(encryption, key, salt),
+            _ => ccm::<aes::Aes256Enc>(encryption, key, salt),
+        },
+        Encryption::ChaCha20Poly1305 => chacha20_poly1305(key, salt),
+        _ => None,
+    }
+}
+
+/// Additional authenticated data of the combined modes: the SPI and the sequence number, 32 or 64 bits of it
+/// (RFC 4106 §5, RFC 4309 §5, RFC 7634 §2.1).
+struct Aad {
+    bytes: [u8; 12],
+    len: usize,
+}
+
+impl Aad {
+    fn new(parts: &Parts<'_>, esn_high: Option<u32>) -> Aad {
+        let [s0, s1, s2, s3, l0, l1, l2, l3] = *parts.header;
+        match esn_high.map(u32::to_be_bytes) {
+            None => Aad {
+                bytes: [s0, s1, s2, s3, l0, l1, l2, l3, 0, 0, 0, 0],
+                len: 8,
+            },
+            Some([h0, h1, h2, h3]) => Aad {
+                bytes: [s0, s1, s2, s3, h0, h1, h2, h3, l0, l1, l2, l3],
+                len: 12,
+            },
+        }
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// Whether the tag (`hash` masked by `mask`) begins with the ICV.
+fn masked_equals(hash: &[u8], mask: &[u8], icv: &[u8]) -> bool {
+    icv.len() <= hash.len()
+        && hash
+            .iter()
+            .zip(mask)
+            .map(|(hash, mask)| hash ^ mask)
+            .zip(icv)
+            .all(|(ours, sent)| ours == *sent)
+}
+
+fn lengths_in_bits(aad: usize, text: usize) -> [u8; 16] {
+    (u128::from(aad as u64 * 8) << 64 | u128::from(text as u64 * 8)).to_be_bytes()
+}
+
+/// GCM without its counter mode (NIST SP 800-38D §7.2).
+struct Gcm<C> {
+    cipher: C,
+    ghash: GHash,
+    salt: [u8; 4],
+    /// GMAC: the payload is authenticated data, nothing is encrypted.
+    payload_is_aad: bool,
+}
+
+fn gcm<C>(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>>
+where
+    C: KeyInit + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync + 'static,
+{
+    let cipher = C::new_from_slice(key).ok()?;
+    let mut hash_key = ghash::Key::default();
+    cipher.encrypt_block(&mut hash_key);
+    let ghash = GHash::new(&hash_key);
+    let payload_is_aad = encryption == Encryption::AesGmac;
+    Some(Box::new(Gcm {
+        cipher,
+        ghash,
+        salt: salt.try_into().ok()?,
+        payload_is_aad,
+    }))
+}
+
+impl<C> Gcm<C> {
+    fn hash(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> GHash {
+        let mut ghash = self.ghash.clone();
+        let aad = Aad::new(parts, esn_high);
+        if !self.payload_is_aad {
+            ghash.update_padded(aad.as_slice());
+            ghash.update_padded(parts.body);
+            ghash.update(&[lengths_in_bits(aad.len, parts.body.len()).into()]);
+            return ghash;
+        }
+        // RFC 4543 §3.3: SPI, (extended) sequence number, IV and payload in one string. Its start is put together so
+        // that the rest lies at a block boundary.
+        let mut first = [0; 16];
+        let behind_header = parts.authenticated.get(parts.header.len()..).unwrap_or_default();
+        let (head, tail) = behind_header
+            .split_at_checked(first.len() - aad.len)
+            .unwrap_or((behind_header, &[]));
+        for (to, from) in first.iter_mut().zip(aad.as_slice().iter().chain(head)) {
+            *to = *from;
+        }
+        ghash.update(&[first.into()]);
+        ghash.update_padded(tail);
+        ghash.update(&[lengths_in_bits(aad.len + behind_header.len(), 0).into()]);
+        ghash
+    }
+
+    /// J0: salt, IV, counter 1.
+    fn pre_counter_block(&self, iv: [u8; 8]) -> [u8; 16] {
+        let nonce = u128::from(u32::from_be_bytes(self.salt)) << 64 | u128::from(u64::from_be_bytes(iv));
+        (nonce << 32 | 1).to_be_bytes()
+    }
+}
+
+impl<C> Authenticate for Gcm<C>
+where
+    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync,
+{
+    fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
+        let Some(iv) = parts.iv.first_chunk::<8>() else {
+            return false;
+        };
+        let mut mask = self.pre_counter_block(*iv).into();
+        self.cipher.encrypt_block(&mut mask);
+        masked_equals(&self.hash(parts, esn_high).finalize(), &mask, parts.icv)
+    }
+}
+
+/// CCM (NIST SP 800-38C): a CBC-MAC over the plaintext, so that everything has to be decrypted for it.
+struct Ccm<C>(Counter<C>);
+
+fn ccm<C>(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>>
+where
+    C: KeyInit + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync + 'static,
+{
+    Some(Box::new(Ccm(Counter::<C>::new(encryption, key, salt)?)))
+}
+
+impl<C> Ccm<C>
+where
+    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>,
+{
+    /// Adds `data`, padded with zeros to whole blocks, to the CBC-MAC.
+    fn absorb(&self, mac: &mut [u8; 16], data: &[u8]) {
+        for block in data.chunks(mac.len()) {
+            for (cell, byte) in mac.iter_mut().zip(block) {
+                *cell ^= byte;
+            }
+            self.0.cipher.encrypt_block(mac.into());
+        }
+    }
+
+    /// B0 and the block that holds the additional data (RFC 3610 §2.2 with L = 4): flags, nonce, length.
+    fn first_blocks(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> [[u8; 16]; 2] {
+        const HAS_AAD: u8 = 0x40;
+        const LENGTH_FIELD: u8 = 3;
+        let aad = Aad::new(parts, esn_high);
+        let mut b0 = self.0.first_block(parts.iv);
+        let [flags, .., l0, l1, l2, l3] = &mut b0;
+        let icv_field = u8::try_from(parts.icv.len().saturating_sub(2) / 2).unwrap_or(0);
+        *flags = HAS_AAD | icv_field << 3 | LENGTH_FIELD;
+        let len = u32::try_from(parts.body.len()).unwrap_or(u32::MAX).to_be_bytes();
+        [*l0, *l1, *l2, *l3] = len;
+        let mut b1 = [0; 16];
+        let aad_len = [0, u8::try_from(aad.len).unwrap_or(0)];
+        for (to, from) in b1.iter_mut().zip(aad_len.iter().chain(aad.as_slice())) {
+            *to = *from;
+        }
+        [b0, b1]
+    }
+}
+
+impl<C> Authenticate for Ccm<C>
+where
+    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync,
+{
+    fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
+        let mut mac = [0; 16];
+        for block in self.first_blocks(parts, esn_high) {
+            self.absorb(&mut mac, &block);
+        }
+        let mut plain = [0; 256];
+        let mut start = 0;
+        for chunk in parts.body.chunks(plain.len()) {
+            let Some(part) = plain.get_mut(..chunk.len()) else {
+                return false;
+            };
+            part.copy_from_slice(chunk);
+            self.0.apply(parts.iv, start, part);
+            self.absorb(&mut mac, part);
+            start += chunk.len();
+        }
+        let mut mask = self.0.first_block(parts.iv);
+        let [.., counter] = &mut mask;
+        *counter = 0;
+        self.0.cipher.encrypt_block((&mut mask).into());
+        masked_equals(&mac, &mask, parts.icv)
+    }
+}
+
+/// ChaCha20-Poly1305 (RFC 8439 §2.8).
+struct ChaChaTag(ChaCha20Stream);
+
+fn chacha20_poly1305(key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>> {
+    Some(Box::new(ChaChaTag(ChaCha20Stream::new(key, salt)?)))
+}
+
+impl Authenticate for ChaChaTag {
+    fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
+        let mut one_time_key = poly1305::Key::default();
+        self.0.stream(parts.iv).apply_keystream(&mut one_time_key);
+        let mut poly = Poly1305::new(&one_time_key);
+        let aad = Aad::new(parts, esn_high);
+        poly.update_padded(aad.as_slice());
+        poly.update_padded(parts.body);
+        let lengths = (u128::from(parts.body.len() as u64) << 64 | u128::from(aad.len as u64)).to_le_bytes();
+        poly.update(&[lengths.into()]);
+        poly.finalize().as_slice() == parts.icv
+    }
+}

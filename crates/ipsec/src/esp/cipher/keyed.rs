@@ -1,0 +1,302 @@
+//! A keyed ESP transform: checks ICVs and decrypts (RFC 4303 §3.4.4).
+//!
+//! Checking and decrypting are apart: an ICV covers the whole packet, but an analysis needs only the first headers and
+//! the trailer, so [`EspCipher::open`] decrypts only the blocks that hold them. Nothing allocates per packet.
+
+use crate::esp::cipher::aead::new_aead;
+use crate::esp::cipher::decrypt::{Decrypt, Null, new_decrypt};
+use crate::esp::cipher::hmac_sha1::Chains;
+use crate::esp::cipher::integrity::{Authenticate, new_integrity};
+use crate::esp::cipher::outcome::{Icv, KeyLengthError, OpenError, Opened};
+use crate::esp::cipher::parts::Parts;
+use crate::esp::header::{HEADER_LEN, NullFormat};
+use rekeyscope_model::algorithm::{Encryption, EncryptionRow, Integrity};
+
+/// Pad length and next header (RFC 4303 §2.4).
+const TRAILER_LEN: usize = 2;
+/// ESP right-aligns its trailer in a word of four bytes (RFC 4303 §2.4).
+const WORD: usize = 4;
+/// The longest block of any cipher here.
+const MOST_BLOCK: usize = 16;
+/// The longest padding with its trailer, from a block boundary on.
+const MOST_TAIL: usize = 255 + TRAILER_LEN + MOST_BLOCK;
+
+/// Which padding bytes are accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Padding {
+    /// 1, 2, 3, … as RFC 4303 §2.4 asks where the cipher does not say otherwise.
+    Monotonic,
+    /// Any: the sender may choose, and the ICV has already shown that the key fits.
+    Any,
+}
+
+/// A transform with its keys. Cheap to share between threads; `Debug` shows no key.
+pub struct EspCipher {
+    decrypt: Box<dyn Decrypt>,
+    authenticate: Option<Box<dyn Authenticate>>,
+    iv_len: usize,
+    icv_len: usize,
+    block_len: usize,
+    implicit_iv: bool,
+}
+
+impl std::fmt::Debug for EspCipher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EspCipher(…)")
+    }
+}
+
+impl EspCipher {
+    /// Keys a transform. `encryption_key` carries the salt at its end where the transform has one. A combined mode
+    /// brings its own ICV: `integrity` and its key are not looked at then.
+    ///
+    /// # Errors
+    /// [`KeyLengthError`].
+    pub fn new(
+        encryption: Encryption,
+        encryption_key: &[u8],
+        integrity: Integrity,
+        integrity_key: &[u8],
+    ) -> Result<Self, KeyLengthError> {
+        let row = encryption.row();
+        let wrong_key = || encryption_key_error(row, encryption_key.len());
+        let key_len = encryption_key
+            .len()
+            .checked_sub(row.salt_len)
+            .filter(|len| row.key_lens.contains(len))
+            .ok_or_else(wrong_key)?;
+        let (key, salt) = encryption_key.split_at(key_len);
+        let explicit = row.explicit.unwrap_or(encryption);
+        let decrypt = new_decrypt(explicit, key, salt).ok_or_else(wrong_key)?;
+        let (authenticate, icv_len) = if row.icv_len > 0 {
+            (
+                Some(new_aead(explicit, key, salt).ok_or_else(wrong_key)?),
+                row.icv_len,
+            )
+        } else if matches!(integrity, Integrity::None | Integrity::Unknown { .. }) {
+            (None, integrity.icv_len())
+        } else {
+            let mac = new_integrity(integrity, integrity_key)
+                .ok_or_else(|| integrity_key_error(integrity, integrity_key.len()))?;
+            (Some(mac), integrity.icv_len())
+        };
+        Ok(EspCipher {
+            decrypt,
+            authenticate,
+            iv_len: row.iv_len,
+            icv_len,
+            block_len: row.block_len,
+            implicit_iv: row.explicit.is_some(),
+        })
+    }
+
+    /// NULL encryption whose integrity key is unknown: opens packets, checks no ICV.
+    pub fn null_unchecked(format: NullFormat) -> Self {
+        EspCipher {
+            decrypt: Box::new(Null),
+            authenticate: None,
+            iv_len: format.iv_len,
+            icv_len: format.icv_len,
+            block_len: 1,
+            implicit_iv: false,
+        }
+    }
+
+    /// Bytes of ICV at the end of each packet.
+    pub fn icv_len(&self) -> usize {
+        self.icv_len
+    }
+
+    /// Bytes of explicit IV.
+    pub fn iv_len(&self) -> usize {
+        self.iv_len
+    }
+
+    /// The key of an HMAC-SHA1-96, for many packets at once.
+    pub(super) fn sha1_chains(&self) -> Option<&Chains> {
+        self.authenticate.as_ref()?.sha1_chains()
+    }
+
+    /// Checks the ICV of a whole packet (from the SPI on). `esn_high`: upper half of an extended sequence number.
+    pub fn verify(&self, packet: &[u8], esn_high: Option<u32>) -> Icv {
+        let Some(authenticate) = &self.authenticate else {
+            return Icv::Unchecked;
+        };
+        let mut implicit = [0; 8];
+        let fits = self
+            .parts(packet, esn_high, &mut implicit)
+            .is_some_and(|parts| authenticate.fits(&parts, esn_high));
+        if fits { Icv::Verified } else { Icv::Failed }
+    }
+
+    /// Decrypts the first `prefix` bytes of the payload into `out` (cleared first; fewer when the payload is shorter)
+    /// and reads the trailer. CBC: only the blocks that are needed are decrypted (block i needs ciphertext i−1 and i).
+    ///
+    /// This is the strict way, for packets whose ICV says nothing: padding must be 1, 2, 3, … and end on a word
+    /// (RFC 4303 §2.4), so that a wrong key is noticed in most packets. `esn_high` matters for an implicit IV only.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open(
+        &self,
+        packet: &[u8],
+        esn_high: Option<u32>,
+        prefix: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Opened, OpenError> {
+        self.open_with(packet, esn_high, prefix, Padding::Monotonic, out)
+    }
+
+    /// [`EspCipher::open`] for a packet whose ICV was verified: the sender may have put anything into the padding, only
+    /// its length is checked.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open_verified(
+        &self,
+        packet: &[u8],
+        esn_high: Option<u32>,
+        prefix: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Opened, OpenError> {
+        self.open_with(packet, esn_high, prefix, Padding::Any, out)
+    }
+
+    fn open_with(
+        &self,
+        packet: &[u8],
+        esn_high: Option<u32>,
+        prefix: usize,
+        padding: Padding,
+        out: &mut Vec<u8>,
+    ) -> Result<Opened, OpenError> {
+        out.clear();
+        let mut implicit = [0; 8];
+        let parts = self
+            .parts(packet, esn_high, &mut implicit)
+            .filter(|parts| self.whole_blocks(parts.body.len(), padding))
+            .ok_or(OpenError::Length(packet.len()))?;
+        let opened = self.trailer(&parts, padding)?;
+        let wanted = prefix.min(opened.payload_len as usize);
+        let end = wanted.next_multiple_of(self.block_len).min(parts.body.len());
+        out.extend_from_slice(parts.body.get(..end).unwrap_or_default());
+        self.decrypt.decrypt(parts.iv, parts.body, 0, out);
+        out.truncate(wanted);
+        Ok(opened)
+    }
+
+    /// Pad length and next header, with the padding checked as far as asked.
+    fn trailer(&self, parts: &Parts<'_>, padding: Padding) -> Result<Opened, OpenError> {
+        let body = parts.body;
+        let mut tail = [0; MOST_TAIL];
+        let last = self.block_len.max(TRAILER_LEN);
+        let opened = match self.decrypt_tail(parts, body.len().saturating_sub(last), &mut tail) {
+            [.., pad_len, next_header] => body
+                .len()
+                .checked_sub(TRAILER_LEN + usize::from(*pad_len))
+                .and_then(|len| u32::try_from(len).ok())
+                .map(|payload_len| Opened {
+                    payload_len,
+                    pad_len: *pad_len,
+                    next_header: *next_header,
+                })
+                .ok_or(OpenError::Padding)?,
+            _ => return Err(OpenError::Length(parts.packet_len)),
+        };
+        if padding == Padding::Monotonic && opened.pad_len > 0 {
+            let from = opened.payload_len as usize;
+            let block_start = from - from % self.block_len;
+            let plain = self.decrypt_tail(parts, block_start, &mut tail);
+            let pad = plain
+                .iter()
+                .skip(from - block_start)
+                .take(usize::from(opened.pad_len));
+            if !pad.zip(1u8..=255).all(|(byte, expected)| *byte == expected) {
+                return Err(OpenError::Padding);
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Decrypts from `start` (a block boundary) to the end of the body.
+    fn decrypt_tail<'t>(&self, parts: &Parts<'_>, start: usize, buffer: &'t mut [u8; MOST_TAIL]) -> &'t [u8] {
+        let ciphertext = parts.body.get(start..).unwrap_or_default();
+        let Some(tail) = buffer.get_mut(..ciphertext.len()) else {
+            return &[];
+        };
+        tail.copy_from_slice(ciphertext);
+        self.decrypt.decrypt(parts.iv, parts.body, start, tail);
+        tail
+    }
+
+    fn whole_blocks(&self, body_len: usize, padding: Padding) -> bool {
+        let unit = match padding {
+            Padding::Monotonic => self.block_len.max(WORD),
+            Padding::Any => self.block_len,
+        };
+        body_len >= TRAILER_LEN && body_len.is_multiple_of(unit)
+    }
+
+    /// What the ICV covers, and the ICV.
+    pub(super) fn split_icv<'a>(&self, packet: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+        packet.split_at_checked(packet.len().checked_sub(self.icv_len)?)
+    }
+
+    /// Cuts a packet at the transform's seams; `None` when it is too short.
+    fn parts<'a>(
+        &self,
+        packet: &'a [u8],
+        esn_high: Option<u32>,
+        implicit: &'a mut [u8; 8],
+    ) -> Option<Parts<'a>> {
+        let (authenticated, icv) = self.split_icv(packet)?;
+        let (header, rest) = authenticated.split_first_chunk::<HEADER_LEN>()?;
+        let (mut iv, body) = rest.split_at_checked(self.iv_len)?;
+        if self.implicit_iv {
+            let [_, _, _, _, sequence @ ..] = *header;
+            let number = u64::from(esn_high.unwrap_or(0)) << 32 | u64::from(u32::from_be_bytes(sequence));
+            *implicit = number.to_be_bytes();
+            iv = implicit;
+        }
+        Some(Parts {
+            header,
+            iv,
+            body,
+            icv,
+            authenticated,
+            packet_len: packet.len(),
+        })
+    }
+}
+
+fn encryption_key_error(row: &EncryptionRow, given: usize) -> KeyLengthError {
+    let lens: Vec<String> = row
+        .key_lens
+        .iter()
+        .map(|len| (len + row.salt_len).to_string())
+        .collect();
+    let lens = match lens.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "none".to_string(),
+    };
+    KeyLengthError {
+        what: "encryption",
+        given,
+        algorithm: row.name,
+        expected: match row.salt_len {
+            0 => lens,
+            salt => format!("{lens} (the last {salt} are the salt)"),
+        },
+    }
+}
+
+fn integrity_key_error(integrity: Integrity, given: usize) -> KeyLengthError {
+    let row = integrity.row();
+    KeyLengthError {
+        what: "integrity",
+        given,
+        algorithm: row.name,
+        expected: row.key_len.to_string(),
+    }
+}

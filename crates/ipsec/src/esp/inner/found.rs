@@ -1,0 +1,148 @@
+//! What a walk through an ESP payload finds.
+
+use etherparse::{IpNumber, ip_number};
+use rekeyscope_capture::layers::udp::IPSEC_PORTS;
+use rekeyscope_capture::layers::{Control, Layers};
+use rekeyscope_model::spi::Spi;
+use std::net::IpAddr;
+
+/// Bytes of payload that the walker wants to see: more than nearly every stack of headers. Where it is not
+/// ([`Inner::prefix_too_short`]), the whole payload is looked at.
+pub const PREFIX: usize = 192;
+/// Where a walk stops at ESP inside ESP: another SA's packet.
+pub const ESP_IN_ESP: &str = "ESP in ESP";
+/// Deepest nesting of ESP that is followed; what is deeper counts as payload.
+pub const MOST_NESTING: u8 = 4;
+/// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
+pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
+
+/// An inner transport flow, one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FlowKey {
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Inner source.
+    pub src: IpAddr,
+    /// Inner destination.
+    pub dst: IpAddr,
+    /// Source port; 0 where the protocol has none.
+    pub src_port: u16,
+    /// Destination port; 0 where the protocol has none.
+    pub dst_port: u16,
+}
+
+/// A TCP segment's header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TcpSegment {
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgement number.
+    pub ack: u32,
+    /// Flags byte (FIN 1, SYN 2, RST 4, PSH 8, ACK 16).
+    pub flags: u8,
+    /// Window field, unscaled.
+    pub window: u16,
+    /// Number of SACK blocks.
+    pub sack_blocks: u8,
+    /// Shift of the window scale option (RFC 7323 §2.2), on a SYN that has it.
+    pub window_scale: Option<u8>,
+    /// Maximum segment size option (RFC 9293 §3.7.1), on a SYN that has it.
+    pub mss: Option<u16>,
+    /// The sender's clock (TSval of the timestamps option, RFC 7323 §3), in ticks of its own.
+    pub timestamp: Option<u32>,
+}
+
+impl TcpSegment {
+    /// FIN flag.
+    pub const FIN: u8 = 1;
+    /// SYN flag.
+    pub const SYN: u8 = 2;
+    /// RST flag.
+    pub const RST: u8 = 4;
+    /// PSH flag.
+    pub const PSH: u8 = 8;
+    /// ACK flag.
+    pub const ACK: u8 = 16;
+
+    /// Whether all of `flags` are set.
+    pub fn has(&self, flags: u8) -> bool {
+        self.flags & flags == flags
+    }
+}
+
+/// An authentication header inside a payload (RFC 4302 §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AhInside {
+    /// SPI.
+    pub spi: Spi,
+    /// Sequence number field.
+    pub sequence: u32,
+    /// The beginning of its ICV.
+    pub icv_begin: u64,
+    /// Bytes from its header to the end of its packet.
+    pub bytes: u32,
+    /// Of the IP header before it; `None` right behind ESP where the outer ends are not known.
+    pub ends: Option<(IpAddr, IpAddr)>,
+}
+
+/// What a payload holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inner {
+    /// Tunnel protocols passed through.
+    pub layers: Layers,
+    /// Transport flow, when one was reached.
+    pub flow: Option<FlowKey>,
+    /// Transport payload bytes (as the inner headers declare them). Where the walk stopped short of transport, what is
+    /// left from there on; 0 for control messages.
+    pub transport_bytes: u32,
+    /// TCP header.
+    pub tcp: Option<TcpSegment>,
+    /// Control message.
+    pub control: Option<Control>,
+    /// Length of the innermost IP packet.
+    pub ip_bytes: u32,
+    /// Where the innermost IP header begins in the payload; `None` where there is none, or it lies in compressed data.
+    pub ip_at: Option<u16>,
+    /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
+    pub fragment: bool,
+    /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
+    pub ip_in_ppp_at: Option<u16>,
+    /// The first authentication header on the way; rare, so on the heap, where it makes no other packet larger.
+    pub ah: Option<Box<AhInside>>,
+    /// Tunnel mode: bytes of the payload after the inner packet's end (traffic flow confidentiality padding, RFC 4303
+    /// §2.7).
+    pub tfc_padding: u32,
+    /// The walk stopped where its prefix of the payload did: the whole payload may show more.
+    pub prefix_too_short: bool,
+    /// Name of the layer where the walk stopped without reaching transport; `None` when it reached it.
+    pub stopped_at: Option<&'static str>,
+}
+
+impl Inner {
+    /// ESP, a piece of ESP, or UDP of IKE and ESP: these ports beside their own.
+    pub fn carries_ipsec(&self, esp_ports: &[u16]) -> bool {
+        let of_ipsec = |port: u16| IPSEC_PORTS.contains(&port) || esp_ports.contains(&port);
+        let flow = self.flow.is_some_and(|flow| match IpNumber(flow.protocol) {
+            ip_number::UDP => of_ipsec(flow.src_port) || of_ipsec(flow.dst_port),
+            protocol => protocol == ip_number::ENCAPSULATING_SECURITY_PAYLOAD && self.fragment,
+        });
+        flow || self.stopped_at == Some(ESP_IN_ESP)
+    }
+
+    /// Keeps the first authentication header of several: `bytes` from its start, of which `wire_len` were sent.
+    pub(super) fn note_ah(&mut self, bytes: &[u8], wire_len: u32, ends: Option<(IpAddr, IpAddr)>) {
+        let Some(&[_, _, _, _, s0, s1, s2, s3, n0, n1, n2, n3, ref icv @ ..]) = bytes.first_chunk::<20>()
+        else {
+            return;
+        };
+        self.ah.get_or_insert_with(|| {
+            Box::new(AhInside {
+                spi: Spi(u32::from_be_bytes([s0, s1, s2, s3])),
+                sequence: u32::from_be_bytes([n0, n1, n2, n3]),
+                icv_begin: u64::from_be_bytes(*icv),
+                bytes: wire_len,
+                ends,
+            })
+        });
+    }
+}

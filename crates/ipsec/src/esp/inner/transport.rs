@@ -1,0 +1,135 @@
+//! Where the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
+
+use crate::esp::inner::descent::Descent;
+use crate::esp::inner::found::{ESP_IN_ESP, Inner, TcpSegment};
+use etherparse::{IpNumber, UdpHeader, ip_number};
+use rekeyscope_capture::layers::{Layers, Stop};
+
+const TCP: &str = "TCP";
+const SHORTEST_TCP_HEADER: usize = 20;
+/// Begins with two ports, as DCCP and SCTP do.
+const UDP_LITE: IpNumber = IpNumber(136);
+
+impl Descent<'_> {
+    /// What an IP protocol number announces that is no tunnel.
+    pub(super) fn transport(mut self, protocol: IpNumber) -> Inner {
+        match protocol {
+            ip_number::TCP => self.tcp(),
+            ip_number::UDP => self.udp(),
+            ip_number::ENCAPSULATING_SECURITY_PAYLOAD => {
+                self.inner.layers = self.inner.layers.with(Layers::ESP);
+                self.stop(Stop::Other(ESP_IN_ESP))
+            }
+            // RFC 4303 §2.6: in ESP this is a dummy packet, to be discarded.
+            ip_number::IPV6_NO_NEXT_HEADER => {
+                let mut inner = self.stop(Stop::Other("no next header (dummy packet)"));
+                inner.transport_bytes = 0;
+                inner
+            }
+            ip_number::DCCP | ip_number::SCTP | UDP_LITE => self.with_ports(protocol),
+            _ => {
+                let len = self.walk.len();
+                self.reached(protocol, (0, 0), len)
+            }
+        }
+    }
+
+    fn with_ports(self, protocol: IpNumber) -> Inner {
+        let ports = match self.walk.bytes() {
+            &[s0, s1, d0, d1, ..] => (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])),
+            _ => (0, 0),
+        };
+        let len = self.walk.len();
+        self.reached(protocol, ports, len)
+    }
+
+    fn udp(self) -> Inner {
+        let Some(&[s0, s1, d0, d1, l0, l1, _, _]) = self.walk.bytes().first_chunk() else {
+            let stop = self.walk.short("UDP", UdpHeader::LEN);
+            return self.stop(stop);
+        };
+        let room = self.walk.len() - UdpHeader::LEN;
+        // A length under 8 is offload or damage: the IP header knows the length then.
+        let declared = usize::from(u16::from_be_bytes([l0, l1])).checked_sub(UdpHeader::LEN);
+        let ports = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
+        self.reached(ip_number::UDP, ports, declared.map_or(room, |len| len.min(room)))
+    }
+
+    fn tcp(mut self) -> Inner {
+        let Some(header) = self.walk.bytes().first_chunk::<SHORTEST_TCP_HEADER>() else {
+            let stop = self.walk.short(TCP, SHORTEST_TCP_HEADER);
+            return self.stop(stop);
+        };
+        let &[
+            s0,
+            s1,
+            d0,
+            d1,
+            q0,
+            q1,
+            q2,
+            q3,
+            a0,
+            a1,
+            a2,
+            a3,
+            offset,
+            flags,
+            w0,
+            w1,
+            ..,
+        ] = header;
+        let header_len = usize::from(offset >> 4) * 4;
+        let payload = self.walk.len().checked_sub(header_len);
+        let Some(payload) = payload.filter(|_| header_len >= SHORTEST_TCP_HEADER) else {
+            let stop = self.walk.short(TCP, header_len);
+            return self.stop(stop);
+        };
+        let mut segment = TcpSegment {
+            seq: u32::from_be_bytes([q0, q1, q2, q3]),
+            ack: u32::from_be_bytes([a0, a1, a2, a3]),
+            flags,
+            window: u16::from_be_bytes([w0, w1]),
+            ..TcpSegment::default()
+        };
+        // A deep header stack may leave only a part of the options in the prefix.
+        let options_end = header_len.min(self.walk.bytes().len());
+        let options = self.walk.bytes().get(SHORTEST_TCP_HEADER..options_end);
+        read_options(options.unwrap_or_default(), &mut segment);
+        self.inner.tcp = Some(segment);
+        let ports = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
+        self.reached(ip_number::TCP, ports, payload)
+    }
+}
+
+/// RFC 9293 §3.1 options; a malformed one ends the reading.
+fn read_options(mut options: &[u8], segment: &mut TcpSegment) {
+    while let Some((&kind, rest)) = options.split_first() {
+        match kind {
+            0 => return,
+            1 => {
+                options = rest;
+                continue;
+            }
+            _ => {}
+        }
+        let Some(len) = rest.first().map(|len| usize::from(*len)).filter(|len| *len >= 2) else {
+            return;
+        };
+        match (kind, rest.get(1..len - 1)) {
+            (2, Some(&[high, low])) if segment.has(TcpSegment::SYN) => {
+                segment.mss = Some(u16::from_be_bytes([high, low]));
+            }
+            (3, Some(&[shift])) if segment.has(TcpSegment::SYN) => segment.window_scale = Some(shift),
+            (8, Some(&[t0, t1, t2, t3, ..])) => {
+                segment.timestamp = Some(u32::from_be_bytes([t0, t1, t2, t3]));
+            }
+            (5, _) => segment.sack_blocks = u8::try_from((len - 2) / 8).unwrap_or(u8::MAX),
+            _ => {}
+        }
+        let Some(after) = options.get(len..) else {
+            return;
+        };
+        options = after;
+    }
+}

@@ -1,0 +1,95 @@
+//! Extended sequence numbers (RFC 4303 §2.2.1): 64 bits, of which the packet carries the lower half. Whether an SA uses
+//! them is negotiated; without the negotiation, the ICV tells.
+
+use crate::esp::cipher::{EspCipher, Icv};
+
+/// Upper halves that are tried on a packet that does not fit without one: 0 on an SA's first 4 billion packets, each further
+/// one after as many again. Each try costs another pass over the packet.
+const FIRST_HIGHS: std::ops::Range<u32> = 0..4;
+
+/// Checks the ICV of a packet (from the SPI on) of an SA of which nothing is known yet, and returns the upper half of its
+/// sequence number with which it fits; `None` where it fits without, or nothing fits.
+pub fn verify(cipher: &EspCipher, packet: &[u8]) -> (Icv, Option<u32>) {
+    match cipher.verify(packet, None) {
+        Icv::Failed => {
+            let fits = |high: &u32| cipher.verify(packet, Some(*high)) == Icv::Verified;
+            match FIRST_HIGHS.clone().find(fits) {
+                Some(high) => (Icv::Verified, Some(high)),
+                None => (Icv::Failed, None),
+            }
+        }
+        other => (other, None),
+    }
+}
+
+/// The whole sequence number of a packet (from the SPI on) whose upper half is `high`.
+pub fn number(high: u32, packet: &[u8]) -> u64 {
+    u64::from(high) << 32 | u64::from(low_half(packet))
+}
+
+/// The 64-bit number with lower half `low` that lies nearest to `highest` (the idea of RFC 4303 appendix A2, without a
+/// window).
+pub fn nearest(highest: u64, low: u32) -> u64 {
+    let distance = low.wrapping_sub(highest as u32) as i32;
+    // Below zero there is nothing: such a number lies ahead, however far.
+    highest
+        .checked_add_signed(i64::from(distance))
+        .unwrap_or(u64::from(low))
+}
+
+fn low_half(packet: &[u8]) -> u32 {
+    packet
+        .get(4..8)
+        .and_then(|bytes| bytes.try_into().ok())
+        .map_or(0, u32::from_be_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hmac::{Hmac, KeyInit, Mac};
+    use rekeyscope_model::algorithm::{Encryption, Integrity};
+
+    const KEY: [u8; 20] = [7; 20];
+
+    fn cipher() -> EspCipher {
+        EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &KEY).unwrap()
+    }
+
+    fn packet(number: u64, extended: bool) -> Vec<u8> {
+        let mut packet = [&[0, 0, 0, 1][..], &(number as u32).to_be_bytes(), &[1, 2, 2, 59]].concat();
+        let mut mac = Hmac::<sha1::Sha1>::new_from_slice(&KEY).unwrap();
+        mac.update(&packet);
+        if extended {
+            mac.update(&((number >> 32) as u32).to_be_bytes());
+        }
+        packet.extend(&mac.finalize().into_bytes()[..12]);
+        packet
+    }
+
+    #[test]
+    fn upper_halves_are_found() {
+        let start = (1 << 32) - 2;
+        for number in [0, 1, start, start + 1, start + 2, 3 << 32] {
+            let found = verify(&cipher(), &packet(number, true));
+            assert_eq!(found, (Icv::Verified, Some((number >> 32) as u32)), "{number}");
+        }
+        assert_eq!(verify(&cipher(), &packet(4 << 32, true)), (Icv::Failed, None));
+    }
+
+    #[test]
+    fn plain_numbers_stay_plain() {
+        assert_eq!(verify(&cipher(), &packet(1, false)), (Icv::Verified, None));
+        let wrong = EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[8; 20]).unwrap();
+        assert_eq!(verify(&wrong, &packet(1, true)), (Icv::Failed, None));
+        assert_eq!(verify(&cipher(), &[]), (Icv::Failed, None));
+    }
+
+    #[test]
+    fn nearest_numbers() {
+        assert_eq!(nearest(0x1_0000_0005, 3), 0x1_0000_0003);
+        assert_eq!(nearest(0x1_0000_0005, 0xffff_fff0), 0xffff_fff0);
+        assert_eq!(nearest(0xffff_fff0, 5), 0x1_0000_0005);
+        assert_eq!(nearest(5, 0xffff_fff0), 0xffff_fff0);
+    }
+}

@@ -1,0 +1,253 @@
+//! What the timeline hands out: IKE SAs, exchanges, and the IPsec SAs that they negotiate.
+
+use crate::ike::context::MessageContext;
+use crate::ike::exchange_type::{exchange_kind, other_exchange_name};
+use crate::ike::first_seen::{FirstSeen, first_seen};
+use crate::ike::header::IkeHeader;
+use rekeyscope_keylog::KeyOrigin;
+use rekeyscope_model::algorithm::Transform;
+use rekeyscope_model::analysis::{ExchangeKind, KeyStatus, Lifetime, Mode};
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::{IkeSpi, IpsecProtocol, Spi};
+use rekeyscope_model::text::Message;
+use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
+
+/// One IKE SA (IKEv1: the phase-1 SA). The type of this name in `analysis` is the same for readers of the document.
+#[derive(Debug, Clone)]
+pub struct IkeSa {
+    /// Initiator's SPI (cookie).
+    pub initiator_spi: IkeSpi,
+    /// Responder's SPI once known.
+    pub responder_spi: Option<IkeSpi>,
+    /// Major version: 1 or 2.
+    pub version: u8,
+    /// The address that began it (sender of the first message with a zero responder SPI, else by the initiator flag,
+    /// else the first sender seen).
+    pub initiator: IpAddr,
+    /// Its peer.
+    pub responder: IpAddr,
+    /// Whether its messages could be decrypted.
+    pub key_status: KeyStatus,
+    /// Where that key came from.
+    pub key_origin: Option<KeyOrigin>,
+    /// First message.
+    pub first_time: Timestamp,
+    /// Last message.
+    pub last_time: Timestamp,
+    /// A NAT was detected by its payloads, or it floated to port 4500 (IKEv2 may float without a NAT: there the payloads
+    /// decide when they were seen).
+    pub nat: bool,
+    /// When a Delete payload ended it.
+    pub deleted: Option<Timestamp>,
+}
+
+/// One exchange: messages with the same IKE SA, exchange type and message ID. The type of this name in `analysis` is the same
+/// for readers of the document.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// Index of its IKE SA in [`Timeline::ike_sas`].
+    pub ike_sa: Option<usize>,
+    /// Kind.
+    pub kind: ExchangeKind,
+    /// Message ID.
+    pub message_id: u32,
+    /// Sender of the first message captured, or its receiver where that message is a response. Whether this one began the
+    /// exchange says [`Exchange::known_initiator`].
+    pub initiator: IpAddr,
+    /// Its peer.
+    pub responder: IpAddr,
+    /// Place of the message that it is first seen with, as far as its header says.
+    pub first_seen: FirstSeen,
+    /// The messages, in order (bounded; `messages` keeps counting).
+    pub records: Vec<MessageRecord>,
+    /// Messages, retransmissions included.
+    pub messages: u64,
+    /// Byte-for-byte repetitions.
+    pub retransmissions: u64,
+    /// Payloads of at least one message could be read.
+    pub decrypted: bool,
+    /// Lifetime of the IPsec SA that the responder chose (the initiator's offer until then; a RESPONDER-LIFETIME
+    /// notification lowers it).
+    pub lifetime: Option<Lifetime>,
+    /// The SAs that it negotiates.
+    pub children: Vec<NegotiatedSa>,
+    /// SPIs it deletes, with the address that says so.
+    pub deletes: Vec<Deletion>,
+    /// Carries a key exchange payload (PFS in Quick Mode).
+    pub key_exchange: bool,
+    /// Nonces and g^xy inputs for key derivation, once read.
+    pub nonces: Option<Nonces>,
+    /// Names of notifications seen, each once, for example `INITIAL-CONTACT`.
+    pub notifications: Vec<&'static str>,
+    /// IKEv2: SPIs that its REKEY_SA notifications name (RFC 7296 §1.3.3): inbound to the sender of the request.
+    pub rekeys: Vec<Spi>,
+    /// IKEv2: it replaces the IKE SA itself, not a child (RFC 7296 §1.3.2).
+    pub rekeys_ike_sa: bool,
+}
+
+impl Exchange {
+    /// Most records that are kept. Beyond it the last one is replaced, so that first and last time stay true.
+    pub const MAX_RECORDS: usize = 64;
+    /// Most children, deletions and rekeyed SPIs that are kept, each.
+    pub const MAX_SPIS: usize = 1_024;
+
+    /// Time of the first message.
+    pub fn first_time(&self) -> Option<Timestamp> {
+        self.records.first().map(|r| r.time)
+    }
+
+    /// Time of the last message.
+    pub fn last_time(&self) -> Option<Timestamp> {
+        self.records.last().map(|r| r.time)
+    }
+
+    /// The exchange that a message begins.
+    pub(super) fn begin(
+        header: &IkeHeader,
+        context: &MessageContext,
+        ike_sa: Option<usize>,
+        diagnostics: &mut Diagnostics,
+    ) -> Exchange {
+        let kind = exchange_kind(header);
+        if kind == ExchangeKind::Other {
+            let (identifier, name) = other_exchange_name(header);
+            diagnostics.count(identifier, "IKE", Some(context.frame), || {
+                Message::new("oddity-exchange-type")
+                    .with("version", header.major.to_string())
+                    .with("type", header.exchange_type.to_string())
+                    .with("name", name)
+            });
+        }
+        // A response whose request is not in the capture: its receiver began the exchange.
+        let first_seen = first_seen(header, kind);
+        let (initiator, responder) = if first_seen == FirstSeen::Answers {
+            (context.dst, context.src)
+        } else {
+            (context.src, context.dst)
+        };
+        Exchange {
+            message_id: header.message_id,
+            first_seen,
+            ..Exchange::between(initiator, responder, ike_sa, kind)
+        }
+    }
+
+    /// Without a message yet, and with the message ID 0.
+    pub(crate) fn between(
+        initiator: IpAddr,
+        responder: IpAddr,
+        ike_sa: Option<usize>,
+        kind: ExchangeKind,
+    ) -> Exchange {
+        Exchange {
+            ike_sa,
+            kind,
+            message_id: 0,
+            initiator,
+            responder,
+            first_seen: FirstSeen::Begins,
+            records: Vec::new(),
+            messages: 0,
+            retransmissions: 0,
+            decrypted: false,
+            lifetime: None,
+            children: Vec::new(),
+            deletes: Vec::new(),
+            key_exchange: false,
+            nonces: None,
+            notifications: Vec::new(),
+            rekeys: Vec::new(),
+            rekeys_ike_sa: false,
+        }
+    }
+
+    pub(super) fn record(&mut self, record: MessageRecord) {
+        self.messages += 1;
+        self.retransmissions += u64::from(record.retransmission);
+        if self.records.len() >= Self::MAX_RECORDS {
+            self.records.pop();
+        }
+        self.records.push(record);
+    }
+
+    pub(super) fn add_rekeyed(&mut self, spi: Option<Spi>) {
+        if let Some(spi) = spi.filter(|s| !self.rekeys.contains(s) && self.rekeys.len() < Self::MAX_SPIS) {
+            self.rekeys.push(spi);
+        }
+    }
+
+    pub(super) fn note(&mut self, name: &'static str) {
+        if !self.notifications.contains(&name) {
+            self.notifications.push(name);
+        }
+    }
+}
+
+/// One message of an exchange.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageRecord {
+    /// Frame.
+    pub frame: u64,
+    /// Time.
+    pub time: Timestamp,
+    /// Sender.
+    pub src: IpAddr,
+    /// IKE message length in bytes, as its header declares it (the snap length may have cut the message).
+    pub len: u32,
+    /// Repeats an earlier one byte for byte.
+    pub retransmission: bool,
+}
+
+/// A one-way IPsec SA that an exchange negotiates. The SPI was chosen by `dst`.
+#[derive(Debug, Clone)]
+pub struct NegotiatedSa {
+    /// Sender of its packets.
+    pub src: IpAddr,
+    /// Receiver of its packets: who chose the SPI.
+    pub dst: IpAddr,
+    /// ESP or AH.
+    pub protocol: IpsecProtocol,
+    /// SPI.
+    pub spi: Spi,
+    /// The chosen transform, once the responder chose; the first offered one until then.
+    pub transform: Option<Transform>,
+    /// Transport or tunnel.
+    pub mode: Option<Mode>,
+}
+
+/// An SPI that a Delete payload names. `spi` is inbound to `by` (RFC 2408 §3.15: the sender no longer accepts it).
+#[derive(Debug, Clone, Copy)]
+pub struct Deletion {
+    /// Who sent the Delete.
+    pub by: IpAddr,
+    /// ESP or AH.
+    pub protocol: IpsecProtocol,
+    /// SPI.
+    pub spi: Spi,
+    /// Frame.
+    pub frame: u64,
+    /// Time.
+    pub time: Timestamp,
+}
+
+/// Inputs of the key derivation.
+#[derive(Debug, Clone)]
+pub struct Nonces {
+    /// Ni_b.
+    pub initiator: Vec<u8>,
+    /// Nr_b; empty until the second message.
+    pub responder: Vec<u8>,
+}
+
+/// Keys of one one-way SA, derived.
+#[derive(Debug, Clone)]
+pub struct ChildKeys {
+    /// Encryption key with salt at its end.
+    pub encryption: SecretBytes,
+    /// Integrity key; empty for an AEAD.
+    pub integrity: SecretBytes,
+    /// Where the phase-1 secret came from.
+    pub origin: KeyOrigin,
+}

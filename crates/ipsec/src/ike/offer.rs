@@ -1,0 +1,19 @@
+//! What one side of a negotiation offers or chooses, in either version.
+
+use crate::ike::transform::Lifetimes;
+use rekeyscope_model::algorithm::Transform;
+use rekeyscope_model::analysis::Mode;
+use rekeyscope_model::spi::{IpsecProtocol, Spi};
+
+/// One proposal for ESP or AH, with its first transform.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Offer {
+    /// Which SA payload of the message: each stands for a pair of SAs.
+    pub(super) sa: usize,
+    pub(super) number: u8,
+    pub(super) protocol: IpsecProtocol,
+    pub(super) spi: Spi,
+    pub(super) transform: Option<Transform>,
+    pub(super) mode: Option<Mode>,
+    pub(super) lifetime: Option<Lifetimes>,
+}

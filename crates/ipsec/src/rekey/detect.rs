@@ -1,0 +1,396 @@
+//! Child SAs → successions: which one renews which.
+//!
+//! A child SA that begins while another one goes on is a second SA beside it (other traffic selectors), not a renewal.
+//! One that begins under a new IKE SA after a long silence is a new connection.
+
+use crate::ike::opening::Opening;
+use crate::ike::timeline::Exchange;
+use crate::rekey::evidence::Evidence;
+use crate::rekey::pair::{ChildSa, Openings, first_time, last_time};
+use crate::rekey::succession::Succession;
+use crate::sa::association::Association;
+use crate::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_model::spi::IpsecProtocol;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::{HashMap, VecDeque};
+
+/// An SA that carries packets for longer than this after its supposed successor began …
+const CARRIES_ON_NANOS: i64 = NANOS_PER_SECOND;
+/// … and for longer than this share of its whole life, goes on beside it. (An old SA may drain for 30 s of an hour; two
+/// parallel SAs of 3 s each overlap for most of their lives.)
+const CARRIES_ON_SHARE: f64 = 0.25;
+/// Under a new IKE SA, a child SA that begins this long after the last packet of the old one is a new connection.
+const NEW_CONNECTION_NANOS: i64 = 30 * NANOS_PER_SECOND;
+/// A phase 1 that finished within this before the exchange came with it: the rekey is a reauthentication.
+pub const REAUTHENTICATION_NANOS: i64 = 10 * NANOS_PER_SECOND;
+/// Most parallel child SAs of one tunnel that are kept apart; the oldest is given up first.
+const MOST_PARALLEL: usize = 64;
+/// Newest child SAs of a succession that a REKEY_SA may name: the one that both sides renewed, and the result of each
+/// (RFC 7296 §2.8.1).
+const MOST_NAMED: usize = 3;
+
+/// All renewals in order of their exchanges (first packets where there is none).
+pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Succession> {
+    let openings = Openings::new(evidence, children);
+    let mut heads: HashMap<TunnelIndex, Vec<Lineage>> = HashMap::new();
+    let mut found = Vec::new();
+    let phase1 = Phase1Ends::of(evidence.exchanges);
+    for (index, child) in children.iter().enumerate() {
+        let lineages = heads.entry(child.tunnel).or_default();
+        let head = |l: usize| &children[lineages[l].head];
+        let named = |l: usize| {
+            let mut recent = lineages[l].recent.iter().rev();
+            recent.find(|&&c| says_so(evidence, &children[c], child)).copied()
+        };
+        let told = (0..lineages.len()).find_map(|l| Some((l, named(l)?)));
+        let predecessor = told.or_else(|| {
+            (0..lineages.len())
+                .filter(|&l| renews(evidence, head(l), child))
+                .min_by_key(|&l| (distance(evidence, head(l), child), l))
+                .map(|l| (l, lineages[l].head))
+        });
+        match predecessor {
+            Some((l, old)) => {
+                let lineage = &mut lineages[l];
+                found.push(succession(
+                    (evidence, &openings),
+                    &children[old],
+                    child,
+                    lineage,
+                    &phase1,
+                ));
+                lineage.step(evidence, index, child);
+            }
+            None => {
+                if lineages.len() >= MOST_PARALLEL {
+                    lineages.remove(0);
+                }
+                let mut lineage = Lineage {
+                    head: index,
+                    recent: VecDeque::new(),
+                    left: [None; 2],
+                };
+                lineage.step(evidence, index, child);
+                lineages.push(lineage);
+            }
+        }
+    }
+    mark_collisions(&mut found);
+    found
+}
+
+struct Lineage {
+    head: usize,
+    /// The newest [`MOST_NAMED`]: after a collision, REKEY_SA may name the pair that came first.
+    recent: VecDeque<usize>,
+    /// Last packet of the newest SA that carried any, per direction.
+    left: [Option<Timestamp>; 2],
+}
+
+impl Lineage {
+    fn step(&mut self, evidence: &Evidence<'_>, index: usize, child: &ChildSa) {
+        self.head = index;
+        self.recent.push_back(index);
+        if self.recent.len() > MOST_NAMED {
+            self.recent.pop_front();
+        }
+        for d in 0..2 {
+            if let Some((last, _)) = sa_of(evidence, child, d).and_then(|a| a.last) {
+                self.left[d] = Some(last);
+            }
+        }
+    }
+}
+
+fn sa_of<'a>(evidence: &Evidence<'a>, child: &ChildSa, d: usize) -> Option<&'a Association> {
+    child.sa[d].map(|sa| &evidence.associations[sa])
+}
+
+/// IKEv2 names the SA that a CREATE_CHILD_SA renews (REKEY_SA, RFC 7296 §1.3.3).
+fn says_so(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let Some(exchange) = new.exchange.map(|e| &evidence.exchanges[e]) else {
+        return false;
+    };
+    (0..2)
+        .filter_map(|d| sa_of(evidence, old, d))
+        .any(|a| exchange.rekeys.contains(&a.spi))
+}
+
+/// ESP or AH.
+fn protocol(evidence: &Evidence<'_>, child: &ChildSa) -> Option<IpsecProtocol> {
+    (0..2).find_map(|d| Some(sa_of(evidence, child, d)?.protocol))
+}
+
+/// Whether `new` takes over from `old`.
+fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    if old.exchange.is_some() && old.exchange == new.exchange {
+        return false; // two pairs of one exchange stand side by side
+    }
+    if protocol(evidence, old) != protocol(evidence, new) {
+        return false;
+    }
+    if old.exchange.is_none() && new.exchange.is_none() && !have_a_direction_in_common(old, new) {
+        return false; // the other side of the same pair, which spoke late
+    }
+    if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e])) {
+        return false;
+    }
+    let beside = (0..2).any(|d| carries_on(evidence, old, new, d));
+    let beside = beside && !opposite_at_once(evidence, old, new);
+    !beside && !new_connection(evidence, old, new)
+}
+
+fn have_a_direction_in_common(old: &ChildSa, new: &ChildSa) -> bool {
+    (0..2).any(|d| old.sa[d].is_some() && new.sa[d].is_some())
+}
+
+/// Both sides renewed at once (RFC 7296 §2.8.1; with IKEv1 both results stay): each may go on sending on the pair of its
+/// own choice, so one direction of the first pair outlives the beginning of the second.
+fn opposite_at_once(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let exchanges = [old, new].map(|c| c.exchange.map(|e| &evidence.exchanges[e]));
+    let [Some(a), Some(b)] = exchanges else {
+        return false;
+    };
+    a.initiator != b.initiator && first_time(b) <= last_time(a) && first_time(a) <= last_time(b)
+}
+
+/// A CREATE_CHILD_SA that could be read and names nothing to renew makes an SA beside the others (RFC 7296 §1.3.1).
+fn adds_a_child(exchange: &Exchange) -> bool {
+    // The request would name it: without the request nothing is known.
+    exchange.kind == ExchangeKind::CreateChildSa
+        && exchange.decrypted
+        && exchange.rekeys.is_empty()
+        && exchange.opening() == Opening::Whole
+}
+
+fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {
+    let (Some(o), Some(n)) = (sa_of(evidence, old, d), sa_of(evidence, new, d)) else {
+        return false;
+    };
+    let (Some((o_first, _)), Some((o_last, _)), Some((n_first, _))) = (o.first, o.last, n.first) else {
+        return false;
+    };
+    let after = o_last.nanos_since(n_first);
+    after > CARRIES_ON_NANOS && after as f64 > CARRIES_ON_SHARE * o_last.nanos_since(o_first) as f64
+}
+
+fn new_connection(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let ike_sa = |c: &ChildSa| c.exchange.and_then(|e| evidence.exchanges[e].ike_sa);
+    let (Some(before), Some(after)) = (ike_sa(old), ike_sa(new)) else {
+        return false;
+    };
+    let silent_since = last_packet(evidence, old).unwrap_or(old.born);
+    before != after && new.born.nanos_since(silent_since) > NEW_CONNECTION_NANOS
+}
+
+fn last_packet(evidence: &Evidence<'_>, child: &ChildSa) -> Option<Timestamp> {
+    (0..2)
+        .filter_map(|d| sa_of(evidence, child, d)?.last)
+        .map(|(t, _)| t)
+        .max()
+}
+
+/// How far the end of `old` lies from the beginning of `new`.
+fn distance(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> u64 {
+    (0..2)
+        .filter_map(|d| {
+            let (end, _) = sa_of(evidence, old, d)?.last?;
+            let (begin, _) = sa_of(evidence, new, d)?.first?;
+            Some(begin.nanos_since(end).unsigned_abs())
+        })
+        .min()
+        .unwrap_or_else(|| new.born.nanos_since(old.born).unsigned_abs())
+}
+
+fn succession(
+    (evidence, openings): (&Evidence<'_>, &Openings),
+    old: &ChildSa,
+    new: &ChildSa,
+    lineage: &Lineage,
+    phase1: &Phase1Ends,
+) -> Succession {
+    let exchange = new.exchange.map(|e| &evidence.exchanges[e]);
+    let switched = [0, 1].map(|d| sa_of(evidence, new, d).and_then(|a| a.first).map(|(t, _)| t));
+    let opening = new.exchange.map(|e| openings.of(evidence, e));
+    Succession {
+        initiator: exchange
+            .zip(opening)
+            .and_then(|(e, opening)| e.initiator_by(opening)),
+        tunnel: new.tunnel,
+        exchange: new.exchange,
+        old: old.sa,
+        new: new.sa,
+        started: exchange
+            .filter(|_| opening == Some(Opening::Whole))
+            .map(first_time),
+        first_message: exchange.map(first_time),
+        finished: exchange.map(last_time),
+        switched,
+        left: lineage.left,
+        collision: false,
+        reauthentication: new
+            .exchange
+            .is_some_and(|e| is_reauthentication(evidence, old, e, phase1)),
+    }
+}
+
+/// A new IKE SA stands behind the new child SA, and its phase 1 came with it.
+fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize, phase1: &Phase1Ends) -> bool {
+    let made = &evidence.exchanges[exchange];
+    let same_ike_sa = old
+        .exchange
+        .is_some_and(|e| evidence.exchanges[e].ike_sa == made.ike_sa);
+    if same_ike_sa {
+        return false;
+    }
+    made.kind == ExchangeKind::IkeAuth || phase1.just_before(made.ike_sa, first_time(made))
+}
+
+/// When the phase 1 exchanges of each IKE SA ended, ascending.
+struct Phase1Ends(HashMap<Option<usize>, Vec<Timestamp>>);
+
+impl Phase1Ends {
+    fn of(exchanges: &[Exchange]) -> Self {
+        let mut ends: HashMap<Option<usize>, Vec<Timestamp>> = HashMap::new();
+        for exchange in exchanges {
+            if matches!(
+                exchange.kind,
+                ExchangeKind::MainMode | ExchangeKind::AggressiveMode
+            ) {
+                ends.entry(exchange.ike_sa).or_default().push(last_time(exchange));
+            }
+        }
+        ends.values_mut().for_each(|ends| ends.sort_unstable());
+        Phase1Ends(ends)
+    }
+
+    /// One of them ended within [`REAUTHENTICATION_NANOS`] before `time`.
+    fn just_before(&self, ike_sa: Option<usize>, time: Timestamp) -> bool {
+        let Some(ends) = self.0.get(&ike_sa) else {
+            return false;
+        };
+        let newest = ends[..ends.partition_point(|end| *end <= time)].last();
+        newest.is_some_and(|end| time.nanos_since(*end) <= REAUTHENTICATION_NANOS)
+    }
+}
+
+/// Two exchanges of opposite initiators that overlap in time renewed the same tunnel (RFC 7296 §2.8.1).
+fn mark_collisions(found: &mut [Succession]) {
+    let mut newest: HashMap<TunnelIndex, usize> = HashMap::new();
+    for i in 0..found.len() {
+        let Some(before) = newest.insert(found[i].tunnel, i) else {
+            continue;
+        };
+        let (a, b) = (&found[before], &found[i]);
+        let by_ike = a.exchange.is_some() && b.exchange.is_some();
+        let opposite = matches!((a.initiator, b.initiator), (Some(one), Some(other)) if one != other);
+        let overlap = matches!((a.finished, b.started), (Some(end), Some(start)) if start <= end);
+        if by_ike && opposite && overlap {
+            found[before].collision = true;
+            found[i].collision = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ike::exchange::MessageRecord;
+    use rekeyscope_testkit::thread_time::assert_linear;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    const HOST: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+
+    /// A synthetic exchange of one message.
+    fn exchange(ike_sa: usize, kind: ExchangeKind, seconds: i64) -> Exchange {
+        let time = Timestamp(seconds * NANOS_PER_SECOND);
+        Exchange {
+            records: vec![MessageRecord {
+                frame: 1,
+                time,
+                src: HOST,
+                len: 28,
+                retransmission: false,
+            }],
+            messages: 1,
+            ..Exchange::between(HOST, HOST, Some(ike_sa), kind)
+        }
+    }
+
+    #[test]
+    fn phase_1_of_the_same_ike_sa_ended_just_before() {
+        use ExchangeKind::{AggressiveMode, MainMode, QuickMode};
+        let exchanges = [
+            exchange(1, MainMode, 100),
+            exchange(1, AggressiveMode, 50),
+            exchange(1, QuickMode, 200),
+            exchange(2, MainMode, 300),
+        ];
+        let ends = Phase1Ends::of(&exchanges);
+        for (ike_sa, second, expected) in [
+            (1, 100, true),
+            (1, 110, true),
+            (1, 111, false),
+            (1, 60, true),
+            (1, 49, false),
+            (1, 205, false),
+            (1, 300, false),
+            (2, 300, true),
+            (3, 300, false),
+        ] {
+            let time = Timestamp(second * NANOS_PER_SECOND);
+            assert_eq!(
+                ends.just_before(Some(ike_sa), time),
+                expected,
+                "{ike_sa} at {second}"
+            );
+        }
+    }
+
+    /// As many exchanges and renewals as are kept.
+    #[test]
+    fn the_search_for_phase_1_grows_with_exchanges_and_renewals() {
+        let exchanges: Vec<Exchange> = (0..1 << 18)
+            .map(|k| exchange(k % 7, ExchangeKind::MainMode, k as i64 * 100))
+            .collect();
+        assert_linear(exchanges.len(), || {
+            let ends = Phase1Ends::of(&exchanges);
+            let found = (0..1 << 16).filter(|&k| {
+                ends.just_before(Some(k % 7), Timestamp((k as i64 * 100 + 50) * NANOS_PER_SECOND))
+            });
+            assert_eq!(found.count(), 0);
+        });
+    }
+
+    /// A synthetic exchange of tunnel `tunnel` from `from` to `to` seconds, begun by 192.0.2.`by`.
+    fn synthetic(tunnel: TunnelIndex, (from, to): (i64, i64), by: u8) -> Succession {
+        let at = |s: i64| Some(Timestamp(s * NANOS_PER_SECOND));
+        Succession {
+            tunnel,
+            exchange: Some(0),
+            old: [None; 2],
+            new: [None; 2],
+            initiator: Some([192, 0, 2, by].into()),
+            started: at(from),
+            first_message: at(from),
+            finished: at(to),
+            switched: [None; 2],
+            left: [None; 2],
+            collision: false,
+            reauthentication: false,
+        }
+    }
+
+    #[test]
+    fn another_tunnels_rekey_in_between_hides_no_collision_and_makes_none() {
+        let mut found = [
+            synthetic(0, (10, 14), 1),
+            synthetic(1, (11, 15), 2),
+            synthetic(0, (12, 16), 2),
+            synthetic(1, (20, 21), 1),
+        ];
+        mark_collisions(&mut found);
+        assert_eq!(found.map(|s| s.collision), [true, false, true, false]);
+    }
+}

@@ -1,0 +1,330 @@
+//! One SA, one direction, while the capture is read.
+
+use crate::esp::cipher::{EspCipher, Icv};
+use crate::esp::null::{NullDetector, NullFormat};
+use crate::esp::sequence::nearest;
+use crate::sa::sequence::SequenceTracker;
+use crate::sa::tunnel::TunnelIndex;
+use rekeyscope_keylog::KeyOrigin;
+use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
+use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::{IpsecProtocol, Spi};
+use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+pub use rekeyscope_model::lifetime::{LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
+
+/// A transform with keys, and where they came from.
+#[derive(Debug, Clone)]
+pub struct AssignedKey {
+    /// The keyed cipher.
+    pub cipher: Arc<EspCipher>,
+    /// What it is.
+    pub transform: Transform,
+    /// Encryption key, with salt where the transform has one.
+    pub encryption_key: SecretBytes,
+    /// Integrity key; empty for an AEAD.
+    pub integrity_key: SecretBytes,
+    /// Where the keys stand.
+    pub origin: KeyOrigin,
+}
+
+impl AssignedKey {
+    /// Keys a transform; `None` where the keys do not have its lengths.
+    pub fn new(
+        encryption: Encryption,
+        encryption_key: &SecretBytes,
+        integrity: Integrity,
+        integrity_key: &SecretBytes,
+        origin: &KeyOrigin,
+    ) -> Option<Self> {
+        let cipher = EspCipher::new(
+            encryption,
+            encryption_key.expose(),
+            integrity,
+            integrity_key.expose(),
+        )
+        .ok()?;
+        let key_len = Some(encryption_key.len().saturating_sub(encryption.salt_len()));
+        Some(AssignedKey {
+            cipher: Arc::new(cipher),
+            transform: Transform {
+                encryption,
+                key_len,
+                integrity,
+            },
+            encryption_key: encryption_key.clone(),
+            integrity_key: integrity_key.clone(),
+            origin: origin.clone(),
+        })
+    }
+}
+
+/// SAs that the kernel reports as expired carried 1.003 to 1.103 times their limit (lab); one that carried more than this
+/// went on, so nobody enforces the limit.
+const MOST_EXCESS: f64 = 1.25;
+/// NULL encryption that was recognised without a key.
+#[derive(Debug, Clone)]
+pub struct Clear {
+    /// How the packets are framed.
+    pub format: NullFormat,
+    /// Opens them.
+    pub cipher: Arc<EspCipher>,
+}
+
+impl Clear {
+    /// Packets of this format.
+    pub fn new(format: NullFormat) -> Self {
+        Clear {
+            format,
+            cipher: Arc::new(EspCipher::null_unchecked(format)),
+        }
+    }
+
+    /// The cipher: NULL, or AES-GMAC, which alone has an IV.
+    pub fn encryption(&self) -> Encryption {
+        if self.format.iv_len == 0 {
+            Encryption::Null
+        } else {
+            Encryption::AesGmac
+        }
+    }
+}
+
+/// Packet and byte counts of an SA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Packets.
+    pub packets: u64,
+    /// Sum of IP total lengths.
+    pub outer_bytes: u64,
+    /// From the ESP header to the ICV.
+    pub esp_bytes: u64,
+    /// Decrypted payload without padding and trailer.
+    pub inner_bytes: u64,
+    /// Packets that `inner_bytes` covers.
+    pub opened: u64,
+    /// Padding and trailer bytes of those.
+    pub padding_bytes: u64,
+    /// Largest decrypted payload.
+    pub largest_inner: u64,
+    /// IP total lengths of the opened packets.
+    pub opened_outer_bytes: u64,
+    /// Largest single IP packet among them, without those that a network card merged.
+    pub largest_outer: u64,
+    /// Bytes of the largest payload before its innermost IP packet (tunnel protocols); negative where that packet's header is
+    /// the outer one. `None` while there is none.
+    pub headers_of_largest: Option<i64>,
+}
+
+/// One SA, one direction.
+#[derive(Debug)]
+pub struct Association {
+    /// Its tunnel.
+    pub tunnel: TunnelIndex,
+    /// Internal direction (see [`crate::sa::tunnel::Tunnel`]).
+    pub direction: Direction,
+    /// Outer source.
+    pub src: IpAddr,
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// ESP or AH.
+    pub protocol: IpsecProtocol,
+    /// An AH SA whose packets are around those of an ESP SA, or inside: that SA tells of their payload and of rekeys.
+    pub bundled: bool,
+    /// SPI.
+    pub spi: Spi,
+    /// How it is carried.
+    pub encapsulation: Encapsulation,
+    /// Key in use. Before [`Association::proven`] it is only tried.
+    pub key: Option<AssignedKey>,
+    /// An ICV fitted `key`, and what it proves nothing about, the encryption key, decrypted [`crate::sa::prove::WITNESSES`]
+    /// packets to something.
+    pub proven: bool,
+    /// The highest sequence number with a good ICV, of an SA with extended ones (RFC 4303 §2.2.1); `None` where they have 32
+    /// bits, or nothing is known.
+    pub extended: Option<u64>,
+    /// Watches for NULL encryption while no key is proven.
+    pub null: NullDetector,
+    /// NULL encryption was recognised without a key: opens packets, checks no ICV.
+    pub clear: Option<Clear>,
+    /// Sequence number of a packet with a good ICV that `key` decrypts to something, while that is the only one.
+    pub witness: Option<u32>,
+    /// What the key files know where no usable key is known.
+    pub key_hint: KeyStatus,
+    /// Where that hint stands.
+    pub hint_origin: Option<KeyOrigin>,
+    /// The transform that IKE negotiated.
+    pub negotiated: Option<Transform>,
+    /// Mode, negotiated or by its packets.
+    pub mode: Option<Mode>,
+    /// The exchange that names it (index in the timeline).
+    pub exchange: Option<usize>,
+    /// The negotiated volume lifetime, bytes of decrypted payload.
+    pub volume_limit: Option<u64>,
+    /// When the decrypted payload reached it: the receiver drops what comes after.
+    pub limit_passed: Option<Timestamp>,
+    /// First and last packet: time and frame.
+    pub first: Option<(Timestamp, u64)>,
+    /// Last packet.
+    pub last: Option<(Timestamp, u64)>,
+    /// Counts.
+    pub counters: Counters,
+    /// ICV results.
+    pub icv: IcvCounts,
+    /// Sequence numbers.
+    pub sequence: SequenceTracker,
+    /// Trials of candidate keys so far.
+    pub trials: u32,
+    /// Packets handed to the decoder so far; ahead of `counters` by what is still in its batches.
+    pub queued: u64,
+}
+
+impl Association {
+    /// An SA that no packet has used yet.
+    pub fn new(
+        tunnel: TunnelIndex,
+        direction: Direction,
+        src: IpAddr,
+        dst: IpAddr,
+        (protocol, spi): (IpsecProtocol, Spi),
+        encapsulation: Encapsulation,
+    ) -> Self {
+        Association {
+            tunnel,
+            direction,
+            src,
+            dst,
+            protocol,
+            bundled: false,
+            spi,
+            encapsulation,
+            key: None,
+            proven: false,
+            extended: None,
+            null: NullDetector::new(),
+            clear: None,
+            witness: None,
+            key_hint: KeyStatus::Missing,
+            hint_origin: None,
+            negotiated: None,
+            mode: None,
+            exchange: None,
+            volume_limit: None,
+            limit_passed: None,
+            first: None,
+            last: None,
+            counters: Counters::default(),
+            icv: IcvCounts {
+                verified: 0,
+                failed: 0,
+                unchecked: 0,
+            },
+            sequence: SequenceTracker::default(),
+            trials: 0,
+            queued: 0,
+        }
+    }
+
+    /// When it reached its negotiated volume, where that looks enforced.
+    pub fn expired(&self) -> Option<Timestamp> {
+        let enforced = |limit: u64| self.counters.inner_bytes as f64 <= MOST_EXCESS * limit as f64;
+        self.limit_passed
+            .filter(|_| self.volume_limit.is_some_and(enforced))
+    }
+
+    /// Sequence numbers that never came. An SA begins at 1 (RFC 4303 §3.3.3); where the capture holds its negotiation, what is
+    /// missing before its first packet counts too.
+    pub fn missing(&self) -> u64 {
+        let between = self.sequence.summary().missing;
+        match self.exchange {
+            Some(_) => between.saturating_add(self.sequence.missing_at_start()),
+            None => between,
+        }
+    }
+
+    /// Counts the ICV result of the packet `sequence`; one that fits is a witness for the key, if the packet also decrypts to
+    /// something.
+    pub fn count_icv(&mut self, icv: Icv, opened: bool, sequence: u32) {
+        match icv {
+            Icv::Verified => {
+                self.icv.verified += 1;
+                if opened && !self.proven {
+                    self.testify(sequence);
+                }
+            }
+            Icv::Failed => self.icv.failed += 1,
+            Icv::Unchecked => self.icv.unchecked += 1,
+        }
+    }
+
+    /// What opens its packets: its key, else nothing but the knowledge that there is no encryption.
+    pub fn cipher(&self) -> Option<Arc<EspCipher>> {
+        let key = || self.key.as_ref().map(|key| key.cipher.clone());
+        match &self.clear {
+            Some(clear) if !self.proven => Some(clear.cipher.clone()),
+            _ => key(),
+        }
+    }
+
+    /// The upper half of the sequence number of a packet with this lower half, where the SA has extended ones.
+    pub fn esn_high(&self, sequence: u32) -> Option<u32> {
+        self.extended
+            .map(|highest| (nearest(highest, sequence) >> 32) as u32)
+    }
+
+    /// The whole sequence number of a packet. An SA whose key is unknown may have extended ones: 32 bits must not wrap
+    /// (RFC 4303 §3.3.3), so a wrap shows it. A new SA under the same SPI begins at 1, which is not a wrap.
+    pub fn whole_sequence(&self, sequence: u32) -> u64 {
+        match (self.extended, self.proven) {
+            (Some(highest), _) => nearest(highest, sequence),
+            (None, true) => u64::from(sequence),
+            (None, false) => nearest(self.sequence.highest().unwrap_or(0), sequence),
+        }
+    }
+
+    /// A packet whose ICV fits also decrypts to something. The ICV of a combined mode proves the encryption key as well;
+    /// otherwise two different packets have to agree.
+    pub fn testify(&mut self, sequence: u32) {
+        let combined = |k: &AssignedKey| k.transform.encryption.is_aead() || k.encryption_key.is_empty();
+        match self.witness {
+            None if !self.key.as_ref().is_some_and(combined) => self.witness = Some(sequence),
+            Some(first) if first == sequence => {}
+            _ => self.proven = true,
+        }
+    }
+
+    /// The only packet that its key decrypts is the only one that could be checked: nothing contradicts the key.
+    pub fn rests_on_one_packet(&self) -> bool {
+        !self.proven && self.witness.is_some() && self.icv.verified == 1
+    }
+
+    /// How far its key is trusted.
+    pub fn key_status(&self) -> KeyStatus {
+        match &self.key {
+            Some(_) if self.proven || self.rests_on_one_packet() => KeyStatus::Verified,
+            Some(key)
+                if self.counters.packets == 0 && key.origin.road == rekeyscope_keylog::KeyRoad::Derived =>
+            {
+                KeyStatus::Derived
+            }
+            Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
+            Some(_) => KeyStatus::Unverified,
+            None if self.clear.is_some() || self.protocol == IpsecProtocol::Ah => KeyStatus::Unverified,
+            None => self.key_hint,
+        }
+    }
+
+    /// The transform as far as it is known: proven, else negotiated.
+    pub fn transform(&self) -> Option<Transform> {
+        match &self.key {
+            Some(key) if self.proven || self.rests_on_one_packet() => Some(key.transform),
+            _ => self
+                .negotiated
+                .or(self.key.as_ref().map(|k| k.transform))
+                .filter(|_| self.clear.is_none()),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Sequence numbers of one SA (RFC 4303 §2.2): loss, duplicates and reordering, in constant memory.
+
+use rekeyscope_model::analysis::Sequence;
+
+/// Numbers behind the highest one that are remembered, in bits. A number further behind cannot be told from a
+/// duplicate; it counts as reordered. Far beyond the replay windows in use (32 to 4,096).
+const WINDOW: u64 = 16_384;
+const WORDS: usize = (WINDOW / 64) as usize;
+/// Packets whose ICV is remembered to tell a doubled capture from a replayed number.
+const REMEMBERED_ICVS: usize = 512;
+
+/// What one packet's number meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// Higher than all before.
+    Next,
+    /// Lower than the highest, not seen before.
+    Late,
+    /// The number was there before, with another ICV (or the ICV is not known any more).
+    Repeated,
+    /// The very same packet was there before: the capture doubled it.
+    CaptureDuplicate,
+}
+
+/// Tracker of one SA.
+#[derive(Debug, Clone, Default)]
+pub struct SequenceTracker {
+    first: Option<u64>,
+    lowest: u64,
+    highest: u64,
+    distinct: u64,
+    duplicates: u64,
+    reordered: u64,
+    seen: Option<Box<[u64; WORDS]>>,
+    icvs: Vec<(u64, u64)>,
+    next_icv: usize,
+}
+
+impl SequenceTracker {
+    /// Takes one packet: its sequence number and a fingerprint of its last bytes (the ICV).
+    pub fn observe(&mut self, number: u64, fingerprint: u64) -> Arrival {
+        let arrival = self.place(number, fingerprint);
+        if arrival != Arrival::CaptureDuplicate {
+            self.remember(number, fingerprint);
+        }
+        arrival
+    }
+
+    fn place(&mut self, number: u64, fingerprint: u64) -> Arrival {
+        if self.first.is_none() {
+            self.first = Some(number);
+            self.lowest = number;
+            self.highest = number;
+            self.distinct = 1;
+            self.mark(number);
+            return Arrival::Next;
+        }
+        if number > self.highest {
+            self.clear_between(self.highest, number);
+            self.highest = number;
+            self.distinct += 1;
+            self.mark(number);
+            return Arrival::Next;
+        }
+        let behind = self.highest - number;
+        if behind < WINDOW && self.is_marked(number) {
+            self.duplicates += 1;
+            let slot = self.icvs.iter().any(|&(n, f)| n == number && f == fingerprint);
+            return if slot {
+                Arrival::CaptureDuplicate
+            } else {
+                Arrival::Repeated
+            };
+        }
+        self.reordered += 1;
+        self.distinct += 1;
+        self.lowest = self.lowest.min(number);
+        if behind < WINDOW {
+            self.mark(number);
+        }
+        Arrival::Late
+    }
+
+    fn remember(&mut self, number: u64, fingerprint: u64) {
+        if self.icvs.len() < REMEMBERED_ICVS {
+            self.icvs.push((number, fingerprint));
+        } else if let Some(slot) = self.icvs.get_mut(self.next_icv) {
+            *slot = (number, fingerprint);
+            self.next_icv = (self.next_icv + 1) % REMEMBERED_ICVS;
+        }
+    }
+
+    fn bits(&mut self) -> &mut [u64; WORDS] {
+        self.seen.get_or_insert_with(|| Box::new([0; WORDS]))
+    }
+
+    fn mark(&mut self, number: u64) {
+        let at = number % WINDOW;
+        self.bits()[(at / 64) as usize] |= 1 << (at % 64);
+    }
+
+    fn is_marked(&mut self, number: u64) -> bool {
+        let at = number % WINDOW;
+        self.bits()[(at / 64) as usize] & (1 << (at % 64)) != 0
+    }
+
+    fn clear_between(&mut self, after: u64, until: u64) {
+        if until - after >= WINDOW {
+            *self.bits() = [0; WORDS];
+            return;
+        }
+        for number in after + 1..=until {
+            let at = number % WINDOW;
+            self.bits()[(at / 64) as usize] &= !(1 << (at % 64));
+        }
+    }
+
+    /// Counts a packet that was there before, known by other means than this window.
+    pub fn count_duplicate(&mut self) {
+        self.duplicates += 1;
+    }
+
+    /// How many numbers lie between the highest one so far and `number`; before the first, from 1 on, where every SA begins
+    /// (RFC 4303 §3.3.3).
+    pub fn skipped_before(&self, number: u64) -> u64 {
+        let highest = self.highest().unwrap_or(0);
+        number.saturating_sub(highest).saturating_sub(1)
+    }
+
+    /// Numbers from 1 up to the lowest one that was seen.
+    pub fn missing_at_start(&self) -> u64 {
+        self.first.map_or(0, |_| self.lowest.saturating_sub(1))
+    }
+
+    /// The highest number so far.
+    pub fn highest(&self) -> Option<u64> {
+        self.first.map(|_| self.highest)
+    }
+
+    /// For the document.
+    pub fn summary(&self) -> Sequence {
+        let span = match self.first {
+            Some(_) => self.highest - self.lowest + 1,
+            None => 0,
+        };
+        Sequence {
+            first: self.first,
+            last: self.highest(),
+            missing: span.saturating_sub(self.distinct),
+            duplicates: self.duplicates,
+            reordered: self.reordered,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn starting_at_two_is_no_loss() {
+        let mut t = SequenceTracker::default();
+        for n in 2..100 {
+            assert_eq!(t.observe(n, n), Arrival::Next);
+        }
+        let s = t.summary();
+        assert_eq!(
+            (s.first, s.last, s.missing, s.duplicates, s.reordered),
+            (Some(2), Some(99), 0, 0, 0)
+        );
+    }
+
+    #[test]
+    fn tells_a_doubled_capture_from_a_replayed_number() {
+        let mut t = SequenceTracker::default();
+        t.observe(1, 11);
+        t.observe(2, 22);
+        assert_eq!(t.observe(2, 22), Arrival::CaptureDuplicate);
+        assert_eq!(t.observe(2, 99), Arrival::Repeated);
+        assert_eq!(t.observe(4, 44), Arrival::Next);
+        assert_eq!(t.observe(3, 33), Arrival::Late);
+        assert_eq!(t.summary().missing, 0);
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_set(numbers in proptest::collection::vec(0u64..5_000, 1..400)) {
+            let mut t = SequenceTracker::default();
+            let mut set = HashSet::new();
+            for &n in &numbers {
+                t.observe(n, n);
+                set.insert(n);
+            }
+            let low = *numbers.iter().min().unwrap();
+            let high = *numbers.iter().max().unwrap();
+            let s = t.summary();
+            prop_assert_eq!(s.missing, high - low + 1 - set.len() as u64);
+            prop_assert_eq!(s.duplicates, numbers.len() as u64 - set.len() as u64);
+        }
+
+        #[test]
+        fn survives_any_number(numbers in proptest::collection::vec(any::<u64>(), 1..50)) {
+            let mut t = SequenceTracker::default();
+            for &n in &numbers {
+                t.observe(n, 0);
+            }
+            t.summary();
+        }
+    }
+}

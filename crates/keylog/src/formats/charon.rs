@@ -1,0 +1,270 @@
+//! strongSwan's charon log with level 4 for IKE and CHD. Key lines name no SPI; lines of one thread belong together.
+//!
+//! ```text
+//! 1795205513.615 11[IKE] SKEYID_e => 20 bytes @ 0x552ab01a40
+//! 1795205513.615 11[IKE]    0: 55 A5 1C D0 EA FB 9C 97 8D AE 05 9E 95 A3 33 E0  U.............3.
+//! 1795205513.615 11[IKE]   16: 85 96 52 29                                      ..R)
+//! 1795205513.877 09[IKE] CHILD_SA lab{1} established with SPIs c7df968a_i c06e0f04_o and TS …
+//! ```
+
+use crate::formats::charon_child::Child;
+use crate::formats::format::KeyFormat;
+use crate::lines::dump::{Dump, MOST_DUMP_BYTES, spaced_pairs};
+use crate::lines::fields::{find, word_after, words};
+use crate::lines::hex;
+use crate::lines::outer::{LogLine, sender};
+use crate::material::key::{IkeKey, IkeSecrets};
+use crate::material::sink::Sink;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::{IkeSpi, Spi};
+use std::collections::HashMap;
+
+/// `09[CHD]` is looked for in this many bytes at the start of a line.
+const FRAMING_REACH: usize = 200;
+/// Most threads of all daemons whose lines are kept apart; at the bound what they have is handed over.
+const MOST_THREADS: usize = 1_024;
+/// IKE secrets take the cookies that their thread names at most this many lines later.
+const COOKIE_LINES: u64 = 200;
+
+/// Reader of the log.
+#[derive(Default)]
+pub(crate) struct Charon {
+    threads: HashMap<(u64, u32), Thread>,
+}
+
+#[derive(Default)]
+struct Thread {
+    dump: Option<(Dump, usize)>,
+    /// Both SPIs of the IKE SA that the thread works on.
+    spis: Option<(IkeSpi, IkeSpi)>,
+    /// The message at hand creates a CHILD_SA: new IKE secrets belong to another IKE SA than `spis`.
+    in_create_child: bool,
+    ike: Option<IkeKey>,
+    child: Child,
+}
+
+impl KeyFormat for Charon {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
+        let Some((prefix, number, message)) = split(line.raw) else {
+            return false;
+        };
+        let key = (sender(prefix), number);
+        if self.threads.len() >= MOST_THREADS && !self.threads.contains_key(&key) {
+            self.finish(sink);
+        }
+        self.threads
+            .entry(key)
+            .or_default()
+            .line(message, line.number, sink);
+        true
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        let mut threads: Vec<_> = self.threads.drain().collect();
+        threads.sort_unstable_by_key(|(key, _)| *key);
+        for (_, mut thread) in threads {
+            thread.hand_over_ike(sink);
+            thread.child.hand_over(sink);
+        }
+    }
+}
+
+/// What precedes the thread number, the number, and the message after `09[CHD] `.
+fn split(raw: &[u8]) -> Option<(&[u8], u32, &[u8])> {
+    let reach = raw.get(..raw.len().min(FRAMING_REACH))?;
+    memchr::memchr_iter(b'[', reach).find_map(|bracket| {
+        let before = raw.get(..bracket)?;
+        let digits = before.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+        let [a, b, c, b']', b' ', message @ ..] = raw.get(bracket + 1..)? else {
+            return None;
+        };
+        if digits < 2 || ![a, b, c].iter().all(|b| b.is_ascii_uppercase()) {
+            return None;
+        }
+        let (prefix, number) = before.split_at(bracket - digits);
+        Some((prefix, std::str::from_utf8(number).ok()?.parse().ok()?, message))
+    })
+}
+
+impl Thread {
+    fn line(&mut self, message: &[u8], number: u64, sink: &mut Sink<'_>) {
+        if self.dump_row(message, number, sink) {
+            return;
+        }
+        self.dump = None;
+        if let Some((label, len)) = dump_header(message) {
+            self.dump = Some((Dump::new(label, number), len));
+        } else if message.starts_with(b"parsed ") {
+            self.child.begin_message(message);
+            self.in_create_child = find(message, b" CREATE_CHILD_SA ").is_some();
+        } else if let Some(at) = find(message, b" with SPIs ") {
+            self.named_spis(message.get(at + 11..).unwrap_or_default(), number, sink);
+        } else if message.starts_with(b"  using ") && message.ends_with(b" for encryption") {
+            self.child.begin(word_after(message, b"using"), sink);
+        } else if message.starts_with(b"  using ") && message.ends_with(b" for integrity") {
+            self.child.integrity(word_after(message, b"using"));
+        } else if message.starts_with(b"adding ") && message.ends_with(b" ESP SA") {
+            self.child.adding(message.starts_with(b"adding inbound"));
+        } else if let Some(rest) = message.strip_prefix(b"  SPI 0x") {
+            self.child.added(rest, number, sink);
+        }
+    }
+
+    /// A row of the open dump: its offset says where it belongs, so a row that a collector wrote twice does no harm.
+    fn dump_row(&mut self, message: &[u8], number: u64, sink: &mut Sink<'_>) -> bool {
+        let Some((dump, len)) = &mut self.dump else {
+            return false;
+        };
+        let trimmed = message.trim_ascii_start();
+        let digits = trimmed.iter().take_while(|b| b.is_ascii_digit()).count();
+        let Some(row) = trimmed.get(digits..).and_then(|r| r.strip_prefix(b": ")) else {
+            return false;
+        };
+        let offset = trimmed
+            .get(..digits)
+            .and_then(|d| std::str::from_utf8(d).ok()?.parse::<usize>().ok());
+        match offset {
+            Some(offset) if offset == dump.bytes.len() => {
+                let left = *len - dump.bytes.len().min(*len);
+                let pairs = spaced_pairs(row);
+                dump.append(pairs.get(..left).unwrap_or(&pairs));
+            }
+            Some(offset) if offset < dump.bytes.len() => return true,
+            _ => return false,
+        }
+        if dump.bytes.len() == *len
+            && let Some((dump, _)) = self.dump.take()
+        {
+            self.value(&dump, number, sink);
+        }
+        true
+    }
+
+    fn value(&mut self, dump: &Dump, number: u64, sink: &mut Sink<'_>) {
+        if dump.label.as_slice() == b"natd_chunk" {
+            return self.natd(&dump.bytes, number, sink);
+        }
+        if self.child.value(dump, sink) {
+            return;
+        }
+        let secret = SecretBytes::from(dump.bytes.as_slice());
+        let Some((version, slot)) = ike_slot(&dump.label) else {
+            return;
+        };
+        let renews = self.ike.as_mut().is_some_and(|ike| {
+            let known = slot(&mut ike.secrets);
+            known.as_ref().is_some_and(|known| *known != secret)
+                || (version != 0 && ike.version != version && ike.version != 0)
+        });
+        if renews {
+            self.hand_over_ike(sink);
+        }
+        let spis = self.spis.filter(|_| !self.in_create_child);
+        let ike = self.ike.get_or_insert_with(|| IkeKey {
+            version,
+            initiator_spi: spis.map(|s| s.0),
+            responder_spi: spis.map(|s| s.1).filter(|spi| *spi != IkeSpi::ZERO),
+            secrets: IkeSecrets::default(),
+            encryption: None,
+            integrity: None,
+            origin: sink.explicit(dump.line),
+        });
+        if version != 0 {
+            ike.version = version;
+        }
+        *slot(&mut ike.secrets) = Some(secret);
+    }
+
+    /// The input of a NAT detection hash starts with both SPIs (RFC 3947 §3.2, RFC 7296 §2.23).
+    fn natd(&mut self, bytes: &[u8], number: u64, sink: &mut Sink<'_>) {
+        let (Some(initiator), Some(responder)) = (ike_spi(bytes.get(..8)), ike_spi(bytes.get(8..16))) else {
+            return;
+        };
+        self.work_on(initiator, responder, number, sink);
+    }
+
+    /// `with SPIs 33ac…_i 4330…_r` (IKE SA) or `with SPIs c7df968a_i c06e0f04_o` (CHILD_SA).
+    fn named_spis(&mut self, rest: &[u8], number: u64, sink: &mut Sink<'_>) {
+        let mut words = words(rest);
+        let initiator = words
+            .next()
+            .and_then(|w| w.strip_suffix(b"_i"))
+            .unwrap_or_default();
+        let second = words
+            .find(|w| w.ends_with(b"_r") || w.ends_with(b"_o"))
+            .unwrap_or_default();
+        if let Some(responder) = second.strip_suffix(b"_r") {
+            let decoded = |digits: &[u8]| ike_spi(hex::decode(digits).as_deref());
+            if let (Some(initiator), Some(responder)) = (decoded(initiator), decoded(responder)) {
+                self.work_on(initiator, responder, number, sink);
+            }
+        } else if let Some(outbound) = second.strip_suffix(b"_o")
+            && let (Some(inbound), Some(outbound)) = (hex::spi_digits(initiator), hex::spi_digits(outbound))
+        {
+            self.child.established(Spi(inbound), Spi(outbound), number, sink);
+        }
+    }
+
+    fn work_on(&mut self, initiator: IkeSpi, responder: IkeSpi, number: u64, sink: &mut Sink<'_>) {
+        self.spis = Some((initiator, responder));
+        let Some(ike) = &mut self.ike else { return };
+        let near = number.saturating_sub(ike.origin.line) <= COOKIE_LINES;
+        if near && !self.in_create_child && ike.initiator_spi.is_none_or(|spi| spi == initiator) {
+            ike.initiator_spi = Some(initiator);
+            ike.responder_spi = Some(responder)
+                .filter(|spi| *spi != IkeSpi::ZERO)
+                .or(ike.responder_spi);
+        } else {
+            self.hand_over_ike(sink);
+        }
+    }
+
+    fn hand_over_ike(&mut self, sink: &mut Sink<'_>) {
+        let Some(ike) = self.ike.take() else { return };
+        if ike.version == 0 {
+            // Of the Diffie–Hellman secret alone the log does not say which version made it.
+            let both = [1, 2].map(|version| IkeKey {
+                version,
+                ..ike.clone()
+            });
+            both.into_iter().for_each(|ike| sink.ike(ike));
+        } else {
+            sink.ike(ike);
+        }
+    }
+}
+
+/// `SKEYID_e => 20 bytes @ 0x552ab01a40`: label and length.
+fn dump_header(message: &[u8]) -> Option<(&[u8], usize)> {
+    let at = find(message, b" => ")?;
+    let mut rest = words(message.get(at + 4..)?);
+    let len = std::str::from_utf8(rest.next()?).ok()?.parse().ok()?;
+    let label = message.get(..at)?;
+    (rest.next()? == b"bytes" && rest.next()? == b"@" && (1..=MOST_DUMP_BYTES).contains(&len))
+        .then_some((label, len))
+}
+
+type Slot = fn(&mut IkeSecrets) -> &mut Option<SecretBytes>;
+
+/// Version of IKE (0: either) and place of a labelled secret.
+fn ike_slot(label: &[u8]) -> Option<(u8, Slot)> {
+    Some(match label {
+        b"SKEYID" => (1, |s| &mut s.skeyid),
+        b"SKEYID_d" => (1, |s| &mut s.skeyid_d),
+        b"SKEYID_a" => (1, |s| &mut s.skeyid_a),
+        b"SKEYID_e" => (1, |s| &mut s.skeyid_e),
+        b"encryption key Ka" => (1, |s| &mut s.ka),
+        b"SKEYSEED" => (2, |s| &mut s.skeyseed),
+        b"Sk_d secret" => (2, |s| &mut s.sk_d),
+        b"Sk_ei secret" => (2, |s| &mut s.sk_ei),
+        b"Sk_er secret" => (2, |s| &mut s.sk_er),
+        b"Sk_ai secret" => (2, |s| &mut s.sk_ai),
+        b"Sk_ar secret" => (2, |s| &mut s.sk_ar),
+        b"shared Diffie Hellman secret" => (0, |s| &mut s.dh_secret),
+        _ => return None,
+    })
+}
+
+fn ike_spi(bytes: Option<&[u8]>) -> Option<IkeSpi> {
+    bytes?.try_into().ok().map(IkeSpi)
+}

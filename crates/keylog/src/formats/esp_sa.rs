@@ -1,0 +1,238 @@
+//! Wireshark's `esp_sa` table: eight quoted columns, two more since 4.4 (sequence number length and upper half).
+//!
+//! ```text
+//! "IPv4","src","dst","0x%08x","AES-CBC [RFC3602]","0x…","HMAC-SHA-1-96 [RFC2404]","0x…"
+//! ```
+//! An address or SPI with `*` in it stands for any.
+
+use crate::formats::format::KeyFormat;
+use crate::lines::outer::LogLine;
+use crate::lines::{algorithm_names, hex};
+use crate::material::bounds::LONGEST_LINE;
+use crate::material::claim::Claim;
+use crate::material::sink::Sink;
+use rekeyscope_model::algorithm::Integrity;
+use rekeyscope_model::spi::Spi;
+use std::net::IpAddr;
+
+/// Columns that every version has.
+const COLUMNS: usize = 8;
+
+/// Reader of the table.
+#[derive(Default)]
+pub(crate) struct EspSa {
+    /// A row that a terminal wrapped: it is not complete. With the line on which it began.
+    open: Option<(u64, Vec<u8>)>,
+}
+
+impl KeyFormat for EspSa {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
+        let text = line.raw.trim_ascii_start();
+        if starts_row(text) {
+            self.finish(sink);
+            self.take(line.number, text.to_vec(), sink);
+            return true;
+        }
+        let Some((number, mut row)) = self.open.take() else {
+            return false;
+        };
+        let in_quotes = quotes(&row) % 2 == 1;
+        let goes_on = in_quotes || text.starts_with(b",") || (text.starts_with(b"\"") && row.ends_with(b","));
+        if text.is_empty() || !goes_on || row.len() + text.len() > LONGEST_LINE {
+            self.open = Some((number, row));
+            self.finish(sink);
+            return false;
+        }
+        row.extend_from_slice(text);
+        self.take(number, row, sink);
+        true
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        if let Some((number, row)) = self.open.take() {
+            report(number, read_row(number, &row, sink), sink);
+        }
+    }
+}
+
+impl EspSa {
+    /// Reads a row, or keeps it open when it may go on on the next line.
+    fn take(&mut self, number: u64, row: Vec<u8>, sink: &mut Sink<'_>) {
+        let quotes = quotes(&row);
+        if quotes > 0 && (quotes % 2 == 1 || columns(&row).len() < COLUMNS || row.ends_with(b",")) {
+            self.open = Some((number, row));
+        } else {
+            report(number, read_row(number, &row, sink), sink);
+        }
+    }
+}
+
+fn quotes(row: &[u8]) -> usize {
+    row.iter().filter(|b| **b == b'"').count()
+}
+
+fn report(number: u64, row: Result<(), String>, sink: &mut Sink<'_>) {
+    if let Err(sentence) = row {
+        sink.problem(number, sentence);
+    }
+}
+
+/// A quoted first column, or the protocol name without quotes.
+fn starts_row(text: &[u8]) -> bool {
+    let bare = text.strip_prefix(b"\"").unwrap_or(text);
+    let family = bare
+        .get(..4)
+        .is_some_and(|f| f.eq_ignore_ascii_case(b"IPv4") || f.eq_ignore_ascii_case(b"IPv6"));
+    let ended = |skip: usize| bare.get(skip).is_some_and(|b| matches!(b, b'"' | b','));
+    (family && ended(4))
+        || (text.starts_with(b"\"") && text.windows(3).any(|w| w == b"\",\"") && looks_like_table(text))
+}
+
+/// A quoted row of another first column: only with as many columns as the table has.
+fn looks_like_table(text: &[u8]) -> bool {
+    matches!(columns(text).len(), 8 | 10)
+}
+
+/// Splits at commas outside quotes; the quotes are taken off.
+fn columns(row: &[u8]) -> Vec<&[u8]> {
+    let mut columns = Vec::new();
+    let (mut start, mut quoted) = (0, false);
+    for (at, byte) in row.iter().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b',' if !quoted => {
+                columns.push(unquoted(row.get(start..at)));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    columns.push(unquoted(row.get(start..)));
+    columns
+}
+
+fn unquoted(column: Option<&[u8]>) -> &[u8] {
+    let column = column.unwrap_or_default().trim_ascii();
+    column
+        .strip_prefix(b"\"")
+        .and_then(|c| c.strip_suffix(b"\""))
+        .unwrap_or(column)
+}
+
+fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
+    let columns = columns(row);
+    let (
+        &[
+            family,
+            src,
+            dst,
+            spi,
+            encryption,
+            encryption_key,
+            integrity,
+            integrity_key,
+        ],
+        8 | 10,
+    ) = (
+        columns
+            .first_chunk::<8>()
+            .ok_or_else(|| wrong_count(columns.len()))?,
+        columns.len(),
+    )
+    else {
+        return Err(wrong_count(columns.len()));
+    };
+    let ipv6 = match family.to_ascii_lowercase().as_slice() {
+        b"ipv4" => false,
+        b"ipv6" => true,
+        _ => return Err("column 1 is neither \"IPv4\" nor \"IPv6\"".into()),
+    };
+    let src = address(src, ipv6, 2)?;
+    let dst = address(dst, ipv6, 3)?;
+    let spi = spi_column(spi)?;
+    let (integrity, checked) = integrity_column(integrity)?;
+    let encryption = algorithm_names::encryption(encryption).ok_or(
+        "column 5 names an encryption that is not supported here: AES-CBC, AES-CTR, AES-GCM, ChaCha20-Poly1305, \
+         3DES-CBC, DES-CBC and NULL are",
+    )?;
+    let encryption_key = key_column(encryption_key, 6)?;
+    let integrity_key = if checked {
+        key_column(integrity_key, 8)?
+    } else {
+        Vec::new()
+    };
+    let claim = Claim {
+        line: number,
+        src,
+        dst,
+        spi,
+        encryption: Some(encryption),
+        encryption_key: encryption_key.into(),
+        integrity,
+        integrity_key: integrity_key.into(),
+    };
+    claim.hand_over(sink);
+    Ok(())
+}
+
+fn wrong_count(columns: usize) -> String {
+    format!(
+        "an esp_sa row has 8 columns (10 since Wireshark 4.4), this one has {columns}: copy the whole row, with all its quotes"
+    )
+}
+
+fn address(text: &[u8], ipv6: bool, column: u8) -> Result<Option<IpAddr>, String> {
+    if text.contains(&b'*') {
+        return Ok(None);
+    }
+    let parsed: Option<IpAddr> = std::str::from_utf8(text).ok().and_then(|t| t.parse().ok());
+    match parsed {
+        Some(address) if address.is_ipv6() == ipv6 => Ok(Some(address)),
+        Some(_) => Err(format!(
+            "the address in column {column} is not of the family that column 1 names"
+        )),
+        None => Err(format!(
+            "column {column} is no IP address: write one without a prefix length, or *"
+        )),
+    }
+}
+
+fn spi_column(text: &[u8]) -> Result<Option<Spi>, String> {
+    if text.contains(&b'*') {
+        return Ok(None);
+    }
+    let number = hex::spi_number(text)
+        .ok_or("column 4 is no SPI: write 0x and up to 8 hex digits, a decimal number, or *")?;
+    Ok(Some(Spi(number)))
+}
+
+/// The transform, and whether its key means anything: `ANY 96 bit authentication [no checking]` has none.
+fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
+    if text.starts_with(b"ANY ") && text.ends_with(b"[no checking]") {
+        return Ok((None, false));
+    }
+    let integrity = algorithm_names::integrity(text).ok_or(
+        "column 7 names an authentication that is not supported here: HMAC-MD5, HMAC-SHA-1, HMAC-SHA-2, AES-XCBC, \
+         AES-CMAC, ANY and NULL are",
+    )?;
+    Ok((Some(integrity), integrity != Integrity::None))
+}
+
+/// `0x` and hex digits, or the characters of the key themselves. Digits without `0x` are taken for hex: a key typed
+/// without its prefix is commoner than one of nothing but hex characters, and the ICV shows which it was.
+fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, String> {
+    let (digits, prefixed) = hex::after_0x(text).map_or((text, false), |digits| (digits, true));
+    let looks_like_hex = hex::all_digits(text) && text.len().is_multiple_of(2);
+    if !prefixed && !looks_like_hex {
+        return Ok(text.to_vec());
+    }
+    hex::decode(digits).ok_or_else(|| {
+        if digits.len().is_multiple_of(2) {
+            format!("the key in column {column} has characters that are no hex digits: copy it again")
+        } else {
+            format!(
+                "the key in column {column} has an odd number of hex digits: a digit was lost, copy it again"
+            )
+        }
+    })
+}

@@ -1,0 +1,14 @@
+mod charon;
+mod charon_child;
+mod esp_sa;
+mod format;
+mod fortios;
+mod ike_tables;
+mod mikrotik;
+mod pluto;
+mod racoon;
+mod setkey;
+pub mod table;
+mod tcpdump;
+mod xfrm;
+pub mod yamaha;

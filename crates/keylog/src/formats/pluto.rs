@@ -1,0 +1,326 @@
+//! pluto (libreswan, Openswan, old strongSwan) with private debugging. Lines begin with `| `; a dump goes on on lines of
+//! hex.
+//!
+//! ```text
+//! | ICOOKIE:  33 ac ac 76  50 47 9d 9d
+//! | enc key:  55 a5 1c d0  ea fb 9c 97  8d ae 05 9e  95 a3 33 e0
+//! | ESP encrypt key:  49 76 …         | ESP integrity key:  c4 6a …       | our  keymat  …
+//! "lab" #2: STATE_QUICK_I2: sent QI2, IPsec SA established transport mode {ESP=>0xc06e0f04 <0xc7df968a …}
+//! ```
+//! Of an SPI in `esp.c7df968a@10.9.0.2` the nearest ESP keys are claimed.
+
+use crate::formats::format::KeyFormat;
+use crate::lines::algorithm_names::keymat_encryption_len;
+use crate::lines::dump::{Dump, whole_row};
+use crate::lines::fields::{address, find};
+use crate::lines::hex;
+use crate::lines::outer::LogLine;
+use crate::material::claim::Claim;
+use crate::material::key::{IkeKey, IkeSecrets};
+use crate::material::sink::Sink;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::{IkeSpi, Spi};
+use std::net::IpAddr;
+use zeroize::Zeroizing;
+
+/// An SPI and keys belong together when they are at most this many lines apart.
+const NEAR_LINES: u64 = 60;
+/// Most pairs of keys that wait for their SPI.
+const MOST_WAITING: usize = 16;
+
+/// Reader of the log.
+#[derive(Default)]
+pub(crate) struct Pluto {
+    dump: Option<Dump>,
+    initiator_spi: Option<IkeSpi>,
+    responder_spi: Option<IkeSpi>,
+    secrets: IkeSecrets,
+    secrets_line: u64,
+    encryption_key: Option<Dump>,
+    /// The last SPI with its destination, and its line.
+    near: Option<(u64, Spi, Option<IpAddr>)>,
+    waiting: Vec<Pair>,
+}
+
+struct Pair {
+    line: u64,
+    /// Of a keymat: whether it is of the SA that this side receives on.
+    inbound: Option<bool>,
+    encryption_key: Zeroizing<Vec<u8>>,
+    integrity_key: Zeroizing<Vec<u8>>,
+}
+
+impl KeyFormat for Pluto {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
+        if memchr::memchr2(b'|', b'#', line.raw).is_none() {
+            return false; // neither a debugging line nor one about a state
+        }
+        let message = debug_message(line.raw);
+        if let Some(dump) = &mut self.dump
+            && let Some(row) = message.and_then(whole_row)
+        {
+            dump.append(&row);
+            return true;
+        }
+        let mentioned = self.mentions(line, sink);
+        let Some(message) = message else { return mentioned };
+        self.end_dump(sink);
+        let Some((label, rest)) = label(message) else {
+            return mentioned;
+        };
+        let row = whole_row(rest);
+        if row.is_none() && !rest.trim_ascii().is_empty() {
+            return mentioned;
+        }
+        let mut dump = Dump::new(label, line.number);
+        dump.append(&row.unwrap_or_default());
+        self.dump = Some(dump);
+        true
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.end_dump(sink);
+        self.hand_over_ike(sink);
+        for pair in std::mem::take(&mut self.waiting) {
+            pair.keep(sink);
+        }
+    }
+}
+
+/// The text after `| `, which stands at the start of a line or after a time or syslog's `pluto[123]: `.
+fn debug_message(raw: &[u8]) -> Option<&[u8]> {
+    let bar = memchr::memchr(b'|', raw.get(..raw.len().min(120))?)?;
+    let framed = bar == 0 || raw.get(..bar).is_some_and(|before| before.ends_with(b": "));
+    raw.get(bar + 1..)?.strip_prefix(b" ").filter(|_| framed)
+}
+
+/// A label that is known here, and what follows it.
+fn label(message: &[u8]) -> Option<(&'static [u8], &[u8])> {
+    const LABELS: [&[u8]; 19] = [
+        b"ICOOKIE",
+        b"RCOOKIE",
+        b"Skeyid_d",
+        b"Skeyid_a",
+        b"Skeyid_e",
+        b"Skeyid",
+        b"SKEYID_d",
+        b"SKEYID_a",
+        b"SKEYID_e",
+        b"SKEYID",
+        b"enc key",
+        b"enc_key",
+        b"ESP encrypt key",
+        b"ESP integrity key",
+        b"our  keymat",
+        b"peer keymat",
+        b"our keymat",
+        b"SK_d",
+        b"SKEYSEED",
+    ];
+    let message = message.trim_ascii_start();
+    LABELS.into_iter().find_map(|label| {
+        let rest = message.strip_prefix(label)?;
+        let rest = rest
+            .strip_prefix(b":")
+            .or_else(|| rest.first().is_some_and(u8::is_ascii_whitespace).then_some(rest))?;
+        Some((label, rest))
+    })
+}
+
+impl Pluto {
+    fn end_dump(&mut self, sink: &mut Sink<'_>) {
+        let Some(dump) = self.dump.take().filter(|dump| !dump.bytes.is_empty()) else {
+            return;
+        };
+        match dump.label.as_slice() {
+            b"ICOOKIE" => {
+                let spi = <[u8; 8]>::try_from(dump.bytes.as_slice()).ok().map(IkeSpi);
+                if self.initiator_spi != spi {
+                    self.hand_over_ike(sink);
+                    self.initiator_spi = spi;
+                }
+            }
+            b"RCOOKIE" => {
+                let spi = <[u8; 8]>::try_from(dump.bytes.as_slice()).ok().map(IkeSpi);
+                self.responder_spi = spi.filter(|spi| *spi != IkeSpi::ZERO);
+            }
+            b"ESP encrypt key" => self.encryption_key = Some(dump),
+            b"ESP integrity key" => self.integrity_key(&dump, sink),
+            b"our  keymat" | b"our keymat" => self.keymat(&dump, true, sink),
+            b"peer keymat" => self.keymat(&dump, false, sink),
+            _ => self.secret(&dump, sink),
+        }
+    }
+
+    fn secret(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
+        let slot: fn(&mut IkeSecrets) -> &mut Option<SecretBytes> =
+            match dump.label.to_ascii_lowercase().as_slice() {
+                b"skeyid" => |s| &mut s.skeyid,
+                b"skeyid_d" => |s| &mut s.skeyid_d,
+                b"skeyid_a" => |s| &mut s.skeyid_a,
+                b"skeyid_e" => |s| &mut s.skeyid_e,
+                b"sk_d" => |s| &mut s.sk_d,
+                b"skeyseed" => |s| &mut s.skeyseed,
+                _ => |s| &mut s.ka,
+            };
+        let secret = SecretBytes::from(dump.bytes.as_slice());
+        if slot(&mut self.secrets)
+            .as_ref()
+            .is_some_and(|known| *known != secret)
+        {
+            let spis = (self.initiator_spi, self.responder_spi);
+            self.hand_over_ike(sink);
+            (self.initiator_spi, self.responder_spi) = spis;
+        }
+        if self.secrets_line == 0 {
+            self.secrets_line = dump.line;
+        }
+        *slot(&mut self.secrets) = Some(secret);
+    }
+
+    fn hand_over_ike(&mut self, sink: &mut Sink<'_>) {
+        let secrets = std::mem::take(&mut self.secrets);
+        let line = std::mem::take(&mut self.secrets_line);
+        let (initiator_spi, responder_spi) = (self.initiator_spi.take(), self.responder_spi.take());
+        if line == 0 {
+            return;
+        }
+        let version = if secrets.sk_d.is_some() || secrets.skeyseed.is_some() {
+            2
+        } else {
+            1
+        };
+        let origin = sink.explicit(line);
+        sink.ike(IkeKey {
+            version,
+            initiator_spi,
+            responder_spi,
+            secrets,
+            encryption: None,
+            integrity: None,
+            origin,
+        });
+    }
+
+    fn integrity_key(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
+        let Some(encryption) = self.encryption_key.take() else {
+            return;
+        };
+        let (encryption_key, integrity_key) = (encryption.bytes, dump.bytes.clone());
+        self.pair(
+            Pair {
+                line: encryption.line,
+                inbound: None,
+                encryption_key,
+                integrity_key,
+            },
+            sink,
+        );
+    }
+
+    fn keymat(&mut self, dump: &Dump, inbound: bool, sink: &mut Sink<'_>) {
+        let Some(split) = keymat_encryption_len(dump.bytes.len(), None, None) else {
+            return sink.blob(dump.line, &dump.label, &dump.bytes);
+        };
+        let (encryption, integrity) = dump.bytes.split_at(split);
+        let pair = Pair {
+            line: dump.line,
+            inbound: Some(inbound),
+            encryption_key: Zeroizing::new(encryption.to_vec()),
+            integrity_key: Zeroizing::new(integrity.to_vec()),
+        };
+        self.wait(pair, sink);
+    }
+
+    /// Keys right after their SPI are claimed, others wait for it.
+    fn pair(&mut self, pair: Pair, sink: &mut Sink<'_>) {
+        match self
+            .near
+            .take()
+            .filter(|(line, ..)| pair.line.saturating_sub(*line) <= NEAR_LINES)
+        {
+            Some((_, spi, dst)) => pair.claim(spi, dst, sink),
+            None => self.wait(pair, sink),
+        }
+    }
+
+    fn wait(&mut self, pair: Pair, sink: &mut Sink<'_>) {
+        if self.waiting.len() >= MOST_WAITING {
+            self.waiting.remove(0).keep(sink);
+        }
+        self.waiting.push(pair);
+    }
+
+    /// SPIs on the line: `esp.c7df968a@10.9.0.2`, or `{ESP=>0xc06e0f04 <0xc7df968a`.
+    fn mentions(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
+        let established = find(line.raw, b"{ESP").filter(|_| find(line.raw, b"=>0x").is_some());
+        if let Some(at) = established {
+            self.end_dump(sink);
+            let rest = line.raw.get(at..).unwrap_or_default();
+            let after = |mark: &[u8]| spi_after(rest, mark);
+            let (outbound, inbound) = (after(b"=>0x"), after(b"<0x"));
+            for pair in std::mem::take(&mut self.waiting) {
+                for (spi, of_inbound) in [(outbound, false), (inbound, true)] {
+                    if let (Some(spi), true) = (spi, pair.inbound.is_none_or(|inbound| inbound == of_inbound))
+                    {
+                        sink.sighting(line.number, spi);
+                        pair.claim(spi, None, sink);
+                    }
+                }
+            }
+            return true;
+        }
+        let Some(at) = find(line.raw, b"esp.") else {
+            return false;
+        };
+        let rest = line.raw.get(at + 4..).unwrap_or_default();
+        let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+        let (Some(spi), Some(host)) = (
+            rest.get(..digits).and_then(hex::spi_digits).map(Spi),
+            rest.get(digits..).and_then(|host| host.strip_prefix(b"@")),
+        ) else {
+            return false;
+        };
+        self.end_dump(sink);
+        sink.sighting(line.number, spi);
+        let end = host
+            .iter()
+            .position(|b| !b.is_ascii_hexdigit() && !b".:".contains(b))
+            .unwrap_or(host.len());
+        let dst = host.get(..end).and_then(address);
+        let waiting = std::mem::take(&mut self.waiting);
+        let claimable =
+            |pair: &Pair| pair.inbound.is_none() && line.number.saturating_sub(pair.line) <= NEAR_LINES;
+        let (now, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(claimable);
+        self.waiting = later;
+        now.iter().for_each(|pair| pair.claim(spi, dst, sink));
+        self.near = now.is_empty().then_some((line.number, spi, dst));
+        true
+    }
+}
+
+fn spi_after(text: &[u8], mark: &[u8]) -> Option<Spi> {
+    let rest = text.get(find(text, mark)? + mark.len()..)?;
+    let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    hex::spi_digits(rest.get(..digits)?).map(Spi)
+}
+
+impl Pair {
+    fn claim(&self, spi: Spi, dst: Option<IpAddr>, sink: &mut Sink<'_>) {
+        let claim = Claim {
+            line: self.line,
+            dst,
+            spi: Some(spi),
+            encryption_key: self.encryption_key.clone(),
+            integrity_key: self.integrity_key.clone(),
+            ..Claim::default()
+        };
+        claim.hand_over(sink);
+    }
+
+    /// No SPI came: left to mining.
+    fn keep(self, sink: &mut Sink<'_>) {
+        sink.blob(self.line, b"ESP encrypt key", &self.encryption_key);
+        sink.blob(self.line, b"ESP integrity key", &self.integrity_key);
+    }
+}

@@ -1,0 +1,278 @@
+//! racoon's debug log. A label line is followed by a dump in groups of eight digits, 32 bytes to a line.
+//!
+//! ```text
+//! 2018-03-12 09:13:04: DEBUG: SKEYID_e computed:
+//! 2018-03-12 09:13:04: DEBUG:
+//! 55a51cd0 eafb9c97 8dae059e 95a333e0 85965229
+//! … DEBUG: KEYMAT compute with        (dump: [g^xy |] protocol | SPI | Ni | Nr)
+//! … DEBUG: encklen=128 authklen=160
+//! … (dump: KEYMAT)
+//! … DEBUG: KEYMAT computed.
+//! … INFO: IPsec-SA established: ESP/Transport 10.9.0.1[500]->10.9.0.2[500] spi=3353286282(0xc7df968a)
+//! … INFO: ISAKMP-SA established 10.9.0.2[500]-10.9.0.1[500] spi:33acac7650479d9d:4330a6ed090669bf
+//! ```
+
+use crate::formats::format::KeyFormat;
+use crate::lines::dump::{Dump, whole_row};
+use crate::lines::fields::{address, find, words};
+use crate::lines::hex;
+use crate::lines::outer::LogLine;
+use crate::material::claim::Claim;
+use crate::material::key::{IkeKey, IkeSecrets};
+use crate::material::sink::Sink;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::{IkeSpi, Spi};
+use zeroize::Zeroizing;
+
+/// Most KEYMATs that wait for their SPI.
+const MOST_WAITING: usize = 64;
+/// ISAKMP's number of ESP (RFC 2407 §4.4.1).
+const PROTO_IPSEC_ESP: u8 = 3;
+/// Texts by which a line is racoon's.
+const LEVELS: [&[u8]; 3] = [b" DEBUG:", b" INFO:", b" DEBUG2:"];
+
+/// Reader of the log.
+#[derive(Default)]
+pub(crate) struct Racoon {
+    /// What the next dump is.
+    label: Option<Label>,
+    dump: Option<Dump>,
+    ike: IkeSecrets,
+    ike_line: u64,
+    seed: Zeroizing<Vec<u8>>,
+    lens: Option<(usize, usize)>,
+    last: Option<Dump>,
+    waiting: Vec<Keymat>,
+}
+
+#[derive(Clone, Copy)]
+enum Label {
+    Secret(fn(&mut IkeSecrets) -> &mut Option<SecretBytes>),
+    Seed,
+    Other,
+}
+
+struct Keymat {
+    line: u64,
+    seed: Zeroizing<Vec<u8>>,
+    bytes: Zeroizing<Vec<u8>>,
+    lens: (usize, usize),
+}
+
+impl KeyFormat for Racoon {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
+        let message = message_of(line.raw);
+        let row = whole_row(message.unwrap_or(line.raw)).filter(|_| self.label.is_some());
+        if let Some(row) = row {
+            self.dump
+                .get_or_insert_with(|| Dump::new(b"", line.number))
+                .append(&row);
+            return true;
+        }
+        let Some(message) = message else {
+            self.end_dump();
+            return false;
+        };
+        let message = message.trim_ascii();
+        if !message.is_empty() {
+            self.end_dump();
+            self.message(message, line.number, sink);
+        }
+        true
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.end_dump();
+        self.hand_over_ike(None, sink);
+        for keymat in std::mem::take(&mut self.waiting) {
+            match keymat.seed.as_slice() {
+                // Without PFS the seed begins with the protocol and the SPI.
+                [PROTO_IPSEC_ESP, a, b, c, d, ..] => {
+                    let spi = Spi(u32::from_be_bytes([*a, *b, *c, *d]));
+                    keymat.claim(
+                        Claim {
+                            spi: Some(spi),
+                            ..Claim::default()
+                        },
+                        sink,
+                    );
+                }
+                _ => sink.blob(keymat.line, b"KEYMAT", &keymat.bytes),
+            }
+        }
+    }
+}
+
+/// The text after the level.
+fn message_of(raw: &[u8]) -> Option<&[u8]> {
+    let reach = raw.get(..raw.len().min(100))?;
+    // A letter of each level that hex in lower case and times do not have.
+    memchr::memchr2(b'U', b'F', reach)?;
+    memchr::memchr_iter(b' ', reach).find_map(|blank| {
+        let rest = raw.get(blank..)?;
+        let level = LEVELS.into_iter().find(|level| rest.starts_with(level))?;
+        rest.get(level.len()..)
+    })
+}
+
+impl Racoon {
+    fn message(&mut self, message: &[u8], line: u64, sink: &mut Sink<'_>) {
+        let has = |text: &[u8]| find(message, text).is_some();
+        self.label = Some(if has(b"SKEYID computed") {
+            Label::Secret(|s| &mut s.skeyid)
+        } else if has(b"SKEYID_d computed") {
+            Label::Secret(|s| &mut s.skeyid_d)
+        } else if has(b"SKEYID_a computed") {
+            Label::Secret(|s| &mut s.skeyid_a)
+        } else if has(b"SKEYID_e computed") {
+            Label::Secret(|s| &mut s.skeyid_e)
+        } else if has(b"final encryption key computed") {
+            Label::Secret(|s| &mut s.ka)
+        } else if has(b"KEYMAT compute") && has(b"with") {
+            Label::Seed
+        } else {
+            Label::Other
+        });
+        if has(b"encklen=") {
+            let bits = |name: &[u8]| {
+                crate::lines::fields::value_of(message, name)
+                    .and_then(number)
+                    .map(|bits| bits / 8)
+            };
+            self.lens = bits(b"encklen").zip(bits(b"authklen"));
+        } else if has(b"KEYMAT computed") && !has(b"with") {
+            self.keymat(sink);
+        } else if has(b"IPsec-SA established: ESP") {
+            self.established(message, line, sink);
+        } else if has(b"ISAKMP-SA established") {
+            let spis = words(message).find_map(|word| word.strip_prefix(b"spi:"));
+            self.hand_over_ike(spis, sink);
+        }
+    }
+
+    fn end_dump(&mut self) {
+        let (Some(dump), Some(label)) = (self.dump.take(), self.label) else {
+            return;
+        };
+        match label {
+            Label::Secret(slot) => {
+                self.ike_line = dump.line;
+                *slot(&mut self.ike) = Some(SecretBytes::from(dump.bytes.as_slice()));
+            }
+            Label::Seed => self.seed.clone_from(&dump.bytes),
+            Label::Other => self.last = Some(dump),
+        }
+    }
+
+    /// The dump before `KEYMAT computed.` is it.
+    fn keymat(&mut self, sink: &mut Sink<'_>) {
+        let (Some(dump), Some(lens)) = (self.last.take(), self.lens) else {
+            return;
+        };
+        let seed = std::mem::take(&mut self.seed);
+        let keymat = Keymat {
+            line: dump.line,
+            seed,
+            bytes: dump.bytes,
+            lens,
+        };
+        if self.waiting.len() >= MOST_WAITING {
+            let oldest = self.waiting.remove(0);
+            sink.blob(oldest.line, b"KEYMAT", &oldest.bytes);
+        }
+        self.waiting.push(keymat);
+    }
+
+    /// The KEYMAT whose seed holds the SPI is this SA's; where no seed was logged any may be.
+    fn established(&mut self, message: &[u8], line: u64, sink: &mut Sink<'_>) {
+        let Some(spi) = crate::lines::fields::value_of(message, b"spi").and_then(|value| {
+            let decimal = value.split(|b| *b == b'(').next()?;
+            hex::spi_number(decimal)
+        }) else {
+            return;
+        };
+        sink.sighting(line, Spi(spi));
+        let ends = words(message).find_map(|word| {
+            let at = find(word, b"->")?;
+            Some((address(word.get(..at)?)?, address(word.get(at + 2..)?)?))
+        });
+        let (src, dst) = ends.unzip();
+        let [a, b, c, d] = spi.to_be_bytes();
+        let sought = [PROTO_IPSEC_ESP, a, b, c, d];
+        let (ours, rest) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|keymat: &Keymat| find(&keymat.seed, &sought).is_some());
+        self.waiting = rest;
+        for keymat in &ours {
+            keymat.claim(
+                Claim {
+                    src,
+                    dst,
+                    spi: Some(Spi(spi)),
+                    ..Claim::default()
+                },
+                sink,
+            );
+        }
+        for keymat in self
+            .waiting
+            .iter()
+            .filter(|keymat| ours.is_empty() && keymat.seed.is_empty())
+        {
+            keymat.claim(
+                Claim {
+                    src,
+                    dst,
+                    spi: Some(Spi(spi)),
+                    ..Claim::default()
+                },
+                sink,
+            );
+        }
+    }
+
+    /// `spi:<initiator cookie>:<responder cookie>`
+    fn hand_over_ike(&mut self, spis: Option<&[u8]>, sink: &mut Sink<'_>) {
+        let line = std::mem::take(&mut self.ike_line);
+        let secrets = std::mem::take(&mut self.ike);
+        if line == 0 {
+            return;
+        }
+        let mut cookies = spis.unwrap_or_default().split(|b| *b == b':').map(|digits| {
+            let bytes: [u8; 8] = hex::decode(digits)?.try_into().ok()?;
+            Some(IkeSpi(bytes))
+        });
+        let initiator_spi = cookies.next().flatten();
+        let responder_spi = cookies.next().flatten();
+        let origin = sink.explicit(line);
+        sink.ike(IkeKey {
+            version: 1,
+            initiator_spi,
+            responder_spi,
+            secrets,
+            encryption: None,
+            integrity: None,
+            origin,
+        });
+    }
+}
+
+impl Keymat {
+    fn claim(&self, mut claim: Claim, sink: &mut Sink<'_>) {
+        let (encryption, integrity) = self.lens;
+        let (Some(encryption_key), Some(integrity_key)) = (
+            self.bytes.get(..encryption),
+            self.bytes.get(encryption..encryption.saturating_add(integrity)),
+        ) else {
+            return sink.problem(self.line, "KEYMAT is shorter than its keys: the log was cut here");
+        };
+        claim.line = self.line;
+        claim.encryption_key = encryption_key.to_vec().into();
+        claim.integrity_key = integrity_key.to_vec().into();
+        claim.hand_over(sink);
+    }
+}
+
+fn number(text: &[u8]) -> Option<usize> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}

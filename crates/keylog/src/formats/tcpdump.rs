@@ -1,0 +1,87 @@
+//! A secrets file of `tcpdump -E`: `0x12345678@1.2.3.4 aes128-cbc-hmac96:0x…`. It knows no authentication keys, so
+//! what it gives cannot be proven by an ICV.
+
+use crate::formats::format::KeyFormat;
+use crate::lines::fields::{address, words};
+use crate::lines::outer::LogLine;
+use crate::lines::{algorithm_names, hex};
+use crate::material::claim::Claim;
+use crate::material::sink::Sink;
+use rekeyscope_model::algorithm::Encryption;
+use rekeyscope_model::spi::Spi;
+
+/// Reader of the file.
+pub(crate) struct TcpdumpE;
+
+impl KeyFormat for TcpdumpE {
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
+        let Some(at) = memchr::memchr(b'@', line.raw.get(..line.raw.len().min(32)).unwrap_or_default())
+        else {
+            return false;
+        };
+        let (spi, rest) = line.raw.split_at(at);
+        let mut words = words(rest.get(1..).unwrap_or_default());
+        let (Some(host), Some(secret)) = (words.next(), words.next()) else {
+            return false;
+        };
+        let Some(spi) = hex::after_0x(spi.trim_ascii()).and_then(hex::spi_digits) else {
+            return false;
+        };
+        let Some(colon) = secret.iter().position(|b| *b == b':') else {
+            return false;
+        };
+        let (name, key) = (
+            secret.get(..colon).unwrap_or_default(),
+            secret.get(colon + 1..).unwrap_or_default(),
+        );
+        let Some(dst) = address(host) else {
+            sink.problem(
+                line.number,
+                "the part after @ is no IP address: write the destination of the SA there",
+            );
+            return true;
+        };
+        let claim = encryption(name).and_then(|encryption| {
+            let key = match hex::after_0x(key) {
+                Some(digits) => {
+                    hex::decode(digits).ok_or("the key is not an even number of hex digits: copy it again")?
+                }
+                None => key.to_vec(),
+            };
+            Ok(Claim {
+                line: line.number,
+                dst: Some(dst),
+                spi: Some(Spi(spi)),
+                encryption: Some(encryption),
+                encryption_key: key.into(),
+                ..Claim::default()
+            })
+        });
+        match claim {
+            Ok(claim) => claim.hand_over(sink),
+            Err(sentence) => sink.problem(line.number, sentence),
+        }
+        true
+    }
+}
+
+/// `aes128-cbc-hmac96`, `aes-256-cbc`, `3des-cbc`: the key's length and the ICV's are part of the name.
+fn encryption(name: &[u8]) -> Result<Encryption, &'static str> {
+    let name = name.strip_suffix(b"-hmac96").unwrap_or(name);
+    let family = name.strip_prefix(b"aes").map(|rest| rest.trim_ascii_start());
+    let mode = family.map(|rest| {
+        let digits = rest
+            .iter()
+            .take_while(|b| b.is_ascii_digit() || **b == b'-')
+            .count();
+        rest.get(digits..).unwrap_or_default()
+    });
+    match (mode, name) {
+        (Some(b"cbc"), _) => Ok(Encryption::AesCbc),
+        (Some(b"ctr"), _) => Ok(Encryption::AesCtr),
+        (_, b"none") => Ok(Encryption::Null),
+        (_, name) => algorithm_names::encryption(name).ok_or(
+            "the encryption of this row is not supported here: aes128-cbc, aes256-cbc, 3des-cbc, des-cbc are",
+        ),
+    }
+}

@@ -1,0 +1,280 @@
+//! What `ipsec ike log <gateway> key-info` makes a Yamaha router (NVR500, NVR510, RTX) log. The labels of its lines are
+//! not documented: an SPI and keys that follow it are a claim, everything else of sixteen bytes and more is kept for
+//! mining, and the capture decides.
+
+use crate::formats::format::KeyFormat;
+use crate::formats::yamaha::labels::{HexRun, Kind, continuation, kind, next_run};
+use crate::formats::yamaha::records::{EspRecord, IkeRecord, ike_spi};
+use crate::lines::algorithm_names::keymat_encryption_len;
+use crate::lines::hex;
+use crate::lines::outer::{LogLine, Tag};
+use crate::material::sink::Sink;
+use rekeyscope_model::spi::Spi;
+use std::collections::HashMap;
+use zeroize::Zeroizing;
+
+/// Most senders and SA contexts whose lines are kept apart. At the bound all of them are closed: a key whose lines
+/// stand on both sides of that place is then left to mining.
+const MOST_CONTEXTS: usize = 4_096;
+/// Most hex digits of one value; more is a dump, of which the rest opens another value.
+const MOST_DIGITS: usize = 8_192;
+
+/// An odd number of digits is a cut key from here on; fewer are some number after a word like "key".
+const FEWEST_KEY_DIGITS: usize = 24;
+
+/// Reader of the log.
+#[derive(Default)]
+pub(crate) struct YamahaKeyInfo {
+    contexts: HashMap<(u64, u32), Context>,
+    /// The context of each sender's last line that named one.
+    last: HashMap<u64, u32>,
+    /// A line had the router's own framing.
+    framed: bool,
+}
+
+/// Lines of one sender and one SA number.
+#[derive(Default)]
+struct Context {
+    open: Option<OpenValue>,
+    /// What the last line with a value ended in: a label may be cut there.
+    tail: Vec<u8>,
+    esp: EspRecord,
+    ike: IkeRecord,
+}
+
+/// A value that may go on on the next line.
+struct OpenValue {
+    kind: Kind,
+    label: Vec<u8>,
+    nibbles: Zeroizing<Vec<u8>>,
+    group: usize,
+    line: u64,
+    tagged: bool,
+}
+
+impl KeyFormat for YamahaKeyInfo {
+    fn special_name(&self) -> Option<&'static str> {
+        (!self.framed).then_some("labelled hex")
+    }
+
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
+        if line.tag == Tag::Other {
+            return false;
+        }
+        let number = line
+            .context
+            .or_else(|| self.last.get(&line.sender).copied())
+            .unwrap_or(0);
+        if let Some(named) = line.context {
+            self.last.insert(line.sender, named);
+        }
+        if self.contexts.len() >= MOST_CONTEXTS && !self.contexts.contains_key(&(line.sender, number)) {
+            self.finish(sink);
+        }
+        let first = next_run(line.text, 0);
+        let context = match &first {
+            // Most lines of most logs hold no hex: they must not create a context.
+            None if !line.text.ends_with(b":") => self.contexts.get_mut(&(line.sender, number)),
+            _ => Some(self.contexts.entry((line.sender, number)).or_default()),
+        };
+        let taken = context.is_some_and(|context| context.line(line, first, sink));
+        self.framed |= taken && (line.moment.is_some() || line.tag != Tag::None || line.context.is_some());
+        taken
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        let mut contexts: Vec<_> = self.contexts.drain().collect();
+        contexts.sort_unstable_by_key(|(key, _)| *key);
+        for (_, mut context) in contexts {
+            context.close(sink);
+            context.esp.emit(sink);
+            context.ike.emit(sink);
+        }
+        self.last.clear();
+    }
+}
+
+impl Context {
+    /// True when the line holds or continues a value.
+    fn line(&mut self, line: &LogLine<'_>, first: Option<HexRun<'_>>, sink: &mut Sink<'_>) -> bool {
+        let text = line.text;
+        let tagged = line.tag != Tag::None;
+        let mut at = 0;
+        if let Some(open) = &mut self.open {
+            let more = continuation(text, open.group, !open.nibbles.len().is_multiple_of(2));
+            match more.filter(|run| open.nibbles.len() + run.nibbles.len() <= MOST_DIGITS) {
+                Some(run) => {
+                    open.append(&run);
+                    at = run.end;
+                }
+                // A line of another subsystem, without tag, may stand between the lines of a tagged value.
+                None if open.tagged && !tagged && first.is_none() => return false,
+                None => {}
+            }
+            if at == 0 || !text.get(at..).unwrap_or_default().is_empty() {
+                self.close(sink);
+            }
+        }
+        let mut next = if at == 0 { first } else { next_run(text, at) };
+        let mut found = at > 0;
+        while let Some(run) = next {
+            found = true;
+            at = run.end;
+            self.open = Some(OpenValue::new(run, &self.tail, line.number, tagged));
+            self.tail.clear();
+            let ends_line = text.get(at..).unwrap_or_default().is_empty();
+            if !ends_line {
+                self.close(sink);
+            }
+            next = next_run(text, at);
+        }
+        if found {
+            self.tail = text.get(at..).unwrap_or_default().to_vec();
+        }
+        found | self.open_label(text.get(at..).unwrap_or_default(), line.number, tagged)
+    }
+
+    /// A label at the end of a line: its value follows on the next one.
+    fn open_label(&mut self, tail: &[u8], line: u64, tagged: bool) -> bool {
+        if !tail.ends_with(b":") && !tail.ends_with(b"=") {
+            return false;
+        }
+        let kind = kind(tail);
+        if kind != Kind::Unknown {
+            let label = tail.to_vec();
+            self.open = Some(OpenValue {
+                kind,
+                label,
+                nibbles: Zeroizing::default(),
+                group: 0,
+                line,
+                tagged,
+            });
+        }
+        kind != Kind::Unknown
+    }
+
+    /// The open value is complete.
+    fn close(&mut self, sink: &mut Sink<'_>) {
+        let Some(open) = self.open.take().filter(|open| !open.nibbles.is_empty()) else {
+            return;
+        };
+        if open.kind == Kind::Spi && open.nibbles.len() <= 8 {
+            let number = open
+                .nibbles
+                .iter()
+                .fold(0_u32, |n, nibble| n << 4 | u32::from(*nibble));
+            return self.spi(Spi(number), open.line, sink);
+        }
+        let bytes = Zeroizing::new(hex::pack(&open.nibbles));
+        let key_like = open.kind.is_key() && open.nibbles.len() >= FEWEST_KEY_DIGITS;
+        if key_like && !open.nibbles.len().is_multiple_of(2) {
+            sink.problem(
+                open.line,
+                "the value has an odd number of hex digits: the line was cut; save the log without line length limit",
+            );
+            return sink.blob(open.line, open.label(), &bytes);
+        }
+        // Lines without a label go on where an SPI stood: then keys follow it.
+        let more_than_an_spi = open.kind == Kind::Spi && bytes.len() > 16;
+        if open.kind.may_hold_a_key() || more_than_an_spi {
+            sink.blob(open.line, open.label(), &bytes);
+        }
+        self.value(&open, &bytes, sink);
+    }
+
+    fn value(&mut self, open: &OpenValue, bytes: &[u8], sink: &mut Sink<'_>) {
+        match open.kind {
+            Kind::EncryptionKey | Kind::IntegrityKey => self.esp.key(open.kind, open.line, bytes, sink),
+            Kind::Keymat | Kind::Key => {
+                if let Some(split) = keymat_encryption_len(bytes.len(), None, None) {
+                    let (encryption, integrity) = bytes.split_at(split);
+                    self.esp.key(Kind::EncryptionKey, open.line, encryption, sink);
+                    self.esp.key(Kind::IntegrityKey, open.line, integrity, sink);
+                }
+            }
+            Kind::Spi | Kind::Message => self.cookies(open, bytes, sink),
+            Kind::InitiatorCookie => self.ike.initiator(ike_spi(bytes), sink),
+            Kind::ResponderCookie => self.ike.responder_spi = ike_spi(bytes).or(self.ike.responder_spi),
+            Kind::Unknown | Kind::NoKey => {}
+            secret => self.ike.secret(secret, open.line, bytes, sink),
+        }
+    }
+
+    fn spi(&mut self, spi: Spi, line: u64, sink: &mut Sink<'_>) {
+        sink.sighting(line, spi);
+        if self.esp.spi != Some(spi) {
+            self.esp.emit(sink);
+            self.esp.spi = Some(spi);
+        }
+    }
+
+    /// Both cookies, or the initiator's alone. In a message's dump they stand as two groups of sixteen digits.
+    fn cookies(&mut self, open: &OpenValue, bytes: &[u8], sink: &mut Sink<'_>) {
+        if open.kind == Kind::Message && (open.group != 16 || bytes.len() != 16) {
+            return;
+        }
+        if bytes.len() == 16 || bytes.len() == 8 {
+            let (initiator, responder) = bytes.split_at(8);
+            self.ike.initiator(ike_spi(initiator), sink);
+            self.ike.responder_spi = ike_spi(responder).or(self.ike.responder_spi);
+        }
+    }
+}
+
+impl OpenValue {
+    fn new(run: HexRun<'_>, tail: &[u8], line: u64, tagged: bool) -> OpenValue {
+        let mut nibbles = Zeroizing::new(run.nibbles);
+        nibbles.truncate(MOST_DIGITS);
+        let mut label = run.label.to_vec();
+        let mut kind = self::kind(&label);
+        if matches!(kind, Kind::Unknown | Kind::Key) && !tail.is_empty() {
+            // Syslog over UDP cuts wherever its limit falls, between words or inside one.
+            let joined = [[tail, &label].concat(), [tail, b" ", &label].concat()];
+            if let Some(whole) = joined
+                .into_iter()
+                .find(|l| !matches!(self::kind(l), Kind::Unknown | Kind::Key))
+            {
+                kind = self::kind(&whole);
+                label = whole;
+            }
+        }
+        OpenValue {
+            kind,
+            label,
+            nibbles,
+            group: run.group,
+            line,
+            tagged,
+        }
+    }
+
+    fn append(&mut self, run: &HexRun<'_>) {
+        if self.nibbles.is_empty() {
+            self.group = run.group;
+        }
+        self.nibbles.extend_from_slice(&run.nibbles);
+    }
+
+    fn label(&self) -> &[u8] {
+        self.label.trim_ascii()
+    }
+}
+
+impl Kind {
+    fn is_key(self) -> bool {
+        !matches!(self, Kind::Unknown | Kind::NoKey | Kind::Message | Kind::Spi)
+    }
+
+    fn may_hold_a_key(self) -> bool {
+        matches!(
+            self,
+            Kind::Unknown
+                | Kind::Keymat
+                | Kind::EncryptionKey
+                | Kind::IntegrityKey
+                | Kind::Key
+                | Kind::Message
+        )
+    }
+}

@@ -1,0 +1,7 @@
+pub mod algorithm_names;
+pub mod dump;
+pub mod fields;
+pub mod hex;
+mod lines;
+pub mod order;
+pub mod outer;

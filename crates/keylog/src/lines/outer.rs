@@ -1,0 +1,303 @@
+//! The outer framing of a router's log line: what collectors, syslog and the router itself put before the message.
+//! Each part is optional; they come in this order:
+//!
+//! ```text
+//! PRI        <15>                              RFC 5424  1 TIME HOST APP PROCID MSGID SD
+//! RFC 3164   Nov 20 20:11:53 HOST              TS        2026/11/20 20:11:53:  (anything may precede it)
+//! TAG        [IKE] [IKE1] [IKE2] [IPSEC] [L2TP]  CTX     GW:1/SA:4/INIT
+//! ```
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The router's timestamp and tag are looked for in this many bytes at the start of a line.
+const FRAMING_REACH: usize = 200;
+/// `2026/11/20 20:11:53`
+const TIMESTAMP_LEN: usize = 19;
+/// Tags of the subsystems whose lines carry or surround keys.
+const TAGS: [(&[u8], Tag); 5] = [
+    (b"[IKE]", Tag::Ike),
+    (b"[IKE1]", Tag::Ike),
+    (b"[IKE2]", Tag::Ike2),
+    (b"[IPSEC]", Tag::Ike),
+    (b"[L2TP]", Tag::Other),
+];
+
+/// Which subsystem wrote a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tag {
+    /// No tag.
+    None,
+    /// `[IKE]`, `[IKE1]`, `[IPSEC]`.
+    Ike,
+    /// `[IKE2]`.
+    Ike2,
+    /// Another one: its lines may stand between the lines of a key.
+    Other,
+}
+
+/// A line and its framing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LogLine<'a> {
+    /// 1-based.
+    pub(crate) number: u64,
+    /// The whole line.
+    pub(crate) raw: &'a [u8],
+    /// The message: the line without the framing, trimmed.
+    pub(crate) text: &'a [u8],
+    /// Stands for the sender that the framing names; 0 without one.
+    pub(crate) sender: u64,
+    /// The router's timestamp as the number yyyymmddhhmmss.
+    pub(crate) moment: Option<u64>,
+    /// Number of the SA that the router names before the message.
+    pub(crate) context: Option<u32>,
+    /// The subsystem that the tag names.
+    pub(crate) tag: Tag,
+}
+
+impl<'a> LogLine<'a> {
+    /// Takes the framing off.
+    pub(crate) fn new(number: u64, raw: &'a [u8]) -> LogLine<'a> {
+        let mut line = LogLine {
+            number,
+            raw,
+            text: raw,
+            sender: 0,
+            moment: None,
+            context: None,
+            tag: Tag::None,
+        };
+        let mut prefix_len = 0;
+        if let Some((start, moment)) = find_timestamp(raw) {
+            line.moment = Some(moment);
+            prefix_len = start;
+            let after = raw.get(start + TIMESTAMP_LEN..).unwrap_or_default();
+            line.text = after.strip_prefix(b":").unwrap_or(after);
+        } else {
+            line.text = after_syslog(raw);
+            prefix_len = prefix_len.max(raw.len() - line.text.len());
+        }
+        if let Some((start, len, tag)) = find_tag(line.text) {
+            line.tag = tag;
+            if line.moment.is_none() {
+                prefix_len += start;
+            }
+            line.text = line.text.get(start + len..).unwrap_or_default();
+        }
+        line.text = line.text.trim_ascii();
+        line.take_context();
+        line.sender = sender(raw.get(..prefix_len).unwrap_or_default());
+        line
+    }
+
+    /// `(GW:(*|digits)/)?SA:digits/word` at the start of the message.
+    fn take_context(&mut self) {
+        let after_gateway = self.text.strip_prefix(b"GW:").and_then(|rest| {
+            let slash = rest.iter().take(8).position(|b| *b == b'/')?;
+            rest.get(slash + 1..)
+        });
+        let Some(digits) = after_gateway.unwrap_or(self.text).strip_prefix(b"SA:") else {
+            return;
+        };
+        let len = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+        let number = digits
+            .get(..len)
+            .and_then(|d| std::str::from_utf8(d).ok())
+            .and_then(|d| d.parse().ok());
+        let state = digits.get(len..).and_then(|rest| rest.strip_prefix(b"/"));
+        let (Some(number), Some(state)) = (number, state) else {
+            return;
+        };
+        self.context = Some(number);
+        let word = state
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        self.text = state.get(word..).unwrap_or_default().trim_ascii_start();
+    }
+
+    /// A prompt with or without an echoed command, or what a pager leaves: part of no message.
+    pub(crate) fn is_console_noise(&self) -> bool {
+        let text = self.raw.trim_ascii();
+        text.is_empty()
+            || text.starts_with(b"---")
+            || text.starts_with(b"# ")
+            || text.starts_with(b"> ")
+            || (matches!(text.last(), Some(b'#' | b'>')) && !text.iter().any(u8::is_ascii_whitespace))
+            || self.is_echo_of(b"show ")
+    }
+
+    /// An echoed command: a prompt, then `command`.
+    pub(crate) fn is_echo_of(&self, command: &[u8]) -> bool {
+        let text = self
+            .raw
+            .get(..self.raw.len().min(FRAMING_REACH))
+            .unwrap_or_default();
+        let Some(prompt) = text.iter().position(|b| matches!(b, b'#' | b'>')) else {
+            return false;
+        };
+        text.get(prompt + 1..)
+            .unwrap_or_default()
+            .trim_ascii_start()
+            .starts_with(command)
+    }
+}
+
+/// The router's timestamp: where it starts and its digits as one number.
+fn find_timestamp(raw: &[u8]) -> Option<(usize, u64)> {
+    let reach = raw.get(..raw.len().min(FRAMING_REACH))?;
+    memchr::memchr_iter(b'/', reach).find_map(|slash| {
+        let start = slash.checked_sub(4)?;
+        let stamp = raw.get(start..start + TIMESTAMP_LEN)?;
+        let mut moment = 0;
+        for (byte, shape) in stamp.iter().zip(b"0000/00/00 00:00:00") {
+            match (shape, byte.is_ascii_digit()) {
+                (b'0', true) => moment = moment * 10 + u64::from(byte - b'0'),
+                (b'0', false) => return None,
+                (separator, _) if separator != byte => return None,
+                _ => {}
+            }
+        }
+        Some((start, moment))
+    })
+}
+
+/// The message after PRI, RFC 5424 or RFC 3164 headers.
+fn after_syslog(raw: &[u8]) -> &[u8] {
+    let rest = after_pri(raw);
+    after_rfc5424(rest)
+        .or_else(|| after_rfc3164(rest))
+        .unwrap_or(rest)
+}
+
+fn after_pri(raw: &[u8]) -> &[u8] {
+    let Some(rest) = raw.strip_prefix(b"<") else {
+        return raw;
+    };
+    let digits = rest.iter().take(4).take_while(|b| b.is_ascii_digit()).count();
+    match rest.get(digits..).and_then(|r| r.strip_prefix(b">")) {
+        Some(message) if (1..=3).contains(&digits) => message.strip_prefix(b" ").unwrap_or(message),
+        _ => raw,
+    }
+}
+
+/// `1 TIME HOST APP PROCID MSGID SD MESSAGE` (RFC 5424 §6), structured data without blanks.
+fn after_rfc5424(text: &[u8]) -> Option<&[u8]> {
+    let mut rest = text.strip_prefix(b"1 ")?;
+    for part in 0..6 {
+        let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
+        let word = rest.get(..end)?;
+        if part == 0 && word != b"-" && !(word.contains(&b'T') && word.contains(&b':')) {
+            return None;
+        }
+        rest = rest.get(end..)?.strip_prefix(b" ").unwrap_or_default();
+    }
+    Some(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest))
+}
+
+/// `Nov 20 20:11:53 HOST MESSAGE` (RFC 3164 §4.1.2).
+fn after_rfc3164(text: &[u8]) -> Option<&[u8]> {
+    let stamp = text.get(..16)?;
+    let fits = stamp
+        .iter()
+        .zip(b"Aaa 00 00:00:00 ")
+        .enumerate()
+        .all(|(i, (byte, shape))| match shape {
+            b'A' => byte.is_ascii_uppercase(),
+            b'a' => byte.is_ascii_lowercase(),
+            b'0' => byte.is_ascii_digit() || (i == 4 && *byte == b' '),
+            separator => byte == separator,
+        });
+    if !fits {
+        return None;
+    }
+    let rest = text.get(16..)?;
+    let host_end = memchr::memchr(b' ', rest)?;
+    rest.get(host_end + 1..)
+}
+
+/// The first tag: where it starts, its length. A digit before the bracket is strongSwan's thread number, not a router's tag.
+fn find_tag(text: &[u8]) -> Option<(usize, usize, Tag)> {
+    let reach = text.get(..text.len().min(FRAMING_REACH))?;
+    memchr::memchr_iter(b'[', reach).find_map(|start| {
+        if start > 0 && text.get(start - 1).is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        let rest = text.get(start..)?;
+        TAGS.into_iter()
+            .find(|(text, _)| rest.starts_with(text))
+            .map(|(text, tag)| (start, text.len(), tag))
+    })
+}
+
+/// A number for the host that a prefix names: its words without times and numbers.
+pub(crate) fn sender(prefix: &[u8]) -> u64 {
+    let prefix = after_pri(prefix.trim_ascii());
+    if prefix.is_empty() {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    let mut named = false;
+    for word in prefix.split(|b| b.is_ascii_whitespace()) {
+        let word = word.strip_suffix(b":").unwrap_or(word);
+        let dots = word.iter().filter(|b| **b == b'.').count();
+        let time = word.contains(&b':') && word.first().is_some_and(u8::is_ascii_digit);
+        if !time && (dots >= 3 || word.iter().any(u8::is_ascii_alphabetic)) {
+            word.hash(&mut hasher);
+            named = true;
+        }
+    }
+    if named { hasher.finish() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(raw: &[u8]) -> String {
+        String::from_utf8_lossy(LogLine::new(1, raw).text).into_owned()
+    }
+
+    #[test]
+    fn every_framing_leaves_the_message() {
+        for raw in [
+            "SPI: aa",
+            "[IKE] SPI: aa",
+            "[IKE2] SA:5/IKE SPI: aa",
+            "2026/11/20 20:11:53: [IKE] GW:*/SA:4/INIT SPI: aa",
+            "<15>[IKE] SPI: aa",
+            "<15> Nov 20 20:11:53 rt1 [IKE] SPI: aa",
+            "<15>Nov  2 20:11:53 rt1 SPI: aa",
+            "<15>1 2026-11-20T20:11:53.1Z rt1 - - - - [IKE1] SPI: aa",
+            "2026-11-20T20:11:53+09:00 192.168.100.1 user.debug: [IKE] SPI: aa",
+            "Nov 20 20:11:53 192.168.100.1 2026/11/20 20:11:53: SPI: aa",
+        ] {
+            assert_eq!(text(raw.as_bytes()), "SPI: aa", "{raw}");
+        }
+        assert_eq!(text(b"17:01 11[IKE] SKEYID"), "17:01 11[IKE] SKEYID");
+        assert_eq!(text(b"<9999>x"), "<9999>x");
+    }
+
+    #[test]
+    fn what_the_framing_says() {
+        let line = LogLine::new(1, b"Nov 20 20:11:53 rt1 2026/11/20 20:11:53: [IKE2] SA:4/IKE x");
+        assert_eq!(
+            (line.moment, line.context, line.tag),
+            (Some(20_261_120_201_153), Some(4), Tag::Ike2)
+        );
+        assert_ne!(line.sender, 0);
+        assert_eq!(
+            line.sender,
+            LogLine::new(2, b"<15>Nov 21 01:00:00 rt1 2026/11/21 01:00:00: y").sender
+        );
+        assert_eq!(LogLine::new(1, b"2026/11/20 20:11:53: x").sender, 0);
+        assert_eq!(LogLine::new(1, b"<15>[IKE] x").sender, 0);
+    }
+
+    #[test]
+    fn cut_anywhere() {
+        let raw = b"<15>1 2026-11-20T20:11:53Z h - - - - 2026/11/20 20:11:53: [IKE] GW:1/SA:4/INIT SPI: aa";
+        for end in 0..=raw.len() {
+            LogLine::new(1, &raw[..end]);
+        }
+    }
+}

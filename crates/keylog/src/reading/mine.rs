@@ -1,0 +1,473 @@
+//! Mining: finds an SA's keys among bytes whose labels say nothing certain. The ICV decides, so nothing is ever guessed.
+//!
+//! The ICV of a transform without combined mode depends on the integrity key alone (RFC 4303 §2.8). So that key is
+//! sought first, and only when it is proven the encryption key, first right before it (in KEYMAT the encryption key
+//! comes first, RFC 2409 §5.5 and RFC 7296 §2.17). Both searches slide windows over the same bytes one after the other:
+//! the cost grows with the bytes, not with their square.
+
+use crate::material::key::{EspKey, KeyOrigin, KeyRoad};
+use crate::material::material::{Blob, KeyMaterial};
+use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::Spi;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Most trials for one SPI, unless the caller sets another bound. A trial is one HMAC or one decryption of a packet's
+/// end: 3 µs for a packet of 1,300 bytes with SHA-1, so an SPI costs at most about 0.3 s.
+pub const MOST_TRIALS_PER_SPI: u64 = 100_000;
+
+/// Keys to try on packets of one SA.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyCandidate<'a> {
+    /// The cipher; [`Encryption::Null`] with an empty key while only the integrity key is sought.
+    pub encryption: Encryption,
+    /// Its key with salt.
+    pub encryption_key: &'a [u8],
+    /// The integrity transform; [`Integrity::None`] for a combined mode.
+    pub integrity: Integrity,
+    /// Its key.
+    pub integrity_key: &'a [u8],
+}
+
+/// What the packets of one SA say.
+pub trait Oracle {
+    /// Whether the ICV of a packet fits. Choose a short packet: this is called up to [`MOST_TRIALS_PER_SPI`] times.
+    fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool;
+    /// Whether packets decrypt to something that makes sense (padding, next header). A wrong CBC key passes for one
+    /// packet with a probability of about 10⁻⁴, so at least four packets must be looked at.
+    fn opens(&mut self, candidate: &KeyCandidate<'_>) -> bool;
+}
+
+/// Which transforms to try, in this order. What IKE negotiated narrows it down.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// Ciphers.
+    pub encryptions: Vec<Encryption>,
+    /// Length of the encryption key in bytes without salt; `None` tries all of each cipher.
+    pub key_len: Option<usize>,
+    /// Integrity transforms for ciphers without combined mode.
+    pub integrities: Vec<Integrity>,
+    /// Most trials.
+    pub most_trials: u64,
+}
+
+impl Default for Shape {
+    /// What is usual: AES-CBC and 3DES-CBC with HMAC, AES-GCM-16.
+    fn default() -> Self {
+        Shape {
+            encryptions: vec![
+                Encryption::AesCbc,
+                Encryption::AesGcm { icv: 16 },
+                Encryption::TripleDesCbc,
+            ],
+            key_len: None,
+            integrities: vec![
+                Integrity::HmacSha1_96,
+                Integrity::HmacSha256_128,
+                Integrity::HmacMd5_96,
+                Integrity::HmacSha384_192,
+                Integrity::HmacSha512_256,
+            ],
+            most_trials: MOST_TRIALS_PER_SPI,
+        }
+    }
+}
+
+/// How a search ended.
+#[derive(Debug)]
+pub struct Mined {
+    /// The proven key.
+    pub key: Option<EspKey>,
+    /// Trials that were made.
+    pub trials: u64,
+    /// True when the bound ended the search before all bytes were tried.
+    pub gave_up: bool,
+}
+
+/// Seeks the keys of the SA `spi`, nearest to where the files name the SPI first.
+pub fn mine(material: &KeyMaterial, spi: Spi, shape: &Shape, oracle: &mut dyn Oracle) -> Mined {
+    let blobs = nearest_first(material, spi);
+    let mut search = Search {
+        shape,
+        oracle,
+        trials: 0,
+        tried: HashSet::new(),
+    };
+    let key = search
+        .combined_mode(spi, &blobs)
+        .or_else(|| search.separate_keys(spi, &blobs));
+    let gave_up = key.is_none() && search.trials >= shape.most_trials;
+    Mined {
+        key,
+        trials: search.trials,
+        gave_up,
+    }
+}
+
+/// The blobs by their distance in lines from the nearest place of the SPI; those of files that never name it last.
+fn nearest_first(material: &KeyMaterial, spi: Spi) -> Vec<&Blob> {
+    let bytes = spi.0.to_be_bytes();
+    let named = material
+        .spi_sightings
+        .iter()
+        .filter(|s| s.spi == spi)
+        .map(|s| (s.file, s.line));
+    let dumped = material
+        .blobs
+        .iter()
+        .filter(|blob| memchr::memmem::find(blob.bytes.expose(), &bytes).is_some());
+    let mut places: HashMap<usize, Vec<u64>> = HashMap::new();
+    for (file, line) in named.chain(dumped.map(|blob| (blob.origin.file, blob.origin.line))) {
+        places.entry(file).or_default().push(line);
+    }
+    places.values_mut().for_each(|lines| lines.sort_unstable());
+    let distance = |blob: &Blob| {
+        let lines = places.get(&blob.origin.file)?;
+        let after = lines.partition_point(|line| *line < blob.origin.line);
+        let neighbours = [after.checked_sub(1).and_then(|i| lines.get(i)), lines.get(after)];
+        // At the same distance the bytes after the SPI come first.
+        let side = |line: &u64| {
+            line.abs_diff(blob.origin.line).saturating_mul(2) + u64::from(*line > blob.origin.line)
+        };
+        neighbours.into_iter().flatten().map(side).min()
+    };
+    let mut blobs: Vec<(u64, &Blob)> = material
+        .blobs
+        .iter()
+        .map(|blob| (distance(blob).unwrap_or(u64::MAX), blob))
+        .collect();
+    blobs.sort_by_key(|(distance, _)| *distance);
+    blobs.into_iter().map(|(_, blob)| blob).collect()
+}
+
+struct Search<'a> {
+    shape: &'a Shape,
+    oracle: &'a mut dyn Oracle,
+    trials: u64,
+    /// Hashes of the windows that were tried in the search at hand: logs repeat themselves. Hashes, so that no key is
+    /// copied; that two of 100,000 windows share one of 2^64 has a probability of 3·10⁻¹⁰.
+    tried: HashSet<u64>,
+}
+
+/// An integrity key that the ICV proved, and where it stands.
+struct Proven<'b> {
+    integrity: Integrity,
+    key: &'b [u8],
+    blob: &'b Blob,
+    offset: usize,
+}
+
+/// Looks at one window: the search, the blob, the offset in it, the bytes.
+type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option<T> + 'e;
+
+impl<'b> Search<'_> {
+    /// One window gives encryption key and salt together.
+    fn combined_mode(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
+        let shape = self.shape;
+        for encryption in shape.encryptions.iter().copied().filter(|e| e.is_aead()) {
+            for len in self.key_lens(encryption) {
+                let found = self.windows(blobs, len, &mut |search, blob, _, window| {
+                    let candidate = combined(encryption, window);
+                    (search.oracle.icv_fits(&candidate) && search.oracle.opens(&candidate))
+                        .then(|| claim(spi, &candidate, blob))
+                });
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    fn separate_keys(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
+        let shape = self.shape;
+        let proven = shape
+            .integrities
+            .iter()
+            .copied()
+            .filter(|i| *i != Integrity::None)
+            .find_map(|integrity| {
+                self.windows(blobs, integrity.key_len(), &mut |search, blob, offset, key| {
+                    let candidate = KeyCandidate {
+                        encryption: Encryption::Null,
+                        encryption_key: &[],
+                        integrity,
+                        integrity_key: key,
+                    };
+                    search.oracle.icv_fits(&candidate).then_some(Proven {
+                        integrity,
+                        key,
+                        blob,
+                        offset,
+                    })
+                })
+            })?;
+        for encryption in shape.encryptions.iter().copied().filter(|e| !e.is_aead()) {
+            if let Some(key) = self.before(spi, encryption, &proven) {
+                return Some(key);
+            }
+        }
+        for encryption in shape.encryptions.iter().copied().filter(|e| !e.is_aead()) {
+            for len in self.key_lens(encryption) {
+                let found = self.windows(blobs, len, &mut |search, _, _, key| {
+                    search.opened(spi, encryption, key, &proven)
+                });
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    /// The encryption key that ends where the integrity key begins.
+    fn before(&mut self, spi: Spi, encryption: Encryption, proven: &Proven<'b>) -> Option<EspKey> {
+        self.key_lens(encryption).into_iter().find_map(|len| {
+            let start = proven.offset.checked_sub(len)?;
+            let key = proven.blob.bytes.expose().get(start..proven.offset)?;
+            self.trials += 1;
+            self.opened(spi, encryption, key, proven)
+        })
+    }
+
+    fn opened(
+        &mut self,
+        spi: Spi,
+        encryption: Encryption,
+        key: &[u8],
+        proven: &Proven<'b>,
+    ) -> Option<EspKey> {
+        let candidate = KeyCandidate {
+            encryption,
+            encryption_key: key,
+            integrity: proven.integrity,
+            integrity_key: proven.key,
+        };
+        self.oracle
+            .opens(&candidate)
+            .then(|| claim(spi, &candidate, proven.blob))
+    }
+
+    fn key_lens(&self, encryption: Encryption) -> Vec<usize> {
+        let lens = encryption
+            .key_lens()
+            .iter()
+            .copied()
+            .filter(|len| self.shape.key_len.is_none_or(|known| known == *len));
+        lens.map(|len| len + encryption.salt_len()).collect()
+    }
+
+    /// Calls `each` for every distinct window of `len` bytes until it finds something or the bound is reached.
+    fn windows<T>(&mut self, blobs: &[&'b Blob], len: usize, each: &mut Each<'_, 'b, Self, T>) -> Option<T> {
+        self.tried.clear();
+        if len == 0 {
+            return None;
+        }
+        for blob in blobs {
+            for (offset, window) in blob.bytes.expose().windows(len).enumerate() {
+                if self.trials >= self.shape.most_trials {
+                    return None;
+                }
+                if !self.tried.insert(hash(window)) {
+                    continue;
+                }
+                self.trials += 1;
+                if let Some(found) = each(self, blob, offset, window) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+}
+
+fn hash(window: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    window.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn combined(encryption: Encryption, window: &[u8]) -> KeyCandidate<'_> {
+    KeyCandidate {
+        encryption,
+        encryption_key: window,
+        integrity: Integrity::None,
+        integrity_key: &[],
+    }
+}
+
+fn claim(spi: Spi, candidate: &KeyCandidate<'_>, blob: &Blob) -> EspKey {
+    EspKey {
+        src: None,
+        dst: None,
+        spi: Some(spi),
+        encryption: Some(candidate.encryption),
+        encryption_key: SecretBytes::from(candidate.encryption_key),
+        integrity: Some(candidate.integrity),
+        integrity_key: SecretBytes::from(candidate.integrity_key),
+        defect: None,
+        origin: KeyOrigin {
+            road: KeyRoad::Mined,
+            ..blob.origin.clone()
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// Knows the keys and compares.
+    struct Knows {
+        encryption: (Encryption, Vec<u8>),
+        integrity: (Integrity, Vec<u8>),
+    }
+
+    impl Oracle for Knows {
+        fn icv_fits(&mut self, c: &KeyCandidate<'_>) -> bool {
+            if self.encryption.0.is_aead() {
+                return (c.encryption, c.encryption_key) == (self.encryption.0, &self.encryption.1);
+            }
+            (c.integrity, c.integrity_key) == (self.integrity.0, &self.integrity.1)
+        }
+        fn opens(&mut self, c: &KeyCandidate<'_>) -> bool {
+            (c.encryption, c.encryption_key) == (self.encryption.0, &self.encryption.1)
+        }
+    }
+
+    fn bytes(seed: u8, len: usize) -> Vec<u8> {
+        (0..len)
+            .map(|i| (i as u8).wrapping_mul(seed).wrapping_add(seed >> 3))
+            .collect()
+    }
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|b| format!("{b:02x}")).collect()
+    }
+
+    fn material(log: &str) -> KeyMaterial {
+        let mut material = KeyMaterial::default();
+        material.read_bytes(Path::new("log"), log.as_bytes());
+        material
+    }
+
+    fn cbc_sha1() -> Knows {
+        Knows {
+            encryption: (Encryption::AesCbc, bytes(37, 16)),
+            integrity: (Integrity::HmacSha1_96, bytes(91, 20)),
+        }
+    }
+
+    #[test]
+    fn keys_inside_one_blob_at_any_offset() {
+        let mut knows = cbc_sha1();
+        for gap in [0, 1, 7] {
+            let keymat = [
+                bytes(5, gap),
+                knows.encryption.1.clone(),
+                knows.integrity.1.clone(),
+                bytes(3, gap),
+            ]
+            .concat();
+            let mined = mine(
+                &material(&format!("whatever {}\n", hex(&keymat))),
+                Spi(1),
+                &Shape::default(),
+                &mut knows,
+            );
+            let key = mined.key.unwrap();
+            assert_eq!(key.encryption_key.expose(), knows.encryption.1);
+            assert_eq!(key.integrity_key.expose(), knows.integrity.1);
+            assert_eq!(key.origin.road, KeyRoad::Mined);
+        }
+    }
+
+    #[test]
+    fn keys_in_separate_blobs_and_combined_mode() {
+        let mut knows = cbc_sha1();
+        let log = format!(
+            "a {}\nb {}\nc {}\n",
+            hex(&knows.integrity.1),
+            hex(&bytes(7, 64)),
+            hex(&knows.encryption.1)
+        );
+        assert!(
+            mine(&material(&log), Spi(1), &Shape::default(), &mut knows)
+                .key
+                .is_some()
+        );
+        let mut gcm = Knows {
+            encryption: (Encryption::AesGcm { icv: 16 }, bytes(37, 36)),
+            integrity: (Integrity::None, vec![]),
+        };
+        let log = format!("x {}\n", hex(&[bytes(5, 9), bytes(37, 36)].concat()));
+        assert!(
+            mine(&material(&log), Spi(1), &Shape::default(), &mut gcm)
+                .key
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn the_nearest_blob_is_tried_first() {
+        let mut knows = cbc_sha1();
+        let noise: String = (1..200)
+            .map(|i| format!("noise {}\n", hex(&bytes(i, 40))))
+            .collect();
+        let keys = format!(
+            "SPI: 00000001\nx {}\n",
+            hex(&[knows.encryption.1.clone(), knows.integrity.1.clone()].concat())
+        );
+        let shape = Shape {
+            encryptions: vec![Encryption::AesCbc],
+            integrities: vec![Integrity::HmacSha1_96],
+            ..Shape::default()
+        };
+        let mined = mine(
+            &material(&(noise.clone() + &keys + &noise)),
+            Spi(1),
+            &shape,
+            &mut knows,
+        );
+        assert!(mined.key.is_some());
+        // Windows of 20 bytes in 36, then the encryption key right before the proven one.
+        assert!(mined.trials <= 36 - 20 + 1 + 1, "{} trials", mined.trials);
+    }
+
+    #[test]
+    fn trials_grow_with_the_bytes_and_are_bounded() {
+        let mut never = Knows {
+            encryption: (Encryption::AesCbc, vec![]),
+            integrity: (Integrity::HmacSha1_96, vec![]),
+        };
+        let log = |lines: u32| -> String {
+            let mut state = 1_u32;
+            (0..lines)
+                .map(|_| {
+                    let row: String = (0..32)
+                        .map(|_| {
+                            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                            format!("{:02x}", state >> 24)
+                        })
+                        .collect();
+                    format!("x {row}\n")
+                })
+                .collect()
+        };
+        let mut trials = |lines| mine(&material(&log(lines)), Spi(1), &Shape::default(), &mut never).trials;
+        let (few, many) = (trials(50), trials(500));
+        assert!(many <= 11 * few, "{few} then {many}");
+        let bounded = mine(
+            &material(&log(500)),
+            Spi(1),
+            &Shape {
+                most_trials: 100,
+                ..Shape::default()
+            },
+            &mut never,
+        );
+        assert_eq!((bounded.trials, bounded.gave_up), (100, true));
+    }
+}

@@ -1,0 +1,203 @@
+//! The messages of one language.
+
+use crate::text::language::Language;
+use crate::text::message::{Arg, Message};
+use fluent::concurrent::FluentBundle;
+use fluent::{FluentArgs, FluentResource, FluentValue};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// The files of a language, as they are found in `messages/`.
+macro_rules! files {
+    ($language:literal) => {
+        [
+            include_str!(concat!("../../messages/", $language, "/general.ftl")),
+            include_str!(concat!("../../messages/", $language, "/labels.ftl")),
+            include_str!(concat!("../../messages/", $language, "/page.ftl")),
+            include_str!(concat!("../../messages/", $language, "/plot.ftl")),
+            include_str!(concat!("../../messages/", $language, "/report.ftl")),
+            include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
+            include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
+            include_str!(concat!("../../messages/", $language, "/findings.ftl")),
+            include_str!(concat!("../../messages/", $language, "/ruled-out.ftl")),
+            include_str!(concat!("../../messages/", $language, "/rule.ftl")),
+            include_str!(concat!("../../messages/", $language, "/keys.ftl")),
+            include_str!(concat!("../../messages/", $language, "/overlay.ftl")),
+            include_str!(concat!("../../messages/", $language, "/oddities.ftl")),
+        ]
+    };
+}
+
+/// What both languages are made of, in the same order.
+const ENGLISH: [&str; 13] = files!("en");
+const JAPANESE: [&str; 13] = files!("ja");
+
+/// All messages of one language.
+pub struct Catalogue {
+    language: Language,
+    bundle: FluentBundle<FluentResource>,
+}
+
+impl Catalogue {
+    /// The catalogue of a language; parsed when it is first asked for.
+    pub fn of(language: Language) -> &'static Catalogue {
+        static ENGLISH: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::parse(Language::English));
+        static JAPANESE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::parse(Language::Japanese));
+        match language {
+            Language::English => &ENGLISH,
+            Language::Japanese => &JAPANESE,
+        }
+    }
+
+    /// The language that it is in.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// A label: a message without arguments.
+    pub fn word(&self, id: &str) -> String {
+        self.say(&Message::new(id))
+    }
+
+    /// A label whose identifier follows from a document, where this catalogue has it.
+    pub fn known_word(&self, id: &str) -> Option<String> {
+        self.attempt(&Message::new(id))
+    }
+
+    /// A message whose arguments are texts.
+    pub fn fill(&self, id: &str, args: &[(&str, &str)]) -> String {
+        let message = Message::new(id);
+        self.say(&args.iter().fold(message, |m, (name, text)| m.with(name, *text)))
+    }
+
+    /// The same of values of one kind: for templates.
+    pub fn fill_with<V: fmt::Display>(&self, id: &str, args: &[(&str, V)]) -> String {
+        let message = Message::new(id);
+        self.say(
+            &args
+                .iter()
+                .fold(message, |m, (name, value)| m.with(name, value.to_string())),
+        )
+    }
+
+    /// Several texts as the language joins them where none is the last one: "2, 3, 6".
+    pub fn joined(&self, items: &[String]) -> String {
+        items.join(&self.word("comma"))
+    }
+
+    /// A message in words; in English where this language lacks it, its identifier where that does too.
+    pub fn say(&self, message: &Message) -> String {
+        self.attempt(message)
+            .or_else(|| {
+                #[cfg(test)]
+                crate::text::tests::note_missing(&message.id);
+                Catalogue::of(Language::English).attempt(message)
+            })
+            .unwrap_or_else(|| message.id.clone())
+    }
+
+    /// Sentences one after the other.
+    pub fn say_all(&self, messages: &[Message]) -> String {
+        let said: Vec<String> = messages.iter().map(|m| self.say(m)).collect();
+        self.sentences(&said)
+    }
+
+    /// The same of sentences that are said already.
+    pub fn sentences(&self, said: &[String]) -> String {
+        said.join(self.between_sentences())
+    }
+
+    /// A sentence of a document: as it stands there in English, otherwise said from its messages where this catalogue
+    /// knows all of them.
+    pub fn sentence<'a>(&self, english: &'a str, messages: &[Message]) -> Cow<'a, str> {
+        if self.language == Language::English || messages.is_empty() {
+            return Cow::Borrowed(english);
+        }
+        let said: Option<Vec<String>> = messages.iter().map(|m| self.attempt(m)).collect();
+        match said {
+            Some(said) => Cow::Owned(said.join(self.between_sentences())),
+            None => Cow::Borrowed(english),
+        }
+    }
+
+    /// `None` where this language lacks the message, or the message an argument.
+    pub(super) fn attempt(&self, message: &Message) -> Option<String> {
+        let pattern = self.bundle.get_message(&message.id)?.value()?;
+        let mut args = FluentArgs::new();
+        for (name, arg) in &message.args {
+            args.set(name.as_str(), self.value(arg)?);
+        }
+        let mut errors = Vec::new();
+        let said = self.bundle.format_pattern(pattern, Some(&args), &mut errors);
+        errors.is_empty().then(|| said.into_owned())
+    }
+
+    fn value(&self, arg: &Arg) -> Option<FluentValue<'static>> {
+        Some(match arg {
+            Arg::Count(n) => (*n).into(),
+            Arg::Number(n) => (*n).into(),
+            Arg::Text(text) => text.clone().into(),
+            Arg::Message(message) => self.attempt(message)?.into(),
+            Arg::List(items) => self.list(items)?.into(),
+        })
+    }
+
+    pub(crate) fn list(&self, items: &[Arg]) -> Option<String> {
+        let said: Option<Vec<String>> = items.iter().map(|item| self.item(item)).collect();
+        let said = said?;
+        Some(match said.split_last() {
+            None => String::new(),
+            Some((only, [])) => only.clone(),
+            Some((last, others)) => {
+                let comma = self.attempt(&Message::new("list-comma"))?;
+                others.join(&comma) + &self.attempt(&Message::new("list-and"))? + last
+            }
+        })
+    }
+
+    fn item(&self, arg: &Arg) -> Option<String> {
+        Some(match arg {
+            Arg::Count(n) => n.to_string(),
+            Arg::Number(n) => n.to_string(),
+            Arg::Text(text) => text.clone(),
+            Arg::Message(message) => self.attempt(message)?,
+            Arg::List(items) => self.list(items)?,
+        })
+    }
+
+    fn between_sentences(&self) -> &'static str {
+        match self.language {
+            Language::English => " ",
+            Language::Japanese => "",
+        }
+    }
+
+    fn parse(language: Language) -> Self {
+        let mut bundle = FluentBundle::new_concurrent(vec![language.tag().parse().unwrap_or_default()]);
+        // The marks of Unicode TR 9 around arguments are for mixed directions; terminals show them as boxes.
+        bundle.set_use_isolating(false);
+        for file in Self::files(language) {
+            // What is wrong in a file is left out here and found by the tests.
+            let resource = FluentResource::try_new((*file).to_owned()).unwrap_or_else(|(whole, _)| whole);
+            let _ = bundle.add_resource(resource);
+        }
+        Catalogue { language, bundle }
+    }
+
+    /// The text of the files.
+    pub(super) fn files(language: Language) -> &'static [&'static str] {
+        match language {
+            Language::English => &ENGLISH,
+            Language::Japanese => &JAPANESE,
+        }
+    }
+}
+
+impl fmt::Debug for Catalogue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalogue")
+            .field("language", &self.language)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,179 @@
+//! Synthetic documents at the edges: nothing known, hostile text, figures that make no sense.
+
+use super::{Shape, build, empty, seven_rekeys};
+use crate::example::rest::with_overlays;
+use rekeyscope_model::analysis::*;
+use rekeyscope_model::time::Timestamp;
+
+/// The same document with everything unknown that can be unknown.
+fn unknowns(mut document: Analysis) -> Analysis {
+    document.capture.first_time = None;
+    document.capture.last_time = None;
+    document.capture.duration_s = None;
+    document.tunnels.iter_mut().for_each(|t| t.ike_version = None);
+    for sa in &mut document.security_associations {
+        (sa.mode, sa.encryption, sa.integrity, sa.inner_bytes) = (None, None, None, None);
+        (sa.first_time, sa.last_time, sa.first_frame, sa.last_frame) = (None, None, None, None);
+        sa.key = Key {
+            status: KeyStatus::Missing,
+            source: None,
+        };
+        (sa.sequence.first, sa.sequence.last) = (None, None);
+    }
+    for rekey in &mut document.rekeys {
+        (rekey.exchange, rekey.initiator, rekey.started) = (None, None, None);
+        (rekey.exchange_ms, rekey.overlap_ms) = (None, None);
+        rekey.old = SpiPair {
+            a_to_b: None,
+            b_to_a: None,
+        };
+        rekey.new = SpiPair {
+            a_to_b: None,
+            b_to_a: None,
+        };
+        rekey.switched = TimePair {
+            a_to_b: None,
+            b_to_a: None,
+        };
+        rekey.gap_ms = MillisPair {
+            a_to_b: None,
+            b_to_a: None,
+        };
+        rekey.trigger = Trigger::unknown();
+        for i in &mut rekey.impact {
+            (i.baseline_bps, i.depth, i.dip_ms, i.longest_gap_ms) = (None, None, None, None);
+            (i.p_gap, i.q) = (None, None);
+            i.windows.clear();
+        }
+    }
+    for i in &mut document.impact {
+        (
+            i.observed_bps,
+            i.counterfactual_bps,
+            i.reference_bps,
+            i.interest_ms,
+        ) = (None, None, None, None);
+        (i.stall_ms, i.decision_window_s, i.affected_share, i.bias_ms) = (None, None, None, None);
+        (i.p, i.mde_ms, i.explained_share) = (None, None, None);
+    }
+    document
+}
+
+/// The same document with hostile text wherever the capture or the user can put text.
+pub(crate) fn hostile(mut document: Analysis) -> Analysis {
+    const EVIL: &str = "=cmd()</script><script>alert(1)</script>\u{1b}[31m\u{202e}\"'&\r\n| # `x` <img src=x onerror=alert(1)>";
+    let evil = || EVIL.to_string();
+    document.capture.path = evil();
+    document.capture.link_types = vec![evil(); 3];
+    document.generator.version = evil();
+    for sa in &mut document.security_associations {
+        (sa.encryption, sa.integrity, sa.key.source) = (Some(evil()), Some(evil()), Some(evil()));
+    }
+    for rekey in &mut document.rekeys {
+        rekey.trigger.counting = Some(evil());
+        for cause in &mut rekey.causes {
+            (cause.id, cause.display_filter) = (evil(), evil());
+        }
+        rekey.impact.iter_mut().for_each(|i| i.flags = vec![evil()]);
+    }
+    for i in &mut document.impact {
+        (i.sentence, i.arithmetic_bound) = (evil(), evil());
+        i.sensitivity.iter_mut().for_each(|s| s.change = evil());
+    }
+    for finding in &mut document.findings {
+        (finding.id, finding.sentence, finding.display_filter) = (evil(), evil(), evil());
+    }
+    for d in &mut document.diagnostics {
+        (d.kind, d.layer, d.sentence) = (evil(), evil(), evil());
+    }
+    for file in &mut document.key_files {
+        (file.path, file.formats, file.problems) = (evil(), vec![evil()], vec![evil(); 3]);
+    }
+    for overlay in &mut document.overlays {
+        (overlay.path, overlay.name, overlay.unit) = (evil(), evil(), evil());
+        overlay.sentences = vec![evil(); 2];
+    }
+    for r in &mut document.ruled_out {
+        (r.id, r.evidence) = (evil(), evil());
+    }
+    if let Some(settings) = &mut document.settings {
+        settings.verify = evil();
+    }
+    document.overhead.iter_mut().for_each(|o| o.suite = evil());
+    document.flows.iter_mut().for_each(|f| f.protocol = evil());
+    document.exchanges.iter_mut().for_each(|e| e.message_id = evil());
+    document
+}
+
+/// One document of each kind that a report must survive.
+pub(crate) fn all() -> Vec<Analysis> {
+    let with = |shape: Shape| build(&shape);
+    vec![
+        seven_rekeys(),
+        empty(),
+        with(Shape {
+            rekeys: 0,
+            ..Shape::default()
+        }),
+        with(Shape {
+            keys: false,
+            ..Shape::default()
+        }),
+        with(Shape {
+            traffic: false,
+            ..Shape::default()
+        }),
+        with(Shape {
+            rekeys: 500,
+            seconds: 1900.0,
+            bin_ms: 100.0,
+            ..Shape::default()
+        }),
+        with(Shape {
+            tunnels: 20,
+            ..Shape::default()
+        }),
+        hostile(seven_rekeys()),
+        unknowns(seven_rekeys()),
+        hostile(with(Shape {
+            tunnels: 3,
+            keys: false,
+            ..Shape::default()
+        })),
+        dangling(seven_rekeys()),
+        with_overlays(seven_rekeys()),
+        hostile(with_overlays(seven_rekeys())),
+        dangling(with_overlays(seven_rekeys())),
+    ]
+}
+
+/// A document from elsewhere: indexes that point nowhere, infinite and negative figures, moments at the end of time.
+fn dangling(mut document: Analysis) -> Analysis {
+    document.tunnels.clear();
+    document.rekeys[2].tunnel = usize::MAX;
+    document.rekeys[3].started = Some(Timestamp(i64::MIN));
+    document.rekeys[3].switched.b_to_a = Some(Timestamp(i64::MAX));
+    document.rekeys[4].exchange_ms = Some(f64::INFINITY);
+    document.rekeys[5].impact[0].windows[1].stall_ms = f64::NAN;
+    document.capture.duration_s = Some(-5.0);
+    document.series.bin_ms = 0.0;
+    document.series.tunnels[0].inner_new_bytes = vec![u64::MAX; 64];
+    document.series.tunnels[1].inner_new_bytes.clear();
+    document.mean_rekey[0].rate_bps.truncate(3);
+    document.mean_rekey[0].offset_ms[2] = f64::NAN;
+    document.impact[0].rekeys_hurt = vec![usize::MAX, 0];
+    for overlay in &mut document.overlays {
+        overlay.points[0].value = f64::NAN;
+        overlay.points[1].time = Timestamp(i64::MAX);
+        overlay.at_rekeys[0].rekey = usize::MAX;
+    }
+    document
+}
+
+/// The display filters of a document as a report shows them: on a terminal, the only lines that may be too long.
+pub(crate) fn filters(document: &Analysis) -> std::collections::HashSet<String> {
+    let causes = document.rekeys.iter().flat_map(|r| &r.causes);
+    let all = causes.map(|c| &c.display_filter);
+    let all = all.chain(document.findings.iter().map(|f| &f.display_filter));
+    all.map(|filter| crate::words::clean::sentence(filter)).collect()
+}

@@ -1,0 +1,253 @@
+//! Synthetic documents for the tests of the reports: every figure in here is made up, none was measured.
+
+mod edge;
+mod rekeys;
+mod rest;
+mod traffic;
+mod verdict;
+
+pub(crate) use edge::{all, filters, hostile};
+pub(crate) use rest::with_overlays;
+
+use rekeys::{exchange, rekey, sa};
+use rekeyscope_model::analysis::*;
+use rekeyscope_model::spi::{IkeSpi, Spi};
+use rekeyscope_model::time::Timestamp;
+use rest::{diagnostics, findings, flow, key_files, overhead};
+use std::net::IpAddr;
+use traffic::{Noise, around, mean_rekey, series};
+use verdict::{impact, projection};
+
+/// What a synthetic document looks like.
+pub(crate) struct Shape {
+    pub(crate) tunnels: usize,
+    pub(crate) rekeys: usize,
+    pub(crate) seconds: f64,
+    pub(crate) bin_ms: f64,
+    /// Every n-th rekey stalls; 0: none.
+    pub(crate) hurt_every: usize,
+    pub(crate) keys: bool,
+    pub(crate) traffic: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Shape {
+            tunnels: 1,
+            rekeys: 7,
+            seconds: 30.0,
+            bin_ms: 10.0,
+            hurt_every: 3,
+            keys: true,
+            traffic: true,
+        }
+    }
+}
+
+/// 20 November 2026, 20:11:49 UTC.
+const START: Timestamp = Timestamp(1_795_205_509_000_000_000);
+/// The rate between the stalls.
+const RATE_BPS: f64 = 8.85e6;
+
+/// Seven volume rekeys in 30 s, two of them hurt.
+pub(crate) fn seven_rekeys() -> Analysis {
+    build(&Shape::default())
+}
+
+/// A whole synthetic document.
+pub(crate) fn build(shape: &Shape) -> Analysis {
+    let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
+    let mut document = empty();
+    document.capture = capture(shape);
+    document.series.bin_ms = shape.bin_ms;
+    for tunnel in 0..shape.tunnels {
+        document.tunnels.push(tunnel_of(tunnel));
+        add_tunnel(&mut document, shape, tunnel, &mut noise);
+    }
+    document.key_files = key_files(shape.keys);
+    document.findings = findings();
+    document.diagnostics = diagnostics();
+    if shape.keys {
+        document.overhead.push(overhead());
+    }
+    document.ruled_out = rekeyscope::assembly::ruled_out::ruled_out(&document);
+    document
+}
+
+/// A capture without a single packet.
+pub(crate) fn empty() -> Analysis {
+    Analysis {
+        schema_version: SCHEMA_VERSION,
+        generator: Generator {
+            name: "rekeyscope".into(),
+            version: "0.1.0".into(),
+        },
+        capture: Capture {
+            path: "empty.pcap".into(),
+            format: CaptureFormat::Pcap,
+            link_types: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            first_time: None,
+            last_time: None,
+            duration_s: None,
+            truncated_file: false,
+            cut_packets: 0,
+            dropped_reported: None,
+            duplicates: 0,
+            time_regressions: 0,
+            ike_packets: 0,
+            esp_packets: 0,
+            offload_suspected: false,
+        },
+        tunnels: Vec::new(),
+        ike_sas: Vec::new(),
+        exchanges: Vec::new(),
+        security_associations: Vec::new(),
+        rekeys: Vec::new(),
+        trigger_rules: Vec::new(),
+        flows: Vec::new(),
+        impact: Vec::new(),
+        mean_rekey: Vec::new(),
+        projection: Vec::new(),
+        findings: Vec::new(),
+        overhead: Vec::new(),
+        series: Series {
+            bin_ms: 10.0,
+            tunnels: Vec::new(),
+            around_rekeys: Vec::new(),
+        },
+        diagnostics: Vec::new(),
+        key_files: Vec::new(),
+        ruled_out: Vec::new(),
+        overlays: Vec::new(),
+        settings: None,
+    }
+}
+
+fn at(seconds: f64) -> Timestamp {
+    START.plus_seconds(seconds)
+}
+
+fn capture(shape: &Shape) -> Capture {
+    let packets = if shape.traffic {
+        (shape.seconds * 1240.0) as u64
+    } else {
+        12
+    };
+    Capture {
+        path: "traces/synthetic-l2tp-download.pcapng".into(),
+        format: CaptureFormat::Pcapng,
+        link_types: vec!["Ethernet".into()],
+        packets,
+        bytes: packets * 1012,
+        first_time: Some(at(0.0)),
+        last_time: Some(at(shape.seconds)),
+        duration_s: Some(shape.seconds),
+        truncated_file: false,
+        cut_packets: 0,
+        dropped_reported: Some(0),
+        duplicates: 3,
+        time_regressions: 0,
+        ike_packets: 9 + 3 * shape.rekeys as u64,
+        esp_packets: packets.saturating_sub(40),
+        offload_suspected: false,
+    }
+}
+
+fn tunnel_of(id: usize) -> Tunnel {
+    Tunnel {
+        id,
+        a: IpAddr::from([10, 9, (id / 200) as u8, 2 + (id % 200) as u8]),
+        b: IpAddr::from([10, 9, 255, 1]),
+        encapsulation: if id.is_multiple_of(2) {
+            Encapsulation::Esp
+        } else {
+            Encapsulation::Udp
+        },
+        ike_version: Some(1),
+        nat: !id.is_multiple_of(2),
+    }
+}
+
+/// When rekey `k` starts, and how long its exchange and its stall take, seconds.
+fn moment(shape: &Shape, k: usize) -> (f64, f64, f64) {
+    let start = shape.seconds * (k as f64 + 1.0) / (shape.rekeys as f64 + 1.0);
+    let hurt = shape.hurt_every > 0 && k % shape.hurt_every == 1;
+    let stall = if hurt { 0.12 + 0.09 * (k % 4) as f64 } else { 0.0 };
+    (start, 0.043 + 0.004 * (k % 5) as f64, stall)
+}
+
+fn add_tunnel(document: &mut Analysis, shape: &Shape, tunnel: usize, noise: &mut Noise) {
+    let (a, b) = (document.tunnels[tunnel].a, document.tunnels[tunnel].b);
+    document.ike_sas.push(IkeSa {
+        tunnel,
+        initiator_spi: IkeSpi([tunnel as u8 + 1; 8]),
+        responder_spi: Some(IkeSpi([0xb0; 8])),
+        ike_version: 1,
+        key: key(shape.keys, "keys.ikev1:1"),
+        first_time: at(0.1),
+        last_time: at(shape.seconds - 0.2),
+    });
+    for generation in 0..=shape.rekeys {
+        for direction in Direction::BOTH {
+            let ends = if direction == Direction::AToB {
+                (a, b)
+            } else {
+                (b, a)
+            };
+            document
+                .security_associations
+                .push(sa(shape, tunnel, direction, generation, ends));
+        }
+    }
+    for k in 0..shape.rekeys {
+        let index = document.rekeys.len();
+        document.exchanges.push(exchange(shape, tunnel, k, index, a));
+        document.rekeys.push(rekey(shape, tunnel, k, index, a));
+    }
+    for direction in [Direction::BToA, Direction::AToB] {
+        if shape.traffic {
+            document
+                .series
+                .tunnels
+                .push(series(shape, tunnel, direction, noise));
+        }
+        document.impact.push(impact(shape, document, tunnel, direction));
+    }
+    if shape.traffic && shape.rekeys >= 3 {
+        document.mean_rekey.push(mean_rekey(tunnel, noise));
+        document
+            .projection
+            .extend([500_000u64, 1_000_000, 10_000_000].map(|l| projection(tunnel, l)));
+        document.flows.push(flow(tunnel, a, b));
+    }
+    if shape.bin_ms > 10.0 && shape.traffic {
+        for r in document.rekeys.iter().filter(|r| r.tunnel == tunnel) {
+            document.series.around_rekeys.push(around(r, noise));
+        }
+    }
+}
+
+fn key(known: bool, source: &str) -> Key {
+    match known {
+        true => Key {
+            status: KeyStatus::Verified,
+            source: Some(format!("{source} (explicit)")),
+        },
+        false => Key {
+            status: KeyStatus::Missing,
+            source: None,
+        },
+    }
+}
+
+/// The SPI of a generation: the same rule everywhere in here.
+fn spi(tunnel: usize, direction: Direction, generation: usize) -> Spi {
+    let base = if direction == Direction::AToB {
+        0xc010_0000u32
+    } else {
+        0xce20_0000
+    };
+    Spi(base + (tunnel as u32) * 0x10_00 + (generation as u32) * 7 + 1)
+}

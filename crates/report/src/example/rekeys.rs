@@ -1,0 +1,199 @@
+//! Synthetic SAs, exchanges and rekeys.
+
+use super::{RATE_BPS, Shape, at, key, moment, spi};
+use rekeyscope_model::analysis::*;
+use std::net::IpAddr;
+
+pub(super) fn sa(
+    shape: &Shape,
+    tunnel: usize,
+    direction: Direction,
+    generation: usize,
+    (src, dst): (IpAddr, IpAddr),
+) -> SecurityAssociation {
+    let edge = |k: usize| match k {
+        0 => 0.3,
+        k if k > shape.rekeys => shape.seconds - 0.1,
+        k => moment(shape, k - 1).0 + moment(shape, k - 1).1,
+    };
+    let (from, to) = (edge(generation), edge(generation + 1));
+    let per_second = if direction == Direction::BToA {
+        810.0
+    } else {
+        410.0
+    };
+    let packets = if shape.traffic {
+        ((to - from) * per_second) as u64
+    } else {
+        2
+    };
+    let size = if direction == Direction::BToA { 1396 } else { 132 };
+    SecurityAssociation {
+        tunnel,
+        src,
+        dst,
+        protocol: Protocol::Esp,
+        spi: spi(tunnel, direction, generation),
+        generation: generation as u32,
+        mode: Some(Mode::Transport),
+        encryption: Some("AES-CBC-128".into()),
+        integrity: Some("HMAC-SHA1-96".into()),
+        encapsulation: Encapsulation::Esp,
+        key: key(shape.keys, "keys.esp_sa:3"),
+        first_time: Some(at(from)),
+        last_time: Some(at(to - 0.001)),
+        first_frame: Some((from * 1240.0) as u64 + 1),
+        last_frame: Some((to * 1240.0) as u64),
+        packets,
+        outer_bytes: packets * size,
+        esp_bytes: packets * (size - 20),
+        inner_bytes: shape.keys.then_some(packets * (size - 66)),
+        icv: IcvCounts {
+            verified: if shape.keys { packets } else { 0 },
+            failed: 0,
+            unchecked: if shape.keys { 0 } else { packets },
+        },
+        sequence: Sequence {
+            first: Some(1),
+            last: Some(packets),
+            missing: 0,
+            duplicates: 0,
+            reordered: 0,
+        },
+    }
+}
+
+pub(super) fn exchange(shape: &Shape, tunnel: usize, k: usize, index: usize, initiator: IpAddr) -> Exchange {
+    let (start, length, _) = moment(shape, k);
+    Exchange {
+        index,
+        tunnel,
+        ike_sa: Some(tunnel),
+        kind: ExchangeKind::QuickMode,
+        message_id: format!("0x{:08x}", 0x5eed_0000u32 + index as u32),
+        initiator: Some(initiator),
+        began_earlier: false,
+        first_time: at(start),
+        last_time: at(start + length),
+        duration_ms: length * 1000.0,
+        messages: 3,
+        retransmissions: 0,
+        frames: vec![
+            (start * 1240.0) as u64 + 1,
+            (start * 1240.0) as u64 + 22,
+            (start * 1240.0) as u64 + 41,
+        ],
+        decrypted: shape.keys,
+        key_exchange: Some(false),
+        lifetime: shape.keys.then_some(Lifetime {
+            seconds: Some(3600),
+            kilobytes: Some(2400),
+        }),
+        spis: Vec::new(),
+        deletes: Vec::new(),
+        notifications: Vec::new(),
+    }
+}
+
+pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initiator: IpAddr) -> Rekey {
+    let (start, length, stall) = moment(shape, k);
+    let hurt = stall > 0.0;
+    let pair = |g: usize| SpiPair {
+        a_to_b: Some(spi(tunnel, Direction::AToB, g)),
+        b_to_a: Some(spi(tunnel, Direction::BToA, g)),
+    };
+    Rekey {
+        index,
+        number: k + 1,
+        tunnel,
+        exchange: Some(index),
+        initiator: Some(initiator),
+        old: pair(k),
+        new: pair(k + 1),
+        evidence: RekeyEvidence::QuickMode,
+        trigger: Trigger {
+            kind: TriggerKind::Volume,
+            fraction: Some(0.848 + 0.008 * (k % 6) as f64),
+            counting: Some("inner bytes of the expiring inbound SA, kB = 1000".into()),
+            messages: Vec::new(),
+            bytes: Some(2_035_200 + 19_200 * (k as u64 % 6)),
+            limit_kilobytes: Some(2400),
+            age_s: Some(3.7),
+            limit_seconds: Some(3600),
+            at_least: false,
+            at_most: false,
+        },
+        started: Some(at(start)),
+        switched: TimePair {
+            a_to_b: Some(at(start + length)),
+            b_to_a: Some(at(start + length + stall)),
+        },
+        exchange_ms: Some(length * 1000.0),
+        overlap_ms: Some(0.0),
+        gap_ms: MillisPair {
+            a_to_b: Some(1.1),
+            b_to_a: Some(1.3 + stall * 1000.0),
+        },
+        impact: vec![rekey_impact(k, stall), unused_impact()],
+        causes: if hurt { causes(start) } else { Vec::new() },
+    }
+}
+
+fn rekey_impact(k: usize, stall: f64) -> RekeyImpact {
+    let noise_ms = [3.0, -6.0, 8.0, -2.0, 5.0][k % 5];
+    RekeyImpact {
+        direction: Direction::BToA,
+        used: true,
+        baseline_bps: Some(RATE_BPS),
+        depth: Some(if stall > 0.0 { 1.0 } else { 0.22 }),
+        dip_ms: Some(if stall > 0.0 { stall * 1000.0 + 30.0 } else { 0.0 }),
+        longest_gap_ms: Some(if stall > 0.0 { stall * 1000.0 } else { 11.0 }),
+        p_gap: Some(if stall > 0.0 { 0.0004 } else { 1.0 }),
+        q: Some(if stall > 0.0 { 0.0021 } else { 0.83 }),
+        hurt: stall > 0.0,
+        flags: Vec::new(),
+        windows: [0.25, 0.5, 1.0]
+            .iter()
+            .map(|&w| StallWindow {
+                window_s: w,
+                lost_bytes: (stall + noise_ms / 1000.0) * RATE_BPS / 8.0,
+                stall_ms: stall * 1000.0 + noise_ms * (1.0 + w),
+                p: Some(if stall > 0.0 { 0.0001 } else { 0.41 }),
+            })
+            .collect(),
+    }
+}
+
+fn unused_impact() -> RekeyImpact {
+    RekeyImpact {
+        direction: Direction::AToB,
+        used: false,
+        baseline_bps: None,
+        depth: None,
+        dip_ms: None,
+        longest_gap_ms: None,
+        p_gap: None,
+        q: None,
+        hurt: false,
+        flags: vec!["no_exchange".into()],
+        windows: Vec::new(),
+    }
+}
+
+fn causes(start: f64) -> Vec<Cause> {
+    let frame = (start * 1240.0) as u64;
+    vec![
+        Cause {
+            id: "hard_limit_reached".into(),
+            confidence: Confidence::High,
+            evidence_frames: vec![frame, frame + 9, frame + 44],
+            display_filter: format!("frame.number >= {frame} && frame.number <= {} && esp", frame + 60),
+        },
+        Cause {
+            id: "rto_stall".into(),
+            confidence: Confidence::Medium,
+            evidence_frames: vec![frame + 61],
+            display_filter: "tcp.analysis.rto".into(),
+        },
+    ]
+}

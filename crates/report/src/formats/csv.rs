@@ -1,0 +1,336 @@
+//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
+//! an empty cell is unknown.
+
+use crate::words::focus::{self, Focus};
+use rekeyscope_model::analysis::{Analysis, Direction, Rekey, SecurityAssociation};
+use rekeyscope_model::text::Language;
+use rekeyscope_model::time::Timestamp;
+use std::fmt::Display;
+
+/// File names with their contents.
+pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
+    let mut files = vec![
+        ("sas.csv", security_associations(analysis)),
+        ("rekeys.csv", rekeys(analysis)),
+        ("series.csv", series(analysis)),
+    ];
+    if !analysis.overlays.is_empty() {
+        files.push(("overlays.csv", overlays(analysis)));
+    }
+    files
+}
+
+/// Every value of every overlay, on the capture's clock.
+fn overlays(analysis: &Analysis) -> Vec<u8> {
+    let rows = analysis.overlays.iter().flat_map(|o| {
+        o.points.iter().map(|p| {
+            [
+                text(&o.path),
+                text(&o.name),
+                p.time.to_string(),
+                number(Some(p.seconds)),
+                number(Some(p.value)),
+            ]
+        })
+    });
+    table(["path", "name", "time", "seconds", "value"], rows)
+}
+
+/// Text from outside, so that no spreadsheet takes it for a formula (a leading `=`, `+`, `-`, `@`, tab or line end gets
+/// an apostrophe before it, also after spaces).
+pub(crate) fn text(value: &str) -> String {
+    let first = value.trim_start_matches(' ').chars().next();
+    let value: String = value.chars().filter(|c| *c != '\0').collect();
+    match first {
+        Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n') => format!("'{value}"),
+        _ => value,
+    }
+}
+
+pub(crate) fn cell<T: Display>(value: Option<T>) -> String {
+    value.map_or_else(String::new, |v| v.to_string())
+}
+
+/// A figure; JSON cannot hold infinities, but a document built in memory could.
+pub(crate) fn number(value: Option<f64>) -> String {
+    cell(value.filter(|v| v.is_finite()))
+}
+
+pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail, and all rows are N cells long.
+    let mut written = writer.write_record(header).is_ok();
+    for row in rows {
+        written &= writer.write_record(row).is_ok();
+    }
+    debug_assert!(written);
+    writer.into_inner().unwrap_or_default()
+}
+
+/// Columns of `sas.csv`.
+const SA_COLUMNS: [&str; 27] = [
+    "tunnel",
+    "src",
+    "dst",
+    "spi",
+    "generation",
+    "mode",
+    "encryption",
+    "integrity",
+    "encapsulation",
+    "key_status",
+    "key_source",
+    "first_time",
+    "last_time",
+    "first_frame",
+    "last_frame",
+    "packets",
+    "outer_bytes",
+    "esp_bytes",
+    "inner_bytes",
+    "icv_verified",
+    "icv_failed",
+    "icv_unchecked",
+    "sequence_first",
+    "sequence_last",
+    "sequence_missing",
+    "sequence_duplicates",
+    "sequence_reordered",
+];
+
+fn security_associations(analysis: &Analysis) -> Vec<u8> {
+    table(SA_COLUMNS, analysis.security_associations.iter().map(sa_row))
+}
+
+fn sa_row(sa: &SecurityAssociation) -> [String; SA_COLUMNS.len()] {
+    [
+        sa.tunnel.to_string(),
+        sa.src.to_string(),
+        sa.dst.to_string(),
+        sa.spi.to_string(),
+        sa.generation.to_string(),
+        cell(sa.mode),
+        text(sa.encryption.as_deref().unwrap_or_default()),
+        text(sa.integrity.as_deref().unwrap_or_default()),
+        sa.encapsulation.to_string(),
+        sa.key.status.to_string(),
+        text(sa.key.source.as_deref().unwrap_or_default()),
+        cell(sa.first_time),
+        cell(sa.last_time),
+        cell(sa.first_frame),
+        cell(sa.last_frame),
+        sa.packets.to_string(),
+        sa.outer_bytes.to_string(),
+        sa.esp_bytes.to_string(),
+        cell(sa.inner_bytes),
+        sa.icv.verified.to_string(),
+        sa.icv.failed.to_string(),
+        sa.icv.unchecked.to_string(),
+        cell(sa.sequence.first),
+        cell(sa.sequence.last),
+        sa.sequence.missing.to_string(),
+        sa.sequence.duplicates.to_string(),
+        sa.sequence.reordered.to_string(),
+    ]
+}
+
+/// Columns of `rekeys.csv`.
+const REKEY_COLUMNS: [&str; 35] = [
+    "index",
+    "number",
+    "tunnel",
+    "exchange",
+    "initiator",
+    "evidence",
+    "trigger",
+    "trigger_fraction",
+    "trigger_bytes",
+    "limit_kilobytes",
+    "age_s",
+    "limit_seconds",
+    "counting",
+    "started",
+    "exchange_ms",
+    "overlap_ms",
+    "direction",
+    "old_spi",
+    "new_spi",
+    "switched",
+    "gap_ms",
+    "used",
+    "baseline_bps",
+    "depth",
+    "dip_ms",
+    "longest_gap_ms",
+    "p_gap",
+    "q",
+    "hurt",
+    "stall_window_s",
+    "lost_bytes",
+    "stall_ms",
+    "stall_p",
+    "flags",
+    "causes",
+];
+
+/// The table of rekeys, for standard output.
+pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
+    let focus = Focus::new(analysis, Language::English);
+    let rows = analysis
+        .rekeys
+        .iter()
+        .flat_map(|rekey| Direction::BOTH.map(|d| rekey_row(&focus, rekey, d)));
+    table(REKEY_COLUMNS, rows)
+}
+
+/// One row per rekey and direction; the stall is the one at the window on which the verdict decided.
+fn rekey_row(focus: &Focus, rekey: &Rekey, direction: Direction) -> [String; REKEY_COLUMNS.len()] {
+    let impact = rekey.impact.iter().find(|i| i.direction == direction);
+    let window = impact.and_then(|i| focus.window(rekey.tunnel, i));
+    let gap_ms = match direction {
+        Direction::AToB => rekey.gap_ms.a_to_b,
+        Direction::BToA => rekey.gap_ms.b_to_a,
+    };
+    let causes: Vec<&str> = rekey.causes.iter().map(|c| c.id.as_str()).collect();
+    let trigger = &rekey.trigger;
+    [
+        rekey.index.to_string(),
+        focus::number(rekey).to_string(),
+        rekey.tunnel.to_string(),
+        cell(rekey.exchange),
+        cell(rekey.initiator),
+        rekey.evidence.to_string(),
+        trigger.kind.to_string(),
+        number(trigger.fraction),
+        cell(trigger.bytes),
+        cell(trigger.limit_kilobytes),
+        number(trigger.age_s),
+        cell(trigger.limit_seconds),
+        text(trigger.counting.as_deref().unwrap_or_default()),
+        cell(rekey.started),
+        number(rekey.exchange_ms),
+        number(rekey.overlap_ms),
+        direction.to_string(),
+        cell(rekey.old.get(direction)),
+        cell(rekey.new.get(direction)),
+        cell(rekey.switched.get(direction)),
+        number(gap_ms),
+        cell(impact.map(|i| i.used)),
+        number(impact.and_then(|i| i.baseline_bps)),
+        number(impact.and_then(|i| i.depth)),
+        number(impact.and_then(|i| i.dip_ms)),
+        number(impact.and_then(|i| i.longest_gap_ms)),
+        number(impact.and_then(|i| i.p_gap)),
+        number(impact.and_then(|i| i.q)),
+        cell(impact.map(|i| i.hurt)),
+        number(window.map(|w| w.window_s)),
+        number(window.map(|w| w.lost_bytes)),
+        number(window.map(|w| w.stall_ms)),
+        number(window.and_then(|w| w.p)),
+        text(&impact.map(|i| i.flags.join(" ")).unwrap_or_default()),
+        text(&causes.join(" ")),
+    ]
+}
+
+/// Every bin of every direction; the finer bins around rekeys follow where the document has them.
+fn series(analysis: &Analysis) -> Vec<u8> {
+    let header = [
+        "tunnel",
+        "direction",
+        "rekey",
+        "time",
+        "bin_ms",
+        "inner_new_bytes",
+        "outer_bytes",
+    ];
+    let bin_ms = analysis.series.bin_ms;
+    let whole = analysis.series.tunnels.iter().flat_map(|s| {
+        (0..s.inner_new_bytes.len().max(s.outer_bytes.len())).map(move |i| {
+            [
+                s.tunnel.to_string(),
+                s.direction.to_string(),
+                String::new(),
+                bin_start(s.start, i, bin_ms).to_string(),
+                number(Some(bin_ms)),
+                cell(s.inner_new_bytes.get(i)),
+                cell(s.outer_bytes.get(i)),
+            ]
+        })
+    });
+    let around = analysis.series.around_rekeys.iter().flat_map(|s| {
+        let tunnel = analysis.rekeys.get(s.rekey).map(|r| r.tunnel);
+        s.inner_new_bytes.iter().enumerate().map(move |(i, bytes)| {
+            [
+                cell(tunnel),
+                s.direction.to_string(),
+                s.rekey.to_string(),
+                bin_start(s.start, i, s.bin_ms).to_string(),
+                number(Some(s.bin_ms)),
+                bytes.to_string(),
+                String::new(),
+            ]
+        })
+    });
+    table(header, whole.chain(around))
+}
+
+fn bin_start(start: Timestamp, bin: usize, bin_ms: f64) -> Timestamp {
+    start.plus_seconds(bin as f64 * bin_ms / 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    fn read(bytes: &[u8]) -> Vec<Vec<String>> {
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes);
+        reader
+            .records()
+            .map(|r| r.unwrap().iter().map(str::to_string).collect())
+            .collect()
+    }
+
+    #[test]
+    fn the_files_hold_every_row() {
+        let document = example::seven_rekeys();
+        let files = render(&document);
+        assert_eq!(
+            files.iter().map(|f| f.0).collect::<Vec<_>>(),
+            ["sas.csv", "rekeys.csv", "series.csv"]
+        );
+        assert_eq!(read(&files[0].1).len(), 1 + 16);
+        let rekeys = read(&files[1].1);
+        assert_eq!(rekeys.len(), 1 + 14);
+        assert_eq!(rekeys[2][..3], ["0", "1", "0"]);
+        assert_eq!(rekeys[2][16..19], ["b_to_a", "0xce200001", "0xce200008"]);
+        assert_eq!(rekeys[4][28..32], ["true", "0.5", "225675", "201"]);
+        let series = read(&files[2].1);
+        assert_eq!(series.len(), 1 + 2 * 3000);
+        assert_eq!(series[2][3], "2026-11-20T20:11:49.010000000Z");
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for document in example::all() {
+            for (name, bytes) in render(&document) {
+                for value in read(&bytes).into_iter().flatten() {
+                    let starts_formula = value
+                        .trim_start_matches(' ')
+                        .starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+                    assert!(!starts_formula || value.parse::<f64>().is_ok(), "{name}: {value}");
+                }
+            }
+        }
+        assert_eq!(text("=1+1"), "'=1+1");
+        assert_eq!(text("  @SUM(A1)"), "'  @SUM(A1)");
+        assert_eq!(text("keys.esp_sa:3 (explicit)"), "keys.esp_sa:3 (explicit)");
+    }
+
+    #[test]
+    fn a_negative_number_stays_a_number() {
+        assert_eq!(number(Some(-12.5)), "-12.5");
+        assert_eq!(number(Some(f64::NAN)), "");
+        assert_eq!(number(None), "");
+    }
+}

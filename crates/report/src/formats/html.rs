@@ -1,0 +1,393 @@
+//! One offline HTML file with inline SVG: no request leaves it, it prints, and it shows everything without a script.
+//!
+//! Every value goes through [`clean`] and is escaped by askama; only the style sheet and the plots, which escape their
+//! own text, are marked safe.
+
+pub mod comparison;
+mod prose;
+mod views;
+
+use crate::plot::{self, TunnelPlots, style};
+use crate::tables::{self, Row, Table};
+use crate::words;
+use crate::words::advice;
+use crate::words::clean;
+use crate::words::focus::Focus;
+use crate::words::format;
+use askama::Template;
+use prose::{Prose, prose};
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::text::{Catalogue, Language};
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use views::{
+    CauseView, FindingView, KeyFileView, MOST_ENTRIES, MOST_ROWS, OverlayView, TunnelView, VerdictView,
+};
+
+const CSS: &str = include_str!("../../templates/report.css");
+/// Reads nothing but the page; the page is complete without it.
+const SCRIPT: &str = include_str!("../../templates/report.js");
+
+/// The whole document.
+pub fn render(analysis: &Analysis, language: Language) -> String {
+    let focus = Focus::new(analysis, language);
+    let plots = plot::of_focus(&focus);
+    // The template formats plain strings and numbers into memory: there is nothing in it that can fail.
+    ReportPage::new(&focus, &plots).render().unwrap_or_default()
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct ReportPage {
+    text: &'static Catalogue,
+    rekeys_note: Prose,
+    json_note: Prose,
+    head: Head,
+    verdict: VerdictView,
+    verdicts: Table,
+    other_sentences: Vec<(String, String)>,
+    quality: Vec<String>,
+    missing_keys: Vec<Prose>,
+    tunnels: Vec<TunnelView>,
+    left_out: usize,
+    timeline_caption: String,
+    with_panel: HashSet<String>,
+    overlays: Vec<OverlayView>,
+    causes: Vec<CauseView>,
+    ruled_out: Table,
+    findings: Vec<FindingView>,
+    projection: Table,
+    advice: Vec<Prose>,
+    overhead: Table,
+    flows: Table,
+    method: MethodView,
+}
+
+/// What stands above everything.
+struct Head {
+    title: String,
+    policy: String,
+    style: String,
+    script: &'static str,
+    generator: String,
+    capture: String,
+}
+
+/// How it was made, and what makes it again.
+struct MethodView {
+    bin: String,
+    seed: Option<String>,
+    command: String,
+    sensitivity: Table,
+    key_files: Vec<KeyFileView>,
+    diagnostics: Vec<String>,
+}
+
+impl ReportPage {
+    fn new(focus: &Focus, plots: &[TunnelPlots]) -> ReportPage {
+        let (analysis, t) = (focus.analysis, focus.t);
+        let tunnels: Vec<TunnelView> = plots.iter().map(|p| views::tunnel_view(focus, p)).collect();
+        let rows = tunnels.iter().flat_map(|t| &t.rekeys.rows);
+        let rows: HashSet<String> = rows.filter_map(|r| r.id.clone()).collect();
+        let panels = tunnels.iter().flat_map(|t| &t.panels);
+        let advice = advice::advice(t, analysis);
+        ReportPage {
+            text: t,
+            rekeys_note: prose(&t.word("page-rekeys-note")),
+            json_note: prose(&t.word("page-in-the-json")),
+            head: Head::new(focus),
+            verdict: VerdictView::new(focus),
+            verdicts: tables::verdicts(focus, MOST_ROWS),
+            other_sentences: views::other_sentences(focus),
+            quality: views::quality(t, analysis),
+            missing_keys: words::missing_keys(t, analysis)
+                .iter()
+                .map(|p| prose(p))
+                .collect(),
+            left_out: focus.tunnels.len() - tunnels.len(),
+            with_panel: panels.map(|p| p.0.clone()).collect(),
+            timeline_caption: views::timeline_caption(t, analysis),
+            overlays: views::overlays(focus),
+            causes: views::causes(t, analysis, &rows),
+            ruled_out: tables::ruled_out(focus),
+            findings: views::findings(t, analysis),
+            projection: tables::projection(focus),
+            advice: advice.iter().map(|a| prose(&a.sentence(t))).collect(),
+            overhead: tables::overhead(focus),
+            flows: tables::flows(focus, 10),
+            method: MethodView::new(focus),
+            tunnels,
+        }
+    }
+
+    /// The panel of a rekey's row, where it has one.
+    fn panel_of(&self, row: &Row) -> Option<String> {
+        let id = row.id.as_ref()?.replacen("rekey", "panel", 1);
+        self.with_panel.contains(&id).then_some(id)
+    }
+}
+
+impl Head {
+    fn new(focus: &Focus) -> Head {
+        let (analysis, t) = (focus.analysis, focus.t);
+        let style = style_sheet(t.language());
+        let generator = &analysis.generator;
+        Head {
+            title: t.fill("page-title", &[("path", &clean::line(&analysis.capture.path))]),
+            policy: policy(&style),
+            style,
+            script: SCRIPT,
+            generator: format!(
+                "{} {}",
+                clean::line(&generator.name),
+                clean::line(&generator.version)
+            ),
+            capture: caption(analysis, t),
+        }
+    }
+}
+
+impl MethodView {
+    fn new(focus: &Focus) -> MethodView {
+        let (analysis, t) = (focus.analysis, focus.t);
+        let key_files = analysis.key_files.iter().take(MOST_ENTRIES);
+        let diagnostics = analysis.diagnostics.iter().take(MOST_ENTRIES);
+        MethodView {
+            bin: format::duration_ms(analysis.series.bin_ms),
+            seed: analysis.impact.first().map(|i| i.seed.to_string()),
+            command: words::command(analysis),
+            sensitivity: tables::sensitivity(focus),
+            key_files: key_files.map(|f| views::key_file(t, f)).collect(),
+            diagnostics: diagnostics.map(|d| words::diagnostic(t, d)).collect(),
+        }
+    }
+}
+
+/// The style sheet of every page.
+pub(crate) fn style_sheet(language: Language) -> String {
+    format!("{}{}{}", CSS, style::dark_css(), style::font_face(language))
+}
+
+/// Content Security Policy: nothing is loaded, and only this style sheet and this script apply.
+fn policy(style: &str) -> String {
+    format!("{}; script-src 'sha256-{}'", index_policy(style), hash(SCRIPT))
+}
+
+/// The same for a page without a script.
+pub(crate) fn index_policy(style: &str) -> String {
+    format!(
+        "default-src 'none'; style-src 'sha256-{}'; font-src data:; base-uri 'none'; form-action 'none'",
+        hash(style)
+    )
+}
+
+fn hash(text: &str) -> String {
+    style::base64(&Sha256::digest(text.as_bytes()))
+}
+
+fn caption(analysis: &Analysis, t: &Catalogue) -> String {
+    let path = clean::line(&analysis.capture.path);
+    match (analysis.capture.first_time, analysis.capture.duration_s) {
+        (Some(start), Some(duration)) => {
+            let start = start.to_string();
+            let (start, _) = start.split_once('.').unwrap_or((&start, ""));
+            format!(
+                "{path} · {} UTC{}{}",
+                start.replacen('T', " ", 1),
+                t.word("comma"),
+                format::seconds(duration)
+            )
+        }
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn every_document_gives_a_page() {
+        for document in example::all() {
+            let html = render(&document, Language::English);
+            assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
+            assert!(html.contains("What did the rekeys cost?"));
+        }
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let with_overlays = example::with_overlays(example::seven_rekeys());
+        for document in [example::hostile(with_overlays), example::all().remove(9)] {
+            let html = render(&document, Language::English);
+            assert!(
+                !html.contains("<script>alert") && !html.contains("<img"),
+                "markup got through"
+            );
+            assert!(!html.chars().any(|c| c.is_control() && c != '\n'));
+            assert!(!html.contains('\u{202e}'));
+            assert_eq!(html.matches("</style>").count(), 1);
+            assert_eq!(html.matches("<script").count(), 1);
+            assert_eq!(html.matches("</script").count(), 1);
+        }
+    }
+
+    #[test]
+    fn nothing_is_loaded_from_anywhere() {
+        let html = render(&example::seven_rekeys(), Language::English);
+        assert!(html.contains("default-src &#39;none&#39;") || html.contains("default-src 'none'"));
+        let urls: Vec<&str> = html
+            .match_indices("://")
+            .map(|(i, _)| &html[i.saturating_sub(5)..i + 20])
+            .collect();
+        assert!(
+            urls.iter()
+                .all(|u| u.contains("www.w3.org/2000/svg"[..10].trim_end())),
+            "{urls:?}"
+        );
+        assert_eq!(
+            html.matches("src:url(").count(),
+            html.matches("src:url(data:").count()
+        );
+    }
+
+    #[test]
+    fn every_link_has_its_target() {
+        for document in example::all() {
+            let html = render(&document, Language::English);
+            for (at, _) in html.match_indices("href=\"#") {
+                let id = html[at + 7..].split('"').next().unwrap();
+                assert!(html.contains(&format!("id=\"{id}\"")), "#{id}");
+            }
+        }
+    }
+
+    #[test]
+    fn sections_stand_in_order() {
+        let html = render(
+            &example::with_overlays(example::seven_rekeys()),
+            Language::English,
+        );
+        let order = [
+            "verdict",
+            "bound",
+            "verdicts",
+            "quality",
+            "tunnel-0",
+            "overlays",
+            "causes",
+            "ruled-out",
+            "findings",
+            "projection",
+            "overhead",
+            "method",
+        ];
+        let at: Vec<usize> = order
+            .iter()
+            .map(|id| {
+                html.find(&format!("id=\"{id}\""))
+                    .unwrap_or_else(|| panic!("no #{id}"))
+            })
+            .collect();
+        assert!(at.is_sorted(), "{at:?}");
+        for needed in [
+            "Yamaha NVR5x0",
+            "strongSwan",
+            "--seed 1",
+            "Seed of the draws: 1",
+            "rekeyscope 0.1.0",
+            "80 % power",
+        ] {
+            assert!(html.contains(needed), "{needed}");
+        }
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        for document in example::all() {
+            let html = render(&document, Language::English);
+            let mut seen = HashSet::new();
+            for (at, _) in html.match_indices(" id=\"") {
+                let id = html[at + 5..].split('"').next().unwrap();
+                assert!(seen.insert(id), "{id} twice");
+            }
+        }
+    }
+
+    #[test]
+    fn five_hundred_rekeys_fit_in_a_mail() {
+        let shape = example::Shape {
+            rekeys: 500,
+            seconds: 20_000.0,
+            bin_ms: 1000.0,
+            ..Default::default()
+        };
+        let html = render(&example::build(&shape), Language::English);
+        assert!(html.len() < 5_000_000, "{}", html.len());
+    }
+
+    /// As many bins, rekeys and overlay values as a document may hold: a capture of a gigabyte cannot have more.
+    #[test]
+    fn the_largest_document_fits_in_a_mail() {
+        let shape = example::Shape {
+            rekeys: 2_000,
+            seconds: 20_000.0,
+            bin_ms: 1000.0,
+            tunnels: 3,
+            ..Default::default()
+        };
+        let mut document = example::with_overlays(example::build(&shape));
+        for overlay in &mut document.overlays {
+            let first = overlay.points[0].clone();
+            let point = |k: usize| rekeyscope_model::analysis::OverlayPoint {
+                time: first.time.plus_seconds(k as f64),
+                value: (k % 97) as f64,
+                ..first.clone()
+            };
+            overlay.points = (0..20_000).map(point).collect();
+        }
+        let html = render(&document, Language::English);
+        assert!(html.len() < 5_000_000, "{}", html.len());
+        assert!(html.matches("<polyline").count() > 6);
+    }
+
+    /// Writes every example, and the documents `*.json` that lie there, as files to look at: `REKEYSCOPE_GALLERY=/tmp/gallery cargo test --lib gallery -- --ignored`.
+    #[test]
+    #[ignore = "writes files to look at"]
+    fn gallery() {
+        let Some(dir) = std::env::var_os("REKEYSCOPE_GALLERY").map(std::path::PathBuf::from) else {
+            return;
+        };
+        let given = std::fs::read_dir(&dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let given: Vec<Analysis> = given
+            .filter(|path| path.extension().is_some_and(|e| e == "json"))
+            .map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+            .collect();
+        for (n, document) in example::all().iter().chain(&given).enumerate() {
+            std::fs::write(dir.join(format!("{n}.html")), render(document, Language::English)).unwrap();
+            std::fs::write(
+                dir.join(format!("{n}.document")),
+                serde_json::to_string(document).unwrap(),
+            )
+            .unwrap();
+            let options = crate::formats::text::TextOptions {
+                width: 80,
+                color: true,
+                language: Language::English,
+            };
+            std::fs::write(
+                dir.join(format!("{n}.txt")),
+                crate::formats::text::render(document, options),
+            )
+            .unwrap();
+            for plots in plot::render(document, Language::English) {
+                for plot in plots.iter().take(3) {
+                    std::fs::write(dir.join(format!("{n}-{}.svg", plot.name)), plot.standalone()).unwrap();
+                }
+            }
+        }
+    }
+}

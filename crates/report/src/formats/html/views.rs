@@ -1,0 +1,339 @@
+//! The parts of a page as its template wants them: strings, cleaned.
+
+use crate::formats::html::prose::{Prose, prose};
+use crate::plot::{self, TunnelPlots};
+use crate::tables::{self, Align, Column, Mark, Row, Table};
+use crate::words::focus::{Focus, key, name};
+use crate::words::{self, clean, format};
+use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity};
+use rekeyscope_model::text::Catalogue;
+use std::collections::HashSet;
+
+/// Rows of the longer tables.
+pub(super) const MOST_ROWS: usize = 600;
+/// Evidence rows per cause, and entries of each list.
+pub(super) const MOST_ENTRIES: usize = 100;
+/// Verdict sentences written out beside the headline's.
+const MOST_SENTENCES: usize = 6;
+/// Overlays shown.
+const MOST_OVERLAYS: usize = 8;
+/// Frames named per cause or finding.
+const MOST_FRAMES: usize = 12;
+
+/// A figure of the verdict.
+pub(super) struct Figure {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) detail: String,
+}
+
+/// The answer, and what it rests on.
+pub(super) struct VerdictView {
+    pub(super) class: &'static str,
+    pub(super) label: String,
+    pub(super) sentence: String,
+    pub(super) explained: String,
+    pub(super) figures: Vec<Figure>,
+    pub(super) direction: Prose,
+    pub(super) bound: String,
+    pub(super) detectable: String,
+    pub(super) disagreeing: String,
+}
+
+impl VerdictView {
+    /// Of the first verdict.
+    pub(super) fn new(focus: &Focus) -> VerdictView {
+        let (analysis, t) = (focus.analysis, focus.t);
+        let headline = analysis.impact.first();
+        let of = |words: fn(&Catalogue, &Impact) -> Option<String>| {
+            headline.and_then(|i| words(t, i)).unwrap_or_default()
+        };
+        VerdictView {
+            class: headline.map_or("", |i| i.verdict.as_str()),
+            label: headline.map_or_else(
+                || t.word("verdict-label-no-tunnel"),
+                |i| words::verdict(t, i.verdict),
+            ),
+            sentence: headline.map_or_else(
+                || words::no_verdict(t, analysis),
+                |i| clean::said(t, &i.sentence, &i.messages),
+            ),
+            explained: of(words::explained),
+            figures: headline.map(|i| figures(t, i)).unwrap_or_default(),
+            direction: headline.map_or_else(Vec::new, |i| {
+                let direction = words::direction(t, analysis, i.tunnel, i.direction);
+                prose(&t.fill("page-in-json", &[("direction", &direction)]))
+            }),
+            bound: headline.map_or_else(String::new, |i| {
+                clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages)
+            }),
+            detectable: of(words::detectable),
+            disagreeing: of(words::disagreeing),
+        }
+    }
+}
+
+/// What the capture is worth.
+pub(super) fn quality(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
+    let mut quality = vec![words::capture(t, &analysis.capture)];
+    quality.extend(words::quality(t, &analysis.capture));
+    quality.push(words::decryption(t, analysis));
+    quality
+}
+
+/// The part of a page about one tunnel.
+pub(super) struct TunnelView {
+    pub(super) id: usize,
+    pub(super) title: String,
+    pub(super) timeline: Option<String>,
+    pub(super) means: Vec<String>,
+    /// Its id, the id of its row, the drawing.
+    pub(super) panels: Vec<(String, String, String)>,
+    pub(super) panels_left_out: usize,
+    pub(super) rekeys: Table,
+    pub(super) rekeys_label: String,
+    pub(super) rules: Vec<String>,
+    pub(super) sas: Table,
+    pub(super) sas_label: String,
+}
+
+pub(super) struct CauseView {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) evidence: Vec<EvidenceView>,
+    pub(super) left_out: usize,
+}
+
+pub(super) struct EvidenceView {
+    /// The rekey in words.
+    pub(super) name: String,
+    /// The rekey in links.
+    pub(super) key: String,
+    /// Whether the table of rekeys has a row for it.
+    pub(super) listed: bool,
+    pub(super) confidence: String,
+    pub(super) frames: String,
+    pub(super) filter: String,
+}
+
+pub(super) struct FindingView {
+    pub(super) warning: bool,
+    pub(super) sentence: String,
+    pub(super) frames: String,
+    pub(super) filter: String,
+}
+
+pub(super) struct KeyFileView {
+    pub(super) sentence: String,
+    pub(super) problems: Vec<String>,
+}
+
+impl Column {
+    pub(super) fn is_right(&self) -> bool {
+        self.align == Align::Right
+    }
+}
+
+impl Row {
+    pub(super) fn class(&self) -> &'static str {
+        match self.mark {
+            Mark::None => "",
+            Mark::Alert => "alert",
+            Mark::Faint => "faint",
+        }
+    }
+}
+
+impl Table {
+    pub(super) fn zip<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = (&'a Column, &'a String)> {
+        self.columns.iter().zip(&row.cells)
+    }
+}
+
+fn figures(t: &Catalogue, i: &Impact) -> Vec<Figure> {
+    let mut out = Vec::new();
+    if let Some(s) = &i.stall_ms {
+        let at_least = if i.at_least { "≥ " } else { "" };
+        out.push(Figure {
+            name: t.word("figure-stall"),
+            value: format!("{at_least}{}", format::duration_ms(s.mean)),
+            detail: t.fill(
+                "figure-stall-interval",
+                &[
+                    ("low", &format::duration_ms(s.low)),
+                    ("high", &format::duration_ms(s.high)),
+                ],
+            ),
+        });
+    }
+    let mut push = |name: &str, value: Option<String>, detail: String| {
+        out.extend(value.map(|value| Figure {
+            name: t.word(name),
+            value,
+            detail,
+        }));
+    };
+    push(
+        "figure-p",
+        i.p.map(format::probability),
+        t.word("figure-p-detail"),
+    );
+    push(
+        "figure-hurt",
+        (i.rekeys_used > 0).then(|| {
+            let (hurt, used) = (i.rekeys_hurt.len().to_string(), i.rekeys_used.to_string());
+            t.fill("figure-hurt-value", &[("hurt", &hurt), ("used", &used)])
+        }),
+        t.word("figure-hurt-detail"),
+    );
+    push(
+        "figure-observed",
+        i.observed_bps.map(format::rate),
+        words::counted(t, i.counted),
+    );
+    push(
+        "figure-without",
+        i.counterfactual_bps.map(format::rate),
+        t.word("figure-without-detail"),
+    );
+    push(
+        "figure-detectable",
+        i.mde_ms.map(format::duration_ms),
+        t.word("figure-detectable-detail"),
+    );
+    out
+}
+
+pub(super) fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
+    let others = focus.other_verdicts().iter().take(MOST_SENTENCES);
+    others
+        .map(|i| {
+            (
+                words::direction(focus.t, focus.analysis, i.tunnel, i.direction),
+                clean::said(focus.t, &i.sentence, &i.messages),
+            )
+        })
+        .collect()
+}
+
+pub(super) fn timeline_caption(t: &Catalogue, analysis: &Analysis) -> String {
+    let headline = analysis.impact.first();
+    let counted = headline.map_or_else(String::new, |i| words::counted(t, i.counted));
+    let bin = format::duration_ms(analysis.series.bin_ms);
+    t.fill("page-timeline-caption", &[("bin", &bin), ("counted", &counted)])
+}
+
+pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
+    let (tunnel, t) = (plots.tunnel, focus.t);
+    let named = |id: &str| t.fill(id, &[("tunnel", &tunnel.to_string())]);
+    TunnelView {
+        id: tunnel,
+        title: focus
+            .analysis
+            .tunnels
+            .get(tunnel)
+            .map_or_else(String::new, |ends| words::tunnel(t, ends)),
+        timeline: plots.timeline.as_ref().map(plot::Plot::inline),
+        means: plots.mean.iter().map(plot::Plot::inline).collect(),
+        panels: plots
+            .panels
+            .iter()
+            .map(|p| (p.name.clone(), p.name.replacen("panel", "rekey", 1), p.inline()))
+            .collect(),
+        panels_left_out: plots.panels_left_out,
+        rekeys: tables::rekeys(focus, tunnel, MOST_ROWS),
+        rekeys_label: named("page-rekeys-of"),
+        rules: words::trigger_rules(t, focus.analysis, tunnel),
+        sas_label: named("heading-sas-of"),
+        sas: tables::security_associations(focus, tunnel, MOST_ROWS),
+    }
+}
+
+pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>) -> Vec<CauseView> {
+    let view = |found: words::Found| CauseView {
+        id: clean::line(found.id),
+        title: capitalised(&found.title(t)),
+        evidence: found
+            .rekeys
+            .iter()
+            .take(MOST_ENTRIES)
+            .map(|(r, c)| evidence(t, analysis, r, c, rows))
+            .collect(),
+        left_out: found.rekeys.len().saturating_sub(MOST_ENTRIES),
+    };
+    words::causes(analysis)
+        .into_iter()
+        .take(MOST_ENTRIES)
+        .map(view)
+        .collect()
+}
+
+fn evidence(
+    t: &Catalogue,
+    analysis: &Analysis,
+    rekey: &Rekey,
+    cause: &Cause,
+    rows: &HashSet<String>,
+) -> EvidenceView {
+    let key = key(analysis, rekey);
+    EvidenceView {
+        name: name(t, analysis, rekey),
+        listed: rows.contains(&format!("rekey-{key}")),
+        key,
+        confidence: words::confidence(t, cause.confidence),
+        frames: frames(&cause.evidence_frames),
+        filter: clean::sentence(&cause.display_filter),
+    }
+}
+
+pub(super) fn findings(t: &Catalogue, analysis: &Analysis) -> Vec<FindingView> {
+    let view = |f: &rekeyscope_model::analysis::Finding| FindingView {
+        warning: f.severity == Severity::Warning,
+        sentence: clean::said(t, &f.sentence, &f.messages),
+        frames: frames(&f.evidence_frames),
+        filter: clean::sentence(&f.display_filter),
+    };
+    analysis.findings.iter().take(MOST_ENTRIES).map(view).collect()
+}
+
+/// An overlay: its name, what is said of it, its values around the rekeys.
+pub(super) struct OverlayView {
+    pub(super) name: String,
+    pub(super) sentences: Vec<String>,
+    pub(super) table: Table,
+}
+
+pub(super) fn overlays(focus: &Focus) -> Vec<OverlayView> {
+    let all = focus.analysis.overlays.iter().take(MOST_OVERLAYS);
+    all.map(|o| OverlayView {
+        name: words::overlay(o),
+        sentences: words::overlay_sentences(focus.t, o),
+        table: tables::overlay(focus, o, MOST_ROWS),
+    })
+    .collect()
+}
+
+pub(super) fn frames(frames: &[u64]) -> String {
+    let shown: Vec<String> = frames.iter().take(MOST_FRAMES).map(u64::to_string).collect();
+    let more = if frames.len() > shown.len() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+pub(super) fn key_file(t: &Catalogue, file: &KeyFile) -> KeyFileView {
+    KeyFileView {
+        sentence: words::key_file(t, file),
+        problems: file
+            .problems
+            .iter()
+            .take(MOST_ENTRIES)
+            .map(|p| clean::line(p))
+            .collect(),
+    }
+}
+
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

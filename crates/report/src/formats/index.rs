@@ -1,0 +1,303 @@
+//! The index of several reports: one line per capture with its verdict.
+
+use crate::formats::html::{index_policy, style_sheet};
+use crate::formats::terminal::TerminalPage;
+use crate::formats::text::TextOptions;
+use crate::formats::{csv, markdown};
+use crate::tables::{Align, Column, Mark, Row, Table};
+use crate::words::{self, clean, format};
+use askama::Template;
+use rekeyscope_model::analysis::{Analysis, Verdict};
+use rekeyscope_model::text::{Catalogue, Language};
+use std::path::Path;
+
+/// Longest name of a report's file, without its ending.
+const LONGEST_NAME: usize = 80;
+
+/// One capture.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    path: String,
+    /// `None`: it could not be read, and the sentence says why.
+    link: Option<String>,
+    verdict: Option<Verdict>,
+    label: String,
+    rekeys: String,
+    hurt: String,
+    rate: String,
+    stall: String,
+    sentence: String,
+    /// Label and sentence of a spreadsheet.
+    english: [String; 2],
+}
+
+impl Entry {
+    /// The line of a capture whose report is `link`.
+    pub fn new(analysis: &Analysis, link: &str, language: Language) -> Entry {
+        let [label, sentence] = verdict_in(language, analysis);
+        let headline = analysis.impact.first();
+        let of = |value: fn(&rekeyscope_model::analysis::Impact) -> Option<String>| {
+            headline.and_then(value).unwrap_or_else(|| format::UNKNOWN.into())
+        };
+        Entry {
+            path: clean::line(&analysis.capture.path),
+            link: Some(link.into()),
+            verdict: headline.map(|i| i.verdict),
+            label,
+            rekeys: of(|i| Some(format::count(i.rekeys as u64))),
+            hurt: of(|i| Some(format::count(i.rekeys_hurt.len() as u64))),
+            rate: of(|i| i.observed_bps.map(format::rate)),
+            stall: of(|i| i.stall_ms.as_ref().map(|s| format::millis(s.mean))),
+            sentence,
+            english: verdict_in(Language::English, analysis),
+        }
+    }
+
+    /// The line of an input that could not be read.
+    pub fn unreadable(path: &str, reason: &str, language: Language) -> Entry {
+        let label = |language| Catalogue::of(language).word("verdict-label-not-read");
+        let unknown = || format::UNKNOWN.to_string();
+        Entry {
+            path: clean::line(path),
+            link: None,
+            verdict: None,
+            label: label(language),
+            rekeys: unknown(),
+            hurt: unknown(),
+            rate: unknown(),
+            stall: unknown(),
+            sentence: clean::line(reason),
+            english: [label(Language::English), clean::line(reason)],
+        }
+    }
+
+    fn cells(&self, label: &str, sentence: &str) -> [String; COLUMNS.len()] {
+        [
+            self.path.as_str(),
+            label,
+            &self.rekeys,
+            &self.hurt,
+            &self.rate,
+            &self.stall,
+            sentence,
+        ]
+        .map(str::to_owned)
+    }
+
+    fn mark(&self) -> Mark {
+        match self.verdict {
+            Some(Verdict::Shown | Verdict::Some) => Mark::Alert,
+            None if self.link.is_none() => Mark::Faint,
+            _ => Mark::None,
+        }
+    }
+
+    fn class(&self) -> &'static str {
+        match self.mark() {
+            Mark::Alert => "alert",
+            Mark::Faint => "faint",
+            Mark::None => "",
+        }
+    }
+}
+
+/// Label and sentence of a verdict.
+fn verdict_in(language: Language, analysis: &Analysis) -> [String; 2] {
+    let t = Catalogue::of(language);
+    match analysis.impact.first() {
+        Some(i) => [
+            words::verdict(t, i.verdict),
+            clean::said(t, &i.sentence, &i.messages),
+        ],
+        None => [t.word("verdict-label-no-tunnel"), words::no_verdict(t, analysis)],
+    }
+}
+
+/// Columns of the index, and their names for people.
+const HEADINGS: [&str; 7] = [
+    "column-capture",
+    "column-verdict",
+    "column-rekeys",
+    "column-hurt",
+    "column-rate",
+    "column-stall-ms",
+    "column-sentence",
+];
+
+/// Columns of a spreadsheet.
+const COLUMNS: [&str; 7] = [
+    "capture", "verdict", "rekeys", "hurt", "rate", "stall ms", "sentence",
+];
+
+#[derive(Template)]
+#[template(path = "index.html")]
+struct IndexPage<'a> {
+    policy: String,
+    style: String,
+    generator: String,
+    entries: &'a [Entry],
+    text: &'static Catalogue,
+}
+
+/// The page, with a link to every report.
+pub fn html(entries: &[Entry], language: Language) -> String {
+    let style = style_sheet(language);
+    let page = IndexPage {
+        policy: index_policy(&style),
+        style,
+        generator: format!("rekeyscope {}", env!("CARGO_PKG_VERSION")),
+        entries,
+        text: Catalogue::of(language),
+    };
+    // Formats plain strings into memory: there is nothing in it that can fail.
+    page.render().unwrap_or_default()
+}
+
+/// For a terminal: a table, then the sentences.
+pub fn text(entries: &[Entry], options: TextOptions) -> String {
+    let mut page = TerminalPage::new(options.width, options.color);
+    let t = Catalogue::of(options.language);
+    page.table(&table(t, entries, COLUMNS.len() - 1));
+    for entry in entries {
+        page.blank();
+        page.paragraph(&t.fill(
+            "direction-sentence",
+            &[("direction", &entry.path), ("sentence", &entry.sentence)],
+        ));
+    }
+    page.finish()
+}
+
+/// For a ticket.
+pub fn markdown(entries: &[Entry], language: Language) -> String {
+    let t = Catalogue::of(language);
+    let title = t.word("report-title");
+    let mut out = format!("# {title}\n\n");
+    markdown::table(&mut out, &table(t, entries, COLUMNS.len()));
+    out
+}
+
+/// For a spreadsheet.
+pub fn csv(entries: &[Entry]) -> String {
+    let rows = entries
+        .iter()
+        .map(|e| e.cells(&e.english[0], &e.english[1]).map(|c| csv::text(&c)));
+    String::from_utf8(csv::table(COLUMNS, rows)).unwrap_or_default()
+}
+
+fn table(t: &Catalogue, entries: &[Entry], columns: usize) -> Table {
+    let column = |(n, id): (usize, &&'static str)| Column {
+        name: t.word(id),
+        id,
+        align: if (2..6).contains(&n) {
+            Align::Right
+        } else {
+            Align::Left
+        },
+        from_width: 0,
+    };
+    let row = |e: &Entry| Row {
+        id: None,
+        mark: e.mark(),
+        cells: e.cells(&e.label, &e.sentence).into_iter().take(columns).collect(),
+    };
+    Table {
+        columns: HEADINGS.iter().take(columns).enumerate().map(column).collect(),
+        rows: entries.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// A name for the reports of an input: its own without the ending, every character that a shell, a URL or a file
+/// system could take for something else as `_`.
+pub fn file_name(input: &Path) -> String {
+    let stem = match input.file_stem().map(|s| s.to_string_lossy().into_owned()) {
+        Some(stem) if stem == "-" => "stdin".to_string(),
+        stem => stem.unwrap_or_default(),
+    };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "._-".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let name: String = stem.chars().map(plain).take(LONGEST_NAME).collect();
+    // A leading dot hides a file, a leading dash is an option.
+    let name = name.trim_start_matches(['.', '-']);
+    if name.is_empty() {
+        "capture".into()
+    } else {
+        name.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    fn entries() -> Vec<Entry> {
+        let mut entries: Vec<Entry> = example::all()
+            .iter()
+            .enumerate()
+            .map(|(n, d)| Entry::new(d, &format!("{n}.html"), Language::English))
+            .collect();
+        entries.push(Entry::unreadable(
+            "<b>\u{1b}[31m",
+            "no \u{202e}such file",
+            Language::English,
+        ));
+        entries
+    }
+
+    #[test]
+    fn one_line_per_capture_with_its_verdict() {
+        let html = html(&entries(), Language::English);
+        assert_eq!(html.matches("<tr").count(), 1 + entries().len());
+        assert_eq!(html.matches("<a href=").count(), entries().len() - 1);
+        assert!(html.contains("some rekeys hurt") && html.contains("no tunnel") && html.contains("not read"));
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let options = TextOptions {
+            width: 80,
+            color: false,
+            language: Language::English,
+        };
+        let formats = [
+            html(&entries(), Language::English),
+            text(&entries(), options),
+            markdown(&entries(), Language::English),
+            csv(&entries()),
+        ];
+        for out in &formats {
+            assert!(
+                !out.chars()
+                    .any(|c| (c.is_control() && !"\r\n".contains(c)) || c == '\u{202e}'),
+                "{out}"
+            );
+        }
+        assert!(
+            !formats[0].contains("<script") && !formats[0].contains("<b>") && !formats[0].contains("<img")
+        );
+        assert!(!formats[2].contains("<script") && !formats[2].contains("<img"));
+        assert!(formats[3].lines().all(|l| !l.starts_with('=')), "{}", formats[3]);
+        assert!(text(&entries(), options).lines().all(|l| l.chars().count() <= 80));
+    }
+
+    #[test]
+    fn names_of_files_are_harmless() {
+        for (path, name) in [
+            ("a/b/trace.pcapng", "trace"),
+            ("x y<script>.pcap", "x_y_script_"),
+            ("-", "stdin"),
+            ("../..", "capture"),
+            ("-rf.pcap", "rf"),
+            ("東京.pcap", "__"),
+        ] {
+            assert_eq!(file_name(Path::new(path)), name, "{path}");
+        }
+    }
+}

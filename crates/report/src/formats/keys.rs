@@ -1,0 +1,198 @@
+//! The report of `rekeyscope keys`: the answer first, then the table, then what is missing and how to get it.
+
+use crate::formats::terminal::TerminalPage;
+use crate::formats::text::TextOptions;
+use crate::tables::{self, split_source};
+use crate::words;
+use crate::words::clean;
+use crate::words::format;
+use rekeyscope_model::analysis::{Analysis, IkeSa, KeyStatus};
+use rekeyscope_model::mining::MiningEffort;
+use rekeyscope_model::text::{Catalogue, Message};
+use std::collections::BTreeMap;
+
+/// SAs listed per tunnel.
+const MOST_SAS: usize = 1_000;
+/// IKE SAs, tunnels, files and problems listed, each.
+const MOST_ENTRIES: usize = 100;
+
+/// The report, ending in a newline.
+pub fn render(analysis: &Analysis, mining: MiningEffort, options: TextOptions) -> String {
+    let mut page = TerminalPage::new(options.width, options.color);
+    let t = Catalogue::of(options.language);
+    page.emphasised(&answer(t, analysis), None);
+    let cut = analysis.capture.cut_packets;
+    if cut > 0 {
+        let packets = format::counted(t, "counted-packets", cut);
+        page.paragraph(&t.fill("keys-cut", &[("packets", &packets)]));
+    }
+    for (tunnel, ends) in analysis.tunnels.iter().enumerate().take(MOST_ENTRIES) {
+        let sas = tables::sa_keys(t, analysis, tunnel, MOST_SAS);
+        if !sas.rows.is_empty() {
+            let what = words::tunnel(t, ends);
+            let number = tunnel.to_string();
+            page.heading(&t.fill("heading-tunnel", &[("tunnel", &number), ("what", &what)]));
+            page.table(&sas);
+        }
+    }
+    more(&mut page, t, analysis.tunnels.len());
+    let ike = tables::ike_keys(t, analysis, MOST_ENTRIES);
+    if !ike.rows.is_empty() {
+        page.heading(&t.word("heading-ike-sas"));
+        page.table(&ike);
+    }
+    let missing = words::missing_keys(t, analysis);
+    if !missing.is_empty() {
+        page.heading(&t.word("heading-missing"));
+        missing.iter().for_each(|paragraph| page.paragraph(paragraph));
+    }
+    key_files(&mut page, t, analysis, mining);
+    page.finish()
+}
+
+/// `16 of 16 SAs decrypted: 12 explicit, 4 derived.`
+fn answer(t: &Catalogue, analysis: &Analysis) -> String {
+    let used = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
+    let total = used().count() as u64;
+    if total == 0 {
+        return without_packets(t, analysis);
+    }
+    let mut roads: BTreeMap<&str, u64> = BTreeMap::new();
+    let verified: Vec<_> = used().filter(|sa| words::is_decrypted(sa)).collect();
+    for sa in &verified {
+        let road = sa
+            .key
+            .source
+            .as_deref()
+            .and_then(split_source)
+            .map_or("known", |s| s.1);
+        *roads.entry(road).or_default() += 1;
+    }
+    let roads: Vec<String> = roads
+        .into_iter()
+        .map(|(road, n)| format!("{} {}", format::count(n), words::road(t, road)))
+        .collect();
+    let verified = verified.len() as u64;
+    let (roads, without) = (t.joined(&roads), format::count(total - verified));
+    let (verified_text, total_text) = (format::count(verified), format::counted(t, "counted-sas", total));
+    let message = match (verified < total, roads.is_empty()) {
+        (false, true) => Message::new("keys-all"),
+        (false, false) => Message::new("keys-all-roads").with("roads", roads),
+        (true, true) => Message::new("keys-part").with("without", without),
+        (true, false) => Message::new("keys-part-roads")
+            .with("roads", roads)
+            .with("without", without),
+    };
+    t.say(&message.with("verified", verified_text).with("total", total_text))
+}
+
+/// IKE may be open where no SA carries a packet.
+fn without_packets(t: &Catalogue, analysis: &Analysis) -> String {
+    let is_open = |sa: &&IkeSa| sa.key.status == KeyStatus::Verified;
+    match analysis.ike_sas.iter().filter(is_open).count() as u64 {
+        0 => t.word("keys-none"),
+        opened => {
+            let total = format::count(analysis.ike_sas.len() as u64);
+            let arguments = [("opened", &*format::count(opened)), ("total", &*total)];
+            t.fill("keys-ike-only", &arguments)
+        }
+    }
+}
+
+fn key_files(page: &mut TerminalPage, t: &Catalogue, analysis: &Analysis, mining: MiningEffort) {
+    page.heading(&t.word("heading-key-files"));
+    if analysis.key_files.is_empty() {
+        page.paragraph(&t.word("keys-no-file"));
+    }
+    for file in analysis.key_files.iter().take(MOST_ENTRIES) {
+        page.item(&words::key_file(t, file));
+        for problem in file.problems.iter().take(MOST_ENTRIES) {
+            page.paragraph(&format!("   {}", clean::line(problem)));
+        }
+        more(page, t, file.problems.len());
+    }
+    more(page, t, analysis.key_files.len());
+    page.paragraph(&effort(t, mining));
+}
+
+/// What finding unlabelled keys cost, and what it may cost.
+fn effort(t: &Catalogue, mining: MiningEffort) -> String {
+    let trials = format::counted(t, "counted-trials", mining.trials);
+    let (each, all) = (format::count(mining.most_per_packet), format::count(mining.most));
+    let message = match (mining.trials, mining.gave_up) {
+        (0, _) => Message::new("keys-not-sought"),
+        (_, false) => Message::new("keys-sought").with("trials", trials),
+        (_, true) => Message::new("keys-gave-up").with("trials", trials),
+    };
+    t.say(&message.with("each", each).with("all", all))
+}
+
+fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
+    if total > MOST_ENTRIES {
+        page.paragraph(&t.fill("more-in-main-json", &[("n", &(total - MOST_ENTRIES).to_string())]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+    use crate::words::underivable::why_not_derived;
+    use rekeyscope_model::spi::Spi;
+
+    const AT_80: TextOptions = TextOptions {
+        width: 80,
+        color: false,
+        language: rekeyscope_model::text::Language::English,
+    };
+
+    #[test]
+    fn the_first_line_is_the_answer() {
+        let text = render(&example::seven_rekeys(), MiningEffort::default(), AT_80);
+        let first = text.lines().next().unwrap();
+        assert!(first.starts_with("16 of 16 SAs decrypted: 16 "), "{first}");
+        assert!(!text.contains("What is missing") && text.contains("No key had to be sought"));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let text = render(&example::empty(), MiningEffort::default(), AT_80);
+        assert!(text.starts_with("No SA carries a packet"), "{text}");
+    }
+
+    #[test]
+    fn perfect_forward_secrecy_is_explained() {
+        let mut document = example::build(&example::Shape {
+            keys: false,
+            ..Default::default()
+        });
+        assert_eq!(why_not_derived(&document), [] as [String; 0]);
+        let spis: Vec<Spi> = document.security_associations.iter().map(|sa| sa.spi).collect();
+        let exchange = &mut document.exchanges[0];
+        (exchange.decrypted, exchange.key_exchange) = (true, Some(true));
+        exchange.spis = spis[..2].to_vec();
+        let effort = MiningEffort {
+            trials: 1234,
+            gave_up: true,
+            ..MiningEffort::default()
+        };
+        let text = render(&document, effort, AT_80).replace('\n', " ");
+        for needed in [
+            "2 of these SAs were negotiated with perfect forward secrecy",
+            "16 without a key that fits",
+            "key-info",
+            "1,234 trials",
+        ] {
+            assert!(text.contains(needed), "{needed} in {text}");
+        }
+        document.exchanges[0].key_exchange = Some(false);
+        assert!(why_not_derived(&document)[0].contains("SKEYID_d"));
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        let text = render(
+            &example::hostile(example::seven_rekeys()),
+            MiningEffort::default(),
+            AT_80,
+        );
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Every report in every language: no message is missing, no line is wider than its terminal, every letter has a shape.
+
+use crate::example;
+use crate::formats::text::TextOptions;
+use crate::formats::{comparison, html, index, keys, markdown, text};
+use crate::plot::{self, raster};
+use rekeyscope::compare::{compare, row_of};
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::analysis::comparison::{Comparison, Unread};
+use rekeyscope_model::mining::MiningEffort;
+use rekeyscope_model::text::Language;
+use rekeyscope_model::text::tests::take_missing;
+use std::collections::HashSet;
+
+const WIDTHS: [usize; 4] = [80, 100, 140, 200];
+
+fn documents() -> Vec<Analysis> {
+    let mut documents = example::all();
+    documents.push(example::with_overlays(example::seven_rekeys()));
+    documents.push(example::build(&example::Shape {
+        keys: false,
+        ..Default::default()
+    }));
+    documents.push(example::build(&example::Shape {
+        rekeys: 100,
+        tunnels: 6,
+        ..Default::default()
+    }));
+    documents
+}
+
+fn compared(documents: &[Analysis]) -> Comparison {
+    let captures = documents.iter().enumerate();
+    let captures = captures.map(|(n, d)| row_of(&format!("synthetic-{n}.pcapng"), d));
+    let unread = Unread {
+        path: "gone.pcapng".into(),
+        reason: "gone.pcapng cannot be read".into(),
+    };
+    compare(captures.collect(), vec![unread])
+}
+
+fn entries(documents: &[Analysis], language: Language) -> Vec<index::Entry> {
+    let entry = |d: &Analysis| index::Entry::new(d, "report.html", language);
+    let unreadable = index::Entry::unreadable("gone.pcapng", "cannot be read", language);
+    documents.iter().map(entry).chain([unreadable]).collect()
+}
+
+/// What a terminal gets, for each of its widths.
+fn terminal(language: Language) -> Vec<(usize, String)> {
+    let documents = documents();
+    let mut out = Vec::new();
+    for width in WIDTHS {
+        let options = TextOptions {
+            width,
+            color: false,
+            language,
+        };
+        let efforts = [(0, false), (1234, false), (1234, true)];
+        let efforts = efforts.map(|(trials, gave_up)| MiningEffort {
+            trials,
+            gave_up,
+            ..MiningEffort::default()
+        });
+        for (document, effort) in documents.iter().zip(efforts.iter().cycle()) {
+            out.push((width, text::render(document, options)));
+            out.push((width, text::render_in_full(document, options)));
+            out.push((width, keys::render(document, *effort, options)));
+        }
+        out.push((width, index::text(&entries(&documents, language), options)));
+        out.push((
+            width,
+            comparison::render_text(&compared(&documents[..4]), options),
+        ));
+    }
+    out
+}
+
+fn pages(language: Language) -> Vec<String> {
+    let documents = documents();
+    let entries = entries(&documents, language);
+    let mut out: Vec<String> = documents.iter().map(|d| html::render(d, language)).collect();
+    out.extend(documents.iter().map(|d| markdown::render(d, language)));
+    out.push(index::html(&entries, language));
+    out.push(index::markdown(&entries, language));
+    out.push(html::comparison::render(&compared(&documents[..4]), language));
+    out
+}
+
+#[test]
+fn no_message_is_missing() {
+    take_missing();
+    for language in Language::ALL {
+        let said = terminal(language).len() + pages(language).len();
+        assert!(said > 100, "{said}");
+        assert_eq!(take_missing(), [] as [String; 0], "{language}");
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for language in Language::ALL {
+        let filters: HashSet<String> = documents().iter().flat_map(example::filters).collect();
+        for (width, report) in terminal(language) {
+            for line in report.lines().filter(|line| !filters.contains(line.trim())) {
+                let columns = console::measure_text_width(line);
+                assert!(
+                    columns <= width,
+                    "{language}, {columns} of {width} columns: {line}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_says_its_language_and_brings_its_font_alone() {
+    for language in Language::ALL {
+        for page in pages(language).iter().filter(|p| p.starts_with("<!DOCTYPE")) {
+            assert!(page.contains(&format!("<html lang=\"{language}\">")));
+            assert_eq!(page.matches("@font-face").count(), 1);
+        }
+    }
+    let english = html::render(&example::seven_rekeys(), Language::English);
+    let japanese = html::render(&example::seven_rekeys(), Language::Japanese);
+    let family = |page: &str| page.contains("font-family:\"rekeyscope-plot-ja\"");
+    assert!(family(&japanese) && !family(&english));
+    let kana = |c: char| ('\u{3041}'..='\u{30fc}').contains(&c);
+    assert!(japanese.contains(kana) && !english.contains(kana));
+}
+
+/// The characters of the messages that plots draw, comments and identifiers left out.
+fn drawn() -> String {
+    let file = include_str!("../../messages/ja/plot.ftl");
+    let messages = file.lines().filter(|line| !line.starts_with('#'));
+    messages.map(|l| l.split_once(" = ").map_or(l, |m| m.1)).collect()
+}
+
+#[test]
+fn every_character_of_a_plot_has_a_shape_in_its_font() {
+    let font = plot::style::font(Language::Japanese);
+    let face = ttf_parser::Face::parse(font, 0).unwrap();
+    let shapeless: Vec<char> = drawn()
+        .chars()
+        .filter(|c| face.glyph_index(*c).is_none())
+        .collect();
+    assert!(
+        drawn().contains('ス') && shapeless.is_empty(),
+        "run fonts/subset: {shapeless:?}"
+    );
+    assert!(face.glyph_index('龍').is_none(), "the font is no subset");
+}
+
+#[test]
+fn plots_in_japanese_are_drawn() {
+    for plots in plot::render(&example::seven_rekeys(), Language::Japanese) {
+        assert!(!plots.mean.is_empty() && !plots.panels.is_empty());
+        let timeline = plots.timeline.unwrap();
+        let svg = timeline.standalone();
+        assert!(svg.contains("キャプチャ開始からの秒") && svg.contains("font-family=\"rekeyscope-plot-ja\""));
+        // Another font draws other letters: the image differs from one without text.
+        let (image, english) = (
+            raster::png(&timeline),
+            plot::render(&example::seven_rekeys(), Language::English),
+        );
+        assert_ne!(
+            image.unwrap(),
+            raster::png(english[0].timeline.as_ref().unwrap()).unwrap()
+        );
+    }
+}

@@ -1,0 +1,259 @@
+//! Markdown (GitHub's flavour) for tickets: the verdict, the tables, the causes.
+
+use crate::tables::{self, Align, Table};
+use crate::words;
+use crate::words::advice;
+use crate::words::clean;
+use crate::words::focus::Focus;
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::text::Language;
+use std::fmt::Write as _;
+
+/// Tunnels with tables of their own.
+const MOST_TUNNELS: usize = 4;
+/// Rows of a table, entries of a list.
+const MOST_ROWS: usize = 60;
+
+/// The whole document.
+pub fn render(analysis: &Analysis, language: Language) -> String {
+    let focus = Focus::new(analysis, language);
+    let mut out = format!("# {}\n\n", focus.t.word("report-title"));
+    let t = focus.t;
+    verdict(&mut out, &focus);
+    heading(&mut out, &t.word("heading-capture"));
+    item(&mut out, &words::capture(t, &analysis.capture));
+    words::quality(t, &analysis.capture)
+        .iter()
+        .for_each(|q| item(&mut out, q));
+    item(&mut out, &words::decryption(t, analysis));
+    words::missing_keys(t, analysis)
+        .iter()
+        .for_each(|p| item(&mut out, p));
+    for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
+        of_tunnel(&mut out, &focus, tunnel);
+    }
+    overlays(&mut out, &focus);
+    causes(&mut out, &focus);
+    if !analysis.ruled_out.is_empty() {
+        heading(&mut out, &t.word("heading-ruled-out"));
+        table(&mut out, &tables::ruled_out(&focus));
+    }
+    findings(&mut out, &focus);
+    if !analysis.diagnostics.is_empty() {
+        heading(&mut out, &t.word("heading-oddities"));
+        let diagnostics = analysis.diagnostics.iter().take(MOST_ROWS);
+        diagnostics.for_each(|d| item(&mut out, &words::diagnostic(t, d)));
+    }
+    let advice = advice::advice(t, analysis);
+    if !advice.is_empty() {
+        heading(&mut out, &t.word("heading-advice"));
+        advice.iter().for_each(|a| item(&mut out, &a.sentence(t)));
+    }
+    let program = format!("{} {}", analysis.generator.name, analysis.generator.version);
+    let made_by = t.fill("made-by", &[("program", &escaped(&program))]);
+    let _ = writeln!(out, "\n{made_by} {}", code(&words::command(analysis)));
+    out
+}
+
+fn of_tunnel(out: &mut String, focus: &Focus, tunnel: usize) {
+    let (analysis, t) = (focus.analysis, focus.t);
+    let Some(ends) = analysis.tunnels.get(tunnel) else {
+        return;
+    };
+    let what = words::tunnel(t, ends);
+    heading(
+        out,
+        &t.fill(
+            "heading-tunnel",
+            &[("tunnel", &tunnel.to_string()), ("what", &what)],
+        ),
+    );
+    table(out, &tables::rekeys(focus, tunnel, MOST_ROWS));
+    words::trigger_rules(t, analysis, tunnel)
+        .iter()
+        .for_each(|rule| item(out, rule));
+    table(out, &tables::security_associations(focus, tunnel, MOST_ROWS));
+}
+
+fn verdict(out: &mut String, focus: &Focus) {
+    let (analysis, t) = (focus.analysis, focus.t);
+    let Some(headline) = analysis.impact.first() else {
+        let _ = writeln!(out, "**{}**", words::no_verdict(t, analysis));
+        return;
+    };
+    let sentence = t.sentence(&headline.sentence, &headline.messages);
+    let _ = writeln!(out, "**{}**\n", escaped(&sentence));
+    item(
+        out,
+        &words::direction(t, analysis, headline.tunnel, headline.direction),
+    );
+    if !headline.arithmetic_bound.is_empty() {
+        let bound = &headline.arithmetic_bound_messages;
+        item(out, &t.sentence(&headline.arithmetic_bound, bound));
+    }
+    let more = [
+        words::detectable(t, headline),
+        words::explained(t, headline),
+        words::disagreeing(t, headline),
+    ];
+    more.into_iter()
+        .flatten()
+        .for_each(|sentence| item(out, &sentence));
+    if !focus.other_verdicts().is_empty() {
+        out.push('\n');
+        table(out, &tables::verdicts(focus, MOST_ROWS));
+    }
+}
+
+fn overlays(out: &mut String, focus: &Focus) {
+    for overlay in focus.analysis.overlays.iter().take(MOST_ROWS) {
+        heading(out, &words::overlay(overlay));
+        words::overlay_sentences(focus.t, overlay)
+            .iter()
+            .for_each(|s| item(out, s));
+        out.push('\n');
+        table(out, &tables::overlay(focus, overlay, MOST_ROWS));
+    }
+}
+
+fn causes(out: &mut String, focus: &Focus) {
+    let (causes, t) = (words::causes(focus.analysis), focus.t);
+    if causes.is_empty() {
+        return;
+    }
+    heading(out, &t.word("heading-causes"));
+    for found in causes.iter().take(MOST_ROWS) {
+        item(out, &found.sentence(t, MOST_ROWS));
+        if let Some((number, filter)) = found.first_filter(t) {
+            let filter = code(filter);
+            let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
+            let _ = writeln!(out, "  {said}");
+        }
+    }
+}
+
+fn findings(out: &mut String, focus: &Focus) {
+    let (analysis, t) = (focus.analysis, focus.t);
+    if analysis.findings.is_empty() {
+        return;
+    }
+    heading(out, &t.word("heading-findings"));
+    for f in analysis.findings.iter().take(MOST_ROWS) {
+        item(out, &words::finding(t, f));
+        if !f.display_filter.is_empty() {
+            let _ = writeln!(out, "  {}", code(&f.display_filter));
+        }
+    }
+}
+
+fn heading(out: &mut String, text: &str) {
+    let _ = writeln!(out, "\n## {}\n", escaped(text));
+}
+
+fn item(out: &mut String, text: &str) {
+    let _ = writeln!(out, "- {}", escaped(text));
+}
+
+pub(crate) fn table(out: &mut String, table: &Table) {
+    if table.rows.is_empty() {
+        return;
+    }
+    // Right below a list, a table would be text of its last item.
+    if !out.ends_with("\n\n") {
+        out.push('\n');
+    }
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    *out += &line(table.columns.iter().map(|c| escaped(&c.name)).collect());
+    let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
+    *out += &line(table.columns.iter().map(|c| rule(c.align)).collect());
+    for row in &table.rows {
+        *out += &line(row.cells.iter().map(|c| escaped(c)).collect());
+    }
+    out.push('\n');
+    for note in &table.notes {
+        let _ = writeln!(out, "{}\n", escaped(note));
+    }
+}
+
+/// Clean text in which no character is markup (CommonMark §2.4: a backslash before ASCII punctuation; `<` and `&` as
+/// entities, because some renderers let HTML through).
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in clean::sentence(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A code span that holds any text (CommonMark §6.1: its fence is longer than any run of backticks within).
+fn code(text: &str) -> String {
+    let text = clean::sentence(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if longest > 0 { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn golden() {
+        insta::assert_snapshot!(render(&example::seven_rekeys(), Language::English));
+    }
+
+    /// GitHub's flavour takes a table right below a list or a paragraph for text.
+    #[test]
+    fn tables_begin_after_an_empty_line() {
+        for document in example::all() {
+            let text = render(&document, Language::English);
+            let lines: Vec<&str> = text.lines().collect();
+            let tables = lines.windows(2).filter(|w| w[1].starts_with("| "));
+            for pair in tables {
+                assert!(pair[0].is_empty() || pair[0].starts_with("| "), "{pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_no_markup() {
+        for document in example::all() {
+            let text = render(&document, Language::English);
+            let markup = |line: &&str| line.contains("<script") || line.contains("<img");
+            // The filters of the hostile document stand in code spans with a fence of two.
+            assert!(
+                text.lines()
+                    .filter(markup)
+                    .all(|line| line.contains(": `` ") || line.starts_with("  `` "))
+            );
+            assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+        }
+        assert_eq!(
+            escaped("a|b <b> *x* [y](z)"),
+            "a\\|b &lt;b&gt; \\*x\\* \\[y\\](z)"
+        );
+        assert_eq!(code("a ``b"), "``` a ``b ```");
+        assert_eq!(code("esp"), "`esp`");
+    }
+
+    #[test]
+    fn every_row_has_as_many_cells_as_its_header() {
+        let text = render(&example::hostile(example::seven_rekeys()), Language::English);
+        let pipes = |line: &str| line.replace("\\|", "").matches('|').count();
+        for block in text.split("\n\n").filter(|b| b.starts_with("| ")) {
+            let rows: Vec<usize> = block.lines().map(pipes).collect();
+            assert!(rows.iter().all(|n| *n == rows[0]), "{block}");
+        }
+    }
+}

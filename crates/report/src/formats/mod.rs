@@ -1,0 +1,11 @@
+pub mod comparison;
+pub mod csv;
+pub mod html;
+pub mod index;
+pub mod keys;
+#[cfg(test)]
+mod languages;
+pub mod markdown;
+mod sparkline;
+mod terminal;
+pub mod text;

@@ -1,0 +1,199 @@
+//! Lays paragraphs and tables out in columns, by comfy-table (which knows how wide each character is).
+
+mod wrap;
+
+use crate::tables::{Align, Mark, Table};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, presets};
+use unicode_width::UnicodeWidthStr;
+use wrap::wrapped;
+
+/// Narrower than this, lines run over: no table fits.
+const NARROWEST: usize = 60;
+/// Wider than this, lines are hard to read.
+const WIDEST: usize = 220;
+
+/// Before what belongs to an item.
+const INDENT: &str = "   ";
+/// Spaces between two columns.
+const GAP: usize = 2;
+
+/// The page so far.
+pub(crate) struct TerminalPage {
+    width: usize,
+    color: bool,
+    out: String,
+}
+
+impl TerminalPage {
+    pub(crate) fn new(width: usize, color: bool) -> TerminalPage {
+        TerminalPage {
+            width: width.clamp(NARROWEST, WIDEST),
+            color,
+            out: String::new(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.out
+    }
+
+    /// Columns available.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(crate) fn blank(&mut self) {
+        self.out.push('\n');
+    }
+
+    /// One line as it is.
+    pub(crate) fn line(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
+    /// A headline, set off by an empty line.
+    pub(crate) fn heading(&mut self, text: &str) {
+        self.blank();
+        self.emphasised(text, None);
+    }
+
+    /// A paragraph in bold, coloured when `color` says so.
+    pub(crate) fn emphasised(&mut self, text: &str, color: Option<Color>) {
+        let mut cell = Cell::new(wrapped(text, self.width)).add_attribute(Attribute::Bold);
+        if let Some(color) = color {
+            cell = cell.fg(color);
+        }
+        self.cells(vec![vec![cell]], &[]);
+    }
+
+    /// A paragraph.
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        self.cells(vec![vec![Cell::new(wrapped(text, self.width))]], &[]);
+    }
+
+    /// A paragraph hung behind a dash.
+    pub(crate) fn item(&mut self, text: &str) {
+        let text = wrapped(text, self.width - 1 - GAP);
+        self.cells(vec![vec![Cell::new("-"), Cell::new(text)]], &[]);
+    }
+
+    /// A display filter below an item, on a line of its own where it does not fit behind its label: unbroken, however long, so
+    /// that it can be copied.
+    pub(crate) fn filter(&mut self, label: &str, filter: &str) {
+        let short = format!("{INDENT}{label}{filter}");
+        if short.width() <= self.width || label.is_empty() {
+            return self.line(&short);
+        }
+        self.line(format!("{INDENT}{label}").trim_end());
+        self.line(&format!("{INDENT}{filter}"));
+    }
+
+    /// Paragraphs hung behind labels of one width.
+    pub(crate) fn labelled(&mut self, rows: &[(String, String)]) {
+        let labels = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
+        let width = self.width.saturating_sub(labels + GAP);
+        let rows = rows
+            .iter()
+            .map(|(label, text)| vec![Cell::new(label), Cell::new(wrapped(text, width))])
+            .collect();
+        self.cells(rows, &[]);
+    }
+
+    /// A table with its notes; nothing when it has no rows.
+    pub(crate) fn table(&mut self, table: &Table) {
+        if table.rows.is_empty() {
+            return;
+        }
+        let shown: Vec<usize> = (0..table.columns.len())
+            .filter(|&i| self.shows(table, i))
+            .collect();
+        let pick = |cells: &[String]| -> Vec<String> {
+            shown.iter().filter_map(|&i| cells.get(i).cloned()).collect()
+        };
+        let header: Vec<String> = table.columns.iter().map(|c| c.name.to_string()).collect();
+        let mut rows = vec![
+            pick(&header)
+                .into_iter()
+                .map(|h| Cell::new(h).add_attribute(Attribute::Dim))
+                .collect(),
+        ];
+        for row in &table.rows {
+            rows.push(
+                pick(&row.cells)
+                    .into_iter()
+                    .map(|c| marked(Cell::new(c), row.mark))
+                    .collect(),
+            );
+        }
+        let aligns: Vec<Align> = shown
+            .iter()
+            .filter_map(|&i| table.columns.get(i))
+            .map(|c| c.align)
+            .collect();
+        self.cells(rows, &aligns);
+        for note in &table.notes {
+            let note = Cell::new(wrapped(note, self.width)).add_attribute(Attribute::Dim);
+            self.cells(vec![vec![note]], &[]);
+        }
+    }
+
+    /// Optional columns need room, and a column in which nothing stands is left out.
+    fn shows(&self, table: &Table, column: usize) -> bool {
+        let fits = table
+            .columns
+            .get(column)
+            .is_some_and(|c| c.from_width <= self.width);
+        let filled = table
+            .rows
+            .iter()
+            .any(|r| r.cells.get(column).is_some_and(|c| !c.is_empty()));
+        filled && fits
+    }
+
+    fn cells(&mut self, rows: Vec<Vec<Cell>>, aligns: &[Align]) {
+        let mut table = comfy_table::Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic);
+        table
+            .set_width(u16::try_from(self.width).unwrap_or(u16::MAX))
+            .force_no_tty();
+        if self.color {
+            table.enforce_styling();
+        }
+        let columns = rows.first().map_or(0, Vec::len);
+        for row in rows {
+            table.add_row(row);
+        }
+        // Two spaces between columns, one where two would make the rows wrap.
+        let natural: usize = table
+            .column_max_content_widths()
+            .iter()
+            .map(|&w| usize::from(w) + GAP)
+            .sum();
+        let padding = if columns > 2 && natural > self.width + GAP {
+            1
+        } else {
+            GAP as u16
+        };
+        for (i, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, if i + 1 < columns { padding } else { 0 }));
+            if aligns.get(i) == Some(&Align::Right) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for line in table.lines() {
+            self.out.push_str(line.trim_end());
+            self.out.push('\n');
+        }
+    }
+}
+
+fn marked(cell: Cell, mark: Mark) -> Cell {
+    match mark {
+        Mark::None => cell,
+        Mark::Alert => cell.fg(Color::Yellow).add_attribute(Attribute::Bold),
+        Mark::Faint => cell.add_attribute(Attribute::Dim),
+    }
+}

@@ -1,0 +1,21 @@
+//! Plots as SVG, by plotters.
+//!
+//! They are drawn at twice their size, because the backend places everything on whole units, and scaled by `viewBox`.
+//! Colours are the light theme's; a page recolours them by attribute selectors (see [`style`]). Reducing 20,000 bins to
+//! the width of the plot is drawing, not analysis: the document keeps every bin.
+
+mod canvas;
+pub(crate) mod comparison;
+mod label;
+mod mean;
+mod panel;
+#[cfg(feature = "png")]
+pub mod raster;
+pub mod reduce;
+pub(crate) mod style;
+pub mod svg;
+mod timeline;
+
+pub use canvas::Plot;
+pub(crate) use svg::{MOST_TUNNELS, of_focus};
+pub use svg::{TunnelPlots, render};

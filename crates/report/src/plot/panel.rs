@@ -1,0 +1,233 @@
+//! Small multiples: one panel per rekey, all of a tunnel to the same scale.
+
+use crate::plot::canvas::{Blank, Canvas, Drawn, Plot};
+use crate::plot::label::{plain, stall_of};
+use crate::plot::reduce::{PlotColumn, ceiling, columns};
+use crate::plot::style::{self, px};
+use crate::words::focus::{Focus, at_most, began, is_hurt, key, name, number};
+use crate::words::{self, format};
+use plotters::chart::ChartBuilder;
+use plotters::element::{DashedPathElement, PathElement, Rectangle, Text};
+use plotters::series::LineSeries;
+use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use rekeyscope_model::analysis::{Direction, Rekey};
+use rekeyscope_model::time::Timestamp;
+
+const WIDTH: u32 = 350;
+const HEIGHT: u32 = 170;
+const LEFT: u32 = 40;
+const RIGHT: u32 = 12;
+/// Seconds shown before the exchange.
+const BEFORE: f64 = 1.0;
+/// Seconds shown after the longest switch, and the bounds of the whole.
+const AFTER: f64 = 1.5;
+const SHORTEST: f64 = 2.0;
+const LONGEST: f64 = 10.0;
+
+/// What one panel shows. Times in seconds from the first message of the exchange.
+struct Panel<'a> {
+    rekey: &'a Rekey,
+    direction: Direction,
+    columns: Vec<PlotColumn>,
+    switched: f64,
+    baseline_bps: Option<f64>,
+}
+
+/// What all panels of a tunnel share.
+struct PanelScale {
+    after: f64,
+    top: f64,
+    factor: f64,
+    prefix: &'static str,
+}
+
+pub(crate) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
+    let rekeys = at_most(focus.rekeys(tunnel).collect(), most);
+    let lengths = rekeys.iter().map(|r| length(focus, r)).fold(0.0, f64::max);
+    let after = (lengths + AFTER).clamp(SHORTEST, LONGEST);
+    let panels: Vec<Panel> = rekeys
+        .into_iter()
+        .filter_map(|r| panel(focus, r, after))
+        .collect();
+    let highest = ceiling(panels.iter().flat_map(|p| &p.columns));
+    let (factor, prefix) = format::prefix_of(highest);
+    let scale = PanelScale {
+        after,
+        top: (highest / factor * 1.05).max(f64::MIN_POSITIVE),
+        factor,
+        prefix,
+    };
+    panels.iter().filter_map(|p| draw_one(focus, p, &scale)).collect()
+}
+
+/// Seconds from the first message to the switch of the direction that is shown.
+fn length(focus: &Focus, rekey: &Rekey) -> f64 {
+    let direction = direction_of(focus, rekey);
+    let ends = began(rekey).zip(rekey.switched.get(direction));
+    ends.map_or(0.0, |(from, to)| to.seconds_since(from).max(0.0))
+}
+
+fn direction_of(focus: &Focus, rekey: &Rekey) -> Direction {
+    focus
+        .shown(rekey)
+        .map_or(focus.main_direction(rekey.tunnel), |s| s.impact.direction)
+}
+
+fn panel<'a>(focus: &Focus<'a>, rekey: &'a Rekey, after: f64) -> Option<Panel<'a>> {
+    let direction = direction_of(focus, rekey);
+    let (start, bin_s, bytes) = bins(focus, rekey, direction)?;
+    let zero = began(rekey)?;
+    let offset = start.seconds_since(zero);
+    // Only the bins within the panel, on whatever grid they lie.
+    let skip = ((-BEFORE - offset) / bin_s).floor().max(0.0) as usize;
+    let take = ((BEFORE + after) / bin_s).ceil().max(0.0) as usize + 1;
+    let bytes = bytes.get(skip..).unwrap_or_default();
+    let bytes = bytes.get(..take).unwrap_or(bytes);
+    let offset = offset + skip as f64 * bin_s;
+    let mut columns = columns(bytes, bin_s, (WIDTH - LEFT - RIGHT) as usize);
+    columns.iter_mut().for_each(|c| c.time += offset);
+    columns.retain(|c| c.time >= -BEFORE && c.time <= after);
+    let baseline_bps = focus
+        .shown(rekey)
+        .and_then(|s| s.impact.baseline_bps)
+        .filter(|b| b.is_finite());
+    (!columns.is_empty()).then(|| Panel {
+        rekey,
+        direction,
+        columns,
+        switched: length(focus, rekey),
+        baseline_bps,
+    })
+}
+
+/// The finest bins that the document has around a rekey.
+fn bins<'a>(focus: &Focus<'a>, rekey: &Rekey, direction: Direction) -> Option<(Timestamp, f64, &'a [u64])> {
+    let series = &focus.analysis.series;
+    let fine = series
+        .around_rekeys
+        .iter()
+        .find(|s| s.rekey == rekey.index && s.direction == direction);
+    let coarse = || {
+        series
+            .tunnels
+            .iter()
+            .find(|s| s.tunnel == rekey.tunnel && s.direction == direction)
+    };
+    let (start, bin_ms, bytes) = match fine {
+        Some(s) => (s.start, s.bin_ms, s.inner_new_bytes.as_slice()),
+        None => coarse().map(|s| (s.start, series.bin_ms, s.inner_new_bytes.as_slice()))?,
+    };
+    (bin_ms.is_finite() && bin_ms > 0.0).then_some((start, bin_ms / 1000.0, bytes))
+}
+
+fn draw_one(focus: &Focus, panel: &Panel, scale: &PanelScale) -> Option<Plot> {
+    let t = focus.t;
+    let number = name(t, focus.analysis, panel.rekey);
+    let direction = words::direction(t, focus.analysis, panel.rekey.tunnel, panel.direction);
+    let blank = Blank {
+        language: t.language(),
+        name: format!("panel-{}", key(focus.analysis, panel.rekey)),
+        title: t.fill("plot-panel-title", &[("number", &number)]),
+        description: t.fill(
+            "plot-panel-text",
+            &[
+                ("direction", &direction),
+                ("number", &number),
+                ("stall", &stall_of(focus, panel.rekey)),
+            ],
+        ),
+        width: WIDTH,
+        height: HEIGHT,
+    };
+    blank.draw(|root| {
+        draw_titles(root, focus, panel, scale)?;
+        draw_curve(root, focus, panel, scale)
+    })
+}
+
+fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) -> Drawn<()> {
+    let t = focus.t;
+    let when = began(panel.rekey)
+        .and_then(|t| focus.seconds(t))
+        .map_or_else(String::new, format::clock);
+    let (number, unit) = (number(panel.rekey).to_string(), format!("{}bit/s", scale.prefix));
+    let title = t.fill(
+        "plot-panel-headline",
+        &[("number", &number), ("when", &when), ("unit", &unit)],
+    );
+    root.draw(&Text::new(
+        title,
+        (px(LEFT) as i32, px(3) as i32),
+        style::label(focus.t.language(), 12, style::INK),
+    ))?;
+    let stall = focus
+        .shown(panel.rekey)
+        .and_then(|s| s.window)
+        .map(|w| format::duration_ms(w.stall_ms));
+    let (text, color) = match (stall, is_hurt(panel.rekey)) {
+        (Some(stall), true) => (
+            t.fill("plot-panel-hurt-stall", &[("stall", &stall)]),
+            style::HURT_TEXT,
+        ),
+        (Some(stall), false) => (t.fill("plot-panel-stall", &[("stall", &stall)]), style::MUTED),
+        (None, true) => (t.word("plot-panel-hurt"), style::HURT_TEXT),
+        (None, false) => return Ok(()),
+    };
+    let font = style::label(focus.t.language(), 12, color).pos(Pos::new(HPos::Right, VPos::Top));
+    root.draw(&Text::new(text, (px(WIDTH - RIGHT) as i32, px(3) as i32), font))?;
+    Ok(())
+}
+
+fn draw_curve(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) -> Drawn<()> {
+    let (from, to, top) = (-BEFORE, scale.after, scale.top);
+    let mut chart = ChartBuilder::on(root)
+        .margin_top(px(22))
+        .margin_right(px(RIGHT))
+        .y_label_area_size(px(LEFT))
+        .x_label_area_size(px(22))
+        .build_cartesian_2d(from..to, 0.0..top)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .y_max_light_lines(0)
+        .x_labels(6)
+        .y_labels(4)
+        .bold_line_style(style::GRID.stroke_width(px(1)))
+        .axis_style(style::GRID.stroke_width(px(1)))
+        .label_style(style::label(focus.t.language(), 11, style::MUTED))
+        .x_label_formatter(&|x| if *x == 0.0 { "0 s".to_string() } else { plain(*x) })
+        .y_label_formatter(&|y| plain(*y))
+        .draw()?;
+    let (color, alpha) = if is_hurt(panel.rekey) {
+        (style::HURT, 0.35)
+    } else {
+        (style::REKEY, 0.3)
+    };
+    let switched = panel.switched.min(to).max((to - from) / f64::from(WIDTH));
+    chart.draw_series(std::iter::once(Rectangle::new(
+        [(0.0, 0.0), (switched, top)],
+        color.mix(alpha).filled(),
+    )))?;
+    if let Some(baseline) = panel.baseline_bps {
+        let y = (baseline / scale.factor).clamp(0.0, top);
+        let dashes = DashedPathElement::new(
+            [(from, y), (to, y)],
+            px(4),
+            px(3),
+            style::INK.mix(0.6).stroke_width(px(1)),
+        );
+        chart.draw_series(std::iter::once(dashes))?;
+    }
+    let line = panel
+        .columns
+        .iter()
+        .map(|c| (c.time, (c.mean / scale.factor).clamp(0.0, top)));
+    chart.draw_series(LineSeries::new(
+        line,
+        style::of(panel.direction).stroke_width(px(1)),
+    ))?;
+    let start = PathElement::new(vec![(0.0, 0.0), (0.0, top)], color.stroke_width(px(1)));
+    chart.draw_series(std::iter::once(start))?;
+    Ok(())
+}

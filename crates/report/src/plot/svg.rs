@@ -1,0 +1,127 @@
+//! Plots as SVG, by plotters.
+//!
+//! They are drawn at twice their size, because the backend places everything on whole units, and scaled by `viewBox`.
+//! Colours are the light theme's; a page recolours them by attribute selectors (see [`style`]). Reducing 20,000 bins to
+//! the width of the plot is drawing, not analysis: the document keeps every bin.
+
+use crate::plot::mean;
+use crate::plot::panel;
+use crate::plot::timeline;
+
+pub use crate::plot::canvas::Plot;
+
+use crate::words::focus::Focus;
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::text::Language;
+
+/// Tunnels that are drawn.
+pub(crate) const MOST_TUNNELS: usize = 6;
+/// Panels for the first tunnel, one per rekey.
+const MOST_PANELS: usize = 24;
+/// Panels for each further tunnel.
+const MOST_PANELS_FURTHER: usize = 6;
+
+/// The plots of one tunnel.
+#[derive(Debug, Clone, Default)]
+pub struct TunnelPlots {
+    /// Index in `tunnels`.
+    pub tunnel: usize,
+    /// Throughput per direction with every rekey, over the lanes of the SAs.
+    pub timeline: Option<Plot>,
+    /// The mean rekey over its placebo band, per direction.
+    pub mean: Vec<Plot>,
+    /// One panel per rekey, same scale.
+    pub panels: Vec<Plot>,
+    /// Rekeys without a panel.
+    pub panels_left_out: usize,
+}
+
+/// The plots of the first [`MOST_TUNNELS`] tunnels, the headline's first.
+pub fn render(analysis: &Analysis, language: Language) -> Vec<TunnelPlots> {
+    let focus = Focus::new(analysis, language);
+    of_focus(&focus)
+}
+
+pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
+    let mut out = Vec::new();
+    for (n, &tunnel) in focus.tunnels.iter().take(MOST_TUNNELS).enumerate() {
+        let most = if n == 0 { MOST_PANELS } else { MOST_PANELS_FURTHER };
+        let panels = panel::draw(focus, tunnel, most);
+        out.push(TunnelPlots {
+            tunnel,
+            timeline: timeline::draw(focus, tunnel),
+            mean: mean::draw(focus, tunnel),
+            panels_left_out: focus.rekeys(tunnel).count() - panels.len(),
+            panels,
+        });
+    }
+    out
+}
+
+impl TunnelPlots {
+    /// All of them in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Plot> {
+        self.timeline.iter().chain(&self.mean).chain(&self.panels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn every_plot_of_every_document_is_well_formed() {
+        for document in example::all() {
+            for plots in render(&document, Language::English) {
+                for plot in plots.iter() {
+                    for svg in [plot.inline(), plot.standalone()] {
+                        assert_eq!(svg.matches("<svg").count(), 1);
+                        assert!(svg.ends_with("</svg>\n"));
+                        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{}", plot.name);
+                        assert!(!svg.contains("<script"));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn seven_rekeys_give_all_four_kinds() {
+        let document = example::seven_rekeys();
+        let plots = render(&document, Language::English);
+        assert_eq!(plots.len(), 1);
+        assert!(plots[0].timeline.is_some());
+        assert_eq!(plots[0].mean.len(), 1);
+        assert_eq!(plots[0].panels.len(), 7);
+        let timeline = plots[0].timeline.as_ref().unwrap().inline();
+        assert_eq!(timeline.matches("<a href=\"#rekey-").count(), 7);
+        assert!(timeline.contains("#D55E00"), "a hurt rekey is highlighted");
+    }
+
+    #[test]
+    fn twenty_thousand_bins_stay_small() {
+        let shape = example::Shape {
+            rekeys: 500,
+            seconds: 20_000.0,
+            bin_ms: 1000.0,
+            ..Default::default()
+        };
+        let document = example::build(&shape);
+        assert_eq!(document.series.tunnels[0].inner_new_bytes.len(), 20_000);
+        let plots = render(&document, Language::English);
+        for plot in plots[0].iter() {
+            let size = plot.inline().len();
+            assert!(size < 400_000, "{}: {size}", plot.name);
+        }
+        assert_eq!(plots[0].panels.len() + plots[0].panels_left_out, 500);
+    }
+
+    #[test]
+    fn a_file_brings_its_font() {
+        let document = example::seven_rekeys();
+        let svg = render(&document, Language::English)[0].mean[0].standalone();
+        assert!(svg.contains("@font-face") && svg.contains("font/otf;base64,"));
+        assert!(svg.len() < 100_000, "{}", svg.len());
+    }
+}

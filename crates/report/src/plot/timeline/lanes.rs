@@ -1,0 +1,143 @@
+//! The lanes of the SAs and the time axis below them.
+
+use crate::plot::canvas::{Canvas, Drawn};
+use crate::plot::label::plain;
+use crate::plot::style::{self, px};
+use crate::plot::timeline::frame::{AXIS, Chart, LANE, LEFT, RIGHT, RunDrawing, TITLE, WIDTH, title};
+use crate::words::format;
+use plotters::chart::ChartBuilder;
+use plotters::element::{Rectangle, Text};
+use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use rekeyscope_model::analysis::{Direction, KeyStatus, SecurityAssociation};
+use rekeyscope_model::time::Timestamp;
+
+/// SAs drawn per direction.
+const MOST_BARS: usize = 600;
+/// CSS pixels that the name of an SA needs.
+const SPI_WIDTH: f64 = 84.0;
+
+/// Where an SA lies: seconds, and its row from below.
+struct Bar {
+    from: f64,
+    to: f64,
+    row: f64,
+    direction: Direction,
+    keyed: bool,
+    name: String,
+}
+
+impl RunDrawing<'_> {
+    fn sa_chart<'a, 'b>(&self, root: &Canvas<'b>) -> Drawn<Chart<'a, 'b>> {
+        let row = self.first_lane_row();
+        let rows = root
+            .clone()
+            .shrink((0, px(row)), (px(WIDTH), px(self.height() - row)));
+        let chart = ChartBuilder::on(&rows)
+            .margin_top(px(TITLE))
+            .margin_right(px(RIGHT))
+            .y_label_area_size(px(LEFT))
+            .x_label_area_size(px(AXIS))
+            .build_cartesian_2d(0.0..self.end, 0.0..4.0)?;
+        Ok(chart)
+    }
+
+    /// What stands still around the lanes.
+    pub(super) fn draw_lane_names(&self, root: &Canvas) -> Drawn<()> {
+        let row = self.first_lane_row();
+        let t = self.focus.t;
+        title(root, t.language(), t.word("plot-lanes"), row)?;
+        for (lane, direction) in (0u32..).zip(self.focus.directions(self.tunnel)) {
+            let text = if direction == Direction::AToB {
+                "a → b"
+            } else {
+                "b → a"
+            };
+            let y = px(row + TITLE + LANE * (2 * lane + 1)) as i32;
+            let font = style::label(self.focus.t.language(), 12, style::of(direction))
+                .pos(Pos::new(HPos::Right, VPos::Center));
+            root.draw(&Text::new(text, (px(LEFT - 8) as i32, y), font))?;
+        }
+        Ok(())
+    }
+
+    /// The time axis.
+    pub(super) fn draw_ticks(&self, root: &Canvas) -> Drawn<()> {
+        self.sa_chart(root)?
+            .configure_mesh()
+            .disable_mesh()
+            .y_labels(0)
+            .x_labels(12)
+            .axis_style(style::GRID.stroke_width(px(1)))
+            .x_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
+            .x_label_formatter(&|x| seconds(*x))
+            .x_desc(self.focus.t.word("plot-seconds"))
+            .axis_desc_style(style::label(self.focus.t.language(), 12, style::MUTED))
+            .draw()?;
+        Ok(())
+    }
+
+    pub(super) fn draw_bars(&self, root: &Canvas) -> Drawn<()> {
+        let mut chart = self.sa_chart(root)?;
+        for bar in self.bars() {
+            let fill = style::of(bar.direction)
+                .mix(if bar.keyed { 1.0 } else { 0.35 })
+                .filled();
+            let shape = Rectangle::new([(bar.from, bar.row + 0.1), (bar.to, bar.row + 0.9)], fill);
+            chart.draw_series(std::iter::once(shape))?;
+        }
+        Ok(())
+    }
+
+    /// The SPI in each bar that is long enough for it.
+    pub(super) fn draw_spis(&self, root: &Canvas) -> Drawn<()> {
+        let mut chart = self.sa_chart(root)?;
+        for bar in self
+            .bars()
+            .filter(|b| (b.to - b.from) / self.pixel() >= SPI_WIDTH)
+        {
+            let color = if bar.keyed { style::ON_FILL } else { style::INK };
+            let font =
+                style::label(self.focus.t.language(), 11, color).pos(Pos::new(HPos::Center, VPos::Center));
+            let at = ((bar.from + bar.to) / 2.0, bar.row + 0.5);
+            chart.draw_series(std::iter::once(Text::new(bar.name, at, font)))?;
+        }
+        Ok(())
+    }
+
+    fn bars(&self) -> impl Iterator<Item = Bar> {
+        let directions = self.focus.directions(self.tunnel).into_iter().enumerate();
+        directions.flat_map(move |(lane, direction)| {
+            let with_packets = self.focus.sas(self.tunnel, direction).filter(|sa| sa.packets > 0);
+            with_packets
+                .filter_map(move |sa| self.bar(sa, lane, direction))
+                .take(MOST_BARS)
+        })
+    }
+
+    fn bar(&self, sa: &SecurityAssociation, lane: usize, direction: Direction) -> Option<Bar> {
+        let seconds = |t: Option<Timestamp>| {
+            t.and_then(|t| self.focus.seconds(t))
+                .map(|s| s.clamp(0.0, self.end))
+        };
+        let (from, to) = (seconds(sa.first_time)?, seconds(sa.last_time)?);
+        let highest = if lane == 0 { 3.0 } else { 1.0 };
+        Some(Bar {
+            from,
+            to: to.max((from + self.pixel()).min(self.end)),
+            row: highest - f64::from(sa.generation % 2),
+            direction,
+            keyed: sa.key.status == KeyStatus::Verified,
+            name: sa.spi.to_string(),
+        })
+    }
+}
+
+/// A tick of the time axis, in the form of the tables.
+fn seconds(s: f64) -> String {
+    let clock = format::clock(s);
+    match clock.contains(':') {
+        true => clock.trim_end_matches(".000").to_string(),
+        false => plain(s),
+    }
+}

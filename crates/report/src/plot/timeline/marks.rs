@@ -1,0 +1,127 @@
+//! The marks of the rekeys: spans, numbers, links.
+
+use crate::plot::canvas::{Canvas, Drawn, link};
+use crate::plot::label::stall_of;
+use crate::plot::style::{self, px};
+use crate::plot::timeline::frame::{AXIS, Chart, LEFT, RateLane, RunDrawing, TITLE, WIDTH};
+use crate::words::focus::{began, is_hurt, key, number};
+use crate::words::format;
+use plotters::element::{PathElement, Rectangle, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, RGBColor};
+use rekeyscope_model::analysis::{Direction, Rekey};
+
+/// More rekeys than this are marked at the upper edge only, or their marks would hide the curve.
+const MOST_FULL_MARKS: usize = 100;
+
+impl RunDrawing<'_> {
+    /// From the first message to the switch of one direction, seconds.
+    fn span(&self, rekey: &Rekey, direction: Direction) -> Option<(f64, f64)> {
+        let from = self.focus.seconds(began(rekey)?)?;
+        let to = rekey
+            .switched
+            .get(direction)
+            .and_then(|t| self.focus.seconds(t))
+            .unwrap_or(from);
+        let clamped = |s: f64| s.clamp(0.0, self.end);
+        (from.is_finite() && to.is_finite()).then(|| (clamped(from), clamped(to.max(from))))
+    }
+
+    pub(super) fn draw_span(&self, chart: &mut Chart, rekey: &Rekey, lane: &RateLane) -> Drawn<()> {
+        let Some((from, to)) = self.span(rekey, lane.direction) else {
+            return Ok(());
+        };
+        let color = color_of(rekey);
+        let bottom = if self.rekeys.len() > MOST_FULL_MARKS {
+            lane.top * 0.92
+        } else {
+            0.0
+        };
+        if to - from >= self.pixel() {
+            let fill = color.mix(if is_hurt(rekey) { 0.35 } else { 0.25 }).filled();
+            let shape = Rectangle::new([(from, bottom), (to, lane.top)], fill);
+            chart.draw_series(std::iter::once(shape))?;
+        }
+        let stroke = color
+            .mix(if is_hurt(rekey) { 1.0 } else { 0.6 })
+            .stroke_width(px(1));
+        let line = PathElement::new(vec![(from, bottom), (from, lane.top)], stroke);
+        chart.draw_series(std::iter::once(line))?;
+        Ok(())
+    }
+
+    /// Numbers above the marks, the hurt ones first, as far as there is room; and the names of the SAs.
+    pub(super) fn draw_labels(&self, root: &Canvas) -> Drawn<()> {
+        let mut taken: Vec<(i32, i32)> = Vec::new();
+        let mut ordered: Vec<&&Rekey> = self.rekeys.iter().collect();
+        ordered.sort_by_key(|r| !is_hurt(r));
+        // The numbers stand above the first curve.
+        for rekey in ordered.into_iter().filter(|_| !self.lanes.is_empty()) {
+            let Some((from, _)) = self.span(rekey, Direction::AToB) else {
+                continue;
+            };
+            self.draw_number(root, rekey, self.x(from), &mut taken)?;
+        }
+        self.draw_spis(root)
+    }
+
+    fn draw_number(&self, root: &Canvas, rekey: &Rekey, x: i32, taken: &mut Vec<(i32, i32)>) -> Drawn<()> {
+        let number = number(rekey).to_string();
+        let color = if is_hurt(rekey) {
+            style::HURT_TEXT
+        } else {
+            style::MUTED
+        };
+        let font = style::label(self.focus.t.language(), 12, color).pos(Pos::new(HPos::Center, VPos::Top));
+        let window = self
+            .focus
+            .shown(rekey)
+            .and_then(|s| s.window)
+            .filter(|_| is_hurt(rekey));
+        let long = window.map(|w| format!("{number}: {}", format::duration_ms(w.stall_ms)));
+        for text in long.into_iter().chain([number]) {
+            let half = root.estimate_text_size(&text, &font)?.0 as i32 / 2 + px(4) as i32;
+            let (from, to) = (x - half, x + half);
+            let outside = from < px(LEFT - 20) as i32 || to > px(WIDTH) as i32;
+            if outside || taken.iter().any(|t| from < t.1 && to > t.0) {
+                continue;
+            }
+            taken.push((from, to));
+            root.draw(&Text::new(text, (x, px(TITLE - 2) as i32), font))?;
+            break;
+        }
+        Ok(())
+    }
+
+    /// A link over each mark, to the row of the rekey.
+    pub(super) fn links(&self) -> String {
+        let mut out = String::new();
+        for rekey in &self.rekeys {
+            let spans = Direction::BOTH.map(|d| self.span(rekey, d));
+            let Some((from, _)) = spans[0] else { continue };
+            let to = spans.iter().flatten().map(|s| s.1).fold(from, f64::max);
+            let number = number(rekey).to_string();
+            let label = self.focus.t.fill(
+                "plot-mark",
+                &[
+                    ("number", &number),
+                    ("when", &format::clock(from)),
+                    ("stall", &stall_of(self.focus, rekey)),
+                ],
+            );
+            let x = (self.x(from) - px(4) as i32, self.x(to) + px(4) as i32);
+            link(
+                &mut out,
+                &format!("rekey-{}", key(self.focus.analysis, rekey)),
+                &label,
+                x,
+                (px(TITLE) as i32, px(self.height() - AXIS) as i32),
+            );
+        }
+        out
+    }
+}
+
+fn color_of(rekey: &Rekey) -> RGBColor {
+    if is_hurt(rekey) { style::HURT } else { style::REKEY }
+}

@@ -1,0 +1,15 @@
+//! The tables of a report, independent of the format that lays them out.
+
+mod comparison;
+mod keys;
+mod rekeys;
+mod rows;
+mod sas;
+mod table;
+
+pub(crate) use comparison::comparison;
+pub(crate) use keys::{ike_keys, sa_keys, split_source};
+pub(crate) use rekeys::rekeys;
+pub(crate) use rows::{flows, overhead, overlay, projection, ruled_out, sensitivity, verdicts};
+pub(crate) use sas::security_associations;
+pub(crate) use table::{Align, Column, Mark, Row, Table};

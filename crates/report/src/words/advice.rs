@@ -1,0 +1,217 @@
+//! What to change, on the systems that people have. Choosing among sentences, by what the document says; nothing is
+//! computed.
+
+use crate::words::causes::message_of;
+use rekeyscope_model::analysis::{Analysis, Mode, Rekey, TriggerKind, Verdict};
+use rekeyscope_model::text::Catalogue;
+use std::borrow::Cow;
+
+/// Kilobyte lifetime that Windows' L2TP client proposes.
+const WINDOWS_KILOBYTES: u64 = 250_000;
+
+/// The causes that something can be done about, in the order in which it is advised.
+const ADVISED: [&str; 4] = [
+    "slow_key_exchange",
+    "hard_limit_reached",
+    "exchange_retransmitted",
+    "responder_not_ready",
+];
+
+/// A piece of advice; its texts are messages of the catalogues.
+pub(crate) struct Advice {
+    /// Whom it concerns.
+    system: String,
+    /// Why it is given here; `None` where nothing in the capture names the system.
+    because: Option<Cow<'static, str>>,
+    /// What to do; backticks set off what is typed.
+    text: Cow<'static, str>,
+}
+
+impl Advice {
+    /// As one paragraph.
+    pub(crate) fn sentence(&self, t: &Catalogue) -> String {
+        let (system, text) = (self.system.as_str(), t.word(&self.text));
+        match self.because.as_ref().map(|id| t.word(id)) {
+            None => t.fill("advice", &[("system", system), ("text", &text)]),
+            Some(because) => t.fill(
+                "advice-because",
+                &[("system", system), ("because", &because), ("text", &text)],
+            ),
+        }
+    }
+}
+
+/// What to change, where rekeys cost something; the systems that the capture names first.
+pub(crate) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
+    let costs = |v: Verdict| matches!(v, Verdict::Shown | Verdict::Some);
+    if !analysis.impact.iter().any(|i| costs(i.verdict)) {
+        return Vec::new();
+    }
+    let mut out = of_causes(t, analysis);
+    if analysis
+        .rekeys
+        .iter()
+        .any(|r| r.trigger.kind == TriggerKind::Volume)
+    {
+        let mut systems = of_systems(analysis);
+        systems.sort_by_key(|a| a.because.is_none());
+        out.extend(systems);
+    }
+    out
+}
+
+/// What follows from the causes that were found.
+fn of_causes(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
+    let found = |id: &str| {
+        let has = |r: &Rekey| r.causes.iter().any(|c| c.id == id);
+        analysis.rekeys.iter().any(has)
+    };
+    let of = |cause: &&str| Advice {
+        system: t.word("advice-both-sides"),
+        because: Some((message_of("advice", cause) + "-why").into()),
+        text: message_of("advice", cause).into(),
+    };
+    ADVISED.iter().filter(|id| found(id)).map(of).collect()
+}
+
+/// What volume rekeys can be changed with, system by system.
+fn of_systems(analysis: &Analysis) -> Vec<Advice> {
+    let proposed = analysis
+        .rekeys
+        .iter()
+        .any(|r| r.trigger.limit_kilobytes == Some(WINDOWS_KILOBYTES));
+    // The L2TP client speaks IKEv1 and uses transport mode (RFC 3193); without keys nothing tells the mode.
+    let versions = || analysis.tunnels.iter().map(|t| t.ike_version);
+    let ikev1 = versions().any(|v| v == Some(1)) || versions().all(|v| v.is_none());
+    let mut modes = analysis
+        .security_associations
+        .iter()
+        .filter_map(|sa| sa.mode)
+        .peekable();
+    let unknown = modes.peek().is_none();
+    let transport = modes.any(|mode| mode == Mode::Transport);
+    let log = |name: &str| {
+        let formats = || analysis.key_files.iter().flat_map(|f| &f.formats);
+        formats().any(|f| f.starts_with(name))
+    };
+    let of = |system: &str, because: Option<&'static str>, text: &'static str| Advice {
+        system: system.to_owned(),
+        because: because.map(Cow::Borrowed),
+        text: text.into(),
+    };
+    let from_log = |name: &str| log(name).then_some("advice-log-why");
+    let windows = match (proposed, transport) {
+        (true, _) => Some("advice-windows-proposes"),
+        (false, true) => Some("advice-windows-maybe"),
+        (false, false) => None,
+    };
+    let may_be_windows = ikev1 && (proposed || transport || unknown);
+    let yamaha = if ikev1 {
+        "advice-yamaha-ikev1"
+    } else {
+        "advice-yamaha"
+    };
+    let advice = [
+        may_be_windows.then(|| of("Windows", windows, "advice-windows")),
+        Some(of("Yamaha NVR5x0", from_log("yamaha"), yamaha)),
+        Some(of("strongSwan", from_log("charon"), "advice-strongswan")),
+    ];
+    advice.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+    use rekeyscope_model::text::Language;
+
+    fn t() -> &'static Catalogue {
+        Catalogue::of(Language::English)
+    }
+
+    fn systems(analysis: &Analysis) -> Vec<String> {
+        advice(t(), analysis).iter().map(|a| a.system.clone()).collect()
+    }
+
+    #[test]
+    fn advice_follows_what_was_found() {
+        let mut document = example::seven_rekeys();
+        assert_eq!(
+            systems(&document),
+            ["Both sides", "Windows", "Yamaha NVR5x0", "strongSwan"]
+        );
+        document.key_files[0].formats = vec!["charon_log".into()];
+        document
+            .security_associations
+            .iter_mut()
+            .for_each(|sa| sa.mode = None);
+        assert_eq!(
+            systems(&document)[1],
+            "strongSwan",
+            "the system of the log comes first"
+        );
+        document.rekeys[0].trigger.limit_kilobytes = Some(WINDOWS_KILOBYTES);
+        assert!(
+            advice(t(), &document)[1]
+                .sentence(t())
+                .starts_with("Windows (250,000 kB")
+        );
+        for r in &mut document.rekeys {
+            (r.trigger.kind, r.causes) = (TriggerKind::Time, Vec::new());
+        }
+        assert!(advice(t(), &document).is_empty());
+    }
+
+    #[test]
+    fn advice_that_cannot_apply_is_not_given() {
+        let mut document = example::seven_rekeys();
+        let said = |document: &Analysis| {
+            let all: Vec<String> = advice(t(), document).iter().map(|a| a.sentence(t())).collect();
+            all.join("\n")
+        };
+        assert!(said(&document).contains("L2TP client") && said(&document).contains("IKEv1 responder"));
+        document.tunnels.iter_mut().for_each(|t| t.ike_version = Some(2));
+        let of_ikev2 = said(&document);
+        assert!(
+            !of_ikev2.contains("L2TP") && !of_ikev2.contains("IKEv1"),
+            "{of_ikev2}"
+        );
+        assert!(of_ikev2.contains("Yamaha") && of_ikev2.contains("strongSwan"));
+        document.tunnels.iter_mut().for_each(|t| t.ike_version = Some(1));
+        for sa in &mut document.security_associations {
+            sa.mode = Some(Mode::Tunnel);
+        }
+        assert!(!said(&document).contains("L2TP"), "tunnel mode");
+    }
+
+    /// A message that is named after a cause belongs to one of the list.
+    #[test]
+    fn every_advice_on_a_cause_is_in_the_list() {
+        let messages = include_str!("../../messages/en/report.ftl").lines();
+        let identifiers = messages.filter_map(|line| line.strip_prefix("advice-")?.split_once(" ="));
+        let mut about_causes: Vec<&str> = identifiers
+            .map(|(id, _)| id)
+            .filter(|id| {
+                t().known_word(&format!("cause-{}", id.trim_end_matches("-why")))
+                    .is_some()
+            })
+            .collect();
+        about_causes.sort_unstable();
+        let mut expected: Vec<String> = ADVISED
+            .iter()
+            .map(|id| id.replace('_', "-"))
+            .flat_map(|id| [format!("{id}-why"), id])
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(about_causes, expected);
+    }
+
+    #[test]
+    fn nothing_is_to_be_changed_where_nothing_is_lost() {
+        let document = example::build(&example::Shape {
+            hurt_every: 0,
+            ..Default::default()
+        });
+        assert!(advice(t(), &document).is_empty());
+    }
+}

@@ -1,0 +1,116 @@
+//! The capture and what it is worth.
+
+use crate::words::{clean, format};
+use rekeyscope_model::analysis::{Analysis, Capture, DiagnosticEntry, KeyStatus, SecurityAssociation};
+use rekeyscope_model::text::Catalogue;
+
+/// Link types named.
+const MOST_LINKS: usize = 4;
+
+/// What the capture is.
+pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
+    let named = c.link_types.iter().take(MOST_LINKS);
+    let mut parts: Vec<String> = named.map(|l| clean::line(l)).collect();
+    if c.link_types.len() > parts.len() {
+        let more = (c.link_types.len() - parts.len()).to_string();
+        parts.push(t.fill("capture-and-more", &[("n", &more)]));
+    }
+    let comma = t.word("comma");
+    let links: String = parts.iter().map(|link| format!("{comma}{link}")).collect();
+    let duration = c
+        .duration_s
+        .map(|s| format!("{comma}{}", format::seconds(s)))
+        .unwrap_or_default();
+    t.fill(
+        "capture",
+        &[
+            ("path", &clean::line(&c.path)),
+            ("format", c.format.as_str()),
+            ("links", &links),
+            ("packets", &format::counted(t, "counted-packets", c.packets)),
+            ("bytes", &format::bytes(c.bytes)),
+            ("duration", &duration),
+            ("esp", &format::count(c.esp_packets)),
+            ("ike", &format::count(c.ike_packets)),
+        ],
+    )
+}
+
+/// What limits the capture, as short sentences; one of them when nothing does.
+pub(crate) fn quality(t: &Catalogue, c: &Capture) -> Vec<String> {
+    let mut out = Vec::new();
+    let with = |id: &str, n: u64| t.fill(id, &[("packets", &format::counted(t, "counted-packets", n))]);
+    match c.dropped_reported {
+        Some(0) => {}
+        Some(dropped) => out.push(with("quality-dropped", dropped)),
+        None => out.push(t.word("quality-drops-unknown")),
+    }
+    if c.truncated_file {
+        out.push(t.word("quality-truncated"));
+    }
+    if c.cut_packets > 0 {
+        out.push(with("quality-cut", c.cut_packets));
+    }
+    if c.duplicates > 0 {
+        out.push(with("quality-duplicates", c.duplicates));
+    }
+    if c.time_regressions > 0 {
+        out.push(with("quality-time-regressions", c.time_regressions));
+    }
+    if c.offload_suspected {
+        out.push(t.word("quality-offload"));
+    }
+    if out.is_empty() {
+        out.push(t.word("quality-good"));
+    }
+    out
+}
+
+/// Whether packets of an SA were opened: under a proven key, or under one that nothing can prove when what came out is no noise
+/// (which passes for a packet once in 255).
+pub(crate) fn is_decrypted(sa: &SecurityAssociation) -> bool {
+    /// Of the ESP bytes; half or more where the key is right, under 0.4 % where it is wrong.
+    const LEAST_SHARE: u64 = 20;
+    match sa.key.status {
+        KeyStatus::Verified => true,
+        KeyStatus::Unverified => sa
+            .inner_bytes
+            .is_some_and(|inner| inner.saturating_mul(LEAST_SHARE) >= sa.esp_bytes),
+        _ => false,
+    }
+}
+
+/// How many SAs are decrypted, and what the ICVs said.
+pub(crate) fn decryption(t: &Catalogue, analysis: &Analysis) -> String {
+    let with_packets = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
+    let verified = with_packets().filter(|sa| is_decrypted(sa)).count() as u64;
+    let total = with_packets().count() as u64;
+    let sum = |f: fn(&SecurityAssociation) -> u64| {
+        format::count(with_packets().fold(0u64, |n, sa| n.saturating_add(f(sa))))
+    };
+    if total == 0 {
+        return t.word("decryption-none");
+    }
+    t.fill(
+        "decryption",
+        &[
+            ("verified", &format::count(verified)),
+            ("total", &format::counted(t, "counted-sas", total)),
+            ("fit", &sum(|sa| sa.icv.verified)),
+            ("bad", &sum(|sa| sa.icv.failed)),
+            ("unchecked", &sum(|sa| sa.icv.unchecked)),
+        ],
+    )
+}
+
+/// An oddity in one sentence.
+pub(crate) fn diagnostic(t: &Catalogue, d: &DiagnosticEntry) -> String {
+    let (sentence, count) = (clean::said(t, &d.sentence, &d.messages), format::count(d.count));
+    match d.first_frame.map(|f| f.to_string()) {
+        Some(frame) => t.fill(
+            "diagnostic-first",
+            &[("sentence", &sentence), ("count", &count), ("frame", &frame)],
+        ),
+        None => t.fill("diagnostic", &[("sentence", &sentence), ("count", &count)]),
+    }
+}

@@ -1,0 +1,85 @@
+//! The command that makes a report again.
+
+use crate::words::clean;
+use rekeyscope_model::analysis::{Analysis, OverlayKind};
+
+/// How the run is started again: a word of the shell is what can stand there without quotes, all else is quoted.
+pub(crate) fn command(analysis: &Analysis) -> String {
+    let mut words = vec!["rekeyscope".to_string(), quoted(&analysis.capture.path)];
+    let with_keys = analysis.key_files.iter().filter(|f| f.esp_keys + f.ike_keys > 0);
+    for file in with_keys.take(MOST_FILES) {
+        words.extend(["--keys".into(), quoted(&file.path)]);
+    }
+    if let Some(s) = &analysis.settings {
+        words.extend(s.no_keys.then(|| "--no-keys".to_string()));
+        for file in s.psk_files.iter().take(MOST_FILES) {
+            words.extend(["--psk-file".into(), quoted(file)]);
+        }
+        for port in s.esp_ports.iter().take(MOST_FILES) {
+            words.extend(["--esp-port".into(), port.to_string()]);
+        }
+        let tunnel = s.tunnel.iter();
+        words.extend(tunnel.flat_map(|tunnel| ["--tunnel".into(), quoted(tunnel)]));
+        words.extend(["--seed".into(), s.seed.to_string()]);
+        words.extend(["--interest".into(), s.interest_percent.to_string()]);
+        words.extend(["--verify".into(), quoted(&s.verify)]);
+        let reference = s.reference_bps.map(|r| (r / 1e6).to_string());
+        words.extend(reference.into_iter().flat_map(|r| ["--reference-mbps".into(), r]));
+    }
+    for overlay in analysis.overlays.iter().take(MOST_FILES) {
+        let option = match overlay.kind {
+            OverlayKind::Iperf3 => "--iperf3",
+            OverlayKind::Samples => "--overlay",
+        };
+        words.extend([option.into(), quoted(&overlay.path)]);
+    }
+    words.extend(["--html".into(), "report.html".into()]);
+    words.join(" ")
+}
+
+/// Files, and ports, named in a command.
+const MOST_FILES: usize = 12;
+
+fn quoted(word: &str) -> String {
+    let word = clean::line(word);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:,+@%=".contains(c);
+    match word.starts_with('-') {
+        false if !word.is_empty() && word.chars().all(plain) => word,
+        _ => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    /// Everything that changes what is found is in the command.
+    #[test]
+    fn the_command_holds_what_was_asked_for() {
+        let mut document = example::seven_rekeys();
+        document.settings = Some(rekeyscope_model::analysis::Settings {
+            interest_percent: 5.0,
+            verify: "sample:10".into(),
+            seed: 7,
+            reference_bps: Some(94.5e6),
+            no_keys: true,
+            tunnel: Some("192.0.2.1".into()),
+            esp_ports: vec![5555, 6666],
+            psk_files: vec!["my psk".into()],
+        });
+        let command = command(&document);
+        for words in [
+            " --no-keys",
+            " --psk-file 'my psk'",
+            " --esp-port 5555 --esp-port 6666",
+            " --tunnel 192.0.2.1",
+            " --seed 7",
+            " --interest 5",
+            " --verify sample:10",
+            " --reference-mbps 94.5",
+        ] {
+            assert!(command.contains(words), "{words} is not in {command}");
+        }
+    }
+}

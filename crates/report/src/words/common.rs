@@ -1,0 +1,252 @@
+//! Values of the document as words, the same in every format: what is asked for comes first, in the language of a catalogue.
+
+use crate::words::capture::capture;
+use crate::words::capture::quality;
+
+use crate::words::keys::missing_keys;
+use crate::words::verdict::explained;
+
+use crate::words::clean;
+use crate::words::format::{self, UNKNOWN, or_unknown};
+use rekeyscope_model::analysis::{
+    Analysis, Direction, Encapsulation, Finding, Mode, Overlay, OverlayKind, SecurityAssociation, Severity,
+    Trigger, TriggerKind, Tunnel,
+};
+use rekeyscope_model::text::Catalogue;
+
+/// `10.9.0.1 → 10.9.0.2`.
+pub(crate) fn direction(t: &Catalogue, analysis: &Analysis, tunnel: usize, direction: Direction) -> String {
+    match (analysis.tunnels.get(tunnel), direction) {
+        (Some(t), Direction::AToB) => format!("{} → {}", t.a, t.b),
+        (Some(t), Direction::BToA) => format!("{} → {}", t.b, t.a),
+        (None, d) => {
+            let (tunnel, direction) = (tunnel.to_string(), d.to_string());
+            t.fill(
+                "tunnel-direction",
+                &[("tunnel", &tunnel), ("direction", &direction)],
+            )
+        }
+    }
+}
+
+/// `10.9.0.2 – 10.9.0.1, IKEv1, ESP in UDP, NAT`.
+pub(crate) fn tunnel(t: &Catalogue, tunnel: &Tunnel) -> String {
+    let mut parts = vec![format!("{} – {}", tunnel.a, tunnel.b)];
+    parts.push(
+        tunnel
+            .ike_version
+            .map_or_else(|| t.word("tunnel-no-ike"), |v| format!("IKEv{v}")),
+    );
+    parts.push(match tunnel.encapsulation {
+        Encapsulation::Esp => "ESP".to_string(),
+        Encapsulation::Ah => "AH".to_string(),
+        Encapsulation::Udp => t.word("tunnel-udp"),
+        Encapsulation::Tcp => t.word("tunnel-tcp"),
+    });
+    if tunnel.nat {
+        parts.push(t.word("tunnel-nat"));
+    }
+    t.joined(&parts)
+}
+
+/// `tcp`, `ipv6-icmp`; the number where IANA has no keyword.
+pub(crate) fn protocol(name: &str) -> String {
+    let keyword = name
+        .parse()
+        .ok()
+        .and_then(|n| etherparse::IpNumber(n).keyword_str());
+    keyword.map_or_else(|| clean::line(name), str::to_lowercase)
+}
+
+/// `volume 85 %`, `time 3.0 s`, `unknown`.
+pub(crate) fn trigger(t: &Catalogue, trigger: &Trigger) -> String {
+    let detail = match (trigger.kind, trigger.fraction, trigger.age_s) {
+        (TriggerKind::Time, None, Some(age)) => Some(format::seconds(age)),
+        (_, Some(fraction), _) => Some(format::percent(fraction)),
+        _ => None,
+    };
+    let kind = t.word(match trigger.kind {
+        TriggerKind::Volume => "trigger-volume",
+        TriggerKind::Time => "trigger-time",
+        TriggerKind::Packets => "trigger-packets",
+        TriggerKind::Reauthentication => "trigger-reauthentication",
+        TriggerKind::Collision => "trigger-collision",
+        TriggerKind::Unknown => "trigger-unknown",
+    });
+    detail.map_or_else(|| kind.clone(), |d| format!("{kind} {d}"))
+}
+
+/// The rule of a trigger in full, for a tool tip or a wide table.
+pub(crate) fn trigger_in_full(t: &Catalogue, trigger: &Trigger) -> String {
+    let mut parts = Vec::new();
+    let least = |value: String| match (trigger.at_least, trigger.at_most) {
+        (true, _) => t.fill("at-least", &[("value", &value)]),
+        (false, true) => t.fill("at-most", &[("value", &value)]),
+        _ => value,
+    };
+    if let Some(bytes) = trigger.bytes {
+        let bytes = least(format::bytes(bytes));
+        parts.push(match trigger.limit_kilobytes.map(format::count) {
+            Some(limit) => t.fill("trigger-bytes-of", &[("bytes", &bytes), ("limit", &limit)]),
+            None => t.fill("trigger-bytes-no-limit", &[("bytes", &bytes)]),
+        });
+    }
+    if let Some(counting) = &trigger.counting {
+        let what = clean::said(t, counting, &trigger.messages);
+        parts.push(t.fill("trigger-counting", &[("what", &what)]));
+    }
+    if let Some(age) = trigger.age_s {
+        let age = least(format::seconds(age));
+        parts.push(match trigger.limit_seconds.map(format::count) {
+            Some(limit) => t.fill("trigger-age-of", &[("age", &age), ("limit", &limit)]),
+            None => t.fill("trigger-age-no-limit", &[("age", &age)]),
+        });
+    }
+    parts.join(&t.word("semicolon"))
+}
+
+/// What makes each side of a tunnel renew.
+pub(crate) fn trigger_rules(t: &Catalogue, analysis: &Analysis, tunnel: usize) -> Vec<String> {
+    let rules = analysis.trigger_rules.iter().filter(|r| r.tunnel == tunnel);
+    rules.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()
+}
+
+/// Cipher suite of an SA.
+pub(crate) fn suite(sa: &SecurityAssociation) -> String {
+    match (&sa.encryption, &sa.integrity) {
+        (Some(e), Some(i)) if i == "none" => clean::line(e),
+        (Some(e), Some(i)) => format!("{}/{}", clean::line(e), clean::line(i)),
+        (Some(one), None) | (None, Some(one)) => clean::line(one),
+        (None, None) => UNKNOWN.to_string(),
+    }
+}
+
+/// Mode of an SA.
+pub(crate) fn mode(t: &Catalogue, mode: Mode) -> String {
+    t.word(match mode {
+        Mode::Transport => "mode-transport",
+        Mode::Tunnel => "mode-tunnel",
+    })
+}
+
+/// `iperf3 (run.json)`.
+pub(crate) fn overlay(o: &Overlay) -> String {
+    let unit = match o.unit.as_str() {
+        "" => String::new(),
+        unit => format!(", {}", clean::line(unit)),
+    };
+    format!("{}{unit} ({})", clean::line(&o.name), clean::line(&o.path))
+}
+
+/// What is said of an overlay; each of its sentences has a message, or none has.
+pub(crate) fn overlay_sentences(t: &Catalogue, o: &Overlay) -> Vec<String> {
+    let said = |(n, sentence): (usize, &String)| {
+        let message = o
+            .messages
+            .get(n..=n)
+            .filter(|_| o.messages.len() == o.sentences.len());
+        clean::said(t, sentence, message.unwrap_or_default())
+    };
+    o.sentences.iter().enumerate().map(said).collect()
+}
+
+/// A finding in one sentence, with a word of warning where it is one.
+pub(crate) fn finding(t: &Catalogue, f: &Finding) -> String {
+    let sentence = clean::said(t, &f.sentence, &f.messages);
+    match f.severity {
+        Severity::Warning => t.fill("warning", &[("sentence", &sentence)]),
+        Severity::Info => sentence,
+    }
+}
+
+/// A value of an overlay in its unit.
+pub(crate) fn overlay_value(overlay: &Overlay, value: Option<f64>) -> String {
+    match overlay.kind {
+        OverlayKind::Iperf3 => or_unknown(value, format::rate),
+        OverlayKind::Samples => or_unknown(value, format::value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+    use rekeyscope_model::text::Language;
+
+    fn t() -> &'static Catalogue {
+        Catalogue::of(Language::English)
+    }
+
+    #[test]
+    fn missing_keys_name_the_commands_and_the_files() {
+        assert!(missing_keys(t(), &example::seven_rekeys()).is_empty());
+        let document = example::build(&example::Shape {
+            keys: false,
+            ..Default::default()
+        });
+        let text = missing_keys(t(), &document).join("\n");
+        for needed in [
+            "16 SAs have",
+            "key-info",
+            "syslog debug on",
+            "--keys",
+            "keys.esp_sa",
+            "esp_sa",
+        ] {
+            assert!(text.contains(needed), "{needed} in {text}");
+        }
+    }
+
+    #[test]
+    fn half_a_key_is_not_called_a_missing_one() {
+        let mut document = example::build(&example::Shape {
+            keys: false,
+            ..Default::default()
+        });
+        for sa in &mut document.security_associations {
+            sa.key.status = rekeyscope_model::analysis::KeyStatus::Unverified;
+            sa.icv.verified = sa.packets;
+        }
+        let text = missing_keys(t(), &document).join("\n");
+        assert!(
+            text.contains("Of the keys of 16 SAs the integrity key fits")
+                && !text.contains("no key that the ICV confirms"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_rekeys_explain_is_said_once() {
+        let mut impact = example::seven_rekeys().impact.remove(0);
+        let said = explained(t(), &impact).unwrap();
+        impact.sentence += &format!(" {said}");
+        assert_eq!(explained(t(), &impact), None);
+    }
+
+    #[test]
+    fn quality_says_what_limits() {
+        let mut document = example::seven_rekeys();
+        document.capture.duplicates = 0;
+        assert_eq!(
+            quality(t(), &document.capture),
+            ["No drops, no cuts, no steps of the clock."]
+        );
+        document.capture.dropped_reported = None;
+        document.capture.truncated_file = true;
+        document.capture.cut_packets = 1;
+        document.capture.time_regressions = 2;
+        document.capture.offload_suspected = true;
+        assert_eq!(quality(t(), &document.capture).len(), 5);
+    }
+
+    #[test]
+    fn triggers_say_what_is_known() {
+        let mut one = example::seven_rekeys().rekeys.remove(0).trigger;
+        assert_eq!(trigger(t(), &one), "volume 85 %");
+        assert!(trigger_in_full(t(), &one).starts_with("2.04 MB of 2,400 kB; counting inner bytes"));
+        (one.kind, one.fraction) = (TriggerKind::Time, None);
+        assert_eq!(trigger(t(), &one), "time 3.70 s");
+        (one.kind, one.age_s) = (TriggerKind::Unknown, None);
+        assert_eq!(trigger(t(), &one), "unknown");
+    }
+}

@@ -1,0 +1,274 @@
+//! Which part of a document a report speaks of first, and which of several figures it prints. Choosing only: nothing is
+//! computed here.
+
+use rekeyscope_model::analysis::{
+    Analysis, Direction, Impact, Rekey, RekeyImpact, SecurityAssociation, StallWindow, Verdict,
+};
+use rekeyscope_model::text::{Catalogue, Language};
+use rekeyscope_model::time::Timestamp;
+use std::collections::HashMap;
+
+/// Stall window that a table prints where no verdict decided on one, seconds.
+const DEFAULT_WINDOW_S: f64 = 0.5;
+
+/// What a report looks up again and again.
+pub(crate) struct Focus<'a> {
+    pub(crate) analysis: &'a Analysis,
+    /// What the report is written in.
+    pub(crate) t: &'static Catalogue,
+    /// Indexes of `tunnels`: those with a verdict in the order of the verdicts, then the others.
+    pub(crate) tunnels: Vec<usize>,
+    /// Time zero of every table and plot.
+    pub(crate) origin: Option<Timestamp>,
+    main: HashMap<usize, Direction>,
+    windows: HashMap<(usize, Direction), f64>,
+}
+
+/// The figures of one rekey that a table shows.
+#[derive(Clone, Copy)]
+pub(crate) struct ShownImpact<'a> {
+    pub(crate) impact: &'a RekeyImpact,
+    pub(crate) window: Option<&'a StallWindow>,
+}
+
+impl<'a> Focus<'a> {
+    pub(crate) fn new(analysis: &'a Analysis, language: Language) -> Focus<'a> {
+        let mut tunnels: Vec<usize> = Vec::new();
+        let mut main = HashMap::new();
+        let mut windows = HashMap::new();
+        for impact in &analysis.impact {
+            if !tunnels.contains(&impact.tunnel) && impact.tunnel < analysis.tunnels.len() {
+                tunnels.push(impact.tunnel);
+            }
+            if impact.verdict != Verdict::NoTraffic {
+                main.entry(impact.tunnel).or_insert(impact.direction);
+            }
+            if let Some(w) = impact.decision_window_s {
+                windows.insert((impact.tunnel, impact.direction), w);
+            }
+        }
+        let listed: std::collections::HashSet<usize> = tunnels.iter().copied().collect();
+        // A tunnel without any SA was not looked into (`--tunnel`).
+        let known: std::collections::HashSet<usize> = analysis
+            .security_associations
+            .iter()
+            .map(|sa| sa.tunnel)
+            .chain(analysis.exchanges.iter().map(|exchange| exchange.tunnel))
+            .collect();
+        tunnels.extend((0..analysis.tunnels.len()).filter(|t| !listed.contains(t) && known.contains(t)));
+        Focus {
+            analysis,
+            t: Catalogue::of(language),
+            tunnels,
+            origin: origin(analysis),
+            main,
+            windows,
+        }
+    }
+
+    /// The direction of a tunnel that carries the data.
+    pub(crate) fn main_direction(&self, tunnel: usize) -> Direction {
+        self.main.get(&tunnel).copied().unwrap_or(Direction::AToB)
+    }
+
+    /// Both directions of a tunnel, the one with the data first.
+    pub(crate) fn directions(&self, tunnel: usize) -> [Direction; 2] {
+        let main = self.main_direction(tunnel);
+        [main, main.reverse()]
+    }
+
+    /// Seconds since the start of the capture.
+    pub(crate) fn seconds(&self, moment: Timestamp) -> Option<f64> {
+        self.origin.map(|origin| moment.seconds_since(origin))
+    }
+
+    /// The rekeys of a tunnel.
+    pub(crate) fn rekeys(&self, tunnel: usize) -> impl Iterator<Item = &'a Rekey> + use<'a> {
+        self.analysis.rekeys.iter().filter(move |r| r.tunnel == tunnel)
+    }
+
+    /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as
+    /// a → b, so that every SA is shown once.
+    pub(crate) fn sas(
+        &self,
+        tunnel: usize,
+        direction: Direction,
+    ) -> impl Iterator<Item = &'a SecurityAssociation> + use<'a> {
+        let ends = self.analysis.tunnels.get(tunnel);
+        self.analysis.security_associations.iter().filter(move |sa| {
+            let backwards = ends.is_some_and(|t| sa.dst == t.a || sa.src == t.b);
+            sa.tunnel == tunnel && backwards == (direction == Direction::BToA)
+        })
+    }
+
+    /// The verdicts after the headline.
+    pub(crate) fn other_verdicts(&self) -> &'a [Impact] {
+        self.analysis.impact.get(1..).unwrap_or_default()
+    }
+
+    /// The figures that speak for a rekey: those of the direction with the data, unless only the other one is hurt.
+    pub(crate) fn shown(&self, rekey: &'a Rekey) -> Option<ShownImpact<'a>> {
+        let main = self.main_direction(rekey.tunnel);
+        let of_main = rekey.impact.iter().find(|i| i.direction == main);
+        let hurt = rekey.impact.iter().find(|i| i.hurt);
+        let impact = match (of_main, hurt) {
+            (Some(main), Some(other)) if !main.hurt => Some(other),
+            (Some(main), _) => Some(main),
+            (None, other) => other.or(rekey.impact.first()),
+        }?;
+        Some(ShownImpact {
+            impact,
+            window: self.window(rekey.tunnel, impact),
+        })
+    }
+
+    /// The stall at the window on which the verdict decided.
+    pub(crate) fn window(&self, tunnel: usize, impact: &'a RekeyImpact) -> Option<&'a StallWindow> {
+        let wanted = self
+            .windows
+            .get(&(tunnel, impact.direction))
+            .copied()
+            .unwrap_or(DEFAULT_WINDOW_S);
+        let near = |w: &&StallWindow| (w.window_s - wanted).abs() < 1e-9;
+        impact.windows.iter().find(near).or(impact.windows.first())
+    }
+}
+
+/// The number of a rekey within its tunnel as people count, from 1.
+pub(crate) fn number(rekey: &Rekey) -> usize {
+    match rekey.number {
+        // A document of an earlier version.
+        0 => rekey.index.saturating_add(1),
+        number => number,
+    }
+}
+
+/// The number, with the tunnel where a document has rekeys of several: for places that speak of all tunnels.
+pub fn name(t: &Catalogue, analysis: &Analysis, rekey: &Rekey) -> String {
+    let number = number(rekey).to_string();
+    match of_several_tunnels(analysis) {
+        true => t.fill(
+            "rekey-of-tunnel",
+            &[("number", &number), ("tunnel", &rekey.tunnel.to_string())],
+        ),
+        false => number,
+    }
+}
+
+/// What tells a rekey from all others in a link or a file name: `3`, and `1-3` where a document has rekeys of several
+/// tunnels.
+pub(crate) fn key(analysis: &Analysis, rekey: &Rekey) -> String {
+    match of_several_tunnels(analysis) {
+        true => format!("{}-{}", rekey.tunnel, number(rekey)),
+        false => number(rekey).to_string(),
+    }
+}
+
+fn of_several_tunnels(analysis: &Analysis) -> bool {
+    let first = analysis.rekeys.first().map(|r| r.tunnel);
+    analysis.rekeys.iter().any(|r| Some(r.tunnel) != first)
+}
+
+/// Whether any direction of a rekey is named as hurt.
+pub(crate) fn is_hurt(rekey: &Rekey) -> bool {
+    rekey.impact.iter().any(|i| i.hurt)
+}
+
+/// When a rekey shows itself first: its exchange, or else its switch.
+pub(crate) fn began(rekey: &Rekey) -> Option<Timestamp> {
+    rekey
+        .started
+        .or_else(|| first(rekey.switched.a_to_b, rekey.switched.b_to_a))
+}
+
+/// At most `most` rekeys in time order: the hurt ones first of all, then the earliest.
+pub(crate) fn at_most(rekeys: Vec<&Rekey>, most: usize) -> Vec<&Rekey> {
+    if rekeys.len() <= most {
+        return rekeys;
+    }
+    let mut room = most.saturating_sub(rekeys.iter().filter(|r| is_hurt(r)).count());
+    let mut hurt_room = most;
+    rekeys
+        .into_iter()
+        .filter(|r| {
+            let room = if is_hurt(r) { &mut hurt_room } else { &mut room };
+            let fits = *room > 0;
+            *room = room.saturating_sub(1);
+            fits
+        })
+        .collect()
+}
+
+fn first(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The first packet; in a document without it, the first bin.
+fn origin(analysis: &Analysis) -> Option<Timestamp> {
+    analysis
+        .capture
+        .first_time
+        .or_else(|| analysis.series.tunnels.iter().map(|s| s.start).min())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn the_headline_decides_the_main_direction() {
+        let document = example::seven_rekeys();
+        let focus = Focus::new(&document, Language::English);
+        assert_eq!(focus.main_direction(0), Direction::BToA);
+        let shown = focus.shown(&document.rekeys[1]).unwrap();
+        assert_eq!(shown.impact.direction, Direction::BToA);
+        assert_eq!(shown.window.unwrap().window_s, 0.5);
+    }
+
+    #[test]
+    fn rekeys_are_numbered_within_their_tunnel() {
+        let document = example::build(&example::Shape {
+            tunnels: 2,
+            ..Default::default()
+        });
+        let t = Catalogue::of(Language::English);
+        let last = document.rekeys.last().unwrap();
+        assert_eq!((last.index, last.tunnel, number(last)), (13, 1, 7));
+        assert_eq!(name(t, &document, last), "7 of tunnel 1");
+        assert_eq!(key(&document, last), "1-7");
+        let one = example::seven_rekeys();
+        assert_eq!(
+            (name(t, &one, &one.rekeys[6]), key(&one, &one.rekeys[6])),
+            ("7".into(), "7".into())
+        );
+        let older = Rekey {
+            number: 0,
+            ..last.clone()
+        };
+        assert_eq!(number(&older), 14);
+    }
+
+    #[test]
+    fn a_rekey_hurt_in_the_other_direction_only_shows_that_one() {
+        let mut document = example::seven_rekeys();
+        document.rekeys[0].impact[1].hurt = true;
+        let focus = Focus::new(&document, Language::English);
+        assert_eq!(
+            focus.shown(&document.rekeys[0]).unwrap().impact.direction,
+            Direction::AToB
+        );
+    }
+
+    #[test]
+    fn a_bound_keeps_the_hurt_ones() {
+        let document = example::seven_rekeys();
+        let kept = at_most(document.rekeys.iter().collect(), 3);
+        assert_eq!(kept.iter().map(|r| r.index).collect::<Vec<_>>(), [0, 1, 4]);
+        assert_eq!(at_most(document.rekeys.iter().collect(), 1).len(), 1);
+        assert_eq!(at_most(document.rekeys.iter().collect(), 0).len(), 0);
+    }
+}

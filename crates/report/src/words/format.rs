@@ -1,0 +1,224 @@
+//! Numbers as people read them. Unknown, infinite and NaN are [`UNKNOWN`].
+
+use rekeyscope_model::text::{Catalogue, Message};
+
+/// `24,102`.
+pub(crate) use rekeyscope_model::text::grouped as count;
+
+/// Stands for a value that the document does not have.
+pub(crate) const UNKNOWN: &str = "–";
+
+/// A message with a number of things, as in `7 rekeys`, `1 rekey`: `count` chooses the plural, `n` is what is shown.
+pub(crate) fn counted(t: &Catalogue, id: &str, n: u64) -> String {
+    t.say(&Message::new(id).with("count", n).with("n", count(n)))
+}
+
+/// Three significant digits at least, no exponent: `9.42`, `94.2`, `942`.
+fn three_digits(x: f64) -> String {
+    match x.abs() {
+        a if a < 9.995 => format!("{x:.2}"),
+        a if a < 99.95 => format!("{x:.1}"),
+        _ => format!("{x:.0}"),
+    }
+}
+
+fn scaled(x: f64, unit: &str) -> String {
+    if !x.is_finite() {
+        return UNKNOWN.to_string();
+    }
+    let (factor, prefix) = prefix_of(x.abs());
+    if factor == 1.0 {
+        format!("{x:.0} {unit}")
+    } else {
+        format!("{} {prefix}{unit}", three_digits(x / factor))
+    }
+}
+
+/// Decimal prefix for a value of that size, with its factor.
+pub(crate) fn prefix_of(size: f64) -> (f64, &'static str) {
+    match size {
+        s if s < 999.5 => (1.0, ""),
+        s if s < 999.5e3 => (1e3, "k"),
+        s if s < 999.5e6 => (1e6, "M"),
+        s if s < 999.5e9 => (1e9, "G"),
+        _ => (1e12, "T"),
+    }
+}
+
+/// `2.04 MB` (1 MB = 10⁶ bytes).
+pub(crate) fn bytes(n: u64) -> String {
+    scaled(n as f64, "B")
+}
+
+/// `9.42 Mbit/s`.
+pub(crate) fn rate(bps: f64) -> String {
+    scaled(bps, "bit/s")
+}
+
+/// Milliseconds without their unit: `0.9`, `12`, `4,920`, `−12`.
+pub(crate) fn millis(ms: f64) -> String {
+    if !ms.is_finite() {
+        return UNKNOWN.to_string();
+    }
+    let sign = if ms <= -0.05 { "−" } else { "" };
+    let size = ms.abs();
+    if size < 9.95 {
+        format!("{sign}{size:.1}")
+    } else {
+        format!("{sign}{}", count(size.round() as u64))
+    }
+}
+
+/// `12 ms`, `4.92 s`: for prose.
+pub(crate) fn duration_ms(ms: f64) -> String {
+    if ms.is_finite() && ms.abs() >= 1000.0 {
+        seconds(ms / 1000.0)
+    } else {
+        format!("{} ms", millis(ms))
+    }
+}
+
+/// `3.0 s`, `30.1 s`, `2 min 5 s`, `3 h 12 min`.
+pub(crate) fn seconds(s: f64) -> String {
+    if !s.is_finite() {
+        return UNKNOWN.to_string();
+    }
+    match s.abs() {
+        a if a < 9.995 => format!("{s:.2} s"),
+        a if a < 119.95 => format!("{s:.1} s"),
+        a if a < 7200.0 => format!("{} min {} s", (s / 60.0).trunc(), (s % 60.0).trunc().abs()),
+        _ => format!(
+            "{} h {} min",
+            count((s.abs() / 3600.0) as u64),
+            ((s.abs() % 3600.0) / 60.0).trunc()
+        ),
+    }
+}
+
+/// A moment since the start: `8.214`, from an hour on `1:02:03.214`.
+pub(crate) fn clock(s: f64) -> String {
+    if !s.is_finite() {
+        return UNKNOWN.to_string();
+    }
+    let millis = (s.abs() * 1000.0).round() as u64;
+    let sign = if s < 0.0 && millis > 0 { "−" } else { "" };
+    let (whole, fraction) = (millis / 1000, millis % 1000);
+    if whole < 3600 {
+        format!("{sign}{whole}.{fraction:03}")
+    } else {
+        format!(
+            "{sign}{}:{:02}:{:02}.{fraction:03}",
+            whole / 3600,
+            whole / 60 % 60,
+            whole % 60
+        )
+    }
+}
+
+/// A share as `85 %`, `3.1 %`.
+pub(crate) fn percent(share: f64) -> String {
+    if !share.is_finite() {
+        return UNKNOWN.to_string();
+    }
+    let p = share * 100.0;
+    if p.abs() < 9.95 && p != 0.0 {
+        format!("{p:.1} %")
+    } else {
+        format!("{p:.0} %")
+    }
+    .replace('-', "−")
+}
+
+/// A probability: `0.012`, `<0.001`, `1`.
+pub(crate) fn probability(p: f64) -> String {
+    match p {
+        p if !p.is_finite() => UNKNOWN.to_string(),
+        p if p < 0.0005 => "<0.001".to_string(),
+        p if p > 0.9995 => "1".to_string(),
+        p => format!("{p:.3}"),
+    }
+}
+
+/// A figure of which nothing is known: three digits at least, thousands apart.
+pub(crate) fn value(x: f64) -> String {
+    match x {
+        x if !x.is_finite() => UNKNOWN.to_string(),
+        x if x.abs() < 999.5 => {
+            let text = three_digits(x);
+            let short = if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.')
+            } else {
+                &text
+            };
+            short.to_string()
+        }
+        x if x.abs() < 1e15 => {
+            let sign = if x < 0.0 { "−" } else { "" };
+            format!("{sign}{}", count(x.abs().round() as u64))
+        }
+        x => format!("{x:.3e}"),
+    }
+}
+
+/// The formatted value, or [`UNKNOWN`].
+pub(crate) fn or_unknown<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| UNKNOWN.to_string(), format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(bytes(2_036_000), "2.04 MB");
+        assert_eq!(bytes(999_999), "1.00 MB");
+        assert_eq!(bytes(17), "17 B");
+        assert_eq!(rate(8_850_000.0), "8.85 Mbit/s");
+        assert_eq!(rate(-12e3), "-12.0 kbit/s");
+        assert_eq!(rate(f64::NAN), UNKNOWN);
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(millis(0.94), "0.9");
+        assert_eq!(millis(-0.01), "0.0");
+        assert_eq!(millis(-12.4), "−12");
+        assert_eq!(millis(4920.3), "4,920");
+        assert_eq!(millis(f64::INFINITY), UNKNOWN);
+        assert_eq!(duration_ms(4920.3), "4.92 s");
+        assert_eq!(seconds(125.9), "2 min 5 s");
+        assert_eq!(clock(8.2136), "8.214");
+        assert_eq!(clock(-0.0001), "0.000");
+        assert_eq!(clock(3723.2), "1:02:03.200");
+        assert_eq!(clock(f64::NAN), UNKNOWN);
+    }
+
+    #[test]
+    fn values() {
+        for (x, text) in [
+            (37.0, "37"),
+            (0.5, "0.5"),
+            (37.25, "37.2"),
+            (0.0, "0"),
+            (1e6, "1,000,000"),
+            (-2e3, "−2,000"),
+        ] {
+            assert_eq!(value(x), text);
+        }
+    }
+
+    #[test]
+    fn shares() {
+        assert_eq!(percent(0.848), "85 %");
+        assert_eq!(percent(0.031), "3.1 %");
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(-1.17), "−117 %");
+        assert_eq!(probability(0.0001), "<0.001");
+        assert_eq!(probability(0.0123), "0.012");
+        assert_eq!(probability(1.0), "1");
+    }
+}

@@ -1,0 +1,96 @@
+//! Keys: how far they are trusted, what is missing and how to get it.
+
+use crate::words::{clean, format, underivable};
+use rekeyscope_model::analysis::{Analysis, KeyFile, KeyStatus};
+use rekeyscope_model::text::{Catalogue, Message};
+use std::collections::BTreeMap;
+
+/// Where key files are found without being named, for the sentence that says what is missing.
+const FOUND_BESIDE: &str = "<capture>.keylog, <capture>.keys, <capture>.esp_sa, keys.esp_sa, keys.ikev1, keys.ikev2, \
+                            esp_sa, ikev1_decryption_table, ikev2_decryption_table";
+
+/// How far a key is trusted.
+pub(crate) fn key_status(t: &Catalogue, status: KeyStatus) -> String {
+    t.word(match status {
+        KeyStatus::Verified => "key-verified",
+        KeyStatus::Unverified => "key-unverified",
+        KeyStatus::Derived => "key-derived",
+        KeyStatus::Prefix8 => "key-prefix8",
+        KeyStatus::Masked => "key-masked",
+        KeyStatus::Truncated => "key-truncated",
+        KeyStatus::Conflict => "key-conflict",
+        KeyStatus::Missing => "key-missing",
+    })
+}
+
+/// By which road a key came; one that this version does not know stays as it is.
+pub(crate) fn road(t: &Catalogue, road: &str) -> String {
+    t.word(match road {
+        "explicit" => "road-explicit",
+        "mined" => "road-mined",
+        "derived" => "road-derived",
+        "known" => "road-known",
+        other => return clean::line(other),
+    })
+}
+
+/// What is missing and how to get it, paragraph by paragraph; empty when every SA with packets has its key.
+pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
+    let mut by_status: BTreeMap<KeyStatus, u64> = BTreeMap::new();
+    for sa in analysis.security_associations.iter().filter(|sa| sa.packets > 0) {
+        if sa.key.status != KeyStatus::Verified && !underivable::only_integrity_fits(sa) {
+            *by_status.entry(sa.key.status).or_default() += 1;
+        }
+    }
+    let sas = analysis.security_associations.iter();
+    let half = sas.filter(|sa| underivable::only_integrity_fits(sa)).count() as u64;
+    let mut out = Vec::new();
+    if half > 0 {
+        out.push(t.say(&counted("missing-keys-half", half)));
+    }
+    if by_status.is_empty() {
+        return out;
+    }
+    let list: Vec<String> = by_status
+        .iter()
+        .map(|(s, n)| format!("{} {}", format::count(*n), key_status(t, *s)))
+        .collect();
+    let total: u64 = by_status.values().sum();
+    let missing = counted("missing-keys", total).with("list", t.joined(&list));
+    out.push(t.say(&missing));
+    out.extend(underivable::messages(analysis).iter().map(|m| t.say(m)));
+    if by_status.contains_key(&KeyStatus::Masked) || by_status.contains_key(&KeyStatus::Prefix8) {
+        out.push(t.word("missing-keys-masked"));
+    }
+    out.push(t.word("missing-keys-how"));
+    out.push(t.fill("missing-keys-where", &[("names", FOUND_BESIDE)]));
+    out
+}
+
+fn counted(id: &str, n: u64) -> Message {
+    Message::new(id).with("count", n).with("n", format::count(n))
+}
+
+/// A key file in one sentence.
+pub(crate) fn key_file(t: &Catalogue, f: &KeyFile) -> String {
+    let formats: Vec<String> = f.formats.iter().map(|x| clean::line(x)).collect();
+    let formats = if formats.is_empty() {
+        t.word("key-file-no-format")
+    } else {
+        t.joined(&formats)
+    };
+    let problems = f.problems.len() as u64;
+    let message = match problems {
+        0 => Message::new("key-file"),
+        n => Message::new("key-file-problems")
+            .with("count", n)
+            .with("n", format::count(n)),
+    };
+    t.say(
+        &message
+            .with("path", clean::line(&f.path))
+            .with("formats", formats)
+            .with("esp", format::counted(t, "counted-esp-keys", f.esp_keys))
+            .with("ike", format::counted(t, "counted-ike-keys", f.ike_keys)),
+    )
+}

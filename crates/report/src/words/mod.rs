@@ -1,0 +1,23 @@
+//! Values of the document as words, the same in every format: what is asked for comes first, in the language of a catalogue.
+
+pub mod advice;
+mod capture;
+mod causes;
+pub mod clean;
+mod command;
+mod common;
+pub mod focus;
+pub mod format;
+mod keys;
+pub mod underivable;
+mod verdict;
+
+pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
+pub(crate) use causes::{Found, cause, causes, confidence, message_of, ruled_out};
+pub(crate) use command::command;
+pub(crate) use common::{
+    direction, finding, mode, overlay, overlay_sentences, overlay_value, protocol, suite, trigger,
+    trigger_in_full, trigger_rules, tunnel,
+};
+pub(crate) use keys::{key_file, key_status, missing_keys, road};
+pub(crate) use verdict::{counted, detectable, disagreeing, explained, no_verdict, rates, verdict};

@@ -1,0 +1,48 @@
+//! Why the keys of SAs did not follow from their negotiation, although it could be read.
+
+use rekeyscope_model::analysis::{Analysis, Exchange, KeyStatus, SecurityAssociation};
+use rekeyscope_model::spi::Spi;
+use rekeyscope_model::text::{Catalogue, Language, Message};
+use std::collections::HashMap;
+
+/// Whether the key of an SA checks its packets and does not open them: half of it is wrong.
+pub fn only_integrity_fits(sa: &SecurityAssociation) -> bool {
+    sa.packets > 0
+        && sa.key.status == KeyStatus::Unverified
+        && sa.icv.verified > 0
+        && sa.inner_bytes.is_none()
+}
+
+/// Why SAs have no key although their negotiation could be read, sentence by sentence, in English.
+pub fn why_not_derived(analysis: &Analysis) -> Vec<String> {
+    let english = Catalogue::of(Language::English);
+    messages(analysis).iter().map(|m| english.say(m)).collect()
+}
+
+/// The same as messages, for a report in any language.
+pub fn messages(analysis: &Analysis) -> Vec<Message> {
+    let mut exchanges: HashMap<(usize, Spi), &Exchange> = HashMap::new();
+    for exchange in analysis.exchanges.iter().filter(|e| e.decrypted) {
+        for spi in &exchange.spis {
+            exchanges.insert((exchange.tunnel, *spi), exchange);
+        }
+    }
+    let underivable = |sa: &&SecurityAssociation| sa.packets > 0 && sa.key.status != KeyStatus::Verified;
+    let without = analysis.security_associations.iter().filter(underivable);
+    let (mut secret, mut plain) = (0_u64, 0_u64);
+    for exchange in without.filter_map(|sa| exchanges.get(&(sa.tunnel, sa.spi))) {
+        if exchange.key_exchange == Some(true) {
+            secret += 1;
+        } else {
+            plain += 1;
+        }
+    }
+    let said = |message: Message, count: u64| (count > 0).then(|| message.with("count", count));
+    [
+        said(Message::new("underivable-pfs"), secret),
+        said(Message::new("underivable-without-pfs"), plain),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
