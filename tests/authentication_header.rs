@@ -1,14 +1,7 @@
 //! AH (RFC 4302) through the whole pipeline, on **synthetic** captures: its SAs, what they protect, their rekeys, and that nothing
 //! is counted twice where AH and ESP go together. Its ICVs are made up: nothing checks them.
-// A test fails by panicking and says on standard output what it skips.
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-#[path = "support/ipsec.rs"]
-mod ipsec;
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-
-use ipsec::{A, B, LINKTYPE_RAW, Suite, analyze_frames, counted, inner_ip, inner_tcp, ipv4, ipv6, pcap};
+use crate::support::ipsec::{analyze_frames, counted};
 use rekeyscope::assembly::{Asked, assemble};
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope_capture::file::CaptureReader;
@@ -18,7 +11,11 @@ use rekeyscope_model::analysis::{
 };
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
-use scenario::World;
+use rekeyscope_testkit::carried::{A, B, inner_ip, inner_tcp};
+use rekeyscope_testkit::containers::{LINKTYPE_RAW, pcap_of};
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::{self, ipv4, ipv6};
+use rekeyscope_testkit::scenario::World;
 
 const AH_SPI: u32 = 0xaaaa_0001;
 const ESP_SPI: u32 = 0xc0de_0001;
@@ -30,8 +27,7 @@ const TCP_LEN: usize = 20;
 
 fn ah(next: u8, spi: u32, sequence: u32, body: &[u8]) -> Vec<u8> {
     let icv = [&[0xaa; 4][..], &sequence.to_be_bytes(), &spi.to_be_bytes()].concat();
-    let head = [&[next, 4, 0, 0][..], &spi.to_be_bytes(), &sequence.to_be_bytes()].concat();
-    [&head, &icv, body].concat()
+    headers::ah(next, spi, sequence, &icv, body)
 }
 
 fn of(analysis: &Analysis, protocol: Protocol) -> Vec<&SecurityAssociation> {
@@ -373,7 +369,7 @@ fn tshark_shows_the_same_numbers() {
         .collect();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("synthetic.pcap");
-    std::fs::write(&file, pcap(LINKTYPE_RAW, &frames)).unwrap();
+    std::fs::write(&file, pcap_of(LINKTYPE_RAW, &frames)).unwrap();
     let shown = std::process::Command::new("tshark")
         .arg("-r")
         .arg(&file)

@@ -1,21 +1,17 @@
 //! What a capture may lack or have too much of, and never a wrong rate: packets cut by the snap length, both sides of a mirror
 //! port, packets larger than any link, packets that the capture lost, records out of order. Made from a real capture record by
 //! record, but for the packets larger than any link, which are synthetic.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/pcap.rs"]
-mod pcap;
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-mod support;
-
-use pcap::Packet;
+use crate::support::{analyze, lab_of_sample};
 use rekeyscope_model::analysis::*;
-use scenario::{SEGMENT, TICK, World};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_testkit::containers::{
+    LINKTYPE_ETHERNET, Order, Packet, Pcapng, read_pcap, ticks, write_pcap,
+};
+use rekeyscope_testkit::scenario::{self, SEGMENT, TICK, World};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use support::{analyze, lab_of_sample};
 
 const SAMPLE: &str = "l2tp_kb_modp1024_down";
 /// Ethernet (14), IPv4 (20), SPI and sequence number (8), IV (16), and what is left of 96 bytes.
@@ -25,7 +21,7 @@ const SNAP_LEN: usize = 96;
 const SHUFFLED: usize = 50;
 const SHUFFLED_TOLERANCE: f64 = 0.01;
 /// Two sides of a mirror port stamp the same packet a few microseconds apart.
-const MIRROR_DELAY: u64 = 3_000;
+const MIRROR_DELAY: i64 = 3_000;
 
 fn whole(keys: bool) -> &'static Analysis {
     static WITH: OnceLock<Analysis> = OnceLock::new();
@@ -39,13 +35,13 @@ fn whole(keys: bool) -> &'static Analysis {
 }
 
 fn sample_packets() -> Vec<Packet> {
-    pcap::read(&lab_of_sample(SAMPLE).capture)
+    read_pcap(&lab_of_sample(SAMPLE).capture)
 }
 
 fn analyze_packets(packets: &[Packet], keys: &[PathBuf]) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("changed.pcap");
-    pcap::write(&path, packets);
+    write_pcap(&path, packets);
     analyze(&path, keys)
 }
 
@@ -112,9 +108,9 @@ fn cut(mut packets: Vec<Packet>, at: usize) -> Vec<Packet> {
 
 /// The same packet on the tagged side of the mirrored port.
 fn tagged(packet: &Packet, tags: &[u16]) -> Packet {
-    let later = pcap::tagged(packet, tags);
+    let later = packet.tagged(tags);
     Packet {
-        nanos: later.nanos + MIRROR_DELAY,
+        time: later.time.plus_nanos(MIRROR_DELAY),
         ..later
     }
 }
@@ -122,7 +118,7 @@ fn tagged(packet: &Packet, tags: &[u16]) -> Packet {
 fn mirrored(packets: &[Packet], tags: &[u16]) -> Vec<Packet> {
     let both = packets.iter().flat_map(|p| [p.clone(), tagged(p, tags)]);
     let mut both: Vec<Packet> = both.collect();
-    both.sort_by_key(|p| p.nanos);
+    both.sort_by_key(|p| p.time);
     both
 }
 
@@ -131,7 +127,7 @@ fn rates_of_cut_packets_are_those_of_the_wire() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.pcap");
     let packets = cut(sample_packets(), SNAP_LEN);
-    pcap::write(&path, &packets);
+    write_pcap(&path, &packets);
     // The keys open nothing of it, and change nothing: rates are outer bytes.
     let keys = lab_of_sample(SAMPLE).keys;
     for keys in [&keys[..], &[]] {
@@ -139,7 +135,7 @@ fn rates_of_cut_packets_are_those_of_the_wire() {
         assert_eq!(amounts(&short), amounts(whole(false)));
         assert_same_rekeys(&short, whole(false));
         assert_rates_within(f64::EPSILON, &short, whole(false));
-        let cut = packets.iter().filter(|p| p.wire_len as usize > p.data.len());
+        let cut = packets.iter().filter(|p| p.original_len as usize > p.data.len());
         assert_eq!(short.capture.cut_packets, cut.count() as u64);
         let opened = short.security_associations.iter().filter_map(|sa| sa.inner_bytes);
         assert_eq!(opened.sum::<u64>(), 0, "nothing is made up");
@@ -203,7 +199,7 @@ fn reordered_records_keep_rekeys_bytes_and_rate() {
             block.swap(i, (state % (i as u64 + 1)) as usize);
         }
     }
-    let back = packets.windows(2).filter(|w| w[1].nanos < w[0].nanos).count();
+    let back = packets.windows(2).filter(|w| w[1].time < w[0].time).count();
     let shuffled = with_keys(&packets);
     assert_eq!(shuffled.capture.time_regressions, back as u64);
     assert_eq!(amounts(&shuffled), amounts(whole(true)));
@@ -214,14 +210,14 @@ fn reordered_records_keep_rekeys_bytes_and_rate() {
 
 /// Every hundredth ESP packet with data is not in the file, but for the ends of SAs: no number tells that those are missing.
 fn dropped_by_the_capture(packets: Vec<Packet>) -> Vec<Packet> {
-    let mut ends: HashMap<Vec<u8>, [u64; 2]> = HashMap::new();
-    let with_data = |p: &Packet| p.data.get(23) == Some(&50) && p.wire_len > 1_000;
+    let mut ends: HashMap<Vec<u8>, [Timestamp; 2]> = HashMap::new();
+    let with_data = |p: &Packet| p.data.get(23) == Some(&50) && p.original_len > 1_000;
     for p in packets.iter().filter(|p| with_data(p)) {
-        ends.entry(p.data[34..38].to_vec()).or_insert([p.nanos; 2])[1] = p.nanos;
+        ends.entry(p.data[34..38].to_vec()).or_insert([p.time; 2])[1] = p.time;
     }
     let mut counted = 0;
     let kept = packets.into_iter().filter(|p| {
-        let inside = with_data(p) && !ends[&p.data[34..38]].contains(&p.nanos);
+        let inside = with_data(p) && !ends[&p.data[34..38]].contains(&p.time);
         counted += u32::from(inside);
         !inside || counted % 100 != 0
     });
@@ -246,48 +242,19 @@ fn packets_that_the_capture_lost_are_no_loss_of_the_tunnel() {
 
 /// A pcapng file (little-endian, nanoseconds). `drops`: what the interface statistics say, else what one packet's block says.
 fn pcapng(packets: &[Packet], statistics: Option<u64>, with_packet: Option<u64>) -> Vec<u8> {
-    fn block(file: &mut Vec<u8>, kind: u32, body: &[u8]) {
-        let len = (12 + body.len().next_multiple_of(4)) as u32;
-        file.extend([kind, len].iter().flat_map(|w| w.to_le_bytes()));
-        file.extend(body);
-        file.resize(file.len().next_multiple_of(4), 0);
-        file.extend(len.to_le_bytes());
-    }
-    let option =
-        |code: u16, value: u64| [&code.to_le_bytes()[..], &[8, 0], &value.to_le_bytes(), &[0; 4]].concat();
-    let mut file = Vec::new();
-    let section = [&0x1a2b_3c4d_u32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xff; 8]].concat();
-    block(&mut file, 0x0a0d_0d0a, &section);
-    // Ethernet, no snap length, if_tsresol 9.
-    block(
-        &mut file,
-        1,
-        &[1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0],
-    );
-    for (index, p) in packets.iter().enumerate() {
-        let head = [
-            0,
-            (p.nanos >> 32) as u32,
-            p.nanos as u32,
-            p.data.len() as u32,
-            p.wire_len,
-        ];
-        let mut body: Vec<u8> = head.iter().flat_map(|w| w.to_le_bytes()).collect();
-        body.extend(&p.data);
-        body.resize(body.len().next_multiple_of(4), 0);
+    let mut file = Pcapng::new(Order::Little);
+    file.interface(LINKTYPE_ETHERNET, 0, &[(9, &[9])]);
+    for (index, packet) in packets.iter().enumerate() {
         // epb_dropcount
-        body.extend(
-            with_packet
-                .filter(|_| index == 100)
-                .map_or(Vec::new(), |n| option(4, n)),
-        );
-        block(&mut file, 6, &body);
+        let dropped = with_packet.filter(|_| index == 100).map(u64::to_le_bytes);
+        let options: Vec<(u16, &[u8])> = dropped.iter().map(|count| (4, &count[..])).collect();
+        file.enhanced(0, ticks(packet.time, 9, 0), packet, &options);
     }
     if let Some(dropped) = statistics {
         // isb_ifdrop
-        block(&mut file, 5, &[&[0; 12][..], &option(5, dropped)].concat());
+        file.statistics(0, &[(5, &dropped.to_le_bytes())]);
     }
-    file
+    file.bytes
 }
 
 #[test]
@@ -336,8 +303,8 @@ fn packets_larger_than_any_link_keep_bytes_and_rate() {
         let path = folder.join("trace.pcap");
         let analysis = analyze(&path, &keys);
         assert_eq!(analysis.capture.offload_suspected, at == 1);
-        let on_wire = pcap::read(&path).into_iter().filter(|p| p.data[23] == 50);
-        let outer: u64 = on_wire.map(|p| u64::from(p.wire_len) - 14).sum();
+        let on_wire = read_pcap(&path).into_iter().filter(|p| p.data[23] == 50);
+        let outer: u64 = on_wire.map(|p| u64::from(p.original_len) - 14).sum();
         let counted = amounts(&analysis);
         assert_eq!(counted.iter().map(|sa| sa.2).sum::<u64>(), outer);
         let flows: u64 = analysis.flows.iter().map(|f| f.new_bytes).sum();

@@ -1,15 +1,10 @@
 //! What a capture may do to its packets without changing the answer: IKE left out, the beginning cut off, clocks that step,
 //! files joined out of order. Made from the lab's real captures by leaving out or moving frames; the whole capture is what they are
 //! compared with.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/pcap.rs"]
-mod pcap;
-mod support;
-
-use pcap::{Packet, is_from, is_ike};
+use crate::support::{Lab, analyze, lab_of_sample, labs, understood};
 use rekeyscope_model::analysis::*;
-use support::{Lab, analyze, lab_of_sample, labs};
+use rekeyscope_testkit::containers::{Packet, read_pcap, write_pcap};
 
 /// Rates agree to this share: a step is known to what the peers' clocks tell (1 ms ticks measured over seconds, 0.1 s of 30 s at
 /// most), and a gap that is cut differently moves the ends of the transfer by a bin or two.
@@ -23,7 +18,7 @@ fn lab(name: &str) -> Option<Lab> {
 fn changed(lab: &Lab, keys: bool, change: impl FnOnce(Vec<Packet>) -> Vec<Packet>) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("changed.pcap");
-    pcap::write(&path, &change(pcap::read(&lab.capture)));
+    write_pcap(&path, &change(read_pcap(&lab.capture)));
     analyze(&path, if keys { &lab.keys } else { &[] })
 }
 
@@ -87,7 +82,7 @@ fn assert_lower_bound(least: &Analysis, whole: &Analysis, what: &str) {
 fn without_ike_the_stall_is_a_lower_bound() {
     for lab in with_stalls() {
         let stripped = changed(&lab, true, |packets| {
-            packets.into_iter().filter(|p| !is_ike(p)).collect()
+            packets.into_iter().filter(|p| !p.is_ike()).collect()
         });
         assert_eq!(stripped.capture.ike_packets, 0, "{}", lab.name);
         assert_lower_bound(&stripped, &whole(&lab), &lab.name);
@@ -125,7 +120,7 @@ fn one_side_of_ike_is_enough_for_the_rekeys() {
         for keys in [true, false] {
             let what = format!("{}, keys: {keys}", lab.name);
             let responder_only = changed(&lab, keys, |packets| {
-                let keep = |p: &Packet| !is_ike(p) || !is_from(p, initiator);
+                let keep = |p: &Packet| !p.is_ike() || !p.is_from(initiator);
                 packets.into_iter().filter(keep).collect()
             });
             assert_eq!(responder_only.rekeys.len(), full.rekeys.len(), "{what}");
@@ -147,7 +142,8 @@ fn one_side_of_ike_is_enough_for_the_rekeys() {
 /// The capture begins right after the first message of a rekey's exchange.
 #[test]
 fn an_exchange_that_the_beginning_cuts_is_one_rekey_without_a_beginning() {
-    for lab in labs().into_iter().filter(|l| !l.name.contains("natt")) {
+    let captures = labs().into_iter().filter(|l| understood(&l.name));
+    for lab in captures.filter(|l| !l.name.contains("natt")) {
         let full = whole(&lab);
         // A rekey whose old SAs are still in use behind that message: else nothing shows what was renewed.
         let (at, cut, from) = (full.rekeys.iter().enumerate().skip(1))
@@ -160,14 +156,20 @@ fn an_exchange_that_the_beginning_cuts_is_one_rekey_without_a_beginning() {
                 found.map(|_| (at, exchange, from as usize))
             })
             .unwrap();
-        let rest = changed(&lab, true, |packets| packets[from..].to_vec());
+        // A first message that is sent again is there after all: nothing shows that there was one before.
+        let mut again = false;
+        let rest = changed(&lab, true, |packets| {
+            again = packets[cut.frames[1] as usize - 1].is_from(cut.initiator.unwrap());
+            packets[from..].to_vec()
+        });
         let what = &lab.name;
         assert_eq!(rest.rekeys.len(), full.rekeys.len() - at, "{what}: rekeys");
         let rekey = &rest.rekeys[0];
         let exchange = &rest.exchanges[rekey.exchange.unwrap()];
         assert_eq!(exchange.message_id, cut.message_id, "{what}");
-        assert!(
-            exchange.began_earlier && rekey.started.is_none() && rekey.exchange_ms.is_none(),
+        assert_eq!(
+            (exchange.began_earlier, rekey.started, rekey.exchange_ms.is_none()),
+            (!again, again.then_some(exchange.first_time), !again),
             "{what}"
         );
         assert_eq!(rekey.initiator, full.rekeys[at].initiator, "{what}");
@@ -190,7 +192,7 @@ fn an_exchange_that_the_beginning_cuts_is_one_rekey_without_a_beginning() {
 fn step(packets: Vec<Packet>, at: usize, seconds: i64) -> Vec<Packet> {
     let moved = |(i, mut p): (usize, Packet)| {
         if i >= at {
-            p.nanos = p.nanos.saturating_add_signed(seconds * 1_000_000_000);
+            p.time = p.time.plus_nanos(seconds * 1_000_000_000);
         }
         p
     };
@@ -297,8 +299,8 @@ fn keys_of_the_capture_are_kept_among_any_number_of_others() {
 
 /// Leaves out what lies between two times, seconds from the first packet.
 fn without(packets: Vec<Packet>, from_s: f64, to_s: f64) -> Vec<Packet> {
-    let start = packets[0].nanos;
-    let lost = |p: &Packet| (from_s..to_s).contains(&((p.nanos as f64 - start as f64) / 1e9));
+    let start = packets[0].time;
+    let lost = |p: &Packet| (from_s..to_s).contains(&p.time.seconds_since(start));
     packets.into_iter().filter(|p| !lost(p)).collect()
 }
 
@@ -457,8 +459,8 @@ fn without_its_first_message_a_volume_is_an_upper_bound() {
     let full = whole(&lab);
     let b = full.tunnels[0].b;
     let changes: [(&str, Box<dyn Fn(&Packet) -> bool>); 2] = [
-        ("no IKE", Box::new(|p| !is_ike(p))),
-        ("one direction", Box::new(move |p| is_from(p, b))),
+        ("no IKE", Box::new(|p| !p.is_ike())),
+        ("one direction", Box::new(move |p| p.is_from(b))),
     ];
     for (what, keep) in changes {
         let part = changed(&lab, true, |packets| {

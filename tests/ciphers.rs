@@ -1,21 +1,18 @@
 //! Every ESP transform through the whole pipeline, on **synthetic** captures that are really encrypted: keys from a Wireshark
 //! table and from `ip xfrm state`, extended sequence numbers, implicit IVs, TFC padding; and the same captures through tshark.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking and says what it skips
 
-#[path = "ciphers/charon.rs"]
 mod charon;
-#[path = "support/ipsec.rs"]
-mod ipsec;
-#[path = "ciphers/overhead.rs"]
 mod overhead;
-#[path = "ciphers/tshark.rs"]
 mod tshark;
-#[path = "ciphers/xfrm.rs"]
 mod xfrm;
 
-use ipsec::{A, B, LINKTYPE_RAW, Suite, analyze_frames, inner_ip, inner_tcp, ipv4, pcap};
+use crate::support::ipsec::analyze_frames;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::analysis::{Analysis, KeyStatus};
+use rekeyscope_testkit::carried::{A, B, inner_ip, inner_tcp};
+use rekeyscope_testkit::containers::LINKTYPE_RAW;
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::ipv4;
 use std::collections::BTreeMap;
 use std::process::Command;
 

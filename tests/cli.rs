@@ -1,15 +1,11 @@
 //! The program as people start it: good input, bad input, what it says and how it exits.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "cli/compare.rs"]
 mod compare;
-#[path = "cli/keys.rs"]
 mod keys;
-mod support;
 
+use crate::support::{lab_of_sample, repository, sample_names};
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
-use support::{lab_of_sample, repository};
 use tempfile::TempDir;
 
 const MAIN_SAMPLE: &str = "l2tp_kb_modp1024_down";
@@ -138,7 +134,7 @@ fn reports_are_written_and_hold_no_key() {
 #[test]
 fn standard_input_and_compressed_files_give_the_same_analysis() {
     let folder = TempDir::new().unwrap();
-    let keys = support::repository().join("samples/l2tp_kb_modp1024_down.keylog");
+    let keys = repository().join("samples/l2tp_kb_modp1024_down.keylog");
     let bytes = std::fs::read(sample()).unwrap();
     let expected = document(&run(&[text(&sample()), "--keys", text(&keys), "--json", "-"]).stdout);
     let piped = rekeyscope()

@@ -1,14 +1,9 @@
 //! What a rekey costs, seen from outside: **synthetic** captures with different lifetimes and a known stall at every rekey.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-#[path = "support/mod.rs"]
-mod support;
-
-use rekeyscope::compare::{Slope, compare, row_of};
-use scenario::World;
-use support::analyze;
+use crate::support::analyze;
+use rekeyscope_impact::compare::{compare, row_of};
+use rekeyscope_model::analysis::comparison::Slope;
+use rekeyscope_testkit::scenario::World;
 
 /// Milliseconds of data per SA: "lifetimes" at a steady rate.
 const LIFETIMES: [u64; 5] = [2_000, 3_000, 4_000, 6_000, 12_000];

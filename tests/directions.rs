@@ -1,14 +1,8 @@
 //! Which direction a rekey held up, on **synthetic** captures: an upload, and both directions at once, with IKEv2.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-#[path = "support/mod.rs"]
-mod support;
-
+use crate::support::analyze;
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Verdict};
-use scenario::World;
-use support::analyze;
+use rekeyscope_testkit::scenario::World;
 
 /// Rekeys, one every [`BETWEEN`] ms; the method asks for three at least, and for undisturbed time between them.
 const REKEYS: usize = 6;

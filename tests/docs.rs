@@ -1,13 +1,10 @@
 //! Every command in the documentation, run as it stands there. A shell block (```sh) is run line by line in a folder in which
 //! the files exist that the commands name.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-mod support;
-
+use crate::support::repository;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::repository;
 use tempfile::TempDir;
 
 /// Commands that are not run here, by how they begin, and why.

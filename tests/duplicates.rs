@@ -1,25 +1,16 @@
 //! Packets that a capture holds more than once change no answer: frames doubled by a mirror port, with and without VLAN tags; a
 //! file appended to itself. Made from the lab's real captures by repeating frames; the capture itself is what they are compared
 //! with, figure by figure. And a message that a peer really sent again stays a retransmission.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/ipsec.rs"]
-mod ipsec;
-#[path = "support/pcap.rs"]
-mod pcap;
-#[path = "duplicates/retransmissions.rs"]
 mod retransmissions;
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-#[path = "duplicates/scenarios.rs"]
 mod scenarios;
-mod support;
 
-use pcap::{Packet, is_ike, tagged};
+use crate::support::{analyses, analyze, lab_of_sample, sample_names};
 use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_testkit::containers::{Packet, read_pcap, write_pcap};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use support::{analyses, analyze, lab_of_sample, sample_names};
 
 /// A copy follows after this many nanoseconds: what mirror ports and a second interface of one host need.
 const DELAYS: std::ops::Range<u64> = 3_000..200_000;
@@ -35,22 +26,22 @@ impl Twice {
     /// Each frame again shortly after, with these VLAN tags. The order of the originals stays, also where their times go back.
     pub(crate) fn mirrored(packets: &[Packet], tags: &[u16]) -> Twice {
         let mut state = 88_172_645_463_325_252_u64; // xorshift64
-        let mut latest = 0;
+        let mut latest = Timestamp::default();
         let mut placed = Vec::new();
         for (p, number) in packets.iter().zip(1..) {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            let delay = DELAYS.start + state % (DELAYS.end - DELAYS.start);
+            let delay = (DELAYS.start + state % (DELAYS.end - DELAYS.start)).cast_signed();
             let mut copy = if tags.is_empty() {
                 p.clone()
             } else {
-                tagged(p, tags)
+                p.tagged(tags)
             };
-            copy.nanos = p.nanos + delay;
-            latest = p.nanos.max(latest);
+            copy.time = p.time.plus_nanos(delay);
+            latest = p.time.max(latest);
             placed.push((latest, p.clone(), number));
-            placed.push((latest + delay, copy, number));
+            placed.push((latest.plus_nanos(delay), copy, number));
         }
         placed.sort_by_key(|(place, ..)| *place);
         let (packets, original) = placed.into_iter().map(|(_, p, number)| (p, number)).unzip();
@@ -86,7 +77,7 @@ const ORDER: [&str; 2] = ["out_of_order", "clock_trouble"];
 fn analyze_packets(packets: &[Packet], keys: &[PathBuf]) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("changed.pcap");
-    pcap::write(&path, packets);
+    write_pcap(&path, packets);
     analyze(&path, keys)
 }
 
@@ -170,7 +161,7 @@ pub(crate) fn assert_counted_once(twice: &Twice, keys: &[PathBuf], once: &Analys
 fn each_capture(name: &str, keys: bool, repeat: impl Fn(&[Packet]) -> Twice) {
     for (lab, with_keys) in analyses() {
         let what = format!("{}, {name}, keys: {keys}", lab.name);
-        let twice = repeat(&pcap::read(&lab.capture));
+        let twice = repeat(&read_pcap(&lab.capture));
         let without_keys;
         let (once, files) = if keys {
             (with_keys, &lab.keys[..])
@@ -221,7 +212,10 @@ fn a_file_appended_to_itself_counts_once_without_keys() {
 fn ike_alone_appended_to_itself_counts_once() {
     for name in sample_names() {
         let lab = lab_of_sample(name);
-        let packets: Vec<Packet> = pcap::read(&lab.capture).into_iter().filter(is_ike).collect();
+        let packets: Vec<Packet> = read_pcap(&lab.capture)
+            .into_iter()
+            .filter(Packet::is_ike)
+            .collect();
         let once = analyze_packets(&packets, &lab.keys);
         assert!(
             once.exchanges.len() > 5 && once.capture.esp_packets == 0,

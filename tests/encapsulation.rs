@@ -1,28 +1,20 @@
 //! Everything that goes around ESP and into it, through the whole pipeline, on **synthetic** captures that are really
 //! encrypted.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "encapsulation/around.rs"]
 mod around;
-#[path = "encapsulation/captures.rs"]
 mod captures;
-#[path = "encapsulation/choice.rs"]
 mod choice;
-#[path = "encapsulation/inside.rs"]
 mod inside;
-#[path = "support/ipsec.rs"]
-mod ipsec;
-#[path = "encapsulation/tunnels.rs"]
 mod tunnels;
 
-use ipsec::{
-    A, B, LINKTYPE_ETHERNET, LINKTYPE_RAW, Suite, analyze_frames, analyze_with, counted, ethernet, in_tcp,
-    inner_ip, inner_tcp, ipv4, ipv6, tcp, udp,
-};
+use crate::support::ipsec::{analyze_frames, analyze_with, counted};
 use rekeyscope::pipeline::Options;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::analysis::{Analysis, Encapsulation, KeyStatus};
-use std::io::Write;
+use rekeyscope_testkit::carried::{A, B, in_tcp, inner_ip, inner_tcp};
+use rekeyscope_testkit::containers::{LINKTYPE_ETHERNET, LINKTYPE_RAW};
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::{ethernet, gre, ip_comp, ipv4, ipv6, l2tp, ppp, tcp, udp, vxlan};
 
 const SPI: u32 = 0xc0de_0001;
 const INNER_SPI: u32 = 0xc0de_0002;
@@ -53,32 +45,6 @@ fn assert_one_flow(analysis: &Analysis, name: &str) {
         (Some(5201), Some(40_000)),
         "{name}"
     );
-}
-
-/// Next header, flags, compression parameter index, the data compressed (RFC 3173).
-fn ipcomp(next: u8, cpi: u16, body: &[u8]) -> Vec<u8> {
-    let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
-    deflate.write_all(body).unwrap();
-    [&[next, 0][..], &cpi.to_be_bytes(), &deflate.finish().unwrap()].concat()
-}
-
-fn gre(flags: u8, optional: usize, ether_type: u16, body: &[u8]) -> Vec<u8> {
-    [
-        &[flags, 0][..],
-        &ether_type.to_be_bytes(),
-        &vec![0; optional],
-        body,
-    ]
-    .concat()
-}
-
-fn l2tp(ppp: &[u8]) -> Vec<u8> {
-    let len = ((8 + ppp.len()) as u16).to_be_bytes();
-    udp(
-        1701,
-        1701,
-        &[&[0x40, 2, len[0], len[1], 0, 1, 0, 1][..], ppp].concat(),
-    )
 }
 
 fn pppoe_like(body: &[u8]) -> Vec<u8> {

@@ -1,15 +1,9 @@
 //! Findings that no rekey caused, each in a **synthetic** capture that has it, and none of them in one that has not.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-#[path = "support/mod.rs"]
-mod support;
-
+use crate::support::analyze;
 use rekeyscope_model::analysis::Analysis;
-use scenario::World;
+use rekeyscope_testkit::scenario::{self, World};
 use std::path::Path;
-use support::analyze;
 
 /// Identifier, a figure that the sentence must hold, and how it is done. Nothing else is found but what [`BESIDES`] names.
 type FindingScenario = (&'static str, &'static str, fn(&mut World));

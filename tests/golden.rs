@@ -1,16 +1,14 @@
 //! Golden files: the terminal report of every sample, and the JSON Schemas of the documents. Nothing is masked: the same
-//! capture gives the same report. `BLESS=1 cargo test --test golden` writes them anew; read the difference before committing it.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
+//! capture gives the same report. `BLESS=1 cargo test --test tests golden` writes them anew; read the difference before committing it.
 
-mod support;
-
-use rekeyscope::compare::Comparison;
+use crate::support::{analyze, analyze_with, lab_of_sample, repository, sample_names};
 use rekeyscope::overlay;
+use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::analysis::comparison::Comparison;
 use rekeyscope_model::text::{Catalogue, Language, Message};
 use rekeyscope_report::formats::text::{TextOptions, render, render_in_full};
-use std::path::{Path, PathBuf};
-use support::{analyze, lab_of_sample, repository, sample_names};
+use std::path::Path;
 
 fn compare(path: &Path, ours: &str) {
     if std::env::var_os("BLESS").is_some() {
@@ -30,13 +28,14 @@ fn compare(path: &Path, ours: &str) {
     );
 }
 
-/// Analysed from the folder of samples, by relative names, so that no golden file holds a folder of this machine.
+/// The key files go by their names alone, as if analysed in the folder of samples: no golden file holds a folder of this machine.
 fn analysis_of_sample(name: &str) -> Analysis {
     let lab = lab_of_sample(name);
-    std::env::set_current_dir(repository().join("samples")).unwrap();
-    let by_name = |path: &Path| PathBuf::from(path.file_name().unwrap());
-    let keys: Vec<_> = lab.keys.iter().map(|path| by_name(path)).collect();
-    analyze(&by_name(&lab.capture), &keys)
+    let mut material = KeyMaterial::default();
+    for file in &lab.keys {
+        material.read_bytes(file.file_name().unwrap().as_ref(), &std::fs::read(file).unwrap());
+    }
+    analyze_with(&lab.capture, material)
 }
 
 /// Compares the report in every width and language with the files of this name.
@@ -114,9 +113,15 @@ fn the_post_mortem_shows_what_is_printed() {
 #[test]
 fn terminal_reports_in_full() {
     let name = "l2tp_kb_modp1024_down";
-    let synthetic = Path::new("../tests/golden/overlays");
-    let [iperf3, samples] = ["synthetic_iperf3.json", "synthetic_cpu.csv"].map(|f| [synthetic.join(f)]);
-    let analysis = overlay::with_overlays(analysis_of_sample(name), &iperf3, &samples).unwrap();
+    let names =
+        ["synthetic_iperf3.json", "synthetic_cpu.csv"].map(|f| format!("../tests/golden/overlays/{f}"));
+    let [iperf3, samples] = names
+        .clone()
+        .map(|name| [repository().join("samples").join(name)]);
+    let mut analysis = overlay::with_overlays(analysis_of_sample(name), &iperf3, &samples).unwrap();
+    for (overlay, name) in analysis.overlays.iter_mut().zip(names) {
+        overlay.path = name;
+    }
     compare_reports(&analysis, &format!("{name}.full"), render_in_full);
 }
 

@@ -1,8 +1,4 @@
 //! Which exchanges are rekeys and which are not, through the whole pipeline, on **synthetic** captures.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
-
-#[path = "support/scenario/mod.rs"]
-mod scenario;
 
 use rekeyscope::assembly::{Asked, assemble};
 use rekeyscope::pipeline::{Analyzer, Options};
@@ -10,7 +6,7 @@ use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Analysis, ExchangeKind, TriggerKind};
 use rekeyscope_model::diagnostic::Diagnostics;
-use scenario::{QuickMode, Sa, World};
+use rekeyscope_testkit::scenario::{self, QuickMode, Sa, World};
 
 const GENEROUS: u32 = 250_000;
 

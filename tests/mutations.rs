@@ -1,16 +1,13 @@
 //! A short deterministic run of what the fuzz targets (`fuzz/`) do for hours: real packets and key logs, a few bytes changed,
 //! through every door. Nothing may panic, and no run may take long.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
 #[path = "../fuzz/entry.rs"]
 mod entry;
-#[path = "support/pcap.rs"]
-mod pcap;
-mod support;
 
+use crate::support::lab_of_sample;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use support::lab_of_sample;
+use rekeyscope_testkit::containers::read_pcap;
 
 /// Mutants per door: about a second each in an unoptimised build.
 const MUTANTS: usize = 4_000;
@@ -44,7 +41,7 @@ fn mutants<'a>(seed: u64, originals: &'a [Vec<u8>]) -> impl Iterator<Item = Vec<
 }
 
 fn frames() -> Vec<Vec<u8>> {
-    let packets = pcap::read(&lab_of_sample("l2tp_kb_modp1024_down").capture);
+    let packets = read_pcap(&lab_of_sample("l2tp_kb_modp1024_down").capture);
     packets.into_iter().take(FRAMES).map(|p| p.data).collect()
 }
 
@@ -59,9 +56,9 @@ fn frames_of_every_link_type() {
 #[test]
 fn ike_messages() {
     // Ethernet, IPv4 and UDP are 42 bytes.
-    let messages: Vec<Vec<u8>> = pcap::read(&lab_of_sample("l2tp_kb_modp1024_down").capture)
+    let messages: Vec<Vec<u8>> = read_pcap(&lab_of_sample("l2tp_kb_modp1024_down").capture)
         .iter()
-        .filter(|p| pcap::is_ike(p))
+        .filter(|p| p.is_ike())
         .map(|p| p.data[42..].to_vec())
         .collect();
     assert!(messages.len() > 10);

@@ -1,19 +1,12 @@
 //! The method's calibration once through the whole analyzer: **synthetic** traffic with and without planted stalls, written
 //! as encrypted packets, decrypted, recognised and judged, against the same draw given to the estimators directly.
 //! `docs/calibration.md` has the thousands of runs; here it is shown that packets change nothing.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-#[path = "support/mod.rs"]
-mod support;
-
-use rekeyscope_impact::decide::assess;
+use crate::support::analyze;
 use rekeyscope_impact::simulate::{Scenario, Simulated, simulate};
-use rekeyscope_impact::{Settings, Start};
+use rekeyscope_impact::{MethodSettings, Start, assess};
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Verdict};
-use scenario::{QuickMode, SEGMENT, World};
-use support::analyze;
+use rekeyscope_testkit::scenario::{QuickMode, SEGMENT, World};
 
 /// Runs without and with an effect.
 const RUNS: u64 = 20;
@@ -110,9 +103,9 @@ fn through_packets(drawn: &Simulated) -> Analysis {
 }
 
 fn directly(drawn: &Simulated) -> Impact {
-    let settings = Settings {
+    let settings = MethodSettings {
         rekeys_total: drawn.rekeys.len(),
-        ..Settings::new(0, Direction::BToA)
+        ..MethodSettings::new(0, Direction::BToA)
     };
     assess(&drawn.traffic, &drawn.rekeys, &settings).impact
 }

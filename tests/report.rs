@@ -1,21 +1,15 @@
 //! The reports as people make them: from a capture, from a saved document, of several captures, with overlays, and with
 //! hostile text in every place where a capture or a user can put it.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "report/hostile.rs"]
 mod hostile;
-#[path = "report/long.rs"]
 mod long;
-#[path = "report/overlays.rs"]
 mod overlays;
-#[path = "report/several.rs"]
 mod several;
-mod support;
 
+use crate::support::{lab_of_sample, repository, sample_names};
 use assert_cmd::Command;
 use std::fs;
 use std::path::Path;
-use support::{lab_of_sample, repository, sample_names};
 use tempfile::TempDir;
 
 const SAMPLE: &str = "l2tp_pfs4096_down";

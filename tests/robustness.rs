@@ -1,12 +1,12 @@
 //! Files that are hardly captures, and captures that hold hardly anything: a useful sentence, the right exit status, never a
 //! wrong one. All **synthetic**.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/ipsec.rs"]
-mod ipsec;
-
+use crate::support::ipsec;
 use assert_cmd::Command;
-use ipsec::{A, B, LINKTYPE_RAW, Suite, inner_ip, ipv4, pcap, udp};
+use rekeyscope_testkit::carried::{A, B, inner_ip};
+use rekeyscope_testkit::containers::{LINKTYPE_RAW, pcap_of};
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::{ipv4, udp};
 
 const SPI: u32 = 0xc0de_0001;
 
@@ -52,7 +52,7 @@ fn assert_says(text: &str, part: &str) {
 
 #[test]
 fn files_of_a_few_bytes_are_errors() {
-    let whole = pcap(LINKTYPE_RAW, &[esp(0)]);
+    let whole = pcap_of(LINKTYPE_RAW, &[esp(0)]);
     for len in 1..24 {
         let (status, _, errors) = run(&whole[..len], &[]);
         assert_eq!(status, 1, "{len} bytes");
@@ -72,7 +72,7 @@ fn files_of_a_few_bytes_are_errors() {
 
 #[test]
 fn a_header_without_packets_is_analysed() {
-    let (status, report, _) = run(&pcap(LINKTYPE_RAW, &[]), &[]);
+    let (status, report, _) = run(&pcap_of(LINKTYPE_RAW, &[]), &[]);
     assert_eq!(status, 0);
     assert_says(&report, "no packets");
 }
@@ -99,7 +99,7 @@ fn other_capture_formats_name_the_converter() {
 
 #[test]
 fn damage_is_not_called_a_cut() {
-    let mut file = pcap(LINKTYPE_RAW, &(0..20).map(esp).collect::<Vec<_>>());
+    let mut file = pcap_of(LINKTYPE_RAW, &(0..20).map(esp).collect::<Vec<_>>());
     let record = 16 + esp(0).len();
     // The length of the eleventh record.
     let at = 24 + 10 * record + 8;
@@ -108,7 +108,7 @@ fn damage_is_not_called_a_cut() {
     assert_eq!(status, 0);
     assert_says(&notes, "is damaged");
     assert!(!notes.contains("middle of a record"), "{notes}");
-    let cut = pcap(LINKTYPE_RAW, &(0..20).map(esp).collect::<Vec<_>>());
+    let cut = pcap_of(LINKTYPE_RAW, &(0..20).map(esp).collect::<Vec<_>>());
     let (status, _, notes) = run(&cut[..cut.len() - 100], &[]);
     assert_eq!(status, 0);
     assert_says(&notes, "middle of a record");
@@ -118,7 +118,7 @@ fn damage_is_not_called_a_cut() {
 #[test]
 fn packets_cut_by_the_snap_length_are_called_cut() {
     let frames: Vec<Vec<u8>> = (0..30).map(esp).collect();
-    let mut file = pcap(LINKTYPE_RAW, &[])[..24].to_vec();
+    let mut file = pcap_of(LINKTYPE_RAW, &[])[..24].to_vec();
     for (n, frame) in frames.iter().enumerate() {
         for word in [1_800_000_000, n as u32 * 1_000, 68, frame.len() as u32] {
             file.extend(word.to_le_bytes());
@@ -134,7 +134,7 @@ fn packets_cut_by_the_snap_length_are_called_cut() {
 #[test]
 fn ike_without_esp_is_not_called_no_tunnel() {
     for (exchange, version) in [(34, 0x20), (2, 0x10), (4, 0x10), (243, 0x10)] {
-        let (status, report, notes) = run(&pcap(LINKTYPE_RAW, &[ike(exchange, version)]), &[]);
+        let (status, report, notes) = run(&pcap_of(LINKTYPE_RAW, &[ike(exchange, version)]), &[]);
         assert_eq!(status, 0);
         assert!(!report.contains("No IPsec tunnel"), "{report}");
         assert_says(&report, "IKE but no ESP");
@@ -151,7 +151,7 @@ fn few_packets_make_no_verdict_and_no_panic() {
     let with_keys = ["--keys", key_file.to_str().unwrap()];
     for packets in 1..6 {
         // One direction only, no IKE.
-        let file = pcap(LINKTYPE_RAW, &(0..packets).map(esp).collect::<Vec<_>>());
+        let file = pcap_of(LINKTYPE_RAW, &(0..packets).map(esp).collect::<Vec<_>>());
         for arguments in [&[][..], &with_keys] {
             let (status, report, _) = run(&file, &[arguments, &["--json", "-"]].concat());
             assert_eq!(status, 0, "{packets}");
@@ -175,7 +175,7 @@ fn ah_alone_is_said() {
         &[0x50; 40],
     ]
     .concat();
-    let (status, _, notes) = run(&pcap(LINKTYPE_RAW, &[ipv4(A, B, 51, &ah)]), &[]);
+    let (status, _, notes) = run(&pcap_of(LINKTYPE_RAW, &[ipv4(A, B, 51, &ah)]), &[]);
     assert_eq!(status, 0);
     assert_says(&notes, "AH");
 }
@@ -183,7 +183,7 @@ fn ah_alone_is_said() {
 #[test]
 fn another_esp_port_on_request() {
     let esp = Suite::aes_sha1(3).seal(SPI, 1, false, 4, &inner_ip(0, 400));
-    let file = pcap(LINKTYPE_RAW, &[ipv4(A, B, 17, &udp(40_000, 10_000, &esp))]);
+    let file = pcap_of(LINKTYPE_RAW, &[ipv4(A, B, 17, &udp(40_000, 10_000, &esp))]);
     let esp_packets = |arguments: &[&str]| {
         let (_, report, _) = run(&file, &[&["--json", "-"], arguments].concat());
         let document: serde_json::Value = serde_json::from_str(&report).unwrap();

@@ -1,36 +1,25 @@
 //! One planted cause after the other, in **synthetic** captures that are really encrypted, and the set of causes that the
-//! analysis names. The table of both is `docs/causes.md`; `BLESS=1 cargo test --test scenarios` writes it anew.
+//! analysis names. The table of both is `docs/causes.md`; `BLESS=1 cargo test --test tests every_cause` writes it anew.
 //!
 //! A scenario lists everything that truly holds in it: a responder that is not ready makes its peer's sender run into its
 //! retransmission timeout, and so on. Whatever else is named is a defect, and so is whatever is missing.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test fails by panicking and says what it skips
 
-#[path = "scenarios/exchange.rs"]
 mod exchange;
-#[path = "scenarios/ikev2.rs"]
 mod ikev2;
-#[path = "scenarios/path.rs"]
 mod path;
-#[path = "scenarios/sas.rs"]
 mod sas;
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-#[path = "scenarios/steps.rs"]
 mod steps;
-#[path = "support/mod.rs"]
-mod support;
-#[path = "scenarios/transport.rs"]
 mod transport;
 
+use crate::support::{analyze, repository};
 use exchange::*;
 use ikev2::*;
 use path::*;
 use rekeyscope_model::analysis::Analysis;
+use rekeyscope_testkit::scenario::World;
 use sas::*;
-use scenario::World;
 use std::fmt::Write;
 use steps::nothing;
-use support::{analyze, repository};
 use transport::*;
 
 /// What was planted, what truly holds, and how it is done.
@@ -183,7 +172,7 @@ fn ids() -> Vec<&'static str> {
 fn table(results: &[(&Scenario, Vec<String>)]) -> String {
     let ids = ids();
     let mut text = String::from(
-        "# Which causes are named in which scenario\n\nMade by `BLESS=1 cargo test --test scenarios` from synthetic captures \
+        "# Which causes are named in which scenario\n\nMade by `BLESS=1 cargo test --test tests every_cause` from synthetic captures \
          (`tests/scenarios.rs`). A line per scenario: **x** holds and is\nnamed, *missed* holds and is not named, *false* is named and \
          does not hold.\n\n| scenario |",
     );

@@ -1,14 +1,8 @@
 //! A client that renews at a limit in *its* counting, on **synthetic** captures, and the counting that the analysis finds.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/scenario/mod.rs"]
-mod scenario;
-#[path = "support/mod.rs"]
-mod support;
-
+use crate::support::analyze;
 use rekeyscope_model::analysis::{Analysis, TriggerKind};
-use scenario::World;
-use support::analyze;
+use rekeyscope_testkit::scenario::World;
 
 /// Segment lengths of the SAs one after the other, so that bytes and packets part …
 const SEGMENTS: [usize; 6] = [1_228, 500, 900, 400, 1_100, 700];

@@ -1,13 +1,10 @@
 //! The analysis of real captures against what really happened: `truth.json`, made from the logs of the systems
-//! themselves. With `../shared/lab` all six captures, otherwise the samples.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
+//! themselves. With `../shared/lab` all its captures, otherwise the samples.
 
-mod support;
-
+use crate::support::{Lab, analyses, analyze, labs, nanos, one, understood};
 use rekeyscope_model::analysis::*;
 use serde_json::Value;
 use std::sync::OnceLock;
-use support::{Lab, analyses, analyze, labs, nanos, one};
 
 /// `truth.json` rounds its times to 1 µs.
 const ROUNDING_NANOS: i64 = 1_000;
@@ -155,7 +152,7 @@ fn expected_rekeys(truth: &Value) -> Vec<(&Value, Option<&str>, Option<&str>)> {
 
 #[test]
 fn rekeys_are_those_of_the_truth() {
-    for (lab, analysis) in analyses() {
+    for (lab, analysis) in analyses().iter().filter(|(lab, _)| understood(&lab.name)) {
         let expected = expected_rekeys(&lab.truth);
         assert_eq!(
             analysis.rekeys.len(),
@@ -194,12 +191,16 @@ fn rekeys_are_those_of_the_truth() {
 #[test]
 fn without_keys_the_spi_succession_is_the_same() {
     for ((lab, with), (_, without)) in analyses().iter().zip(keyless()) {
-        // A pair that never carries a packet is invisible without keys; the truth lists it.
+        // An SA that never carries a packet is invisible without keys; the truth lists it.
+        let visible = |r: &Rekey| SpiPair {
+            a_to_b: r.new.a_to_b.filter(|_| r.switched.a_to_b.is_some()),
+            b_to_a: r.new.b_to_a.filter(|_| r.switched.b_to_a.is_some()),
+        };
         let seen: Vec<_> = with
             .rekeys
             .iter()
             .filter(|r| r.switched.a_to_b.is_some() || r.switched.b_to_a.is_some())
-            .map(|r| (r.new.clone(), r.switched.clone()))
+            .map(|r| (visible(r), r.switched.clone()))
             .collect();
         let found: Vec<_> = without
             .rekeys
@@ -259,11 +260,19 @@ fn lifetimes_are_those_that_were_configured() {
     }
 }
 
+/// Whether the rekeys were made by hand, whatever the limits.
+fn by_hand(lab: &Lab) -> bool {
+    let events = lab.truth["params"]["EVENTS"].as_str();
+    events.is_some_and(|events| events.contains("--rekey"))
+}
+
 #[test]
 fn triggers_are_volume_or_time_as_configured() {
     for (lab, analysis) in analyses() {
         let params = &lab.truth["params"];
-        let expected = if params["LIFE_BYTES"].as_str() == Some("0") {
+        let expected = if by_hand(lab) {
+            TriggerKind::Unknown
+        } else if params["LIFE_BYTES"].as_str() == Some("0") {
             TriggerKind::Time
         } else {
             TriggerKind::Volume
@@ -365,24 +374,38 @@ fn single_rekeys_that_stalled_are_named() {
     }
 }
 
-/// `../shared/lab`: Linux counts the decrypted payload of the inbound SA; soft limit 2,000,000 bytes, strongSwan's kB is 1,000.
+/// `../shared/lab`: Linux counts the decrypted payload of the inbound SA; strongSwan's kB is 1,000.
 #[test]
 fn the_rule_names_the_inbound_payload_and_the_soft_limit() {
-    const SOFT: f64 = 2_000_000.0;
     /// Longest lag measured between the trigger and the first message, seconds.
     const LONGEST_LAG_S: f64 = 0.5;
-    for (lab, analysis) in analyses() {
+    for (lab, analysis) in analyses().iter().filter(|(lab, _)| understood(&lab.name)) {
         let Some(rule) = analysis.trigger_rules.first() else {
             panic!("{}: no rule", lab.name)
         };
         assert_eq!(analysis.trigger_rules.len(), 1, "{}: one side renews", lab.name);
+        if by_hand(lab) {
+            assert_eq!(rule.kind, TriggerKind::Unknown, "{}: {}", lab.name, rule.sentence);
+            assert_eq!(rule.counting, None, "{}", lab.name);
+            continue;
+        }
         if lab.truth["params"]["LIFE_BYTES"].as_str() == Some("0") {
             assert_eq!(rule.kind, TriggerKind::Time, "{}: {}", lab.name, rule.sentence);
             assert_eq!(rule.counting.as_deref(), Some("age"), "{}", lab.name);
             continue;
         }
+        let configured: f64 = lab.truth["params"]["REKEY_BYTES"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
         let says = (&lab.name, &rule.sentence);
         assert_eq!(rule.kind, TriggerKind::Volume, "{says:?}");
+        if lab.name == "x_udp_slowike" {
+            // Its first messages pass the capture 400 ms late, when the old SA is beyond its limit: no counting fits.
+            assert_eq!(rule.counting, None, "{says:?}");
+            continue;
+        }
         assert_eq!(
             rule.counting.as_deref(),
             Some("decrypted payload of the inbound SA"),
@@ -392,7 +415,7 @@ fn the_rule_names_the_inbound_payload_and_the_soft_limit() {
         // The rate of a single SA's life is at most twice the mean of the transfer, which has pauses.
         let soft = rule.soft_limit.unwrap();
         assert!(
-            (SOFT * 0.99..=SOFT + 2.0 * LONGEST_LAG_S * rate).contains(&soft),
+            (configured * 0.99..=configured + 2.0 * LONGEST_LAG_S * rate).contains(&soft),
             "{says:?}"
         );
         if let Some(limit) = rule.limit_kilobytes {
@@ -403,7 +426,7 @@ fn the_rule_names_the_inbound_payload_and_the_soft_limit() {
         if lab.name == "l2tp_kb_modp1024_down" {
             // 0.833; what the least lag leaves is under 0.03 s of 10 Mbit/s, 1.6 % of 2,400 kB.
             assert!(
-                (rule.soft_fraction.unwrap() - SOFT / 2.4e6).abs() <= 0.016,
+                (rule.soft_fraction.unwrap() - configured / 2.4e6).abs() <= 0.016,
                 "{says:?}"
             );
             assert!(

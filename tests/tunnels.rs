@@ -1,15 +1,12 @@
 //! Several clients in one capture: each tunnel is analysed as if it were alone, and `--tunnel` chooses; also one inside another's
 //! ESP.
-#![allow(clippy::unwrap_used)] // a test fails by panicking
 
-#[path = "support/ipsec.rs"]
-mod ipsec;
-mod support;
-
-use ipsec::{A, B, Suite, ipv4};
+use crate::support::lab_of_sample;
+use rekeyscope_testkit::carried::{A, B};
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::ipv4;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use support::lab_of_sample;
 
 const CLIENT: [u8; 4] = [10, 9, 0, 2];
 const OTHER_CLIENT: [u8; 4] = [10, 9, 0, 77];

@@ -13,10 +13,9 @@
 //! since the last one; then nothing is sent for a half, once or one and a half times STALL_MS in turn, and the transfer goes on
 //! on a new pair of SAs. Packets then come at uneven intervals (a linear congruential generator), as in a real transfer.
 
-use aes::Aes128;
-use cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::NoPadding};
-use hmac::{Hmac, KeyInit, Mac};
-use sha1::Sha1;
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::{Ipv4, Tcp, ethernet, ipv4, l2tp, ppp, udp};
+use rekeyscope_testkit::ike::Header;
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
 use std::path::Path;
@@ -100,18 +99,18 @@ fn quick_mode(writer: &mut Writer, pair: &mut Pair, stream: &mut Stream, generat
 
 /// UDP 500 and an encrypted Quick Mode message (RFC 2408 §3.1); the body is no ciphertext of anything.
 fn isakmp(generation: u32, body: usize) -> Vec<u8> {
-    let length = 28 + body;
-    let mut p = Vec::with_capacity(8 + length);
-    p.extend(500u16.to_be_bytes());
-    p.extend(500u16.to_be_bytes());
-    p.extend(((8 + length) as u16).to_be_bytes());
-    p.extend([0, 0]);
-    p.extend([0x5e; 16]);
-    p.extend([8, 0x10, 32, 1]);
-    p.extend((0x5e5e_5e00 + generation).to_be_bytes());
-    p.extend((length as u32).to_be_bytes());
-    p.extend((0..body).map(|i| (i * 37 + generation as usize * 11 + body) as u8));
-    p
+    let header = Header {
+        spis: [[0x5e; 8]; 2],
+        first: 8,
+        version: 1,
+        exchange_type: 32,
+        flags: 1,
+        message_id: 0x5e5e_5e00 + generation,
+    };
+    let body: Vec<u8> = (0..body)
+        .map(|i| (i * 37 + generation as usize * 11 + body) as u8)
+        .collect();
+    udp(500, 500, &header.message(&body))
 }
 
 /// The SAs of one generation.
@@ -152,21 +151,14 @@ fn write_keys(out: &Path, spis: &[[u32; 2]]) -> Result<()> {
         } else {
             ("198.51.100.2", "192.0.2.1")
         };
-        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        let (encryption, integrity) = keys_of(spi);
-        writeln!(
+        let row = Suite::of_spi(spi).esp_sa_row(spi);
+        write!(
             keys,
-            "\"IPv4\",\"{src}\",\"{dst}\",\"0x{spi:08x}\",\"AES-CBC [RFC3602]\",\"0x{}\",\"HMAC-SHA-1-96 [RFC2404]\",\"0x{}\"",
-            hex(&encryption),
-            hex(&integrity)
+            "{}",
+            row.replacen("\"*\",\"*\"", &format!("\"{src}\",\"{dst}\""), 1)
         )?;
     }
     Ok(())
-}
-
-fn keys_of(spi: u32) -> ([u8; 16], [u8; 20]) {
-    let byte = |i: usize| spi.to_be_bytes()[i % 4].wrapping_mul(31).wrapping_add(i as u8);
-    (std::array::from_fn(byte), std::array::from_fn(|i| byte(i + 100)))
 }
 
 /// The inner TCP connection.
@@ -177,7 +169,7 @@ struct Stream {
 
 impl Stream {
     fn segment(&mut self) -> Vec<u8> {
-        let packet = l2tp(
+        let packet = in_l2tp(
             INNER_SERVER,
             INNER_CLIENT,
             (5201, 40_000),
@@ -190,48 +182,20 @@ impl Stream {
     }
 
     fn acknowledgement(&mut self) -> Vec<u8> {
-        l2tp(INNER_CLIENT, INNER_SERVER, (40_000, 5201), self.ack, self.sent, 0)
+        in_l2tp(INNER_CLIENT, INNER_SERVER, (40_000, 5201), self.ack, self.sent, 0)
     }
 }
 
 /// UDP 1701, L2TP data header with length, PPP with address and control, IPv4, TCP.
-fn l2tp(src: [u8; 4], dst: [u8; 4], ports: (u16, u16), seq: u32, ack: u32, data: usize) -> Vec<u8> {
-    let ip_len = 40 + data;
-    let l2tp_len = 8 + 4 + ip_len;
-    let mut p = Vec::with_capacity(8 + l2tp_len);
-    p.extend(1701u16.to_be_bytes());
-    p.extend(1701u16.to_be_bytes());
-    p.extend(((8 + l2tp_len) as u16).to_be_bytes());
-    p.extend([0, 0]);
-    p.extend([0x40, 0x02]);
-    p.extend((l2tp_len as u16).to_be_bytes());
-    p.extend([0, 1, 0, 1]);
-    p.extend([0xff, 0x03, 0x00, 0x21]);
-    p.extend(ipv4(src, dst, 6, ip_len));
-    p.extend(ports.0.to_be_bytes());
-    p.extend(ports.1.to_be_bytes());
-    p.extend(seq.to_be_bytes());
-    p.extend(ack.to_be_bytes());
-    p.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
-    p.extend((0..data).map(|i| i as u8));
-    p
-}
-
-fn ipv4(src: [u8; 4], dst: [u8; 4], protocol: u8, total: usize) -> [u8; 20] {
-    let mut h = [0; 20];
-    h[0] = 0x45;
-    h[2..4].copy_from_slice(&(total as u16).to_be_bytes());
-    h[8] = 64;
-    h[9] = protocol;
-    h[12..16].copy_from_slice(&src);
-    h[16..20].copy_from_slice(&dst);
-    let sum = h
-        .chunks(2)
-        .map(|c| u32::from(u16::from_be_bytes([c[0], c[1]])))
-        .sum::<u32>();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    h[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
-    h
+fn in_l2tp(src: [u8; 4], dst: [u8; 4], ports: (u16, u16), seq: u32, ack: u32, data: usize) -> Vec<u8> {
+    let header = Tcp {
+        ports,
+        seq,
+        ack,
+        ..Tcp::default()
+    };
+    let data: Vec<u8> = (0..data).map(|i| i as u8).collect();
+    l2tp(0x4000, 1, &ppp(&ipv4(src, dst, 6, &header.segment(&data))))
 }
 
 /// One SA that encrypts.
@@ -240,48 +204,25 @@ struct Sa {
     src: [u8; 4],
     dst: [u8; 4],
     sequence: u32,
-    encryption: [u8; 16],
-    integrity: Hmac<Sha1>,
+    suite: Suite,
 }
 
 impl Sa {
     fn new(spi: u32, src: [u8; 4], dst: [u8; 4]) -> Self {
-        let (encryption, key) = keys_of(spi);
-        let integrity = Hmac::new_from_slice(&key).expect("HMAC takes keys of any length");
         Sa {
             spi,
             src,
             dst,
             sequence: 0,
-            encryption,
-            integrity,
+            suite: Suite::of_spi(spi),
         }
     }
 
-    /// RFC 4303 §2 with AES-CBC (RFC 3602) and HMAC-SHA1-96 (RFC 2404).
     fn seal(&mut self, payload: &[u8]) -> Vec<u8> {
         self.sequence += 1;
-        let mut iv = [0u8; 16];
-        iv[..4].copy_from_slice(&self.spi.to_be_bytes());
-        iv[12..].copy_from_slice(&self.sequence.to_be_bytes());
-        let pad = (16 - (payload.len() + 2) % 16) % 16;
-        let mut plain = payload.to_vec();
-        plain.extend((1..=pad).map(|i| i as u8));
-        plain.extend([pad as u8, 17]);
-        let len = plain.len();
-        let cipher = cbc::Encryptor::<Aes128>::new(&self.encryption.into(), &iv.into());
-        cipher
-            .encrypt_padded::<NoPadding>(&mut plain, len)
-            .expect("whole blocks");
-        let mut packet = Vec::with_capacity(24 + len + 12);
-        packet.extend(self.spi.to_be_bytes());
-        packet.extend(self.sequence.to_be_bytes());
-        packet.extend(iv);
-        packet.extend(plain);
-        let mut mac = self.integrity.clone();
-        mac.update(&packet);
-        packet.extend(&mac.finalize().into_bytes()[..12]);
-        packet
+        let iv = [&self.spi.to_be_bytes()[..], &[0; 8], &self.sequence.to_be_bytes()].concat();
+        let number = self.sequence.into();
+        self.suite.seal_with(&iv, self.spi, number, false, 17, payload)
     }
 }
 
@@ -313,15 +254,18 @@ impl Writer {
     }
 
     fn ip(&mut self, src: [u8; 4], dst: [u8; 4], protocol: u8, payload: &[u8]) -> Result<()> {
-        let total = 20 + payload.len();
-        let len = (14 + total) as u32;
-        let mut head = Vec::with_capacity(50);
-        head.extend(((self.clock / 1_000_000_000) as u32).to_le_bytes());
-        head.extend(((self.clock % 1_000_000_000) as u32).to_le_bytes());
-        head.extend(len.to_le_bytes());
-        head.extend(len.to_le_bytes());
-        head.extend([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0]);
-        head.extend(ipv4(src, dst, protocol, total));
+        let header = Ipv4 {
+            src,
+            dst,
+            protocol,
+            ..Ipv4::default()
+        };
+        let head = ethernet(0x0800, &header.header(payload.len()));
+        let len = (head.len() + payload.len()) as u32;
+        let seconds = (self.clock / 1_000_000_000) as u32;
+        for word in [seconds, (self.clock % 1_000_000_000) as u32, len, len] {
+            self.file.write_all(&word.to_le_bytes())?;
+        }
         self.file.write_all(&head)?;
         self.file.write_all(payload)?;
         self.written += 16 + u64::from(len);

@@ -1,6 +1,6 @@
 // The HTML reports of the samples, as their readers use them: offline, without JavaScript, on a phone, on a wide screen, in the dark,
 // on paper, by keyboard and with a screen reader. The ids and classes used here are promised in the head of
-// crates/analyzer/templates/report.js.
+// crates/report/templates/report.js.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";

@@ -1,8 +1,12 @@
 //! Every cipher suite from a **synthetic** log in the words of charon (level 4 of CHD), with both directions of a CHILD_SA.
 
-use super::ipsec::{A, B, LINKTYPE_RAW, Suite, analyze_frames, inner_ip, ipv4};
 use super::{PACKETS, SEGMENT, has_icv, name, suites};
+use crate::support::ipsec::analyze_frames;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_testkit::carried::{A, B, inner_ip};
+use rekeyscope_testkit::containers::LINKTYPE_RAW;
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::ipv4;
 use std::fmt::Write;
 
 /// Towards A, and towards B.

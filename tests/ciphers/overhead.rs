@@ -1,10 +1,13 @@
 //! The calculator against packets: every suite in every encapsulation, sealed by other code than the library's. What
 //! `rekeyscope overhead` plans, what the analysis measures and what the frames have is the same to the byte.
 
-use super::ipsec::{A, B, LINKTYPE_RAW, analyze_frames, ethernet, inner_ip, ipv4, ipv6, udp};
 use super::{SPI, suites};
+use crate::support::ipsec::analyze_frames;
 use rekeyscope_ipsec::overhead::{Plan, Suite};
 use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_testkit::carried::{A, B, inner_ip};
+use rekeyscope_testkit::containers::LINKTYPE_RAW;
+use rekeyscope_testkit::headers::{self, ethernet, ipv4, ipv6, ppp, udp};
 
 /// An IP packet inside, in headers that a tunnel protocol puts before it: the ESP payload and its next header.
 type Wrap = fn(inner: &[u8]) -> (u8, Vec<u8>);
@@ -25,30 +28,24 @@ const CARRIERS: [(&[&str], Wrap); 10] = [
 /// Bytes of the inner TCP segments: every remainder of 16 once.
 const SEGMENTS: std::ops::Range<u32> = 1_190..1_206;
 
-fn joined(head: &[u8], body: &[u8]) -> Vec<u8> {
-    [head, body].concat()
-}
-
 fn l2tp(inner: &[u8]) -> (u8, Vec<u8>) {
-    let ppp = joined(&[0x00, 0x02, 0, 7, 0, 9, 0xff, 0x03, 0x00, 0x21], inner);
-    (17, udp(1701, 1701, &ppp))
+    (17, headers::l2tp(0, 9, &ppp(inner)))
 }
 
 fn gre(inner: &[u8]) -> (u8, Vec<u8>) {
-    (47, joined(&[0, 0, 0x08, 0x00], inner))
+    (47, headers::gre(0, 0x0800, inner))
 }
 
 fn gretap(inner: &[u8]) -> (u8, Vec<u8>) {
-    (47, joined(&[0, 0, 0x65, 0x58], &ethernet(0x0800, inner)))
+    (47, headers::gre(0, 0x6558, &ethernet(0x0800, inner)))
 }
 
 fn etherip(inner: &[u8]) -> (u8, Vec<u8>) {
-    (97, joined(&[0x30, 0], &ethernet(0x0800, inner)))
+    (97, [&[0x30, 0], &ethernet(0x0800, inner)[..]].concat())
 }
 
 fn vxlan(inner: &[u8]) -> (u8, Vec<u8>) {
-    let head = [0x08, 0, 0, 0, 0, 0, 1, 0];
-    (17, udp(50_000, 4789, &joined(&head, &ethernet(0x0800, inner))))
+    (17, headers::vxlan(&ethernet(0x0800, inner)))
 }
 
 fn in_tunnel((protocol, packet): (u8, Vec<u8>)) -> (u8, Vec<u8>) {

@@ -1,6 +1,7 @@
 //! The same captures through tshark.
 
 use super::*;
+use rekeyscope_testkit::containers::pcap_of;
 
 /// What tshark decrypts of a capture: per SPI how many packets, and their inner TCP bytes.
 fn by_tshark(keys: &str, frames: &[Vec<u8>]) -> BTreeMap<u32, (u64, u64)> {
@@ -9,7 +10,7 @@ fn by_tshark(keys: &str, frames: &[Vec<u8>]) -> BTreeMap<u32, (u64, u64)> {
     std::fs::create_dir_all(&profile).unwrap();
     std::fs::write(profile.join("esp_sa"), keys).unwrap();
     let capture_file = folder.path().join("trace.pcap");
-    std::fs::write(&capture_file, pcap(LINKTYPE_RAW, frames)).unwrap();
+    std::fs::write(&capture_file, pcap_of(LINKTYPE_RAW, frames)).unwrap();
     let output = Command::new("tshark")
         .env("XDG_CONFIG_HOME", folder.path())
         .env("HOME", folder.path())

@@ -7,7 +7,7 @@ use super::*;
 fn captures_are_compared() {
     let folder = TempDir::new().unwrap();
     let saved = folder.path().join("saved.json");
-    let [a, b, c] = support::sample_names().map(|name| lab_of_sample(name).capture);
+    let [a, b, c] = sample_names().map(|name| lab_of_sample(name).capture);
     assert_eq!(run(&[text(&a), "-q", "--json", text(&saved)]).status, 0);
     let page = folder.path().join("comparison.html");
     let out = run(&[
@@ -63,7 +63,7 @@ fn captures_are_compared() {
 #[test]
 fn one_bad_capture_does_not_lose_the_others() {
     let folder = TempDir::new().unwrap();
-    let [a, b, _] = support::sample_names().map(|name| lab_of_sample(name).capture);
+    let [a, b, _] = sample_names().map(|name| lab_of_sample(name).capture);
     let nowhere = folder.path().join("nowhere.pcap");
     let out = run(&["compare", text(&a), text(&nowhere), text(&b), "-q"]);
     assert_eq!(out.status, 1);
@@ -98,7 +98,7 @@ fn one_bad_capture_does_not_lose_the_others() {
 
 #[test]
 fn captures_without_keys_are_compared_by_esp_bytes_and_say_so() {
-    let [a, b, _] = support::sample_names().map(|name| lab_of_sample(name).capture);
+    let [a, b, _] = sample_names().map(|name| lab_of_sample(name).capture);
     let out = run(&["compare", text(&a), text(&b), "--no-keys"]);
     assert_eq!(out.status, 0);
     for part in [

@@ -1,11 +1,13 @@
 //! Inner captures of ESP in TCP, in ESP and on ports by request: every packet that went in comes out, once.
 
-use super::ipsec::{self, A, B, Suite, ethernet, in_tcp, inner_ip, ipv4, udp};
-use super::pcap::{self, Packet};
 use super::{is_installed, output_of, rekeyscope, synthetic_big_endian};
 use rekeyscope_capture::file::{CaptureReader, LinkType};
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_testkit::carried::{A, B, in_tcp, inner_ip};
+use rekeyscope_testkit::containers::{Packet, write_pcap};
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::{ethernet, ipv4, udp};
 use std::path::{Path, PathBuf};
 
 const SPI: u32 = 0xc0de_0001;
@@ -121,11 +123,7 @@ fn write_synthetic(folder: &Path, frames: &[Vec<u8>]) -> (PathBuf, PathBuf) {
     let packet = |(index, frame): (usize, &Vec<u8>)| {
         // With the frame check sequence that the packet's flags announce.
         let data = [&ethernet(0x0800, frame)[..], &[0xfc; 4]].concat();
-        Packet {
-            nanos: BEGIN_NANOS + index as u64 * STEP_NANOS,
-            wire_len: data.len() as u32,
-            data,
-        }
+        Packet::new((BEGIN_NANOS + index as u64 * STEP_NANOS).cast_signed(), data)
     };
     let packets: Vec<Packet> = frames.iter().enumerate().map(packet).collect();
     let (pcap, capture, keys) = (
@@ -133,7 +131,7 @@ fn write_synthetic(folder: &Path, frames: &[Vec<u8>]) -> (PathBuf, PathBuf) {
         folder.join("synthetic.pcapng"),
         folder.join("synthetic.rows"),
     );
-    pcap::write(&pcap, &packets);
+    write_pcap(&pcap, &packets);
     std::fs::write(&capture, synthetic_big_endian(&std::fs::read(&pcap).unwrap())).unwrap();
     std::fs::write(&keys, outer().esp_sa_row(SPI) + &inner().esp_sa_row(INNER_SPI)).unwrap();
     (capture, keys)
@@ -300,7 +298,7 @@ fn null_encryption_without_a_key_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let suite = Suite::new(Encryption::Null, 0, Integrity::HmacSha1_96, 5);
     let frames: Vec<Vec<u8>> = (0..PACKETS)
-        .map(|n| ipv4(A, B, 50, &sealed(&suite, SPI, n, 4, &ipsec::inner_ip(n, SEGMENT))))
+        .map(|n| ipv4(A, B, 50, &sealed(&suite, SPI, n, 4, &inner_ip(n, SEGMENT))))
         .collect();
     let (capture, keys) = write_synthetic(folder.path(), &frames);
     std::fs::write(&keys, outer().esp_sa_row(INNER_SPI)).unwrap();

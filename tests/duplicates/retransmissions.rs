@@ -1,13 +1,13 @@
 //! The same IKE message again: sent again by its peer, or shown again by the capture.
 
 use super::analyze_packets;
-use crate::pcap::{self, Packet};
 use crate::support::{Lab, analyses};
 use rekeyscope_model::analysis::Analysis;
+use rekeyscope_testkit::containers::{Packet, read_pcap};
 
 /// Ethernet, then the identification in the IPv4 header.
 const IDENTIFICATION: std::ops::Range<usize> = 18..20;
-const MILLI: u64 = 1_000_000;
+const MILLI: i64 = 1_000_000;
 
 /// A capture of either version, whose rekeys have no retransmission.
 fn quiet() -> Vec<(&'static Lab, &'static Analysis)> {
@@ -34,30 +34,30 @@ enum Identification {
 }
 
 /// The first message of the second rekey's exchange again, `nanos` later.
-fn again(lab: &Lab, once: &Analysis, nanos: u64, identification: Identification) -> (Analysis, usize) {
+fn again(lab: &Lab, once: &Analysis, nanos: i64, identification: Identification) -> (Analysis, usize) {
     let rekey = &once.rekeys[1];
     let exchange = &once.exchanges[rekey.exchange.unwrap()];
     let quiet = exchange.retransmissions == 0 && once.capture.duplicates == 0;
     assert!(quiet, "{}", lab.name);
-    let mut packets = pcap::read(&lab.capture);
+    let mut packets = read_pcap(&lab.capture);
     // What follows much later is of no interest.
-    let end = exchange.last_time.0.unsigned_abs() + 5_000 * MILLI;
-    packets.retain(|p| p.nanos < end);
+    let end = exchange.last_time.plus_nanos(5_000 * MILLI);
+    packets.retain(|p| p.time < end);
     let first = &mut packets[exchange.frames[0] as usize - 1];
     if identification == Identification::Zero {
         first.data[IDENTIFICATION].fill(0);
     }
     let mut second: Packet = first.clone();
-    second.nanos += nanos;
+    second.time = second.time.plus_nanos(nanos);
     if identification == Identification::Next {
         second.data[IDENTIFICATION.end - 1] ^= 1;
     }
     packets.push(second);
-    packets.sort_by_key(|p| p.nanos);
+    packets.sort_by_key(|p| p.time);
     (analyze_packets(&packets, &lab.keys), rekey.index)
 }
 
-fn assert_sent_again(sent: bool, nanos: u64, identification: Identification) {
+fn assert_sent_again(sent: bool, nanos: i64, identification: Identification) {
     for (lab, once) in quiet() {
         let what = format!(
             "{}, {} ms, {identification:?}",

@@ -2,11 +2,14 @@
 //! clock that steps.
 
 use super::{Twice, assert_counted_once};
-use crate::ipsec::{Suite, ethernet, in_tcp, inner_ip};
-use crate::pcap::{self, Packet};
-use crate::scenario::{MILLI, World};
 use crate::support::{analyze, lab_of_sample};
 use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::time::NANOS_PER_MILLI;
+use rekeyscope_testkit::carried::{in_tcp, inner_ip};
+use rekeyscope_testkit::containers::{Packet, read_pcap};
+use rekeyscope_testkit::esp::Suite;
+use rekeyscope_testkit::headers::ethernet;
+use rekeyscope_testkit::scenario::World;
 
 /// Two renewals in a download; `between` happens after each.
 fn download(w: &mut World, between: impl Fn(&mut World)) {
@@ -35,7 +38,7 @@ fn assert_all_counted_once(w: World, what: &str) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
     let keys = w.write(folder.path(), true);
     let path = folder.path().join("trace.pcap");
-    let packets = pcap::read(&path);
+    let packets = read_pcap(&path);
     let once = analyze(&path, &keys);
     assert_eq!(once.capture.duplicates, 0, "{what}");
     assert_eq!(once.rekeys.len(), 2, "{what}");
@@ -101,9 +104,9 @@ fn keepalives_that_come_twice_count_once() {
 fn a_file_with_steps_appended_to_itself_counts_once() {
     let lab = lab_of_sample("l2tp_kb_modp1024_down");
     for seconds in [100_000, -5] {
-        let mut packets = pcap::read(&lab.capture);
+        let mut packets = read_pcap(&lab.capture);
         for p in &mut packets[5_000..] {
-            p.nanos = p.nanos.saturating_add_signed(seconds * 1_000_000_000);
+            p.time = p.time.plus_nanos(seconds * 1_000_000_000);
         }
         let once = super::analyze_packets(&packets, &lab.keys);
         assert!(once.findings.iter().any(|f| f.id == "clock_step"), "{seconds} s");
@@ -126,14 +129,10 @@ fn a_tcp_stream_that_comes_twice_counts_once() {
     ike.extend([8, 0x10, 5, 1, 0, 0, 0, 9, 0, 0, 0, 60]);
     ike.extend([7; 32]);
     messages.insert(50, ike);
-    let packet = |(frame, n): (Vec<u8>, u64)| {
+    let packet = |(frame, n): (Vec<u8>, i64)| {
         let mut data = ethernet(0x0800, &frame);
         data[18..20].copy_from_slice(&(n as u16 + 1).to_be_bytes());
-        Packet {
-            nanos: (1_800_000_000_000 + n * 20) * MILLI,
-            wire_len: data.len() as u32,
-            data,
-        }
+        Packet::new((1_800_000_000_000 + n * 20) * NANOS_PER_MILLI, data)
     };
     let packets: Vec<Packet> = in_tcp(&messages, 622, true)
         .into_iter()

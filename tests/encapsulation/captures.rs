@@ -1,6 +1,10 @@
 //! Link layers and containers do not change the analysis.
 
 use super::*;
+use rekeyscope_model::time::NANOS_PER_MILLI;
+use rekeyscope_testkit::containers::Order::{Big, Little};
+use rekeyscope_testkit::containers::PcapKind::{Micros, Nanos};
+use rekeyscope_testkit::containers::{Packet, Pcapng, gzip, lz4, pcap, ticks, zstd};
 
 /// Every link type, and what lies between it and IP.
 #[test]
@@ -108,82 +112,37 @@ fn containers_do_not_change_the_analysis() {
 
 /// Name and bytes of each container. Times are whole milliseconds, which every resolution can tell.
 fn containers(frames: &[Vec<u8>]) -> Vec<(&'static str, Vec<u8>)> {
-    let classic = |big: bool, nanos: bool| {
-        let word = |w: u32| if big { w.to_be_bytes() } else { w.to_le_bytes() };
-        let half = |h: u16| if big { h.to_be_bytes() } else { h.to_le_bytes() };
-        let mut file = word(if nanos { 0xa1b2_3c4d } else { 0xa1b2_c3d4 }).to_vec();
-        file.extend([half(2), half(4)].concat());
-        for w in [0, 0, 262_144, 1] {
-            file.extend(word(w));
+    let packet =
+        |(frame, n): (&Vec<u8>, i64)| Packet::new((1_800_000_000_000 + n) * NANOS_PER_MILLI, frame.clone());
+    let packets: Vec<Packet> = frames.iter().zip(0..).map(packet).collect();
+    let classic = |order, kind| pcap(kind, order, LINKTYPE_ETHERNET, &packets).0;
+    let next_generation = |order, resolution: Option<u8>| {
+        let mut file = Pcapng::new(order);
+        let exponent = resolution.unwrap_or(6);
+        let said: &[(u16, &[u8])] = &[(9, &[exponent])];
+        file.interface(
+            LINKTYPE_ETHERNET,
+            262_144,
+            if resolution.is_some() { said } else { &[] },
+        );
+        for packet in &packets {
+            file.enhanced(0, ticks(packet.time, exponent, 0), packet, &[]);
         }
-        for (n, frame) in frames.iter().enumerate() {
-            let fraction = n as u32 * if nanos { 1_000_000 } else { 1_000 };
-            for w in [1_800_000_000, fraction, frame.len() as u32, frame.len() as u32] {
-                file.extend(word(w));
-            }
-            file.extend(frame);
-        }
-        file
+        file.bytes
     };
-    let next_generation = |big: bool, resolution: Option<u8>| {
-        let word = |w: u32| if big { w.to_be_bytes() } else { w.to_le_bytes() };
-        let half = |h: u16| if big { h.to_be_bytes() } else { h.to_le_bytes() };
-        let block = |kind: u32, body: &[u8]| {
-            let len = word(12 + body.len() as u32);
-            [&word(kind)[..], &len, body, &len].concat()
-        };
-        let mut head = word(0x1a2b_3c4d).to_vec();
-        head.extend([half(1), half(0)].concat());
-        head.extend([0xff; 8]);
-        let mut file = block(0x0a0d_0d0a, &head);
-        let mut interface = [half(1), half(0)].concat();
-        interface.extend(word(262_144));
-        if let Some(exponent) = resolution {
-            interface.extend([half(9), half(1)].concat());
-            interface.extend([exponent, 0, 0, 0]);
-            interface.extend([half(0), half(0)].concat());
-        }
-        file.extend(block(1, &interface));
-        let per_second = 10u64.pow(u32::from(resolution.unwrap_or(6)));
-        for (n, frame) in frames.iter().enumerate() {
-            let time = 1_800_000_000 * per_second + n as u64 * per_second / 1_000;
-            let mut body = Vec::new();
-            for w in [
-                0,
-                (time >> 32) as u32,
-                time as u32,
-                frame.len() as u32,
-                frame.len() as u32,
-            ] {
-                body.extend(word(w));
-            }
-            body.extend(frame);
-            body.resize(body.len().next_multiple_of(4), 0);
-            file.extend(block(6, &body));
-        }
-        file
-    };
-    let plain = classic(false, false);
-    let gz = |bytes: &[u8]| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    };
-    let zst = zstd::encode_all(&plain[..], 1).unwrap();
-    let mut lz4 = lz4_flex::frame::FrameEncoder::new(Vec::new());
-    lz4.write_all(&plain).unwrap();
+    let plain = classic(Little, Micros);
     vec![
-        ("big.pcap", classic(true, false)),
-        ("nanos.pcap", classic(false, true)),
-        ("big-nanos.pcap", classic(true, true)),
-        ("micros.pcapng", next_generation(false, None)),
-        ("big.pcapng", next_generation(true, None)),
-        ("millis.pcapng", next_generation(false, Some(3))),
-        ("nanos.pcapng", next_generation(true, Some(9))),
-        ("trace.pcap.gz", gz(&plain)),
-        ("trace.pcapng.gz", gz(&next_generation(false, Some(6)))),
-        ("trace.pcap.zst", zst),
-        ("trace.pcap.lz4", lz4.finish().unwrap()),
+        ("big.pcap", classic(Big, Micros)),
+        ("nanos.pcap", classic(Little, Nanos)),
+        ("big-nanos.pcap", classic(Big, Nanos)),
+        ("micros.pcapng", next_generation(Little, None)),
+        ("big.pcapng", next_generation(Big, None)),
+        ("millis.pcapng", next_generation(Little, Some(3))),
+        ("nanos.pcapng", next_generation(Big, Some(9))),
+        ("trace.pcap.gz", gzip(&plain)),
+        ("trace.pcapng.gz", gzip(&next_generation(Little, Some(6)))),
+        ("trace.pcap.zst", zstd(&plain)),
+        ("trace.pcap.lz4", lz4(&plain)),
         ("trace.pcap", plain),
     ]
 }

@@ -21,7 +21,7 @@ const INSIDE: &[Inside] = &[
         )
     }),
     ("IPComp, transport mode", 108, |n| {
-        ipcomp(6, 2, &inner_tcp(n, SEGMENT))
+        ip_comp(6, 2, &inner_tcp(n, SEGMENT))
     }),
     ("AH inside ESP", 51, |n| {
         [
@@ -64,7 +64,7 @@ fn long_compressed_segments_are_reopened_whole() {
         (0..1_200).map(|_| next() & 0x3f).collect()
     };
     let frames = sealed(&suite, 108, |n| {
-        ipcomp(6, 2, &tcp(5201, 40_000, 1 + n * 1_200, 0x10, &noise(n)))
+        ip_comp(6, 2, &tcp(5201, 40_000, 1 + n * 1_200, 0x10, &noise(n)))
     });
     let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
     assert_eq!(analysis.flows[0].bytes, u64::from(PACKETS) * 1_200);
@@ -80,13 +80,19 @@ fn what_is_not_decoded_inside_is_counted_by_name() {
     let suite = Suite::aes_sha1(3);
     let cases: &[Inside] = &[
         ("PPP multilink", 17, |n| {
-            l2tp(&[&[0, 0x3d, 0xc0, 0, 0, n as u8][..], &[9; 90]].concat())
+            l2tp(
+                0x4000,
+                1,
+                &[&[0, 0x3d, 0xc0, 0, 0, n as u8][..], &[9; 90]].concat(),
+            )
         }),
         ("PPP compression or MPPE", 17, |_| {
-            l2tp(&[&[0, 0xfd][..], &[9; 90]].concat())
+            l2tp(0x4000, 1, &[&[0, 0xfd][..], &[9; 90]].concat())
         }),
-        ("ARP", 47, |_| gre(0, 0, 0x6558, &ethernet(0x0806, &[0; 28]))),
-        ("GRE source routing", 47, |_| gre(0x40, 4, 0x0800, &[9; 90])),
+        ("ARP", 47, |_| gre(0, 0x6558, &ethernet(0x0806, &[0; 28]))),
+        ("GRE source routing", 47, |_| {
+            gre(0x4000, 0x0800, &[&[0; 4][..], &[9; 90]].concat())
+        }),
         ("IPComp", 108, |_| [&[6, 0, 0, 3][..], &[9; 90]].concat()),
     ];
     for (name, next_header, payload) in cases {
@@ -109,7 +115,11 @@ fn ppp_control_is_no_traffic() {
     let suite = Suite::aes_sha1(3);
     for protocol in [0xc021u16, 0xc023, 0xc223, 0x8021, 0x80fd] {
         let frames = sealed(&suite, 17, |n| {
-            l2tp(&[&[0xff, 3][..], &protocol.to_be_bytes(), &[1, n as u8, 0, 4]].concat())
+            l2tp(
+                0x4000,
+                1,
+                &[&[0xff, 3][..], &protocol.to_be_bytes(), &[1, n as u8, 0, 4]].concat(),
+            )
         });
         let analysis = analyze_frames(LINKTYPE_RAW, &frames, &suite.esp_sa_row(SPI));
         assert!(analysis.flows.is_empty(), "{protocol:04x}: {:?}", analysis.flows);
@@ -128,10 +138,8 @@ fn ppp_control_is_no_traffic() {
 fn racoon_with_null_md5_and_ipcomp_carrying_gretap_gre_and_ipip() {
     let suite = Suite::new(Encryption::Null, 0, Integrity::HmacMd5_96, 31);
     let carried: [(u8, fn(u32) -> Vec<u8>); 3] = [
-        (47, |n| {
-            gre(0, 0, 0x6558, &ethernet(0x0800, &inner_ip(n, SEGMENT)))
-        }),
-        (47, |n| gre(0, 0, 0x0800, &inner_ip(n, SEGMENT))),
+        (47, |n| gre(0, 0x6558, &ethernet(0x0800, &inner_ip(n, SEGMENT)))),
+        (47, |n| gre(0, 0x0800, &inner_ip(n, SEGMENT))),
         (4, |n| inner_ip(n, SEGMENT)),
     ];
     let frames: Vec<Vec<u8>> = (0..3 * PACKETS)
@@ -141,7 +149,7 @@ fn racoon_with_null_md5_and_ipcomp_carrying_gretap_gre_and_ipip() {
             let packet = if n % 7 == 0 {
                 suite.seal(SPI, number, false, protocol, &plain)
             } else {
-                suite.seal(SPI, number, false, 108, &ipcomp(protocol, 0xd431, &plain))
+                suite.seal(SPI, number, false, 108, &ip_comp(protocol, 0xd431, &plain))
             };
             ipv4(A, B, 50, &packet)
         })

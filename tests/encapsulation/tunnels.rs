@@ -7,15 +7,15 @@ type Tunnel = (&'static str, u8, fn(&[u8]) -> Vec<u8>);
 
 const TUNNELS: &[Tunnel] = &[
     ("IPIP", 4, <[u8]>::to_vec),
-    ("GRE", 47, |ip| gre(0, 0, 0x0800, ip)),
-    ("GRE with key and sequence", 47, |ip| gre(0x30, 8, 0x0800, ip)),
-    ("GRE with checksum", 47, |ip| gre(0x80, 4, 0x0800, ip)),
-    ("gretap", 47, |ip| gre(0, 0, 0x6558, &ethernet(0x0800, ip))),
+    ("GRE", 47, |ip| gre(0, 0x0800, ip)),
+    ("GRE with key and sequence", 47, |ip| gre(0x3000, 0x0800, ip)),
+    ("GRE with checksum", 47, |ip| gre(0x8000, 0x0800, ip)),
+    ("gretap", 47, |ip| gre(0, 0x6558, &ethernet(0x0800, ip))),
     ("gretap with VLAN", 47, |ip| {
-        gre(0, 0, 0x6558, &ethernet(0x8100, &[&[0, 5, 8, 0][..], ip].concat()))
+        gre(0, 0x6558, &ethernet(0x8100, &[&[0, 5, 8, 0][..], ip].concat()))
     }),
     ("ERSPAN II", 47, |ip| {
-        gre(0x10, 4 + 8, 0x88be, &ethernet(0x0800, ip))
+        gre(0x1000, 0x88be, &[&[0; 8][..], &ethernet(0x0800, ip)].concat())
     }),
     ("PPTP", 47, |ip| {
         let ppp = [&[0xff, 3, 0, 0x21][..], ip].concat();
@@ -25,10 +25,7 @@ const TUNNELS: &[Tunnel] = &[
     ("EtherIP", 97, |ip| {
         [&[0x30, 0][..], &ethernet(0x0800, ip)].concat()
     }),
-    ("VXLAN", 17, |ip| {
-        let frame = [&[8, 0, 0, 0, 0, 0, 1, 0][..], &ethernet(0x0800, ip)].concat();
-        udp(50_000, 4789, &frame)
-    }),
+    ("VXLAN", 17, |ip| vxlan(&ethernet(0x0800, ip))),
     ("VXLAN with a group policy", 17, |ip| {
         let frame = [&[0x88, 0, 0, 5, 0, 0, 1, 0][..], &ethernet(0x0800, ip)].concat();
         udp(50_000, 8472, &frame)
@@ -53,7 +50,7 @@ const TUNNELS: &[Tunnel] = &[
         udp(2152, 2152, &[&header[..], ip].concat())
     }),
     ("MPLS in GRE", 47, |ip| {
-        gre(0, 0, 0x8847, &[&[0, 1, 0, 64, 0, 2, 1, 64][..], ip].concat())
+        gre(0, 0x8847, &[&[0, 1, 0, 64, 0, 2, 1, 64][..], ip].concat())
     }),
     ("MPLS in IP", 137, |ip| [&[0, 1, 1, 64][..], ip].concat()),
     ("a pseudowire in MPLS in IP", 137, |ip| {
@@ -61,19 +58,21 @@ const TUNNELS: &[Tunnel] = &[
     }),
     ("PPPoE in gretap", 47, |ip| {
         let ppp = [&[0, 0x21][..], ip].concat();
-        gre(0, 0, 0x6558, &ethernet(0x8864, &pppoe_like(&ppp)))
+        gre(0, 0x6558, &ethernet(0x8864, &pppoe_like(&ppp)))
     }),
-    ("L2TPv2 with PPP", 17, |ip| {
-        l2tp(&[&[0xff, 3, 0, 0x21][..], ip].concat())
-    }),
+    ("L2TPv2 with PPP", 17, |ip| l2tp(0x4000, 1, &ppp(ip))),
     ("L2TPv2 with PPP, ACFC", 17, |ip| {
-        l2tp(&[&[0, 0x21][..], ip].concat())
+        l2tp(0x4000, 1, &[&[0, 0x21][..], ip].concat())
     }),
     ("L2TPv2 with PPP, PFC and ACFC", 17, |ip| {
-        l2tp(&[&[0x21][..], ip].concat())
+        l2tp(0x4000, 1, &[&[0x21][..], ip].concat())
     }),
     ("L2TPv2 with bridged PPP", 17, |ip| {
-        l2tp(&[&[0xff, 3, 0, 0x31, 0, 1][..], &ethernet(0x0800, ip)].concat())
+        l2tp(
+            0x4000,
+            1,
+            &[&[0xff, 3, 0, 0x31, 0, 1][..], &ethernet(0x0800, ip)].concat(),
+        )
     }),
     ("L2TPv3 over IP", 115, |ip| {
         [&[0, 0, 0, 9][..], &ethernet(0x0800, ip)].concat()
@@ -85,11 +84,9 @@ const TUNNELS: &[Tunnel] = &[
         let message = [&[0, 3, 0, 0, 0, 0, 0, 9][..], &ethernet(0x0800, ip)].concat();
         udp(1701, 1701, &message)
     }),
-    ("IPComp", 108, |ip| ipcomp(4, 2, ip)),
-    ("IPComp, negotiated CPI", 108, |ip| ipcomp(4, 0xd431, ip)),
-    ("GRE in IPComp", 108, |ip| {
-        ipcomp(47, 0x100, &gre(0, 0, 0x0800, ip))
-    }),
+    ("IPComp", 108, |ip| ip_comp(4, 2, ip)),
+    ("IPComp, negotiated CPI", 108, |ip| ip_comp(4, 0xd431, ip)),
+    ("GRE in IPComp", 108, |ip| ip_comp(47, 0x100, &gre(0, 0x0800, ip))),
 ];
 
 const C: [u8; 4] = [203, 0, 113, 1];

@@ -6,9 +6,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use rekeyscope_keylog::reading::mine::{KeyCandidate, Oracle, Shape, mine};
+use rekeyscope_keylog::reading::mine::{KeyCandidate, KeyShape, Oracle, mine};
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
+use rekeyscope_testkit::containers::{Packet, read_pcap};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -63,13 +64,8 @@ fn padding_fits(packet: &[u8], key: &[u8]) -> bool {
 
 /// A few short ESP packets per SPI of a lab capture (pcap, nanoseconds, little-endian, Ethernet, IPv4).
 fn packets(trace: &Path) -> BTreeMap<u32, Packets> {
-    let file = std::fs::read(trace).unwrap();
     let mut by_spi: BTreeMap<u32, Vec<Vec<u8>>> = BTreeMap::new();
-    let mut at = 24;
-    while let Some(header) = file.get(at..at + 16) {
-        let len = u32::from_le_bytes(header[8..12].try_into().unwrap()) as usize;
-        let frame = &file[at + 16..at + 16 + len];
-        at += 16 + len;
+    for Packet { data: frame, .. } in read_pcap(trace) {
         if frame.get(12..14) != Some(&[8, 0]) || frame[23] != 50 {
             continue;
         }
@@ -116,7 +112,7 @@ fn keys_are_found_without_labels() {
         let mined = mine(
             &material,
             spi,
-            &Shape::default(),
+            &KeyShape::default(),
             packets.get_mut(&spi.0).unwrap(),
         );
         let key = mined.key.unwrap();
@@ -141,7 +137,7 @@ fn noise_gives_no_key() {
             .map(|row| row.iter().map(|b| format!("{b:02x} ")).collect())
             .collect();
         let material = super::read(noise.join("\n").as_bytes());
-        let mined = mine(&material, Spi(*spi), &Shape::default(), oracle);
+        let mined = mine(&material, Spi(*spi), &KeyShape::default(), oracle);
         assert!(mined.key.is_none() && !mined.gave_up);
         trials += mined.trials;
     }

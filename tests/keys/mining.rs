@@ -1,6 +1,7 @@
 //! Keys without labels are found, and noise never becomes a key.
 
 use super::*;
+use crate::support::repository;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rekeyscope::write::key_ring::Proof;
@@ -8,7 +9,6 @@ use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::Cursor;
-use support::repository;
 
 const SAMPLE: &str = "samples/l2tp_kb_modp1024_down";
 
@@ -168,7 +168,7 @@ fn a_key_among_noise_is_found() {
     assert_eq!(count(&used(&analysis), KeyStatus::Verified), 4);
 }
 
-/// `cargo test --release --test keys -- --ignored ten_thousand --nocapture`
+/// `cargo test --release --test tests ten_thousand -- --ignored --nocapture`
 #[test]
 #[ignore = "half a minute"]
 fn ten_thousand_logs_of_noise_give_no_key() {

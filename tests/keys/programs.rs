@@ -2,11 +2,11 @@
 //! behind, however it ends. Stand-ins for the programs show what they are given.
 
 use super::*;
+use crate::support::repository;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
-use support::repository;
 use tempfile::TempDir;
 
 /// A place with stand-ins in `bin` and for temporary folders in `tmp`.

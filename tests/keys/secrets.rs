@@ -1,8 +1,8 @@
 //! Key bytes stay where they belong: in no argument, no report, no note, no `Debug`; and open key files are told.
 
 use super::*;
+use crate::support::repository;
 use std::process::{Command, Output};
-use support::repository;
 use tempfile::TempDir;
 
 const PSK: &str = "rekeyscope-lab-psk";

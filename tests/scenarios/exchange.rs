@@ -1,7 +1,7 @@
 //! What goes wrong, or slowly, in the messages of an exchange.
 
-use super::scenario::World;
 use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, lose_until_timeout, resend_lost, switch};
+use rekeyscope_testkit::scenario::World;
 
 /// The client sends on an SA that the server lacks: its acknowledgements are not heard. The server repeats its oldest
 /// segment until its second message, repeated too, brings the third one again.

@@ -1,7 +1,7 @@
 //! Renewals with CREATE_CHILD_SA. No limit is on the wire (RFC 7296 §2.8): what shows a hard limit is a receiver that went deaf.
 
-use super::scenario::{ChildRekey, World};
 use super::steps::{AFTER, BEFORE, resend_lost};
+use rekeyscope_testkit::scenario::{ChildRekey, World};
 
 fn switch(w: &mut World, rekey: &ChildRekey) {
     let old = [w.down.spi, w.up.spi];

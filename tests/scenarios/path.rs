@@ -1,7 +1,7 @@
 //! Sizes, NAT, PPP, and the capture itself.
 
-use super::scenario::World;
 use super::steps::{AFTER, begin, exchange, nothing, switch};
+use rekeyscope_testkit::scenario::World;
 
 pub(crate) fn fragments_begin(w: &mut World) {
     let mut qm = begin(w);

@@ -1,7 +1,7 @@
 //! What goes wrong between the old SAs and the new ones.
 
-use super::scenario::World;
 use super::steps::{AFTER, BEFORE, begin, exchange, lose_until_timeout, resend_lost};
+use rekeyscope_testkit::scenario::World;
 
 /// The client deletes the old SA while the server still sends on it.
 pub(crate) fn old_sa_deleted_early(w: &mut World) {

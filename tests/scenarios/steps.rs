@@ -1,6 +1,6 @@
 //! Steps that several scenarios have in common.
 
-use super::scenario::{QuickMode, SEGMENT, World};
+use rekeyscope_testkit::scenario::{QuickMode, SEGMENT, World};
 
 /// Kilobytes that no scenario reaches.
 pub(crate) const GENEROUS: u32 = 250_000;

@@ -1,7 +1,7 @@
 //! What TCP inside goes through.
 
-use super::scenario::{MILLI, SEGMENT, World};
 use super::steps::{AFTER, BEFORE, begin, exchange, lose_until_timeout, resend_lost, switch};
+use rekeyscope_testkit::scenario::{MILLI, SEGMENT, World};
 
 /// Five packets come 60 packets late, outside a replay window of 32: they are refused and sent again after a timeout.
 pub(crate) fn deep_reordering(w: &mut World) {

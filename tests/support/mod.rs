@@ -1,5 +1,6 @@
 //! Shared by the integration tests: where real captures with ground truth are, and one analysis of each.
-#![allow(dead_code, clippy::unwrap_used)] // each test binary uses a part; a test fails by panicking
+
+pub(crate) mod ipsec;
 
 use rekeyscope::assembly::{Asked, assemble};
 use rekeyscope::pipeline::{Analyzer, Options};
@@ -34,6 +35,17 @@ pub(crate) fn labs() -> Vec<Lab> {
     labs.sort_by(|a, b| a.name.cmp(&b.name));
     assert!(labs.len() >= 3, "the samples are part of the repository");
     labs
+}
+
+/// Captures of things that the analysis does not know yet, and which. Tests of those things leave them out: see [`understood`].
+const NOT_UNDERSTOOD: [(&str, &str); 1] = [(
+    "fail_refused_ikev2_down",
+    "the analysis does not know attempts that fail yet",
+)];
+
+/// Whether the analysis knows what happens in this capture.
+pub(crate) fn understood(capture: &str) -> bool {
+    NOT_UNDERSTOOD.iter().all(|(name, _)| *name != capture)
 }
 
 /// The captures in `samples/`.
@@ -78,8 +90,13 @@ pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
     for file in keys {
         material.read(file).unwrap();
     }
+    analyze_with(capture, material)
+}
+
+/// Analyses a capture with keys that were read.
+pub(crate) fn analyze_with(capture: &Path, keys: KeyMaterial) -> Analysis {
     let mut reader = CaptureReader::open(capture).unwrap();
-    let mut analyzer = Analyzer::new(Options::default(), material);
+    let mut analyzer = Analyzer::new(Options::default(), keys);
     let mut container = Diagnostics::default();
     while let Some(frame) = reader.next_frame(&mut container).unwrap() {
         analyzer.push(&frame);

@@ -12,8 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope_capture::file::CaptureReader;
-use rekeyscope_impact::decide::assess;
-use rekeyscope_impact::{RekeyMoment, Settings, Start, Traffic};
+use rekeyscope_impact::{MethodSettings, RekeyMoment, Start, Traffic, assess};
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Direction, Verdict};
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -101,11 +100,11 @@ fn main() -> Result<ExitCode> {
         let mut counts = [0u64; 4];
         for seed in 0..runs {
             let moments = moments(&traffic, &mut ChaCha8Rng::seed_from_u64(seed));
-            let settings = Settings {
+            let settings = MethodSettings {
                 rekeys_total: moments.len(),
                 seed,
                 draws: DRAWS,
-                ..Settings::new(0, Direction::BToA)
+                ..MethodSettings::new(0, Direction::BToA)
             };
             let verdict = assess(&traffic, &moments, &settings).impact.verdict;
             let position = match verdict {

@@ -1,4 +1,21 @@
-//! analyzer
+//! The pipeline that joins the crates, and the command `rekeyscope`.
+//!
+//! ```text
+//! frames → pipeline ─┬─ decode: batches of ESP on all cores      ─┐
+//!                    ├─ throughput: flows, series, meters         ├─→ Record → assembly → Analysis → overlay, write, report
+//!                    └─ diagnosis: what happens around each rekey ─┘             └ findings
+//! ```
+//!
+//! - [`pipeline`]: [`pipeline::Analyzer::push`] takes frames in capture order and remembers them in a [`pipeline::Record`].
+//! - [`decode`]: ICVs and decryption, in batches.
+//! - [`throughput`]: what the tunnels carried.
+//! - [`diagnosis`]: the table of causes and their detectors.
+//! - [`findings`]: what was wrong that no rekey caused.
+//! - [`assembly`]: [`assembly::assemble`] makes the document of a record. Nothing changes it afterwards.
+//! - [`overlay`]: series from elsewhere on the capture's clock.
+//! - [`write`]: the capture once more (inner packets, comments), and key tables for other programs.
+//!
+//! The command line is the program's own (`src/command`): options, and one file for each subcommand.
 
 pub mod assembly;
 pub mod decode;

@@ -1,4 +1,10 @@
-//! model
+//! The words that all other crates say. Plain data: nothing here computes, and nothing of ours is imported.
+//!
+//! - On the wire: [`spi`] (SPIs, SA identities), [`algorithm`] (the table of ciphers), [`lifetime`], [`time`].
+//! - The document: [`analysis`] is what the program finds out, the JSON contract and its schema.
+//! - What is said: [`text`] holds messages and their catalogues; [`diagnostic`] counts oddities, [`error`] stops a run.
+//! - Keys: [`secret`] holds bytes that no `Debug` shows and that are wiped when dropped; [`mining`] is what looking for them cost.
+//! - [`sample`]: mean and spread, one definition for the estimators and the trigger rules.
 
 pub mod algorithm;
 pub mod analysis;

@@ -1,10 +1,10 @@
-//! Renders an [`Analysis`](rekeyscope_model::analysis::Analysis). Nothing in here computes a result: what is shown is in the document.
+//! The document as text, HTML, Markdown, CSV and plots. Nothing in here computes a result: what is shown is in the document.
 //!
-//! [`focus`] chooses what is spoken of first, [`words`] and [`format`] put values into words, [`tables`] lays out rows;
-//! [`text`], [`html`], [`plot`], [`csv`] and [`markdown`] are the formats.
+//! - [`words`]: values and causes in words, in the language of a catalogue; what is spoken of first.
+//! - [`tables`]: rows and columns, whatever lays them out.
+//! - [`plot`]: SVG by plotters, PNG with the feature `png`.
+//! - [`formats`]: one file for each format.
 
-#[cfg(test)]
-pub(crate) mod example;
 pub mod formats;
 pub mod plot;
 pub mod tables;

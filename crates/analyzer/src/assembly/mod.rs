@@ -8,5 +8,4 @@ mod ruled_out;
 mod series;
 mod verdicts;
 
-pub(crate) use document::number_within_tunnels;
 pub use document::{Asked, assemble};

@@ -86,7 +86,19 @@ fn limit_is_seen(analysis: &Analysis, decrypted: bool) -> bool {
 mod tests {
     use super::*;
     use rekeyscope_model::time::NANOS_PER_MILLI;
-    use rekeyscope_report::example;
+    use rekeyscope_testkit::example;
+
+    /// The testkit cannot call this, and keeps a copy for the documents it makes.
+    #[test]
+    fn the_documents_of_the_testkit_have_it() {
+        for keys in [true, false] {
+            let document = example::build(&example::Shape {
+                keys,
+                ..Default::default()
+            });
+            assert_eq!(ruled_out(&document), document.ruled_out);
+        }
+    }
 
     #[test]
     fn a_cause_is_named_or_ruled_out_never_both() {

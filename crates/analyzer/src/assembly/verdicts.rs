@@ -2,7 +2,7 @@
 
 use crate::diagnosis::{Hole, SilenceKind};
 use crate::pipeline::record::Record;
-use rekeyscope_impact::{Gap, PROJECTED_KILOBYTES, RekeyMoment, Settings, Start};
+use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, RekeyMoment, Start};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind};
@@ -81,10 +81,10 @@ fn busiest_first(record: &Record) -> Vec<(TunnelIndex, Direction)> {
         .collect()
 }
 
-fn settings(record: &Record, tunnel: TunnelIndex, direction: Direction, rekeys: &[Rekey]) -> Settings {
+fn settings(record: &Record, tunnel: TunnelIndex, direction: Direction, rekeys: &[Rekey]) -> MethodSettings {
     let own: Vec<&Rekey> = rekeys.iter().filter(|r| r.tunnel == tunnel).collect();
     let kind = |kind: TriggerKind| own.iter().filter(move |r| r.trigger.kind == kind).count();
-    Settings {
+    MethodSettings {
         tunnel,
         direction: record.tunnels.tunnels[tunnel].published(direction),
         time_triggered: 2 * kind(TriggerKind::Time) > own.len(),

@@ -1,9 +1,8 @@
 //! `rekeyscope compare`: several captures, or analyses saved by `--json`, against each other.
 
 use crate::command::options::{CompareArguments, Input};
-use crate::command::output;
 use crate::command::outputs::{Target, text_options};
-use crate::command::read;
+use crate::command::{output, read};
 use anyhow::{Result, bail};
 use rekeyscope_impact::compare;
 use rekeyscope_model::analysis::comparison::{Comparison, Unread};

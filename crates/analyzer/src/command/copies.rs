@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// Places made sure of before the work starts.
 pub(crate) struct Copies {
-    inner: Option<(PathBuf, Reserved, inner::Layers)>,
+    inner: Option<(PathBuf, Reserved, inner::InnerLayers)>,
     annotated: Option<(PathBuf, Reserved)>,
 }
 

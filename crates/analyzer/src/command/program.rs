@@ -1,10 +1,9 @@
 //! `rekeyscope wireshark` and `rekeyscope tshark`: the program in a configuration folder of its own, with the keys in it. The
 //! folder is removed whatever happens: the program ends, is killed, or we are asked to end.
 
-use crate::command::keys;
 use crate::command::options::ProgramArguments;
-use crate::command::output;
 use crate::command::private_folder::PrivateFolder;
+use crate::command::{keys, output};
 use anyhow::{Context, Result};
 use rekeyscope::write::export::wireshark;
 use rekeyscope_report::words::underivable::why_not_derived;

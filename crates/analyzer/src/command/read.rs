@@ -3,8 +3,7 @@
 use crate::command::options::Input;
 use crate::command::output;
 use crate::command::progress::Progress;
-use rekeyscope::assembly;
-use rekeyscope::assembly::Asked;
+use rekeyscope::assembly::{self, Asked};
 use rekeyscope::pipeline::spi_scan::spis_of;
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope::write::key_ring::KeyRing;

@@ -382,8 +382,8 @@ fn fingerprint(packet: &[u8], cut: bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hmac::{Hmac, KeyInit, Mac};
     use rekeyscope_model::algorithm::{Encryption, Integrity};
+    use rekeyscope_testkit::esp::hmac_sha1_96;
 
     /// A synthetic packet with NULL encryption; every fifth has a bad ICV, every ninth is too short for one.
     fn packet(key: &[u8], number: usize) -> Vec<u8> {
@@ -392,10 +392,7 @@ mod tests {
         }
         let mut packet = vec![number as u8; 8 + number % 1_400 / 4 * 4];
         packet.extend([1, 2, 2, 59]);
-        let mac = Hmac::<sha1::Sha1>::new_from_slice(key)
-            .unwrap()
-            .chain_update(&packet);
-        packet.extend(&mac.finalize().into_bytes()[..12]);
+        packet.extend(hmac_sha1_96(key, &packet));
         if number.is_multiple_of(5) {
             packet[4] ^= 1;
         }

@@ -98,8 +98,8 @@ mod tests {
     const DIAGNOSIS: &str = include_str!("../../../../docs/diagnosis.md");
     const SCENARIOS: &str = include_str!("../../../../docs/causes.md");
     const CATALOGUES: [&str; 2] = [
-        include_str!("../../messages/en/labels.ftl"),
-        include_str!("../../messages/ja/labels.ftl"),
+        include_str!("../../../model/messages/en/labels.ftl"),
+        include_str!("../../../model/messages/ja/labels.ftl"),
     ];
 
     /// What stands between backticks.

@@ -1,8 +1,7 @@
 //! What was wrong that no rekey caused. One file per subject: [`sizes`], [`loss`], [`rate`], [`sas`] look at one tunnel and
 //! direction (a [`lane::Lane`]), [`trace`] at the capture.
 
-use crate::findings::sas;
-use crate::findings::trace;
+use crate::findings::{sas, trace};
 
 use crate::findings::lane::Lane;
 use crate::pipeline::record::Record;

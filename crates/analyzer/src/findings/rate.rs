@@ -53,7 +53,7 @@ impl Lane<'_> {
             return Vec::new();
         };
         let span = per_second as f64 * traffic.base_bin_s;
-        let rekeys = Stretches::new(
+        let rekeys = TimeStretches::new(
             successions
                 .iter()
                 .filter(|s| s.tunnel == self.tunnel)
@@ -118,10 +118,10 @@ fn stretch(succession: &Succession) -> Option<(Timestamp, Timestamp)> {
     Some((begin, end.plus_seconds(RECOVERY_S)))
 }
 
-/// Stretches of time, in order and apart from each other.
-struct Stretches(Vec<(Timestamp, Timestamp)>);
+/// TimeStretches of time, in order and apart from each other.
+struct TimeStretches(Vec<(Timestamp, Timestamp)>);
 
-impl Stretches {
+impl TimeStretches {
     fn new(stretches: impl Iterator<Item = (Timestamp, Timestamp)>) -> Self {
         let mut sorted: Vec<_> = stretches.collect();
         sorted.sort_unstable();
@@ -132,7 +132,7 @@ impl Stretches {
             }
             touches
         });
-        Stretches(sorted)
+        TimeStretches(sorted)
     }
 
     /// Whether one of them shares a moment with `from..=to`.
@@ -158,7 +158,7 @@ mod tests {
             let all = stretches.iter().map(|&(begin, len)| (Timestamp(begin), Timestamp(begin + len)));
             let (from, to) = (Timestamp(from), Timestamp(from + len));
             let touched = all.clone().any(|(begin, end)| begin <= to && end >= from);
-            prop_assert_eq!(Stretches::new(all).touch(from, to), touched);
+            prop_assert_eq!(TimeStretches::new(all).touch(from, to), touched);
         }
     }
 
@@ -167,7 +167,7 @@ mod tests {
     fn the_cost_of_free_seconds_grows_with_seconds_and_rekeys() {
         const SECONDS: i64 = 1 << 17;
         assert_linear(SECONDS as usize, || {
-            let rekeys = Stretches::new((0..1 << 16).map(|k| (Timestamp(4 * k), Timestamp(4 * k + 1))));
+            let rekeys = TimeStretches::new((0..1 << 16).map(|k| (Timestamp(4 * k), Timestamp(4 * k + 1))));
             let touched = (0..SECONDS).filter(|&s| rekeys.touch(Timestamp(2 * s), Timestamp(2 * s)));
             assert_eq!(touched.count(), 1 << 16);
         });

@@ -2,10 +2,7 @@
 //!
 //! They change no verdict. An iperf3 run is placed by cross-correlation ([`align`]), samples by their own times.
 
-use crate::overlay::align;
-use crate::overlay::around;
-use crate::overlay::iperf3;
-use crate::overlay::samples;
+use crate::overlay::{align, around, iperf3, samples};
 
 use crate::overlay::align::{Doubt, Placed};
 use rekeyscope_model::analysis::{
@@ -131,7 +128,7 @@ fn of_run(analysis: &Analysis, run: &iperf3::Iperf3Run, path: &str) -> Overlay {
 }
 
 fn points(run: &iperf3::Iperf3Run, start: Timestamp) -> Vec<OverlayPoint> {
-    let point = |i: &iperf3::Interval| OverlayPoint {
+    let point = |i: &iperf3::IperfInterval| OverlayPoint {
         time: start.plus_seconds(i.from),
         seconds: i.to - i.from,
         value: i.rate(),

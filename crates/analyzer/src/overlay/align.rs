@@ -51,7 +51,7 @@ pub(crate) enum Doubt {
 }
 
 /// The packet record as a running sum.
-struct Record {
+struct RunningSum {
     /// Seconds of the first bin after the run's start.
     start_s: f64,
     bin_s: f64,
@@ -59,15 +59,15 @@ struct Record {
     sums: Vec<f64>,
 }
 
-impl Record {
-    fn new(series: &TunnelSeries, bin_s: f64, run: &Iperf3Run) -> Record {
+impl RunningSum {
+    fn new(series: &TunnelSeries, bin_s: f64, run: &Iperf3Run) -> RunningSum {
         let mut sums = vec![0.0];
         let mut total = 0.0;
         sums.extend(series.inner_new_bytes.iter().map(|&b| {
             total += b as f64;
             total
         }));
-        Record {
+        RunningSum {
             start_s: series.start.seconds_since(run.start),
             bin_s,
             sums,
@@ -109,7 +109,7 @@ pub(crate) fn place(series: &Series, run: &Iperf3Run) -> Option<Placed> {
     let bytes = |s: &TunnelSeries| s.inner_new_bytes.iter().fold(0_u64, |n, &b| n.saturating_add(b));
     tried.sort_by_key(|s| std::cmp::Reverse(bytes(s)));
     let best = tried.into_iter().take(MOST_SERIES).filter_map(|s| {
-        let record = Record::new(s, bin_s, run);
+        let record = RunningSum::new(s, bin_s, run);
         best_offset(&record, run).map(|found| (s, found))
     });
     let (series, found) = best.max_by(|a, b| a.1.correlation.total_cmp(&b.1.correlation))?;
@@ -124,14 +124,14 @@ pub(crate) fn place(series: &Series, run: &Iperf3Run) -> Option<Placed> {
     })
 }
 
-struct Found {
+struct BestOffset {
     offset_s: f64,
     correlation: f64,
     doubt: Option<Doubt>,
 }
 
 /// The best offset of a grid that reaches as far as enough intervals stay within the record.
-fn best_offset(record: &Record, run: &Iperf3Run) -> Option<Found> {
+fn best_offset(record: &RunningSum, run: &Iperf3Run) -> Option<BestOffset> {
     let (first, last) = (run.intervals.first()?.from, run.intervals.last()?.to);
     let slack = (last - first) * (1.0 - COVERED);
     let from = record.start_s - first - slack;
@@ -154,7 +154,7 @@ fn best_offset(record: &Record, run: &Iperf3Run) -> Option<Found> {
         () if rival => Some(Doubt::Several),
         () => None,
     };
-    Some(Found {
+    Some(BestOffset {
         offset_s: at(best),
         correlation: r,
         doubt,
@@ -167,7 +167,7 @@ fn believed(intervals: usize) -> f64 {
 }
 
 /// Pearson's r over the intervals within the record; `None` where there are too few, or one side never changes.
-fn correlation(record: &Record, run: &Iperf3Run, offset: f64) -> Option<f64> {
+fn correlation(record: &RunningSum, run: &Iperf3Run, offset: f64) -> Option<f64> {
     let step = run.intervals.len().div_ceil(MOST_INTERVALS);
     let pairs: Vec<(f64, f64)> = run
         .intervals
@@ -197,7 +197,7 @@ fn correlation(record: &Record, run: &Iperf3Run, offset: f64) -> Option<f64> {
 pub(crate) fn compare(series: &Series, run: &Iperf3Run, placed: &Placed) -> Option<OverlayComparison> {
     let mut tunnels = series.tunnels.iter();
     let found = tunnels.find(|s| s.tunnel == placed.tunnel && s.direction == placed.direction)?;
-    let record = Record::new(found, placed.step_s, run);
+    let record = RunningSum::new(found, placed.step_s, run);
     let within = run.intervals.iter().filter_map(|i| {
         let (from, to) = (i.from + placed.offset_s, i.to + placed.offset_s);
         Some((from, to, i.rate(), record.rate(from, to)?))
@@ -231,9 +231,9 @@ fn moments(values: &[f64]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overlay::iperf3::Interval;
+    use crate::overlay::iperf3::IperfInterval;
     use rekeyscope_model::time::Timestamp;
-    use rekeyscope_report::example;
+    use rekeyscope_testkit::example;
 
     /// A run that counts a synthetic document's own bytes, in rows of `row_s`, from `first_s` on, with a clock that is
     /// `late_s` late and cut to whole seconds.
@@ -250,12 +250,12 @@ mod tests {
             intervals: Vec::new(),
             counts_at_receiver: true,
         };
-        let record = Record::new(data, series.bin_ms / 1000.0, &truth);
+        let record = RunningSum::new(data, series.bin_ms / 1000.0, &truth);
         let rows = ((record.end_s()) / row_s) as usize;
         let intervals = (0..rows).map(|k| {
             let (from, to) = (k as f64 * row_s, (k + 1) as f64 * row_s);
             let bytes = record.rate(from, to).unwrap() * (to - from) / 8.0;
-            Interval { from, to, bytes }
+            IperfInterval { from, to, bytes }
         });
         Iperf3Run {
             start,

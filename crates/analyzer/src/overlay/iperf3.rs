@@ -7,19 +7,19 @@ use serde::Deserialize;
 pub(crate) struct Iperf3Run {
     /// Start by its own clock; iperf3 writes whole seconds.
     pub(crate) start: Timestamp,
-    pub(crate) intervals: Vec<Interval>,
+    pub(crate) intervals: Vec<IperfInterval>,
     /// False: its own side sends, so that bytes count when they are handed to the socket.
     pub(crate) counts_at_receiver: bool,
 }
 
 /// Seconds since the start, and the bytes in between.
-pub(crate) struct Interval {
+pub(crate) struct IperfInterval {
     pub(crate) from: f64,
     pub(crate) to: f64,
     pub(crate) bytes: f64,
 }
 
-impl Interval {
+impl IperfInterval {
     /// Bit/s.
     pub(crate) fn rate(&self) -> f64 {
         self.bytes * 8.0 / (self.to - self.from)
@@ -92,7 +92,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Iperf3Run, String> {
         counts_at_receiver: sums.iter().all(|s| !s.sender),
         intervals: sums
             .iter()
-            .map(|s| Interval {
+            .map(|s| IperfInterval {
                 from: s.start,
                 to: s.end,
                 bytes: s.bytes,

@@ -30,7 +30,7 @@ use duplicates::Duplicates;
 use key_files::key_files;
 use nested::NestedFrames;
 use rekeyscope_capture::file::Frame;
-use rekeyscope_capture::framing::tcp_stream::{TcpSegment, TcpStreams};
+use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Evidence;
@@ -184,12 +184,12 @@ impl Analyzer {
                 payload,
             } => self.push_tcp(
                 datagram,
-                &TcpSegment {
+                &CarrierSegment {
                     ends: (datagram.src, datagram.dst),
                     ports,
                     seq,
                     syn,
-                    headers: TcpSegment::headers_of(datagram.outer_bytes, payload),
+                    headers: CarrierSegment::headers_of(datagram.outer_bytes, payload),
                     payload,
                 },
             ),

@@ -1,3 +1,7 @@
+//! What the tunnels carried: flows, series of bytes over time, and their meters.
+
 pub mod flow;
+#[cfg(test)]
+mod lab_test;
 pub mod meter;
 pub mod series;

@@ -174,7 +174,7 @@ fn beginning(name: &str, rekey: &Rekey) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rekeyscope_report::example;
+    use rekeyscope_testkit::example;
 
     /// A comment calls a rekey what the report calls it.
     #[test]

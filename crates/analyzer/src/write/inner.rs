@@ -8,7 +8,7 @@
 use crate::pipeline::Options;
 use crate::write::copies::output_error;
 use crate::write::key_ring::{KeyRing, SaOpener};
-use crate::write::unseal::{Outcome, Unsealed, Unsealer};
+use crate::write::unseal::{SightedPacket, Unsealed, Unsealer};
 use rekeyscope_capture::file::{CaptureCopy, CaptureReader, LinkType};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
@@ -23,7 +23,7 @@ const TIME_TO_LIVE: u8 = 64;
 
 /// What is written of packets in L2TP and PPP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Layers {
+pub enum InnerLayers {
     /// The IP packet inside, where there is one.
     #[default]
     Strip,
@@ -52,7 +52,7 @@ pub fn write(
     mut reader: CaptureReader,
     ring: &KeyRing,
     options: &Options,
-    layers: Layers,
+    layers: InnerLayers,
     out: impl Write,
     path: &Path,
 ) -> Result<Written, Error> {
@@ -68,8 +68,8 @@ pub fn write(
         };
         let taken = unsealer.open(&frame, |outcome| {
             match outcome {
-                Outcome::Sealed => written.sealed += 1,
-                Outcome::Unsealed(unsealed) => match packet_of(&unsealed, layers, &mut packet) {
+                SightedPacket::Sealed => written.sealed += 1,
+                SightedPacket::Unsealed(unsealed) => match packet_of(&unsealed, layers, &mut packet) {
                     Some(()) => {
                         copy.replace(&item, &packet, &comment(&unsealed, frame.number))?;
                         written.packets += 1;
@@ -97,13 +97,13 @@ fn comment(unsealed: &Unsealed<'_>, frame: u64) -> String {
 }
 
 /// The IP packet to show, into `packet`.
-fn packet_of(unsealed: &Unsealed<'_>, layers: Layers, packet: &mut Vec<u8>) -> Option<()> {
+fn packet_of(unsealed: &Unsealed<'_>, layers: InnerLayers, packet: &mut Vec<u8>) -> Option<()> {
     packet.clear();
     let payload = unsealed.payload;
     let inside = unsealed
         .inner
         .ip_in_ppp_at
-        .filter(|_| layers == Layers::Strip)
+        .filter(|_| layers == InnerLayers::Strip)
         .and_then(|at| payload.get(usize::from(at)..))
         .and_then(whole_ip_packet);
     if let Some(inside) = inside {

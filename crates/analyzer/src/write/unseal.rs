@@ -4,7 +4,7 @@
 use crate::pipeline::Options;
 use crate::write::key_ring::{KeyRing, SaOpener};
 use rekeyscope_capture::file::{Frame, LinkType};
-use rekeyscope_capture::framing::tcp_stream::{TcpSegment, TcpStreams};
+use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing, UdpPorts};
 use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv, Opened};
 use rekeyscope_ipsec::esp::inner::{self, ESP_IN_ESP, Inner, MOST_NESTING};
@@ -46,7 +46,7 @@ pub struct Unsealed<'a> {
 // One lives at a time; a box would be an allocation per packet.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
-pub enum Outcome<'a> {
+pub enum SightedPacket<'a> {
     /// ESP that stays closed: no key, cut, or its ICV does not fit.
     Sealed,
     /// ESP that opens. Of ESP inside ESP the innermost that opens.
@@ -123,12 +123,12 @@ impl<'r> Unsealer<'r> {
     pub fn open<E>(
         &mut self,
         frame: &Frame<'_>,
-        mut take: impl FnMut(Outcome<'_>) -> Result<(), E>,
+        mut take: impl FnMut(SightedPacket<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(datagram) = self.framing.decode(frame, &mut self.counted_before) else {
             return Ok(());
         };
-        let mut opening = Opening {
+        let mut opening = PacketOpening {
             keys: &self.keys,
             around: Vec::new(),
             take: &mut take,
@@ -141,12 +141,12 @@ impl<'r> Unsealer<'r> {
             payload,
         } = datagram.kind
         {
-            let segment = TcpSegment {
+            let segment = CarrierSegment {
                 ends: (datagram.src, datagram.dst),
                 ports,
                 seq,
                 syn,
-                headers: TcpSegment::headers_of(datagram.outer_bytes, payload),
+                headers: CarrierSegment::headers_of(datagram.outer_bytes, payload),
                 payload,
             };
             let taken = self.streams.push(&segment);
@@ -162,7 +162,7 @@ impl<'r> Unsealer<'r> {
 
 /// What a packet turned out to be; `take` knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum SeenAs {
     /// No ESP of a chosen tunnel: `take` knows nothing.
     Other,
     Sealed,
@@ -170,7 +170,7 @@ enum Found {
 }
 
 /// The way into one frame.
-struct Opening<'o, 'r, F> {
+struct PacketOpening<'o, 'r, F> {
     keys: &'o Keys<'r>,
     /// SAs that are open around the packet at hand.
     around: Vec<&'r SaOpener>,
@@ -178,14 +178,14 @@ struct Opening<'o, 'r, F> {
     ignored: &'o mut Diagnostics,
 }
 
-impl<'r, F, E> Opening<'_, 'r, F>
+impl<'r, F, E> PacketOpening<'_, 'r, F>
 where
-    F: FnMut(Outcome<'_>) -> Result<(), E>,
+    F: FnMut(SightedPacket<'_>) -> Result<(), E>,
 {
     /// Opens `sealed`, and what is inside with the decoders `deeper`.
-    fn open(&mut self, sealed: &Sealed<'_>, deeper: &mut [Framing]) -> Result<Found, E> {
+    fn open(&mut self, sealed: &Sealed<'_>, deeper: &mut [Framing]) -> Result<SeenAs, E> {
         let Some(spi) = sealed.packet.first_chunk::<4>() else {
-            return Ok(Found::Other);
+            return Ok(SeenAs::Other);
         };
         let datagram = &sealed.datagram;
         let id = (datagram.dst, Spi(u32::from_be_bytes(*spi)));
@@ -195,10 +195,10 @@ where
         let found = generations.and_then(|g| open_by(g, datagram.frame, sealed.packet, &mut payload));
         let Some((sa, opened)) = found else {
             if !chosen {
-                return Ok(Found::Other);
+                return Ok(SeenAs::Other);
             }
-            (self.take)(Outcome::Sealed)?;
-            return Ok(Found::Sealed);
+            (self.take)(SightedPacket::Sealed)?;
+            return Ok(SeenAs::Sealed);
         };
         let ends = Some((datagram.src, datagram.dst));
         let unsealed = Unsealed {
@@ -221,13 +221,13 @@ where
             return Ok(inside);
         }
         // A packet whose inside stays closed is the innermost that there is to show.
-        if inside != Found::Unsealed {
-            (self.take)(Outcome::Unsealed(Unsealed {
+        if inside != SeenAs::Unsealed {
+            (self.take)(SightedPacket::Unsealed(Unsealed {
                 around: &self.around,
                 ..unsealed
             }))?;
         }
-        Ok(Found::Unsealed)
+        Ok(SeenAs::Unsealed)
     }
 
     /// ESP inside an opened packet.
@@ -236,17 +236,17 @@ where
         carrier: &Datagram<'_>,
         unsealed: &Unsealed<'_>,
         deeper: &mut [Framing],
-    ) -> Result<Found, E> {
+    ) -> Result<SeenAs, E> {
         let Some((framing, deeper)) = deeper.split_first_mut() else {
-            return Ok(Found::Other);
+            return Ok(SeenAs::Other);
         };
         if !unsealed.inner.carries_ipsec(&self.keys.esp_ports) {
-            return Ok(Found::Other);
+            return Ok(SeenAs::Other);
         }
         let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let Some(at) = unsealed.inner.ip_at else {
             if unsealed.opened.next_header != PROTOCOL_ESP {
-                return Ok(Found::Other);
+                return Ok(SeenAs::Other);
             }
             let packet = unsealed.payload;
             let datagram = Datagram {
@@ -276,7 +276,7 @@ where
         };
         match framing.decode(&frame, self.ignored).and_then(Sealed::of) {
             Some(sealed) => self.open(&sealed, deeper),
-            None => Ok(Found::Other),
+            None => Ok(SeenAs::Other),
         }
     }
 }

@@ -20,8 +20,6 @@ mod recognise;
 mod record;
 mod source;
 #[cfg(test)]
-pub(crate) mod synthetic;
-#[cfg(test)]
 mod tests;
 mod write;
 

@@ -4,10 +4,10 @@ mod blocks;
 mod damage;
 
 use super::*;
-use crate::file::synthetic::{self, Order, Packet, PcapKind, Pcapng, ticks};
 use proptest::prelude::*;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
+use rekeyscope_testkit::containers::{self, Order, Packet, PcapKind, Pcapng, ticks};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -65,10 +65,10 @@ type Packer = fn(&[u8]) -> Vec<u8>;
 
 /// Each compressed format.
 const PACKERS: [Packer; 4] = [
-    synthetic::gzip,
-    synthetic::zstd,
-    synthetic::lz4,
-    synthetic::lz4_linked,
+    containers::gzip,
+    containers::zstd,
+    containers::lz4,
+    containers::lz4_linked,
 ];
 
 /// Delivers one byte at a time, with an interruption before each.
@@ -114,7 +114,7 @@ fn every_container(packets: &[Packet]) -> Vec<(String, Vec<u8>)> {
         for kind in [PcapKind::Micros, PcapKind::Nanos, PcapKind::Modified] {
             all.push((
                 format!("pcap {kind:?} {order:?}"),
-                synthetic::pcap(kind, order, 1, packets).0,
+                containers::pcap(kind, order, 1, packets).0,
             ));
         }
         for (resolution, offset) in [
@@ -127,7 +127,7 @@ fn every_container(packets: &[Packet]) -> Vec<(String, Vec<u8>)> {
             (9, 3600),
         ] {
             let name = format!("pcapng {order:?} resolution {resolution:#x} offset {offset}");
-            all.push((name, synthetic::pcapng(order, 1, resolution, offset, packets)));
+            all.push((name, containers::pcapng(order, 1, resolution, offset, packets)));
         }
         let mut obsolete = Pcapng::new(order);
         obsolete.interface(1, 0, &[]);
@@ -173,15 +173,15 @@ fn many_sections(first: Order, packets: &[Packet]) -> Vec<u8> {
 
 #[test]
 fn the_same_packets_from_every_container() {
-    let packets = synthetic::packets(40);
+    let packets = containers::packets(40);
     for (name, bytes) in every_container(&packets) {
         let outcome = read_whole(&bytes);
         assert!(outcome.packets == packets, "{name}");
         assert!(outcome.numbers.iter().copied().eq(1..=40), "{name}");
         for (compression, packed) in [
-            ("gzip", synthetic::gzip(&bytes)),
-            ("zstd", synthetic::zstd(&bytes)),
-            ("LZ4", synthetic::lz4(&bytes)),
+            ("gzip", containers::gzip(&bytes)),
+            ("zstd", containers::zstd(&bytes)),
+            ("LZ4", containers::lz4(&bytes)),
         ] {
             assert!(read_whole(&packed).packets == packets, "{name} in {compression}");
         }
@@ -190,8 +190,8 @@ fn the_same_packets_from_every_container() {
 
 #[test]
 fn packed_in_several_members() {
-    let packets = synthetic::packets(40);
-    let (plain, _) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
+    let packets = containers::packets(40);
+    let (plain, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
     for pack in PACKERS {
         let (head, tail) = plain.split_at(1000);
         let mut packed = pack(head);
@@ -202,13 +202,13 @@ fn packed_in_several_members() {
 
 #[test]
 fn a_pipe_that_gives_one_byte_at_a_time() {
-    let packets = synthetic::packets(12);
+    let packets = containers::packets(12);
     for (name, bytes) in every_container(&packets) {
         for packed in [
             bytes.clone(),
-            synthetic::gzip(&bytes),
-            synthetic::zstd(&bytes),
-            synthetic::lz4(&bytes),
+            containers::gzip(&bytes),
+            containers::zstd(&bytes),
+            containers::lz4(&bytes),
         ] {
             let outcome = read_stream(Trickle {
                 bytes: packed,
@@ -231,14 +231,14 @@ fn what_is_no_capture_is_named() {
     assert_eq!(found(b""), "empty");
     assert_eq!(found(b"frame.number,ip.src\n1,10.0.0.1\n"), "text");
     assert_eq!(found(b"a"), "text");
-    assert_eq!(found(&synthetic::gzip(b"hello")), "a gzip file holding text");
-    assert_eq!(found(&synthetic::gzip(b"")), "empty");
+    assert_eq!(found(&containers::gzip(b"hello")), "a gzip file holding text");
+    assert_eq!(found(&containers::gzip(b"")), "empty");
     assert_eq!(
-        found(&synthetic::zstd(b"<html></html>")),
+        found(&containers::zstd(b"<html></html>")),
         "a zstd file holding an HTML page"
     );
     assert_eq!(
-        found(&synthetic::lz4(&synthetic::gzip(b"hello"))),
+        found(&containers::lz4(&containers::gzip(b"hello"))),
         "an LZ4 file holding a gzip file"
     );
     assert_eq!(
@@ -254,12 +254,12 @@ fn what_is_no_capture_is_named() {
 
 #[test]
 fn errors_of_the_system_are_not_ends_of_file() {
-    let (bytes, _) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &synthetic::packets(10));
+    let (bytes, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &containers::packets(10));
     for mut bytes in [
         bytes.clone(),
-        synthetic::gzip(&bytes),
-        synthetic::zstd(&bytes),
-        synthetic::lz4(&bytes),
+        containers::gzip(&bytes),
+        containers::zstd(&bytes),
+        containers::lz4(&bytes),
     ] {
         bytes.truncate(bytes.len() - 5);
         let error = read_stream(Failing(io::Cursor::new(bytes))).err().unwrap();
@@ -281,8 +281,8 @@ fn errors_of_the_system_are_not_ends_of_file() {
 
 #[test]
 fn the_position_counts_stored_bytes() {
-    let (bytes, _) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &synthetic::packets(1000));
-    for stored in [bytes.clone(), synthetic::gzip(&bytes)] {
+    let (bytes, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &containers::packets(1000));
+    for stored in [bytes.clone(), containers::gzip(&bytes)] {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&stored).unwrap();
         let mut reader = CaptureReader::open(file.path()).unwrap();
@@ -294,7 +294,7 @@ fn the_position_counts_stored_bytes() {
 
 /// A capture of several blocks in each compressed format.
 static PACKED_NOISE: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let (plain, _) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &synthetic::noise());
+    let (plain, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &containers::noise());
     PACKERS.iter().map(|pack| pack(&plain)).collect()
 });
 
@@ -324,7 +324,7 @@ proptest! {
         garbled in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
         tail in proptest::collection::vec(any::<u8>(), 0..200),
     ) {
-        let packets = synthetic::packets(8);
+        let packets = containers::packets(8);
         let containers = every_container(&packets);
         let mut bytes = containers[container % containers.len()].1.clone();
         if pack == 0 {
@@ -335,9 +335,9 @@ proptest! {
         }
         let mut stored = match pack {
             0 => bytes,
-            1 => synthetic::gzip(&bytes),
-            2 => synthetic::zstd(&bytes),
-            _ => synthetic::lz4(&bytes),
+            1 => containers::gzip(&bytes),
+            2 => containers::zstd(&bytes),
+            _ => containers::lz4(&bytes),
         };
         if pack > 0 {
             for (index, byte) in &garbled {

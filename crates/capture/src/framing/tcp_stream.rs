@@ -32,17 +32,22 @@ const ESP_HEADER_LEN: usize = 8;
 
 /// A TCP segment whose port carries IPsec.
 #[derive(Debug, Clone, Copy)]
-pub struct TcpSegment<'a> {
+pub struct CarrierSegment<'a> {
+    /// Source and destination.
     pub ends: (IpAddr, IpAddr),
+    /// TCP ports.
     pub ports: UdpPorts,
+    /// Sequence number of the first byte (RFC 9293 §3.1).
     pub seq: u32,
+    /// SYN is set: the payload begins one number later.
     pub syn: bool,
     /// Bytes of the IP and TCP headers before the payload.
     pub headers: u32,
+    /// What of the segment's data was captured.
     pub payload: &'a [u8],
 }
 
-impl TcpSegment<'_> {
+impl CarrierSegment<'_> {
     /// Bytes of the headers of a segment in a packet of `outer_bytes`.
     pub fn headers_of(outer_bytes: u32, payload: &[u8]) -> u32 {
         outer_bytes.saturating_sub(payload.len() as u32)
@@ -84,7 +89,7 @@ impl Taken {
     pub fn datagrams<'a>(
         &'a self,
         completed_by: &Datagram<'a>,
-        segment: &TcpSegment<'_>,
+        segment: &CarrierSegment<'_>,
     ) -> impl Iterator<Item = Datagram<'a>> {
         let (base, udp) = (*completed_by, segment.ports);
         let mut headers = self.headers;
@@ -146,7 +151,7 @@ pub struct TcpStreams {
 
 impl TcpStreams {
     /// Takes a segment; gives the messages that it completes.
-    pub fn push(&mut self, segment: &TcpSegment<'_>) -> Taken {
+    pub fn push(&mut self, segment: &CarrierSegment<'_>) -> Taken {
         let mut taken = Taken::default();
         let key = (segment.ends.0, segment.ends.1, segment.ports);
         if !self.streams.contains_key(&key) && self.streams.len() >= MOST_STREAMS {
@@ -403,6 +408,7 @@ fn chain(mut bytes: &[u8]) -> MessageChain {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rekeyscope_testkit::headers::framed;
     use rekeyscope_testkit::thread_time::assert_linear;
 
     fn esp(spi: u8, len: usize) -> Vec<u8> {
@@ -411,12 +417,8 @@ mod tests {
         packet
     }
 
-    fn framed(body: &[u8]) -> Vec<u8> {
-        [&((body.len() + 2) as u16).to_be_bytes()[..], body].concat()
-    }
-
-    fn segment(seq: u32, syn: bool, payload: &[u8]) -> TcpSegment<'_> {
-        TcpSegment {
+    fn segment(seq: u32, syn: bool, payload: &[u8]) -> CarrierSegment<'_> {
+        CarrierSegment {
             ends: ([192, 0, 2, 1].into(), [192, 0, 2, 2].into()),
             ports: UdpPorts {
                 src: 40_000,

@@ -13,14 +13,8 @@ use crate::layers::MAX_DEPTH;
 use proptest::prelude::*;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::time::Timestamp;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-const V4: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(10, 9, 0, 1), Ipv4Addr::new(10, 9, 0, 2));
-
-const V6: (Ipv6Addr, Ipv6Addr) = (
-    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
-    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
-);
+use rekeyscope_testkit::headers::{self, Ipv4, ethernet_with, udp};
+use std::net::IpAddr;
 
 fn esp(len: usize) -> Vec<u8> {
     let mut packet = vec![0xc7, 0xdf, 0x96, 0x8a, 0, 0, 0, 1];
@@ -36,42 +30,28 @@ fn ike_message() -> Vec<u8> {
     message
 }
 
-fn udp(src: u16, dst: u16, body: &[u8]) -> Vec<u8> {
-    let mut packet = Vec::new();
-    packet.extend(src.to_be_bytes());
-    packet.extend(dst.to_be_bytes());
-    packet.extend((body.len() as u16 + 8).to_be_bytes());
-    packet.extend([0, 0]);
-    packet.extend(body);
-    packet
-}
+/// Between the same two ends as all packets here.
+const IPV4: Ipv4<'static> = Ipv4 {
+    src: [10, 9, 0, 1],
+    dst: [10, 9, 0, 2],
+    protocol: 0,
+    id: 0,
+    fragment: 0,
+    options: &[],
+};
 
-/// `fragment`: identification, and the field of flags and offset.
-fn ipv4_with(protocol: u8, fragment: (u16, u16), options: &[u8], payload: &[u8]) -> Vec<u8> {
-    let mut packet = vec![0x45 + (options.len() / 4) as u8, 0];
-    packet.extend((20 + options.len() as u16 + payload.len() as u16).to_be_bytes());
-    packet.extend(fragment.0.to_be_bytes());
-    packet.extend(fragment.1.to_be_bytes());
-    packet.extend([64, protocol, 0, 0]);
-    packet.extend(V4.0.octets());
-    packet.extend(V4.1.octets());
-    packet.extend(options);
-    packet.extend(payload);
-    packet
-}
-
+/// With "don't fragment".
 fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
-    ipv4_with(protocol, (0, 0x4000), &[], payload)
+    let header = Ipv4 {
+        protocol,
+        fragment: 0x4000,
+        ..IPV4
+    };
+    header.packet(payload)
 }
 
 fn ipv6(next: u8, payload: &[u8]) -> Vec<u8> {
-    let mut packet = vec![0x60, 0, 0, 0];
-    packet.extend((payload.len() as u16).to_be_bytes());
-    packet.extend([next, 64]);
-    packet.extend(V6.0.octets());
-    packet.extend(V6.1.octets());
-    packet.extend(payload);
-    packet
+    headers::ipv6(1, 2, next, payload)
 }
 
 fn frame(link_type: u16, data: &[u8]) -> Frame<'_> {
@@ -85,13 +65,6 @@ fn frame(link_type: u16, data: &[u8]) -> Frame<'_> {
     }
 }
 
-fn ethernet(tags: &[u8], payload: &[u8]) -> Vec<u8> {
-    let mut data = vec![2; 12];
-    data.extend(tags);
-    data.extend(payload);
-    data
-}
-
 /// The IP packet in every link type and stack of headers, by name.
 fn every_link(ip: &[u8]) -> Vec<(&'static str, u16, Vec<u8>)> {
     let v6 = ip[0] >> 4 == 6;
@@ -99,7 +72,7 @@ fn every_link(ip: &[u8]) -> Vec<(&'static str, u16, Vec<u8>)> {
     let ppp: &[u8] = if v6 { &[0x00, 0x57] } else { &[0x00, 0x21] };
     let family = if v6 { 10 } else { 2 };
     let with = |parts: &[&[u8]]| [parts.concat(), ip.to_vec()].concat();
-    let in_ethernet = |parts: &[&[u8]]| ethernet(&parts.concat(), ip);
+    let in_ethernet = |parts: &[&[u8]]| ethernet_with(&parts.concat(), ip);
     let label: &[u8] = &[0x00, 0x01, 0x20, 64];
     let bottom: &[u8] = &[0x00, 0x01, 0x31, 64];
     let session: &[u8] = &[0x11, 0x00, 0x12, 0x34, 0x00, ip.len() as u8 + 2];
@@ -160,7 +133,7 @@ fn every_link(ip: &[u8]) -> Vec<(&'static str, u16, Vec<u8>)> {
         (
             "Ethernet over MPLS",
             types::ETHERNET,
-            ethernet(&[&[0x88, 0x47], bottom, &[0; 4]].concat(), &plain_ethernet),
+            ethernet_with(&[&[0x88, 0x47], bottom, &[0; 4]].concat(), &plain_ethernet),
         ),
         (
             "Linux SLL",
@@ -397,7 +370,12 @@ fn other_ports_carry_esp_on_request() {
 
 #[test]
 fn options_and_extension_headers_are_stepped_over() {
-    let with_options = ipv4_with(50, (0, 0), &[0x94, 4, 0, 0, 1, 1, 1, 0], &esp(40));
+    let header = Ipv4 {
+        protocol: 50,
+        options: &[0x94, 4, 0, 0, 1, 1, 1, 0],
+        ..IPV4
+    };
+    let with_options = header.packet(&esp(40));
     assert_eq!(
         (decode_ip(&with_options).kind, decode_ip(&with_options).wire_len),
         ("ESP", 40)
@@ -427,7 +405,7 @@ fn options_and_extension_headers_are_stepped_over() {
     );
     // AH with a 12-byte ICV (RFC 4302 §2.2) in front of ESP and of TCP.
     for (next, expected) in [(50, "ESP"), (6, "AH")] {
-        let ah = [&[next, 4, 0, 0][..], &[0; 20], &esp(40)].concat();
+        let ah = headers::ah(next, 0, 0, &[0; 12], &esp(40));
         assert_eq!(decode_ip(&ipv4(51, &ah)).kind, expected);
         assert_eq!(decode_ip(&ipv6(51, &ah)).kind, expected);
     }

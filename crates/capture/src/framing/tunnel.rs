@@ -69,7 +69,7 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> Innermo
         return Innermost::Packet(outer);
     }
     if let Some(protocol) = descent.deflated
-        && walk.bytes().len() == walk.len()
+        && walk.bytes().len() == walk.layer_len()
         && let Some(bytes) = inflated(&deepest, protocol, walk.bytes(), carriers)
     {
         return Innermost::Compressed {

@@ -1,10 +1,10 @@
 //! Measures the walk through a capture: `cargo test --release --lib walk_rate -- --ignored --nocapture`.
 
 use crate::file::CaptureReader;
-use crate::file::synthetic::{Order, Packet, PcapKind, pcap, pcapng};
 use crate::framing::datagram::DatagramKind;
 use crate::framing::decoder::Framing;
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_testkit::containers::{Order, Packet, PcapKind, pcap, pcapng};
 use rekeyscope_testkit::thread_time::thread_nanos;
 use std::io::{Read, Write};
 use std::path::Path;

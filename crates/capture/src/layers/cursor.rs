@@ -57,7 +57,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The length of the current layer by the headers above it.
-    pub fn len(&self) -> usize {
+    pub fn layer_len(&self) -> usize {
         self.len
     }
 

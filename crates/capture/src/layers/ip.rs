@@ -29,7 +29,9 @@ pub struct Piece {
 /// An IP packet, its header read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpPacket<'a> {
+    /// Source.
     pub src: IpAddr,
+    /// Destination.
     pub dst: IpAddr,
     /// Of the payload; of a fragment, of the datagram's payload.
     pub protocol: IpNumber,
@@ -39,6 +41,7 @@ pub struct IpPacket<'a> {
     pub(crate) payload: &'a [u8],
     /// What the payload had on the wire.
     pub(crate) payload_len: u32,
+    /// Where it lies in a datagram, if it is a fragment.
     pub piece: Option<Piece>,
     /// IPv4 identification.
     pub(crate) identification: Option<u16>,

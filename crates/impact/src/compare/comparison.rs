@@ -3,6 +3,9 @@
 //! Every capture gives one point to [`crate::estimate::compare`]: the transfer of its headline direction. Nothing in here looks at
 //! packets.
 
+#[cfg(test)]
+mod tests;
+
 use crate::compare::sentence;
 
 pub use rekeyscope_model::analysis::comparison::{

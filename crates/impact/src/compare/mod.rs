@@ -5,7 +5,5 @@
 
 pub mod comparison;
 mod sentence;
-#[cfg(test)]
-mod tests;
 
 pub use comparison::{compare, row_of};

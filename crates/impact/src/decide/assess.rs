@@ -5,7 +5,7 @@ use crate::decide::evaluation::Evaluation;
 use crate::decide::outcome::DirectionImpact;
 use crate::decide::sensitivity;
 use crate::input::moment::RekeyMoment;
-use crate::input::settings::Settings;
+use crate::input::settings::MethodSettings;
 use crate::input::traffic::Traffic;
 use crate::input::unobserved;
 use crate::tell::{mean_rekey, projection, sentence};
@@ -13,7 +13,7 @@ use rekeyscope_model::analysis::{Counted, Impact};
 use rekeyscope_model::text::Said;
 
 /// Runs the whole method on one direction. Deterministic for a given seed, whatever the number of threads.
-pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings) -> DirectionImpact {
+pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &MethodSettings) -> DirectionImpact {
     let traffic = &unobserved::bridge(traffic);
     let main = evaluate(traffic, rekeys, settings, &Choices::default());
     let impact = summarise(traffic, rekeys, settings, &main);
@@ -26,7 +26,12 @@ pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings) ->
     }
 }
 
-fn summarise(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &Settings, main: &Evaluation) -> Impact {
+fn summarise(
+    traffic: &Traffic,
+    rekeys: &[RekeyMoment],
+    settings: &MethodSettings,
+    main: &Evaluation,
+) -> Impact {
     let attribution = projection::attribute(main, settings);
     let decision = &main.decision;
     let said = Said::of(sentence::verdict(main, &attribution, settings));

@@ -11,10 +11,9 @@ use crate::estimate::placebo::{DrawPlan, Pool, corrected_p, real_z};
 use crate::estimate::stall::{dip, stall};
 use crate::input::grid::Grid;
 use crate::input::moment::RekeyMoment;
-use crate::input::settings::Settings;
+use crate::input::settings::MethodSettings;
 use crate::input::traffic::Traffic;
-use crate::input::transfer;
-use crate::input::unobserved;
+use crate::input::{transfer, unobserved};
 use std::sync::Arc;
 
 /// Base bins in a bin of the method: 10 ms where the base is 5 ms.
@@ -50,7 +49,7 @@ impl Default for Choices {
 pub(crate) fn evaluate(
     traffic: &Traffic,
     rekeys: &[RekeyMoment],
-    settings: &Settings,
+    settings: &MethodSettings,
     choices: &Choices,
 ) -> Evaluation {
     let mut e = Evaluation::without_traffic(rekeys);
@@ -94,7 +93,7 @@ fn unobserved_within(traffic: &Traffic, e: &Evaluation) -> (usize, f64) {
 }
 
 impl Evaluation {
-    fn measure(&mut self, ruler: &Ruler<'_>, traffic: &Traffic, settings: &Settings) {
+    fn measure(&mut self, ruler: &Ruler<'_>, traffic: &Traffic, settings: &MethodSettings) {
         let plan = DrawPlan {
             time_clock: settings.time_triggered,
             draws: settings.draws,

@@ -8,7 +8,7 @@ use crate::estimate::baseline::{CHOSEN_WINDOW_S, Window};
 use crate::estimate::stall::{Dip, MeasuredStall};
 use crate::input::grid::{Grid, Span};
 use crate::input::moment::RekeyMoment;
-use crate::input::settings::Settings;
+use crate::input::settings::MethodSettings;
 use crate::input::traffic::Traffic;
 use crate::input::transfer::PlacedRekey;
 use rekeyscope_model::time::Timestamp;
@@ -140,7 +140,7 @@ impl Evaluation {
     }
 
     /// Effect of interest: its share of the mean rekey interval, seconds.
-    pub(crate) fn interest_s(&self, settings: &Settings) -> Option<f64> {
+    pub(crate) fn interest_s(&self, settings: &MethodSettings) -> Option<f64> {
         self.mean_interval_s().map(|s| s * settings.interest)
     }
 

@@ -1,9 +1,11 @@
-pub mod assess;
-pub mod evaluate;
-pub mod evaluation;
+//! Which rekeys hurt, what the verdict is, and the whole method on one direction ([`assess`]).
+
+pub(crate) mod assess;
+pub(crate) mod evaluate;
+pub(crate) mod evaluation;
 mod hurt;
-pub mod outcome;
+pub(crate) mod outcome;
 mod sensitivity;
 #[cfg(test)]
-mod tests;
-pub mod verdict;
+pub(crate) mod tests;
+pub(crate) mod verdict;

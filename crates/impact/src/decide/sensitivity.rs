@@ -3,7 +3,7 @@
 use crate::decide::evaluate::{Choices, evaluate};
 use crate::decide::evaluation::Evaluation;
 use crate::input::moment::RekeyMoment;
-use crate::input::settings::Settings;
+use crate::input::settings::MethodSettings;
 use crate::input::traffic::Traffic;
 use rekeyscope_model::analysis::{Sensitivity, Verdict};
 use rekeyscope_model::text::{Message, Said};
@@ -15,7 +15,7 @@ const DRAWS: usize = 1_999;
 pub(crate) fn rerun(
     traffic: &Traffic,
     rekeys: &[RekeyMoment],
-    settings: &Settings,
+    settings: &MethodSettings,
     main: &Evaluation,
 ) -> Vec<Sensitivity> {
     if matches!(main.decision.verdict, Verdict::NoTraffic | Verdict::NoRekeys) || main.used.is_empty() {
@@ -52,7 +52,7 @@ pub(crate) fn rerun(
             },
         ),
     ];
-    let fewer = Settings {
+    let fewer = MethodSettings {
         draws: settings.draws.min(DRAWS),
         ..settings.clone()
     };

@@ -17,15 +17,15 @@ pub(crate) const SYNTHETIC: Scenario = Scenario {
     by_time: false,
 };
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> MethodSettings {
+    MethodSettings {
         draws: 499,
         rekeys_total: 10,
-        ..Settings::new(0, Direction::BToA)
+        ..MethodSettings::new(0, Direction::BToA)
     }
 }
 
-fn judge(run: &Simulated, settings: &Settings) -> DirectionImpact {
+fn judge(run: &Simulated, settings: &MethodSettings) -> DirectionImpact {
     assess(&run.traffic, &run.rekeys, settings)
 }
 
@@ -85,7 +85,7 @@ fn without_ike_and_keys_the_sentence_says_what_is_missing() {
     }
     let result = judge(
         &run,
-        &Settings {
+        &MethodSettings {
             outer: true,
             ..settings()
         },
@@ -173,7 +173,7 @@ fn too_noisy_and_too_few_are_inconclusive() {
     let result = assess(
         &run.traffic,
         &run.rekeys[..2],
-        &Settings {
+        &MethodSettings {
             rekeys_total: 2,
             ..settings()
         },
@@ -207,7 +207,7 @@ fn outages_longer_than_what_lies_between_are_mostly_affected() {
 #[test]
 fn without_rekeys_and_without_traffic() {
     let run = simulate(&SYNTHETIC, 6);
-    let none = Settings {
+    let none = MethodSettings {
         rekeys_total: 0,
         ..settings()
     };
@@ -235,7 +235,7 @@ fn without_rekeys_and_without_traffic() {
     let result = assess(
         &run.traffic,
         &outside,
-        &Settings {
+        &MethodSettings {
             rekeys_total: 1,
             ..settings()
         },
@@ -258,7 +258,7 @@ fn attribution_and_projection_give_the_rate_back() {
     let undisturbed_bps = 10e6;
     let result = judge(
         &run,
-        &Settings {
+        &MethodSettings {
             reference_bps: Some(undisturbed_bps),
             ..settings()
         },
@@ -281,7 +281,7 @@ fn attribution_and_projection_give_the_rate_back() {
         .transfer
         .map(|t| t.bytes / t.rekeys as f64 / 1000.0)
         .unwrap() as u64;
-    let lifetimes = Settings {
+    let lifetimes = MethodSettings {
         projected_kilobytes: vec![present, 10_000_000_000],
         ..settings()
     };
@@ -346,7 +346,8 @@ fn the_same_seed_gives_the_same_document() {
         },
         9,
     );
-    let json = |seed| serde_json::to_string(&judge(&run, &Settings { seed, ..settings() }).impact).unwrap();
+    let json =
+        |seed| serde_json::to_string(&judge(&run, &MethodSettings { seed, ..settings() }).impact).unwrap();
     assert_eq!(json(5), json(5));
     assert_ne!(json(5), json(6));
 }
@@ -374,7 +375,7 @@ fn hostile_input_does_not_panic() {
         at(None, 0.0),
         at(Some(5.0), 50.0),
     ];
-    let odd = Settings {
+    let odd = MethodSettings {
         interest: f64::NAN,
         draws: 0,
         reference_bps: Some(f64::NAN),

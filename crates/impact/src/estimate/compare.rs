@@ -15,7 +15,7 @@ const LEAST_SPREAD: f64 = 1e-6;
 
 /// A capture as one point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CapturePoint {
+pub(crate) struct CapturePoint {
     /// Rekeys per gigabyte of new bytes.
     pub rekeys_per_gb: f64,
     /// Seconds per gigabyte of new bytes.
@@ -24,7 +24,7 @@ pub struct CapturePoint {
 
 impl CapturePoint {
     /// From a transfer of `bytes` in `seconds` with `rekeys` in it. `None` where it carries nothing or takes no time.
-    pub fn new(bytes: f64, seconds: f64, rekeys: usize) -> Option<CapturePoint> {
+    pub(crate) fn new(bytes: f64, seconds: f64, rekeys: usize) -> Option<CapturePoint> {
         let sound = bytes.is_finite() && bytes > 0.0 && seconds.is_finite() && seconds > 0.0;
         sound.then(|| CapturePoint {
             rekeys_per_gb: rekeys as f64 * GIGABYTE / bytes,
@@ -35,7 +35,7 @@ impl CapturePoint {
 
 /// The line through the captures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FittedLine {
+pub(crate) struct FittedLine {
     /// Slope: seconds per rekey.
     pub seconds_per_rekey: f64,
     /// Its 95 % interval (t with n − 2 degrees of freedom); `None` for two captures, through which a line always fits.
@@ -50,7 +50,7 @@ pub struct FittedLine {
 
 /// Least squares of seconds per GB on rekeys per GB. `None` with fewer than two captures, or when all have the same
 /// rekeys per GB.
-pub fn compare(points: &[CapturePoint]) -> Option<FittedLine> {
+pub(crate) fn compare(points: &[CapturePoint]) -> Option<FittedLine> {
     let n = points.len() as f64;
     let mean = |f: fn(&CapturePoint) -> f64| points.iter().map(f).sum::<f64>() / n;
     let (mean_x, mean_y) = (mean(|p| p.rekeys_per_gb), mean(|p| p.seconds_per_gb));

@@ -1,8 +1,10 @@
-pub mod aggregate;
-pub mod baseline;
-pub mod compare;
-pub mod gap;
-pub mod highest;
-pub mod late;
-pub mod placebo;
-pub mod stall;
+//! The estimators: baselines, stalls, gaps, placebos, means with their intervals.
+
+pub(crate) mod aggregate;
+pub(crate) mod baseline;
+pub(crate) mod compare;
+pub(crate) mod gap;
+pub(crate) mod highest;
+pub(crate) mod late;
+pub(crate) mod placebo;
+pub(crate) mod stall;

@@ -9,7 +9,7 @@ pub const PROJECTED_KILOBYTES: [u64; 4] = [500_000, 1_000_000, 2_000_000, 10_000
 
 /// What the user and the trigger analysis set.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct MethodSettings {
     /// Index of the tunnel, copied into the results.
     pub tunnel: usize,
     /// Direction, copied into the results.
@@ -40,12 +40,12 @@ pub struct Settings {
     pub lifetime_bytes_per_new_byte: f64,
 }
 
-impl Settings {
+impl MethodSettings {
     /// What holds when nobody says otherwise: interest 3 % of throughput, 9,999 draws on the byte clock, seed 1, no
     /// reference rate, lifetimes of
     /// [`PROJECTED_KILOBYTES`].
-    pub fn new(tunnel: usize, direction: Direction) -> Settings {
-        Settings {
+    pub fn new(tunnel: usize, direction: Direction) -> MethodSettings {
+        MethodSettings {
             tunnel,
             direction,
             time_triggered: false,

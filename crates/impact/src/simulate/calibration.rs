@@ -6,7 +6,7 @@ mod tables;
 mod tally;
 
 use crate::decide::evaluate::{Choices, evaluate};
-use crate::input::settings::Settings;
+use crate::input::settings::MethodSettings;
 use crate::simulate::synthesis::{Scenario, simulate};
 use rayon::prelude::*;
 use rekeyscope_model::analysis::Direction;
@@ -47,12 +47,12 @@ pub fn run_cell(scenario: &Scenario, runs: usize, draws: usize, seed: u64) -> Ta
         // A seed of its own for every run: cells differ by `seed`, runs by the lower half.
         let seed = (seed << 32) | run as u64;
         let simulated = simulate(scenario, seed);
-        let settings = Settings {
+        let settings = MethodSettings {
             seed,
             draws,
             rekeys_total: simulated.rekeys.len(),
             time_triggered: scenario.by_time,
-            ..Settings::new(0, Direction::BToA)
+            ..MethodSettings::new(0, Direction::BToA)
         };
         let e = evaluate(
             &simulated.traffic,

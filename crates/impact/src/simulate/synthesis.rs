@@ -62,10 +62,10 @@ pub struct Simulated {
 
 /// Simulates one run; the same seed gives the same run.
 pub fn simulate(scenario: &Scenario, seed: u64) -> Simulated {
-    Generator::new(*scenario, seed).run()
+    SyntheticSource::new(*scenario, seed).run()
 }
 
-struct Generator {
+struct SyntheticSource {
     scenario: Scenario,
     rng: ChaCha8Rng,
     /// x(t).
@@ -94,11 +94,11 @@ struct SimulatedExchange {
     stall_s: f64,
 }
 
-impl Generator {
-    fn new(scenario: Scenario, seed: u64) -> Generator {
+impl SyntheticSource {
+    fn new(scenario: Scenario, seed: u64) -> SyntheticSource {
         let mut rng = stream(seed, 0);
         let log_rate = scenario.sigma * normal(&mut rng);
-        let mut generator = Generator {
+        let mut generator = SyntheticSource {
             scenario,
             rng,
             log_rate,

@@ -4,7 +4,7 @@ use crate::decide::evaluation::Evaluation;
 use crate::estimate::baseline::{Ruler, median_exchange_s, median_interval_s};
 use crate::estimate::placebo::{below, start_at, stream, unit};
 use crate::input::grid::Span;
-use crate::input::settings::Settings;
+use crate::input::settings::MethodSettings;
 use rekeyscope_model::analysis::MeanRekey;
 
 /// Distance of two points, seconds.
@@ -27,7 +27,7 @@ const BAND: f64 = 0.025;
 const BAND_STREAM: u64 = u64::MAX - 1;
 
 /// Superposes the used rekeys; `None` without any.
-pub(crate) fn superpose(e: &Evaluation, settings: &Settings) -> Option<MeanRekey> {
+pub(crate) fn superpose(e: &Evaluation, settings: &MethodSettings) -> Option<MeanRekey> {
     if e.used.is_empty() {
         return None;
     }
@@ -74,7 +74,7 @@ fn mean_rates(e: &Evaluation, switches: &[i64], offsets: &[i64]) -> Vec<f64> {
 }
 
 /// 2.5 % and 97.5 % quantiles of the means of as many placebos as there are rekeys.
-fn band(e: &Evaluation, settings: &Settings, offsets: &[i64]) -> Option<(Vec<f64>, Vec<f64>)> {
+fn band(e: &Evaluation, settings: &MethodSettings, offsets: &[i64]) -> Option<(Vec<f64>, Vec<f64>)> {
     let ruler = Ruler {
         grid: &e.grid,
         run: e.run,

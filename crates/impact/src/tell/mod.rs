@@ -1,3 +1,5 @@
+//! What the report shows of a judgement: sentences, the mean rekey, the projection to other lifetimes.
+
 mod listing;
 pub mod mean_rekey;
 pub mod projection;

@@ -6,9 +6,8 @@ pub mod words;
 
 use crate::decide::evaluation::Evaluation;
 use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall};
-use crate::input::settings::Settings;
-use crate::input::start::ASSUMED_EXCHANGE_S;
-use crate::input::start::Start;
+use crate::input::settings::MethodSettings;
+use crate::input::start::{ASSUMED_EXCHANGE_S, Start};
 use crate::tell::projection::Attribution;
 use rekeyscope_model::analysis::{Direction, Verdict};
 use rekeyscope_model::text::{Arg, Message, grouped};
@@ -20,7 +19,7 @@ const EXAMPLE_STALL_S: f64 = 0.1;
 const MOST_BIAS_S: f64 = 0.025;
 
 /// The verdict, the first line of the report, with each reservation that belongs to it as a message of its own.
-pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Settings) -> Vec<Message> {
+pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &MethodSettings) -> Vec<Message> {
     let view = View {
         e,
         attribution,
@@ -61,7 +60,7 @@ pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Sett
 pub(crate) fn arithmetic_bound(
     e: &Evaluation,
     attribution: &Attribution,
-    settings: &Settings,
+    settings: &MethodSettings,
 ) -> Vec<Message> {
     let (Some(observed), Some(interval_s)) = (attribution.observed_bps, e.mean_interval_s()) else {
         return vec![Message::new("arithmetic-none")];
@@ -93,7 +92,7 @@ pub(crate) fn arithmetic_bound(
 struct View<'a> {
     e: &'a Evaluation,
     attribution: &'a Attribution,
-    settings: &'a Settings,
+    settings: &'a MethodSettings,
 }
 
 impl View<'_> {

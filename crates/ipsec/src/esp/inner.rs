@@ -42,7 +42,7 @@ impl Descent<'_> {
                     self.enter(&packet, place);
                     if packet.piece.is_some_and(|piece| piece.offset > 0) {
                         self.inner.fragment = true;
-                        let len = self.walk.len();
+                        let len = self.walk.layer_len();
                         return self.reached(packet.protocol, (0, 0), len);
                     }
                     Ok(packet.protocol)
@@ -81,13 +81,13 @@ impl Descent<'_> {
     fn authentication_header(&mut self) -> Result<IpNumber, Stop> {
         let header = ip::authentication_header(self.walk.bytes()).map_err(Stop::Broken)?;
         self.inner
-            .note_ah(self.walk.bytes(), saturated(self.walk.len()), self.ends);
+            .note_ah(self.walk.bytes(), saturated(self.walk.layer_len()), self.ends);
         self.walk.skip("AH", header.slice().len())?;
         Ok(header.next_header())
     }
 
     fn down_inflated(self, protocol: IpNumber) -> Inner {
-        let (bytes, len) = (self.walk.bytes(), self.walk.len());
+        let (bytes, len) = (self.walk.bytes(), self.walk.layer_len());
         let mut prefix = [0; PREFIX];
         let Some(inflated) = deflate::inflate(bytes, bytes.len() >= len, &mut prefix) else {
             return self.stop(Stop::Other("IPComp"));

@@ -7,6 +7,4 @@ pub mod null;
 pub mod sequence;
 
 #[cfg(test)]
-mod lab_test;
-#[cfg(test)]
 mod tshark_test;

@@ -59,7 +59,7 @@ pub enum NullVerdict {
 
 /// What one packet says about one format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Evidence {
+enum NullEvidence {
     /// A length or checksum fits.
     Proof,
     /// Nothing speaks against it, nothing proves it.
@@ -101,9 +101,9 @@ impl NullDetector {
         self.packets += 1;
         for (format, proofs) in FORMATS.iter().zip(&mut self.proofs) {
             *proofs = proofs.and_then(|proofs| match evidence(packet, *format, outer) {
-                Evidence::Proof => Some(proofs + 1),
-                Evidence::Possible => Some(proofs),
-                Evidence::Against => None,
+                NullEvidence::Proof => Some(proofs + 1),
+                NullEvidence::Possible => Some(proofs),
+                NullEvidence::Against => None,
             });
         }
         self.verdict = self.decide();
@@ -124,14 +124,14 @@ impl NullDetector {
     }
 }
 
-fn evidence(packet: &[u8], format: NullFormat, outer: (IpAddr, IpAddr)) -> Evidence {
+fn evidence(packet: &[u8], format: NullFormat, outer: (IpAddr, IpAddr)) -> NullEvidence {
     let payload = packet
         .len()
         .checked_sub(format.icv_len)
         .and_then(|end| packet.get(HEADER_LEN + format.iv_len..end))
         .and_then(payload_by_trailer);
     let Some((payload, next_header)) = payload else {
-        return Evidence::Against;
+        return NullEvidence::Against;
     };
     match next_header {
         4 => ipv4(payload),
@@ -151,8 +151,8 @@ fn evidence(packet: &[u8], format: NullFormat, outer: (IpAddr, IpAddr)) -> Evide
         47 => gre(payload, outer),
         108 => ip_comp(payload),
         // A dummy packet; or protocols that prove nothing but do occur.
-        59 | 2 | 50 | 51 | 89 | 97 | 115 | 132 => Evidence::Possible,
-        _ => Evidence::Against,
+        59 | 2 | 50 | 51 | 89 | 97 | 115 | 132 => NullEvidence::Possible,
+        _ => NullEvidence::Against,
     }
 }
 
@@ -167,25 +167,25 @@ fn payload_by_trailer(body: &[u8]) -> Option<(&[u8], u8)> {
     (body.len().is_multiple_of(4) && monotonic && *pad_len < 16).then_some((payload, *next_header))
 }
 
-fn evidence_if(possible: bool) -> Evidence {
+fn evidence_if(possible: bool) -> NullEvidence {
     if possible {
-        Evidence::Possible
+        NullEvidence::Possible
     } else {
-        Evidence::Against
+        NullEvidence::Against
     }
 }
 
-fn proof_if(proven: bool) -> Evidence {
+fn proof_if(proven: bool) -> NullEvidence {
     if proven {
-        Evidence::Proof
+        NullEvidence::Proof
     } else {
-        Evidence::Against
+        NullEvidence::Against
     }
 }
 
-fn ipv4(payload: &[u8]) -> Evidence {
+fn ipv4(payload: &[u8]) -> NullEvidence {
     let Some(&[first, _, l0, l1, ..]) = payload.first_chunk::<20>() else {
-        return Evidence::Against;
+        return NullEvidence::Against;
     };
     let header_len = usize::from(first & 15) * 4;
     let total = usize::from(u16::from_be_bytes([l0, l1]));
@@ -194,45 +194,45 @@ fn ipv4(payload: &[u8]) -> Evidence {
     proof_if(shape && ones_complement(0, header) == 0xffff)
 }
 
-fn ipv6(payload: &[u8]) -> Evidence {
+fn ipv6(payload: &[u8]) -> NullEvidence {
     match payload.first_chunk::<40>() {
         Some(&[first, _, _, _, l0, l1, ..]) if first >> 4 == 6 => {
             proof_if(usize::from(u16::from_be_bytes([l0, l1])) + 40 == payload.len())
         }
-        _ => Evidence::Against,
+        _ => NullEvidence::Against,
     }
 }
 
-fn udp(payload: &[u8]) -> Evidence {
+fn udp(payload: &[u8]) -> NullEvidence {
     match payload.first_chunk::<8>() {
         Some(&[_, _, _, _, l0, l1, _, _]) => {
             proof_if(usize::from(u16::from_be_bytes([l0, l1])) == payload.len())
         }
-        None => Evidence::Against,
+        None => NullEvidence::Against,
     }
 }
 
 /// An EtherType (16 bits) and an IP header behind it that lead to a flow are a proof; GRE alone is not.
-fn gre(payload: &[u8], outer: (IpAddr, IpAddr)) -> Evidence {
+fn gre(payload: &[u8], outer: (IpAddr, IpAddr)) -> NullEvidence {
     if !matches!(payload, [flags, 0..=1, ..] if flags & 0x4f == 0) {
-        return Evidence::Against;
+        return NullEvidence::Against;
     }
     let inner = inner::walk(47, payload, payload.len(), Some(outer));
     if inner.flow.is_some() && inner.stopped_at.is_none() {
-        Evidence::Proof
+        NullEvidence::Proof
     } else {
-        Evidence::Possible
+        NullEvidence::Possible
     }
 }
 
 /// RFC 3173 §3.1: next header, flags of zero, index; then, for all that is in use, one DEFLATE stream to the last byte.
-fn ip_comp(payload: &[u8]) -> Evidence {
+fn ip_comp(payload: &[u8]) -> NullEvidence {
     match payload {
         [1 | 4 | 6 | 17 | 41 | 47 | 58 | 97 | 115, 0, _, _, data @ ..] if is_one_stream(data) => {
-            Evidence::Proof
+            NullEvidence::Proof
         }
-        [_, 0, _, _, ..] => Evidence::Possible,
-        _ => Evidence::Against,
+        [_, 0, _, _, ..] => NullEvidence::Possible,
+        _ => NullEvidence::Against,
     }
 }
 
@@ -248,9 +248,9 @@ fn tcp_shape(payload: &[u8]) -> bool {
 }
 
 /// A checksum that fits is a proof. One that does not is nothing: a NAT, or checksum offload at the capturing host.
-fn sum_evidence(shape: bool, pseudo_header: Option<u32>, payload: &[u8]) -> Evidence {
+fn sum_evidence(shape: bool, pseudo_header: Option<u32>, payload: &[u8]) -> NullEvidence {
     match pseudo_header {
-        Some(start) if shape && ones_complement(start, payload) == 0xffff => Evidence::Proof,
+        Some(start) if shape && ones_complement(start, payload) == 0xffff => NullEvidence::Proof,
         _ => evidence_if(shape),
     }
 }
@@ -284,6 +284,7 @@ fn ones_complement(start: u32, data: &[u8]) -> u16 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rekeyscope_testkit::headers::{ipv4, tcp, udp};
     use std::net::Ipv4Addr;
 
     const OUTER: (IpAddr, IpAddr) = (
@@ -303,9 +304,7 @@ mod tests {
     }
 
     fn udp_datagram(len: usize) -> Vec<u8> {
-        let mut datagram = [&[6, 165, 6, 165][..], &(8 + len as u16).to_be_bytes(), &[0, 0]].concat();
-        datagram.resize(8 + len, 0x5a);
-        datagram
+        udp(1701, 1701, &vec![0x5a; len])
     }
 
     fn with_checksum(mut data: Vec<u8>, at: usize, start: u32) -> Vec<u8> {
@@ -335,26 +334,15 @@ mod tests {
 
     #[test]
     fn checksums_prove_tcp_icmp_and_ipv4() {
-        let mut tcp = vec![
-            0x30, 0x39, 0x14, 0x51, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 1, 0, 0, 0, 0, 0,
-        ];
-        tcp.extend(b"some text");
+        let tcp = tcp(12345, 5201, 1, 0x10, b"some text");
         let tcp = with_checksum(tcp, 16, pseudo_header_sum(OUTER, 6, 29).unwrap());
         let icmp = with_checksum(vec![8, 0, 0, 0, 0, 1, 0, 2, 9, 9], 2, 0);
-        let ipv4 = with_checksum(
-            [
-                &[0x45, 0, 0, 24, 0, 0, 0, 0, 64, 89, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8][..],
-                &[0; 4],
-            ]
-            .concat(),
-            10,
-            0,
-        );
+        let ipv4 = ipv4([1, 2, 3, 4], [5, 6, 7, 8], 89, &[0; 4]);
         for (next_header, payload) in [(6, tcp), (1, icmp), (4, ipv4)] {
             let whole = packet(FORMATS[0], 1, next_header, &payload);
             assert_eq!(
                 evidence(&whole, FORMATS[0], OUTER),
-                Evidence::Proof,
+                NullEvidence::Proof,
                 "{next_header}"
             );
             let mut damaged = payload;
@@ -362,7 +350,7 @@ mod tests {
             let whole = packet(FORMATS[0], 1, next_header, &damaged);
             assert_ne!(
                 evidence(&whole, FORMATS[0], OUTER),
-                Evidence::Proof,
+                NullEvidence::Proof,
                 "{next_header}"
             );
         }

@@ -47,8 +47,8 @@ fn low_half(packet: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hmac::{Hmac, KeyInit, Mac};
     use rekeyscope_model::algorithm::{Encryption, Integrity};
+    use rekeyscope_testkit::esp::Suite;
 
     const KEY: [u8; 20] = [7; 20];
 
@@ -57,14 +57,12 @@ mod tests {
     }
 
     fn packet(number: u64, extended: bool) -> Vec<u8> {
-        let mut packet = [&[0, 0, 0, 1][..], &(number as u32).to_be_bytes(), &[1, 2, 2, 59]].concat();
-        let mut mac = Hmac::<sha1::Sha1>::new_from_slice(&KEY).unwrap();
-        mac.update(&packet);
-        if extended {
-            mac.update(&((number >> 32) as u32).to_be_bytes());
-        }
-        packet.extend(&mac.finalize().into_bytes()[..12]);
-        packet
+        let suite = Suite {
+            integrity: Integrity::HmacSha1_96,
+            integrity_key: KEY.to_vec(),
+            ..Suite::cipher(Encryption::Null, Vec::new())
+        };
+        suite.seal(1, number, extended, 59, &[])
     }
 
     #[test]

@@ -3,8 +3,9 @@
 
 use crate::esp::cipher::{EspCipher, Icv};
 use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_testkit::containers::{LINKTYPE_RAW, pcap_of};
+use rekeyscope_testkit::headers::ipv4;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::Command;
 
 /// A packet of `esp_packets.csv` that tshark can decrypt, addressed to 10.1.`row`.
@@ -103,46 +104,12 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// A pcap of raw IPv4 packets.
-fn write_pcap(cases: &[Case], path: &Path) {
-    const LINKTYPE_RAW: u32 = 101;
-    let header = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, LINKTYPE_RAW];
-    let mut pcap: Vec<u8> = header.iter().flat_map(|word| word.to_le_bytes()).collect();
-    for (row, case) in cases.iter().enumerate() {
-        let total = 20 + case.packet.len();
-        pcap.extend(
-            [row as u32, 0, total as u32, total as u32]
-                .iter()
-                .flat_map(|word| word.to_le_bytes()),
-        );
-        pcap.extend([
-            0x45,
-            0,
-            (total >> 8) as u8,
-            total as u8,
-            0,
-            0,
-            0,
-            0,
-            64,
-            50,
-            0,
-            0,
-            10,
-            1,
-            255,
-            255,
-        ]);
-        pcap.extend(address(row));
-        pcap.extend(&case.packet);
-    }
-    std::fs::write(path, pcap).unwrap();
-}
-
 fn seen_by_tshark(cases: &[Case]) -> Option<Vec<Seen>> {
     let folder = tempfile::tempdir().unwrap();
     let pcap = folder.path().join("esp.pcap");
-    write_pcap(cases, &pcap);
+    let frame = |(row, case): (usize, &Case)| ipv4([10, 1, 255, 255], address(row), 50, &case.packet);
+    let frames: Vec<Vec<u8>> = cases.iter().enumerate().map(frame).collect();
+    std::fs::write(&pcap, pcap_of(LINKTYPE_RAW, &frames)).unwrap();
     std::fs::write(
         folder.path().join("esp_sa"),
         cases

@@ -7,7 +7,7 @@ use crate::ike::offer::Offer;
 use crate::ike::payload::{Fields, PayloadChain};
 use crate::ike::prf::Prf;
 use crate::ike::transform;
-use rekeyscope_model::algorithm::Integrity;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::analysis::Mode;
 use rekeyscope_model::error::WireError;
 use rekeyscope_model::spi::{IkeSpi, Spi};
@@ -118,10 +118,10 @@ impl Ikev2Proposal<'_> {
     /// As the proposal for an IKE SA.
     pub(super) fn for_ike_sa(&self) -> Option<IkeProposal> {
         self.ike_spi()?;
-        let encryption = transform::ikev2_encryption(self.encryption?)?;
+        let encryption = Encryption::of_ikev2(self.encryption?)?;
         let integrity = match self.integrity {
             None => Integrity::None,
-            Some(id) => transform::ikev2_integrity(id)?,
+            Some(id) => Integrity::of_ikev2(id)?,
         };
         Some(IkeProposal {
             encryption,

@@ -10,6 +10,7 @@ use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_testkit::containers::{Packet, read_pcap};
 use rekeyscope_testkit::lab::capture;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -26,17 +27,14 @@ const IKEV2: &str = "ikev2_gcm_kb_down";
 
 /// The IKE messages of a nanosecond pcap with Ethernet, IPv4 without options, UDP 500 or 4500, no fragments.
 pub(super) fn messages(name: &str) -> Option<Vec<(MessageContext, Vec<u8>)>> {
-    let file = std::fs::read(capture(name)?.join("trace.pcap")).unwrap();
-    assert_eq!(file[..4], 0xa1b2_3c4d_u32.to_le_bytes());
-    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     let mut found = Vec::new();
-    let (mut at, mut frame) = (24, 0);
-    while at + 16 <= file.len() {
-        frame += 1;
-        let time = i64::from(word(at)) * 1_000_000_000 + i64::from(word(at + 4));
-        let len = word(at + 8) as usize;
-        let packet = &file[at + 16..at + 16 + len];
-        at += 16 + len;
+    for (
+        frame,
+        Packet {
+            time, data: packet, ..
+        },
+    ) in (1..).zip(read_pcap(&capture(name)?.join("trace.pcap")))
+    {
         if packet[12..14] != [8, 0] || packet[14] != 0x45 || packet[23] != 17 {
             continue;
         }
@@ -55,7 +53,7 @@ pub(super) fn messages(name: &str) -> Option<Vec<(MessageContext, Vec<u8>)>> {
         };
         let context = MessageContext {
             frame,
-            time: Timestamp(time),
+            time,
             src: address(26),
             dst: address(30),
             udp,

@@ -121,16 +121,6 @@ pub(super) fn ikev2(
     Some(with_key_len(encryption, key_len, integrity))
 }
 
-/// Transform type 1.
-pub(super) fn ikev2_encryption(id: u16) -> Option<Encryption> {
-    Encryption::of_ikev2(id)
-}
-
-/// Transform type 3.
-pub(super) fn ikev2_integrity(id: u16) -> Option<Integrity> {
-    Integrity::of_ikev2(id)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

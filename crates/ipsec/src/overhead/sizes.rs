@@ -6,9 +6,11 @@ const ESP_HEADER: usize = 8;
 const TRAILER: usize = 2;
 /// Header of UDP (RFC 768).
 pub const UDP_HEADER: usize = 8;
-/// Headers without options or extensions: IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293).
+/// Header of IPv4 without options (RFC 791).
 pub const IPV4_HEADER: usize = 20;
+/// Header of IPv6 without extensions (RFC 8200).
 pub const IPV6_HEADER: usize = 40;
+/// Header of TCP without options (RFC 9293).
 const TCP_HEADER: usize = 20;
 /// Fragment header of IPv6 (RFC 8200 §4.5), and the unit of offsets (there and in RFC 791 §3.1).
 const FRAGMENT_HEADER: usize = 8;

@@ -8,7 +8,7 @@ use crate::sa::mine::Mining;
 use crate::sa::prove::{self, MOST_CHANCES, Specimen};
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_keylog::{EspKeyIndex, KeyMaterial};
-use rekeyscope_model::analysis::{Direction, Encapsulation, KeyStatus};
+use rekeyscope_model::analysis::{Direction, Encapsulation};
 use rekeyscope_model::spi::{IpsecProtocol, SaId, Spi};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -276,12 +276,5 @@ impl SaDatabase {
     /// Trials that mining made, and whether its bound ended a search.
     pub fn mining_effort(&self) -> (u64, bool) {
         self.mining.effort()
-    }
-
-    /// True where any key of any kind was claimed for an SA that has packets, and none fitted.
-    pub fn has_misfits(&self) -> bool {
-        self.associations.iter().any(|a| {
-            matches!(a.key_status(), KeyStatus::Unverified | KeyStatus::Conflict) && a.icv.failed > 0
-        })
     }
 }

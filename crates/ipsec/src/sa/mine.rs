@@ -5,7 +5,7 @@ use crate::esp::inner;
 use crate::sa::association::{AssignedKey, Association};
 use crate::sa::prove::Specimen;
 use rekeyscope_keylog::KeyMaterial;
-use rekeyscope_keylog::reading::mine::{KeyCandidate, MOST_TRIALS_PER_SPI, Oracle, Shape, mine};
+use rekeyscope_keylog::reading::mine::{KeyCandidate, KeyShape, MOST_TRIALS_PER_SPI, Oracle, mine};
 use rekeyscope_model::algorithm::Integrity;
 
 /// Most trials over all SAs: about 15 s of one core on packets of 1,300 bytes, so that a capture of many strangers' SAs
@@ -36,9 +36,9 @@ impl Mining {
             self.gave_up = true;
             return None;
         }
-        let mut shape = Shape {
+        let mut shape = KeyShape {
             most_trials: MOST_TRIALS_PER_SPI.min(MOST_TRIALS - self.trials),
-            ..Shape::default()
+            ..KeyShape::default()
         };
         if let Some(t) = association.negotiated {
             shape.encryptions = vec![t.encryption];

@@ -1,6 +1,5 @@
 //! The CHILD_SA that a charon thread is keying: which of its four keys belongs to which SPI.
 
-use crate::lines::algorithm_names;
 use crate::lines::dump::Dump;
 use crate::lines::fields::{address, find, word_after};
 use crate::lines::hex;
@@ -66,13 +65,13 @@ impl Child {
     /// `  using AES_CBC for encryption`: a new CHILD_SA begins.
     pub(crate) fn begin(&mut self, name: Option<&[u8]>, sink: &mut Sink<'_>) {
         self.hand_over(sink);
-        self.encryption = name.and_then(algorithm_names::encryption);
+        self.encryption = name.and_then(Encryption::named);
         self.integrity = None;
     }
 
     /// `  using HMAC_SHA1_96 for integrity`
     pub(crate) fn integrity(&mut self, name: Option<&[u8]>) {
-        self.integrity = name.and_then(algorithm_names::integrity);
+        self.integrity = name.and_then(Integrity::named);
     }
 
     /// A dump; true when its label is one of a CHILD_SA.

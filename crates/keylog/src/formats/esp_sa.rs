@@ -6,12 +6,12 @@
 //! An address or SPI with `*` in it stands for any.
 
 use crate::formats::format::KeyFormat;
+use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::lines::{algorithm_names, hex};
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::claim::Claim;
 use crate::material::sink::Sink;
-use rekeyscope_model::algorithm::Integrity;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 
@@ -151,7 +151,7 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
     let dst = address(dst, ipv6, 3)?;
     let spi = spi_column(spi)?;
     let (integrity, checked) = integrity_column(integrity)?;
-    let encryption = algorithm_names::encryption(encryption).ok_or(
+    let encryption = Encryption::named(encryption).ok_or(
         "column 5 names an encryption that is not supported here: AES-CBC, AES-CTR, AES-GCM, ChaCha20-Poly1305, \
          3DES-CBC, DES-CBC and NULL are",
     )?;
@@ -211,7 +211,7 @@ fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
     if text.starts_with(b"ANY ") && text.ends_with(b"[no checking]") {
         return Ok((None, false));
     }
-    let integrity = algorithm_names::integrity(text).ok_or(
+    let integrity = Integrity::named(text).ok_or(
         "column 7 names an authentication that is not supported here: HMAC-MD5, HMAC-SHA-1, HMAC-SHA-2, AES-XCBC, \
          AES-CMAC, ANY and NULL are",
     )?;

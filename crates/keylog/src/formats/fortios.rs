@@ -10,10 +10,11 @@
 
 use crate::formats::format::KeyFormat;
 use crate::lines::fields::{address, find, value_of, words};
+use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::lines::{algorithm_names, hex};
 use crate::material::claim::Claim;
 use crate::material::sink::Sink;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 
@@ -48,7 +49,7 @@ impl KeyFormat for FortiOs {
             claim.hand_over(sink);
             return false;
         }
-        claim.integrity = value_of(text, b"ah").and_then(algorithm_names::integrity);
+        claim.integrity = value_of(text, b"ah").and_then(Integrity::named);
         match key_of(text) {
             Ok(key) => {
                 claim.integrity_key = key.into();
@@ -78,7 +79,7 @@ impl FortiOs {
             (local, remote)
         };
         let encryption = value_of(text, b"esp")
-            .and_then(algorithm_names::encryption)
+            .and_then(Encryption::named)
             .ok_or("the encryption of this SA is not supported here")?;
         let encryption_key = key_of(text)?;
         Ok(Claim {

@@ -9,10 +9,11 @@
 
 use crate::formats::format::KeyFormat;
 use crate::lines::fields::{address, find, value_of};
+use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::lines::{algorithm_names, hex};
 use crate::material::claim::Claim;
 use crate::material::sink::Sink;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
@@ -94,7 +95,7 @@ fn read(entry: &[u8], line: u64) -> Result<Option<Claim>, &'static str> {
         .and_then(hex::spi_digits);
     let spi = spi.ok_or("the SPI is not up to 8 hex digits: print the list again")?;
     let encryption = value_of(entry, b"enc-algorithm")
-        .and_then(algorithm_names::encryption)
+        .and_then(Encryption::named)
         .ok_or("the encryption of this SA is not supported here")?;
     let odd = "a key is not an even number of hex digits: print the list again, in a wider window";
     let encryption_key = hex::decode(key).ok_or(odd)?;
@@ -106,7 +107,7 @@ fn read(entry: &[u8], line: u64) -> Result<Option<Claim>, &'static str> {
         spi: Some(Spi(spi)),
         encryption: Some(encryption),
         encryption_key: encryption_key.into(),
-        integrity: value_of(entry, b"auth-algorithm").and_then(algorithm_names::integrity),
+        integrity: value_of(entry, b"auth-algorithm").and_then(Integrity::named),
         integrity_key: integrity_key.into(),
     }))
 }

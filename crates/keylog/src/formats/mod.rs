@@ -1,3 +1,5 @@
+//! The formats of keys, one file or folder each, and their [`table`].
+
 mod charon;
 mod charon_child;
 mod esp_sa;
@@ -8,7 +10,7 @@ mod mikrotik;
 mod pluto;
 mod racoon;
 mod setkey;
-pub mod table;
+pub(crate) mod table;
 mod tcpdump;
 mod xfrm;
-pub mod yamaha;
+pub(crate) mod yamaha;

@@ -10,10 +10,11 @@
 use crate::formats::format::KeyFormat;
 use crate::lines::dump::whole_row;
 use crate::lines::fields::{address, find, words};
+use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::lines::{algorithm_names, hex};
 use crate::material::claim::Claim;
 use crate::material::sink::Sink;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 
@@ -66,12 +67,12 @@ impl KeyFormat for Setkey {
         };
         if let Some(rest) = text.strip_prefix(b"E: ") {
             let (name, key) = name_and_key(rest);
-            claim.encryption = algorithm_names::encryption(name);
+            claim.encryption = Encryption::named(name);
             claim.encryption_key = key.into();
             self.open = OpenKey::Encryption;
         } else if let Some(rest) = text.strip_prefix(b"A: ") {
             let (name, key) = name_and_key(rest);
-            claim.integrity = algorithm_names::integrity(name);
+            claim.integrity = Integrity::named(name);
             claim.integrity_key = key.into();
             self.open = OpenKey::Integrity;
         } else if let Some(more) = whole_row(text).filter(|_| self.open != OpenKey::None) {

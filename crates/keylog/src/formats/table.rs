@@ -26,17 +26,17 @@ const fn row(name: &'static str, reader: fn() -> Box<dyn KeyFormat>) -> FormatRo
 
 /// The strictest first: a line belongs to the first that takes it.
 pub(crate) const FORMATS: [FormatRow; 13] = [
-    row("Wireshark esp_sa", || Box::new(EspSa::default())),
+    row("Wireshark esp_sa", || Box::<EspSa>::default()),
     row("Wireshark ikev1_decryption_table", || Box::new(Ikev1Table)),
     row("Wireshark ikev2_decryption_table", || Box::new(Ikev2Table)),
-    row("strongSwan charon log", || Box::new(Charon::default())),
-    row("ip xfrm", || Box::new(Xfrm::default())),
-    row("setkey -D", || Box::new(Setkey::default())),
+    row("strongSwan charon log", || Box::<Charon>::default()),
+    row("ip xfrm", || Box::<Xfrm>::default()),
+    row("setkey -D", || Box::<Setkey>::default()),
     row("tcpdump -E", || Box::new(TcpdumpE)),
-    row("FortiOS tunnel list", || Box::new(FortiOs::default())),
-    row("MikroTik installed-sa", || Box::new(MikroTik::default())),
-    row("pluto log", || Box::new(Pluto::default())),
-    row("racoon log", || Box::new(Racoon::default())),
-    row("Yamaha show ipsec sa", || Box::new(YamahaShowSa::default())),
-    row("Yamaha key log", || Box::new(YamahaKeyInfo::default())),
+    row("FortiOS tunnel list", || Box::<FortiOs>::default()),
+    row("MikroTik installed-sa", || Box::<MikroTik>::default()),
+    row("pluto log", || Box::<Pluto>::default()),
+    row("racoon log", || Box::<Racoon>::default()),
+    row("Yamaha show ipsec sa", || Box::<YamahaShowSa>::default()),
+    row("Yamaha key log", || Box::<YamahaKeyInfo>::default()),
 ];

@@ -3,8 +3,8 @@
 
 use crate::formats::format::KeyFormat;
 use crate::lines::fields::{address, words};
+use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::lines::{algorithm_names, hex};
 use crate::material::claim::Claim;
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::Encryption;
@@ -80,7 +80,7 @@ fn encryption(name: &[u8]) -> Result<Encryption, &'static str> {
         (Some(b"cbc"), _) => Ok(Encryption::AesCbc),
         (Some(b"ctr"), _) => Ok(Encryption::AesCtr),
         (_, b"none") => Ok(Encryption::Null),
-        (_, name) => algorithm_names::encryption(name).ok_or(
+        (_, name) => Encryption::named(name).ok_or(
             "the encryption of this row is not supported here: aes128-cbc, aes256-cbc, 3des-cbc, des-cbc are",
         ),
     }

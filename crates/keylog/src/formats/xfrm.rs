@@ -161,7 +161,7 @@ impl StateBlock {
     }
 
     fn encryption(&mut self, name: Option<&[u8]>, key: Option<&[u8]>, icv_bits: Option<&[u8]>, line: u64) {
-        let encryption = name.and_then(algorithm_names::encryption);
+        let encryption = name.and_then(Encryption::named);
         let Some(encryption) = encryption else {
             self.wrong = Some("the encryption of this SA is not supported here");
             self.claim.line = line;
@@ -179,7 +179,7 @@ impl StateBlock {
     }
 
     fn integrity(&mut self, name: Option<&[u8]>, key: Option<&[u8]>, bits: Option<&[u8]>, line: u64) {
-        let integrity = match (name.and_then(algorithm_names::integrity), bits) {
+        let integrity = match (name.and_then(Integrity::named), bits) {
             (Some(Integrity::HmacSha256_128), Some(b"96")) => Some(Integrity::HmacSha256_96),
             (Some(integrity), _) => Some(integrity),
             (None, _) => {

@@ -3,16 +3,6 @@
 
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 
-/// The encryption transform of that name.
-pub(crate) fn encryption(name: &[u8]) -> Option<Encryption> {
-    Encryption::named(name)
-}
-
-/// The integrity transform of that name.
-pub(crate) fn integrity(name: &[u8]) -> Option<Integrity> {
-    Integrity::named(name)
-}
-
 /// A combined-mode transform whose ICV length stands beside its name, in bits.
 pub(crate) fn with_icv_bits(encryption: Encryption, bits: u32) -> Encryption {
     encryption.with_icv(match bits {

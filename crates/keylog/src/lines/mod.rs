@@ -1,7 +1,9 @@
-pub mod algorithm_names;
-pub mod dump;
-pub mod fields;
-pub mod hex;
-mod lines;
-pub mod order;
-pub mod outer;
+//! From bytes to lines, and what formats read in them: words, hex, dumps, names of transforms.
+
+pub(crate) mod algorithm_names;
+pub(crate) mod dump;
+pub(crate) mod fields;
+pub(crate) mod hex;
+pub(crate) mod order;
+pub(crate) mod outer;
+mod reader;

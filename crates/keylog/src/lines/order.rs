@@ -5,8 +5,8 @@
 //! rise between. One fall is not enough: a clock that is set back, or two routers' lines mixed, look the same.
 
 use crate::lines::fields::word_after;
-use crate::lines::lines::{self, RawLine};
 use crate::lines::outer::LogLine;
+use crate::lines::reader::{self, RawLine};
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::sink::Sink;
 use std::io::Read;
@@ -34,7 +34,7 @@ pub(crate) fn for_each_line(
         reverse_announced: false,
         each,
     };
-    let result = lines::for_each(reader, &mut |raw| order.take(&raw, sink));
+    let result = reader::for_each(reader, &mut |raw| order.take(&raw, sink));
     order.end_runs(sink);
     result
 }
@@ -203,7 +203,7 @@ fn repetitions(text: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::material::material::KeyMaterial;
+    use crate::material::contents::KeyMaterial;
 
     fn texts(log: &str) -> Vec<String> {
         let mut material = KeyMaterial::default();

@@ -1,7 +1,7 @@
 //! Which claimed keys to try for an SA, the likeliest first.
 
+use crate::material::contents::KeyMaterial;
 use crate::material::key::EspKey;
-use crate::material::material::KeyMaterial;
 use rekeyscope_model::spi::Spi;
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -20,7 +20,7 @@ pub enum KeyRoad {
 /// Where a key stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyOrigin {
-    /// Index in [`KeyMaterial::files`](crate::material::material::KeyMaterial::files).
+    /// Index in [`KeyMaterial::files`](crate::material::contents::KeyMaterial::files).
     pub file: usize,
     /// 1-based line.
     pub line: u64,

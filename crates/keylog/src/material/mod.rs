@@ -1,6 +1,8 @@
-pub mod bounds;
-pub mod claim;
-pub mod index;
-pub mod key;
-pub mod material;
-pub mod sink;
+//! What key files hold: keys, seeds, blobs that may be keys, and how much of each is kept.
+
+pub(crate) mod bounds;
+pub(crate) mod claim;
+pub(crate) mod contents;
+pub(crate) mod index;
+pub(crate) mod key;
+pub(crate) mod sink;

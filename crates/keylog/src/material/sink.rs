@@ -4,8 +4,8 @@ use crate::material::bounds::{
     MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS, MOST_SPI_SIGHTINGS,
     SHORTEST_BLOB,
 };
+use crate::material::contents::{Blob, KeyMaterial, KeyProblem, SpiSighting};
 use crate::material::key::{EspKey, IkeKey, KeyOrigin, KeyRoad, Seed};
-use crate::material::material::{Blob, KeyMaterial, KeyProblem, SpiSighting};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use std::collections::HashMap;

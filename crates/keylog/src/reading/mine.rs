@@ -5,8 +5,8 @@
 //! comes first, RFC 2409 §5.5 and RFC 7296 §2.17). Both searches slide windows over the same bytes one after the other:
 //! the cost grows with the bytes, not with their square.
 
+use crate::material::contents::{Blob, KeyMaterial};
 use crate::material::key::{EspKey, KeyOrigin, KeyRoad};
-use crate::material::material::{Blob, KeyMaterial};
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
@@ -41,7 +41,7 @@ pub trait Oracle {
 
 /// Which transforms to try, in this order. What IKE negotiated narrows it down.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub struct KeyShape {
     /// Ciphers.
     pub encryptions: Vec<Encryption>,
     /// Length of the encryption key in bytes without salt; `None` tries all of each cipher.
@@ -52,10 +52,10 @@ pub struct Shape {
     pub most_trials: u64,
 }
 
-impl Default for Shape {
+impl Default for KeyShape {
     /// What is usual: AES-CBC and 3DES-CBC with HMAC, AES-GCM-16.
     fn default() -> Self {
-        Shape {
+        KeyShape {
             encryptions: vec![
                 Encryption::AesCbc,
                 Encryption::AesGcm { icv: 16 },
@@ -86,7 +86,7 @@ pub struct Mined {
 }
 
 /// Seeks the keys of the SA `spi`, nearest to where the files name the SPI first.
-pub fn mine(material: &KeyMaterial, spi: Spi, shape: &Shape, oracle: &mut dyn Oracle) -> Mined {
+pub fn mine(material: &KeyMaterial, spi: Spi, shape: &KeyShape, oracle: &mut dyn Oracle) -> Mined {
     let blobs = nearest_first(material, spi);
     let mut search = Search {
         shape,
@@ -142,7 +142,7 @@ fn nearest_first(material: &KeyMaterial, spi: Spi) -> Vec<&Blob> {
 }
 
 struct Search<'a> {
-    shape: &'a Shape,
+    shape: &'a KeyShape,
     oracle: &'a mut dyn Oracle,
     trials: u64,
     /// Hashes of the windows that were tried in the search at hand: logs repeat themselves. Hashes, so that no key is
@@ -374,7 +374,7 @@ mod tests {
             let mined = mine(
                 &material(&format!("whatever {}\n", hex(&keymat))),
                 Spi(1),
-                &Shape::default(),
+                &KeyShape::default(),
                 &mut knows,
             );
             let key = mined.key.unwrap();
@@ -394,7 +394,7 @@ mod tests {
             hex(&knows.encryption.1)
         );
         assert!(
-            mine(&material(&log), Spi(1), &Shape::default(), &mut knows)
+            mine(&material(&log), Spi(1), &KeyShape::default(), &mut knows)
                 .key
                 .is_some()
         );
@@ -404,7 +404,7 @@ mod tests {
         };
         let log = format!("x {}\n", hex(&[bytes(5, 9), bytes(37, 36)].concat()));
         assert!(
-            mine(&material(&log), Spi(1), &Shape::default(), &mut gcm)
+            mine(&material(&log), Spi(1), &KeyShape::default(), &mut gcm)
                 .key
                 .is_some()
         );
@@ -420,10 +420,10 @@ mod tests {
             "SPI: 00000001\nx {}\n",
             hex(&[knows.encryption.1.clone(), knows.integrity.1.clone()].concat())
         );
-        let shape = Shape {
+        let shape = KeyShape {
             encryptions: vec![Encryption::AesCbc],
             integrities: vec![Integrity::HmacSha1_96],
-            ..Shape::default()
+            ..KeyShape::default()
         };
         let mined = mine(
             &material(&(noise.clone() + &keys + &noise)),
@@ -456,15 +456,16 @@ mod tests {
                 })
                 .collect()
         };
-        let mut trials = |lines| mine(&material(&log(lines)), Spi(1), &Shape::default(), &mut never).trials;
+        let mut trials =
+            |lines| mine(&material(&log(lines)), Spi(1), &KeyShape::default(), &mut never).trials;
         let (few, many) = (trials(50), trials(500));
         assert!(many <= 11 * few, "{few} then {many}");
         let bounded = mine(
             &material(&log(500)),
             Spi(1),
-            &Shape {
+            &KeyShape {
                 most_trials: 100,
-                ..Shape::default()
+                ..KeyShape::default()
             },
             &mut never,
         );

@@ -2,7 +2,7 @@
 
 use crate::formats::table::FORMATS;
 use crate::lines::order;
-use crate::material::material::{KeyFileInfo, KeyMaterial};
+use crate::material::contents::{KeyFileInfo, KeyMaterial};
 use crate::material::sink::Sink;
 use rekeyscope_model::error::Error;
 use std::io::Read;
@@ -13,7 +13,7 @@ impl KeyMaterial {
     /// the stated bounds.
     ///
     /// # Errors
-    /// [`Error::KeyFile`] when the file cannot be read. A malformed row is a [`KeyProblem`](crate::material::material::KeyProblem), not an error.
+    /// [`Error::KeyFile`] when the file cannot be read. A malformed row is a [`KeyProblem`](crate::material::contents::KeyProblem), not an error.
     pub fn read(&mut self, path: &Path) -> Result<(), Error> {
         let failed = |source| Error::KeyFile {
             path: path.to_owned(),

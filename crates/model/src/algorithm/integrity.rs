@@ -99,35 +99,30 @@ static TABLE: [IntegrityRow; 11] = [
         key_len: 20, icv_len: 12, ikev1: Some(2), ikev2: Some(2), guessed: true,
         esp_sa: Some("HMAC-SHA-1-96 [RFC2404]"), ikev2_table: Some("HMAC_SHA1_96 [RFC2404]"),
         proposals: &["sha1", "sha"], linux: Some("hmac(sha1)"), other_names: &["sha1", "HMAC-SHA"],
-        ..BLANK
     },
     IntegrityRow {
         integrity: Integrity::HmacSha256_128, name: "HMAC-SHA2-256-128",
         key_len: 32, icv_len: 16, ikev1: Some(5), ikev2: Some(12), guessed: true,
         esp_sa: Some("HMAC-SHA-256-128 [RFC4868]"), ikev2_table: Some("HMAC_SHA2_256_128 [RFC4868]"),
         proposals: &["sha256", "sha2_256"], linux: Some("hmac(sha256)"), other_names: &["sha256", "hmac-sha2-256"],
-        ..BLANK
     },
     IntegrityRow {
         integrity: Integrity::HmacMd5_96, name: "HMAC-MD5-96",
         key_len: 16, icv_len: 12, ikev1: Some(1), ikev2: Some(1), guessed: true,
         esp_sa: Some("HMAC-MD5-96 [RFC2403]"), ikev2_table: Some("HMAC_MD5_96 [RFC2403]"),
         proposals: &["md5"], linux: Some("hmac(md5)"), other_names: &["md5"],
-        ..BLANK
     },
     IntegrityRow {
         integrity: Integrity::HmacSha384_192, name: "HMAC-SHA2-384-192",
         key_len: 48, icv_len: 24, ikev1: Some(6), ikev2: Some(13), guessed: true,
         esp_sa: Some("HMAC-SHA-384-192 [RFC4868]"), ikev2_table: Some("HMAC_SHA2_384_192 [RFC4868]"),
         proposals: &["sha384", "sha2_384"], linux: Some("hmac(sha384)"), other_names: &["sha384", "hmac-sha2-384"],
-        ..BLANK
     },
     IntegrityRow {
         integrity: Integrity::HmacSha512_256, name: "HMAC-SHA2-512-256",
         key_len: 64, icv_len: 32, ikev1: Some(7), ikev2: Some(14), guessed: true,
         esp_sa: Some("HMAC-SHA-512-256 [RFC4868]"), ikev2_table: Some("HMAC_SHA2_512_256 [RFC4868]"),
         proposals: &["sha512", "sha2_512"], linux: Some("hmac(sha512)"), other_names: &["sha512", "hmac-sha2-512"],
-        ..BLANK
     },
     IntegrityRow {
         integrity: Integrity::HmacSha256_96, name: "HMAC-SHA2-256-96",

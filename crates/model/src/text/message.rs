@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// A sentence, or a part of one, as it stands in a catalogue: which, and what goes into it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
-    /// Identifier in the catalogues (`crates/analyzer/messages`).
+    /// Identifier in the catalogues (`crates/model/messages`).
     pub id: String,
     /// By name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -24,9 +24,9 @@ mod language;
 mod message;
 mod said;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, take_missing};
 pub use grouped::grouped;
 pub use language::Language;
 pub use message::{Arg, Message};

@@ -2,7 +2,7 @@
 
 use super::*;
 use fluent_syntax::ast::{CallArguments, Entry, Expression, InlineExpression, Pattern, PatternElement};
-use std::cell::RefCell;
+use rekeyscope_testkit::figures;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -24,20 +24,6 @@ const ALIKE: [&str; 15] = [
     "direction-sentence",
     "note-suite-of",
 ];
-
-thread_local! {
-    static MISSING: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Called where a catalogue cannot say a message.
-pub(super) fn note_missing(id: &str) {
-    MISSING.with_borrow_mut(|ids| ids.push(id.to_owned()));
-}
-
-/// What this thread could not say since it was asked last.
-pub(crate) fn take_missing() -> Vec<String> {
-    MISSING.take()
-}
 
 /// Catalogue files whose sentences stand in documents.
 const OF_DOCUMENTS: [&str; 8] = [
@@ -115,16 +101,6 @@ const LATIN: [&str; 61] = [
     "server",
     "tcpdump",
 ];
-
-/// The figures of a sentence, whatever stands around them.
-pub(crate) fn figures(sentence: &str) -> BTreeSet<String> {
-    let parts = sentence.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',' && c != '−');
-    let parts = parts.map(|part| part.trim_end_matches(['.', ',']).trim_start_matches(','));
-    parts
-        .filter(|part| part.contains(|c: char| c.is_ascii_digit()))
-        .map(str::to_owned)
-        .collect()
-}
 
 /// What stands in a message beside its arguments, whichever variant is taken.
 fn literal(pattern: &Pattern<&str>, text: &mut String) {
@@ -254,7 +230,7 @@ fn of_inline(inline: &InlineExpression<&str>, variables: &mut BTreeSet<String>) 
     }
 }
 
-/// The sources of library and binary, without this file and without tests.
+/// The sources of all crates, without tests.
 fn sources() -> String {
     fn collect(folder: &Path, all: &mut String) {
         let mut entries: Vec<_> = std::fs::read_dir(folder)
@@ -265,7 +241,9 @@ fn sources() -> String {
         for path in entries {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if path.is_dir() {
-                collect(&path, all);
+                if name != "tests" && name != "testkit" {
+                    collect(&path, all);
+                }
             } else if (name.ends_with(".rs") || name.ends_with(".html")) && name != "tests.rs" {
                 let text = std::fs::read_to_string(&path).unwrap();
                 *all += text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
@@ -273,9 +251,7 @@ fn sources() -> String {
         }
     }
     let mut all = String::new();
-    for folder in ["src", "templates"] {
-        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut all);
-    }
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut all);
     all
 }
 

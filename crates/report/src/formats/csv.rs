@@ -281,7 +281,7 @@ fn bin_start(start: Timestamp, bin: usize, bin_ms: f64) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use rekeyscope_testkit::example;
 
     fn read(bytes: &[u8]) -> Vec<Vec<String>> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes);

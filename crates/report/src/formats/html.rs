@@ -9,11 +9,8 @@ mod views;
 
 use crate::plot::{self, TunnelPlots, style};
 use crate::tables::{self, Row, Table};
-use crate::words;
-use crate::words::advice;
-use crate::words::clean;
 use crate::words::focus::Focus;
-use crate::words::format;
+use crate::words::{self, advice, clean, format};
 use askama::Template;
 use prose::{Prose, prose};
 use rekeyscope_model::analysis::Analysis;
@@ -205,7 +202,7 @@ fn caption(analysis: &Analysis, t: &Catalogue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use rekeyscope_testkit::example;
 
     #[test]
     fn every_document_gives_a_page() {

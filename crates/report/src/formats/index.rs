@@ -235,7 +235,7 @@ pub fn file_name(input: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use rekeyscope_testkit::example;
 
     fn entries() -> Vec<Entry> {
         let mut entries: Vec<Entry> = example::all()

@@ -3,9 +3,7 @@
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::TextOptions;
 use crate::tables::{self, split_source};
-use crate::words;
-use crate::words::clean;
-use crate::words::format;
+use crate::words::{self, clean, format};
 use rekeyscope_model::analysis::{Analysis, IkeSa, KeyStatus};
 use rekeyscope_model::mining::MiningEffort;
 use rekeyscope_model::text::{Catalogue, Message};
@@ -136,9 +134,9 @@ fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
     use crate::words::underivable::why_not_derived;
     use rekeyscope_model::spi::Spi;
+    use rekeyscope_testkit::example;
 
     const AT_80: TextOptions = TextOptions {
         width: 80,

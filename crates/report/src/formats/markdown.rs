@@ -1,10 +1,8 @@
 //! Markdown (GitHub's flavour) for tickets: the verdict, the tables, the causes.
 
 use crate::tables::{self, Align, Table};
-use crate::words;
-use crate::words::advice;
-use crate::words::clean;
 use crate::words::focus::Focus;
+use crate::words::{self, advice, clean};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::text::Language;
 use std::fmt::Write as _;
@@ -206,7 +204,7 @@ fn code(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use rekeyscope_testkit::example;
 
     #[test]
     fn golden() {

@@ -1,3 +1,5 @@
+//! One file for each format: terminal text, HTML, Markdown, CSV; and the reports of the subcommands.
+
 pub mod comparison;
 pub mod csv;
 pub mod html;

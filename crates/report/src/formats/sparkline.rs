@@ -1,9 +1,8 @@
 //! Throughput over time in one line of text, with a line of rekey marks below it.
 
 use crate::plot::reduce::columns;
-use crate::words;
 use crate::words::focus::{Focus, began, is_hurt};
-use crate::words::format;
+use crate::words::{self, format};
 use rekeyscope_model::analysis::TunnelSeries;
 use rekeyscope_model::text::Catalogue;
 
@@ -87,7 +86,7 @@ fn highest_of(t: &Catalogue, series: &TunnelSeries) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use rekeyscope_testkit::example;
 
     #[test]
     fn marks_stand_below_their_time() {

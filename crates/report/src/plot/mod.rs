@@ -17,5 +17,5 @@ pub mod svg;
 mod timeline;
 
 pub use canvas::Plot;
-pub(crate) use svg::{MOST_TUNNELS, of_focus};
+pub(crate) use svg::of_focus;
 pub use svg::{TunnelPlots, render};

@@ -49,8 +49,8 @@ pub fn png(plot: &Plot) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
     use crate::plot::svg as plot;
+    use rekeyscope_testkit::example;
 
     #[test]
     fn the_image_shows_text_and_colours() {

@@ -4,9 +4,7 @@
 //! Colours are the light theme's; a page recolours them by attribute selectors (see [`style`]). Reducing 20,000 bins to
 //! the width of the plot is drawing, not analysis: the document keeps every bin.
 
-use crate::plot::mean;
-use crate::plot::panel;
-use crate::plot::timeline;
+use crate::plot::{mean, panel, timeline};
 
 pub use crate::plot::canvas::Plot;
 
@@ -68,7 +66,7 @@ impl TunnelPlots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use rekeyscope_testkit::example;
 
     #[test]
     fn every_plot_of_every_document_is_well_formed() {

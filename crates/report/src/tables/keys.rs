@@ -128,8 +128,8 @@ pub(crate) fn split_source(source: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
     use rekeyscope_model::text::Language;
+    use rekeyscope_testkit::example;
 
     #[test]
     fn folders_are_left_out_where_names_suffice() {

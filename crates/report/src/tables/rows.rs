@@ -1,15 +1,11 @@
 //! The tables of a report, independent of the format that lays them out.
 
-use crate::tables::rekeys::rekeys;
-use crate::tables::sas::security_associations;
-use crate::tables::table::Mark;
-use crate::tables::table::Table;
+use crate::tables::table::{Mark, Table};
 
 use crate::tables::table::{WIDE, WIDER, from, left, right};
-use crate::words;
-use crate::words::clean;
 use crate::words::focus::{Focus, began, is_hurt, name};
 use crate::words::format::{self, or_unknown};
+use crate::words::{self, clean};
 use rekeyscope_model::analysis::{Encapsulation, Outcome, Overlay};
 use std::collections::BTreeSet;
 
@@ -272,7 +268,8 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use crate::tables::{rekeys, security_associations};
+    use rekeyscope_testkit::example;
 
     #[test]
     fn every_row_has_a_cell_per_column() {

@@ -122,8 +122,8 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
     use rekeyscope_model::text::Language;
+    use rekeyscope_testkit::example;
 
     fn t() -> &'static Catalogue {
         Catalogue::of(Language::English)
@@ -187,7 +187,7 @@ mod tests {
     /// A message that is named after a cause belongs to one of the list.
     #[test]
     fn every_advice_on_a_cause_is_in_the_list() {
-        let messages = include_str!("../../messages/en/report.ftl").lines();
+        let messages = include_str!("../../../model/messages/en/report.ftl").lines();
         let identifiers = messages.filter_map(|line| line.strip_prefix("advice-")?.split_once(" ="));
         let mut about_causes: Vec<&str> = identifiers
             .map(|(id, _)| id)

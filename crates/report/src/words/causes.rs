@@ -43,7 +43,7 @@ pub(crate) fn ruled_out(t: &Catalogue, r: &RuledOut) -> String {
 }
 
 /// A cause with the rekeys that have it.
-pub(crate) struct Found<'a> {
+pub(crate) struct FoundCause<'a> {
     pub(crate) id: &'a str,
     analysis: &'a Analysis,
     /// In order of time.
@@ -51,7 +51,7 @@ pub(crate) struct Found<'a> {
 }
 
 /// All causes of a document, by identifier.
-pub(crate) fn causes(analysis: &Analysis) -> Vec<Found<'_>> {
+pub(crate) fn causes(analysis: &Analysis) -> Vec<FoundCause<'_>> {
     let mut by_id: BTreeMap<&str, Vec<(&Rekey, &Cause)>> = BTreeMap::new();
     for rekey in &analysis.rekeys {
         for cause in &rekey.causes {
@@ -60,11 +60,11 @@ pub(crate) fn causes(analysis: &Analysis) -> Vec<Found<'_>> {
     }
     by_id
         .into_iter()
-        .map(|(id, rekeys)| Found { id, analysis, rekeys })
+        .map(|(id, rekeys)| FoundCause { id, analysis, rekeys })
         .collect()
 }
 
-impl Found<'_> {
+impl FoundCause<'_> {
     /// What it means.
     pub(crate) fn title(&self, t: &Catalogue) -> String {
         self.rekeys

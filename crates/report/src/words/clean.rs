@@ -81,7 +81,7 @@ mod tests {
     /// The longest verdicts have many reservations; a cut one says something else.
     #[test]
     fn a_long_verdict_is_whole_in_every_format() {
-        let mut document = crate::example::seven_rekeys();
+        let mut document = rekeyscope_testkit::example::seven_rekeys();
         let verdict = "What was lost before the first one is not counted. ".repeat(40) + "The end.";
         assert!(verdict.chars().count() > 3 * LONGEST_VALUE);
         document.impact[0].sentence = verdict.clone();

@@ -52,7 +52,7 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use rekeyscope_testkit::example;
 
     /// Everything that changes what is found is in the command.
     #[test]

@@ -1,11 +1,5 @@
 //! Values of the document as words, the same in every format: what is asked for comes first, in the language of a catalogue.
 
-use crate::words::capture::capture;
-use crate::words::capture::quality;
-
-use crate::words::keys::missing_keys;
-use crate::words::verdict::explained;
-
 use crate::words::clean;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
@@ -170,8 +164,9 @@ pub(crate) fn overlay_value(overlay: &Overlay, value: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use crate::words::{explained, missing_keys, quality};
     use rekeyscope_model::text::Language;
+    use rekeyscope_testkit::example;
 
     fn t() -> &'static Catalogue {
         Catalogue::of(Language::English)

@@ -217,7 +217,7 @@ fn origin(analysis: &Analysis) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example;
+    use rekeyscope_testkit::example;
 
     #[test]
     fn the_headline_decides_the_main_direction() {

@@ -13,7 +13,7 @@ pub mod underivable;
 mod verdict;
 
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
-pub(crate) use causes::{Found, cause, causes, confidence, message_of, ruled_out};
+pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use command::command;
 pub(crate) use common::{
     direction, finding, mode, overlay, overlay_sentences, overlay_value, protocol, suite, trigger,

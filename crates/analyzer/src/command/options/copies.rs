@@ -2,7 +2,7 @@
 
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
-use rekeyscope::write::inner::Layers;
+use rekeyscope::write::inner::InnerLayers;
 use std::path::PathBuf;
 
 /// Captures to write. Both need a file to read twice.
@@ -35,11 +35,11 @@ impl CopyArguments {
     }
 
     /// What becomes of L2TP and PPP.
-    pub(crate) fn layers(&self) -> Layers {
+    pub(crate) fn layers(&self) -> InnerLayers {
         if self.keep_l2tp {
-            Layers::Keep
+            InnerLayers::Keep
         } else {
-            Layers::Strip
+            InnerLayers::Strip
         }
     }
 }

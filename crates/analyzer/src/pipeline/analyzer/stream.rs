@@ -1,14 +1,14 @@
 //! IKE and ESP in TCP (RFC 9329): what comes out of a stream's segments goes the way of single packets.
 
 use super::Analyzer;
-use rekeyscope_capture::framing::tcp_stream::TcpSegment;
+use rekeyscope_capture::framing::tcp_stream::CarrierSegment;
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::text::Message;
 
 impl Analyzer {
     /// A piece of a TCP stream with IKE and ESP in it (RFC 9329).
-    pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &TcpSegment<'_>) {
+    pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &CarrierSegment<'_>) {
         let taken = self.streams.push(segment);
         if taken.lost_place {
             self.record

@@ -5,7 +5,7 @@ use crate::file::info::MOST_LINK_TYPES;
 
 #[test]
 fn simple_packets_take_the_time_of_their_predecessor() {
-    let packets = synthetic::packets(3);
+    let packets = containers::packets(3);
     for order in Order::BOTH {
         let mut file = Pcapng::new(order);
         file.interface(1, 50, &[]);
@@ -23,7 +23,7 @@ fn simple_packets_take_the_time_of_their_predecessor() {
 
 #[test]
 fn drop_counters_are_summed_once() {
-    let packets = synthetic::packets(3);
+    let packets = containers::packets(3);
     for order in Order::BOTH {
         let number = |value: u64| {
             let mut bytes = Vec::new();
@@ -46,7 +46,7 @@ fn drop_counters_are_summed_once() {
         file.statistics(0, &[(5, &number(100))]);
         assert_eq!(read(&file.bytes).unwrap().info.dropped_reported, Some(120));
     }
-    let silent = synthetic::pcapng(Order::Little, 1, 6, 0, &packets);
+    let silent = containers::pcapng(Order::Little, 1, 6, 0, &packets);
     assert_eq!(read(&silent).unwrap().info.dropped_reported, None);
 }
 
@@ -74,7 +74,7 @@ fn interfaces_and_link_types_are_bounded() {
     for number in 0..65_540_u32 {
         file.interface(number as u16, 0, &[]);
     }
-    let packets = synthetic::packets(2);
+    let packets = containers::packets(2);
     file.enhanced(65_535, 0, &packets[0], &[]);
     file.enhanced(65_536, 0, &packets[1], &[]);
     let outcome = read(&file.bytes).unwrap();
@@ -88,7 +88,7 @@ fn interfaces_and_link_types_are_bounded() {
 
 #[test]
 fn a_packet_of_an_interface_that_is_not_described_keeps_its_number() {
-    let packets = synthetic::packets(3);
+    let packets = containers::packets(3);
     let mut file = Pcapng::new(Order::Little);
     file.interface(1, 0, &[]);
     file.enhanced(7, 0, &packets[0], &[]);
@@ -101,7 +101,7 @@ fn a_packet_of_an_interface_that_is_not_described_keeps_its_number() {
 #[test]
 fn frames_are_numbered_as_wireshark_does() {
     // Checked with tshark 4.0.17: these blocks take a number, and name resolution, secrets and unknown ones do not.
-    let packets = synthetic::packets(2);
+    let packets = containers::packets(2);
     for (kind, numbers) in [
         (9, [1, 3]),
         (0xbad, [1, 3]),
@@ -137,7 +137,7 @@ fn a_block_length_without_the_padding_is_understood() {
 
 #[test]
 fn malformed_options_do_not_cost_the_packet() {
-    let packets = synthetic::packets(4);
+    let packets = containers::packets(4);
     let mut file = Pcapng::new(Order::Little);
     file.interface(1, 0, &[(9, &[6])]);
     let mut body = vec![0; 12];
@@ -155,14 +155,14 @@ fn malformed_options_do_not_cost_the_packet() {
 
 #[test]
 fn old_pcap_versions_may_swap_the_two_lengths() {
-    let packets = synthetic::packets(10);
+    let packets = containers::packets(10);
     let mut swapped = packets.clone();
     for packet in &mut swapped {
         packet.original_len = packet.data.len() as u32 + 5;
     }
     for (order, minor_version_at) in [(Order::Little, 6), (Order::Big, 7)] {
         for kind in [PcapKind::Micros, PcapKind::Modified] {
-            let (mut bytes, ends) = synthetic::pcap(kind, order, 1, &swapped);
+            let (mut bytes, ends) = containers::pcap(kind, order, 1, &swapped);
             bytes[minor_version_at] = 2;
             for start in &ends[..10] {
                 bytes[start + 8..start + 16].rotate_left(4);
@@ -203,11 +203,11 @@ fn records_larger_than_the_buffer_are_read_and_absurd_ones_are_not() {
     let large = Packet::new(5_000, vec![0xab; 3_000_000]);
     let small = Packet::new(6_000, vec![1; 60]);
     let packets = [small.clone(), large.clone(), small.clone(), large, small];
-    let bytes = synthetic::pcapng(Order::Little, 1, 9, 0, &packets);
+    let bytes = containers::pcapng(Order::Little, 1, 9, 0, &packets);
     assert!(read_whole(&bytes).packets == packets);
 
     // A pcap header that allows it.
-    let (mut bytes, _) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
+    let (mut bytes, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
     bytes[16..20].copy_from_slice(&[0xff; 4]);
     assert!(read_whole(&bytes).packets == packets);
 

@@ -4,10 +4,10 @@ use super::*;
 
 #[test]
 fn a_file_cut_at_every_byte_keeps_what_is_before_the_cut() {
-    let packets = synthetic::packets(12);
+    let packets = containers::packets(12);
     for order in Order::BOTH {
         for kind in [PcapKind::Micros, PcapKind::Nanos, PcapKind::Modified] {
-            let (bytes, ends) = synthetic::pcap(kind, order, 1, &packets);
+            let (bytes, ends) = containers::pcap(kind, order, 1, &packets);
             for cut in 24..bytes.len() {
                 let outcome = read(&bytes[..cut]).unwrap();
                 let whole = ends.iter().filter(|&&end| end <= cut).count().saturating_sub(1);
@@ -51,7 +51,7 @@ fn a_file_cut_at_every_byte_keeps_what_is_before_the_cut() {
 
 #[test]
 fn every_other_container_cut_at_every_byte_gives_a_prefix() {
-    let packets = synthetic::packets(12);
+    let packets = containers::packets(12);
     for (name, bytes) in every_container(&packets) {
         for cut in 28..bytes.len() {
             let outcome = read(&bytes[..cut]).unwrap();
@@ -86,9 +86,9 @@ fn cut_compressed(packed: &[u8], packets: &[Packet], stride: usize) -> usize {
 
 #[test]
 fn a_compressed_file_cut_anywhere_is_a_truncated_capture() {
-    let (few, many) = (synthetic::packets(30), synthetic::noise());
-    let (small, _) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &few);
-    let (large, _) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &many);
+    let (few, many) = (containers::packets(30), containers::noise());
+    let (small, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &few);
+    let (large, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &many);
     for pack in PACKERS {
         cut_compressed(&pack(&small), &few, 1);
         let most = cut_compressed(&pack(&large), &many, 98_765);
@@ -98,8 +98,8 @@ fn a_compressed_file_cut_anywhere_is_a_truncated_capture() {
 
 #[test]
 fn a_damaged_compressed_file_keeps_what_is_before_the_damage() {
-    let packets = synthetic::noise();
-    let (bytes, _) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
+    let packets = containers::noise();
+    let (bytes, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
     for pack in PACKERS {
         let mut packed = pack(&bytes);
         packed.truncate(packed.len() / 2);
@@ -124,8 +124,8 @@ fn a_damaged_compressed_file_keeps_what_is_before_the_damage() {
 
 #[test]
 fn damage_in_the_middle_ends_the_capture_there() {
-    let packets = synthetic::packets(10);
-    let (mut bytes, ends) = synthetic::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
+    let packets = containers::packets(10);
+    let (mut bytes, ends) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
     bytes[ends[6] + 8..ends[6] + 12].copy_from_slice(&[0xff; 4]);
     let outcome = read(&bytes).unwrap();
     assert!(outcome.packets == packets[..6] && outcome.info.truncated);
@@ -158,7 +158,7 @@ fn damage_in_the_middle_ends_the_capture_there() {
 
 #[test]
 fn a_tail_of_zeros_is_damage_and_not_a_million_empty_packets() {
-    let packets = synthetic::packets(10);
+    let packets = containers::packets(10);
     for (name, mut bytes) in every_container(&packets) {
         bytes.extend([0; 100_000]);
         let outcome = read(&bytes).unwrap();

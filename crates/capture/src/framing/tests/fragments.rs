@@ -4,36 +4,22 @@ use super::*;
 
 /// Fragments of an IPv4 payload with the given sizes (multiples of eight but for the last).
 pub(super) fn fragments_v4(id: u16, protocol: u8, payload: &[u8], size: usize) -> Vec<Vec<u8>> {
-    let mut offset = 0;
-    let pieces: Vec<&[u8]> = payload.chunks(size).collect();
-    pieces
-        .iter()
-        .enumerate()
-        .map(|(i, piece)| {
-            let more = if i + 1 < pieces.len() { 0x2000 } else { 0 };
-            let packet = ipv4_with(protocol, (id, more | (offset / 8) as u16), &[], piece);
-            offset += piece.len();
-            packet
-        })
-        .collect()
+    (Ipv4 { id, protocol, ..IPV4 }).fragments(payload, size)
+}
+
+/// One of a packet of ESP; `fragment`: flags and offset.
+fn piece(id: u16, fragment: u16, payload: &[u8]) -> Vec<u8> {
+    let header = Ipv4 {
+        id,
+        fragment,
+        protocol: 50,
+        ..IPV4
+    };
+    header.packet(payload)
 }
 
 pub(super) fn fragments_v6(id: u32, next: u8, payload: &[u8], size: usize) -> Vec<Vec<u8>> {
-    let mut offset = 0_u16;
-    let pieces: Vec<&[u8]> = payload.chunks(size).collect();
-    pieces
-        .iter()
-        .enumerate()
-        .map(|(i, piece)| {
-            let more = u16::from(i + 1 < pieces.len());
-            let mut part = vec![next, 0];
-            part.extend((offset | more).to_be_bytes());
-            part.extend(id.to_be_bytes());
-            part.extend(*piece);
-            offset += piece.len() as u16;
-            ipv6(44, &part)
-        })
-        .collect()
+    headers::ipv6_fragments((1, 2), id, next, payload, size)
 }
 
 /// A decoder that is given fragments at chosen times.
@@ -97,7 +83,7 @@ fn duplicates_and_overlaps_do_not_change_what_came_first() {
     assert_eq!(bench.give(0.0, &pieces[0]), None);
     assert_eq!(bench.give(0.0, &pieces[0]), None);
     // Bytes 400 to 504 again, with another content.
-    let overlap = ipv4_with(50, (9, 0x2000 | 50), &[], &[0xee; 160]);
+    let overlap = piece(9, 0x2000 | 50, &[0xee; 160]);
     assert_eq!(bench.give(0.0, &overlap), None);
     let got = bench.give(0.0, &pieces[1]).unwrap();
     assert_eq!(got.bytes[..504], body[..504]);
@@ -150,16 +136,16 @@ fn impossible_fragments_are_counted() {
     let mut bench = Bench::default();
     // Not a multiple of eight; without payload; beyond 65,535 bytes.
     for bad in [
-        ipv4_with(50, (1, 0x2000), &[], &[1; 13]),
-        ipv4_with(50, (1, 0x2000), &[], &[]),
-        ipv4_with(50, (1, 0x1fff), &[], &[1; 16]),
+        piece(1, 0x2000, &[1; 13]),
+        piece(1, 0x2000, &[]),
+        piece(1, 0x1fff, &[1; 16]),
     ] {
         assert_eq!(bench.give(0.0, &bad), None);
     }
     // Behind the end that the last fragment told.
-    assert_eq!(bench.give(0.0, &ipv4_with(50, (2, 2), &[], &[1; 8])), None);
-    assert_eq!(bench.give(0.0, &ipv4_with(50, (2, 0x2003), &[], &[1; 8])), None);
-    assert_eq!(bench.give(0.0, &ipv4_with(50, (2, 9), &[], &[1; 8])), None);
+    assert_eq!(bench.give(0.0, &piece(2, 2, &[1; 8])), None);
+    assert_eq!(bench.give(0.0, &piece(2, 0x2003, &[1; 8])), None);
+    assert_eq!(bench.give(0.0, &piece(2, 9, &[1; 8])), None);
     assert_eq!(
         bench.counts(),
         [("incomplete_datagram", 1), ("malformed_fragment", 5)]
@@ -200,7 +186,7 @@ fn the_table_is_bounded() {
     let mut bench = Bench::default();
     for id in 0..1000 {
         for offset in (0..60_000_u32).step_by(12_000) {
-            let part = ipv4_with(50, (id, 0x2000 | (offset / 8) as u16), &[], &[1; 12_000]);
+            let part = piece(id, 0x2000 | (offset / 8) as u16, &[1; 12_000]);
             assert_eq!(bench.give(0.0, &part), None);
         }
     }
@@ -210,10 +196,7 @@ fn the_table_is_bounded() {
     assert_eq!(bench.framing.fragments.sizes(), (0, 0));
     // Every other eight bytes of one datagram.
     for i in 0..4000 {
-        assert_eq!(
-            bench.give(0.0, &ipv4_with(50, (1, 0x2000 | (i * 2)), &[], &[1; 8])),
-            None
-        );
+        assert_eq!(bench.give(0.0, &piece(1, 0x2000 | (i * 2), &[1; 8])), None);
     }
     assert!(bench.counts().contains(&("too_many_fragments", 4000 - 256)));
 }
@@ -225,7 +208,7 @@ fn far_fragments_of_known_datagrams_hold_to_the_bytes() {
     let mut bench = Bench::default();
     for offset in [0, 8_000] {
         for id in 0..4_096 {
-            let part = ipv4_with(50, (id, 0x2000 | offset), &[], &[1; 8]);
+            let part = piece(id, 0x2000 | offset, &[1; 8]);
             assert_eq!(bench.give(0.0, &part), None);
             if id % 64 == 0 {
                 let (_, bytes) = bench.framing.fragments.sizes();

@@ -103,7 +103,7 @@ fn what_is_not_ip_is_counted_by_name() {
         ),
         (&[0x00, 0x26, 0x42, 0x42, 0x03], "STP"),
     ] {
-        let data = ethernet(tags, &[0; 50]);
+        let data = ethernet_with(tags, &[0; 50]);
         assert_eq!(decode(types::ETHERNET, &data), (None, vec![("not_ip", name)]));
     }
     assert_eq!(
@@ -120,7 +120,7 @@ fn what_is_not_ip_is_counted_by_name() {
     );
     let tags = [0x81, 0, 0, 5].repeat(100);
     assert_eq!(
-        decode(types::ETHERNET, &ethernet(&tags, &[])).1,
+        decode(types::ETHERNET, &ethernet_with(&tags, &[])).1,
         [("not_ip", "a stack of too many VLAN tags")]
     );
 }
@@ -185,7 +185,7 @@ fn as_many_headers_as_are_allowed_are_stepped_over() {
         let tags = [0x81, 0, 0, 5].repeat(tags);
         let labels = [0x00, 0x01, 0x20, 64].repeat(labels - 1);
         let below = [&labels[..], &[0x00, 0x01, 0x31, 64], &ipv4(50, &esp(40))].concat();
-        ethernet(&[&tags[..], &[0x88, 0x47]].concat(), &below)
+        ethernet_with(&[&tags[..], &[0x88, 0x47]].concat(), &below)
     };
     let most = crate::layers::MOST_HEADERS;
     assert_eq!(

@@ -7,7 +7,7 @@ use crate::framing::tests::tunnels::every_tunnel;
 #[test]
 fn tshark_sees_the_same_in_every_link_type() {
     use crate::file::CaptureReader;
-    use crate::file::synthetic::{Order, Packet, Pcapng};
+    use rekeyscope_testkit::containers::{Order, Packet, Pcapng};
     use std::process::Command;
 
     if Command::new("tshark").arg("--version").output().is_err() {

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::framing::tests::fragments::{Bench, fragments_v4, fragments_v6};
+use rekeyscope_testkit::headers::{ip_comp, vxlan};
 
 /// The packet in each tunnel without a key, by name.
 pub(super) fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let v6 = ip[0] >> 4 == 6;
     let kind: &[u8] = if v6 { &[0x86, 0xdd] } else { &[0x08, 0x00] };
-    let mirrored = ethernet(&[&[0x81, 0, 0, 5], kind].concat(), ip);
+    let mirrored = ethernet_with(&[&[0x81, 0, 0, 5], kind].concat(), ip);
     let ppp: &[u8] = if v6 { &[0x00, 0x57] } else { &[0x00, 0x21] };
     let in_ip = if v6 { 41 } else { 4 };
     vec![
@@ -55,13 +56,7 @@ pub(super) fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
                 .concat(),
             ),
         ),
-        (
-            "VXLAN",
-            ipv6(
-                17,
-                &udp(50_000, 4789, &[&[8, 0, 0, 0, 0, 0, 7, 0][..], &mirrored].concat()),
-            ),
-        ),
+        ("VXLAN", ipv6(17, &vxlan(&mirrored))),
         ("EtherIP", ipv4(97, &[&[0x30, 0x00][..], &mirrored].concat())),
         (
             "L2TP",
@@ -176,28 +171,22 @@ pub(super) fn every_tunnel(ip: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
                 &udp(1701, 1701, &[&[0, 3, 0, 0, 0, 0, 0, 7][..], &mirrored].concat()),
             ),
         ),
-        ("IPComp", ipv4(108, &ip_comp(in_ip, ip))),
+        ("IPComp", ipv4(108, &ip_comp(in_ip, 2, ip))),
         (
             "IPComp in GRE",
-            ipv4(47, &[&[0, 0, 8, 0][..], &ipv4(108, &ip_comp(in_ip, ip))].concat()),
+            ipv4(
+                47,
+                &[&[0, 0, 8, 0][..], &ipv4(108, &ip_comp(in_ip, 2, ip))].concat(),
+            ),
         ),
         (
             "a tunnel in IPComp",
             ipv6(
                 108,
-                &ip_comp(47, &[&[0x20, 0, 0x65, 0x58][..], &[9; 4], &mirrored].concat()),
+                &ip_comp(47, 2, &[&[0x20, 0, 0x65, 0x58][..], &[9; 4], &mirrored].concat()),
             ),
         ),
     ]
-}
-
-/// Next header, flags, the number of DEFLATE (RFC 2394), the compressed data.
-fn ip_comp(next: u8, payload: &[u8]) -> Vec<u8> {
-    use std::io::Write;
-    let header = vec![next, 0, 0, 2];
-    let mut deflated = flate2::write::DeflateEncoder::new(header, flate2::Compression::best());
-    deflated.write_all(payload).unwrap();
-    deflated.finish().unwrap()
 }
 
 /// The same packet in fragments.
@@ -349,9 +338,8 @@ fn esp_in_udp_is_no_tunnel_whatever_its_other_port() {
 fn an_authentication_header_around_a_tunnel_is_kept() {
     let inner = ipv4(50, &esp(100));
     let gre = [&[0, 0, 8, 0][..], &inner].concat();
-    for (next, payload) in [(4, inner.clone()), (47, gre), (108, ip_comp(4, &inner))] {
-        let ah = [&[next, 4, 0, 0, 0, 0, 1, 2, 0, 0, 0, 3][..], &[0; 12], &payload].concat();
-        let outer = ipv4(51, &ah);
+    for (next, payload) in [(4, inner.clone()), (47, gre), (108, ip_comp(4, 2, &inner))] {
+        let outer = ipv4(51, &headers::ah(next, 0x102, 3, &[0; 12], &payload));
         let mut framing = Framing::new();
         let frame = frame(types::RAW, &outer);
         let datagram = framing.decode(&frame, &mut Diagnostics::default()).unwrap();

@@ -1,25 +1,25 @@
 //! The six verdicts in both languages.
 
-use crate::decide::assess;
+use crate::decide::assess::assess;
 use crate::decide::tests::SYNTHETIC;
-use crate::input::settings::Settings;
+use crate::input::settings::MethodSettings;
 use crate::input::start::Start;
 use crate::input::traffic::Traffic;
 use crate::simulate::{Scenario, Simulated, simulate};
 use rekeyscope_model::analysis::{Direction, Impact, Verdict};
-use rekeyscope_model::text::tests::figures;
 use rekeyscope_model::text::{Catalogue, Language};
+use rekeyscope_testkit::figures;
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> MethodSettings {
+    MethodSettings {
         draws: 499,
         rekeys_total: 10,
         reference_bps: Some(100e6),
-        ..Settings::new(0, Direction::BToA)
+        ..MethodSettings::new(0, Direction::BToA)
     }
 }
 
-fn judge(run: &Simulated, settings: &Settings) -> Impact {
+fn judge(run: &Simulated, settings: &MethodSettings) -> Impact {
     assess(&run.traffic, &run.rekeys, settings).impact
 }
 
@@ -37,7 +37,7 @@ fn rekeys_are_numbered_within_their_tunnel() {
     let said = |run: &Simulated, own_rekeys| {
         judge(
             run,
-            &Settings {
+            &MethodSettings {
                 own_rekeys,
                 ..settings()
             },
@@ -72,7 +72,7 @@ fn impacts() -> Vec<(Verdict, Impact)> {
             first_switch_s: rekey.switched_s,
         };
     }
-    let outer = Settings {
+    let outer = MethodSettings {
         outer: true,
         ..settings()
     };
@@ -118,7 +118,7 @@ fn impacts() -> Vec<(Verdict, Impact)> {
             assess(
                 &quiet.traffic,
                 &[],
-                &Settings {
+                &MethodSettings {
                     rekeys_total: 0,
                     ..settings()
                 },

@@ -67,7 +67,7 @@ enum Phase {
     Outer,
 }
 
-struct Lane<'a> {
+struct HashLane<'a> {
     /// Index of the job; `None` when there are no more.
     job: Option<usize>,
     phase: Phase,
@@ -78,9 +78,9 @@ struct Lane<'a> {
     done: usize,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> HashLane<'a> {
     fn idle() -> Self {
-        Lane {
+        HashLane {
             job: None,
             phase: Phase::Body,
             body: &[],
@@ -133,7 +133,7 @@ pub(super) fn authenticate(jobs: &mut [Job<'_>], compress: impl Fn(&mut States, 
     // The longest first: lanes with equal lengths stay in step, and short ones fill the end.
     jobs.sort_unstable_by_key(|job| Reverse(job.message.len()));
     let mut states: States = [[0; LANES]; 5];
-    let mut lanes: [Lane<'_>; LANES] = std::array::from_fn(|_| Lane::idle());
+    let mut lanes: [HashLane<'_>; LANES] = std::array::from_fn(|_| HashLane::idle());
     let mut next = 0;
     loop {
         for (index, lane) in lanes.iter_mut().enumerate() {
@@ -142,7 +142,7 @@ pub(super) fn authenticate(jobs: &mut [Job<'_>], compress: impl Fn(&mut States, 
         // Lanes without a job hash somebody else's blocks; nobody reads the result.
         let shortest = lanes
             .iter()
-            .map(Lane::ready)
+            .map(HashLane::ready)
             .filter(|r| !r.is_empty())
             .min_by_key(|r| r.len());
         let Some(shortest) = shortest else { return };
@@ -160,7 +160,7 @@ pub(super) fn authenticate(jobs: &mut [Job<'_>], compress: impl Fn(&mut States, 
 
 /// Takes a lane that has hashed all its blocks to its next phase or job; false when there is none.
 fn turn<'a>(
-    lane: &mut Lane<'a>,
+    lane: &mut HashLane<'a>,
     index: usize,
     states: &mut States,
     jobs: &mut [Job<'a>],
@@ -183,7 +183,7 @@ fn turn<'a>(
         }
     }
     let Some(job) = jobs.get(*next) else {
-        *lane = Lane::idle();
+        *lane = HashLane::idle();
         return false;
     };
     lane.start(*next, job.message);

@@ -78,9 +78,9 @@ fn job<'a>(number: usize, check: &Check<'a>) -> Option<Job<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hmac::{Hmac, KeyInit, Mac};
     use proptest::prelude::*;
     use rekeyscope_model::algorithm::{Encryption, Integrity};
+    use rekeyscope_testkit::esp::hmac_sha1_96;
     use rekeyscope_testkit::thread_time::thread_nanos_of;
 
     /// A synthetic packet: bytes counted up from `seed`, with a good ICV unless `damage` says otherwise.
@@ -91,11 +91,8 @@ mod tests {
         let Some(covered) = len.checked_sub(12) else {
             return packet;
         };
-        let mac = Hmac::<sha1::Sha1>::new_from_slice(key)
-            .unwrap()
-            .chain_update(&packet[..covered])
-            .finalize();
-        packet[covered..].copy_from_slice(&mac.into_bytes()[..12]);
+        let icv = hmac_sha1_96(key, &packet[..covered]);
+        packet[covered..].copy_from_slice(&icv);
         match damage {
             0 => packet[len - 1] ^= 1,
             1 => packet[covered] ^= 0x80,

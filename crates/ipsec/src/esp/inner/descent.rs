@@ -21,10 +21,10 @@ impl Descent<'_> {
         self.inner.layers = self.inner.layers.with(self.walk.passed());
         self.inner.stopped_at = Some(stop.name());
         let ran_out = matches!(stop, Stop::Broken(_) | Stop::Other(WHOLE_PAYLOAD_NEEDED));
-        self.inner.prefix_too_short = ran_out && self.walk.bytes().len() < self.walk.len();
+        self.inner.prefix_too_short = ran_out && self.walk.bytes().len() < self.walk.layer_len();
         match stop {
             Stop::Control(control) => self.inner.control = Some(control),
-            _ => self.inner.transport_bytes = saturated(self.walk.len()),
+            _ => self.inner.transport_bytes = saturated(self.walk.layer_len()),
         }
         self.inner
     }

@@ -2,7 +2,8 @@
 
 use super::*;
 use proptest::prelude::*;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use rekeyscope_testkit::headers::{self, Ipv4, Tcp, ethernet_with, gre, ip_comp, l2tp, udp, vxlan};
+use std::net::Ipv4Addr;
 
 const OUTER: (IpAddr, IpAddr) = (
     IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
@@ -13,95 +14,34 @@ const INNER: (IpAddr, IpAddr) = (
     IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)),
 );
 
-fn be16(value: usize) -> [u8; 2] {
-    u16::try_from(value).unwrap().to_be_bytes()
-}
-
-fn ipv4_with(protocol: u8, fragment: u16, payload: &[u8]) -> Vec<u8> {
-    let mut packet = vec![0x45, 0];
-    packet.extend(be16(20 + payload.len()));
-    packet.extend([0, 0]);
-    packet.extend(fragment.to_be_bytes());
-    packet.extend([64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
-    packet.extend(payload);
-    packet
-}
+/// Inside everything else.
+const IPV4: Ipv4<'static> = Ipv4 {
+    src: [10, 0, 0, 1],
+    dst: [10, 0, 0, 2],
+    protocol: 0,
+    id: 0,
+    fragment: 0,
+    options: &[],
+};
 
 fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
-    ipv4_with(protocol, 0, payload)
+    (Ipv4 { protocol, ..IPV4 }).packet(payload)
 }
 
 fn ipv6(next: u8, payload: &[u8]) -> Vec<u8> {
-    let mut packet = vec![0x60, 0, 0, 0];
-    packet.extend(be16(payload.len()));
-    packet.extend([next, 64]);
-    packet.extend(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).octets());
-    packet.extend(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2).octets());
-    packet.extend(payload);
-    packet
-}
-
-fn udp(src: u16, dst: u16, payload: &[u8]) -> Vec<u8> {
-    let mut datagram = [
-        src.to_be_bytes(),
-        dst.to_be_bytes(),
-        be16(8 + payload.len()),
-        [0, 0],
-    ]
-    .concat();
-    datagram.extend(payload);
-    datagram
+    headers::ipv6(1, 2, next, payload)
 }
 
 fn tcp(flags: u8, options: &[u8], payload: &[u8]) -> Vec<u8> {
-    assert_eq!(options.len() % 4, 0);
-    let mut segment = vec![0x30, 0x39, 0x14, 0x51, 0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 7];
-    segment.extend([
-        ((20 + options.len()) / 4 * 16) as u8,
+    let header = Tcp {
+        ports: (12345, 5201),
+        seq: 0xffff_fff0,
+        ack: 7,
         flags,
-        0x01,
-        0xf6,
-        0,
-        0,
-        0,
-        0,
-    ]);
-    segment.extend(options);
-    segment.extend(payload);
-    segment
-}
-
-fn l2tp(flags: u16, payload: &[u8]) -> Vec<u8> {
-    let mut fields = Vec::new();
-    fields.extend([0, 1, 0, 2]);
-    if flags & 0x0800 != 0 {
-        fields.extend([0, 5, 0, 6]);
-    }
-    if flags & 0x0200 != 0 {
-        fields.extend([0, 2, 0xaa, 0xaa]);
-    }
-    let mut packet = (flags | 2).to_be_bytes().to_vec();
-    if flags & 0x4000 != 0 {
-        packet.extend(be16(4 + fields.len() + payload.len()));
-    }
-    packet.extend(fields);
-    packet.extend(payload);
-    packet
-}
-
-fn ethernet(ether_type: &[u8], payload: &[u8]) -> Vec<u8> {
-    [&[2; 12][..], ether_type, payload].concat()
-}
-
-fn gre(flags: u16, ether_type: u16, payload: &[u8]) -> Vec<u8> {
-    let optional = 4 * [0x8000, 0x2000, 0x1000]
-        .iter()
-        .filter(|flag| flags & **flag != 0)
-        .count();
-    let mut packet = [flags.to_be_bytes(), ether_type.to_be_bytes()].concat();
-    packet.resize(4 + optional, 0x5a);
-    packet.extend(payload);
-    packet
+        window: 502,
+        options,
+    };
+    header.segment(payload)
 }
 
 /// Walks, and walks every shorter prefix of the same payload too: that never panics, and never invents a flow that
@@ -159,7 +99,7 @@ fn l2tp_over_transport_mode() {
     let both_full = [&[0xff, 3, 0x21], packet.as_slice()].concat();
     for ppp in [uncompressed, acfc, pfc, both_full] {
         for flags in [0, 0x4000, 0x0800, 0x0200, 0x4a00, 0x0100] {
-            let inner = walked(17, &udp(1701, 1701, &l2tp(flags, &ppp)));
+            let inner = walked(17, &l2tp(flags, 2, &ppp));
             assert_eq!(inner.flow, flow(6, INNER, 12345, 5201), "{flags:04x}");
             assert_eq!(inner.layers, Layers::L2TP.with(Layers::PPP));
             assert_eq!(
@@ -177,7 +117,7 @@ fn only_the_prefix_is_needed() {
         ipv4(6, &tcp(0x10, &[1; 12], &[7; 1000])).as_slice(),
     ]
     .concat();
-    let payload = udp(1701, 1701, &l2tp(0x4800, &ppp));
+    let payload = l2tp(0x4800, 2, &ppp);
     let inner = walk(17, &payload[..PREFIX], payload.len(), None);
     assert_eq!(
         (inner.flow, inner.transport_bytes),
@@ -187,9 +127,9 @@ fn only_the_prefix_is_needed() {
 
 #[test]
 fn ethernet_in_l2tpv3_with_any_cookie() {
-    let frame = ethernet(&[8, 0], &ipv4(17, &udp(1, 2, &[9; 60])));
-    let tagged = ethernet(&[0x81, 0, 0, 5, 8, 0], &ipv4(17, &udp(1, 2, &[9; 60])));
-    let smallest = [ethernet(&[8, 0], &ipv4(17, &udp(1, 2, b"x"))), vec![0; 17]].concat();
+    let frame = ethernet_with(&[8, 0], &ipv4(17, &udp(1, 2, &[9; 60])));
+    let tagged = ethernet_with(&[0x81, 0, 0, 5, 8, 0], &ipv4(17, &udp(1, 2, &[9; 60])));
+    let smallest = [ethernet_with(&[8, 0], &ipv4(17, &udp(1, 2, b"x"))), vec![0; 17]].concat();
     let layers = Layers::L2TP.with(Layers::ETHERNET);
     for (frame, bytes) in [(frame, 60), (tagged, 60), (smallest, 1)] {
         for cookie in [0, 4, 8] {
@@ -234,7 +174,7 @@ fn control_messages() {
     );
     for (protocol, code) in [(0xc021, 9), (0x8021, 1), (0xc223, 1), (0xc023, 2), (0x80fd, 1)] {
         let ppp = [&[0xff, 3][..], &u16::to_be_bytes(protocol), &[code, 1, 0, 4]].concat();
-        let inner = walked(17, &udp(1701, 1701, &l2tp(0x4000, &ppp)));
+        let inner = walked(17, &l2tp(0x4000, 2, &ppp));
         assert_eq!(inner.control, Some(Control::Ppp { protocol, code }));
         assert_eq!(inner.transport_bytes, 0);
     }
@@ -243,7 +183,7 @@ fn control_messages() {
 #[test]
 fn what_ppp_hides_still_counts_as_bytes() {
     let mppe = [&[0xff, 3, 0, 0xfd][..], &[0x5a; 100]].concat();
-    let inner = walked(17, &udp(1701, 1701, &l2tp(0, &mppe)));
+    let inner = walked(17, &l2tp(0, 2, &mppe));
     assert_eq!((inner.flow, inner.transport_bytes), (None, 100));
     assert_eq!(inner.stopped_at, Some("PPP compression or MPPE"));
 }
@@ -298,7 +238,7 @@ fn gre_and_what_it_carries() {
     }
     let gretap = walked(
         47,
-        &gre(0x2000, 0x6558, &ethernet(&[0x81, 0, 0, 5, 8, 0], &packet)),
+        &gre(0x2000, 0x6558, &ethernet_with(&[0x81, 0, 0, 5, 8, 0], &packet)),
     );
     assert_eq!(
         (gretap.flow, gretap.layers),
@@ -306,7 +246,7 @@ fn gre_and_what_it_carries() {
     );
     let ppp = [&[0xff, 3, 0, 0x21], packet.as_slice()].concat();
     let mut pptp = vec![0x30, 0x81, 0x88, 0x0b];
-    pptp.extend(be16(ppp.len()));
+    pptp.extend((ppp.len() as u16).to_be_bytes());
     pptp.extend([0, 9, 0, 0, 0, 1, 0, 0, 0, 2]);
     let inner = walked(47, &[pptp.as_slice(), &ppp].concat());
     assert_eq!(
@@ -326,20 +266,13 @@ fn gre_and_what_it_carries() {
 
 #[test]
 fn ethernet_over_ip_and_vxlan() {
-    let frame = ethernet(&[8, 0], &ipv4(17, &udp(1, 2, b"data")));
+    let frame = ethernet_with(&[8, 0], &ipv4(17, &udp(1, 2, b"data")));
     let ether_ip = walked(97, &[&[0x30, 0], frame.as_slice()].concat());
     assert_eq!(
         (ether_ip.flow, ether_ip.layers),
         (flow(17, INNER, 1, 2), Layers::ETHERNET)
     );
-    let vxlan = walked(
-        17,
-        &udp(
-            50000,
-            4789,
-            &[&[8, 0, 0, 0, 0, 0, 7, 0], frame.as_slice()].concat(),
-        ),
-    );
+    let vxlan = walked(17, &vxlan(&frame));
     assert_eq!(
         (vxlan.flow, vxlan.layers),
         (flow(17, INNER, 1, 2), Layers::VXLAN.with(Layers::ETHERNET))
@@ -349,14 +282,17 @@ fn ethernet_over_ip_and_vxlan() {
         (not_vxlan.flow, not_vxlan.transport_bytes),
         (flow(17, OUTER, 50000, 4789), 14)
     );
-    let arp = walked(97, &[&[0x30, 0], ethernet(&[8, 6], &[0; 28]).as_slice()].concat());
+    let arp = walked(
+        97,
+        &[&[0x30, 0], ethernet_with(&[8, 6], &[0; 28]).as_slice()].concat(),
+    );
     assert_eq!((arp.stopped_at, arp.transport_bytes), (Some("ARP"), 28));
 }
 
 /// Other protocols on the ports of tunnels keep their flows.
 #[test]
 fn what_is_no_tunnel_is_a_flow_of_its_own() {
-    let frame = ethernet(&[0x12, 0x34], &[0x45; 40]);
+    let frame = ethernet_with(&[0x12, 0x34], &[0x45; 40]);
     for (port, body) in [
         (2152, [&[0x32, 0xff, 0, 20][..], &[0x45; 40]].concat()),
         (2152, [&[0x30, 0xff, 0, 40, 0, 0, 0, 1][..], &[0x45; 40]].concat()),
@@ -377,7 +313,7 @@ fn what_is_no_tunnel_is_a_flow_of_its_own() {
         );
     }
     // Ethernet in GTP-U, whose address begins like a packet.
-    let mut frame = ethernet(&[8, 0], &ipv4(17, &udp(1, 2, &[7; 60])));
+    let mut frame = ethernet_with(&[8, 0], &ipv4(17, &udp(1, 2, &[7; 60])));
     frame[0] = 0x4c;
     let len = (frame.len() as u16).to_be_bytes();
     let gtp = [&[0x30, 0xff, len[0], len[1], 0, 0, 0, 1][..], &frame].concat();
@@ -392,7 +328,7 @@ fn what_is_no_tunnel_is_a_flow_of_its_own() {
 #[test]
 fn a_pseudowire_is_told_by_what_fits() {
     for address in [0x00, 0x4c, 0x6c, 0xa4] {
-        let mut frame = ethernet(&[8, 0], &ipv4(17, &udp(1, 2, &[7; 60])));
+        let mut frame = ethernet_with(&[8, 0], &ipv4(17, &udp(1, 2, &[7; 60])));
         frame[0] = address;
         for control_word in [0, 4] {
             let mpls = [&[0, 1, 1, 64][..], &[0; 4][..control_word], &frame].concat();
@@ -403,7 +339,7 @@ fn a_pseudowire_is_told_by_what_fits() {
 
 #[test]
 fn headers_longer_than_the_prefix_ask_for_the_whole_payload() {
-    let frame = ethernet(&[8, 0], &ipv4(6, &tcp(TcpSegment::ACK, &[], &[7; 500])));
+    let frame = ethernet_with(&[8, 0], &ipv4(6, &tcp(TcpSegment::ACK, &[], &[7; 500])));
     let geneve = [&[63, 0, 0x65, 0x58, 0, 0, 1, 0][..], &[0; 252], &frame].concat();
     let payload = udp(50_000, 6081, &geneve);
     let begins = walk(17, &payload[..PREFIX], payload.len(), Some(OUTER));
@@ -418,9 +354,10 @@ fn headers_longer_than_the_prefix_ask_for_the_whole_payload() {
 #[test]
 fn inner_fragments_count_their_payload() {
     let datagram = udp(5000, 5001, &[3; 2000]);
-    let first = walked(4, &ipv4_with(17, 0x2000, &datagram[..1480]));
+    let pieces = (Ipv4 { protocol: 17, ..IPV4 }).fragments(&datagram, 1480);
+    let first = walked(4, &pieces[0]);
     assert_eq!((first.flow, first.fragment), (flow(17, INNER, 5000, 5001), false));
-    let second = walked(4, &ipv4_with(17, 185, &datagram[1480..]));
+    let second = walked(4, &pieces[1]);
     assert_eq!((second.flow, second.fragment), (flow(17, INNER, 0, 0), true));
     assert_eq!(first.transport_bytes + second.transport_bytes, 2000);
     let six = walked(
@@ -458,18 +395,10 @@ fn tcp_options() {
     assert_eq!(walked(6, &tcp(TcpSegment::ACK, &broken, &[1])).transport_bytes, 1);
 }
 
-fn ip_comp(protocol: u8, payload: &[u8]) -> Vec<u8> {
-    use std::io::Write;
-    let mut deflated =
-        flate2::write::DeflateEncoder::new(vec![protocol, 0, 0, 2], flate2::Compression::best());
-    deflated.write_all(payload).unwrap();
-    deflated.finish().unwrap()
-}
-
 #[test]
 fn deflated_payloads() {
     let text: Vec<u8> = (0..1000u16).map(|i| (u32::from(i).pow(2) >> 5) as u8).collect();
-    let transport = ip_comp(6, &tcp(TcpSegment::ACK, &[], &text));
+    let transport = ip_comp(6, 2, &tcp(TcpSegment::ACK, &[], &text));
     let inner = walk(108, &transport, transport.len(), Some(OUTER));
     assert_eq!(
         (inner.flow, inner.transport_bytes, inner.layers),
@@ -479,7 +408,7 @@ fn deflated_payloads() {
     assert_eq!(of_prefix.stopped_at, Some("IPComp (whole payload needed)"));
     assert_eq!(of_prefix.transport_bytes as usize, transport.len() - 4);
     // The length of a whole IP packet is at its beginning: the prefix is enough.
-    let tunnel = ip_comp(4, &ipv4(6, &tcp(TcpSegment::ACK, &[], &text)));
+    let tunnel = ip_comp(4, 2, &ipv4(6, &tcp(TcpSegment::ACK, &[], &text)));
     assert!(tunnel.len() > PREFIX);
     for cut in [PREFIX, tunnel.len()] {
         let inner = walk(108, &tunnel[..cut], tunnel.len(), Some(OUTER));
@@ -492,7 +421,7 @@ fn deflated_payloads() {
         walk(108, &tunnel[..cut], tunnel.len(), None);
         walk(108, &tunnel[..cut], cut, None);
     }
-    let bomb = ip_comp(4, &vec![0; 1 << 20]);
+    let bomb = ip_comp(4, 2, &vec![0; 1 << 20]);
     assert_eq!(walk(108, &bomb, bomb.len(), None).stopped_at, Some("IPComp"));
 }
 

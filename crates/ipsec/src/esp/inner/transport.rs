@@ -28,7 +28,7 @@ impl Descent<'_> {
             }
             ip_number::DCCP | ip_number::SCTP | UDP_LITE => self.with_ports(protocol),
             _ => {
-                let len = self.walk.len();
+                let len = self.walk.layer_len();
                 self.reached(protocol, (0, 0), len)
             }
         }
@@ -39,7 +39,7 @@ impl Descent<'_> {
             &[s0, s1, d0, d1, ..] => (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])),
             _ => (0, 0),
         };
-        let len = self.walk.len();
+        let len = self.walk.layer_len();
         self.reached(protocol, ports, len)
     }
 
@@ -48,7 +48,7 @@ impl Descent<'_> {
             let stop = self.walk.short("UDP", UdpHeader::LEN);
             return self.stop(stop);
         };
-        let room = self.walk.len() - UdpHeader::LEN;
+        let room = self.walk.layer_len() - UdpHeader::LEN;
         // A length under 8 is offload or damage: the IP header knows the length then.
         let declared = usize::from(u16::from_be_bytes([l0, l1])).checked_sub(UdpHeader::LEN);
         let ports = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
@@ -80,7 +80,7 @@ impl Descent<'_> {
             ..,
         ] = header;
         let header_len = usize::from(offset >> 4) * 4;
-        let payload = self.walk.len().checked_sub(header_len);
+        let payload = self.walk.layer_len().checked_sub(header_len);
         let Some(payload) = payload.filter(|_| header_len >= SHORTEST_TCP_HEADER) else {
             let stop = self.walk.short(TCP, header_len);
             return self.stop(stop);

@@ -2,37 +2,12 @@
 
 use super::*;
 
-impl Ikev1 {
-    /// i → r: SA, KE, Ni, ID; r → i: SA, KE, Nr, ID; i → r: HASH, encrypted. Then XAUTH's request in a Transaction exchange.
-    pub(super) fn aggressive_mode_and_xauth(&mut self) {
-        const AGGRESSIVE_MODE: u8 = 4;
-        const TRANSACTION: u8 = 6;
-        let public = [vec![0xaa; 128], vec![0xbb; 128]];
-        let phase1_sa = phase1_sa(self.cipher, self.key.len(), self.hash);
-        for (from_initiator, public) in [(true, &public[0]), (false, &public[1])] {
-            let payloads = vec![
-                (1, phase1_sa.clone()),
-                (4, public.clone()),
-                (10, vec![1; 16]),
-                (5, vec![11, 17, 1, 0xf4, b'v', b'p', b'n']),
-            ];
-            self.clear(from_initiator, AGGRESSIVE_MODE, &payloads);
-        }
-        let mut iv = self.hash.digest(&[&public[0], &public[1]]);
-        iv.truncate(16);
-        let (first, body) = chain(&vec![(8, vec![9; 20])]);
-        self.phase1_tail = self.encrypted(true, AGGRESSIVE_MODE, 0, first, body, &iv);
-        let request = vec![1, 0, 0, 1, 0xc0, 0x88, 0, 0, 0x40, 0x89, 0, 0];
-        self.phase2(false, TRANSACTION, 5, &vec![(14, request)]);
-    }
-}
-
 /// Every phase-1 transform, with and without its Main Mode in the capture.
 #[test]
 fn quick_mode_under_each_phase_1_transform() {
     for phase1 in PHASE_1 {
         for with_main_mode in [true, false] {
-            let mut ike = Ikev1::new(phase1);
+            let mut ike = ikev1(phase1);
             if with_main_mode {
                 ike.main_mode();
             }
@@ -40,13 +15,13 @@ fn quick_mode_under_each_phase_1_transform() {
                 true,
                 QUICK_MODE,
                 7,
-                &vec![(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
+                &[(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
             );
             ike.phase2(
                 false,
                 QUICK_MODE,
                 7,
-                &vec![(1, esp_sa(&[(1, 200)])), (10, vec![4; 20])],
+                &[(1, esp_sa(&[(1, 200)])), (10, vec![4; 20])],
             );
             let index = usize::from(with_main_mode);
             assert_eq!(
@@ -74,20 +49,20 @@ fn quick_mode_under_each_phase_1_transform() {
 /// i → r: SA, Ni (twice on the wire); r → i: SA, Nr, RESPONDER-LIFETIME; i → r: HASH; r → i: CONNECTED.
 #[test]
 fn retransmission_commit_bit_and_responder_lifetime() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
+    let mut ike = ikev1(PHASE_1[0]);
     ike.main_mode();
     let two = esp_sa(&[(1, 100), (2, 101)]);
-    ike.phase2(true, QUICK_MODE, 7, &vec![(1, two), (10, vec![3; 20])]);
+    ike.phase2(true, QUICK_MODE, 7, &[(1, two), (10, vec![3; 20])]);
     let repeated = ike.wire.repeat();
     assert!(!repeated.first_of_exchange && !repeated.children_changed);
     let mut lifetime = vec![0, 0, 0, 1, 3, 4, 0x60, 0, 0, 0, 0, 200];
     lifetime.extend([0x80, 1, 0, 2, 0, 2, 0, 4, 0, 0, 0xc3, 0x50]);
     let answer = vec![(1, esp_sa(&[(2, 200)])), (10, vec![4; 20]), (11, lifetime)];
     ike.phase2(false, QUICK_MODE, 7, &answer);
-    ike.phase2(true, QUICK_MODE, 7, &Vec::new());
+    ike.phase2(true, QUICK_MODE, 7, &[]);
     let mut connected = vec![0, 0, 0, 1, 3, 4, 0x40, 0];
     connected.extend(200u32.to_be_bytes());
-    ike.phase2(false, QUICK_MODE, 7, &vec![(11, connected)]);
+    ike.phase2(false, QUICK_MODE, 7, &[(11, connected)]);
     let exchange = ike.wire.exchange(1);
     assert_eq!((exchange.messages, exchange.retransmissions), (5, 1));
     assert_eq!(spis(exchange), [(101, true), (200, false)]);
@@ -100,16 +75,16 @@ fn retransmission_commit_bit_and_responder_lifetime() {
 /// The first message is lost to the capture: the third one, a HASH alone, tells who began.
 #[test]
 fn quick_mode_from_its_second_message() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
+    let mut ike = ikev1(PHASE_1[0]);
     ike.main_mode();
     ike.tails.insert(7, vec![0x77; 16]);
     ike.phase2(
         false,
         QUICK_MODE,
         7,
-        &vec![(1, esp_sa(&[(1, 200)])), (10, vec![4; 20])],
+        &[(1, esp_sa(&[(1, 200)])), (10, vec![4; 20])],
     );
-    ike.phase2(true, QUICK_MODE, 7, &Vec::new());
+    ike.phase2(true, QUICK_MODE, 7, &[]);
     let exchange = ike.wire.exchange(1);
     assert_eq!(exchange.initiator, std::net::IpAddr::from(INITIATOR));
     assert_eq!(spis(exchange), [(200, false)]);
@@ -117,16 +92,16 @@ fn quick_mode_from_its_second_message() {
 
 #[test]
 fn deletes_several_spis_and_the_ike_sa() {
-    let mut ike = Ikev1::new(PHASE_1[3]);
+    let mut ike = ikev1(PHASE_1[3]);
     ike.main_mode();
     let mut delete = vec![0, 0, 0, 1, 3, 4, 0, 2];
     delete.extend([0, 0, 0, 100, 0, 0, 0, 101]);
     let mut phase1 = vec![0, 0, 0, 1, 1, 16, 0, 1];
     phase1.extend([1; 8]);
     phase1.extend([2; 8]);
-    ike.phase2(true, INFORMATIONAL, 8, &vec![(12, delete)]);
+    ike.phase2(true, INFORMATIONAL, 8, &[(12, delete)]);
     assert_eq!(ike.wire.timeline.ike_sas()[0].deleted, None);
-    ike.phase2(true, INFORMATIONAL, 9, &vec![(12, phase1)]);
+    ike.phase2(true, INFORMATIONAL, 9, &[(12, phase1)]);
     let deletes: Vec<Spi> = ike.wire.exchange(1).deletes.iter().map(|d| d.spi).collect();
     assert_eq!(deletes, [Spi(100), Spi(101)]);
     assert_eq!(ike.wire.timeline.ike_sas()[0].deleted, Some(ike.wire.now));
@@ -136,13 +111,13 @@ fn deletes_several_spis_and_the_ike_sa() {
 /// Quick Mode is read.
 #[test]
 fn aggressive_mode_and_xauth() {
-    let mut ike = Ikev1::new(PHASE_1[1]);
+    let mut ike = ikev1(PHASE_1[1]);
     ike.aggressive_mode_and_xauth();
     ike.phase2(
         true,
         QUICK_MODE,
         7,
-        &vec![(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
+        &[(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
     );
     let kinds: Vec<_> = ike
         .wire
@@ -165,11 +140,11 @@ fn aggressive_mode_and_xauth() {
 /// A Delete that anyone could have sent.
 #[test]
 fn an_unencrypted_delete_is_not_believed() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
+    let mut ike = ikev1(PHASE_1[0]);
     ike.clear(
         true,
         INFORMATIONAL,
-        &vec![(12, vec![0, 0, 0, 1, 3, 4, 0, 1, 0, 0, 0, 100])],
+        &[(12, vec![0, 0, 0, 1, 3, 4, 0, 1, 0, 0, 0, 100])],
     );
     assert!(ike.wire.exchange(0).deletes.is_empty());
     assert_eq!(ike.wire.diagnostics.count_of("unprotected_delete", "IKE"), 1);
@@ -178,25 +153,29 @@ fn an_unencrypted_delete_is_not_believed() {
 /// The pieces of a Quick Mode message, each behind its own header (next payload 132).
 #[test]
 fn ikev1_fragments_are_put_together() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
+    let mut ike = ikev1(PHASE_1[0]);
     ike.main_mode();
-    let mut apart = Ikev1::new(PHASE_1[0]);
+    let mut apart = ikev1(PHASE_1[0]);
     apart.phase1_tail.clone_from(&ike.phase1_tail);
     apart.phase2(
         true,
         QUICK_MODE,
         7,
-        &vec![(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
+        &[(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
     );
     let whole = apart.wire.last;
     for (number, piece) in whole.chunks(64).enumerate() {
         let last = (number + 1) * 64 >= whole.len();
         let mut body = vec![0, 1, number as u8 + 1, u8::from(last)];
         body.extend(piece);
-        let (first, body) = chain(&vec![(132, body)]);
-        let mut message = header(first, 1, QUICK_MODE, 0, 7, body.len());
-        message.extend(body);
-        ike.wire.send(true, &message);
+        let (first, body) = chain(&[(132, body)]);
+        let header = Header {
+            first,
+            exchange_type: QUICK_MODE,
+            message_id: 7,
+            ..Header::default()
+        };
+        ike.wire.send(true, &header.message(&body));
     }
     assert_eq!(spis(ike.wire.exchange(1)), [(100, true)]);
 }
@@ -204,8 +183,8 @@ fn ikev1_fragments_are_put_together() {
 /// Exchange types that are not ours are named.
 #[test]
 fn authip_is_named() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
-    ike.clear(true, 243, &vec![(13, vec![1; 8])]);
+    let mut ike = ikev1(PHASE_1[0]);
+    ike.clear(true, 243, &[(13, vec![1; 8])]);
     assert_eq!(ike.wire.exchange(0).kind, ExchangeKind::Other);
     assert_eq!(ike.wire.diagnostics.count_of("authip_main_mode", "IKE"), 1);
 }

@@ -2,47 +2,27 @@
 
 use super::*;
 
-impl Ikev2 {
-    /// A CREATE_CHILD_SA request for SPI 100 in three pieces (RFC 7383), the second one first; `after` each one its number.
-    pub(super) fn child_in_pieces(&mut self, mut after: impl FnMut(&mut Wire, u8)) {
-        let (first, inner) = chain(&vec![
-            (33, ikev2_sa(3, &[0, 0, 0, 100])),
-            (40, vec![7; 32]),
-            (44, vec![0; 100]),
-        ]);
-        let pieces: Vec<&[u8]> = inner.chunks(80).collect();
-        let total = pieces.len() as u8;
-        assert_eq!(total, 3);
-        for number in [2, 1, 3] {
-            let next = if number == 1 { first } else { 0 };
-            let fields = [0, number, 0, total];
-            self.sealed(36, 0x08, 4, next, (53, &fields), pieces[usize::from(number) - 1]);
-            after(&mut self.0, number);
-        }
-    }
-}
-
 /// Both sides rekey the same child at once (RFC 7296 §2.8.1), each with message ID 0.
 #[test]
 fn simultaneous_child_rekeys_are_two_exchanges() {
-    let mut ike = Ikev2::new();
+    let mut ike = ikev2();
     let offer = |old, new: u32| {
         vec![
             (41, rekey_sa(old)),
-            (33, ikev2_sa(3, &new.to_be_bytes())),
+            (33, ikev2_sa(3, &new.to_be_bytes(), 12)),
             (40, vec![7; 32]),
         ]
     };
-    let answer = |new: u32| vec![(33, ikev2_sa(3, &new.to_be_bytes())), (40, vec![8; 32])];
+    let answer = |new: u32| vec![(33, ikev2_sa(3, &new.to_be_bytes(), 12)), (40, vec![8; 32])];
     ike.whole(36, 0x08, 0, &offer(10, 100));
     ike.whole(36, 0x00, 0, &offer(20, 200));
     ike.whole(36, 0x20, 0, &answer(101));
     ike.whole(36, 0x28, 0, &answer(201));
-    assert_eq!(ike.0.timeline.exchanges().len(), 2);
-    assert_eq!(spis(ike.0.exchange(0)), [(100, true), (101, false)]);
-    assert_eq!(spis(ike.0.exchange(1)), [(200, false), (201, true)]);
-    assert_eq!(ike.0.exchange(1).rekeys, [Spi(20)]);
-    let keys = ike.0.timeline.derive_child_keys(0);
+    assert_eq!(ike.wire.timeline.exchanges().len(), 2);
+    assert_eq!(spis(ike.wire.exchange(0)), [(100, true), (101, false)]);
+    assert_eq!(spis(ike.wire.exchange(1)), [(200, false), (201, true)]);
+    assert_eq!(ike.wire.exchange(1).rekeys, [Spi(20)]);
+    let keys = ike.wire.timeline.derive_child_keys(0);
     let [Some(to_initiator), Some(to_responder)] = keys.as_slice() else {
         panic!("both have keys")
     };
@@ -56,14 +36,18 @@ fn simultaneous_child_rekeys_are_two_exchanges() {
 
 #[test]
 fn an_ike_rekey_is_told_apart() {
-    let mut ike = Ikev2::new();
+    let mut ike = ikev2();
     ike.whole(
         36,
         0x08,
         4,
-        &vec![(33, ikev2_sa(1, &[9; 8])), (40, vec![7; 32]), (34, vec![1; 68])],
+        &[
+            (33, ikev2_sa(1, &[9; 8], 12)),
+            (40, vec![7; 32]),
+            (34, vec![1; 68]),
+        ],
     );
-    let exchange = ike.0.exchange(0);
+    let exchange = ike.wire.exchange(0);
     assert!(exchange.rekeys_ike_sa && exchange.children.is_empty() && exchange.key_exchange);
 }
 
@@ -71,28 +55,28 @@ fn an_ike_rekey_is_told_apart() {
 /// SPIi | SPIr) (RFC 7296 §2.18). Of its secrets only g^ir is given.
 #[test]
 fn keys_of_a_rekeyed_ike_sa() {
-    let mut ike = Ikev2::new();
+    let mut ike = ikev2();
     let dh_secret = IkeSecrets {
         dh_secret: Some(SecretBytes::new(vec![6; 256])),
         ..IkeSecrets::default()
     };
     let mut keys = vec![key(2, dh_secret)];
-    keys.extend(ike.0.timeline.keys.clone());
-    ike.0 = Wire::new(keys);
+    keys.extend(ike.wire.timeline.keys.clone());
+    ike.wire = Observing::new(keys);
     let sa = |spi: u8| ikev2_ike_sa(&[spi; 8]);
     ike.whole(
         36,
         0x08,
         4,
-        &vec![(33, sa(0x0a)), (40, vec![7; 32]), (34, vec![1; 68])],
+        &[(33, sa(0x0a)), (40, vec![7; 32]), (34, vec![1; 68])],
     );
     ike.whole(
         36,
         0x20,
         4,
-        &vec![(33, sa(0x0b)), (40, vec![8; 32]), (34, vec![1; 68])],
+        &[(33, sa(0x0b)), (40, vec![8; 32]), (34, vec![1; 68])],
     );
-    let prf = |key: &[u8], message: &[u8]| Hash::Sha256.prf(key, &[message]).to_vec();
+    let prf = |key: &[u8], message: &[u8]| Hash::Sha256.prf(key, &[message]);
     let nonces = [[7; 32], [8; 32]].concat();
     let skeyseed = prf(&[5; 32], &[&[6; 256][..], &nonces].concat());
     let seed = [&nonces[..], &[0x0a; 8], &[0x0b; 8]].concat();
@@ -103,7 +87,7 @@ fn keys_of_a_rekeyed_ike_sa() {
         material.extend(block.clone());
     }
     let part = |index: usize| <[u8; 32]>::try_from(&material[index * 32..index * 32 + 32]).unwrap();
-    ike.1 = Directed {
+    ike.keys = Directed {
         spis: [[0x0a; 8], [0x0b; 8]],
         sk_a: [part(1), part(2)],
         sk_e: [part(3), part(4)],
@@ -112,68 +96,71 @@ fn keys_of_a_rekeyed_ike_sa() {
         36,
         0x00,
         0,
-        &vec![(33, ikev2_sa(3, &[0, 0, 0, 100])), (40, vec![7; 32])],
+        &[(33, ikev2_sa(3, &[0, 0, 0, 100], 12)), (40, vec![7; 32])],
     );
     ike.whole(
         36,
         0x28,
         0,
-        &vec![(33, ikev2_sa(3, &[0, 0, 0, 200])), (40, vec![8; 32])],
+        &[(33, ikev2_sa(3, &[0, 0, 0, 200], 12)), (40, vec![8; 32])],
     );
-    let [old, new] = ike.0.timeline.ike_sas() else {
+    let [old, new] = ike.wire.timeline.ike_sas() else {
         panic!("two IKE SAs")
     };
     assert_eq!(
         (old.key_status, new.key_status),
         (KeyStatus::Verified, KeyStatus::Verified)
     );
-    assert_eq!(ike.0.exchange(1).children.len(), 2);
-    let derived = ike.0.timeline.derive_child_keys(1);
+    assert_eq!(ike.wire.exchange(1).children.len(), 2);
+    let derived = ike.wire.timeline.derive_child_keys(1);
     let material = prf(&part(0), &[&nonces[..], &[1]].concat());
     // Towards the responder of this exchange, which chose 200, first.
-    assert_eq!(ike.0.exchange(1).children[1].spi, Spi(200));
+    assert_eq!(ike.wire.exchange(1).children[1].spi, Spi(200));
     assert_eq!(derived[1].as_ref().unwrap().encryption.expose(), &material[..16]);
 }
 
 #[test]
 fn a_refused_child_is_none() {
-    let mut ike = Ikev2::new();
-    let offer = vec![(33, ikev2_sa(3, &[0, 0, 0, 100])), (40, vec![7; 32])];
+    let mut ike = ikev2();
+    let offer = vec![(33, ikev2_sa(3, &[0, 0, 0, 100], 12)), (40, vec![7; 32])];
     assert!(ike.whole(36, 0x08, 4, &offer).children_changed);
     assert!(
-        ike.whole(36, 0x20, 4, &vec![(41, vec![0, 0, 0, 14])])
+        ike.whole(36, 0x20, 4, &[(41, vec![0, 0, 0, 14])])
             .children_changed
     );
-    assert!(ike.0.exchange(0).children.is_empty());
-    assert_eq!(ike.0.exchange(0).notifications, ["NO_PROPOSAL_CHOSEN"]);
+    assert!(ike.wire.exchange(0).children.is_empty());
+    assert_eq!(ike.wire.exchange(0).notifications, ["NO_PROPOSAL_CHOSEN"]);
 }
 
 /// EAP: the offer in the first IKE_AUTH, the choice in the last; transport mode.
 #[test]
 fn eap_spreads_the_child_over_exchanges() {
-    let mut ike = Ikev2::new();
+    let mut ike = ikev2();
     let transport = (41, vec![0, 0, 0x40, 0x07]);
-    let offer = vec![(33, ikev2_sa(3, &[0, 0, 0, 100])), transport.clone()];
+    let offer = vec![(33, ikev2_sa(3, &[0, 0, 0, 100], 12)), transport.clone()];
     ike.whole(35, 0x08, 1, &offer);
-    ike.whole(35, 0x20, 1, &vec![(48, vec![1, 1, 0, 4])]);
-    ike.whole(35, 0x08, 2, &vec![(39, vec![2; 36])]);
-    ike.whole(35, 0x20, 2, &vec![(33, ikev2_sa(3, &[0, 0, 0, 200])), transport]);
-    assert_eq!(spis(ike.0.exchange(1)), [(100, true), (200, false)]);
-    assert_eq!(ike.0.exchange(1).children[0].mode, Some(Mode::Transport));
+    ike.whole(35, 0x20, 1, &[(48, vec![1, 1, 0, 4])]);
+    ike.whole(35, 0x08, 2, &[(39, vec![2; 36])]);
+    ike.whole(35, 0x20, 2, &[(33, ikev2_sa(3, &[0, 0, 0, 200], 12)), transport]);
+    assert_eq!(spis(ike.wire.exchange(1)), [(100, true), (200, false)]);
+    assert_eq!(ike.wire.exchange(1).children[0].mode, Some(Mode::Transport));
 }
 
 /// RFC 7383: pieces out of order, one of them twice.
 #[test]
 fn ikev2_fragments_are_put_together() {
-    let mut ike = Ikev2::new();
+    let mut ike = ikev2();
     ike.child_in_pieces(|wire, number| {
         if number == 1 {
             wire.repeat();
         }
     });
-    assert_eq!(spis(ike.0.exchange(0)), [(100, true)]);
+    assert_eq!(spis(ike.wire.exchange(0)), [(100, true)]);
     assert_eq!(
-        (ike.0.exchange(0).messages, ike.0.exchange(0).retransmissions),
+        (
+            ike.wire.exchange(0).messages,
+            ike.wire.exchange(0).retransmissions
+        ),
         (4, 1)
     );
 }
@@ -181,24 +168,29 @@ fn ikev2_fragments_are_put_together() {
 /// A request that claims more pieces than are put together.
 #[test]
 fn ikev2_fragments_beyond_the_bound_are_counted() {
-    let mut ike = Ikev2::new();
+    let mut ike = ikev2();
     for number in 1..=3 {
         ike.sealed(36, 0x08, 4, 0, (53, &[0, number, 1, 1]), &[7; 80]);
     }
     ike.sealed(36, 0x08, 5, 0, (53, &[0, 2, 0, 1]), &[7; 80]);
-    let counted = |kind| ike.0.diagnostics.count_of(kind, "IKE");
+    let counted = |kind| ike.wire.diagnostics.count_of(kind, "IKE");
     assert_eq!(counted("fragment_dropped"), 3);
     assert_eq!(counted("fragment_impossible"), 1);
 }
 
 #[test]
 fn the_same_message_id_in_another_ike_sa_is_another_exchange() {
-    let mut wire = Wire::new(Vec::new());
+    let mut wire = Observing::new(Vec::new());
     for cookie in [1, 2] {
-        let mut message = header(8, 1, QUICK_MODE, 1, 7, 32);
-        message[..8].copy_from_slice(&[cookie; 8]);
-        message.extend([0xee; 32]);
-        assert!(wire.send(true, &message).first_of_exchange);
+        let header = Header {
+            spis: [[cookie; 8], [2; 8]],
+            first: 8,
+            exchange_type: QUICK_MODE,
+            flags: 1,
+            message_id: 7,
+            ..Header::default()
+        };
+        assert!(wire.send(true, &header.message(&[0xee; 32])).first_of_exchange);
     }
     assert_eq!(wire.timeline.ike_sas().len(), 2);
     assert_eq!(wire.timeline.ike_sas()[1].initiator_spi, IkeSpi([2; 8]));

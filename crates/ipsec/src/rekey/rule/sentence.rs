@@ -1,8 +1,7 @@
 //! A trigger rule in words.
 
 use crate::rekey::rule::counting::{ENOUGH, KILOBYTE, LARGEST_KILOBYTE, LEAST_FRACTION};
-use rekeyscope_model::analysis::TriggerKind as Kind;
-use rekeyscope_model::analysis::TriggerRule;
+use rekeyscope_model::analysis::{TriggerKind as Kind, TriggerRule};
 use rekeyscope_model::text::{Arg, Message, grouped};
 
 /// Countings named one by one; the rest is counted.

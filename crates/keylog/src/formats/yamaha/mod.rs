@@ -1,4 +1,6 @@
-pub mod key_info;
+//! Logs of Yamaha routers: key-info lines under several labels, and `show ipsec sa`.
+
+pub(crate) mod key_info;
 mod labels;
 mod records;
-pub mod show_sa;
+pub(crate) mod show_sa;

@@ -156,11 +156,11 @@ impl SaBlock {
     /// `AES-CBC (for Auth.: HMAC-SHA)`
     fn algorithm(&mut self, value: &[u8]) {
         let mut parts = value.splitn(2, |b| *b == b'(');
-        self.encryption = algorithm_names::encryption(parts.next().unwrap_or_default());
+        self.encryption = Encryption::named(parts.next().unwrap_or_default());
         let rest = parts.next().filter(|rest| contains_ignoring_case(rest, b"auth"));
         self.integrity = rest.and_then(|rest| {
             let name = rest.split(|b| *b == b':').next_back()?;
-            algorithm_names::integrity(name)
+            Integrity::named(name)
         });
     }
 

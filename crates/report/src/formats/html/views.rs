@@ -250,7 +250,7 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
 }
 
 pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>) -> Vec<CauseView> {
-    let view = |found: words::Found| CauseView {
+    let view = |found: words::FoundCause| CauseView {
         id: clean::line(found.id),
         title: capitalised(&found.title(t)),
         evidence: found

@@ -1,11 +1,11 @@
 //! IKEv2: CREATE_CHILD_SA exchanges and Deletes under an IKE SA's keys (AES-128-CBC, HMAC-SHA1-96; RFC 7296 §3.14). The client
 //! began the IKE SA; IKE_SA_INIT and IKE_AUTH are not in the capture.
 
-use super::World;
-use aes::Aes128;
-use cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::NoPadding};
-use hmac::{Hmac, KeyInit, Mac};
-use sha1::Sha1;
+use crate::esp::Suite;
+use crate::ike::{Header, chain, ikev2_sa, rekey_sa, seal};
+use crate::scenario::sa::Sa;
+use crate::scenario::world::World;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 
 const CREATE_CHILD_SA: u8 = 36;
 const INFORMATIONAL: u8 = 37;
@@ -21,12 +21,17 @@ const DELETE: u8 = 42;
 const TS_I: u8 = 44;
 const TS_R: u8 = 45;
 const SK: u8 = 46;
+/// A transform of type 3.
+const HMAC_SHA1_96: u8 = 2;
 
 /// A CREATE_CHILD_SA that renews the pair in use when it began.
-pub(crate) struct ChildRekey {
+#[derive(Debug)]
+pub struct ChildRekey {
     from_client: bool,
     message_id: u32,
+    /// The SPI towards the client.
     pub down: u32,
+    /// The SPI towards the server.
     pub up: u32,
     /// The SPI that its initiator receives on.
     renews: u32,
@@ -80,13 +85,10 @@ impl World {
         let spi = if from_client { rekey.down } else { rekey.up };
         let mut payloads = Vec::new();
         if !response {
-            payloads.push((
-                NOTIFY,
-                [&[3, 4, 0x40, 0x09][..], &rekey.renews.to_be_bytes()].concat(),
-            ));
+            payloads.push((NOTIFY, rekey_sa(rekey.renews)));
         }
         payloads.push((NOTIFY, vec![0, 0, 0x40, 0x07])); // USE_TRANSPORT_MODE
-        payloads.push((SA, proposal(spi)));
+        payloads.push((SA, ikev2_sa(3, &spi.to_be_bytes(), HMAC_SHA1_96)));
         payloads.push((NONCE, vec![3; 32]));
         if rekey.key_exchange {
             payloads.push((KE, [&[0, 14, 0, 0][..], &[5; 256]].concat()));
@@ -120,70 +122,41 @@ impl World {
         }
     }
 
+    /// The client sends on its new SA from now on.
     pub fn switch_up_v2(&mut self, rekey: &ChildRekey) {
-        self.up = super::Sa {
-            spi: rekey.up,
-            sequence: 0,
-        };
+        self.up = Sa::new(rekey.up);
     }
 
+    /// The server sends on its new SA from now on.
     pub fn switch_down_v2(&mut self, rekey: &ChildRekey) {
-        self.down = super::Sa {
-            spi: rekey.down,
-            sequence: 0,
-        };
+        self.down = Sa::new(rekey.down);
     }
 
     fn seal_v2(
         &self,
         from_client: bool,
-        exchange: u8,
+        exchange_type: u8,
         response: bool,
-        id: u32,
+        message_id: u32,
         payloads: &[(u8, Vec<u8>)],
     ) -> Vec<u8> {
         let keys = usize::from(!from_client);
-        let mut plain = Vec::new();
-        for (index, (_, body)) in payloads.iter().enumerate() {
-            plain.extend([payloads.get(index + 1).map_or(0, |p| p.0), 0]);
-            plain.extend(((4 + body.len()) as u16).to_be_bytes());
-            plain.extend(body);
-        }
-        let pad = 15 - plain.len() % 16;
-        plain.resize(plain.len() + pad, 0);
-        plain.push(pad as u8);
-        let (len, iv) = (plain.len(), [id as u8; 16]);
-        cbc::Encryptor::<Aes128>::new(&SK_E[keys].into(), &iv.into())
-            .encrypt_padded::<NoPadding>(&mut plain, len)
-            .unwrap();
-        let sealed = 4 + 16 + len + 12;
-        let mut message = Vec::from(self.cookie);
-        message.extend(*b"responds");
-        let flags = if from_client { 0x08 } else { 0 } | if response { 0x20 } else { 0 };
-        message.extend([SK, 0x20, exchange, flags]);
-        message.extend(id.to_be_bytes());
-        message.extend(((28 + sealed) as u32).to_be_bytes());
-        message.extend([payloads[0].0, 0]);
-        message.extend((sealed as u16).to_be_bytes());
-        message.extend(iv);
-        message.extend(plain);
-        let mut mac = Hmac::<Sha1>::new_from_slice(&SK_A[keys]).unwrap();
-        mac.update(&message);
-        message.extend(&mac.finalize().into_bytes()[..12]);
-        message
+        let suite = Suite {
+            integrity: Integrity::HmacSha1_96,
+            integrity_key: SK_A[keys].to_vec(),
+            ..Suite::cipher(Encryption::AesCbc, SK_E[keys].to_vec())
+        };
+        let header = Header {
+            spis: [self.cookie, *b"responds"],
+            first: SK,
+            version: 2,
+            exchange_type,
+            flags: if from_client { 0x08 } else { 0 } | if response { 0x20 } else { 0 },
+            message_id,
+        };
+        let (first, inner) = chain(payloads);
+        seal(header, &suite, [message_id as u8; 16], &[], first, &inner)
     }
-}
-
-/// One ESP proposal (RFC 7296 §3.3.1): AES-CBC-128, HMAC-SHA1-96, no extended sequence numbers.
-fn proposal(spi: u32) -> Vec<u8> {
-    let transforms = [
-        &[3, 0, 0, 12, 1, 0, 0, 12, 0x80, 14, 0, 128][..],
-        &[3, 0, 0, 8, 3, 0, 0, 2],
-        &[0, 0, 0, 8, 5, 0, 0, 0],
-    ]
-    .concat();
-    let len = (12 + transforms.len()) as u8;
-    [&[0, 0, 0, len, 1, 3, 4, 3][..], &spi.to_be_bytes(), &transforms].concat()
 }
 
 /// UDP 1701 of the host at 10.9.0.`host` (RFC 7296 §3.13).

@@ -1,44 +1,72 @@
-//! The same conversations as a capture: pcap → analyzer → document.
+//! Synthetic IKE conversations, really encrypted, as a capture: pcap → analyzer → document.
 
-use super::*;
 use rekeyscope::assembly::{Asked, assemble};
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope_capture::file::CaptureReader;
-use rekeyscope_capture::file::synthetic::{Order, Packet, PcapKind, pcap};
-use rekeyscope_keylog::KeyMaterial;
-use rekeyscope_model::analysis::Analysis;
+use rekeyscope_keylog::{IkeKey, IkeSecrets, KeyMaterial, KeyOrigin, KeyRoad};
+use rekeyscope_model::analysis::{Analysis, ExchangeKind, KeyStatus};
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::Spi;
+use rekeyscope_testkit::ike::{INITIATOR, Ikev1, Ikev2, PHASE_1, Phase1, Recording, esp_sa};
 
-impl Wire {
-    /// What a capture of all messages says, with the same keys.
-    fn document(&self) -> Analysis {
-        let packets: Vec<Packet> = self.sent.iter().map(|sent| self.packet(sent)).collect();
-        let (file, _) = pcap(PcapKind::Nanos, Order::Little, 101, &packets);
-        let mut reader =
-            CaptureReader::from_stream(Box::new(std::io::Cursor::new(file)), "synthetic").unwrap();
-        let mut keys = KeyMaterial::default();
-        keys.ike.clone_from(&self.timeline.keys);
-        let (mut analyzer, mut notes) = (Analyzer::new(Options::default(), keys), Diagnostics::default());
-        while let Some(frame) = reader.next_frame(&mut notes).unwrap() {
-            analyzer.push(&frame);
-        }
-        assemble(&analyzer.finish(), reader.info(), &Asked::of("synthetic"))
-    }
+const QUICK_MODE: u8 = 32;
+const INFORMATIONAL: u8 = 5;
 
-    /// In UDP 500 and IPv4.
-    fn packet(&self, (time, from_initiator, message): &(Timestamp, bool, Vec<u8>)) -> Packet {
-        let (src, dst) = match from_initiator {
-            true => (INITIATOR, RESPONDER),
-            false => (RESPONDER, INITIATOR),
-        };
-        let udp = etherparse::UdpHeader {
-            source_port: self.ports,
-            destination_port: self.ports,
-            length: message.len() as u16 + 8,
-            checksum: 0,
-        };
-        let ip = etherparse::Ipv4Header::new(udp.length, 64, etherparse::ip_number::UDP, src, dst).unwrap();
-        Packet::new(time.0, [&ip.to_bytes()[..], &udp.to_bytes(), message].concat())
+fn secret(bytes: &[u8]) -> Option<SecretBytes> {
+    Some(SecretBytes::new(bytes.to_vec()))
+}
+
+/// What a capture of all messages says, with these secrets.
+fn document(recording: &Recording, version: u8, secrets: IkeSecrets) -> Analysis {
+    let file = std::io::Cursor::new(recording.pcap());
+    let mut reader = CaptureReader::from_stream(Box::new(file), "synthetic").unwrap();
+    let mut keys = KeyMaterial::default();
+    keys.ike.push(IkeKey {
+        version,
+        initiator_spi: None,
+        responder_spi: None,
+        secrets,
+        encryption: None,
+        integrity: None,
+        origin: KeyOrigin {
+            file: 0,
+            line: 1,
+            road: KeyRoad::Explicit,
+        },
+    });
+    let (mut analyzer, mut notes) = (Analyzer::new(Options::default(), keys), Diagnostics::default());
+    while let Some(frame) = reader.next_frame(&mut notes).unwrap() {
+        analyzer.push(&frame);
     }
+    assemble(&analyzer.finish(), reader.info(), &Asked::of("synthetic"))
+}
+
+fn ikev1(phase1: Phase1) -> Ikev1<Recording> {
+    Ikev1::new(phase1, Recording::default())
+}
+
+fn ikev1_document(ike: &Ikev1<Recording>) -> Analysis {
+    let [skeyid_d, skeyid_a, skeyid_e] = ike.phase1.skeyids().map(|bytes| secret(&bytes));
+    let secrets = IkeSecrets {
+        skeyid_d,
+        skeyid_a,
+        skeyid_e,
+        ..IkeSecrets::default()
+    };
+    document(&ike.wire, 1, secrets)
+}
+
+fn ikev2_document(ike: &Ikev2<Recording>) -> Analysis {
+    let secrets = IkeSecrets {
+        sk_ei: secret(&ike.keys.sk_e[0]),
+        sk_er: secret(&ike.keys.sk_e[1]),
+        sk_ai: secret(&ike.keys.sk_a[0]),
+        sk_ar: secret(&ike.keys.sk_a[1]),
+        sk_d: secret(&[5; 32]),
+        ..IkeSecrets::default()
+    };
+    document(&ike.wire, 2, secrets)
 }
 
 fn kinds(document: &Analysis) -> Vec<(ExchangeKind, bool)> {
@@ -51,10 +79,10 @@ fn counted(document: &Analysis, kind: &str) -> u64 {
 }
 
 /// Both messages of a Quick Mode with one proposal each: SPIs 100 and 200.
-fn quick_mode(ike: &mut Ikev1, message_id: u32, further: &Payloads) {
+fn quick_mode(ike: &mut Ikev1<Recording>, message_id: u32, further: &[(u8, Vec<u8>)]) {
     for (from_initiator, spi, nonce) in [(true, 100, 3), (false, 200, 4)] {
         let mut payloads = vec![(1, esp_sa(&[(1, spi)])), (10, vec![nonce; 20])];
-        payloads.extend(further.clone());
+        payloads.extend_from_slice(further);
         ike.phase2(from_initiator, QUICK_MODE, message_id, &payloads);
     }
 }
@@ -62,9 +90,9 @@ fn quick_mode(ike: &mut Ikev1, message_id: u32, further: &Payloads) {
 /// RFC 7383.
 #[test]
 fn a_document_of_ikev2_fragments() {
-    let mut ike = Ikev2::new();
+    let mut ike = Ikev2::new(Recording::default());
     ike.child_in_pieces(|_, _| ());
-    let document = ike.0.document();
+    let document = ikev2_document(&ike);
     let [exchange] = &document.exchanges[..] else {
         panic!("{:?}", document.exchanges)
     };
@@ -79,12 +107,12 @@ fn a_document_of_ikev2_fragments() {
 /// Aggressive Mode, XAUTH in a Transaction, Quick Mode.
 #[test]
 fn a_document_of_aggressive_mode_and_xauth() {
-    let mut ike = Ikev1::new(PHASE_1[1]);
+    let mut ike = ikev1(PHASE_1[1]);
     ike.aggressive_mode_and_xauth();
-    quick_mode(&mut ike, 7, &Vec::new());
+    quick_mode(&mut ike, 7, &[]);
     // The first message of a phase 1 has no responder cookie yet, which shows who began.
     ike.wire.sent[0].2[8..16].fill(0);
-    let document = ike.wire.document();
+    let document = ikev1_document(&ike);
     let expected = [
         (ExchangeKind::AggressiveMode, false),
         (ExchangeKind::Transaction, true),
@@ -97,11 +125,11 @@ fn a_document_of_aggressive_mode_and_xauth() {
 
 #[test]
 fn a_document_names_authip() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
+    let mut ike = ikev1(PHASE_1[0]);
     for (exchange_type, _) in AUTHIP {
-        ike.clear(true, exchange_type, &vec![(13, vec![exchange_type; 8])]);
+        ike.clear(true, exchange_type, &[(13, vec![exchange_type; 8])]);
     }
-    let document = ike.wire.document();
+    let document = ikev1_document(&ike);
     let kinds = kinds(&document);
     assert!(
         !kinds.is_empty() && kinds.iter().all(|(kind, _)| *kind == ExchangeKind::Other),
@@ -123,22 +151,22 @@ const AUTHIP: [(u8, &str); 4] = [
 /// The responder's lifetime is what holds, and CONNECTED answers the commit bit (RFC 2407 §4.6.3.1, RFC 2408 §3.1).
 #[test]
 fn a_document_of_commit_bit_and_responder_lifetime() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
+    let mut ike = ikev1(PHASE_1[0]);
     ike.main_mode();
     ike.phase2(
         true,
         QUICK_MODE,
         7,
-        &vec![(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
+        &[(1, esp_sa(&[(1, 100)])), (10, vec![3; 20])],
     );
     let mut lifetime = vec![0, 0, 0, 1, 3, 4, 0x60, 0, 0, 0, 0, 200];
     lifetime.extend([0x80, 1, 0, 2, 0, 2, 0, 4, 0, 0, 0xc3, 0x50]);
     let answer = vec![(1, esp_sa(&[(1, 200)])), (10, vec![4; 20]), (11, lifetime)];
     ike.phase2(false, QUICK_MODE, 7, &answer);
-    ike.phase2(true, QUICK_MODE, 7, &Vec::new());
+    ike.phase2(true, QUICK_MODE, 7, &[]);
     let connected = [&[0, 0, 0, 1, 3, 4, 0x40, 0][..], &200u32.to_be_bytes()].concat();
-    ike.phase2(false, QUICK_MODE, 7, &vec![(11, connected)]);
-    let document = ike.wire.document();
+    ike.phase2(false, QUICK_MODE, 7, &[(11, connected)]);
+    let document = ikev1_document(&ike);
     let exchange = &document.exchanges[1];
     assert_eq!(
         (exchange.kind, exchange.messages, exchange.decrypted),
@@ -153,17 +181,17 @@ fn a_document_of_commit_bit_and_responder_lifetime() {
 /// R-U-THERE and its answer, each an Informational exchange of its own (RFC 3706 §5.2).
 #[test]
 fn a_document_of_dead_peer_detection() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
+    let mut ike = ikev1(PHASE_1[0]);
     ike.main_mode();
-    quick_mode(&mut ike, 7, &Vec::new());
+    quick_mode(&mut ike, 7, &[]);
     for (from_initiator, message_id, kind) in [(true, 8, 36136u16), (false, 9, 36137)] {
         let mut notify = vec![0, 0, 0, 1, 1, 16];
         notify.extend(kind.to_be_bytes());
         notify.extend([[1u8; 8], [2; 8]].concat());
         notify.extend(1u32.to_be_bytes());
-        ike.phase2(from_initiator, INFORMATIONAL, message_id, &vec![(11, notify)]);
+        ike.phase2(from_initiator, INFORMATIONAL, message_id, &[(11, notify)]);
     }
-    let document = ike.wire.document();
+    let document = ikev1_document(&ike);
     let named = |index: usize| document.exchanges[index].notifications.clone();
     assert_eq!(
         (named(2), named(3)),
@@ -181,11 +209,11 @@ fn a_document_of_dead_peer_detection() {
 #[test]
 fn a_document_of_nat_original_addresses() {
     for payload in [21u8, 131] {
-        let mut ike = Ikev1::new(PHASE_1[0]);
+        let mut ike = ikev1(PHASE_1[0]);
         ike.main_mode();
         let address = |last: u8| (payload, vec![1, 0, 0, 0, 10, 0, 0, last]);
-        quick_mode(&mut ike, 7, &vec![address(1), address(2)]);
-        let document = ike.wire.document();
+        quick_mode(&mut ike, 7, &[address(1), address(2)]);
+        let document = ikev1_document(&ike);
         let exchange = &document.exchanges[1];
         assert_eq!(
             (exchange.decrypted, &exchange.spis[..]),
@@ -201,30 +229,18 @@ fn a_document_of_nat_original_addresses() {
 /// Signatures and chains of certificates in Main Mode (RFC 2409 §5.1): what follows can be read.
 #[test]
 fn a_document_of_main_mode_with_certificates() {
-    let mut ike = Ikev1::new(PHASE_1[0]);
-    let sa = phase1_sa(ike.cipher, ike.key.len(), ike.hash);
-    let request = (7, vec![4; 61]);
-    ike.clear(true, 2, &vec![(1, sa.clone())]);
-    ike.clear(false, 2, &vec![(1, sa)]);
-    let (public_i, public_r) = (vec![0xaa; 128], vec![0xbb; 128]);
-    ike.clear(true, 2, &vec![(4, public_i.clone()), (10, vec![1; 16])]);
-    ike.clear(false, 2, &vec![(4, public_r.clone()), (10, vec![2; 16]), request]);
-    let mut iv = ike.hash.digest(&[&public_i, &public_r]);
-    iv.truncate(ike.cipher.block_len());
-    for from_initiator in [true, false] {
-        let certificate = |n: u8| (6, [&[4][..], &[n; 1_400]].concat());
-        let payloads = vec![
-            (5, vec![9, 0, 0, 0, 0x30, 0]),
-            certificate(1),
-            certificate(2),
-            (9, vec![8; 256]),
-        ];
-        let (first, body) = chain(&payloads);
-        iv = ike.encrypted(from_initiator, 2, 0, first, body, &iv);
-    }
-    ike.phase1_tail = iv;
-    quick_mode(&mut ike, 7, &Vec::new());
-    let document = ike.wire.document();
+    let mut ike = ikev1(PHASE_1[0]);
+    let certificate = |n: u8| (6, [&[4][..], &[n; 1_400]].concat());
+    let request = vec![(7, vec![4; 61])];
+    let signed = [
+        (5, vec![9, 0, 0, 0, 0x30, 0]),
+        certificate(1),
+        certificate(2),
+        (9, vec![8; 256]),
+    ];
+    ike.main_mode_with(&request, &signed);
+    quick_mode(&mut ike, 7, &[]);
+    let document = ikev1_document(&ike);
     assert_eq!(
         kinds(&document),
         [(ExchangeKind::MainMode, true), (ExchangeKind::QuickMode, true)]

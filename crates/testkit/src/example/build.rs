@@ -1,61 +1,21 @@
-//! Synthetic documents for the tests of the reports: every figure in here is made up, none was measured.
+//! A whole document from its shape.
 
-mod edge;
-mod rekeys;
-mod rest;
-mod traffic;
-mod verdict;
-
-pub(crate) use edge::{all, filters, hostile};
-pub(crate) use rest::with_overlays;
-
-use rekeys::{exchange, rekey, sa};
+use super::rekeys::{exchange, rekey, sa};
+use super::rest::{diagnostics, findings, flow, key_files, overhead, ruled_out};
+use super::shape::{Shape, at, key};
+use super::traffic::{Noise, around, mean_rekey, series};
+use super::verdict::{impact, projection};
 use rekeyscope_model::analysis::*;
-use rekeyscope_model::spi::{IkeSpi, Spi};
-use rekeyscope_model::time::Timestamp;
-use rest::{diagnostics, findings, flow, key_files, overhead};
+use rekeyscope_model::spi::IkeSpi;
 use std::net::IpAddr;
-use traffic::{Noise, around, mean_rekey, series};
-use verdict::{impact, projection};
-
-/// What a synthetic document looks like.
-pub(crate) struct Shape {
-    pub(crate) tunnels: usize,
-    pub(crate) rekeys: usize,
-    pub(crate) seconds: f64,
-    pub(crate) bin_ms: f64,
-    /// Every n-th rekey stalls; 0: none.
-    pub(crate) hurt_every: usize,
-    pub(crate) keys: bool,
-    pub(crate) traffic: bool,
-}
-
-impl Default for Shape {
-    fn default() -> Self {
-        Shape {
-            tunnels: 1,
-            rekeys: 7,
-            seconds: 30.0,
-            bin_ms: 10.0,
-            hurt_every: 3,
-            keys: true,
-            traffic: true,
-        }
-    }
-}
-
-/// 20 November 2026, 20:11:49 UTC.
-const START: Timestamp = Timestamp(1_795_205_509_000_000_000);
-/// The rate between the stalls.
-const RATE_BPS: f64 = 8.85e6;
 
 /// Seven volume rekeys in 30 s, two of them hurt.
-pub(crate) fn seven_rekeys() -> Analysis {
+pub fn seven_rekeys() -> Analysis {
     build(&Shape::default())
 }
 
 /// A whole synthetic document.
-pub(crate) fn build(shape: &Shape) -> Analysis {
+pub fn build(shape: &Shape) -> Analysis {
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let mut document = empty();
     document.capture = capture(shape);
@@ -70,12 +30,12 @@ pub(crate) fn build(shape: &Shape) -> Analysis {
     if shape.keys {
         document.overhead.push(overhead());
     }
-    document.ruled_out = rekeyscope::assembly::ruled_out::ruled_out(&document);
+    document.ruled_out = ruled_out(shape);
     document
 }
 
 /// A capture without a single packet.
-pub(crate) fn empty() -> Analysis {
+pub fn empty() -> Analysis {
     Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
@@ -125,10 +85,6 @@ pub(crate) fn empty() -> Analysis {
     }
 }
 
-fn at(seconds: f64) -> Timestamp {
-    START.plus_seconds(seconds)
-}
-
 fn capture(shape: &Shape) -> Capture {
     let packets = if shape.traffic {
         (shape.seconds * 1240.0) as u64
@@ -168,14 +124,6 @@ fn tunnel_of(id: usize) -> Tunnel {
         ike_version: Some(1),
         nat: !id.is_multiple_of(2),
     }
-}
-
-/// When rekey `k` starts, and how long its exchange and its stall take, seconds.
-fn moment(shape: &Shape, k: usize) -> (f64, f64, f64) {
-    let start = shape.seconds * (k as f64 + 1.0) / (shape.rekeys as f64 + 1.0);
-    let hurt = shape.hurt_every > 0 && k % shape.hurt_every == 1;
-    let stall = if hurt { 0.12 + 0.09 * (k % 4) as f64 } else { 0.0 };
-    (start, 0.043 + 0.004 * (k % 5) as f64, stall)
 }
 
 fn add_tunnel(document: &mut Analysis, shape: &Shape, tunnel: usize, noise: &mut Noise) {
@@ -227,27 +175,4 @@ fn add_tunnel(document: &mut Analysis, shape: &Shape, tunnel: usize, noise: &mut
             document.series.around_rekeys.push(around(r, noise));
         }
     }
-}
-
-fn key(known: bool, source: &str) -> Key {
-    match known {
-        true => Key {
-            status: KeyStatus::Verified,
-            source: Some(format!("{source} (explicit)")),
-        },
-        false => Key {
-            status: KeyStatus::Missing,
-            source: None,
-        },
-    }
-}
-
-/// The SPI of a generation: the same rule everywhere in here.
-fn spi(tunnel: usize, direction: Direction, generation: usize) -> Spi {
-    let base = if direction == Direction::AToB {
-        0xc010_0000u32
-    } else {
-        0xce20_0000
-    };
-    Spi(base + (tunnel as u32) * 0x10_00 + (generation as u32) * 7 + 1)
 }

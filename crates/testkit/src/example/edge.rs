@@ -1,7 +1,8 @@
 //! Synthetic documents at the edges: nothing known, hostile text, figures that make no sense.
 
-use super::{Shape, build, empty, seven_rekeys};
-use crate::example::rest::with_overlays;
+use super::build::{build, empty, seven_rekeys};
+use super::rest::with_overlays;
+use super::shape::Shape;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::time::Timestamp;
 
@@ -60,7 +61,7 @@ fn unknowns(mut document: Analysis) -> Analysis {
 }
 
 /// The same document with hostile text wherever the capture or the user can put text.
-pub(crate) fn hostile(mut document: Analysis) -> Analysis {
+pub fn hostile(mut document: Analysis) -> Analysis {
     const EVIL: &str = "=cmd()</script><script>alert(1)</script>\u{1b}[31m\u{202e}\"'&\r\n| # `x` <img src=x onerror=alert(1)>";
     let evil = || EVIL.to_string();
     document.capture.path = evil();
@@ -106,7 +107,7 @@ pub(crate) fn hostile(mut document: Analysis) -> Analysis {
 }
 
 /// One document of each kind that a report must survive.
-pub(crate) fn all() -> Vec<Analysis> {
+pub fn all() -> Vec<Analysis> {
     let with = |shape: Shape| build(&shape);
     vec![
         seven_rekeys(),
@@ -170,10 +171,10 @@ fn dangling(mut document: Analysis) -> Analysis {
     document
 }
 
-/// The display filters of a document as a report shows them: on a terminal, the only lines that may be too long.
-pub(crate) fn filters(document: &Analysis) -> std::collections::HashSet<String> {
+/// The display filters of a document: on a terminal, the only lines that may be too long.
+pub fn filters(document: &Analysis) -> Vec<String> {
     let causes = document.rekeys.iter().flat_map(|r| &r.causes);
     let all = causes.map(|c| &c.display_filter);
     let all = all.chain(document.findings.iter().map(|f| &f.display_filter));
-    all.map(|filter| crate::words::clean::sentence(filter)).collect()
+    all.cloned().collect()
 }

@@ -1,6 +1,6 @@
 //! Synthetic verdicts.
 
-use super::Shape;
+use super::shape::Shape;
 use rekeyscope_model::analysis::*;
 
 pub(super) fn impact(shape: &Shape, document: &Analysis, tunnel: usize, direction: Direction) -> Impact {

@@ -1,6 +1,6 @@
 //! Synthetic SAs, exchanges and rekeys.
 
-use super::{RATE_BPS, Shape, at, key, moment, spi};
+use super::shape::{RATE_BPS, Shape, at, key, moment, spi};
 use rekeyscope_model::analysis::*;
 use std::net::IpAddr;
 

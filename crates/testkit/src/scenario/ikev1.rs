@@ -1,18 +1,27 @@
 //! IKEv1: Quick Modes and Deletes under a phase-1 key, and a Main Mode that cannot be read.
 
-use super::{IKE_KEY, World};
-use aes::Aes128;
-use cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::NoPadding};
+use crate::esp::Suite;
+use crate::ike::{EspOffer, Header, chain};
+use crate::scenario::sa::Sa;
+use crate::scenario::world::World;
+use rekeyscope_model::algorithm::Encryption;
+
+pub(super) const IKE_KEY: [u8; 16] = [0x5c; 16];
 
 /// A Quick Mode under way.
-pub(crate) struct QuickMode {
+#[derive(Debug)]
+pub struct QuickMode {
     from_client: bool,
     message_id: u32,
+    /// The SPI towards the client.
     pub down: u32,
+    /// The SPI towards the server.
     pub up: u32,
+    /// The lifetime by volume.
     pub kilobytes: u32,
+    /// With a new Diffie–Hellman exchange (PFS).
     pub key_exchange: bool,
-    tail: [u8; 16],
+    tail: Vec<u8>,
     sent: Vec<(bool, u8, Vec<u8>)>,
 }
 
@@ -45,7 +54,7 @@ impl World {
             up: spis[1],
             kilobytes: 250_000,
             key_exchange: false,
-            tail: [9; 16],
+            tail: vec![9; 16],
             sent: Vec::new(),
         }
     }
@@ -58,11 +67,11 @@ impl World {
         let spi = if from_client { qm.down } else { qm.up };
         let payloads = match number {
             0 | 1 => {
-                let mut list = vec![
-                    (8, vec![7; 20]),
-                    (1, proposal(spi, qm.kilobytes, self.ah)),
-                    (10, vec![3; 32]),
-                ];
+                let offer = EspOffer {
+                    ah: self.ah,
+                    kilobytes: qm.kilobytes,
+                };
+                let mut list = vec![(8, vec![7; 20]), (1, offer.sa(&[(1, spi)])), (10, vec![3; 32])];
                 if qm.key_exchange {
                     list.push((4, vec![5; 512]));
                 }
@@ -74,8 +83,8 @@ impl World {
             }
             _ => vec![(8, vec![8; 20])],
         };
-        let (first, body) = self.encrypt(&payloads, qm.tail);
-        qm.tail = self.last_block;
+        let (first, mut body) = chain(&payloads);
+        qm.tail = phase1_cipher().encrypt_padded(&qm.tail, &mut body);
         self.ike(from_client, 32, qm.message_id, 1, first, &body);
         qm.sent.push((from_client, first, body));
     }
@@ -91,62 +100,54 @@ impl World {
         self.next_message_id += 0x101;
         let id = self.next_message_id;
         let body = [&[0, 0, 0, 1, 3, 4, 0, 1][..], &spi.to_be_bytes()].concat();
-        let (first, body) = self.encrypt(&[(8, vec![6; 20]), (12, body)], [4; 16]);
+        let (first, mut body) = chain(&[(8, vec![6; 20]), (12, body)]);
+        phase1_cipher().encrypt_padded(&[4; 16], &mut body);
         self.ike(true, 5, id, 1, first, &body);
     }
 
-    pub(super) fn ike(
+    /// The first pair of SAs is made by a captured exchange, before any data.
+    pub fn establish(&mut self, kilobytes: u32) {
+        let mut qm = self.begin(true);
+        qm.kilobytes = kilobytes;
+        for _ in 0..3 {
+            self.message(&mut qm);
+            self.wait(10);
+        }
+        self.switch_up(&qm);
+        self.switch_down(&qm);
+    }
+
+    /// The client sends on its new SA from now on.
+    pub fn switch_up(&mut self, qm: &QuickMode) {
+        self.up = Sa::new(qm.up);
+    }
+
+    /// The server sends on its new SA from now on.
+    pub fn switch_down(&mut self, qm: &QuickMode) {
+        self.down = Sa::new(qm.down);
+    }
+
+    fn ike(
         &mut self,
         from_client: bool,
-        kind: u8,
+        exchange_type: u8,
         message_id: u32,
         flags: u8,
         first: u8,
         body: &[u8],
     ) {
-        let mut message = Vec::from(self.cookie);
-        message.extend(*b"responds");
-        message.extend([first, 0x10, kind, flags]);
-        message.extend(message_id.to_be_bytes());
-        message.extend(((28 + body.len()) as u32).to_be_bytes());
-        message.extend(body);
-        self.ike_datagram(from_client, &message);
-    }
-
-    /// Payloads under the phase-1 key, chained by the ciphertext before.
-    pub(super) fn encrypt(&mut self, payloads: &[(u8, Vec<u8>)], iv: [u8; 16]) -> (u8, Vec<u8>) {
-        let mut plain = Vec::new();
-        for (index, (_, body)) in payloads.iter().enumerate() {
-            let next = payloads.get(index + 1).map_or(0, |p| p.0);
-            plain.extend([next, 0]);
-            plain.extend(((4 + body.len()) as u16).to_be_bytes());
-            plain.extend(body);
-        }
-        plain.resize(plain.len().next_multiple_of(16), 0);
-        let len = plain.len();
-        cbc::Encryptor::<Aes128>::new(&IKE_KEY.into(), &iv.into())
-            .encrypt_padded::<NoPadding>(&mut plain, len)
-            .unwrap();
-        self.last_block.copy_from_slice(&plain[len - 16..]);
-        (payloads[0].0, plain)
+        let header = Header {
+            spis: [self.cookie, *b"responds"],
+            first,
+            version: 1,
+            exchange_type,
+            flags,
+            message_id,
+        };
+        self.ike_datagram(from_client, &header.message(body));
     }
 }
 
-/// An SA payload: one proposal of ESP with AES-CBC-128 and HMAC-SHA1-96, or of AH with the latter; transport mode, 3,600 s and
-/// some kilobytes.
-fn proposal(spi: u32, kilobytes: u32, ah: bool) -> Vec<u8> {
-    let mut attributes = vec![0x80, 1, 0, 1, 0x80, 2, 0x0e, 0x10, 0x80, 1, 0, 2, 0, 2, 0, 4];
-    attributes.extend(kilobytes.to_be_bytes());
-    attributes.extend([0x80, 4, 0, 2, 0x80, 5, 0, 2]);
-    // Numbers of RFC 2407 §4.4: protocol AH with AH_SHA, or ESP with AES (RFC 3602 §5.3) and its key length.
-    let (protocol, id) = if ah { (2, 3) } else { (3, 12) };
-    if !ah {
-        attributes.extend([0x80, 6, 0, 128]);
-    }
-    let mut transform = vec![0, 0, 0, (8 + attributes.len()) as u8, 1, id, 0, 0];
-    transform.extend(attributes);
-    let mut proposal = vec![0, 0, 0, (12 + transform.len()) as u8, 1, protocol, 4, 1];
-    proposal.extend(spi.to_be_bytes());
-    proposal.extend(transform);
-    [&[0, 0, 0, 1, 0, 0, 0, 1][..], &proposal].concat()
+fn phase1_cipher() -> Suite {
+    Suite::cipher(Encryption::AesCbc, IKE_KEY.to_vec())
 }

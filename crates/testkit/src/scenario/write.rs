@@ -1,38 +1,27 @@
 //! The capture and its keys as files.
 
-use super::ikev2::{SK_A, SK_E};
-use super::packets::keys_of;
-use super::{IKE_KEY, World};
+use crate::containers::{Order, PcapKind, pcap};
+use crate::esp::Suite;
+use crate::scenario::ikev1::IKE_KEY;
+use crate::scenario::ikev2::{SK_A, SK_E};
+use crate::scenario::world::World;
 use std::path::Path;
 
 impl World {
     /// Writes the capture (nanosecond pcap) and its keys; returns the key files.
     pub fn write(mut self, folder: &Path, with_ike_key: bool) -> Vec<std::path::PathBuf> {
         // Packets of the two ends are stamped in order of time.
-        self.frames.sort_by_key(|f| f.0);
-        let mut pcap = Vec::from(0xa1b2_3c4du32.to_le_bytes());
-        pcap.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0]);
-        for (time, frame) in &self.frames {
-            pcap.extend(((time / 1_000_000_000) as u32).to_le_bytes());
-            pcap.extend(((time % 1_000_000_000) as u32).to_le_bytes());
-            let len = (frame.len() as u32).to_le_bytes();
-            pcap.extend(len);
-            pcap.extend(len);
-            pcap.extend(frame);
-        }
-        std::fs::write(folder.join("trace.pcap"), pcap).unwrap();
-        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        let mut rows = String::new();
-        for &spi in &self.spis {
-            let (encryption, integrity) = keys_of(spi);
-            rows.push_str(&format!(
-                "\"IPv4\",\"*\",\"*\",\"0x{spi:08x}\",\"AES-CBC [RFC3602]\",\"0x{}\",\"HMAC-SHA-1-96 [RFC2404]\",\"0x{}\"\n",
-                hex(&encryption),
-                hex(&integrity)
-            ));
-        }
+        self.frames.sort_by_key(|frame| frame.time);
+        let (file, _) = pcap(PcapKind::Nanos, Order::Little, 1, &self.frames);
+        std::fs::write(folder.join("trace.pcap"), file).unwrap();
+        let rows: String = self
+            .spis
+            .iter()
+            .map(|&spi| Suite::of_spi(spi).esp_sa_row(spi))
+            .collect();
         let mut files = vec![folder.join("keys.esp_sa")];
         std::fs::write(&files[0], rows).unwrap();
+        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
         if with_ike_key {
             let rows: String = self
                 .cookies

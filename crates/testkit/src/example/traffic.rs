@@ -1,6 +1,6 @@
 //! Synthetic throughput: even, with noise, and nothing while a rekey stalls.
 
-use super::{RATE_BPS, START, Shape, at, moment};
+use super::shape::{RATE_BPS, START, Shape, at, moment};
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
@@ -44,7 +44,7 @@ pub(super) fn series(shape: &Shape, tunnel: usize, direction: Direction, noise: 
         tunnel,
         direction,
         start: at(0.0),
-        highest: rekeyscope_impact::highest_rate(&inner, shape.bin_ms / 1000.0),
+        highest: highest_rate(&inner, shape.bin_ms / 1000.0),
         inner_new_bytes: inner,
         outer_bytes,
     }
@@ -87,4 +87,18 @@ pub(super) fn mean_rekey(tunnel: usize, noise: &mut Noise) -> MeanRekey {
         placebo_high_bps: offset_ms.iter().map(|_| RATE_BPS * 1.09).collect(),
         offset_ms,
     }
+}
+
+/// The highest mean rate over a second.
+fn highest_rate(bytes: &[u64], bin_s: f64) -> Option<HighestRate> {
+    let bins = ((1.0 / bin_s).round() as usize).clamp(1, bytes.len().max(1));
+    let most = bytes
+        .windows(bins)
+        .map(|window| window.iter().sum::<u64>())
+        .max()?;
+    let seconds = bins as f64 * bin_s;
+    (most > 0).then(|| HighestRate {
+        bps: most as f64 * 8.0 / seconds,
+        seconds,
+    })
 }

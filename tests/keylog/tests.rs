@@ -10,13 +10,9 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-#[path = "keylog/hostile.rs"]
 mod hostile;
-#[path = "keylog/lab.rs"]
 mod lab;
-#[path = "keylog/mining.rs"]
 mod mining;
-#[path = "keylog/properties.rs"]
 mod properties;
 
 /// The bytes of every log of the corpus.

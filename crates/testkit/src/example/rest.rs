@@ -1,5 +1,6 @@
 //! Synthetic flows, overhead, key files, findings, diagnostics.
 
+use super::shape::Shape;
 use rekeyscope_model::analysis::*;
 use std::net::IpAddr;
 
@@ -77,7 +78,7 @@ pub(super) fn diagnostics() -> Vec<DiagnosticEntry> {
 }
 
 /// The same document with an iperf3 run of 1 s rows over its first tunnel, and a processor load that rises at each rekey.
-pub(crate) fn with_overlays(mut document: Analysis) -> Analysis {
+pub fn with_overlays(mut document: Analysis) -> Analysis {
     let Some(series) = document.series.tunnels.first() else {
         return document;
     };
@@ -146,4 +147,16 @@ pub(crate) fn with_overlays(mut document: Analysis) -> Analysis {
         psk_files: Vec::new(),
     });
     document
+}
+
+/// What was ruled out, as the program says it of the seven rekeys, with and without keys.
+pub(super) fn ruled_out(shape: &Shape) -> Vec<RuledOut> {
+    if shape.rekeys == 0 {
+        return Vec::new();
+    }
+    serde_json::from_str(match shape.keys {
+        true => include_str!("ruled_out.json"),
+        false => include_str!("ruled_out_without_keys.json"),
+    })
+    .expect("made from the same types")
 }

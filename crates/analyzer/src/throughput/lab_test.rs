@@ -1,10 +1,10 @@
 //! The lab's captures: every ICV verifies, and the new TCP bytes fit what iperf3 counted. Skipped where they are not there.
 
-use crate::esp::cipher::{EspCipher, Icv};
-use crate::esp::inner::{Control, Inner, Layers, PREFIX, walk};
-use crate::esp::null::{NullDetector, NullVerdict};
-use rekeyscope::throughput::flow::FlowTable;
-use rekeyscope::throughput::series::SeriesSet;
+use crate::throughput::flow::FlowTable;
+use crate::throughput::series::SeriesSet;
+use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv};
+use rekeyscope_ipsec::esp::inner::{Control, Inner, Layers, PREFIX, walk};
+use rekeyscope_ipsec::esp::null::{NullDetector, NullVerdict};
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
@@ -72,16 +72,8 @@ fn keys(esp_sa: &str) -> HashMap<(IpAddr, u32), EspCipher> {
         let cells: Vec<&str> = line.split(',').map(|cell| cell.trim_matches('"')).collect();
         // Rows without addresses belong to SAs that never carried a packet.
         let dst = cells[2].parse().ok()?;
-        let encryption = match cells[4] {
-            "AES-CBC [RFC3602]" => Encryption::AesCbc,
-            "AES-GCM with 16 octet ICV [RFC4106]" => Encryption::AesGcm { icv: 16 },
-            other => panic!("{other}"),
-        };
-        let integrity = match cells[6] {
-            "HMAC-SHA-1-96 [RFC2404]" => Integrity::HmacSha1_96,
-            "NULL" => Integrity::None,
-            other => panic!("{other}"),
-        };
+        let encryption = Encryption::named(cells[4].as_bytes()).unwrap();
+        let integrity = Integrity::named(cells[6].as_bytes()).unwrap();
         let cipher = EspCipher::new(encryption, &hex(cells[5]), integrity, &hex(cells[7])).unwrap();
         Some(((dst, u32::from_str_radix(&cells[3][2..], 16).unwrap()), cipher))
     };
@@ -211,6 +203,11 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
         let json = |file: &str| -> serde_json::Value {
             serde_json::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
         };
+        let iperf = json("iperf3.json");
+        if iperf["start"]["test_start"]["protocol"] != "TCP" {
+            // Of UDP there is nothing acknowledged, and no name for its stack here.
+            continue;
+        }
         let truth = json("truth.json");
         for sa in truth["sas"].as_array().unwrap() {
             let spi = u32::from_str_radix(&sa["spi"].as_str().unwrap()[2..], 16).unwrap();
@@ -232,12 +229,15 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
                 "{fractions:?}"
             );
         }
+        // Two transfers have two files of iperf3, and one that a failed rekey ended for good has no figures of both its ends.
+        if folder.join("iperf3-2.json").exists() || iperf["error"].is_string() {
+            continue;
+        }
         let flows = run.flows.flows();
         let data = flows
             .iter()
             .find(|flow| flow.direction == Direction::BToA && flow.src_port == Some(IPERF_PORT))
             .unwrap();
-        let iperf = json("iperf3.json");
         let received = iperf["end"]["sum_received"]["bytes"].as_u64().unwrap();
         let sent = iperf["end"]["sum_sent"]["bytes"].as_u64().unwrap();
         // The capture is taken where the server sends. The client stops counting at its clock's end, while up to one

@@ -1,0 +1,14 @@
+//! Synthetic documents for the tests of the reports: every figure in here is made up, none was measured.
+
+mod build;
+mod edge;
+mod rekeys;
+mod rest;
+mod shape;
+mod traffic;
+mod verdict;
+
+pub use build::{build, empty, seven_rekeys};
+pub use edge::{all, filters, hostile};
+pub use rest::with_overlays;
+pub use shape::Shape;

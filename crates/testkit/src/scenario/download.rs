@@ -1,0 +1,109 @@
+//! The download and the passing of time: segments of the server, acknowledgements of the client.
+
+use crate::headers::{Tcp, ipv4};
+use crate::scenario::packets::{l2tp, tcp_packet};
+use crate::scenario::world::{CLIENT, MILLI, RTT, SERVER, World};
+use std::collections::VecDeque;
+
+/// A packet of the server.
+fn from_server(seq: u32, window: u16, len: usize) -> Vec<u8> {
+    let tcp = Tcp {
+        seq,
+        window,
+        ..Tcp::default()
+    };
+    l2tp(&tcp_packet(0, false, tcp, len))
+}
+
+impl World {
+    /// Data flows for a while; every second segment is acknowledged a round trip later.
+    pub fn steady(&mut self, millis: u64) {
+        let end = self.now + millis * MILLI;
+        while self.now < end {
+            if self.upload {
+                self.upload_segment();
+            }
+            if self.download {
+                self.segment();
+            }
+            self.step(self.tick);
+        }
+    }
+
+    /// Sends the next segment; it arrives.
+    pub fn segment(&mut self) {
+        self.lost_segment();
+        self.deliver();
+    }
+
+    /// Sends one byte; it arrives.
+    pub fn tiny_segment(&mut self) {
+        self.esp_down(&from_server(self.seq, 0xffff, 1));
+        self.seq += 1;
+        self.expected = self.seq;
+        self.acks.push_back((self.now + RTT, self.expected));
+    }
+
+    /// Everything sent so far has arrived; the client acknowledges every second segment.
+    pub fn deliver(&mut self) {
+        self.expected = self.seq;
+        if ((self.seq - 1_000) / self.segment_len as u32).is_multiple_of(2) {
+            self.acks.push_back((self.now + RTT, self.expected));
+        }
+    }
+
+    /// What was sent last is acknowledged too, as the delayed acknowledgement timer would bring about.
+    pub fn acknowledge_all(&mut self) {
+        self.acks.push_back((self.now + RTT, self.expected));
+    }
+
+    /// Sends the next segment; the client never acknowledges it (it did not arrive, or the answer is held back).
+    pub fn lost_segment(&mut self) {
+        self.resend(self.seq);
+        self.seq = self.seq.wrapping_add(self.segment_len as u32);
+    }
+
+    /// Sends the segment at `seq`.
+    pub fn resend(&mut self, seq: u32) {
+        self.esp_down(&from_server(seq, 0xffff, self.segment_len));
+    }
+
+    /// Time passes; acknowledgements pass the capture.
+    pub fn step(&mut self, nanos: u64) {
+        let end = self.now + nanos;
+        while let Some(&(when, ack)) = self.acks.front()
+            && when <= end
+        {
+            self.acks.pop_front();
+            self.now = self.now.max(when);
+            self.ack(ack, 0xffff);
+        }
+        self.now = end;
+    }
+
+    /// Time passes; acknowledgements pass the capture.
+    pub fn wait(&mut self, millis: u64) {
+        self.step(millis * MILLI);
+    }
+
+    /// The acknowledgements on their way are forgotten (the client died, or holds them back).
+    pub fn drop_acks(&mut self) -> VecDeque<(u64, u32)> {
+        std::mem::take(&mut self.acks)
+    }
+
+    /// An acknowledgement passes the capture now.
+    pub fn ack(&mut self, ack: u32, window: u16) {
+        let tcp = Tcp {
+            seq: 1,
+            ack,
+            window,
+            ..Tcp::default()
+        };
+        self.esp_up(&l2tp(&tcp_packet(0, true, tcp, 0)));
+    }
+
+    /// L2TP in clear.
+    pub fn leak(&mut self) {
+        self.capture(ipv4(SERVER, CLIENT, 17, &from_server(1, 100, 10)));
+    }
+}

@@ -1,0 +1,36 @@
+//! The tests of the program and of its whole pipeline, one module a subject. They are one binary: the analyses of the real captures are
+//! made once, and the libraries linked once. The key logs have a binary of their own, `tests/keylog/tests.rs`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and says what it skips"
+)]
+
+mod authentication_header;
+mod capture_quality;
+mod capture_truth;
+mod ciphers;
+mod cli;
+mod comparisons;
+mod copies;
+mod diagnosis;
+mod directions;
+mod docs;
+mod duplicates;
+mod encapsulation;
+mod findings;
+mod formats;
+mod golden;
+mod house;
+mod ike_documents;
+mod ike_scenarios;
+mod keys;
+mod mutations;
+mod packets;
+mod report;
+mod robustness;
+mod scenarios;
+mod support;
+mod trigger_rules;
+mod truth;
+mod tunnels;
