@@ -14,8 +14,13 @@ pub(crate) fn ruled_out(analysis: &Analysis) -> Vec<RuledOut> {
         return Vec::new();
     }
     let named = |id: &str| {
-        let mut causes = analysis.rekeys.iter().flat_map(|r| &r.causes);
-        causes.any(|c| c.id == id)
+        let of_attempts = analysis.attempts.iter().flat_map(|a| &a.causes);
+        let of_outages = analysis.outages.iter().flat_map(|o| &o.causes);
+        let of_rekeys = analysis.rekeys.iter().flat_map(|r| &r.causes);
+        of_rekeys
+            .chain(of_attempts)
+            .chain(of_outages)
+            .any(|c| c.id == id)
     };
     CAUSES
         .iter()

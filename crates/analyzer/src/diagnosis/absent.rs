@@ -30,6 +30,44 @@ pub(super) fn hard_limit_reached(analysis: &Analysis) -> Message {
     }
 }
 
+pub(super) fn rekey_refused(analysis: &Analysis) -> Message {
+    asked("absent-refused", analysis)
+}
+
+pub(super) fn rekey_unanswered(analysis: &Analysis) -> Message {
+    asked("absent-unanswered", analysis)
+}
+
+/// How many attempts there were.
+fn asked(id: &str, analysis: &Analysis) -> Message {
+    let asked = analysis.attempts.iter().filter(|a| a.exchange.is_some());
+    Message::new(id).with("attempts", asked.count())
+}
+
+pub(super) fn limit_without_rekey(_: &Analysis) -> Message {
+    Message::new("absent-limit-without-rekey")
+}
+
+pub(super) fn break_before_make(_: &Analysis) -> Message {
+    Message::new("absent-break-before-make")
+}
+
+pub(super) fn blackhole_after_rekey(_: &Analysis) -> Message {
+    Message::new("absent-blackhole")
+}
+
+pub(super) fn dpd_unanswered(_: &Analysis) -> Message {
+    Message::new("absent-dpd")
+}
+
+pub(super) fn rekey_storm(analysis: &Analysis) -> Message {
+    asked("absent-storm", analysis)
+}
+
+pub(super) fn initiator_not_ready(_: &Analysis) -> Message {
+    Message::new("absent-initiator-not-ready")
+}
+
 pub(super) fn responder_not_ready(_: &Analysis) -> Message {
     Message::new("absent-responder-not-ready")
 }

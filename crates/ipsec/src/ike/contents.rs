@@ -190,6 +190,9 @@ impl MessageScene<'_> {
             Err(error) => return self.diagnostics.count_wire_error(error, self.context.frame),
         };
         self.exchange.note(notify::name_v1(notification.kind));
+        if let Some(error) = notification.error(self.context) {
+            self.exchange.refuse(error);
+        }
         let for_ipsec = notify::ipsec_protocol(notification.protocol).is_some();
         if notification.kind == notify::RESPONDER_LIFETIME && for_ipsec {
             let said: Lifetimes = lifetimes(notification.data).unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::ike::ikev2::{Ikev2Proposal, parse_sa};
 use crate::ike::ikev2_keys::{IkeProposal, SealedMessage};
 use crate::ike::nat;
 use crate::ike::notify::{
-    self, Delete, FIRST_STATUS, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
+    self, Delete, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
     USE_TRANSPORT_MODE,
 };
 use crate::ike::offer::Offer;
@@ -229,7 +229,10 @@ impl MessageScene<'_> {
                 }
             };
             self.exchange.note(notify::name_v2(notification.kind));
-            noted.refused |= notification.kind < FIRST_STATUS;
+            if let Some(error) = notification.error(self.context) {
+                noted.refused = true;
+                self.exchange.refuse(error);
+            }
             match notification.kind {
                 NAT_DETECTION_SOURCE => source.push(notification.data),
                 NAT_DETECTION_DESTINATION => destination.push(notification.data),

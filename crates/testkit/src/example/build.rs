@@ -65,6 +65,8 @@ pub fn empty() -> Analysis {
         exchanges: Vec::new(),
         security_associations: Vec::new(),
         rekeys: Vec::new(),
+        attempts: Vec::new(),
+        outages: Vec::new(),
         trigger_rules: Vec::new(),
         flows: Vec::new(),
         impact: Vec::new(),
