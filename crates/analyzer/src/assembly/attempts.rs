@@ -38,24 +38,20 @@ pub(crate) fn failures(
     seen.retain(|a| record.wants(a.tunnel));
     let checks = unanswered_checks(evidence, ike_sas);
     let outages_of = |attempts: &[AttemptSeen]| {
-        outages::outages(&Suspects {
-            record,
-            children,
-            successions,
-            attempts,
-            checks: &checks,
-            ends,
-        })
+        let suspects = Suspects::new(record, (children, successions), attempts, &checks, ends);
+        outages::outages(&suspects)
     };
     // A limit that nobody enforces is passed without harm.
-    let found = outages_of(&seen);
-    let mut number = 0;
+    let harmful = by_attempt(&outages_of(&seen));
+    let mut index = 0..seen.len();
     seen.retain(|a| {
-        number += 1;
-        let harmless = a.outcome == AttemptOutcome::LimitWithoutAttempt;
-        !harmless || found.iter().any(|o| o.attempts.contains(&(number - 1)))
+        let own = index.next();
+        a.outcome != AttemptOutcome::LimitWithoutAttempt || own.is_some_and(|i| harmful.contains_key(&i))
     });
     let found = outages_of(&seen);
+    let of_attempts = by_attempt(&found);
+    let of_exchanges = successions.iter().enumerate();
+    let rekeys: HashMap<usize, usize> = of_exchanges.rev().filter_map(|(k, s)| Some((s.exchange?, k))).collect();
     let outages: Vec<Outage> = found
         .iter()
         .enumerate()
@@ -63,7 +59,7 @@ pub(crate) fn failures(
         .collect();
     let storms = storms(record, &seen);
     let describe = |(index, a): (usize, &AttemptSeen)| {
-        let own = found.iter().position(|o| o.attempts.contains(&index));
+        let own = of_attempts.get(&index).copied();
         let scene = AttemptScene {
             attempt: Some(a),
             blackhole: own
@@ -88,9 +84,7 @@ pub(crate) fn failures(
             answered_after_s: a.answered.map(|t| t.seconds_since(a.first_time)),
             outcome: a.outcome,
             reason: a.reason.map(Into::into),
-            rekey: a
-                .exchange
-                .and_then(|_| successions.iter().position(|s| s.exchange == a.exchange)),
+            rekey: a.exchange.and_then(|e| rekeys.get(&e).copied()),
             outage: own.and_then(|o| outages.get(o).cloned()),
             causes: causes(&scene),
             display_filter: display_filter(&a.frames),
@@ -101,6 +95,17 @@ pub(crate) fn failures(
         attempts: seen.iter().enumerate().map(describe).collect(),
         outages,
     }
+}
+
+/// The first outage of each attempt.
+fn by_attempt(found: &[OutageSeen]) -> HashMap<usize, usize> {
+    let mut first = HashMap::new();
+    for (index, outage) in found.iter().enumerate() {
+        for &attempt in &outage.attempts {
+            first.entry(attempt).or_insert(index);
+        }
+    }
+    first
 }
 
 fn near(check: &UnansweredCheck, attempt: &AttemptSeen) -> bool {
@@ -175,9 +180,12 @@ fn storms(record: &Record, seen: &[AttemptSeen]) -> HashMap<usize, Vec<u64>> {
         let mut next = 0;
         for (k, &first) in own.iter().enumerate().filter(|(k, _)| *k + LEAST_STORM <= own.len()) {
             let within = |&&i: &&usize| seen[i].first_time.nanos_since(seen[first].first_time) < usual;
-            let members: Vec<usize> = own[k..].iter().take_while(within).copied().collect();
+            if k < next {
+                continue;
+            }
+            let members: Vec<usize> = own[k..].iter().take(MOST_FRAMES).take_while(within).copied().collect();
             let in_vain = members.iter().filter(|&&i| seen[i].outcome != AttemptOutcome::Completed);
-            if k < next || members.len() < LEAST_STORM || in_vain.count() < LEAST_IN_VAIN {
+            if members.len() < LEAST_STORM || in_vain.count() < LEAST_IN_VAIN {
                 continue;
             }
             next = k + members.len();

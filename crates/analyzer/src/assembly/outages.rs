@@ -8,6 +8,7 @@ use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, OutageEnd};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -19,6 +20,8 @@ use std::net::IpAddr;
 const NEAR: i64 = NANOS_PER_SECOND;
 /// What a sender repeats so often without an answer is lost: one or two segments may be.
 const LEAST_AGAIN: u32 = 3;
+/// An exchange whose first message is older than this says nothing more.
+const LONGEST_EXCHANGE: i64 = 300 * NANOS_PER_SECOND;
 /// Doubling timeouts from [`LEAST_STRETCH`] on take longer than this for [`LEAST_AGAIN`] copies (0.2 + 0.4 + 0.8 s).
 const LEAST_BLACKHOLE: i64 = 7 * LEAST_STRETCH;
 
@@ -37,13 +40,60 @@ pub(crate) struct OutageSeen {
 
 /// What an outage can come from.
 pub(crate) struct Suspects<'a> {
-    pub(crate) record: &'a Record,
-    pub(crate) children: &'a [ChildSa],
-    pub(crate) successions: &'a [Succession],
-    pub(crate) attempts: &'a [AttemptSeen],
-    pub(crate) checks: &'a [UnansweredCheck],
+    record: &'a Record,
+    successions: &'a [Succession],
+    attempts: &'a [AttemptSeen],
+    checks: &'a [UnansweredCheck],
     /// Last frame of the capture.
-    pub(crate) ends: Timestamp,
+    ends: Timestamp,
+    /// Attempts that failed, or nearly did, by tunnel.
+    failed: HashMap<TunnelIndex, Vec<usize>>,
+    /// The attempt that made each SA.
+    makers: HashMap<SaIndex, usize>,
+    /// The exchange that made each SA.
+    exchanges: HashMap<SaIndex, usize>,
+    /// When each SA was deleted, by who receives on it.
+    deletes: HashMap<(IpAddr, Spi), Vec<Timestamp>>,
+}
+
+impl<'a> Suspects<'a> {
+    pub(crate) fn new(
+        record: &'a Record,
+        (children, successions): (&[ChildSa], &'a [Succession]),
+        attempts: &'a [AttemptSeen],
+        checks: &'a [UnansweredCheck],
+        ends: Timestamp,
+    ) -> Self {
+        let mut suspects = Suspects {
+            record,
+            successions,
+            attempts,
+            checks,
+            ends,
+            failed: HashMap::new(),
+            makers: HashMap::new(),
+            exchanges: HashMap::new(),
+            deletes: HashMap::new(),
+        };
+        for (index, attempt) in attempts.iter().enumerate() {
+            if attempt.outcome.failed() || attempt.answered_late() {
+                suspects.failed.entry(attempt.tunnel).or_default().push(index);
+            }
+            if attempt.outcome == AttemptOutcome::Completed {
+                let made = attempt.sas.into_iter().flatten();
+                suspects.makers.extend(made.map(|sa| (sa, index)));
+            }
+        }
+        for child in children {
+            let made = child.sa.into_iter().flatten();
+            suspects.exchanges.extend(made.filter_map(|sa| Some((sa, child.exchange?))));
+        }
+        for deletion in record.timeline.exchanges().iter().flat_map(|e| &e.deletes) {
+            let own = suspects.deletes.entry((deletion.by, deletion.spi)).or_default();
+            own.push(deletion.time);
+        }
+        suspects
+    }
 }
 
 /// All outages in order of time.
@@ -80,15 +130,20 @@ impl Suspects<'_> {
         let made = self.maker_of(stretch.to);
         let near = |time: Timestamp| time.nanos_since(stretch.from.time).abs() <= NEAR;
         let expired = old.expired().is_some_and(near);
-        let deleted = self.deletes(old.dst).any(|(spi, time)| spi == old.spi && near(time));
-        let mut attempts = self.failed_before(&stretch, until, made);
+        let deleted = self.deletes(old).iter().any(|time| near(*time));
+        let changed = stretch.to.is_none_or(|to| to.sa != stretch.from.sa);
+        let mut attempts = self.failed_before(&stretch, until, made.filter(|_| changed));
+        if !changed {
+            attempts.retain(|&a| self.overlaps(a, &stretch, until));
+        }
         let broken = attempts.iter().any(|&a| {
             let attempt = &self.attempts[a];
             attempt.exchange.is_none() && near(attempt.first_time)
         });
-        let changed = stretch.to.is_none_or(|to| to.sa != stretch.from.sa);
-        let gone = expired || deleted || broken;
-        if !changed || !(stretch.waiting || gone) {
+        // Where the old SA works again, it was the path that failed: for longer than random loss holds a sender up.
+        let gone = changed && (expired || deleted || broken);
+        let long = until.nanos_since(stretch.from.time) >= LEAST_BLACKHOLE;
+        if !(stretch.waiting || gone) || !(changed || long) {
             return None;
         }
         let check = self.checks.iter().position(|c| {
@@ -97,8 +152,8 @@ impl Suspects<'_> {
         // What is lost while the next pair is negotiated is that rekey's.
         let before = made.is_none_or(|made| stretch.from.time < self.attempts[made].first_time);
         let known = gone || check.is_some() || !attempts.is_empty();
-        let blackhole = before && !known && self.swallows(&stretch, until);
-        if attempts.is_empty() {
+        let blackhole = changed && before && !known && self.swallows(&stretch, until);
+        if attempts.is_empty() && changed {
             attempts.extend(if blackhole { self.maker_of(Some(stretch.from)) } else { made });
         }
         let failed = attempts.iter().any(|&a| self.failed(a));
@@ -109,6 +164,13 @@ impl Suspects<'_> {
             blackhole,
             check,
         })
+    }
+
+    /// Requests went unanswered while nothing was delivered.
+    fn overlaps(&self, attempt: usize, stretch: &UndeliveredStretch, until: Timestamp) -> bool {
+        let attempt = &self.attempts[attempt];
+        let unanswered = attempt.outcome == AttemptOutcome::Unanswered || attempt.answered_late();
+        unanswered && attempt.first_time <= until && attempt.last_time >= stretch.from.time
     }
 
     fn failed(&self, attempt: usize) -> bool {
@@ -128,29 +190,23 @@ impl Suspects<'_> {
                 (_, Some(made)) => from < self.attempts[made].first_time,
                 (_, None) => true,
             };
-            attempt.tunnel == stretch.tunnel
-                && self.failed(a)
-                && attempt.first_time <= until
+            attempt.first_time <= until
                 && Some(attempt.first_time) > in_use_since
                 && early
         };
-        (0..self.attempts.len()).filter(of_it).collect()
+        let failed = self.failed.get(&stretch.tunnel).map_or(&[][..], Vec::as_slice);
+        failed.iter().copied().filter(of_it).collect()
     }
 
     /// The attempt that made the SA on which a packet went.
     fn maker_of(&self, packet: Option<DeliveredPacket>) -> Option<usize> {
-        let sa = packet?.sa;
-        let completed = |a: &AttemptSeen| a.outcome == AttemptOutcome::Completed && a.sas.contains(&Some(sa));
-        self.attempts.iter().position(completed)
+        self.makers.get(&packet?.sa).copied()
     }
 
-    /// SPIs that `by` deleted, as those of its inbound SAs.
-    fn deletes(
-        &self,
-        by: IpAddr,
-    ) -> impl Iterator<Item = (Spi, Timestamp)> {
-        let all = self.record.timeline.exchanges().iter().flat_map(|e| &e.deletes);
-        all.filter(move |d| d.by == by).map(|d| (d.spi, d.time))
+    /// When the receiver deleted it.
+    fn deletes(&self, association: &Association) -> &[Timestamp] {
+        let own = self.deletes.get(&(association.dst, association.spi));
+        own.map_or(&[], Vec::as_slice)
     }
 
     /// Data was sent again and again, nothing was acknowledged, and the other side lived: IKE worked meanwhile.
@@ -158,7 +214,10 @@ impl Suspects<'_> {
         let receiver = self.association(stretch.from.sa).dst;
         let from = stretch.from.time;
         let alive = || {
-            let mut messages = self.record.timeline.exchanges().iter().flat_map(|e| &e.records);
+            let exchanges = self.record.timeline.exchanges();
+            let began = exchanges.partition_point(|e| e.first_time() < Some(from.plus_nanos(-LONGEST_EXCHANGE)));
+            let later = exchanges[began..].iter().take_while(|e| e.first_time() <= Some(until));
+            let mut messages = later.flat_map(|e| &e.records);
             messages.any(|m| m.src == receiver && m.time > from && m.time <= until)
         };
         stretch.kind == ProgressKind::Acknowledged
@@ -169,8 +228,8 @@ impl Suspects<'_> {
 
     fn end_of(&self, from: DeliveredPacket, to: Option<DeliveredPacket>) -> OutageEnd {
         let ike_sa = |sa| {
-            let child = self.children.iter().find(|c| c.sa.contains(&Some(sa)))?;
-            self.record.timeline.exchanges()[child.exchange?].ike_sa
+            let exchange = *self.exchanges.get(&sa)?;
+            self.record.timeline.exchanges()[exchange].ike_sa
         };
         match to {
             None => OutageEnd::End,
@@ -185,21 +244,24 @@ impl Suspects<'_> {
     /// Payload that nobody acknowledges goes on beyond the limit of its SA, and is dropped.
     fn beyond_the_limit(&self) -> Vec<OutageSeen> {
         let shares = tcp_shares(self.record);
+        let olds = self.successions.iter().flat_map(|s| [0, 1].map(|slot| (s, slot)));
+        let renewals: HashMap<(SaIndex, usize), &Succession> = olds
+            .filter_map(|(s, slot)| Some(((s.old[slot]?, slot), s)))
+            .collect();
         let all = self.record.sas.associations().iter().enumerate();
         let of_sa = |(sa, association): (SaIndex, &Association)| {
             let (tunnel, slot) = (association.tunnel, slot(association.direction));
             let deleted = || {
                 let passed = association.limit_passed?;
-                let mut own = self.deletes(association.dst);
-                own.any(|(spi, time)| spi == association.spi && time >= passed).then_some(passed)
+                let own = self.deletes(association).iter();
+                own.max().is_some_and(|last| *last >= passed).then_some(passed)
             };
             let passed = association.expired().or_else(deleted)?;
             let acknowledged = shares.get(&(tunnel, slot)).is_some_and(|(tcp, all)| 2 * tcp >= *all);
             if acknowledged || !self.record.wants(tunnel) {
                 return None;
             }
-            let renewal = self.successions.iter().find(|s| s.old[slot] == Some(sa));
-            let to = renewal.and_then(|s| {
+            let to = renewals.get(&(sa, slot)).and_then(|s| {
                 let first = self.association(s.new[slot]?).first?;
                 Some(DeliveredPacket {
                     time: first.0,

@@ -6,7 +6,7 @@ use crate::diagnosis::symptom::Symptom;
 use crate::diagnosis::failure::{self, AttemptScene};
 use crate::diagnosis::{absent, exchange, path, switch, transport};
 use Nature::{Explanation, Fact, FactIfProven};
-use Needs::{Deletes, Esp, Ike, Keys, Limit, Tcp};
+use Needs::{Deletes, Esp, Ike, Keys, Limit, NegotiatedLimit, ReadableIke, Tcp};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::text::Message;
 
@@ -34,6 +34,10 @@ pub(crate) enum Needs {
     Tcp,
     /// The limit of an SA and what it had carried, or a receiver that goes deaf while IKE between the two works.
     Limit,
+    /// The limit of an SA, negotiated and read.
+    NegotiatedLimit,
+    /// IKE messages that can be read.
+    ReadableIke,
     /// Deletes, and inner TCP that shows what was lost behind them.
     Deletes,
 }
@@ -97,8 +101,8 @@ const fn failed(
 pub(crate) static CAUSES: [KnownCause; 27] = [
     failed("rekey_refused",         Ike,    failure::rekey_refused,         absent::rekey_refused),
     failed("rekey_unanswered",      Ike,    failure::rekey_unanswered,      absent::rekey_unanswered),
-    failed("limit_without_rekey",   Limit,  failure::limit_without_rekey,   absent::limit_without_rekey),
-    failed("break_before_make",     Ike,    failure::break_before_make,     absent::break_before_make),
+    failed("limit_without_rekey",   NegotiatedLimit, failure::limit_without_rekey,   absent::limit_without_rekey),
+    failed("break_before_make",     ReadableIke,     failure::break_before_make,     absent::break_before_make),
     failed("blackhole_after_rekey", Tcp,    failure::blackhole_after_rekey, absent::blackhole_after_rekey),
     failed("dpd_unanswered",        Ike,    failure::dpd_unanswered,        absent::dpd_unanswered),
     failed("rekey_storm",           Ike,    failure::rekey_storm,           absent::rekey_storm),

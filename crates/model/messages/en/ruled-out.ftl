@@ -5,6 +5,7 @@
 unseen-exchange = no exchange of a rekey was captured: capture UDP 500 and 4500 too
 unseen-inner = without keys the inner packets cannot be seen
 unseen-limit = it takes ESP keys and the limit that IKE negotiated, or inner TCP and the exchanges of the rekeys, to see that an SA passed its limit
+unseen-negotiated-limit = it takes ESP keys and the limit that IKE negotiated to see that an SA passed it
 unseen-deletes = no Delete could be read: that takes the IKE keys
 unseen-tcp = the tunnel carried no TCP connection that would show it
 no-occasion = it explains a loss, and no rekey is named as one that hurt

@@ -5,6 +5,7 @@
 unseen-exchange = リキーの鍵交換がキャプチャされていません。UDP 500 と 4500 もキャプチャしてください
 unseen-inner = 鍵がないため、内側のパケットを見られません
 unseen-limit = SA が上限を超えたかどうかを見るには、ESP の鍵と IKE でネゴシエートされた上限、または内側の TCP とリキーの鍵交換が必要です
+unseen-negotiated-limit = SA がリミットを超えたことを知るには、ESP の鍵と IKE で交渉されたリミットが必要です
 unseen-deletes = Delete を読み取れません。IKE の鍵が必要です
 unseen-tcp = これを示す TCP 接続がトンネル内にありません
 no-occasion = 損失を説明する原因ですが、転送を妨げたとされたリキーがありません

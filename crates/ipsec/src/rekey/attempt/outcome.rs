@@ -129,17 +129,8 @@ fn is_cut(ends: Timestamp, exchange: &Exchange) -> bool {
 fn sends_meanwhile(tables: &Tables<'_>, exchange: &Exchange) -> bool {
     let (first, last) = span(exchange);
     let last = last.max(first.plus_nanos(REFUSAL_WITHIN));
-    let mut own = tables
-        .evidence
-        .associations
-        .iter()
-        .filter(|a| a.src == exchange.responder && a.dst == exchange.initiator);
-    own.any(|a| {
-        let (Some((from, _)), Some((to, _))) = (a.first, a.last) else {
-            return false;
-        };
-        from <= last && to > first.plus_nanos(REFUSAL_WITHIN)
-    })
+    let ends = (exchange.responder, exchange.initiator);
+    tables.sends(ends, first.plus_nanos(REFUSAL_WITHIN), last)
 }
 
 fn refusal(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
@@ -192,8 +183,8 @@ fn by_informational(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
 
 /// The data of a notification is the message ID of another exchange of this IKE SA.
 fn names_another(tables: &Tables<'_>, exchange: &Exchange, id: Option<u32>) -> bool {
-    let is_that = |other: &Exchange| other.ike_sa == exchange.ike_sa && Some(other.message_id) == id;
-    id.is_some() && id != Some(exchange.message_id) && tables.evidence.exchanges.iter().any(is_that)
+    let other = id.filter(|id| *id != exchange.message_id);
+    other.is_some_and(|id| tables.has_message_id(exchange.ike_sa, id))
 }
 
 /// No other Quick Mode of the same initiator began between this one and `time`.
@@ -208,8 +199,5 @@ fn newest_request_before(tables: &Tables<'_>, index: usize, time: Timestamp) -> 
 
 /// It did not ask again although it would have had to, or went on with a new request.
 fn gave_up(tables: &Tables<'_>, exchange: &Exchange, last: Timestamp) -> bool {
-    let again = |e: &&Exchange| {
-        e.kind == exchange.kind && e.initiator == exchange.initiator && span(e).0 > last
-    };
-    tables.ends.nanos_since(last) >= FIRST_REPEAT_NANOS || tables.evidence.exchanges.iter().any(|e| again(&e))
+    tables.ends.nanos_since(last) >= FIRST_REPEAT_NANOS || tables.asks_after(exchange, last)
 }

@@ -8,7 +8,8 @@ use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::time::Timestamp;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
 /// The finished tables, and what is looked up in them.
 pub(super) struct Tables<'a> {
@@ -24,7 +25,16 @@ pub(super) struct Tables<'a> {
     /// Informational exchanges by IKE SA.
     pub(super) informational: HashMap<usize, Vec<usize>>,
     pub(super) speakers: Speakers,
+    /// SAs by sender and receiver, in order of their first packets.
+    by_ends: HashMap<(IpAddr, IpAddr), Vec<&'a Association>>,
+    /// Message IDs in use, by IKE SA.
+    message_ids: HashSet<(Option<usize>, u32)>,
+    /// When each side of an IKE SA began its newest exchange of a kind.
+    newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
 }
+
+/// SAs of a direction that are looked through for one that carried packets at a time: a tunnel has a few at once.
+const MOST_AT_ONCE: usize = 64;
 
 impl<'a> Tables<'a> {
     pub(super) fn new(
@@ -42,7 +52,17 @@ impl<'a> Tables<'a> {
             of_tunnel: HashMap::new(),
             informational: HashMap::new(),
             speakers: Speakers::of(evidence),
+            by_ends: HashMap::new(),
+            message_ids: HashSet::new(),
+            newest: HashMap::new(),
         };
+        for association in evidence.associations.iter().filter(|a| a.first.is_some()) {
+            let ends = (association.src, association.dst);
+            tables.by_ends.entry(ends).or_default().push(association);
+        }
+        for list in tables.by_ends.values_mut() {
+            list.sort_by_key(|a| a.first);
+        }
         for child in children {
             tables.of_tunnel.entry(child.tunnel).or_default().push(child);
             if let Some(exchange) = child.exchange {
@@ -50,6 +70,10 @@ impl<'a> Tables<'a> {
             }
         }
         for (index, exchange) in evidence.exchanges.iter().enumerate() {
+            tables.message_ids.insert((exchange.ike_sa, exchange.message_id));
+            let newest = tables.newest.entry((exchange.ike_sa, exchange.initiator, exchange.kind));
+            let began = newest.or_default();
+            *began = (*began).max(first_time(exchange));
             if let (ExchangeKind::Informational, Some(sa)) = (exchange.kind, exchange.ike_sa) {
                 tables.informational.entry(sa).or_default().push(index);
             }
@@ -59,6 +83,25 @@ impl<'a> Tables<'a> {
 
     pub(super) fn tunnel(&self, exchange: usize) -> Option<TunnelIndex> {
         self.evidence.exchange_tunnels.get(exchange).copied().flatten()
+    }
+
+    /// `src` sent ESP to `dst` after `from`, on an SA in use until `to`.
+    pub(super) fn sends(&self, (src, dst): (IpAddr, IpAddr), from: Timestamp, to: Timestamp) -> bool {
+        let own = self.by_ends.get(&(src, dst)).map_or(&[][..], Vec::as_slice);
+        let begun = own.partition_point(|a| a.first.is_some_and(|(first, _)| first <= to));
+        let mut recent = own[..begun].iter().rev().take(MOST_AT_ONCE);
+        recent.any(|a| a.last.is_some_and(|(last, _)| last > from))
+    }
+
+    /// An exchange of this IKE SA has this message ID.
+    pub(super) fn has_message_id(&self, ike_sa: Option<usize>, id: u32) -> bool {
+        self.message_ids.contains(&(ike_sa, id))
+    }
+
+    /// The initiator of an exchange began another one of the kind after `time`.
+    pub(super) fn asks_after(&self, exchange: &Exchange, time: Timestamp) -> bool {
+        let key = (exchange.ike_sa, exchange.initiator, exchange.kind);
+        self.newest.get(&key).is_some_and(|began| *began > time)
     }
 
     pub(super) fn children_of(&self, exchange: usize) -> &[&'a ChildSa] {

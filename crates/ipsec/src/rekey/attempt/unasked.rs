@@ -137,7 +137,8 @@ fn deleted(
         .map(|sa| &tables.ike_sas[sa])
         .filter(|sa| sa.version == 2)
         .and_then(|sa| Some((sa.deleted?, None, None)));
-    by_spi.chain(with_ike).min_by_key(|(time, ..)| *time)
+    let own = by_spi.chain(with_ike).filter(|(time, ..)| *time > child.born);
+    own.min_by_key(|(time, ..)| *time)
 }
 
 /// The first Delete of each SA, by its receiver.
