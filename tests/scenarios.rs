@@ -333,7 +333,7 @@ fn what_failed_is_the_first_sentence() {
         ("IKEv2, refused", &[Refused][..], OutageEnd::End, "NO_PROPOSAL_CHOSEN; nothing passed for 12."),
         ("refused", &[Refused], OutageEnd::End, "NO-PROPOSAL-CHOSEN; nothing passed for 12."),
         ("refused by message ID", &[Refused], OutageEnd::End, "NO-PROPOSAL-CHOSEN"),
-        ("refused, unreadable", &[Refused], OutageEnd::End, "too short to make an SA"),
+        ("refused, unreadable", &[Refused], OutageEnd::End, "one that makes no SA"),
         ("no answer", &[Unanswered], OutageEnd::End, "3 requests, no answer; nothing passed for 12."),
         ("answered late", &[Completed], OutageEnd::NewSa, "4 requests in 5."),
         ("limit without a rekey", &[LimitWithoutAttempt, Completed], OutageEnd::NewSa, "nobody asked"),

@@ -35,8 +35,8 @@ pub(crate) struct ClearPackets {
 pub(crate) struct ClearTraffic {
     inside: HashMap<InnerEnds, (TunnelIndex, usize)>,
     newest: Option<InnerEnds>,
-    /// Last ESP packet, by tunnel and direction; as many as there are tunnels.
-    last: HashMap<(TunnelIndex, usize), Timestamp>,
+    /// Last ESP packet of each direction, by tunnel.
+    last: Vec<[Option<Timestamp>; 2]>,
     found: HashMap<InnerEnds, ClearPackets>,
 }
 
@@ -44,7 +44,10 @@ impl ClearTraffic {
     /// An ESP packet.
     #[inline]
     pub(crate) fn esp(&mut self, tunnel: TunnelIndex, slot: usize, time: Timestamp) {
-        self.last.insert((tunnel, slot), time);
+        if tunnel >= self.last.len() {
+            self.last.resize(tunnel + 1, [None; 2]);
+        }
+        self.last[tunnel][slot] = Some(time);
     }
 
     /// An inner packet. Those between the tunnel's own ends are not told from what goes in clear rightly.
@@ -65,8 +68,8 @@ impl ClearTraffic {
         let Some(&(tunnel, slot)) = self.inside.get(&ends) else {
             return;
         };
-        let last = self.last.get(&(tunnel, slot));
-        if last.is_some_and(|&last| time.nanos_since(last) < SILENT) {
+        let last = self.last.get(tunnel).and_then(|lanes| lanes[slot]);
+        if last.is_some_and(|last| time.nanos_since(last) < SILENT) {
             return;
         }
         let found = self.found.entry(ends).or_insert_with(|| ClearPackets {

@@ -23,7 +23,7 @@ failed-in-all = { $failed } of { $attempts } attempts to renew SAs failed.
 # $who of failed-refused
 failed-someone = the initiator
 # $reason of failed-refused
-failed-short-answer = too short to make an SA
+failed-short-answer = one that makes no SA (its reason cannot be read)
 # $outage
 failed-no-outage = no outage is seen in this capture
 failed-outage-open = nothing passed for { $seconds } or more

@@ -17,8 +17,8 @@ const LEAST_OPEN: i64 = NANOS_PER_SECOND;
 const LATEST_ANSWER: i64 = 500 * NANOS_PER_MILLI;
 /// Connections whose data is watched; further ones deliver nothing that counts.
 const MOST_CONNECTIONS: usize = 256;
-/// Segments in flight that are remembered of a connection; of more, the oldest are forgotten.
-const MOST_SEGMENTS: usize = 1 << 12;
+/// Segments in flight that are remembered, 256 KiB: 10 MB of data. Of more, the oldest of their connection are forgotten.
+const MOST_SEGMENTS: usize = 1 << 13;
 /// Frames kept as examples of what did not arrive.
 const MOST_EXAMPLES: usize = 6;
 
@@ -134,7 +134,7 @@ impl DeliveryLane {
             stream.edge = Some(end);
             stream.in_flight.push_back(SegmentInFlight { end, packet });
             self.in_flight += 1;
-            if stream.in_flight.len() > MOST_SEGMENTS {
+            if self.in_flight > MOST_SEGMENTS {
                 stream.in_flight.pop_front();
                 self.in_flight -= 1;
             }
