@@ -1,7 +1,7 @@
 //! The tables for other programs: what is in them, who can read them, and that tshark decrypts every packet with them.
 
 use super::*;
-use crate::support::{Lab, labs, repository};
+use crate::support::{Lab, labs, one_of_each_kind, repository};
 use rekeyscope::write::export::{tcpdump, wireshark};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -80,11 +80,11 @@ fn tshark_decrypts_every_packet_with_the_exported_tables() {
         println!("skipped: tshark is not installed");
         return;
     }
-    for lab in labs() {
+    for lab in one_of_each_kind() {
         let folder = TempDir::new().unwrap();
         let tables = folder.path().join("tables");
         let export = ["--export", "wireshark", text(&tables), "--quiet"];
-        let out = rekeyscope(&[&["keys"], &with_keys(&lab)[..], &export].concat());
+        let out = rekeyscope(&[&["keys"], &with_keys(lab)[..], &export].concat());
         assert!(out.status.success() && out.stderr.is_empty(), "{out:?}");
         #[cfg(unix)]
         for table in ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"] {
