@@ -28,7 +28,12 @@ pub(crate) fn overhead(record: &Record) -> Vec<Overhead> {
             a.encapsulation == Encapsulation::Udp,
             a.dst.is_ipv6(),
         );
-        add(entries.entry(place).or_insert_with(|| empty(suite, a)), a, key);
+        let entry = entries.entry(place).or_insert_with(|| Overhead {
+            suite,
+            encapsulation: Some(a.encapsulation),
+            ..Overhead::default()
+        });
+        add(entry, a, key);
     }
     let mut list: Vec<Overhead> = entries.into_values().collect();
     for entry in &mut list {
@@ -37,26 +42,6 @@ pub(crate) fn overhead(record: &Record) -> Vec<Overhead> {
         entry.efficiency = entry.inner_bytes as f64 / entry.outer_bytes.max(1) as f64;
     }
     list
-}
-
-fn empty(suite: String, a: &Association) -> Overhead {
-    Overhead {
-        suite,
-        packets: 0,
-        outer_bytes: 0,
-        inner_bytes: 0,
-        efficiency: 0.0,
-        iv: 0,
-        padding: 0,
-        icv: 0,
-        largest_inner_packet: 0,
-        encapsulation: Some(a.encapsulation),
-        outer_headers: 0,
-        largest_outer_packet: None,
-        largest_inner_for_path: None,
-        mss_ipv4: None,
-        mss_ipv6: None,
-    }
 }
 
 fn add(sum: &mut Overhead, a: &Association, key: &AssignedKey) {
@@ -84,10 +69,9 @@ fn add(sum: &mut Overhead, a: &Association, key: &AssignedKey) {
 fn sizes(a: &Association, key: &AssignedKey) -> EspSizes {
     EspSizes {
         ip_header: if a.dst.is_ipv6() { IPV6_HEADER } else { IPV4_HEADER },
-        udp: if a.encapsulation == Encapsulation::Udp {
-            UDP_HEADER
-        } else {
-            0
+        udp: match a.encapsulation {
+            Encapsulation::Udp => UDP_HEADER,
+            _ => 0,
         },
         iv: key.cipher.iv_len(),
         align: key.transform.encryption.block_len().max(4),

@@ -333,7 +333,7 @@ fn time_fraction(shown: &SuccessionShown) -> Option<f64> {
 }
 
 fn describe(shown: &Option<SuccessionShown>) -> Trigger {
-    let mut trigger = Trigger::unknown();
+    let mut trigger = Trigger::default();
     let Some(shown) = shown else { return trigger };
     let (bytes, counted) = volume(shown);
     let message = Message::new("trigger-expiring")

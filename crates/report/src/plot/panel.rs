@@ -63,19 +63,13 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
 
 /// Seconds from the first message to the switch of the direction that is shown.
 fn length(focus: &Focus, rekey: &Rekey) -> f64 {
-    let direction = direction_of(focus, rekey);
+    let direction = focus.shown_direction(rekey);
     let ends = began(rekey).zip(rekey.switched.get(direction));
     ends.map_or(0.0, |(from, to)| to.seconds_since(from).max(0.0))
 }
 
-fn direction_of(focus: &Focus, rekey: &Rekey) -> Direction {
-    focus
-        .shown(rekey)
-        .map_or(focus.main_direction(rekey.tunnel), |s| s.impact.direction)
-}
-
 fn panel<'a>(focus: &Focus<'a>, rekey: &'a Rekey, after: f64) -> Option<Panel<'a>> {
-    let direction = direction_of(focus, rekey);
+    let direction = focus.shown_direction(rekey);
     let (start, bin_s, bytes) = bins(focus, rekey, direction)?;
     let zero = began(rekey)?;
     let offset = start.seconds_since(zero);
