@@ -20,31 +20,17 @@ const MOST_PACKETS: u32 = 64;
 
 /// All formats that the transforms of [`rekeyscope_model::algorithm`] make.
 const FORMATS: [NullFormat; 6] = [
-    NullFormat {
-        iv_len: 0,
-        icv_len: 12,
-    },
-    NullFormat {
-        iv_len: 0,
-        icv_len: 16,
-    },
-    NullFormat {
-        iv_len: 0,
-        icv_len: 24,
-    },
-    NullFormat {
-        iv_len: 0,
-        icv_len: 32,
-    },
-    NullFormat {
-        iv_len: 8,
-        icv_len: 16,
-    },
-    NullFormat {
-        iv_len: 0,
-        icv_len: 0,
-    },
+    format(0, 12),
+    format(0, 16),
+    format(0, 24),
+    format(0, 32),
+    format(8, 16),
+    format(0, 0),
 ];
+
+const fn format(iv_len: usize, icv_len: usize) -> NullFormat {
+    NullFormat { iv_len, icv_len }
+}
 
 /// What is known about one SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,21 +119,14 @@ fn evidence(packet: &[u8], format: NullFormat, outer: (IpAddr, IpAddr)) -> NullE
     let Some((payload, next_header)) = payload else {
         return NullEvidence::Against;
     };
+    let pseudo_header = |protocol| pseudo_header_sum(outer, protocol, payload.len());
     match next_header {
         4 => ipv4(payload),
         41 => ipv6(payload),
-        6 => sum_evidence(
-            tcp_shape(payload),
-            pseudo_header_sum(outer, 6, payload.len()),
-            payload,
-        ),
+        6 => sum_evidence(tcp_shape(payload), pseudo_header(6), payload),
         17 => udp(payload),
         1 => sum_evidence(payload.len() >= 8, Some(0), payload),
-        58 => sum_evidence(
-            payload.len() >= 4,
-            pseudo_header_sum(outer, 58, payload.len()),
-            payload,
-        ),
+        58 => sum_evidence(payload.len() >= 4, pseudo_header(58), payload),
         47 => gre(payload, outer),
         108 => ip_comp(payload),
         // A dummy packet; or protocols that prove nothing but do occur.
@@ -218,10 +197,9 @@ fn gre(payload: &[u8], outer: (IpAddr, IpAddr)) -> NullEvidence {
         return NullEvidence::Against;
     }
     let inner = inner::walk(47, payload, payload.len(), Some(outer));
-    if inner.flow.is_some() && inner.stopped_at.is_none() {
-        NullEvidence::Proof
-    } else {
-        NullEvidence::Possible
+    match inner.flow.is_some() && inner.stopped_at.is_none() {
+        true => NullEvidence::Proof,
+        false => NullEvidence::Possible,
     }
 }
 

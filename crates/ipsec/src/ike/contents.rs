@@ -14,6 +14,7 @@ use crate::ike::state::{ExchangeState, Keyring, LONGEST_NONCE, LONGEST_PUBLIC, S
 use crate::ike::transform::{Lifetimes, lifetimes};
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::error::WireError;
 use rekeyscope_model::text::Message;
 
 /// One message and all that it may change.
@@ -44,6 +45,12 @@ impl MessageScene<'_> {
         payloads
     }
 
+    /// What could be read; what could not is counted.
+    pub(super) fn accepted<T>(&mut self, read: Result<T, WireError>) -> Option<T> {
+        read.map_err(|error| self.diagnostics.count_wire_error(error, self.context.frame))
+            .ok()
+    }
+
     /// Reads an unencrypted IKEv1 message.
     pub(super) fn read_cleartext(&mut self, body: &[u8]) -> bool {
         let payloads = self.chain(body);
@@ -60,13 +67,8 @@ impl MessageScene<'_> {
     ) -> Option<Vec<u8>> {
         let fragment = self.chain(body).into_iter().find(|p| p.kind == v1::FRAGMENT)?;
         let side = usize::from(self.context.src != self.sa.initiator);
-        match fragments.add((ike_sa, side), fragment.body) {
-            Ok(added) => added.counted(self.context.frame, self.diagnostics),
-            Err(error) => {
-                self.diagnostics.count_wire_error(error, self.context.frame);
-                None
-            }
-        }
+        let added = self.accepted(fragments.add((ike_sa, side), fragment.body))?;
+        added.counted(self.context.frame, self.diagnostics)
     }
 
     /// Decrypts and reads an IKEv1 message, as far as a key fits.
@@ -125,19 +127,11 @@ impl MessageScene<'_> {
 
     /// Side of the sender in the exchange.
     fn side(&self) -> ExchangeSide {
-        if self.context.src == self.exchange.initiator {
-            ExchangeSide::Initiator
-        } else {
-            ExchangeSide::Responder
-        }
+        ExchangeSide::of(self.context.src == self.exchange.initiator)
     }
 
     fn phase1(&mut self, payloads: &[Payload<'_>]) {
-        let side = if self.context.src == self.sa.initiator {
-            ExchangeSide::Initiator
-        } else {
-            ExchangeSide::Responder
-        };
+        let side = ExchangeSide::of(self.context.src == self.sa.initiator);
         for payload in payloads {
             match payload.kind {
                 v1::SA => {
@@ -185,9 +179,8 @@ impl MessageScene<'_> {
     }
 
     fn notification(&mut self, body: &[u8]) {
-        let notification = match Notification::parse(1, body) {
-            Ok(notification) => notification,
-            Err(error) => return self.diagnostics.count_wire_error(error, self.context.frame),
+        let Some(notification) = self.accepted(Notification::parse(1, body)) else {
+            return;
         };
         self.exchange.note(notify::name_v1(notification.kind));
         let for_ipsec = notify::ipsec_protocol(notification.protocol).is_some();
@@ -207,9 +200,8 @@ impl MessageScene<'_> {
                 Message::new("oddity-unprotected-delete")
             });
         }
-        let delete = match Delete::parse(1, body) {
-            Ok(delete) => delete,
-            Err(error) => return self.diagnostics.count_wire_error(error, self.context.frame),
+        let Some(delete) = self.accepted(Delete::parse(1, body)) else {
+            return;
         };
         if delete.is_ike_sa() {
             self.sa.deleted.get_or_insert(self.context.time);
@@ -222,10 +214,7 @@ impl MessageScene<'_> {
         let side = self.side();
         let mut said = Vec::new();
         for (index, payload) in payloads.iter().filter(|p| p.kind == v1::SA).enumerate() {
-            match offers(index, payload.body) {
-                Ok(offers) => said.extend(offers),
-                Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
-            }
+            said.extend(self.accepted(offers(index, payload.body)).into_iter().flatten());
         }
         for payload in payloads {
             match payload.kind {

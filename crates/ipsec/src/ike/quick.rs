@@ -17,6 +17,17 @@ pub(super) enum ExchangeSide {
     Responder = 1,
 }
 
+impl ExchangeSide {
+    /// The side of who `initiated` it or did not.
+    pub(super) fn of(initiated: bool) -> Self {
+        if initiated {
+            Self::Initiator
+        } else {
+            Self::Responder
+        }
+    }
+}
+
 /// What both sides of an exchange said so far.
 #[derive(Debug, Default)]
 pub(super) struct Negotiation {
