@@ -21,12 +21,7 @@ impl Lane<'_> {
                 .with("packets", grouped(c.packets))
                 .with("largest", u64::from(c.largest_fragment));
             let frames = c.fragment_frames.frames();
-            return Some(finding(
-                "fragmentation_cliff",
-                Severity::Warning,
-                vec![message],
-                frames,
-            ));
+            return Some(finding("fragmentation_cliff", Severity::Warning, message, frames));
         }
         if !share(c.full_and_tiny, c.data_segments) {
             return None;
@@ -37,12 +32,7 @@ impl Lane<'_> {
             .with("segments", grouped(c.data_segments))
             .with("largest", u64::from(c.largest_payload));
         let frames = c.full_and_tiny_frames.frames();
-        Some(finding(
-            "fragmentation_cliff",
-            Severity::Warning,
-            vec![message],
-            frames,
-        ))
+        Some(finding("fragmentation_cliff", Severity::Warning, message, frames))
     }
 
     /// Outer fragments: how large may the payload be, and which MSS follows.
