@@ -4,7 +4,7 @@ use crate::tables::table::{Mark, Table, WIDE, WIDER, alert_if, chance, first, le
 use crate::words::focus::{Focus, began, is_hurt, name};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Direction, Encapsulation, Impact, Interval, Outcome, Overlay, Rekey};
+use rekeyscope_model::analysis::{Direction, Encapsulation, Impact, Interval, Outcome, Overlay};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
@@ -170,7 +170,6 @@ pub(crate) fn ruled_out(focus: &Focus) -> Table {
 pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
     let t = focus.t;
     let value = |v: Option<f64>| words::overlay_value(overlay, v);
-    let stall = |r: &Rekey| focus.shown(r).and_then(|s| s.window).map(|w| w.stall_ms);
     let known = first(&overlay.at_rekeys, most).iter();
     let known: Vec<_> = known
         .filter_map(|at| Some((focus.analysis.rekeys.get(at.rekey)?, at)))
@@ -185,7 +184,7 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
             right("column-before", &|(_, at)| value(at.before)),
             right("column-lowest", &|(_, at)| value(at.lowest)),
             right("column-highest", &|(_, at)| value(at.highest)),
-            right("column-stall-ms", &|(rekey, _)| ms(stall(rekey))),
+            right("column-stall-ms", &|(rekey, _)| ms(focus.stall_ms(rekey))),
         ],
     );
     if !table.rows.is_empty() {

@@ -3,7 +3,7 @@
 
 use crate::words::format::{self, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Impact, Rekey, RekeyImpact, SecurityAssociation, StallWindow, Verdict,
+    Analysis, Direction, Impact, Rekey, RekeyImpact, SecurityAssociation, StallWindow, TunnelSeries, Verdict,
 };
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
@@ -126,6 +126,17 @@ impl<'a> Focus<'a> {
             impact,
             window: self.window(rekey.tunnel, impact),
         })
+    }
+
+    /// The stall among them.
+    pub(crate) fn stall_ms(&self, rekey: &'a Rekey) -> Option<f64> {
+        Some(self.shown(rekey)?.window?.stall_ms)
+    }
+
+    /// Throughput of one direction of a tunnel over the run.
+    pub(crate) fn series(&self, tunnel: usize, direction: Direction) -> Option<&'a TunnelSeries> {
+        let mut all = self.analysis.series.tunnels.iter();
+        all.find(|s| s.tunnel == tunnel && s.direction == direction)
     }
 
     /// The direction of those figures; without any, the one with the data.
