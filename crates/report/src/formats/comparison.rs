@@ -34,14 +34,9 @@ pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
     page.finish()
 }
 
-/// The reservations; each of them has a message, or none has.
+/// The reservations.
 pub(crate) fn notes(t: &Catalogue, comparison: &Comparison) -> Vec<String> {
-    let (notes, messages) = (&comparison.notes, &comparison.notes_messages);
-    let said = |(n, note): (usize, &String)| {
-        let message = messages.get(n..=n).filter(|_| messages.len() == notes.len());
-        clean::said(t, note, message.unwrap_or_default())
-    };
-    notes.iter().enumerate().map(said).collect()
+    clean::all_said(t, &comparison.notes, &comparison.notes_messages)
 }
 
 /// One row per capture; numbers unformatted, an empty cell is unknown.

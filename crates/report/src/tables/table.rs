@@ -39,6 +39,17 @@ pub(crate) enum Mark {
     Faint,
 }
 
+impl Mark {
+    /// Its class on a page.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Mark::None => "",
+            Mark::Alert => "alert",
+            Mark::Faint => "faint",
+        }
+    }
+}
+
 /// A row with one cell per column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
