@@ -1,7 +1,7 @@
 //! What ESP costs in bytes, per cipher suite in use → the document.
 
 use crate::pipeline::record::Record;
-use rekeyscope_ipsec::overhead::{EspSizes, IPV4_HEADER, IPV6_HEADER, UDP_HEADER, mss};
+use rekeyscope_ipsec::overhead::{EspSizes, mss};
 use rekeyscope_ipsec::sa::association::{AssignedKey, Association};
 use rekeyscope_model::algorithm::Integrity;
 use rekeyscope_model::analysis::{Encapsulation, Overhead};
@@ -56,25 +56,11 @@ fn add(sum: &mut Overhead, a: &Association, key: &AssignedKey) {
     if c.largest_outer > sum.largest_outer_packet.unwrap_or(0) {
         sum.largest_outer_packet = Some(c.largest_outer);
         let largest = c.headers_of_largest.and_then(|headers| {
-            let payload = sizes(a, key).largest_payload(c.largest_outer as usize)? as i64;
+            let payload = EspSizes::of(a, key).largest_payload(c.largest_outer as usize)? as i64;
             usize::try_from(payload - headers).ok()
         });
         sum.largest_inner_for_path = largest.map(|bytes| bytes as u64);
         let [v4, v6] = largest.map_or([None; 2], mss);
         (sum.mss_ipv4, sum.mss_ipv6) = (v4.map(|m| m as u64), v6.map(|m| m as u64));
-    }
-}
-
-/// The lengths that make the packets of an SA.
-fn sizes(a: &Association, key: &AssignedKey) -> EspSizes {
-    EspSizes {
-        ip_header: if a.dst.is_ipv6() { IPV6_HEADER } else { IPV4_HEADER },
-        udp: match a.encapsulation {
-            Encapsulation::Udp => UDP_HEADER,
-            _ => 0,
-        },
-        iv: key.cipher.iv_len(),
-        align: key.transform.encryption.block_len().max(4),
-        icv: key.cipher.icv_len(),
     }
 }

@@ -43,7 +43,7 @@ fn lifetime_of(scene: &RekeyScene<'_>, sa: &Association) -> Option<Lifetime> {
         .evidence
         .exchanges
         .get(sa.exchange?)
-        .and_then(|e| e.lifetime.clone())
+        .and_then(|e| e.lifetime)
 }
 
 /// The old SA was used up to its hard limit before its successor took over: its receiver drops what comes after.

@@ -54,6 +54,13 @@ enum NullEvidence {
     Against,
 }
 
+impl NullEvidence {
+    /// This, or that it cannot be.
+    fn only_if(self, holds: bool) -> Self {
+        if holds { self } else { NullEvidence::Against }
+    }
+}
+
 /// Watches the packets of one SA whose key is unknown.
 #[derive(Debug, Clone)]
 pub struct NullDetector {
@@ -146,22 +153,6 @@ fn payload_by_trailer(body: &[u8]) -> Option<(&[u8], u8)> {
     (body.len().is_multiple_of(4) && monotonic && *pad_len < 16).then_some((payload, *next_header))
 }
 
-fn evidence_if(possible: bool) -> NullEvidence {
-    if possible {
-        NullEvidence::Possible
-    } else {
-        NullEvidence::Against
-    }
-}
-
-fn proof_if(proven: bool) -> NullEvidence {
-    if proven {
-        NullEvidence::Proof
-    } else {
-        NullEvidence::Against
-    }
-}
-
 fn ipv4(payload: &[u8]) -> NullEvidence {
     let Some(&[first, _, l0, l1, ..]) = payload.first_chunk::<20>() else {
         return NullEvidence::Against;
@@ -170,13 +161,13 @@ fn ipv4(payload: &[u8]) -> NullEvidence {
     let total = usize::from(u16::from_be_bytes([l0, l1]));
     let header = payload.get(..header_len).unwrap_or_default();
     let shape = first >> 4 == 4 && header_len >= 20 && total >= header_len && total <= payload.len();
-    proof_if(shape && ones_complement(0, header) == 0xffff)
+    NullEvidence::Proof.only_if(shape && ones_complement(0, header) == 0xffff)
 }
 
 fn ipv6(payload: &[u8]) -> NullEvidence {
     match payload.first_chunk::<40>() {
         Some(&[first, _, _, _, l0, l1, ..]) if first >> 4 == 6 => {
-            proof_if(usize::from(u16::from_be_bytes([l0, l1])) + 40 == payload.len())
+            NullEvidence::Proof.only_if(usize::from(u16::from_be_bytes([l0, l1])) + 40 == payload.len())
         }
         _ => NullEvidence::Against,
     }
@@ -185,7 +176,7 @@ fn ipv6(payload: &[u8]) -> NullEvidence {
 fn udp(payload: &[u8]) -> NullEvidence {
     match payload.first_chunk::<8>() {
         Some(&[_, _, _, _, l0, l1, _, _]) => {
-            proof_if(usize::from(u16::from_be_bytes([l0, l1])) == payload.len())
+            NullEvidence::Proof.only_if(usize::from(u16::from_be_bytes([l0, l1])) == payload.len())
         }
         None => NullEvidence::Against,
     }
@@ -229,7 +220,7 @@ fn tcp_shape(payload: &[u8]) -> bool {
 fn sum_evidence(shape: bool, pseudo_header: Option<u32>, payload: &[u8]) -> NullEvidence {
     match pseudo_header {
         Some(start) if shape && ones_complement(start, payload) == 0xffff => NullEvidence::Proof,
-        _ => evidence_if(shape),
+        _ => NullEvidence::Possible.only_if(shape),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::ike::payload::{Payload, PayloadChain, v1};
 use crate::ike::phase1::{CipherTail, Encrypted};
 use crate::ike::quick::{ExchangeSide, offers};
 use crate::ike::state::{ExchangeState, Keyring, LONGEST_NONCE, LONGEST_PUBLIC, SaState};
-use crate::ike::transform::{Lifetimes, lifetimes};
+use crate::ike::transform::lifetimes;
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::WireError;
@@ -185,7 +185,7 @@ impl MessageScene<'_> {
         self.exchange.note(notify::name_v1(notification.kind));
         let for_ipsec = notify::ipsec_protocol(notification.protocol).is_some();
         if notification.kind == notify::RESPONDER_LIFETIME && for_ipsec {
-            let said: Lifetimes = lifetimes(notification.data).unwrap_or_default();
+            let said = lifetimes(notification.data).unwrap_or_default();
             let lowered = &mut self.state.negotiation.lowered;
             lowered.seconds = said.seconds.or(lowered.seconds);
             lowered.kilobytes = said.kilobytes.or(lowered.kilobytes);
@@ -250,7 +250,7 @@ impl MessageScene<'_> {
                 .negotiation
                 .children(exchange.initiator, exchange.responder);
         }
-        exchange.lifetime = self.state.negotiation.lifetime().map(Into::into);
+        exchange.lifetime = self.state.negotiation.lifetime();
         let [initiator, responder] = &self.state.nonces;
         if !initiator.is_empty() || !responder.is_empty() {
             exchange.nonces = Some(Nonces {
