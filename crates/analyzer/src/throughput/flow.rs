@@ -117,12 +117,7 @@ impl FlowTable {
     }
 
     /// Counts a decrypted packet. A payload that holds no transport header (encrypted PPP, an unknown protocol) counts
-    /// as new; a control message has no payload.
-    pub fn observe(&mut self, tunnel: usize, direction: Direction, inner: &Inner) -> NewBytes {
-        self.observe_connection(tunnel, direction, inner).0
-    }
-
-    /// Like [`FlowTable::observe`], and says which connection the packet belongs to.
+    /// as new; a control message has no payload. Says too which connection the packet belongs to.
     pub fn observe_connection(
         &mut self,
         tunnel: usize,
@@ -304,6 +299,13 @@ mod tests {
     use rekeyscope_ipsec::esp::inner::TcpSegment;
     use rekeyscope_testkit::thread_time::assert_linear;
     use std::collections::HashSet;
+
+    impl FlowTable {
+        /// The bytes alone.
+        pub(crate) fn observe(&mut self, tunnel: usize, direction: Direction, inner: &Inner) -> NewBytes {
+            self.observe_connection(tunnel, direction, inner).0
+        }
+    }
 
     fn inner(port: u16, seq: u32, flags: u8, payload: u32) -> Inner {
         let address = "192.0.2.1".parse().unwrap();
