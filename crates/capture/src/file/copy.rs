@@ -216,26 +216,24 @@ impl<W: Write> CaptureCopy<W> {
 fn place_of_block(order: ByteOrder, bytes: &[u8]) -> Option<BlockPlace<'_>> {
     let field = |at| order.u32(bytes, at);
     let ticks = |high, low| Some(u64::from(field(high)?) << 32 | u64::from(field(low)?));
-    let (interface, ticks, data_at) = match field(0)? {
-        EPB_MAGIC => (field(8)?, ticks(12, 16)?, 28),
-        SPB_MAGIC => {
-            return Some(BlockPlace {
-                order,
-                interface: 0,
-                ticks: 0,
-                options: &[],
-            });
+    let (interface, ticks, options) = match field(0)? {
+        SPB_MAGIC => (0, 0, &[][..]),
+        kind => {
+            let interface = match kind {
+                EPB_MAGIC => field(8)?,
+                // The obsolete packet block (Appendix A).
+                _ => u32::from(order.u16(bytes, 8)?),
+            };
+            let options_at = 28 + (field(20)? as usize).checked_next_multiple_of(4)?;
+            let options = whole_options(order, bytes.get(options_at..bytes.len() - 4)?);
+            (interface, ticks(12, 16)?, options)
         }
-        // The obsolete packet block (Appendix A).
-        _ => (u32::from(order.u16(bytes, 8)?), ticks(12, 16)?, 28),
     };
-    let captured = field(20)? as usize;
-    let options_at = data_at + captured.checked_next_multiple_of(4)?;
     Some(BlockPlace {
         order,
         interface,
         ticks,
-        options: whole_options(order, bytes.get(options_at..bytes.len() - 4)?),
+        options,
     })
 }
 

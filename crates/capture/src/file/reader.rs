@@ -57,7 +57,7 @@ impl CaptureReader {
 
     fn begin(stream: Box<dyn Read + Send>, path: PathBuf) -> Result<Self, Error> {
         match Self::recognise(stream) {
-            Ok(Recognised::Capture { buffer, walk, format }) => {
+            Ok(Recognised::Capture(buffer, walk, format)) => {
                 let info = CaptureInfo {
                     format,
                     link_types: Vec::new(),
@@ -86,12 +86,8 @@ impl CaptureReader {
             if !buffer.ensure(pcap::HEADER_LEN)? {
                 return Ok(Recognised::Foreign(beginning("pcap", &buffer)));
             }
-            let (walk, format) = (ContainerWalk::Pcap(PcapWalk::default()), CaptureFormat::Pcap);
-            return Ok(Recognised::Capture {
-                buffer: Box::new(buffer),
-                walk,
-                format,
-            });
+            let walk = ContainerWalk::Pcap(PcapWalk::default());
+            return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcap));
         }
         if pcapng::is_pcapng(buffer.available()) {
             buffer.ensure(12)?;
@@ -100,12 +96,8 @@ impl CaptureReader {
             return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
         }
         if pcapng::is_pcapng(buffer.available()) {
-            let (walk, format) = (ContainerWalk::Pcapng(PcapngWalk::new()), CaptureFormat::Pcapng);
-            return Ok(Recognised::Capture {
-                buffer: Box::new(buffer),
-                walk,
-                format,
-            });
+            let walk = ContainerWalk::Pcapng(PcapngWalk::new());
+            return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcapng));
         }
         if buffer.available().is_empty() && buffer.broken().is_none() {
             return Ok(Recognised::Empty);
@@ -256,11 +248,7 @@ fn beginning(format: &str, buffer: &Buffer) -> String {
 }
 
 enum Recognised {
-    Capture {
-        buffer: Box<Buffer>,
-        walk: ContainerWalk,
-        format: CaptureFormat,
-    },
+    Capture(Box<Buffer>, ContainerWalk, CaptureFormat),
     Empty,
     Foreign(String),
 }

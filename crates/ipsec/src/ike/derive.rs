@@ -32,16 +32,8 @@ impl Timeline {
         self
     }
 
-    /// Derives KEYMAT for the children of an exchange, where phase-1 secrets allow it (RFC 2409 §5.5, RFC 7296
-    /// §2.17). One entry per child in the order of [`Exchange::children`]; `None` where it cannot be derived.
-    pub fn derive_child_keys(&self, exchange: usize) -> Vec<Option<ChildKeys>> {
-        self.child_key_candidates(exchange)
-            .into_iter()
-            .map(|candidates| candidates.into_iter().next())
-            .collect()
-    }
-
-    /// All keys that the children of an exchange may have, likeliest first: several where the files hold several
+    /// All keys that the children of an exchange may have (RFC 2409 §5.5, RFC 7296 §2.17), in the order of
+    /// [`Exchange::children`], likeliest first: several where the files hold several
     /// derivation secrets without saying which IKE SA they belong to. Only the ICV of a packet decides.
     pub fn child_key_candidates(&self, exchange: usize) -> Vec<Vec<ChildKeys>> {
         let Some(exchange) = self.exchanges.get(exchange) else {

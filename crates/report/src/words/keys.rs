@@ -82,9 +82,7 @@ pub(crate) fn key_file(t: &Catalogue, f: &KeyFile) -> String {
     let problems = f.problems.len() as u64;
     let message = match problems {
         0 => Message::new("key-file"),
-        n => Message::new("key-file-problems")
-            .with("count", n)
-            .with("n", format::count(n)),
+        n => counted("key-file-problems", n),
     };
     t.say(
         &message
