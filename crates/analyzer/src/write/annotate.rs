@@ -67,7 +67,8 @@ pub fn write(
         }
         .map_err(&failed)?;
     }
-    copy.finish().map_err(&failed)?;
+    let link_type = reader.info().link_types.first().copied();
+    copy.finish(link_type.unwrap_or_default()).map_err(&failed)?;
     Ok(commented)
 }
 

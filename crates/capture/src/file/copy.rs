@@ -23,6 +23,10 @@ pub struct CaptureCopy<W> {
     /// Link types described so far, for containers that have no interfaces.
     described: Vec<LinkType>,
     begun: bool,
+    /// Of the section that is being written.
+    order: ByteOrder,
+    /// Whether an interface is described: programs refuse a file without any.
+    has_interface: bool,
     scratch: Vec<u8>,
 }
 
@@ -42,6 +46,8 @@ impl<W: Write> CaptureCopy<W> {
             replaced: None,
             described: Vec::new(),
             begun: false,
+            order: ByteOrder::Little,
+            has_interface: false,
             scratch: Vec::new(),
         }
     }
@@ -92,12 +98,16 @@ impl<W: Write> CaptureCopy<W> {
         self.write(item, &packet, Some(comment))
     }
 
-    /// Ends the file; one without any packet has a section at least.
+    /// Ends the file. One without any packet has a section and an interface, of `link_type` or of the other packets', at
+    /// least.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self, link_type: LinkType) -> io::Result<W> {
         self.begin()?;
+        if !self.has_interface {
+            self.describe(self.replaced.unwrap_or(link_type), 0, 6)?;
+        }
         self.out.flush()?;
         Ok(self.out)
     }
@@ -114,20 +124,23 @@ impl<W: Write> CaptureCopy<W> {
         match order.u32(bytes, 0).unwrap_or(0) {
             // The length of the section changes: -1, unknown (§4.1).
             SHB_MAGIC => {
-                self.begun = true;
+                (self.begun, self.order) = (true, order);
                 let (head, rest) = bytes.split_at_checked(16).unwrap_or((bytes, &[]));
                 self.out.write_all(head)?;
                 self.out.write_all(&[0xff; 8])?;
                 self.out.write_all(rest.get(8..).unwrap_or_default())
             }
-            IDB_MAGIC => match (self.replaced, bytes.split_at_checked(8)) {
-                (Some(link_type), Some((head, [_, _, rest @ ..]))) => {
-                    self.out.write_all(head)?;
-                    self.out.write_all(&order.u16_bytes(link_type.0))?;
-                    self.out.write_all(rest)
+            IDB_MAGIC => {
+                self.has_interface = true;
+                match (self.replaced, bytes.split_at_checked(8)) {
+                    (Some(link_type), Some((head, [_, _, rest @ ..]))) => {
+                        self.out.write_all(head)?;
+                        self.out.write_all(&order.u16_bytes(link_type.0))?;
+                        self.out.write_all(rest)
+                    }
+                    _ => self.out.write_all(bytes),
                 }
-                _ => self.out.write_all(bytes),
-            },
+            }
             NRB_MAGIC | ISB_MAGIC => self.out.write_all(bytes),
             _ if self.replaced.is_some() => Ok(()),
             _ => self.out.write_all(bytes),
@@ -200,15 +213,15 @@ impl<W: Write> CaptureCopy<W> {
         }
         self.begin()?;
         let decimals = if nanos_per_tick == 1 { 9 } else { 6 };
-        let shown = self.replaced.unwrap_or(link_type);
-        self.out.write_all(&write::interface_description(
-            ByteOrder::Little,
-            shown,
-            snap_len,
-            decimals,
-        ))?;
+        self.describe(self.replaced.unwrap_or(link_type), snap_len, decimals)?;
         self.described.push(link_type);
         Ok(Some(self.described.len() as u32 - 1))
+    }
+
+    fn describe(&mut self, link_type: LinkType, snap_len: u32, decimals: u8) -> io::Result<()> {
+        self.has_interface = true;
+        let block = write::interface_description(self.order, link_type, snap_len, decimals);
+        self.out.write_all(&block)
     }
 }
 
