@@ -110,6 +110,7 @@ pub(crate) mod synthetic {
                 integrity,
             },
             negotiated: None,
+            esn_high: None,
             encryption_key: bytes(key_len + encryption.salt_len()),
             integrity_key: bytes(integrity.key_len()),
         }

@@ -44,6 +44,8 @@ pub struct SaKey {
     pub transform: Transform,
     /// The transform that IKE negotiated, where it could be read.
     pub negotiated: Option<Transform>,
+    /// The upper half of its last sequence number, where they have 64 bits.
+    pub esn_high: Option<u32>,
     /// Encryption key, with salt where the transform has one.
     pub encryption_key: SecretBytes,
     /// Integrity key; empty for an AEAD.
@@ -141,6 +143,7 @@ fn sa_key(a: &Association) -> Option<SaKey> {
         proof,
         transform: key.transform,
         negotiated: a.negotiated,
+        esn_high: a.extended.map(|highest| (highest >> 32) as u32),
         encryption_key: key.encryption_key.clone(),
         integrity_key: key.integrity_key.clone(),
     })

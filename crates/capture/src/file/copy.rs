@@ -5,8 +5,10 @@
 use crate::file::frame::{Frame, Item, Raw};
 use crate::file::link_type::LinkType;
 use crate::file::order::ByteOrder;
+use crate::file::secrets::{ESP_SECRETS, SECRETS_BLOCK};
 use crate::file::write::{self, EnhancedPacket};
 use pcap_parser::{EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, NRB_MAGIC, SHB_MAGIC, SPB_MAGIC};
+use rekeyscope_model::secret::SecretBytes;
 use std::io::{self, Write};
 
 /// Bits of `epb_flags` that also hold for what was inside the packet: its direction (§4.3.1).
@@ -27,6 +29,8 @@ pub struct CaptureCopy<W> {
     order: ByteOrder,
     /// Whether an interface is described: programs refuse a file without any.
     has_interface: bool,
+    /// To be written behind the first section header.
+    esp_secrets: Option<SecretBytes>,
     scratch: Vec<u8>,
 }
 
@@ -48,6 +52,7 @@ impl<W: Write> CaptureCopy<W> {
             begun: false,
             order: ByteOrder::Little,
             has_interface: false,
+            esp_secrets: None,
             scratch: Vec::new(),
         }
     }
@@ -58,6 +63,14 @@ impl<W: Write> CaptureCopy<W> {
         CaptureCopy {
             replaced: Some(link_type),
             ..Self::of_packets(out)
+        }
+    }
+
+    /// With these rows of `esp_sa` in front of all packets, in a Decryption Secrets Block.
+    pub fn with_esp_secrets(self, rows: SecretBytes) -> Self {
+        CaptureCopy {
+            esp_secrets: Some(rows),
+            ..self
         }
     }
 
@@ -116,8 +129,26 @@ impl<W: Write> CaptureCopy<W> {
         if !self.begun {
             self.begun = true;
             self.out.write_all(&write::section_header(ByteOrder::Little))?;
+            self.write_secrets()?;
         }
         Ok(())
+    }
+
+    /// §4.7, from the memory of the rows itself: a copy of them would not be wiped.
+    fn write_secrets(&mut self) -> io::Result<()> {
+        let Some(rows) = self.esp_secrets.take() else {
+            return Ok(());
+        };
+        let order = self.order;
+        let padding = rows.len().next_multiple_of(4) - rows.len();
+        let block_len = order.u32_bytes((20 + rows.len() + padding) as u32);
+        self.out.write_all(&order.u32_bytes(SECRETS_BLOCK))?;
+        self.out.write_all(&block_len)?;
+        self.out.write_all(&order.u32_bytes(ESP_SECRETS))?;
+        self.out.write_all(&order.u32_bytes(rows.len() as u32))?;
+        self.out.write_all(rows.expose())?;
+        self.out.write_all([0; 3].get(..padding).unwrap_or_default())?;
+        self.out.write_all(&block_len)
     }
 
     fn pass_block(&mut self, bytes: &[u8], order: ByteOrder) -> io::Result<()> {
@@ -128,7 +159,8 @@ impl<W: Write> CaptureCopy<W> {
                 let (head, rest) = bytes.split_at_checked(16).unwrap_or((bytes, &[]));
                 self.out.write_all(head)?;
                 self.out.write_all(&[0xff; 8])?;
-                self.out.write_all(rest.get(8..).unwrap_or_default())
+                self.out.write_all(rest.get(8..).unwrap_or_default())?;
+                self.write_secrets()
             }
             IDB_MAGIC => {
                 self.has_interface = true;

@@ -58,7 +58,10 @@ pub fn tables(ring: &KeyRing) -> Tables {
     note_esp(&rows, &newest, &mut notes);
     rows.append(&mut newest);
     let mut esp_sa = SecretText::for_rows(rows.len());
-    rows.iter().for_each(|row| row.write(&mut esp_sa));
+    for row in &rows {
+        row.columns(&mut esp_sa);
+        esp_sa.push("\n");
+    }
     let (ikev1, ikev2) = ike_tables(ring, &mut notes);
     Tables {
         esp_sa: esp_sa.finish(),
@@ -91,6 +94,44 @@ fn note_esp(rows: &[EspRow], newest: &[EspRow], notes: &mut Vec<String>) {
              time first",
             SLOW_ROWS / 2
         ));
+    }
+}
+
+/// Keys to put into a capture, ready to be written.
+#[derive(Debug)]
+pub struct Embedded {
+    /// Rows of `esp_sa` with all ten columns of Wireshark 4.4 and newer.
+    pub esp_sa: SecretBytes,
+    /// How many.
+    pub rows: usize,
+    /// What a person should know: what is left out and why.
+    pub notes: Vec<String>,
+}
+
+/// The verified ESP keys for a Decryption Secrets Block, busiest SA first. Several keys of one SPI are all there: Wireshark takes
+/// the first, rekeyscope the one that fits.
+pub fn embedded(ring: &KeyRing) -> Embedded {
+    let (mut notes, mut left_out) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
+    for key in ring.esp.iter().filter(|key| key.proof == Proof::Proven) {
+        match EspRow::new(key) {
+            Some(row) => rows.push(row),
+            None => left_out.push(key.transform.encryption_name()),
+        }
+    }
+    note_left_out(&left_out, "Wireshark", &mut notes);
+    let mut esp_sa = SecretText::for_rows(rows.len());
+    for row in &rows {
+        row.columns(&mut esp_sa);
+        match row.key.esn_high {
+            None => esp_sa.push(",\"32-bit\",\"0\"\n"),
+            Some(high) => esp_sa.push(&format!(",\"64-bit\",\"{high:x}\"\n")),
+        };
+    }
+    Embedded {
+        esp_sa: esp_sa.finish(),
+        rows: rows.len(),
+        notes,
     }
 }
 
@@ -131,7 +172,8 @@ impl<'r> EspRow<'r> {
         })
     }
 
-    fn write(&self, out: &mut SecretText) {
+    /// The eight columns that every version has.
+    fn columns(&self, out: &mut SecretText) {
         let SaKey { src, dst, spi, .. } = self.key;
         let family = if dst.is_ipv6() { "IPv6" } else { "IPv4" };
         out.push(&format!(
@@ -145,7 +187,6 @@ impl<'r> EspRow<'r> {
         } else {
             quoted_key(out, &self.key.integrity_key);
         }
-        out.push("\n");
     }
 }
 
