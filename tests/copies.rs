@@ -3,6 +3,7 @@
 
 mod encapsulated;
 mod refused;
+mod secrets;
 
 use crate::support::{Lab, lab_of_sample, labs};
 use assert_cmd::Command;

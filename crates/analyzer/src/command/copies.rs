@@ -3,7 +3,7 @@
 use crate::command::options::{CopyArguments, Input};
 use crate::command::output::Reserved;
 use rekeyscope::pipeline::Options;
-use rekeyscope::write::export::wireshark;
+use rekeyscope::write::export::embedded;
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope::write::{annotate, inner};
 use rekeyscope_capture::file::CaptureReader;
@@ -69,7 +69,7 @@ impl Copies {
         }
         if let Some((path, place)) = self.annotated {
             let reader = CaptureReader::open(&input.capture)?;
-            let keys = self.embed_keys.then(|| wireshark::embedded(ring));
+            let keys = self.embed_keys.then(|| embedded::esp_sa(ring));
             let rows = keys.as_ref().filter(|k| k.rows > 0).map(|k| k.esp_sa.clone());
             let commented = place.fill(|file| annotate::write(reader, analysis, rows, file, &path))?;
             told.push(format!(

@@ -21,10 +21,19 @@ use std::sync::Arc;
 pub enum Proof {
     /// The ICV of at least one packet fits.
     Proven,
-    /// Nothing could be checked: no integrity key, or only cut packets.
+    /// Too little could be checked: no integrity key, only cut packets, or too few that decrypt to something.
     Unchecked,
+    /// ICVs fit, and no packet decrypts to anything: half of the key is wrong.
+    NothingOpens,
     /// ICVs were checked and none fits.
     Contradicted,
+}
+
+impl Proof {
+    /// The packets show that the key is not theirs.
+    pub fn is_refuted(self) -> bool {
+        matches!(self, Proof::NothingOpens | Proof::Contradicted)
+    }
 }
 
 /// The key of one SA, with the addresses of the capture (behind NAT a log knows others).
@@ -132,6 +141,7 @@ fn sa_key(a: &Association) -> Option<SaKey> {
     let key = a.key.as_ref().filter(|_| a.counters.packets > 0)?;
     let proof = match (a.proven || a.rests_on_one_packet(), a.icv.failed) {
         (true, _) => Proof::Proven,
+        (false, 0) if a.icv.verified > 0 && a.witness.is_none() => Proof::NothingOpens,
         (false, 0) => Proof::Unchecked,
         (false, _) => Proof::Contradicted,
     };

@@ -173,7 +173,10 @@ impl Sightings {
             return true;
         }
         let place = imprint.place(time);
-        let there = self.by_place.entry(place).or_insert_with(|| Vec::with_capacity(1));
+        let there = self
+            .by_place
+            .entry(place)
+            .or_insert_with(|| Vec::with_capacity(1));
         if there.len() >= MOST_ALIKE {
             return false;
         }
