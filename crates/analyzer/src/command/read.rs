@@ -23,7 +23,7 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
         esp_ports: input.esp_port.clone(),
         ..options
     };
-    let mut opened = Opened::new(input)?;
+    let mut opened = OpenedCapture::new(input)?;
     let mut secrets = opened.in_front()?;
     let mut keys = read_keys(input, &secrets)?;
     let mut analyzer = Analyzer::with_pre_shared_keys(options.clone(), keys.material, keys.pre_shared);
@@ -33,12 +33,12 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
     if between && can_repeat {
         // Keys between the packets, or behind them, are for all of them.
         secrets.extend(opened.behind()?);
-        opened = Opened::new(input)?;
+        opened = OpenedCapture::new(input)?;
         keys = read_keys(input, &secrets)?;
         analyzer = Analyzer::with_pre_shared_keys(options, keys.material, keys.pre_shared);
         opened.pass(&mut analyzer, false)?;
     }
-    let Opened { reader, container } = opened;
+    let OpenedCapture { reader, container } = opened;
     let diagnostics = analyzer.diagnostics_mut();
     diagnostics.absorb(container);
     if between && !can_repeat {
@@ -66,14 +66,14 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
 }
 
 /// A capture that was opened, and what its container said so far.
-struct Opened {
+struct OpenedCapture {
     reader: CaptureReader,
     container: Diagnostics,
 }
 
-impl Opened {
+impl OpenedCapture {
     fn new(input: &Input) -> Result<Self, Error> {
-        Ok(Opened {
+        Ok(OpenedCapture {
             reader: open(&input.capture, input.reads_stdin())?,
             container: Diagnostics::default(),
         })
@@ -108,7 +108,7 @@ impl Opened {
 }
 
 /// What decrypts a capture.
-struct Keys {
+struct CaptureKeys {
     material: KeyMaterial,
     pre_shared: Vec<SecretBytes>,
     /// What kept files from being read that nobody asked for: those only are left out.
@@ -116,7 +116,7 @@ struct Keys {
 }
 
 /// Reads the key files, then the keys inside the capture.
-fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<Keys, Error> {
+fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error> {
     let beside = match () {
         () if input.no_keys || !input.keys.is_empty() || input.reads_stdin() => Vec::new(),
         () => rekeyscope_keylog::find_beside(&input.capture),
@@ -141,7 +141,7 @@ fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<Keys, Error> {
         .iter()
         .map(|f| rekeyscope_keylog::read_pre_shared_key(f))
         .collect();
-    Ok(Keys {
+    Ok(CaptureKeys {
         material: keys,
         pre_shared: psks?,
         unreadable,

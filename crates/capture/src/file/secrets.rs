@@ -41,18 +41,19 @@ pub(super) struct SecretsSeen {
 }
 
 impl SecretsSeen {
-    /// Takes a block, whole. A malformed one is counted and left out.
+    /// Takes a block, whole. Secrets of others are none of ours, however malformed; malformed ones of ESP are counted and left
+    /// out.
     pub(super) fn take(&mut self, order: ByteOrder, block: &[u8], diagnostics: &mut Diagnostics) {
         self.blocks += 1;
-        let Some((kind, rows)) = secrets(order, block) else {
+        if order.u32(block, 8) != Some(ESP_SECRETS) {
+            return;
+        }
+        let Some(rows) = secrets(order, block) else {
             diagnostics.count("bad_secrets", "pcapng", None, || {
                 Message::new("oddity-bad-secrets").with("block", self.blocks)
             });
             return;
         };
-        if kind != ESP_SECRETS {
-            return;
-        }
         let bytes = self.kept_bytes.saturating_add(rows.len());
         if self.kept_blocks >= MOST_BLOCKS || bytes > MOST_BYTES {
             diagnostics.count("too_many_secrets", "pcapng", None, || {
@@ -70,9 +71,9 @@ impl SecretsSeen {
     }
 }
 
-/// Type and bytes of a block's secrets; `None` where they would end behind it.
-fn secrets(order: ByteOrder, block: &[u8]) -> Option<(u32, &[u8])> {
-    let (kind, len) = (order.u32(block, 8)?, order.u32(block, 12)? as usize);
+/// The bytes of a block's secrets; `None` where they would end behind it.
+fn secrets(order: ByteOrder, block: &[u8]) -> Option<&[u8]> {
+    let len = order.u32(block, 12)? as usize;
     let room = block.get(SECRETS_AT..block.len().checked_sub(BEHIND)?)?;
-    Some((kind, room.get(..len)?))
+    room.get(..len)
 }
