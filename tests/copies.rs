@@ -3,6 +3,7 @@
 
 mod encapsulated;
 mod refused;
+mod secrets;
 
 use crate::support::{Lab, lab_of_sample, labs, one_of_each_kind};
 use assert_cmd::Command;

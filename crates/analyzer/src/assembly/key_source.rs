@@ -1,5 +1,6 @@
 //! Where a key stands, in words.
 
+use crate::pipeline::key_place::key_place;
 use crate::pipeline::record::Record;
 use rekeyscope_keylog::{KeyOrigin, KeyRoad};
 
@@ -10,6 +11,9 @@ pub(crate) fn key_source(record: &Record, origin: &KeyOrigin) -> String {
         KeyRoad::Mined => "mined",
         KeyRoad::Derived => "derived",
     };
-    let name = record.key_files.get(origin.file).map_or("", |f| f.path.as_str());
-    format!("{name}:{} ({road})", origin.line)
+    let (path, block) = record
+        .key_files
+        .get(origin.file)
+        .map_or(("", None), |f| (f.path.as_str(), f.block));
+    format!("{} ({road})", key_place(path, block, origin.line))
 }

@@ -39,6 +39,14 @@ impl KeyMaterial {
         let _ = self.read_from(path, bytes);
     }
 
+    /// As [`KeyMaterial::read_bytes`] for the keys inside `capture`, of its Decryption Secrets Block number `block`.
+    pub fn read_block(&mut self, capture: &Path, block: u64, bytes: &[u8]) {
+        self.read_bytes(capture, bytes);
+        if let Some(info) = self.files.last_mut() {
+            info.block = Some(block);
+        }
+    }
+
     /// As [`KeyMaterial::read`] for an open stream; `path` only names it.
     ///
     /// # Errors
@@ -47,6 +55,7 @@ impl KeyMaterial {
         let mut formats = FORMATS.map(|row| (row.name, (row.reader)(), false));
         self.files.push(KeyFileInfo {
             path: path.to_owned(),
+            block: None,
             formats: Vec::new(),
         });
         let mut sink = Sink::new(self);

@@ -54,6 +54,9 @@ oddity-interfaces = a section describes more than { $most } interfaces; packets 
 oddity-no-time = a simple packet block has no time: it takes that of the packet before it; convert from the original capture if times matter
 oddity-unknown-interface = a packet names an interface that the file does not describe: its link type is unknown and it is left out
 oddity-cut-packets = packets cut by the snap length (this one after { $bytes } bytes): their lengths on the wire are counted, but nothing checks or opens them; capture again with tcpdump -s 0
+oddity-bad-secrets = Decryption Secrets Blocks that claim more bytes than they have (the first is number { $block }): their keys are left out
+oddity-too-many-secrets = the capture holds more keys than are read from one ({ $blocks } Decryption Secrets Blocks, { $megabytes } MB): the rest is left out; give it with --keys
+oddity-late-secrets = keys stand between the packets of a pipe, which can be read only once: they are not used; save the capture to a file first
 oddity-key-file = a key file beside the capture cannot be read: it was left out
 
 ## Frames

@@ -91,7 +91,8 @@ fn file_name<'a>(analysis: &Analysis, source: &'a str) -> &'a str {
     let last = |path: &'a str| path.rsplit(['/', '\\']).next().unwrap_or(path);
     let (path, name) = match source.rsplit_once(':') {
         Some((path, _)) => (path, last(source)),
-        None => return source,
+        // Inside the capture, of which there is one.
+        None => return last(source),
     };
     let same = |file: &&KeyFile| file.path.ends_with(last(path));
     if analysis.key_files.iter().filter(same).count() > 1 {
@@ -128,6 +129,7 @@ mod tests {
         let mut document = example::seven_rekeys();
         let file = |path: &str| KeyFile {
             path: path.into(),
+            block: None,
             formats: Vec::new(),
             esp_keys: 0,
             ike_keys: 0,
@@ -145,6 +147,10 @@ mod tests {
         );
         document.key_files.push(file("/there/router.log"));
         assert_eq!(file_name(&document, "/here/router.log:12"), "/here/router.log:12");
+        assert_eq!(
+            file_name(&document, "/here/t.pcapng, Decryption Secrets Block 1, line 3"),
+            "t.pcapng, Decryption Secrets Block 1, line 3"
+        );
         assert_eq!(
             split_source("a (b).log:3 (mined)"),
             Some(("a (b).log:3", "mined"))
