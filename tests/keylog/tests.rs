@@ -96,6 +96,7 @@ fn outcome(material: &KeyMaterial) -> Vec<String> {
             SeedOf::InitiatorSa => "initiator",
             SeedOf::ResponderSa => "responder",
             SeedOf::ChildSa => "child",
+            SeedOf::SharedSecret => "secret",
         };
         let (inbound, outbound) = seed.spis.unzip();
         format!(

@@ -50,10 +50,32 @@ pub(crate) enum Kind {
     InitiatorCookie,
     /// The responder's cookie.
     ResponderCookie,
+    /// A shared Diffie–Hellman secret, of phase 1 or of a Quick Mode with perfect forward secrecy.
+    SharedSecret,
     /// Start of an IKE message: cookies follow.
     Message,
     /// Something that is no key: an IV, a nonce.
     NoKey,
+}
+
+impl Kind {
+    /// A secret of an IKE SA.
+    pub(crate) fn is_of_phase_1(self) -> bool {
+        matches!(
+            self,
+            Kind::Skeyid
+                | Kind::SkeyidD
+                | Kind::SkeyidA
+                | Kind::SkeyidE
+                | Kind::Ka
+                | Kind::Skeyseed
+                | Kind::SkD
+                | Kind::SkEi
+                | Kind::SkEr
+                | Kind::SkAi
+                | Kind::SkAr
+        )
+    }
 }
 
 /// A stretch of hex.
@@ -65,6 +87,8 @@ pub(crate) struct HexRun<'a> {
     pub(crate) nibbles: Vec<u8>,
     /// Digits in its first group.
     pub(crate) group: usize,
+    /// `0x` stands before them.
+    pub(crate) prefixed: bool,
     /// Where the text goes on after it.
     pub(crate) end: usize,
 }
@@ -86,6 +110,7 @@ pub(crate) fn next_run(text: &[u8], from: usize) -> Option<HexRun<'_>> {
                 label,
                 nibbles,
                 group,
+                prefixed: token.prefixed(text),
                 end,
             });
         }
@@ -94,11 +119,11 @@ pub(crate) fn next_run(text: &[u8], from: usize) -> Option<HexRun<'_>> {
 }
 
 /// Hex at the very start of a line that goes on with a value whose groups have `group` digits (0: it has none yet).
-/// `None` when the line
-/// does not begin with hex, or begins with a word that only looks like it ("be", "add").
-pub(crate) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<HexRun<'_>> {
+/// `None` when the line does not begin with hex, or begins with a word that only looks like it ("be", "add"), or with `0x` where
+/// the value's other rows, which are `prefixed` or not, do not.
+pub(crate) fn continuation(text: &[u8], group: usize, odd: bool, prefixed: bool) -> Option<HexRun<'_>> {
     let token = next_token(text, 0)?;
-    if token.start > 0 || !token.is_hex(text) || token.prefixed(text) {
+    if token.start > 0 || !token.is_hex(text) || (token.prefixed(text) && !prefixed && group > 0) {
         return None;
     }
     if !odd && !token.digits(text).len().is_multiple_of(2) {
@@ -118,6 +143,7 @@ pub(crate) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<HexRu
         label: b"",
         nibbles,
         group: first_group,
+        prefixed: token.prefixed(text),
         end,
     })
 }
@@ -135,7 +161,9 @@ fn read_run(text: &[u8], first: &Token, group: usize) -> (Vec<u8>, usize, usize)
         let gap = text.get(end..token.start).unwrap_or_default();
         let blank = !gap.is_empty() && gap.iter().all(u8::is_ascii_whitespace);
         let joined = group == 2 && matches!(gap, b":" | b"-");
-        if !(blank || joined) || !token.is_hex(text) || token.prefixed(text) {
+        // Bytes that each have their `0x`; of longer groups each is a value of its own.
+        let bytes = group == 2 && first.prefixed(text);
+        if !(blank || joined) || !token.is_hex(text) || (token.prefixed(text) && !bytes) {
             break;
         }
         let digits = token.digits(text);
@@ -229,6 +257,7 @@ pub(crate) fn kind(label: &[u8]) -> Kind {
     }
     match reader.kind {
         Kind::EncryptionKey if reader.of_ike => Kind::Ka,
+        Kind::Unknown if reader.for_integrity => Kind::IntegrityKey,
         kind => kind,
     }
 }
@@ -241,6 +270,13 @@ struct LabelReader {
     initiator: bool,
     responder: bool,
     of_ike: bool,
+    diffie_hellman: bool,
+    /// "shared" stood before, and not "pre" before that.
+    shared: bool,
+    pre: bool,
+    /// "for" stood right before: `Key: … (for Auth.: …)`.
+    after_for: bool,
+    for_integrity: bool,
 }
 
 impl LabelReader {
@@ -261,6 +297,8 @@ impl LabelReader {
             b"sk_ai" => Kind::SkAi,
             b"sk_ar" => Kind::SkAr,
             b"keymat" => Kind::Keymat,
+            b"secret" if self.diffie_hellman || self.shared => Kind::SharedSecret,
+            b"xy" | b"gxy" | b"g_xy" => Kind::SharedSecret,
             b"iv" | b"nonce" | b"ni" | b"nr" | b"hash" => Kind::NoKey,
             b"spi" => Kind::Spi,
             b"icookie" | b"i_cookie" => Kind::InitiatorCookie,
@@ -279,10 +317,14 @@ impl LabelReader {
             (self.encryption, self.integrity) = (true, false);
         } else if word.starts_with(b"auth") || word.starts_with(b"integ") || word.starts_with(b"hmac") {
             (self.encryption, self.integrity) = (false, true);
+            self.for_integrity = self.after_for;
         } else {
             self.initiator = word == b"initiator" || (self.initiator && word != b"responder");
             self.responder = word == b"responder" || (self.responder && word != b"initiator");
             self.of_ike |= matches!(word, b"ike" | b"isakmp" | b"phase1");
+            self.diffie_hellman |= matches!(word, b"dh" | b"diffie");
+            self.shared |= word == b"shared" && !self.pre;
+            (self.pre, self.after_for) = (word == b"pre", word == b"for");
             return;
         }
         if word.ends_with(b"key") {
@@ -292,6 +334,7 @@ impl LabelReader {
 
     fn key(&self) -> Kind {
         match (self.encryption, self.integrity) {
+            _ if self.diffie_hellman => Kind::SharedSecret,
             (true, _) => Kind::EncryptionKey,
             (_, true) => Kind::IntegrityKey,
             _ => Kind::Key,
@@ -331,6 +374,7 @@ mod tests {
             "SKEYID e (8 bytes): b0168121 5f162023 ok",
             "SKEYID_e b0:16:81:21:5f:16:20:23",
             "SKEYID-e b0-16-81-21-5f-16-20-23",
+            "SKEYID_e 0xb0 0x16 0x81 0x21 0x5f 0x16 0x20 0x23",
             "12:01:34 SKEYID_e 64: b0 16 81 21 5f 16 20 23",
         ] {
             assert_eq!(runs(text), want, "{text}");
@@ -363,6 +407,13 @@ mod tests {
             ("R_COOKIE", Kind::ResponderCookie),
             ("SK_ei", Kind::SkEi),
             ("IV", Kind::NoKey),
+            ("DH shared secret", Kind::SharedSecret),
+            ("Diffie-Hellman secret", Kind::SharedSecret),
+            ("g^xy", Kind::SharedSecret),
+            ("DH shared key", Kind::SharedSecret),
+            ("pre-shared key", Kind::Key),
+            ("pre-shared secret", Kind::Unknown),
+            ("(for Auth.", Kind::IntegrityKey),
             ("whatever", Kind::Unknown),
         ] {
             assert_eq!(kind(label.as_bytes()), want, "{label}");
@@ -371,11 +422,16 @@ mod tests {
 
     #[test]
     fn what_goes_on_with_a_value() {
-        assert!(continuation(b"2b 65 53", 2, false).is_some());
-        assert!(continuation(b"5 2b 65 53", 2, true).is_some());
-        assert!(continuation(b"be sure to", 2, false).is_none());
-        assert!(continuation(b"add 12345678", 2, false).is_none());
-        assert!(continuation(b"SPI: 12345678", 2, false).is_none());
-        assert_eq!(continuation(b"2b 65 auth key: 11", 2, false).unwrap().end, 5);
+        assert!(continuation(b"2b 65 53", 2, false, false).is_some());
+        assert!(continuation(b"5 2b 65 53", 2, true, false).is_some());
+        assert!(continuation(b"be sure to", 2, false, false).is_none());
+        assert!(continuation(b"add 12345678", 2, false, false).is_none());
+        assert!(continuation(b"SPI: 12345678", 2, false, false).is_none());
+        assert!(continuation(b"0x2b655300", 2, false, true).is_some());
+        assert!(continuation(b"0x2b655300", 2, false, false).is_none());
+        assert_eq!(
+            continuation(b"2b 65 auth key: 11", 2, false, false).unwrap().end,
+            5
+        );
     }
 }
