@@ -14,6 +14,7 @@ mod hostile;
 mod lab;
 mod mining;
 mod properties;
+mod shapes;
 
 /// The bytes of every log of the corpus.
 static LOGS: LazyLock<Vec<Vec<u8>>> =

@@ -31,13 +31,13 @@ for label, wanted in pairs({
 end
 check.equal(labels.kind("whatever"), nil, "whatever")
 check.equal(labels.kind("DH shared secret") .. labels.kind("pre-shared key") .. labels.kind("(for Auth."), "sharedkeyauth", "words")
-check.truth(labels.continuation("0x2b655300", 2, false, true), "rows may begin with 0x")
-check.equal(labels.continuation("0x2b655300", 2, false, nil), nil, "where the others do")
-check.truth(labels.continuation("2b 65 53", 2, false), "hex goes on")
-check.truth(labels.continuation("5 2b 65 53", 2, true), "half a byte goes on")
-check.equal(labels.continuation("be sure to", 2, false), nil, "words do not")
-check.equal(labels.continuation("SPI: 12345678", 2, false), nil, "a label does not")
-check.equal(labels.continuation("2b 65 auth key: 11", 2, false).after, 6, "the next label ends it")
+check.truth(labels.continuation("0x2b655300", 2, 8, true), "rows may begin with 0x")
+check.equal(labels.continuation("0x2b655300", 2, 8, nil), nil, "where the others do")
+check.truth(labels.continuation("2b 65 53", 2, 8), "hex goes on")
+check.truth(labels.continuation("5 2b 65 53", 2, 7), "half a byte goes on")
+check.equal(labels.continuation("be sure to", 2, 8), nil, "words do not")
+check.equal(labels.continuation("SPI: 12345678", 2, 8), nil, "a label does not")
+check.equal(labels.continuation("2b 65 auth key: 11", 2, 8).after, 6, "the next label ends it")
 
 check.begin("framing")
 for line, wanted in pairs({

@@ -65,7 +65,7 @@ function labels.next_run(text, from, carried)
       local label = (carried or "") .. string.sub(text, from, token.start - 1)
       local kind = labels.kind(label)
       -- A labelled value at the end of a line may go on on the next one.
-      local may_go_on = KEYS[kind] and not string.find(text, "%S", after) and string.find(label, "[:=%(]%s*$")
+      local may_go_on = KEYS[kind] and not string.find(text, "%S", after) and not string.find(label, "%[$")
       if #digits >= FEWEST_DIGITS or token.prefixed or may_go_on then
         return {
           label = label, kind = kind, digits = digits, width = #token.digits, prefixed = token.prefixed, after = after,
@@ -75,23 +75,33 @@ function labels.next_run(text, from, carried)
   end
 end
 
--- Hex at the beginning of a line that goes on with an open value whose groups have `width` digits (nil: not
--- begun); `odd` when half a byte of it is missing, `prefixed` when "0x" stands before its first row.
-function labels.continuation(text, width, odd, prefixed)
+-- Hex at the beginning of a line that goes on with a value: `width` digits in its groups (nil: not begun), `total` digits
+-- so far, "0x" before its rows when `prefixed`.
+function labels.continuation(text, width, total, prefixed)
   local token = next_token(text, 1)
   if not token or not token.digits or (token.prefixed and width and not prefixed)
     or string.find(text, "^%s*[^%s%x]") then
     return nil
   end
-  local begun = width ~= nil
-  width = width or #token.digits
-  local digits, after = read_run(text, token, width)
-  local first_width = #token.digits
-  local whole_line = not string.find(text, "%S", after)
-  local numeric = string.find(token.digits, "%d") ~= nil
-  local fits = first_width == width or first_width >= FEWEST_DIGITS or odd or whole_line
-  if fits and (whole_line or (numeric and begun) or #digits >= FEWEST_DIGITS) then
-    return { digits = digits, width = first_width, prefixed = token.prefixed, after = after }
+  local odd, first_width = total % 2 ~= 0, #token.digits
+  if not odd and first_width % 2 ~= 0 then
+    return nil
+  end
+  local group = width or first_width
+  -- Of a first group that was cut the length is known by the next one.
+  local next_one = next_token(text, token.after)
+  if width and total == width and next_one and next_one.digits and #next_one.digits == width + first_width then
+    group = width + first_width
+  end
+  local digits, after = read_run(text, token, group)
+  local rest = string.sub(text, after)
+  local whole_line = not string.find(rest, "%S")
+  local labelled = whole_line or labels.kind(rest) ~= nil
+  local over = total % group
+  local fits = first_width == group or first_width >= FEWEST_DIGITS or odd or whole_line
+    or (over > 0 and first_width == group - over) or (group > FEWEST_DIGITS and labelled)
+  if fits and (string.find(digits, "%d") or #digits >= FEWEST_DIGITS or labelled) then
+    return { digits = digits, width = group, prefixed = token.prefixed, after = after }
   end
   return nil
 end

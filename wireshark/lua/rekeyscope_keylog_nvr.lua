@@ -231,7 +231,7 @@ end
 -- with the time but no tag may be of another subsystem: it has to be the missing rest.
 local function more_of(open, read, foreign, interrupts)
   local odd = #open.digits % 2 ~= 0
-  local more = labels.continuation(read.text, open.digits ~= "" and open.width or nil, odd, open.prefixed)
+  local more = labels.continuation(read.text, open.digits ~= "" and open.width or nil, #open.digits, open.prefixed)
   if not more or #open.digits + #more.digits > labels.MAX_DIGITS or open.interrupts ~= interrupts then
     return nil
   elseif is_of(open.framing, read) then
@@ -244,6 +244,17 @@ local function more_of(open, read, foreign, interrupts)
   return (bare or odd or rest or not is_whole(open.kind, #open.digits)) and more or nil
 end
 
+-- What was left of a label where a line was cut may look like half a byte behind whole groups: the a of "auth key".
+local function take_letter(open)
+  local letter = string.match(open.digits, "%a$")
+  local alone = letter and open.width > 1 and open.width <= 16 and #open.digits % open.width == 1
+  if not alone or not is_whole(open.kind, #open.digits - 1) then
+    return nil
+  end
+  open.digits = string.sub(open.digits, 1, -2)
+  return letter
+end
+
 local function context_line(parser, context, read, line_number)
   local text, tagged, at = read.text, read.tag ~= nil, 1
   local tail = context.tail
@@ -252,16 +263,20 @@ local function context_line(parser, context, read, line_number)
     local more = more_of(open, read, parser.foreign, parser.interrupts)
     if more then
       if open.digits == "" then
-        open.width, open.prefixed, open.first_row = more.width, more.prefixed, #more.digits
+        open.prefixed, open.first_row = more.prefixed, #more.digits
       end
+      open.width = more.width
       open.digits = open.digits .. more.digits
       at = more.after
       if not string.find(text, "%S", at) then
         return
       end
-    elseif open.framing.tag and not tagged and not labels.next_run(text, 1) then
-      -- A line of another subsystem may stand between the lines of a tagged value.
+    elseif open.framing.tag and not tagged and (parser.foreign or not labels.next_run(text, 1)) then
+      -- Lines of another subsystem may stand between the lines of a tagged value.
       return
+    elseif is_of(open.framing, read) then
+      local letter = take_letter(open)
+      tail = letter and { text = letter, framing = open.framing } or tail
     end
     close(parser, context)
   end
@@ -331,6 +346,11 @@ function nvr.line(parser, outer, line_number)
   end
   outer = behind_collector(parser, outer)
   remember_collector(parser, outer)
+  if not outer.tag and outer.framed_at == 1 then
+    -- A bare row is of the sender of the line before.
+    outer.sender = parser.sender or outer.sender
+  end
+  parser.sender = outer.sender
   -- Hex without a tag is of another subsystem that has just spoken.
   parser.foreign = not outer.tag
     and (parser.foreign or not (outer.context or labels.next_run(outer.text, 1)))

@@ -35,7 +35,8 @@ local function with_context(result)
 end
 
 -- { text, sender, time, tag ("ike", "other" or nil), context (the SA's number), collected (the collector's time), words
--- (what stands between that and what the router wrote) } of a line. `text` is trimmed.
+-- (what stands between that and what the router wrote), framed_at (where the router's time, its tag or the message begins) } of
+-- a line. `text` is trimmed.
 function outer.read(line)
   local head = string.sub(line, 1, REACH)
   local result = {}
@@ -57,7 +58,7 @@ function outer.read(line)
     result.tag, result.text = TAGS[tag], rest
   end
   framed_at = framed_at or #prefix + 1
-  result.collected = collected
+  result.collected, result.framed_at = collected, framed_at
   result.words = string.match(string.sub(line, #line - #body + 1, framed_at - 1), "^%s*(.-)%s*$")
   result.text = string.match(result.text, "^%s*(.-)%s*$")
   result.sender = sender_of(prefix)
@@ -81,7 +82,8 @@ end
 function outer.is_noise(line)
   local text = string.match(line, "^%s*(.-)%s*$")
   return text == "" or string.find(text, "^%-%-") ~= nil or string.find(text, "^<%-%-%-") ~= nil
-    or string.find(text, "^[#>] ") ~= nil or string.find(text, "[#>]$") ~= nil or string.find(text, "^[^#>]*[#>]%s*show ") ~= nil
+    or string.find(text, "^[#>] ") ~= nil or string.find(text, "[#>]$") ~= nil
+    or string.find(text, "^[^#>]*[#>]%s*show ") ~= nil
 end
 
 return outer

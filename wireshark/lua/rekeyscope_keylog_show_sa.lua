@@ -161,7 +161,7 @@ end
 -- Hex that goes on with the last key.
 local function goes_on(parser, block, text, line_number)
   local open = block.open
-  local more = open and labels.continuation(text, 2, false, open.prefixed)
+  local more = open and labels.continuation(text, 2, 0, open.prefixed)
   local rest = more and string.sub(text, more.after)
   if not more or not string.find(rest, "^%s*[%(%)]") and string.find(rest, "%S") then
     return false

@@ -94,6 +94,11 @@ impl<'a> LogLine<'a> {
         line
     }
 
+    /// How many bytes stand before the router's timestamp, its tag or the message, whichever comes first.
+    pub(crate) fn framed_at(&self) -> usize {
+        self.framed_at
+    }
+
     /// What stands for the time of a collector before the line, and the words between that and what the router wrote.
     pub(crate) fn collected(&self) -> (Option<u64>, &'a [u8]) {
         let header = stamp::header(self.raw);

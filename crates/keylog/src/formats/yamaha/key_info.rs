@@ -4,7 +4,7 @@
 
 use crate::formats::format::KeyFormat;
 use crate::formats::yamaha::framing::Framing;
-use crate::formats::yamaha::labels::{HexRun, Kind, continuation, kind, next_run};
+use crate::formats::yamaha::labels::{HexRun, Kind, SoFar, continuation, kind, next_run};
 use crate::formats::yamaha::records::{EspRecord, IkeRecord, ike_spi};
 use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len};
 use crate::lines::hex;
@@ -36,6 +36,8 @@ pub(crate) struct YamahaKeyInfo {
     last: HashMap<u64, u32>,
     /// What collectors write between their time and the message, and the sender that this stands for.
     collectors: Vec<(Vec<u8>, u64)>,
+    /// The sender of the last line that had anything before its message: a bare row is of the same.
+    sender: u64,
     /// A line of another subsystem came, and none with a tag since: hex without a tag is of that one.
     foreign: bool,
     /// A line had the router's own framing.
@@ -74,7 +76,12 @@ impl KeyFormat for YamahaKeyInfo {
         if line.tag == Tag::Other {
             return false;
         }
-        let line = &self.collected(line);
+        let mut line = self.collected(line);
+        if line.tag == Tag::None && line.framed_at() == 0 {
+            line.sender = self.sender;
+        }
+        self.sender = line.sender;
+        let line = &line;
         let number = line
             .context
             .or_else(|| self.last.get(&line.sender).copied())
@@ -152,9 +159,16 @@ impl Context {
                     open.append(&run);
                     at = run.end;
                 }
-                // A line of another subsystem, without tag, may stand between the lines of a tagged value.
-                None if open.framing.is_tagged() && line.tag == Tag::None && first.is_none() => return false,
+                // Lines of another subsystem, without tag, may stand between the lines of a tagged value.
+                None if open.framing.is_tagged() && line.tag == Tag::None && (foreign || first.is_none()) => {
+                    return false;
+                }
                 None => {}
+            }
+            if at == 0 && open.framing.is_of(line) {
+                // What was left of a label where a line was cut may look like half a byte: the a of "auth key".
+                let tail = open.take_letter().map(|letter| (vec![letter], open.framing));
+                self.tail = tail.or(self.tail.take());
             }
             if at == 0 || !text.get(at..).unwrap_or_default().is_empty() {
                 self.close(sink);
@@ -322,7 +336,12 @@ impl OpenValue {
     /// but no tag may be of another subsystem: it has to be the missing rest.
     fn continuation<'a>(&self, line: &LogLine<'a>, foreign: bool) -> Option<HexRun<'a>> {
         let odd = !self.nibbles.len().is_multiple_of(2);
-        let run = continuation(line.text, self.group, odd, self.prefixed)?;
+        let so_far = SoFar {
+            group: self.group,
+            digits: self.nibbles.len(),
+            prefixed: self.prefixed,
+        };
+        let run = continuation(line.text, so_far)?;
         if self.framing.is_of(line) {
             return Some(run);
         }
@@ -335,10 +354,22 @@ impl OpenValue {
         (bare || odd || !whole(self.nibbles.len()) || rest).then_some(run)
     }
 
+    /// Takes a single letter off that stands behind whole groups.
+    fn take_letter(&mut self) -> Option<u8> {
+        let letter = self.nibbles.last().filter(|nibble| **nibble >= 10).map(|nibble| nibble - 10 + b'a')?;
+        let alone = self.group > 1 && self.group <= 16 && self.nibbles.len() % self.group == 1;
+        if alone && self.kind.is_whole(self.nibbles.len() / 2) {
+            self.nibbles.pop();
+            return Some(letter);
+        }
+        None
+    }
+
     fn append(&mut self, run: &HexRun<'_>) {
         if self.nibbles.is_empty() {
-            (self.group, self.prefixed, self.first_row) = (run.group, run.prefixed, run.nibbles.len());
+            (self.prefixed, self.first_row) = (run.prefixed, run.nibbles.len());
         }
+        self.group = run.group;
         self.nibbles.extend_from_slice(&run.nibbles);
     }
 

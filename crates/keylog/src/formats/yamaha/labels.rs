@@ -85,7 +85,7 @@ pub(crate) struct HexRun<'a> {
     pub(crate) label: &'a [u8],
     /// Values of its digits.
     pub(crate) nibbles: Vec<u8>,
-    /// Digits in its first group.
+    /// Digits in its first group; of rows that go on with a value, in the value's.
     pub(crate) group: usize,
     /// `0x` stands before them.
     pub(crate) prefixed: bool,
@@ -104,7 +104,7 @@ pub(crate) fn next_run(text: &[u8], from: usize) -> Option<HexRun<'_>> {
         let (nibbles, group, end) = read_run(text, &token, token.digits(text).len());
         let label = text.get(from..token.start).unwrap_or_default();
         // At the end of a line that was cut there may be less of a value.
-        let cut = || end == text.len() && kind(label) != Kind::Unknown;
+        let cut = || end == text.len() && !label.ends_with(b"[") && kind(label) != Kind::Unknown;
         if nibbles.len() >= FEWEST_DIGITS || token.prefixed(text) || cut() {
             return Some(HexRun {
                 label,
@@ -118,31 +118,52 @@ pub(crate) fn next_run(text: &[u8], from: usize) -> Option<HexRun<'_>> {
     None
 }
 
-/// Hex at the very start of a line that goes on with a value whose groups have `group` digits (0: it has none yet).
-/// `None` when the line does not begin with hex, or begins with a word that only looks like it ("be", "add"), or with `0x` where
-/// the value's other rows, which are `prefixed` or not, do not.
-pub(crate) fn continuation(text: &[u8], group: usize, odd: bool, prefixed: bool) -> Option<HexRun<'_>> {
+/// What is known of a value that a line may go on with.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SoFar {
+    /// Digits in its first group; 0: it has none yet.
+    pub(crate) group: usize,
+    /// Digits that it has.
+    pub(crate) digits: usize,
+    /// Its rows begin with `0x`.
+    pub(crate) prefixed: bool,
+}
+
+/// Hex at the very start of a line that goes on with a value. `None` when the line does not begin with hex, or begins with a word
+/// that only looks like it ("be", "add"), or with `0x` where the value's other rows do not.
+pub(crate) fn continuation(text: &[u8], so_far: SoFar) -> Option<HexRun<'_>> {
     let token = next_token(text, 0)?;
-    if token.start > 0 || !token.is_hex(text) || (token.prefixed(text) && !prefixed && group > 0) {
+    let begun = so_far.group > 0;
+    if token.start > 0 || !token.is_hex(text) || (token.prefixed(text) && !so_far.prefixed && begun) {
         return None;
     }
-    if !odd && !token.digits(text).len().is_multiple_of(2) {
+    let odd = !so_far.digits.is_multiple_of(2);
+    let first_group = token.digits(text).len();
+    if !odd && !first_group.is_multiple_of(2) {
         return None;
     }
-    let group = if group == 0 {
-        token.digits(text).len()
-    } else {
-        group
+    // Of a first group that was cut the length is known by the next one.
+    let joined = so_far.group + first_group;
+    let after = next_token(text, token.end).map_or(0, |next| next.digits(text).len());
+    let group = match so_far.group {
+        0 => first_group,
+        _ if so_far.digits == so_far.group && after == joined => joined,
+        group => group,
     };
-    let (nibbles, first_group, end) = read_run(text, &token, group);
-    let whole_line = text.get(end..)?.trim_ascii().is_empty();
-    let numeric = token.digits(text).iter().any(u8::is_ascii_digit);
-    let fits = first_group == group || first_group >= FEWEST_DIGITS || odd || whole_line;
-    let plausible = fits && (whole_line || numeric || nibbles.len() >= FEWEST_DIGITS);
+    let (nibbles, _, end) = read_run(text, &token, group);
+    let rest = text.get(end..)?;
+    let whole_line = rest.trim_ascii().is_empty();
+    let labelled = || whole_line || kind(rest) != Kind::Unknown;
+    let rest_of_group = so_far.digits.checked_rem(group).is_some_and(|of| of > 0 && first_group == group - of);
+    let fits = first_group == group || first_group >= FEWEST_DIGITS || odd || whole_line || rest_of_group;
+    // The rest of a value without groups.
+    let solid_rest = || group > FEWEST_DIGITS && labelled();
+    let numeric = nibbles.iter().any(|nibble| *nibble < 10) || nibbles.len() >= FEWEST_DIGITS;
+    let plausible = (fits || solid_rest()) && (numeric || labelled());
     plausible.then_some(HexRun {
         label: b"",
         nibbles,
-        group: first_group,
+        group,
         prefixed: token.prefixed(text),
         end,
     })
@@ -422,15 +443,36 @@ mod tests {
 
     #[test]
     fn what_goes_on_with_a_value() {
-        assert!(continuation(b"2b 65 53", 2, false, false).is_some());
-        assert!(continuation(b"5 2b 65 53", 2, true, false).is_some());
-        assert!(continuation(b"be sure to", 2, false, false).is_none());
-        assert!(continuation(b"add 12345678", 2, false, false).is_none());
-        assert!(continuation(b"SPI: 12345678", 2, false, false).is_none());
-        assert!(continuation(b"0x2b655300", 2, false, true).is_some());
-        assert!(continuation(b"0x2b655300", 2, false, false).is_none());
+        let goes_on = |text: &'static [u8], digits, prefixed| {
+            let group = 2;
+            let so_far = SoFar {
+                group,
+                digits,
+                prefixed,
+            };
+            continuation(text, so_far)
+        };
+        assert!(goes_on(b"fb 3a auth key: 11", 8, false).is_some());
+        assert!(goes_on(b"fb auth key: 11", 8, false).is_some());
+        let in_group = |group, digits| SoFar {
+            group,
+            digits,
+            prefixed: false,
+        };
+        assert!(continuation(b"6515 auth key: 11", in_group(8, 12)).is_some());
+        assert_eq!(continuation(b"0147fd 5052af34", in_group(2, 2)).unwrap().group, 8);
+        assert!(continuation(b"6515 packets", in_group(8, 8)).is_none());
+        assert!(continuation(b"35 auth key: 11", in_group(30, 30)).is_some());
+        assert!(continuation(b"12 packets", in_group(32, 32)).is_none());
+        assert!(goes_on(b"2b 65 53", 8, false).is_some());
+        assert!(goes_on(b"5 2b 65 53", 7, false).is_some());
+        assert!(goes_on(b"be sure to", 8, false).is_none());
+        assert!(goes_on(b"add 12345678", 8, false).is_none());
+        assert!(goes_on(b"SPI: 12345678", 8, false).is_none());
+        assert!(goes_on(b"0x2b655300", 8, true).is_some());
+        assert!(goes_on(b"0x2b655300", 8, false).is_none());
         assert_eq!(
-            continuation(b"2b 65 auth key: 11", 2, false, false).unwrap().end,
+            goes_on(b"2b 65 auth key: 11", 8, false).unwrap().end,
             5
         );
     }

@@ -12,7 +12,7 @@
 //! Shown whole, the keys stand one after the other, or as `Key: 49 76 … (for Auth.: c4 6a …)`; of IKE it is Ka.
 
 use crate::formats::format::KeyFormat;
-use crate::formats::yamaha::labels::{Kind, continuation, is_masked, kind, next_run};
+use crate::formats::yamaha::labels::{Kind, SoFar, continuation, is_masked, kind, next_run};
 use crate::formats::yamaha::records::{IkeRecord, ike_spi};
 use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::fields::{address, contains_ignoring_case};
@@ -152,7 +152,12 @@ impl SaBlock {
         let Some((kind, prefixed)) = self.open else {
             return false;
         };
-        let Some(run) = continuation(text, 2, false, prefixed) else {
+        let so_far = SoFar {
+            group: 2,
+            digits: 0,
+            prefixed,
+        };
+        let Some(run) = continuation(text, so_far) else {
             return false;
         };
         let rest = text.get(run.end..).unwrap_or_default();
