@@ -1,11 +1,14 @@
 //! The same keys in every shape of a router's log: whatever stands before the lines, between them and in them, every key that
 //! stands whole in the log comes out, byte by byte, and nothing else. All keys here are synthetic.
 //!
-//! `REKEYSCOPE_SHAPES=20000 cargo test -p rekeyscope-keylog --test keylog shapes -- --nocapture` tries more logs.
+//! `REKEYSCOPE_SHAPES=20000 cargo test -p rekeyscope-keylog --test keylog shapes -- --nocapture` tries more logs. With
+//! `REKEYSCOPE_SHAPES_INTO=FOLDER` they are also written there, each with its `.expect` and uncompressed, for the Lua parser:
+//! `REKEYSCOPE_CORPUS=FOLDER luajit tests/lua/corpus_test.lua .`
 
 use super::{hex, read};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 /// Logs that are tried without `REKEYSCOPE_SHAPES`: about three seconds in the test profile.
 const LOGS: u64 = 1_500;
@@ -76,7 +79,8 @@ impl Grouping {
 
     fn write(self, bytes: &[u8]) -> String {
         let digits = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        let groups = |len: usize, between: &str| bytes.chunks(len).map(digits).collect::<Vec<_>>().join(between);
+        let groups =
+            |len: usize, between: &str| bytes.chunks(len).map(digits).collect::<Vec<_>>().join(between);
         match self {
             Grouping::Spaced => groups(1, " "),
             Grouping::Upper => groups(1, " ").to_uppercase(),
@@ -155,7 +159,12 @@ impl Shape {
         if n.one_in(6) {
             shape.cut = Some(40 + n.below(192));
             (shape.whole, shape.label_alone, shape.noise) = ("", false, false);
-            shape.grouping = n.pick(&[Grouping::Spaced, Grouping::Upper, Grouping::Solid, Grouping::Groups(4)]);
+            shape.grouping = n.pick(&[
+                Grouping::Spaced,
+                Grouping::Upper,
+                Grouping::Solid,
+                Grouping::Groups(4),
+            ]);
         }
         shape
     }
@@ -193,16 +202,27 @@ impl Shape {
     /// The lines of one value.
     fn value(&self, label: &str, bytes: &[u8], framed: &str) -> Vec<String> {
         let below = if self.bare_rows { "" } else { framed };
-        let rows: Vec<String> = bytes.chunks(self.row).map(|row| self.grouping.write(row)).collect();
+        let rows: Vec<String> = bytes
+            .chunks(self.row)
+            .map(|row| self.grouping.write(row))
+            .collect();
         let alone = self.label_alone && label.trim_end().ends_with([':', '=']);
-        let first = if alone { label.trim_end().to_owned() } else { format!("{label}{}", rows[0]) };
+        let first = if alone {
+            label.trim_end().to_owned()
+        } else {
+            format!("{label}{}", rows[0])
+        };
         let rest = rows.iter().skip(usize::from(!alone));
         let rest = rest.map(|row| format!("{below}{}{row}", self.indent));
         std::iter::once(format!("{framed}{first}")).chain(rest).collect()
     }
 
     fn record(&self, number: usize, sa: &Sa, second: usize) -> Vec<String> {
-        let context = if self.context { format!("GW:1/SA:{number}/IPSEC ") } else { String::new() };
+        let context = if self.context {
+            format!("GW:1/SA:{number}/IPSEC ")
+        } else {
+            String::new()
+        };
         let framed = format!("{}{}", self.header(second), self.tag);
         let labelled = framed.clone() + &context;
         let spi = Grouping::Spaced.write(&sa.spi.to_be_bytes());
@@ -213,7 +233,11 @@ impl Shape {
                 self.grouping.write(&sa.key),
                 self.grouping.write(&sa.auth)
             );
-            return message.as_bytes().chunks(cut).map(|part| framed.clone() + std::str::from_utf8(part).unwrap()).collect();
+            return message
+                .as_bytes()
+                .chunks(cut)
+                .map(|part| framed.clone() + std::str::from_utf8(part).unwrap())
+                .collect();
         }
         let mut lines = vec![format!("{labelled}{spi_label}{spi}")];
         let values = if self.whole.is_empty() {
@@ -232,7 +256,11 @@ impl Shape {
     /// What may stand between two lines of a record: only where the record's own lines have a tag.
     fn noise_within(&self, n: &mut Numbers, second: usize) -> Vec<String> {
         let header = self.header(second);
-        match n.below(if self.tag.is_empty() || self.bare_rows { 2 } else { 5 }) {
+        match n.below(if self.tag.is_empty() || self.bare_rows {
+            2
+        } else {
+            5
+        }) {
             0 => vec![String::new()],
             1 => vec!["---つづく---\r            \r".into()],
             2 => vec![format!("{header}[L2TP] TUNNEL[1] connected from 198.51.100.7")],
@@ -316,6 +344,7 @@ impl Shape {
 #[test]
 fn every_shape_gives_every_key_and_nothing_else() {
     let logs = std::env::var("REKEYSCOPE_SHAPES").map_or(LOGS, |logs| logs.parse().unwrap());
+    let folder = std::env::var_os("REKEYSCOPE_SHAPES_INTO");
     let mut spis = 0;
     let mut wrong = Vec::new();
     for number in 0..logs {
@@ -329,21 +358,40 @@ fn every_shape_gives_every_key_and_nothing_else() {
             .collect();
         let shape = Shape::of(&mut n);
         let text = shape.text(&mut n, &sas);
+        if let Some(folder) = &folder {
+            let expect = sas.iter().map(|sa| {
+                let [key, auth] = [&sa.key, &sa.auth].map(|key| Grouping::Solid.write(key));
+                format!("esp - - 0x{:08x} - {key} - {auth}\n", sa.spi)
+            });
+            let name = Path::new(folder).join(format!("shape_{number:06}"));
+            std::fs::write(name.with_extension("log"), shape.encoded(&text)).unwrap();
+            std::fs::write(name.with_extension("expect"), expect.collect::<String>()).unwrap();
+        }
         let material = read(&shape.contained(&shape.encoded(&text)));
         let claims = material.esp.iter().filter(|key| key.defect.is_none());
         let got: BTreeMap<u32, (String, String)> = claims
             .clone()
-            .map(|key| (key.spi.unwrap().0, (hex(&key.encryption_key), hex(&key.integrity_key))))
+            .map(|key| {
+                (
+                    key.spi.unwrap().0,
+                    (hex(&key.encryption_key), hex(&key.integrity_key)),
+                )
+            })
             .collect();
         let digits = |bytes: &[u8]| Grouping::Solid.write(bytes);
-        let truth: BTreeMap<u32, (String, String)> =
-            sas.iter().map(|sa| (sa.spi, (digits(&sa.key), digits(&sa.auth)))).collect();
+        let truth: BTreeMap<u32, (String, String)> = sas
+            .iter()
+            .map(|sa| (sa.spi, (digits(&sa.key), digits(&sa.auth))))
+            .collect();
         spis += truth.len();
         if got != truth || claims.count() != truth.len() {
             wrong.push((number, shape, text, got, truth));
         }
     }
-    println!("{spis} SPIs in {logs} logs, {} logs with a wrong or a missing key", wrong.len());
+    println!(
+        "{spis} SPIs in {logs} logs, {} logs with a wrong or a missing key",
+        wrong.len()
+    );
     for (number, shape, text, got, truth) in wrong.iter().take(3) {
         println!("log {number}: {shape:?}\n{text}\ngot {got:#?}\ntruth {truth:#?}");
     }

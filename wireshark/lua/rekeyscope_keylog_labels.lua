@@ -75,8 +75,8 @@ function labels.next_run(text, from, carried)
   end
 end
 
--- Hex at the beginning of a line that goes on with a value: `width` digits in its groups (nil: not begun), `total` digits
--- so far, "0x" before its rows when `prefixed`.
+-- Hex at the beginning of a line that goes on with a value: `width` digits in its groups (nil: not begun), `total`
+-- digits so far, "0x" before its rows when `prefixed`.
 function labels.continuation(text, width, total, prefixed)
   local token = next_token(text, 1)
   if not token or not token.digits or (token.prefixed and width and not prefixed)

@@ -247,7 +247,7 @@ end
 -- What was left of a label where a line was cut may look like half a byte behind whole groups: the a of "auth key".
 local function take_letter(open)
   local letter = string.match(open.digits, "%a$")
-  local alone = letter and open.width > 1 and open.width <= 16 and #open.digits % open.width == 1
+  local alone = letter and open.width > 1 and #open.digits % open.width == 1
   if not alone or not is_whole(open.kind, #open.digits - 1) then
     return nil
   end

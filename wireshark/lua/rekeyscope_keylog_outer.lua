@@ -35,7 +35,8 @@ local function with_context(result)
 end
 
 -- { text, sender, time, tag ("ike", "other" or nil), context (the SA's number), collected (the collector's time), words
--- (what stands between that and what the router wrote), framed_at (where the router's time, its tag or the message begins) } of
+-- (what stands between that and what the router wrote), framed_at
+-- (where the router's time, its tag or the message begins) } of
 -- a line. `text` is trimmed.
 function outer.read(line)
   local head = string.sub(line, 1, REACH)

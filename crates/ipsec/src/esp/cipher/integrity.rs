@@ -216,9 +216,17 @@ mod tests {
     #[test]
     fn hmac_takes_keys_of_any_length() {
         let (jefe, question) = (b"Jefe", b"what do ya want for nothing?");
-        let (long, larger) = ([0xaa; 80], b"Test Using Larger Than Block-Size Key - Hash Key First");
+        let (long, larger) = (
+            [0xaa; 80],
+            b"Test Using Larger Than Block-Size Key - Hash Key First",
+        );
         let vectors: [(Integrity, &[u8], &[u8], &[u8]); 5] = [
-            (Integrity::HmacMd5_96, jefe, question, &hex!("750c783e6ab0b503eaa86e310a5db738")),
+            (
+                Integrity::HmacMd5_96,
+                jefe,
+                question,
+                &hex!("750c783e6ab0b503eaa86e310a5db738"),
+            ),
             (
                 Integrity::HmacSha1_96,
                 jefe,
@@ -231,7 +239,12 @@ mod tests {
                 question,
                 &hex!("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
             ),
-            (Integrity::HmacMd5_96, &long, larger, &hex!("6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd")),
+            (
+                Integrity::HmacMd5_96,
+                &long,
+                larger,
+                &hex!("6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd"),
+            ),
             (
                 Integrity::HmacSha1_96,
                 &long,
@@ -241,14 +254,21 @@ mod tests {
         ];
         for (integrity, key, message, mac) in vectors {
             assert_eq!(verify(integrity, key, message, mac), Icv::Verified, "{integrity}");
-            assert_eq!(verify(integrity, &key[1..], message, mac), Icv::Failed, "{integrity}");
+            assert_eq!(
+                verify(integrity, &key[1..], message, mac),
+                Icv::Failed,
+                "{integrity}"
+            );
         }
         for (integrity, key) in [
             (Integrity::HmacSha1_96, &[][..]),
             (Integrity::AesXcbc96, &[0; 15]),
             (Integrity::AesCmac96, &[0; 20]),
         ] {
-            assert!(EspCipher::new(Encryption::Null, &[], integrity, key).is_err(), "{integrity}");
+            assert!(
+                EspCipher::new(Encryption::Null, &[], integrity, key).is_err(),
+                "{integrity}"
+            );
         }
     }
 

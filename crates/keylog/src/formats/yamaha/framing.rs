@@ -4,16 +4,16 @@ use crate::lines::outer::{LogLine, Tag};
 
 /// Time and tag of a line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Framing {
+pub(super) struct RowFraming {
     moment: Option<u64>,
     /// A collector's time.
     collected: Option<u64>,
     tag: Tag,
 }
 
-impl Framing {
-    pub(super) fn of(line: &LogLine<'_>) -> Framing {
-        Framing {
+impl RowFraming {
+    pub(super) fn of(line: &LogLine<'_>) -> RowFraming {
+        RowFraming {
             moment: line.moment,
             collected: line.collected().0,
             tag: line.tag,

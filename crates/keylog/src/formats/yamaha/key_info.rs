@@ -3,9 +3,10 @@
 //! mining, and the capture decides.
 
 use crate::formats::format::KeyFormat;
-use crate::formats::yamaha::framing::Framing;
-use crate::formats::yamaha::labels::{HexRun, Kind, SoFar, continuation, kind, next_run};
+use crate::formats::yamaha::framing::RowFraming;
+use crate::formats::yamaha::labels::{Kind, kind};
 use crate::formats::yamaha::records::{EspRecord, IkeRecord, ike_spi};
+use crate::formats::yamaha::runs::{HexRun, SoFar, continuation, next_run};
 use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
@@ -49,7 +50,7 @@ pub(crate) struct YamahaKeyInfo {
 struct Context {
     open: Option<OpenValue>,
     /// What the last line with a value ended in: a label may be cut there.
-    tail: Option<(Vec<u8>, Framing)>,
+    tail: Option<(Vec<u8>, RowFraming)>,
     esp: EspRecord,
     ike: IkeRecord,
 }
@@ -64,7 +65,7 @@ struct OpenValue {
     /// Digits in its first row.
     first_row: usize,
     line: u64,
-    framing: Framing,
+    framing: RowFraming,
 }
 
 impl KeyFormat for YamahaKeyInfo {
@@ -193,7 +194,7 @@ impl Context {
         }
         let tail = text.get(at..).unwrap_or_default();
         if found {
-            self.tail = (!tail.is_empty()).then(|| (tail.to_vec(), Framing::of(line)));
+            self.tail = (!tail.is_empty()).then(|| (tail.to_vec(), RowFraming::of(line)));
         }
         found | self.open_label(tail, line)
     }
@@ -214,7 +215,7 @@ impl Context {
                 prefixed: false,
                 first_row: 0,
                 line: line.number,
-                framing: Framing::of(line),
+                framing: RowFraming::of(line),
             });
         }
         kind != Kind::Unknown
@@ -328,7 +329,7 @@ impl OpenValue {
             group: run.group,
             prefixed: run.prefixed,
             line: line.number,
-            framing: Framing::of(line),
+            framing: RowFraming::of(line),
         }
     }
 
@@ -356,8 +357,12 @@ impl OpenValue {
 
     /// Takes a single letter off that stands behind whole groups.
     fn take_letter(&mut self) -> Option<u8> {
-        let letter = self.nibbles.last().filter(|nibble| **nibble >= 10).map(|nibble| nibble - 10 + b'a')?;
-        let alone = self.group > 1 && self.group <= 16 && self.nibbles.len() % self.group == 1;
+        let letter = self
+            .nibbles
+            .last()
+            .filter(|nibble| **nibble >= 10)
+            .map(|nibble| nibble - 10 + b'a')?;
+        let alone = self.group > 1 && self.nibbles.len() % self.group == 1;
         if alone && self.kind.is_whole(self.nibbles.len() / 2) {
             self.nibbles.pop();
             return Some(letter);
@@ -375,36 +380,5 @@ impl OpenValue {
 
     fn label(&self) -> &[u8] {
         self.label.trim_ascii()
-    }
-}
-
-impl Kind {
-    fn is_key(self) -> bool {
-        !matches!(self, Kind::Unknown | Kind::NoKey | Kind::Message | Kind::Spi)
-    }
-
-    fn may_hold_a_key(self) -> bool {
-        matches!(
-            self,
-            Kind::Unknown
-                | Kind::Keymat
-                | Kind::EncryptionKey
-                | Kind::IntegrityKey
-                | Kind::Key
-                | Kind::Message
-        )
-    }
-
-    /// Whether that many bytes can be all of such a value.
-    fn is_whole(self, len: usize) -> bool {
-        match self {
-            Kind::EncryptionKey | Kind::Ka | Kind::SkEi | Kind::SkEr => {
-                matches!(len, 8 | 16 | 20 | 24 | 28 | 32 | 36)
-            }
-            Kind::Key | Kind::Keymat => keymat_encryption_len(len, None, None).is_some(),
-            Kind::SharedSecret | Kind::Unknown | Kind::NoKey | Kind::Message | Kind::Spi => false,
-            // Of one digest's length.
-            _ => matches!(len, 16 | 20 | 32 | 48 | 64),
-        }
     }
 }

@@ -4,4 +4,5 @@ mod framing;
 pub(crate) mod key_info;
 mod labels;
 mod records;
+mod runs;
 pub(crate) mod show_sa;

@@ -12,8 +12,9 @@
 //! Shown whole, the keys stand one after the other, or as `Key: 49 76 … (for Auth.: c4 6a …)`; of IKE it is Ka.
 
 use crate::formats::format::KeyFormat;
-use crate::formats::yamaha::labels::{Kind, SoFar, continuation, is_masked, kind, next_run};
+use crate::formats::yamaha::labels::{Kind, is_masked, kind};
 use crate::formats::yamaha::records::{IkeRecord, ike_spi};
+use crate::formats::yamaha::runs::{SoFar, continuation, next_run};
 use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::fields::{address, contains_ignoring_case};
 use crate::lines::hex;
