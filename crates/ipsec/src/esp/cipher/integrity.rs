@@ -7,6 +7,7 @@ use aes::Aes128Enc;
 use cipher::BlockCipherEncrypt;
 use hmac::{Hmac, KeyInit, Mac};
 use rekeyscope_model::algorithm::Integrity;
+use zeroize::Zeroize;
 
 /// An integrity algorithm with its key.
 pub(super) trait Authenticate: Send + Sync {
@@ -19,9 +20,9 @@ pub(super) trait Authenticate: Send + Sync {
     }
 }
 
-/// Keys `integrity`; `None` when the key length does not fit.
+/// Keys `integrity`; `None` when the key length does not fit. HMAC takes keys of any length but none.
 pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn Authenticate>> {
-    if key.len() != integrity.key_len() {
+    if key.len() != integrity.key_len() && (key.is_empty() || !integrity.takes_any_key()) {
         return None;
     }
     match integrity {
@@ -29,7 +30,7 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
         Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key),
         Integrity::HmacSha1_96 => Some(Box::new(HmacSha1 {
             mac: KeyedMac(Hmac::new_from_slice(key).ok()?),
-            chains: Chains::new(key)?,
+            chains: sha1_chains(key)?,
         })),
         Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key),
         Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key),
@@ -38,6 +39,16 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
         Integrity::AesCmac96 => mac::<cmac::Cmac<aes::Aes128>>(key),
         Integrity::AesXcbc96 => Some(Box::new(Xcbc::new(key)?)),
     }
+}
+
+/// A key that is longer than a block is hashed first (RFC 2104 §2).
+fn sha1_chains(key: &[u8]) -> Option<Chains> {
+    Chains::new(key).or_else(|| {
+        let mut hashed = <sha1::Sha1 as sha1::Digest>::digest(key);
+        let chains = Chains::new(&hashed);
+        hashed.as_mut_slice().zeroize();
+        chains
+    })
 }
 
 /// A MAC that was keyed once: a packet costs a copy of its state instead of a key schedule.
@@ -198,6 +209,67 @@ mod tests {
             verify(Integrity::HmacSha256_96, &[0x0b; 32], b"Hi There", &sha256),
             Icv::Verified
         );
+    }
+
+    /// RFC 2202 §2 and §3, cases 2 (a key of four bytes) and 6 (one of 80 bytes, longer than a block), RFC 4231 §4.3. No other
+    /// length is refused, but for none at all.
+    #[test]
+    fn hmac_takes_keys_of_any_length() {
+        let (jefe, question) = (b"Jefe", b"what do ya want for nothing?");
+        let (long, larger) = (
+            [0xaa; 80],
+            b"Test Using Larger Than Block-Size Key - Hash Key First",
+        );
+        let vectors: [(Integrity, &[u8], &[u8], &[u8]); 5] = [
+            (
+                Integrity::HmacMd5_96,
+                jefe,
+                question,
+                &hex!("750c783e6ab0b503eaa86e310a5db738"),
+            ),
+            (
+                Integrity::HmacSha1_96,
+                jefe,
+                question,
+                &hex!("effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
+            ),
+            (
+                Integrity::HmacSha256_128,
+                jefe,
+                question,
+                &hex!("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+            ),
+            (
+                Integrity::HmacMd5_96,
+                &long,
+                larger,
+                &hex!("6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd"),
+            ),
+            (
+                Integrity::HmacSha1_96,
+                &long,
+                larger,
+                &hex!("aa4ae5e15272d00e95705637ce8a3b55ed402112"),
+            ),
+        ];
+        for (integrity, key, message, mac) in vectors {
+            assert_eq!(verify(integrity, key, message, mac), Icv::Verified, "{integrity}");
+            assert_eq!(
+                verify(integrity, &key[1..], message, mac),
+                Icv::Failed,
+                "{integrity}"
+            );
+        }
+        for (integrity, key) in [
+            (Integrity::HmacSha1_96, &[][..]),
+            (Integrity::AesXcbc96, &[0; 15]),
+            (Integrity::AesCmac96, &[0; 20]),
+        ] {
+            assert!(
+                EspCipher::new(Encryption::Null, &[], integrity, key).is_err(),
+                "{integrity}"
+            );
+        }
     }
 
     /// RFC 3566 §4.6, cases 1 to 7.
