@@ -12,6 +12,7 @@ use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Snapshot;
 use rekeyscope_ipsec::sa::database::SaDatabase;
 use rekeyscope_ipsec::sa::tunnel::{TunnelIndex, TunnelTable};
+use rekeyscope_keylog::KeyOrigin;
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
 
@@ -33,6 +34,12 @@ pub struct Record {
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
     pub(crate) clock_events: Vec<ClockEvent>,
+}
+
+/// File and line of a key.
+pub(crate) fn place(record: &Record, origin: &KeyOrigin) -> String {
+    let name = record.key_files.get(origin.file).map_or("", |f| f.path.as_str());
+    format!("{name}:{}", origin.line)
 }
 
 impl Record {

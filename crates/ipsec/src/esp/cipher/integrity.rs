@@ -19,9 +19,10 @@ pub(super) trait Authenticate: Send + Sync {
     }
 }
 
-/// Keys `integrity`; `None` when the key length does not fit.
+/// Keys `integrity`; `None` when the key length does not fit. An HMAC takes a key of any length (RFC 2104 §2); people configure such,
+/// although RFC 2404 and RFC 4868 fix it.
 pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn Authenticate>> {
-    if key.len() != integrity.key_len() {
+    if key.is_empty() || key.len() != integrity.key_len() && !integrity.takes_any_key() {
         return None;
     }
     match integrity {
@@ -29,7 +30,7 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
         Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key),
         Integrity::HmacSha1_96 => Some(Box::new(HmacSha1 {
             mac: KeyedMac(Hmac::new_from_slice(key).ok()?),
-            chains: Chains::new(key)?,
+            chains: Chains::new(key),
         })),
         Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key),
         Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key),
@@ -62,7 +63,7 @@ impl<M: Mac + Clone + Send + Sync> Authenticate for KeyedMac<M> {
 /// HMAC-SHA1 can also go through the lanes.
 struct HmacSha1 {
     mac: KeyedMac<Hmac<sha1::Sha1>>,
-    chains: Chains,
+    chains: Option<Chains>,
 }
 
 impl Authenticate for HmacSha1 {
@@ -71,7 +72,7 @@ impl Authenticate for HmacSha1 {
     }
 
     fn sha1_chains(&self) -> Option<&Chains> {
-        Some(&self.chains)
+        self.chains.as_ref()
     }
 }
 
