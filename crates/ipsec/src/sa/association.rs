@@ -315,7 +315,8 @@ impl Association {
 
     /// That its encryption key is right rests on a single packet.
     pub fn rests_on_one_packet(&self) -> bool {
-        let stated = |key: &AssignedKey| !key.transform.encryption.is_aead() && !key.encryption_key.is_empty();
+        let stated =
+            |key: &AssignedKey| !key.transform.encryption.is_aead() && !key.encryption_key.is_empty();
         self.proven && self.counters.packets == 1 && self.key.as_ref().is_some_and(stated)
     }
 
@@ -330,7 +331,10 @@ impl Association {
             }
             Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
             Some(_) => KeyStatus::Unverified,
-            None if self.clear.is_some() || self.integrity.is_some() || self.protocol == IpsecProtocol::Ah => {
+            None if self.clear.is_some()
+                || self.integrity.is_some()
+                || self.protocol == IpsecProtocol::Ah =>
+            {
                 KeyStatus::Unverified
             }
             None => self.key_hint,

@@ -7,7 +7,7 @@ use crate::sa::association::{AssignedKey, Association, Clear};
 use crate::sa::budget::Budget;
 use crate::sa::docket::Docket;
 use crate::sa::mine::Mining;
-use crate::sa::prove::{self, Proof};
+use crate::sa::prove::{self, Trust};
 use crate::sa::specimen::Specimen;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_keylog::{EspKey, EspKeyIndex, KeyMaterial};
@@ -221,7 +221,10 @@ impl SaDatabase {
         waiting.sort_unstable();
         waiting.dedup();
         waiting.retain(|&sa| !self.associations[sa].opens() && self.associations[sa].docket.is_waiting());
-        waiting.into_iter().filter(|&sa| self.try_keys(sa, true)).collect()
+        waiting
+            .into_iter()
+            .filter(|&sa| self.try_keys(sa, true))
+            .collect()
     }
 
     fn try_keys(&mut self, sa: SaIndex, with_mining: bool) -> bool {
@@ -235,7 +238,7 @@ impl SaDatabase {
         let newest = kept.last().map_or(&[][..], |packet| packet);
         let mut proof = found.proof;
         let mut promising = found.promising;
-        if matches!(proof, Proof::Integrity | Proof::Whole) {
+        if matches!(proof, Trust::Integrity | Trust::Whole) {
             let number = found.esn_high.map(|high| sequence::number(high, newest));
             association.extended = association.extended.max(number);
         }
@@ -243,23 +246,25 @@ impl SaDatabase {
         association.hint_origin = found.hint_origin;
         association.lacking = found.lacking;
         association.key = found.key.or(association.key.take());
-        if proof <= Proof::Integrity && with_mining {
+        if proof <= Trust::Integrity && with_mining {
             let sought = self.mining.seek(&self.keys, association, &mut self.budget);
             if let Some(key) = sought.key {
-                (association.key, association.integrity, proof) = (Some(key), None, Proof::Whole);
-            } else if sought.integrity.is_some() && proof < Proof::Integrity {
+                (association.key, association.integrity, proof) = (Some(key), None, Trust::Whole);
+            } else if sought.integrity.is_some() && proof < Trust::Integrity {
                 promising = sought.lacking.is_some();
                 association.hint_origin = sought.integrity.as_ref().map(|key| key.origin.clone());
                 (association.integrity, association.lacking) = (sought.integrity, sought.lacking);
             }
         }
-        association.proven = proof == Proof::Whole;
-        association.evident = proof == Proof::Evident;
+        association.proven = proof == Trust::Whole;
+        association.evident = proof == Trust::Evident;
         let decided = association.proven || association.evident;
         if decided {
             (association.docket, association.lacking) = (Docket::default(), None);
         } else {
-            association.docket.searched(promising, with_mining || association.integrity.is_none());
+            association
+                .docket
+                .searched(promising, with_mining || association.integrity.is_none());
         }
         decided
     }
@@ -288,7 +293,7 @@ impl SaDatabase {
         let claims = self.index.candidates(&self.keys, old.src, old.dst, old.spi);
         let found = prove::search(claims, &[], None, &old.docket.kept, &mut self.budget);
         old.docket.searched(found.promising, true);
-        if found.proof != Proof::Whole {
+        if found.proof != Trust::Whole {
             return None;
         }
         old.docket = Docket::default();
@@ -323,14 +328,22 @@ impl SaDatabase {
     /// Keys that name an SA and fit none of its packets, where another key does: the files hold a wrong one. By file order.
     pub fn wrong_claims(&self) -> Vec<&EspKey> {
         let mut right: HashMap<Spi, Vec<&Association>> = HashMap::new();
-        for association in self.associations.iter().filter(|a| a.protocol == IpsecProtocol::Esp) {
+        for association in self
+            .associations
+            .iter()
+            .filter(|a| a.protocol == IpsecProtocol::Esp)
+        {
             right.entry(association.spi).or_default().push(association);
         }
         let is_wrong = |claim: &&EspKey| {
             let of_spi = claim.spi.and_then(|spi| right.get(&spi));
             // Both directions may have one SPI; and a packet that no key opens may be the claim's.
             let of_spi = of_spi.into_iter().flatten();
-            let sas = || of_spi.clone().filter(|a| claim.dst.is_none_or(|dst| dst == a.dst));
+            let sas = || {
+                of_spi
+                    .clone()
+                    .filter(|a| claim.dst.is_none_or(|dst| dst == a.dst))
+            };
             let fits = |a: &&Association| a.key.as_ref().is_some_and(|key| key.is_of(claim));
             claim.defect.is_none() && sas().next().is_some() && sas().all(|a| a.proven && !fits(&a))
         };

@@ -41,7 +41,11 @@ impl Docket {
             return due;
         }
         let begins = |packet: &[u8]| packet.get(BEGINNING).map(<[u8]>::to_vec);
-        if self.kept.iter().any(|kept| begins(kept) == begins(specimen.packet)) {
+        if self
+            .kept
+            .iter()
+            .any(|kept| begins(kept) == begins(specimen.packet))
+        {
             return due;
         }
         self.keep(specimen.packet);

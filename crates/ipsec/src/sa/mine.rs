@@ -66,7 +66,13 @@ impl Mining {
         let needed = budget.needed(KeyRoad::Mined, true);
         let assigned = |key: rekeyscope_keylog::EspKey| {
             let integrity = key.integrity.unwrap_or(Integrity::None);
-            AssignedKey::new(key.encryption?, &key.encryption_key, integrity, &key.integrity_key, &key.origin)
+            AssignedKey::new(
+                key.encryption?,
+                &key.encryption_key,
+                integrity,
+                &key.integrity_key,
+                &key.origin,
+            )
         };
         if mined.bits > needed {
             return Sought {
@@ -107,7 +113,8 @@ impl Oracle for Packets<'_> {
             integrity_key,
         } = *candidate;
         let cipher = EspCipher::new(encryption, encryption_key, integrity, integrity_key).ok();
-        cipher.zip(self.shortest)
+        cipher
+            .zip(self.shortest)
             .is_some_and(|(cipher, packet)| cipher.verify(packet, None) == Icv::Verified)
     }
 
@@ -115,7 +122,8 @@ impl Oracle for Packets<'_> {
         // What checks the ICV is not made for every window.
         let icv = u8::try_from(candidate.integrity.icv_len()).unwrap_or(0);
         let unchecked = Integrity::Unknown { icv };
-        let Ok(cipher) = EspCipher::new(candidate.encryption, candidate.encryption_key, unchecked, &[]) else {
+        let Ok(cipher) = EspCipher::new(candidate.encryption, candidate.encryption_key, unchecked, &[])
+        else {
             return f64::NEG_INFINITY;
         };
         let mut weight = Weight::default();

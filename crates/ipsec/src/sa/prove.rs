@@ -17,7 +17,7 @@ pub const MAX_TRIALS_PER_PACKET: u32 = 4_096;
 
 /// How far a key is proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Proof {
+pub enum Trust {
     /// Nothing speaks for it, or the ICV against it.
     None,
     /// It has no ICV to check, and its packets do not contradict it.
@@ -36,7 +36,7 @@ pub struct KeyFinding {
     /// The key that fits; else the best claim, to be tried on later packets.
     pub key: Option<AssignedKey>,
     /// How far it is proven.
-    pub proof: Proof,
+    pub proof: Trust,
     /// More packets may prove it.
     pub promising: bool,
     /// Bits that its packets say for it, and how many more would be enough.
@@ -52,7 +52,7 @@ pub struct KeyFinding {
 /// How a key stands on the packets.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
-    proof: Proof,
+    proof: Trust,
     bits: f64,
     packets: usize,
     esn_high: Option<u32>,
@@ -60,7 +60,7 @@ struct Standing {
 
 impl Standing {
     fn is_accepted(&self) -> bool {
-        self.proof >= Proof::Evident
+        self.proof >= Trust::Evident
     }
 }
 
@@ -128,7 +128,9 @@ impl<'p> Round<'p> {
     }
 
     fn is_decided(&self) -> bool {
-        self.best.as_ref().is_some_and(|(_, standing)| standing.is_accepted())
+        self.best
+            .as_ref()
+            .is_some_and(|(_, standing)| standing.is_accepted())
     }
 
     fn note_defect(&mut self, defect: KeyDefect, origin: &KeyOrigin) {
@@ -150,7 +152,7 @@ impl<'p> Round<'p> {
         self.trials += 1;
         budget.spend(1);
         let standing = stand(&key, self.packets, named, budget);
-        if !named && standing.proof < Proof::Integrity {
+        if !named && standing.proof < Trust::Integrity {
             return true;
         }
         match &self.best {
@@ -170,7 +172,7 @@ impl<'p> Round<'p> {
     fn finish(self, budget: &Budget) -> KeyFinding {
         let mut finding = KeyFinding {
             key: None,
-            proof: Proof::None,
+            proof: Trust::None,
             promising: false,
             lacking: None,
             esn_high: None,
@@ -180,13 +182,17 @@ impl<'p> Round<'p> {
         let Some((key, standing)) = self.best else {
             return finding;
         };
-        let checked = standing.proof == Proof::Integrity;
+        let checked = standing.proof == Trust::Integrity;
         finding.proof = standing.proof;
         if self.rival {
             // More packets will tell.
-            finding.proof = if standing.proof == Proof::Whole { Proof::Integrity } else { Proof::Possible };
+            finding.proof = if standing.proof == Trust::Whole {
+                Trust::Integrity
+            } else {
+                Trust::Possible
+            };
         }
-        let open = finding.proof != Proof::None && !matches!(finding.proof, Proof::Evident | Proof::Whole);
+        let open = finding.proof != Trust::None && !matches!(finding.proof, Trust::Evident | Trust::Whole);
         finding.promising = open && standing.bits > HOPELESS_BITS && (checked || standing.bits > 0.0);
         if checked && standing.bits > 0.0 {
             finding.lacking = Some(Lacking {
@@ -195,7 +201,7 @@ impl<'p> Round<'p> {
                 packets: standing.packets,
             });
         }
-        if self.rival || self.several && finding.proof <= Proof::Possible {
+        if self.rival || self.several && finding.proof <= Trust::Possible {
             finding.hint = KeyStatus::Conflict;
         }
         finding.esn_high = standing.esn_high;
@@ -212,7 +218,7 @@ fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budg
         false => (key.cipher.verify(packet, None), None),
     };
     let mut standing = Standing {
-        proof: Proof::None,
+        proof: Trust::None,
         bits: 0.0,
         packets: 0,
         esn_high: None,
@@ -228,7 +234,7 @@ fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budg
     if icv == Icv::Verified && key.transform.encryption.is_aead() {
         // Its ICV depends on the whole key.
         return Standing {
-            proof: Proof::Whole,
+            proof: Trust::Whole,
             bits: f64::INFINITY,
             packets: 1,
             ..standing
@@ -251,10 +257,10 @@ fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budg
     let checked = icv == Icv::Verified;
     let enough = weight.bits > budget.needed(key.origin.road, checked);
     standing.proof = match (checked, enough) {
-        (true, true) => Proof::Whole,
-        (true, false) => Proof::Integrity,
-        (false, true) => Proof::Evident,
-        (false, false) => Proof::Possible,
+        (true, true) => Trust::Whole,
+        (true, false) => Trust::Integrity,
+        (false, true) => Trust::Evident,
+        (false, false) => Trust::Possible,
     };
     standing
 }
@@ -293,4 +299,3 @@ fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
         })
         .collect()
 }
-

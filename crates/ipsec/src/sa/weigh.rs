@@ -3,7 +3,7 @@
 use crate::esp::cipher::EspCipher;
 use crate::esp::inner::{self, PREFIX};
 use crate::esp::null::ones_complement;
-use crate::sa::evidence::{Check, Finding, asked, bits, missed};
+use crate::sa::evidence::{Question, Sign, asked, bits, missed};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A wrong key is given up below this: two packets of noise. A right one whose first packets look like noise is not found.
@@ -18,12 +18,12 @@ pub(super) const TUNNELS: [u8; 5] = [47, 97, 108, 115, 137];
 pub(super) struct Weight {
     pub(super) bits: f64,
     /// Two numbers that the next packet of the same kind may repeat: ports, tunnel and session, halves of an SPI.
-    before: Option<(Kind, [u16; 2])>,
+    before: Option<(Numbered, [u16; 2])>,
 }
 
 /// Whose numbers they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Numbered {
     Tcp,
     Udp,
     L2tp,
@@ -35,16 +35,20 @@ impl Weight {
     pub(super) fn add(&mut self, cipher: &EspCipher, packet: &[u8], esn_high: Option<u32>) {
         let mut plain = Vec::new();
         let Some((padding, next_header)) = trailer(cipher, packet, esn_high, &mut plain) else {
-            self.bits += missed(Check::Padding);
+            self.bits += missed(Question::Padding);
             return;
         };
         let protocol = protocol(next_header);
         self.bits += bits(padding) + bits(protocol);
-        if matches!(protocol, Finding::UnknownProtocol | Finding::Dummy) {
+        if matches!(protocol, Sign::UnknownProtocol | Sign::Dummy) {
             return;
         }
         // The checksum of ICMP goes over all of it.
-        let prefix = if protocol == Finding::Icmp { usize::MAX } else { PREFIX };
+        let prefix = if protocol == Sign::Icmp {
+            usize::MAX
+        } else {
+            PREFIX
+        };
         if let Ok(opened) = cipher.open_verified(packet, esn_high, prefix, &mut plain) {
             let part = Part {
                 bytes: &plain,
@@ -54,24 +58,24 @@ impl Weight {
         }
     }
 
-    fn descend(&mut self, next_header: u8, protocol: Finding, part: &Part<'_>) {
+    fn descend(&mut self, next_header: u8, protocol: Sign, part: &Part<'_>) {
         match protocol {
-            Finding::Ipv4 => self.ipv4(part),
-            Finding::Ipv6 => self.ipv6(part),
-            Finding::Udp => self.udp(part),
-            Finding::Tcp => self.tcp(part),
-            Finding::Esp => {
+            Sign::Ipv4 => self.ipv4(part),
+            Sign::Ipv6 => self.ipv6(part),
+            Sign::Udp => self.udp(part),
+            Sign::Tcp => self.tcp(part),
+            Sign::Esp => {
                 if let (Some(first), Some(second)) = (part.word(0), part.word(2)) {
-                    self.repeats(Kind::Esp, [first, second]);
+                    self.repeats(Numbered::Esp, [first, second]);
                 }
             }
-            Finding::Icmp => {
-                self.bits += asked(Check::IcmpKind, part.icmp_kind());
-                self.bits += asked(Check::IcmpChecksum, part.icmp_checksum());
+            Sign::Icmp => {
+                self.bits += asked(Question::IcmpKind, part.icmp_kind());
+                self.bits += asked(Question::IcmpChecksum, part.icmp_checksum());
             }
-            Finding::Icmpv6 => self.bits += asked(Check::Icmpv6Kind, part.icmpv6_kind()),
+            Sign::Icmpv6 => self.bits += asked(Question::Icmpv6Kind, part.icmpv6_kind()),
             _ if TUNNELS.contains(&next_header) => {
-                self.bits += asked(Check::Tunnel, part.tunnels(next_header));
+                self.bits += asked(Question::Tunnel, part.tunnels(next_header));
             }
             _ => {}
         }
@@ -79,15 +83,15 @@ impl Weight {
 
     fn ipv4(&mut self, part: &Part<'_>) {
         let head = part.ipv4_head();
-        self.bits += asked(Check::Ipv4Head, head);
+        self.bits += asked(Question::Ipv4Head, head);
         if !head {
             return;
         }
         // Shorter than its room: padding of traffic flow confidentiality (RFC 4303 §2.7).
         let whole = part.ipv4_length();
-        self.bits += asked(Check::Ipv4Length, whole);
-        self.bits += asked(Check::Ipv4Checksum, part.ipv4_checksum());
-        self.bits += asked(Check::Ipv4Protocol, part.ipv4_protocol());
+        self.bits += asked(Question::Ipv4Length, whole);
+        self.bits += asked(Question::Ipv4Checksum, part.ipv4_checksum());
+        self.bits += asked(Question::Ipv4Protocol, part.ipv4_protocol());
         let (header, total) = (part.ipv4_header_len(), usize::from(part.word(2).unwrap_or(0)));
         // A piece of a datagram has another length than its UDP header says.
         let fragment = part.word(6).is_some_and(|word| word & 0x3fff != 0);
@@ -98,12 +102,12 @@ impl Weight {
 
     fn ipv6(&mut self, part: &Part<'_>) {
         let head = part.ipv6_head();
-        self.bits += asked(Check::Ipv6Head, head);
+        self.bits += asked(Question::Ipv6Head, head);
         if !head {
             return;
         }
         let whole = part.ipv6_length();
-        self.bits += asked(Check::Ipv6Length, whole);
+        self.bits += asked(Question::Ipv6Length, whole);
         let end = Part::IPV6_HEADER + usize::from(part.word(4).unwrap_or(0));
         if let Some(inside) = part.below(Part::IPV6_HEADER, end) {
             self.transport(part.byte(6), &inside);
@@ -120,61 +124,61 @@ impl Weight {
 
     fn udp(&mut self, part: &Part<'_>) {
         let whole = part.udp_length();
-        self.bits += asked(Check::UdpLength, whole);
+        self.bits += asked(Question::UdpLength, whole);
         let Some(ports) = part.ports().filter(|_| whole) else {
             return;
         };
         let l2tp = part.l2tp_port();
-        self.bits += asked(Check::L2tpPort, l2tp);
+        self.bits += asked(Question::L2tpPort, l2tp);
         if l2tp {
             self.l2tp(part);
         } else {
-            self.repeats(Kind::Udp, ports);
+            self.repeats(Numbered::Udp, ports);
         }
     }
 
     /// From the UDP header on.
     fn l2tp(&mut self, part: &Part<'_>) {
         let head = part.l2tp_head();
-        self.bits += asked(Check::L2tpHead, head);
+        self.bits += asked(Question::L2tpHead, head);
         if !head {
             return;
         }
         let with_length = part.l2tp_has_length();
         if with_length {
-            self.bits += asked(Check::L2tpLength, part.l2tp_length());
+            self.bits += asked(Question::L2tpLength, part.l2tp_length());
         }
         let ids = Part::UDP_HEADER + if with_length { 4 } else { 2 };
         if let (Some(tunnel), Some(session)) = (part.word(ids), part.word(ids + 2)) {
-            self.repeats(Kind::L2tp, [tunnel, session]);
+            self.repeats(Numbered::L2tp, [tunnel, session]);
         }
         let found = inner::walk(17, part.bytes, part.len, Some(ANY));
         let begins = found.ip_at.map(usize::from).filter(|at| *at > Part::UDP_HEADER);
         if let Some(ip) = begins.and_then(|at| part.below(at, part.len))
             && ip.ipv4_head()
         {
-            self.bits += asked(Check::Ipv4Checksum, ip.ipv4_checksum());
+            self.bits += asked(Question::Ipv4Checksum, ip.ipv4_checksum());
         }
     }
 
     fn tcp(&mut self, part: &Part<'_>) {
         let head = part.tcp_head();
-        self.bits += asked(Check::TcpHead, head);
+        self.bits += asked(Question::TcpHead, head);
         if !head {
             return;
         }
-        self.bits += asked(Check::TcpUrgent, part.tcp_urgent());
+        self.bits += asked(Question::TcpUrgent, part.tcp_urgent());
         if let Some(ports) = part.ports() {
-            self.repeats(Kind::Tcp, ports);
+            self.repeats(Numbered::Tcp, ports);
         }
     }
 
-    fn repeats(&mut self, kind: Kind, numbers: [u16; 2]) {
+    fn repeats(&mut self, kind: Numbered, numbers: [u16; 2]) {
         if let Some((before, known)) = self.before
             && before == kind
         {
             let [first, second] = [0, 1].map(|i: usize| known.get(i) == numbers.get(i));
-            self.bits += asked(Check::SameFirst, first) + asked(Check::SameSecond, second);
+            self.bits += asked(Question::SameFirst, first) + asked(Question::SameSecond, second);
         }
         self.before = Some((kind, numbers));
     }
@@ -192,35 +196,35 @@ pub(super) fn trailer(
     packet: &[u8],
     esn_high: Option<u32>,
     plain: &mut Vec<u8>,
-) -> Option<(Finding, u8)> {
+) -> Option<(Sign, u8)> {
     if let Ok(opened) = cipher.open(packet, esn_high, 0, plain) {
         let finding = match opened.pad_len {
-            0 => Finding::NoPadding,
-            1 => Finding::PaddingOfOne,
-            _ => Finding::PaddingOfMore,
+            0 => Sign::NoPadding,
+            1 => Sign::PaddingOfOne,
+            _ => Sign::PaddingOfMore,
         };
         return Some((finding, opened.next_header));
     }
     let opened = cipher.open_verified(packet, esn_high, 0, plain).ok()?;
-    Some((Finding::OwnPadding, opened.next_header))
+    Some((Sign::OwnPadding, opened.next_header))
 }
 
 /// What a next header announces (IANA "Assigned Internet Protocol Numbers").
-pub(super) fn protocol(next_header: u8) -> Finding {
+pub(super) fn protocol(next_header: u8) -> Sign {
     match next_header {
-        4 => Finding::Ipv4,
-        41 => Finding::Ipv6,
-        17 => Finding::Udp,
-        6 => Finding::Tcp,
-        47 => Finding::Gre,
-        50 => Finding::Esp,
-        1 => Finding::Icmp,
-        58 => Finding::Icmpv6,
-        59 => Finding::Dummy,
-        115 => Finding::L2tpv3,
+        4 => Sign::Ipv4,
+        41 => Sign::Ipv6,
+        17 => Sign::Udp,
+        6 => Sign::Tcp,
+        47 => Sign::Gre,
+        50 => Sign::Esp,
+        1 => Sign::Icmp,
+        58 => Sign::Icmpv6,
+        59 => Sign::Dummy,
+        115 => Sign::L2tpv3,
         // IGMP, AH, OSPF, EtherIP, PIM, IPComp, VRRP, SCTP, UDP-Lite, MPLS in IP.
-        2 | 51 | 89 | 97 | 103 | 108 | 112 | 132 | 136 | 137 => Finding::OtherProtocol,
-        _ => Finding::UnknownProtocol,
+        2 | 51 | 89 | 97 | 103 | 108 | 112 | 132 | 136 | 137 => Sign::OtherProtocol,
+        _ => Sign::UnknownProtocol,
     }
 }
 
@@ -279,7 +283,8 @@ impl<'a> Part<'a> {
 
     /// Fragments, and hop-by-hop options of MLD, beside the transports.
     pub(super) fn ipv6_head(&self) -> bool {
-        self.byte(0).is_some_and(|first| first >> 4 == 6) && matches!(self.byte(6), Some(0 | 6 | 17 | 44 | 58))
+        self.byte(0).is_some_and(|first| first >> 4 == 6)
+            && matches!(self.byte(6), Some(0 | 6 | 17 | 44 | 58))
     }
 
     pub(super) fn ipv6_length(&self) -> bool {
@@ -304,7 +309,8 @@ impl<'a> Part<'a> {
 
     fn l2tp_has_length(&self) -> bool {
         const LENGTH: u16 = 0x4000;
-        self.word(Self::UDP_HEADER).is_some_and(|flags| flags & LENGTH != 0)
+        self.word(Self::UDP_HEADER)
+            .is_some_and(|flags| flags & LENGTH != 0)
     }
 
     pub(super) fn l2tp_length(&self) -> bool {
@@ -335,7 +341,10 @@ impl<'a> Part<'a> {
     pub(super) fn icmp_kind(&self) -> bool {
         matches!(
             (self.byte(0), self.byte(1)),
-            (Some(0 | 8 | 9 | 10 | 13 | 14), Some(0)) | (Some(3), Some(0..=15)) | (Some(5), Some(0..=3)) | (Some(11 | 12), Some(0..=2))
+            (Some(0 | 8 | 9 | 10 | 13 | 14), Some(0))
+                | (Some(3), Some(0..=15))
+                | (Some(5), Some(0..=3))
+                | (Some(11 | 12), Some(0..=2))
         )
     }
 
@@ -348,7 +357,10 @@ impl<'a> Part<'a> {
     pub(super) fn icmpv6_kind(&self) -> bool {
         matches!(
             (self.byte(0), self.byte(1)),
-            (Some(1), Some(0..=7)) | (Some(2 | 128..=137 | 143), Some(0)) | (Some(3), Some(0..=1)) | (Some(4), Some(0..=2))
+            (Some(1), Some(0..=7))
+                | (Some(2 | 128..=137 | 143), Some(0))
+                | (Some(3), Some(0..=1))
+                | (Some(4), Some(0..=2))
         )
     }
 

@@ -114,7 +114,9 @@ pub fn mine(material: &KeyMaterial, spi: Spi, shape: &KeyShape, oracle: &mut dyn
     let integrity = integrity.map(|proven| claim(spi, &proven.beside(Encryption::Null, &[]), proven.blob));
     let (bits, key) = match combined {
         Some(key) => (f64::INFINITY, Some(key)),
-        None => search.best.map_or((f64::NEG_INFINITY, None), |(bits, key)| (bits, Some(key))),
+        None => search
+            .best
+            .map_or((f64::NEG_INFINITY, None), |(bits, key)| (bits, Some(key))),
     };
     Mined {
         gave_up: bits < shape.enough_bits && search.trials >= shape.most_trials,
@@ -223,7 +225,13 @@ impl<'b> Search<'_> {
     /// With a key as long as the transform asks for; else with one of [`OTHER_HMAC_KEY`] bytes, or as long as a blob is.
     fn integrity_key(&mut self, blobs: &[&'b Blob]) -> Option<Proven<'b>> {
         let shape = self.shape;
-        let integrities = || shape.integrities.iter().copied().filter(|i| *i != Integrity::None);
+        let integrities = || {
+            shape
+                .integrities
+                .iter()
+                .copied()
+                .filter(|i| *i != Integrity::None)
+        };
         let usual = integrities().find_map(|integrity| self.keys_of(blobs, integrity, integrity.key_len()));
         usual
             .or_else(|| {

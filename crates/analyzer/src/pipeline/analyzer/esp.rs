@@ -75,7 +75,8 @@ impl Analyzer {
     pub(super) fn open_waiting(&mut self, sa: SaIndex) {
         let association = &self.record.sas.associations()[sa];
         if let Some(cipher) = association.cipher() {
-            self.batch.assign(sa, &cipher, |sequence| association.esn_high(sequence));
+            self.batch
+                .assign(sa, &cipher, |sequence| association.esn_high(sequence));
         }
     }
 

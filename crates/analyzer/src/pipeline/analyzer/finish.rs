@@ -86,12 +86,16 @@ impl Analyzer {
         for (frame, lacking, verified) in half {
             let short = lacking.map(|lacking| lacking.packets_needed());
             match short.filter(|needed| *needed > verified) {
-                Some(needed) => self.record.diagnostics.count("too_few_packets", "keys", frame, || {
-                    Message::new("oddity-too-few-packets").with("packets", needed)
-                }),
-                None => self.record.diagnostics.count("half_a_key", "keys", frame, || {
-                    Message::new("oddity-half-a-key")
-                }),
+                Some(needed) => self
+                    .record
+                    .diagnostics
+                    .count("too_few_packets", "keys", frame, || {
+                        Message::new("oddity-too-few-packets").with("packets", needed)
+                    }),
+                None => self
+                    .record
+                    .diagnostics
+                    .count("half_a_key", "keys", frame, || Message::new("oddity-half-a-key")),
             }
         }
     }
