@@ -194,8 +194,7 @@ impl SaDatabase {
         if self.has_nothing && derived.is_empty() {
             return false;
         }
-        let is_mined = association.docket.is_mined();
-        self.take(sa, specimen) && self.try_keys(sa, is_mined)
+        self.take(sa, specimen) && self.try_keys(sa, self.associations[sa].docket.is_mined())
     }
 
     /// Puts a packet on the docket of an SA; true when it is time for a search. At the bound the oldest gives its packets up.
@@ -243,9 +242,13 @@ impl SaDatabase {
             association.extended = association.extended.max(number);
         }
         association.key_hint = found.hint;
-        association.hint_origin = found.hint_origin;
-        association.lacking = found.lacking;
         association.key = found.key.or(association.key.take());
+        // What an earlier search found among unlabelled bytes stands until the next one.
+        let stands = association.integrity.is_some() && !with_mining;
+        promising |= stands;
+        if !stands {
+            (association.hint_origin, association.lacking) = (found.hint_origin, found.lacking);
+        }
         if proof <= Trust::Integrity && with_mining {
             let sought = self.mining.seek(&self.keys, association, &mut self.budget);
             if let Some(key) = sought.key {
@@ -331,7 +334,7 @@ impl SaDatabase {
         for association in self
             .associations
             .iter()
-            .filter(|a| a.protocol == IpsecProtocol::Esp)
+            .filter(|a| a.protocol == IpsecProtocol::Esp && a.counters.packets > 0)
         {
             right.entry(association.spi).or_default().push(association);
         }

@@ -12,6 +12,8 @@ mod evidence;
 #[cfg(test)]
 mod measure;
 pub mod mine;
+#[cfg(test)]
+mod proof_test;
 pub mod prove;
 pub mod seen;
 pub mod sequence;

@@ -71,6 +71,7 @@ impl Default for KeyShape {
                 Integrity::HmacMd5_96,
                 Integrity::HmacSha384_192,
                 Integrity::HmacSha512_256,
+                Integrity::HmacSha256_96,
             ],
             most_trials: MOST_TRIALS_PER_SPI,
             enough_bits: f64::INFINITY,
