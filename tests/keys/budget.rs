@@ -249,3 +249,38 @@ fn a_wrong_row_beside_the_right_one_is_named() {
     assert_eq!(wrong.count, sas.len() as u64);
     assert!(wrong.sentence.contains("log:1"), "{}", wrong.sentence);
 }
+
+/// The keys of every capture of the lab (without it, of the samples) without any label but the SPI: all SAs are found, and every
+/// key is the kernel's.
+#[test]
+fn keys_without_labels_are_the_kernels_in_every_capture() {
+    for lab in crate::support::labs() {
+        let sas = lab.truth["sas"].as_array().unwrap();
+        let hex_of = |sa: &Value, names: [&str; 2]| {
+            let key = names.iter().find_map(|name| sa[name].as_str());
+            key.unwrap_or_default().trim_start_matches("0x").to_owned()
+        };
+        let keys: BTreeMap<String, (String, String)> = sas
+            .iter()
+            .map(|sa| {
+                let both = (hex_of(sa, ["enc_key", "aead_key"]), hex_of(sa, ["auth_key", ""]));
+                (hex_of(sa, ["spi", ""]), both)
+            })
+            .collect();
+        let log: String = keys
+            .iter()
+            .map(|(spi, (encryption, integrity))| {
+                format!("SPI: {}\na {}\nb {}\n", spaced(spi), spaced(encryption), spaced(integrity))
+            })
+            .collect();
+        let (analysis, ring) = open_with(&lab.capture, log.as_bytes());
+        assert_complete(&lab.name, &analysis, used(&analysis).len());
+        assert_eq!(ring.esp.len(), used(&analysis).len(), "{}", lab.name);
+        for key in &ring.esp {
+            let (encryption, integrity) = &keys[&format!("{:08x}", key.spi.0)];
+            assert_eq!(key.proof, Proof::Proven);
+            assert!(hex(key.encryption_key.expose()) == *encryption, "{}", lab.name);
+            assert!(hex(key.integrity_key.expose()) == *integrity, "{}", lab.name);
+        }
+    }
+}
