@@ -1,7 +1,6 @@
 //! Where a key stands, in words.
 
-use crate::pipeline::key_place::key_place;
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{Record, place};
 use rekeyscope_keylog::{KeyOrigin, KeyRoad};
 
 /// File, line and road of a key.
@@ -11,9 +10,5 @@ pub(crate) fn key_source(record: &Record, origin: &KeyOrigin) -> String {
         KeyRoad::Mined => "mined",
         KeyRoad::Derived => "derived",
     };
-    let (path, block) = record
-        .key_files
-        .get(origin.file)
-        .map_or(("", None), |f| (f.path.as_str(), f.block));
-    format!("{} ({road})", key_place(path, block, origin.line))
+    format!("{} ({road})", place(record, origin))
 }

@@ -235,7 +235,7 @@ fn pseudo_header_sum(outer: (IpAddr, IpAddr), protocol: u8, len: usize) -> Optio
 }
 
 /// The Internet checksum's sum (RFC 1071), not inverted.
-fn ones_complement(start: u32, data: &[u8]) -> u16 {
+pub(crate) fn ones_complement(start: u32, data: &[u8]) -> u16 {
     let (words, odd) = data.as_chunks::<2>();
     let sum = words
         .iter()

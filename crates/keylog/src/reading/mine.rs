@@ -1,9 +1,10 @@
-//! Mining: finds an SA's keys among bytes whose labels say nothing certain. The ICV decides, so nothing is ever guessed.
+//! Mining: finds an SA's keys among bytes whose labels say nothing certain. The packets decide, so nothing is ever guessed.
 //!
 //! The ICV of a transform without combined mode depends on the integrity key alone (RFC 4303 §2.8). So that key is
 //! sought first, and only when it is proven the encryption key, first right before it (in KEYMAT the encryption key
 //! comes first, RFC 2409 §5.5 and RFC 7296 §2.17). Both searches slide windows over the same bytes one after the other:
-//! the cost grows with the bytes, not with their square.
+//! the cost grows with the bytes, not with their square. Of all encryption keys the one with most evidence is handed back, with
+//! its bits; whether they are enough for all the trials made is the caller's to say.
 
 use crate::material::contents::{Blob, KeyMaterial};
 use crate::material::key::{EspKey, KeyOrigin, KeyRoad};
@@ -34,9 +35,9 @@ pub struct KeyCandidate<'a> {
 pub trait Oracle {
     /// Whether the ICV of a packet fits. Choose a short packet: this is called up to [`MOST_TRIALS_PER_SPI`] times.
     fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool;
-    /// Whether packets decrypt to something that makes sense (padding, next header). A wrong CBC key passes for one
-    /// packet with a probability of about 10⁻⁴, so at least four packets must be looked at.
-    fn opens(&mut self, candidate: &KeyCandidate<'_>) -> bool;
+    /// Bits that what the packets decrypt to says for the encryption key. Not asked of a combined mode, whose ICV depends on the
+    /// whole key.
+    fn weigh(&mut self, candidate: &KeyCandidate<'_>) -> f64;
 }
 
 /// Which transforms to try, in this order. What IKE negotiated narrows it down.
@@ -50,6 +51,8 @@ pub struct KeyShape {
     pub integrities: Vec<Integrity>,
     /// Most trials.
     pub most_trials: u64,
+    /// Bits of an encryption key that end the search; below, all windows are tried and the best is kept.
+    pub enough_bits: f64,
 }
 
 impl Default for KeyShape {
@@ -68,8 +71,10 @@ impl Default for KeyShape {
                 Integrity::HmacMd5_96,
                 Integrity::HmacSha384_192,
                 Integrity::HmacSha512_256,
+                Integrity::HmacSha256_96,
             ],
             most_trials: MOST_TRIALS_PER_SPI,
+            enough_bits: f64::INFINITY,
         }
     }
 }
@@ -77,8 +82,12 @@ impl Default for KeyShape {
 /// How a search ended.
 #[derive(Debug)]
 pub struct Mined {
-    /// The proven key.
+    /// A key whose ICV fits; of several encryption keys the one with most bits.
     pub key: Option<EspKey>,
+    /// Bits that its packets say for the encryption key; infinite for a combined mode.
+    pub bits: f64,
+    /// The integrity key, alone, where one was found: NULL encryption stands beside it.
+    pub integrity: Option<EspKey>,
     /// Trials that were made.
     pub trials: u64,
     /// True when the bound ended the search before all bytes were tried.
@@ -93,15 +102,29 @@ pub fn mine(material: &KeyMaterial, spi: Spi, shape: &KeyShape, oracle: &mut dyn
         oracle,
         trials: 0,
         tried: HashSet::new(),
+        best: None,
     };
-    let key = search
-        .combined_mode(spi, &blobs)
-        .or_else(|| search.separate_keys(spi, &blobs));
-    let gave_up = key.is_none() && search.trials >= shape.most_trials;
+    let combined = search.combined_mode(spi, &blobs);
+    let integrity = match combined {
+        Some(_) => None,
+        None => search.integrity_key(&blobs),
+    };
+    if let Some(proven) = &integrity {
+        search.encryption_key(spi, &blobs, proven);
+    }
+    let integrity = integrity.map(|proven| claim(spi, &proven.beside(Encryption::Null, &[]), proven.blob));
+    let (bits, key) = match combined {
+        Some(key) => (f64::INFINITY, Some(key)),
+        None => search
+            .best
+            .map_or((f64::NEG_INFINITY, None), |(bits, key)| (bits, Some(key))),
+    };
     Mined {
+        gave_up: bits < shape.enough_bits && search.trials >= shape.most_trials,
         key,
+        bits,
+        integrity,
         trials: search.trials,
-        gave_up,
     }
 }
 
@@ -148,6 +171,8 @@ struct Search<'a> {
     /// Hashes of the windows that were tried in the search at hand: logs repeat themselves. Hashes, so that no key is
     /// copied; that two of 100,000 windows share one of 2^64 has a probability of 3·10⁻¹⁰.
     tried: HashSet<u64>,
+    /// The encryption key with most bits so far, beside the integrity key.
+    best: Option<(f64, EspKey)>,
 }
 
 /// An integrity key that the ICV proved, and where it stands.
@@ -157,6 +182,22 @@ struct Proven<'b> {
     blob: &'b Blob,
     offset: usize,
 }
+
+impl<'b> Proven<'b> {
+    fn beside(&self, encryption: Encryption, encryption_key: &'b [u8]) -> KeyCandidate<'b> {
+        KeyCandidate {
+            encryption,
+            encryption_key,
+            integrity: self.integrity,
+            integrity_key: self.key,
+        }
+    }
+}
+
+/// Bytes of HMAC keys that people type in, beside those that the RFCs ask for: HMAC takes any (RFC 2104 §2).
+const OTHER_HMAC_KEY: usize = 16;
+/// A block of SHA-512; HMAC hashes what is longer, and nobody has such keys.
+const LONGEST_HMAC_KEY: usize = 128;
 
 /// Looks at one window: the search, the blob, the offset in it, the bytes.
 type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option<T> + 'e;
@@ -169,7 +210,9 @@ impl<'b> Search<'_> {
             for len in self.key_lens(encryption) {
                 let found = self.windows(blobs, len, &mut |search, blob, _, window| {
                     let candidate = combined(encryption, window);
-                    (search.oracle.icv_fits(&candidate) && search.oracle.opens(&candidate))
+                    search
+                        .oracle
+                        .icv_fits(&candidate)
                         .then(|| claim(spi, &candidate, blob))
                 });
                 if found.is_some() {
@@ -180,73 +223,102 @@ impl<'b> Search<'_> {
         None
     }
 
-    fn separate_keys(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
+    /// With a key as long as the transform asks for; else with one of [`OTHER_HMAC_KEY`] bytes, or as long as a blob is.
+    fn integrity_key(&mut self, blobs: &[&'b Blob]) -> Option<Proven<'b>> {
         let shape = self.shape;
-        let proven = shape
-            .integrities
-            .iter()
-            .copied()
-            .filter(|i| *i != Integrity::None)
-            .find_map(|integrity| {
-                self.windows(blobs, integrity.key_len(), &mut |search, blob, offset, key| {
-                    let candidate = KeyCandidate {
-                        encryption: Encryption::Null,
-                        encryption_key: &[],
-                        integrity,
-                        integrity_key: key,
-                    };
-                    search.oracle.icv_fits(&candidate).then_some(Proven {
-                        integrity,
-                        key,
-                        blob,
-                        offset,
-                    })
-                })
-            })?;
-        for encryption in shape.encryptions.iter().copied().filter(|e| !e.is_aead()) {
-            if let Some(key) = self.before(spi, encryption, &proven) {
-                return Some(key);
-            }
-        }
-        for encryption in shape.encryptions.iter().copied().filter(|e| !e.is_aead()) {
-            for len in self.key_lens(encryption) {
-                let found = self.windows(blobs, len, &mut |search, _, _, key| {
-                    search.opened(spi, encryption, key, &proven)
-                });
-                if found.is_some() {
-                    return found;
-                }
-            }
-        }
-        None
+        let integrities = || {
+            shape
+                .integrities
+                .iter()
+                .copied()
+                .filter(|i| *i != Integrity::None)
+        };
+        let usual = integrities().find_map(|integrity| self.keys_of(blobs, integrity, integrity.key_len()));
+        usual
+            .or_else(|| {
+                let other = |i: &Integrity| i.takes_any_key() && i.key_len() != OTHER_HMAC_KEY;
+                integrities()
+                    .filter(other)
+                    .find_map(|integrity| self.keys_of(blobs, integrity, OTHER_HMAC_KEY))
+            })
+            .or_else(|| {
+                integrities()
+                    .filter(|i| i.takes_any_key())
+                    .find_map(|integrity| self.whole_blobs(blobs, integrity))
+            })
     }
 
-    /// The encryption key that ends where the integrity key begins.
-    fn before(&mut self, spi: Spi, encryption: Encryption, proven: &Proven<'b>) -> Option<EspKey> {
-        self.key_lens(encryption).into_iter().find_map(|len| {
-            let start = proven.offset.checked_sub(len)?;
-            let key = proven.blob.bytes.expose().get(start..proven.offset)?;
-            self.trials += 1;
-            self.opened(spi, encryption, key, proven)
+    fn keys_of(&mut self, blobs: &[&'b Blob], integrity: Integrity, len: usize) -> Option<Proven<'b>> {
+        self.windows(blobs, len, &mut |search, blob, offset, key| {
+            search.authenticates(integrity, blob, offset, key)
         })
     }
 
-    fn opened(
+    fn whole_blobs(&mut self, blobs: &[&'b Blob], integrity: Integrity) -> Option<Proven<'b>> {
+        blobs.iter().find_map(|blob| {
+            let key = blob.bytes.expose();
+            let tried = key.len() == integrity.key_len() || key.len() == OTHER_HMAC_KEY;
+            if tried || key.len() > LONGEST_HMAC_KEY || self.trials >= self.shape.most_trials {
+                return None;
+            }
+            self.trials += 1;
+            self.authenticates(integrity, blob, 0, key)
+        })
+    }
+
+    fn authenticates(
         &mut self,
-        spi: Spi,
-        encryption: Encryption,
-        key: &[u8],
-        proven: &Proven<'b>,
-    ) -> Option<EspKey> {
-        let candidate = KeyCandidate {
-            encryption,
-            encryption_key: key,
-            integrity: proven.integrity,
-            integrity_key: proven.key,
+        integrity: Integrity,
+        blob: &'b Blob,
+        offset: usize,
+        key: &'b [u8],
+    ) -> Option<Proven<'b>> {
+        let proven = Proven {
+            integrity,
+            key,
+            blob,
+            offset,
         };
-        self.oracle
-            .opens(&candidate)
-            .then(|| claim(spi, &candidate, proven.blob))
+        let candidate = proven.beside(Encryption::Null, &[]);
+        self.oracle.icv_fits(&candidate).then_some(proven)
+    }
+
+    /// The encryption key beside a proven integrity key: the one that ends where that begins, then all windows.
+    fn encryption_key(&mut self, spi: Spi, blobs: &[&'b Blob], proven: &Proven<'b>) {
+        let shape = self.shape;
+        let separate = || shape.encryptions.iter().copied().filter(|e| !e.is_aead());
+        for encryption in separate() {
+            for len in self.key_lens(encryption) {
+                let bytes = proven.blob.bytes.expose();
+                let start = proven.offset.checked_sub(len);
+                if let Some(key) = start.and_then(|start| bytes.get(start..proven.offset)) {
+                    self.trials += 1;
+                    if self.weigh(spi, encryption, key, proven) {
+                        return;
+                    }
+                }
+            }
+        }
+        for encryption in separate() {
+            for len in self.key_lens(encryption) {
+                let found = self.windows(blobs, len, &mut |search, _, _, key| {
+                    search.weigh(spi, encryption, key, proven).then_some(())
+                });
+                if found.is_some() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Keeps the key with most bits. True when they end the search.
+    fn weigh(&mut self, spi: Spi, encryption: Encryption, key: &'b [u8], proven: &Proven<'b>) -> bool {
+        let candidate = proven.beside(encryption, key);
+        let bits = self.oracle.weigh(&candidate);
+        if self.best.as_ref().is_none_or(|(most, _)| bits > *most) {
+            self.best = Some((bits, claim(spi, &candidate, proven.blob)));
+        }
+        bits >= self.shape.enough_bits
     }
 
     fn key_lens(&self, encryption: Encryption) -> Vec<usize> {
@@ -332,10 +404,13 @@ mod tests {
             }
             (c.integrity, c.integrity_key) == (self.integrity.0, &self.integrity.1)
         }
-        fn opens(&mut self, c: &KeyCandidate<'_>) -> bool {
-            (c.encryption, c.encryption_key) == (self.encryption.0, &self.encryption.1)
+        fn weigh(&mut self, c: &KeyCandidate<'_>) -> f64 {
+            let right = (c.encryption, c.encryption_key) == (self.encryption.0, &self.encryption.1);
+            if right { RIGHT } else { -9.0 }
         }
     }
+
+    const RIGHT: f64 = 60.0;
 
     fn bytes(seed: u8, len: usize) -> Vec<u8> {
         (0..len)

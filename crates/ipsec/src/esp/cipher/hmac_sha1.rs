@@ -24,7 +24,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// `None` for a key that is longer than a block: HMAC hashes it first.
+    /// `None` for a key that is longer than a block: HMAC would hash it first.
     pub(super) fn new(key: &[u8]) -> Option<Self> {
         let chain = |mask: u8| {
             let mut block = [mask; BLOCK];

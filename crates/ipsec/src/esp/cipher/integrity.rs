@@ -7,7 +7,6 @@ use aes::Aes128Enc;
 use cipher::BlockCipherEncrypt;
 use hmac::{Hmac, KeyInit, Mac};
 use rekeyscope_model::algorithm::Integrity;
-use zeroize::Zeroize;
 
 /// An integrity algorithm with its key.
 pub(super) trait Authenticate: Send + Sync {
@@ -20,9 +19,10 @@ pub(super) trait Authenticate: Send + Sync {
     }
 }
 
-/// Keys `integrity`; `None` when the key length does not fit. HMAC takes keys of any length but none.
+/// Keys `integrity`; `None` when the key length does not fit. An HMAC takes a key of any length (RFC 2104 §2); people configure such,
+/// although RFC 2404 and RFC 4868 fix it.
 pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn Authenticate>> {
-    if key.len() != integrity.key_len() && (key.is_empty() || !integrity.takes_any_key()) {
+    if key.is_empty() || key.len() != integrity.key_len() && !integrity.takes_any_key() {
         return None;
     }
     match integrity {
@@ -30,7 +30,7 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
         Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key),
         Integrity::HmacSha1_96 => Some(Box::new(HmacSha1 {
             mac: KeyedMac(Hmac::new_from_slice(key).ok()?),
-            chains: sha1_chains(key)?,
+            chains: Chains::new(key),
         })),
         Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key),
         Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key),
@@ -39,16 +39,6 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
         Integrity::AesCmac96 => mac::<cmac::Cmac<aes::Aes128>>(key),
         Integrity::AesXcbc96 => Some(Box::new(Xcbc::new(key)?)),
     }
-}
-
-/// A key that is longer than a block is hashed first (RFC 2104 §2).
-fn sha1_chains(key: &[u8]) -> Option<Chains> {
-    Chains::new(key).or_else(|| {
-        let mut hashed = <sha1::Sha1 as sha1::Digest>::digest(key);
-        let chains = Chains::new(&hashed);
-        hashed.as_mut_slice().zeroize();
-        chains
-    })
 }
 
 /// A MAC that was keyed once: a packet costs a copy of its state instead of a key schedule.
@@ -73,7 +63,7 @@ impl<M: Mac + Clone + Send + Sync> Authenticate for KeyedMac<M> {
 /// HMAC-SHA1 can also go through the lanes.
 struct HmacSha1 {
     mac: KeyedMac<Hmac<sha1::Sha1>>,
-    chains: Chains,
+    chains: Option<Chains>,
 }
 
 impl Authenticate for HmacSha1 {
@@ -82,7 +72,7 @@ impl Authenticate for HmacSha1 {
     }
 
     fn sha1_chains(&self) -> Option<&Chains> {
-        Some(&self.chains)
+        self.chains.as_ref()
     }
 }
 
