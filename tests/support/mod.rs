@@ -133,7 +133,7 @@ pub(crate) fn one_of_each_kind() -> Vec<&'static Lab> {
                 sa.integrity.clone(),
             )
         });
-        let kind = (ciphers, analysis.ike_sas.first().map(|ike| ike.version));
+        let kind = (ciphers, analysis.ike_sas.first().map(|ike| ike.ike_version));
         let is_new = !kinds.contains(&kind);
         kinds.push(kind);
         is_new

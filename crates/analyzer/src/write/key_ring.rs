@@ -139,9 +139,9 @@ fn openers(associations: &[Association]) -> Vec<SaOpener> {
 
 fn sa_key(a: &Association) -> Option<SaKey> {
     let key = a.key.as_ref().filter(|_| a.counters.packets > 0)?;
-    let proof = match (a.proven || a.rests_on_one_packet(), a.icv.failed) {
+    let proof = match (a.proven, a.icv.failed) {
         (true, _) => Proof::Proven,
-        (false, 0) if a.icv.verified > 0 && a.witness.is_none() => Proof::NothingOpens,
+        (false, 0) if a.icv.verified > 0 && a.lacking.is_none() => Proof::NothingOpens,
         (false, 0) => Proof::Unchecked,
         (false, _) => Proof::Contradicted,
     };

@@ -213,14 +213,6 @@ impl Integrity {
         self.row().key_len
     }
 
-    /// Whether keys of other lengths work too: HMAC takes any (RFC 2104 §2).
-    pub fn takes_any_key(self) -> bool {
-        !matches!(
-            self,
-            Integrity::None | Integrity::Unknown { .. } | Integrity::AesXcbc96 | Integrity::AesCmac96
-        )
-    }
-
     /// ICV length in bytes (0 for [`Integrity::None`]).
     pub fn icv_len(self) -> usize {
         match self {
