@@ -213,7 +213,7 @@ end
 
 local DIGEST = { [16] = true, [20] = true, [32] = true, [48] = true, [64] = true }
 local CIPHER = { [8] = true, [16] = true, [20] = true, [24] = true, [28] = true, [32] = true, [36] = true }
-local NOT_WHOLE = { shared = true, none = true, message = true, spi = true }
+local NOT_WHOLE = { shared = true, none = true, message = true }
 
 -- Whether that many digits can be all of such a value.
 local function is_whole(kind, digits)
@@ -221,6 +221,8 @@ local function is_whole(kind, digits)
     return false
   elseif kind == "enc" or kind == "ka" or kind == "sk_ei" or kind == "sk_er" then
     return CIPHER[digits / 2] == true
+  elseif kind == "spi" then
+    return digits == 8 or digits == 16 or digits == 32
   elseif kind == "key" or kind == "keymat" then
     return transforms.keymat_split(string.rep("0", digits)) ~= nil
   end

@@ -82,7 +82,8 @@ impl Kind {
                 matches!(len, 8 | 16 | 20 | 24 | 28 | 32 | 36)
             }
             Kind::Key | Kind::Keymat => keymat_encryption_len(len, None, None).is_some(),
-            Kind::SharedSecret | Kind::Unknown | Kind::NoKey | Kind::Message | Kind::Spi => false,
+            Kind::Spi => matches!(len, 4 | 8 | 16),
+            Kind::SharedSecret | Kind::Unknown | Kind::NoKey | Kind::Message => false,
             // Of one digest's length.
             _ => matches!(len, 16 | 20 | 32 | 48 | 64),
         }

@@ -153,11 +153,10 @@ impl IkeRecord {
 
     pub(crate) fn emit(&mut self, sink: &mut Sink<'_>) {
         let mut record = std::mem::take(self);
-        if record.line > 0 || record.initiator_spi.is_some() {
-            if let (None, Some((line, key))) = (&record.secrets.ka, record.unnamed) {
-                record.line = if record.line == 0 { line } else { record.line };
-                record.secrets.ka = Some(key);
-            }
+        let of_phase_1 = record.line > 0 || record.initiator_spi.is_some();
+        if let (None, Some((line, key)), true) = (&record.secrets.ka, record.unnamed, of_phase_1) {
+            record.line = if record.line == 0 { line } else { record.line };
+            record.secrets.ka = Some(key);
         }
         if record.line == 0 {
             return;
