@@ -331,12 +331,8 @@ impl Association {
             }
             Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
             Some(_) => KeyStatus::Unverified,
-            None if self.clear.is_some()
-                || self.integrity.is_some()
-                || self.protocol == IpsecProtocol::Ah =>
-            {
-                KeyStatus::Unverified
-            }
+            None if self.clear.is_some() || self.protocol == IpsecProtocol::Ah => KeyStatus::Unverified,
+            None if self.integrity.is_some() && self.key_hint == KeyStatus::Missing => KeyStatus::Unverified,
             None => self.key_hint,
         }
     }

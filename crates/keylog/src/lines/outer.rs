@@ -101,6 +101,9 @@ impl<'a> LogLine<'a> {
 
     /// What stands for the time of a collector before the line, and the words between that and what the router wrote.
     pub(crate) fn collected(&self) -> (Option<u64>, &'a [u8]) {
+        if self.framed_at == 0 {
+            return (None, b""); // most lines
+        }
         let header = stamp::header(self.raw);
         let from = self.raw.len() - header.rest.len();
         let words = self.raw.get(from..self.framed_at).unwrap_or_default();
