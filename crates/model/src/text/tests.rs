@@ -38,9 +38,11 @@ const OF_DOCUMENTS: [&str; 8] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 61] = [
+const LATIN: [&str; 64] = [
+    "Block",
     "CDN",
     "Configure",
+    "Decryption",
     "Delete",
     "Diffie",
     "ESP",
@@ -80,6 +82,7 @@ const LATIN: [&str; 61] = [
     "SKEYID",
     "SNAP",
     "SPI",
+    "Secrets",
     "StopCCN",
     "TCP",
     "TP",
