@@ -324,12 +324,12 @@ impl Association {
     pub fn key_status(&self) -> KeyStatus {
         match &self.key {
             Some(_) if self.proven => KeyStatus::Verified,
+            Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
             Some(key)
                 if self.counters.packets == 0 && key.origin.road == rekeyscope_keylog::KeyRoad::Derived =>
             {
                 KeyStatus::Derived
             }
-            Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
             Some(_) => KeyStatus::Unverified,
             None if self.clear.is_some() || self.protocol == IpsecProtocol::Ah => KeyStatus::Unverified,
             None if self.integrity.is_some() && self.key_hint == KeyStatus::Missing => KeyStatus::Unverified,
