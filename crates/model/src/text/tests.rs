@@ -38,7 +38,7 @@ const OF_DOCUMENTS: [&str; 8] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 64] = [
+const LATIN: [&str; 66] = [
     "Block",
     "CDN",
     "Configure",
@@ -64,6 +64,7 @@ const LATIN: [&str; 64] = [
     "Jacobson",
     "Ka",
     "LCP",
+    "MB",
     "MPLS",
     "MPPE",
     "MSS",
@@ -97,6 +98,7 @@ const LATIN: [&str; 64] = [
     "get",
     "iperf",
     "kB",
+    "keys",
     "ms",
     "output",
     "radiotap",
