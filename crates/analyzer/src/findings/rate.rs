@@ -113,7 +113,7 @@ fn stretch(succession: &Succession) -> Option<(Timestamp, Timestamp)> {
     Some((begin, end.plus_seconds(RECOVERY_S)))
 }
 
-/// TimeStretches of time, in order and apart from each other.
+/// Stretches of time, in order and apart from each other.
 struct TimeStretches(Vec<(Timestamp, Timestamp)>);
 
 impl TimeStretches {
