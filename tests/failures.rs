@@ -49,7 +49,11 @@ fn assert_outage(label: &str, outage: &Outage, from: f64, to: Option<f64>) {
     assert_eq!(outage.end.is_none(), to.is_none(), "{label}");
     if let Some(to) = to {
         let length = to - from;
-        assert!((outage.seconds - length).abs() <= WITHIN_S, "{label}: {} s, not {length} s", outage.seconds);
+        assert!(
+            (outage.seconds - length).abs() <= WITHIN_S,
+            "{label}: {} s, not {length} s",
+            outage.seconds
+        );
     }
     assert_eq!(outage.direction, Direction::BToA, "{label}");
 }
@@ -62,19 +66,34 @@ fn a_refused_rekey_is_the_first_sentence() {
     let headline = &analysis.impact[0];
     assert_eq!(headline.verdict, Verdict::Failed);
     assert!(
-        headline.sentence.starts_with("A rekey failed at 13.7 s: 10.9.0.2 asked 2 times"),
+        headline
+            .sentence
+            .starts_with("A rekey failed at 13.7 s: 10.9.0.2 asked 2 times"),
         "{}",
         headline.sentence
     );
-    assert!(headline.sentence.contains("NO_PROPOSAL_CHOSEN"), "{}", headline.sentence);
-    assert!(analysis.attempts.iter().all(|a| a.outcome == AttemptOutcome::Refused));
+    assert!(
+        headline.sentence.contains("NO_PROPOSAL_CHOSEN"),
+        "{}",
+        headline.sentence
+    );
+    assert!(
+        analysis
+            .attempts
+            .iter()
+            .all(|a| a.outcome == AttemptOutcome::Refused)
+    );
     let [outage] = &analysis.outages[..] else {
         panic!("{:?}", analysis.outages)
     };
     assert_outage("refused", outage, hard_expiry(&lab.truth, 0), None);
     assert!(outage.at_least);
     let until_the_end = seconds(&lab.truth["capture"]["t_end"]) - hard_expiry(&lab.truth, 0);
-    assert!((outage.seconds - until_the_end).abs() <= WITHIN_S, "{}", outage.seconds);
+    assert!(
+        (outage.seconds - until_the_end).abs() <= WITHIN_S,
+        "{}",
+        outage.seconds
+    );
 }
 
 #[test]
@@ -85,7 +104,9 @@ fn a_rekey_that_nobody_answers_is_the_first_sentence() {
     let headline = &analysis.impact[0];
     assert_eq!(headline.verdict, Verdict::Failed);
     assert!(
-        headline.sentence.starts_with("A rekey nearly failed at 17.5 s: 5 requests in 11.9"),
+        headline
+            .sentence
+            .starts_with("A rekey nearly failed at 17.5 s: 5 requests in 11.9"),
         "{}",
         headline.sentence
     );
@@ -105,7 +126,9 @@ fn an_sa_that_its_receiver_lost_is_the_first_sentence() {
     let headline = &analysis.impact[0];
     assert_eq!(headline.verdict, Verdict::Failed);
     assert!(
-        headline.sentence.starts_with("An SA died unnoticed at 23.8 s: what 10.9.0.1 sent"),
+        headline
+            .sentence
+            .starts_with("An SA died unnoticed at 23.8 s: what 10.9.0.1 sent"),
         "{}",
         headline.sentence
     );
@@ -129,7 +152,10 @@ fn what_passes_the_limit_is_not_delivered() {
     assert_eq!(analysis.outages.len(), expired.len());
     for (outage, expired) in analysis.outages.iter().zip(expired) {
         let spi = format!("0x{}", expired["spi"].as_str().unwrap());
-        let old = analysis.security_associations.iter().find(|sa| sa.spi.to_string() == spi);
+        let old = analysis
+            .security_associations
+            .iter()
+            .find(|sa| sa.spi.to_string() == spi);
         let end = old.unwrap().last_time.unwrap();
         assert_outage(&spi, outage, seconds(&expired["t"]), Some(end.0 as f64 / 1e9));
         assert_eq!(outage.ended_by, OutageEnd::NewSa);
@@ -139,8 +165,14 @@ fn what_passes_the_limit_is_not_delivered() {
 /// The sending kernel's own account (`tcp_info`, ten times a second): nothing more is acknowledged in an outage.
 #[test]
 fn the_senders_kernel_sees_nothing_acknowledged_in_an_outage() {
-    for name in ["fail_refused_ikev2_down", "fail_unanswered_down", "fail_blackhole_down"] {
-        let Some((lab, analysis)) = lab(name) else { continue };
+    for name in [
+        "fail_refused_ikev2_down",
+        "fail_unanswered_down",
+        "fail_blackhole_down",
+    ] {
+        let Some((lab, analysis)) = lab(name) else {
+            continue;
+        };
         let log = std::fs::read_to_string(lab.capture.with_file_name("tcpinfo.srv.log")).unwrap();
         let of_transfer = transfer(&log);
         let outage = &analysis.outages[0];
@@ -152,8 +184,14 @@ fn the_senders_kernel_sees_nothing_acknowledged_in_an_outage() {
             .collect();
         assert!(within.len() >= 10, "{name}: {} polls", within.len());
         assert!(within.iter().all(|acked| *acked == within[0]), "{name}");
-        let before = of_transfer.iter().rev().find(|(time, _)| *time < from - 4.0 * WITHIN_S);
-        assert!(before.unwrap().1 < within[0], "{name}: it had been moving until then");
+        let before = of_transfer
+            .iter()
+            .rev()
+            .find(|(time, _)| *time < from - 4.0 * WITHIN_S);
+        assert!(
+            before.unwrap().1 < within[0],
+            "{name}: it had been moving until then"
+        );
     }
 }
 
@@ -176,11 +214,18 @@ fn transfer(log: &str) -> Vec<(f64, u64)> {
 /// Without any key, the lengths and times of the messages tell the same.
 #[test]
 fn attempts_are_the_same_without_keys() {
-    for name in ["fail_refused_ikev2_down", "fail_unanswered_down", "l2tp_qm3drop_down"] {
+    for name in [
+        "fail_refused_ikev2_down",
+        "fail_unanswered_down",
+        "l2tp_qm3drop_down",
+    ] {
         let Some((lab, with)) = lab(name) else { continue };
         let without = analyze(&lab.capture, &[]);
         let outcomes = |a: &Analysis| -> Vec<_> {
-            a.attempts.iter().map(|a| (a.exchange, a.outcome, a.transmissions)).collect()
+            a.attempts
+                .iter()
+                .map(|a| (a.exchange, a.outcome, a.transmissions))
+                .collect()
         };
         assert_eq!(outcomes(&without), outcomes(with), "{name}");
     }
@@ -189,13 +234,24 @@ fn attempts_are_the_same_without_keys() {
 /// In the captures whose rekeys all succeed, every attempt did.
 #[test]
 fn rekeys_that_succeed_are_completed_attempts() {
-    for (lab, analysis) in analyses().iter().filter(|(lab, _)| !lab.name.starts_with("fail_")) {
+    for (lab, analysis) in analyses()
+        .iter()
+        .filter(|(lab, _)| !lab.name.starts_with("fail_"))
+    {
         let done = [AttemptOutcome::Completed, AttemptOutcome::CompletedUnused];
         let outcomes: Vec<_> = analysis.attempts.iter().map(|a| a.outcome).collect();
-        assert!(outcomes.iter().all(|o| done.contains(o)), "{}: {outcomes:?}", lab.name);
+        assert!(
+            outcomes.iter().all(|o| done.contains(o)),
+            "{}: {outcomes:?}",
+            lab.name
+        );
         let of_rekeys = analysis.attempts.iter().filter(|a| a.rekey.is_some()).count();
         assert_eq!(of_rekeys, analysis.rekeys.len(), "{}", lab.name);
-        assert!(analysis.impact.iter().all(|i| i.verdict != Verdict::Failed), "{}", lab.name);
+        assert!(
+            analysis.impact.iter().all(|i| i.verdict != Verdict::Failed),
+            "{}",
+            lab.name
+        );
     }
 }
 
@@ -209,7 +265,11 @@ fn documents_of_version_1_still_render() {
     let report = |args: &[&str], path: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
         let output = command.arg("report").arg(path).args(args).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     };
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -153,7 +153,11 @@ const SCENARIOS: &[Scenario] = &[
         &["hard_limit_reached", "limit_without_rekey", "rto_stall"],
         limit_without_rekey,
     ),
-    scenario("deleted before negotiated", &["break_before_make"], break_before_make),
+    scenario(
+        "deleted before negotiated",
+        &["break_before_make"],
+        break_before_make,
+    ),
     scenario(
         "SA lost after a rekey",
         &["blackhole_after_rekey", "rto_stall"],
@@ -330,15 +334,60 @@ fn outcomes(analysis: &Analysis) -> Vec<AttemptOutcome> {
 fn what_failed_is_the_first_sentence() {
     use AttemptOutcome::*;
     for (name, expected, ends, says) in [
-        ("IKEv2, refused", &[Refused][..], OutageEnd::End, "NO_PROPOSAL_CHOSEN; nothing passed for 12."),
-        ("refused", &[Refused], OutageEnd::End, "NO-PROPOSAL-CHOSEN; nothing passed for 12."),
-        ("refused by message ID", &[Refused], OutageEnd::End, "NO-PROPOSAL-CHOSEN"),
-        ("refused, unreadable", &[Refused], OutageEnd::End, "one that makes no SA"),
-        ("no answer", &[Unanswered], OutageEnd::End, "3 requests, no answer; nothing passed for 12."),
-        ("answered late", &[Completed], OutageEnd::NewSa, "4 requests in 5."),
-        ("limit without a rekey", &[LimitWithoutAttempt, Completed], OutageEnd::NewSa, "nobody asked"),
-        ("deleted before negotiated", &[BreakBeforeMake, Completed], OutageEnd::NewSa, "were deleted"),
-        ("SA lost after a rekey", &[Completed, Completed], OutageEnd::NewSa, "nothing was acknowledged"),
+        (
+            "IKEv2, refused",
+            &[Refused][..],
+            OutageEnd::End,
+            "NO_PROPOSAL_CHOSEN; nothing passed for 12.",
+        ),
+        (
+            "refused",
+            &[Refused],
+            OutageEnd::End,
+            "NO-PROPOSAL-CHOSEN; nothing passed for 12.",
+        ),
+        (
+            "refused by message ID",
+            &[Refused],
+            OutageEnd::End,
+            "NO-PROPOSAL-CHOSEN",
+        ),
+        (
+            "refused, unreadable",
+            &[Refused],
+            OutageEnd::End,
+            "one that makes no SA",
+        ),
+        (
+            "no answer",
+            &[Unanswered],
+            OutageEnd::End,
+            "3 requests, no answer; nothing passed for 12.",
+        ),
+        (
+            "answered late",
+            &[Completed],
+            OutageEnd::NewSa,
+            "4 requests in 5.",
+        ),
+        (
+            "limit without a rekey",
+            &[LimitWithoutAttempt, Completed],
+            OutageEnd::NewSa,
+            "nobody asked",
+        ),
+        (
+            "deleted before negotiated",
+            &[BreakBeforeMake, Completed],
+            OutageEnd::NewSa,
+            "were deleted",
+        ),
+        (
+            "SA lost after a rekey",
+            &[Completed, Completed],
+            OutageEnd::NewSa,
+            "nothing was acknowledged",
+        ),
         ("IKEv2, peer dies", &[], OutageEnd::End, "stopped answering"),
     ] {
         let analysis = played_by_name(name);
@@ -356,7 +405,12 @@ fn failures_that_heal_do_not_make_the_headline() {
     use AttemptOutcome::*;
     let storm = played_by_name("IKEv2, storm");
     assert_eq!(outcomes(&storm), [Refused, Refused, Refused, Refused, Completed]);
-    assert_ne!(storm.impact[0].verdict, Verdict::Failed, "{}", storm.impact[0].sentence);
+    assert_ne!(
+        storm.impact[0].verdict,
+        Verdict::Failed,
+        "{}",
+        storm.impact[0].sentence
+    );
     let collision = played_by_name("IKEv2, collision");
     assert_eq!(outcomes(&collision), [Completed, Superseded]);
     let plain = played_by_name("nothing");
@@ -385,7 +439,10 @@ fn a_tunnel_that_fails_open_is_told_and_one_that_does_not_is_not() {
     };
     let said = leaks("IKEv2, refused, fails open").unwrap();
     // Five segments of 1,228 bytes with 40 bytes of headers.
-    assert!(said.contains("5 packets (6,340 bytes) from 10.66.0.1 to 10.66.0.2"), "{said}");
+    assert!(
+        said.contains("5 packets (6,340 bytes) from 10.66.0.1 to 10.66.0.2"),
+        "{said}"
+    );
     assert_eq!(leaks("IKEv2, refused"), None);
     assert_eq!(leaks("cleartext leak"), None, "L2TP in clear is another finding");
 }

@@ -51,7 +51,10 @@ pub(crate) fn failures(
     let found = outages_of(&seen);
     let of_attempts = by_attempt(&found);
     let of_exchanges = successions.iter().enumerate();
-    let rekeys: HashMap<usize, usize> = of_exchanges.rev().filter_map(|(k, s)| Some((s.exchange?, k))).collect();
+    let rekeys: HashMap<usize, usize> = of_exchanges
+        .rev()
+        .filter_map(|(k, s)| Some((s.exchange?, k)))
+        .collect();
     let outages: Vec<Outage> = found
         .iter()
         .enumerate()
@@ -178,13 +181,24 @@ fn storms(record: &Record, seen: &[AttemptSeen]) -> HashMap<usize, Vec<u64>> {
             continue;
         };
         let mut next = 0;
-        for (k, &first) in own.iter().enumerate().filter(|(k, _)| *k + LEAST_STORM <= own.len()) {
+        for (k, &first) in own
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| *k + LEAST_STORM <= own.len())
+        {
             let within = |&&i: &&usize| seen[i].first_time.nanos_since(seen[first].first_time) < usual;
             if k < next {
                 continue;
             }
-            let members: Vec<usize> = own[k..].iter().take(MOST_FRAMES).take_while(within).copied().collect();
-            let in_vain = members.iter().filter(|&&i| seen[i].outcome != AttemptOutcome::Completed);
+            let members: Vec<usize> = own[k..]
+                .iter()
+                .take(MOST_FRAMES)
+                .take_while(within)
+                .copied()
+                .collect();
+            let in_vain = members
+                .iter()
+                .filter(|&&i| seen[i].outcome != AttemptOutcome::Completed);
             if members.len() < LEAST_STORM || in_vain.count() < LEAST_IN_VAIN {
                 continue;
             }
@@ -209,7 +223,9 @@ fn usual_interval(record: &Record, tunnel: usize, seen: &[AttemptSeen], own: &[u
     median.or_else(|| {
         let sas = record.sas.of_tunnel(tunnel).iter();
         let began = sas.filter_map(|&sa| record.sas.associations()[sa].first).min()?;
-        let vain = own.iter().find(|&&i| seen[i].outcome != AttemptOutcome::Completed)?;
+        let vain = own
+            .iter()
+            .find(|&&i| seen[i].outcome != AttemptOutcome::Completed)?;
         Some(seen[*vain].first_time.nanos_since(began.0))
     })
 }

@@ -86,7 +86,9 @@ impl<'a> Suspects<'a> {
         }
         for child in children {
             let made = child.sa.into_iter().flatten();
-            suspects.exchanges.extend(made.filter_map(|sa| Some((sa, child.exchange?))));
+            suspects
+                .exchanges
+                .extend(made.filter_map(|sa| Some((sa, child.exchange?))));
         }
         for deletion in record.timeline.exchanges().iter().flat_map(|e| &e.deletes) {
             let own = suspects.deletes.entry((deletion.by, deletion.spi)).or_default();
@@ -154,7 +156,11 @@ impl Suspects<'_> {
         let known = gone || check.is_some() || !attempts.is_empty();
         let blackhole = changed && before && !known && self.swallows(&stretch, until);
         if attempts.is_empty() && changed {
-            attempts.extend(if blackhole { self.maker_of(Some(stretch.from)) } else { made });
+            attempts.extend(if blackhole {
+                self.maker_of(Some(stretch.from))
+            } else {
+                made
+            });
         }
         let failed = attempts.iter().any(|&a| self.failed(a));
         (gone || failed || blackhole || check.is_some()).then(|| OutageSeen {
@@ -179,7 +185,12 @@ impl Suspects<'_> {
     }
 
     /// The attempts that failed, or nearly did, to replace the SA that was in use, before one succeeded that began later.
-    fn failed_before(&self, stretch: &UndeliveredStretch, until: Timestamp, made: Option<usize>) -> Vec<usize> {
+    fn failed_before(
+        &self,
+        stretch: &UndeliveredStretch,
+        until: Timestamp,
+        made: Option<usize>,
+    ) -> Vec<usize> {
         let in_use_since = self.association(stretch.from.sa).first.map(|(t, _)| t);
         let from = stretch.from.time;
         let of_it = |&a: &usize| {
@@ -190,9 +201,7 @@ impl Suspects<'_> {
                 (_, Some(made)) => from < self.attempts[made].first_time,
                 (_, None) => true,
             };
-            attempt.first_time <= until
-                && Some(attempt.first_time) > in_use_since
-                && early
+            attempt.first_time <= until && Some(attempt.first_time) > in_use_since && early
         };
         let failed = self.failed.get(&stretch.tunnel).map_or(&[][..], Vec::as_slice);
         failed.iter().copied().filter(of_it).collect()
@@ -215,8 +224,11 @@ impl Suspects<'_> {
         let from = stretch.from.time;
         let alive = || {
             let exchanges = self.record.timeline.exchanges();
-            let began = exchanges.partition_point(|e| e.first_time() < Some(from.plus_nanos(-LONGEST_EXCHANGE)));
-            let later = exchanges[began..].iter().take_while(|e| e.first_time() <= Some(until));
+            let began =
+                exchanges.partition_point(|e| e.first_time() < Some(from.plus_nanos(-LONGEST_EXCHANGE)));
+            let later = exchanges[began..]
+                .iter()
+                .take_while(|e| e.first_time() <= Some(until));
             let mut messages = later.flat_map(|e| &e.records);
             messages.any(|m| m.src == receiver && m.time > from && m.time <= until)
         };
@@ -257,7 +269,9 @@ impl Suspects<'_> {
                 own.max().is_some_and(|last| *last >= passed).then_some(passed)
             };
             let passed = association.expired().or_else(deleted)?;
-            let acknowledged = shares.get(&(tunnel, slot)).is_some_and(|(tcp, all)| 2 * tcp >= *all);
+            let acknowledged = shares
+                .get(&(tunnel, slot))
+                .is_some_and(|(tcp, all)| 2 * tcp >= *all);
             if acknowledged || !self.record.wants(tunnel) {
                 return None;
             }

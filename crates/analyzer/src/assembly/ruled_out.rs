@@ -17,10 +17,7 @@ pub(crate) fn ruled_out(analysis: &Analysis) -> Vec<RuledOut> {
         let of_attempts = analysis.attempts.iter().flat_map(|a| &a.causes);
         let of_outages = analysis.outages.iter().flat_map(|o| &o.causes);
         let of_rekeys = analysis.rekeys.iter().flat_map(|r| &r.causes);
-        of_rekeys
-            .chain(of_attempts)
-            .chain(of_outages)
-            .any(|c| c.id == id)
+        of_rekeys.chain(of_attempts).chain(of_outages).any(|c| c.id == id)
     };
     CAUSES
         .iter()

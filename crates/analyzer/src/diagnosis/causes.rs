@@ -1,9 +1,9 @@
 //! All causes, a row each. From its identifier follow the messages that name it: `rto_stall` is `cause-rto-stall`, and what
 //! to change is `advice-rto-stall` where there is advice.
 
+use crate::diagnosis::failure::{self, AttemptScene};
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::Symptom;
-use crate::diagnosis::failure::{self, AttemptScene};
 use crate::diagnosis::{absent, exchange, path, switch, transport};
 use Nature::{Explanation, Fact, FactIfProven};
 use Needs::{Deletes, Esp, Ike, Keys, Limit, NegotiatedLimit, ReadableIke, Tcp};
@@ -101,14 +101,14 @@ const fn failed(
 pub(crate) static CAUSES: [KnownCause; 27] = [
     failed("rekey_refused",         Ike,    failure::rekey_refused,         absent::rekey_refused),
     failed("rekey_unanswered",      Ike,    failure::rekey_unanswered,      absent::rekey_unanswered),
-    failed("limit_without_rekey",   NegotiatedLimit, failure::limit_without_rekey,   absent::limit_without_rekey),
-    failed("break_before_make",     ReadableIke,     failure::break_before_make,     absent::break_before_make),
-    failed("blackhole_after_rekey", Tcp,    failure::blackhole_after_rekey, absent::blackhole_after_rekey),
-    failed("dpd_unanswered",        Ike,    failure::dpd_unanswered,        absent::dpd_unanswered),
+    failed("limit_without_rekey",   NegotiatedLimit, failure::limit_without_rekey,   |_| Message::new("absent-limit-without-rekey")),
+    failed("break_before_make",     ReadableIke,     failure::break_before_make,     |_| Message::new("absent-break-before-make")),
+    failed("blackhole_after_rekey", Tcp,    failure::blackhole_after_rekey, |_| Message::new("absent-blackhole")),
+    failed("dpd_unanswered",        Ike,    failure::dpd_unanswered,        |_| Message::new("absent-dpd")),
     failed("rekey_storm",           Ike,    failure::rekey_storm,           absent::rekey_storm),
     row("hard_limit_reached",     Fact,          Limit,    switch::hard_limit_reached,        absent::hard_limit_reached),
-    row("responder_not_ready",    Explanation,   Tcp,      switch::responder_not_ready,       absent::responder_not_ready),
-    row("initiator_not_ready",    Explanation,   Tcp,      switch::initiator_not_ready,       absent::initiator_not_ready),
+    row("responder_not_ready",    Explanation,   Tcp,      switch::responder_not_ready,       |_| Message::new("absent-responder-not-ready")),
+    row("initiator_not_ready",    Explanation,   Tcp,      switch::initiator_not_ready,       |_| Message::new("absent-initiator-not-ready")),
     row("old_sa_deleted_early",   Explanation,   Deletes,  switch::old_sa_deleted_early,      absent::old_sa_deleted_early),
     row("asymmetric_switch",      Explanation,   Esp,      switch::asymmetric_switch,         absent::asymmetric_switch),
     row("exchange_retransmitted", Fact,          Ike,      exchange::exchange_retransmitted,  absent::exchange_retransmitted),
@@ -116,16 +116,16 @@ pub(crate) static CAUSES: [KnownCause; 27] = [
     row("slow_key_exchange",      Explanation,   Ike,      exchange::slow_key_exchange,       absent::slow_key_exchange),
     row("phase1_renewal",         Fact,          Ike,      exchange::phase1_renewal,          absent::phase1_renewal),
     row("fragmentation_change",   Fact,          Esp,      path::fragmentation_change,        absent::fragmentation_change),
-    row("nat_mapping_change",     Fact,          Esp,      path::nat_mapping_change,          absent::nat_mapping_change),
-    row("ppp_trouble",            Fact,          Keys,     path::ppp_trouble,                 absent::ppp_trouble),
-    row("desync",                 Fact,          Esp,      path::desync,                      absent::desync),
+    row("nat_mapping_change",     Fact,          Esp,      path::nat_mapping_change,          |_| Message::new("absent-nat")),
+    row("ppp_trouble",            Fact,          Keys,     path::ppp_trouble,                 |_| Message::new("absent-ppp")),
+    row("desync",                 Fact,          Esp,      path::desync,                      |_| Message::new("absent-desync")),
     row("capture_artefact",       FactIfProven,  Esp,      path::capture_artefact,            absent::capture_artefact),
     row("replay_drops",           Explanation,   Tcp,      transport::replay_drops,           absent::replay_drops),
-    row("slow_path",              Explanation,   Tcp,      transport::slow_path,              absent::slow_path),
+    row("slow_path",              Explanation,   Tcp,      transport::slow_path,              |_| Message::new("absent-slow-path")),
     row("rto_stall",              Explanation,   Tcp,      transport::rto_stall,              absent::rto_stall),
     row("window_cut",             Explanation,   Tcp,      transport::window_cut,             absent::window_cut),
-    row("receiver_limited",       Explanation,   Tcp,      transport::receiver_limited,       absent::receiver_limited),
-    row("application_limited",    Explanation,   Tcp,      transport::application_limited,    absent::application_limited),
+    row("receiver_limited",       Explanation,   Tcp,      transport::receiver_limited,       |_| Message::new("absent-receiver")),
+    row("application_limited",    Explanation,   Tcp,      transport::application_limited,    |_| Message::new("absent-application")),
 ];
 
 #[cfg(test)]

@@ -128,7 +128,10 @@ mod tests {
         traffic.outside((host(11), host(12)), 60, at(13), 3);
         let found = traffic.found();
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].packets, found[0].bytes, &found[0].frames[..]), (2, 160, &[2, 3][..]));
+        assert_eq!(
+            (found[0].packets, found[0].bytes, &found[0].frames[..]),
+            (2, 160, &[2, 3][..])
+        );
     }
 
     #[test]

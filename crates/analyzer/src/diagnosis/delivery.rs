@@ -57,7 +57,11 @@ impl Delivery {
         } else {
             None
         };
-        let of_lane = |stretch: UndeliveredStretch, slot| UndeliveredStretch { tunnel, slot, ..stretch };
+        let of_lane = |stretch: UndeliveredStretch, slot| UndeliveredStretch {
+            tunnel,
+            slot,
+            ..stretch
+        };
         let found = answered.map(|s| of_lane(s, 1 - p.slot()));
         let found = found.into_iter().chain(arrived.map(|s| of_lane(s, p.slot())));
         for stretch in found {
@@ -82,7 +86,11 @@ impl Delivery {
         for (tunnel, lanes) in self.lanes.iter().enumerate() {
             for (slot, lane) in lanes.iter().enumerate() {
                 let open = lane.open_at(ends);
-                all.extend(open.map(|stretch| UndeliveredStretch { tunnel, slot, ..stretch }));
+                all.extend(open.map(|stretch| UndeliveredStretch {
+                    tunnel,
+                    slot,
+                    ..stretch
+                }));
             }
         }
         all.sort_by_key(|s| (s.from.time, s.tunnel, s.slot));

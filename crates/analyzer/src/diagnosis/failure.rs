@@ -33,7 +33,11 @@ pub(super) fn rekey_refused(scene: &AttemptScene<'_>) -> Option<Symptom> {
     let refused = of_outcome(scene, AttemptOutcome::Refused)?;
     let read = scene.attempt.is_some_and(|a| a.reason.is_some());
     Some(Symptom {
-        confidence: if read { Confidence::High } else { Confidence::Medium },
+        confidence: if read {
+            Confidence::High
+        } else {
+            Confidence::Medium
+        },
         ..refused
     })
 }

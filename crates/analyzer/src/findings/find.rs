@@ -18,7 +18,7 @@ pub(crate) fn findings(
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     for (tunnel, lanes) in record.diagnosis.whole_run.lanes().iter().enumerate() {
-        for direction in [Direction::AToB, Direction::BToA] {
+        for direction in Direction::BOTH {
             let lane = Lane {
                 record,
                 tunnel,

@@ -82,18 +82,25 @@ impl Told<'_> {
 
     /// The first attempt that failed with no success after it.
     fn for_good(&self) -> Option<&Attempt> {
-        let last_success = self
-            .attempts
-            .iter()
-            .rposition(|a| matches!(a.outcome, AttemptOutcome::Completed | AttemptOutcome::CompletedUnused));
+        let last_success = self.attempts.iter().rposition(|a| {
+            matches!(
+                a.outcome,
+                AttemptOutcome::Completed | AttemptOutcome::CompletedUnused
+            )
+        });
         let after = last_success.map_or(0, |last| last + 1);
-        self.attempts[after..].iter().find(|a| a.outcome.failed()).copied()
+        self.attempts[after..]
+            .iter()
+            .find(|a| a.outcome.failed())
+            .copied()
     }
 
     fn of_outage(&self, outage: &Outage) -> Message {
         match self.causing(outage).first() {
             Some(attempt) => self.of_attempt(attempt, Some(outage)),
-            None => self.about("failed-check", outage.start).with("outage", ended(outage)),
+            None => self
+                .about("failed-check", outage.start)
+                .with("outage", ended(outage)),
         }
     }
 

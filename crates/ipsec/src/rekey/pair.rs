@@ -176,7 +176,12 @@ fn candidate_exchanges(
     let mut by_tunnel: HashMap<TunnelIndex, Vec<(Timestamp, usize)>> = HashMap::new();
     let tunnel_of = |index: usize| evidence.exchange_tunnels.get(index).copied().flatten();
     let two_sided = two_sided(evidence);
-    for (index, exchange) in evidence.exchanges.iter().enumerate().filter(|(_, e)| !refused_by_length(e)) {
+    for (index, exchange) in evidence
+        .exchanges
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| !refused_by_length(e))
+    {
         let tunnel = tunnel_of(index);
         let unanswered = tunnel.is_none_or(|t| two_sided.contains(&t));
         let answer = match exchange.opening() {
@@ -222,7 +227,12 @@ impl Speakers {
         for association in evidence.associations.iter().filter(|a| a.first.is_some()) {
             directions.entry(association.tunnel).or_default()[slot(association.direction)] = true;
         }
-        both.extend(directions.iter().filter(|(_, seen)| **seen == [true; 2]).map(|(t, _)| *t));
+        both.extend(
+            directions
+                .iter()
+                .filter(|(_, seen)| **seen == [true; 2])
+                .map(|(t, _)| *t),
+        );
         Speakers(both)
     }
 

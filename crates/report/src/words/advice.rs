@@ -85,7 +85,9 @@ fn of_causes(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
         because: Some("advice-rekey-refused-why".into()),
         text: text.into(),
     });
-    of_refusals.chain(ADVISED.iter().filter(|id| found(id)).map(of)).collect()
+    of_refusals
+        .chain(ADVISED.iter().filter(|id| found(id)).map(of))
+        .collect()
 }
 
 fn refused(analysis: &Analysis, names: &[&str]) -> bool {
@@ -96,14 +98,26 @@ fn refused(analysis: &Analysis, names: &[&str]) -> bool {
 /// What to change where the refusal says why: names of notifications in IKEv1 and IKEv2, and the message.
 const REFUSALS: [(&[&str], &str); 4] = [
     (
-        &["NO_PROPOSAL_CHOSEN", "NO-PROPOSAL-CHOSEN", "INVALID_KE_PAYLOAD", "INVALID-KEY-INFORMATION"],
+        &[
+            "NO_PROPOSAL_CHOSEN",
+            "NO-PROPOSAL-CHOSEN",
+            "INVALID_KE_PAYLOAD",
+            "INVALID-KEY-INFORMATION",
+        ],
         "advice-refused-proposal",
     ),
     (
-        &["TS_UNACCEPTABLE", "SINGLE_PAIR_REQUIRED", "INVALID-ID-INFORMATION"],
+        &[
+            "TS_UNACCEPTABLE",
+            "SINGLE_PAIR_REQUIRED",
+            "INVALID-ID-INFORMATION",
+        ],
         "advice-refused-selectors",
     ),
-    (&["TEMPORARY_FAILURE", "CHILD_SA_NOT_FOUND"], "advice-refused-moment"),
+    (
+        &["TEMPORARY_FAILURE", "CHILD_SA_NOT_FOUND"],
+        "advice-refused-moment",
+    ),
     (&["NO_ADDITIONAL_SAS"], "advice-refused-more"),
 ];
 

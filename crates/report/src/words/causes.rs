@@ -3,8 +3,8 @@
 use crate::words::focus::name;
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{Analysis, Cause, Confidence, Outcome, Rekey, RuledOut};
-use rekeyscope_model::time::Timestamp;
 use rekeyscope_model::text::Catalogue;
+use rekeyscope_model::time::Timestamp;
 use std::collections::BTreeMap;
 
 /// A cause in plain words; an identifier that this version does not know stays as it is.
@@ -58,7 +58,9 @@ pub(crate) fn causes(analysis: &Analysis) -> Vec<FoundCause<'_>> {
     let mut by_id: BTreeMap<&str, FoundCause<'_>> = BTreeMap::new();
     for rekey in &analysis.rekeys {
         for cause in &rekey.causes {
-            let found = by_id.entry(&cause.id).or_insert_with(|| FoundCause::new(analysis, cause));
+            let found = by_id
+                .entry(&cause.id)
+                .or_insert_with(|| FoundCause::new(analysis, cause));
             found.rekeys.push((rekey, cause));
         }
     }
@@ -66,7 +68,9 @@ pub(crate) fn causes(analysis: &Analysis) -> Vec<FoundCause<'_>> {
     let of_outages = analysis.outages.iter().map(|o| (o.start, &o.causes));
     for (time, causes) in of_attempts.chain(of_outages) {
         for cause in causes {
-            let found = by_id.entry(&cause.id).or_insert_with(|| FoundCause::new(analysis, cause));
+            let found = by_id
+                .entry(&cause.id)
+                .or_insert_with(|| FoundCause::new(analysis, cause));
             found.attempts.push((time, cause));
         }
     }

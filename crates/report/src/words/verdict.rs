@@ -55,9 +55,7 @@ pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);
     let shown = i.verdict == Verdict::Shown;
-    let said = t.say(&tell::sentence::words::explained(
-        share, shown, &reference,
-    ));
+    let said = t.say(&tell::sentence::words::explained(share, shown, &reference));
     (!t.sentence(&i.sentence, &i.messages).contains(&said)).then_some(said)
 }
 

@@ -85,7 +85,8 @@ pub fn one_failed() -> Analysis {
     document.outages.push(outage);
     if let Some(headline) = document.impact.first_mut() {
         headline.verdict = Verdict::Failed;
-        headline.sentence = "A rekey failed at 25.0 s: 3 requests, no answer; nothing passed for 4.00 s or more.".into();
+        headline.sentence =
+            "A rekey failed at 25.0 s: 3 requests, no answer; nothing passed for 4.00 s or more.".into();
     }
     document
 }

@@ -209,7 +209,8 @@ impl DeliveryLane {
             return None;
         }
         self.delivered = Some((packet, kind));
-        stretch(last, (packet.time, Some(packet)), kind, meanwhile).filter(|s| s.length(packet.time) >= LEAST_STRETCH)
+        stretch(last, (packet.time, Some(packet)), kind, meanwhile)
+            .filter(|s| s.length(packet.time) >= LEAST_STRETCH)
     }
 
     /// What the end of the capture leaves open.

@@ -40,7 +40,9 @@ pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<Unan
         if exchange.kind != ExchangeKind::Informational || !speakers.both(tunnel) {
             continue;
         }
-        let Some(check) = check(exchange, tunnel) else { continue };
+        let Some(check) = check(exchange, tunnel) else {
+            continue;
+        };
         if ike_sas.get(ike_sa).is_some_and(|sa| sa.version == 2) {
             let whole = exchange.is_one_sided() && exchange.opening() == Opening::Whole;
             found.extend(Some(check).filter(|c| whole && c.asked >= LEAST_UNANSWERED));
@@ -50,9 +52,7 @@ pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<Unan
         found.extend(asking.remove(&(ike_sa, exchange.responder)).filter(is_dead));
         if exchange.notifications.contains(&"R-U-THERE") {
             let so_far = asking.entry((ike_sa, check.by));
-            so_far
-                .and_modify(|before| before.go_on(&check))
-                .or_insert(check);
+            so_far.and_modify(|before| before.go_on(&check)).or_insert(check);
         }
     }
     found.extend(asking.into_values().filter(is_dead));
@@ -70,7 +70,12 @@ fn check(exchange: &Exchange, tunnel: TunnelIndex) -> Option<UnansweredCheck> {
         by: exchange.initiator,
         first_time: exchange.first_time()?,
         last_time: exchange.last_time()?,
-        frames: exchange.records.iter().map(|r| r.frame).take(MOST_FRAMES).collect(),
+        frames: exchange
+            .records
+            .iter()
+            .map(|r| r.frame)
+            .take(MOST_FRAMES)
+            .collect(),
         asked: exchange.messages,
     })
 }

@@ -41,7 +41,9 @@ fn mark_superseded(found: &mut [AttemptSeen]) {
                 && other.first_time <= own.last_time
                 && own.first_time <= other.last_time
         };
-        let near = found[i.saturating_sub(MOST_RIVALS)..].iter().take(2 * MOST_RIVALS);
+        let near = found[i.saturating_sub(MOST_RIVALS)..]
+            .iter()
+            .take(2 * MOST_RIVALS);
         if near.into_iter().any(rival) {
             found[i].outcome = AttemptOutcome::Superseded;
         }

@@ -172,7 +172,8 @@ fn by_informational(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
             other.errors.iter().find(others).filter(|_| in_time && newest)
         });
         // Without keys: the responder says something short and the initiator, who would repeat what nobody answers, does not.
-        let unread = !other.decrypted && in_time && newest && said.time >= last && gave_up(tables, exchange, last);
+        let unread =
+            !other.decrypted && in_time && newest && said.time >= last && gave_up(tables, exchange, last);
         (error.is_some() || unread).then(|| Refusal {
             reason: error.map(|e| e.name),
             time: said.time,

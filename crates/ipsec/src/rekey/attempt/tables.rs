@@ -71,7 +71,9 @@ impl<'a> Tables<'a> {
         }
         for (index, exchange) in evidence.exchanges.iter().enumerate() {
             tables.message_ids.insert((exchange.ike_sa, exchange.message_id));
-            let newest = tables.newest.entry((exchange.ike_sa, exchange.initiator, exchange.kind));
+            let newest = tables
+                .newest
+                .entry((exchange.ike_sa, exchange.initiator, exchange.kind));
             let began = newest.or_default();
             *began = (*began).max(first_time(exchange));
             if let (ExchangeKind::Informational, Some(sa)) = (exchange.kind, exchange.ike_sa) {
@@ -119,7 +121,12 @@ impl<'a> Tables<'a> {
 }
 
 pub(super) fn frames(exchange: &Exchange) -> Vec<u64> {
-    exchange.records.iter().map(|r| r.frame).take(MOST_FRAMES).collect()
+    exchange
+        .records
+        .iter()
+        .map(|r| r.frame)
+        .take(MOST_FRAMES)
+        .collect()
 }
 
 /// First and last message.

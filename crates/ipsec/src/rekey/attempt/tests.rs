@@ -6,7 +6,9 @@ use crate::ike::timeline::{Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair;
 use crate::sa::association::{Association, Counters};
-use rekeyscope_model::analysis::{AttemptOutcome, Direction, Encapsulation, ExchangeKind, KeyStatus, Lifetime};
+use rekeyscope_model::analysis::{
+    AttemptOutcome, Direction, Encapsulation, ExchangeKind, KeyStatus, Lifetime,
+};
 use rekeyscope_model::spi::{IkeSpi, IpsecProtocol, Spi};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::net::{IpAddr, Ipv4Addr};
@@ -73,9 +75,19 @@ impl Story {
     /// The SAs of an exchange that could be read; with packets between these times.
     fn pair(&mut self, exchange: usize, spi: u32, used: Option<(i64, i64)>) {
         self.exchanges[exchange].decrypted = true;
-        for (direction, src, dst) in [(Direction::AToB, CLIENT, SERVER), (Direction::BToA, SERVER, CLIENT)] {
+        for (direction, src, dst) in [
+            (Direction::AToB, CLIENT, SERVER),
+            (Direction::BToA, SERVER, CLIENT),
+        ] {
             let spi = Spi(spi + u32::from(direction == Direction::BToA));
-            let mut sa = Association::new(0, direction, src, dst, (IpsecProtocol::Esp, spi), Encapsulation::Esp);
+            let mut sa = Association::new(
+                0,
+                direction,
+                src,
+                dst,
+                (IpsecProtocol::Esp, spi),
+                Encapsulation::Esp,
+            );
             sa.exchange = Some(exchange);
             sa.first = used.map(|(from, _)| (at(from), 1));
             sa.last = used.map(|(_, to)| (at(to), 2));
@@ -136,9 +148,7 @@ impl Story {
     }
 
     fn seen(&self) -> Vec<AttemptSeen> {
-        self.with(|evidence, ike_sas| {
-            attempts(evidence, ike_sas, &pair::child_sas(evidence), at(self.ends))
-        })
+        self.with(|evidence, ike_sas| attempts(evidence, ike_sas, &pair::child_sas(evidence), at(self.ends)))
     }
 
     /// Outcome and reason of the attempt that an exchange is.
@@ -185,14 +195,22 @@ fn ikev1_refuses_in_another_exchange() {
     let mut story = Story::new(1, 9_000, 60_000);
     let asked = story.tell(QuickMode, CLIENT, "5000 > 300");
     let no = story.tell(Informational, SERVER, "5030 > 76");
-    assert_eq!(story.of(asked), Some((Refused, None)), "nothing read, and nobody asks again");
+    assert_eq!(
+        story.of(asked),
+        Some((Refused, None)),
+        "nothing read, and nobody asks again"
+    );
     story.refuse(no, "NO-PROPOSAL-CHOSEN", None);
     assert_eq!(story.of(asked), Some((Refused, Some("NO-PROPOSAL-CHOSEN"))));
     let message_id = story.exchanges[asked].message_id;
     story.exchanges[no].errors[0].message_id = Some(message_id);
     assert_eq!(story.of(asked), Some((Refused, Some("NO-PROPOSAL-CHOSEN"))));
     story.exchanges[no].errors[0].message_id = Some(story.exchanges[0].message_id);
-    assert_ne!(story.of(asked).unwrap().1, Some("NO-PROPOSAL-CHOSEN"), "of another exchange");
+    assert_ne!(
+        story.of(asked).unwrap().1,
+        Some("NO-PROPOSAL-CHOSEN"),
+        "of another exchange"
+    );
 }
 
 /// The peer's dead peer detection or Delete is no answer: the request is sent again.
@@ -222,7 +240,11 @@ fn nobody_answers() {
 #[test]
 fn an_answer_that_does_not_arrive_is_none() {
     let mut story = Story::new(1, 9_000, 60_000);
-    let asked = story.tell(QuickMode, CLIENT, "5000 > 188, 5030 < 188, 9000 > 188, 9030 < 188, 16000 > 188");
+    let asked = story.tell(
+        QuickMode,
+        CLIENT,
+        "5000 > 188, 5030 < 188, 9000 > 188, 9030 < 188, 16000 > 188",
+    );
     assert_eq!(story.of(asked).map(|o| o.0), Some(Unanswered));
 }
 
@@ -237,7 +259,11 @@ fn the_end_of_the_capture_cuts_what_may_still_be_answered() {
     ] {
         let mut story = Story::new(1, 5_000, ends);
         let asked = story.tell(QuickMode, CLIENT, diagram);
-        assert_eq!(story.of(asked).map(|o| o.0), Some(expected), "{diagram} until {ends}");
+        assert_eq!(
+            story.of(asked).map(|o| o.0),
+            Some(expected),
+            "{diagram} until {ends}"
+        );
     }
 }
 
@@ -271,7 +297,10 @@ fn of_two_at_once_one_is_superseded() {
 #[test]
 fn one_sided_captures_tell_nothing() {
     let mut story = Story::new(1, 9_000, 60_000);
-    story.exchanges.iter_mut().for_each(|e| e.records.retain(|r| r.src == CLIENT));
+    story
+        .exchanges
+        .iter_mut()
+        .for_each(|e| e.records.retain(|r| r.src == CLIENT));
     story.associations.retain(|a| a.src == CLIENT);
     let asked = story.tell(QuickMode, CLIENT, "5000 > 188, 9000 > 188, 16000 > 188");
     assert_eq!(story.of(asked), None);
@@ -312,7 +341,11 @@ fn deleted_first_and_negotiated_afterwards() {
         let mut story = Story::new(version, 10_000, 60_000);
         let delete = story.tell(Informational, CLIENT, "10010 > 76");
         story.delete_first_pair(delete);
-        assert_eq!(story.unasked(), [], "and nothing afterwards: the end of the connection");
+        assert_eq!(
+            story.unasked(),
+            [],
+            "and nothing afterwards: the end of the connection"
+        );
         let kind = if version == 1 { QuickMode } else { CreateChildSa };
         let next = story.tell(kind, CLIENT, "10500 > 188, 10520 < 188, 10540 > 60");
         story.pair(next, 0x200, Some((10_600, 20_000)));

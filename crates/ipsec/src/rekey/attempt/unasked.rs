@@ -73,7 +73,10 @@ fn passed_its_limit(tables: &Tables<'_>, found: &[AttemptSeen], child: &ChildSa)
     }
     Some(AttemptSeen {
         reason: Some(reason),
-        frames: last_use(tables, child).into_iter().map(|(_, frame)| frame).collect(),
+        frames: last_use(tables, child)
+            .into_iter()
+            .map(|(_, frame)| frame)
+            .collect(),
         ..unasked(child, passed, AttemptOutcome::LimitWithoutAttempt)
     })
 }

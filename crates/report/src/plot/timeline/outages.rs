@@ -1,8 +1,9 @@
 //! Times during which nothing passed, and the requests that nobody answered, on the time axis of the run.
 
+use crate::plot::axes::Chart;
 use crate::plot::canvas::Drawn;
 use crate::plot::style::{self, px};
-use crate::plot::timeline::frame::{Chart, RateLane, RunDrawing};
+use crate::plot::timeline::frame::{RateLane, RunDrawing};
 use crate::words::is_trouble;
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::Color;
@@ -24,12 +25,22 @@ impl RunDrawing<'_> {
             let Some(from) = self.focus.seconds(outage.start).filter(|s| s.is_finite()) else {
                 continue;
             };
-            let to = outage.end.and_then(|end| self.focus.seconds(end)).unwrap_or(self.end);
+            let to = outage
+                .end
+                .and_then(|end| self.focus.seconds(end))
+                .unwrap_or(self.end);
             let (from, to) = (from.clamp(0.0, self.end), to.clamp(0.0, self.end));
             let fill = style::HURT.mix(0.15).filled();
-            chart.draw_series(std::iter::once(Rectangle::new([(from, 0.0), (to, lane.top)], fill)))?;
+            chart.draw_series(std::iter::once(Rectangle::new(
+                [(from, 0.0), (to, lane.top)],
+                fill,
+            )))?;
         }
-        if self.lanes.first().is_some_and(|first| first.direction != lane.direction) {
+        if self
+            .lanes
+            .first()
+            .is_some_and(|first| first.direction != lane.direction)
+        {
             return Ok(());
         }
         let failed = analysis
@@ -37,7 +48,10 @@ impl RunDrawing<'_> {
             .iter()
             .filter(|a| a.tunnel == self.tunnel && is_trouble(a));
         let requests = failed.take(MOST_DRAWN).flat_map(|a| &a.requests);
-        for at in requests.filter_map(|time| self.focus.seconds(*time)).filter(|s| s.is_finite()) {
+        for at in requests
+            .filter_map(|time| self.focus.seconds(*time))
+            .filter(|s| s.is_finite())
+        {
             let at = at.clamp(0.0, self.end);
             let mark = vec![(at, lane.top * (1.0 - MARK)), (at, lane.top)];
             let line = PathElement::new(mark, style::HURT.stroke_width(px(2)));
