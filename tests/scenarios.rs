@@ -422,7 +422,8 @@ fn failures_that_heal_do_not_make_the_headline() {
 fn an_outage_is_as_long_as_it_was() {
     let analysis = played_by_name("SA lost after a rekey");
     let outage = &analysis.outages[0];
-    // 100 segments of 2 ms, timeouts of 6.2 s, 0.5 s, three messages 20 ms apart; the last segment before, one tick earlier.
+    // 100 segments of 2 ms, timeouts of 6.2 s, 0.5 s, three messages 20 ms apart; the last segment before,
+    // one tick earlier.
     let planted = 0.002 + 0.200 + 6.200 + 0.500 + 0.060;
     assert!((outage.seconds - planted).abs() < 0.005, "{}", outage.seconds);
     assert!(!outage.at_least);

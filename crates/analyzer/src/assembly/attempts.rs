@@ -8,9 +8,10 @@ use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck, attempts, unanswered_checks};
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage};
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage, Rekey};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A check of the peer this long before or after an attempt belongs to the same trouble: strongSwan and racoon ask every 30 s.
 const CHECK_NEAR: i64 = 60 * NANOS_PER_SECOND;
@@ -20,14 +21,16 @@ const CHECK_NEAR: i64 = 60 * NANOS_PER_SECOND;
 pub(crate) struct Failures {
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) outages: Vec<Outage>,
+    /// SAs that were asked for in vain.
+    pub(crate) unmade: HashSet<SaIndex>,
 }
 
-/// Makes both lists. `successions` are in the order of the document's rekeys.
+/// Makes the lists. `successions` and `rekeys` are in the same order.
 pub(crate) fn failures(
     record: &Record,
     evidence: &Evidence<'_>,
     children: &[ChildSa],
-    successions: &[Succession],
+    (successions, rekeys): (&[Succession], &[Rekey]),
     places: &Places,
 ) -> Failures {
     let Some(ends) = record.totals.last_time else {
@@ -38,7 +41,7 @@ pub(crate) fn failures(
     seen.retain(|a| record.wants(a.tunnel));
     let checks = unanswered_checks(evidence, ike_sas);
     let outages_of = |attempts: &[AttemptSeen]| {
-        let suspects = Suspects::new(record, (children, successions), attempts, &checks, ends);
+        let suspects = Suspects::new(record, (children, successions), rekeys, attempts, &checks, ends);
         outages::outages(&suspects)
     };
     // A limit that nobody enforces is passed without harm.
@@ -51,7 +54,7 @@ pub(crate) fn failures(
     let found = outages_of(&seen);
     let of_attempts = by_attempt(&found);
     let of_exchanges = successions.iter().enumerate();
-    let rekeys: HashMap<usize, usize> = of_exchanges
+    let renewals: HashMap<usize, usize> = of_exchanges
         .rev()
         .filter_map(|(k, s)| Some((s.exchange?, k)))
         .collect();
@@ -87,7 +90,7 @@ pub(crate) fn failures(
             answered_after_s: a.answered.map(|t| t.seconds_since(a.first_time)),
             outcome: a.outcome,
             reason: a.reason.map(Into::into),
-            rekey: a.exchange.and_then(|e| rekeys.get(&e).copied()),
+            rekey: a.exchange.and_then(|e| renewals.get(&e).copied()),
             outage: own.and_then(|o| outages.get(o).cloned()),
             causes: causes(&scene),
             display_filter: display_filter(&a.frames),
@@ -97,7 +100,24 @@ pub(crate) fn failures(
     Failures {
         attempts: seen.iter().enumerate().map(describe).collect(),
         outages,
+        unmade: unmade(record, &seen),
     }
+}
+
+/// SAs that a request named, that it did not get, and that never carried a packet.
+fn unmade(record: &Record, seen: &[AttemptSeen]) -> HashSet<SaIndex> {
+    let in_vain = [AttemptOutcome::Refused, AttemptOutcome::Unanswered];
+    let named = |vain: bool| {
+        let of_kind = seen
+            .iter()
+            .filter(move |a| a.exchange.is_some() && in_vain.contains(&a.outcome) == vain);
+        of_kind.flat_map(|a| a.sas.into_iter().flatten())
+    };
+    let made: HashSet<SaIndex> = named(false).collect();
+    let unused = |sa: &SaIndex| record.sas.associations()[*sa].first.is_none();
+    named(true)
+        .filter(|sa| unused(sa) && !made.contains(sa))
+        .collect()
 }
 
 /// The first outage of each attempt.

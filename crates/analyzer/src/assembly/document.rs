@@ -11,7 +11,7 @@ use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::spi::IpsecProtocol;
 use rekeyscope_model::time::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What the document says of how it was asked for, beyond the [`Options`](crate::pipeline::Options) of the analysis.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         let hurt = rekey.impact.iter().any(|i| i.hurt);
         rekey.causes = record.diagnosis.causes(succession, hurt);
     }
-    let failures = attempts::failures(record, &evidence, &children, &successions, &places);
+    let failures = attempts::failures(record, &evidence, &children, (&successions, &rekeys), &places);
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &successions, &failures.outages);
     let impact = verdicts::with_failures(assessed.impact, &failures, &tunnels, record.totals.first_time);
@@ -81,7 +81,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         tunnels,
         ike_sas: places.ike_sas(record),
         exchanges: places.exchanges(record, &evidence, &pair::Openings::new(&evidence, &children)),
-        security_associations: security_associations(record),
+        security_associations: security_associations(record, &failures.unmade),
         series: crate::assembly::series::series(record, &successions, &rekeys),
         rekeys,
         attempts: failures.attempts,
@@ -177,14 +177,16 @@ fn tunnels(record: &Record) -> Vec<Tunnel> {
     record.tunnels.tunnels.iter().enumerate().map(describe).collect()
 }
 
-fn security_associations(record: &Record) -> Vec<SecurityAssociation> {
+/// All but those that were asked for in vain: `unmade`.
+fn security_associations(record: &Record, unmade: &HashSet<usize>) -> Vec<SecurityAssociation> {
     let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
     record
         .sas
         .associations()
         .iter()
-        .filter(|a| record.wants(a.tunnel))
-        .map(|a| {
+        .enumerate()
+        .filter(|(sa, a)| record.wants(a.tunnel) && !unmade.contains(sa))
+        .map(|(_, a)| {
             let next = generations.entry((a.tunnel, a.direction)).or_default();
             let generation = *next;
             *next += 1;

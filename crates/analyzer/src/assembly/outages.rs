@@ -9,10 +9,10 @@ use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{AttemptOutcome, Direction, OutageEnd};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, OutageEnd, Rekey};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 /// A limit or a Delete this close to the last data that arrived ended it: the busy host's scheduling (0.2 s in the lab), a
@@ -50,6 +50,8 @@ pub(crate) struct Suspects<'a> {
     failed: HashMap<TunnelIndex, Vec<usize>>,
     /// The attempt that made each SA.
     makers: HashMap<SaIndex, usize>,
+    /// SAs that reached their hard limit while the next one was negotiated: what was lost then is that rekey's.
+    limited: HashSet<SaIndex>,
     /// The exchange that made each SA.
     exchanges: HashMap<SaIndex, usize>,
     /// When each SA was deleted, by who receives on it.
@@ -60,6 +62,7 @@ impl<'a> Suspects<'a> {
     pub(crate) fn new(
         record: &'a Record,
         (children, successions): (&[ChildSa], &'a [Succession]),
+        rekeys: &[Rekey],
         attempts: &'a [AttemptSeen],
         checks: &'a [UnansweredCheck],
         ends: Timestamp,
@@ -72,6 +75,7 @@ impl<'a> Suspects<'a> {
             ends,
             failed: HashMap::new(),
             makers: HashMap::new(),
+            limited: HashSet::new(),
             exchanges: HashMap::new(),
             deletes: HashMap::new(),
         };
@@ -82,6 +86,11 @@ impl<'a> Suspects<'a> {
             if attempt.outcome == AttemptOutcome::Completed {
                 let made = attempt.sas.into_iter().flatten();
                 suspects.makers.extend(made.map(|sa| (sa, index)));
+            }
+        }
+        for (succession, rekey) in successions.iter().zip(rekeys) {
+            if rekey.causes.iter().any(|c| c.id == "hard_limit_reached") {
+                suspects.limited.extend(succession.old.into_iter().flatten());
             }
         }
         for child in children {
@@ -153,7 +162,8 @@ impl Suspects<'_> {
         });
         // What is lost while the next pair is negotiated is that rekey's.
         let before = made.is_none_or(|made| stretch.from.time < self.attempts[made].first_time);
-        let known = gone || check.is_some() || !attempts.is_empty();
+        let limited = self.limited.contains(&stretch.from.sa);
+        let known = gone || limited || check.is_some() || !attempts.is_empty();
         let blackhole = changed && before && !known && self.swallows(&stretch, until);
         if attempts.is_empty() && changed {
             attempts.extend(if blackhole {

@@ -312,8 +312,9 @@ mod tests {
         let files = render(&document);
         assert_eq!(
             files.iter().map(|f| f.0).collect::<Vec<_>>(),
-            ["sas.csv", "rekeys.csv", "series.csv"]
+            ["sas.csv", "rekeys.csv", "series.csv", "attempts.csv"]
         );
+        assert_eq!(read(&files[3].1).len(), 1 + document.attempts.len());
         assert_eq!(read(&files[0].1).len(), 1 + 16);
         let rekeys = read(&files[1].1);
         assert_eq!(rekeys.len(), 1 + 14);

@@ -1,7 +1,8 @@
 //! Attempts and outages in words.
 
+use crate::words::common::direction;
 use crate::words::focus::Focus;
-use crate::words::{clean, direction, format};
+use crate::words::{clean, format};
 use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, Finding, Outage, OutageEnd};
 use rekeyscope_model::text::Catalogue;
 

@@ -140,10 +140,13 @@ impl DeliveryLane {
             }
             return;
         }
-        // Sent again: if it arrives, it is this copy.
-        let place = stream.in_flight.partition_point(|s| before(s.end, end));
-        if let Some(segment) = stream.in_flight.get_mut(place) {
+        // Sent again: what arrives of it is this copy, which may hold several segments, or a part of one.
+        let place = stream.in_flight.partition_point(|s| !before(p.seq, s.end));
+        for segment in stream.in_flight.iter_mut().skip(place) {
             segment.packet = packet;
+            if !before(segment.end, end) {
+                break;
+            }
         }
     }
 
@@ -154,16 +157,21 @@ impl DeliveryLane {
             return None;
         }
         stream.acked = Some(p.ack);
-        let mut newest: Option<DeliveredPacket> = None;
+        let since = self.delivered.map(|(last, _)| last.time);
+        let (mut first, mut newest): (Option<DeliveredPacket>, Option<DeliveredPacket>) = (None, None);
         while let Some(segment) = stream.in_flight.front()
             && !before(p.ack, segment.end)
         {
             let packet = segment.packet;
             newest = newest.filter(|n| n.time >= packet.time).or(Some(packet));
+            if Some(packet.time) > since {
+                first = first.filter(|f| f.time <= packet.time).or(Some(packet));
+            }
             stream.in_flight.pop_front();
             self.in_flight -= 1;
         }
-        self.deliver(newest?, ProgressKind::Acknowledged)
+        let newest = newest?;
+        self.deliver((first.unwrap_or(newest), newest), ProgressKind::Acknowledged)
     }
 
     /// Payload that nobody acknowledges, in this direction.
@@ -171,7 +179,8 @@ impl DeliveryLane {
         if self.in_flight > 0 {
             return None;
         }
-        self.deliver(DeliveredPacket::of(p), ProgressKind::Arrived)
+        let packet = DeliveredPacket::of(p);
+        self.deliver((packet, packet), ProgressKind::Arrived)
     }
 
     /// A packet of this direction that cannot be read.
@@ -186,7 +195,7 @@ impl DeliveryLane {
         if p.time.nanos_since(newest.time) > LATEST_ANSWER {
             return None;
         }
-        self.deliver(newest, ProgressKind::Answered)
+        self.deliver((newest, newest), ProgressKind::Answered)
     }
 
     /// An IKE message of the tunnel.
@@ -194,23 +203,28 @@ impl DeliveryLane {
         self.meanwhile.ike = true;
     }
 
-    fn deliver(&mut self, packet: DeliveredPacket, kind: ProgressKind) -> Option<UndeliveredStretch> {
+    /// What was delivered at once: the earliest of it ends a stretch, with the newest the next one begins.
+    fn deliver(
+        &mut self,
+        (first, newest): (DeliveredPacket, DeliveredPacket),
+        kind: ProgressKind,
+    ) -> Option<UndeliveredStretch> {
         // What is on its way already waits from now on.
         let next = Meanwhile {
-            first: (self.in_flight > 0).then_some(packet.time),
+            first: (self.in_flight > 0).then_some(newest.time),
             ..Meanwhile::default()
         };
         let meanwhile = std::mem::replace(&mut self.meanwhile, next);
         let Some((last, _)) = self.delivered else {
-            self.delivered = Some((packet, kind));
+            self.delivered = Some((newest, kind));
             return None;
         };
-        if packet.time < last.time {
+        if newest.time < last.time {
             return None;
         }
-        self.delivered = Some((packet, kind));
-        stretch(last, (packet.time, Some(packet)), kind, meanwhile)
-            .filter(|s| s.length(packet.time) >= LEAST_STRETCH)
+        self.delivered = Some((newest, kind));
+        stretch(last, (first.time, Some(first)), kind, meanwhile)
+            .filter(|s| s.length(first.time) >= LEAST_STRETCH)
     }
 
     /// What the end of the capture leaves open.

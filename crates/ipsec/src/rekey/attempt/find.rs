@@ -2,7 +2,7 @@
 
 use crate::ike::timeline::IkeSa;
 use crate::rekey::attempt::seen::AttemptSeen;
-use crate::rekey::attempt::tables::Tables;
+use crate::rekey::attempt::tables::AttemptTables;
 use crate::rekey::attempt::{outcome, unasked};
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::ChildSa;
@@ -16,7 +16,7 @@ pub fn attempts(
     children: &[ChildSa],
     ends: Timestamp,
 ) -> Vec<AttemptSeen> {
-    let tables = Tables::new(evidence, ike_sas, children, ends);
+    let tables = AttemptTables::new(evidence, ike_sas, children, ends);
     let all = 0..evidence.exchanges.len();
     let mut found: Vec<AttemptSeen> = all.filter_map(|e| outcome::of_exchange(&tables, e)).collect();
     mark_superseded(&mut found);

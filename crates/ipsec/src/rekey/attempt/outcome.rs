@@ -3,7 +3,7 @@
 use crate::ike::opening::Opening;
 use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord};
 use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, LEAST_UNANSWERED};
-use crate::rekey::attempt::tables::{Tables, frames, span};
+use crate::rekey::attempt::tables::{AttemptTables, frames, span};
 use crate::rekey::pair::ChildSa;
 use crate::rekey::short_answer::{answer, refused_by_length};
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
@@ -22,7 +22,7 @@ struct Refusal {
 }
 
 /// The attempt that an exchange is; `None` for other exchanges, and where the capture holds one side only.
-pub(super) fn of_exchange(tables: &Tables<'_>, index: usize) -> Option<AttemptSeen> {
+pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<AttemptSeen> {
     let exchange = &tables.evidence.exchanges[index];
     let kinds = [ExchangeKind::QuickMode, ExchangeKind::CreateChildSa];
     if !kinds.contains(&exchange.kind) || exchange.rekeys_ike_sa {
@@ -67,7 +67,7 @@ pub(super) fn of_exchange(tables: &Tables<'_>, index: usize) -> Option<AttemptSe
 }
 
 /// The pair in use, else the first.
-fn chosen(tables: &Tables<'_>, children: &[&ChildSa]) -> [Option<usize>; 2] {
+fn chosen(tables: &AttemptTables<'_>, children: &[&ChildSa]) -> [Option<usize>; 2] {
     let used = children.iter().find(|c| tables.used(c));
     used.or(children.first()).map_or([None; 2], |c| c.sa)
 }
@@ -86,7 +86,10 @@ fn alike(a: &MessageRecord, b: &MessageRecord) -> bool {
 }
 
 /// Of an exchange that made nothing in use and that nobody refused.
-fn without_refusal(tables: &Tables<'_>, exchange: &Exchange) -> (AttemptOutcome, Option<&'static str>) {
+fn without_refusal(
+    tables: &AttemptTables<'_>,
+    exchange: &Exchange,
+) -> (AttemptOutcome, Option<&'static str>) {
     let last_request = requests(exchange).last().map(|r| r.time).unwrap_or_default();
     let answered = answer(exchange).map(|r| r.time);
     // The initiator of a Quick Mode that heard the answer sends a third message; one that asks again did not hear it.
@@ -126,14 +129,14 @@ fn is_cut(ends: Timestamp, exchange: &Exchange) -> bool {
 }
 
 /// The side that does not answer sends ESP after the first request, so it lives and is heard.
-fn sends_meanwhile(tables: &Tables<'_>, exchange: &Exchange) -> bool {
+fn sends_meanwhile(tables: &AttemptTables<'_>, exchange: &Exchange) -> bool {
     let (first, last) = span(exchange);
     let last = last.max(first.plus_nanos(REFUSAL_WITHIN));
     let ends = (exchange.responder, exchange.initiator);
     tables.sends(ends, first.plus_nanos(REFUSAL_WITHIN), last)
 }
 
-fn refusal(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
+fn refusal(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal> {
     let exchange = &tables.evidence.exchanges[index];
     let own = exchange.errors.iter().find(|e| e.by == exchange.responder);
     if let Some(error) = own {
@@ -156,7 +159,7 @@ fn refusal(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
 }
 
 /// IKEv1 refuses a Quick Mode in an exchange of its own (RFC 2409 §5.7).
-fn by_informational(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
+fn by_informational(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal> {
     let exchange = &tables.evidence.exchanges[index];
     let (first, last) = span(exchange);
     let near = tables.informational.get(&exchange.ike_sa?)?;
@@ -183,13 +186,13 @@ fn by_informational(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
 }
 
 /// The data of a notification is the message ID of another exchange of this IKE SA.
-fn names_another(tables: &Tables<'_>, exchange: &Exchange, id: Option<u32>) -> bool {
+fn names_another(tables: &AttemptTables<'_>, exchange: &Exchange, id: Option<u32>) -> bool {
     let other = id.filter(|id| *id != exchange.message_id);
     other.is_some_and(|id| tables.has_message_id(exchange.ike_sa, id))
 }
 
 /// No other Quick Mode of the same initiator began between this one and `time`.
-fn newest_request_before(tables: &Tables<'_>, index: usize, time: Timestamp) -> bool {
+fn newest_request_before(tables: &AttemptTables<'_>, index: usize, time: Timestamp) -> bool {
     let own = &tables.evidence.exchanges[index];
     let later = tables.evidence.exchanges[index + 1..].iter();
     let mut others = later
@@ -199,6 +202,6 @@ fn newest_request_before(tables: &Tables<'_>, index: usize, time: Timestamp) -> 
 }
 
 /// It did not ask again although it would have had to, or went on with a new request.
-fn gave_up(tables: &Tables<'_>, exchange: &Exchange, last: Timestamp) -> bool {
+fn gave_up(tables: &AttemptTables<'_>, exchange: &Exchange, last: Timestamp) -> bool {
     tables.ends.nanos_since(last) >= FIRST_REPEAT_NANOS || tables.asks_after(exchange, last)
 }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 /// The finished tables, and what is looked up in them.
-pub(super) struct Tables<'a> {
+pub(super) struct AttemptTables<'a> {
     pub(super) evidence: &'a Evidence<'a>,
     pub(super) ike_sas: &'a [IkeSa],
     pub(super) children: &'a [ChildSa],
@@ -36,14 +36,14 @@ pub(super) struct Tables<'a> {
 /// SAs of a direction that are looked through for one that carried packets at a time: a tunnel has a few at once.
 const MOST_AT_ONCE: usize = 64;
 
-impl<'a> Tables<'a> {
+impl<'a> AttemptTables<'a> {
     pub(super) fn new(
         evidence: &'a Evidence<'a>,
         ike_sas: &'a [IkeSa],
         children: &'a [ChildSa],
         ends: Timestamp,
     ) -> Self {
-        let mut tables = Tables {
+        let mut tables = AttemptTables {
             evidence,
             ike_sas,
             children,

@@ -1,7 +1,7 @@
 //! SAs that ended although nobody had asked for new ones: they passed a limit, or were deleted first.
 
 use crate::rekey::attempt::seen::AttemptSeen;
-use crate::rekey::attempt::tables::{Tables, span};
+use crate::rekey::attempt::tables::{AttemptTables, span};
 use crate::rekey::detect::REAUTHENTICATION_NANOS;
 use crate::rekey::pair::{ChildSa, last_time, makes_children};
 use rekeyscope_model::analysis::AttemptOutcome;
@@ -19,7 +19,7 @@ const IN_USE: i64 = 5 * NANOS_PER_SECOND;
 type Deleted = (Timestamp, Option<u64>, Option<IpAddr>);
 
 /// What nobody asked for in time, in order of children.
-pub(super) fn without_attempt(tables: &Tables<'_>, found: &[AttemptSeen]) -> Vec<AttemptSeen> {
+pub(super) fn without_attempt(tables: &AttemptTables<'_>, found: &[AttemptSeen]) -> Vec<AttemptSeen> {
     let deletes = deletes(tables);
     let unasked = |child: &ChildSa| {
         let limit = passed_its_limit(tables, found, child);
@@ -48,7 +48,12 @@ fn unasked(child: &ChildSa, first_time: Timestamp, outcome: AttemptOutcome) -> A
 }
 
 /// Somebody asked for a new SA, or a new one was there, between the birth of this one and `time`.
-fn renewed_before(tables: &Tables<'_>, found: &[AttemptSeen], child: &ChildSa, time: Timestamp) -> bool {
+fn renewed_before(
+    tables: &AttemptTables<'_>,
+    found: &[AttemptSeen],
+    child: &ChildSa,
+    time: Timestamp,
+) -> bool {
     let later = |born: Timestamp| born > child.born && born <= time;
     let of_tunnel = tables.of_tunnel.get(&child.tunnel).map_or(&[][..], Vec::as_slice);
     let from = of_tunnel.partition_point(|c| c.born <= child.born);
@@ -60,12 +65,16 @@ fn renewed_before(tables: &Tables<'_>, found: &[AttemptSeen], child: &ChildSa, t
             .any(|a| a.tunnel == child.tunnel && a.exchange != child.exchange)
 }
 
-fn last_use(tables: &Tables<'_>, child: &ChildSa) -> Option<(Timestamp, u64)> {
+fn last_use(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, u64)> {
     tables.associations(child).filter_map(|a| a.last).max()
 }
 
 /// It passed its volume or its seconds, and nobody asks.
-fn passed_its_limit(tables: &Tables<'_>, found: &[AttemptSeen], child: &ChildSa) -> Option<AttemptSeen> {
+fn passed_its_limit(
+    tables: &AttemptTables<'_>,
+    found: &[AttemptSeen],
+    child: &ChildSa,
+) -> Option<AttemptSeen> {
     let (passed, reason) = limit_of(tables, child)?;
     let until = passed.plus_nanos(NOBODY_ASKS);
     if until > tables.ends || renewed_before(tables, found, child, until) {
@@ -81,7 +90,7 @@ fn passed_its_limit(tables: &Tables<'_>, found: &[AttemptSeen], child: &ChildSa)
     })
 }
 
-fn limit_of(tables: &Tables<'_>, child: &ChildSa) -> Option<(Timestamp, &'static str)> {
+fn limit_of(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, &'static str)> {
     let volume = tables.associations(child).filter_map(|a| a.expired()).min();
     if let Some(passed) = volume {
         return Some((passed, "volume"));
@@ -98,7 +107,7 @@ fn limit_of(tables: &Tables<'_>, child: &ChildSa) -> Option<(Timestamp, &'static
 
 /// It was deleted while it was in use, and the new one is negotiated only then.
 fn deleted_first(
-    tables: &Tables<'_>,
+    tables: &AttemptTables<'_>,
     found: &[AttemptSeen],
     deletes: &HashMap<(IpAddr, Spi), (Timestamp, u64)>,
     child: &ChildSa,
@@ -126,7 +135,7 @@ fn deleted_first(
 }
 
 fn deleted(
-    tables: &Tables<'_>,
+    tables: &AttemptTables<'_>,
     deletes: &HashMap<(IpAddr, Spi), (Timestamp, u64)>,
     child: &ChildSa,
 ) -> Option<Deleted> {
@@ -145,7 +154,7 @@ fn deleted(
 }
 
 /// The first Delete of each SA, by its receiver.
-fn deletes(tables: &Tables<'_>) -> HashMap<(IpAddr, Spi), (Timestamp, u64)> {
+fn deletes(tables: &AttemptTables<'_>) -> HashMap<(IpAddr, Spi), (Timestamp, u64)> {
     let mut first = HashMap::new();
     for deletion in tables.evidence.exchanges.iter().flat_map(|e| &e.deletes) {
         let said = (deletion.time, deletion.frame);
