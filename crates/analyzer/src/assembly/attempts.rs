@@ -8,7 +8,6 @@ use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck, attempts, unanswered_checks};
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
-use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage, Rekey};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -21,8 +20,8 @@ const CHECK_NEAR: i64 = 60 * NANOS_PER_SECOND;
 pub(crate) struct Failures {
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) outages: Vec<Outage>,
-    /// SAs that were asked for in vain.
-    pub(crate) unmade: HashSet<SaIndex>,
+    /// Exchanges that made nothing: indexes in the timeline.
+    pub(crate) in_vain: HashSet<usize>,
 }
 
 /// Makes the lists. `successions` and `rekeys` are in the same order.
@@ -100,24 +99,16 @@ pub(crate) fn failures(
     Failures {
         attempts: seen.iter().enumerate().map(describe).collect(),
         outages,
-        unmade: unmade(record, &seen),
+        in_vain: in_vain(&seen),
     }
 }
 
-/// SAs that a request named, that it did not get, and that never carried a packet.
-fn unmade(record: &Record, seen: &[AttemptSeen]) -> HashSet<SaIndex> {
-    let in_vain = [AttemptOutcome::Refused, AttemptOutcome::Unanswered];
-    let named = |vain: bool| {
-        let of_kind = seen
-            .iter()
-            .filter(move |a| a.exchange.is_some() && in_vain.contains(&a.outcome) == vain);
-        of_kind.flat_map(|a| a.sas.into_iter().flatten())
-    };
-    let made: HashSet<SaIndex> = named(false).collect();
-    let unused = |sa: &SaIndex| record.sas.associations()[*sa].first.is_none();
-    named(true)
-        .filter(|sa| unused(sa) && !made.contains(sa))
-        .collect()
+/// Exchanges that made nothing.
+fn in_vain(seen: &[AttemptSeen]) -> HashSet<usize> {
+    let vain = seen
+        .iter()
+        .filter(|a| matches!(a.outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered));
+    vain.filter_map(|a| a.exchange).collect()
 }
 
 /// The first outage of each attempt.

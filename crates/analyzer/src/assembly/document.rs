@@ -81,7 +81,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         tunnels,
         ike_sas: places.ike_sas(record),
         exchanges: places.exchanges(record, &evidence, &pair::Openings::new(&evidence, &children)),
-        security_associations: security_associations(record, &failures.unmade),
+        security_associations: security_associations(record, &failures.in_vain),
         series: crate::assembly::series::series(record, &successions, &rekeys),
         rekeys,
         attempts: failures.attempts,
@@ -177,16 +177,16 @@ fn tunnels(record: &Record) -> Vec<Tunnel> {
     record.tunnels.tunnels.iter().enumerate().map(describe).collect()
 }
 
-/// All but those that were asked for in vain: `unmade`.
-fn security_associations(record: &Record, unmade: &HashSet<usize>) -> Vec<SecurityAssociation> {
+/// All but those that only an exchange names that made nothing.
+fn security_associations(record: &Record, in_vain: &HashSet<usize>) -> Vec<SecurityAssociation> {
     let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
     record
         .sas
         .associations()
         .iter()
-        .enumerate()
-        .filter(|(sa, a)| record.wants(a.tunnel) && !unmade.contains(sa))
-        .map(|(_, a)| {
+        .filter(|a| record.wants(a.tunnel))
+        .filter(|a| a.first.is_some() || a.exchange.is_none_or(|e| !in_vain.contains(&e)))
+        .map(|a| {
             let next = generations.entry((a.tunnel, a.direction)).or_default();
             let generation = *next;
             *next += 1;

@@ -1,7 +1,6 @@
 //! A whole document from its shape.
 
-use super::failed::completed;
-use super::rekeys::{exchange, rekey, sa};
+use super::rekeys::{completed, exchange, rekey, sa};
 use super::rest::{diagnostics, findings, flow, key_files, overhead, ruled_out};
 use super::shape::{Shape, at, key};
 use super::traffic::{Noise, around, mean_rekey, series};
