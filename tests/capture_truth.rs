@@ -4,7 +4,7 @@
 mod clock;
 mod holes;
 
-use crate::support::{Lab, analyze, lab_of_sample, labs, understood};
+use crate::support::{Lab, analyze, lab_of_sample, labs};
 use rekeyscope_model::analysis::*;
 use rekeyscope_testkit::containers::{Packet, read_pcap, write_pcap};
 
@@ -144,9 +144,11 @@ fn one_side_of_ike_is_enough_for_the_rekeys() {
 /// The capture begins right after the first message of a rekey's exchange.
 #[test]
 fn an_exchange_that_the_beginning_cuts_is_one_rekey_without_a_beginning() {
-    let captures = labs().into_iter().filter(|l| understood(&l.name));
-    for lab in captures.filter(|l| !l.name.contains("natt")) {
+    for lab in labs().into_iter().filter(|l| !l.name.contains("natt")) {
         let full = whole(&lab);
+        if full.rekeys.is_empty() {
+            continue; // all were refused
+        }
         // A rekey whose old SAs are still in use behind that message: else nothing shows what was renewed.
         let (at, cut, from) = (full.rekeys.iter().enumerate().skip(1))
             .find_map(|(at, rekey)| {

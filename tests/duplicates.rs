@@ -104,6 +104,13 @@ fn renumber(value: &mut Value, original: &[u64]) {
     }
 }
 
+/// An outage that the end of the capture leaves open lasts until the last frame, whose copy comes later.
+fn without_its_end(outage: &mut Value) {
+    if outage["at_least"] == true {
+        outage["seconds"].take();
+    }
+}
+
 /// What was on the wire, by the analysis.
 fn wire(analysis: &Analysis, original: &[u64]) -> Value {
     let mut document = serde_json::to_value(analysis).unwrap();
@@ -118,6 +125,14 @@ fn wire(analysis: &Analysis, original: &[u64]) -> Value {
             .remove("duplicates")
             .unwrap();
     }
+    for attempt in document["attempts"].as_array_mut().unwrap() {
+        without_its_end(&mut attempt["outage"]);
+    }
+    document["outages"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .for_each(without_its_end);
     let findings = document["findings"].as_array_mut().unwrap();
     findings.retain(|f| !ORDER.contains(&f["id"].as_str().unwrap()));
     let oddities = document["diagnostics"].as_array_mut().unwrap();

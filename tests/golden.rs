@@ -132,10 +132,12 @@ fn shapes() -> Vec<(usize, Language)> {
 }
 
 /// Words in Latin letters that a Japanese sentence about a sample may hold: names of protocols and transforms, and units.
-const LATIN: [&str; 29] = [
+const LATIN: [&str; 31] = [
     "AES",
     "CBC",
     "CDN",
+    "CHILD",
+    "CREATE",
     "Configure",
     "Delete",
     "ESP",

@@ -1,7 +1,7 @@
 //! Which part of a log is enough for which SA.
 
 use super::*;
-use crate::support::{repository, understood};
+use crate::support::repository;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_report::words::underivable::why_not_derived;
 
@@ -26,7 +26,7 @@ fn is_child_key(label: &str) -> bool {
 
 #[test]
 fn each_log_alone_opens_every_packet() {
-    for capture in captures().iter().filter(|c| understood(&c.name)) {
+    for capture in captures() {
         for log in [
             "charon.cli.log",
             "charon.srv.log",
@@ -158,7 +158,7 @@ fn sk_d_gives_the_first_pair() {
 /// The derivation seeds hold the Diffie–Hellman secrets: with them PFS is no obstacle, in both versions of IKE.
 #[test]
 fn seeds_give_every_sa_with_pfs() {
-    for capture in captures().iter().filter(|c| understood(&c.name)) {
+    for capture in captures() {
         let log = without_dumps(&capture.log("charon.cli.log"), is_child_key);
         let (analysis, _) = open_with(&capture.pcap(), &log);
         assert_complete(&capture.name, &analysis, sas_with_packets(&capture.name));

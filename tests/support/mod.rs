@@ -37,17 +37,6 @@ pub(crate) fn labs() -> Vec<Lab> {
     labs
 }
 
-/// Captures of things that the analysis does not know yet, and which. Tests of those things leave them out: see [`understood`].
-const NOT_UNDERSTOOD: [(&str, &str); 1] = [(
-    "fail_refused_ikev2_down",
-    "the analysis does not know attempts that fail yet",
-)];
-
-/// Whether the analysis knows what happens in this capture.
-pub(crate) fn understood(capture: &str) -> bool {
-    NOT_UNDERSTOOD.iter().all(|(name, _)| *name != capture)
-}
-
 /// The captures in `samples/`.
 pub(crate) fn sample_names() -> [&'static str; 3] {
     ["l2tp_kb_modp1024_down", "l2tp_pfs4096_down", "l2tp_time_down"]

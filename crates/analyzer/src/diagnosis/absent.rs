@@ -30,6 +30,24 @@ pub(super) fn hard_limit_reached(analysis: &Analysis) -> Message {
     }
 }
 
+pub(super) fn rekey_refused(analysis: &Analysis) -> Message {
+    asked("absent-refused", analysis)
+}
+
+pub(super) fn rekey_unanswered(analysis: &Analysis) -> Message {
+    asked("absent-unanswered", analysis)
+}
+
+/// How many attempts there were.
+fn asked(id: &str, analysis: &Analysis) -> Message {
+    let asked = analysis.attempts.iter().filter(|a| a.exchange.is_some());
+    Message::new(id).with("attempts", asked.count())
+}
+
+pub(super) fn rekey_storm(analysis: &Analysis) -> Message {
+    asked("absent-storm", analysis)
+}
+
 pub(super) fn old_sa_deleted_early(analysis: &Analysis) -> Message {
     let seen = analysis.exchanges.iter().map(|e| e.deletes.len()).sum::<usize>();
     Message::new("absent-delete").with("deletes", seen)

@@ -1,11 +1,12 @@
 //! All causes, a row each. From its identifier follow the messages that name it: `rto_stall` is `cause-rto-stall`, and what
 //! to change is `advice-rto-stall` where there is advice.
 
+use crate::diagnosis::failure::{self, AttemptScene};
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::Symptom;
 use crate::diagnosis::{absent, exchange, path, switch, transport};
 use Nature::{Explanation, Fact, FactIfProven};
-use Needs::{Deletes, Esp, Ike, Keys, Limit, Tcp};
+use Needs::{Deletes, Esp, Ike, Keys, Limit, NegotiatedLimit, ReadableIke, Tcp};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::text::Message;
 
@@ -33,8 +34,21 @@ pub(crate) enum Needs {
     Tcp,
     /// The limit of an SA and what it had carried, or a receiver that goes deaf while IKE between the two works.
     Limit,
+    /// The limit of an SA, negotiated and read.
+    NegotiatedLimit,
+    /// IKE messages that can be read.
+    ReadableIke,
     /// Deletes, and inner TCP that shows what was lost behind them.
     Deletes,
+}
+
+/// Where a cause is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Detector {
+    /// Around each rekey.
+    Around(fn(&RekeyScene<'_>) -> Option<Symptom>),
+    /// At each attempt, and at each outage.
+    OfAttempt(fn(&AttemptScene<'_>) -> Option<Symptom>),
 }
 
 /// A cause that is looked for.
@@ -45,7 +59,7 @@ pub(crate) struct KnownCause {
     pub(crate) nature: Nature,
     pub(crate) needs: Needs,
     /// Its traces around a rekey.
-    pub(super) detect: fn(&RekeyScene<'_>) -> Option<Symptom>,
+    pub(crate) detect: Detector,
     /// What was seen instead, where no rekey has it.
     pub(crate) absent: fn(&Analysis) -> Message,
 }
@@ -61,16 +75,40 @@ const fn row(
         id,
         nature,
         needs,
-        detect,
+        detect: Detector::Around(detect),
+        absent,
+    }
+}
+
+/// Of attempts: what failed is a fact.
+const fn failed(
+    id: &'static str,
+    needs: Needs,
+    detect: fn(&AttemptScene<'_>) -> Option<Symptom>,
+    absent: fn(&Analysis) -> Message,
+) -> KnownCause {
+    KnownCause {
+        id,
+        nature: Fact,
+        needs,
+        detect: Detector::OfAttempt(detect),
         absent,
     }
 }
 
 /// All of them, in the order in which they are listed: what went wrong first, then how TCP took it.
 #[rustfmt::skip]
-pub(crate) static CAUSES: [KnownCause; 19] = [
+pub(crate) static CAUSES: [KnownCause; 27] = [
+    failed("rekey_refused",         Ike,    failure::rekey_refused,         absent::rekey_refused),
+    failed("rekey_unanswered",      Ike,    failure::rekey_unanswered,      absent::rekey_unanswered),
+    failed("limit_without_rekey",   NegotiatedLimit, failure::limit_without_rekey,   |_| Message::new("absent-limit-without-rekey")),
+    failed("break_before_make",     ReadableIke,     failure::break_before_make,     |_| Message::new("absent-break-before-make")),
+    failed("blackhole_after_rekey", Tcp,    failure::blackhole_after_rekey, |_| Message::new("absent-blackhole")),
+    failed("dpd_unanswered",        Ike,    failure::dpd_unanswered,        |_| Message::new("absent-dpd")),
+    failed("rekey_storm",           Ike,    failure::rekey_storm,           absent::rekey_storm),
     row("hard_limit_reached",     Fact,          Limit,    switch::hard_limit_reached,        absent::hard_limit_reached),
     row("responder_not_ready",    Explanation,   Tcp,      switch::responder_not_ready,       |_| Message::new("absent-responder-not-ready")),
+    row("initiator_not_ready",    Explanation,   Tcp,      switch::initiator_not_ready,       |_| Message::new("absent-initiator-not-ready")),
     row("old_sa_deleted_early",   Explanation,   Deletes,  switch::old_sa_deleted_early,      absent::old_sa_deleted_early),
     row("asymmetric_switch",      Explanation,   Esp,      switch::asymmetric_switch,         absent::asymmetric_switch),
     row("exchange_retransmitted", Fact,          Ike,      exchange::exchange_retransmitted,  absent::exchange_retransmitted),

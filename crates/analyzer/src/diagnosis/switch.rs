@@ -160,6 +160,26 @@ pub(super) fn responder_not_ready(scene: &RekeyScene<'_>) -> Option<Symptom> {
     Some(Symptom::new(Confidence::High, shown))
 }
 
+/// The responder of a CREATE_CHILD_SA may send on the new SA as soon as its answer is out; the initiator installs it when the
+/// answer arrives (RFC 7296 §2.8). Data that is faster than the answer, or than the initiator, is lost.
+pub(super) fn initiator_not_ready(scene: &RekeyScene<'_>) -> Option<Symptom> {
+    let own = scene.initiator_slot().filter(|_| !scene.is_quick_mode())?;
+    let d = 1 - own;
+    let new = scene.lanes[d].new?;
+    let answer = scene.messages().nth(1)?;
+    let ready = answer.time.plus_nanos(scene.rtt + PROCESSING);
+    let early = scene.lane_packets(d).filter(|p| p.sa() == new && p.time <= ready);
+    let numbers: Vec<u32> = early.map(|p| p.sequence).collect();
+    let intact = numbers.windows(2).all(|w| w[1] == w[0].wrapping_add(1));
+    let mut shown = lost_at_the_start(scene, d, new, ready);
+    if !intact || shown.is_empty() {
+        return None;
+    }
+    shown.truncate(MOST_FRAMES - 1);
+    shown.push(answer.frame);
+    Some(Symptom::new(Confidence::High, shown))
+}
+
 /// The unbroken run of segments, from the first one on a new SA, that were sent again. Where other segments were lost
 /// too, a run of one may be chance (at 2 % loss the first segment is lost in 2 % of rekeys, the first two in 0.04 %).
 fn lost_at_the_start(scene: &RekeyScene<'_>, d: usize, new: SaIndex, ready: Timestamp) -> Vec<u64> {

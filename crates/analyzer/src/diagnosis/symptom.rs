@@ -1,6 +1,6 @@
 //! What a detector gives back.
 
-use rekeyscope_model::analysis::Confidence;
+use rekeyscope_model::analysis::{Cause, Confidence};
 
 /// Most frames given as evidence of one cause.
 pub(crate) const MOST_FRAMES: usize = 20;
@@ -25,6 +25,16 @@ impl Symptom {
             confidence,
             frames,
             proven: false,
+        }
+    }
+
+    /// As the document has it.
+    pub(crate) fn report(&self, id: &str) -> Cause {
+        Cause {
+            id: id.into(),
+            confidence: self.confidence,
+            evidence_frames: self.frames.clone(),
+            display_filter: display_filter(&self.frames),
         }
     }
 

@@ -82,6 +82,7 @@ fn comments(analysis: &Analysis) -> Comments {
     for rekey in &analysis.rekeys {
         note_rekey(&mut comments, analysis, rekey);
     }
+    note_failures(&mut comments, analysis);
     for sa in &analysis.security_associations {
         if sa.key.status != KeyStatus::Verified {
             let text = format!(
@@ -96,6 +97,31 @@ fn comments(analysis: &Analysis) -> Comments {
         comments.add(finding.evidence_frames.first().copied(), &text);
     }
     comments
+}
+
+/// What failed at its frames, and the ends of each outage.
+fn note_failures(comments: &mut Comments, analysis: &Analysis) {
+    for attempt in analysis.attempts.iter().filter(|a| a.outcome.failed()) {
+        let reason = attempt
+            .reason
+            .as_ref()
+            .map_or_else(String::new, |r| format!(" ({r})"));
+        let text = format!("attempt failed: {}{reason}", attempt.outcome);
+        comments.add(attempt.evidence_frames.first().copied(), &text);
+    }
+    for outage in &analysis.outages {
+        let least = if outage.at_least { " at least" } else { "" };
+        let text = format!(
+            "the last data before {:.2} s{least} in which nothing passes {}",
+            outage.seconds, outage.direction
+        );
+        comments.add(outage.frames.first().copied(), &text);
+        let text = format!("data passes again {}: {}", outage.direction, outage.ended_by);
+        comments.add(
+            outage.frames.last().copied().filter(|_| outage.end.is_some()),
+            &text,
+        );
+    }
 }
 
 fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {

@@ -183,6 +183,9 @@ impl MessageScene<'_> {
             return;
         };
         self.exchange.note(notify::name_v1(notification.kind));
+        if let Some(error) = notification.error(self.context) {
+            self.exchange.refuse(error);
+        }
         let for_ipsec = notify::ipsec_protocol(notification.protocol).is_some();
         if notification.kind == notify::RESPONDER_LIFETIME && for_ipsec {
             let said = lifetimes(notification.data).unwrap_or_default();

@@ -8,8 +8,7 @@ use crate::ike::ikev2::{Ikev2Proposal, parse_sa};
 use crate::ike::ikev2_keys::{IkeProposal, SealedMessage};
 use crate::ike::nat;
 use crate::ike::notify::{
-    self, Delete, FIRST_STATUS, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
-    USE_TRANSPORT_MODE,
+    self, Delete, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA, USE_TRANSPORT_MODE,
 };
 use crate::ike::offer::Offer;
 use crate::ike::payload::{Fields, GENERIC_LEN, Payload, PayloadChain, v2};
@@ -215,7 +214,10 @@ impl MessageScene<'_> {
                 continue;
             };
             self.exchange.note(notify::name_v2(notification.kind));
-            noted.refused |= notification.kind < FIRST_STATUS;
+            if let Some(error) = notification.error(self.context) {
+                noted.refused = true;
+                self.exchange.refuse(error);
+            }
             match notification.kind {
                 NAT_DETECTION_SOURCE => source.push(notification.data),
                 NAT_DETECTION_DESTINATION => destination.push(notification.data),

@@ -108,3 +108,4 @@ oddity-no-series = 時間推移を測れる数を超えるトンネルがあり�
 oddity-decoding-died = デコードに失敗し、ひとまとまりのパケットが失われました。ご報告ください
 oddity-diagnosis-shortened = { $rekeys } 回のリキーは前後のパケットが多すぎるため、原因を調べたのは最初の { $packets } 個だけです
 oddity-diagnosis-left-out = { $rekeys } 回のリキーは保持できる数を超えるため、原因を調べていません
+oddity-stretches-left-out = 何も届かなかった区間のうち { $stretches } 個は保持できる数を超えるため、その中の不通は示していません

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
-const ALIKE: [&str; 15] = [
+const ALIKE: [&str; 17] = [
     "advice",
+    "attempt-filter",
     "cell",
     "column-icv",
     "column-ike",
@@ -23,6 +24,7 @@ const ALIKE: [&str; 15] = [
     "comparison-95",
     "direction-sentence",
     "note-suite-of",
+    "outcome-because",
 ];
 
 /// Catalogue files whose sentences stand in documents.
@@ -38,9 +40,11 @@ const OF_DOCUMENTS: [&str; 8] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 66] = [
+const LATIN: [&str; 68] = [
     "Block",
     "CDN",
+    "CHILD",
+    "CREATE",
     "Configure",
     "Decryption",
     "Delete",

@@ -2,7 +2,7 @@
 //! an empty cell is unknown.
 
 use crate::words::focus::{self, Focus};
-use rekeyscope_model::analysis::{Analysis, Direction, Rekey, RekeyImpact, StallWindow};
+use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Rekey, RekeyImpact, StallWindow};
 use rekeyscope_model::text::Language;
 use rekeyscope_model::time::Timestamp;
 use std::fmt::Display;
@@ -14,10 +14,64 @@ pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
         ("rekeys.csv", rekeys(analysis)),
         ("series.csv", series(analysis)),
     ];
+    if !analysis.attempts.is_empty() {
+        files.push(("attempts.csv", attempts(analysis)));
+    }
     if !analysis.overlays.is_empty() {
         files.push(("overlays.csv", overlays(analysis)));
     }
     files
+}
+
+/// Every attempt, with the time around it during which nothing passed.
+fn attempts(analysis: &Analysis) -> Vec<u8> {
+    let header = [
+        "index",
+        "tunnel",
+        "exchange",
+        "initiator",
+        "first_time",
+        "last_time",
+        "messages",
+        "transmissions",
+        "answered_after_s",
+        "outcome",
+        "reason",
+        "rekey",
+        "outage_direction",
+        "outage_start",
+        "outage_end",
+        "outage_s",
+        "outage_at_least",
+        "outage_ended_by",
+        "causes",
+    ];
+    let row = |a: &Attempt| {
+        let outage = a.outage.as_ref();
+        let causes: Vec<&str> = a.causes.iter().map(|c| c.id.as_str()).collect();
+        [
+            a.index.to_string(),
+            a.tunnel.to_string(),
+            cell(a.exchange),
+            cell(a.initiator),
+            a.first_time.to_string(),
+            a.last_time.to_string(),
+            a.messages.to_string(),
+            a.transmissions.to_string(),
+            number(a.answered_after_s),
+            a.outcome.to_string(),
+            text(a.reason.as_deref().unwrap_or_default()),
+            cell(a.rekey),
+            cell(outage.map(|o| o.direction)),
+            cell(outage.map(|o| o.start)),
+            cell(outage.and_then(|o| o.end)),
+            number(outage.map(|o| o.seconds)),
+            cell(outage.map(|o| o.at_least)),
+            cell(outage.map(|o| o.ended_by)),
+            text(&causes.join(" ")),
+        ]
+    };
+    table(header, analysis.attempts.iter().map(row))
 }
 
 /// Every value of every overlay, on the capture's clock.
@@ -258,8 +312,9 @@ mod tests {
         let files = render(&document);
         assert_eq!(
             files.iter().map(|f| f.0).collect::<Vec<_>>(),
-            ["sas.csv", "rekeys.csv", "series.csv"]
+            ["sas.csv", "rekeys.csv", "series.csv", "attempts.csv"]
         );
+        assert_eq!(read(&files[3].1).len(), 1 + document.attempts.len());
         assert_eq!(read(&files[0].1).len(), 1 + 16);
         let rekeys = read(&files[1].1);
         assert_eq!(rekeys.len(), 1 + 14);

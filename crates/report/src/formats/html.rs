@@ -40,6 +40,7 @@ struct ReportPage {
     rekeys_note: Prose,
     json_note: Prose,
     head: Head,
+    leaks: Vec<String>,
     verdict: VerdictView,
     verdicts: Table,
     other_sentences: Vec<(String, String)>,
@@ -93,6 +94,9 @@ impl ReportPage {
             rekeys_note: prose(&t.word("page-rekeys-note")),
             json_note: prose(&t.word("page-in-the-json")),
             head: Head::new(focus),
+            leaks: words::leaks(analysis)
+                .map(|f| clean::said(t, &f.sentence, &f.messages))
+                .collect(),
             verdict: VerdictView::new(focus),
             verdicts: tables::verdicts(focus, MOST_ROWS),
             other_sentences: views::other_sentences(focus),

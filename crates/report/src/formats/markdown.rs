@@ -17,6 +17,14 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
     let focus = Focus::new(analysis, language);
     let mut out = format!("# {}\n\n", focus.t.word("report-title"));
     let t = focus.t;
+    for leak in words::leaks(analysis) {
+        let _ = writeln!(
+            out,
+            "**{}**\n\n{}\n",
+            escaped(&words::finding(t, leak)),
+            code(&leak.display_filter)
+        );
+    }
     verdict(&mut out, &focus);
     heading(&mut out, &t.word("heading-capture"));
     item(&mut out, &words::capture(t, &analysis.capture));
@@ -64,6 +72,8 @@ fn of_tunnel(out: &mut String, focus: &Focus, tunnel: usize) {
     );
     table(out, &tables::rekeys(focus, tunnel, MOST_ROWS));
     items(out, &words::trigger_rules(t, analysis, tunnel));
+    table(out, &tables::attempts(focus, tunnel, true, MOST_ROWS));
+    items(out, &words::outages(focus, tunnel, MOST_ROWS));
     table(out, &tables::security_associations(focus, tunnel, MOST_ROWS));
 }
 
@@ -112,9 +122,9 @@ fn causes(out: &mut String, focus: &Focus) {
     heading(out, &t.word("heading-causes"));
     for found in causes.iter().take(MOST_ROWS) {
         item(out, &found.sentence(t, MOST_ROWS));
-        if let Some((number, filter)) = found.first_filter(t) {
+        if let Some((message, number, filter)) = found.first_filter(t) {
             let filter = code(filter);
-            let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
+            let said = t.fill(message, &[("number", &number), ("filter", &filter)]);
             let _ = writeln!(out, "  {said}");
         }
     }

@@ -48,6 +48,11 @@ pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
 fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
     let focus = Focus::new(analysis, options.language);
     let mut page = TerminalPage::new(options.width, options.color);
+    for leak in words::leaks(focus.analysis) {
+        page.emphasised(&words::finding(focus.t, leak), Some(Color::Red));
+        page.filter("", &clean::sentence(&leak.display_filter));
+        page.blank();
+    }
     verdict(&mut page, &focus);
     capture(&mut page, &focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
@@ -162,7 +167,7 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
 
 fn verdict_color(v: Verdict) -> Option<Color> {
     match v {
-        Verdict::Shown => Some(Color::Red),
+        Verdict::Failed | Verdict::Shown => Some(Color::Red),
         Verdict::Some => Some(Color::Yellow),
         Verdict::Bounded => Some(Color::Green),
         Verdict::Inconclusive | Verdict::NoRekeys | Verdict::NoTraffic => None,
@@ -201,6 +206,14 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize, full: bo
     let most = |shortened: usize| if full { ALL_ROWS } else { shortened };
     page.table(&tables::rekeys(focus, tunnel, most(MOST_REKEYS)));
     page.paragraphs(&words::trigger_rules(t, focus.analysis, tunnel));
+    let attempts = tables::attempts(focus, tunnel, full, most(MOST_REKEYS));
+    if !attempts.rows.is_empty() {
+        page.heading(&t.fill("heading-attempts-of", &[("tunnel", &tunnel.to_string())]));
+        page.table(&attempts);
+        words::outages(focus, tunnel, MOST_ENTRIES)
+            .iter()
+            .for_each(|outage| page.item(outage));
+    }
     let sas = tables::security_associations(focus, tunnel, most(MOST_SAS));
     if !sas.rows.is_empty() {
         page.heading(&t.fill("heading-sas-of", &[("tunnel", &tunnel.to_string())]));
@@ -218,8 +231,8 @@ fn causes(page: &mut TerminalPage, focus: &Focus) {
     page.heading(&t.word("heading-causes"));
     for found in causes.iter().take(MOST_ENTRIES) {
         page.item(&found.sentence(t, MOST_ENTRIES));
-        if let Some((number, filter)) = found.first_filter(t) {
-            let label = t.fill("rekey-filter", &[("number", &number), ("filter", "")]);
+        if let Some((message, number, filter)) = found.first_filter(t) {
+            let label = t.fill(message, &[("number", &number), ("filter", "")]);
             page.filter(&label, &clean::sentence(filter));
         }
     }

@@ -7,6 +7,7 @@ mod extra;
 mod frame;
 mod lanes;
 mod marks;
+mod outages;
 
 use crate::plot::axes::{Chart, title};
 use crate::plot::canvas::{Canvas, Drawn, Plot};
@@ -205,6 +206,7 @@ impl RunDrawing<'_> {
 
     fn draw_data(&self, root: &Canvas, lane: &RateLane) -> Drawn<()> {
         let mut chart = self.lane_chart(root, lane)?;
+        self.draw_outages(&mut chart, lane)?;
         for rekey in &self.rekeys {
             self.draw_span(&mut chart, rekey, lane)?;
         }

@@ -8,6 +8,7 @@ use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{Direction, Rekey, RekeyImpact, StallWindow, Trigger};
 use rekeyscope_model::text::Catalogue;
+use std::net::IpAddr;
 
 /// A rekey with what its row shows of it.
 struct RekeyRow<'a> {
@@ -53,7 +54,9 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
         &[
             right("column-number", &|r| number(r.rekey).to_string()),
             right("column-time-s", &|r| focus.clock(began(r.rekey))),
-            left("column-by", &|r| initiator(focus, r.rekey)),
+            left("column-by", &|r| {
+                initiator(focus, r.rekey.tunnel, r.rekey.initiator)
+            }),
             left("column-trigger", &|r| words::trigger(t, &r.rekey.trigger)),
             right("column-volume", &|r| volume(&r.rekey.trigger)),
             right_from(WIDER, "column-age", &|r| {
@@ -141,9 +144,8 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
 }
 
 /// `a` or `b`; another address in full.
-fn initiator(focus: &Focus, rekey: &Rekey) -> String {
-    let tunnel = focus.analysis.tunnels.get(rekey.tunnel);
-    match (rekey.initiator, tunnel) {
+pub(super) fn initiator(focus: &Focus, tunnel: usize, address: Option<IpAddr>) -> String {
+    match (address, focus.analysis.tunnels.get(tunnel)) {
         (None, _) => UNKNOWN.to_string(),
         (Some(address), Some(t)) if address == t.a => "a".to_string(),
         (Some(address), Some(t)) if address == t.b => "b".to_string(),

@@ -1,6 +1,7 @@
 //! Values of the document as words, the same in every format: what is asked for comes first, in the language of a catalogue.
 
 pub mod advice;
+mod attempts;
 mod capture;
 mod causes;
 pub mod clean;
@@ -12,6 +13,7 @@ mod keys;
 pub mod underivable;
 mod verdict;
 
+pub(crate) use attempts::{is_trouble, leaks, outage_length, outages, outcome};
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
 pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use command::command;

@@ -1,6 +1,7 @@
 //! Synthetic documents at the edges: nothing known, hostile text, figures that make no sense.
 
 use super::build::{build, empty, seven_rekeys};
+use super::failed::one_failed;
 use super::rest::with_overlays;
 use super::shape::Shape;
 use rekeyscope_model::analysis::*;
@@ -77,6 +78,13 @@ pub fn hostile(mut document: Analysis) -> Analysis {
         }
         rekey.impact.iter_mut().for_each(|i| i.flags = vec![evil()]);
     }
+    for attempt in &mut document.attempts {
+        attempt.reason = Some(evil());
+        attempt.display_filter = evil();
+        for cause in &mut attempt.causes {
+            (cause.id, cause.display_filter) = (evil(), evil());
+        }
+    }
     for i in &mut document.impact {
         (i.sentence, i.arithmetic_bound) = (evil(), evil());
         i.sensitivity.iter_mut().for_each(|s| s.change = evil());
@@ -134,6 +142,8 @@ pub fn all() -> Vec<Analysis> {
             tunnels: 20,
             ..Shape::default()
         }),
+        one_failed(),
+        hostile(one_failed()),
         hostile(seven_rekeys()),
         unknowns(seven_rekeys()),
         hostile(with(Shape {

@@ -197,3 +197,34 @@ fn causes(start: f64) -> Vec<Cause> {
         },
     ]
 }
+
+/// One completed attempt for each rekey with an exchange.
+pub(super) fn completed(document: &Analysis) -> Vec<Attempt> {
+    let of_rekey = |rekey: &Rekey| {
+        let exchange = document.exchanges.get(rekey.exchange?)?;
+        Some(Attempt {
+            index: 0,
+            tunnel: rekey.tunnel,
+            exchange: rekey.exchange,
+            initiator: rekey.initiator,
+            first_time: exchange.first_time,
+            last_time: exchange.last_time,
+            messages: exchange.messages,
+            transmissions: 1,
+            requests: vec![exchange.first_time],
+            answered_after_s: Some(0.05),
+            outcome: AttemptOutcome::Completed,
+            reason: None,
+            rekey: Some(rekey.index),
+            outage: None,
+            causes: Vec::new(),
+            evidence_frames: exchange.frames.clone(),
+            display_filter: String::new(),
+        })
+    };
+    let mut attempts: Vec<Attempt> = document.rekeys.iter().filter_map(of_rekey).collect();
+    for (index, attempt) in attempts.iter_mut().enumerate() {
+        attempt.index = index;
+    }
+    attempts
+}

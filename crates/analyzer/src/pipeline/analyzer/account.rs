@@ -7,6 +7,7 @@ use rekeyscope_capture::framing::AH;
 use rekeyscope_ipsec::esp::cipher::Icv;
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::overhead::{IPV4_HEADER, IPV6_HEADER};
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::sequence::Arrival;
 use rekeyscope_ipsec::sa::specimen::Specimen;
@@ -226,6 +227,11 @@ impl Analyzer {
         let (split, connection) = match decoded.opened {
             Some(_) => {
                 self.clock.take(tunnel, direction, &decoded.inner, pending.time);
+                if let Some(flow) = &decoded.inner.flow {
+                    let outer = self.record.tunnels.tunnels[tunnel].ends;
+                    let clear = &mut self.record.diagnosis.clear;
+                    clear.inside(tunnel, slot(direction), (flow.src, flow.dst), outer);
+                }
                 self.record
                     .flows
                     .observe_connection(tunnel, direction, &decoded.inner)

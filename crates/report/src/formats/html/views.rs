@@ -3,9 +3,9 @@
 use crate::formats::html::prose::{Prose, prose};
 use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
-use crate::words::focus::{Focus, key, name};
+use crate::words::focus::{Focus, key};
 use crate::words::{self, clean, format};
-use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity};
+use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Severity};
 use rekeyscope_model::text::Catalogue;
 use std::collections::HashSet;
 
@@ -87,6 +87,9 @@ pub(super) struct TunnelView {
     pub(super) rekeys: Table,
     pub(super) rekeys_label: String,
     pub(super) rules: Vec<String>,
+    pub(super) attempts: Table,
+    pub(super) attempts_label: String,
+    pub(super) outages: Vec<String>,
     pub(super) sas: Table,
     pub(super) sas_label: String,
 }
@@ -228,6 +231,9 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
         rekeys: tables::rekeys(focus, tunnel, MOST_ROWS),
         rekeys_label: named("page-rekeys-of"),
         rules: words::trigger_rules(t, focus.analysis, tunnel),
+        attempts: tables::attempts(focus, tunnel, true, MOST_ROWS),
+        attempts_label: named("heading-attempts-of"),
+        outages: words::outages(focus, tunnel, MOST_ENTRIES),
         sas_label: named("heading-sas-of"),
         sas: tables::security_associations(focus, tunnel, MOST_ROWS),
     }
@@ -238,12 +244,19 @@ pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>)
         id: clean::line(found.id),
         title: capitalised(&found.title(t)),
         evidence: found
-            .rekeys
-            .iter()
+            .places(t)
+            .into_iter()
+            .zip(
+                found
+                    .rekeys
+                    .iter()
+                    .map(|(r, _)| Some(*r))
+                    .chain(std::iter::repeat(None)),
+            )
             .take(MOST_ENTRIES)
-            .map(|(r, c)| evidence(t, analysis, r, c, rows))
+            .map(|((name, c), rekey)| evidence(t, (name, rekey.map(|r| key(analysis, r))), c, rows))
             .collect(),
-        left_out: found.rekeys.len().saturating_sub(MOST_ENTRIES),
+        left_out: (found.rekeys.len() + found.attempts.len()).saturating_sub(MOST_ENTRIES),
     };
     words::causes(analysis)
         .into_iter()
@@ -254,14 +267,13 @@ pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>)
 
 fn evidence(
     t: &Catalogue,
-    analysis: &Analysis,
-    rekey: &Rekey,
+    (name, key): (String, Option<String>),
     cause: &Cause,
     rows: &HashSet<String>,
 ) -> EvidenceView {
-    let key = key(analysis, rekey);
+    let key = key.unwrap_or_default();
     EvidenceView {
-        name: name(t, analysis, rekey),
+        name,
         listed: rows.contains(&format!("rekey-{key}")),
         key,
         confidence: words::confidence(t, cause.confidence),

@@ -1,0 +1,61 @@
+//! Synthetic attempts and outages.
+
+use super::build::build;
+use super::shape::{Shape, at};
+use rekeyscope_model::analysis::*;
+
+/// Three rekeys, and a fourth that nobody answers: nothing passes until the end.
+pub fn one_failed() -> Analysis {
+    let mut document = build(&Shape {
+        rekeys: 3,
+        ..Shape::default()
+    });
+    let first_time = at(25.0);
+    let outage = Outage {
+        index: 0,
+        tunnel: 0,
+        direction: Direction::BToA,
+        start: at(26.0),
+        end: None,
+        seconds: 4.0,
+        at_least: true,
+        ended_by: OutageEnd::End,
+        confidence: Confidence::High,
+        causes: Vec::new(),
+        frames: vec![20_000, 20_100],
+        display_filter: "frame.number in {20000, 20100}".into(),
+    };
+    let frames = vec![19_000, 19_100, 19_200];
+    let filter = "frame.number in {19000, 19100, 19200}";
+    document.attempts.push(Attempt {
+        index: document.attempts.len(),
+        tunnel: 0,
+        exchange: None,
+        initiator: Some(document.tunnels[0].a),
+        first_time,
+        last_time: at(28.0),
+        messages: 3,
+        transmissions: 3,
+        requests: vec![first_time, at(26.0), at(28.0)],
+        answered_after_s: None,
+        outcome: AttemptOutcome::Unanswered,
+        reason: Some("peer_silent".into()),
+        rekey: None,
+        outage: Some(outage.clone()),
+        causes: vec![Cause {
+            id: "rekey_unanswered".into(),
+            confidence: Confidence::High,
+            evidence_frames: frames.clone(),
+            display_filter: filter.into(),
+        }],
+        evidence_frames: frames,
+        display_filter: filter.into(),
+    });
+    document.outages.push(outage);
+    if let Some(headline) = document.impact.first_mut() {
+        headline.verdict = Verdict::Failed;
+        headline.sentence =
+            "A rekey failed at 25.0 s: 3 requests, no answer; nothing passed for 4.00 s or more.".into();
+    }
+    document
+}
