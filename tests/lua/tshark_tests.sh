@@ -203,3 +203,21 @@ chmod a+r "$work"/four_in_six.*
 plugin "$work/four_in_six.esp_sa" -r "$work/four_in_six.pcap" -T fields -e rekeyscope.sa_packets -e rekeyscope.sa_bytes \
   -e rekeyscope.key_status >"$work/four_in_six" 2>/dev/null
 expect "$(tr '\t\n' ' ;' <"$work/four_in_six")" "1 140 unverified;2 380 unverified;3 720 unverified;4 1160 cut;" "IPv4 in IPv6"
+
+# Attempts that fail: each message that tells it is marked, the table says what became of each.
+"${interpreters[-1]}" "$here/attempts.lua" "$work/attempts.pcap"
+chmod a+r "$work/attempts.pcap"
+plugin "" -r "$work/attempts.pcap" -Y rekeyscope.attempt.expert -T fields -e frame.number -e rekeyscope.rekey \
+  -e rekeyscope.attempt_outcome -e rekeyscope.attempt_requests -e rekeyscope.attempt_reason -z rekeyscope,sa >"$work/attempts" 2>/dev/null
+expect "$(head -n 4 "$work/attempts" | tr '\t\n' ' ;')" "4 1 refused 1 NO-PROPOSAL-CHOSEN;6 2 unanswered 2 ;7 2 unanswered 3 ;10 3 refused 1 not readable;" \
+  "attempts that fail: marks"
+expect "$(grep -c -E '3 rekeys \(3 of them failed\)$|^1 +refused: NO-PROPOSAL-CHOSEN +1 |^2 +no answer +3 +11\.000 +-$|^3 +refused \(its reason' "$work/attempts")" 4 \
+  "attempts that fail: table"
+if [ -n "$lab" ]; then
+  plain -X lua_script:"$work/lua/rekeyscope.lua" -o "uat:ikev2_decryption_table:$(cat "$lab/fail_refused_ikev2_down/keys.ikev2")" \
+    -r "$(readable "$lab/fail_refused_ikev2_down/trace.pcap")" -Y rekeyscope.attempt_outcome -T fields -e rekeyscope.attempt_reason \
+    >"$work/refused" 2>/dev/null
+  expect "$(tr '\n' ' ' <"$work/refused")" "NO_PROPOSAL_CHOSEN NO_PROPOSAL_CHOSEN " "a refusal that Wireshark decrypts has a name"
+else
+  skip "the lab is not there: no refusal was decrypted"
+fi
