@@ -30,7 +30,10 @@ local MOST_RIVALS = 16
 attempt.UNREADABLE = "not readable"
 
 local function mark(exchange, outcome, us)
-  return { outcome = outcome, requests = exchange.requests, waited_us = us - exchange.us, reason = exchange.refused }
+  return {
+    outcome = outcome, requests = exchange.requests, waited_us = us - exchange.us, reason = exchange.refused,
+    answered = exchange.answered_us ~= nil,
+  }
 end
 
 local function refuse(exchange, message, reason)

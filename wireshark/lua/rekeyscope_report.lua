@@ -48,6 +48,8 @@ function report.mark(mark)
     return refusal(mark.reason)
   elseif mark.outcome == "late" then
     return "answered only after " .. waited
+  elseif mark.answered then
+    return "asked again although an answer has passed: " .. waited
   end
   return "no answer after " .. waited
 end
