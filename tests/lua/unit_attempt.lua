@@ -122,6 +122,15 @@ check.equal(ike(6000, "q1", "A", "B", LONG), "unanswered 2", "it asks again")
 ends(30000)
 check.equal(outcomes(), "1 unanswered", "outcome")
 
+begin("what a message that stands out says")
+local said = { outcome = "unanswered", requests = 2, waited_us = 4000 * MS }
+check.equal(report.mark(said), "no answer after 2 requests, 4.000 s", "a request that is sent again")
+said.answered = true
+check.equal(report.mark(said), "asked again although an answer has passed: 2 requests, 4.000 s", "the initiator did not hear it")
+said.outcome = "late"
+check.equal(report.mark(said), "answered only after 2 requests, 4.000 s", "a late answer")
+check.equal(report.mark({ outcome = "refused", reason = "TS_UNACCEPTABLE" }), "refused: TS_UNACCEPTABLE", "a refusal")
+
 begin("the capture ends first")
 ike(2000, "q1", "A", "B", LONG)
 ends(11999)

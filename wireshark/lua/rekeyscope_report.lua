@@ -43,10 +43,11 @@ end
 
 -- What a message tells about its attempt, by what was known when it passed.
 function report.mark(mark)
-  local waited = string.format("%d requests, %s s", mark.requests, seconds(mark.waited_us))
   if mark.outcome == "refused" then
     return refusal(mark.reason)
-  elseif mark.outcome == "late" then
+  end
+  local waited = string.format("%d requests, %s s", mark.requests, seconds(mark.waited_us))
+  if mark.outcome == "late" then
     return "answered only after " .. waited
   elseif mark.answered then
     return "asked again although an answer has passed: " .. waited
