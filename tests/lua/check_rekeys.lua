@@ -1,6 +1,6 @@
--- check_rekeys.lua TRUTH.json FIELDS.tsv REKEYS.txt: trigger, volume, age and gap of every rekey against what the lab
--- knows. FIELDS.tsv: see FIELDS in run. REKEYS.txt: `-Y rekeyscope.rekey -T fields -z rekeyscope,sa` with the IKE key in the log
--- (lines of frame, rekey_trigger; then the table).
+-- check_rekeys.lua TRUTH.json FIELDS.tsv REKEYS.txt: trigger, volume, age and gap of every rekey, what became of it and which
+-- messages stand out, against what the lab knows. FIELDS.tsv: see FIELDS in run; REKEYS.txt: `-z rekeyscope,sa`. Both with the IKE
+-- key in the log.
 
 local check = require("check")
 local json = require("json")
@@ -35,12 +35,12 @@ local function both(cell)
 end
 
 local function read_table(path)
-  local triggers, rows = {}, {}
+  local rows, attempts = {}, {}
   for line in string.gmatch(fields.slurp(path), "[^\n]+") do
-    local frame, trigger = string.match(line, "^(%d+)\t([^\t]*)")
+    local number, outcome, requests, over, answer = string.match(line, "^(%d+)  +(%S.-)  +(%d+)  +([%d%.]+)  +([%d%.%-]+)$")
     local row = { string.match(line, "^(%d+)  +([%d%.]+)  +(%S+)  +([%d%.]+)  +([%d%.%-]+ ?%%?)  +([%d%.]+)  +(%S+)  +(%S+)$") }
-    if frame then
-      triggers[tonumber(frame)] = trigger
+    if number then
+      attempts[tonumber(number)] = { outcome = outcome, requests = tonumber(requests), over = over, answer = answer }
     elseif row[1] then
       rows[tonumber(row[1])] = {
         time = row[2], initiator = row[3], kilobytes = tonumber(row[4]), percent = row[5], age = row[6], gaps = row[7],
@@ -48,11 +48,14 @@ local function read_table(path)
       }
     end
   end
-  return triggers, rows
+  return rows, attempts
 end
 
-local rows = fields.read(arg[2])
-local triggers, printed = read_table(arg[3])
+local rows, by_frame = fields.read(arg[2]), {}
+for _, row in ipairs(rows) do
+  by_frame[tonumber(row.frame)] = row
+end
+local printed, attempts = read_table(arg[3])
 check.equal(#printed, #truth.rekeys, "rekeys in the table")
 
 -- The SAs of both directions that were in use when an exchange began: in each the last that carried a packet before.
@@ -74,8 +77,16 @@ local function in_use(rekey)
   return spis
 end
 
--- Decrypted payload of the busier SA in use before the exchange's first frame, by the length that Wireshark's inner UDP
--- (L2TP) or IP (tunnel mode) dissector read: our own counts come from ESP's lengths instead.
+-- Decrypted payload of the busier SA in use before the exchange's first frame, by the length that Wireshark's dissector of what
+-- ESP holds read: UDP (L2TP; behind a NAT there is one around ESP, and there may be one inside L2TP) or IP (tunnel mode). Our own
+-- counts come from ESP's lengths instead.
+local function length_inside(row)
+  if params.MODE == "l2tp" then
+    return string.match(row.udp_length, params.NAT == "1" and "^%d+,(%d+)" or "^%d+")
+  end
+  return string.match(row.ip_length, "^%d+,(%d+)")
+end
+
 local function volume_before(rekey)
   local bytes, most = {}, 0
   local olds = in_use(rekey)
@@ -84,8 +95,7 @@ local function volume_before(rekey)
       break
     end
     if row.spi and olds[row.spi] then
-      local length = params.MODE == "l2tp" and row.udp_length or row.ip_length
-      bytes[row.spi] = (bytes[row.spi] or 0) + tonumber(length)
+      bytes[row.spi] = (bytes[row.spi] or 0) + tonumber(length_inside(row))
       most = bytes[row.spi] > most and bytes[row.spi] or most
     end
   end
@@ -151,19 +161,89 @@ for _, one in ipairs(truth.sas) do
   by_spi[one.spi] = one
 end
 
+-- The SA that `new` followed in its direction.
+local function before(new)
+  local best
+  for _, one in ipairs(truth.sas) do
+    local old = one.capture
+    if old and old.src == new.src and old.dst == new.dst and old.first_t < new.first_t and (not best or best.first_t < old.first_t) then
+      best = old
+    end
+  end
+  return best
+end
+
 -- Gaps and first frames: the busier direction first, which is the download, the initiator's inbound SA.
 local function check_switch(rekey, row, name)
   local frames = { string.match(row.frames, "^(%d+)/([^/]+)/([^/]+)$") }
   check.equal(tonumber(frames[1]), rekey.messages[1].frame, name .. ": frame of the exchange")
-  local gap = both(row.gaps)
-  for index, spi in ipairs({ rekey.new_spi_in, rekey.new_spi_out }) do
-    local new = by_spi[spi] and by_spi[spi].capture
-    check.equal(tonumber(frames[index + 1]), new and new.first_frame, name .. ": first frame on " .. spi)
+  local gaps, spis = { both(row.gaps) }, { rekey.new_spi_in, rekey.new_spi_out }
+  for index = 1, 2 do
+    local new = by_spi[spis[index]] and by_spi[spis[index]].capture
+    check.equal(tonumber(frames[index + 1]), new and new.first_frame, name .. ": first frame on " .. tostring(spis[index]))
+    if new then
+      near(gaps[index], (new.first_t - before(new).last_t) * 1000, rounded(0.1) + DIFFERENCE_US / 1000, name .. ": gap, ms")
+    else
+      check.equal(gaps[index], "-", name .. ": no gap without a packet")
+    end
   end
-  if rekey.gap_old_last_to_new_first then
-    near(gap, rekey.gap_old_last_to_new_first * 1000, rounded(0.1) + DIFFERENCE_US / 1000, name .. ": gap, ms")
-  else
-    check.equal(gap, "-", name .. ": no gap without a packet")
+end
+
+-- Copies of an exchange's request, and the first answer.
+local function requests_of(exchange)
+  local first, copies, answer = exchange.messages[1], {}, nil
+  for _, message in ipairs(exchange.messages) do
+    if message.src ~= first.src then
+      answer = answer or message
+    elseif message.len == first.len then
+      copies[#copies + 1] = message
+    end
+  end
+  return copies, answer
+end
+
+-- A new SPI is in the truth where a daemon or a kernel logged it; the table cannot read why an IKEv2 peer refused.
+local function what_became_of(rekey, answer)
+  for _, spi in ipairs({ rekey.new_spi_in, rekey.new_spi_out }) do
+    if by_spi[spi].capture then
+      return "completed"
+    end
+  end
+  if rekey.new_spi_in then
+    return "completed, no packet on a new SPI"
+  end
+  return answer and "refused (its reason cannot be read)" or "no answer"
+end
+
+local function check_attempt(rekey, row, name)
+  local copies, answer = requests_of(rekey)
+  check.equal(row.outcome, what_became_of(rekey, answer), name .. ": what became of it")
+  check.equal(row.requests, #copies, name .. ": requests")
+  near(row.over, copies[#copies].t - copies[1].t, rounded(0.001) + DIFFERENCE_US / 1e6, name .. ": first request to last, s")
+  near(row.answer, answer.t - copies[1].t, rounded(0.001) + DIFFERENCE_US / 1e6, name .. ": first request to answer, s")
+end
+
+-- Which messages stand out, and as what: all but the first request until the answer, one that came after three, one that refuses.
+local function marks()
+  local wanted = {}
+  for _, exchange in ipairs(truth.exchanges) do
+    local copies, answer = requests_of(exchange)
+    for number = 2, #copies do
+      wanted[copies[number].frame] = "unanswered " .. number
+    end
+    if #copies >= 3 then
+      wanted[answer.frame] = "late " .. #copies
+    elseif not exchange.new_spi_in then
+      wanted[answer.frame] = "refused " .. #copies
+    end
+  end
+  return wanted
+end
+local wanted_marks = marks()
+for frame, row in pairs(by_frame) do
+  local got = row.attempt and row.attempt .. " " .. row.requests
+  if got or wanted_marks[frame] then
+    check.equal(got, wanted_marks[frame], "frame " .. frame .. " stands out")
   end
 end
 
@@ -176,13 +256,14 @@ for number, rekey in ipairs(truth.rekeys) do
     near(row.kilobytes, volume / 1000, rounded(0.1), name .. ": volume, kB")
     check_planted_limit(rekey, volume, name)
     check_switch(rekey, row, name)
+    check_attempt(rekey, attempts[number] or {}, name)
     check.equal(row.initiator, rekey.messages[1].src, name .. ": initiator")
     if limits.kilobytes > 0 then
       near(string.match(row.percent, "^([%d%.]+) %%$"), volume / limits.kilobytes / 10, rounded(0.1), name .. ": of the limit, %")
     else
       check.equal(string.match(row.percent, "^%S+"), "-", name .. ": no volume limit in the table")
     end
-    local text = triggers[rekey.messages[1].frame]
+    local text = by_frame[rekey.messages[1].frame].trigger
     check.truth(text, name .. ": its first frame shows a trigger")
     check_trigger(text or "", volume, age, name)
   end

@@ -57,7 +57,8 @@ function corpus.files(root)
   local files = {}
   local function add(pattern)
     for _, path in ipairs(list(pattern)) do
-      if not string.find(path, "%.expect$") and not string.find(path, "%.md$") and not string.find(path, "%.py$") then
+      local ending = string.match(path, "%.(%a+)$")
+      if ending ~= "expect" and ending ~= "md" and ending ~= "py" and ending ~= "rs" then
         files[#files + 1] = path
       end
     end

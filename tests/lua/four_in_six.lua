@@ -1,21 +1,11 @@
 -- Writes a synthetic capture of an IPv6 tunnel that carries IPv4, and its keys: lua four_in_six.lua OUT.pcap OUT.esp_sa
 -- One SA (NULL encryption, no ICV: nothing needs computing), four packets to two inner hosts, the last one cut short.
 
+local pcap = require("pcap")
+
+local big = pcap.big
 local SPI = 0x46000001
 local OUTER_SRC, OUTER_DST = "\32\1\13\184" .. string.rep("\0", 11) .. "\1", "\32\1\13\184" .. string.rep("\0", 11) .. "\2"
-
-local function big(value, bytes)
-  local parts = {}
-  for index = bytes, 1, -1 do
-    parts[index] = string.char(value % 256)
-    value = (value - value % 256) / 256
-  end
-  return table.concat(parts)
-end
-
-local function little(value, bytes)
-  return string.reverse(big(value, bytes))
-end
 
 -- An inner IPv4 packet to 192.0.2.HOST with UDP; its checksums are left out (0 means none for UDP).
 local function inner(host, data)
@@ -33,14 +23,12 @@ local function frame(payload)
   return "\2\0\0\0\0\2\2\0\0\0\0\1" .. "\134\221" .. "\96\0\0\0" .. big(#payload, 2) .. "\50\64" .. OUTER_SRC .. OUTER_DST .. payload
 end
 
-local out = assert(io.open(arg[1], "wb"))
-out:write("\212\195\178\161" .. little(2, 2) .. little(4, 2) .. little(0, 8) .. little(65535, 4) .. little(1, 4))
+local frames = {}
 for index = 1, 4 do
   local bytes = frame(esp(index, inner(index % 2 + 1, string.rep("x", 100 * index))))
-  local kept = index == 4 and #bytes - 50 or #bytes
-  out:write(little(1700000000 + index, 4) .. little(0, 4) .. little(kept, 4) .. little(#bytes, 4) .. string.sub(bytes, 1, kept))
+  frames[index] = { index, bytes, index == 4 and #bytes - 50 or nil }
 end
-out:close()
+pcap.write(arg[1], frames)
 
 local keys = assert(io.open(arg[2], "wb"))
 keys:write('"IPv6","*","*","0x46000001","NULL","","NULL",""\n')

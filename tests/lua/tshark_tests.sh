@@ -1,12 +1,21 @@
 # Sourced by run: what is tried on one capture ($sample_trace, $sample_log).
 
-verified() { "$@" -r "$sample_trace" -Y 'rekeyscope.key_status == "verified"' -T fields -e frame.number 2>/dev/null | wc -l; }
+# A whole run: lines of frame and key status, then the table; and what is read from it.
+whole_run() { # TRACE LOG
+  plugin "$2" -r "$1" -Y rekeyscope.key_status -T fields -e frame.number -e rekeyscope.key_status -z rekeyscope,sa 2>/dev/null
+}
+verified_in() { grep -c $'^[0-9]*\tverified$' "$1"; }
+counters_in() { awk '$2 ~ /^0x/ { print $1, $2, $3, $4, $8, $9 }' "$1" | md5sum; }
+summary_of() { grep -m 1 ' ESP packets, ' "$1"; }
 
 fresh
-all=$(verified plugin "$sample_log")
-if [ "$all" -gt 0 ]; then ok; else bad "no packet is verified"; fi
+whole_run "$sample_trace" "$sample_log" >"$work/sample"
+if [ "$(verified_in "$work/sample")" -gt 0 ]; then ok; else bad "no packet is verified"; fi
 
-# Sources of the log, in order.
+# Sources of the log, in order. Whether it was read shows in the first packets.
+FEW=400
+verified() { "$@" -r "$sample_trace" -c $FEW -Y 'rekeyscope.key_status == "verified"' -T fields -e frame.number 2>/dev/null | wc -l; }
+all=$(head -n $FEW "$work/sample" | awk -v few=$FEW '$1 <= few && $2 == "verified"' | wc -l)
 fresh
 export REKEYSCOPE_KEYLOG="$sample_log"
 expect "$(verified plugin "")" "$all" "REKEYSCOPE_KEYLOG"
@@ -40,7 +49,7 @@ fresh
 mkdir -p "$config/profiles/lab"
 chmod -R a+rwX "$config"
 count=$(plain -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" -X lua_script1:profile=lab -C lab \
-  -r "$sample_trace" -Y 'rekeyscope.key_status == "verified"' 2>/dev/null | wc -l)
+  -r "$sample_trace" -c $FEW -Y 'rekeyscope.key_status == "verified"' 2>/dev/null | wc -l)
 expect "$count" "$all" "profile=lab with -C lab"
 expect "$(ls "$config/profiles/lab" | grep -c -v -E 'preferences|recent')" 0 "nothing is left in the profile"
 
@@ -57,7 +66,8 @@ fresh
 mkdir -p "$work/鍵 ログ"
 chmod a+rx "$work/鍵 ログ"
 { printf '\xef\xbb\xbf'; sed 's/$/\r/' "$sample_log"; } >"$work/鍵 ログ/ルーター の log.txt"
-expect "$(verified plugin "$work/鍵 ログ/ルーター の log.txt")" "$all" "a log with BOM and CRLF, its name with spaces and Japanese"
+whole_run "$sample_trace" "$work/鍵 ログ/ルーター の log.txt" >"$work/windows"
+expect "$(md5sum <"$work/windows")" "$(md5sum <"$work/sample")" "a log with BOM and CRLF, its name with spaces and Japanese"
 head -c 300000 "$sample_trace" >"$work/junk.log"
 chmod a+r "$work/junk.log"
 plugin "$work/junk.log" -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
@@ -79,8 +89,8 @@ for _ in 1 2; do
 done
 expect "$(tail -n 2 "$config/esp_sa")" "$OWN" "persistent: the user's rows"
 expect "$(grep -c '^# rekeyscope rows' "$config/esp_sa")" 1 "persistent: one section"
-expect "$(plain -o esp.enable_encryption_decode:TRUE -r "$sample_trace" -Y esp.protocol 2>/dev/null | wc -l)" \
-  "$(plain -r "$sample_trace" -Y esp 2>/dev/null | wc -l)" "persistent: decrypts without the plugin"
+expect "$(plain -o esp.enable_encryption_decode:TRUE -r "$sample_trace" -c $FEW -Y esp.protocol 2>/dev/null | wc -l)" \
+  "$all" "persistent: decrypts without the plugin"
 
 # A new user, who has no folder for settings yet; a log whose keys are all there says nothing of derivation, one that lacks
 # some does.
@@ -160,7 +170,7 @@ table_trace=$(readable "${table%.esp_sa}.pcap")
 sed 's/\("HMAC[^"]*","0x\)..../\10000/' "$table" >"$work/wrong.log"
 chmod a+r "$work/wrong.log"
 expect "$(diff "$table" "$work/wrong.log" | grep -c '^>')" "$(wc -l <"$table")" "rows with a wrong authentication key"
-plugin "$work/wrong.log" -r "$table_trace" -Y 'rekeyscope.key_mismatch.expert && rekeyscope.key_status == "mismatch"' \
+plugin "$work/wrong.log" -r "$table_trace" -c $FEW -Y 'rekeyscope.key_mismatch.expert && rekeyscope.key_status == "mismatch"' \
   -T fields -e frame.number >"$work/mismatch" 2>/dev/null
 if [ "$(wc -l <"$work/mismatch")" -gt 0 ]; then ok; else bad "a wrong authentication key is not named"; fi
 fresh
@@ -176,22 +186,20 @@ if command -v editcap >/dev/null; then
   for damage in 0.0005 0.01 0.2; do
     editcap --seed 1 -E "$damage" "$sample_trace" "$work/damaged.pcap" 2>/dev/null
     chmod a+r "$work/damaged.pcap"
-    plugin "$sample_log" -r "$work/damaged.pcap" -c 6000 -V >"$work/verbose" 2>"$work/errors"
+    plugin "$sample_log" -2 -r "$work/damaged.pcap" -c 6000 -V -z rekeyscope,sa >"$work/verbose" 2>"$work/errors"
     expect "$(cat "$work/verbose" "$work/errors" | grep -c -i -E 'lua error|\[Lua|\.lua:')" 0 "damaged by $damage: Lua errors"
-    plugin "$sample_log" -2 -r "$work/damaged.pcap" -q -z rekeyscope,sa >"$work/table" 2>"$work/errors"
-    expect "$(grep -c '^Security associations' "$work/table"; grep -c '\.lua:' "$work/errors")" "1
-0" "damaged by $damage: the table"
+    expect "$(grep -c '^Security associations' "$work/verbose")" 1 "damaged by $damage: the table"
   done
   editcap -s 100 "$sample_trace" "$work/cut.pcap" 2>/dev/null
   chmod a+r "$work/cut.pcap"
-  table_of() { plugin "$sample_log" -r "$1" -q -z rekeyscope,sa 2>/dev/null | awk '$2 ~ /^0x/ { print $1, $2, $3, $4, $8, $9 }'; }
-  expect "$(table_of "$work/cut.pcap" | md5sum)" "$(table_of "$sample_trace" | md5sum)" "cut at 100 bytes: the same counters"
-  expect "$(plugin "$sample_log" -r "$work/cut.pcap" -Y 'esp && frame.len > 300' -T fields -e rekeyscope.key_status 2>/dev/null |
-    sort -u)" cut "cut at 100 bytes: key status"
+  plugin "$sample_log" -r "$work/cut.pcap" -Y 'esp && frame.len > 300' -T fields -e rekeyscope.key_status -z rekeyscope,sa \
+    >"$work/cut" 2>/dev/null
+  expect "$(counters_in "$work/cut")" "$(counters_in "$work/sample")" "cut at 100 bytes: the same counters"
+  expect "$(sed '/ ESP packets, /,$d' "$work/cut" | sort -u)" cut "cut at 100 bytes: key status"
   plain -r "$sample_trace" -Y 'not isakmp' -w - 2>/dev/null >"$work/noike.pcap"
   chmod a+r "$work/noike.pcap"
-  rekeys_of() { plugin "$sample_log" -r "$1" -q -z rekeyscope,sa 2>/dev/null | head -n 1; }
-  expect "$(rekeys_of "$work/noike.pcap")" "$(rekeys_of "$sample_trace")" "without IKE: generations and rekeys from SPIs alone"
+  plugin "$sample_log" -r "$work/noike.pcap" -q -z rekeyscope,sa >"$work/noike" 2>/dev/null
+  expect "$(summary_of "$work/noike")" "$(summary_of "$work/sample")" "without IKE: generations and rekeys from SPIs alone"
 else
   skip "editcap is not installed: no damaged capture was tried"
 fi
@@ -203,3 +211,21 @@ chmod a+r "$work"/four_in_six.*
 plugin "$work/four_in_six.esp_sa" -r "$work/four_in_six.pcap" -T fields -e rekeyscope.sa_packets -e rekeyscope.sa_bytes \
   -e rekeyscope.key_status >"$work/four_in_six" 2>/dev/null
 expect "$(tr '\t\n' ' ;' <"$work/four_in_six")" "1 140 unverified;2 380 unverified;3 720 unverified;4 1160 cut;" "IPv4 in IPv6"
+
+# Attempts that fail: each message that tells it is marked, the table says what became of each.
+"${interpreters[-1]}" "$here/attempts.lua" "$work/attempts.pcap"
+chmod a+r "$work/attempts.pcap"
+plugin "" -r "$work/attempts.pcap" -Y rekeyscope.attempt.expert -T fields -e frame.number -e rekeyscope.rekey \
+  -e rekeyscope.attempt_outcome -e rekeyscope.attempt_requests -e rekeyscope.attempt_reason -z rekeyscope,sa >"$work/attempts" 2>/dev/null
+expect "$(head -n 4 "$work/attempts" | tr '\t\n' ' ;')" "4 1 refused 1 NO-PROPOSAL-CHOSEN;6 2 unanswered 2 ;7 2 unanswered 3 ;10 3 refused 1 not readable;" \
+  "attempts that fail: marks"
+expect "$(grep -c -E '3 rekeys \(3 of them failed\)$|^1 +refused: NO-PROPOSAL-CHOSEN +1 |^2 +no answer +3 +11\.000 +-$|^3 +refused \(its reason' "$work/attempts")" 4 \
+  "attempts that fail: table"
+if [ -n "$lab" ]; then
+  plain -X lua_script:"$work/lua/rekeyscope.lua" -o "uat:ikev2_decryption_table:$(cat "$lab/fail_refused_ikev2_down/keys.ikev2")" \
+    -r "$(readable "$lab/fail_refused_ikev2_down/trace.pcap")" -Y rekeyscope.attempt_outcome -T fields -e rekeyscope.attempt_reason \
+    >"$work/refused" 2>/dev/null
+  expect "$(tr '\n' ' ' <"$work/refused")" "NO_PROPOSAL_CHOSEN NO_PROPOSAL_CHOSEN " "a refusal that Wireshark decrypts has a name"
+else
+  skip "the lab is not there: no refusal was decrypted"
+fi

@@ -23,7 +23,7 @@ local function packets(s, from_ms, to_ms, spi, src, dst, bytes)
 end
 local function quick_mode(s, at_ms, id, src, dst, fields)
   frame = frame + 1
-  local message = { frame = frame, us = at_ms * MS, src = src, dst = dst, ports = "", id = id, number = id, version = 1 }
+  local message = { frame = frame, us = at_ms * MS, src = src, dst = dst, ports = "", id = id, number = id, version = 1, length = 172 }
   for name, value in pairs(fields or {}) do
     message[name] = value
   end
@@ -181,7 +181,7 @@ local function violations(text)
 end
 
 for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_charon", "keylog_labels",
-  "keylog_outer", "keylog_show_sa", "keylog_stamp", "keylog_text", "sa", "rows",
+  "keylog_outer", "keylog_show_sa", "keylog_stamp", "keylog_text", "sa", "attempt", "rows",
   "store", "source", "report" }) do
   local path = root .. "/wireshark/lua/rekeyscope_" .. name .. ".lua"
   if corpus.exists(path) then

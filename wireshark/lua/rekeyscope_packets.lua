@@ -9,7 +9,10 @@ local packets = {}
 local UDP, ESP = 17, 50
 -- Statuses of packets that Wireshark decrypted, which the capture therefore holds whole.
 local DECRYPTED = { verified = true, mismatch = true, unverified = true }
-local QUICK_MODE, CREATE_CHILD_SA = 32, 36
+local INFORMATIONAL_1, QUICK_MODE, CREATE_CHILD_SA = 5, 32, 36
+local TELLING = { [INFORMATIONAL_1] = true, [QUICK_MODE] = true, [CREATE_CHILD_SA] = true }
+-- Notifications below it are errors (RFC 2408 §3.14.1, RFC 7296 §3.10.1).
+local FIRST_STATUS = 16384
 
 local FIELDS = {
   time = "frame.time_epoch", captured = "frame.cap_len", length = "frame.len",
@@ -21,6 +24,8 @@ local FIELDS = {
   iv = "esp.iv", icv = "esp.icv", pad = "esp.pad_len",
   exchange = "isakmp.exchangetype", message_id = "isakmp.messageid", ispi = "isakmp.ispi", response = "isakmp.flag_r",
   ike_spi = "isakmp.spi", life_type = "isakmp.ipsec.attr.life_type", life = "isakmp.ipsec.attr.life_duration",
+  ike_length = "isakmp.length", notify = "isakmp.notify.msgtype", notify_data = "isakmp.notify.data",
+  deletes = "isakmp.delete.spi", frag_seq = "isakmp.frag.seq", frag_number = "isakmp.frag.number",
 }
 
 -- `keys`: { known, masked, loaded } sets of SPIs, or nil when no log was loaded.
@@ -33,10 +38,11 @@ function packets.new(new_field, keys)
   return self
 end
 
--- Before a capture is read, again or anew. The per-frame tables hold ESP frames only: six numbers each.
+-- Before a capture is read, again or anew. The per-frame tables hold ESP frames, six numbers each, and messages of
+-- exchanges that make SAs.
 function packets.reset(self)
   self.state, self.base, self.accounted = sa.new(), nil, 0
-  self.frame_sa, self.frame_status, self.frame_rekey = {}, {}, {}
+  self.frame_sa, self.frame_status, self.frame_rekey, self.frame_mark = {}, {}, {}, {}
   self.frame_bytes, self.frame_packets, self.frame_us = {}, {}, {}
   self.last_by_spi, self.lacks_keys, self.left_out = {}, false, false
 end
@@ -240,6 +246,26 @@ local function named_spis(get)
   return spis
 end
 
+-- The name of the first error notification.
+local function error_in(get)
+  for _, info in ipairs({ get.notify() }) do
+    if info.value < FIRST_STATUS then
+      return (string.gsub(info.display, " %(%d+%)$", ""))
+    end
+  end
+  return nil
+end
+
+-- An IKEv1 Informational message. The data of a notification may be the message ID that it is about.
+local function account_informational(self, number, message)
+  local get = self.get
+  local data = get.notify_data()
+  local digits = data and string.lower(tostring(data.value)) or ""
+  message.refers = #digits == 8 and message.cookie .. digits or nil
+  message.readable = get.notify() or get.deletes()
+  self.frame_rekey[number], self.frame_mark[number] = sa.informational(self.state, message)
+end
+
 local function account_ike(self, number, us, exchange_type)
   local get = self.get
   local src, dst, next_header = peers(get)
@@ -247,19 +273,27 @@ local function account_ike(self, number, us, exchange_type)
   if not message_id or not ispi then
     return
   end
-  local version, initiator = 1, nil
+  local message = {
+    frame = number, us = us, src = src, dst = dst, ports = ports_of(get, src, dst, next_header),
+    cookie = tostring(ispi.value), error = error_in(get), version = 1,
+  }
+  if exchange_type == INFORMATIONAL_1 then
+    account_informational(self, number, message)
+    return
+  end
   if exchange_type == CREATE_CHILD_SA then
     -- Message IDs count per side (RFC 7296 §2.2): who asks is part of an exchange's name.
     local response = get.response()
-    version, initiator = 2, response and response.value and dst or src
+    message.version, message.initiator = 2, response and response.value and dst or src
   end
-  local seconds, kilobytes = lifetimes(get)
   local digits = string.format("%08x", message_id.value)
-  self.frame_rekey[number] = sa.exchange(self.state, {
-    frame = number, us = us, src = src, dst = dst, ports = ports_of(get, src, dst, next_header),
-    id = tostring(ispi.value) .. digits .. (initiator or ""), number = "0x" .. digits, version = version,
-    initiator = initiator, spis = named_spis(get), kilobytes = kilobytes, seconds = seconds,
-  })
+  message.id, message.number = message.cookie .. digits .. (message.initiator or ""), "0x" .. digits
+  local length, fragment = get.ike_length(), get.frag_seq() or get.frag_number()
+  message.length, message.fragment = length and length.value or 0, fragment and fragment.value
+  message.seconds, message.kilobytes = lifetimes(get)
+  message.spis = named_spis(get)
+  local rekey, _, mark = sa.exchange(self.state, message)
+  self.frame_rekey[number], self.frame_mark[number] = rekey, mark
 end
 
 -- A frame, the first time it is dissected with its fields: `tshark -2` builds no tree in its first pass unless
@@ -269,26 +303,20 @@ function packets.account(self, number)
     return
   end
   local get = self.get
-  local spi, exchange_type = get.spi(), nil
+  local spi = get.spi()
   if not spi and not get.length() then
     return
   end
   self.accounted = number
-  if not self.base then
-    microseconds(self)
-  end
-  if not spi then
-    local exchange = get.exchange()
-    exchange_type = exchange and exchange.value
-    if exchange_type ~= QUICK_MODE and exchange_type ~= CREATE_CHILD_SA then
-      return
-    end
-  end
   local us = microseconds(self)
+  self.state.ends_us = us
   if spi then
     account_esp(self, number, us, spi.value)
-  else
-    account_ike(self, number, us, exchange_type)
+    return
+  end
+  local exchange = get.exchange()
+  if exchange and TELLING[exchange.value] then
+    account_ike(self, number, us, exchange.value)
   end
 end
 

@@ -1,5 +1,6 @@
 -- Text of the rekey table and of the SA table. Pure.
 
+local attempt = require("rekeyscope_attempt")
 local sa = require("rekeyscope_sa")
 
 local report = {}
@@ -34,6 +35,24 @@ function report.trigger(rekey)
     return "time: " .. age
   end
   return "unknown (volume or time): " .. (limit or "no volume limit") .. ", " .. (age or "no time limit")
+end
+
+local function refusal(reason)
+  return reason == attempt.UNREADABLE and "refused (its reason cannot be read)" or "refused: " .. reason
+end
+
+-- What a message tells about its attempt, by what was known when it passed.
+function report.mark(mark)
+  if mark.outcome == "refused" then
+    return refusal(mark.reason)
+  end
+  local waited = string.format("%d requests, %s s", mark.requests, seconds(mark.waited_us))
+  if mark.outcome == "late" then
+    return "answered only after " .. waited
+  elseif mark.answered then
+    return "asked again although an answer has passed: " .. waited
+  end
+  return "no answer after " .. waited
 end
 
 -- Columns aligned with blanks; numbers are strings already.
@@ -129,6 +148,25 @@ end
 
 local EXCHANGE_HEAD = { "#", "exchange", "ms", "new SPIs", "trigger" }
 
+local OUTCOMES = {
+  completed = "completed", unused = "completed, no packet on a new SPI", unanswered = "no answer",
+  superseded = "superseded by the other side's", cut = "cut off by the end of the capture",
+}
+
+local function attempt_row(state, rekey)
+  local exchange, outcome, reason = rekey.exchange, sa.outcome(state, rekey)
+  local answered_us = exchange and exchange.answered_us
+  return {
+    tostring(rekey.number),
+    outcome == "refused" and refusal(reason) or OUTCOMES[outcome] or "not known: the capture lacks messages",
+    exchange and tostring(exchange.requests) or "-",
+    exchange and exchange.requests > 0 and seconds(exchange.request_us - exchange.us) or "-",
+    answered_us and seconds(answered_us - exchange.us) or "-",
+  }
+end
+
+local ATTEMPT_HEAD = { "#", "what became of it", "requests", "over s", "answer s" }
+
 local function limit_note(rekeys)
   local negotiated, assumed = nil, false
   for _, rekey in ipairs(rekeys) do
@@ -157,21 +195,23 @@ Times count from the capture's first packet. kB and age are those of the
 expiring SA (its busier direction) when the exchange began; kB counts the
 decrypted payload, or ESP bytes where the key is missing. Gap: last packet on
 the old SPI to first packet on the new one. Frames: exchange, then first packet
-on the new SPI. Where there are two directions the busier one comes first.
+on the new SPI. Where there are two directions the busier one comes first. Over
+and answer: first request to last, and to the first answer.
 ]]
 
 -- The rekey table. Its numbers are the values of rekeyscope.rekey.
 function report.rekeys(state)
-  local body, exchanges = {}, {}
+  local body, attempts, exchanges = {}, {}, {}
   local rekeys = sa.confirmed(state)
   for number, rekey in ipairs(rekeys) do
-    body[number], exchanges[number] = rekey_row(rekey), exchange_row(rekey)
+    body[number], attempts[number] = rekey_row(rekey), attempt_row(state, rekey)
+    exchanges[number] = exchange_row(rekey)
   end
   if #body == 0 then
     return "No rekey in this capture.\n"
   end
-  return aligned(HEAD, body) .. "\n\n" .. aligned(EXCHANGE_HEAD, exchanges) .. "\n\n" .. LEGEND .. limit_note(rekeys)
-    .. "\n"
+  return aligned(HEAD, body) .. "\n\n" .. aligned(ATTEMPT_HEAD, attempts) .. "\n\n" .. aligned(EXCHANGE_HEAD, exchanges)
+    .. "\n\n" .. LEGEND .. limit_note(rekeys) .. "\n"
 end
 
 local function status_text(one)
@@ -228,8 +268,16 @@ function report.summary(state)
       generations = one.generation + 1
     end
   end
+  local rekeys, failed = sa.confirmed(state), 0
+  for _, rekey in ipairs(rekeys) do
+    local outcome = sa.outcome(state, rekey)
+    failed = failed + ((outcome == "refused" or outcome == "unanswered") and 1 or 0)
+  end
   local text = string.format("%d ESP packets, %d SAs, %d generations, %d rekeys", packets, #state.sas, generations,
-    #sa.confirmed(state))
+    #rekeys)
+  if failed > 0 then
+    text = text .. string.format(" (%d of them failed)", failed)
+  end
   if state.left_out > 0 then
     text = text .. string.format(", %d packets beyond the bounds of %d SAs and %d rekeys left out", state.left_out,
       sa.MAX_SAS, sa.MAX_REKEYS)

@@ -5,16 +5,18 @@
 --   tunnel      two peers (with their UDP ports behind NAT)
 --   direction   one way through a tunnel; its lineages are the CHILD_SAs that live side by side
 --   SA          one SPI towards one destination; generation 0 is the first of its lineage
---   rekey       an exchange (IKEv1 Quick Mode, IKEv2 CREATE_CHILD_SA) and the new SPIs that follow it; SPIs alone when
---               the capture holds no IKE
+--   rekey       an exchange (IKEv1 Quick Mode, IKEv2 CREATE_CHILD_SA) and the new SPIs that follow it, if any do
+--               (rekeyscope_attempt says what became of it); SPIs alone when the capture holds no IKE
 --
 -- Times are integers in microseconds since the first packet; sizes are ESP bytes, header and ICV included.
+
+local attempt = require("rekeyscope_attempt")
 
 local sa = {}
 
 -- A hostile capture may hold any number of SPIs; beyond this many SAs a packet is not accounted for.
 sa.MAX_SAS = 100000
--- Nor for any number of exchanges; beyond this many a message is left out.
+-- Nor for any number of exchanges, rekeys or not; beyond this many a message is left out.
 sa.MAX_REKEYS = 100000
 -- A new SPI belongs to one of the last rekeys of its tunnel, never to one this far back.
 local LOOK_BACK = 64
@@ -33,7 +35,7 @@ sa.DEFAULT_LIMIT_KB = 250000
 local SOFT_SHARE = 3 / 10
 
 function sa.new()
-  return { tunnels = {}, list = {}, by_id = {}, sas = {}, rekeys = {}, left_out = 0 }
+  return { tunnels = {}, list = {}, by_id = {}, sas = {}, rekeys = {}, exchanges = 0, left_out = 0, ends_us = 0 }
 end
 
 local function tunnel_of(state, src, dst, ports)
@@ -41,8 +43,8 @@ local function tunnel_of(state, src, dst, ports)
   key = key .. ports
   local tunnel = state.tunnels[key]
   if not tunnel then
-    tunnel = { number = #state.list + 1, directions = {}, by_message = {}, rekeys = {}, spis = {},
-      initial = 0 }
+    tunnel = { number = #state.list + 1, directions = {}, by_message = {}, newest = {}, rekeys = {}, spis = {},
+      speaks = {}, initial = 0 }
     state.tunnels[key] = tunnel
     state.list[#state.list + 1] = tunnel
   end
@@ -55,6 +57,7 @@ local function direction_of(tunnel, src, dst)
   if not direction then
     direction = { key = key, src = src, dst = dst, lineages = {}, sas = {}, tunnel = tunnel }
     tunnel.directions[key] = direction
+    tunnel.speaks[src] = true
   end
   return direction
 end
@@ -119,21 +122,21 @@ end
 
 local function new_rekey(state, tunnel, frame, us, exchange)
   local rekey = {
-    number = #state.rekeys + 1, tunnel = tunnel, frame = frame, us = us, exchange = exchange,
-    old = {}, new = {}, gap_us = {}, first_frame = {}, trigger = trigger_at(tunnel, us, exchange),
+    number = #state.rekeys + 1, tunnel = tunnel, place = #tunnel.rekeys + 1, frame = frame, us = us,
+    exchange = exchange, old = {}, new = {}, gap_us = {}, first_frame = {}, trigger = trigger_at(tunnel, us, exchange),
   }
   state.rekeys[rekey.number] = rekey
-  tunnel.rekeys[#tunnel.rekeys + 1] = rekey
+  tunnel.rekeys[rekey.place] = rekey
   if exchange then
     exchange.rekey = rekey
   end
   return rekey
 end
 
--- Both sides have spoken: from then on the new SA may carry data.
+-- Both sides have spoken, and agree: from then on the new SA may carry data.
 local function may_carry(rekey)
   local exchange = rekey.exchange
-  return not exchange or exchange.answered
+  return not exchange or (exchange.answered_us and not exchange.refused)
 end
 
 -- The rekey that a new SPI belongs to: the one whose exchange names it, else the last whose exchange was
@@ -270,9 +273,16 @@ local function exchange_of(state, tunnel, message)
   exchange = {
     id = message.id, number = message.number, version = message.version, frame = message.frame, us = message.us,
     last_us = message.us, initiator = message.initiator or message.src, frames = 0, spis = {},
-    limit_kb = message.kilobytes, limit_s = message.seconds,
+    limit_kb = message.kilobytes, limit_s = message.seconds, cookie = message.cookie, requests = 0,
+    request_us = message.us,
   }
+  state.exchanges = state.exchanges + 1
   tunnel.by_message[message.id] = exchange
+  local before = tunnel.newest[exchange.initiator]
+  if before then
+    before.followed = true
+  end
+  tunnel.newest[exchange.initiator] = exchange
   local first = tunnel.first_exchange
   if tunnel.spis_seen or (first and message.us - first.us > INITIAL_US) then
     new_rekey(state, tunnel, message.frame, message.us, exchange)
@@ -284,19 +294,20 @@ local function exchange_of(state, tunnel, message)
 end
 
 -- A message of an exchange that makes CHILD_SAs: { frame, us, src, dst, ports, id, number, version, initiator,
--- spis, kilobytes, seconds }. `id` tells exchanges apart (cookies, message ID, who asks), `number` is the
--- message ID; `spis`, `kilobytes` and `seconds` are what the message offers when it could be decrypted. Returns
--- the rekey it belongs to (nil for a first exchange) and the exchange.
+-- cookie, length, fragment, spis, kilobytes, seconds, error }. `id` tells exchanges apart (cookies, message ID, who
+-- asks), `number` is the message ID, `cookie` names the IKE SA; `spis`, `kilobytes`, `seconds` and `error` are what the
+-- message offers or reports when it could be decrypted. Returns the rekey it belongs to (nil for a first exchange), the
+-- exchange, and a mark where the message stands out (rekeyscope_attempt).
 function sa.exchange(state, message)
-  if #state.rekeys >= sa.MAX_REKEYS then
+  if state.exchanges >= sa.MAX_REKEYS then
     state.left_out = state.left_out + 1
-    return nil, nil
+    return nil, nil, nil
   end
   local tunnel = tunnel_of(state, message.src, message.dst, message.ports)
   local exchange = exchange_of(state, tunnel, message)
   exchange.last_us, exchange.last_frame = message.us, message.frame
   exchange.frames = exchange.frames + 1
-  exchange.answered = exchange.answered or message.src ~= exchange.initiator
+  tunnel.speaks[message.src] = true
   -- The responder speaks last: what it returns is what holds.
   exchange.limit_kb = message.kilobytes or exchange.limit_kb
   exchange.limit_s = message.seconds or exchange.limit_s
@@ -304,16 +315,41 @@ function sa.exchange(state, message)
     tunnel.spis[spi] = exchange
     exchange.spis[#exchange.spis + 1] = spi
   end
-  return exchange.rekey, exchange
+  return exchange.rekey, exchange, attempt.message(exchange, message)
+end
+
+-- An IKEv1 Informational message, which may refuse a Quick Mode: { us, src, dst, ports, cookie, refers, error,
+-- readable }; `refers` is the `id` of the exchange that it names. Returns the rekey that it refuses and a mark, or nil.
+function sa.informational(state, message)
+  local key = (message.src < message.dst) and (message.src .. message.dst) or (message.dst .. message.src)
+  local tunnel = state.tunnels[key .. message.ports]
+  if not tunnel then
+    return nil, nil
+  end
+  local named = message.refers and tunnel.by_message[message.refers]
+  local exchange = named or tunnel.newest[message.dst]
+  if not exchange or exchange.version ~= 1 or exchange.cookie ~= message.cookie then
+    return nil, nil
+  end
+  local mark = attempt.informational(exchange, message, named)
+  return mark and exchange.rekey, mark
+end
+
+-- What became of a rekey, and the reason of a refusal (rekeyscope_attempt).
+function sa.outcome(state, rekey)
+  return attempt.outcome(rekey, state.ends_us)
 end
 
 -- Rekeys that the whole capture confirms, in order: not those that were two CHILD_SAs side by side, and not an
--- IKEv2 exchange without a new SPI, which may have renewed the IKE SA instead.
+-- IKEv2 exchange that went well and made no SPI, which may have renewed the IKE SA instead.
 function sa.confirmed(state)
   local list = {}
   for _, rekey in ipairs(state.rekeys) do
-    local switched = next(rekey.new) ~= nil
-    local child = switched or (rekey.exchange and (rekey.exchange.version ~= 2 or #rekey.exchange.spis > 0))
+    local child = not rekey.exchange or rekey.exchange.version ~= 2 or #rekey.exchange.spis > 0
+    if not child then
+      local outcome = sa.outcome(state, rekey)
+      child = outcome ~= nil and outcome ~= "unused"
+    end
     if child and not rekey.beside then
       list[#list + 1] = rekey
     end

@@ -17,9 +17,14 @@ function tree.new(proto)
     prev_spi = ProtoField.uint32("rekeyscope.prev_spi", "SPI before", base.HEX),
     gap = ProtoField.double("rekeyscope.gap_ms", "Gap since the SPI before (ms)"),
     status = ProtoField.string("rekeyscope.key_status", "Key"),
+    outcome = ProtoField.string("rekeyscope.attempt_outcome", "Attempt"),
+    reason = ProtoField.string("rekeyscope.attempt_reason", "Reason of the refusal"),
+    requests = ProtoField.uint32("rekeyscope.attempt_requests", "Requests so far", base.DEC),
   }
   local E = {
     rekey = ProtoExpert.new("rekeyscope.rekey.expert", "Rekey", expert.group.SEQUENCE, expert.severity.NOTE),
+    attempt = ProtoExpert.new("rekeyscope.attempt.expert", "Attempt in trouble", expert.group.SEQUENCE,
+      expert.severity.WARN),
     mismatch = ProtoExpert.new("rekeyscope.key_mismatch.expert", "Key mismatch", expert.group.CHECKSUM,
       expert.severity.ERROR),
     left_out = ProtoExpert.new("rekeyscope.left_out.expert", "Key not loaded", expert.group.DECRYPTION,
@@ -75,10 +80,20 @@ local function add_rekey(self, branch, number, rekey, one)
   end
 end
 
+local function add_mark(self, branch, mark, rekey)
+  branch:add(self.F.outcome, mark.outcome)
+  branch:add(self.F.requests, mark.requests)
+  if mark.reason then
+    branch:add(self.F.reason, mark.reason)
+  end
+  local name = rekey and "Rekey " .. rekey.number or "First SA"
+  branch:add_proto_expert_info(self.E.attempt, name .. ": " .. report.mark(mark))
+end
+
 -- The subtree of a frame that was accounted for.
 function tree.show(self, root, packets, number)
-  local one, rekey = packets.frame_sa[number], packets.frame_rekey[number]
-  if not (one or rekey) then
+  local one, rekey, mark = packets.frame_sa[number], packets.frame_rekey[number], packets.frame_mark[number]
+  if not (one or rekey or mark) then
     return
   end
   -- None of it is in the packet's bytes.
@@ -88,6 +103,9 @@ function tree.show(self, root, packets, number)
   end
   if rekey then
     add_rekey(self, branch, number, rekey, one)
+  end
+  if mark then
+    add_mark(self, branch, mark, rekey)
   end
 end
 
