@@ -219,7 +219,7 @@ fn an_integrity_key_among_a_thousand_lines_opens_nothing() {
         .collect();
     let (analysis, ring) = open_with(&capture, (integrity + &noise(&mut rng, 1_000)).as_bytes());
     let used = used(&analysis);
-    let (half, none): (Vec<_>, Vec<_>) = used.iter().partition(|sa| sa.icv.verified > 0);
+    let (half, none): (Vec<&SecurityAssociation>, Vec<_>) = used.iter().partition(|sa| sa.icv.verified > 0);
     assert_eq!((half.len(), used.len()), (SAS, 16), "{used:?}");
     assert!(half.iter().all(|sa| sa.key.status == KeyStatus::Unverified));
     assert!(none.iter().all(|sa| sa.key.status == KeyStatus::Missing));
