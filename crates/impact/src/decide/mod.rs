@@ -6,6 +6,7 @@ pub(crate) mod evaluation;
 mod hurt;
 pub(crate) mod outcome;
 mod sensitivity;
+pub(crate) mod series;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod verdict;

@@ -91,6 +91,7 @@ fn verdict(out: &mut String, focus: &Focus) {
     }
     let more = [
         words::detectable(t, headline),
+        words::bursts(t, headline),
         words::explained(t, headline),
         words::disagreeing(t, headline),
     ];

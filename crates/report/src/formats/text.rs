@@ -140,6 +140,7 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
             (!bound.is_empty()).then(|| clean::said(t, bound, &headline.arithmetic_bound_messages)),
         ),
         ("label-detectable", words::detectable(t, headline)),
+        ("label-bursts", words::bursts(t, headline)),
         ("label-explains", words::explained(t, headline)),
         ("label-rates", words::rates(t, headline)),
         ("label-but", words::disagreeing(t, headline)),

@@ -2,6 +2,7 @@
 
 use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
+use crate::simulate::calibration::bursts::BurstCell;
 use crate::simulate::synthesis::{Scenario, Simulated};
 use rekeyscope_model::analysis::Verdict;
 
@@ -9,6 +10,9 @@ use rekeyscope_model::analysis::Verdict;
 pub(super) const PAUSES_PER_S: f64 = 0.2;
 /// Planted stalls, seconds.
 pub(super) const PLANTED_S: [f64; 4] = [0.05, 0.1, 0.2, 0.4];
+
+/// A single outage, seconds.
+pub(super) const SINGLE_S: f64 = 0.1;
 
 /// What the runs of one cell gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -108,11 +112,24 @@ pub struct Calibration {
     pub variations: Vec<(String, Tally)>,
     /// Every cell with its own mean stated minimum detectable stall planted.
     pub power: Vec<Cell>,
+    /// Traffic in bursts without an effect.
+    pub bursts: Vec<BurstCell>,
+    /// A harmless window-limited flow: one burst of 64 kB per round trip.
+    pub window_limited: Vec<BurstCell>,
+    /// Traffic in bursts that stands still at every rekey.
+    pub planted_bursts: Vec<BurstCell>,
+    /// Traffic in bursts, of which one rekey has an outage.
+    pub single_bursts: Vec<BurstCell>,
+    /// Cells without pauses, of which one rekey has an outage.
+    pub single: Vec<Cell>,
 }
 
 /// All tallies as one.
 pub(super) fn sum<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Tally {
-    cells
-        .into_iter()
-        .fold(Tally::default(), |sum, c| sum.add(c.tally))
+    joined(cells.into_iter().map(|c| c.tally))
+}
+
+/// Tallies as one.
+pub(super) fn joined(tallies: impl Iterator<Item = Tally>) -> Tally {
+    tallies.fold(Tally::default(), Tally::add)
 }
