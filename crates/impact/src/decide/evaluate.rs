@@ -1,8 +1,8 @@
 //! One run of the method from the series to the decision; the sensitivity runs are the same with one choice changed.
 
+use crate::decide::course::{BASE_BINS, Course};
 use crate::decide::evaluation::Evaluation;
 use crate::decide::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
-use crate::decide::series::{BASE_BINS, Series};
 use crate::decide::verdict::{self, VerdictEvidence};
 use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall, minimum_detectable};
 use crate::estimate::baseline::{Ruler, Window, fitting_windows};
@@ -45,21 +45,21 @@ impl Default for Choices {
 
 /// Runs the method once.
 pub(crate) fn evaluate(
-    series: &Series<'_>,
+    course: &Course<'_>,
     rekeys: &[RekeyMoment],
     settings: &MethodSettings,
     choices: &Choices,
 ) -> Evaluation {
     let mut e = Evaluation::without_traffic(rekeys);
-    let Some(found) = series.transfer else { return e };
-    (e.burst_s, e.bytes) = (series.burst_s, series.bytes);
-    e.grid = Arc::new(series.grid(choices.group, choices.shift));
+    let Some(found) = course.transfer else { return e };
+    (e.burst_s, e.bytes) = (course.burst_s, course.bytes);
+    e.grid = Arc::new(course.grid(choices.group, choices.shift));
     e.run = transfer::span(&e.grid, found);
     let busy_median = transfer::busy_median(&e.grid, e.run);
     e.placed = transfer::place(&e.grid, e.run, rekeys, choices.anchor_at_start);
     transfer::leave_out_idle(&e.grid, busy_median, &mut e.placed, settings.time_triggered);
-    unobserved::leave_out(&series.traffic.holes, &mut e.placed);
-    e.unobserved = unobserved_within(&series.traffic.holes, &e);
+    unobserved::leave_out(&course.traffic.holes, &mut e.placed);
+    e.unobserved = unobserved_within(&course.traffic.holes, &e);
     e.used = e.placed.iter().filter(|p| p.used).copied().collect();
     e.windows = fitting_windows(&e.grid, e.run, &e.placed, &e.used);
     let grid = Arc::clone(&e.grid);
@@ -69,7 +69,7 @@ pub(crate) fn evaluate(
         busy_median,
         before_only: choices.before_only,
     };
-    e.measure(&ruler, series, settings);
+    e.measure(&ruler, course, settings);
     e
 }
 
@@ -83,7 +83,7 @@ fn unobserved_within(holes: &[Gap], e: &Evaluation) -> (usize, f64) {
 }
 
 impl Evaluation {
-    fn measure(&mut self, ruler: &Ruler<'_>, series: &Series<'_>, settings: &MethodSettings) {
+    fn measure(&mut self, ruler: &Ruler<'_>, course: &Course<'_>, settings: &MethodSettings) {
         let plan = DrawPlan {
             time_clock: settings.time_triggered,
             draws: settings.draws,
@@ -108,7 +108,7 @@ impl Evaluation {
             .collect();
         let chosen = self.chosen_window();
         self.minimum_detectable_s = chosen.and_then(|w| minimum_detectable(&self.seconds(w)));
-        self.judge_each(pool.as_ref(), chosen, series);
+        self.judge_each(pool.as_ref(), chosen, course);
         self.measure_dips(ruler, chosen);
         let p = self.test(pool.as_ref(), &eligible, plan);
         self.decision = verdict::decide(&VerdictEvidence {
@@ -173,9 +173,9 @@ impl Evaluation {
     }
 
     /// The gap test and the list of rekeys that hurt.
-    fn judge_each(&mut self, pool: Option<&Pool>, chosen: Option<usize>, series: &Series<'_>) {
-        let gaps = &series.gaps;
-        let total = series.traffic.gaps_total;
+    fn judge_each(&mut self, pool: Option<&Pool>, chosen: Option<usize>, course: &Course<'_>) {
+        let gaps = &course.gaps;
+        let total = course.traffic.gaps_total;
         let free = FreeGaps::new(&self.grid, self.run, &self.placed, gaps, total);
         let stalls = chosen.map(|w| self.seconds(w));
         let burst_s = self.burst_s.unwrap_or(0.0);

@@ -1,12 +1,12 @@
 //! Which rekeys hurt, what the verdict is, and the whole method on one direction ([`assess`]).
 
 pub(crate) mod assess;
+pub(crate) mod course;
 pub(crate) mod evaluate;
 pub(crate) mod evaluation;
 mod hurt;
 pub(crate) mod outcome;
 mod sensitivity;
-pub(crate) mod series;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod verdict;

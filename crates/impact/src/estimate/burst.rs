@@ -53,7 +53,7 @@ pub(crate) fn period_s(
     (from_s, to_s): (f64, f64),
     rekeys: &[RekeyMoment],
 ) -> Option<f64> {
-    let course = Course::new(traffic, gaps, rekeys);
+    let series = FineSeries::new(traffic, gaps, rekeys);
     let blocks = (((to_s - from_s) / BLOCK_S).round() as usize).max(2);
     let block_s = (to_s - from_s) / blocks as f64;
     let mut whole = Rhythm::default();
@@ -61,11 +61,11 @@ pub(crate) fn period_s(
     let looked_at = blocks.min(MOST_BLOCKS);
     for k in 0..looked_at {
         let begin_s = from_s + (k * blocks / looked_at) as f64 * block_s;
-        let rhythm = course.rhythm(begin_s, begin_s + block_s);
-        found.extend(rhythm.period_s(course.cell_s));
+        let rhythm = series.rhythm(begin_s, begin_s + block_s);
+        found.extend(rhythm.period_s(series.cell_s));
         whole.add(rhythm);
     }
-    found.extend(whole.period_s(course.cell_s));
+    found.extend(whole.period_s(series.cell_s));
     let agreed = |k: &usize| {
         let agrees =
             |(other, s): (usize, &f64)| other != *k && (s - found[*k]).abs() <= AGREEMENT * found[*k];
@@ -76,7 +76,7 @@ pub(crate) fn period_s(
 }
 
 /// The series cut finer than its bins.
-struct Course<'a> {
+struct FineSeries<'a> {
     traffic: &'a Traffic,
     gaps: &'a [Gap],
     /// [t_Q, t_k + 0.5 s] of every rekey.
@@ -96,14 +96,14 @@ struct Rhythm {
     free_s: f64,
 }
 
-impl<'a> Course<'a> {
-    fn new(traffic: &'a Traffic, gaps: &'a [Gap], rekeys: &[RekeyMoment]) -> Course<'a> {
+impl<'a> FineSeries<'a> {
+    fn new(traffic: &'a Traffic, gaps: &'a [Gap], rekeys: &[RekeyMoment]) -> FineSeries<'a> {
         let around = |r: &RekeyMoment| Gap {
             start_s: r.start.latest_s(r.switched_s),
             end_s: r.switched_s + AFTER_SWITCH_S,
         };
         let cells_per_bin = ((traffic.base_bin_s / CELL_S).round() as usize).clamp(1, CELLS_PER_BIN);
-        Course {
+        FineSeries {
             traffic,
             gaps,
             rekeys: rekeys

@@ -6,17 +6,16 @@ mod demands;
 mod tables;
 mod tally;
 
+use crate::decide::course::Course;
 use crate::decide::evaluate::{Choices, evaluate};
-use crate::decide::series::Series;
 use crate::input::settings::MethodSettings;
 use crate::simulate::bursts::{BurstScenario, simulate_bursts};
 use crate::simulate::synthesis::{Scenario, Simulated, simulate};
 use rayon::prelude::*;
 use rekeyscope_model::analysis::Direction;
 
-pub use bursts::BurstCell;
 pub use demands::DemandCheck;
-pub use tally::{Calibration, Cell, Tally};
+pub use tally::{BurstCell, Calibration, Cell, Tally};
 use tally::{PAUSES_PER_S, PLANTED_S, SINGLE_S};
 
 /// Correlation time of the synthetic rate, seconds: about what TCP over 20–50 ms shows.
@@ -65,7 +64,7 @@ fn run_cell(
             ..MethodSettings::new(0, Direction::BToA)
         };
         let e = evaluate(
-            &Series::new(&simulated.traffic, &simulated.rekeys),
+            &Course::new(&simulated.traffic, &simulated.rekeys),
             &simulated.rekeys,
             &settings,
             &Choices::default(),

@@ -1,7 +1,7 @@
 //! Whole assessments on **simulated** traffic that comes in bursts.
 
+use crate::decide::course::Course;
 use crate::decide::evaluate::{Choices, evaluate};
-use crate::decide::series::Series;
 use crate::decide::tests::{contains, judge, settings};
 use crate::simulate::{BurstScenario, PathChange, Simulated, simulate_bursts};
 use rekeyscope_model::analysis::Verdict;
@@ -22,11 +22,11 @@ const SYNTHETIC: BurstScenario = BurstScenario {
 
 /// The verdict where no burst is spread.
 fn unspread(run: &Simulated) -> Verdict {
-    let series = Series {
+    let course = Course {
         burst_s: None,
-        ..Series::new(&run.traffic, &run.rekeys)
+        ..Course::new(&run.traffic, &run.rekeys)
     };
-    evaluate(&series, &run.rekeys, &settings(), &Choices::default())
+    evaluate(&course, &run.rekeys, &settings(), &Choices::default())
         .decision
         .verdict
 }

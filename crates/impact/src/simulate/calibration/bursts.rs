@@ -1,16 +1,7 @@
 //! The cells whose traffic comes in bursts.
 
 use crate::simulate::bursts::{BurstScenario, PathChange, WINDOW_PACKETS};
-use crate::simulate::calibration::tally::{SINGLE_S, Tally};
-
-/// A cell with bursts and what its runs gave.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BurstCell {
-    /// What was simulated.
-    pub scenario: BurstScenario,
-    /// What came out.
-    pub tally: Tally,
-}
+use crate::simulate::calibration::tally::SINGLE_S;
 
 /// Round trips of the harmless window-limited flow, seconds.
 const ROUND_TRIPS_S: [f64; 4] = [0.02, 0.04, 0.08, 0.15];

@@ -1,7 +1,9 @@
 //! What is demanded of the method, and whether it holds.
 
-use crate::simulate::calibration::bursts::{BurstCell, PLANTED_BURSTS_S, SLOWEST_WRITES_S};
-use crate::simulate::calibration::tally::{Calibration, Cell, PLANTED_S, SINGLE_S, Tally, joined, sum};
+use crate::simulate::calibration::bursts::{PLANTED_BURSTS_S, SLOWEST_WRITES_S};
+use crate::simulate::calibration::tally::{
+    BurstCell, Calibration, Cell, PLANTED_S, SINGLE_S, Tally, joined, sum,
+};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// A limit counts as broken when a rate *at* the limit would give so many failures less often than this.

@@ -1,9 +1,9 @@
 //! The tables of `docs/calibration.md`.
 
 use crate::simulate::bursts::PathChange;
-use crate::simulate::calibration::bursts::{BurstCell, PLANTED_BURSTS_S};
+use crate::simulate::calibration::bursts::PLANTED_BURSTS_S;
 use crate::simulate::calibration::tally::{
-    Calibration, Cell, PAUSES_PER_S, PLANTED_S, SINGLE_S, Tally, joined, sum,
+    BurstCell, Calibration, Cell, PAUSES_PER_S, PLANTED_S, SINGLE_S, Tally, joined, sum,
 };
 
 impl Calibration {

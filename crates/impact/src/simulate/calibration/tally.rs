@@ -2,7 +2,7 @@
 
 use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
-use crate::simulate::calibration::bursts::BurstCell;
+use crate::simulate::bursts::BurstScenario;
 use crate::simulate::synthesis::{Scenario, Simulated};
 use rekeyscope_model::analysis::Verdict;
 
@@ -97,6 +97,15 @@ impl Tally {
 pub struct Cell {
     /// What was simulated.
     pub scenario: Scenario,
+    /// What came out.
+    pub tally: Tally,
+}
+
+/// A cell with bursts and what its runs gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BurstCell {
+    /// What was simulated.
+    pub scenario: BurstScenario,
     /// What came out.
     pub tally: Tally,
 }

@@ -12,7 +12,7 @@ pub(crate) const BASE_BINS: usize = 2;
 
 /// A series that was looked over once.
 #[derive(Debug)]
-pub(crate) struct Series<'a> {
+pub(crate) struct Course<'a> {
     /// As it was given.
     pub(crate) traffic: &'a Traffic,
     /// All its gaps, in order of time.
@@ -25,9 +25,9 @@ pub(crate) struct Series<'a> {
     pub(crate) burst_s: Option<f64>,
 }
 
-impl Series<'_> {
+impl Course<'_> {
     /// Finds the transfer, and how far apart its bursts lie.
-    pub(crate) fn new<'a>(traffic: &'a Traffic, rekeys: &[RekeyMoment]) -> Series<'a> {
+    pub(crate) fn new<'a>(traffic: &'a Traffic, rekeys: &[RekeyMoment]) -> Course<'a> {
         let gaps = in_order(traffic);
         let grid = transfer::is_sound(traffic).then(|| Grid::new(traffic, BASE_BINS, 0));
         let transfer = grid.as_ref().and_then(transfer::find);
@@ -35,7 +35,7 @@ impl Series<'_> {
             .as_ref()
             .zip(transfer)
             .map(|(grid, found)| (grid, transfer::span(grid, found)));
-        Series {
+        Course {
             traffic,
             burst_s: transfer.and_then(|found| burst::period_s(traffic, &gaps, found, rekeys)),
             gaps,
