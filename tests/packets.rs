@@ -3,7 +3,9 @@
 //! `docs/calibration.md` has the thousands of runs; here it is shown that packets change nothing.
 
 use crate::support::analyze;
-use rekeyscope_impact::simulate::{BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts};
+use rekeyscope_impact::simulate::{
+    BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts,
+};
 use rekeyscope_impact::{MethodSettings, Start, assess};
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Verdict};
 use rekeyscope_testkit::scenario::{QuickMode, SEGMENT, World};
