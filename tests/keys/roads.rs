@@ -68,6 +68,36 @@ fn phase_1_alone_gives_every_sa_of_the_sample() {
     assert!(used(&analysis).iter().all(|sa| road(sa) == "derived"));
 }
 
+/// Ka from `show ipsec sa` or from a line that says no more than "Key", and SKEYID_d from another place: together they give what
+/// SKEYID_e and SKEYID_d give.
+#[test]
+fn ka_and_skeyid_d_from_two_places_give_every_sa_of_the_sample() {
+    for name in [
+        "show_sa_key_and_skeyid_d_below",
+        "show_sa_key_and_skeyid_d_logged",
+        "show_sa_key_and_skeyid_d_udp",
+        "nvr_skeyid_d_and_key",
+        "nvr_key_and_skeyid_d",
+    ] {
+        let log = std::fs::read(repository().join(format!("tests/keylog/{name}.log"))).unwrap();
+        let capture = repository().join("samples/l2tp_kb_modp1024_down.pcap");
+        let (analysis, _) = open_with(&capture, &log);
+        assert_complete(name, &analysis, 16);
+        assert!(used(&analysis).iter().all(|sa| road(sa) == "derived"), "{name}");
+    }
+}
+
+/// A router's log prints the Diffie–Hellman secrets of the Quick Modes without saying which is whose.
+#[test]
+fn printed_dh_secrets_give_every_sa_with_pfs() {
+    for capture in captures().iter().filter(|c| c.name == PFS) {
+        let log = std::fs::read(repository().join("tests/keylog/nvr_pfs_dh_shared_secret.log")).unwrap();
+        let (analysis, _) = open_with(&capture.pcap(), &log);
+        assert_complete(PFS, &analysis, 12);
+        assert!(used(&analysis).iter().all(|sa| road(sa) == "derived"));
+    }
+}
+
 #[test]
 fn with_pfs_phase_1_alone_says_why_it_cannot() {
     for capture in captures().iter().filter(|c| c.name == PFS) {

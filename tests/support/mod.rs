@@ -119,6 +119,28 @@ pub(crate) fn analyses() -> &'static [(Lab, Analysis)] {
     })
 }
 
+/// One capture of each way to carry and protect packets: what another program shows of a packet depends on these, not on what
+/// happens at a rekey, and tshark takes seconds for each.
+pub(crate) fn one_of_each_kind() -> Vec<&'static Lab> {
+    let mut kinds = Vec::new();
+    let is_new = |(_, analysis): &&(Lab, Analysis)| {
+        let sa = analysis.security_associations.iter().find(|sa| sa.packets > 0);
+        let ciphers = sa.map(|sa| {
+            (
+                sa.mode,
+                sa.encapsulation,
+                sa.encryption.clone(),
+                sa.integrity.clone(),
+            )
+        });
+        let kind = (ciphers, analysis.ike_sas.first().map(|ike| ike.ike_version));
+        let is_new = !kinds.contains(&kind);
+        kinds.push(kind);
+        is_new
+    };
+    analyses().iter().filter(is_new).map(|(lab, _)| lab).collect()
+}
+
 /// The analysis of one capture, where it is there.
 #[allow(clippy::print_stdout)] // `tests/run` counts what is skipped
 pub(crate) fn one(name: &str) -> Option<&'static Analysis> {

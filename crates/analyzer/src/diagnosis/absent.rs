@@ -30,10 +30,6 @@ pub(super) fn hard_limit_reached(analysis: &Analysis) -> Message {
     }
 }
 
-pub(super) fn responder_not_ready(_: &Analysis) -> Message {
-    Message::new("absent-responder-not-ready")
-}
-
 pub(super) fn old_sa_deleted_early(analysis: &Analysis) -> Message {
     let seen = analysis.exchanges.iter().map(|e| e.deletes.len()).sum::<usize>();
     Message::new("absent-delete").with("deletes", seen)
@@ -107,18 +103,6 @@ pub(super) fn fragmentation_change(analysis: &Analysis) -> Message {
     }
 }
 
-pub(super) fn nat_mapping_change(_: &Analysis) -> Message {
-    Message::new("absent-nat")
-}
-
-pub(super) fn ppp_trouble(_: &Analysis) -> Message {
-    Message::new("absent-ppp")
-}
-
-pub(super) fn desync(_: &Analysis) -> Message {
-    Message::new("absent-desync")
-}
-
 pub(super) fn capture_artefact(analysis: &Analysis) -> Message {
     let missing = used(analysis).fold(0_u64, |n, sa| n.saturating_add(sa.sequence.missing));
     match missing {
@@ -133,10 +117,6 @@ pub(super) fn replay_drops(analysis: &Analysis) -> Message {
         0 => Message::new("absent-replay-none"),
         _ => Message::new("absent-replay").with("late", grouped(late)),
     }
-}
-
-pub(super) fn slow_path(_: &Analysis) -> Message {
-    Message::new("absent-slow-path")
 }
 
 pub(super) fn rto_stall(analysis: &Analysis) -> Message {
@@ -156,12 +136,4 @@ fn retransmitted(analysis: &Analysis, id: &str) -> Message {
     Message::new(id)
         .with("again", grouped(sum(|f| f.retransmitted_bytes)))
         .with("bytes", grouped(sum(|f| f.bytes)))
-}
-
-pub(super) fn receiver_limited(_: &Analysis) -> Message {
-    Message::new("absent-receiver")
-}
-
-pub(super) fn application_limited(_: &Analysis) -> Message {
-    Message::new("absent-application")
 }

@@ -70,7 +70,7 @@ const fn row(
 #[rustfmt::skip]
 pub(crate) static CAUSES: [KnownCause; 19] = [
     row("hard_limit_reached",     Fact,          Limit,    switch::hard_limit_reached,        absent::hard_limit_reached),
-    row("responder_not_ready",    Explanation,   Tcp,      switch::responder_not_ready,       absent::responder_not_ready),
+    row("responder_not_ready",    Explanation,   Tcp,      switch::responder_not_ready,       |_| Message::new("absent-responder-not-ready")),
     row("old_sa_deleted_early",   Explanation,   Deletes,  switch::old_sa_deleted_early,      absent::old_sa_deleted_early),
     row("asymmetric_switch",      Explanation,   Esp,      switch::asymmetric_switch,         absent::asymmetric_switch),
     row("exchange_retransmitted", Fact,          Ike,      exchange::exchange_retransmitted,  absent::exchange_retransmitted),
@@ -78,16 +78,16 @@ pub(crate) static CAUSES: [KnownCause; 19] = [
     row("slow_key_exchange",      Explanation,   Ike,      exchange::slow_key_exchange,       absent::slow_key_exchange),
     row("phase1_renewal",         Fact,          Ike,      exchange::phase1_renewal,          absent::phase1_renewal),
     row("fragmentation_change",   Fact,          Esp,      path::fragmentation_change,        absent::fragmentation_change),
-    row("nat_mapping_change",     Fact,          Esp,      path::nat_mapping_change,          absent::nat_mapping_change),
-    row("ppp_trouble",            Fact,          Keys,     path::ppp_trouble,                 absent::ppp_trouble),
-    row("desync",                 Fact,          Esp,      path::desync,                      absent::desync),
+    row("nat_mapping_change",     Fact,          Esp,      path::nat_mapping_change,          |_| Message::new("absent-nat")),
+    row("ppp_trouble",            Fact,          Keys,     path::ppp_trouble,                 |_| Message::new("absent-ppp")),
+    row("desync",                 Fact,          Esp,      path::desync,                      |_| Message::new("absent-desync")),
     row("capture_artefact",       FactIfProven,  Esp,      path::capture_artefact,            absent::capture_artefact),
     row("replay_drops",           Explanation,   Tcp,      transport::replay_drops,           absent::replay_drops),
-    row("slow_path",              Explanation,   Tcp,      transport::slow_path,              absent::slow_path),
+    row("slow_path",              Explanation,   Tcp,      transport::slow_path,              |_| Message::new("absent-slow-path")),
     row("rto_stall",              Explanation,   Tcp,      transport::rto_stall,              absent::rto_stall),
     row("window_cut",             Explanation,   Tcp,      transport::window_cut,             absent::window_cut),
-    row("receiver_limited",       Explanation,   Tcp,      transport::receiver_limited,       absent::receiver_limited),
-    row("application_limited",    Explanation,   Tcp,      transport::application_limited,    absent::application_limited),
+    row("receiver_limited",       Explanation,   Tcp,      transport::receiver_limited,       |_| Message::new("absent-receiver")),
+    row("application_limited",    Explanation,   Tcp,      transport::application_limited,    |_| Message::new("absent-application")),
 ];
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
-use crate::diagnosis::symptom::{MOST_FRAMES, Symptom};
+use crate::diagnosis::symptom::{MOST_FRAMES, Symptom, high_if};
 use crate::diagnosis::tcp::{LEAST_RTO, Retransmission, before};
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::ike::timeline::Deletion;
@@ -43,7 +43,7 @@ fn lifetime_of(scene: &RekeyScene<'_>, sa: &Association) -> Option<Lifetime> {
         .evidence
         .exchanges
         .get(sa.exchange?)
-        .and_then(|e| e.lifetime.clone())
+        .and_then(|e| e.lifetime)
 }
 
 /// The old SA was used up to its hard limit before its successor took over: its receiver drops what comes after.
@@ -78,14 +78,9 @@ fn limit_passed(
     }
     let delete = delete_of(scene, old);
     let sure = delete.is_some() || at(LARGEST_LIFETIME_KILOBYTE) || expired_by_time;
-    let confidence = if sure {
-        Confidence::High
-    } else {
-        Confidence::Medium
-    };
     let last = scene.packets.iter().rev().filter(|p| p.sa() == index);
     let shown = last.take(3).map(|p| p.frame).chain(delete.map(|d| d.frame));
-    Some(Symptom::new(confidence, shown))
+    Some(Symptom::new(high_if(sure), shown))
 }
 
 /// Packets on an SA after its negotiated time had run out (counted from the end of its exchange).

@@ -34,6 +34,15 @@ impl Symptom {
     }
 }
 
+/// Sure where something proves it.
+pub(crate) fn high_if(proven: bool) -> Confidence {
+    if proven {
+        Confidence::High
+    } else {
+        Confidence::Medium
+    }
+}
+
 /// Selects frames in Wireshark (set syntax of 3.6 and later).
 pub(crate) fn display_filter(frames: &[u64]) -> String {
     if frames.is_empty() {

@@ -13,7 +13,7 @@ use rekeyscope_model::analysis::{Direction, Finding};
 pub(crate) fn findings(record: &Record, info: &CaptureInfo, successions: &[Succession]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (tunnel, lanes) in record.diagnosis.whole_run.lanes().iter().enumerate() {
-        for direction in [Direction::AToB, Direction::BToA] {
+        for direction in Direction::BOTH {
             let lane = Lane {
                 record,
                 tunnel,

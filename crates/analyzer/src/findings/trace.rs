@@ -30,7 +30,7 @@ pub(crate) fn clock_event(event: &ClockEvent) -> Finding {
         ),
     };
     let message = message.with("frame", event.frame);
-    finding(id, Severity::Warning, vec![message], &[event.frame])
+    finding(id, Severity::Warning, message, &[event.frame])
 }
 
 fn clock_step(event: &ClockEvent) -> Message {
@@ -56,11 +56,11 @@ pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Findin
             .with("packets", grouped(regressions))
             .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));
         let frames = record.diagnosis.whole_run.regression_frames();
-        found.push(finding("clock_trouble", Severity::Warning, vec![message], frames));
+        found.push(finding("clock_trouble", Severity::Warning, message, frames));
     }
     if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {
         let message = Message::new("finding-program-dropped").with("dropped", grouped(dropped));
-        found.push(finding("capture_drops", Severity::Warning, vec![message], &[]));
+        found.push(finding("capture_drops", Severity::Warning, message, &[]));
     }
     found
 }
@@ -72,7 +72,7 @@ pub(crate) fn leaks(record: &Record) -> Option<Finding> {
         finding(
             "cleartext_leak",
             Severity::Warning,
-            vec![message],
+            message,
             run.leak_frames.frames(),
         )
     })

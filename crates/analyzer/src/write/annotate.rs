@@ -8,6 +8,7 @@ use rekeyscope_model::analysis::{
 };
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
+use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
@@ -40,20 +41,24 @@ impl Comments {
     }
 }
 
-/// Copies a capture with comments from its analysis. Gives the number of packets that have one. `path` is what errors call
-/// the output.
+/// Copies a capture with comments from its analysis, and with these rows of `esp_sa` inside it where there are some. Gives the
+/// number of packets that have a comment. `path` is what errors call the output.
 ///
 /// # Errors
 /// [`Error::Capture`], [`Error::Output`].
 pub fn write(
     mut reader: CaptureReader,
     analysis: &Analysis,
+    esp_sa: Option<SecretBytes>,
     out: impl Write,
     path: &Path,
 ) -> Result<u64, Error> {
     let failed = output_error(path);
     let Comments(comments) = comments(analysis);
     let mut copy = CaptureCopy::of_packets(BufWriter::new(out));
+    if let Some(rows) = esp_sa {
+        copy = copy.with_esp_secrets(rows);
+    }
     let mut counted_before = Diagnostics::default();
     let mut commented = 0;
     while let Some(item) = reader.next_item(&mut counted_before)? {
@@ -67,7 +72,8 @@ pub fn write(
         }
         .map_err(&failed)?;
     }
-    copy.finish().map_err(&failed)?;
+    let link_type = reader.info().link_types.first().copied();
+    copy.finish(link_type.unwrap_or_default()).map_err(&failed)?;
     Ok(commented)
 }
 

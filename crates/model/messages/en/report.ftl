@@ -78,9 +78,9 @@ missing-keys =
     } packets but no key that the ICV confirms ({ $list }).
 missing-keys-half =
     { $count ->
-        [one] Of the key of { $n } SA the integrity key fits (its ICVs do) and the encryption key does not
-       *[other] Of the keys of { $n } SAs the integrity key fits (their ICVs do) and the encryption key does not
-    }: it is of another run, or was copied wrongly.
+        [one] Of the key of { $n } SA the integrity key fits (its ICVs do) and no encryption key is proven
+       *[other] Of the keys of { $n } SAs the integrity key fits (their ICVs do) and no encryption key is proven
+    }: it is of another run, was copied wrongly, is not in the files, or the packets are too few.
 missing-keys-masked = Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; the key-info log below gives them whole.
 missing-keys-how = Yamaha NVR/RTX: `ipsec ike log <gateway> key-info message-info payload-info` and `syslog debug on` before the tunnel comes up, then `show log`. strongSwan: charon's log at level 4, or `ip xfrm state` while the SA lives. Or Wireshark's own esp_sa file.
 missing-keys-where = Give such a file with --keys FILE, or put it beside the capture under one of these names: { $names }.

@@ -105,6 +105,7 @@ plain_names! {
         SpiSuccession = "spi_succession",
     }
     /// Why a rekey happened.
+    #[derive(Default)]
     pub enum TriggerKind {
         /// The kilobyte lifetime.
         Volume = "volume",
@@ -117,6 +118,7 @@ plain_names! {
         /// Both sides at once.
         Collision = "collision",
         /// The capture cannot tell.
+        #[default]
         Unknown = "unknown",
     }
     /// Direction in a tunnel.
@@ -184,13 +186,18 @@ plain_names! {
 }
 
 impl Direction {
+    /// What belongs to this direction, of one thing for each.
+    pub fn pick<T>(self, a_to_b: T, b_to_a: T) -> T {
+        match self {
+            Direction::AToB => a_to_b,
+            Direction::BToA => b_to_a,
+        }
+    }
+
     /// The opposite direction.
     #[must_use]
     pub fn reverse(self) -> Direction {
-        match self {
-            Direction::AToB => Direction::BToA,
-            Direction::BToA => Direction::AToB,
-        }
+        self.pick(Direction::BToA, Direction::AToB)
     }
 
     /// Both, in the order of the document.

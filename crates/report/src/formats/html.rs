@@ -129,17 +129,12 @@ impl Head {
     fn new(focus: &Focus) -> Head {
         let (analysis, t) = (focus.analysis, focus.t);
         let style = style_sheet(t.language());
-        let generator = &analysis.generator;
         Head {
             title: t.fill("page-title", &[("path", &clean::line(&analysis.capture.path))]),
             policy: policy(&style),
             style,
             script: SCRIPT,
-            generator: format!(
-                "{} {}",
-                clean::line(&generator.name),
-                clean::line(&generator.version)
-            ),
+            generator: words::program(&analysis.generator),
             capture: caption(analysis, t),
         }
     }

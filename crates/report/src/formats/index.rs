@@ -91,14 +91,6 @@ impl Entry {
             _ => Mark::None,
         }
     }
-
-    fn class(&self) -> &'static str {
-        match self.mark() {
-            Mark::Alert => "alert",
-            Mark::Faint => "faint",
-            Mark::None => "",
-        }
-    }
 }
 
 /// Label and sentence of a verdict.

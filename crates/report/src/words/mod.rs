@@ -16,7 +16,7 @@ pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality}
 pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use command::command;
 pub(crate) use common::{
-    direction, finding, mode, overlay, overlay_sentences, overlay_value, protocol, suite, trigger,
+    direction, finding, mode, overlay, overlay_sentences, overlay_value, program, protocol, suite, trigger,
     trigger_in_full, trigger_rules, tunnel,
 };
 pub(crate) use keys::{key_file, key_status, missing_keys, road};

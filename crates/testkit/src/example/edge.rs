@@ -40,7 +40,7 @@ fn unknowns(mut document: Analysis) -> Analysis {
             a_to_b: None,
             b_to_a: None,
         };
-        rekey.trigger = Trigger::unknown();
+        rekey.trigger = Trigger::default();
         for i in &mut rekey.impact {
             (i.baseline_bps, i.depth, i.dip_ms, i.longest_gap_ms) = (None, None, None, None);
             (i.p_gap, i.q) = (None, None);

@@ -2,7 +2,7 @@
 
 use crate::formats::html::prose::{Prose, prose};
 use crate::plot::{self, TunnelPlots};
-use crate::tables::{self, Align, Column, Mark, Row, Table};
+use crate::tables::{self, Align, Column, Row, Table};
 use crate::words::focus::{Focus, key, name};
 use crate::words::{self, clean, format};
 use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity};
@@ -28,6 +28,7 @@ pub(super) struct Figure {
 }
 
 /// The answer, and what it rests on.
+#[derive(Default)]
 pub(super) struct VerdictView {
     pub(super) class: &'static str,
     pub(super) label: String,
@@ -44,31 +45,24 @@ impl VerdictView {
     /// Of the first verdict.
     pub(super) fn new(focus: &Focus) -> VerdictView {
         let (analysis, t) = (focus.analysis, focus.t);
-        let headline = analysis.impact.first();
-        let of = |words: fn(&Catalogue, &Impact) -> Option<String>| {
-            headline.and_then(|i| words(t, i)).unwrap_or_default()
+        let Some(i) = analysis.impact.first() else {
+            return VerdictView {
+                label: t.word("verdict-label-no-tunnel"),
+                sentence: words::no_verdict(t, analysis),
+                ..VerdictView::default()
+            };
         };
+        let direction = words::direction(t, analysis, i.tunnel, i.direction);
         VerdictView {
-            class: headline.map_or("", |i| i.verdict.as_str()),
-            label: headline.map_or_else(
-                || t.word("verdict-label-no-tunnel"),
-                |i| words::verdict(t, i.verdict),
-            ),
-            sentence: headline.map_or_else(
-                || words::no_verdict(t, analysis),
-                |i| clean::said(t, &i.sentence, &i.messages),
-            ),
-            explained: of(words::explained),
-            figures: headline.map(|i| figures(t, i)).unwrap_or_default(),
-            direction: headline.map_or_else(Vec::new, |i| {
-                let direction = words::direction(t, analysis, i.tunnel, i.direction);
-                prose(&t.fill("page-in-json", &[("direction", &direction)]))
-            }),
-            bound: headline.map_or_else(String::new, |i| {
-                clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages)
-            }),
-            detectable: of(words::detectable),
-            disagreeing: of(words::disagreeing),
+            class: i.verdict.as_str(),
+            label: words::verdict(t, i.verdict),
+            sentence: clean::said(t, &i.sentence, &i.messages),
+            explained: words::explained(t, i).unwrap_or_default(),
+            figures: figures(t, i),
+            direction: prose(&t.fill("page-in-json", &[("direction", &direction)])),
+            bound: clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages),
+            detectable: words::detectable(t, i).unwrap_or_default(),
+            disagreeing: words::disagreeing(t, i).unwrap_or_default(),
         }
     }
 }
@@ -131,16 +125,6 @@ pub(super) struct KeyFileView {
 impl Column {
     pub(super) fn is_right(&self) -> bool {
         self.align == Align::Right
-    }
-}
-
-impl Row {
-    pub(super) fn class(&self) -> &'static str {
-        match self.mark {
-            Mark::None => "",
-            Mark::Alert => "alert",
-            Mark::Faint => "faint",
-        }
     }
 }
 
