@@ -1,7 +1,7 @@
 //! Calibrates the method on synthetic traffic and writes the tables of `docs/calibration.md`:
 //!
 //! ```text
-//! cargo run --example calibration > docs/calibration.md
+//! cargo run --release --example calibration > docs/calibration.md
 //! ```
 //!
 //! `-- 10` runs a tenth of it. Ends with status 1 when a demand is broken.
@@ -9,16 +9,16 @@
 use rekeyscope_impact::simulate::calibration::{Effort, calibrate, cells};
 use std::process::ExitCode;
 
-/// Runs per cell of the full calibration: 4,800 without an effect, 3,840 planted, 2,400 at the detectable stall, 1,200
-/// per variation; in bursts, 5,160 without an effect and 1,920 planted. About a quarter of an hour of processor time.
+/// Runs per cell of the full calibration: 4,800 without an effect, 3,840 planted, 2,400 at the detectable stall, 480
+/// per variation; in bursts, 1,960 without an effect and 960 planted. About ten minutes of processor time.
 const FULL: Effort = Effort {
     no_effect: 200,
     planted: 40,
     power: 100,
-    variation: 50,
-    bursts: 60,
+    variation: 20,
+    bursts: 20,
     window_limited: 10,
-    planted_bursts: 20,
+    planted_bursts: 10,
     draws: 1_999,
 };
 
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let held = calibration.checks().iter().all(|c| c.held && c.decided);
     println!("# Calibration of the method\n");
     println!(
-        "Synthetic traffic (`impact::simulate`), made by `cargo run --example calibration > docs/calibration.md`: {} cells, each {} runs \
+        "Synthetic traffic (`impact::simulate`), made by `cargo run --release --example calibration > docs/calibration.md`: {} cells, each {} runs \
          without an effect, {} with each of four planted stalls, {} with the cell's own minimum detectable stall, {} per variation; \
          in bursts, {} runs per cell of the harmless window-limited flow, {} per other cell without an effect and {} with each of three planted \
          stalls; {} placebo draws per run. A limit counts as broken when runs at the limit would do as badly less than once in a thousand \

@@ -100,9 +100,16 @@ impl Evaluation {
         let eligible = self.eligible();
         self.mostly_affected = !self.windows.is_empty() && eligible.is_empty();
         let bias = |w: usize| pool.as_ref().and_then(|p| p.bias_s.get(w).copied().flatten());
-        self.means = (0..self.windows.len())
-            .map(|w| MeanStall::of(&self.seconds(w), bias(w)).map(|mean| late::widen(self, w, mean)))
-            .collect();
+        let mean = |w: usize| {
+            let stalls = self.seconds(w);
+            let mean = late::widen(self, w, MeanStall::of(&stalls, bias(w))?);
+            Some(if settings.time_triggered {
+                mean
+            } else {
+                mean.allowing_for_bias(&stalls)
+            })
+        };
+        self.means = (0..self.windows.len()).map(mean).collect();
         self.ranks = (0..self.windows.len())
             .map(|w| self.ranks_at(w, pool.as_ref(), &eligible))
             .collect();

@@ -8,7 +8,7 @@ use crate::input::settings::MethodSettings;
 use rekeyscope_model::analysis::{Sensitivity, Verdict};
 use rekeyscope_model::text::{Message, Said};
 
-/// Draws of a rerun: p ≤ 0.025 is then known to ± 0.007 (two standard errors), at a fifth of the cost.
+/// Draws of a rerun: p ≤ 0.012 is then known to ± 0.005 (two standard errors), at a fifth of the cost.
 const DRAWS: usize = 1_999;
 
 /// The reruns: shifted bin origin, Δ of half, five times the usual width, anchored at t_Q, baseline before only.

@@ -165,7 +165,6 @@ pub fn calibrate(effort: Effort) -> Calibration {
         .collect();
     let single = cells()
         .into_iter()
-        .filter(|c| c.pauses_per_s == 0.0)
         .map(|c| Scenario {
             stall_s: SINGLE_S,
             every: c.rekeys + 1,

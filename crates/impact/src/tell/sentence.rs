@@ -6,7 +6,7 @@ pub mod words;
 
 use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
-use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall};
+use crate::estimate::aggregate::{LEAST_REKEYS, MOST_BIAS_S, MeanStall};
 use crate::input::settings::MethodSettings;
 use crate::input::start::{ASSUMED_EXCHANGE_S, Start};
 use crate::tell::projection::Attribution;
@@ -16,8 +16,6 @@ use words::{explained, interval, list, megabytes, p_value, percent, rate, second
 
 /// Stall for which the bound gives the cost, seconds.
 const EXAMPLE_STALL_S: f64 = 0.1;
-/// Up to how far raw stalls of volume-triggered rekeys are too low (they fall in fast moments), seconds, for the reader.
-const MOST_BIAS_S: f64 = 0.025;
 
 /// The verdict, the first line of the report, with each reservation that belongs to it as a message of its own.
 pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &MethodSettings) -> Vec<Message> {

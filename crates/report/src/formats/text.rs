@@ -48,7 +48,7 @@ pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
 fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
     let focus = Focus::new(analysis, options.language);
     let mut page = TerminalPage::new(options.width, options.color);
-    verdict(&mut page, &focus);
+    verdict(&mut page, &focus, full);
     capture(&mut page, &focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
         tunnel_tables(&mut page, &focus, tunnel, full);
@@ -111,7 +111,7 @@ fn overlays(page: &mut TerminalPage, focus: &Focus) {
     }
 }
 
-fn verdict(page: &mut TerminalPage, focus: &Focus) {
+fn verdict(page: &mut TerminalPage, focus: &Focus, full: bool) {
     let (analysis, t) = (focus.analysis, focus.t);
     let Some(headline) = analysis.impact.first() else {
         page.emphasised(&words::no_verdict(t, analysis), None);
@@ -138,7 +138,7 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
             (!bound.is_empty()).then(|| clean::said(t, bound, &headline.arithmetic_bound_messages)),
         ),
         ("label-detectable", words::detectable(t, headline)),
-        ("label-bursts", words::bursts(t, headline)),
+        ("label-bursts", words::bursts(t, headline).filter(|_| full)),
         ("label-explains", words::explained(t, headline)),
         ("label-rates", words::rates(t, headline)),
         ("label-but", words::disagreeing(t, headline)),

@@ -1,5 +1,6 @@
 //! The tables of `docs/calibration.md`.
 
+use crate::decide::verdict::LEVEL;
 use crate::simulate::bursts::PathChange;
 use crate::simulate::calibration::bursts::PLANTED_BURSTS_S;
 use crate::simulate::calibration::tally::{
@@ -19,15 +20,17 @@ impl Calibration {
             text += &format!("| {} | {} | {held} |\n", c.demand, c.measured);
         }
         text += "\n## Cells without an effect\n\n";
-        text += "| σ | interval | rekeys | pauses | runs | *shown* | *some* | *bounded* | p ≤ 0.025 | covered | mean error \
-                 | MDE | power at the MDE |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+        text += &format!(
+            "| σ | interval | rekeys | pauses | runs | *shown* | *some* | *bounded* | p ≤ {LEVEL} | covered | mean error | MDE | power at \
+             the MDE |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+        );
         for (cell, power) in self.no_effect.iter().zip(&self.power) {
             text += &row(cell, &[share(power.tally.shown, power.tally.runs)]);
         }
         text += "\n## Planted stalls\n\n";
         text += "Found: rekeys with a planted stall that are named one by one. Of one outage in a run of otherwise harmless rekeys that is harder: \
                  the list allows for how many there are.\n\n";
-        text += JOINED_HEAD;
+        text += &joined_head();
         for stall_s in PLANTED_S {
             for pauses in [0.0, PAUSES_PER_S] {
                 let of = |c: &&Cell| c.scenario.stall_s == stall_s && c.scenario.pauses_per_s == pauses;
@@ -35,11 +38,18 @@ impl Calibration {
                 text += &joined_row(&name, &sum(self.planted.iter().filter(of)));
             }
         }
-        let name = format!("one rekey of {:.0} ms, pauses: none", SINGLE_S * 1000.0);
-        text += &joined_row(&name, &sum(&self.single));
+        for pauses in [0.0, PAUSES_PER_S] {
+            let of = |c: &&Cell| c.scenario.pauses_per_s == pauses;
+            let name = format!(
+                "one rekey of {:.0} ms, pauses: {}",
+                SINGLE_S * 1000.0,
+                pauses_in_words(pauses)
+            );
+            text += &joined_row(&name, &sum(self.single.iter().filter(of)));
+        }
         text += &self.bursts_markdown();
         text += "\n## Beyond the cells\n\nNo demand is made on these.\n\n";
-        text += JOINED_HEAD;
+        text += &joined_head();
         self.variations
             .iter()
             .for_each(|(name, tally)| text += &joined_row(name, tally));
@@ -56,7 +66,7 @@ impl Calibration {
                  |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
         text.extend(self.window_limited.iter().chain(&self.bursts).map(burst_row));
         text += "\n## Bursts that stand still\n\n";
-        text += JOINED_HEAD;
+        text += &joined_head();
         for stall_s in PLANTED_BURSTS_S {
             text += &Self::planted_rows("every rekey", &self.planted_bursts, stall_s);
         }
@@ -134,8 +144,11 @@ fn row(cell: &Cell, more: &[String]) -> String {
     )
 }
 
-const JOINED_HEAD: &str = "| all cells joined | runs | *shown* | *some* | *bounded* | p ≤ 0.025 | covered | mean error | \
-                           found |\n|---|---|---|---|---|---|---|---|---|\n";
+fn joined_head() -> String {
+    format!(
+        "| all cells joined | runs | *shown* | *some* | *bounded* | p ≤ {LEVEL} | covered | mean error | found |\n|---|---|---|---|---|---|---|---|---|\n"
+    )
+}
 
 fn joined_row(name: &str, t: &Tally) -> String {
     format!(

@@ -25,7 +25,7 @@ pub struct Tally {
     pub some: usize,
     /// Verdicts *bounded*.
     pub bounded: usize,
-    /// Runs with p ≤ 0.025, whatever the verdict.
+    /// Runs whose p is at most the level of the test, whatever the verdict.
     pub small_p: usize,
     /// Runs with an interval.
     pub intervals: usize,
@@ -129,7 +129,7 @@ pub struct Calibration {
     pub planted_bursts: Vec<BurstCell>,
     /// Traffic in bursts, of which one rekey has an outage.
     pub single_bursts: Vec<BurstCell>,
-    /// Cells without pauses, of which one rekey has an outage.
+    /// Every cell, one rekey of which has an outage.
     pub single: Vec<Cell>,
 }
 
