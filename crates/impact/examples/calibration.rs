@@ -1,10 +1,10 @@
 //! Calibrates the method on synthetic traffic and writes the tables of `docs/calibration.md`:
 //!
 //! ```text
-//! cargo run --release --example calibration > docs/calibration.md
+//! cargo run --release --example calibration -- 2 > docs/calibration.md
 //! ```
 //!
-//! `-- 10` runs a tenth of it. Ends with status 1 when a demand is broken.
+//! `-- 2` runs half of it. Ends with status 1 when a demand is broken.
 
 use rekeyscope_impact::simulate::calibration::{Effort, calibrate, cells};
 use std::process::ExitCode;
@@ -45,9 +45,14 @@ fn main() -> ExitCode {
     };
     let calibration = calibrate(effort);
     let held = calibration.checks().iter().all(|c| c.held && c.decided);
+    let part = if fraction > 1 {
+        format!("-- {fraction} ")
+    } else {
+        String::new()
+    };
     println!("# Calibration of the method\n");
     println!(
-        "Synthetic traffic (`impact::simulate`), made by `cargo run --release --example calibration > docs/calibration.md`: {} cells, each {} runs \
+        "Synthetic traffic (`impact::simulate`), made by `cargo run --release --example calibration {part}> docs/calibration.md`: {} cells, each {} runs \
          without an effect, {} with each of four planted stalls, {} with the cell's own minimum detectable stall, {} per variation; \
          in bursts, {} runs per cell of the harmless window-limited flow, {} per other cell without an effect and {} with each of three planted \
          stalls; {} placebo draws per run. A limit counts as broken when runs at the limit would do as badly less than once in a thousand \
