@@ -7,6 +7,9 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 /// A limit counts as broken when a rate *at* the limit would give so many failures less often than this.
 const SURPRISE: f64 = 0.001;
 
+/// The one demand that is not held: a jitter of 20 ms hides such an outage in the silences between bursts.
+pub(super) const NOT_HELD: &str = "a single outage of 100 ms in bursts is missed: at most 5 %";
+
 /// One demand on the method and what was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DemandCheck {
@@ -101,13 +104,21 @@ impl Calibration {
     /// Runs with one outage of 100 ms: counted are the outages that are not named.
     fn single_outages(&self) -> Vec<DemandCheck> {
         let even = self.single.iter().filter(|c| c.scenario.pauses_per_s == 0.0);
-        let check = |where_, t: Tally| {
-            let demand = format!("a single outage of 100 ms {where_} is missed: at most 5 %");
-            rate_check(&demand, t.planted - t.found, t.planted, 0.05)
+        let check = |demand, t: Tally| {
+            let missed = t.planted - t.found;
+            DemandCheck {
+                // No noise is allowed for: so few runs in bursts would hide that it is not held.
+                held: missed as f64 <= 0.05 * t.planted as f64,
+                ..rate_check(demand, missed, t.planted, 0.05)
+            }
         };
+        let bursts = self.single_bursts.iter().map(|c| c.tally);
         vec![
-            check("without pauses", sum(even)),
-            check("in bursts", joined(self.single_bursts.iter().map(|c| c.tally))),
+            check(
+                "a single outage of 100 ms without pauses is missed: at most 5 %",
+                sum(even),
+            ),
+            check(NOT_HELD, joined(bursts)),
         ]
     }
 

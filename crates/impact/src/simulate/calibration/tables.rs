@@ -29,7 +29,7 @@ impl Calibration {
         }
         text += "\n## Planted stalls\n\n";
         text += "Found: rekeys with a planted stall that are named one by one. Of one outage in a run of otherwise harmless rekeys that is harder: \
-                 the list allows for how many there are.\n\n";
+                 the list allows for how many there are, and natural pauses hide it, as do bursts with jitter (`method.md`).\n\n";
         text += &joined_head();
         for stall_s in PLANTED_S {
             for pauses in [0.0, PAUSES_PER_S] {
@@ -60,7 +60,7 @@ impl Calibration {
         let mut text = String::from("\n## Bursts without an effect\n\n");
         text += "A window of 64 kB per round trip, or what an application writes so often (10 Mbit/s). Phase: rekeys by volume begin \
                  within a burst (locked), those by age anywhere (free). The first 24 cells are the harmless window-limited flow. Where an \
-                 application writes once a second, a baseline holds one burst or two and windows tell nothing: the intervals do not \
+                 application writes once a second, a baseline holds one burst or two and windows tell nothing: the intervals need not \
                  cover without IKE, and the demand on coverage leaves those cells out.\n\n";
         text += "| period | jitter | flows | path | phase | IKE | rekeys | runs | *shown* | *some* | *bounded* | covered | mean error \
                  |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
