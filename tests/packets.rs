@@ -3,7 +3,9 @@
 //! `docs/calibration.md` has the thousands of runs; here it is shown that packets change nothing.
 
 use crate::support::analyze;
-use rekeyscope_impact::simulate::{Scenario, Simulated, simulate};
+use rekeyscope_impact::simulate::{
+    BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts,
+};
 use rekeyscope_impact::{MethodSettings, Start, assess};
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Verdict};
 use rekeyscope_testkit::scenario::{QuickMode, SEGMENT, World};
@@ -159,4 +161,27 @@ fn planted_stalls_are_shown_and_sized() {
     assert!(error.abs() <= TOLERANCE_MS, "{error} ms off in the mean");
     let shown = runs.iter().filter(|(i, _)| i.verdict == Verdict::Shown).count();
     assert_eq!(shown as u64, RUNS, "planted stalls far above the detectable ones");
+}
+
+/// A harmless download that its window limits: one burst per round trip of 150 ms.
+#[test]
+fn bursts_of_packets_are_not_shown() {
+    let scenario = BurstScenario {
+        period_s: 0.15,
+        jitter_s: 0.001,
+        packets: 45,
+        flows: 1,
+        change: PathChange::Steady,
+        locked: false,
+        ike: true,
+        rekeys: 8,
+        stall_s: 0.0,
+        every: 1,
+    };
+    for seed in 0..3 {
+        let impact = through_packets(&simulate_bursts(&scenario, seed)).impact[0].clone();
+        assert_ne!(impact.verdict, Verdict::Shown, "seed {seed}: {}", impact.sentence);
+        let burst_ms = impact.burst_ms.unwrap();
+        assert!((burst_ms - 150.0).abs() <= BIN_MS, "seed {seed}: {burst_ms} ms");
+    }
 }

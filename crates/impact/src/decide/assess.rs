@@ -1,5 +1,6 @@
 //! The whole method on one direction: evaluates, attributes, and fills the part of the document.
 
+use crate::decide::course::Course;
 use crate::decide::evaluate::{Choices, evaluate};
 use crate::decide::evaluation::Evaluation;
 use crate::decide::outcome::DirectionImpact;
@@ -15,8 +16,9 @@ use rekeyscope_model::text::Said;
 /// Runs the whole method on one direction. Deterministic for a given seed, whatever the number of threads.
 pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &MethodSettings) -> DirectionImpact {
     let traffic = &unobserved::bridge(traffic);
-    let main = evaluate(traffic, rekeys, settings, &Choices::default());
-    let impact = summarise(traffic, rekeys, settings, &main);
+    let course = Course::new(traffic, rekeys);
+    let main = evaluate(&course, rekeys, settings, &Choices::default());
+    let impact = summarise(&course, rekeys, settings, &main);
     DirectionImpact {
         rekeys: main.rekey_impacts(rekeys, settings.direction),
         mean_rekey: mean_rekey::superpose(&main, settings),
@@ -27,7 +29,7 @@ pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &MethodSettin
 }
 
 fn summarise(
-    traffic: &Traffic,
+    course: &Course<'_>,
     rekeys: &[RekeyMoment],
     settings: &MethodSettings,
     main: &Evaluation,
@@ -52,7 +54,8 @@ fn summarise(
         rekeys_hurt: main.hurt_indexes(),
         observed_bps: attribution.observed_bps,
         counterfactual_bps: attribution.counterfactual_bps,
-        transfer: main.transfer().map(|t| t.published(traffic.start)),
+        transfer: main.transfer().map(|t| t.published(course.traffic.start)),
+        burst_ms: main.burst_s.map(|s| s * 1000.0),
         reference_bps: settings.reference_bps,
         interest_ms: main.interest_s(settings).map(|s| s * 1000.0),
         stall_ms: main.decided_stall().map(|m| m.interval_ms()),
@@ -65,7 +68,7 @@ fn summarise(
         explained_share: attribution.explained_share.clone(),
         arithmetic_bound: bound.sentence,
         arithmetic_bound_messages: bound.messages,
-        sensitivity: sensitivity::rerun(traffic, rekeys, settings, main),
+        sensitivity: sensitivity::rerun(course, rekeys, settings, main),
         seed: settings.seed,
     }
 }

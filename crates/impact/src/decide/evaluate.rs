@@ -1,23 +1,21 @@
 //! One run of the method from the series to the decision; the sensitivity runs are the same with one choice changed.
 
+use crate::decide::course::{BASE_BINS, Course};
 use crate::decide::evaluation::Evaluation;
 use crate::decide::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
 use crate::decide::verdict::{self, VerdictEvidence};
 use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall, minimum_detectable};
 use crate::estimate::baseline::{Ruler, Window, fitting_windows};
-use crate::estimate::gap::{FreeGaps, in_order, longest_touching, test_window_s};
+use crate::estimate::gap::{FreeGaps, longest_touching, test_window_s};
 use crate::estimate::late;
 use crate::estimate::placebo::{DrawPlan, Pool, corrected_p, real_z};
 use crate::estimate::stall::{dip, stall};
-use crate::input::grid::Grid;
 use crate::input::moment::RekeyMoment;
 use crate::input::settings::MethodSettings;
-use crate::input::traffic::Traffic;
+use crate::input::traffic::Gap;
 use crate::input::{transfer, unobserved};
 use std::sync::Arc;
 
-/// Base bins in a bin of the method: 10 ms where the base is 5 ms.
-const BASE_BINS: usize = 2;
 /// A W has a null of its own where at least this share of the run is free at that W.
 pub(crate) const FREE_SHARE: f64 = 0.6;
 
@@ -47,26 +45,21 @@ impl Default for Choices {
 
 /// Runs the method once.
 pub(crate) fn evaluate(
-    traffic: &Traffic,
+    course: &Course<'_>,
     rekeys: &[RekeyMoment],
     settings: &MethodSettings,
     choices: &Choices,
 ) -> Evaluation {
     let mut e = Evaluation::without_traffic(rekeys);
-    if !transfer::is_sound(traffic) {
-        return e;
-    }
-    // The transfer is found on the method's own bins, so that every sensitivity run speaks of the same one.
-    let Some(found) = transfer::find(&Grid::new(traffic, BASE_BINS, 0)) else {
-        return e;
-    };
-    e.grid = Arc::new(Grid::new(traffic, choices.group, choices.shift));
+    let Some(found) = course.transfer else { return e };
+    (e.burst_s, e.bytes) = (course.burst_s, course.bytes);
+    e.grid = Arc::new(course.grid(choices.group, choices.shift));
     e.run = transfer::span(&e.grid, found);
     let busy_median = transfer::busy_median(&e.grid, e.run);
     e.placed = transfer::place(&e.grid, e.run, rekeys, choices.anchor_at_start);
     transfer::leave_out_idle(&e.grid, busy_median, &mut e.placed, settings.time_triggered);
-    unobserved::leave_out(&traffic.holes, &mut e.placed);
-    e.unobserved = unobserved_within(traffic, &e);
+    unobserved::leave_out(&course.traffic.holes, &mut e.placed);
+    e.unobserved = unobserved_within(&course.traffic.holes, &e);
     e.used = e.placed.iter().filter(|p| p.used).copied().collect();
     e.windows = fitting_windows(&e.grid, e.run, &e.placed, &e.used);
     let grid = Arc::clone(&e.grid);
@@ -76,24 +69,21 @@ pub(crate) fn evaluate(
         busy_median,
         before_only: choices.before_only,
     };
-    e.measure(&ruler, traffic, settings);
+    e.measure(&ruler, course, settings);
     e
 }
 
 /// Holes within the transfer.
-fn unobserved_within(traffic: &Traffic, e: &Evaluation) -> (usize, f64) {
+fn unobserved_within(holes: &[Gap], e: &Evaluation) -> (usize, f64) {
     let (from, to) = (e.grid.start_of(e.run.from), e.grid.start_of(e.run.to));
-    let parts = traffic
-        .holes
-        .iter()
-        .map(|h| h.end_s.min(to) - h.start_s.max(from));
+    let parts = holes.iter().map(|h| h.end_s.min(to) - h.start_s.max(from));
     parts
         .filter(|s| *s > 0.0)
         .fold((0, 0.0), |(n, sum), s| (n + 1, sum + s))
 }
 
 impl Evaluation {
-    fn measure(&mut self, ruler: &Ruler<'_>, traffic: &Traffic, settings: &MethodSettings) {
+    fn measure(&mut self, ruler: &Ruler<'_>, course: &Course<'_>, settings: &MethodSettings) {
         let plan = DrawPlan {
             time_clock: settings.time_triggered,
             draws: settings.draws,
@@ -110,15 +100,22 @@ impl Evaluation {
         let eligible = self.eligible();
         self.mostly_affected = !self.windows.is_empty() && eligible.is_empty();
         let bias = |w: usize| pool.as_ref().and_then(|p| p.bias_s.get(w).copied().flatten());
-        self.means = (0..self.windows.len())
-            .map(|w| MeanStall::of(&self.seconds(w), bias(w)).map(|mean| late::widen(self, w, mean)))
-            .collect();
+        let mean = |w: usize| {
+            let stalls = self.seconds(w);
+            let mean = late::widen(self, w, MeanStall::of(&stalls, bias(w))?);
+            Some(if settings.time_triggered {
+                mean
+            } else {
+                mean.allowing_for_bias(&stalls)
+            })
+        };
+        self.means = (0..self.windows.len()).map(mean).collect();
         self.ranks = (0..self.windows.len())
             .map(|w| self.ranks_at(w, pool.as_ref(), &eligible))
             .collect();
         let chosen = self.chosen_window();
         self.minimum_detectable_s = chosen.and_then(|w| minimum_detectable(&self.seconds(w)));
-        self.judge_each(pool.as_ref(), chosen, traffic);
+        self.judge_each(pool.as_ref(), chosen, course);
         self.measure_dips(ruler, chosen);
         let p = self.test(pool.as_ref(), &eligible, plan);
         self.decision = verdict::decide(&VerdictEvidence {
@@ -132,6 +129,7 @@ impl Evaluation {
             chosen,
             mostly_affected: self.mostly_affected,
             hurt: &self.hurt,
+            least_effect_s: self.least_effect_s(),
             interest_s: self.interest_s(settings),
             late_starts: self.late_starts() > 0,
         });
@@ -182,18 +180,20 @@ impl Evaluation {
     }
 
     /// The gap test and the list of rekeys that hurt.
-    fn judge_each(&mut self, pool: Option<&Pool>, chosen: Option<usize>, traffic: &Traffic) {
-        let gaps = in_order(traffic);
-        let free = FreeGaps::new(&self.grid, self.run, &self.placed, &gaps, traffic.gaps_total);
+    fn judge_each(&mut self, pool: Option<&Pool>, chosen: Option<usize>, course: &Course<'_>) {
+        let gaps = &course.gaps;
+        let total = course.traffic.gaps_total;
+        let free = FreeGaps::new(&self.grid, self.run, &self.placed, gaps, total);
         let stalls = chosen.map(|w| self.seconds(w));
+        let burst_s = self.burst_s.unwrap_or(0.0);
         let mut p = Vec::with_capacity(self.used.len());
         self.hurt.clear();
         for (k, rekey) in self.used.iter().enumerate() {
-            let gap_s = longest_touching(&gaps, rekey);
+            let gap_s = longest_touching(gaps, rekey);
             let p_gap = gap_s.map_or(1.0, |g| free.p(g, test_window_s(rekey)));
             let p_stall = match (pool, chosen, &stalls) {
                 (Some(pool), Some(w), Some(s)) if !self.mostly_affected => {
-                    Some(hurt::p_stall(s[k], pool.rank(w, s[k])))
+                    Some(hurt::p_stall(s[k], pool.rank(w, s[k]), burst_s))
                 }
                 _ => None,
             };

@@ -2,7 +2,7 @@
 
 use crate::decide::hurt::Hurt;
 use crate::decide::outcome::Transfer;
-use crate::decide::verdict::Decision;
+use crate::decide::verdict::{Decision, LEAST_EFFECT_S};
 use crate::estimate::aggregate::MeanStall;
 use crate::estimate::baseline::{CHOSEN_WINDOW_S, Window};
 use crate::estimate::stall::{Dip, MeasuredStall};
@@ -19,8 +19,12 @@ use std::sync::Arc;
 pub(crate) struct Evaluation {
     /// The series.
     pub(crate) grid: Arc<Grid>,
+    /// τ, seconds; `None` where new data does not come in bursts.
+    pub(crate) burst_s: Option<f64>,
     /// The transfer; empty where there is none.
     pub(crate) run: Span,
+    /// New bytes within it.
+    pub(crate) bytes: f64,
     /// All rekeys in order of t_Q.
     pub(crate) placed: Vec<PlacedRekey>,
     /// Those that count.
@@ -62,7 +66,9 @@ impl Evaluation {
         };
         Evaluation {
             grid: Arc::new(Grid::new(&empty, 1, 0)),
+            burst_s: None,
             run: Span { from: 0, to: 0 },
+            bytes: 0.0,
             placed: Vec::new(),
             used: Vec::new(),
             windows: Vec::new(),
@@ -113,7 +119,7 @@ impl Evaluation {
         (self.run.len() > 0).then(|| Transfer {
             from_s: self.grid.start_of(self.run.from),
             to_s: self.grid.start_of(self.run.to),
-            bytes: self.grid.bytes(self.run.from, self.run.to),
+            bytes: self.bytes,
             rekeys: self.used.len(),
         })
     }
@@ -137,6 +143,11 @@ impl Evaluation {
         } else {
             self.run_s()
         })
+    }
+
+    /// Effects up to this are never *shown*, seconds.
+    pub(crate) fn least_effect_s(&self) -> f64 {
+        LEAST_EFFECT_S.max(self.burst_s.unwrap_or(0.0) / 2.0)
     }
 
     /// Effect of interest: its share of the mean rekey interval, seconds.

@@ -18,9 +18,13 @@ pub(crate) struct Hurt {
     pub(crate) hurt: bool,
 }
 
-/// p_stall: the rank of the stall among the placebos, 1 for stalls under 50 ms.
-pub(crate) fn p_stall(stall_s: f64, rank: f64) -> f64 {
-    if stall_s < LEAST_STALL_S { 1.0 } else { rank }
+/// p_stall: the rank of the stall among the placebos, 1 for stalls under 50 ms or half a burst period (0 where there is none).
+pub(crate) fn p_stall(stall_s: f64, rank: f64, burst_s: f64) -> f64 {
+    if stall_s < LEAST_STALL_S.max(burst_s / 2.0) {
+        1.0
+    } else {
+        rank
+    }
 }
 
 /// p_k = min(1, 2·min(p_stall, p_gap)): two looks, Bonferroni. p_gap alone where p_stall is absent.
@@ -64,6 +68,12 @@ mod tests {
         assert_eq!(combine(Some(0.01), 0.2), 0.02);
         assert_eq!(combine(Some(0.9), 0.8), 1.0);
         assert_eq!(combine(None, 0.2), 0.2);
-        assert_eq!((p_stall(0.049, 0.001), p_stall(0.051, 0.001)), (1.0, 0.001));
+        let p = |stall_s, burst_s| p_stall(stall_s, 0.001, burst_s);
+        assert_eq!((p(0.049, 0.0), p(0.051, 0.0), p(0.051, 0.1)), (1.0, 0.001, 0.001));
+        assert_eq!(
+            (p(0.074, 0.15), p(0.076, 0.15)),
+            (1.0, 0.001),
+            "half a burst period"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Which rekeys hurt, what the verdict is, and the whole method on one direction ([`assess`]).
 
 pub(crate) mod assess;
+pub(crate) mod course;
 pub(crate) mod evaluate;
 pub(crate) mod evaluation;
 mod hurt;

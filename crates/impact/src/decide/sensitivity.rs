@@ -1,19 +1,19 @@
 //! The verdict again with one choice changed at a time. It should not depend on any of them.
 
+use crate::decide::course::Course;
 use crate::decide::evaluate::{Choices, evaluate};
 use crate::decide::evaluation::Evaluation;
 use crate::input::moment::RekeyMoment;
 use crate::input::settings::MethodSettings;
-use crate::input::traffic::Traffic;
 use rekeyscope_model::analysis::{Sensitivity, Verdict};
 use rekeyscope_model::text::{Message, Said};
 
-/// Draws of a rerun: p ≤ 0.025 is then known to ± 0.007 (two standard errors), at a fifth of the cost.
+/// Draws of a rerun: p ≤ 0.012 is then known to ± 0.005 (two standard errors), at a fifth of the cost.
 const DRAWS: usize = 1_999;
 
 /// The reruns: shifted bin origin, Δ of half, five times the usual width, anchored at t_Q, baseline before only.
 pub(crate) fn rerun(
-    traffic: &Traffic,
+    course: &Course<'_>,
     rekeys: &[RekeyMoment],
     settings: &MethodSettings,
     main: &Evaluation,
@@ -22,7 +22,7 @@ pub(crate) fn rerun(
         return Vec::new();
     }
     let usual = Choices::default();
-    let base_ms = traffic.base_bin_s * 1000.0;
+    let base_ms = course.traffic.base_bin_s * 1000.0;
     let ms = |width: f64| format!("{width:.0} ms");
     let changes = [
         (
@@ -59,7 +59,7 @@ pub(crate) fn rerun(
     // One after the other: each holds a series of its own.
     changes
         .into_iter()
-        .map(|(change, choices)| compare(change, main, &evaluate(traffic, rekeys, &fewer, &choices)))
+        .map(|(change, choices)| compare(change, main, &evaluate(course, rekeys, &fewer, &choices)))
         .collect()
 }
 

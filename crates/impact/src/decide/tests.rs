@@ -1,5 +1,7 @@
 //! Whole assessments on **simulated** series.
 
+mod bursts;
+
 use crate::simulate::{Scenario, Simulated, simulate};
 use crate::*;
 use rekeyscope_model::analysis::{Direction, Verdict};

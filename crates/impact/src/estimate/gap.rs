@@ -17,10 +17,15 @@ const TAIL_SHARE: f64 = 0.05;
 /// Range of the tail's shape ξ. Natural pauses are heavy-tailed; a light tail made 35 % of no-effect runs *some*, and
 /// from 1 on the mean does not exist.
 const SHAPE: (f64, f64) = (0.4, 0.9);
-/// Unseen gaps: 0.3 of 50 ms or more per run whatever was seen, falling with …
+/// Unseen gaps: so many of 50 ms or more per run that has pauses, whatever was seen …
 const UNSEEN: f64 = 0.3;
+/// … and fewer where no gap reaches [`PAUSE_S`]: the neutral prior of a Poisson rate (Kerman 2011) expects a third of a pause where none
+/// was seen, of which (20/50)^1.25 last 50 ms. Falling with …
+const UNSEEN_WITHOUT_PAUSES: f64 = 0.1;
 /// … this power of their length.
 const UNSEEN_POWER: f64 = 1.25;
+/// Shortest pause, seconds: far beyond what parts packets of a flow that is under way.
+const PAUSE_S: f64 = 0.02;
 
 /// How often gaps of a length occur without a rekey.
 #[derive(Debug)]
@@ -80,7 +85,9 @@ impl FreeGaps {
     /// short run cannot have seen.
     fn rate(&self, gap_s: f64) -> f64 {
         let observed = self.lengths.partition_point(|&l| l >= gap_s) as f64 / self.free_s;
-        let unseen = UNSEEN / self.free_s * (LEAST_STALL_S / gap_s).powf(UNSEEN_POWER);
+        let pauses = self.lengths.first().is_some_and(|&longest| longest >= PAUSE_S);
+        let most = if pauses { UNSEEN } else { UNSEEN_WITHOUT_PAUSES };
+        let unseen = most / self.free_s * (LEAST_STALL_S / gap_s).powf(UNSEEN_POWER);
         let fitted = self.tail.map_or(0.0, |t| t.rate_from(gap_s));
         observed.max(unseen).max(fitted)
     }
@@ -191,10 +198,14 @@ mod tests {
 
     #[test]
     fn what_a_short_run_has_not_seen_may_still_exist() {
-        // No gap above 1 ms in 60 s: the unseen term alone, 0.3/60 per second at 50 ms.
+        // No gap above 1 ms in 60 s: the unseen term alone, 0.1/60 per second at 50 ms.
         let model = free(&[0.001; 500], 60.0);
-        assert!((model.p(0.05, 1.0) - (1.0 - (-0.3_f64 / 60.0).exp())).abs() < 1e-9);
+        assert!((model.p(0.05, 1.0) - (1.0 - (-0.1_f64 / 60.0).exp())).abs() < 1e-9);
         assert!((model.rate(0.1) / model.rate(0.05) - 0.5_f64.powf(1.25)).abs() < 1e-9);
+        // One pause of 20 ms: three times as many.
+        let mut lengths = [0.001; 500];
+        lengths[250] = 0.0201;
+        assert!((free(&lengths, 60.0).rate(0.05) - 0.3 / 60.0).abs() < 1e-9);
     }
 
     #[test]

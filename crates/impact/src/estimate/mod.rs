@@ -2,6 +2,7 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod baseline;
+pub(crate) mod burst;
 pub(crate) mod compare;
 pub(crate) mod gap;
 pub(crate) mod highest;

@@ -35,6 +35,38 @@ impl Grid {
         }
     }
 
+    /// The same with every byte spread evenly over the `burst_s` (> 0) around it: the byte clock is
+    /// C~(t) = (1/τ)·∫ C over [t − τ/2, t + τ/2], exact for a C that rises evenly within base bins.
+    pub(crate) fn spread(traffic: &Traffic, group: usize, shift: usize, burst_s: f64) -> Grid {
+        let mut grid = Grid::new(traffic, group, shift);
+        let base = Grid::new(traffic, 1, 0);
+        let mut integral = Vec::with_capacity(base.cumulative.len());
+        let mut sum = 0.0;
+        integral.push(sum);
+        for ends in base.cumulative.windows(2) {
+            sum += f64::midpoint(ends[0], ends[1]) * base.bin_s;
+            integral.push(sum);
+        }
+        let until = |s: f64| {
+            let bins = (s / base.bin_s).clamp(0.0, base.bins() as f64);
+            let (bin, part) = (bins as usize, bins.fract());
+            let clock = base.cumulative[bin];
+            let next = base.clock(bin as i64 + 1);
+            let within = (clock + (next - clock) * part / 2.0) * part * base.bin_s;
+            let beyond_s = (s - base.seconds(base.bins())).max(0.0);
+            integral[bin] + within + clock * beyond_s
+        };
+        let mut reached = 0.0_f64;
+        for (bin, clock) in grid.cumulative.iter_mut().enumerate() {
+            let at = grid.origin_s + bin as f64 * grid.bin_s;
+            let spread = (until(at + burst_s / 2.0) - until(at - burst_s / 2.0)) / burst_s;
+            // Rounding must not make the clock run backwards.
+            reached = reached.max(spread);
+            *clock = reached;
+        }
+        grid
+    }
+
     /// Number of bins.
     pub(crate) fn bins(&self) -> i64 {
         self.cumulative.len() as i64 - 1
@@ -169,6 +201,26 @@ pub(crate) mod tests {
         );
         let empty = Grid::new(&synthetic_series(vec![]), 2, 7);
         assert_eq!((empty.bins(), empty.bytes(0, 5)), (0, 0.0));
+    }
+
+    #[test]
+    fn a_burst_is_spread_over_the_period_around_it() {
+        // 40 bytes evenly in the base bin 20–25 ms, spread over 20 ms: C~ rises from 10 to 35 ms.
+        let t = synthetic_series(vec![0, 0, 0, 0, 40, 0, 0, 0, 0, 0]);
+        let g = Grid::spread(&t, 2, 0, 0.02);
+        let clocks: Vec<f64> = (0..=5).map(|bin| g.clock(bin)).collect();
+        // At 20 ms the window reaches to 30 ms: half of its length lies behind the bin's middle, less a quarter of the bin.
+        for (clock, expected) in clocks.iter().zip([0.0, 0.0, 15.0, 35.0, 40.0, 40.0]) {
+            assert!((clock - expected).abs() < 1e-9, "{clocks:?}");
+        }
+        let shifted = Grid::spread(&t, 2, 1, 0.02);
+        assert!(
+            (shifted.clock(1) - 5.0).abs() < 1e-9,
+            "at 15 ms: {}",
+            shifted.clock(1)
+        );
+        let even = Grid::spread(&synthetic_series(vec![7; 100]), 1, 0, 0.033);
+        assert!((even.bytes(40, 41) - 7.0).abs() < 1e-9);
     }
 
     #[test]

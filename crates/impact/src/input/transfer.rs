@@ -56,13 +56,15 @@ pub(crate) fn span(grid: &Grid, (from_s, to_s): (f64, f64)) -> Span {
     }
 }
 
-/// Median rate of the bins that carry anything, bytes per second; 0 where none does.
+/// Median of the 1 s moving rate where it carries anything, bytes per second; 0 where nothing does. (A median of bins would be
+/// sixteen times the rate where a burst of one bin comes every 150 ms.)
 pub(crate) fn busy_median(grid: &Grid, run: Span) -> f64 {
-    let mut busy: Vec<f64> = (run.from..run.to)
-        .map(|i| grid.bytes(i, i + 1))
-        .filter(|&b| b > 0.0)
+    let length = grid.length(MOVING_S).min(run.len());
+    let mut busy: Vec<f64> = (run.from..=run.to - length)
+        .map(|i| grid.rate(i, i + length))
+        .filter(|&rate| rate > 0.0)
         .collect();
-    median(&mut busy).unwrap_or(0.0) / grid.bin_s
+    median(&mut busy).unwrap_or(0.0)
 }
 
 /// Median (mean of the middle two); reorders its argument.

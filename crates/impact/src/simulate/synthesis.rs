@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rekeyscope_model::time::Timestamp;
 
 /// Base bin of the synthetic series, seconds.
-const BASE_BIN_S: f64 = 0.005;
+pub(super) const BASE_BIN_S: f64 = 0.005;
 /// Payload of every packet, bytes.
 const PACKET: f64 = 1250.0;
 /// Mean rate of the synthetic traffic, bytes per second (10 Mbit/s: a packet per millisecond).
@@ -21,12 +21,12 @@ const RATE: f64 = 1_250_000.0;
 /// Shortest natural pause, seconds, and the index of its Pareto tail.
 const PAUSE: (f64, f64) = (0.02, 1.5);
 /// Exchanges last between these, uniformly, seconds.
-const EXCHANGE_S: (f64, f64) = (0.1, 0.4);
+pub(super) const EXCHANGE_S: (f64, f64) = (0.1, 0.4);
 /// Planted stalls differ by this share of their mean either way, uniformly.
-const STALL_SPREAD: f64 = 0.2;
+pub(super) const STALL_SPREAD: f64 = 0.2;
 /// Slow start, which the method leaves out, and what follows the last rekey as a share of the interval.
-const LEAD_S: f64 = 1.0;
-const TAIL_SHARE: f64 = 0.8;
+pub(super) const LEAD_S: f64 = 1.0;
+pub(super) const TAIL_SHARE: f64 = 0.8;
 
 /// What to simulate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -245,7 +245,7 @@ impl SyntheticSource {
 }
 
 /// A standard normal number (Box and Muller).
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
+pub(super) fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let radius = (-2.0 * (1.0 - unit(rng)).ln()).sqrt();
     radius * (std::f64::consts::TAU * unit(rng)).cos()
 }

@@ -22,7 +22,7 @@ pub(crate) struct Attribution {
 
 /// φ, R_cf and A. The stalls are those at the decided window; without a mean stall only the observed rate is known.
 pub(crate) fn attribute(e: &Evaluation, settings: &MethodSettings) -> Attribution {
-    let (run_s, bits) = (e.run_s(), e.grid.bytes(e.run.from, e.run.to) * 8.0);
+    let (run_s, bits) = (e.run_s(), e.bytes * 8.0);
     if run_s <= 0.0 {
         return Attribution::default();
     }
@@ -54,7 +54,7 @@ pub(crate) fn attribute(e: &Evaluation, settings: &MethodSettings) -> Attributio
 /// Expected rates at other lifetimes: R(L) = 1/(1/R_cf + s̄/L). With R_cf = bytes/(T − N·s̄) this is
 /// 1/(T/bytes + s̄·(1/L − N/bytes)): monotone in s̄, so the ends of its interval give the band.
 pub(crate) fn project(e: &Evaluation, settings: &MethodSettings) -> Vec<Projection> {
-    let bytes = e.grid.bytes(e.run.from, e.run.to);
+    let bytes = e.bytes;
     let ratio = settings.lifetime_bytes_per_new_byte;
     let (Some(stall), true) = (e.decided_stall(), bytes > 0.0 && ratio.is_finite() && ratio > 0.0) else {
         return Vec::new();

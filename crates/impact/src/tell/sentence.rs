@@ -5,7 +5,8 @@ mod tests;
 pub mod words;
 
 use crate::decide::evaluation::Evaluation;
-use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall};
+use crate::decide::verdict::LEVEL;
+use crate::estimate::aggregate::{LEAST_REKEYS, MOST_BIAS_S, MeanStall};
 use crate::input::settings::MethodSettings;
 use crate::input::start::{ASSUMED_EXCHANGE_S, Start};
 use crate::tell::projection::Attribution;
@@ -15,8 +16,6 @@ use words::{explained, interval, list, megabytes, p_value, percent, rate, second
 
 /// Stall for which the bound gives the cost, seconds.
 const EXAMPLE_STALL_S: f64 = 0.1;
-/// Up to how far raw stalls of volume-triggered rekeys are too low (they fall in fast moments), seconds, for the reader.
-const MOST_BIAS_S: f64 = 0.025;
 
 /// The verdict, the first line of the report, with each reservation that belongs to it as a message of its own.
 pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &MethodSettings) -> Vec<Message> {
@@ -37,6 +36,13 @@ pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Meth
     messages.extend(view.explained());
     messages.extend(view.no_gap());
     if let Some(stall) = e.decided_stall() {
+        if stall.low > 0.0 && e.decision.verdict != Verdict::Shown {
+            messages.push(
+                Message::new("note-above-zero")
+                    .with("least", seconds(e.least_effect_s()))
+                    .with("level", p_value(LEVEL)),
+            );
+        }
         if e.mostly_affected {
             messages.push(Message::new("note-mostly-affected"));
         }
@@ -126,9 +132,8 @@ impl View<'_> {
     }
 
     fn no_rekeys(&self) -> Message {
-        let bytes = self.e.grid.bytes(self.e.run.from, self.e.run.to);
         self.about("verdict-no-rekeys")
-            .with("volume", megabytes(bytes))
+            .with("volume", megabytes(self.e.bytes))
             .with("rate", rate(self.attribution.observed_bps.unwrap_or(0.0)))
     }
 
@@ -164,7 +169,7 @@ impl View<'_> {
         match self.e.decided_stall() {
             Some(stall) => Message::new("verdict-some")
                 .with("silence", silence)
-                .with("mean", mean_in_words(&stall))
+                .with("mean", self.mean_in_words(&stall))
                 .with("p", self.p("verdict-p-after")),
             None => Message::new("verdict-some-no-mean")
                 .with("silence", silence)
@@ -179,7 +184,7 @@ impl View<'_> {
         self.about("verdict-bounded")
             .with("window", self.window())
             .with("high", seconds(stall.high))
-            .with("mean", mean_in_words(&stall))
+            .with("mean", self.mean_in_words(&stall))
             .with("interest", self.interest())
             .with("hurt", self.hurt_of_all())
             .with("p", self.p("verdict-p-in-brackets"))
@@ -192,7 +197,7 @@ impl View<'_> {
         self.about("verdict-inconclusive")
             .with("window", self.window())
             .with("high", seconds(stall.high))
-            .with("mean", mean_in_words(&stall))
+            .with("mean", self.mean_in_words(&stall))
             .with("p", self.p("verdict-p-after"))
             .with("interest", self.interest())
             .with("hurt", self.hurt_of_all())
@@ -247,6 +252,16 @@ impl View<'_> {
             self.about("verdict-too-few-of").with("total", total)
         };
         few.with("used", used).with("least", LEAST_REKEYS)
+    }
+
+    fn mean_in_words(&self, stall: &MeanStall) -> Message {
+        let mean = match self.e.decision.at_least {
+            true => "verdict-mean-at-least",
+            false => "verdict-mean",
+        };
+        Message::new(mean)
+            .with("mean", seconds(stall.mean))
+            .with("interval", interval(stall.low, stall.high))
     }
 
     fn window(&self) -> String {
@@ -341,12 +356,6 @@ impl View<'_> {
         let shown = self.e.decision.verdict == Verdict::Shown;
         Some(explained(share, shown, &rate(reference)))
     }
-}
-
-fn mean_in_words(stall: &MeanStall) -> Message {
-    Message::new("verdict-mean")
-        .with("mean", seconds(stall.mean))
-        .with("interval", interval(stall.low, stall.high))
 }
 
 /// A part of a sentence that may be missing.

@@ -41,6 +41,8 @@ verdict-lost = , { $share } of the transfer
 verdict-lost-at-least = , at least { $share } of the transfer
 verdict-p-in-brackets = {" "}(p = { $p })
 verdict-p-after = ; p = { $p }
+# The same where the stall did not end within the largest window, or began before it.
+verdict-mean-at-least = mean at least { $mean }, 95 % interval { $interval }
 verdict-mean = mean { $mean }, 95 % interval { $interval }
 verdict-interest = { $stall } ({ $share } of throughput)
 verdict-silence = { $rekeys } of { $total } { $count ->
@@ -85,6 +87,8 @@ explained-share = This explains { $estimate } ({ $least } to { $most }) of the g
 
 ## Reservations, each a sentence
 
+# $least: seconds; $level: of p
+note-above-zero = An interval above 0 alone shows no average cost: its lower end must exceed { $least }, and either the comparison with moments without a rekey (p of at most { $level }) or the rekeys one by one must bear it out.
 note-mostly-affected = Rekeys take up most of the run, so there is too little undisturbed traffic for a p-value: the verdict rests on the interval and on times without new data that are rare elsewhere.
 note-bias = The stall may be up to { $most } too low: volume-triggered rekeys fall in fast moments, and these are too close together to measure by how much.
 note-bias-unknown = If volume triggers these rekeys, which is not known, the stall may be up to { $most } too low: such rekeys fall in fast moments, and these are too close together to measure by how much.

@@ -35,6 +35,8 @@ verdict-lost = 、転送全体の { $share }
 verdict-lost-at-least = 、転送全体の { $share } 以上
 verdict-p-in-brackets = （p = { $p }）
 verdict-p-after = 、p = { $p }
+# 停止が最大の窓の中で終わらなかったか、窓より前に始まっていた場合
+verdict-mean-at-least = 平均 { $mean } 以上、95 % 信頼区間 { $interval }
 verdict-mean = 平均 { $mean }、95 % 信頼区間 { $interval }
 verdict-interest = { $stall }（スループットの { $share }）
 verdict-silence = 全 { $total } 回のうち{ $rekeys } で{ $direction }が停止しています（新しいデータが途切れた時間は最長 { $longest }）
@@ -64,6 +66,8 @@ explained-share = { $reference } との差の { $estimate }（{ $least } ～ { $
 
 ## 留保事項（それぞれ 1 文）
 
+# $least: 秒、$level: p の水準
+note-above-zero = 信頼区間が 0 を上回るだけでは、平均としての損失を示したことになりません。下端が { $least } を超え、さらにリキーのない時点との比較（p が { $level } 以下）か個々のリキーの判定で裏付けられる必要があります。
 note-mostly-affected = 測定区間の大半がリキーの影響範囲に入り、影響のない通信が少なすぎて p 値を求められません。この判定は、信頼区間と、ほかではまれな、新しいデータの途切れに基づきます。
 note-bias = 停止時間は最大 { $most } だけ短く出ている可能性があります。データ量で始まるリキーは速い瞬間に当たりやすく、その間隔が短すぎてこの偏りの大きさを測れないためです。
 note-bias-unknown = これらのリキーがデータ量で始まるのなら（それは不明です）、停止時間は最大 { $most } だけ短く出ている可能性があります。そのようなリキーは速い瞬間に当たりやすく、その間隔が短すぎてこの偏りの大きさを測れないためです。

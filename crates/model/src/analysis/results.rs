@@ -94,6 +94,10 @@ plain_data! {
         /// before this field).
         #[serde(default)]
         pub transfer: Option<Transfer>,
+        /// How far apart the bursts lie in which new data comes, milliseconds: rates are taken over that time; `null` where
+        /// it comes evenly (and in documents of versions before this field).
+        #[serde(default)]
+        pub burst_ms: Option<f64>,
         /// The rate it is compared with, bit/s.
         pub reference_bps: Option<f64>,
         /// Effect of interest: stalls below this do not matter.

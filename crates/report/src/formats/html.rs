@@ -74,6 +74,7 @@ struct Head {
 /// How it was made, and what makes it again.
 struct MethodView {
     bin: String,
+    bursts: Option<String>,
     seed: Option<String>,
     command: String,
     sensitivity: Table,
@@ -150,6 +151,7 @@ impl MethodView {
         let diagnostics = analysis.diagnostics.iter().take(MOST_ENTRIES);
         MethodView {
             bin: format::duration_ms(analysis.series.bin_ms),
+            bursts: analysis.impact.first().and_then(|i| words::bursts(t, i)),
             seed: analysis.impact.first().map(|i| i.seed.to_string()),
             command: words::command(analysis),
             sensitivity: tables::sensitivity(focus),

@@ -51,6 +51,9 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
         heading(&mut out, &t.word("heading-advice"));
         advice.iter().for_each(|a| item(&mut out, &a.sentence(t)));
     }
+    if let Some(bursts) = analysis.impact.first().and_then(|i| words::bursts(t, i)) {
+        let _ = writeln!(out, "\n{bursts}");
+    }
     let program = format!("{} {}", analysis.generator.name, analysis.generator.version);
     let made_by = t.fill("made-by", &[("program", &escaped(&program))]);
     let _ = writeln!(out, "\n{made_by} {}", code(&words::command(analysis)));

@@ -53,7 +53,7 @@ fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
         page.filter("", &clean::sentence(&leak.display_filter));
         page.blank();
     }
-    verdict(&mut page, &focus);
+    verdict(&mut page, &focus, full);
     capture(&mut page, &focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
         tunnel_tables(&mut page, &focus, tunnel, full);
@@ -116,7 +116,7 @@ fn overlays(page: &mut TerminalPage, focus: &Focus) {
     }
 }
 
-fn verdict(page: &mut TerminalPage, focus: &Focus) {
+fn verdict(page: &mut TerminalPage, focus: &Focus, full: bool) {
     let (analysis, t) = (focus.analysis, focus.t);
     let Some(headline) = analysis.impact.first() else {
         page.emphasised(&words::no_verdict(t, analysis), None);
@@ -143,6 +143,7 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
             (!bound.is_empty()).then(|| clean::said(t, bound, &headline.arithmetic_bound_messages)),
         ),
         ("label-detectable", words::detectable(t, headline)),
+        ("label-bursts", words::bursts(t, headline).filter(|_| full)),
         ("label-explains", words::explained(t, headline)),
         ("label-rates", words::rates(t, headline)),
         ("label-but", words::disagreeing(t, headline)),

@@ -22,4 +22,4 @@ pub(crate) use common::{
     trigger_in_full, trigger_rules, tunnel,
 };
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
-pub(crate) use verdict::{counted, detectable, disagreeing, explained, no_verdict, rates, verdict};
+pub(crate) use verdict::{bursts, counted, detectable, disagreeing, explained, no_verdict, rates, verdict};

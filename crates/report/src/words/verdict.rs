@@ -50,6 +50,12 @@ pub(crate) fn detectable(t: &Catalogue, i: &Impact) -> Option<String> {
     Some(t.fill("detectable", &[("mde", &mde), ("rekeys", &rekeys)]))
 }
 
+/// How far apart bursts lie, and what that means for the rates.
+pub(crate) fn bursts(t: &Catalogue, i: &Impact) -> Option<String> {
+    let period = format::duration_ms(i.burst_ms?);
+    Some(t.fill("bursts", &[("period", &period)]))
+}
+
 /// How much of the gap to the reference rate the stalls explain, where the verdict's own sentence does not say it.
 pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;

@@ -56,7 +56,7 @@ fn unknowns(mut document: Analysis) -> Analysis {
             i.interest_ms,
         ) = (None, None, None, None);
         (i.stall_ms, i.decision_window_s, i.affected_share, i.bias_ms) = (None, None, None, None);
-        (i.p, i.mde_ms, i.explained_share) = (None, None, None);
+        (i.p, i.mde_ms, i.explained_share, i.burst_ms) = (None, None, None, None);
     }
     document
 }

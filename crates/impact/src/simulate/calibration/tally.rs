@@ -2,6 +2,7 @@
 
 use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
+use crate::simulate::bursts::BurstScenario;
 use crate::simulate::synthesis::{Scenario, Simulated};
 use rekeyscope_model::analysis::Verdict;
 
@@ -9,6 +10,9 @@ use rekeyscope_model::analysis::Verdict;
 pub(super) const PAUSES_PER_S: f64 = 0.2;
 /// Planted stalls, seconds.
 pub(super) const PLANTED_S: [f64; 4] = [0.05, 0.1, 0.2, 0.4];
+
+/// A single outage, seconds.
+pub(super) const SINGLE_S: f64 = 0.1;
 
 /// What the runs of one cell gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -21,7 +25,7 @@ pub struct Tally {
     pub some: usize,
     /// Verdicts *bounded*.
     pub bounded: usize,
-    /// Runs with p ≤ 0.025, whatever the verdict.
+    /// Runs whose p is at most the level of the test, whatever the verdict.
     pub small_p: usize,
     /// Runs with an interval.
     pub intervals: usize,
@@ -97,6 +101,15 @@ pub struct Cell {
     pub tally: Tally,
 }
 
+/// A cell with bursts and what its runs gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BurstCell {
+    /// What was simulated.
+    pub scenario: BurstScenario,
+    /// What came out.
+    pub tally: Tally,
+}
+
 /// All cells.
 #[derive(Debug, Clone)]
 pub struct Calibration {
@@ -108,11 +121,24 @@ pub struct Calibration {
     pub variations: Vec<(String, Tally)>,
     /// Every cell with its own mean stated minimum detectable stall planted.
     pub power: Vec<Cell>,
+    /// Traffic in bursts without an effect.
+    pub bursts: Vec<BurstCell>,
+    /// A harmless window-limited flow: one burst of 64 kB per round trip.
+    pub window_limited: Vec<BurstCell>,
+    /// Traffic in bursts that stands still at every rekey.
+    pub planted_bursts: Vec<BurstCell>,
+    /// Traffic in bursts, of which one rekey has an outage.
+    pub single_bursts: Vec<BurstCell>,
+    /// Every cell, one rekey of which has an outage.
+    pub single: Vec<Cell>,
 }
 
 /// All tallies as one.
 pub(super) fn sum<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Tally {
-    cells
-        .into_iter()
-        .fold(Tally::default(), |sum, c| sum.add(c.tally))
+    joined(cells.into_iter().map(|c| c.tally))
+}
+
+/// Tallies as one.
+pub(super) fn joined(tallies: impl Iterator<Item = Tally>) -> Tally {
+    tallies.fold(Tally::default(), Tally::add)
 }

@@ -5,7 +5,7 @@ use crate::decide::tests::SYNTHETIC;
 use crate::input::settings::MethodSettings;
 use crate::input::start::Start;
 use crate::input::traffic::Traffic;
-use crate::simulate::{Scenario, Simulated, simulate};
+use crate::simulate::{BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts};
 use rekeyscope_model::analysis::{Direction, Impact, Verdict};
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_testkit::figures;
@@ -72,6 +72,21 @@ fn impacts() -> Vec<(Verdict, Impact)> {
             first_switch_s: rekey.switched_s,
         };
     }
+    let in_bursts = simulate_bursts(
+        &BurstScenario {
+            period_s: 0.25,
+            jitter_s: 0.001,
+            packets: 45,
+            flows: 1,
+            change: PathChange::Steady,
+            locked: true,
+            ike: true,
+            rekeys: 8,
+            stall_s: 0.1,
+            every: 1,
+        },
+        3,
+    );
     let outer = MethodSettings {
         outer: true,
         ..settings()
@@ -107,6 +122,7 @@ fn impacts() -> Vec<(Verdict, Impact)> {
         (Verdict::Shown, judge(&crowded, &settings())),
         (Verdict::Some, judge(&simulate(&stalled(0.3, 5), 3), &settings())),
         (Verdict::Bounded, judge(&quiet, &settings())),
+        (Verdict::Some, judge(&in_bursts, &settings())),
         (Verdict::Inconclusive, judge(&noisy, &settings())),
         (Verdict::Inconclusive, few(2)),
         (
@@ -147,6 +163,26 @@ fn each_verdict_has_the_same_figures_in_japanese() {
             impact.sentence
         );
     }
+}
+
+#[test]
+fn single_rekeys_that_began_before_their_windows_cost_at_least_this() {
+    let mut run = simulate(
+        &Scenario {
+            stall_s: 0.3,
+            every: 5,
+            ..SYNTHETIC
+        },
+        3,
+    );
+    for rekey in &mut run.rekeys {
+        rekey.start = Start::LaterMessage(rekey.start.latest_s(rekey.switched_s));
+    }
+    let impact = judge(&run, &settings());
+    assert_eq!((impact.verdict, impact.at_least), (Verdict::Some, true));
+    assert!(impact.sentence.contains("(mean at least "), "{}", impact.sentence);
+    let japanese = Catalogue::of(Language::Japanese).say_all(&impact.messages);
+    assert!(japanese.contains(" 以上、95 % 信頼区間"), "{japanese}");
 }
 
 #[test]
