@@ -1,8 +1,10 @@
 //! What a capture may do to its packets without changing the answer: IKE left out, the beginning cut off, clocks that step,
 //! files joined out of order. Made from the lab's real captures by leaving out or moving frames; the whole capture is what they are
 //! compared with.
+mod clock;
+mod holes;
 
-use crate::support::{Lab, analyze, lab_of_sample, labs, understood};
+use crate::support::{Lab, analyze, lab_of_sample, labs};
 use rekeyscope_model::analysis::*;
 use rekeyscope_testkit::containers::{Packet, read_pcap, write_pcap};
 
@@ -142,9 +144,11 @@ fn one_side_of_ike_is_enough_for_the_rekeys() {
 /// The capture begins right after the first message of a rekey's exchange.
 #[test]
 fn an_exchange_that_the_beginning_cuts_is_one_rekey_without_a_beginning() {
-    let captures = labs().into_iter().filter(|l| understood(&l.name));
-    for lab in captures.filter(|l| !l.name.contains("natt")) {
+    for lab in labs().into_iter().filter(|l| !l.name.contains("natt")) {
         let full = whole(&lab);
+        if full.rekeys.is_empty() {
+            continue; // all were refused
+        }
         // A rekey whose old SAs are still in use behind that message: else nothing shows what was renewed.
         let (at, cut, from) = (full.rekeys.iter().enumerate().skip(1))
             .find_map(|(at, rekey)| {
@@ -189,73 +193,6 @@ fn an_exchange_that_the_beginning_cuts_is_one_rekey_without_a_beginning() {
     }
 }
 
-fn step(packets: Vec<Packet>, at: usize, seconds: i64) -> Vec<Packet> {
-    let moved = |(i, mut p): (usize, Packet)| {
-        if i >= at {
-            p.time = p.time.plus_nanos(seconds * 1_000_000_000);
-        }
-        p
-    };
-    packets.into_iter().enumerate().map(moved).collect()
-}
-
-#[test]
-fn steps_of_the_clock_are_no_transfer_time() {
-    let lab = lab("l2tp_kb_modp1024_down").unwrap();
-    let full = whole(&lab);
-    for seconds in [100_000, 30, -3_600, -5] {
-        let stepped = changed(&lab, true, |packets| step(packets, 5_000, seconds));
-        let what = format!("{seconds} s");
-        assert_same_rate(&stepped, &full, &what);
-        assert!(
-            has_finding(&stepped, "clock_step"),
-            "{what}: {:?}",
-            stepped.findings
-        );
-        assert_eq!(stepped.rekeys.len(), full.rekeys.len(), "{what}");
-        assert_eq!(stepped.impact[0].verdict, full.impact[0].verdict, "{what}");
-    }
-}
-
-#[test]
-fn several_steps_back_and_forth() {
-    let lab = lab("l2tp_kb_modp1024_down").unwrap();
-    let stepped = changed(&lab, true, |packets| {
-        let packets = step(packets, 3_000, -7_200);
-        let packets = step(packets, 8_000, 86_400);
-        step(packets, 12_000, -20)
-    });
-    assert_same_rate(&stepped, &whole(&lab), "three steps");
-    let steps = stepped.findings.iter().filter(|f| f.id == "clock_step").count();
-    assert_eq!(steps, 3, "{:?}", stepped.findings);
-}
-
-/// Without keys nothing inside tells whether the senders were idle: then it is said, and not decided.
-#[test]
-fn without_evidence_a_long_silence_is_not_decided() {
-    let lab = lab("l2tp_kb_modp1024_down").unwrap();
-    let stepped = changed(&lab, false, |packets| step(packets, 5_000, 100_000));
-    assert!(has_finding(&stepped, "silence_or_clock_step") && !has_finding(&stepped, "clock_step"));
-}
-
-#[test]
-fn halves_in_the_wrong_order_keep_their_rate() {
-    let lab = lab("l2tp_kb_modp1024_down").unwrap();
-    let full = whole(&lab);
-    for keys in [true, false] {
-        let swapped = changed(&lab, keys, |packets| {
-            let (first, second) = packets.split_at(5_000);
-            [second, first].concat()
-        });
-        assert!(has_finding(&swapped, "out_of_order"), "{:?}", swapped.findings);
-        assert!(!has_finding(&swapped, "clock_trouble"), "one fact, one finding");
-        assert_eq!(swapped.rekeys.len(), full.rekeys.len());
-        if keys {
-            assert_same_rate(&swapped, &full, "halves swapped");
-        }
-    }
-}
-
 /// More rows of other SAs than are kept come before the right ones.
 #[test]
 fn keys_of_the_capture_are_kept_among_any_number_of_others() {
@@ -295,161 +232,6 @@ fn keys_of_the_capture_are_kept_among_any_number_of_others() {
     for sa in open {
         assert_eq!(sa.key.status, KeyStatus::Verified, "{}", sa.spi);
     }
-}
-
-/// Leaves out what lies between two times, seconds from the first packet.
-fn without(packets: Vec<Packet>, from_s: f64, to_s: f64) -> Vec<Packet> {
-    let start = packets[0].time;
-    let lost = |p: &Packet| (from_s..to_s).contains(&p.time.seconds_since(start));
-    packets.into_iter().filter(|p| !lost(p)).collect()
-}
-
-/// The beginning of a rekey's exchange, seconds from the first packet.
-fn began_s(analysis: &Analysis, rekey: &Rekey) -> f64 {
-    rekey
-        .started
-        .unwrap()
-        .seconds_since(analysis.capture.first_time.unwrap())
-}
-
-fn hurt(analysis: &Analysis) -> &[usize] {
-    &analysis.impact[0].rekeys_hurt
-}
-
-/// A silence in which the capture lost what went on: at a rekey of the control without stalls, before, within and after its
-/// exchange, and with the beginning of an SA in it.
-#[test]
-fn a_hole_of_the_capture_is_not_the_cost_of_a_rekey() {
-    let lab = lab("l2tp_time_down").unwrap();
-    let full = whole(&lab);
-    assert_eq!(hurt(&full), [] as [usize; 0], "a control");
-    let used = full.rekeys.iter().filter(|r| r.impact.iter().any(|i| i.used));
-    let rekey = used.max_by_key(|r| r.started).unwrap();
-    let began = began_s(&full, rekey);
-    for (before, after) in [(0.1, 0.3), (-0.05, 0.45), (-0.1, 0.9), (-0.27, 0.67), (0.3, 1.0)] {
-        let (from, to) = (began - before, began + after);
-        let holed = changed(&lab, true, |packets| without(packets, from, to));
-        let what = format!("without {from:.2} to {to:.2} s");
-        assert_eq!(
-            hurt(&holed),
-            [] as [usize; 0],
-            "{what}: {}",
-            holed.impact[0].sentence
-        );
-        let verdict = holed.impact[0].verdict;
-        assert!(verdict != Verdict::Shown && verdict != Verdict::Some, "{what}");
-        assert_eq!(holed.rekeys.len(), full.rekeys.len(), "{what}: rekeys");
-        let times: Vec<_> = holed.rekeys.iter().filter_map(|r| r.started).collect();
-        assert!(times.is_sorted(), "{what}: {times:?}");
-        let own = &holed.rekeys[rekey.index];
-        let impact = own
-            .impact
-            .iter()
-            .find(|i| i.direction == holed.impact[0].direction);
-        let flags = &impact.unwrap().flags;
-        assert!(
-            !impact.unwrap().used && flags.iter().any(|f| f == "capture_hole"),
-            "{what}: {flags:?}"
-        );
-        assert!(
-            own.causes.iter().any(|c| c.id == "capture_artefact"),
-            "{what}: {:?}",
-            own.causes
-        );
-        assert!(
-            holed
-                .rekeys
-                .iter()
-                .all(|r| r.initiator.is_none() || r.initiator == full.rekeys[0].initiator),
-            "{what}"
-        );
-        for r in &holed.rekeys {
-            let exchange = r.exchange.map(|e| &holed.exchanges[e]);
-            assert!(
-                exchange.is_none_or(|e| e.initiator == r.initiator),
-                "{what}: one initiator"
-            );
-        }
-    }
-}
-
-/// Missing numbers before the first packet of an SA that was negotiated in the capture count: it begins at 1.
-#[test]
-fn the_missing_beginning_of_an_sa_counts_as_missing() {
-    let lab = lab("l2tp_time_down").unwrap();
-    let full = whole(&lab);
-    let sa = full
-        .security_associations
-        .iter()
-        .max_by_key(|sa| sa.packets)
-        .unwrap();
-    let first = sa.first_frame.unwrap() as usize;
-    let spi = sa.spi;
-    let rest = changed(&lab, true, |packets| {
-        [&packets[..first - 1], &packets[first + 400..]].concat()
-    });
-    let own = rest
-        .security_associations
-        .iter()
-        .find(|sa| sa.spi == spi)
-        .unwrap();
-    let lost = own.sequence.first.unwrap() - 1;
-    assert!(lost > 100, "{lost}");
-    assert_eq!(own.sequence.missing, sa.sequence.missing + lost);
-}
-
-/// A hole between two rekeys changes neither the verdict nor the rule of the trigger, and a volume that lacks it says so.
-#[test]
-fn a_hole_far_from_rekeys_changes_no_verdict() {
-    let lab = lab("l2tp_kb_modp1024_down").unwrap();
-    let full = whole(&lab);
-    let (at, pair) = full.rekeys.windows(2).enumerate().nth(2).unwrap();
-    let middle = 0.5 * (began_s(&full, &pair[0]) + began_s(&full, &pair[1]));
-    let holed = changed(&lab, true, |packets| without(packets, middle, middle + 0.4));
-    assert_eq!(
-        holed.impact[0].verdict, full.impact[0].verdict,
-        "{}",
-        holed.impact[0].sentence
-    );
-    assert_eq!(hurt(&holed), hurt(&full));
-    assert_same_rate(&holed, &full, "not observed, so not slow");
-    let trigger = &holed.rekeys[at + 1].trigger;
-    assert!(trigger.at_least && trigger.fraction.is_none(), "{trigger:?}");
-    assert!(trigger.bytes < full.rekeys[at + 1].trigger.bytes);
-    let soft = |analysis: &Analysis| analysis.trigger_rules[0].soft_fraction.unwrap();
-    // The rule rests on one rekey less; lags differ by less than the 5 % between well-known limits.
-    assert!(
-        (soft(&holed) - soft(&full)).abs() < 0.025,
-        "{} {}",
-        soft(&holed),
-        soft(&full)
-    );
-}
-
-/// Scattered packets that the capture lacks do not account for a silence.
-#[test]
-fn scattered_losses_of_the_capture_explain_no_silence() {
-    let lab = lab("l2tp_kb_modp1024_down").unwrap();
-    let full = whole(&lab);
-    assert!(!hurt(&full).is_empty());
-    let sparse = changed(&lab, true, |packets| {
-        packets
-            .into_iter()
-            .enumerate()
-            .filter(|(i, _)| i % 100 != 57)
-            .map(|(_, p)| p)
-            .collect()
-    });
-    let shown = hurt(&sparse).iter().all(|rekey| hurt(&full).contains(rekey));
-    assert!(shown && !hurt(&sparse).is_empty(), "{:?}", hurt(&sparse));
-    for &rekey in hurt(&sparse) {
-        let causes = &sparse.rekeys[rekey].causes;
-        assert!(
-            causes.iter().all(|c| c.id != "capture_artefact"),
-            "{rekey}: {causes:?}"
-        );
-    }
-    assert!(has_finding(&sparse, "capture_drops"));
 }
 
 /// Volumes that were read at a later message, or over the whole SA, are upper bounds, and so is the rule.

@@ -2,6 +2,7 @@
 //! there to the tables of Wireshark and tcpdump. Where the lab lies beside the repository its captures are used, else the
 //! samples.
 
+mod budget;
 mod exports;
 mod mining;
 #[cfg(unix)]

@@ -5,6 +5,7 @@
 //! retransmission timeout, and so on. Whatever else is named is a defect, and so is whatever is missing.
 
 mod exchange;
+mod failure;
 mod ikev2;
 mod path;
 mod sas;
@@ -13,9 +14,10 @@ mod transport;
 
 use crate::support::{analyze, repository};
 use exchange::*;
+use failure::*;
 use ikev2::*;
 use path::*;
-use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::analysis::{Analysis, AttemptOutcome, Cause, OutageEnd, Verdict};
 use rekeyscope_testkit::scenario::World;
 use sas::*;
 use std::fmt::Write;
@@ -119,6 +121,50 @@ const SCENARIOS: &[Scenario] = &[
     scenario("IKEv2, in a pause", &[], renewed_in_a_pause_v2),
     scenario("IKEv2, collision", &["collision"], collision_v2),
     scenario("IKEv2, by the server", &[], renewed_by_the_server_v2),
+    scenario(
+        "IKEv2, initiator not ready",
+        &["initiator_not_ready", "rto_stall"],
+        initiator_not_ready,
+    ),
+    scenario("IKEv2, refused", &["rekey_refused"], refused_v2),
+    Scenario {
+        with_ike_key: false,
+        ..scenario("IKEv2, refused, unreadable", &["rekey_refused"], refused_v2)
+    },
+    scenario("refused", &["rekey_refused"], refused),
+    Scenario {
+        with_ike_key: false,
+        ..scenario("refused, unreadable", &["rekey_refused"], refused)
+    },
+    scenario("refused by message ID", &["rekey_refused"], refused_by_message_id),
+    scenario("IKEv2, refused, fails open", &["rekey_refused"], refused_and_open),
+    scenario("no answer", &["rekey_unanswered"], unanswered),
+    Scenario {
+        with_ike_key: false,
+        ..scenario("no answer, unreadable", &["rekey_unanswered"], unanswered)
+    },
+    scenario(
+        "answered late",
+        &["exchange_retransmitted", "rekey_unanswered", "rto_stall"],
+        answered_late,
+    ),
+    scenario(
+        "limit without a rekey",
+        &["hard_limit_reached", "limit_without_rekey", "rto_stall"],
+        limit_without_rekey,
+    ),
+    scenario(
+        "deleted before negotiated",
+        &["break_before_make"],
+        break_before_make,
+    ),
+    scenario(
+        "SA lost after a rekey",
+        &["blackhole_after_rekey", "rto_stall"],
+        blackhole_after_rekey,
+    ),
+    scenario("IKEv2, peer dies", &["dpd_unanswered"], dpd_unanswered),
+    scenario("IKEv2, storm", &["rekey_refused", "rekey_storm"], rekey_storm),
 ];
 
 fn played(scenario: &Scenario) -> Analysis {
@@ -129,20 +175,24 @@ fn played(scenario: &Scenario) -> Analysis {
     analyze(&folder.path().join("trace.pcap"), &keys)
 }
 
-/// Causes named of any rekey.
+/// All causes, of rekeys, attempts and outages.
+fn causes(analysis: &Analysis) -> impl Iterator<Item = &Cause> {
+    let of_rekeys = analysis.rekeys.iter().map(|r| &r.causes);
+    let of_attempts = analysis.attempts.iter().map(|a| &a.causes);
+    let of_outages = analysis.outages.iter().map(|o| &o.causes);
+    of_rekeys.chain(of_attempts).chain(of_outages).flatten()
+}
+
+/// Those that are named anywhere.
 fn named(analysis: &Analysis) -> Vec<String> {
-    let mut list: Vec<String> = analysis
-        .rekeys
-        .iter()
-        .flat_map(|r| r.causes.iter().map(|c| c.id.clone()))
-        .collect();
+    let mut list: Vec<String> = causes(analysis).map(|c| c.id.clone()).collect();
     list.sort();
     list.dedup();
     list
 }
 
 fn assert_evidence(name: &str, analysis: &Analysis) {
-    for cause in analysis.rekeys.iter().flat_map(|r| &r.causes) {
+    for cause in causes(analysis) {
         let frames = &cause.evidence_frames;
         assert!(
             (1..=20).contains(&frames.len()),
@@ -203,7 +253,8 @@ fn every_cause_is_named_where_it_holds_and_nowhere_else() {
         .iter()
         .map(|scenario| {
             let analysis = played(scenario);
-            assert!(!analysis.rekeys.is_empty(), "{}: no rekey", scenario.name);
+            let told = analysis.rekeys.len() + analysis.attempts.len() + analysis.outages.len();
+            assert!(told > 0, "{}: no rekey", scenario.name);
             assert_evidence(scenario.name, &analysis);
             let found = named(&analysis);
             if std::env::var_os("SHOW").is_some() {
@@ -270,6 +321,130 @@ fn a_pause_before_the_exchange_is_not_counted_but_flagged() {
             .flags
             .contains(&"silence_before".to_owned())
     );
+}
+
+/// Outcome of each attempt but the first of IKEv1, which made the first pair.
+fn outcomes(analysis: &Analysis) -> Vec<AttemptOutcome> {
+    let first = usize::from(analysis.tunnels[0].ike_version == Some(1));
+    analysis.attempts[first..].iter().map(|a| a.outcome).collect()
+}
+
+/// The first sentence says what failed, and for how long nothing passed; each outcome is what was planted.
+#[test]
+fn what_failed_is_the_first_sentence() {
+    use AttemptOutcome::*;
+    for (name, expected, ends, says) in [
+        (
+            "IKEv2, refused",
+            &[Refused][..],
+            OutageEnd::End,
+            "NO_PROPOSAL_CHOSEN; nothing passed for 12.",
+        ),
+        (
+            "refused",
+            &[Refused],
+            OutageEnd::End,
+            "NO-PROPOSAL-CHOSEN; nothing passed for 12.",
+        ),
+        (
+            "refused by message ID",
+            &[Refused],
+            OutageEnd::End,
+            "NO-PROPOSAL-CHOSEN",
+        ),
+        (
+            "refused, unreadable",
+            &[Refused],
+            OutageEnd::End,
+            "one that makes no SA",
+        ),
+        (
+            "no answer",
+            &[Unanswered],
+            OutageEnd::End,
+            "3 requests, no answer; nothing passed for 12.",
+        ),
+        (
+            "answered late",
+            &[Completed],
+            OutageEnd::NewSa,
+            "4 requests in 5.",
+        ),
+        (
+            "limit without a rekey",
+            &[LimitWithoutAttempt, Completed],
+            OutageEnd::NewSa,
+            "nobody asked",
+        ),
+        (
+            "deleted before negotiated",
+            &[BreakBeforeMake, Completed],
+            OutageEnd::NewSa,
+            "were deleted",
+        ),
+        (
+            "SA lost after a rekey",
+            &[Completed, Completed],
+            OutageEnd::NewSa,
+            "nothing was acknowledged",
+        ),
+        ("IKEv2, peer dies", &[], OutageEnd::End, "stopped answering"),
+    ] {
+        let analysis = played_by_name(name);
+        let headline = &analysis.impact[0];
+        assert_eq!(outcomes(&analysis), expected, "{name}");
+        assert_eq!(headline.verdict, Verdict::Failed, "{name}: {}", headline.sentence);
+        assert!(headline.sentence.contains(says), "{name}: {}", headline.sentence);
+        assert_eq!(analysis.outages.len(), 1, "{name}: {:?}", analysis.outages);
+        assert_eq!(analysis.outages[0].ended_by, ends, "{name}");
+    }
+}
+
+#[test]
+fn failures_that_heal_do_not_make_the_headline() {
+    use AttemptOutcome::*;
+    let storm = played_by_name("IKEv2, storm");
+    assert_eq!(outcomes(&storm), [Refused, Refused, Refused, Refused, Completed]);
+    assert_ne!(
+        storm.impact[0].verdict,
+        Verdict::Failed,
+        "{}",
+        storm.impact[0].sentence
+    );
+    let collision = played_by_name("IKEv2, collision");
+    assert_eq!(outcomes(&collision), [Completed, Superseded]);
+    let plain = played_by_name("nothing");
+    assert_eq!((outcomes(&plain), plain.outages.len()), (vec![Completed], 0));
+}
+
+/// The outage begins with the last segment that was acknowledged, and ends with the first that is again.
+#[test]
+fn an_outage_is_as_long_as_it_was() {
+    let analysis = played_by_name("SA lost after a rekey");
+    let outage = &analysis.outages[0];
+    // 100 segments of 2 ms, timeouts of 6.2 s, 0.5 s, three messages 20 ms apart; the last segment before, one tick earlier.
+    let planted = 0.002 + 0.200 + 6.200 + 0.500 + 0.060;
+    assert!((outage.seconds - planted).abs() < 0.005, "{}", outage.seconds);
+    assert!(!outage.at_least);
+    let of_rekey = analysis.attempts.iter().find(|a| a.outage.is_some()).unwrap();
+    assert_eq!(of_rekey.rekey, Some(0), "the rekey that made the SA");
+}
+
+#[test]
+fn a_tunnel_that_fails_open_is_told_and_one_that_does_not_is_not() {
+    let leaks = |name| {
+        let analysis = played_by_name(name);
+        let of_it = |f: &&rekeyscope_model::analysis::Finding| f.id == "cleartext_leak";
+        analysis.findings.iter().find(of_it).map(|f| f.sentence.clone())
+    };
+    let said = leaks("IKEv2, refused, fails open").unwrap();
+    // Five segments of 1,228 bytes with 40 bytes of headers.
+    assert!(
+        said.contains("5 packets (6,340 bytes) from 10.66.0.1 to 10.66.0.2"),
+        "{said}"
+    );
+    assert_eq!(leaks("IKEv2, refused"), None);
+    assert_eq!(leaks("cleartext leak"), None, "L2TP in clear is another finding");
 }
 
 #[test]

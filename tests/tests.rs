@@ -18,6 +18,7 @@ mod directions;
 mod docs;
 mod duplicates;
 mod encapsulation;
+mod failures;
 mod findings;
 mod formats;
 mod golden;

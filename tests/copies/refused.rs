@@ -1,6 +1,7 @@
-//! What is never written: over an input, over keys of others, onto a full disk.
+//! What is never written: over an input, over keys of others, onto a full disk, or a file that other programs refuse.
 
 use super::*;
+use rekeyscope_capture::file::LinkType;
 
 #[test]
 fn an_input_is_never_overwritten_and_a_pipe_is_refused() {
@@ -60,6 +61,45 @@ fn an_export_of_keys_overwrites_nothing() {
         told.contains("the folder is not there") && !deep.exists(),
         "{told}"
     );
+}
+
+/// A capture without any packet to write still is one: with an interface, which editcap and tcpdump want.
+#[test]
+fn a_capture_without_packets_is_one_for_other_programs() {
+    let lab = lab_of_sample("l2tp_time_down");
+    let folder = tempfile::tempdir().unwrap();
+    let named = |name: &str| folder.path().join(name);
+    // Nothing opens without keys; and the header of a pcap file alone.
+    let (closed, empty) = (named("closed.pcap"), named("empty.pcap"));
+    std::fs::copy(&lab.capture, &closed).unwrap();
+    std::fs::write(&empty, &std::fs::read(&lab.capture).unwrap()[..24]).unwrap();
+    for (capture, option, link_type) in [
+        (&closed, "--write-inner", LinkType::RAW),
+        (&empty, "--write-inner", LinkType::RAW),
+        (&empty, "--annotate", LinkType(1)),
+    ] {
+        let out = named("out.pcapng");
+        let mut command = rekeyscope();
+        command.arg(capture).arg("--no-keys").arg(option).arg(&out);
+        let done = command.assert().success();
+        let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+        assert!(told.contains("wrote ") && told.contains(" 0 "), "{told}");
+        let mut reader = CaptureReader::open(&out).unwrap();
+        assert!(reader.next_frame(&mut Diagnostics::default()).unwrap().is_none());
+        assert_eq!(reader.info().link_types, [link_type]);
+        let name = out.to_str().unwrap();
+        let copy = named("copy.pcapng");
+        for (program, arguments) in [
+            ("editcap", &[name, copy.to_str().unwrap()][..]),
+            ("tcpdump", &["-r", name]),
+            ("capinfos", &[name]),
+            ("tshark", &["-r", name]),
+        ] {
+            if is_installed(program) {
+                output_of(program, arguments);
+            }
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -106,3 +106,26 @@ fn without_an_identification_time_tells() {
     assert_sent_again(false, MILLI, Identification::Zero);
     assert_sent_again(true, 20 * MILLI, Identification::Zero);
 }
+
+/// A host that sends back what it got, byte for byte: the capture holds two packets, and nobody's copy.
+#[test]
+fn a_reflected_message_is_no_copy() {
+    let swap = |data: &mut [u8], first: usize, len: usize| {
+        let (one, other) = data[first..first + 2 * len].split_at_mut(len);
+        one.swap_with_slice(other);
+    };
+    for (lab, once) in quiet() {
+        let exchange = &once.exchanges[once.rekeys[1].exchange.unwrap()];
+        let mut packets = read_pcap(&lab.capture);
+        let mut back = packets[exchange.frames[0] as usize - 1].clone();
+        back.time = back.time.plus_nanos(MILLI);
+        // Ethernet and IPv4 addresses; the checksums stay.
+        swap(&mut back.data, 0, 6);
+        swap(&mut back.data, 26, 4);
+        packets.push(back);
+        packets.sort_by_key(|p| p.time);
+        let analysis = analyze_packets(&packets, &lab.keys);
+        assert_eq!(analysis.capture.duplicates, 0, "{}", lab.name);
+        assert_eq!(analysis.rekeys.len(), once.rekeys.len(), "{}", lab.name);
+    }
+}

@@ -80,7 +80,7 @@ fn l2tp_in_clear_that_comes_twice_counts_once() {
         w.leak();
     });
     let once = assert_all_counted_once(w, "L2TP in clear");
-    let leak = once.findings.iter().find(|f| f.id == "cleartext_leak").unwrap();
+    let leak = once.findings.iter().find(|f| f.id == "l2tp_in_clear").unwrap();
     assert_eq!(leak.evidence_frames.len(), 4, "{leak:?}");
 }
 

@@ -124,7 +124,7 @@ def linux(lab, corpus):
             f"\tauth-trunc hmac(sha256) 0x{sha256} 128", f"\tenc cbc(aes) 0x{a.key}"]
     corpus.add("xfrm_sha256_of_both_lengths", both, [a.expect(integ=i, auth=sha256) for i in ("HMAC-SHA2-256-96", "HMAC-SHA2-256-128")])
     broken = [line.replace(a.key, a.key[:-1]) for line in state]
-    corpus.add("bad_xfrm_odd_digits", broken, ["problem 5"] + keys[1:])
+    corpus.add("bad_xfrm_odd_digits", broken, ["problem 5", f"defect truncated {a.src} {a.dst} 0x{a.spi}"] + keys[1:])
     corpus.add("bad_xfrm_short_key", [line.replace(a.key, a.key[:-2]) for line in state],
                ["problem 5", f"defect truncated {a.src} {a.dst} 0x{a.spi}"] + keys[1:])
     corpus.add("bad_xfrm_algorithm", [line.replace("cbc(aes)", "cbc(serpent)") if a.key in line else line for line in state], ["problem 5"] + keys[1:])
@@ -156,7 +156,7 @@ def others(lab, corpus):
     corpus.add("tcpdump_e", ["# tcpdump -E file", f"0x{a.spi}@{a.dst} aes128-cbc-hmac96:0x{a.key}", f"0x{b.spi}@{b.dst} aes-128-cbc:0x{b.key}"],
                [f"esp - {sa.dst} 0x{sa.spi} AES-CBC {sa.key} - -" for sa in sas] + lua)
     corpus.add("bad_tcpdump_e", [f"0x{a.spi}@{a.dst} blowfish-cbc:0x{a.key}", f"0x{a.spi}@{a.dst} aes128-cbc-hmac96:0x{a.key[:-1]}",
-                                 f"0x{a.spi}@gateway aes128-cbc-hmac96:0x{a.key}"], ["problem 1", "problem 2", "problem 3"] + lua)
+                                 f"0x{a.spi}@gateway aes128-cbc-hmac96:0x{a.key}"], ["problem 1", "problem 2", f"defect truncated - {a.dst} 0x{a.spi}", "problem 3"] + lua)
     lua = ["unsupported-in-lua FortiOS"]
     inbound, outbound = a, b
     tunnel = ["list all ipsec tunnel in vd 0", "-" * 54, f"name=lab ver=1 serial=1 {inbound.dst}:0->{inbound.src}:0 dst_mtu=1500",
@@ -167,7 +167,7 @@ def others(lab, corpus):
               f"  enc: spi={outbound.spi} esp=aes key=16 {outbound.key}", f"       ah=sha1 key=20 {outbound.auth}",
               "  dec:pkts/bytes=1/2, enc:pkts/bytes=3/4"]
     corpus.add("fortios", tunnel, keys + lua)
-    corpus.add("bad_fortios_cut_key", [line.replace(a.key, a.key[:-2]) for line in tunnel], ["problem 8", keys[1]] + lua)
+    corpus.add("bad_fortios_cut_key", [line.replace(a.key, a.key[:-2]) for line in tunnel], ["problem 8", f"defect truncated {a.src} {a.dst} 0x{a.spi}", keys[1]] + lua)
     lua = ["unsupported-in-lua MikroTik"]
 
     def entry(n, sa, spi=None):

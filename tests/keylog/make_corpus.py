@@ -14,6 +14,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 import corpus_formats
+import corpus_shapes
 from make_nvr_log import charon_secrets, key_log, spaced, stamp
 
 CBC = ("AES-CBC", "HMAC-SHA1-96")
@@ -126,6 +127,7 @@ def tables(lab, corpus):
         rows.append(a.row(spi=spi, integ=name, auth="0x" + key if key else ""))
         expect.append(" ".join(["esp", a.src, a.dst, spi, "AES-CBC", a.key, shown, key or "-"]))
     corpus.add("esp_sa_authentication_names", rows, expect)
+    where = f"{a.src} {a.dst} 0x{a.spi}"
     broken = [
         ("odd_digits", a.row(key="0x" + a.key[:-1])), ("no_hex", a.row(key="0x" + a.key[:-1] + "g")),
         ("columns", ",".join(a.row().split(",")[:7])), ("family", a.row(family="IPX")), ("address", a.row(src="10.9.0.0/24")),
@@ -133,8 +135,8 @@ def tables(lab, corpus):
         ("authentication", a.row(integ="MAC-RIPEMD-160-96 [RFC2857]")), ("key_too_long", a.row(key="0x" + a.key + "00")),
     ]
     for name, row in broken:
-        corpus.add(f"bad_esp_sa_{name}", [row, b.row()], ["problem 1", is_b])
-    where = f"{a.src} {a.dst} 0x{a.spi}"
+        cut = [f"defect truncated {where}"] if name in ("odd_digits", "columns") else []
+        corpus.add(f"bad_esp_sa_{name}", [row, b.row()], ["problem 1", is_b] + cut)
     corpus.add("bad_esp_sa_short_key", [a.row(key="0x" + a.key[:-2]), b.row()], ["problem 1", f"defect truncated {where}", is_b])
     corpus.add("bad_esp_sa_prefix_key", [a.row(key="0x" + a.key[:16]), b.row()], ["problem 1", f"defect prefix8 {where}", is_b])
     ikev1 = f"{lab.cookie},{lab.ka}"
@@ -147,7 +149,7 @@ def tables(lab, corpus):
     corpus.add("ikev2_table", [lab.ikev2], [f"ike2 {spi_i} sk_ei {ei}", f"ike2 {spi_i} sk_er {er}", "unsupported-in-lua ikev2"])
     corpus.add("bad_ikev2_columns", [",".join(lab.ikev2.split(",")[:5])], ["problem 1", "unsupported-in-lua ikev2"])
     corpus.add("mixed_tables", [a.row(), ikev1, b.row(), "", "# and the same again", a.row()], [is_a, is_b, is_ike])
-    corpus.add("utf16_esp_sa", ("\ufeff" + a.row() + "\r\n" + b.row() + "\r\n").encode("utf-16-le"), [is_a, is_b, "unsupported-in-lua UTF-16"])
+    corpus.add("utf16_esp_sa", ("\ufeff" + a.row() + "\r\n" + b.row() + "\r\n").encode("utf-16-le"), [is_a, is_b])
     corpus.add("bad_empty", b"", ["problem 1"])
     corpus.add("bad_no_keys", ["The quick brown fox", "jumps over the lazy dog"], ["problem 1"])
     corpus.add("bad_nul_bytes", b"\x00" * 1000 + b"\n" + a.row().encode() + b"\n", [is_a])
@@ -248,7 +250,7 @@ def nvr(lab, corpus):
                [line.replace(lab.cookie, "-") for line in ike] + ["unsupported-in-lua derivation"])
     corpus.add("nvr_constructed", key_log(lab.plain), [sa.expect(named=False) for sa in lab.sas] + ike, "\r\n")
     corpus.add("bad_nvr_odd_digits", [f"{t}: [IKE] SPI: {spaced(sas[0].spi)}", f"{t}: [IKE] enc key: {sas[0].key[:-1]}", f"{t}: [IKE] auth key: {sas[0].auth}"] + console[3:],
-               ["problem 2"] + keys[1:])
+               ["problem 2", f"defect truncated - - 0x{sas[0].spi}"] + keys[1:])
     corpus.add("nvr_hex_without_labels", [f"{t}: [IKE]   {spaced(d)}" for sa in sas for d in (sa.spi, sa.key, sa.auth)], [])
 
 
@@ -285,6 +287,7 @@ def main():
     nvr(lab, corpus)
     show_sa(lab, corpus)
     corpus_formats.add_all(lab, corpus)
+    corpus_shapes.add_all(lab, corpus)
     print(f"{len(corpus.names)} logs")
 
 

@@ -14,6 +14,7 @@ mod hostile;
 mod lab;
 mod mining;
 mod properties;
+mod shapes;
 
 /// The bytes of every log of the corpus.
 static LOGS: LazyLock<Vec<Vec<u8>>> =
@@ -96,6 +97,7 @@ fn outcome(material: &KeyMaterial) -> Vec<String> {
             SeedOf::InitiatorSa => "initiator",
             SeedOf::ResponderSa => "responder",
             SeedOf::ChildSa => "child",
+            SeedOf::SharedSecret => "secret",
         };
         let (inbound, outbound) = seed.spis.unzip();
         format!(

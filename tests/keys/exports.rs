@@ -1,8 +1,8 @@
 //! The tables for other programs: what is in them, who can read them, and that tshark decrypts every packet with them.
 
 use super::*;
-use crate::support::{Lab, labs, repository};
-use rekeyscope::write::export::{tcpdump, wireshark};
+use crate::support::{Lab, labs, one_of_each_kind, repository};
+use rekeyscope::write::export::{Wanted, tcpdump, wireshark};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -80,11 +80,11 @@ fn tshark_decrypts_every_packet_with_the_exported_tables() {
         println!("skipped: tshark is not installed");
         return;
     }
-    for lab in labs() {
+    for lab in one_of_each_kind() {
         let folder = TempDir::new().unwrap();
         let tables = folder.path().join("tables");
         let export = ["--export", "wireshark", text(&tables), "--quiet"];
-        let out = rekeyscope(&[&["keys"], &with_keys(&lab)[..], &export].concat());
+        let out = rekeyscope(&[&["keys"], &with_keys(lab)[..], &export].concat());
         assert!(out.status.success() && out.stderr.is_empty(), "{out:?}");
         #[cfg(unix)]
         for table in ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"] {
@@ -169,7 +169,7 @@ fn exports_read_back() {
             .iter()
             .for_each(|file| log.extend(std::fs::read(file).unwrap()));
         let (_, ring) = open_with(&lab.capture, &log);
-        let tables = wireshark::tables(&ring);
+        let tables = wireshark::tables(&ring, Wanted::Usable);
         let mut material = KeyMaterial::default();
         // An empty table is a table; as a key file it would be a mistake.
         for (_, table) in tables.files().into_iter().filter(|(_, t)| !t.is_empty()) {
@@ -233,8 +233,11 @@ fn tcpdump_gets_what_it_knows() {
             (sas_with_packets(&lab.name), 0)
         );
         assert!(
-            rows.lines()
-                .all(|row| row.starts_with("0x") && row.contains(" aes128-cbc-hmac96:0x"))
+            rows.starts_with("# As root: tcpdump -Z root ")
+                && rows
+                    .lines()
+                    .skip(1)
+                    .all(|row| row.starts_with("0x") && row.contains(" aes128-cbc-hmac96:0x"))
         );
     }
 }
@@ -260,14 +263,97 @@ fn nothing_is_exported_that_the_packets_contradict() {
         .collect();
     let (_, ring) = open_with(&other, wrong.as_bytes());
     assert!(!ring.esp.is_empty());
-    let (tables, file) = (wireshark::tables(&ring), tcpdump::secrets_file(&ring));
+    let (tables, file) = (
+        wireshark::tables(&ring, Wanted::Usable),
+        tcpdump::secrets_file(&ring, Wanted::Usable),
+    );
     assert_eq!((tables.esp_rows, file.rows), (0, 0));
     assert!(
         tables.esp_sa.is_empty() && tables.notes[0].contains("do not fit"),
         "{:?}",
         tables.notes
     );
-    assert_eq!(wireshark::tables(&right).esp_rows, 12);
+    assert_eq!(wireshark::tables(&right, Wanted::Usable).esp_rows, 12);
+}
+
+/// Keys whose encryption half is wrong stay out unless asked for; then each row says what it is, and Wireshark and tcpdump read
+/// the files all the same.
+#[test]
+fn refuted_keys_are_exported_when_asked_for_and_marked() {
+    let sample = repository().join("samples/l2tp_pfs4096_down");
+    let table = std::fs::read_to_string(sample.with_extension("esp_sa")).unwrap();
+    let half: String = table
+        .lines()
+        .filter(|row| row.starts_with('"'))
+        .map(|row| {
+            let mut columns: Vec<String> = row.split(',').map(str::to_owned).collect();
+            columns[5] = format!("\"0x{}\"", "5a".repeat(16));
+            columns.join(",") + "\n"
+        })
+        .collect();
+    let folder = TempDir::new().unwrap();
+    let (keys, tables, secrets) = (
+        folder.path().join("half.esp_sa"),
+        folder.path().join("tables"),
+        folder.path().join("secrets"),
+    );
+    std::fs::write(&keys, half).unwrap();
+    let capture = sample.with_extension("pcap");
+    let export = |more: &[&str]| {
+        let arguments = ["keys", text(&capture), "-k", text(&keys)];
+        let places = [
+            "--export",
+            "wireshark",
+            text(&tables),
+            "--export",
+            "tcpdump",
+            text(&secrets),
+        ];
+        let out = rekeyscope(&[&arguments[..], &places, more].concat());
+        assert!(out.status.success());
+        let rows = std::fs::read_to_string(tables.join("esp_sa")).unwrap();
+        (rows, String::from_utf8(out.stderr).unwrap())
+    };
+    let (rows, told) = export(&[]);
+    assert!(rows.is_empty(), "{rows}");
+    assert!(
+        told.contains("keys of 12 SAs are left out: the integrity key fits, but no packet decrypts")
+            && told.contains("--all-keys"),
+        "{told}"
+    );
+    let (rows, told) = export(&["--all-keys"]);
+    assert!(told.contains("keys of 12 of 12 SAs are not verified"), "{told}");
+    assert_eq!(
+        rows.lines()
+            .filter(|row| row.starts_with("# The key in the next row is not verified"))
+            .count(),
+        12
+    );
+    assert_eq!(rows.lines().filter(|row| row.starts_with('"')).count(), 12);
+    let read = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command
+            .args(["-r", text(&capture)])
+            .args(arguments)
+            .env("WIRESHARK_CONFIG_DIR", &tables);
+        match command.output() {
+            Ok(out) => String::from_utf8_lossy(&out.stderr).into_owned(),
+            Err(_) => {
+                println!("skipped: {program} is not installed");
+                String::new()
+            }
+        }
+    };
+    let complaints = read("tshark", &["-o", "esp.enable_encryption_decode:TRUE", "-c", "50"]);
+    assert!(!complaints.contains("esp_sa"), "{complaints}");
+    let complaints = read(
+        "tcpdump",
+        &["-c", "50", "-E", &format!("file {}", text(&secrets))],
+    );
+    assert!(
+        !complaints.contains("secret") || complaints.contains("denied"),
+        "{complaints}"
+    );
 }
 
 #[test]

@@ -30,11 +30,14 @@ for label, wanted in pairs({
   check.equal(labels.kind(label), wanted, label)
 end
 check.equal(labels.kind("whatever"), nil, "whatever")
-check.truth(labels.continuation("2b 65 53", 2, false), "hex goes on")
-check.truth(labels.continuation("5 2b 65 53", 2, true), "half a byte goes on")
-check.equal(labels.continuation("be sure to", 2, false), nil, "words do not")
-check.equal(labels.continuation("SPI: 12345678", 2, false), nil, "a label does not")
-check.equal(labels.continuation("2b 65 auth key: 11", 2, false).after, 6, "the next label ends it")
+check.equal(labels.kind("DH shared secret") .. labels.kind("pre-shared key") .. labels.kind("(for Auth."), "sharedkeyauth", "words")
+check.truth(labels.continuation("0x2b655300", 2, 8, true), "rows may begin with 0x")
+check.equal(labels.continuation("0x2b655300", 2, 8, nil), nil, "where the others do")
+check.truth(labels.continuation("2b 65 53", 2, 8), "hex goes on")
+check.truth(labels.continuation("5 2b 65 53", 2, 7), "half a byte goes on")
+check.equal(labels.continuation("be sure to", 2, 8), nil, "words do not")
+check.equal(labels.continuation("SPI: 12345678", 2, 8), nil, "a label does not")
+check.equal(labels.continuation("2b 65 auth key: 11", 2, 8).after, 6, "the next label ends it")
 
 check.begin("framing")
 for line, wanted in pairs({
@@ -43,6 +46,10 @@ for line, wanted in pairs({
   ["Oct 25 15:46:26 192.0.2.1 [IKE2] SA:5/IKE established"] = "established|Oct 192.0.2.1|5|ike",
   ["2018/10/22 14:43:29: [L2TP] TUNNEL[1] connected"] = "TUNNEL[1] connected||nil|other",
   ["plain text"] = "plain text||nil|nil",
+  ["1 2018-10-25T15:46:26.1Z - ike - - - [IKE] SA:5/IKE established"] = "established|ike|5|ike",
+  ["1 2018-10-25T15:46:26Z - - - [a@1 b=\"] c\"][d@2 e=\"f\"] [IKE] x"] = "x|a@1 b=\"] c\"][d@2 e=\"f\"]|nil|ike",
+  ["2018-10-25 15:46:26.123 +0900 x"] = "x||nil|nil", ["[2018-10-25 15:46:26] x"] = "x||nil|nil",
+  ["Oct 25 15:46:26 192.0.2.1 rtlog[12]: x"] = "x|Oct 192.0.2.1 rtlog[12]|nil|nil",
 }) do
   local read = outer.read(line)
   local got = table.concat({ read.text, string.gsub(read.sender, "^1 .* gw .*$", "gw"), tostring(read.context), tostring(read.tag) },
@@ -190,9 +197,19 @@ nvr_check(each(function(line)
 end), "groups of four")
 local reversed = {}
 for index, line in ipairs(NVR) do
-  reversed[#NVR + 1 - index] = (string.gsub(line, "15:46:2%d", "15:46:2" .. index))
+  -- The fourth line is the rest of the third.
+  reversed[#NVR + 1 - index] = (string.gsub(line, "15:46:2%d", "15:46:2" .. (index == 4 and 3 or index)))
 end
 nvr_check(table.concat(reversed, "\n"), "show log reverse")
+nvr_check(each(function(line) return (string.gsub(line, ": ", ":\0 ", 1)) .. "\0" end), "NUL bytes")
+nvr_check(table.concat(NVR, "\r"), "CR alone")
+nvr_check(table.concat(NVR, "\n") .. "\n2018/10/25 15:46:49:   c0 21 01 01 00 0e 01 04", "a dump that comes later")
+for what, pattern in pairs({ ["UTF-16LE"] = "%0\0", ["UTF-16BE"] = "\0%0", ["UTF-32LE"] = "%0\0\0\0", ["UTF-32BE"] = "\0\0\0%0" }) do
+  nvr_check((string.gsub(table.concat(NVR, "\r\n"), ".", function(byte)
+    return (string.gsub(pattern, "%%0", byte == "%" and "%%" or byte))
+  end)), what)
+end
+check.equal(select(2, keylog.parse_line("\31\139\8\0 anything")), "unsupported: gzip", "compressed")
 nvr_check("nvr510> show log\n" .. table.concat(NVR, "\n---more---\n") .. "\nnvr510>", "console noise")
 local SHOW = [[
 SA[1] Duration: 10675s

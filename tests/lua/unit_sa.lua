@@ -181,7 +181,7 @@ local function violations(text)
 end
 
 for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_charon", "keylog_labels",
-  "keylog_outer", "keylog_show_sa", "sa", "rows",
+  "keylog_outer", "keylog_show_sa", "keylog_stamp", "keylog_text", "sa", "rows",
   "store", "source", "report" }) do
   local path = root .. "/wireshark/lua/rekeyscope_" .. name .. ".lua"
   if corpus.exists(path) then

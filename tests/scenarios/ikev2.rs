@@ -23,23 +23,13 @@ pub(crate) fn renewed_v2(w: &mut World) {
     w.steady(AFTER);
 }
 
-/// The client drops both SAs: what it is sent is lost, and it says nothing more on them.
-fn go_deaf(w: &mut World) {
-    w.drop_acks();
-    w.ack(w.expected, 0xffff);
-    for _ in 0..100 {
-        w.lost_segment();
-        w.step(w.tick);
-    }
-}
-
 /// The pair expires at the client while the exchange is under way; the new one works as soon as it stands.
 pub(crate) fn hard_limit_v2(w: &mut World) {
     w.steady(BEFORE);
     let mut rekey = w.begin_v2(true);
     w.message_v2(&mut rekey);
     w.steady(30);
-    go_deaf(w);
+    w.go_deaf(100);
     let old = [w.down.spi, w.up.spi];
     w.message_v2(&mut rekey);
     w.wait(100);
@@ -57,12 +47,8 @@ pub(crate) fn request_lost_before_the_capture(w: &mut World) {
     let mut rekey = w.begin_v2(true);
     w.lose_request(&mut rekey);
     w.steady(10);
-    go_deaf(w);
-    let first = w.expected;
-    for wait in [200, 400, 800, 1_600] {
-        w.wait(wait);
-        w.resend(first);
-    }
+    w.go_deaf(100);
+    w.repeat_oldest(&[200, 400, 800, 1_600]);
     w.wait(800);
     w.repeat_v2(&rekey, 0);
     w.wait(30);

@@ -19,6 +19,7 @@ local charon = require("rekeyscope_keylog_charon")
 local nvr = require("rekeyscope_keylog_nvr")
 local outer = require("rekeyscope_keylog_outer")
 local show_sa = require("rekeyscope_keylog_show_sa")
+local text_of = require("rekeyscope_keylog_text")
 local transforms = require("rekeyscope_transforms")
 
 local keylog = {}
@@ -56,8 +57,9 @@ local function same_keys(a, b)
     and a.status == b.status
 end
 
+-- An SA is known by its destination, protocol and SPI.
 local function place(entry)
-  return (entry.src or "*") .. ">" .. (entry.dst or "*")
+  return entry.dst or "*"
 end
 
 -- Adds an entry unless the file has said the same before. A second key for one SA is kept beside the first.
@@ -101,11 +103,22 @@ local function misfit(entry)
     return nil
   elseif not transforms.fits_encryption(entry.enc, entry.enc_key) then
     return "the encryption key's length does not fit " .. entry.enc .. ", or that algorithm is not supported"
-  elseif entry.auth and not transforms.fits_integrity(entry.auth, entry.auth_key) then
+  elseif entry.auth and not transforms.fits_integrity(entry.auth, entry.auth_key)
+    and not transforms.is_unusual(entry.auth, entry.auth_key) then
     return "the authentication key's length does not fit " .. entry.auth .. ", or that algorithm is not supported"
   end
   return nil
 end
+
+local function add_problem(result, line_number, reason)
+  if #result.problems < keylog.MAX_PROBLEMS then
+    result.problems[#result.problems + 1] = { line = line_number, reason = reason }
+  else
+    result.left_out = result.left_out + 1
+  end
+end
+
+local UNUSUAL = "SPI 0x%s: the authentication key's length is unusual; it is used as it is"
 
 local function emitter(result, format)
   return function(entry, reason, line_number)
@@ -122,17 +135,17 @@ local function emitter(result, format)
       entry, reason, line_number = nil, "SPI 0x" .. entry.spi .. ": " .. why, entry.line
     end
     if entry then
+      local keyed = entry.kind == "esp" and entry.auth and not entry.status
+      if keyed and transforms.is_unusual(entry.auth, entry.auth_key) then
+        add_problem(result, entry.line, string.format(UNUSUAL, entry.spi))
+      end
       add(result, entry)
       return
     elseif remains then
       add(result, remains)
     end
     note(result.formats, format)
-    if #result.problems < keylog.MAX_PROBLEMS then
-      result.problems[#result.problems + 1] = { line = line_number, reason = reason }
-    else
-      result.left_out = result.left_out + 1
-    end
+    add_problem(result, line_number, reason)
   end
 end
 
@@ -157,7 +170,7 @@ local function end_xfrm(parser)
   if not block then
     return
   end
-  local entry, reason = xfrm.entry(block)
+  local entry, reason, remains = xfrm.entry(block)
   local line = block.key_line or block.line
   if entry then
     entry.line = line
@@ -168,6 +181,10 @@ local function end_xfrm(parser)
     parser.xfrm_emit(entry)
   elseif reason then
     parser.xfrm_emit(nil, reason, line)
+    if remains then
+      remains.line = line
+      parser.xfrm_emit(remains)
+    end
   end
 end
 
@@ -257,6 +274,7 @@ local function unsupported_line(parser, line)
   for _, known in ipairs(UNSUPPORTED) do
     if string.find(line, known[2]) then
       note(parser.result.unsupported, known[1])
+      nvr.interrupt(parser.nvr)
       return true
     end
   end
@@ -293,7 +311,7 @@ local function finish(parser)
   show_sa.finish(parser.show_sa)
   nvr.finish(parser.nvr)
   local result = parser.result
-  if parser.nvr.derived or parser.charon.derived then
+  if parser.nvr.derived or parser.charon.derived or parser.show_sa.derived then
     note(result.unsupported, "derivation")
   end
   if #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then
@@ -301,18 +319,6 @@ local function finish(parser)
   end
   result.by_spi, result.by_cookie = nil, nil
   return result
-end
-
-local function lines_of(text)
-  local lines, at = {}, 1
-  while at <= #text do
-    local stop = string.find(text, "\n", at, true) or (#text + 1)
-    local line = string.sub(text, at, stop - 1)
-    line = string.sub(string.gsub(line, "[%z\r]+", "") .. "", 1, keylog.MAX_LINE)
-    lines[#lines + 1] = line
-    at = stop + 1
-  end
-  return lines
 end
 
 -- `show log reverse` prints the newest line first: the router's times fall instead of rise.
@@ -337,20 +343,19 @@ local MAX_REPEATS = 64
 
 -- Reads a whole file. Never raises an error, whatever the bytes are.
 function keylog.parse(text)
-  local parser, mark = new_parser(), string.sub(text, 1, 2)
-  if mark == "\255\254" or mark == "\254\255" then
-    note(parser.result.unsupported, "UTF-16")
+  local parser, compression = new_parser(), text_of.compression(text)
+  if compression then
+    note(parser.result.unsupported, compression)
     return finish(parser)
   end
-  -- Windows editors put a mark before UTF-8.
-  local lines = lines_of(string.sub(text, 1, 3) == "\239\187\191" and string.sub(text, 4) or text)
+  local lines, numbers = text_of.lines(text, keylog.MAX_LINE)
   local first, last, step = 1, #lines, 1
   if is_reversed(lines) then
     first, last, step = #lines, 1, -1
   end
   local previous
-  for number = first, last, step do
-    local line = lines[number]
+  for index = first, last, step do
+    local line, number = lines[index], numbers[index]
     local repeats = string.match(line, "same message repeated (%d%d?%d?) times")
     if repeats and previous then
       for _ = 1, (tonumber(repeats) < MAX_REPEATS) and tonumber(repeats) or MAX_REPEATS do

@@ -88,6 +88,20 @@ local function blob_done(parser, state, blob, line_number)
   state.keys[blob.name] = blob.digits
 end
 
+-- A dump that lacks rows: of a key there is what says that it was there.
+local function blob_cut(parser, state, blob)
+  local half = string.match(blob.name, "^enc_([ir])$") or string.match(blob.name, "^auth_([ir])$")
+  if half then
+    if blob.name == "enc_i" and state.keys.enc_i then
+      state.keys, state.done = {}, {}
+    end
+    state.keys[blob.name] = blob.digits
+    state.keys["cut_" .. half] = state.keys["cut_" .. half] or blob.line
+  elseif not string.find(blob.name, "^seed") then
+    parser.emit(nil, "a dump of \"" .. blob.label .. "\" is cut short", blob.line)
+  end
+end
+
 -- The SPI that an IKEv1 seed holds: [g(qm)^xy |] 03 | SPI | Ni_b | Nr_b. Without PFS it stands at the
 -- beginning; with PFS the SPI is looked for as bytes, which is decisive because both SAs' SPIs are known by
 -- then.
@@ -117,7 +131,14 @@ local function sa_done(parser, state)
   local enc_key = half and state.keys["enc_" .. half]
   local auth_key = half and state.keys["auth_" .. half] or ""
   local enc, auth = sa.enc or state.enc, sa.auth or state.auth or (auth_key == "" and "none") or nil
-  if not enc_key and enc ~= "NULL" then
+  local cut = half and state.keys["cut_" .. half]
+  if cut then
+    state.done[sa.spi] = true
+    parser.emit(nil, "a dump of the keys of SPI 0x" .. sa.spi .. " lacks rows: lines of the log are missing here", cut)
+    parser.emit({
+      kind = "esp", format = "charon", src = sa.src, dst = sa.dst, spi = sa.spi, status = "truncated", line = cut,
+    })
+  elseif not enc_key and enc ~= "NULL" then
     if state.keys.enc_i or state.keys.enc_r then
       parser.emit(nil, "no key can be tied to SPI 0x" .. sa.spi .. ": the exchange's lines are missing", sa.line)
     end
@@ -205,8 +226,8 @@ function charon.line(parser, line, line_number)
     state.blob = nil
     if blob.left == 0 then
       blob_done(parser, state, blob, blob.line)
-    elseif not string.find(blob.name, "^seed") then
-      parser.emit(nil, "a dump of \"" .. blob.label .. "\" is cut short", blob.line)
+    else
+      blob_cut(parser, state, blob)
     end
     if offset then
       return true
@@ -245,8 +266,8 @@ end
 function charon.finish(parser)
   for _, thread in ipairs(parser.order) do
     local state = parser.threads[thread]
-    if state.blob and not string.find(state.blob.name, "^seed") then
-      parser.emit(nil, "a dump of \"" .. state.blob.label .. "\" is cut short", state.blob.line)
+    if state.blob then
+      blob_cut(parser, state, state.blob)
     end
     sa_done(parser, state)
   end

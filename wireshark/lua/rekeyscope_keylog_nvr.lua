@@ -3,17 +3,24 @@
 -- context. Pure.
 
 local labels = require("rekeyscope_keylog_labels")
+local outer_framing = require("rekeyscope_keylog_outer")
 local transforms = require("rekeyscope_transforms")
 
 local nvr = {}
 
 -- Most contexts kept apart; at the bound all are closed.
 local MAX_CONTEXTS = 4096
+-- Most collectors' words between time and message that are known again on lines without a tag.
+local MAX_COLLECTORS = 64
+-- An odd number of digits is a cut key from here on; fewer are some number after a word like "key".
+local FEWEST_KEY_DIGITS = 24
 
 local ODD = "the value has an odd number of hex digits: the line was cut; save the log without line length limit"
 
 function nvr.new(emit)
-  return { emit = emit, contexts = {}, count = 0, last = {}, derived = false, seen = false }
+  return {
+    emit = emit, contexts = {}, count = 0, last = {}, collectors = {}, interrupts = 0, derived = false, seen = false,
+  }
 end
 
 local SECRETS = { "skeyid", "skeyid_d", "skeyid_a", "skeyid_e", "ka" }
@@ -21,6 +28,10 @@ local SECRETS = { "skeyid", "skeyid_d", "skeyid_a", "skeyid_e", "ka" }
 local function end_ike(parser, context)
   local ike = context.ike
   context.ike = {}
+  -- A key that no SPI of ESP stands before is Ka where phase 1 has more to say.
+  if not ike.ka and ike.unnamed and (ike.line or ike.icookie) then
+    ike.ka, ike.line = ike.unnamed, ike.line or ike.unnamed_line
+  end
   for _, name in ipairs(SECRETS) do
     if ike[name] then
       if name == "ka" and ike.icookie then
@@ -39,7 +50,10 @@ end
 local function end_esp(parser, context)
   local esp = context.esp
   context.esp = {}
-  if not esp.spi or not esp.enc then
+  if esp.spi and esp.cut then
+    parser.emit({ kind = "esp", format = "nvr", spi = esp.spi, status = "truncated", line = esp.cut })
+    return
+  elseif not esp.spi or not esp.enc then
     return
   end
   local auth = esp.auth or ""
@@ -49,6 +63,8 @@ local function end_esp(parser, context)
   if #transforms.plausible(nil, esp.enc, nil, auth) == 0 then
     parser.emit(nil, "the keys after this SPI have lengths that no transform takes: the line was cut or its label means"
       .. " something else", esp.line)
+    local status = (#esp.enc == 16 or #auth == 16) and "prefix8" or "truncated"
+    parser.emit({ kind = "esp", format = "nvr", spi = esp.spi, status = status, line = esp.line })
     return
   end
   parser.emit({ kind = "esp", format = "nvr", spi = esp.spi, enc_key = esp.enc, auth_key = auth, line = esp.line })
@@ -99,10 +115,23 @@ function TAKE.keymat(parser, context, open)
   if split then
     esp_key(parser, context, "enc", string.sub(open.digits, 1, split), open.line)
     esp_key(parser, context, "auth", string.sub(open.digits, split + 1), open.line)
+  elseif open.kind == "key" and not context.esp.spi then
+    if context.ike.unnamed and context.ike.unnamed ~= open.digits then
+      end_ike(parser, context)
+    end
+    context.ike.unnamed, context.ike.unnamed_line = open.digits, open.line
+  elseif open.kind == "key" and transforms.fits_encryption("AES-CBC", open.digits) then
+    -- The authentication key may follow by itself.
+    esp_key(parser, context, "enc", open.digits, open.line)
   end
 end
 
 TAKE.key = TAKE.keymat
+
+function TAKE.shared(parser)
+  parser.derived = true
+end
+
 TAKE.message = cookies
 TAKE.icookie = cookies
 
@@ -132,6 +161,8 @@ for _, name in ipairs(SECRETS) do
   TAKE[name] = take_secret
 end
 
+local HOLDS_KEY = { enc = true, auth = true, key = true, keymat = true }
+
 -- The open value is complete.
 local function close(parser, context)
   local open = context.open
@@ -146,34 +177,116 @@ local function close(parser, context)
   end
   parser.seen = true
   if #open.digits % 2 ~= 0 and open.kind ~= "spi" and open.kind ~= "message" then
-    parser.emit(nil, ODD, open.line)
-    return
+    if #open.digits >= FEWEST_KEY_DIGITS then
+      parser.emit(nil, ODD, open.line)
+      if context.esp.spi and HOLDS_KEY[open.kind] then
+        context.esp.cut = context.esp.cut or open.line
+      end
+      return
+    end
+    open.digits = string.sub(open.digits, 1, -2)
   end
   take(parser, context, open)
 end
 
-local function context_line(parser, context, outer, line_number)
-  local text, tagged, at = outer.text, outer.tag ~= nil, 1
-  local carried = not tagged and context.tail or nil
-  context.tail = nil
+-- Time and tag of a line: the rows of one value are framed alike.
+local function framing_of(read)
+  return { time = read.time, collected = read.collected, tag = read.tag }
+end
+
+-- The same time (to the second, which is what routers print) or none. The router's decides: a collector's clock may
+-- have gone on between two lines of one message.
+local function has_time_of(framing, read)
+  if read.time then
+    return framing.time == read.time
+  end
+  return not read.collected or framing.collected == read.collected
+end
+
+local function may_lack_its_tag(framing, read)
+  return has_time_of(framing, read) and not read.tag
+end
+
+local function is_of(framing, read)
+  return has_time_of(framing, read) and framing.tag == read.tag
+end
+
+local DIGEST = { [16] = true, [20] = true, [32] = true, [48] = true, [64] = true }
+local CIPHER = { [8] = true, [16] = true, [20] = true, [24] = true, [28] = true, [32] = true, [36] = true }
+local NOT_WHOLE = { shared = true, none = true, message = true }
+
+-- Whether that many digits can be all of such a value.
+local function is_whole(kind, digits)
+  if not kind or NOT_WHOLE[kind] then
+    return false
+  elseif kind == "enc" or kind == "ka" or kind == "sk_ei" or kind == "sk_er" then
+    return CIPHER[digits / 2] == true
+  elseif kind == "spi" then
+    return digits == 8 or digits == 16 or digits == 32
+  elseif kind == "key" or kind == "keymat" then
+    return transforms.keymat_split(string.rep("0", digits)) ~= nil
+  end
+  return DIGEST[digits / 2] == true
+end
+
+-- What a line goes on with, where it is framed as the open value is: the same time and tag, or none at all. A row
+-- with the time but no tag may be of another subsystem: it has to be the missing rest.
+local function more_of(open, read, foreign, interrupts)
+  local odd = #open.digits % 2 ~= 0
+  local more = labels.continuation(read.text, open.digits ~= "" and open.width or nil, #open.digits, open.prefixed)
+  if not more or #open.digits + #more.digits > labels.MAX_DIGITS or open.interrupts ~= interrupts then
+    return nil
+  elseif is_of(open.framing, read) then
+    return more
+  elseif foreign or not may_lack_its_tag(open.framing, read) then
+    return nil
+  end
+  local rest = #more.digits < open.first_row and is_whole(open.kind, #open.digits + #more.digits)
+  local bare = not read.time and not read.collected
+  return (bare or odd or rest or not is_whole(open.kind, #open.digits)) and more or nil
+end
+
+-- What was left of a label where a line was cut may look like half a byte behind whole groups: the a of "auth key".
+local function take_letter(open)
+  local letter = string.match(open.digits, "%a$")
+  local alone = letter and open.width > 1 and #open.digits % open.width == 1
+  if not alone or not is_whole(open.kind, #open.digits - 1) then
+    return nil
+  end
+  open.digits = string.sub(open.digits, 1, -2)
+  return letter
+end
+
+local function context_line(parser, context, read, line_number)
+  local text, tagged, at = read.text, read.tag ~= nil, 1
+  local tail = context.tail
   local open = context.open
   if open then
-    local more = labels.continuation(text, open.digits ~= "" and open.width or nil, #open.digits % 2 ~= 0)
-    if more and #open.digits + #more.digits <= labels.MAX_DIGITS then
+    local more = more_of(open, read, parser.foreign, parser.interrupts)
+    if more then
       if open.digits == "" then
-        open.width = more.width
+        open.prefixed, open.first_row = more.prefixed, #more.digits
       end
+      open.width = more.width
       open.digits = open.digits .. more.digits
       at = more.after
       if not string.find(text, "%S", at) then
         return
       end
-    elseif open.tagged and not tagged and not labels.next_run(text, 1) then
-      -- A line of another subsystem may stand between the lines of a tagged value.
+    elseif open.framing.tag and not tagged and (parser.foreign or not labels.next_run(text, 1)) then
+      -- Lines of another subsystem may stand between the lines of a tagged value.
       return
+    elseif is_of(open.framing, read) then
+      local letter = take_letter(open)
+      tail = letter and { text = letter, framing = open.framing } or tail
     end
     close(parser, context)
   end
+  local carried
+  if tail and (is_of(tail.framing, read) or may_lack_its_tag(tail.framing, read)) then
+    carried = tail.text
+  end
+  context.tail = nil
   while true do
     local run = labels.next_run(text, at, carried)
     carried = nil
@@ -181,18 +294,50 @@ local function context_line(parser, context, outer, line_number)
       break
     end
     at = run.after
-    context.open = { kind = run.kind, digits = run.digits, width = run.width, line = line_number, tagged = tagged }
+    context.open = {
+      kind = run.kind, digits = run.digits, width = run.width, prefixed = run.prefixed, first_row = #run.digits,
+      line = line_number, framing = framing_of(read), interrupts = parser.interrupts,
+    }
     if string.find(text, "%S", at) then
       close(parser, context)
     end
   end
   -- What is left may be a label whose value, or whose rest, stands on the next line.
-  local tail = string.sub(text, at)
+  tail = string.sub(text, at)
   if string.find(tail, "[:=]%s*$") and labels.kind(tail) then
-    context.open = { kind = labels.kind(tail), digits = "", width = 2, line = line_number, tagged = tagged }
+    context.open = {
+      kind = labels.kind(tail), digits = "", width = 2, first_row = 0, line = line_number, framing = framing_of(read),
+      interrupts = parser.interrupts,
+    }
   elseif at > 1 and string.find(tail, "%a") then
-    context.tail = tail
+    context.tail = { text = tail, framing = framing_of(read) }
   end
+end
+
+-- A line without tag and time of the router, whose words before the message are known from a tagged one.
+local function behind_collector(parser, read)
+  if read.tag or read.time then
+    return read
+  end
+  for _, collector in ipairs(parser.collectors) do
+    local known = outer_framing.behind(read, collector.words, collector.sender)
+    if known then
+      return known
+    end
+  end
+  return read
+end
+
+local function remember_collector(parser, read)
+  if not read.tag or read.words == "" or #parser.collectors >= MAX_COLLECTORS then
+    return
+  end
+  for _, collector in ipairs(parser.collectors) do
+    if collector.words == read.words and collector.sender == read.sender then
+      return
+    end
+  end
+  parser.collectors[#parser.collectors + 1] = { words = read.words, sender = read.sender }
 end
 
 -- One line, framing taken off.
@@ -201,6 +346,16 @@ function nvr.line(parser, outer, line_number)
     parser.seen = true
     return
   end
+  outer = behind_collector(parser, outer)
+  remember_collector(parser, outer)
+  if not outer.tag and outer.framed_at == 1 then
+    -- A bare row is of the sender of the line before.
+    outer.sender = parser.sender or outer.sender
+  end
+  parser.sender = outer.sender
+  -- Hex without a tag is of another subsystem that has just spoken.
+  parser.foreign = not outer.tag
+    and (parser.foreign or not (outer.context or labels.next_run(outer.text, 1)))
   parser.seen = parser.seen or outer.tag ~= nil or outer.time ~= nil
   local number = outer.context or parser.last[outer.sender] or "0"
   if outer.context then
@@ -217,6 +372,11 @@ function nvr.line(parser, outer, line_number)
     parser.count = parser.count + 1
   end
   context_line(parser, context, outer, line_number)
+end
+
+-- A line of another format stands between: no value goes on behind it.
+function nvr.interrupt(parser)
+  parser.interrupts = parser.interrupts + 1
 end
 
 function nvr.finish(parser)

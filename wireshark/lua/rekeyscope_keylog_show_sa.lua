@@ -15,17 +15,18 @@ end
 
 -- The encryption key's digits, the rest, and what is wrong with them.
 local function keys_of(block)
-  local enc, auth = block.enc_key, block.auth_key
-  if enc == "" then
-    local split = transforms.keymat_split(block.whole, block.enc, block.auth)
-    if split then
-      return string.sub(block.whole, 1, split), string.sub(block.whole, split + 1), nil
-    end
-  elseif #transforms.plausible(block.enc, enc, block.auth, auth) > 0 then
+  local enc, auth, whole = block.enc_key, block.auth_key, block.whole
+  if enc == "" and auth ~= "" then
+    enc, whole = whole, ""
+  end
+  if enc ~= "" then
     return enc, auth, nil
   end
-  local longest = #block.whole > #enc and #block.whole or #enc
-  return "", "", longest == 0 and "masked" or longest == 16 and "prefix8" or "truncated"
+  local split = transforms.keymat_split(whole, block.enc, block.auth)
+  if split then
+    return string.sub(whole, 1, split), string.sub(whole, split + 1), nil
+  end
+  return nil, nil, #whole == 0 and "masked" or #whole == 16 and "prefix8" or "truncated"
 end
 
 local function end_esp(parser, block)
@@ -49,10 +50,16 @@ end
 -- SPI: the initiator's cookie, then the responder's.
 local function end_ike(parser, block)
   local key = block.whole ~= "" and block.whole or block.enc_key
-  if key == "" or #block.spi ~= 32 then
+  local cookie = #block.spi == 32 and string.sub(block.spi, 1, 16) or nil
+  for name, digits in pairs(block.secrets) do
+    parser.derived = true
+    parser.emit({
+      kind = "secret", format = "show ipsec sa", cookie = cookie, name = name, key = digits, line = block.line,
+    })
+  end
+  if key == "" or not cookie then
     return
   end
-  local cookie = string.sub(block.spi, 1, 16)
   if #key <= 16 then
     parser.emit({
       kind = "secret", format = "show ipsec sa", cookie = cookie, name = "ka_prefix", key = key, line = block.line,
@@ -81,9 +88,18 @@ end
 
 local SLOTS = { key = "whole", keymat = "whole", enc = "enc_key", ka = "enc_key", auth = "auth_key" }
 
+local SECRETS = {
+  skeyid = true, skeyid_d = true, skeyid_a = true, skeyid_e = true, ka = true, skeyseed = true, sk_d = true,
+  sk_ei = true, sk_er = true, sk_ai = true, sk_ar = true,
+}
+
 local function digits_of(value)
   local run = labels.next_run(value, 1, "SPI:")
-  return run and run.digits or ""
+  return run and run.digits or "", run
+end
+
+local function named_value(text)
+  return string.match(text, "^%s*([^:]*):%s*(.-)%s*$")
 end
 
 local READ = {}
@@ -121,12 +137,41 @@ local function field(parser, block, name, value, line_number)
     end
     return
   end
-  local slot = SLOTS[labels.kind(name) or ""]
-  if slot then
-    block[slot] = digits_of(value)
+  local kind = labels.kind(name) or ""
+  local slot = SLOTS[kind]
+  local holder = slot and block or SECRETS[kind] and block.secrets
+  if holder then
+    local digits, run = digits_of(value)
+    holder[slot or kind] = digits
     block.masked = block.masked or labels.is_masked(value)
-    block.open, block.line = slot, line_number
+    block.open, block.line = { holder = holder, slot = slot or kind, prefixed = run and run.prefixed }, line_number
+    return run and string.sub(value, run.after) or nil
   end
+end
+
+-- One field, and `(for Auth.: c4 6a …)` behind the encryption key.
+local function fields(parser, block, name, value, line_number)
+  local rest = field(parser, block, name, value, line_number)
+  local behind, auth = named_value(rest or "")
+  if behind and labels.kind(behind) == "auth" then
+    field(parser, block, behind, auth, line_number)
+  end
+end
+
+-- Hex that goes on with the last key.
+local function goes_on(parser, block, text, line_number)
+  local open = block.open
+  local more = open and labels.continuation(text, 2, 0, open.prefixed)
+  local rest = more and string.sub(text, more.after)
+  if not more or not string.find(rest, "^%s*[%(%)]") and string.find(rest, "%S") then
+    return false
+  end
+  open.holder[open.slot] = string.sub(open.holder[open.slot] .. more.digits, 1, labels.MAX_DIGITS)
+  local name, value = named_value(rest)
+  if name and labels.kind(name) == "auth" then
+    field(parser, block, name, value, line_number)
+  end
+  return true
 end
 
 -- One line, framing taken off; true when it belongs to a block.
@@ -134,26 +179,23 @@ function show_sa.line(parser, outer, line_number)
   local text = outer.text
   if string.find(text, "^SA%[%d+%] ") and string.find(text, "Duration:", 1, true) then
     show_sa.finish(parser)
-    parser.block = { line = line_number, spi = "", whole = "", enc_key = "", auth_key = "" }
+    parser.block = { line = line_number, spi = "", whole = "", enc_key = "", auth_key = "", secrets = {} }
     return true
   end
   local block = parser.block
   if not block then
     return false
   end
-  if block.open then
-    local more = labels.continuation(text, 2, false)
-    if more and not string.find(text, "%S", more.after) then
-      block[block.open] = string.sub(block[block.open] .. more.digits, 1, labels.MAX_DIGITS)
-      return true
-    end
+  local of_table = not outer.time and not outer.tag
+  if of_table and goes_on(parser, block, text, line_number) then
+    return true
   end
-  local name, value = string.match(text, "^([^:]*):%s*(.-)$")
-  if not name or outer.time then
+  local name, value = named_value(text)
+  if not name or not of_table or (block.esp and SECRETS[labels.kind(name) or ""]) then
     show_sa.finish(parser)
     return false
   end
-  field(parser, block, name, value, line_number)
+  fields(parser, block, name, value, line_number)
   return true
 end
 

@@ -82,41 +82,68 @@ end
 
 local UNCHECKED = "^ANY %d+ bit authentication %[no checking%]$"
 
--- An esp_sa row (8 columns; newer versions write 10) as an entry. nil and a reason when it is malformed, and
--- with them the entry without keys when the row shows at least that there is a key.
-function table_format.esp_row(line)
-  local values, reason = table_format.columns(line)
-  if not values then
-    return nil, "malformed esp_sa row: " .. reason
-  elseif #values < 8 then
-    return nil, "malformed esp_sa row: " .. #values .. " columns, 8 are needed"
-  elseif values[1] ~= "IPv4" and values[1] ~= "IPv6" then
+local function is_cut(text)
+  local digits = string.match(text, "^0[xX](%x+)$")
+  return digits ~= nil and #digits % 2 ~= 0
+end
+
+-- The columns before the keys, or nil and what is wrong.
+local function sa_of(values)
+  if values[1] ~= "IPv4" and values[1] ~= "IPv6" then
     return nil, "malformed esp_sa row: the protocol is neither IPv4 nor IPv6"
   end
   local src, dst = address_of(values[2], values[1]), address_of(values[3], values[1])
-  local spi, enc_key, auth_key = spi_of(values[4]), key_of(values[6]), key_of(values[8])
-  local enc, auth = transforms.encryption(values[5]), transforms.integrity(values[7])
-  local unchecked = string.find(values[7], UNCHECKED) and values[7] or nil
+  local spi, enc = spi_of(values[4]), transforms.encryption(values[5])
   if src == false or dst == false then
     return nil, "malformed esp_sa row: an address is not one of its family"
   elseif not spi then
     return nil, "malformed esp_sa row: the SPI is neither hexadecimal, decimal nor *"
   elseif not enc then
     return nil, "esp_sa row: the encryption algorithm is not supported"
-  elseif not auth and not unchecked then
+  end
+  return { kind = "esp", format = "esp_sa", ip = values[1], src = src, dst = dst, spi = spi, enc = enc }
+end
+
+-- What remains of a row whose key is no key: that there is one.
+local function remains_of(entry, status)
+  return status and {
+    kind = "esp", format = "esp_sa", src = entry.src, dst = entry.dst, spi = entry.spi, status = status,
+  }
+end
+
+-- An esp_sa row (8 columns; newer versions write 10) as an entry. nil and a reason when it is malformed, and
+-- with them the entry without keys when the row shows at least that there is a key.
+function table_format.esp_row(line)
+  local values, reason = table_format.columns(line)
+  if not values then
+    -- A row that ends within a quote: it was cut there.
+    values = table_format.columns(line .. '"')
+    local entry = values and #values > 5 and #values < 8 and sa_of(values)
+    return nil, "malformed esp_sa row: " .. reason, entry and remains_of(entry, "truncated")
+  elseif #values < 8 then
+    local entry = #values > 5 and sa_of(values)
+    return nil, "malformed esp_sa row: " .. #values .. " columns, 8 are needed",
+      entry and remains_of(entry, "truncated")
+  end
+  local entry
+  entry, reason = sa_of(values)
+  if not entry then
+    return nil, reason
+  end
+  local enc, auth = entry.enc, transforms.integrity(values[7])
+  local enc_key, auth_key = key_of(values[6]), key_of(values[8])
+  entry.unchecked = string.find(values[7], UNCHECKED) and values[7] or nil
+  if not auth and not entry.unchecked then
     return nil, "esp_sa row: the authentication algorithm is not supported"
   elseif not enc_key or not auth_key then
-    return nil, "malformed esp_sa row: a key is not hexadecimal"
+    return nil, "malformed esp_sa row: a key is not hexadecimal",
+      (is_cut(values[6]) or is_cut(values[8])) and remains_of(entry, "truncated") or nil
   end
-  local entry = {
-    kind = "esp", format = "esp_sa", ip = values[1], src = src, dst = dst, spi = spi, enc = enc, enc_key = enc_key,
-    auth = auth, auth_key = auth_key, unchecked = unchecked,
-  }
+  entry.enc_key, entry.auth, entry.auth_key = enc_key, auth, auth_key
   if not transforms.fits_encryption(enc, enc_key) then
-    local defect = transforms.defect(enc, enc_key)
-    local remains = defect and { kind = "esp", format = "esp_sa", src = src, dst = dst, spi = spi, status = defect }
-    return nil, "esp_sa row: the encryption key's length does not fit the algorithm", remains
-  elseif auth and not transforms.fits_integrity(auth, auth_key) then
+    return nil, "esp_sa row: the encryption key's length does not fit the algorithm",
+      remains_of(entry, transforms.defect(enc, enc_key))
+  elseif auth and not transforms.fits_integrity(auth, auth_key) and not transforms.is_unusual(auth, auth_key) then
     return nil, "esp_sa row: the authentication key's length does not fit the algorithm"
   end
   return entry

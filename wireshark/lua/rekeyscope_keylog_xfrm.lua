@@ -30,6 +30,12 @@ local function value_of_key(text)
   return digits and #digits % 2 == 0 and string.lower(digits) or nil
 end
 
+-- A key is hex, but not all of it.
+local function is_cut(text)
+  local digits = text and string.match(text, "^0[xX](%x+)$")
+  return digits ~= nil and #digits % 2 ~= 0
+end
+
 local READ = {}
 
 READ["proto"] = function(block, rest)
@@ -43,6 +49,7 @@ READ["enc"] = function(block, rest)
   local name, key = string.match(rest, "^(%S+)%s*(%S*)")
   block.enc = transforms.encryption(tostring(name)) or "unknown: " .. tostring(name)
   block.enc_key = block.enc == "NULL" and "" or value_of_key(key)
+  block.cut = block.cut or is_cut(key)
 end
 
 READ["aead"] = function(block, rest)
@@ -50,6 +57,7 @@ READ["aead"] = function(block, rest)
   local found = transforms.with_icv_bits(transforms.encryption(tostring(name)), bits)
   block.enc = found or "unknown: " .. tostring(name)
   block.enc_key = value_of_key(key)
+  block.cut = block.cut or is_cut(key)
   block.auth, block.auth_key = "none", ""
 end
 
@@ -57,12 +65,14 @@ READ["auth-trunc"] = function(block, rest)
   local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s+(%d+)")
   block.auth = integrity(tostring(name), bits)
   block.auth_key = value_of_key(key)
+  block.cut = block.cut or is_cut(key)
 end
 
 READ["auth"] = function(block, rest)
   local name, key = string.match(rest, "^(%S+)%s*(%S*)")
   block.auth = integrity(tostring(name), DEFAULT_BITS[tostring(name)])
   block.auth_key = block.auth == "none" and "" or value_of_key(key)
+  block.cut = block.cut or is_cut(key)
 end
 
 -- `ip xfrm state add src A dst B proto esp spi … enc … auth …` in one line: a finished block, or nil.
@@ -95,7 +105,7 @@ function xfrm.detail(block, line, line_number)
 end
 
 -- A finished block as an entry. nil without a reason when it holds no ESP key by nature (an event without keys,
--- AH, a larval SA); nil and a reason when it should.
+-- AH, a larval SA); nil and a reason when it should, and with them the entry without keys of a key that was cut.
 function xfrm.entry(block)
   if block.proto ~= "esp" or not block.spi or block.spi == "00000000" then
     return nil
@@ -106,8 +116,11 @@ function xfrm.entry(block)
   if not block.enc and not block.auth then
     return nil
   end
+  local remains = block.cut and {
+    kind = "esp", format = "xfrm", src = block.src, dst = block.dst, spi = block.spi, status = "truncated",
+  } or nil
   if not block.enc or not block.enc_key then
-    return nil, "the block of SPI 0x" .. block.spi .. " has no readable encryption key"
+    return nil, "the block of SPI 0x" .. block.spi .. " has no readable encryption key", remains
   end
   if string.find(block.enc, "^unknown") then
     return nil, "encryption algorithm " .. block.enc
@@ -117,7 +130,7 @@ function xfrm.entry(block)
     return nil, "authentication algorithm " .. auth
   end
   if block.auth and not auth_key then
-    return nil, "the block of SPI 0x" .. block.spi .. " has no readable authentication key"
+    return nil, "the block of SPI 0x" .. block.spi .. " has no readable authentication key", remains
   end
   return {
     kind = "esp", format = "xfrm", src = block.src, dst = block.dst, spi = block.spi,

@@ -109,6 +109,8 @@ end
 local ADVICE_MASKED = "%d SAs whose keys are masked or cut short: read the log on the serial console or with"
   .. " `ipsec ike log N key-info`"
 local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE --keys LOG --export wireshark DIR`, then load DIR"
+local ADVICE_COMPRESSED = "%s is compressed: unpack it with `%s`, then load what comes out"
+local UNPACK = { gzip = "gunzip", zstd = "unzstd" }
 local ADVICE_UNREADABLE = "cannot read the key log %s (named by %s): check that it exists, that you may read it, and"
   .. " that its path is complete (~ is not expanded); of a folder, esp_sa and ikev1_decryption_table are read"
 local ADVICE_MANY = "%d rows: Wireshark walks them all for every packet; expect it to be slow above about %d"
@@ -129,6 +131,8 @@ local function sentences(log, parsed, esp, ike)
     -- Such logs hold what keys derive from beside the keys themselves, which mostly are all that is needed.
     if name == "derivation" and n.esp > 0 then
       advice = sentence
+    elseif UNPACK[name] then
+      list[#list + 1] = string.format(ADVICE_COMPRESSED, log, UNPACK[name])
     else
       list[#list + 1] = sentence
     end

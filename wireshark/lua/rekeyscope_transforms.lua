@@ -115,6 +115,16 @@ function transforms.fits_integrity(name, digits)
   return known ~= nil and #digits == 2 * known[1]
 end
 
+-- Longest HMAC key that is tried: the block of SHA-512. A longer one is hashed before use, so nobody makes it.
+local LONGEST_HMAC_KEY = 128
+
+-- Whether an HMAC's key has a length that its RFC for IPsec does not know: HMAC takes any (RFC 2104), and the
+-- packets decide.
+function transforms.is_unusual(name, digits)
+  return string.find(name, "^HMAC") ~= nil and #digits > 0 and #digits <= 2 * LONGEST_HMAC_KEY
+    and not transforms.fits_integrity(name, digits)
+end
+
 -- How a key that does not fit is defective: "prefix8" (what the router's console shows), "truncated", or nil
 -- when it is no beginning of a key.
 function transforms.defect(name, digits)

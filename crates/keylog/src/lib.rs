@@ -1,7 +1,7 @@
 //! Key files and logs → key claims. Nothing in here decrypts: a key is only a claim until the ICV of a packet proves it.
 //!
 //! ```text
-//! bytes → lines (bounded, `reverse` logs flipped, syslog framing off) → formats → material
+//! bytes → text (gzip, zstd, UTF-16, UTF-32) → lines (bounded, `reverse` logs flipped, syslog framing off) → formats → material
 //! ```
 //!
 //! - [`reading`]: files, what lies beside a capture, and mining keys from text that no format knows.

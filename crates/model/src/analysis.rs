@@ -4,6 +4,7 @@
 //!
 //! More fields may be added; a published `schema_version` never changes meaning.
 
+mod attempts;
 mod capture;
 pub mod comparison;
 mod ike;
@@ -15,6 +16,7 @@ mod rekeys;
 mod results;
 mod sas;
 
+pub use attempts::{Attempt, Outage};
 pub use capture::{Capture, DiagnosticEntry, Generator};
 pub use ike::{Exchange, IkeSa, Lifetime};
 pub use key::{Key, KeyFile};
@@ -29,7 +31,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the meaning of the fields.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// The oldest version that is still read: what later ones added has a default.
+pub const OLDEST_READ: u32 = 1;
 
 plain_data! {
     /// The whole document.
@@ -50,6 +55,12 @@ plain_data! {
         pub security_associations: Vec<SecurityAssociation>,
         /// One entry per renewal of an SA pair.
         pub rekeys: Vec<Rekey>,
+        /// One entry per exchange that would make or renew an SA pair, whatever became of it (version 1 has none).
+        #[serde(default)]
+        pub attempts: Vec<Attempt>,
+        /// Times during which nothing passed (version 1 has none).
+        #[serde(default)]
+        pub outages: Vec<Outage>,
         /// What makes each side renew, inferred over the trace, per tunnel and initiator (documents of versions before this
         /// field have none).
         #[serde(default)]

@@ -119,16 +119,13 @@ impl Diagnostics {
     /// Adds everything that another counter has.
     pub fn absorb(&mut self, other: Diagnostics) {
         for (key, theirs) in other.by_kind {
-            match self.by_kind.entry(key) {
-                std::collections::btree_map::Entry::Occupied(mut ours) => {
-                    let ours = ours.get_mut();
-                    ours.count += theirs.count;
-                    ours.first_frame = ours.first_frame.min(theirs.first_frame);
-                }
-                std::collections::btree_map::Entry::Vacant(free) => {
-                    free.insert(theirs);
-                }
-            }
+            let (count, first_frame) = (theirs.count, theirs.first_frame);
+            let ours = self
+                .by_kind
+                .entry(key)
+                .or_insert(Diagnostic { count: 0, ..theirs });
+            ours.count += count;
+            ours.first_frame = ours.first_frame.min(first_frame);
         }
     }
 

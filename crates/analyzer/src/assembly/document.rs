@@ -2,7 +2,7 @@
 
 use crate::assembly::key_source::key_source;
 use crate::assembly::places::Places;
-use crate::assembly::verdicts;
+use crate::assembly::{attempts, verdicts};
 use crate::findings;
 use crate::pipeline::record::Record;
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
@@ -67,6 +67,10 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         let hurt = rekey.impact.iter().any(|i| i.hurt);
         rekey.causes = record.diagnosis.causes(succession, hurt);
     }
+    let failures = attempts::failures(record, &evidence, &children, &successions, &places);
+    let tunnels = tunnels(record);
+    let findings = findings::findings(record, info, &successions, &failures.outages);
+    let impact = verdicts::with_failures(assessed.impact, &failures, &tunnels, record.totals.first_time);
     let document = Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
@@ -74,18 +78,20 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
             version: env!("CARGO_PKG_VERSION").into(),
         },
         capture: capture(record, info, &asked.path),
-        tunnels: tunnels(record),
+        tunnels,
         ike_sas: places.ike_sas(record),
         exchanges: places.exchanges(record, &evidence, &pair::Openings::new(&evidence, &children)),
         security_associations: security_associations(record),
         series: crate::assembly::series::series(record, &successions, &rekeys),
         rekeys,
+        attempts: failures.attempts,
+        outages: failures.outages,
         trigger_rules,
         flows: flows(record),
-        impact: assessed.impact,
+        impact,
         mean_rekey: assessed.mean_rekey,
         projection: assessed.projection,
-        findings: findings::findings(record, info, &successions),
+        findings,
         overhead: crate::assembly::overhead::overhead(record),
         diagnostics: diagnostics(record),
         key_files: record.key_files.clone(),

@@ -1,6 +1,6 @@
 //! Where a key stands, in words.
 
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{Record, place};
 use rekeyscope_keylog::{KeyOrigin, KeyRoad};
 
 /// File, line and road of a key.
@@ -10,6 +10,5 @@ pub(crate) fn key_source(record: &Record, origin: &KeyOrigin) -> String {
         KeyRoad::Mined => "mined",
         KeyRoad::Derived => "derived",
     };
-    let name = record.key_files.get(origin.file).map_or("", |f| f.path.as_str());
-    format!("{name}:{} ({road})", origin.line)
+    format!("{} ({road})", place(record, origin))
 }

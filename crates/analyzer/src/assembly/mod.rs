@@ -1,7 +1,9 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`crate::impact`]), nothing later.
 
+mod attempts;
 pub mod document;
 mod key_source;
+mod outages;
 mod overhead;
 mod places;
 mod ruled_out;

@@ -1,7 +1,7 @@
 //! What ESP costs in bytes, per cipher suite in use → the document.
 
 use crate::pipeline::record::Record;
-use rekeyscope_ipsec::overhead::{EspSizes, IPV4_HEADER, IPV6_HEADER, UDP_HEADER, mss};
+use rekeyscope_ipsec::overhead::{EspSizes, mss};
 use rekeyscope_ipsec::sa::association::{AssignedKey, Association};
 use rekeyscope_model::algorithm::Integrity;
 use rekeyscope_model::analysis::{Encapsulation, Overhead};
@@ -28,7 +28,12 @@ pub(crate) fn overhead(record: &Record) -> Vec<Overhead> {
             a.encapsulation == Encapsulation::Udp,
             a.dst.is_ipv6(),
         );
-        add(entries.entry(place).or_insert_with(|| empty(suite, a)), a, key);
+        let entry = entries.entry(place).or_insert_with(|| Overhead {
+            suite,
+            encapsulation: Some(a.encapsulation),
+            ..Overhead::default()
+        });
+        add(entry, a, key);
     }
     let mut list: Vec<Overhead> = entries.into_values().collect();
     for entry in &mut list {
@@ -37,26 +42,6 @@ pub(crate) fn overhead(record: &Record) -> Vec<Overhead> {
         entry.efficiency = entry.inner_bytes as f64 / entry.outer_bytes.max(1) as f64;
     }
     list
-}
-
-fn empty(suite: String, a: &Association) -> Overhead {
-    Overhead {
-        suite,
-        packets: 0,
-        outer_bytes: 0,
-        inner_bytes: 0,
-        efficiency: 0.0,
-        iv: 0,
-        padding: 0,
-        icv: 0,
-        largest_inner_packet: 0,
-        encapsulation: Some(a.encapsulation),
-        outer_headers: 0,
-        largest_outer_packet: None,
-        largest_inner_for_path: None,
-        mss_ipv4: None,
-        mss_ipv6: None,
-    }
 }
 
 fn add(sum: &mut Overhead, a: &Association, key: &AssignedKey) {
@@ -71,26 +56,11 @@ fn add(sum: &mut Overhead, a: &Association, key: &AssignedKey) {
     if c.largest_outer > sum.largest_outer_packet.unwrap_or(0) {
         sum.largest_outer_packet = Some(c.largest_outer);
         let largest = c.headers_of_largest.and_then(|headers| {
-            let payload = sizes(a, key).largest_payload(c.largest_outer as usize)? as i64;
+            let payload = EspSizes::of(a, key).largest_payload(c.largest_outer as usize)? as i64;
             usize::try_from(payload - headers).ok()
         });
         sum.largest_inner_for_path = largest.map(|bytes| bytes as u64);
         let [v4, v6] = largest.map_or([None; 2], mss);
         (sum.mss_ipv4, sum.mss_ipv6) = (v4.map(|m| m as u64), v6.map(|m| m as u64));
-    }
-}
-
-/// The lengths that make the packets of an SA.
-fn sizes(a: &Association, key: &AssignedKey) -> EspSizes {
-    EspSizes {
-        ip_header: if a.dst.is_ipv6() { IPV6_HEADER } else { IPV4_HEADER },
-        udp: if a.encapsulation == Encapsulation::Udp {
-            UDP_HEADER
-        } else {
-            0
-        },
-        iv: key.cipher.iv_len(),
-        align: key.transform.encryption.block_len().max(4),
-        icv: key.cipher.icv_len(),
     }
 }

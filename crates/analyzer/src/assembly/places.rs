@@ -98,7 +98,7 @@ impl Places {
                 frames: e.records.iter().map(|r| r.frame).take(MOST_FRAMES).collect(),
                 decrypted: e.decrypted,
                 key_exchange: e.decrypted.then_some(e.key_exchange),
-                lifetime: e.lifetime.clone(),
+                lifetime: e.lifetime,
                 spis: e.children.iter().map(|c| c.spi).collect(),
                 deletes: e.deletes.iter().map(|d| d.spi).collect(),
                 notifications: e.notifications.iter().map(|n| (*n).into()).collect(),

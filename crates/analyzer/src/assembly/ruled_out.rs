@@ -14,8 +14,10 @@ pub(crate) fn ruled_out(analysis: &Analysis) -> Vec<RuledOut> {
         return Vec::new();
     }
     let named = |id: &str| {
-        let mut causes = analysis.rekeys.iter().flat_map(|r| &r.causes);
-        causes.any(|c| c.id == id)
+        let of_attempts = analysis.attempts.iter().flat_map(|a| &a.causes);
+        let of_outages = analysis.outages.iter().flat_map(|o| &o.causes);
+        let of_rekeys = analysis.rekeys.iter().flat_map(|r| &r.causes);
+        of_rekeys.chain(of_attempts).chain(of_outages).any(|c| c.id == id)
     };
     CAUSES
         .iter()
@@ -28,7 +30,7 @@ fn entry(analysis: &Analysis, cause: &KnownCause) -> RuledOut {
     // A cause that only a proof makes a fact counts as an explanation here.
     let everywhere = cause.nature == Nature::Fact;
     let occasions = analysis.rekeys.iter().filter(|r| everywhere || hurt(r));
-    let by_ike = matches!(cause.needs, Needs::Ike | Needs::Deletes);
+    let by_ike = matches!(cause.needs, Needs::Ike | Needs::ReadableIke | Needs::Deletes);
     let visible = occasions.filter(|r| !by_ike || r.exchange.is_some());
     let rekeys_tested = visible.count();
     let none_hurt = !everywhere && !analysis.rekeys.iter().any(hurt);
@@ -64,10 +66,14 @@ fn unseen(analysis: &Analysis, needs: Needs) -> Option<Message> {
         Needs::Keys | Needs::Tcp if !decrypted() => Some(Message::new("unseen-inner")),
         Needs::Tcp if analysis.flows.iter().all(|f| f.protocol != "tcp") => Some(Message::new("unseen-tcp")),
         Needs::Limit if !limit_is_seen(analysis, decrypted()) => Some(Message::new("unseen-limit")),
-        Needs::Deletes => unseen(analysis, Needs::Tcp).or_else(|| {
+        Needs::NegotiatedLimit if !limit_is_read(analysis, decrypted()) => {
+            Some(Message::new("unseen-negotiated-limit"))
+        }
+        Needs::ReadableIke => {
             let readable = analysis.exchanges.iter().any(|e| e.decrypted);
             (!readable).then(|| Message::new("unseen-deletes"))
-        }),
+        }
+        Needs::Deletes => unseen(analysis, Needs::Tcp).or_else(|| unseen(analysis, Needs::ReadableIke)),
         _ => None,
     }
 }
@@ -75,11 +81,15 @@ fn unseen(analysis: &Analysis, needs: Needs) -> Option<Message> {
 /// A limit that was read shows in payload (kilobytes) or in times (seconds); one that was not read shows in a receiver that
 /// drops everything, which inner TCP tells, and sends IKE meanwhile.
 fn limit_is_seen(analysis: &Analysis, decrypted: bool) -> bool {
+    limit_is_read(analysis, decrypted)
+        || unseen(analysis, Needs::Tcp).is_none() && unseen(analysis, Needs::Ike).is_none()
+}
+
+fn limit_is_read(analysis: &Analysis, decrypted: bool) -> bool {
     let triggers = || analysis.rekeys.iter().map(|r| &r.trigger);
     let by_volume = triggers().any(|t| t.limit_kilobytes.is_some_and(|k| k > 0));
     let by_time = triggers().any(|t| t.limit_seconds.is_some_and(|s| s > 0));
-    let read = if by_volume { decrypted } else { by_time };
-    read || unseen(analysis, Needs::Tcp).is_none() && unseen(analysis, Needs::Ike).is_none()
+    if by_volume { decrypted } else { by_time }
 }
 
 #[cfg(test)]

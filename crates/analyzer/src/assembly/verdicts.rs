@@ -1,11 +1,16 @@
 //! The estimators of [`rekeyscope_impact`] run on every tunnel and direction with traffic.
 
+use crate::assembly::attempts::Failures;
 use crate::diagnosis::{Hole, SilenceKind};
 use crate::pipeline::record::Record;
+use rekeyscope_impact::tell::failed::failed;
 use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, RekeyMoment, Start};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind};
+use rekeyscope_model::analysis::{
+    Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind, Tunnel, Verdict,
+};
+use rekeyscope_model::text::Said;
 use rekeyscope_model::time::Timestamp;
 
 /// Most tunnels with a verdict; those with most bytes.
@@ -41,6 +46,32 @@ pub(crate) fn assess(record: &Record, successions: &[Succession], rekeys: &[Reke
         verdicts.projection.extend(result.projection);
     }
     verdicts
+}
+
+/// What failed comes first, and ahead of what the statistics say of the rekeys that succeeded.
+pub(crate) fn with_failures(
+    mut impact: Vec<Impact>,
+    failures: &Failures,
+    tunnels: &[Tunnel],
+    origin: Option<Timestamp>,
+) -> Vec<Impact> {
+    let origin = origin.unwrap_or_default();
+    for told in failed(&failures.attempts, &failures.outages, tunnels, origin) {
+        let own = |i: &&mut Impact| {
+            i.tunnel == told.tunnel && told.direction.is_none_or(|direction| i.direction == direction)
+        };
+        if let Some(of_it) = impact.iter_mut().find(own) {
+            let mut messages = told.messages;
+            if matches!(of_it.verdict, Verdict::Shown | Verdict::Some | Verdict::Bounded) {
+                messages.append(&mut of_it.messages);
+            }
+            let said = Said::from(messages);
+            (of_it.sentence, of_it.messages) = (said.sentence, said.messages);
+            of_it.verdict = Verdict::Failed;
+        }
+    }
+    impact.sort_by_key(|i| i.verdict != Verdict::Failed);
+    impact
 }
 
 /// The proven holes of the capture, seconds from `start`.

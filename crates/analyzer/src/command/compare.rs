@@ -6,7 +6,7 @@ use crate::command::{output, read};
 use anyhow::{Result, bail};
 use rekeyscope_impact::compare;
 use rekeyscope_model::analysis::comparison::{Comparison, Unread};
-use rekeyscope_model::analysis::{Analysis, SCHEMA_VERSION};
+use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
 use rekeyscope_model::text::Language;
 use rekeyscope_report::formats;
 use std::io::Read;
@@ -93,9 +93,9 @@ pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
             path.display()
         ),
     };
-    if analysis.schema_version != SCHEMA_VERSION {
+    if !(OLDEST_READ..=SCHEMA_VERSION).contains(&analysis.schema_version) {
         bail!(
-            "{} has schema version {}, and this program reads {SCHEMA_VERSION}: analyse the capture again",
+            "{} has schema version {}, and this program reads {OLDEST_READ} to {SCHEMA_VERSION}: analyse the capture again",
             path.display(),
             analysis.schema_version
         );

@@ -3,6 +3,7 @@
 use crate::command::options::{CopyArguments, Input};
 use crate::command::output::Reserved;
 use rekeyscope::pipeline::Options;
+use rekeyscope::write::export::embedded;
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope::write::{annotate, inner};
 use rekeyscope_capture::file::CaptureReader;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 pub(crate) struct Copies {
     inner: Option<(PathBuf, Reserved, inner::InnerLayers)>,
     annotated: Option<(PathBuf, Reserved)>,
+    embed_keys: bool,
 }
 
 impl Copies {
@@ -34,10 +36,15 @@ impl Copies {
             None => None,
         };
         let annotated = match &arguments.annotate {
+            Some(path) if arguments.embed_keys => Some((path.clone(), Reserved::secret(path)?)),
             Some(path) => Some((path.clone(), Reserved::new(path)?)),
             None => None,
         };
-        Ok(Copies { inner, annotated })
+        Ok(Copies {
+            inner,
+            annotated,
+            embed_keys: arguments.embed_keys,
+        })
     }
 
     /// Reads the capture again and writes. Says what was written.
@@ -62,11 +69,23 @@ impl Copies {
         }
         if let Some((path, place)) = self.annotated {
             let reader = CaptureReader::open(&input.capture)?;
-            let commented = place.fill(|file| annotate::write(reader, analysis, file, &path))?;
+            let keys = self.embed_keys.then(|| embedded::esp_sa(ring));
+            let rows = keys.as_ref().filter(|k| k.rows > 0).map(|k| k.esp_sa.clone());
+            let commented = place.fill(|file| annotate::write(reader, analysis, rows, file, &path))?;
             told.push(format!(
                 "wrote {} with comments on {commented} packets",
                 path.display()
             ));
+            if let Some(keys) = keys {
+                told.push(match keys.rows {
+                    0 => format!("no key is verified: {} holds none", path.display()),
+                    n => format!(
+                        "{} holds the keys of {n} SAs: whoever has this file can read their traffic",
+                        path.display()
+                    ),
+                });
+                told.extend(keys.notes);
+            }
         }
         Ok(told)
     }

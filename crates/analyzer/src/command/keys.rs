@@ -5,7 +5,7 @@ use crate::command::output::{self, Reserved};
 use crate::command::{outputs, read};
 use anyhow::Result;
 use rekeyscope::pipeline::Options;
-use rekeyscope::write::export::{tcpdump, wireshark};
+use rekeyscope::write::export::{Wanted, tcpdump, wireshark};
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
     let (analysis, ring) = read_keys_of(&arguments.input)?;
     let mut told = Vec::new();
     for place in exports {
-        told.extend(place.write(&ring)?);
+        told.extend(place.write(&ring, arguments.wanted())?);
     }
     let text = formats::keys::render(
         &analysis,
@@ -81,11 +81,13 @@ impl ExportPlace {
     }
 
     /// Writes, and says what a person should know.
-    fn write(self, ring: &KeyRing) -> Result<Vec<String>> {
+    fn write(self, ring: &KeyRing, wanted: Wanted) -> Result<Vec<String>> {
         match self {
-            ExportPlace::Wireshark { folder, tables } => write_wireshark(&folder, tables, ring),
+            ExportPlace::Wireshark { folder, tables } => {
+                write_wireshark(&folder, tables, wireshark::tables(ring, wanted))
+            }
             ExportPlace::Tcpdump { path, file } => {
-                let made = tcpdump::secrets_file(ring);
+                let made = tcpdump::secrets_file(ring, wanted);
                 let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
                 told.extend(keep_former(&path, &made.text)?);
                 file.write(made.text.expose())?;
@@ -99,8 +101,7 @@ impl ExportPlace {
 /// The files of an export, in the order of [`wireshark::Tables::files`].
 const TABLES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
 
-fn write_wireshark(folder: &Path, places: Vec<Reserved>, ring: &KeyRing) -> Result<Vec<String>> {
-    let made = wireshark::tables(ring);
+fn write_wireshark(folder: &Path, places: Vec<Reserved>, made: wireshark::Tables) -> Result<Vec<String>> {
     let mut told = vec![format!(
         "wrote {} SAs and {} IKE SAs to the tables in {}",
         made.esp_rows,

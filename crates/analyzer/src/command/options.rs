@@ -108,6 +108,7 @@ impl Request {
                 let copies = [&a.copies.write_inner, &a.copies.annotate];
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
                 all_different(a.outputs.files().chain(copies))?;
+                a.copies.want_a_place_for_keys()?;
                 if a.wants_index() {
                     a.overlays.want_one_capture(1 + a.more.len())?;
                     a.copies.want_no_index()?;

@@ -5,7 +5,7 @@ use crate::command::options::ProgramArguments;
 use crate::command::private_folder::PrivateFolder;
 use crate::command::{keys, output};
 use anyhow::{Context, Result};
-use rekeyscope::write::export::wireshark;
+use rekeyscope::write::export::{Wanted, wireshark};
 use rekeyscope_report::words::underivable::why_not_derived;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ const ENDED_BY_SIGNAL: i32 = 128;
 pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> {
     let program = find(name)?;
     let (analysis, ring) = keys::read_keys_of(&arguments.input)?;
-    let tables = wireshark::tables(&ring);
+    let tables = wireshark::tables(&ring, Wanted::Usable);
     if !arguments.input.quiet {
         let used = analysis
             .security_associations

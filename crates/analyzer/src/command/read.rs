@@ -7,12 +7,13 @@ use rekeyscope::assembly::{self, Asked};
 use rekeyscope::pipeline::spi_scan::spis_of;
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope::write::key_ring::KeyRing;
-use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_capture::file::{CaptureReader, EspSecrets};
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;
-use rekeyscope_model::text::Message;
+use rekeyscope_model::text::{Catalogue, Language, Message};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -22,29 +23,37 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
         esp_ports: input.esp_port.clone(),
         ..options
     };
-    let (keys, pre_shared_keys, unreadable) = read_keys(input)?;
-    let mut reader = open(&input.capture, input.reads_stdin())?;
-    let size = std::fs::metadata(&input.capture)
-        .ok()
-        .filter(std::fs::Metadata::is_file)
-        .map(|m| m.len());
-    let mut progress = Progress::new(size, std::io::stderr().is_terminal());
-    let mut analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
-    let mut container = Default::default();
-    while let Some(frame) = reader.next_frame(&mut container)? {
-        analyzer.push(&frame);
-        progress.tick(|| reader.position());
+    let mut opened = OpenedCapture::new(input)?;
+    let mut secrets = opened.in_front()?;
+    let mut keys = read_keys(input, &secrets)?;
+    let mut analyzer = Analyzer::with_pre_shared_keys(options.clone(), keys.material, keys.pre_shared);
+    let can_repeat = is_file(&input.capture);
+    opened.pass(&mut analyzer, can_repeat && !input.no_keys)?;
+    let between = !input.no_keys && opened.reader.has_secrets();
+    if between && can_repeat {
+        // Keys between the packets, or behind them, are for all of them.
+        secrets.extend(opened.behind()?);
+        opened = OpenedCapture::new(input)?;
+        keys = read_keys(input, &secrets)?;
+        analyzer = Analyzer::with_pre_shared_keys(options, keys.material, keys.pre_shared);
+        opened.pass(&mut analyzer, false)?;
     }
-    progress.finish();
-    analyzer.diagnostics_mut().absorb(container);
-    for error in unreadable {
+    let OpenedCapture { reader, container } = opened;
+    let diagnostics = analyzer.diagnostics_mut();
+    diagnostics.absorb(container);
+    if between && !can_repeat {
+        let late = Message::new("oddity-late-secrets");
+        if !input.quiet {
+            output::complain(&Catalogue::of(Language::English).say(&late));
+        }
+        diagnostics.count("late_secrets", "pcapng", None, || late);
+    }
+    for error in keys.unreadable {
         if !input.quiet {
             output::complain(&format!("{error}; going on without it"));
         }
         let sentence = || Message::new("oddity-key-file");
-        analyzer
-            .diagnostics_mut()
-            .count("key_file_unreadable", "keys", None, sentence);
+        diagnostics.count("key_file_unreadable", "keys", None, sentence);
     }
     let asked = Asked {
         path: input.capture.to_string_lossy().into_owned(),
@@ -56,15 +65,69 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
     Ok((analysis, KeyRing::new(&record)))
 }
 
-/// The keys, and what kept files from being read that nobody asked for: those only are left out.
-fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>, Vec<Error>), Error> {
+/// A capture that was opened, and what its container said so far.
+struct OpenedCapture {
+    reader: CaptureReader,
+    container: Diagnostics,
+}
+
+impl OpenedCapture {
+    fn new(input: &Input) -> Result<Self, Error> {
+        Ok(OpenedCapture {
+            reader: open(&input.capture, input.reads_stdin())?,
+            container: Diagnostics::default(),
+        })
+    }
+
+    /// The keys before the first packet.
+    fn in_front(&mut self) -> Result<Vec<EspSecrets>, Error> {
+        self.reader.look_ahead(&mut self.container)?;
+        Ok(self.reader.take_secrets())
+    }
+
+    /// Hands the packets over, where `until_secrets` until keys come up.
+    fn pass(&mut self, analyzer: &mut Analyzer, until_secrets: bool) -> Result<(), Error> {
+        let size = std::fs::metadata(self.reader.path()).ok();
+        let size = size.filter(std::fs::Metadata::is_file).map(|m| m.len());
+        let mut progress = Progress::new(size, std::io::stderr().is_terminal());
+        while !(until_secrets && self.reader.has_secrets())
+            && let Some(frame) = self.reader.next_frame(&mut self.container)?
+        {
+            analyzer.push(&frame);
+            progress.tick(|| self.reader.position());
+        }
+        progress.finish();
+        Ok(())
+    }
+
+    /// The keys from here to the end.
+    fn behind(&mut self) -> Result<Vec<EspSecrets>, Error> {
+        while self.reader.next_frame(&mut self.container)?.is_some() {}
+        Ok(self.reader.take_secrets())
+    }
+}
+
+/// What decrypts a capture.
+struct CaptureKeys {
+    material: KeyMaterial,
+    pre_shared: Vec<SecretBytes>,
+    /// What kept files from being read that nobody asked for: those only are left out.
+    unreadable: Vec<Error>,
+}
+
+/// Reads the key files, then the keys inside the capture.
+fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error> {
     let beside = match () {
         () if input.no_keys || !input.keys.is_empty() || input.reads_stdin() => Vec::new(),
         () => rekeyscope_keylog::find_beside(&input.capture),
     };
     let read_into = |keys: &mut KeyMaterial| {
         input.keys.iter().try_for_each(|file| keys.read(file))?;
-        Ok(beside.iter().filter_map(|file| keys.read(file).err()).collect())
+        let unreadable = beside.iter().filter_map(|file| keys.read(file).err()).collect();
+        for s in secrets.iter().filter(|_| !input.no_keys) {
+            keys.read_block(&input.capture, s.block, s.rows.expose());
+        }
+        Ok(unreadable)
     };
     let mut keys = KeyMaterial::default();
     let mut unreadable = read_into(&mut keys)?;
@@ -78,8 +141,11 @@ fn read_keys(input: &Input) -> Result<(KeyMaterial, Vec<SecretBytes>, Vec<Error>
         .iter()
         .map(|f| rekeyscope_keylog::read_pre_shared_key(f))
         .collect();
-    let psks = psks?;
-    Ok((keys, psks, unreadable))
+    Ok(CaptureKeys {
+        material: keys,
+        pre_shared: psks?,
+        unreadable,
+    })
 }
 
 /// A pipe can be read only once.
@@ -94,11 +160,13 @@ pub(crate) fn warn_of_others(input: &Input, analysis: &Analysis) {
         .iter()
         .filter(|f| f.esp_keys + f.ike_keys > 0)
         .map(|f| PathBuf::from(&f.path));
-    let open: Vec<String> = with_keys
+    let mut open: Vec<String> = with_keys
         .chain(input.psk_file.clone())
         .filter(|file| others_have_access(file))
         .map(|file| file.display().to_string())
         .collect();
+    // A capture with several blocks of keys.
+    open.dedup();
     let (shown, rest) = open.split_at(open.len().min(3));
     let more = if rest.is_empty() { "" } else { " and others" };
     if !shown.is_empty() {

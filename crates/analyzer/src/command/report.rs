@@ -5,7 +5,7 @@ use crate::command::outputs::Outputs;
 use crate::command::several;
 use anyhow::Result;
 use rekeyscope::overlay;
-use rekeyscope_model::analysis::{Analysis, SCHEMA_VERSION};
+use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
 use rekeyscope_model::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,10 +43,10 @@ fn read(path: &Path, overlays: &OverlayArguments) -> Result<Analysis> {
             "it is no analysis that --json wrote ({e}); give the capture itself without 'report'"
         ))
     })?;
-    if analysis.schema_version != SCHEMA_VERSION {
+    if !(OLDEST_READ..=SCHEMA_VERSION).contains(&analysis.schema_version) {
         let theirs = analysis.schema_version;
         return Err(failed(format!(
-            "its schema version is {theirs}, this program reads {SCHEMA_VERSION}: analyse the capture again"
+            "its schema version is {theirs}, this program reads {OLDEST_READ} to {SCHEMA_VERSION}: analyse the capture again"
         ))
         .into());
     }

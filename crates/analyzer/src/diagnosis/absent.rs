@@ -30,8 +30,22 @@ pub(super) fn hard_limit_reached(analysis: &Analysis) -> Message {
     }
 }
 
-pub(super) fn responder_not_ready(_: &Analysis) -> Message {
-    Message::new("absent-responder-not-ready")
+pub(super) fn rekey_refused(analysis: &Analysis) -> Message {
+    asked("absent-refused", analysis)
+}
+
+pub(super) fn rekey_unanswered(analysis: &Analysis) -> Message {
+    asked("absent-unanswered", analysis)
+}
+
+/// How many attempts there were.
+fn asked(id: &str, analysis: &Analysis) -> Message {
+    let asked = analysis.attempts.iter().filter(|a| a.exchange.is_some());
+    Message::new(id).with("attempts", asked.count())
+}
+
+pub(super) fn rekey_storm(analysis: &Analysis) -> Message {
+    asked("absent-storm", analysis)
 }
 
 pub(super) fn old_sa_deleted_early(analysis: &Analysis) -> Message {
@@ -107,18 +121,6 @@ pub(super) fn fragmentation_change(analysis: &Analysis) -> Message {
     }
 }
 
-pub(super) fn nat_mapping_change(_: &Analysis) -> Message {
-    Message::new("absent-nat")
-}
-
-pub(super) fn ppp_trouble(_: &Analysis) -> Message {
-    Message::new("absent-ppp")
-}
-
-pub(super) fn desync(_: &Analysis) -> Message {
-    Message::new("absent-desync")
-}
-
 pub(super) fn capture_artefact(analysis: &Analysis) -> Message {
     let missing = used(analysis).fold(0_u64, |n, sa| n.saturating_add(sa.sequence.missing));
     match missing {
@@ -133,10 +135,6 @@ pub(super) fn replay_drops(analysis: &Analysis) -> Message {
         0 => Message::new("absent-replay-none"),
         _ => Message::new("absent-replay").with("late", grouped(late)),
     }
-}
-
-pub(super) fn slow_path(_: &Analysis) -> Message {
-    Message::new("absent-slow-path")
 }
 
 pub(super) fn rto_stall(analysis: &Analysis) -> Message {
@@ -156,12 +154,4 @@ fn retransmitted(analysis: &Analysis, id: &str) -> Message {
     Message::new(id)
         .with("again", grouped(sum(|f| f.retransmitted_bytes)))
         .with("bytes", grouped(sum(|f| f.bytes)))
-}
-
-pub(super) fn receiver_limited(_: &Analysis) -> Message {
-    Message::new("absent-receiver")
-}
-
-pub(super) fn application_limited(_: &Analysis) -> Message {
-    Message::new("absent-application")
 }

@@ -1,11 +1,12 @@
 //! All causes, a row each. From its identifier follow the messages that name it: `rto_stall` is `cause-rto-stall`, and what
 //! to change is `advice-rto-stall` where there is advice.
 
+use crate::diagnosis::failure::{self, AttemptScene};
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::Symptom;
 use crate::diagnosis::{absent, exchange, path, switch, transport};
 use Nature::{Explanation, Fact, FactIfProven};
-use Needs::{Deletes, Esp, Ike, Keys, Limit, Tcp};
+use Needs::{Deletes, Esp, Ike, Keys, Limit, NegotiatedLimit, ReadableIke, Tcp};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::text::Message;
 
@@ -33,8 +34,21 @@ pub(crate) enum Needs {
     Tcp,
     /// The limit of an SA and what it had carried, or a receiver that goes deaf while IKE between the two works.
     Limit,
+    /// The limit of an SA, negotiated and read.
+    NegotiatedLimit,
+    /// IKE messages that can be read.
+    ReadableIke,
     /// Deletes, and inner TCP that shows what was lost behind them.
     Deletes,
+}
+
+/// Where a cause is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Detector {
+    /// Around each rekey.
+    Around(fn(&RekeyScene<'_>) -> Option<Symptom>),
+    /// At each attempt, and at each outage.
+    OfAttempt(fn(&AttemptScene<'_>) -> Option<Symptom>),
 }
 
 /// A cause that is looked for.
@@ -45,7 +59,7 @@ pub(crate) struct KnownCause {
     pub(crate) nature: Nature,
     pub(crate) needs: Needs,
     /// Its traces around a rekey.
-    pub(super) detect: fn(&RekeyScene<'_>) -> Option<Symptom>,
+    pub(crate) detect: Detector,
     /// What was seen instead, where no rekey has it.
     pub(crate) absent: fn(&Analysis) -> Message,
 }
@@ -61,16 +75,40 @@ const fn row(
         id,
         nature,
         needs,
-        detect,
+        detect: Detector::Around(detect),
+        absent,
+    }
+}
+
+/// Of attempts: what failed is a fact.
+const fn failed(
+    id: &'static str,
+    needs: Needs,
+    detect: fn(&AttemptScene<'_>) -> Option<Symptom>,
+    absent: fn(&Analysis) -> Message,
+) -> KnownCause {
+    KnownCause {
+        id,
+        nature: Fact,
+        needs,
+        detect: Detector::OfAttempt(detect),
         absent,
     }
 }
 
 /// All of them, in the order in which they are listed: what went wrong first, then how TCP took it.
 #[rustfmt::skip]
-pub(crate) static CAUSES: [KnownCause; 19] = [
+pub(crate) static CAUSES: [KnownCause; 27] = [
+    failed("rekey_refused",         Ike,    failure::rekey_refused,         absent::rekey_refused),
+    failed("rekey_unanswered",      Ike,    failure::rekey_unanswered,      absent::rekey_unanswered),
+    failed("limit_without_rekey",   NegotiatedLimit, failure::limit_without_rekey,   |_| Message::new("absent-limit-without-rekey")),
+    failed("break_before_make",     ReadableIke,     failure::break_before_make,     |_| Message::new("absent-break-before-make")),
+    failed("blackhole_after_rekey", Tcp,    failure::blackhole_after_rekey, |_| Message::new("absent-blackhole")),
+    failed("dpd_unanswered",        Ike,    failure::dpd_unanswered,        |_| Message::new("absent-dpd")),
+    failed("rekey_storm",           Ike,    failure::rekey_storm,           absent::rekey_storm),
     row("hard_limit_reached",     Fact,          Limit,    switch::hard_limit_reached,        absent::hard_limit_reached),
-    row("responder_not_ready",    Explanation,   Tcp,      switch::responder_not_ready,       absent::responder_not_ready),
+    row("responder_not_ready",    Explanation,   Tcp,      switch::responder_not_ready,       |_| Message::new("absent-responder-not-ready")),
+    row("initiator_not_ready",    Explanation,   Tcp,      switch::initiator_not_ready,       |_| Message::new("absent-initiator-not-ready")),
     row("old_sa_deleted_early",   Explanation,   Deletes,  switch::old_sa_deleted_early,      absent::old_sa_deleted_early),
     row("asymmetric_switch",      Explanation,   Esp,      switch::asymmetric_switch,         absent::asymmetric_switch),
     row("exchange_retransmitted", Fact,          Ike,      exchange::exchange_retransmitted,  absent::exchange_retransmitted),
@@ -78,16 +116,16 @@ pub(crate) static CAUSES: [KnownCause; 19] = [
     row("slow_key_exchange",      Explanation,   Ike,      exchange::slow_key_exchange,       absent::slow_key_exchange),
     row("phase1_renewal",         Fact,          Ike,      exchange::phase1_renewal,          absent::phase1_renewal),
     row("fragmentation_change",   Fact,          Esp,      path::fragmentation_change,        absent::fragmentation_change),
-    row("nat_mapping_change",     Fact,          Esp,      path::nat_mapping_change,          absent::nat_mapping_change),
-    row("ppp_trouble",            Fact,          Keys,     path::ppp_trouble,                 absent::ppp_trouble),
-    row("desync",                 Fact,          Esp,      path::desync,                      absent::desync),
+    row("nat_mapping_change",     Fact,          Esp,      path::nat_mapping_change,          |_| Message::new("absent-nat")),
+    row("ppp_trouble",            Fact,          Keys,     path::ppp_trouble,                 |_| Message::new("absent-ppp")),
+    row("desync",                 Fact,          Esp,      path::desync,                      |_| Message::new("absent-desync")),
     row("capture_artefact",       FactIfProven,  Esp,      path::capture_artefact,            absent::capture_artefact),
     row("replay_drops",           Explanation,   Tcp,      transport::replay_drops,           absent::replay_drops),
-    row("slow_path",              Explanation,   Tcp,      transport::slow_path,              absent::slow_path),
+    row("slow_path",              Explanation,   Tcp,      transport::slow_path,              |_| Message::new("absent-slow-path")),
     row("rto_stall",              Explanation,   Tcp,      transport::rto_stall,              absent::rto_stall),
     row("window_cut",             Explanation,   Tcp,      transport::window_cut,             absent::window_cut),
-    row("receiver_limited",       Explanation,   Tcp,      transport::receiver_limited,       absent::receiver_limited),
-    row("application_limited",    Explanation,   Tcp,      transport::application_limited,    absent::application_limited),
+    row("receiver_limited",       Explanation,   Tcp,      transport::receiver_limited,       |_| Message::new("absent-receiver")),
+    row("application_limited",    Explanation,   Tcp,      transport::application_limited,    |_| Message::new("absent-application")),
 ];
 
 #[cfg(test)]

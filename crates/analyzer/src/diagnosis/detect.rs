@@ -1,12 +1,14 @@
 //! Remembers the packets, and looks for every cause when the window of a rekey closes.
 
-use crate::diagnosis::causes::{CAUSES, KnownCause, Nature};
+use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
+use crate::diagnosis::clear::ClearTraffic;
+use crate::diagnosis::delivery::{Delivery, UndeliveredStretch};
 use crate::diagnosis::holes::{Hole, Holes};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{self, OpenWindow, Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::silence::{self, InitiatorSilence, SilenceKind};
-use crate::diagnosis::symptom::{Symptom, display_filter};
+use crate::diagnosis::symptom::Symptom;
 use crate::diagnosis::whole_run::WholeRun;
 use rekeyscope_ipsec::ike::opening::Opening;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
@@ -43,15 +45,7 @@ impl Detected {
     }
 
     fn report(&self) -> Cause {
-        let Symptom {
-            confidence, frames, ..
-        } = &self.symptom;
-        Cause {
-            id: self.cause.id.into(),
-            confidence: *confidence,
-            evidence_frames: frames.clone(),
-            display_filter: display_filter(frames),
-        }
+        self.symptom.report(self.cause.id)
     }
 }
 
@@ -61,6 +55,8 @@ pub(crate) struct Diagnosis {
     recorder: Recorder,
     pub(crate) whole_run: WholeRun,
     holes: Holes,
+    delivery: Delivery,
+    pub(crate) clear: ClearTraffic,
     found: HashMap<Subject, Vec<Detected>>,
     /// Silences of initiators, by exchange; at most [`MOST_DIAGNOSED`].
     silences: HashMap<usize, InitiatorSilence>,
@@ -73,6 +69,9 @@ impl Diagnosis {
     /// True when windows have to be closed.
     pub(crate) fn packet(&mut self, record: PacketRecord, begins: bool, skipped: u64) -> bool {
         self.whole_run.take(&record);
+        self.delivery.take(&record);
+        self.clear
+            .esp(usize::from(record.tunnel), record.slot(), record.time);
         let whole_run = &self.whole_run;
         self.holes
             .take(&record, skipped, |from, to| whole_run.longest_silence(from, to));
@@ -82,6 +81,16 @@ impl Diagnosis {
                 .sa_begins(record.sa(), tunnel, record.slot(), record.time);
         }
         self.recorder.push(record)
+    }
+
+    /// An IKE message of a tunnel.
+    pub(crate) fn ike_message(&mut self, tunnel: TunnelIndex) {
+        self.delivery.ike_message(tunnel);
+    }
+
+    /// Stretches in which a direction delivered nothing, in order of time.
+    pub(crate) fn stretches(&self, ends: Timestamp) -> Vec<UndeliveredStretch> {
+        self.delivery.stretches(ends)
     }
 
     /// An exchange that makes child SAs begins; its initiator sends in direction `slot`.
@@ -159,7 +168,10 @@ impl Diagnosis {
             .whole_run
             .leaks_within(window.tunnel, scene.started, scene.zone_end);
         let detected = |cause: &'static KnownCause| {
-            let symptom = (cause.detect)(&scene)?;
+            let Detector::Around(detect) = cause.detect else {
+                return None;
+            };
+            let symptom = detect(&scene)?;
             Some(Detected { cause, symptom })
         };
         CAUSES.iter().filter_map(detected).collect()
@@ -191,6 +203,12 @@ impl Diagnosis {
                 Message::new("oddity-diagnosis-shortened")
                     .with("rekeys", shortened)
                     .with("packets", recorder::MOST_RECORDS)
+            });
+        }
+        let left_out = self.delivery.left_out;
+        if left_out > 0 {
+            diagnostics.count("stretches_left_out", "analysis", None, || {
+                Message::new("oddity-stretches-left-out").with("stretches", left_out)
             });
         }
         let without = self.recorder.unopened.saturating_add(self.undiagnosed);

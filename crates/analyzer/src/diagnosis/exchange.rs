@@ -1,7 +1,7 @@
 //! Causes that the IKE messages show.
 
 use crate::diagnosis::scene::RekeyScene;
-use crate::diagnosis::symptom::Symptom;
+use crate::diagnosis::symptom::{Symptom, high_if};
 use crate::diagnosis::tcp::LEAST_RTO;
 use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::detect::REAUTHENTICATION_NANOS;
@@ -63,12 +63,7 @@ pub(super) fn slow_key_exchange(scene: &RekeyScene<'_>) -> Option<Symptom> {
     if !carries_keys || total < scene.rtt + SLOW {
         return None;
     }
-    let confidence = if exchange.key_exchange {
-        Confidence::High
-    } else {
-        Confidence::Medium
-    };
-    Some(Symptom::new(confidence, frames(exchange)))
+    Some(Symptom::new(high_if(exchange.key_exchange), frames(exchange)))
 }
 
 /// New cookies close by: a phase 1, or an IKE SA that replaced another, while the old child SA was in use.

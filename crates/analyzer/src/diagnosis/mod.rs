@@ -4,12 +4,16 @@
 //! closes, it becomes a [`scene::RekeyScene`], and every detector looks at it: a pure function that gives at most one
 //! [`symptom::Symptom`] with its frames. [`causes`] lists them, a row for each cause. They lie in one file per group:
 //! [`exchange`] (what IKE messages show), [`switch`] (the change of SAs), [`transport`] (inner TCP), [`path`] (sizes, NAT,
-//! PPP, the capture itself). [`absent`] says what was seen instead of a cause that no rekey has.
+//! PPP, the capture itself). Attempts that failed have detectors of their own ([`failure`]), over the finished tables;
+//! [`delivery`] remembers when nothing was delivered. [`absent`] says what was seen instead of a cause that no rekey has.
 
 pub(crate) mod absent;
 pub(crate) mod causes;
+mod clear;
+mod delivery;
 mod detect;
 mod exchange;
+pub(crate) mod failure;
 mod holes;
 mod path;
 mod record;
@@ -22,6 +26,9 @@ mod tcp;
 mod transport;
 pub mod whole_run;
 
+pub(crate) use causes::{CAUSES, Detector};
+pub(crate) use clear::ClearPackets;
+pub(crate) use delivery::{DeliveredPacket, LEAST_STRETCH, ProgressKind, UndeliveredStretch};
 pub(crate) use detect::Diagnosis;
 pub(crate) use holes::Hole;
 pub(crate) use record::PacketRecord;

@@ -3,7 +3,7 @@
 use crate::diagnosis::holes::HoleProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
-use crate::diagnosis::symptom::Symptom;
+use crate::diagnosis::symptom::{Symptom, high_if};
 use crate::diagnosis::tcp::UnseenBytes;
 use rekeyscope_ipsec::esp::inner::Control;
 use rekeyscope_model::analysis::Confidence;
@@ -63,12 +63,7 @@ pub(super) fn fragmentation_change(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let first = after.iter().filter(|p| !begin || p.fragments > 1).take(5);
     let last = before.last();
     let shown = last.into_iter().chain(first).map(|p| p.frame);
-    let confidence = if begin {
-        Confidence::High
-    } else {
-        Confidence::Medium
-    };
-    Some(Symptom::new(confidence, shown))
+    Some(Symptom::new(high_if(begin), shown))
 }
 
 fn same_overhead(
@@ -151,13 +146,8 @@ fn is_answered(scene: &RekeyScene<'_>, times: &[Vec<Timestamp>; 2], hello: &Pack
 pub(super) fn capture_artefact(scene: &RekeyScene<'_>) -> Option<Symptom> {
     if !scene.holes.is_empty() {
         let proven = scene.holes.iter().any(|h| h.proof == HoleProof::Acknowledged);
-        let confidence = if proven {
-            Confidence::High
-        } else {
-            Confidence::Medium
-        };
         let shown = scene.holes.iter().flat_map(|h| h.frames).flatten();
-        return Some(Symptom::new(confidence, shown).proven());
+        return Some(Symptom::new(high_if(proven), shown).proven());
     }
     let jumps = [0, 1].map(|d| jumps(scene, d));
     let unseen: Vec<&UnseenBytes> = scene

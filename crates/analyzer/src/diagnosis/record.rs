@@ -182,39 +182,6 @@ impl PacketRecord {
     }
 }
 
-#[cfg(test)]
-impl PacketRecord {
-    /// A TCP packet of the first connection with an acknowledgement.
-    pub(crate) fn for_test(
-        up: bool,
-        time: Timestamp,
-        frame: u64,
-        (seq, payload, ack): (u32, u16, u32),
-    ) -> Self {
-        PacketRecord {
-            time,
-            frame,
-            connection: ConnectionId(0),
-            seq,
-            ack,
-            payload,
-            window: 1_000,
-            flags: TcpSegment::ACK,
-            bits: bit::TCP | bit::OPENED | if up { bit::B_TO_A } else { 0 },
-            ..PacketRecord::default()
-        }
-    }
-
-    /// The same packet as an L2TP control message of type `control` (RFC 2661 §3.2).
-    pub(crate) fn as_l2tp(self, control: u16) -> Self {
-        PacketRecord {
-            control,
-            bits: self.bits | bit::L2TP,
-            ..self
-        }
-    }
-}
-
 fn short(value: u32) -> u16 {
     u16::try_from(value).unwrap_or(u16::MAX)
 }
@@ -222,6 +189,38 @@ fn short(value: u32) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl PacketRecord {
+        /// A TCP packet of the first connection with an acknowledgement.
+        pub(crate) fn for_test(
+            up: bool,
+            time: Timestamp,
+            frame: u64,
+            (seq, payload, ack): (u32, u16, u32),
+        ) -> Self {
+            PacketRecord {
+                time,
+                frame,
+                connection: ConnectionId(0),
+                seq,
+                ack,
+                payload,
+                window: 1_000,
+                flags: TcpSegment::ACK,
+                bits: bit::TCP | bit::OPENED | if up { bit::B_TO_A } else { 0 },
+                ..PacketRecord::default()
+            }
+        }
+
+        /// The same packet as an L2TP control message of type `control` (RFC 2661 §3.2).
+        pub(crate) fn as_l2tp(self, control: u16) -> Self {
+            PacketRecord {
+                control,
+                bits: self.bits | bit::L2TP,
+                ..self
+            }
+        }
+    }
 
     #[test]
     fn a_record_is_one_cache_line() {

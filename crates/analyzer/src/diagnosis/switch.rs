@@ -2,7 +2,7 @@
 
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
-use crate::diagnosis::symptom::{MOST_FRAMES, Symptom};
+use crate::diagnosis::symptom::{MOST_FRAMES, Symptom, high_if};
 use crate::diagnosis::tcp::{LEAST_RTO, Retransmission, before};
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::ike::timeline::Deletion;
@@ -43,7 +43,7 @@ fn lifetime_of(scene: &RekeyScene<'_>, sa: &Association) -> Option<Lifetime> {
         .evidence
         .exchanges
         .get(sa.exchange?)
-        .and_then(|e| e.lifetime.clone())
+        .and_then(|e| e.lifetime)
 }
 
 /// The old SA was used up to its hard limit before its successor took over: its receiver drops what comes after.
@@ -78,14 +78,9 @@ fn limit_passed(
     }
     let delete = delete_of(scene, old);
     let sure = delete.is_some() || at(LARGEST_LIFETIME_KILOBYTE) || expired_by_time;
-    let confidence = if sure {
-        Confidence::High
-    } else {
-        Confidence::Medium
-    };
     let last = scene.packets.iter().rev().filter(|p| p.sa() == index);
     let shown = last.take(3).map(|p| p.frame).chain(delete.map(|d| d.frame));
-    Some(Symptom::new(confidence, shown))
+    Some(Symptom::new(high_if(sure), shown))
 }
 
 /// Packets on an SA after its negotiated time had run out (counted from the end of its exchange).
@@ -162,6 +157,26 @@ pub(super) fn responder_not_ready(scene: &RekeyScene<'_>) -> Option<Symptom> {
     }
     shown.truncate(MOST_FRAMES - 1);
     shown.push(third.frame);
+    Some(Symptom::new(Confidence::High, shown))
+}
+
+/// The responder of a CREATE_CHILD_SA may send on the new SA as soon as its answer is out; the initiator installs it when the
+/// answer arrives (RFC 7296 §2.8). Data that is faster than the answer, or than the initiator, is lost.
+pub(super) fn initiator_not_ready(scene: &RekeyScene<'_>) -> Option<Symptom> {
+    let own = scene.initiator_slot().filter(|_| !scene.is_quick_mode())?;
+    let d = 1 - own;
+    let new = scene.lanes[d].new?;
+    let answer = scene.messages().nth(1)?;
+    let ready = answer.time.plus_nanos(scene.rtt + PROCESSING);
+    let early = scene.lane_packets(d).filter(|p| p.sa() == new && p.time <= ready);
+    let numbers: Vec<u32> = early.map(|p| p.sequence).collect();
+    let intact = numbers.windows(2).all(|w| w[1] == w[0].wrapping_add(1));
+    let mut shown = lost_at_the_start(scene, d, new, ready);
+    if !intact || shown.is_empty() {
+        return None;
+    }
+    shown.truncate(MOST_FRAMES - 1);
+    shown.push(answer.frame);
     Some(Symptom::new(Confidence::High, shown))
 }
 

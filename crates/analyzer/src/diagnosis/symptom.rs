@@ -1,6 +1,6 @@
 //! What a detector gives back.
 
-use rekeyscope_model::analysis::Confidence;
+use rekeyscope_model::analysis::{Cause, Confidence};
 
 /// Most frames given as evidence of one cause.
 pub(crate) const MOST_FRAMES: usize = 20;
@@ -28,9 +28,28 @@ impl Symptom {
         }
     }
 
+    /// As the document has it.
+    pub(crate) fn report(&self, id: &str) -> Cause {
+        Cause {
+            id: id.into(),
+            confidence: self.confidence,
+            evidence_frames: self.frames.clone(),
+            display_filter: display_filter(&self.frames),
+        }
+    }
+
     /// The same as a proof.
     pub(crate) fn proven(self) -> Self {
         Symptom { proven: true, ..self }
+    }
+}
+
+/// Sure where something proves it.
+pub(crate) fn high_if(proven: bool) -> Confidence {
+    if proven {
+        Confidence::High
+    } else {
+        Confidence::Medium
     }
 }
 

@@ -7,13 +7,18 @@ use crate::findings::lane::Lane;
 use crate::pipeline::record::Record;
 use rekeyscope_capture::file::CaptureInfo;
 use rekeyscope_ipsec::rekey::{Succession, slot};
-use rekeyscope_model::analysis::{Direction, Finding};
+use rekeyscope_model::analysis::{Direction, Finding, Outage};
 
 /// All findings, warnings first.
-pub(crate) fn findings(record: &Record, info: &CaptureInfo, successions: &[Succession]) -> Vec<Finding> {
+pub(crate) fn findings(
+    record: &Record,
+    info: &CaptureInfo,
+    successions: &[Succession],
+    outages: &[Outage],
+) -> Vec<Finding> {
     let mut found = Vec::new();
     for (tunnel, lanes) in record.diagnosis.whole_run.lanes().iter().enumerate() {
-        for direction in [Direction::AToB, Direction::BToA] {
+        for direction in Direction::BOTH {
             let lane = Lane {
                 record,
                 tunnel,
@@ -36,6 +41,7 @@ pub(crate) fn findings(record: &Record, info: &CaptureInfo, successions: &[Succe
     }
     found.extend(trace::capture_trouble(record, info));
     found.extend(record.clock_events.iter().map(trace::clock_event));
+    found.extend(trace::clear_after_outage(record, outages));
     found.extend(trace::leaks(record));
     found.sort_by_key(|f| std::cmp::Reverse(f.severity));
     found

@@ -39,10 +39,8 @@ impl<'a> Lane<'a> {
 
     fn name(&self) -> String {
         let tunnel = &self.record.tunnels.tunnels[self.tunnel];
-        let [from, to] = match self.direction {
-            Direction::AToB => [tunnel.ends[0], tunnel.ends[1]],
-            Direction::BToA => [tunnel.ends[1], tunnel.ends[0]],
-        };
+        let [a, b] = tunnel.ends;
+        let (from, to) = self.direction.pick((a, b), (b, a));
         format!("{from} → {to}")
     }
 

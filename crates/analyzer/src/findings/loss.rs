@@ -36,7 +36,7 @@ impl Lane<'_> {
             .with("missing", grouped(missing))
             .with("packets", grouped(missing + packets))
             .with("bytes", grouped(bytes));
-        Some(finding("capture_drops", Severity::Warning, vec![message], &[]))
+        Some(finding("capture_drops", Severity::Warning, message, &[]))
     }
 
     /// Payload was read in both directions: the data and its acknowledgements.
@@ -83,7 +83,7 @@ impl Lane<'_> {
             .with("other", percent(other));
         Some(Finding {
             display_filter: self.filter_of_losses(),
-            ..finding(id, Severity::Warning, vec![message], &[])
+            ..finding(id, Severity::Warning, message, &[])
         })
     }
 }

@@ -28,7 +28,7 @@ impl Lane<'_> {
             finding(
                 "receiver_limited",
                 Severity::Info,
-                vec![message],
+                message,
                 c.zero_window_frames.frames(),
             )
         })
@@ -90,12 +90,7 @@ impl Lane<'_> {
                 .about("finding-decaying")
                 .with("early", mbps(early))
                 .with("late", mbps(late) + " Mbit/s");
-            return Some(finding(
-                "decaying_throughput",
-                Severity::Warning,
-                vec![message],
-                &[],
-            ));
+            return Some(finding("decaying_throughput", Severity::Warning, message, &[]));
         }
         let all = Sample::of(&rates);
         // Of a rate below a byte per second nobody knows how much it varies.
@@ -105,7 +100,7 @@ impl Lane<'_> {
                 .about("finding-unstable")
                 .with("rate", mbps(all.mean) + " Mbit/s")
                 .with("variation", format!("{:.0} %", variation * 100.0));
-            finding("unstable_throughput", Severity::Warning, vec![message], &[])
+            finding("unstable_throughput", Severity::Warning, message, &[])
         })
     }
 }
@@ -118,7 +113,7 @@ fn stretch(succession: &Succession) -> Option<(Timestamp, Timestamp)> {
     Some((begin, end.plus_seconds(RECOVERY_S)))
 }
 
-/// TimeStretches of time, in order and apart from each other.
+/// Stretches of time, in order and apart from each other.
 struct TimeStretches(Vec<(Timestamp, Timestamp)>);
 
 impl TimeStretches {

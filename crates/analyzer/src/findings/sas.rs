@@ -19,12 +19,7 @@ impl Lane<'_> {
         let c = self.counters;
         (c.returns >= ENOUGH_RETURNS).then(|| {
             let message = self.about("finding-parallel-sas").with("returns", c.returns);
-            finding(
-                "duplicate_sas",
-                Severity::Info,
-                vec![message],
-                c.return_frames.frames(),
-            )
+            finding("duplicate_sas", Severity::Info, message, c.return_frames.frames())
         })
     }
 }
@@ -65,5 +60,5 @@ pub(crate) fn unused_sas(record: &Record, tunnel: TunnelIndex) -> Option<Finding
     let message = Message::new("finding-unused-sas")
         .with("unused", unused.len())
         .with("negotiated", exchanges.len());
-    Some(finding("redundant_sas", Severity::Info, vec![message], &frames))
+    Some(finding("redundant_sas", Severity::Info, message, &frames))
 }

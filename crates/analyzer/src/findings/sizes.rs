@@ -1,6 +1,7 @@
 //! Packet sizes: fragments, and writes that are a few bytes too long.
 
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
+use rekeyscope_ipsec::overhead::EspSizes;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::{Encapsulation, Finding, Severity};
 use rekeyscope_model::text::{Message, grouped};
@@ -21,12 +22,7 @@ impl Lane<'_> {
                 .with("packets", grouped(c.packets))
                 .with("largest", u64::from(c.largest_fragment));
             let frames = c.fragment_frames.frames();
-            return Some(finding(
-                "fragmentation_cliff",
-                Severity::Warning,
-                vec![message],
-                frames,
-            ));
+            return Some(finding("fragmentation_cliff", Severity::Warning, message, frames));
         }
         if !share(c.full_and_tiny, c.data_segments) {
             return None;
@@ -37,12 +33,7 @@ impl Lane<'_> {
             .with("segments", grouped(c.data_segments))
             .with("largest", u64::from(c.largest_payload));
         let frames = c.full_and_tiny_frames.frames();
-        Some(finding(
-            "fragmentation_cliff",
-            Severity::Warning,
-            vec![message],
-            frames,
-        ))
+        Some(finding("fragmentation_cliff", Severity::Warning, message, frames))
     }
 
     /// Outer fragments: how large may the payload be, and which MSS follows.
@@ -77,18 +68,10 @@ impl Lane<'_> {
     }
 }
 
-/// Largest ESP payload whose packet is at most `mtu` bytes: headers, IV and ICV off, down to whole blocks (at least words of
-/// four, RFC 4303 §2.4), less pad length and next header.
+/// Largest ESP payload whose packet is at most `mtu` bytes.
 fn largest_payload(mtu: u64, a: &Association) -> Option<u64> {
-    let key = a.key.as_ref()?;
-    let ip = if a.src.is_ipv4() { 20 } else { 40 };
-    let udp = match a.encapsulation {
-        Encapsulation::Udp => 8,
-        // A stream: no packet is too long for it.
-        Encapsulation::Tcp => return None,
-        Encapsulation::Esp | Encapsulation::Ah => 0,
-    };
-    let fixed = ip + udp + 8 + key.cipher.iv_len() as u64 + key.cipher.icv_len() as u64;
-    let block = (key.transform.encryption.block_len() as u64).max(4);
-    (mtu.checked_sub(fixed)? / block * block).checked_sub(2)
+    // A stream: no packet is too long for it.
+    let key = a.key.as_ref().filter(|_| a.encapsulation != Encapsulation::Tcp)?;
+    let largest = EspSizes::of(a, key).largest_payload(usize::try_from(mtu).ok()?)?;
+    Some(largest as u64)
 }

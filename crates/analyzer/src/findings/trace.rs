@@ -1,10 +1,11 @@
 //! Trouble of the capture itself: its clock, what it dropped, and what went past the tunnel in clear.
 
+use crate::diagnosis::ClearPackets;
 use crate::findings::lane::finding;
 use crate::pipeline::clock_event::{ClockEvent, Jump};
 use crate::pipeline::record::Record;
 use rekeyscope_capture::file::CaptureInfo;
-use rekeyscope_model::analysis::{Finding, Severity};
+use rekeyscope_model::analysis::{Finding, Outage, Severity};
 use rekeyscope_model::text::{Message, grouped};
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
@@ -30,7 +31,7 @@ pub(crate) fn clock_event(event: &ClockEvent) -> Finding {
         ),
     };
     let message = message.with("frame", event.frame);
-    finding(id, Severity::Warning, vec![message], &[event.frame])
+    finding(id, Severity::Warning, message, &[event.frame])
 }
 
 fn clock_step(event: &ClockEvent) -> Message {
@@ -56,23 +57,53 @@ pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Findin
             .with("packets", grouped(regressions))
             .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));
         let frames = record.diagnosis.whole_run.regression_frames();
-        found.push(finding("clock_trouble", Severity::Warning, vec![message], frames));
+        found.push(finding("clock_trouble", Severity::Warning, message, frames));
     }
     if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {
         let message = Message::new("finding-program-dropped").with("dropped", grouped(dropped));
-        found.push(finding("capture_drops", Severity::Warning, vec![message], &[]));
+        found.push(finding("capture_drops", Severity::Warning, message, &[]));
     }
     found
 }
+
+/// Inner addresses in clear after an outage: the tunnel failed open.
+pub(crate) fn clear_after_outage(record: &Record, outages: &[Outage]) -> Vec<Finding> {
+    let origin = record.totals.first_time.unwrap_or_default();
+    let after = |clear: &ClearPackets| {
+        let own = outages.iter().filter(|o| o.tunnel == clear.tunnel);
+        own.filter(|o| o.start <= clear.first).max_by_key(|o| o.start)
+    };
+    let describe = |clear: &ClearPackets| {
+        let outage = after(clear)?;
+        let message = Message::new("finding-failed-open")
+            .with("time", format!("{:.1} s", outage.start.seconds_since(origin)))
+            .with("packets", grouped(clear.packets))
+            .with("bytes", grouped(clear.bytes))
+            .with("src", clear.ends.0.to_string())
+            .with("dst", clear.ends.1.to_string());
+        Some(finding(
+            "cleartext_leak",
+            Severity::Warning,
+            vec![message],
+            &clear.frames,
+        ))
+    };
+    let clear = record.diagnosis.clear.found();
+    let wanted = clear.into_iter().filter(|c| record.wants(c.tunnel));
+    wanted.filter_map(describe).take(MOST_CLEAR).collect()
+}
+
+/// Most pairs of addresses that are told of.
+const MOST_CLEAR: usize = 20;
 
 pub(crate) fn leaks(record: &Record) -> Option<Finding> {
     let run = &record.diagnosis.whole_run;
     (run.leaked > 0).then(|| {
         let message = Message::new("finding-leak").with("packets", run.leaked);
         finding(
-            "cleartext_leak",
+            "l2tp_in_clear",
             Severity::Warning,
-            vec![message],
+            message,
             run.leak_frames.frames(),
         )
     })

@@ -99,7 +99,7 @@ fn said(analysis: &Analysis, mut overlay: Overlay) -> Overlay {
 /// Where an iperf3 run lies in the packet record, and how the two compare.
 fn of_run(analysis: &Analysis, run: &iperf3::Iperf3Run, path: &str) -> Overlay {
     let placed = align::place(&analysis.series, run);
-    let aligned = placed.as_ref().filter(|p| p.aligned);
+    let aligned = placed.as_ref().filter(|p| p.is_aligned());
     let offset_s = aligned.map_or(0.0, |p| p.offset_s);
     let start = run.start.plus_seconds(offset_s);
     let mut overlay = Overlay {
@@ -114,7 +114,7 @@ fn of_run(analysis: &Analysis, run: &iperf3::Iperf3Run, path: &str) -> Overlay {
             correlation: p.correlation,
             step_s: p.step_s,
             interval_s: run.interval_s(),
-            aligned: p.aligned,
+            aligned: p.is_aligned(),
         }),
         points: points(run, start),
         comparison: aligned.and_then(|p| align::compare(&analysis.series, run, p)),

@@ -36,9 +36,14 @@ pub(crate) struct Placed {
     pub(crate) correlation: f64,
     /// Step of the grid: the bin width.
     pub(crate) step_s: f64,
-    pub(crate) aligned: bool,
     /// Why it is not believed; `None` where it is.
     pub(crate) doubt: Option<Doubt>,
+}
+
+impl Placed {
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.doubt.is_none()
+    }
 }
 
 /// Why a place is not believed.
@@ -108,30 +113,13 @@ pub(crate) fn place(series: &Series, run: &Iperf3Run) -> Option<Placed> {
     let mut tried: Vec<&TunnelSeries> = series.tunnels.iter().collect();
     let bytes = |s: &TunnelSeries| s.inner_new_bytes.iter().fold(0_u64, |n, &b| n.saturating_add(b));
     tried.sort_by_key(|s| std::cmp::Reverse(bytes(s)));
-    let best = tried.into_iter().take(MOST_SERIES).filter_map(|s| {
-        let record = RunningSum::new(s, bin_s, run);
-        best_offset(&record, run).map(|found| (s, found))
-    });
-    let (series, found) = best.max_by(|a, b| a.1.correlation.total_cmp(&b.1.correlation))?;
-    Some(Placed {
-        tunnel: series.tunnel,
-        direction: series.direction,
-        offset_s: found.offset_s,
-        correlation: found.correlation,
-        step_s: bin_s,
-        aligned: found.doubt.is_none(),
-        doubt: found.doubt,
-    })
-}
-
-struct BestOffset {
-    offset_s: f64,
-    correlation: f64,
-    doubt: Option<Doubt>,
+    let best = tried.into_iter().take(MOST_SERIES);
+    best.filter_map(|s| best_offset(s, &RunningSum::new(s, bin_s, run), run))
+        .max_by(|a, b| a.correlation.total_cmp(&b.correlation))
 }
 
 /// The best offset of a grid that reaches as far as enough intervals stay within the record.
-fn best_offset(record: &RunningSum, run: &Iperf3Run) -> Option<BestOffset> {
+fn best_offset(series: &TunnelSeries, record: &RunningSum, run: &Iperf3Run) -> Option<Placed> {
     let (first, last) = (run.intervals.first()?.from, run.intervals.last()?.to);
     let slack = (last - first) * (1.0 - COVERED);
     let from = record.start_s - first - slack;
@@ -154,9 +142,12 @@ fn best_offset(record: &RunningSum, run: &Iperf3Run) -> Option<BestOffset> {
         () if rival => Some(Doubt::Several),
         () => None,
     };
-    Some(BestOffset {
+    Some(Placed {
+        tunnel: series.tunnel,
+        direction: series.direction,
         offset_s: at(best),
         correlation: r,
+        step_s: record.bin_s,
         doubt,
     })
 }
@@ -270,7 +261,12 @@ mod tests {
         for (row_s, late_s) in [(0.1, 0.0), (0.1, 3_600.0), (1.0, -75.3), (0.25, 0.9)] {
             let run = run_of(&document.series, row_s, 0.5, late_s);
             let placed = place(&document.series, &run).unwrap();
-            assert!(placed.aligned, "{:?}: r = {}", placed.doubt, placed.correlation);
+            assert!(
+                placed.is_aligned(),
+                "{:?}: r = {}",
+                placed.doubt,
+                placed.correlation
+            );
             let truth = document.series.tunnels[0]
                 .start
                 .plus_seconds(0.5)
@@ -295,7 +291,7 @@ mod tests {
             i.bytes = 1e6 + ((k * 7) % 5) as f64 * 1e4;
         }
         let placed = place(&document.series, &run).unwrap();
-        assert!(!placed.aligned, "r = {}", placed.correlation);
+        assert!(!placed.is_aligned(), "r = {}", placed.correlation);
         run.intervals.truncate(3);
         assert!(place(&document.series, &run).is_none());
     }

@@ -212,8 +212,14 @@ impl Analyzer {
         }
     }
 
-    /// L2TP in clear between ends that protect it otherwise.
+    /// What belongs into a tunnel: packets with addresses that were inside one, and L2TP between ends that protect it
+    /// otherwise. (An ICMP error quotes such packets.)
     fn note_leak(&mut self, datagram: &Datagram<'_>, name: &str) {
+        if self.nested.depth == 0 && !name.starts_with("ICMP") {
+            let ends = (datagram.src, datagram.dst);
+            let clear = &mut self.record.diagnosis.clear;
+            clear.outside(ends, datagram.outer_bytes, datagram.time, datagram.frame);
+        }
         if name != "L2TP in clear" {
             return;
         }

@@ -6,6 +6,7 @@
 pub mod analyzer;
 mod choice;
 pub(crate) mod clock_event;
+pub(crate) mod key_place;
 mod options;
 pub(crate) mod record;
 pub mod spi_scan;

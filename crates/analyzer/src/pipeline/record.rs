@@ -3,6 +3,7 @@
 
 use crate::diagnosis::Diagnosis;
 use crate::pipeline::clock_event::ClockEvent;
+use crate::pipeline::key_place::key_place;
 use crate::pipeline::options::Options;
 use crate::pipeline::totals::Totals;
 use crate::throughput::flow::FlowTable;
@@ -12,6 +13,7 @@ use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Snapshot;
 use rekeyscope_ipsec::sa::database::SaDatabase;
 use rekeyscope_ipsec::sa::tunnel::{TunnelIndex, TunnelTable};
+use rekeyscope_keylog::KeyOrigin;
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
 
@@ -33,6 +35,13 @@ pub struct Record {
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
     pub(crate) clock_events: Vec<ClockEvent>,
+}
+
+/// Where a key stands, in words.
+pub(crate) fn place(record: &Record, origin: &KeyOrigin) -> String {
+    let file = record.key_files.get(origin.file);
+    let (path, block) = file.map_or(("", None), |f| (f.path.as_str(), f.block));
+    key_place(path, block, origin.line)
 }
 
 impl Record {

@@ -10,6 +10,7 @@ mod tcp;
 pub use new_bytes::NewBytes;
 
 use rekeyscope_ipsec::esp::inner::{FlowKey, Inner};
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_model::analysis::{Direction, Flow};
 use std::collections::HashMap;
 use tcp::{MOST_HOLES, TcpSequence};
@@ -116,12 +117,7 @@ impl FlowTable {
     }
 
     /// Counts a decrypted packet. A payload that holds no transport header (encrypted PPP, an unknown protocol) counts
-    /// as new; a control message has no payload.
-    pub fn observe(&mut self, tunnel: usize, direction: Direction, inner: &Inner) -> NewBytes {
-        self.observe_connection(tunnel, direction, inner).0
-    }
-
-    /// Like [`FlowTable::observe`], and says which connection the packet belongs to.
+    /// as new; a control message has no payload. Says too which connection the packet belongs to.
     pub fn observe_connection(
         &mut self,
         tunnel: usize,
@@ -142,7 +138,7 @@ impl FlowTable {
             None => {
                 self.begin(key);
                 let Some(begun) = self.flows.get_mut(&key) else {
-                    others_of(&mut self.others, direction).add(payload, all_new);
+                    self.others[slot(direction)].add(payload, all_new);
                     return (all_new, ConnectionId::NONE);
                 };
                 begun
@@ -246,20 +242,14 @@ impl FlowTable {
 
     /// What flows beyond [`MOST_FLOWS`] carried in `direction`, over all tunnels.
     pub fn others(&self, direction: Direction) -> FlowTotals {
-        let [a_to_b, b_to_a] = self.others;
-        match direction {
-            Direction::AToB => a_to_b,
-            Direction::BToA => b_to_a,
-        }
+        self.others[slot(direction)]
     }
 
     /// The [`MOST_LISTED`] flows with most bytes, most first; equal ones in the order of their keys.
     pub fn flows(&self) -> Vec<Flow> {
-        let mut listed: Vec<(&DirectedFlow, &FlowTotals)> = self
-            .flows
-            .iter()
-            .map(|(key, state)| (key, &state.totals))
-            .collect();
+        let all = self.flows.iter();
+        let mut listed: Vec<(&DirectedFlow, &FlowTotals)> =
+            all.map(|(key, state)| (key, &state.totals)).collect();
         listed.sort_unstable_by(|(a_key, a), (b_key, b)| b.bytes.cmp(&a.bytes).then(a_key.cmp(b_key)));
         listed.truncate(MOST_LISTED);
         listed
@@ -279,14 +269,6 @@ fn other_way((tunnel, direction, flow): DirectedFlow) -> DirectedFlow {
         ..flow
     };
     (tunnel, direction.reverse(), other)
-}
-
-fn others_of(others: &mut [FlowTotals; 2], direction: Direction) -> &mut FlowTotals {
-    let [a_to_b, b_to_a] = others;
-    match direction {
-        Direction::AToB => a_to_b,
-        Direction::BToA => b_to_a,
-    }
 }
 
 fn document((tunnel, direction, key): &DirectedFlow, totals: &FlowTotals) -> Flow {
@@ -317,6 +299,13 @@ mod tests {
     use rekeyscope_ipsec::esp::inner::TcpSegment;
     use rekeyscope_testkit::thread_time::assert_linear;
     use std::collections::HashSet;
+
+    impl FlowTable {
+        /// The bytes alone.
+        pub(crate) fn observe(&mut self, tunnel: usize, direction: Direction, inner: &Inner) -> NewBytes {
+            self.observe_connection(tunnel, direction, inner).0
+        }
+    }
 
     fn inner(port: u16, seq: u32, flags: u8, payload: u32) -> Inner {
         let address = "192.0.2.1".parse().unwrap();

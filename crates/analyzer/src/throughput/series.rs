@@ -11,8 +11,7 @@ pub use bounds::{
 pub use direction::DirectionSeries;
 
 use bounds::DOCUMENT_BIN_NANOS;
-use rekeyscope_impact::highest_rate;
-use rekeyscope_model::analysis::{Direction, TunnelSeries};
+use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::BTreeMap;
 
@@ -122,33 +121,37 @@ impl SeriesSet {
         let factor = self.series.values().map(units).max().unwrap_or(1).max(1);
         unit.saturating_mul(i64::try_from(factor).unwrap_or(i64::MAX))
     }
-
-    /// All series in bins of [`SeriesSet::document_bin_ms`].
-    pub fn tunnel_series(&self) -> Vec<TunnelSeries> {
-        let bin = self.document_bin_nanos();
-        self.iter()
-            .map(|(tunnel, direction, series)| {
-                let (inner_new_bytes, outer_bytes) = series.sums(bin);
-                TunnelSeries {
-                    tunnel,
-                    direction,
-                    start: series.start(),
-                    highest: highest_rate(&inner_new_bytes, bin as f64 / 1e9),
-                    inner_new_bytes,
-                    outer_bytes,
-                }
-            })
-            .collect()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rekeyscope_impact::highest_rate;
+    use rekeyscope_model::analysis::TunnelSeries;
     use rekeyscope_model::time::NANOS_PER_SECOND;
 
     const EPOCH: i64 = 1_795_205_519 * NANOS_PER_SECOND;
+
+    impl SeriesSet {
+        /// All series in bins of [`SeriesSet::document_bin_ms`].
+        fn tunnel_series(&self) -> Vec<TunnelSeries> {
+            let bin = self.document_bin_nanos();
+            self.iter()
+                .map(|(tunnel, direction, series)| {
+                    let (inner_new_bytes, outer_bytes) = series.sums(bin);
+                    TunnelSeries {
+                        tunnel,
+                        direction,
+                        start: series.start(),
+                        highest: highest_rate(&inner_new_bytes, bin as f64 / 1e9),
+                        inner_new_bytes,
+                        outer_bytes,
+                    }
+                })
+                .collect()
+        }
+    }
 
     fn at(millis: i64) -> Timestamp {
         Timestamp(EPOCH + millis * NANOS_PER_MILLI)

@@ -8,6 +8,7 @@ use rekeyscope_model::analysis::{
 };
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
+use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
@@ -40,20 +41,24 @@ impl Comments {
     }
 }
 
-/// Copies a capture with comments from its analysis. Gives the number of packets that have one. `path` is what errors call
-/// the output.
+/// Copies a capture with comments from its analysis, and with these rows of `esp_sa` inside it where there are some. Gives the
+/// number of packets that have a comment. `path` is what errors call the output.
 ///
 /// # Errors
 /// [`Error::Capture`], [`Error::Output`].
 pub fn write(
     mut reader: CaptureReader,
     analysis: &Analysis,
+    esp_sa: Option<SecretBytes>,
     out: impl Write,
     path: &Path,
 ) -> Result<u64, Error> {
     let failed = output_error(path);
     let Comments(comments) = comments(analysis);
     let mut copy = CaptureCopy::of_packets(BufWriter::new(out));
+    if let Some(rows) = esp_sa {
+        copy = copy.with_esp_secrets(rows);
+    }
     let mut counted_before = Diagnostics::default();
     let mut commented = 0;
     while let Some(item) = reader.next_item(&mut counted_before)? {
@@ -67,7 +72,8 @@ pub fn write(
         }
         .map_err(&failed)?;
     }
-    copy.finish().map_err(&failed)?;
+    let link_type = reader.info().link_types.first().copied();
+    copy.finish(link_type.unwrap_or_default()).map_err(&failed)?;
     Ok(commented)
 }
 
@@ -76,6 +82,7 @@ fn comments(analysis: &Analysis) -> Comments {
     for rekey in &analysis.rekeys {
         note_rekey(&mut comments, analysis, rekey);
     }
+    note_failures(&mut comments, analysis);
     for sa in &analysis.security_associations {
         if sa.key.status != KeyStatus::Verified {
             let text = format!(
@@ -90,6 +97,31 @@ fn comments(analysis: &Analysis) -> Comments {
         comments.add(finding.evidence_frames.first().copied(), &text);
     }
     comments
+}
+
+/// What failed at its frames, and the ends of each outage.
+fn note_failures(comments: &mut Comments, analysis: &Analysis) {
+    for attempt in analysis.attempts.iter().filter(|a| a.outcome.failed()) {
+        let reason = attempt
+            .reason
+            .as_ref()
+            .map_or_else(String::new, |r| format!(" ({r})"));
+        let text = format!("attempt failed: {}{reason}", attempt.outcome);
+        comments.add(attempt.evidence_frames.first().copied(), &text);
+    }
+    for outage in &analysis.outages {
+        let least = if outage.at_least { " at least" } else { "" };
+        let text = format!(
+            "the last data before {:.2} s{least} in which nothing passes {}",
+            outage.seconds, outage.direction
+        );
+        comments.add(outage.frames.first().copied(), &text);
+        let text = format!("data passes again {}: {}", outage.direction, outage.ended_by);
+        comments.add(
+            outage.frames.last().copied().filter(|_| outage.end.is_some()),
+            &text,
+        );
+    }
 }
 
 fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {

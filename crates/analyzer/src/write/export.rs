@@ -1,5 +1,7 @@
 //! Keys → the tables of other programs. The texts are secrets: the caller writes them only where the user asked for them.
 
+pub mod embedded;
+mod esp_row;
 pub mod tcpdump;
 pub mod wireshark;
 
@@ -10,7 +12,8 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
 
-/// Longest row in bytes: that of an IKEv2 SA with four keys of 36, 36, 64 and 64 bytes in hex has under 550.
+/// Longest row in bytes, with its comment: that of an IKEv2 SA with four keys of 36, 36, 64 and 64 bytes in hex has under 550, one of
+/// an ESP SA with two keys, two IPv6 addresses and a comment under 600.
 const LONGEST_ROW: usize = 768;
 
 /// A text being made. It never grows beyond its first allocation, so that no copy of a key stays behind in freed memory.
@@ -43,15 +46,25 @@ impl SecretText {
     }
 }
 
-/// The keys that an export can use: one per (destination, SPI), busiest first, none that the packets contradict. Says what
-/// is left out.
-fn usable<'r>(ring: &'r KeyRing, notes: &mut Vec<String>) -> Vec<&'r SaKey> {
+/// Which keys an export takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wanted {
+    /// Not those that the packets refute.
+    #[default]
+    Usable,
+    /// Those too.
+    All,
+}
+
+/// The keys that an export can use: one per (destination, SPI), busiest first. Says what is left out, and what is not verified.
+fn usable<'r>(ring: &'r KeyRing, wanted: Wanted, notes: &mut Vec<String>) -> Vec<&'r SaKey> {
     let mut seen: HashSet<(IpAddr, Spi)> = HashSet::new();
-    let (mut wrong, mut reused) = (0_u64, 0_u64);
-    let mut keys = Vec::new();
+    let (mut wrong, mut half, mut reused) = (0_u64, 0_u64, 0_u64);
+    let mut keys: Vec<&SaKey> = Vec::new();
     for key in &ring.esp {
-        if key.proof == Proof::Contradicted {
-            wrong += 1;
+        if wanted == Wanted::Usable && key.proof.is_refuted() {
+            wrong += u64::from(key.proof == Proof::Contradicted);
+            half += u64::from(key.proof == Proof::NothingOpens);
         } else if seen.insert((key.dst, key.spi)) {
             keys.push(key);
         } else {
@@ -60,7 +73,20 @@ fn usable<'r>(ring: &'r KeyRing, notes: &mut Vec<String>) -> Vec<&'r SaKey> {
     }
     if wrong > 0 {
         notes.push(format!(
-            "keys of {wrong} SAs are left out: the ICVs of their packets do not fit"
+            "keys of {wrong} SAs are left out: the ICVs of their packets do not fit (--all-keys writes them all the same)"
+        ));
+    }
+    if half > 0 {
+        notes.push(format!(
+            "keys of {half} SAs are left out: the integrity key fits, but no packet decrypts to anything (--all-keys writes them \
+             all the same)"
+        ));
+    }
+    let unverified = keys.iter().filter(|key| unverified(key.proof).is_some()).count();
+    if unverified > 0 {
+        notes.push(format!(
+            "keys of {unverified} of {} SAs are not verified: a comment before each says why; what they decrypt may be nonsense",
+            keys.len()
         ));
     }
     if reused > 0 {
@@ -70,6 +96,26 @@ fn usable<'r>(ring: &'r KeyRing, notes: &mut Vec<String>) -> Vec<&'r SaKey> {
         ));
     }
     keys
+}
+
+/// Why a key is not verified; `None` where it is.
+fn unverified(proof: Proof) -> Option<&'static str> {
+    Some(match proof {
+        Proof::Proven => return None,
+        Proof::Unchecked => "the packets neither prove nor refute it",
+        Proof::NothingOpens => "its integrity key fits, but no packet decrypts to anything",
+        Proof::Contradicted => "the ICVs of its packets do not fit",
+    })
+}
+
+/// Says of the row that follows that its key is not verified, where it is not: `#` begins a comment in Wireshark's tables and in
+/// tcpdump's files.
+fn comment(out: &mut SecretText, proof: Proof) {
+    if let Some(why) = unverified(proof) {
+        out.push("# The key in the next row is not verified: ")
+            .push(why)
+            .push("\n");
+    }
 }
 
 /// Names each transform that was left out, with the number of SAs.
@@ -110,6 +156,7 @@ pub(crate) mod synthetic {
                 integrity,
             },
             negotiated: None,
+            esn_high: None,
             encryption_key: bytes(key_len + encryption.salt_len()),
             integrity_key: bytes(integrity.key_len()),
         }

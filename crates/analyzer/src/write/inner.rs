@@ -81,7 +81,7 @@ pub fn write(
         });
         taken.map_err(&failed)?;
     }
-    copy.finish().map_err(&failed)?;
+    copy.finish(LinkType::RAW).map_err(&failed)?;
     Ok(written)
 }
 

@@ -21,10 +21,19 @@ use std::sync::Arc;
 pub enum Proof {
     /// The ICV of at least one packet fits.
     Proven,
-    /// Nothing could be checked: no integrity key, or only cut packets.
+    /// Too little could be checked: no integrity key, only cut packets, or too few that decrypt to something.
     Unchecked,
+    /// ICVs fit, and no packet decrypts to anything: half of the key is wrong.
+    NothingOpens,
     /// ICVs were checked and none fits.
     Contradicted,
+}
+
+impl Proof {
+    /// The packets show that the key is not theirs.
+    pub fn is_refuted(self) -> bool {
+        matches!(self, Proof::NothingOpens | Proof::Contradicted)
+    }
 }
 
 /// The key of one SA, with the addresses of the capture (behind NAT a log knows others).
@@ -44,6 +53,8 @@ pub struct SaKey {
     pub transform: Transform,
     /// The transform that IKE negotiated, where it could be read.
     pub negotiated: Option<Transform>,
+    /// The upper half of its last sequence number, where they have 64 bits.
+    pub esn_high: Option<u32>,
     /// Encryption key, with salt where the transform has one.
     pub encryption_key: SecretBytes,
     /// Integrity key; empty for an AEAD.
@@ -128,8 +139,9 @@ fn openers(associations: &[Association]) -> Vec<SaOpener> {
 
 fn sa_key(a: &Association) -> Option<SaKey> {
     let key = a.key.as_ref().filter(|_| a.counters.packets > 0)?;
-    let proof = match (a.proven || a.rests_on_one_packet(), a.icv.failed) {
+    let proof = match (a.proven, a.icv.failed) {
         (true, _) => Proof::Proven,
+        (false, 0) if a.icv.verified > 0 && a.lacking.is_none() => Proof::NothingOpens,
         (false, 0) => Proof::Unchecked,
         (false, _) => Proof::Contradicted,
     };
@@ -141,6 +153,7 @@ fn sa_key(a: &Association) -> Option<SaKey> {
         proof,
         transform: key.transform,
         negotiated: a.negotiated,
+        esn_high: a.extended.map(|highest| (highest >> 32) as u32),
         encryption_key: key.encryption_key.clone(),
         integrity_key: key.integrity_key.clone(),
     })

@@ -5,8 +5,10 @@
 use crate::file::frame::{Frame, Item, Raw};
 use crate::file::link_type::LinkType;
 use crate::file::order::ByteOrder;
+use crate::file::secrets::{ESP_SECRETS, SECRETS_BLOCK};
 use crate::file::write::{self, EnhancedPacket};
 use pcap_parser::{EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, NRB_MAGIC, SHB_MAGIC, SPB_MAGIC};
+use rekeyscope_model::secret::SecretBytes;
 use std::io::{self, Write};
 
 /// Bits of `epb_flags` that also hold for what was inside the packet: its direction (§4.3.1).
@@ -23,6 +25,12 @@ pub struct CaptureCopy<W> {
     /// Link types described so far, for containers that have no interfaces.
     described: Vec<LinkType>,
     begun: bool,
+    /// Of the section that is being written.
+    order: ByteOrder,
+    /// Whether an interface is described: programs refuse a file without any.
+    has_interface: bool,
+    /// To be written behind the first section header.
+    esp_secrets: Option<SecretBytes>,
     scratch: Vec<u8>,
 }
 
@@ -42,6 +50,9 @@ impl<W: Write> CaptureCopy<W> {
             replaced: None,
             described: Vec::new(),
             begun: false,
+            order: ByteOrder::Little,
+            has_interface: false,
+            esp_secrets: None,
             scratch: Vec::new(),
         }
     }
@@ -52,6 +63,14 @@ impl<W: Write> CaptureCopy<W> {
         CaptureCopy {
             replaced: Some(link_type),
             ..Self::of_packets(out)
+        }
+    }
+
+    /// With these rows of `esp_sa` in front of all packets, in a Decryption Secrets Block.
+    pub fn with_esp_secrets(self, rows: SecretBytes) -> Self {
+        CaptureCopy {
+            esp_secrets: Some(rows),
+            ..self
         }
     }
 
@@ -92,12 +111,16 @@ impl<W: Write> CaptureCopy<W> {
         self.write(item, &packet, Some(comment))
     }
 
-    /// Ends the file; one without any packet has a section at least.
+    /// Ends the file. One without any packet has a section and an interface, of `link_type` or of the other packets', at
+    /// least.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self, link_type: LinkType) -> io::Result<W> {
         self.begin()?;
+        if !self.has_interface {
+            self.describe(self.replaced.unwrap_or(link_type), 0, 6)?;
+        }
         self.out.flush()?;
         Ok(self.out)
     }
@@ -106,28 +129,50 @@ impl<W: Write> CaptureCopy<W> {
         if !self.begun {
             self.begun = true;
             self.out.write_all(&write::section_header(ByteOrder::Little))?;
+            self.write_secrets()?;
         }
         Ok(())
+    }
+
+    /// §4.7, from the memory of the rows itself: a copy of them would not be wiped.
+    fn write_secrets(&mut self) -> io::Result<()> {
+        let Some(rows) = self.esp_secrets.take() else {
+            return Ok(());
+        };
+        let order = self.order;
+        let padding = rows.len().next_multiple_of(4) - rows.len();
+        let block_len = order.u32_bytes((20 + rows.len() + padding) as u32);
+        self.out.write_all(&order.u32_bytes(SECRETS_BLOCK))?;
+        self.out.write_all(&block_len)?;
+        self.out.write_all(&order.u32_bytes(ESP_SECRETS))?;
+        self.out.write_all(&order.u32_bytes(rows.len() as u32))?;
+        self.out.write_all(rows.expose())?;
+        self.out.write_all([0; 3].get(..padding).unwrap_or_default())?;
+        self.out.write_all(&block_len)
     }
 
     fn pass_block(&mut self, bytes: &[u8], order: ByteOrder) -> io::Result<()> {
         match order.u32(bytes, 0).unwrap_or(0) {
             // The length of the section changes: -1, unknown (§4.1).
             SHB_MAGIC => {
-                self.begun = true;
+                (self.begun, self.order) = (true, order);
                 let (head, rest) = bytes.split_at_checked(16).unwrap_or((bytes, &[]));
                 self.out.write_all(head)?;
                 self.out.write_all(&[0xff; 8])?;
-                self.out.write_all(rest.get(8..).unwrap_or_default())
+                self.out.write_all(rest.get(8..).unwrap_or_default())?;
+                self.write_secrets()
             }
-            IDB_MAGIC => match (self.replaced, bytes.split_at_checked(8)) {
-                (Some(link_type), Some((head, [_, _, rest @ ..]))) => {
-                    self.out.write_all(head)?;
-                    self.out.write_all(&order.u16_bytes(link_type.0))?;
-                    self.out.write_all(rest)
+            IDB_MAGIC => {
+                self.has_interface = true;
+                match (self.replaced, bytes.split_at_checked(8)) {
+                    (Some(link_type), Some((head, [_, _, rest @ ..]))) => {
+                        self.out.write_all(head)?;
+                        self.out.write_all(&order.u16_bytes(link_type.0))?;
+                        self.out.write_all(rest)
+                    }
+                    _ => self.out.write_all(bytes),
                 }
-                _ => self.out.write_all(bytes),
-            },
+            }
             NRB_MAGIC | ISB_MAGIC => self.out.write_all(bytes),
             _ if self.replaced.is_some() => Ok(()),
             _ => self.out.write_all(bytes),
@@ -200,15 +245,15 @@ impl<W: Write> CaptureCopy<W> {
         }
         self.begin()?;
         let decimals = if nanos_per_tick == 1 { 9 } else { 6 };
-        let shown = self.replaced.unwrap_or(link_type);
-        self.out.write_all(&write::interface_description(
-            ByteOrder::Little,
-            shown,
-            snap_len,
-            decimals,
-        ))?;
+        self.describe(self.replaced.unwrap_or(link_type), snap_len, decimals)?;
         self.described.push(link_type);
         Ok(Some(self.described.len() as u32 - 1))
+    }
+
+    fn describe(&mut self, link_type: LinkType, snap_len: u32, decimals: u8) -> io::Result<()> {
+        self.has_interface = true;
+        let block = write::interface_description(self.order, link_type, snap_len, decimals);
+        self.out.write_all(&block)
     }
 }
 
@@ -216,26 +261,24 @@ impl<W: Write> CaptureCopy<W> {
 fn place_of_block(order: ByteOrder, bytes: &[u8]) -> Option<BlockPlace<'_>> {
     let field = |at| order.u32(bytes, at);
     let ticks = |high, low| Some(u64::from(field(high)?) << 32 | u64::from(field(low)?));
-    let (interface, ticks, data_at) = match field(0)? {
-        EPB_MAGIC => (field(8)?, ticks(12, 16)?, 28),
-        SPB_MAGIC => {
-            return Some(BlockPlace {
-                order,
-                interface: 0,
-                ticks: 0,
-                options: &[],
-            });
+    let (interface, ticks, options) = match field(0)? {
+        SPB_MAGIC => (0, 0, &[][..]),
+        kind => {
+            let interface = match kind {
+                EPB_MAGIC => field(8)?,
+                // The obsolete packet block (Appendix A).
+                _ => u32::from(order.u16(bytes, 8)?),
+            };
+            let options_at = 28 + (field(20)? as usize).checked_next_multiple_of(4)?;
+            let options = whole_options(order, bytes.get(options_at..bytes.len() - 4)?);
+            (interface, ticks(12, 16)?, options)
         }
-        // The obsolete packet block (Appendix A).
-        _ => (u32::from(order.u16(bytes, 8)?), ticks(12, 16)?, 28),
     };
-    let captured = field(20)? as usize;
-    let options_at = data_at + captured.checked_next_multiple_of(4)?;
     Some(BlockPlace {
         order,
         interface,
         ticks,
-        options: whole_options(order, bytes.get(options_at..bytes.len() - 4)?),
+        options,
     })
 }
 

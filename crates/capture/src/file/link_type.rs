@@ -89,15 +89,15 @@ const NAMES: &[(u16, &str)] = &[
     (273, "DOCSIS31_XRA31"),
     (274, "ETHERNET_MPACKET"),
     (276, "LINUX_SLL2"),
-    (280, "OPENVIZSLA"),
-    (281, "EBHSCR"),
-    (282, "VPP_DISPATCH"),
-    (283, "DSA_TAG_BRCM"),
-    (284, "DSA_TAG_BRCM_PREPEND"),
-    (285, "IEEE802_15_4_TAP"),
-    (286, "DSA_TAG_DSA"),
-    (287, "DSA_TAG_EDSA"),
-    (288, "ELEE"),
+    (278, "OPENVIZSLA"),
+    (279, "EBHSCR"),
+    (280, "VPP_DISPATCH"),
+    (281, "DSA_TAG_BRCM"),
+    (282, "DSA_TAG_BRCM_PREPEND"),
+    (283, "IEEE802_15_4_TAP"),
+    (284, "DSA_TAG_DSA"),
+    (285, "DSA_TAG_EDSA"),
+    (286, "ELEE"),
 ];
 
 /// The name of a link type as tcpdump.org lists it without the prefix: `ETHERNET`, `LINUX_SLL2`; else `LINKTYPE_<n>`.
@@ -120,5 +120,22 @@ mod tests {
         assert_eq!(link_type_name(LinkType(1)), "ETHERNET");
         assert_eq!(link_type_name(LinkType(276)), "LINUX_SLL2");
         assert_eq!(link_type_name(LinkType(147)), "LINKTYPE_147");
+    }
+
+    /// As draft-ietf-opsawg-pcaplinktype numbers them.
+    #[test]
+    fn names_behind_a_gap_are_those_of_the_list() {
+        for (number, name) in [
+            (277, "LINKTYPE_277"),
+            (278, "OPENVIZSLA"),
+            (280, "VPP_DISPATCH"),
+            (281, "DSA_TAG_BRCM"),
+            (283, "IEEE802_15_4_TAP"),
+            (285, "DSA_TAG_EDSA"),
+            (286, "ELEE"),
+            (288, "LINKTYPE_288"),
+        ] {
+            assert_eq!(link_type_name(LinkType(number)), name);
+        }
     }
 }

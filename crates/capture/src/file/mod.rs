@@ -18,6 +18,7 @@ mod pcapng;
 mod reader;
 mod recognise;
 mod record;
+mod secrets;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -28,3 +29,4 @@ pub use frame::{Frame, Item};
 pub use info::CaptureInfo;
 pub use link_type::{LinkType, link_type_name};
 pub use reader::CaptureReader;
+pub use secrets::EspSecrets;

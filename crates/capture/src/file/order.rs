@@ -21,53 +21,38 @@ impl ByteOrder {
     }
 
     pub(super) fn u16_bytes(self, value: u16) -> [u8; 2] {
-        if self == ByteOrder::Big {
-            value.to_be_bytes()
-        } else {
-            value.to_le_bytes()
-        }
+        self.reordered(value.to_le_bytes())
     }
 
     pub(super) fn u32_bytes(self, value: u32) -> [u8; 4] {
-        if self == ByteOrder::Big {
-            value.to_be_bytes()
-        } else {
-            value.to_le_bytes()
-        }
+        self.reordered(value.to_le_bytes())
     }
 
-    fn bytes<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-        bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+    /// Little-endian bytes in this order, and the reverse.
+    #[inline]
+    fn reordered<const N: usize>(self, mut bytes: [u8; N]) -> [u8; N] {
+        if self == ByteOrder::Big {
+            bytes.reverse();
+        }
+        bytes
+    }
+
+    #[inline]
+    fn bytes<const N: usize>(self, bytes: &[u8], at: usize) -> Option<[u8; N]> {
+        let bytes = bytes.get(at..at.checked_add(N)?)?.try_into().ok()?;
+        Some(self.reordered(bytes))
     }
 
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {
-        Self::bytes(bytes, at).map(|b| {
-            if self == ByteOrder::Big {
-                u16::from_be_bytes(b)
-            } else {
-                u16::from_le_bytes(b)
-            }
-        })
+        self.bytes(bytes, at).map(u16::from_le_bytes)
     }
 
     #[inline]
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> Option<u32> {
-        Self::bytes(bytes, at).map(|b| {
-            if self == ByteOrder::Big {
-                u32::from_be_bytes(b)
-            } else {
-                u32::from_le_bytes(b)
-            }
-        })
+        self.bytes(bytes, at).map(u32::from_le_bytes)
     }
 
     pub(super) fn u64(self, bytes: &[u8], at: usize) -> Option<u64> {
-        Self::bytes(bytes, at).map(|b| {
-            if self == ByteOrder::Big {
-                u64::from_be_bytes(b)
-            } else {
-                u64::from_le_bytes(b)
-            }
-        })
+        self.bytes(bytes, at).map(u64::from_le_bytes)
     }
 }

@@ -1,5 +1,5 @@
 //! pcapng (draft-ietf-opsawg-pcapng): sections in either byte order, any number of interfaces, enhanced, simple and
-//! obsolete packet blocks, drop counters. Other blocks are stepped over.
+//! obsolete packet blocks, drop counters, and the ESP keys of Decryption Secrets Blocks. Other blocks are stepped over.
 //!
 //! pcap-parser reads the blocks that matter, each when it is whole in the buffer. Type, lengths and byte order are looked at
 //! before: a length has to be bounded before a block is waited for, and a malformed block of a kind that is only stepped over
@@ -10,6 +10,7 @@ use crate::file::info::CaptureInfo;
 use crate::file::interface::{Interface, listed, number};
 use crate::file::order::ByteOrder;
 use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
+use crate::file::secrets::{SECRETS_BLOCK, SecretsSeen};
 use pcap_parser::{
     BOM_MAGIC, Block, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, ISB_MAGIC, InterfaceDescriptionBlock,
     OptionCode, SHB_MAGIC, SPB_MAGIC, SimplePacketBlock,
@@ -59,6 +60,8 @@ pub(super) struct PcapngWalk {
     /// Drops of the sections that are over.
     dropped_before: Option<u64>,
     last_time: Timestamp,
+    /// Of a copy they are blocks like others.
+    pub(super) secrets: SecretsSeen,
     /// Blocks without a packet are steps of their own.
     pub(super) gives_blocks: bool,
 }
@@ -67,6 +70,7 @@ pub(super) struct PcapngWalk {
 enum Meaning {
     Packet(ContainerRecord),
     Numbered,
+    Secrets,
     Nothing,
 }
 
@@ -88,6 +92,7 @@ impl PcapngWalk {
             interfaces: Vec::new(),
             dropped_before: None,
             last_time: Timestamp::default(),
+            secrets: SecretsSeen::default(),
             gives_blocks: false,
         }
     }
@@ -124,6 +129,10 @@ impl PcapngWalk {
             }
             let block = buffer.available().get(..len).unwrap_or_default();
             let meaning = self.block(block, info, frame, diagnostics);
+            if matches!(meaning, Ok(Meaning::Secrets)) {
+                // The keys are elsewhere now.
+                buffer.available_mut().get_mut(..len).unwrap_or_default().fill(0);
+            }
             buffer.consume(len);
             match meaning {
                 Ok(Meaning::Packet(record)) => {
@@ -134,7 +143,7 @@ impl PcapngWalk {
                 }
                 Ok(Meaning::Numbered) => return Ok(RecordStep::Numbered(len)),
                 Ok(Meaning::Nothing) if self.gives_blocks => return Ok(RecordStep::Block(len)),
-                Ok(Meaning::Nothing) => {}
+                Ok(Meaning::Nothing | Meaning::Secrets) => {}
                 Err(Damage(what)) => return Ok(self.damaged(info, what)),
             }
         }
@@ -204,6 +213,10 @@ impl PcapngWalk {
                     Message::new("oddity-no-packet")
                 });
                 return Ok(Meaning::Numbered);
+            }
+            SECRETS_BLOCK if !self.gives_blocks => {
+                self.secrets.take(self.order, block, diagnostics);
+                return Ok(Meaning::Secrets);
             }
             _ => return Ok(Meaning::Nothing),
         }

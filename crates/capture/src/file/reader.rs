@@ -7,6 +7,7 @@ use crate::file::pcap::{self, PcapWalk};
 use crate::file::pcapng::{self, PcapngWalk};
 use crate::file::recognise;
 use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
+use crate::file::secrets::EspSecrets;
 use crate::file::source::ByteSource;
 use rekeyscope_model::analysis::CaptureFormat;
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -27,6 +28,8 @@ pub struct CaptureReader {
     info: CaptureInfo,
     frames: u64,
     finished: bool,
+    /// Taken already, and not handed out yet.
+    ahead: Option<RecordStep>,
 }
 
 enum ContainerWalk {
@@ -57,7 +60,7 @@ impl CaptureReader {
 
     fn begin(stream: Box<dyn Read + Send>, path: PathBuf) -> Result<Self, Error> {
         match Self::recognise(stream) {
-            Ok(Recognised::Capture { buffer, walk, format }) => {
+            Ok(Recognised::Capture(buffer, walk, format)) => {
                 let info = CaptureInfo {
                     format,
                     link_types: Vec::new(),
@@ -71,6 +74,7 @@ impl CaptureReader {
                     info,
                     frames: 0,
                     finished: false,
+                    ahead: None,
                 })
             }
             Ok(Recognised::Empty) => Err(Error::EmptyCapture { path }),
@@ -86,12 +90,8 @@ impl CaptureReader {
             if !buffer.ensure(pcap::HEADER_LEN)? {
                 return Ok(Recognised::Foreign(beginning("pcap", &buffer)));
             }
-            let (walk, format) = (ContainerWalk::Pcap(PcapWalk::default()), CaptureFormat::Pcap);
-            return Ok(Recognised::Capture {
-                buffer: Box::new(buffer),
-                walk,
-                format,
-            });
+            let walk = ContainerWalk::Pcap(PcapWalk::default());
+            return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcap));
         }
         if pcapng::is_pcapng(buffer.available()) {
             buffer.ensure(12)?;
@@ -100,12 +100,8 @@ impl CaptureReader {
             return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
         }
         if pcapng::is_pcapng(buffer.available()) {
-            let (walk, format) = (ContainerWalk::Pcapng(PcapngWalk::new()), CaptureFormat::Pcapng);
-            return Ok(Recognised::Capture {
-                buffer: Box::new(buffer),
-                walk,
-                format,
-            });
+            let walk = ContainerWalk::Pcapng(PcapngWalk::new());
+            return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcapng));
         }
         if buffer.available().is_empty() && buffer.broken().is_none() {
             return Ok(Recognised::Empty);
@@ -163,9 +159,41 @@ impl CaptureReader {
         Ok(Some(Item { frame, number, raw }))
     }
 
+    /// Goes on to the first packet and stops before it, so that [`CaptureReader::take_secrets`] gives the keys that stand in
+    /// front. Not for a copy, which would lack the blocks in between.
+    ///
+    /// # Errors
+    /// [`Error::Capture`] when the system cannot read on.
+    pub fn look_ahead(&mut self, diagnostics: &mut Diagnostics) -> Result<(), Error> {
+        if self.frames == 0 && self.ahead.is_none() {
+            self.ahead = Some(self.step(diagnostics)?);
+        }
+        Ok(())
+    }
+
+    /// Whether ESP keys were met that nobody took yet.
+    #[inline]
+    pub fn has_secrets(&self) -> bool {
+        match &self.walk {
+            ContainerWalk::Pcapng(walk) => !walk.secrets.waiting.is_empty(),
+            ContainerWalk::Pcap(_) => false,
+        }
+    }
+
+    /// The ESP keys met since the last call.
+    pub fn take_secrets(&mut self) -> Vec<EspSecrets> {
+        match &mut self.walk {
+            ContainerWalk::Pcapng(walk) => std::mem::take(&mut walk.secrets.waiting),
+            ContainerWalk::Pcap(_) => Vec::new(),
+        }
+    }
+
     /// One step of the walk, with frames counted and the end noted.
     #[inline]
     fn step(&mut self, diagnostics: &mut Diagnostics) -> Result<RecordStep, Error> {
+        if let Some(step) = self.ahead.take() {
+            return Ok(step);
+        }
         if self.finished {
             return Ok(RecordStep::End(CaptureEnd::Clean));
         }
@@ -229,6 +257,11 @@ impl CaptureReader {
         diagnostics.count(kind, layer, None, || sentence);
     }
 
+    /// What was opened, or its name where it is a stream.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What the container said so far.
     pub fn info(&self) -> &CaptureInfo {
         &self.info
@@ -256,11 +289,7 @@ fn beginning(format: &str, buffer: &Buffer) -> String {
 }
 
 enum Recognised {
-    Capture {
-        buffer: Box<Buffer>,
-        walk: ContainerWalk,
-        format: CaptureFormat,
-    },
+    Capture(Box<Buffer>, ContainerWalk, CaptureFormat),
     Empty,
     Foreign(String),
 }

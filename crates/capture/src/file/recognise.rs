@@ -2,45 +2,22 @@
 
 use crate::file::source::Compression;
 
-/// Formats that people hand over by mistake, by their first bytes.
+/// Captures of other programs, by their first bytes.
+const CAPTURES: &[(&[u8], &str)] = &[
+    (b"snoop\0\0\0", "a snoop file"),
+    (b"GMBU", "a Network Monitor capture"),
+    (b"RTSS", "a Network Monitor 1 capture"),
+    (b"XCP\0", "a NetXRay or Sniffer capture"),
+    (b"TRSNIFF data", "a Sniffer capture"),
+    (b"\x7fver", "an OmniPeek capture"),
+    (b"iptrace ", "an AIX iptrace"),
+    (b"\xac\x01\x00\x1c", "an Ixia capture"),
+    (b"\xab\x01\x00\x1c", "an Ixia capture"),
+];
+
+/// Other formats that people hand over by mistake.
 const MAGICS: &[(&[u8], &str)] = &[
-    (
-        b"snoop\0\0\0",
-        "a snoop file: convert it with editcap -F pcapng first",
-    ),
     (b"btsnoop\0", "a Bluetooth btsnoop log"),
-    (
-        b"GMBU",
-        "a Network Monitor capture: convert it with editcap -F pcapng first",
-    ),
-    (
-        b"RTSS",
-        "a Network Monitor 1 capture: convert it with editcap -F pcapng first",
-    ),
-    (
-        b"XCP\0",
-        "a NetXRay or Sniffer capture: convert it with editcap -F pcapng first",
-    ),
-    (
-        b"TRSNIFF data",
-        "a Sniffer capture: convert it with editcap -F pcapng first",
-    ),
-    (
-        b"\x7fver",
-        "an OmniPeek capture: convert it with editcap -F pcapng first",
-    ),
-    (
-        b"iptrace ",
-        "an AIX iptrace: convert it with editcap -F pcapng first",
-    ),
-    (
-        b"\xac\x01\x00\x1c",
-        "an Ixia capture: convert it with editcap -F pcapng first",
-    ),
-    (
-        b"\xab\x01\x00\x1c",
-        "an Ixia capture: convert it with editcap -F pcapng first",
-    ),
     (b"\xfd7zXZ\0", "an xz file: unpack it with xz -d first"),
     (b"BZh", "a bzip2 file: unpack it with bzip2 -d first"),
     (b"\x1f\x9d", "a compress (.Z) file: unpack it with gzip -d first"),
@@ -82,7 +59,11 @@ pub(super) fn describe(head: &[u8], compression: Option<Compression>, broken: Op
 }
 
 fn describe_plain(head: &[u8]) -> String {
-    if let Some((_, name)) = MAGICS.iter().find(|(magic, _)| head.starts_with(magic)) {
+    let begins = |(magic, _): &&(&[u8], &str)| head.starts_with(magic);
+    if let Some((_, name)) = CAPTURES.iter().find(begins) {
+        return format!("{name}: convert it with editcap -F pcapng first");
+    }
+    if let Some((_, name)) = MAGICS.iter().find(begins) {
         return (*name).to_owned();
     }
     if head
@@ -113,33 +94,22 @@ fn text_kind(head: &[u8]) -> Option<&'static str> {
     if head.iter().any(|byte| control(byte) || *byte == 0x7f) {
         return None;
     }
-    let start: Vec<u8> = head
+    let text = head
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(head)
-        .trim_ascii_start()
-        .iter()
-        .take(16)
-        .map(u8::to_ascii_lowercase)
-        .collect();
-    Some(match start.as_slice() {
-        [
-            b'<',
-            b'!',
-            b'd',
-            b'o',
-            b'c',
-            b't',
-            b'y',
-            b'p',
-            b'e',
-            b' ',
-            b'h',
-            ..,
-        ]
-        | [b'<', b'h', b't', b'm', b'l', ..] => "an HTML page",
-        [b'<', b'?', b'x', b'm', b'l', ..] => "an XML document",
-        [b'{' | b'[', ..] => "JSON or similar text",
-        _ => "text",
+        .trim_ascii_start();
+    let begins = |with: &[u8]| {
+        text.get(..with.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(with))
+    };
+    Some(if begins(b"<!doctype h") || begins(b"<html") {
+        "an HTML page"
+    } else if begins(b"<?xml") {
+        "an XML document"
+    } else if begins(b"{") || begins(b"[") {
+        "JSON or similar text"
+    } else {
+        "text"
     })
 }
 

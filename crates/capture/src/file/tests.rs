@@ -2,6 +2,7 @@
 
 mod blocks;
 mod damage;
+mod secrets;
 
 use super::*;
 use proptest::prelude::*;

@@ -36,7 +36,7 @@ struct FragmentKey {
     protocol: Option<IpNumber>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Partial {
     serial: u64,
     started: Timestamp,
@@ -140,9 +140,9 @@ impl FragmentTable {
         else {
             count(
                 diagnostics,
-                "malformed_fragment",
                 frame,
-                Message::new("oddity-fragment-impossible"),
+                "malformed_fragment",
+                "oddity-fragment-impossible",
             );
             return None;
         };
@@ -159,7 +159,7 @@ impl FragmentTable {
         }
         let partial = self.partials.get_mut(&key)?;
         if partial.finished {
-            count(diagnostics, "duplicate_fragment", frame, Message::new(DUPLICATE));
+            count(diagnostics, frame, "duplicate_fragment", DUPLICATE);
             return None;
         }
         let held_before = partial.bytes.len();
@@ -189,22 +189,13 @@ impl FragmentTable {
         let serial = self.next_serial;
         self.next_serial += 1;
         self.order.push_back((serial, key));
-        self.partials.insert(
-            key,
-            Partial {
-                serial,
-                started: time,
-                finished: false,
-                bytes: Vec::new(),
-                ranges: Vec::new(),
-                hole: u32::MAX,
-                total: None,
-                protocol: None,
-                outer_bytes: 0,
-                largest: 0,
-                fragments: 0,
-            },
-        );
+        let partial = Partial {
+            serial,
+            started: time,
+            hole: u32::MAX,
+            ..Partial::default()
+        };
+        self.partials.insert(key, partial);
     }
 
     /// The oldest give way until `datagrams` and [`MOST_BYTES`] hold. A fragment of a few bytes far behind the others makes its
@@ -284,34 +275,29 @@ impl Partial {
             .total
             .is_some_and(|total| end > total || (!piece.more && end != total))
         {
-            count(
-                diagnostics,
-                "malformed_fragment",
-                frame,
-                Message::new("oddity-fragment-behind"),
-            );
+            count(diagnostics, frame, "malformed_fragment", "oddity-fragment-behind");
             return;
         }
         let gaps = self.gaps(piece.offset, end);
         if gaps.is_empty() {
-            count(diagnostics, "duplicate_fragment", frame, Message::new(DUPLICATE));
+            count(diagnostics, frame, "duplicate_fragment", DUPLICATE);
             return;
         }
         if self.ranges.len() + gaps.len() > MOST_RANGES {
             count(
                 diagnostics,
-                "too_many_fragments",
                 frame,
-                Message::new("oddity-fragments-too-many"),
+                "too_many_fragments",
+                "oddity-fragments-too-many",
             );
             return;
         }
         if gaps != [(piece.offset, end)] {
             count(
                 diagnostics,
-                "overlapping_fragment",
                 frame,
-                Message::new("oddity-fragment-overlaps"),
+                "overlapping_fragment",
+                "oddity-fragment-overlaps",
             );
         }
         for &(from, to) in &gaps {
@@ -394,6 +380,6 @@ impl Partial {
     }
 }
 
-fn count(diagnostics: &mut Diagnostics, kind: &'static str, frame: u64, message: Message) {
-    diagnostics.count(kind, "IP fragments", Some(frame), || message);
+fn count(diagnostics: &mut Diagnostics, frame: u64, kind: &'static str, message: &str) {
+    diagnostics.count(kind, "IP fragments", Some(frame), || Message::new(message));
 }

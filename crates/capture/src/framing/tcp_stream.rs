@@ -369,6 +369,7 @@ fn find_message(bytes: &[u8]) -> Option<usize> {
     })
 }
 
+#[derive(Default)]
 struct MessageChain {
     messages: usize,
     /// It ends where the bytes do.
@@ -379,11 +380,7 @@ struct MessageChain {
 
 /// At most [`MOST_CHAINED`] messages.
 fn chain(mut bytes: &[u8]) -> MessageChain {
-    let mut chain = MessageChain {
-        messages: 0,
-        ends: false,
-        repeats: false,
-    };
+    let mut chain = MessageChain::default();
     let mut spis = [None; MOST_CHAINED];
     for n in 0..MOST_CHAINED {
         let Some(len) = length(bytes).filter(|len| *len >= LENGTH_LEN + ESP_HEADER_LEN) else {

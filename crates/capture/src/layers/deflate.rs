@@ -47,10 +47,7 @@ pub fn inflate(compressed: &[u8], whole: bool, out: &mut [u8]) -> Option<Inflate
             return None;
         }
     }
-    let whole_len = if status == Status::StreamEnd {
-        usize::try_from(stream.total_out()).ok()
-    } else {
-        None
-    };
+    let ended = status == Status::StreamEnd;
+    let whole_len = usize::try_from(stream.total_out()).ok().filter(|_| ended);
     Some(Inflated { filled, whole_len })
 }

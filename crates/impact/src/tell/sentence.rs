@@ -32,7 +32,8 @@ pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Meth
         Verdict::Shown => view.shown(),
         Verdict::Some => view.some(),
         Verdict::Bounded => view.bounded(),
-        Verdict::Inconclusive => view.inconclusive(),
+        // That a rekey failed is not for the statistics to find.
+        Verdict::Inconclusive | Verdict::Failed => view.inconclusive(),
     }];
     messages.extend(view.explained());
     messages.extend(view.no_gap());

@@ -20,31 +20,17 @@ const MOST_PACKETS: u32 = 64;
 
 /// All formats that the transforms of [`rekeyscope_model::algorithm`] make.
 const FORMATS: [NullFormat; 6] = [
-    NullFormat {
-        iv_len: 0,
-        icv_len: 12,
-    },
-    NullFormat {
-        iv_len: 0,
-        icv_len: 16,
-    },
-    NullFormat {
-        iv_len: 0,
-        icv_len: 24,
-    },
-    NullFormat {
-        iv_len: 0,
-        icv_len: 32,
-    },
-    NullFormat {
-        iv_len: 8,
-        icv_len: 16,
-    },
-    NullFormat {
-        iv_len: 0,
-        icv_len: 0,
-    },
+    format(0, 12),
+    format(0, 16),
+    format(0, 24),
+    format(0, 32),
+    format(8, 16),
+    format(0, 0),
 ];
+
+const fn format(iv_len: usize, icv_len: usize) -> NullFormat {
+    NullFormat { iv_len, icv_len }
+}
 
 /// What is known about one SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +52,13 @@ enum NullEvidence {
     Possible,
     /// It cannot be.
     Against,
+}
+
+impl NullEvidence {
+    /// This, or that it cannot be.
+    fn only_if(self, holds: bool) -> Self {
+        if holds { self } else { NullEvidence::Against }
+    }
 }
 
 /// Watches the packets of one SA whose key is unknown.
@@ -133,21 +126,14 @@ fn evidence(packet: &[u8], format: NullFormat, outer: (IpAddr, IpAddr)) -> NullE
     let Some((payload, next_header)) = payload else {
         return NullEvidence::Against;
     };
+    let pseudo_header = |protocol| pseudo_header_sum(outer, protocol, payload.len());
     match next_header {
         4 => ipv4(payload),
         41 => ipv6(payload),
-        6 => sum_evidence(
-            tcp_shape(payload),
-            pseudo_header_sum(outer, 6, payload.len()),
-            payload,
-        ),
+        6 => sum_evidence(tcp_shape(payload), pseudo_header(6), payload),
         17 => udp(payload),
         1 => sum_evidence(payload.len() >= 8, Some(0), payload),
-        58 => sum_evidence(
-            payload.len() >= 4,
-            pseudo_header_sum(outer, 58, payload.len()),
-            payload,
-        ),
+        58 => sum_evidence(payload.len() >= 4, pseudo_header(58), payload),
         47 => gre(payload, outer),
         108 => ip_comp(payload),
         // A dummy packet; or protocols that prove nothing but do occur.
@@ -167,22 +153,6 @@ fn payload_by_trailer(body: &[u8]) -> Option<(&[u8], u8)> {
     (body.len().is_multiple_of(4) && monotonic && *pad_len < 16).then_some((payload, *next_header))
 }
 
-fn evidence_if(possible: bool) -> NullEvidence {
-    if possible {
-        NullEvidence::Possible
-    } else {
-        NullEvidence::Against
-    }
-}
-
-fn proof_if(proven: bool) -> NullEvidence {
-    if proven {
-        NullEvidence::Proof
-    } else {
-        NullEvidence::Against
-    }
-}
-
 fn ipv4(payload: &[u8]) -> NullEvidence {
     let Some(&[first, _, l0, l1, ..]) = payload.first_chunk::<20>() else {
         return NullEvidence::Against;
@@ -191,13 +161,13 @@ fn ipv4(payload: &[u8]) -> NullEvidence {
     let total = usize::from(u16::from_be_bytes([l0, l1]));
     let header = payload.get(..header_len).unwrap_or_default();
     let shape = first >> 4 == 4 && header_len >= 20 && total >= header_len && total <= payload.len();
-    proof_if(shape && ones_complement(0, header) == 0xffff)
+    NullEvidence::Proof.only_if(shape && ones_complement(0, header) == 0xffff)
 }
 
 fn ipv6(payload: &[u8]) -> NullEvidence {
     match payload.first_chunk::<40>() {
         Some(&[first, _, _, _, l0, l1, ..]) if first >> 4 == 6 => {
-            proof_if(usize::from(u16::from_be_bytes([l0, l1])) + 40 == payload.len())
+            NullEvidence::Proof.only_if(usize::from(u16::from_be_bytes([l0, l1])) + 40 == payload.len())
         }
         _ => NullEvidence::Against,
     }
@@ -206,7 +176,7 @@ fn ipv6(payload: &[u8]) -> NullEvidence {
 fn udp(payload: &[u8]) -> NullEvidence {
     match payload.first_chunk::<8>() {
         Some(&[_, _, _, _, l0, l1, _, _]) => {
-            proof_if(usize::from(u16::from_be_bytes([l0, l1])) == payload.len())
+            NullEvidence::Proof.only_if(usize::from(u16::from_be_bytes([l0, l1])) == payload.len())
         }
         None => NullEvidence::Against,
     }
@@ -218,10 +188,9 @@ fn gre(payload: &[u8], outer: (IpAddr, IpAddr)) -> NullEvidence {
         return NullEvidence::Against;
     }
     let inner = inner::walk(47, payload, payload.len(), Some(outer));
-    if inner.flow.is_some() && inner.stopped_at.is_none() {
-        NullEvidence::Proof
-    } else {
-        NullEvidence::Possible
+    match inner.flow.is_some() && inner.stopped_at.is_none() {
+        true => NullEvidence::Proof,
+        false => NullEvidence::Possible,
     }
 }
 
@@ -251,7 +220,7 @@ fn tcp_shape(payload: &[u8]) -> bool {
 fn sum_evidence(shape: bool, pseudo_header: Option<u32>, payload: &[u8]) -> NullEvidence {
     match pseudo_header {
         Some(start) if shape && ones_complement(start, payload) == 0xffff => NullEvidence::Proof,
-        _ => evidence_if(shape),
+        _ => NullEvidence::Possible.only_if(shape),
     }
 }
 
@@ -266,7 +235,7 @@ fn pseudo_header_sum(outer: (IpAddr, IpAddr), protocol: u8, len: usize) -> Optio
 }
 
 /// The Internet checksum's sum (RFC 1071), not inverted.
-fn ones_complement(start: u32, data: &[u8]) -> u16 {
+pub(crate) fn ones_complement(start: u32, data: &[u8]) -> u16 {
     let (words, odd) = data.as_chunks::<2>();
     let sum = words
         .iter()

@@ -30,6 +30,12 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
+/// The number of one class.
+pub(super) fn numbered(attributes: &[u8], class: u16) -> Option<u64> {
+    let (_, value) = Attributes::new(attributes).find(|a| a.0 == class)?;
+    number(value)
+}
+
 /// A value as a number: `None` above 64 bits. RFC 2407 §4.5 allows durations of any length.
 pub(super) fn number(value: &[u8]) -> Option<u64> {
     let start = value.iter().position(|&b| b != 0).unwrap_or(value.len());

@@ -11,9 +11,10 @@ use crate::ike::payload::{Payload, PayloadChain, v1};
 use crate::ike::phase1::{CipherTail, Encrypted};
 use crate::ike::quick::{ExchangeSide, offers};
 use crate::ike::state::{ExchangeState, Keyring, LONGEST_NONCE, LONGEST_PUBLIC, SaState};
-use crate::ike::transform::{Lifetimes, lifetimes};
+use crate::ike::transform::lifetimes;
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::error::WireError;
 use rekeyscope_model::text::Message;
 
 /// One message and all that it may change.
@@ -44,6 +45,12 @@ impl MessageScene<'_> {
         payloads
     }
 
+    /// What could be read; what could not is counted.
+    pub(super) fn accepted<T>(&mut self, read: Result<T, WireError>) -> Option<T> {
+        read.map_err(|error| self.diagnostics.count_wire_error(error, self.context.frame))
+            .ok()
+    }
+
     /// Reads an unencrypted IKEv1 message.
     pub(super) fn read_cleartext(&mut self, body: &[u8]) -> bool {
         let payloads = self.chain(body);
@@ -60,13 +67,8 @@ impl MessageScene<'_> {
     ) -> Option<Vec<u8>> {
         let fragment = self.chain(body).into_iter().find(|p| p.kind == v1::FRAGMENT)?;
         let side = usize::from(self.context.src != self.sa.initiator);
-        match fragments.add((ike_sa, side), fragment.body) {
-            Ok(added) => added.counted(self.context.frame, self.diagnostics),
-            Err(error) => {
-                self.diagnostics.count_wire_error(error, self.context.frame);
-                None
-            }
-        }
+        let added = self.accepted(fragments.add((ike_sa, side), fragment.body))?;
+        added.counted(self.context.frame, self.diagnostics)
     }
 
     /// Decrypts and reads an IKEv1 message, as far as a key fits.
@@ -125,19 +127,11 @@ impl MessageScene<'_> {
 
     /// Side of the sender in the exchange.
     fn side(&self) -> ExchangeSide {
-        if self.context.src == self.exchange.initiator {
-            ExchangeSide::Initiator
-        } else {
-            ExchangeSide::Responder
-        }
+        ExchangeSide::of(self.context.src == self.exchange.initiator)
     }
 
     fn phase1(&mut self, payloads: &[Payload<'_>]) {
-        let side = if self.context.src == self.sa.initiator {
-            ExchangeSide::Initiator
-        } else {
-            ExchangeSide::Responder
-        };
+        let side = ExchangeSide::of(self.context.src == self.sa.initiator);
         for payload in payloads {
             match payload.kind {
                 v1::SA => {
@@ -185,14 +179,16 @@ impl MessageScene<'_> {
     }
 
     fn notification(&mut self, body: &[u8]) {
-        let notification = match Notification::parse(1, body) {
-            Ok(notification) => notification,
-            Err(error) => return self.diagnostics.count_wire_error(error, self.context.frame),
+        let Some(notification) = self.accepted(Notification::parse(1, body)) else {
+            return;
         };
         self.exchange.note(notify::name_v1(notification.kind));
+        if let Some(error) = notification.error(self.context) {
+            self.exchange.refuse(error);
+        }
         let for_ipsec = notify::ipsec_protocol(notification.protocol).is_some();
         if notification.kind == notify::RESPONDER_LIFETIME && for_ipsec {
-            let said: Lifetimes = lifetimes(notification.data).unwrap_or_default();
+            let said = lifetimes(notification.data).unwrap_or_default();
             let lowered = &mut self.state.negotiation.lowered;
             lowered.seconds = said.seconds.or(lowered.seconds);
             lowered.kilobytes = said.kilobytes.or(lowered.kilobytes);
@@ -207,9 +203,8 @@ impl MessageScene<'_> {
                 Message::new("oddity-unprotected-delete")
             });
         }
-        let delete = match Delete::parse(1, body) {
-            Ok(delete) => delete,
-            Err(error) => return self.diagnostics.count_wire_error(error, self.context.frame),
+        let Some(delete) = self.accepted(Delete::parse(1, body)) else {
+            return;
         };
         if delete.is_ike_sa() {
             self.sa.deleted.get_or_insert(self.context.time);
@@ -222,10 +217,7 @@ impl MessageScene<'_> {
         let side = self.side();
         let mut said = Vec::new();
         for (index, payload) in payloads.iter().filter(|p| p.kind == v1::SA).enumerate() {
-            match offers(index, payload.body) {
-                Ok(offers) => said.extend(offers),
-                Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
-            }
+            said.extend(self.accepted(offers(index, payload.body)).into_iter().flatten());
         }
         for payload in payloads {
             match payload.kind {
@@ -261,7 +253,7 @@ impl MessageScene<'_> {
                 .negotiation
                 .children(exchange.initiator, exchange.responder);
         }
-        exchange.lifetime = self.state.negotiation.lifetime().map(Into::into);
+        exchange.lifetime = self.state.negotiation.lifetime();
         let [initiator, responder] = &self.state.nonces;
         if !initiator.is_empty() || !responder.is_empty() {
             exchange.nonces = Some(Nonces {

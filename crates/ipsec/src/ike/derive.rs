@@ -1,17 +1,21 @@
 //! Keys of IPsec SAs from the secrets of their IKE SA: RFC 2409 §5.5 (KEYMAT), RFC 7296 §2.17 (prf+). With perfect forward
-//! secrecy the exchange's own Diffie–Hellman secret is needed too: a log's derivation seed begins with it.
+//! secrecy the exchange's own Diffie–Hellman secret is needed too: a log's derivation seed begins with it, or it stands there by itself.
 
 use crate::ike::crypto::{Hash, keymat};
 use crate::ike::exchange::{ChildKeys, Exchange, NegotiatedSa, Nonces};
 use crate::ike::prf::Prf;
 use crate::ike::timeline::Timeline;
-use rekeyscope_keylog::{KeyOrigin, KeyRoad, Seed};
+use rekeyscope_keylog::{KeyOrigin, KeyRoad, Seed, SeedOf};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IpsecProtocol;
 use zeroize::Zeroizing;
 
 /// Most secrets that are tried for one exchange: files with more of them without an IKE SPI are not read further.
 const MAX_SECRETS: usize = 16;
+
+/// Most Diffie–Hellman secrets that are tried for one exchange where a log prints them by themselves: those that stand nearest to
+/// its place among the exchanges. Logs have them in order, but for those of phase 1 and of exchanges that were lost.
+const MAX_SHARED_SECRETS: usize = 64;
 
 /// SKEYID_d or SK_d, with where it stands.
 type DerivationSecret = (SecretBytes, KeyOrigin);
@@ -32,19 +36,13 @@ impl Timeline {
         self
     }
 
-    /// Derives KEYMAT for the children of an exchange, where phase-1 secrets allow it (RFC 2409 §5.5, RFC 7296
-    /// §2.17). One entry per child in the order of [`Exchange::children`]; `None` where it cannot be derived.
-    pub fn derive_child_keys(&self, exchange: usize) -> Vec<Option<ChildKeys>> {
-        self.child_key_candidates(exchange)
-            .into_iter()
-            .map(|candidates| candidates.into_iter().next())
-            .collect()
-    }
-
-    /// All keys that the children of an exchange may have, likeliest first: several where the files hold several
-    /// derivation secrets without saying which IKE SA they belong to. Only the ICV of a packet decides.
+    /// All keys that the children of an exchange may have (RFC 2409 §5.5, RFC 7296 §2.17), in the order of
+    /// [`Exchange::children`], likeliest first: several where the files hold several
+    /// derivation secrets without saying which IKE SA they belong to, or Diffie–Hellman secrets without saying of which
+    /// exchange. Only the ICV of a packet decides.
     pub fn child_key_candidates(&self, exchange: usize) -> Vec<Vec<ChildKeys>> {
-        let Some(exchange) = self.exchanges.get(exchange) else {
+        let index = exchange;
+        let Some(exchange) = self.exchanges.get(index) else {
             return Vec::new();
         };
         let children = &exchange.children;
@@ -59,12 +57,31 @@ impl Timeline {
         children
             .iter()
             .map(|child| {
-                let derive = |(secret, origin): &DerivationSecret| {
-                    self.derive_one(ike_sa, exchange, child, nonces, secret, origin)
-                };
-                secrets.iter().filter_map(derive).collect()
+                let tail = self.seed_tail(ike_sa, child, nonces);
+                let shared = self.shared_secrets(index, &tail);
+                let each = secrets
+                    .iter()
+                    .flat_map(|secret| shared.iter().map(move |shared| (secret, shared)));
+                each.filter_map(|(secret, shared)| {
+                    self.derive_one(ike_sa, exchange, child, secret, &[shared, &tail])
+                })
+                .collect()
             })
             .collect()
+    }
+
+    /// What stands in a seed behind the Diffie–Hellman secret: protocol | SPI | Ni_b | Nr_b, of IKEv2 the nonces.
+    fn seed_tail(&self, ike_sa: usize, child: &NegotiatedSa, nonces: &Nonces) -> Vec<u8> {
+        let nonces = [&nonces.initiator[..], &nonces.responder].concat();
+        if self.ike_sas.get(ike_sa).is_none_or(|sa| sa.version != 1) {
+            return nonces;
+        }
+        let protocol = match child.protocol {
+            IpsecProtocol::Ah => 2,
+            IpsecProtocol::Esp => 3,
+        };
+        let spi = child.spi.0.to_be_bytes();
+        [&[protocol], &spi[..], &nonces].concat()
     }
 
     fn derive_one(
@@ -72,9 +89,8 @@ impl Timeline {
         ike_sa: usize,
         exchange: &Exchange,
         child: &NegotiatedSa,
-        nonces: &Nonces,
-        secret: &SecretBytes,
-        origin: &KeyOrigin,
+        (secret, origin): &DerivationSecret,
+        seed: &[&[u8]],
     ) -> Option<ChildKeys> {
         let transform = child.transform?;
         let encryption_len = transform.key_len? + transform.encryption.salt_len();
@@ -84,9 +100,9 @@ impl Timeline {
         };
         let len = encryption_len + integrity_len;
         let key = if self.ike_sas.get(ike_sa)?.version == 1 {
-            self.ikev1_keymat(ike_sa, exchange, child, nonces, secret, len)?
+            self.ikev1_keymat(ike_sa, secret, seed, len)?
         } else {
-            self.ikev2_keymat(ike_sa, exchange, child, nonces, secret, len)?
+            self.ikev2_keymat(ike_sa, exchange, child, secret, seed, len)?
         };
         let (encryption, integrity) = key.split_at_checked(encryption_len)?;
         Some(ChildKeys {
@@ -103,10 +119,8 @@ impl Timeline {
     fn ikev1_keymat(
         &self,
         ike_sa: usize,
-        exchange: &Exchange,
-        child: &NegotiatedSa,
-        nonces: &Nonces,
         skeyid_d: &SecretBytes,
+        seed: &[&[u8]],
         len: usize,
     ) -> Option<Zeroizing<Vec<u8>>> {
         let phase1 = &self.sa_states.get(ike_sa)?.phase1;
@@ -114,14 +128,7 @@ impl Timeline {
             .hash()
             .or_else(|| Hash::from_len(skeyid_d.len()))
             .filter(|h| h.len() == skeyid_d.len())?;
-        let protocol = match child.protocol {
-            IpsecProtocol::Ah => 2,
-            IpsecProtocol::Esp => 3,
-        };
-        let spi = child.spi.0.to_be_bytes();
-        let tail = [&[protocol], &spi[..], &nonces.initiator, &nonces.responder].concat();
-        let dh = self.fresh_secret(exchange, &tail)?;
-        Some(keymat(hash, skeyid_d.expose(), &[&dh, &tail], len))
+        Some(keymat(hash, skeyid_d.expose(), seed, len))
     }
 
     /// KEYMAT = prf+(SK_d, [g^ir |] Ni | Nr): first the SA from the exchange's initiator to its responder, then the other;
@@ -131,8 +138,8 @@ impl Timeline {
         ike_sa: usize,
         exchange: &Exchange,
         child: &NegotiatedSa,
-        nonces: &Nonces,
         sk_d: &SecretBytes,
+        seed: &[&[u8]],
         len: usize,
     ) -> Option<Zeroizing<Vec<u8>>> {
         let proposal = self.sa_states.get(ike_sa)?.ikev2.proposal;
@@ -140,24 +147,34 @@ impl Timeline {
         let prf = negotiated
             .filter(|prf| prf.len() == sk_d.len())
             .or_else(|| Prf::of_len(sk_d.len()).first().copied())?;
-        let tail = [&nonces.initiator[..], &nonces.responder].concat();
-        let dh = self.fresh_secret(exchange, &tail)?;
-        let both = prf.plus(sk_d.expose(), &[&dh, &tail], 2 * len);
+        let both = prf.plus(sk_d.expose(), seed, 2 * len);
         let from = if child.dst == exchange.responder { 0 } else { len };
         both.get(from..from + len).map(|key| Zeroizing::new(key.to_vec()))
     }
 
-    /// The Diffie–Hellman secret of an exchange: nothing without a key exchange payload, else what stands before `tail`
-    /// in one of the seeds; `None` when none of them has it.
-    fn fresh_secret(&self, exchange: &Exchange, tail: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-        if !exchange.key_exchange {
-            return Some(Zeroizing::new(Vec::new()));
+    /// The Diffie–Hellman secrets that an exchange may have: an empty one without a key exchange payload; else what stands before
+    /// `tail` in one of the seeds; else those that a log prints by themselves.
+    fn shared_secrets(&self, index: usize, tail: &[u8]) -> Vec<&[u8]> {
+        let has_one = |exchange: &&Exchange| exchange.key_exchange;
+        if self.exchanges.get(index).as_ref().is_none_or(|e| !has_one(e)) {
+            return vec![&[]];
         }
-        let secret = |seed: &Seed| {
-            let secret = seed.bytes.expose().strip_suffix(tail)?;
-            (!secret.is_empty()).then(|| Zeroizing::new(secret.to_vec()))
-        };
-        self.seeds.iter().find_map(secret)
+        let mut seeds = self.seeds.iter();
+        if let Some(secret) = seeds.find_map(|seed| {
+            let bytes = seed.bytes.expose();
+            bytes.strip_suffix(tail).filter(|secret| !secret.is_empty())
+        }) {
+            return vec![secret];
+        }
+        let alone = self.seeds.iter().filter(|seed| seed.of == SeedOf::SharedSecret);
+        let place = self.exchanges.iter().take(index).filter(has_one).count();
+        let mut secrets: Vec<(usize, &[u8])> = alone
+            .enumerate()
+            .map(|(at, seed)| (at.abs_diff(place), seed.bytes.expose()))
+            .collect();
+        secrets.sort_by_key(|(distance, _)| *distance);
+        secrets.truncate(MAX_SHARED_SECRETS);
+        secrets.into_iter().map(|(_, secret)| secret).collect()
     }
 
     /// SKEYID_d or SK_d: of the key that opened the IKE SA's messages, then of others that name it, then of those that

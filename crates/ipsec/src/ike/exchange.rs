@@ -81,6 +81,8 @@ pub struct Exchange {
     pub nonces: Option<Nonces>,
     /// Names of notifications seen, each once, for example `INITIAL-CONTACT`.
     pub notifications: Vec<&'static str>,
+    /// Error notifications, in order (bounded as the records).
+    pub errors: Vec<ErrorNotice>,
     /// IKEv2: SPIs that its REKEY_SA notifications name (RFC 7296 §1.3.3): inbound to the sender of the request.
     pub rekeys: Vec<Spi>,
     /// IKEv2: it replaces the IKE SA itself, not a child (RFC 7296 §1.3.2).
@@ -158,6 +160,7 @@ impl Exchange {
             key_exchange: false,
             nonces: None,
             notifications: Vec::new(),
+            errors: Vec::new(),
             rekeys: Vec::new(),
             rekeys_ike_sa: false,
         }
@@ -175,6 +178,12 @@ impl Exchange {
     pub(super) fn add_rekeyed(&mut self, spi: Option<Spi>) {
         if let Some(spi) = spi.filter(|s| !self.rekeys.contains(s) && self.rekeys.len() < Self::MAX_SPIS) {
             self.rekeys.push(spi);
+        }
+    }
+
+    pub(super) fn refuse(&mut self, notice: ErrorNotice) {
+        if self.errors.len() < Self::MAX_RECORDS {
+            self.errors.push(notice);
         }
     }
 
@@ -198,6 +207,21 @@ pub struct MessageRecord {
     pub len: u32,
     /// Repeats an earlier one byte for byte.
     pub retransmission: bool,
+}
+
+/// An error notification: what its sender could not do.
+#[derive(Debug, Clone, Copy)]
+pub struct ErrorNotice {
+    /// For example `NO_PROPOSAL_CHOSEN`.
+    pub name: &'static str,
+    /// Who sent it.
+    pub by: IpAddr,
+    /// Frame.
+    pub frame: u64,
+    /// Time.
+    pub time: Timestamp,
+    /// IKEv1: the message ID of the exchange that it is about, where its data is one (RFC 2408 §5.4).
+    pub message_id: Option<u32>,
 }
 
 /// A one-way IPsec SA that an exchange negotiates. The SPI was chosen by `dst`.

@@ -3,80 +3,47 @@
 use crate::ike::header::{FLAG_INITIATOR, FLAG_RESPONSE, IkeHeader};
 use rekeyscope_model::analysis::ExchangeKind;
 
-/// What the exchange of a message is.
+/// What the exchange of a message is: RFC 2408 §3.1, RFC 2409 Appendix A and the ISAKMP configuration draft; RFC 7296 §3.1.
 pub(super) fn exchange_kind(header: &IkeHeader) -> ExchangeKind {
-    if header.major == 1 {
-        ikev1_kind(header.exchange_type)
-    } else {
-        ikev2_kind(header.exchange_type)
+    match (header.major, header.exchange_type) {
+        (1, 2) => ExchangeKind::MainMode,
+        (1, 4) => ExchangeKind::AggressiveMode,
+        (1, 5) => ExchangeKind::Informational,
+        (1, 6) => ExchangeKind::Transaction,
+        (1, 32) => ExchangeKind::QuickMode,
+        (2, 34) => ExchangeKind::IkeSaInit,
+        (2, 35) => ExchangeKind::IkeAuth,
+        (2, 36) => ExchangeKind::CreateChildSa,
+        (2, 37) => ExchangeKind::Informational,
+        _ => ExchangeKind::Other,
     }
 }
 
-/// Identifier (for diagnostics) and name of an exchange type that is not decoded.
+/// Identifier (for diagnostics) and name of an exchange type that is not decoded. AuthIP is Microsoft's: MS-AIPS §2.2.1.
 pub(super) fn other_exchange_name(header: &IkeHeader) -> (&'static str, &'static str) {
-    if header.major == 1 {
-        ikev1_other_name(header.exchange_type)
-    } else {
-        ikev2_other_name(header.exchange_type)
+    match (header.major, header.exchange_type) {
+        (1, 1) => ("base_mode", "Base"),
+        (1, 3) => ("authentication_only", "Authentication Only"),
+        (1, 33) => ("new_group_mode", "New Group Mode"),
+        (1, 34) => ("acknowledged_informational", "Acknowledged Informational"),
+        (1, 243) => ("authip_main_mode", "AuthIP Main Mode"),
+        (1, 244) => ("authip_quick_mode", "AuthIP Quick Mode"),
+        (1, 245) => ("authip_extended_mode", "AuthIP Extended Mode"),
+        (1, 246) => ("authip_notify", "AuthIP Notify"),
+        (2, 38) => ("ike_session_resume", "IKE_SESSION_RESUME"),
+        (2, 39) => ("gsa_auth", "GSA_AUTH"),
+        (2, 40) => ("gsa_registration", "GSA_REGISTRATION"),
+        (2, 41) => ("gsa_rekey", "GSA_REKEY"),
+        (2, 43) => ("ike_intermediate", "IKE_INTERMEDIATE"),
+        (2, 44) => ("ike_followup_ke", "IKE_FOLLOWUP_KE"),
+        (_, 240..=255) => ("private_exchange_type", "private use"),
+        _ => ("unassigned_exchange_type", "unassigned"),
     }
 }
 
 /// Whether the IKE SA's initiator began the exchange: both sides number theirs independently (RFC 7296 §2.2).
 pub(super) fn begun_by_initiator(header: &IkeHeader) -> bool {
     header.has(FLAG_INITIATOR) != header.has(FLAG_RESPONSE)
-}
-
-/// Exchange types (RFC 2408 §3.1, RFC 2409 Appendix A, the ISAKMP configuration draft).
-fn ikev1_kind(exchange_type: u8) -> ExchangeKind {
-    match exchange_type {
-        2 => ExchangeKind::MainMode,
-        4 => ExchangeKind::AggressiveMode,
-        5 => ExchangeKind::Informational,
-        6 => ExchangeKind::Transaction,
-        32 => ExchangeKind::QuickMode,
-        _ => ExchangeKind::Other,
-    }
-}
-
-/// Identifier (for diagnostics) and name of exchange types that are not decoded. AuthIP is Microsoft's: MS-AIPS §2.2.1.
-fn ikev1_other_name(exchange_type: u8) -> (&'static str, &'static str) {
-    match exchange_type {
-        1 => ("base_mode", "Base"),
-        3 => ("authentication_only", "Authentication Only"),
-        33 => ("new_group_mode", "New Group Mode"),
-        34 => ("acknowledged_informational", "Acknowledged Informational"),
-        243 => ("authip_main_mode", "AuthIP Main Mode"),
-        244 => ("authip_quick_mode", "AuthIP Quick Mode"),
-        245 => ("authip_extended_mode", "AuthIP Extended Mode"),
-        246 => ("authip_notify", "AuthIP Notify"),
-        240..=255 => ("private_exchange_type", "private use"),
-        _ => ("unassigned_exchange_type", "unassigned"),
-    }
-}
-
-/// Exchange types (RFC 7296 §3.1).
-fn ikev2_kind(exchange_type: u8) -> ExchangeKind {
-    match exchange_type {
-        34 => ExchangeKind::IkeSaInit,
-        35 => ExchangeKind::IkeAuth,
-        36 => ExchangeKind::CreateChildSa,
-        37 => ExchangeKind::Informational,
-        _ => ExchangeKind::Other,
-    }
-}
-
-/// Identifier (for diagnostics) and name of exchange types that are not decoded.
-fn ikev2_other_name(exchange_type: u8) -> (&'static str, &'static str) {
-    match exchange_type {
-        38 => ("ike_session_resume", "IKE_SESSION_RESUME"),
-        39 => ("gsa_auth", "GSA_AUTH"),
-        40 => ("gsa_registration", "GSA_REGISTRATION"),
-        41 => ("gsa_rekey", "GSA_REKEY"),
-        43 => ("ike_intermediate", "IKE_INTERMEDIATE"),
-        44 => ("ike_followup_ke", "IKE_FOLLOWUP_KE"),
-        240..=255 => ("private_exchange_type", "private use"),
-        _ => ("unassigned_exchange_type", "unassigned"),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! IKEv1 bodies: SA payloads with their proposals (RFC 2408 §3.4–3.6), the transform of phase 1.
 
-use crate::ike::attribute::{Attributes, number};
+use crate::ike::attribute::numbered;
 use crate::ike::crypto::{BlockCipher, Hash};
 use crate::ike::payload::{Fields, PayloadChain};
 use rekeyscope_model::error::WireError;
@@ -102,11 +102,7 @@ pub(super) fn phase1_choice(body: &[u8]) -> Option<Phase1Transform> {
     if only.protocol != PROTO_ISAKMP {
         return None;
     }
-    let value = |class| {
-        Attributes::new(transform.attributes)
-            .find(|a| a.0 == class)
-            .and_then(|a| number(a.1))
-    };
+    let value = |class| numbered(transform.attributes, class);
     let cipher = value(1).and_then(BlockCipher::from_ikev1);
     let default_len = cipher.and_then(|c| c.key_lens().first().copied()).unwrap_or(0);
     let key_len = value(14)

@@ -1,6 +1,6 @@
 //! IKEv2 bodies (RFC 7296): SA payloads with their proposals.
 
-use crate::ike::attribute::{Attributes, number};
+use crate::ike::attribute::numbered;
 use crate::ike::ikev2_keys::IkeProposal;
 use crate::ike::notify::ipsec_protocol;
 use crate::ike::offer::Offer;
@@ -72,9 +72,10 @@ fn parse_proposal(body: &[u8]) -> Result<Ikev2Proposal<'_>, WireError> {
         match kind {
             ENCRYPTION if proposal.encryption.is_none() => {
                 proposal.encryption = Some(id);
-                let attribute = Attributes::new(fields.rest()).find(|a| a.0 == KEY_LENGTH);
-                let bits = attribute.and_then(|a| number_of(a.1));
-                proposal.key_len = bits.map(|bits| bits / 8);
+                let bits = numbered(fields.rest(), KEY_LENGTH);
+                proposal.key_len = bits
+                    .and_then(|bits| usize::try_from(bits).ok())
+                    .map(|bits| bits / 8);
             }
             PRF => proposal.prf = proposal.prf.or(Some(id)),
             INTEGRITY => proposal.integrity = proposal.integrity.or(Some(id)),
@@ -82,10 +83,6 @@ fn parse_proposal(body: &[u8]) -> Result<Ikev2Proposal<'_>, WireError> {
         }
     }
     Ok(proposal)
-}
-
-fn number_of(value: &[u8]) -> Option<usize> {
-    number(value).and_then(|n| usize::try_from(n).ok())
 }
 
 impl Ikev2Proposal<'_> {

@@ -8,8 +8,7 @@ use crate::ike::ikev2::{Ikev2Proposal, parse_sa};
 use crate::ike::ikev2_keys::{IkeProposal, SealedMessage};
 use crate::ike::nat;
 use crate::ike::notify::{
-    self, Delete, FIRST_STATUS, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
-    USE_TRANSPORT_MODE,
+    self, Delete, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA, USE_TRANSPORT_MODE,
 };
 use crate::ike::offer::Offer;
 use crate::ike::payload::{Fields, GENERIC_LEN, Payload, PayloadChain, v2};
@@ -42,20 +41,15 @@ impl MessageScene<'_> {
         if !std::mem::replace(&mut self.state.encrypted, true) {
             self.exchange.decrypted = false;
         }
-        match self.unseal(message, &sealed, ring) {
-            Ok(Some(opened)) => {
-                self.exchange.decrypted = true;
-                let payloads: Vec<_> = PayloadChain::new(opened.first, &opened.payloads)
-                    .flatten()
-                    .collect();
-                self.ikev2_payloads(&payloads, true)
-            }
-            Ok(None) => false,
-            Err(error) => {
-                self.diagnostics.count_wire_error(error, self.context.frame);
-                false
-            }
-        }
+        let opened = self.unseal(message, &sealed, ring);
+        let Some(opened) = self.accepted(opened).flatten() else {
+            return false;
+        };
+        self.exchange.decrypted = true;
+        let payloads: Vec<_> = PayloadChain::new(opened.first, &opened.payloads)
+            .flatten()
+            .collect();
+        self.ikev2_payloads(&payloads, true)
     }
 
     /// Opens the encrypted payload; of a fragmented message, the last piece that was missing gives the whole.
@@ -106,11 +100,7 @@ impl MessageScene<'_> {
     }
 
     fn ikev2_side(&self) -> ExchangeSide {
-        if self.header.has(FLAG_RESPONSE) {
-            ExchangeSide::Responder
-        } else {
-            ExchangeSide::Initiator
-        }
+        ExchangeSide::of(!self.header.has(FLAG_RESPONSE))
     }
 
     fn ikev2_payloads(&mut self, payloads: &[Payload<'_>], protected: bool) -> bool {
@@ -125,13 +115,12 @@ impl MessageScene<'_> {
         let mut for_ike = None;
         for payload in payloads {
             match payload.kind {
-                v2::SA => match parse_sa(payload.body) {
-                    Ok(proposals) => {
+                v2::SA => {
+                    if let Some(proposals) = self.accepted(parse_sa(payload.body)) {
                         for_ike = proposals.first().and_then(Ikev2Proposal::for_ike_sa);
                         self.ikev2_proposals(side, &proposals, mode, &mut said);
                     }
-                    Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
-                },
+                }
                 v2::NONCE if payload.body.len() <= LONGEST_NONCE => {
                     let nonces = match self.exchange.kind {
                         ExchangeKind::IkeSaInit => &mut self.sa_state.ikev2.nonces,
@@ -221,15 +210,14 @@ impl MessageScene<'_> {
         let mut noted = Noted::default();
         let (mut source, mut destination) = (Vec::new(), Vec::new());
         for payload in payloads.iter().filter(|p| p.kind == v2::NOTIFY) {
-            let notification = match Notification::parse(2, payload.body) {
-                Ok(notification) => notification,
-                Err(error) => {
-                    self.diagnostics.count_wire_error(error, self.context.frame);
-                    continue;
-                }
+            let Some(notification) = self.accepted(Notification::parse(2, payload.body)) else {
+                continue;
             };
             self.exchange.note(notify::name_v2(notification.kind));
-            noted.refused |= notification.kind < FIRST_STATUS;
+            if let Some(error) = notification.error(self.context) {
+                noted.refused = true;
+                self.exchange.refuse(error);
+            }
             match notification.kind {
                 NAT_DETECTION_SOURCE => source.push(notification.data),
                 NAT_DETECTION_DESTINATION => destination.push(notification.data),
@@ -249,12 +237,12 @@ impl MessageScene<'_> {
     }
 
     fn ikev2_delete(&mut self, body: &[u8]) {
-        match Delete::parse(2, body) {
-            Ok(delete) if delete.is_ike_sa() => {
+        match self.accepted(Delete::parse(2, body)) {
+            Some(delete) if delete.is_ike_sa() => {
                 self.sa.deleted.get_or_insert(self.context.time);
             }
-            Ok(delete) => add_deletions(self.exchange, self.context, &delete),
-            Err(error) => self.diagnostics.count_wire_error(error, self.context.frame),
+            Some(delete) => add_deletions(self.exchange, self.context, &delete),
+            None => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The lab's captures, read in full and compared with their ground truth. Each test does nothing where `../shared`
 //! is not there (a user's clone has none).
 
-use crate::ike::timeline::{Exchange, MessageContext, Timeline};
+use crate::ike::timeline::{ChildKeys, Exchange, MessageContext, Timeline};
 use rand::{Rng, SeedableRng};
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_keylog::{IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed, SeedOf};
@@ -15,6 +15,16 @@ use rekeyscope_testkit::lab::capture;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::net::IpAddr;
+
+impl Timeline {
+    /// The likeliest keys of each child of an exchange; `None` where they cannot be derived.
+    pub(super) fn derive_child_keys(&self, exchange: usize) -> Vec<Option<ChildKeys>> {
+        self.child_key_candidates(exchange)
+            .into_iter()
+            .map(|candidates| candidates.into_iter().next())
+            .collect()
+    }
+}
 
 const IKEV1: [&str; 5] = [
     "l2tp_kb_modp1024_down",

@@ -1,6 +1,8 @@
 //! Notification and Delete payloads (RFC 2408 §3.14–3.15, RFC 7296 §3.10–3.11). Their bodies differ between the
 //! versions by the DOI field that IKEv1 puts first.
 
+use crate::ike::context::MessageContext;
+use crate::ike::exchange::ErrorNotice;
 use crate::ike::payload::Fields;
 use rekeyscope_model::error::WireError;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
@@ -13,7 +15,7 @@ pub(super) const NAT_DETECTION_DESTINATION: u16 = 16389;
 
 pub(super) const USE_TRANSPORT_MODE: u16 = 16391;
 pub(super) const REKEY_SA: u16 = 16393;
-/// IKEv2 notifications below it are errors (RFC 7296 §3.10.1).
+/// Notifications below it are errors (RFC 2408 §3.14.1, RFC 7296 §3.10.1).
 pub(super) const FIRST_STATUS: u16 = 16384;
 
 /// A notification.
@@ -51,6 +53,18 @@ impl<'a> Notification<'a> {
             spi,
             kind,
             data: fields.rest(),
+        })
+    }
+
+    /// What it says could not be done, where it is an error: all below the first status, in both versions.
+    pub(super) fn error(&self, context: &MessageContext) -> Option<ErrorNotice> {
+        let name = if self.doi.is_some() { name_v1 } else { name_v2 };
+        (self.kind < FIRST_STATUS).then(|| ErrorNotice {
+            name: name(self.kind),
+            by: context.src,
+            frame: context.frame,
+            time: context.time,
+            message_id: self.data.try_into().ok().map(u32::from_be_bytes),
         })
     }
 

@@ -1,8 +1,7 @@
 //! What one side of a negotiation offers or chooses, in either version.
 
-use crate::ike::transform::Lifetimes;
 use rekeyscope_model::algorithm::Transform;
-use rekeyscope_model::analysis::Mode;
+use rekeyscope_model::analysis::{Lifetime, Mode};
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
 
 /// One proposal for ESP or AH, with its first transform.
@@ -15,5 +14,5 @@ pub(super) struct Offer {
     pub(super) spi: Spi,
     pub(super) transform: Option<Transform>,
     pub(super) mode: Option<Mode>,
-    pub(super) lifetime: Option<Lifetimes>,
+    pub(super) lifetime: Option<Lifetime>,
 }

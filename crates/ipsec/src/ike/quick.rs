@@ -5,7 +5,8 @@ use crate::ike::exchange::{Exchange, NegotiatedSa};
 use crate::ike::ikev1::{Ikev1Proposal, parse_sa};
 use crate::ike::notify::ipsec_protocol;
 use crate::ike::offer::Offer;
-use crate::ike::transform::{self, Lifetimes};
+use crate::ike::transform;
+use rekeyscope_model::analysis::Lifetime;
 use rekeyscope_model::error::WireError;
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
@@ -17,12 +18,23 @@ pub(super) enum ExchangeSide {
     Responder = 1,
 }
 
+impl ExchangeSide {
+    /// The side of who `initiated` it or did not.
+    pub(super) fn of(initiated: bool) -> Self {
+        if initiated {
+            Self::Initiator
+        } else {
+            Self::Responder
+        }
+    }
+}
+
 /// What both sides of an exchange said so far.
 #[derive(Debug, Default)]
 pub(super) struct Negotiation {
     pub(super) offers: [Vec<Offer>; 2],
     /// RESPONDER-LIFETIME.
-    pub(super) lowered: Lifetimes,
+    pub(super) lowered: Lifetime,
 }
 
 /// Reads an IKEv1 SA payload into offers. Proposals for other protocols (IPComp) are left out.
@@ -112,7 +124,7 @@ impl Negotiation {
     }
 
     /// Lifetime of the first chosen SA, else of the first offer, lowered by RESPONDER-LIFETIME.
-    pub(super) fn lifetime(&self) -> Option<Lifetimes> {
+    pub(super) fn lifetime(&self) -> Option<Lifetime> {
         let of = |side: ExchangeSide| self.offers[side as usize].iter().find_map(|o| o.lifetime);
         let agreed = of(ExchangeSide::Responder).or_else(|| of(ExchangeSide::Initiator));
         let lower = |a: Option<u64>, b: Option<u64>| match (a, b) {
@@ -120,11 +132,11 @@ impl Negotiation {
             (a, b) => a.or(b),
         };
         let base = agreed.unwrap_or_default();
-        let lifetime = Lifetimes {
+        let lifetime = Lifetime {
             seconds: lower(base.seconds, self.lowered.seconds),
             kilobytes: lower(base.kilobytes, self.lowered.kilobytes),
         };
-        (lifetime != Lifetimes::default()).then_some(lifetime)
+        (lifetime != Lifetime::default()).then_some(lifetime)
     }
 }
 
@@ -147,7 +159,7 @@ mod tests {
                 integrity: Integrity::HmacSha1_96,
             }),
             mode: Some(Mode::Transport),
-            lifetime: Some(Lifetimes {
+            lifetime: Some(Lifetime {
                 seconds: Some(3600),
                 kilobytes: Some(250_000),
             }),
@@ -204,7 +216,7 @@ mod tests {
     fn responder_lifetime_only_lowers() {
         let mut negotiation = Negotiation::default();
         negotiation.hear(ExchangeSide::Initiator, vec![offer(0, 1, 10, 16)]);
-        negotiation.lowered = Lifetimes {
+        negotiation.lowered = Lifetime {
             seconds: Some(7200),
             kilobytes: Some(100_000),
         };

@@ -11,7 +11,7 @@ use ccm::Ccm;
 use chacha20poly1305::ChaCha20Poly1305;
 use cipher::consts::{U8, U11, U12, U16};
 use cipher::{KeyInit, KeyIvInit, StreamCipher};
-use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::algorithm::{Encryption, Integrity, IntegrityRow};
 use zeroize::Zeroizing;
 
 /// Algorithms that protect an IKE SA's messages.
@@ -22,8 +22,8 @@ pub(super) struct IkeSuite {
 }
 
 impl IkeSuite {
-    /// The suites whose keys have these lengths (`encryption` with salt). The ICV tells which it is, so neither names in
-    /// key files nor the cleartext proposal are needed.
+    /// The suites whose keys have these lengths (`encryption` with salt), then those whose HMAC takes keys of any length. The
+    /// ICV tells which it is, so neither names in key files nor the cleartext proposal are needed.
     pub(super) fn of_lens(encryption: usize, integrity: usize) -> Vec<IkeSuite> {
         let takes = |e: &Encryption| {
             let key = encryption.checked_sub(e.salt_len());
@@ -41,14 +41,19 @@ impl IkeSuite {
             encryption,
             integrity: Integrity::None,
         });
-        let separate = ciphers().filter(|e| !e.is_aead()).flat_map(|encryption| {
-            let fitting = Integrity::rows().filter(|row| row.icv_len > 0 && row.key_len == integrity);
-            fitting.map(move |row| Self {
-                encryption,
-                integrity: row.integrity,
+        let separate = |unusual: bool| {
+            let fits = move |row: &&IntegrityRow| {
+                let any = integrity > 0 && row.integrity.takes_any_key();
+                row.icv_len > 0 && (row.key_len != integrity) == unusual && (any || !unusual)
+            };
+            ciphers().filter(|e| !e.is_aead()).flat_map(move |encryption| {
+                Integrity::rows().filter(fits).map(move |row| Self {
+                    encryption,
+                    integrity: row.integrity,
+                })
             })
-        });
-        combined.chain(separate).collect()
+        };
+        combined.chain(separate(false)).chain(separate(true)).collect()
     }
 
     /// Checks and decrypts. `outside`: the message from the IKE header to the IV; `sealed`: IV, ciphertext, ICV. The

@@ -3,7 +3,9 @@
 
 use crate::ike::contents::MessageScene;
 pub use crate::ike::context::MessageContext;
-pub use crate::ike::exchange::{ChildKeys, Deletion, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces};
+pub use crate::ike::exchange::{
+    ChildKeys, Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces,
+};
 use crate::ike::exchange_type::begun_by_initiator;
 use crate::ike::fragment::Ikev1Fragments;
 use crate::ike::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, IkeHeader, LEN};

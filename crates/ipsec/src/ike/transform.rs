@@ -1,7 +1,7 @@
 //! Transforms of ESP and AH as IKE negotiates them → [`Transform`]. IKEv1: RFC 2407 §4.5; IKEv2: RFC 7296 §3.3. What the numbers
 //! mean is in the table of [`rekeyscope_model::algorithm`].
 
-use crate::ike::attribute::{Attributes, number};
+use crate::ike::attribute::{Attributes, number, numbered};
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
 use rekeyscope_model::analysis::{Lifetime, Mode};
 use rekeyscope_model::spi::IpsecProtocol;
@@ -21,32 +21,12 @@ pub(super) struct Ikev1Transform {
     /// `None` when a number is not known to us.
     pub(super) transform: Option<Transform>,
     pub(super) mode: Option<Mode>,
-    pub(super) lifetime: Option<Lifetimes>,
-}
-
-/// [`Lifetime`] that can be copied and compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Lifetimes {
-    pub(super) seconds: Option<u64>,
-    pub(super) kilobytes: Option<u64>,
-}
-
-impl From<Lifetimes> for Lifetime {
-    fn from(l: Lifetimes) -> Self {
-        Lifetime {
-            seconds: l.seconds,
-            kilobytes: l.kilobytes,
-        }
-    }
+    pub(super) lifetime: Option<Lifetime>,
 }
 
 /// Reads one transform of a Quick Mode proposal.
 pub(super) fn ikev1(protocol: IpsecProtocol, id: u8, attributes: &[u8]) -> Ikev1Transform {
-    let value = |class| {
-        Attributes::new(attributes)
-            .find(|a| a.0 == class)
-            .and_then(|a| number(a.1))
-    };
+    let value = |class| numbered(attributes, class);
     let integrity = match value(class::AUTHENTICATION) {
         None => Some(Integrity::None),
         Some(id) => Integrity::of_ikev1(id),
@@ -66,8 +46,8 @@ pub(super) fn ikev1(protocol: IpsecProtocol, id: u8, attributes: &[u8]) -> Ikev1
 }
 
 /// Pairs of life type and duration, in that order (RFC 2407 §4.5: a duration belongs to the type before it).
-pub(super) fn lifetimes(attributes: &[u8]) -> Option<Lifetimes> {
-    let mut found = Lifetimes::default();
+pub(super) fn lifetimes(attributes: &[u8]) -> Option<Lifetime> {
+    let mut found = Lifetime::default();
     let mut life_type = None;
     for (class, value) in Attributes::new(attributes) {
         match (class, number(value), life_type) {
@@ -77,7 +57,7 @@ pub(super) fn lifetimes(attributes: &[u8]) -> Option<Lifetimes> {
             _ => {}
         }
     }
-    (found != Lifetimes::default()).then_some(found)
+    (found != Lifetime::default()).then_some(found)
 }
 
 /// The key length that applies: the negotiated one, else the only one, else (AES, Camellia) 128 bits, which is what
@@ -137,7 +117,7 @@ mod tests {
         assert_eq!(read.transform.unwrap().integrity, Integrity::HmacSha1_96);
         assert_eq!(
             read.lifetime,
-            Some(Lifetimes {
+            Some(Lifetime {
                 seconds: Some(3600),
                 kilobytes: Some(250_000)
             })

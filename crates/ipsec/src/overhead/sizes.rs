@@ -1,5 +1,8 @@
 //! Sizes of ESP packets and of their fragments.
 
+use crate::sa::association::{AssignedKey, Association};
+use rekeyscope_model::analysis::Encapsulation;
+
 /// SPI and sequence number (RFC 4303 §2).
 const ESP_HEADER: usize = 8;
 /// Pad length and next header (RFC 4303 §2.4).
@@ -60,6 +63,24 @@ pub struct Fragments {
 }
 
 impl EspSizes {
+    /// The lengths that make the packets of an SA.
+    pub fn of(sa: &Association, key: &AssignedKey) -> EspSizes {
+        EspSizes {
+            ip_header: if sa.dst.is_ipv6() {
+                IPV6_HEADER
+            } else {
+                IPV4_HEADER
+            },
+            udp: match sa.encapsulation {
+                Encapsulation::Udp => UDP_HEADER,
+                _ => 0,
+            },
+            iv: key.cipher.iv_len(),
+            align: key.transform.encryption.block_len().max(4),
+            icv: key.cipher.icv_len(),
+        }
+    }
+
     /// The fragments of an outer packet of `wire` bytes on a path with this MTU: every one has the IP header, over IPv6 with
     /// a fragment header, and all but the last hold a multiple of 8 bytes (RFC 791 §3.2, RFC 8200 §4.5). `None` where not even
     /// 8 bytes fit behind the headers.

@@ -3,6 +3,7 @@
 use crate::ike::opening::Opening;
 use crate::ike::timeline::Exchange;
 use crate::rekey::evidence::Evidence;
+use crate::rekey::short_answer::refused_by_length;
 use crate::rekey::succession::slot;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
@@ -42,8 +43,15 @@ pub fn child_sas(evidence: &Evidence<'_>) -> Vec<ChildSa> {
     let unnamed: Vec<SaIndex> = by_first_packet(evidence, |sa| evidence.associations[sa].exchange.is_none());
     let leftover = attribute_to_exchanges(evidence, unnamed, &mut children);
     children.extend(pair_by_time(evidence, leftover));
+    children.retain(|c| made_something(evidence, c));
     children.sort_by_key(|c| c.born);
     children
+}
+
+/// An exchange that was refused, or never answered, names the SA that its initiator would have received on, and nothing else.
+fn made_something(evidence: &Evidence<'_>, child: &ChildSa) -> bool {
+    let used = |&sa: &SaIndex| evidence.associations[sa].first.is_some();
+    child.sa.iter().all(Option::is_some) || child.sa.iter().flatten().any(used)
 }
 
 fn by_first_packet(evidence: &Evidence<'_>, keep: impl Fn(SaIndex) -> bool) -> Vec<SaIndex> {
@@ -168,7 +176,12 @@ fn candidate_exchanges(
     let mut by_tunnel: HashMap<TunnelIndex, Vec<(Timestamp, usize)>> = HashMap::new();
     let tunnel_of = |index: usize| evidence.exchange_tunnels.get(index).copied().flatten();
     let two_sided = two_sided(evidence);
-    for (index, exchange) in evidence.exchanges.iter().enumerate() {
+    for (index, exchange) in evidence
+        .exchanges
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| !refused_by_length(e))
+    {
         let tunnel = tunnel_of(index);
         let unanswered = tunnel.is_none_or(|t| two_sided.contains(&t));
         let answer = match exchange.opening() {
@@ -200,6 +213,33 @@ fn two_sided(evidence: &Evidence<'_>) -> HashSet<TunnelIndex> {
         .filter(|(exchange, _)| !exchange.is_one_sided())
         .filter_map(|(_, tunnel)| *tunnel)
         .collect()
+}
+
+/// Tunnels whose two ends are both heard: only there does a missing answer mean something.
+#[derive(Debug)]
+pub(super) struct Speakers(HashSet<TunnelIndex>);
+
+impl Speakers {
+    /// By IKE messages of both sides, or by ESP in both directions.
+    pub(super) fn of(evidence: &Evidence<'_>) -> Self {
+        let mut both = two_sided(evidence);
+        let mut directions: HashMap<TunnelIndex, [bool; 2]> = HashMap::new();
+        for association in evidence.associations.iter().filter(|a| a.first.is_some()) {
+            directions.entry(association.tunnel).or_default()[slot(association.direction)] = true;
+        }
+        both.extend(
+            directions
+                .iter()
+                .filter(|(_, seen)| **seen == [true; 2])
+                .map(|(t, _)| *t),
+        );
+        Speakers(both)
+    }
+
+    /// Both ends of this tunnel are heard.
+    pub(super) fn both(&self, tunnel: TunnelIndex) -> bool {
+        self.0.contains(&tunnel)
+    }
 }
 
 /// How the exchanges that made SAs begin in the capture, and who began them.

@@ -46,7 +46,7 @@ struct SuccessionShown {
     /// Inbound and outbound SA of the initiator (without IKE: b → a and a → b); `None` where the capture lacks its start.
     sides: [Option<Counters>; 2],
     age_s: Option<f64>,
-    limits: Limits,
+    limits: Lifetime,
     bound: Bound,
     /// Payload, not ESP bytes: the same for all rekeys of a tunnel.
     inner: bool,
@@ -65,12 +65,6 @@ enum Bound {
     AtMost,
     /// Both.
     Neither,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Limits {
-    kilobytes: Option<u64>,
-    seconds: Option<u64>,
 }
 
 /// From the last packet before a hole of the capture to the first one behind it.
@@ -220,7 +214,8 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
         .zip(now)
         .map(|(began, now)| now.seconds_since(began))
         .filter(|age| *age >= 0.0);
-    let limits = old_lifetime(evidence, association.exchange).or_else(|| own_lifetime(evidence, succession));
+    let negotiated = |exchange: Option<usize>| evidence.exchanges[exchange?].lifetime;
+    let limits = negotiated(association.exchange).or_else(|| negotiated(succession.exchange));
     let late = succession.started.is_none();
     let lacks = |association: &Association, counters: &Counters, missing: u64| {
         let older = association.sequence.missing_at_start() > MOST_LOST_AT_START;
@@ -258,12 +253,7 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
         sides,
         sa_name: name(evidence, succession, association.direction),
         age_s,
-        limits: limits
-            .map(|l| Limits {
-                kilobytes: l.kilobytes,
-                seconds: l.seconds,
-            })
-            .unwrap_or_default(),
+        limits: limits.unwrap_or_default(),
     })
 }
 
@@ -290,14 +280,6 @@ fn began(evidence: &Evidence<'_>, succession: &Succession, first: Option<Timesta
         .map(|e| crate::rekey::pair::last_time(&evidence.exchanges[e]))
         .min()
         .or(first)
-}
-
-fn old_lifetime(evidence: &Evidence<'_>, exchange: Option<usize>) -> Option<Lifetime> {
-    evidence.exchanges[exchange?].lifetime.clone()
-}
-
-fn own_lifetime(evidence: &Evidence<'_>, succession: &Succession) -> Option<Lifetime> {
-    old_lifetime(evidence, succession.exchange)
 }
 
 /// Snapshots are kept in the order of exchanges.
@@ -333,7 +315,7 @@ fn time_fraction(shown: &SuccessionShown) -> Option<f64> {
 }
 
 fn describe(shown: &Option<SuccessionShown>) -> Trigger {
-    let mut trigger = Trigger::unknown();
+    let mut trigger = Trigger::default();
     let Some(shown) = shown else { return trigger };
     let (bytes, counted) = volume(shown);
     let message = Message::new("trigger-expiring")

@@ -3,9 +3,11 @@
 use crate::esp::cipher::{EspCipher, Icv};
 use crate::esp::null::{NullDetector, NullFormat};
 use crate::esp::sequence::nearest;
+use crate::sa::docket::Docket;
 use crate::sa::sequence::SequenceTracker;
+use crate::sa::specimen::Lacking;
 use crate::sa::tunnel::TunnelIndex;
-use rekeyscope_keylog::KeyOrigin;
+use rekeyscope_keylog::{EspKey, KeyOrigin};
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
 use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
 use rekeyscope_model::secret::SecretBytes;
@@ -59,6 +61,21 @@ impl AssignedKey {
             integrity_key: integrity_key.clone(),
             origin: origin.clone(),
         })
+    }
+
+    /// Whether these are its keys, as far as both hold one.
+    fn holds(&self, encryption_key: &SecretBytes, integrity_key: &SecretBytes) -> bool {
+        let unknown = self.integrity_key.is_empty() || integrity_key.is_empty();
+        self.encryption_key == *encryption_key && (unknown || self.integrity_key == *integrity_key)
+    }
+
+    pub(super) fn has_keys_of(&self, other: &AssignedKey) -> bool {
+        self.holds(&other.encryption_key, &other.integrity_key)
+    }
+
+    /// Whether a claim means these keys.
+    pub(super) fn is_of(&self, claim: &EspKey) -> bool {
+        self.holds(&claim.encryption_key, &claim.integrity_key)
     }
 }
 
@@ -138,11 +155,19 @@ pub struct Association {
     pub spi: Spi,
     /// How it is carried.
     pub encapsulation: Encapsulation,
-    /// Key in use. Before [`Association::proven`] it is only tried.
+    /// The key that its packets prove; before [`Association::proven`] the likeliest claim, which opens nothing.
     pub key: Option<AssignedKey>,
-    /// An ICV fitted `key`, and what it proves nothing about, the encryption key, decrypted [`crate::sa::prove::WITNESSES`]
-    /// packets to something.
+    /// An ICV fits `key`, and what it proves nothing about, the encryption key, decrypts packets to enough evidence
+    /// ([`crate::sa::budget`]).
     pub proven: bool,
+    /// `key` has no ICV to check; it decrypts packets to enough evidence to read them.
+    pub evident: bool,
+    /// Unlabelled bytes hold its integrity key, and no encryption key that enough packets speak for.
+    pub integrity: Option<AssignedKey>,
+    /// What the encryption key beside a proven integrity key lacks, where more packets would tell.
+    pub lacking: Option<Lacking>,
+    /// The packets to try keys on.
+    pub(super) docket: Docket,
     /// The highest sequence number with a good ICV, of an SA with extended ones (RFC 4303 §2.2.1); `None` where they have 32
     /// bits, or nothing is known.
     pub extended: Option<u64>,
@@ -150,8 +175,6 @@ pub struct Association {
     pub null: NullDetector,
     /// NULL encryption was recognised without a key: opens packets, checks no ICV.
     pub clear: Option<Clear>,
-    /// Sequence number of a packet with a good ICV that `key` decrypts to something, while that is the only one.
-    pub witness: Option<u32>,
     /// What the key files know where no usable key is known.
     pub key_hint: KeyStatus,
     /// Where that hint stands.
@@ -176,8 +199,6 @@ pub struct Association {
     pub icv: IcvCounts,
     /// Sequence numbers.
     pub sequence: SequenceTracker,
-    /// Trials of candidate keys so far.
-    pub trials: u32,
     /// Packets handed to the decoder so far; ahead of `counters` by what is still in its batches.
     pub queued: u64,
 }
@@ -203,10 +224,13 @@ impl Association {
             encapsulation,
             key: None,
             proven: false,
+            evident: false,
+            integrity: None,
+            lacking: None,
+            docket: Docket::default(),
             extended: None,
             null: NullDetector::new(),
             clear: None,
-            witness: None,
             key_hint: KeyStatus::Missing,
             hint_origin: None,
             negotiated: None,
@@ -223,7 +247,6 @@ impl Association {
                 unchecked: 0,
             },
             sequence: SequenceTracker::default(),
-            trials: 0,
             queued: 0,
         }
     }
@@ -245,28 +268,33 @@ impl Association {
         }
     }
 
-    /// Counts the ICV result of the packet `sequence`; one that fits is a witness for the key, if the packet also decrypts to
-    /// something.
-    pub fn count_icv(&mut self, icv: Icv, opened: bool, sequence: u32) {
+    /// Counts the ICV result of a packet.
+    pub fn count_icv(&mut self, icv: Icv) {
         match icv {
-            Icv::Verified => {
-                self.icv.verified += 1;
-                if opened && !self.proven {
-                    self.testify(sequence);
-                }
-            }
+            Icv::Verified => self.icv.verified += 1,
             Icv::Failed => self.icv.failed += 1,
             Icv::Unchecked => self.icv.unchecked += 1,
         }
     }
 
+    /// Whether there is a cipher that may open its packets.
+    pub fn opens(&self) -> bool {
+        self.proven || self.evident || self.clear.is_some()
+    }
+
     /// What opens its packets: its key, else nothing but the knowledge that there is no encryption.
     pub fn cipher(&self) -> Option<Arc<EspCipher>> {
-        let key = || self.key.as_ref().map(|key| key.cipher.clone());
-        match &self.clear {
-            Some(clear) if !self.proven => Some(clear.cipher.clone()),
-            _ => key(),
+        match (&self.clear, &self.key) {
+            (_, Some(key)) if self.proven || self.evident => Some(key.cipher.clone()),
+            (Some(clear), _) => Some(clear.cipher.clone()),
+            _ => None,
         }
+    }
+
+    /// What checks its ICVs: also a key that opens nothing yet.
+    pub fn checker(&self) -> Option<Arc<EspCipher>> {
+        let claimed = || self.integrity.as_ref().or(self.key.as_ref());
+        self.cipher().or_else(|| claimed().map(|key| key.cipher.clone()))
     }
 
     /// The upper half of the sequence number of a packet with this lower half, where the SA has extended ones.
@@ -285,34 +313,26 @@ impl Association {
         }
     }
 
-    /// A packet whose ICV fits also decrypts to something. The ICV of a combined mode proves the encryption key as well;
-    /// otherwise two different packets have to agree.
-    pub fn testify(&mut self, sequence: u32) {
-        let combined = |k: &AssignedKey| k.transform.encryption.is_aead() || k.encryption_key.is_empty();
-        match self.witness {
-            None if !self.key.as_ref().is_some_and(combined) => self.witness = Some(sequence),
-            Some(first) if first == sequence => {}
-            _ => self.proven = true,
-        }
-    }
-
-    /// The only packet that its key decrypts is the only one that could be checked: nothing contradicts the key.
+    /// That its encryption key is right rests on a single packet.
     pub fn rests_on_one_packet(&self) -> bool {
-        !self.proven && self.witness.is_some() && self.icv.verified == 1
+        let stated =
+            |key: &AssignedKey| !key.transform.encryption.is_aead() && !key.encryption_key.is_empty();
+        self.proven && self.counters.packets == 1 && self.key.as_ref().is_some_and(stated)
     }
 
     /// How far its key is trusted.
     pub fn key_status(&self) -> KeyStatus {
         match &self.key {
-            Some(_) if self.proven || self.rests_on_one_packet() => KeyStatus::Verified,
+            Some(_) if self.proven => KeyStatus::Verified,
+            Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
             Some(key)
                 if self.counters.packets == 0 && key.origin.road == rekeyscope_keylog::KeyRoad::Derived =>
             {
                 KeyStatus::Derived
             }
-            Some(_) if self.key_hint == KeyStatus::Conflict => KeyStatus::Conflict,
             Some(_) => KeyStatus::Unverified,
             None if self.clear.is_some() || self.protocol == IpsecProtocol::Ah => KeyStatus::Unverified,
+            None if self.integrity.is_some() && self.key_hint == KeyStatus::Missing => KeyStatus::Unverified,
             None => self.key_hint,
         }
     }
@@ -320,7 +340,7 @@ impl Association {
     /// The transform as far as it is known: proven, else negotiated.
     pub fn transform(&self) -> Option<Transform> {
         match &self.key {
-            Some(key) if self.proven || self.rests_on_one_packet() => Some(key.transform),
+            Some(key) if self.proven => Some(key.transform),
             _ => self
                 .negotiated
                 .or(self.key.as_ref().map(|k| k.transform))

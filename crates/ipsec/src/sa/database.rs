@@ -4,13 +4,16 @@ use crate::esp::null::NullVerdict;
 use crate::esp::sequence;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
 use crate::sa::association::{AssignedKey, Association, Clear};
+use crate::sa::budget::Budget;
+use crate::sa::docket::Docket;
 use crate::sa::mine::Mining;
-use crate::sa::prove::{self, MOST_CHANCES, Specimen};
+use crate::sa::prove::{self, Trust};
+use crate::sa::specimen::Specimen;
 use crate::sa::tunnel::TunnelIndex;
-use rekeyscope_keylog::{EspKeyIndex, KeyMaterial};
+use rekeyscope_keylog::{EspKey, EspKeyIndex, KeyMaterial};
 use rekeyscope_model::analysis::{Direction, Encapsulation};
 use rekeyscope_model::spi::{IpsecProtocol, SaId, Spi};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
 /// Index in [`SaDatabase::associations`].
@@ -43,7 +46,15 @@ pub struct SaDatabase {
     by_tunnel: HashMap<TunnelIndex, Vec<SaIndex>>,
     keys: KeyMaterial,
     index: EspKeyIndex,
+    /// The files hold nothing that could be a key of ESP.
+    has_nothing: bool,
+    budget: Budget,
+    /// SAs that keep packets, the oldest first.
+    holding: VecDeque<SaIndex>,
 }
+
+/// SAs that keep packets to try keys on, at most 12 KiB each; beyond, the oldest gives its packets up and is judged by what comes.
+const MOST_HOLDING: usize = 4_096;
 
 impl SaDatabase {
     /// Most SAs that are kept; packets of a further one are counted and not analysed.
@@ -58,6 +69,9 @@ impl SaDatabase {
             mining: Mining::default(),
             by_tunnel: HashMap::new(),
             index: EspKeyIndex::new(&keys),
+            has_nothing: keys.esp.is_empty() && keys.blobs.is_empty(),
+            budget: Budget::default(),
+            holding: VecDeque::new(),
             keys,
         }
     }
@@ -161,64 +175,107 @@ impl SaDatabase {
             let derived: Vec<AssignedKey> = keys.iter().filter_map(keyed).collect();
             if !derived.is_empty() {
                 self.derived.insert(sa, derived);
-                // What was tried before may fit now.
-                association.trials = 0;
+                association.docket.reopen();
             }
         }
         Some(sa)
     }
 
-    /// Tries the keys on a packet of an SA whose key is not proven yet: on its 1st, 2nd, 4th, 8th, … packet, so that the
-    /// effort stays bounded on an SA without a key.
-    pub fn prove(&mut self, sa: SaIndex, specimen: Specimen<'_>) {
+    /// Tries the keys on a packet of an SA whose key is not proven yet, and on those kept before. True when that decided: its packets
+    /// may be opened from now on.
+    pub fn prove(&mut self, sa: SaIndex, specimen: Specimen<'_>) -> bool {
+        let Some(association) = self.associations.get_mut(sa) else {
+            return false;
+        };
+        if association.proven || association.evident {
+            return false;
+        }
+        let derived = self.derived.get(&sa).map_or(&[][..], Vec::as_slice);
+        if self.has_nothing && derived.is_empty() {
+            return false;
+        }
+        self.take(sa, specimen) && self.try_keys(sa, self.associations[sa].docket.is_mined())
+    }
+
+    /// Puts a packet on the docket of an SA; true when it is time for a search. At the bound the oldest gives its packets up.
+    fn take(&mut self, sa: SaIndex, specimen: Specimen<'_>) -> bool {
+        let docket = &mut self.associations[sa].docket;
+        let held = !docket.kept.is_empty();
+        let due = docket.take(specimen);
+        if !held && !docket.kept.is_empty() {
+            self.holding.push_back(sa);
+        }
+        if self.holding.len() > MOST_HOLDING
+            && let Some(oldest) = self.holding.pop_front()
+        {
+            self.associations[oldest].docket.kept = Vec::new();
+        }
+        due
+    }
+
+    /// Tries the keys once more on SAs whose packets came since the last time and lack nothing but packets: before these are
+    /// accounted for as closed. The SAs that this decided.
+    pub fn last_try(&mut self) -> Vec<SaIndex> {
+        let mut waiting: Vec<SaIndex> = std::mem::take(&mut self.holding).into();
+        waiting.sort_unstable();
+        waiting.dedup();
+        waiting.retain(|&sa| !self.associations[sa].opens() && self.associations[sa].docket.is_waiting());
+        waiting
+            .into_iter()
+            .filter(|&sa| self.try_keys(sa, true))
+            .collect()
+    }
+
+    fn try_keys(&mut self, sa: SaIndex, with_mining: bool) -> bool {
         let association = &mut self.associations[sa];
-        if association.proven || association.icv.verified >= MOST_CHANCES {
-            return;
-        }
-        if let (Some(_), Some(key)) = (association.witness, &association.key) {
-            if prove::fits(key, specimen, true, &mut 0).is_some()
-                && let Some(&[_, _, _, _, n0, n1, n2, n3]) = specimen.packet.first_chunk::<8>()
-            {
-                association.testify(u32::from_be_bytes([n0, n1, n2, n3]));
-            }
-            return;
-        }
-        association.trials += 1;
-        if !association.trials.is_power_of_two() {
-            return;
-        }
         let claims = self
             .index
             .candidates(&self.keys, association.src, association.dst, association.spi);
         let derived = self.derived.get(&sa).map_or(&[][..], Vec::as_slice);
-        let mut found = prove::search(claims, derived, association.negotiated, specimen);
-        let mut mined = false;
-        if !found.proven
-            && let Some(key) = self.mining.seek(&self.keys, association, specimen)
-        {
-            // Its oracle asks for headers down to a transport: one packet is enough.
-            (found.key, mined) = (Some(key), true);
-        }
-        association.proven = mined;
-        if found.proven {
-            association.extended = found.esn_high.map(|high| sequence::number(high, specimen.packet));
+        let kept = &association.docket.kept;
+        let found = prove::search(claims, derived, association.negotiated, kept, &mut self.budget);
+        let newest = kept.last().map_or(&[][..], |packet| packet);
+        let mut proof = found.proof;
+        let mut promising = found.promising;
+        if matches!(proof, Trust::Integrity | Trust::Whole) {
+            let number = found.esn_high.map(|high| sequence::number(high, newest));
+            association.extended = association.extended.max(number);
         }
         association.key_hint = found.hint;
-        association.hint_origin = found.hint_origin;
-        if found.key.is_some() {
-            association.key = found.key;
+        association.key = found.key.or(association.key.take());
+        // What an earlier search found among unlabelled bytes stands until the next one.
+        let stands = association.integrity.is_some() && !with_mining;
+        promising |= stands;
+        if !stands {
+            (association.hint_origin, association.lacking) = (found.hint_origin, found.lacking);
         }
-        if found.proven
-            && let Some(&[_, _, _, _, n0, n1, n2, n3]) = specimen.packet.first_chunk::<8>()
-        {
-            association.testify(u32::from_be_bytes([n0, n1, n2, n3]));
+        if proof <= Trust::Integrity && with_mining {
+            let sought = self.mining.seek(&self.keys, association, &mut self.budget);
+            if let Some(key) = sought.key {
+                (association.key, association.integrity, proof) = (Some(key), None, Trust::Whole);
+            } else if sought.integrity.is_some() && proof < Trust::Integrity {
+                promising = sought.lacking.is_some();
+                association.hint_origin = sought.integrity.as_ref().map(|key| key.origin.clone());
+                (association.integrity, association.lacking) = (sought.integrity, sought.lacking);
+            }
         }
+        association.proven = proof == Trust::Whole;
+        association.evident = proof == Trust::Evident;
+        let decided = association.proven || association.evident;
+        if decided {
+            (association.docket, association.lacking) = (Docket::default(), None);
+        } else {
+            association
+                .docket
+                .searched(promising, with_mining || association.integrity.is_none());
+        }
+        decided
     }
 
     /// Looks whether an SA without a proven key is encrypted at all. True at the packet that decides that it is not.
     pub fn recognise_null(&mut self, sa: SaIndex, specimen: Specimen<'_>) -> bool {
         let association = &mut self.associations[sa];
-        if association.proven || association.clear.is_some() || !specimen.whole {
+        if association.opens() || !specimen.whole {
             return false;
         }
         let ends = (association.src, association.dst);
@@ -231,16 +288,18 @@ impl SaDatabase {
 
     /// A packet does not fit the proven key of its SA: is there another claim that fits? Then the SPI was used again.
     pub fn prove_successor(&mut self, sa: SaIndex, specimen: Specimen<'_>) -> Option<SaIndex> {
-        let old = &self.associations[sa];
-        // At the 1st, 2nd, 4th, … such packet.
-        if !(old.icv.failed + 1).is_power_of_two() {
+        // At the 1st, 2nd, 4th, … such packet, and at each while a claim lacks nothing but packets.
+        if !self.take(sa, specimen) {
             return None;
         }
+        let old = &mut self.associations[sa];
         let claims = self.index.candidates(&self.keys, old.src, old.dst, old.spi);
-        let found = prove::search(claims, &[], None, specimen);
-        if !found.proven {
+        let found = prove::search(claims, &[], None, &old.docket.kept, &mut self.budget);
+        old.docket.searched(found.promising, true);
+        if found.proof != Trust::Whole {
             return None;
         }
+        old.docket = Docket::default();
         let new = self.renew(sa)?;
         self.associations[new].key = found.key;
         self.associations[new].proven = true;
@@ -256,21 +315,47 @@ impl SaDatabase {
             if of_ah || association.counters.packets > 0 || association.key.is_some() {
                 continue;
             }
-            let nothing = Specimen {
-                packet: &[],
-                whole: false,
-            };
             let claims = self
                 .index
                 .candidates(&self.keys, association.src, association.dst, association.spi)
                 .filter(|claim| claim.spi.is_some());
             let derived = self.derived.get(&sa).map_or(&[][..], Vec::as_slice);
-            let found = prove::search(claims, derived, association.negotiated, nothing);
+            let found = prove::search(claims, derived, association.negotiated, &[], &mut self.budget);
             let association = &mut self.associations[sa];
             association.key = found.key;
             association.key_hint = found.hint;
             association.hint_origin = found.hint_origin;
         }
+    }
+
+    /// Keys that name an SA and fit none of its packets, where another key does: the files hold a wrong one. By file order.
+    pub fn wrong_claims(&self) -> Vec<&EspKey> {
+        let mut right: HashMap<Spi, Vec<&Association>> = HashMap::new();
+        for association in self
+            .associations
+            .iter()
+            .filter(|a| a.protocol == IpsecProtocol::Esp && a.counters.packets > 0)
+        {
+            right.entry(association.spi).or_default().push(association);
+        }
+        let is_wrong = |claim: &&EspKey| {
+            let of_spi = claim.spi.and_then(|spi| right.get(&spi));
+            // Both directions may have one SPI; and a packet that no key opens may be the claim's.
+            let of_spi = of_spi.into_iter().flatten();
+            let sas = || {
+                of_spi
+                    .clone()
+                    .filter(|a| claim.dst.is_none_or(|dst| dst == a.dst))
+            };
+            let fits = |a: &Association| a.key.as_ref().is_some_and(|key| key.is_of(claim));
+            claim.defect.is_none() && sas().next().is_some() && sas().all(|a| a.proven && !fits(a))
+        };
+        self.keys.esp.iter().filter(is_wrong).collect()
+    }
+
+    /// Trials of keys on all SAs.
+    pub fn trials(&self) -> u64 {
+        self.budget.trials()
     }
 
     /// Trials that mining made, and whether its bound ended a search.

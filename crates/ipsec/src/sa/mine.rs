@@ -1,18 +1,17 @@
-//! Mining on one packet: the packet that an SA shows first decides which bytes of the key files are its keys.
+//! Mining: which of the key files' unlabelled bytes are an SA's keys. The packets that the SA showed decide, within the budget.
 
 use crate::esp::cipher::{EspCipher, Icv};
-use crate::esp::inner;
 use crate::sa::association::{AssignedKey, Association};
-use crate::sa::prove::Specimen;
-use rekeyscope_keylog::KeyMaterial;
+use crate::sa::budget::Budget;
+use crate::sa::specimen::Lacking;
+use crate::sa::weigh::{HOPELESS_BITS, Weight};
 use rekeyscope_keylog::reading::mine::{KeyCandidate, KeyShape, MOST_TRIALS_PER_SPI, Oracle, mine};
+use rekeyscope_keylog::{KeyMaterial, KeyRoad};
 use rekeyscope_model::algorithm::Integrity;
 
 /// Most trials over all SAs: about 15 s of one core on packets of 1,300 bytes, so that a capture of many strangers' SAs
 /// still ends.
 pub const MOST_TRIALS: u64 = 5_000_000;
-/// An SA is mined on its first packets only: later ones say nothing that these did not.
-const MOST_SEARCHES_PER_SA: u32 = 2;
 
 /// The effort so far.
 #[derive(Debug, Default)]
@@ -21,20 +20,27 @@ pub struct Mining {
     gave_up: bool,
 }
 
+/// What a search found.
+#[derive(Debug, Default)]
+pub struct Sought {
+    /// Both keys, proven.
+    pub key: Option<AssignedKey>,
+    /// Else the integrity key alone, with NULL encryption beside it.
+    pub integrity: Option<AssignedKey>,
+    /// What the likeliest encryption key lacks.
+    pub lacking: Option<Lacking>,
+}
+
 impl Mining {
-    /// Seeks the keys of `association` for `specimen` among the files' unassigned bytes.
-    pub fn seek(
-        &mut self,
-        keys: &KeyMaterial,
-        association: &Association,
-        specimen: Specimen<'_>,
-    ) -> Option<AssignedKey> {
-        if keys.blobs.is_empty() || !specimen.whole || association.trials > MOST_SEARCHES_PER_SA {
-            return None;
+    /// Seeks the keys of `association` for the packets it showed among the files' unassigned bytes.
+    pub fn seek(&mut self, keys: &KeyMaterial, association: &Association, budget: &mut Budget) -> Sought {
+        let packets = &association.docket.kept;
+        if keys.blobs.is_empty() || packets.is_empty() {
+            return Sought::default();
         }
         if self.trials >= MOST_TRIALS {
             self.gave_up = true;
-            return None;
+            return Sought::default();
         }
         let mut shape = KeyShape {
             most_trials: MOST_TRIALS_PER_SPI.min(MOST_TRIALS - self.trials),
@@ -45,19 +51,44 @@ impl Mining {
             shape.key_len = t.key_len;
             shape.integrities = vec![t.integrity];
         }
-        let mut oracle = OnePacket { specimen };
+        // What a key needs after the last trial of this search.
+        let mut at_the_end = *budget;
+        at_the_end.spend(shape.most_trials);
+        shape.enough_bits = at_the_end.needed(KeyRoad::Mined, true);
+        let mut oracle = Packets {
+            shortest: packets.iter().min_by_key(|packet| packet.len()).map(|p| &**p),
+            packets,
+        };
         let mined = mine(keys, association.spi, &shape, &mut oracle);
         self.trials += mined.trials;
         self.gave_up |= mined.gave_up;
-        let key = mined.key?;
-        let integrity = key.integrity.unwrap_or(Integrity::None);
-        AssignedKey::new(
-            key.encryption?,
-            &key.encryption_key,
-            integrity,
-            &key.integrity_key,
-            &key.origin,
-        )
+        budget.spend(mined.trials);
+        let needed = budget.needed(KeyRoad::Mined, true);
+        let assigned = |key: rekeyscope_keylog::EspKey| {
+            let integrity = key.integrity.unwrap_or(Integrity::None);
+            AssignedKey::new(
+                key.encryption?,
+                &key.encryption_key,
+                integrity,
+                &key.integrity_key,
+                &key.origin,
+            )
+        };
+        if mined.bits > needed {
+            return Sought {
+                key: mined.key.and_then(assigned),
+                ..Sought::default()
+            };
+        }
+        Sought {
+            key: None,
+            integrity: mined.integrity.and_then(assigned),
+            lacking: (mined.bits > 0.0).then_some(Lacking {
+                bits: mined.bits,
+                needed,
+                packets: packets.len(),
+            }),
+        }
     }
 
     /// Trials made, and whether the bound ended a search.
@@ -66,43 +97,42 @@ impl Mining {
     }
 }
 
-/// One packet as the oracle. That a wrong encryption key passes takes a sensible padding (10⁻⁴ or less), a known next header
-/// and header stack down to a transport or control message whose lengths agree: below 10⁻⁹ together. The integrity key is
-/// proven by the ICV itself.
-struct OnePacket<'a> {
-    specimen: Specimen<'a>,
+/// The packets of an SA as the oracle.
+struct Packets<'a> {
+    packets: &'a [Box<[u8]>],
+    /// On which ICVs are tried.
+    shortest: Option<&'a [u8]>,
 }
 
-impl Oracle for OnePacket<'_> {
+impl Oracle for Packets<'_> {
     fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool {
-        cipher(candidate).is_some_and(|c| c.verify(self.specimen.packet, None) == Icv::Verified)
+        let KeyCandidate {
+            encryption,
+            encryption_key,
+            integrity,
+            integrity_key,
+        } = *candidate;
+        let cipher = EspCipher::new(encryption, encryption_key, integrity, integrity_key).ok();
+        cipher
+            .zip(self.shortest)
+            .is_some_and(|(cipher, packet)| cipher.verify(packet, None) == Icv::Verified)
     }
 
-    fn opens(&mut self, candidate: &KeyCandidate<'_>) -> bool {
-        let Some(cipher) = cipher(candidate) else {
-            return false;
+    fn weigh(&mut self, candidate: &KeyCandidate<'_>) -> f64 {
+        // What checks the ICV is not made for every window.
+        let icv = u8::try_from(candidate.integrity.icv_len()).unwrap_or(0);
+        let unchecked = Integrity::Unknown { icv };
+        let Ok(cipher) = EspCipher::new(candidate.encryption, candidate.encryption_key, unchecked, &[])
+        else {
+            return f64::NEG_INFINITY;
         };
-        let mut plain = Vec::new();
-        let Ok(opened) = cipher.open(self.specimen.packet, None, inner::PREFIX, &mut plain) else {
-            return false;
-        };
-        let inner = inner::walk(opened.next_header, &plain, opened.payload_len as usize, Some(ANY));
-        inner.control.is_some() || (inner.flow.is_some() && inner.stopped_at.is_none())
+        let mut weight = Weight::default();
+        for packet in self.packets {
+            weight.add(&cipher, packet, None);
+            if weight.bits < HOPELESS_BITS {
+                break;
+            }
+        }
+        weight.bits
     }
-}
-
-/// Transport mode has its addresses outside; which ones does not matter here.
-const ANY: (std::net::IpAddr, std::net::IpAddr) = (
-    std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED),
-    std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED),
-);
-
-fn cipher(candidate: &KeyCandidate<'_>) -> Option<EspCipher> {
-    let KeyCandidate {
-        encryption,
-        encryption_key,
-        integrity,
-        integrity_key,
-    } = *candidate;
-    EspCipher::new(encryption, encryption_key, integrity, integrity_key).ok()
 }

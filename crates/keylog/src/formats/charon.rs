@@ -63,6 +63,9 @@ impl KeyFormat for Charon {
         let mut threads: Vec<_> = self.threads.drain().collect();
         threads.sort_unstable_by_key(|(key, _)| *key);
         for (_, mut thread) in threads {
+            if let Some((dump, _)) = thread.dump.take() {
+                thread.child.cut(&dump, sink);
+            }
             thread.hand_over_ike(sink);
             thread.child.hand_over(sink);
         }
@@ -91,7 +94,9 @@ impl Thread {
         if self.dump_row(message, number, sink) {
             return;
         }
-        self.dump = None;
+        if let Some((dump, _)) = self.dump.take_if(|(dump, _)| !repeats(dump, message)) {
+            self.child.cut(&dump, sink);
+        }
         if let Some((label, len)) = dump_header(message) {
             self.dump = Some((Dump::new(label, number), len));
         } else if message.starts_with(b"parsed ") {
@@ -232,6 +237,11 @@ impl Thread {
             sink.ike(ike);
         }
     }
+}
+
+/// The line that opened a dump again, from a second log in the same file.
+fn repeats(dump: &Dump, message: &[u8]) -> bool {
+    dump.bytes.is_empty() && dump_header(message).is_some_and(|(label, _)| label == dump.label)
 }
 
 /// `SKEYID_e => 20 bytes @ 0x552ab01a40`: label and length.

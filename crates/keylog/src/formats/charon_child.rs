@@ -4,7 +4,7 @@ use crate::lines::dump::Dump;
 use crate::lines::fields::{address, find, word_after};
 use crate::lines::hex;
 use crate::material::claim::Claim;
-use crate::material::key::{Seed, SeedOf};
+use crate::material::key::{KeyDefect, Seed, SeedOf};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::secret::SecretBytes;
@@ -25,6 +25,8 @@ pub(crate) struct Child {
     encryption: Option<Encryption>,
     integrity: Option<Integrity>,
     keys: LoggedChildKeys,
+    /// Where a dump of the initiator's or the responder's keys lacks rows.
+    cut: [Option<u64>; 2],
     seeds: Vec<(SeedOf, u64, Bytes)>,
     dh_secret: Option<Bytes>,
     adding_inbound: Option<bool>,
@@ -72,6 +74,19 @@ impl Child {
     /// `  using HMAC_SHA1_96 for integrity`
     pub(crate) fn integrity(&mut self, name: Option<&[u8]>) {
         self.integrity = name.and_then(Integrity::named);
+    }
+
+    /// A dump that lacks rows: of a key there is what says that it was there.
+    pub(crate) fn cut(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
+        if dump.label.ends_with(b" key") && self.value(dump, sink) {
+            let [initiator, responder] = &mut self.cut;
+            let side = if dump.label.ends_with(b"initiator key") {
+                initiator
+            } else {
+                responder
+            };
+            side.get_or_insert(dump.line);
+        }
     }
 
     /// A dump; true when its label is one of a CHILD_SA.
@@ -161,8 +176,17 @@ impl Child {
         let spis = inbound.spi.zip(outbound.spi);
         let initiator = child.seed_says_initiator(inbound, outbound).or(initiator);
         if child.has_keys() {
-            let of_initiator = (&keys.encryption_initiator, &keys.integrity_initiator);
-            let of_responder = (&keys.encryption_responder, &keys.integrity_responder);
+            let [cut_initiator, cut_responder] = child.cut;
+            let of_initiator = (
+                &keys.encryption_initiator,
+                &keys.integrity_initiator,
+                cut_initiator,
+            );
+            let of_responder = (
+                &keys.encryption_responder,
+                &keys.integrity_responder,
+                cut_responder,
+            );
             for ours in initiator.map_or(vec![true, false], |known| vec![known]) {
                 let (sent, received) = if ours {
                     (of_initiator, of_responder)
@@ -191,6 +215,7 @@ impl Child {
     fn has_keys(&self) -> bool {
         let keys = &self.keys;
         !keys.encryption_initiator.is_empty()
+            || self.cut.iter().any(Option::is_some)
             || self.encryption == Some(Encryption::Null) && !keys.integrity_initiator.is_empty()
     }
 
@@ -221,13 +246,18 @@ impl Child {
         }
     }
 
-    fn claim(&self, added: AddedSa, (encryption_key, integrity_key): (&Bytes, &Bytes), sink: &mut Sink<'_>) {
+    fn claim(
+        &self,
+        added: AddedSa,
+        (encryption_key, integrity_key, cut): (&Bytes, &Bytes, Option<u64>),
+        sink: &mut Sink<'_>,
+    ) {
         if added.spi.is_none() {
             sink.blob(self.keys.line, b"encryption key", encryption_key);
             return sink.blob(self.keys.line, b"integrity key", integrity_key);
         }
         let claim = Claim {
-            line: self.keys.line,
+            line: cut.unwrap_or(self.keys.line),
             src: added.src,
             dst: added.dst,
             spi: added.spi,
@@ -236,6 +266,15 @@ impl Child {
             integrity: self.integrity,
             integrity_key: integrity_key.clone(),
         };
-        claim.hand_over(sink);
+        match cut {
+            None => claim.hand_over(sink),
+            Some(line) => {
+                sink.problem(
+                    line,
+                    "a dump of this SA's keys lacks rows: lines of the log are missing here",
+                );
+                claim.hand_over_defective(KeyDefect::Truncated, sink);
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::claim::Claim;
+use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
@@ -121,58 +122,73 @@ fn unquoted(column: Option<&[u8]>) -> &[u8] {
 
 fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
     let columns = columns(row);
-    let (
-        &[
-            family,
-            src,
-            dst,
-            spi,
-            encryption,
-            encryption_key,
-            integrity,
-            integrity_key,
-        ],
-        8 | 10,
-    ) = (
-        columns
-            .first_chunk::<8>()
-            .ok_or_else(|| wrong_count(columns.len()))?,
+    let sa = |columns: &[&[u8]]| match columns {
+        [family, src, dst, spi, encryption, ..] => sa_of(number, family, src, dst, spi, encryption),
+        _ => Err(wrong_count(columns.len())),
+    };
+    let ([.., encryption_key, integrity, integrity_key], 8 | 10) = (
+        columns.first_chunk::<COLUMNS>().unwrap_or(&[b""; COLUMNS]),
         columns.len(),
-    )
-    else {
+    ) else {
+        // The row was cut within a key or behind it.
+        if let (6..COLUMNS, Ok(claim)) = (columns.len(), sa(&columns)) {
+            claim.hand_over_defective(KeyDefect::Truncated, sink);
+        }
         return Err(wrong_count(columns.len()));
     };
+    let mut claim = sa(&columns)?;
+    let (integrity, checked) = integrity_column(integrity)?;
+    claim.integrity = integrity;
+    let keys = key_column(encryption_key, 6).and_then(|encryption_key| {
+        let integrity_key = if checked {
+            key_column(integrity_key, 8)?
+        } else {
+            Vec::new()
+        };
+        Ok((encryption_key, integrity_key))
+    });
+    match keys {
+        Ok((encryption_key, integrity_key)) => {
+            claim.encryption_key = encryption_key.into();
+            claim.integrity_key = integrity_key.into();
+            claim.hand_over(sink);
+            Ok(())
+        }
+        Err((sentence, cut)) => {
+            if cut {
+                claim.hand_over_defective(KeyDefect::Truncated, sink);
+            }
+            Err(sentence)
+        }
+    }
+}
+
+/// The columns before the keys.
+fn sa_of(
+    line: u64,
+    family: &[u8],
+    src: &[u8],
+    dst: &[u8],
+    spi: &[u8],
+    encryption: &[u8],
+) -> Result<Claim, String> {
     let ipv6 = match family.to_ascii_lowercase().as_slice() {
         b"ipv4" => false,
         b"ipv6" => true,
         _ => return Err("column 1 is neither \"IPv4\" nor \"IPv6\"".into()),
     };
-    let src = address(src, ipv6, 2)?;
-    let dst = address(dst, ipv6, 3)?;
-    let spi = spi_column(spi)?;
-    let (integrity, checked) = integrity_column(integrity)?;
     let encryption = Encryption::named(encryption).ok_or(
         "column 5 names an encryption that is not supported here: AES-CBC, AES-CTR, AES-GCM, ChaCha20-Poly1305, \
          3DES-CBC, DES-CBC and NULL are",
-    )?;
-    let encryption_key = key_column(encryption_key, 6)?;
-    let integrity_key = if checked {
-        key_column(integrity_key, 8)?
-    } else {
-        Vec::new()
-    };
-    let claim = Claim {
-        line: number,
-        src,
-        dst,
-        spi,
-        encryption: Some(encryption),
-        encryption_key: encryption_key.into(),
-        integrity,
-        integrity_key: integrity_key.into(),
-    };
-    claim.hand_over(sink);
-    Ok(())
+    );
+    Ok(Claim {
+        line,
+        src: address(src, ipv6, 2)?,
+        dst: address(dst, ipv6, 3)?,
+        spi: spi_column(spi)?,
+        encryption: Some(encryption?),
+        ..Claim::default()
+    })
 }
 
 fn wrong_count(columns: usize) -> String {
@@ -220,19 +236,22 @@ fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
 
 /// `0x` and hex digits, or the characters of the key themselves. Digits without `0x` are taken for hex: a key typed
 /// without its prefix is commoner than one of nothing but hex characters, and the ICV shows which it was.
-fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, String> {
+/// With an error: whether a part of the key was lost.
+fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, (String, bool)> {
     let (digits, prefixed) = hex::after_0x(text).map_or((text, false), |digits| (digits, true));
     let looks_like_hex = hex::all_digits(text) && text.len().is_multiple_of(2);
     if !prefixed && !looks_like_hex {
         return Ok(text.to_vec());
     }
+    let cut = hex::is_cut(digits);
     hex::decode(digits).ok_or_else(|| {
-        if digits.len().is_multiple_of(2) {
-            format!("the key in column {column} has characters that are no hex digits: copy it again")
-        } else {
+        let sentence = if cut {
             format!(
                 "the key in column {column} has an odd number of hex digits: a digit was lost, copy it again"
             )
-        }
+        } else {
+            format!("the key in column {column} has characters that are no hex digits: copy it again")
+        };
+        (sentence, cut)
     })
 }

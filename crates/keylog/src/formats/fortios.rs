@@ -13,6 +13,7 @@ use crate::lines::fields::{address, find, value_of, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
+use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
@@ -37,7 +38,8 @@ impl KeyFormat for FortiOs {
         if (text.starts_with(b"dec:") || text.starts_with(b"enc:")) && find(text, b" esp=").is_some() {
             self.finish(sink);
             match self.esp(text, line.number) {
-                Ok(claim) => self.claim = Some(claim),
+                Ok((claim, Ok(()))) => self.claim = Some(claim),
+                Ok((claim, Err(sentence))) => cut(claim, line.number, sentence, sink),
                 Err(sentence) => sink.problem(line.number, sentence),
             }
             return true;
@@ -55,7 +57,7 @@ impl KeyFormat for FortiOs {
                 claim.integrity_key = key.into();
                 claim.hand_over(sink);
             }
-            Err(sentence) => sink.problem(line.number, sentence),
+            Err(sentence) => cut(claim, line.number, sentence, sink),
         }
         true
     }
@@ -68,7 +70,8 @@ impl KeyFormat for FortiOs {
 }
 
 impl FortiOs {
-    fn esp(&self, text: &[u8], line: u64) -> Result<Claim, &'static str> {
+    /// The SA, and whether its key is whole.
+    fn esp(&self, text: &[u8], line: u64) -> Result<(Claim, Result<(), &'static str>), &'static str> {
         let spi = value_of(text, b"spi")
             .and_then(hex::spi_digits)
             .ok_or("the SPI is not up to 8 hex digits: copy the line again")?;
@@ -81,17 +84,22 @@ impl FortiOs {
         let encryption = value_of(text, b"esp")
             .and_then(Encryption::named)
             .ok_or("the encryption of this SA is not supported here")?;
-        let encryption_key = key_of(text)?;
-        Ok(Claim {
+        let mut claim = Claim {
             line,
             src,
             dst,
             spi: Some(Spi(spi)),
             encryption: Some(encryption),
-            encryption_key: encryption_key.into(),
             ..Claim::default()
-        })
+        };
+        let whole = key_of(text).map(|key| claim.encryption_key = key.into());
+        Ok((claim, whole))
     }
+}
+
+fn cut(claim: Claim, line: u64, sentence: &'static str, sink: &mut Sink<'_>) {
+    sink.problem(line, sentence);
+    claim.hand_over_defective(KeyDefect::Truncated, sink);
 }
 
 /// `10.9.0.2:0->10.9.0.1:0`: local, then remote.

@@ -12,6 +12,7 @@ use crate::lines::fields::{address, find, value_of};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
+use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
@@ -68,7 +69,11 @@ impl KeyFormat for MikroTik {
             return;
         };
         match read(&entry, line) {
-            Ok(Some(claim)) => claim.hand_over(sink),
+            Ok(Some((claim, None))) => claim.hand_over(sink),
+            Ok(Some((claim, Some(sentence)))) => {
+                sink.problem(line, sentence);
+                claim.hand_over_defective(KeyDefect::Truncated, sink);
+            }
             Ok(None) => {}
             Err(sentence) => sink.problem(line, sentence),
         }
@@ -85,8 +90,8 @@ fn starts_entry(text: &[u8]) -> bool {
         })
 }
 
-/// `None` for an entry without keys (IPComp, AH).
-fn read(entry: &[u8], line: u64) -> Result<Option<Claim>, &'static str> {
+/// The SA, and what a key lacks. `None` for an entry without keys (IPComp, AH).
+fn read(entry: &[u8], line: u64) -> Result<Option<(Claim, Option<&'static str>)>, &'static str> {
     let Some(key) = value_of(entry, b"enc-key") else {
         return Ok(None);
     };
@@ -98,9 +103,14 @@ fn read(entry: &[u8], line: u64) -> Result<Option<Claim>, &'static str> {
         .and_then(Encryption::named)
         .ok_or("the encryption of this SA is not supported here")?;
     let odd = "a key is not an even number of hex digits: print the list again, in a wider window";
-    let encryption_key = hex::decode(key).ok_or(odd)?;
-    let integrity_key = hex::decode(value_of(entry, b"auth-key").unwrap_or_default()).ok_or(odd)?;
-    Ok(Some(Claim {
+    let auth_key = value_of(entry, b"auth-key").unwrap_or_default();
+    let cut = (hex::is_cut(key) || hex::is_cut(auth_key)).then_some(odd);
+    let bytes = |digits: &[u8]| match cut {
+        Some(_) => Ok(Vec::new()),
+        None => hex::decode(digits).ok_or(odd),
+    };
+    let (encryption_key, integrity_key) = (bytes(key)?, bytes(auth_key)?);
+    let claim = Claim {
         line,
         src: value_of(entry, b"src-address").and_then(without_port),
         dst: value_of(entry, b"dst-address").and_then(without_port),
@@ -109,7 +119,8 @@ fn read(entry: &[u8], line: u64) -> Result<Option<Claim>, &'static str> {
         encryption_key: encryption_key.into(),
         integrity: value_of(entry, b"auth-algorithm").and_then(Integrity::named),
         integrity_key: integrity_key.into(),
-    }))
+    };
+    Ok(Some((claim, cut)))
 }
 
 /// `10.9.0.1` or, behind NAT, `10.9.0.1:4500`.

@@ -18,7 +18,7 @@ use crate::lines::fields::{address, find, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
-use crate::material::key::{IkeKey, IkeSecrets};
+use crate::material::key::{IkeKey, IkeSecrets, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
@@ -264,7 +264,9 @@ impl Keymat {
             self.bytes.get(..encryption),
             self.bytes.get(encryption..encryption.saturating_add(integrity)),
         ) else {
-            return sink.problem(self.line, "KEYMAT is shorter than its keys: the log was cut here");
+            sink.problem(self.line, "KEYMAT is shorter than its keys: the log was cut here");
+            claim.line = self.line;
+            return claim.hand_over_defective(KeyDefect::Truncated, sink);
         };
         claim.line = self.line;
         claim.encryption_key = encryption_key.to_vec().into();

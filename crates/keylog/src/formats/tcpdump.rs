@@ -6,6 +6,7 @@ use crate::lines::fields::{address, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
+use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::spi::Spi;
@@ -41,26 +42,34 @@ impl KeyFormat for TcpdumpE {
             );
             return true;
         };
-        let claim = encryption(name).and_then(|encryption| {
-            let key = match hex::after_0x(key) {
-                Some(digits) => {
-                    hex::decode(digits).ok_or("the key is not an even number of hex digits: copy it again")?
-                }
-                None => key.to_vec(),
-            };
-            Ok(Claim {
-                line: line.number,
-                dst: Some(dst),
-                spi: Some(Spi(spi)),
-                encryption: Some(encryption),
-                encryption_key: key.into(),
-                ..Claim::default()
-            })
-        });
-        match claim {
-            Ok(claim) => claim.hand_over(sink),
-            Err(sentence) => sink.problem(line.number, sentence),
+        let mut claim = Claim {
+            line: line.number,
+            dst: Some(dst),
+            spi: Some(Spi(spi)),
+            ..Claim::default()
+        };
+        match encryption(name) {
+            Ok(encryption) => claim.encryption = Some(encryption),
+            Err(sentence) => {
+                sink.problem(line.number, sentence);
+                return true;
+            }
         }
+        match hex::after_0x(key).map(|digits| hex::decode(digits).ok_or(hex::is_cut(digits))) {
+            None => claim.encryption_key = key.to_vec().into(),
+            Some(Ok(key)) => claim.encryption_key = key.into(),
+            Some(Err(cut)) => {
+                sink.problem(
+                    line.number,
+                    "the key is not an even number of hex digits: copy it again",
+                );
+                if cut {
+                    claim.hand_over_defective(KeyDefect::Truncated, sink);
+                }
+                return true;
+            }
+        }
+        claim.hand_over(sink);
         true
     }
 }

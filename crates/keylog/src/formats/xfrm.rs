@@ -13,6 +13,7 @@ use crate::lines::fields::{address, find, words};
 use crate::lines::outer::LogLine;
 use crate::lines::{algorithm_names, hex};
 use crate::material::claim::Claim;
+use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
@@ -66,6 +67,8 @@ struct StateBlock {
     esp: bool,
     keyed: bool,
     hidden: bool,
+    /// A key is hex, but not all of it.
+    cut: bool,
     wrong: Option<&'static str>,
 }
 
@@ -93,6 +96,9 @@ impl KeyFormat for Xfrm {
         };
         if let Some(sentence) = block.wrong {
             sink.problem(block.claim.line, sentence);
+            if block.cut {
+                block.claim.hand_over_defective(KeyDefect::Truncated, sink);
+            }
         } else if block.keyed {
             block.claim.hand_over(sink);
         } else if block.hidden {
@@ -103,7 +109,7 @@ impl KeyFormat for Xfrm {
                     "the kernel hides the keys: run `ip xfrm state` as root, without `nokeys`",
                 );
             }
-            block.claim.hand_over_masked(sink);
+            block.claim.hand_over_defective(KeyDefect::Masked, sink);
         }
     }
 }
@@ -205,6 +211,7 @@ impl StateBlock {
         let key = hex::after_0x(text).and_then(hex::decode);
         self.keyed |= key.is_some();
         if key.is_none() && !may_lack {
+            self.cut |= hex::is_cut(hex::after_0x(text).unwrap_or_default());
             self.wrong = Some("the key is not 0x and an even number of hex digits: copy the listing again");
         }
         key

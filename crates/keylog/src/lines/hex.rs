@@ -43,6 +43,11 @@ pub(crate) fn all_digits(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_hexdigit)
 }
 
+/// Hex as far as it goes, but not whole bytes: the rest was cut off.
+pub(crate) fn is_cut(text: &[u8]) -> bool {
+    !text.len().is_multiple_of(2) && all_digits(text)
+}
+
 /// `0x` with up to eight hex digits, or a decimal number, as an SPI.
 pub(crate) fn spi_number(text: &[u8]) -> Option<u32> {
     match after_0x(text) {
@@ -71,6 +76,7 @@ mod tests {
         assert_eq!(decode(b"abc"), None);
         assert_eq!(decode(b"0x"), None);
         assert_eq!(pack(&[1, 2, 3]), [0x12]);
+        assert!(is_cut(b"abc") && !is_cut(b"abcd") && !is_cut(b"abg") && !is_cut(b""));
     }
 
     #[test]

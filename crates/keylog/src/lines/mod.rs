@@ -2,8 +2,10 @@
 
 pub(crate) mod algorithm_names;
 pub(crate) mod dump;
+mod encoding;
 pub(crate) mod fields;
 pub(crate) mod hex;
 pub(crate) mod order;
 pub(crate) mod outer;
 mod reader;
+pub(crate) mod stamp;

@@ -3,16 +3,17 @@
 //!
 //! ```text
 //! PRI        <15>                              RFC 5424  1 TIME HOST APP PROCID MSGID SD
-//! RFC 3164   Nov 20 20:11:53 HOST              TS        2026/11/20 20:11:53:  (anything may precede it)
+//! RFC 3164   Nov 20 20:11:53 HOST              ISO 8601  2026-11-20T20:11:53.123+09:00
+//! TS         2026/11/20 20:11:53:  (anything may precede it)
 //! TAG        [IKE] [IKE1] [IKE2] [IPSEC] [L2TP]  CTX     GW:1/SA:4/INIT
 //! ```
 
+use crate::lines::stamp;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The router's timestamp and tag are looked for in this many bytes at the start of a line.
 const FRAMING_REACH: usize = 200;
-/// `2026/11/20 20:11:53`
-const TIMESTAMP_LEN: usize = 19;
+const TIMESTAMP: &[u8] = b"0000/00/00 00:00:00";
 /// Tags of the subsystems whose lines carry or surround keys.
 const TAGS: [(&[u8], Tag); 5] = [
     (b"[IKE]", Tag::Ike),
@@ -52,6 +53,8 @@ pub(crate) struct LogLine<'a> {
     pub(crate) context: Option<u32>,
     /// The subsystem that the tag names.
     pub(crate) tag: Tag,
+    /// Where the router's timestamp begins, else its tag, else the message.
+    framed_at: usize,
 }
 
 impl<'a> LogLine<'a> {
@@ -65,15 +68,16 @@ impl<'a> LogLine<'a> {
             moment: None,
             context: None,
             tag: Tag::None,
+            framed_at: 0,
         };
         let mut prefix_len = 0;
         if let Some((start, moment)) = find_timestamp(raw) {
             line.moment = Some(moment);
             prefix_len = start;
-            let after = raw.get(start + TIMESTAMP_LEN..).unwrap_or_default();
+            let after = raw.get(start + TIMESTAMP.len()..).unwrap_or_default();
             line.text = after.strip_prefix(b":").unwrap_or(after);
         } else {
-            line.text = after_syslog(raw);
+            line.text = stamp::header(raw).rest;
             prefix_len = prefix_len.max(raw.len() - line.text.len());
         }
         if let Some((start, len, tag)) = find_tag(line.text) {
@@ -86,7 +90,36 @@ impl<'a> LogLine<'a> {
         line.text = line.text.trim_ascii();
         line.take_context();
         line.sender = sender(raw.get(..prefix_len).unwrap_or_default());
+        line.framed_at = prefix_len;
         line
+    }
+
+    /// How many bytes stand before the router's timestamp, its tag or the message, whichever comes first.
+    pub(crate) fn framed_at(&self) -> usize {
+        self.framed_at
+    }
+
+    /// What stands for the time of a collector before the line, and the words between that and what the router wrote.
+    pub(crate) fn collected(&self) -> (Option<u64>, &'a [u8]) {
+        if self.framed_at == 0 {
+            return (None, b""); // most lines
+        }
+        let header = stamp::header(self.raw);
+        let from = self.raw.len() - header.rest.len();
+        let words = self.raw.get(from..self.framed_at).unwrap_or_default();
+        (header.time, words.trim_ascii())
+    }
+
+    /// The same line of `sender`, whose other lines have `words` there; `None` when this one has not.
+    pub(crate) fn behind(&self, words: &[u8], sender: u64) -> Option<LogLine<'a>> {
+        let text = self.text.strip_prefix(words)?;
+        let mut line = LogLine {
+            text: text.trim_ascii_start(),
+            sender,
+            ..*self
+        };
+        line.take_context();
+        Some(line)
     }
 
     /// `(GW:(*|digits)/)?SA:digits/word` at the start of the message.
@@ -119,7 +152,8 @@ impl<'a> LogLine<'a> {
     pub(crate) fn is_console_noise(&self) -> bool {
         let text = self.raw.trim_ascii();
         text.is_empty()
-            || text.starts_with(b"---")
+            || text.starts_with(b"--")
+            || text.starts_with(b"<---")
             || text.starts_with(b"# ")
             || text.starts_with(b"> ")
             || (matches!(text.last(), Some(b'#' | b'>')) && !text.iter().any(u8::is_ascii_whitespace))
@@ -147,72 +181,9 @@ fn find_timestamp(raw: &[u8]) -> Option<(usize, u64)> {
     let reach = raw.get(..raw.len().min(FRAMING_REACH))?;
     memchr::memchr_iter(b'/', reach).find_map(|slash| {
         let start = slash.checked_sub(4)?;
-        let stamp = raw.get(start..start + TIMESTAMP_LEN)?;
-        let mut moment = 0;
-        for (byte, shape) in stamp.iter().zip(b"0000/00/00 00:00:00") {
-            match (shape, byte.is_ascii_digit()) {
-                (b'0', true) => moment = moment * 10 + u64::from(byte - b'0'),
-                (b'0', false) => return None,
-                (separator, _) if separator != byte => return None,
-                _ => {}
-            }
-        }
+        let moment = stamp::shaped(raw.get(start..)?, TIMESTAMP)?;
         Some((start, moment))
     })
-}
-
-/// The message after PRI, RFC 5424 or RFC 3164 headers.
-fn after_syslog(raw: &[u8]) -> &[u8] {
-    let rest = after_pri(raw);
-    after_rfc5424(rest)
-        .or_else(|| after_rfc3164(rest))
-        .unwrap_or(rest)
-}
-
-fn after_pri(raw: &[u8]) -> &[u8] {
-    let Some(rest) = raw.strip_prefix(b"<") else {
-        return raw;
-    };
-    let digits = rest.iter().take(4).take_while(|b| b.is_ascii_digit()).count();
-    match rest.get(digits..).and_then(|r| r.strip_prefix(b">")) {
-        Some(message) if (1..=3).contains(&digits) => message.strip_prefix(b" ").unwrap_or(message),
-        _ => raw,
-    }
-}
-
-/// `1 TIME HOST APP PROCID MSGID SD MESSAGE` (RFC 5424 §6), structured data without blanks.
-fn after_rfc5424(text: &[u8]) -> Option<&[u8]> {
-    let mut rest = text.strip_prefix(b"1 ")?;
-    for part in 0..6 {
-        let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
-        let word = rest.get(..end)?;
-        if part == 0 && word != b"-" && !(word.contains(&b'T') && word.contains(&b':')) {
-            return None;
-        }
-        rest = rest.get(end..)?.strip_prefix(b" ").unwrap_or_default();
-    }
-    Some(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest))
-}
-
-/// `Nov 20 20:11:53 HOST MESSAGE` (RFC 3164 §4.1.2).
-fn after_rfc3164(text: &[u8]) -> Option<&[u8]> {
-    let stamp = text.get(..16)?;
-    let fits = stamp
-        .iter()
-        .zip(b"Aaa 00 00:00:00 ")
-        .enumerate()
-        .all(|(i, (byte, shape))| match shape {
-            b'A' => byte.is_ascii_uppercase(),
-            b'a' => byte.is_ascii_lowercase(),
-            b'0' => byte.is_ascii_digit() || (i == 4 && *byte == b' '),
-            separator => byte == separator,
-        });
-    if !fits {
-        return None;
-    }
-    let rest = text.get(16..)?;
-    let host_end = memchr::memchr(b' ', rest)?;
-    rest.get(host_end + 1..)
 }
 
 /// The first tag: where it starts, its length. A digit before the bracket is strongSwan's thread number, not a router's tag.
@@ -231,7 +202,7 @@ fn find_tag(text: &[u8]) -> Option<(usize, usize, Tag)> {
 
 /// A number for the host that a prefix names: its words without times and numbers.
 pub(crate) fn sender(prefix: &[u8]) -> u64 {
-    let prefix = after_pri(prefix.trim_ascii());
+    let prefix = stamp::after_pri(prefix.trim_ascii());
     if prefix.is_empty() {
         return 0;
     }
@@ -239,6 +210,7 @@ pub(crate) fn sender(prefix: &[u8]) -> u64 {
     let mut named = false;
     for word in prefix.split(|b| b.is_ascii_whitespace()) {
         let word = word.strip_suffix(b":").unwrap_or(word);
+        let word = word.strip_prefix(b"[").unwrap_or(word);
         let dots = word.iter().filter(|b| **b == b'.').count();
         let time = word.contains(&b':') && word.first().is_some_and(u8::is_ascii_digit);
         if !time && (dots >= 3 || word.iter().any(u8::is_ascii_alphabetic)) {
@@ -270,6 +242,8 @@ mod tests {
             "<15>1 2026-11-20T20:11:53.1Z rt1 - - - - [IKE1] SPI: aa",
             "2026-11-20T20:11:53+09:00 192.168.100.1 user.debug: [IKE] SPI: aa",
             "Nov 20 20:11:53 192.168.100.1 2026/11/20 20:11:53: SPI: aa",
+            "2026-11-20 20:11:53.123 SPI: aa",
+            "1 2026-11-20T20:11:53Z rt1 ike - - - [IKE] SPI: aa",
         ] {
             assert_eq!(text(raw.as_bytes()), "SPI: aa", "{raw}");
         }

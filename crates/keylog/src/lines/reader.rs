@@ -1,17 +1,19 @@
-//! Bytes → lines, with a bound on a line's length. LF and CRLF end a line; of a line that a terminal overwrote
-//! (`pager\r    \rtext`) the last stretch counts. A UTF-16 file with a byte order mark (what a Windows console's `>`
-//! writes) is narrowed to bytes.
+//! Bytes → lines, with a bound on a line's length. LF, CRLF and CR alone end a line; what a terminal overwrote (`pager\r    \rtext`)
+//! is a line too. NUL bytes are blanks. Wide characters are narrowed to bytes.
 
+use crate::lines::encoding::{Encoding, Narrower, SAMPLE};
 use crate::material::bounds::LONGEST_LINE;
-use memchr::{memchr, memrchr};
-use std::io::Read;
+use memchr::{memchr, memchr2};
+use std::io::{ErrorKind, Read};
 
 /// Bytes read at a time.
 const CHUNK: usize = 256 << 10;
+/// Byte order mark of UTF-8, also where files were joined.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line without its end.
 pub(crate) struct RawLine<'a> {
-    /// 1-based.
+    /// 1-based. In a file with LF a CR alone does not count.
     pub(crate) number: u64,
     /// At most [`LONGEST_LINE`] bytes.
     pub(crate) bytes: &'a [u8],
@@ -22,63 +24,51 @@ pub(crate) struct RawLine<'a> {
 /// Calls `each` for every line.
 pub(crate) fn for_each(mut reader: impl Read, each: &mut dyn FnMut(RawLine<'_>)) -> std::io::Result<()> {
     let mut splitter = Splitter::default();
-    let mut encoding = None;
     let mut chunk = vec![0; CHUNK];
-    let mut filled = 0;
-    loop {
-        let read = match reader.read(chunk.get_mut(filled..).unwrap_or_default()) {
-            Ok(read) => read,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(e) => {
-                splitter.finish(each);
-                return Err(e);
+    let (mut filled, mut result) = fill(&mut reader, &mut chunk, SAMPLE);
+    let encoding = Encoding::of(chunk.get(..filled.min(SAMPLE)).unwrap_or_default());
+    let mut narrower = Narrower::default();
+    let mut narrow = Vec::new();
+    while filled > 0 {
+        let data = chunk.get_mut(..filled).unwrap_or_default();
+        let data = match encoding {
+            Encoding::Bytes => data,
+            Encoding::Wide { len, low } => {
+                narrow.clear();
+                narrower.push(data, (len, low), &mut narrow);
+                &mut narrow
             }
         };
-        filled += read;
-        if read > 0 && filled < 3 && encoding.is_none() {
-            continue; // a byte order mark may still be incomplete
+        blank_nul(data);
+        splitter.push(data, each);
+        if result.is_err() {
+            break;
         }
-        let data = chunk.get(..filled).unwrap_or_default();
-        let encoding = *encoding.get_or_insert_with(|| Encoding::of(data));
-        let data = if splitter.started {
-            data
-        } else {
-            data.get(encoding.mark_len()..).unwrap_or_default()
-        };
-        splitter.started = true;
-        match encoding {
-            Encoding::Bytes { .. } => splitter.push(data, each),
-            Encoding::Utf16 { low } => splitter.push_utf16(data, low, each),
-        }
-        filled = 0;
-        if read == 0 {
-            splitter.finish(each);
-            return Ok(());
-        }
+        (filled, result) = fill(&mut reader, &mut chunk, 1);
     }
+    splitter.finish(each);
+    result
 }
 
-#[derive(Clone, Copy)]
-enum Encoding {
-    Bytes { mark: usize },
-    Utf16 { low: usize },
-}
-
-impl Encoding {
-    fn of(start: &[u8]) -> Encoding {
-        match start {
-            [0xef, 0xbb, 0xbf, ..] => Encoding::Bytes { mark: 3 },
-            [0xff, 0xfe, ..] => Encoding::Utf16 { low: 0 },
-            [0xfe, 0xff, ..] => Encoding::Utf16 { low: 1 },
-            _ => Encoding::Bytes { mark: 0 },
+/// Reads until at least `least` bytes are there, or the end.
+fn fill(reader: &mut impl Read, chunk: &mut [u8], least: usize) -> (usize, std::io::Result<()>) {
+    let mut filled = 0;
+    while filled < least {
+        match reader.read(chunk.get_mut(filled..).unwrap_or_default()) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return (filled, Err(e)),
         }
     }
+    (filled, Ok(()))
+}
 
-    fn mark_len(self) -> usize {
-        match self {
-            Encoding::Bytes { mark } => mark,
-            Encoding::Utf16 { .. } => 2,
-        }
+fn blank_nul(mut data: &mut [u8]) {
+    while let Some(at) = memchr(0, data) {
+        let (nuls, rest) = data.split_at_mut(at + 1);
+        nuls.last_mut().into_iter().for_each(|b| *b = b' ');
+        data = rest;
     }
 }
 
@@ -88,42 +78,55 @@ struct Splitter {
     /// Start of a line whose end has not been read yet.
     pending: Vec<u8>,
     cut: bool,
-    started: bool,
-    /// UTF-16: bytes seen so far, and the half of a unit.
-    utf16_bytes: usize,
-    utf16_half: u8,
+    /// The last byte was a CR: a LF that follows belongs to it.
+    after_cr: bool,
+    /// A LF was seen: it counts the lines.
+    has_lf: bool,
 }
 
 impl Splitter {
     fn push(&mut self, mut data: &[u8], each: &mut dyn FnMut(RawLine<'_>)) {
-        while let Some(end) = memchr(b'\n', data) {
-            let (line, rest) = data.split_at(end);
-            if self.pending.is_empty() {
-                self.emit(line, false, each);
+        if self.after_cr && !data.is_empty() {
+            self.after_cr = false;
+            if let Some(rest) = data.strip_prefix(b"\n") {
+                self.line_end(b"", b'\n', each);
+                data = rest;
             } else {
-                self.hold(line);
-                self.emit_pending(each);
+                self.line_end(b"", b'\r', each);
             }
-            data = rest.get(1..).unwrap_or_default();
+        }
+        while let Some(end) = memchr2(b'\n', b'\r', data) {
+            let (line, rest) = data.split_at(end);
+            match rest {
+                [b'\r', b'\n', rest @ ..] => {
+                    self.line_end(line, b'\n', each);
+                    data = rest;
+                }
+                [b'\r'] => {
+                    self.hold(line);
+                    self.after_cr = true;
+                    return;
+                }
+                [by, rest @ ..] => {
+                    self.line_end(line, *by, each);
+                    data = rest;
+                }
+                [] => return,
+            }
         }
         self.hold(data);
     }
 
-    fn push_utf16(&mut self, data: &[u8], low: usize, each: &mut dyn FnMut(RawLine<'_>)) {
-        let mut narrow = Vec::with_capacity(data.len() / 2 + 1);
-        for &byte in data {
-            if self.utf16_bytes % 2 == 1 {
-                let (low, high) = if low == 0 {
-                    (self.utf16_half, byte)
-                } else {
-                    (byte, self.utf16_half)
-                };
-                narrow.push(if high == 0 { low } else { b'?' });
-            }
-            self.utf16_half = byte;
-            self.utf16_bytes = self.utf16_bytes.wrapping_add(1);
+    /// `line` and what was held before it is a whole line.
+    fn line_end(&mut self, line: &[u8], by: u8, each: &mut dyn FnMut(RawLine<'_>)) {
+        if self.pending.is_empty() && !self.cut {
+            self.emit(line, false, each);
+        } else {
+            self.hold(line);
+            self.emit_pending(each);
         }
-        self.push(&narrow, each);
+        self.has_lf |= by == b'\n';
+        self.number += u64::from(by == b'\n' || !self.has_lf);
     }
 
     fn hold(&mut self, part: &[u8]) {
@@ -141,12 +144,11 @@ impl Splitter {
     }
 
     fn emit(&mut self, line: &[u8], cut: bool, each: &mut dyn FnMut(RawLine<'_>)) {
-        self.number += 1;
         let within = line.get(..LONGEST_LINE).unwrap_or(line);
         let cut = cut || within.len() < line.len();
         each(RawLine {
-            number: self.number,
-            bytes: visible(within),
+            number: self.number + 1,
+            bytes: within.strip_prefix(MARK).unwrap_or(within).trim_ascii_end(),
             cut,
         });
     }
@@ -155,15 +157,6 @@ impl Splitter {
         if !self.pending.is_empty() {
             self.emit_pending(each);
         }
-    }
-}
-
-/// What a terminal shows of a line: carriage returns go back to its start.
-fn visible(line: &[u8]) -> &[u8] {
-    let line = line.trim_ascii_end();
-    match memrchr(b'\r', line) {
-        Some(at) => line.get(at + 1..).unwrap_or_default(),
-        None => line,
     }
 }
 
@@ -181,14 +174,31 @@ mod tests {
     fn ends_of_lines() {
         let got = lines(b"\xef\xbb\xbfa\r\n\nb  \n---\r   \rc\nlast");
         let texts: Vec<_> = got.iter().map(|l| l.1.as_slice()).collect();
-        assert_eq!(texts, [&b"a"[..], b"", b"b", b"c", b"last"]);
-        assert_eq!(got[4].0, 5);
+        assert_eq!(texts, [&b"a"[..], b"", b"b", b"---", b"", b"c", b"last"]);
+        assert_eq!(got.iter().map(|l| l.0).collect::<Vec<_>>(), [1, 2, 3, 4, 4, 4, 5]);
+    }
+
+    #[test]
+    fn carriage_returns_alone_end_lines_and_count_them() {
+        let got = lines(b"a\rb\r\rc\r");
+        let texts: Vec<_> = got.iter().map(|l| (l.0, l.1.as_slice())).collect();
+        assert_eq!(texts, [(1, &b"a"[..]), (2, b"b"), (3, b""), (4, b"c")]);
+    }
+
+    #[test]
+    fn nul_bytes_are_blanks() {
+        let texts: Vec<_> = lines(b"key: 00\0ff\0\n\0\0b\0\n")
+            .into_iter()
+            .map(|l| l.1)
+            .collect();
+        assert_eq!(texts, [&b"key: 00 ff"[..], b"  b"]);
     }
 
     #[test]
     fn utf16_of_both_byte_orders() {
         assert_eq!(lines(b"\xff\xfea\0\r\0\n\0b\0")[1].1, b"b");
         assert_eq!(lines(b"\xfe\xff\0a\0\n\x30\x01")[1].1, b"?");
+        assert_eq!(lines(b"a\0\r\0\n\0b\0")[1].1, b"b");
     }
 
     #[test]

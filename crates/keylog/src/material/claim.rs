@@ -1,6 +1,6 @@
 //! An ESP key as a log states it, checked against what its transform takes.
 
-use crate::lines::algorithm_names::fits_encryption;
+use crate::lines::algorithm_names::{fits_encryption, plausible};
 use crate::material::key::{EspKey, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
@@ -11,6 +11,9 @@ use zeroize::Zeroizing;
 
 /// What a console shows of a longer key, in bytes.
 const PREFIX_LEN: usize = 8;
+
+/// Longest HMAC key that is tried, in bytes: the block of SHA-512. A longer one is hashed before use (RFC 2104 §2), so nobody makes it.
+const LONGEST_HMAC_KEY: usize = 128;
 
 /// A stated key.
 #[derive(Default)]
@@ -32,23 +35,37 @@ impl Claim {
         if self.encryption.is_some_and(Encryption::is_aead) && self.integrity_key.is_empty() {
             self.integrity = Some(Integrity::None);
         }
-        let defect = match self.wrong_length() {
-            None => None,
-            Some((sentence, short)) => {
+        match self.wrong_length() {
+            None => self.give(None, sink),
+            Some((sentence, verdict)) => {
                 sink.problem(self.line, sentence);
-                if !short {
-                    return;
+                match verdict {
+                    Length::Unusual => self.give(None, sink),
+                    Length::Short => {
+                        let shown = [&self.encryption_key, &self.integrity_key]
+                            .iter()
+                            .any(|key| key.len() == PREFIX_LEN);
+                        let defect = if shown {
+                            KeyDefect::Prefix8
+                        } else {
+                            KeyDefect::Truncated
+                        };
+                        self.hand_over_defective(defect, sink);
+                    }
+                    Length::Impossible => {}
                 }
-                let shown = [&self.encryption_key, &self.integrity_key]
-                    .iter()
-                    .any(|key| key.len() == PREFIX_LEN);
-                Some(if shown {
-                    KeyDefect::Prefix8
-                } else {
-                    KeyDefect::Truncated
-                })
             }
-        };
+        }
+    }
+
+    /// The key is there, but the log hides it or lacks a part of it.
+    pub(crate) fn hand_over_defective(mut self, defect: KeyDefect, sink: &mut Sink<'_>) {
+        self.encryption_key = Zeroizing::default();
+        self.integrity_key = Zeroizing::default();
+        self.give(Some(defect), sink);
+    }
+
+    fn give(mut self, defect: Option<KeyDefect>, sink: &mut Sink<'_>) {
         let origin = sink.explicit(self.line);
         sink.esp(EspKey {
             src: self.src,
@@ -63,24 +80,8 @@ impl Claim {
         });
     }
 
-    /// The key is there but the log hides it.
-    pub(crate) fn hand_over_masked(self, sink: &mut Sink<'_>) {
-        let origin = sink.explicit(self.line);
-        sink.esp(EspKey {
-            src: self.src,
-            dst: self.dst,
-            spi: self.spi,
-            encryption: self.encryption,
-            encryption_key: SecretBytes::default(),
-            integrity: self.integrity,
-            integrity_key: SecretBytes::default(),
-            defect: Some(KeyDefect::Masked),
-            origin,
-        });
-    }
-
-    /// What is wrong with a length, and whether the key is too short.
-    fn wrong_length(&self) -> Option<(String, bool)> {
+    /// What is to be said about a length, and what it makes of the key.
+    fn wrong_length(&self) -> Option<(String, Length)> {
         let given = self.encryption_key.len();
         if let Some(encryption) = self.encryption.filter(|e| !fits_encryption(*e, given)) {
             let lens: Vec<usize> = encryption
@@ -92,14 +93,49 @@ impl Claim {
             let sentence = format!(
                 "the encryption key has {given} bytes, {encryption} takes {takes}: copy the whole key"
             );
-            return Some((sentence, lens.iter().all(|len| given < *len)));
+            let short = lens.iter().all(|len| given < *len);
+            return Some((sentence, if short { Length::Short } else { Length::Impossible }));
         }
         let given = self.integrity_key.len();
-        let integrity = self.integrity.filter(|i| i.key_len() != given)?;
-        let takes = integrity.key_len();
-        let sentence = format!(
-            "the authentication key has {given} bytes, {integrity} takes {takes}: copy the whole key"
-        );
-        Some((sentence, given < takes))
+        if let Some(integrity) = self.integrity {
+            let takes = integrity.key_len();
+            let length = integrity_len(integrity, given)?;
+            let what = match length {
+                Length::Unusual => "it is tried as it is",
+                Length::Short | Length::Impossible => "copy the whole key",
+            };
+            let sentence =
+                format!("the authentication key has {given} bytes, {integrity} takes {takes}: {what}");
+            return Some((sentence, length));
+        }
+        let lens = (self.encryption_key.len(), given);
+        let unnamed = self.encryption.is_none() && plausible(None, lens.0, None, lens.1).is_empty();
+        unnamed.then(|| {
+            let sentence = "the keys of this SPI have lengths that no transform takes: the line was cut or its label means \
+                            something else";
+            (sentence.into(), Length::Short)
+        })
+    }
+}
+
+/// What a length makes of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// HMAC takes it (RFC 2104 §3), the RFC of the transform does not say so: the ICV decides.
+    Unusual,
+    /// The beginning of a key at most.
+    Short,
+    /// No part of a key.
+    Impossible,
+}
+
+/// `None` for the length that the transform takes.
+fn integrity_len(integrity: Integrity, given: usize) -> Option<Length> {
+    let takes = integrity.key_len();
+    match given {
+        _ if given == takes => None,
+        1..=LONGEST_HMAC_KEY if integrity.takes_any_key() => Some(Length::Unusual),
+        _ if given < takes => Some(Length::Short),
+        _ => Some(Length::Impossible),
     }
 }

@@ -22,6 +22,8 @@ pub struct KeyProblem {
 pub struct KeyFileInfo {
     /// As given or found.
     pub path: PathBuf,
+    /// The number of its Decryption Secrets Block where the file is the capture itself.
+    pub block: Option<u64>,
     /// Formats recognised in it, each once.
     pub formats: Vec<&'static str>,
 }

@@ -35,7 +35,7 @@ pub enum KeyDefect {
     Masked,
     /// Only eight bytes are shown.
     Prefix8,
-    /// Shorter than the algorithm's key.
+    /// Shorter than the algorithm's key, or cut on its way here.
     Truncated,
 }
 
@@ -138,9 +138,12 @@ pub enum SeedOf {
     ResponderSa,
     /// IKEv2: both SAs, `prf+(SK_d, seed)`, seed = `[g^ir |] Ni | Nr` (RFC 7296 §2.17).
     ChildSa,
+    /// Not yet told: only the start of a seed, the shared Diffie–Hellman secret of some exchange. What follows it there (protocol,
+    /// SPI, nonces) is in the capture.
+    SharedSecret,
 }
 
-/// The input of a key derivation, as a log prints it (strongSwan, level 4). With it not even the capture's Quick Mode
+/// The input of a key derivation, as a log prints it (strongSwan, level 4), or the Diffie–Hellman secret at its start. With the whole of it not even the capture's Quick Mode
 /// is needed, and PFS is no obstacle.
 #[derive(Debug, Clone)]
 pub struct Seed {

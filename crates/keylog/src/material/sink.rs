@@ -260,9 +260,9 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// The source is not part of it: an SA is known by its destination, protocol and SPI.
 fn esp_hash(k: &EspKey) -> u64 {
     hash_of(&(
-        k.src,
         k.dst,
         k.spi,
         k.encryption,
@@ -274,8 +274,7 @@ fn esp_hash(k: &EspKey) -> u64 {
 }
 
 fn same_esp(a: &EspKey, b: &EspKey) -> bool {
-    (a.src, a.dst, a.spi, a.encryption, a.integrity, a.defect)
-        == (b.src, b.dst, b.spi, b.encryption, b.integrity, b.defect)
+    (a.dst, a.spi, a.encryption, a.integrity, a.defect) == (b.dst, b.spi, b.encryption, b.integrity, b.defect)
         && a.encryption_key == b.encryption_key
         && a.integrity_key == b.integrity_key
 }

@@ -1,9 +1,10 @@
-//! Mining: finds an SA's keys among bytes whose labels say nothing certain. The ICV decides, so nothing is ever guessed.
+//! Mining: finds an SA's keys among bytes whose labels say nothing certain. The packets decide, so nothing is ever guessed.
 //!
 //! The ICV of a transform without combined mode depends on the integrity key alone (RFC 4303 §2.8). So that key is
 //! sought first, and only when it is proven the encryption key, first right before it (in KEYMAT the encryption key
 //! comes first, RFC 2409 §5.5 and RFC 7296 §2.17). Both searches slide windows over the same bytes one after the other:
-//! the cost grows with the bytes, not with their square.
+//! the cost grows with the bytes, not with their square. Of all encryption keys the one with most evidence is handed back, with
+//! its bits; whether they are enough for all the trials made is the caller's to say.
 
 use crate::material::contents::{Blob, KeyMaterial};
 use crate::material::key::{EspKey, KeyOrigin, KeyRoad};
@@ -34,9 +35,9 @@ pub struct KeyCandidate<'a> {
 pub trait Oracle {
     /// Whether the ICV of a packet fits. Choose a short packet: this is called up to [`MOST_TRIALS_PER_SPI`] times.
     fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool;
-    /// Whether packets decrypt to something that makes sense (padding, next header). A wrong CBC key passes for one
-    /// packet with a probability of about 10⁻⁴, so at least four packets must be looked at.
-    fn opens(&mut self, candidate: &KeyCandidate<'_>) -> bool;
+    /// Bits that what the packets decrypt to says for the encryption key. Not asked of a combined mode, whose ICV depends on the
+    /// whole key.
+    fn weigh(&mut self, candidate: &KeyCandidate<'_>) -> f64;
 }
 
 /// Which transforms to try, in this order. What IKE negotiated narrows it down.
@@ -50,6 +51,8 @@ pub struct KeyShape {
     pub integrities: Vec<Integrity>,
     /// Most trials.
     pub most_trials: u64,
+    /// Bits of an encryption key that end the search; below, all windows are tried and the best is kept.
+    pub enough_bits: f64,
 }
 
 impl Default for KeyShape {
@@ -68,8 +71,10 @@ impl Default for KeyShape {
                 Integrity::HmacMd5_96,
                 Integrity::HmacSha384_192,
                 Integrity::HmacSha512_256,
+                Integrity::HmacSha256_96,
             ],
             most_trials: MOST_TRIALS_PER_SPI,
+            enough_bits: f64::INFINITY,
         }
     }
 }
@@ -77,8 +82,12 @@ impl Default for KeyShape {
 /// How a search ended.
 #[derive(Debug)]
 pub struct Mined {
-    /// The proven key.
+    /// A key whose ICV fits; of several encryption keys the one with most bits.
     pub key: Option<EspKey>,
+    /// Bits that its packets say for the encryption key; infinite for a combined mode.
+    pub bits: f64,
+    /// The integrity key, alone, where one was found: NULL encryption stands beside it.
+    pub integrity: Option<EspKey>,
     /// Trials that were made.
     pub trials: u64,
     /// True when the bound ended the search before all bytes were tried.
@@ -93,15 +102,29 @@ pub fn mine(material: &KeyMaterial, spi: Spi, shape: &KeyShape, oracle: &mut dyn
         oracle,
         trials: 0,
         tried: HashSet::new(),
+        best: None,
     };
-    let key = search
-        .combined_mode(spi, &blobs)
-        .or_else(|| search.separate_keys(spi, &blobs));
-    let gave_up = key.is_none() && search.trials >= shape.most_trials;
+    let combined = search.combined_mode(spi, &blobs);
+    let integrity = match combined {
+        Some(_) => None,
+        None => search.integrity_key(&blobs),
+    };
+    if let Some(proven) = &integrity {
+        search.encryption_key(spi, &blobs, proven);
+    }
+    let integrity = integrity.map(|proven| claim(spi, &proven.beside(Encryption::Null, &[]), proven.blob));
+    let (bits, key) = match combined {
+        Some(key) => (f64::INFINITY, Some(key)),
+        None => search
+            .best
+            .map_or((f64::NEG_INFINITY, None), |(bits, key)| (bits, Some(key))),
+    };
     Mined {
+        gave_up: bits < shape.enough_bits && search.trials >= shape.most_trials,
         key,
+        bits,
+        integrity,
         trials: search.trials,
-        gave_up,
     }
 }
 
@@ -148,6 +171,8 @@ struct Search<'a> {
     /// Hashes of the windows that were tried in the search at hand: logs repeat themselves. Hashes, so that no key is
     /// copied; that two of 100,000 windows share one of 2^64 has a probability of 3·10⁻¹⁰.
     tried: HashSet<u64>,
+    /// The encryption key with most bits so far, beside the integrity key.
+    best: Option<(f64, EspKey)>,
 }
 
 /// An integrity key that the ICV proved, and where it stands.
@@ -157,6 +182,22 @@ struct Proven<'b> {
     blob: &'b Blob,
     offset: usize,
 }
+
+impl<'b> Proven<'b> {
+    fn beside(&self, encryption: Encryption, encryption_key: &'b [u8]) -> KeyCandidate<'b> {
+        KeyCandidate {
+            encryption,
+            encryption_key,
+            integrity: self.integrity,
+            integrity_key: self.key,
+        }
+    }
+}
+
+/// Bytes of HMAC keys that people type in, beside those that the RFCs ask for: HMAC takes any (RFC 2104 §2).
+const OTHER_HMAC_KEY: usize = 16;
+/// A block of SHA-512; HMAC hashes what is longer, and nobody has such keys.
+const LONGEST_HMAC_KEY: usize = 128;
 
 /// Looks at one window: the search, the blob, the offset in it, the bytes.
 type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option<T> + 'e;
@@ -169,7 +210,9 @@ impl<'b> Search<'_> {
             for len in self.key_lens(encryption) {
                 let found = self.windows(blobs, len, &mut |search, blob, _, window| {
                     let candidate = combined(encryption, window);
-                    (search.oracle.icv_fits(&candidate) && search.oracle.opens(&candidate))
+                    search
+                        .oracle
+                        .icv_fits(&candidate)
                         .then(|| claim(spi, &candidate, blob))
                 });
                 if found.is_some() {
@@ -180,73 +223,102 @@ impl<'b> Search<'_> {
         None
     }
 
-    fn separate_keys(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
+    /// With a key as long as the transform asks for; else with one of [`OTHER_HMAC_KEY`] bytes, or as long as a blob is.
+    fn integrity_key(&mut self, blobs: &[&'b Blob]) -> Option<Proven<'b>> {
         let shape = self.shape;
-        let proven = shape
-            .integrities
-            .iter()
-            .copied()
-            .filter(|i| *i != Integrity::None)
-            .find_map(|integrity| {
-                self.windows(blobs, integrity.key_len(), &mut |search, blob, offset, key| {
-                    let candidate = KeyCandidate {
-                        encryption: Encryption::Null,
-                        encryption_key: &[],
-                        integrity,
-                        integrity_key: key,
-                    };
-                    search.oracle.icv_fits(&candidate).then_some(Proven {
-                        integrity,
-                        key,
-                        blob,
-                        offset,
-                    })
-                })
-            })?;
-        for encryption in shape.encryptions.iter().copied().filter(|e| !e.is_aead()) {
-            if let Some(key) = self.before(spi, encryption, &proven) {
-                return Some(key);
-            }
-        }
-        for encryption in shape.encryptions.iter().copied().filter(|e| !e.is_aead()) {
-            for len in self.key_lens(encryption) {
-                let found = self.windows(blobs, len, &mut |search, _, _, key| {
-                    search.opened(spi, encryption, key, &proven)
-                });
-                if found.is_some() {
-                    return found;
-                }
-            }
-        }
-        None
+        let integrities = || {
+            shape
+                .integrities
+                .iter()
+                .copied()
+                .filter(|i| *i != Integrity::None)
+        };
+        let usual = integrities().find_map(|integrity| self.keys_of(blobs, integrity, integrity.key_len()));
+        usual
+            .or_else(|| {
+                let other = |i: &Integrity| i.takes_any_key() && i.key_len() != OTHER_HMAC_KEY;
+                integrities()
+                    .filter(other)
+                    .find_map(|integrity| self.keys_of(blobs, integrity, OTHER_HMAC_KEY))
+            })
+            .or_else(|| {
+                integrities()
+                    .filter(|i| i.takes_any_key())
+                    .find_map(|integrity| self.whole_blobs(blobs, integrity))
+            })
     }
 
-    /// The encryption key that ends where the integrity key begins.
-    fn before(&mut self, spi: Spi, encryption: Encryption, proven: &Proven<'b>) -> Option<EspKey> {
-        self.key_lens(encryption).into_iter().find_map(|len| {
-            let start = proven.offset.checked_sub(len)?;
-            let key = proven.blob.bytes.expose().get(start..proven.offset)?;
-            self.trials += 1;
-            self.opened(spi, encryption, key, proven)
+    fn keys_of(&mut self, blobs: &[&'b Blob], integrity: Integrity, len: usize) -> Option<Proven<'b>> {
+        self.windows(blobs, len, &mut |search, blob, offset, key| {
+            search.authenticates(integrity, blob, offset, key)
         })
     }
 
-    fn opened(
+    fn whole_blobs(&mut self, blobs: &[&'b Blob], integrity: Integrity) -> Option<Proven<'b>> {
+        blobs.iter().find_map(|blob| {
+            let key = blob.bytes.expose();
+            let tried = key.len() == integrity.key_len() || key.len() == OTHER_HMAC_KEY;
+            if tried || key.len() > LONGEST_HMAC_KEY || self.trials >= self.shape.most_trials {
+                return None;
+            }
+            self.trials += 1;
+            self.authenticates(integrity, blob, 0, key)
+        })
+    }
+
+    fn authenticates(
         &mut self,
-        spi: Spi,
-        encryption: Encryption,
-        key: &[u8],
-        proven: &Proven<'b>,
-    ) -> Option<EspKey> {
-        let candidate = KeyCandidate {
-            encryption,
-            encryption_key: key,
-            integrity: proven.integrity,
-            integrity_key: proven.key,
+        integrity: Integrity,
+        blob: &'b Blob,
+        offset: usize,
+        key: &'b [u8],
+    ) -> Option<Proven<'b>> {
+        let proven = Proven {
+            integrity,
+            key,
+            blob,
+            offset,
         };
-        self.oracle
-            .opens(&candidate)
-            .then(|| claim(spi, &candidate, proven.blob))
+        let candidate = proven.beside(Encryption::Null, &[]);
+        self.oracle.icv_fits(&candidate).then_some(proven)
+    }
+
+    /// The encryption key beside a proven integrity key: the one that ends where that begins, then all windows.
+    fn encryption_key(&mut self, spi: Spi, blobs: &[&'b Blob], proven: &Proven<'b>) {
+        let shape = self.shape;
+        let separate = || shape.encryptions.iter().copied().filter(|e| !e.is_aead());
+        for encryption in separate() {
+            for len in self.key_lens(encryption) {
+                let bytes = proven.blob.bytes.expose();
+                let start = proven.offset.checked_sub(len);
+                if let Some(key) = start.and_then(|start| bytes.get(start..proven.offset)) {
+                    self.trials += 1;
+                    if self.weigh(spi, encryption, key, proven) {
+                        return;
+                    }
+                }
+            }
+        }
+        for encryption in separate() {
+            for len in self.key_lens(encryption) {
+                let found = self.windows(blobs, len, &mut |search, _, _, key| {
+                    search.weigh(spi, encryption, key, proven).then_some(())
+                });
+                if found.is_some() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Keeps the key with most bits. True when they end the search.
+    fn weigh(&mut self, spi: Spi, encryption: Encryption, key: &'b [u8], proven: &Proven<'b>) -> bool {
+        let candidate = proven.beside(encryption, key);
+        let bits = self.oracle.weigh(&candidate);
+        if self.best.as_ref().is_none_or(|(most, _)| bits > *most) {
+            self.best = Some((bits, claim(spi, &candidate, proven.blob)));
+        }
+        bits >= self.shape.enough_bits
     }
 
     fn key_lens(&self, encryption: Encryption) -> Vec<usize> {
@@ -315,160 +387,4 @@ fn claim(spi: Spi, candidate: &KeyCandidate<'_>, blob: &Blob) -> EspKey {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    /// Knows the keys and compares.
-    struct Knows {
-        encryption: (Encryption, Vec<u8>),
-        integrity: (Integrity, Vec<u8>),
-    }
-
-    impl Oracle for Knows {
-        fn icv_fits(&mut self, c: &KeyCandidate<'_>) -> bool {
-            if self.encryption.0.is_aead() {
-                return (c.encryption, c.encryption_key) == (self.encryption.0, &self.encryption.1);
-            }
-            (c.integrity, c.integrity_key) == (self.integrity.0, &self.integrity.1)
-        }
-        fn opens(&mut self, c: &KeyCandidate<'_>) -> bool {
-            (c.encryption, c.encryption_key) == (self.encryption.0, &self.encryption.1)
-        }
-    }
-
-    fn bytes(seed: u8, len: usize) -> Vec<u8> {
-        (0..len)
-            .map(|i| (i as u8).wrapping_mul(seed).wrapping_add(seed >> 3))
-            .collect()
-    }
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|b| format!("{b:02x}")).collect()
-    }
-
-    fn material(log: &str) -> KeyMaterial {
-        let mut material = KeyMaterial::default();
-        material.read_bytes(Path::new("log"), log.as_bytes());
-        material
-    }
-
-    fn cbc_sha1() -> Knows {
-        Knows {
-            encryption: (Encryption::AesCbc, bytes(37, 16)),
-            integrity: (Integrity::HmacSha1_96, bytes(91, 20)),
-        }
-    }
-
-    #[test]
-    fn keys_inside_one_blob_at_any_offset() {
-        let mut knows = cbc_sha1();
-        for gap in [0, 1, 7] {
-            let keymat = [
-                bytes(5, gap),
-                knows.encryption.1.clone(),
-                knows.integrity.1.clone(),
-                bytes(3, gap),
-            ]
-            .concat();
-            let mined = mine(
-                &material(&format!("whatever {}\n", hex(&keymat))),
-                Spi(1),
-                &KeyShape::default(),
-                &mut knows,
-            );
-            let key = mined.key.unwrap();
-            assert_eq!(key.encryption_key.expose(), knows.encryption.1);
-            assert_eq!(key.integrity_key.expose(), knows.integrity.1);
-            assert_eq!(key.origin.road, KeyRoad::Mined);
-        }
-    }
-
-    #[test]
-    fn keys_in_separate_blobs_and_combined_mode() {
-        let mut knows = cbc_sha1();
-        let log = format!(
-            "a {}\nb {}\nc {}\n",
-            hex(&knows.integrity.1),
-            hex(&bytes(7, 64)),
-            hex(&knows.encryption.1)
-        );
-        assert!(
-            mine(&material(&log), Spi(1), &KeyShape::default(), &mut knows)
-                .key
-                .is_some()
-        );
-        let mut gcm = Knows {
-            encryption: (Encryption::AesGcm { icv: 16 }, bytes(37, 36)),
-            integrity: (Integrity::None, vec![]),
-        };
-        let log = format!("x {}\n", hex(&[bytes(5, 9), bytes(37, 36)].concat()));
-        assert!(
-            mine(&material(&log), Spi(1), &KeyShape::default(), &mut gcm)
-                .key
-                .is_some()
-        );
-    }
-
-    #[test]
-    fn the_nearest_blob_is_tried_first() {
-        let mut knows = cbc_sha1();
-        let noise: String = (1..200)
-            .map(|i| format!("noise {}\n", hex(&bytes(i, 40))))
-            .collect();
-        let keys = format!(
-            "SPI: 00000001\nx {}\n",
-            hex(&[knows.encryption.1.clone(), knows.integrity.1.clone()].concat())
-        );
-        let shape = KeyShape {
-            encryptions: vec![Encryption::AesCbc],
-            integrities: vec![Integrity::HmacSha1_96],
-            ..KeyShape::default()
-        };
-        let mined = mine(
-            &material(&(noise.clone() + &keys + &noise)),
-            Spi(1),
-            &shape,
-            &mut knows,
-        );
-        assert!(mined.key.is_some());
-        // Windows of 20 bytes in 36, then the encryption key right before the proven one.
-        assert!(mined.trials <= 36 - 20 + 1 + 1, "{} trials", mined.trials);
-    }
-
-    #[test]
-    fn trials_grow_with_the_bytes_and_are_bounded() {
-        let mut never = Knows {
-            encryption: (Encryption::AesCbc, vec![]),
-            integrity: (Integrity::HmacSha1_96, vec![]),
-        };
-        let log = |lines: u32| -> String {
-            let mut state = 1_u32;
-            (0..lines)
-                .map(|_| {
-                    let row: String = (0..32)
-                        .map(|_| {
-                            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                            format!("{:02x}", state >> 24)
-                        })
-                        .collect();
-                    format!("x {row}\n")
-                })
-                .collect()
-        };
-        let mut trials =
-            |lines| mine(&material(&log(lines)), Spi(1), &KeyShape::default(), &mut never).trials;
-        let (few, many) = (trials(50), trials(500));
-        assert!(many <= 11 * few, "{few} then {many}");
-        let bounded = mine(
-            &material(&log(500)),
-            Spi(1),
-            &KeyShape {
-                most_trials: 100,
-                ..KeyShape::default()
-            },
-            &mut never,
-        );
-        assert_eq!((bounded.trials, bounded.gave_up), (100, true));
-    }
-}
+mod tests;

@@ -4,12 +4,13 @@ use crate::formats::table::FORMATS;
 use crate::lines::order;
 use crate::material::contents::{KeyFileInfo, KeyMaterial};
 use crate::material::sink::Sink;
+use crate::reading::unpack::Unpacked;
 use rekeyscope_model::error::Error;
 use std::io::Read;
 use std::path::Path;
 
 impl KeyMaterial {
-    /// Reads one more file; its formats are recognised by content. Streams: memory does not grow with the file beyond
+    /// Reads one more file; its formats, its compression (gzip, zstd) and how it writes its characters are recognised by content. Streams: memory does not grow with the file beyond
     /// the stated bounds.
     ///
     /// # Errors
@@ -19,18 +20,14 @@ impl KeyMaterial {
             path: path.to_owned(),
             source,
         };
-        let mut file = std::fs::File::open(path).map_err(failed)?;
-        let mut head = Vec::new();
-        Read::by_ref(&mut file)
-            .take(4)
-            .read_to_end(&mut head)
-            .map_err(failed)?;
-        if is_capture(&head) {
+        let file = std::fs::File::open(path).map_err(failed)?;
+        let mut text = Unpacked::new(file).map_err(failed)?;
+        if is_capture(text.head()) {
             let other =
                 std::io::Error::other("it is a capture, and holds no keys; name the captures without --keys");
             return Err(failed(other));
         }
-        self.read_from(path, head.as_slice().chain(file)).map_err(failed)
+        self.read_text(path, &mut text).map_err(failed)
     }
 
     /// As [`KeyMaterial::read`] for bytes in memory.
@@ -39,18 +36,31 @@ impl KeyMaterial {
         let _ = self.read_from(path, bytes);
     }
 
+    /// As [`KeyMaterial::read_bytes`] for the keys inside `capture`, of its Decryption Secrets Block number `block`.
+    pub fn read_block(&mut self, capture: &Path, block: u64, bytes: &[u8]) {
+        self.read_bytes(capture, bytes);
+        if let Some(info) = self.files.last_mut() {
+            info.block = Some(block);
+        }
+    }
+
     /// As [`KeyMaterial::read`] for an open stream; `path` only names it.
     ///
     /// # Errors
     /// The reader's. What was read before stays.
     pub fn read_from(&mut self, path: &Path, reader: impl Read) -> std::io::Result<()> {
+        self.read_text(path, &mut Unpacked::new(reader)?)
+    }
+
+    fn read_text(&mut self, path: &Path, text: &mut Unpacked<'_>) -> std::io::Result<()> {
         let mut formats = FORMATS.map(|row| (row.name, (row.reader)(), false));
         self.files.push(KeyFileInfo {
             path: path.to_owned(),
+            block: None,
             formats: Vec::new(),
         });
         let mut sink = Sink::new(self);
-        let result = order::for_each_line(reader, &mut sink, &mut |line, sink| {
+        let result = order::for_each_line(&mut *text, &mut sink, &mut |line, sink| {
             for (_, format, seen) in &mut formats {
                 if format.line(line, sink) {
                     *seen = true;
@@ -60,6 +70,10 @@ impl KeyMaterial {
         });
         for (_, format, _) in &mut formats {
             format.finish(&mut sink);
+        }
+        if let Some(sentence) = text.trouble() {
+            sink.saw_text();
+            sink.problem(1, sentence);
         }
         let names = formats
             .iter()

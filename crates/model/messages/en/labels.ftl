@@ -45,6 +45,11 @@ column-before = before
 column-lowest = lowest
 column-highest = highest
 column-by = by
+column-outcome = outcome
+column-requests = requests
+column-answer-s = answer s
+column-outage-from-s = nothing from s
+column-outage = nothing for
 column-trigger = trigger
 column-volume = volume
 column-age = age
@@ -90,6 +95,7 @@ comparison-efficiency = Efficiency
 
 ## The verdict.
 
+verdict-label-failed = a rekey failed
 verdict-label-shown = cost shown
 verdict-label-some = some rekeys hurt
 verdict-label-bounded = no cost that matters
@@ -134,6 +140,14 @@ disagrees = disagrees
 ## Causes.
 
 cause-responder-not-ready = data on the new SA before the responder had it installed
+cause-initiator-not-ready = data on the new SA before the initiator had it installed
+cause-rekey-refused = the other side refused the rekey
+cause-rekey-unanswered = the other side did not answer the rekey, or only after several requests
+cause-limit-without-rekey = an SA passed its limit, and nobody asked for a new one
+cause-break-before-make = the SAs were deleted before new ones were negotiated
+cause-blackhole-after-rekey = an SA swallowed everything after a rekey: its data was sent again and again, and nothing was acknowledged
+cause-dpd-unanswered = the peer did not answer dead peer detection
+cause-rekey-storm = attempt after attempt, in the time in which there is usually one rekey
 cause-old-sa-deleted-early = the old SA was deleted while packets were still on their way
 cause-asymmetric-switch = one direction went on with its old SA long after the other had left it
 cause-hard-limit-reached = the old SA passed its hard limit before the new one took over

@@ -54,6 +54,9 @@ oddity-interfaces = a section describes more than { $most } interfaces; packets 
 oddity-no-time = a simple packet block has no time: it takes that of the packet before it; convert from the original capture if times matter
 oddity-unknown-interface = a packet names an interface that the file does not describe: its link type is unknown and it is left out
 oddity-cut-packets = packets cut by the snap length (this one after { $bytes } bytes): their lengths on the wire are counted, but nothing checks or opens them; capture again with tcpdump -s 0
+oddity-bad-secrets = Decryption Secrets Blocks that claim more bytes than they have (the first is number { $block }): their keys are left out
+oddity-too-many-secrets = the capture holds more keys than are read from one ({ $blocks } Decryption Secrets Blocks, { $megabytes } MB): the rest is left out; give it with --keys
+oddity-late-secrets = keys stand between the packets of a pipe, which can be read only once: they are not used; save the capture to a file first
 oddity-key-file = a key file beside the capture cannot be read: it was left out
 
 ## Frames
@@ -93,7 +96,10 @@ oddity-not-opened = packets with a good ICV that do not decrypt to a sensible tr
 oddity-not-decoded-inside = decrypted packets were followed down to { $name } and no further: the rest counts as payload
 oddity-nested = IKE and ESP packets inside ESP: analysed as tunnels of their own, their bytes are counted in the innermost flows only
 oddity-closed-around = SAs around the chosen tunnel with packets that stay closed: what they carried of it is missing here; without --tunnel the report says which keys it lacks
-oddity-one-packet-proof = SAs with a single packet: that their encryption key is right rests on it alone (a wrong one passes in 1 of 6,000)
+oddity-one-packet-proof = SAs with a single packet: that their encryption key is right rests on it alone (a wrong one passes in fewer than 1 of 1,000)
+oddity-too-few-packets = SAs whose integrity key fits and whose packets are too few to prove an encryption key: { $packets } like them would do
+oddity-half-a-key = SAs whose integrity key fits (their ICVs do), while no encryption key in the key files opens their packets
+oddity-wrong-key = keys that name an SA and fit none of its packets, where another key does (first: { $place }): the log holds a wrong one
 oddity-mining = unlabelled keys were sought with { $trials } trials (at most { $most } per packet of an SA)
 oddity-mining-gave-up = unlabelled keys were sought with { $trials } trials (at most { $most } per packet of an SA), and not all bytes of the key files were tried for every SA: give a shorter log, cut around the time of the capture
 
@@ -105,3 +111,4 @@ oddity-no-series = more tunnels than are measured over time; choose some by a ca
 oddity-decoding-died = a batch of packets was lost because decoding it failed; please report this
 oddity-diagnosis-shortened = { $rekeys } rekeys have so many packets around them that causes were looked for in the first { $packets } only
 oddity-diagnosis-left-out = { $rekeys } rekeys are more than can be kept: no causes were looked for
+oddity-stretches-left-out = { $stretches } stretches in which nothing was delivered are more than can be kept: outages among them are not named

@@ -48,6 +48,8 @@ ruled-out-absent = not found around { $rekeys }: { $evidence }.
 ruled-out-not-testable = cannot be told: { $evidence }.
 ruled-out-no-occasion = no occasion: { $evidence }.
 causes-of-one = { $id }: { $title }. Rekey { $rekeys }{ $more }.
+causes-of-attempts = { $id }: { $title }. { $rekeys }{ $more }.
+attempt-at = at { $when } s
 causes-of-several = { $id }: { $title }. Rekeys { $rekeys }{ $more }.
 and-more = , …
 counted-inner = new inner bytes (retransmissions left out)
@@ -78,9 +80,9 @@ missing-keys =
     } packets but no key that the ICV confirms ({ $list }).
 missing-keys-half =
     { $count ->
-        [one] Of the key of { $n } SA the integrity key fits (its ICVs do) and the encryption key does not
-       *[other] Of the keys of { $n } SAs the integrity key fits (their ICVs do) and the encryption key does not
-    }: it is of another run, or was copied wrongly.
+        [one] Of the key of { $n } SA the integrity key fits (its ICVs do) and no encryption key is proven
+       *[other] Of the keys of { $n } SAs the integrity key fits (their ICVs do) and no encryption key is proven
+    }: it is of another run, was copied wrongly, is not in the files, or the packets are too few.
 missing-keys-masked = Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; the key-info log below gives them whole.
 missing-keys-how = Yamaha NVR/RTX: `ipsec ike log <gateway> key-info message-info payload-info` and `syslog debug on` before the tunnel comes up, then `show log`. strongSwan: charon's log at level 4, or `ip xfrm state` while the SA lives. Or Wireshark's own esp_sa file.
 missing-keys-where = Give such a file with --keys FILE, or put it beside the capture under one of these names: { $names }.
@@ -134,6 +136,7 @@ direction-sentence = { $direction }: { $sentence }
 not-compared = Not compared: { $reason }
 rekey-of-tunnel = { $number } of tunnel { $tunnel }
 rekey-filter = rekey { $number }: { $filter }
+attempt-filter = { $number }: { $filter }
 made-by = Made by { $program }:
 
 ## Labels and headings of the terminal and of Markdown.
@@ -152,6 +155,7 @@ heading-tunnel = Tunnel { $tunnel }: { $what }
 heading-tunnel-rekeys = Tunnel { $tunnel }: { $what }; { $rekeys }, { $hurt } hurt
 heading-sas-of = SAs of tunnel { $tunnel }
 heading-causes = Causes
+heading-attempts-of = Attempts of tunnel { $tunnel }
 heading-ruled-out = What was ruled out
 heading-findings = Findings that no rekey caused
 heading-keys = Keys
@@ -189,6 +193,24 @@ advice-slow-key-exchange-why = the key computation took long
 advice-slow-key-exchange = a smaller or an elliptic-curve group, or no PFS (NVR5x0: `ipsec ike group`, `ipsec ike pfs`; strongSwan: the group in `esp_proposals`).
 advice-hard-limit-reached-why = the old SA passed its hard limit
 advice-hard-limit-reached = rekey earlier: the new SA has to be up before the old one ends, so the distance between the two limits must hold what the line carries during an exchange and its retransmissions.
+advice-rekey-refused-why = a rekey was refused
+advice-rekey-refused = compare what both sides allow for a rekey (proposals, PFS groups, traffic selectors): the first SA may have come about without them, and the rekey asks for all of it.
+advice-refused-proposal = make proposals and PFS groups the same for the rekey: IKE_AUTH negotiates no group for the first child SA, so a PFS group that the other side lacks shows at the first rekey only. Offer what the other side has, or switch PFS off on both.
+advice-refused-selectors = give both sides the same traffic selectors (subnets, protocol, ports), and no narrowed ones from the first negotiation.
+advice-refused-moment = let one side alone renew, with a margin of its own: the other one was busy with a renewal of the same SA.
+advice-refused-more = let each SA be replaced, not added to: the other side allows no more SAs, so old ones have to be deleted first or its limit raised.
+advice-rekey-unanswered-why = a rekey went without an answer
+advice-rekey-unanswered = look for what drops IKE while ESP passes: NAT mappings that end before the next message (keepalives below their timeout, 20 s), filters for UDP 500 and 4500, fragments of large messages; and retransmit sooner than the margin of the limits allows.
+advice-limit-without-rekey-why = an SA passed its limit and nobody asked
+advice-limit-without-rekey = set the soft limit of one side below the hard limit of both: the side that enforces a limit has to renew before, or the other one has to know it (IKEv2 negotiates no lifetime).
+advice-break-before-make-why = an SA was deleted before the next was negotiated
+advice-break-before-make = negotiate first and delete afterwards: on strongSwan `make_before_break = yes` for reauthentication, or rekeying instead of it (`reauth_time = 0`).
+advice-blackhole-after-rekey-why = an SA delivered nothing after a rekey
+advice-blackhole-after-rekey = look on the receiving side whether that SA still existed (`ip xfrm state`), and switch dead peer detection on with an interval that is shorter than the outage.
+advice-dpd-unanswered-why = the peer did not answer dead peer detection
+advice-dpd-unanswered = look at the path between the peers and at the peer itself: nothing of IKE came back. The interval and the number of dead peer detection decide how long the outage lasts.
+advice-rekey-storm-why = there was attempt after attempt
+advice-rekey-storm = wait longer between attempts, with a random share, and let one side alone renew: attempts that meet each other fail together.
 advice-exchange-retransmitted-why = IKE messages were lost
 advice-exchange-retransmitted = let UDP 500 and 4500 pass before the data (QoS), and look for the loss where the display filter points.
 advice-responder-not-ready-why = the initiator sent on the new SA too early

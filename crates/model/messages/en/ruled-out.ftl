@@ -5,6 +5,7 @@
 unseen-exchange = no exchange of a rekey was captured: capture UDP 500 and 4500 too
 unseen-inner = without keys the inner packets cannot be seen
 unseen-limit = it takes ESP keys and the limit that IKE negotiated, or inner TCP and the exchanges of the rekeys, to see that an SA passed its limit
+unseen-negotiated-limit = it takes ESP keys and the limit that IKE negotiated to see that an SA passed it
 unseen-deletes = no Delete could be read: that takes the IKE keys
 unseen-tcp = the tunnel carried no TCP connection that would show it
 no-occasion = it explains a loss, and no rekey is named as one that hurt
@@ -14,6 +15,14 @@ no-occasion = it explains a loss, and no rekey is named as one that hurt
 absent-hard-limit = when the exchanges began, at most { $used } of the kilobyte limit was used up, and no SA went past it
 absent-hard-limit-unread = no SA went past a limit that the packets show (the limit itself was not read)
 absent-responder-not-ready = no first data on a new SA had to be sent again
+absent-initiator-not-ready = no first data on a new SA of a CREATE_CHILD_SA had to be sent again
+absent-refused = none of the { $attempts } attempts was answered by an error
+absent-unanswered = each of the { $attempts } attempts was answered after two requests at most
+absent-limit-without-rekey = a new SA was asked for before any limit was passed
+absent-break-before-make = no SA in use was deleted before a new one was asked for
+absent-blackhole = no SA stopped delivering while its data was sent again
+absent-dpd = no check of the peer was asked three times in vain
+absent-storm = of { $attempts } attempts, never three came in vain within the usual interval
 absent-delete =
     { $deletes ->
         [0] no Delete could be read

@@ -45,6 +45,11 @@ column-before = 直前
 column-lowest = 最低
 column-highest = 最高
 column-by = 開始側
+column-outcome = 結果
+column-requests = 要求数
+column-answer-s = 応答 s
+column-outage-from-s = 不通開始 s
+column-outage = 不通
 column-trigger = 契機
 column-volume = 転送量
 column-age = 経過
@@ -90,6 +95,7 @@ comparison-efficiency = 効率
 
 ## 判定。
 
+verdict-label-failed = リキー失敗
 verdict-label-shown = 損失あり
 verdict-label-some = 一部のリキーに影響
 verdict-label-bounded = 問題となる損失なし
@@ -134,6 +140,14 @@ disagrees = 不一致
 ## 原因。
 
 cause-responder-not-ready = レスポンダーが新しい SA を設定し終える前に、その SA でデータが送られた
+cause-initiator-not-ready = イニシエーターが新しい SA を設定し終える前に、その SA でデータが送られた
+cause-rekey-refused = 相手がリキーを拒否した
+cause-rekey-unanswered = 相手がリキーに応答しなかった、または何度も要求されてから応答した
+cause-limit-without-rekey = SA がリミットを超えたが、新しい SA は要求されなかった
+cause-break-before-make = 新しい SA を交渉する前に SA が削除された
+cause-blackhole-after-rekey = リキー後の SA が届かなくなり、データは再送を繰り返し、確認応答がなかった
+cause-dpd-unanswered = 相手が生存確認 (DPD) に応答しなかった
+cause-rekey-storm = 通常 1 回のリキーの時間に試行が続いた
 cause-old-sa-deleted-early = パケットがまだ届いていないうちに古い SA が削除された
 cause-asymmetric-switch = 一方向だけが、逆方向の切り替え後も長く古い SA を使い続けた
 cause-hard-limit-reached = 新しい SA に替わる前に古い SA がハードリミットを超えた

@@ -51,6 +51,9 @@ oddity-interfaces = 一つのセクションに { $most } 個を超えるイン�
 oddity-no-time = シンプルパケットブロックには時刻がないため、直前のパケットの時刻を使います。時刻が重要な場合は、元のキャプチャから変換してください
 oddity-unknown-interface = ファイルに記述のないインターフェースを指すパケットがあります。リンク種別が不明なため除いてあります
 oddity-cut-packets = スナップ長で切られたパケットです（このパケットは { $bytes } バイトまで）。回線上の長さは数えていますが、検証も復号もできません。tcpdump -s 0 でキャプチャし直してください
+oddity-bad-secrets = 長さの値が実際より大きい Decryption Secrets Block があり(最初は { $block } 番)、その中の鍵は使っていません
+oddity-too-many-secrets = キャプチャの中の鍵が、一つのキャプチャから読む上限(Decryption Secrets Block { $blocks } 個、{ $megabytes } MB)を超えているため、残りは使っていません。--keys で指定してください
+oddity-late-secrets = パイプは一度しか読めないため、パケットの間にある鍵は使っていません。キャプチャをファイルに保存してから解析してください
 oddity-key-file = キャプチャの隣にある鍵ファイルを読めないため、使っていません
 
 ## フレーム
@@ -90,7 +93,10 @@ oddity-not-opened = ICV は正しいのに、復号してもトレーラーが�
 oddity-not-decoded-inside = 復号したパケットを { $name } までたどりました。それより内側はペイロードとして数えます
 oddity-nested = ESP の中の IKE と ESP のパケットです。独立したトンネルとして解析し、バイト数は最も内側のフローでだけ数えます
 oddity-closed-around = 選んだトンネルを運ぶ SA に、復号できないパケットがあります。その中にあったものはこの解析に含まれません。足りない鍵は、トンネルを選ばずに作ったレポートで分かります
-oddity-one-packet-proof = パケットが 1 個だけの SA です。暗号鍵が正しいという根拠はこの 1 個だけです（間違った鍵でも 6,000 回に 1 回は通ります）
+oddity-one-packet-proof = パケットが 1 個だけの SA です。暗号鍵が正しいという根拠はこの 1 個だけです（間違った鍵が通るのは 1,000 回に 1 回未満です）
+oddity-too-few-packets = 認証鍵は合っていますが、暗号鍵を証明するにはパケットが足りない SA です。同じようなパケットが { $packets } 個あれば足ります
+oddity-half-a-key = 認証鍵は合っていますが（ICV が一致）、鍵ファイルのどの暗号鍵でもパケットを開けない SA です
+oddity-wrong-key = SA を名指ししているのに、そのパケットのどれにも合わない鍵です（最初の場所：{ $place }）。別の鍵は合っています。ログに間違った鍵が入っています
 oddity-mining = ラベルのない鍵を { $trials } 回の試行で探しました（SA のパケットごとに最大 { $most } 回）
 oddity-mining-gave-up = ラベルのない鍵を { $trials } 回の試行で探しましたが（SA のパケットごとに最大 { $most } 回）、鍵ファイルの全バイトをすべての SA に対して試してはいません。キャプチャの時刻の前後だけを切り出した、短いログを渡してください
 
@@ -102,3 +108,4 @@ oddity-no-series = 時間推移を測れる数を超えるトンネルがあり�
 oddity-decoding-died = デコードに失敗し、ひとまとまりのパケットが失われました。ご報告ください
 oddity-diagnosis-shortened = { $rekeys } 回のリキーは前後のパケットが多すぎるため、原因を調べたのは最初の { $packets } 個だけです
 oddity-diagnosis-left-out = { $rekeys } 回のリキーは保持できる数を超えるため、原因を調べていません
+oddity-stretches-left-out = 何も届かなかった区間のうち { $stretches } 個は保持できる数を超えるため、その中の不通は示していません

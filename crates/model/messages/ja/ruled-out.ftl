@@ -5,6 +5,7 @@
 unseen-exchange = リキーの鍵交換がキャプチャされていません。UDP 500 と 4500 もキャプチャしてください
 unseen-inner = 鍵がないため、内側のパケットを見られません
 unseen-limit = SA が上限を超えたかどうかを見るには、ESP の鍵と IKE でネゴシエートされた上限、または内側の TCP とリキーの鍵交換が必要です
+unseen-negotiated-limit = SA がリミットを超えたことを知るには、ESP の鍵と IKE で交渉されたリミットが必要です
 unseen-deletes = Delete を読み取れません。IKE の鍵が必要です
 unseen-tcp = これを示す TCP 接続がトンネル内にありません
 no-occasion = 損失を説明する原因ですが、転送を妨げたとされたリキーがありません
@@ -14,6 +15,14 @@ no-occasion = 損失を説明する原因ですが、転送を妨げたとされ
 absent-hard-limit = 鍵交換の開始時に使われていたのはキロバイト制限の最大 { $used } で、制限を超えた SA はありません
 absent-hard-limit-unread = パケットから分かる制限を超えた SA はありません（制限の値そのものは読めていません）
 absent-responder-not-ready = 新しい SA の最初のデータが再送された例はありません
+absent-initiator-not-ready = CREATE_CHILD_SA の新しい SA で最初のデータが再送された例はありません
+absent-refused = { $attempts } 回の試行のうち、エラーで答えられたものはありません
+absent-unanswered = { $attempts } 回の試行は、いずれも 2 回目までの要求で応答がありました
+absent-limit-without-rekey = リミットを超える前に新しい SA が要求されています
+absent-break-before-make = 新しい SA を要求する前に使用中の SA が削除された例はありません
+absent-blackhole = データが再送され続けて届かなくなった SA はありません
+absent-dpd = 3 回続けて応答のなかった生存確認はありません
+absent-storm = { $attempts } 回の試行のうち、通常の間隔の中で 3 回続けて無駄になったものはありません
 absent-delete =
     { $deletes ->
         [0] 読めた Delete はありません

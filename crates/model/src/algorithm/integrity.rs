@@ -181,6 +181,14 @@ impl Integrity {
             .unwrap_or(&NOT_LISTED)
     }
 
+    /// An HMAC: it is defined for keys of any length (RFC 2104 §3), whatever its RFC for IPsec says.
+    pub fn takes_any_key(self) -> bool {
+        !matches!(
+            self,
+            Self::None | Self::AesXcbc96 | Self::AesCmac96 | Self::Unknown { .. }
+        )
+    }
+
     /// The transform of that name in a key log, whatever stands between its letters and digits.
     pub fn named(name: &[u8]) -> Option<Self> {
         Self::find(|row| row.spellings().any(|known| spelling::same(known, name)))

@@ -74,6 +74,7 @@ plain_data! {
         pub notifications: Vec<String>,
     }
     /// An IPsec SA lifetime (RFC 2407 §4.5).
+    #[derive(Copy, Eq, Default)]
     pub struct Lifetime {
         /// Seconds.
         pub seconds: Option<u64>,

@@ -10,20 +10,23 @@ plain_data! {
     pub struct Key {
         /// How far it is trusted.
         pub status: KeyStatus,
-        /// For example `keys.esp_sa:3 (explicit)`; `null` without a key.
+        /// For example `keys.esp_sa:3 (explicit)` or `trace.pcapng, Decryption Secrets Block 1, line 3 (explicit)`; `null` without
+        /// a key.
         pub source: Option<String>,
     }
     /// A key file that was read.
     pub struct KeyFile {
-        /// As given or found.
+        /// As given or found; of keys inside the capture, the capture.
         pub path: String,
+        /// The number of the Decryption Secrets Block of the capture that holds the keys; `null` for a file of its own.
+        pub block: Option<u64>,
         /// Formats recognised in it, for example `esp_sa`.
         pub formats: Vec<String>,
         /// ESP keys in it.
         pub esp_keys: u64,
         /// IKE keys in it.
         pub ike_keys: u64,
-        /// Rows that could not be read: `path:line: what to do`.
+        /// Rows that could not be read: the place as a key's source has it, a colon, and what to do.
         pub problems: Vec<String>,
     }
 }

@@ -105,6 +105,7 @@ plain_names! {
         SpiSuccession = "spi_succession",
     }
     /// Why a rekey happened.
+    #[derive(Default)]
     pub enum TriggerKind {
         /// The kilobyte lifetime.
         Volume = "volume",
@@ -117,6 +118,7 @@ plain_names! {
         /// Both sides at once.
         Collision = "collision",
         /// The capture cannot tell.
+        #[default]
         Unknown = "unknown",
     }
     /// Direction in a tunnel.
@@ -126,8 +128,40 @@ plain_names! {
         /// To the IKE initiator.
         BToA = "b_to_a",
     }
+    /// What became of an attempt to make or renew an SA.
+    pub enum AttemptOutcome {
+        /// A new SA carries packets.
+        Completed = "completed",
+        /// SAs were agreed on that no packet used.
+        CompletedUnused = "completed_unused",
+        /// The other side said no.
+        Refused = "refused",
+        /// The other side never answered.
+        Unanswered = "unanswered",
+        /// Both sides asked at once, and the other exchange won.
+        Superseded = "superseded",
+        /// The capture ends before an answer was due.
+        Cut = "cut",
+        /// An SA passed its limit, and nobody asked for a new one.
+        LimitWithoutAttempt = "limit_without_attempt",
+        /// The SA was deleted first, and the new one negotiated afterwards.
+        BreakBeforeMake = "break_before_make",
+    }
+    /// What ended an outage.
+    pub enum OutageEnd {
+        /// Data passed on a new SA.
+        NewSa = "new_sa",
+        /// Data passed on an SA of a new IKE SA.
+        NewIkeSa = "new_ike_sa",
+        /// Data passed on the old SA again.
+        OldSa = "old_sa",
+        /// The capture ended first.
+        End = "end",
+    }
     /// The verdict.
     pub enum Verdict {
+        /// A rekey failed, or the SAs died.
+        Failed = "failed",
         /// Rekeys cost throughput.
         Shown = "shown",
         /// Not shown in the mean, but single rekeys hurt.
@@ -184,13 +218,18 @@ plain_names! {
 }
 
 impl Direction {
+    /// What belongs to this direction, of one thing for each.
+    pub fn pick<T>(self, a_to_b: T, b_to_a: T) -> T {
+        match self {
+            Direction::AToB => a_to_b,
+            Direction::BToA => b_to_a,
+        }
+    }
+
     /// The opposite direction.
     #[must_use]
     pub fn reverse(self) -> Direction {
-        match self {
-            Direction::AToB => Direction::BToA,
-            Direction::BToA => Direction::AToB,
-        }
+        self.pick(Direction::BToA, Direction::AToB)
     }
 
     /// Both, in the order of the document.
@@ -201,5 +240,21 @@ impl Protocol {
     /// What documents mean that were written before the field was there.
     pub(super) fn of_older_documents() -> Self {
         Protocol::Esp
+    }
+}
+
+impl AttemptOutcome {
+    /// No SA came of it that carries packets, and the capture was long enough to tell.
+    pub fn failed(self) -> bool {
+        match self {
+            AttemptOutcome::Refused
+            | AttemptOutcome::Unanswered
+            | AttemptOutcome::LimitWithoutAttempt
+            | AttemptOutcome::BreakBeforeMake => true,
+            AttemptOutcome::Completed
+            | AttemptOutcome::CompletedUnused
+            | AttemptOutcome::Superseded
+            | AttemptOutcome::Cut => false,
+        }
     }
 }

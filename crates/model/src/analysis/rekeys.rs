@@ -69,6 +69,7 @@ plain_data! {
         pub causes: Vec<Cause>,
     }
     /// Why a rekey happened.
+    #[derive(Default)]
     pub struct Trigger {
         /// What ran out.
         pub kind: TriggerKind,
@@ -150,37 +151,20 @@ plain_data! {
 impl SpiPair {
     /// The SPI of one direction.
     pub fn get(&self, direction: Direction) -> Option<Spi> {
-        match direction {
-            Direction::AToB => self.a_to_b,
-            Direction::BToA => self.b_to_a,
-        }
+        direction.pick(self.a_to_b, self.b_to_a)
     }
 }
 
 impl TimePair {
     /// The moment of one direction.
     pub fn get(&self, direction: Direction) -> Option<Timestamp> {
-        match direction {
-            Direction::AToB => self.a_to_b,
-            Direction::BToA => self.b_to_a,
-        }
+        direction.pick(self.a_to_b, self.b_to_a)
     }
 }
 
-impl Trigger {
-    /// Of a rekey about which nothing is known.
-    pub fn unknown() -> Trigger {
-        Trigger {
-            kind: TriggerKind::Unknown,
-            fraction: None,
-            counting: None,
-            messages: Vec::new(),
-            bytes: None,
-            limit_kilobytes: None,
-            age_s: None,
-            limit_seconds: None,
-            at_least: false,
-            at_most: false,
-        }
+impl MillisPair {
+    /// The milliseconds of one direction.
+    pub fn get(&self, direction: Direction) -> Option<f64> {
+        direction.pick(self.a_to_b, self.b_to_a)
     }
 }

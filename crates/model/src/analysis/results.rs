@@ -216,6 +216,7 @@ plain_data! {
         pub display_filter: String,
     }
     /// What a cipher suite costs on the wire.
+    #[derive(Default)]
     pub struct Overhead {
         /// For example `AES-CBC-128/HMAC-SHA1-96`.
         pub suite: String,

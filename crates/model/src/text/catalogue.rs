@@ -20,6 +20,7 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/report.ftl")),
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
             include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
+            include_str!(concat!("../../messages/", $language, "/failed.ftl")),
             include_str!(concat!("../../messages/", $language, "/findings.ftl")),
             include_str!(concat!("../../messages/", $language, "/ruled-out.ftl")),
             include_str!(concat!("../../messages/", $language, "/rule.ftl")),
@@ -31,8 +32,8 @@ macro_rules! files {
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 13] = files!("en");
-const JAPANESE: [&str; 13] = files!("ja");
+const ENGLISH: [&str; 14] = files!("en");
+const JAPANESE: [&str; 14] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {

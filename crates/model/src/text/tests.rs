@@ -38,9 +38,11 @@ const OF_DOCUMENTS: [&str; 8] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 61] = [
+const LATIN: [&str; 66] = [
+    "Block",
     "CDN",
     "Configure",
+    "Decryption",
     "Delete",
     "Diffie",
     "ESP",
@@ -62,6 +64,7 @@ const LATIN: [&str; 61] = [
     "Jacobson",
     "Ka",
     "LCP",
+    "MB",
     "MPLS",
     "MPPE",
     "MSS",
@@ -80,6 +83,7 @@ const LATIN: [&str; 61] = [
     "SKEYID",
     "SNAP",
     "SPI",
+    "Secrets",
     "StopCCN",
     "TCP",
     "TP",
@@ -94,6 +98,7 @@ const LATIN: [&str; 61] = [
     "get",
     "iperf",
     "kB",
+    "keys",
     "ms",
     "output",
     "radiotap",

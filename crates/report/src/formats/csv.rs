@@ -2,7 +2,7 @@
 //! an empty cell is unknown.
 
 use crate::words::focus::{self, Focus};
-use rekeyscope_model::analysis::{Analysis, Direction, Rekey, SecurityAssociation};
+use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Rekey, RekeyImpact, StallWindow};
 use rekeyscope_model::text::Language;
 use rekeyscope_model::time::Timestamp;
 use std::fmt::Display;
@@ -14,10 +14,64 @@ pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
         ("rekeys.csv", rekeys(analysis)),
         ("series.csv", series(analysis)),
     ];
+    if !analysis.attempts.is_empty() {
+        files.push(("attempts.csv", attempts(analysis)));
+    }
     if !analysis.overlays.is_empty() {
         files.push(("overlays.csv", overlays(analysis)));
     }
     files
+}
+
+/// Every attempt, with the time around it during which nothing passed.
+fn attempts(analysis: &Analysis) -> Vec<u8> {
+    let header = [
+        "index",
+        "tunnel",
+        "exchange",
+        "initiator",
+        "first_time",
+        "last_time",
+        "messages",
+        "transmissions",
+        "answered_after_s",
+        "outcome",
+        "reason",
+        "rekey",
+        "outage_direction",
+        "outage_start",
+        "outage_end",
+        "outage_s",
+        "outage_at_least",
+        "outage_ended_by",
+        "causes",
+    ];
+    let row = |a: &Attempt| {
+        let outage = a.outage.as_ref();
+        let causes: Vec<&str> = a.causes.iter().map(|c| c.id.as_str()).collect();
+        [
+            a.index.to_string(),
+            a.tunnel.to_string(),
+            cell(a.exchange),
+            cell(a.initiator),
+            a.first_time.to_string(),
+            a.last_time.to_string(),
+            a.messages.to_string(),
+            a.transmissions.to_string(),
+            number(a.answered_after_s),
+            a.outcome.to_string(),
+            text(a.reason.as_deref().unwrap_or_default()),
+            cell(a.rekey),
+            cell(outage.map(|o| o.direction)),
+            cell(outage.map(|o| o.start)),
+            cell(outage.and_then(|o| o.end)),
+            number(outage.map(|o| o.seconds)),
+            cell(outage.map(|o| o.at_least)),
+            cell(outage.map(|o| o.ended_by)),
+            text(&causes.join(" ")),
+        ]
+    };
+    table(header, analysis.attempts.iter().map(row))
 }
 
 /// Every value of every overlay, on the capture's clock.
@@ -67,169 +121,130 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item 
     writer.into_inner().unwrap_or_default()
 }
 
-/// Columns of `sas.csv`.
-const SA_COLUMNS: [&str; 27] = [
-    "tunnel",
-    "src",
-    "dst",
-    "spi",
-    "generation",
-    "mode",
-    "encryption",
-    "integrity",
-    "encapsulation",
-    "key_status",
-    "key_source",
-    "first_time",
-    "last_time",
-    "first_frame",
-    "last_frame",
-    "packets",
-    "outer_bytes",
-    "esp_bytes",
-    "inner_bytes",
-    "icv_verified",
-    "icv_failed",
-    "icv_unchecked",
-    "sequence_first",
-    "sequence_last",
-    "sequence_missing",
-    "sequence_duplicates",
-    "sequence_reordered",
-];
+/// A table of a row for each of `rows`: what its columns are called, and what a row has there.
+pub(crate) fn columns<R, const N: usize>(rows: &[R], columns: [(&str, fn(&R) -> String); N]) -> Vec<u8> {
+    table(
+        columns.map(|c| c.0),
+        rows.iter().map(|r| columns.map(|c| (c.1)(r))),
+    )
+}
 
 fn security_associations(analysis: &Analysis) -> Vec<u8> {
-    table(SA_COLUMNS, analysis.security_associations.iter().map(sa_row))
+    columns(
+        &analysis.security_associations,
+        [
+            ("tunnel", |sa| sa.tunnel.to_string()),
+            ("src", |sa| sa.src.to_string()),
+            ("dst", |sa| sa.dst.to_string()),
+            ("spi", |sa| sa.spi.to_string()),
+            ("generation", |sa| sa.generation.to_string()),
+            ("mode", |sa| cell(sa.mode)),
+            ("encryption", |sa| {
+                text(sa.encryption.as_deref().unwrap_or_default())
+            }),
+            ("integrity", |sa| {
+                text(sa.integrity.as_deref().unwrap_or_default())
+            }),
+            ("encapsulation", |sa| sa.encapsulation.to_string()),
+            ("key_status", |sa| sa.key.status.to_string()),
+            ("key_source", |sa| {
+                text(sa.key.source.as_deref().unwrap_or_default())
+            }),
+            ("first_time", |sa| cell(sa.first_time)),
+            ("last_time", |sa| cell(sa.last_time)),
+            ("first_frame", |sa| cell(sa.first_frame)),
+            ("last_frame", |sa| cell(sa.last_frame)),
+            ("packets", |sa| sa.packets.to_string()),
+            ("outer_bytes", |sa| sa.outer_bytes.to_string()),
+            ("esp_bytes", |sa| sa.esp_bytes.to_string()),
+            ("inner_bytes", |sa| cell(sa.inner_bytes)),
+            ("icv_verified", |sa| sa.icv.verified.to_string()),
+            ("icv_failed", |sa| sa.icv.failed.to_string()),
+            ("icv_unchecked", |sa| sa.icv.unchecked.to_string()),
+            ("sequence_first", |sa| cell(sa.sequence.first)),
+            ("sequence_last", |sa| cell(sa.sequence.last)),
+            ("sequence_missing", |sa| sa.sequence.missing.to_string()),
+            ("sequence_duplicates", |sa| sa.sequence.duplicates.to_string()),
+            ("sequence_reordered", |sa| sa.sequence.reordered.to_string()),
+        ],
+    )
 }
 
-fn sa_row(sa: &SecurityAssociation) -> [String; SA_COLUMNS.len()] {
-    [
-        sa.tunnel.to_string(),
-        sa.src.to_string(),
-        sa.dst.to_string(),
-        sa.spi.to_string(),
-        sa.generation.to_string(),
-        cell(sa.mode),
-        text(sa.encryption.as_deref().unwrap_or_default()),
-        text(sa.integrity.as_deref().unwrap_or_default()),
-        sa.encapsulation.to_string(),
-        sa.key.status.to_string(),
-        text(sa.key.source.as_deref().unwrap_or_default()),
-        cell(sa.first_time),
-        cell(sa.last_time),
-        cell(sa.first_frame),
-        cell(sa.last_frame),
-        sa.packets.to_string(),
-        sa.outer_bytes.to_string(),
-        sa.esp_bytes.to_string(),
-        cell(sa.inner_bytes),
-        sa.icv.verified.to_string(),
-        sa.icv.failed.to_string(),
-        sa.icv.unchecked.to_string(),
-        cell(sa.sequence.first),
-        cell(sa.sequence.last),
-        sa.sequence.missing.to_string(),
-        sa.sequence.duplicates.to_string(),
-        sa.sequence.reordered.to_string(),
-    ]
+/// A rekey in one direction.
+struct DirectedRekey<'a> {
+    rekey: &'a Rekey,
+    direction: Direction,
+    impact: Option<&'a RekeyImpact>,
+    /// The stall at the window on which the verdict decided.
+    window: Option<&'a StallWindow>,
 }
 
-/// Columns of `rekeys.csv`.
-const REKEY_COLUMNS: [&str; 35] = [
-    "index",
-    "number",
-    "tunnel",
-    "exchange",
-    "initiator",
-    "evidence",
-    "trigger",
-    "trigger_fraction",
-    "trigger_bytes",
-    "limit_kilobytes",
-    "age_s",
-    "limit_seconds",
-    "counting",
-    "started",
-    "exchange_ms",
-    "overlap_ms",
-    "direction",
-    "old_spi",
-    "new_spi",
-    "switched",
-    "gap_ms",
-    "used",
-    "baseline_bps",
-    "depth",
-    "dip_ms",
-    "longest_gap_ms",
-    "p_gap",
-    "q",
-    "hurt",
-    "stall_window_s",
-    "lost_bytes",
-    "stall_ms",
-    "stall_p",
-    "flags",
-    "causes",
-];
+impl<'a> DirectedRekey<'a> {
+    fn new(focus: &Focus<'a>, rekey: &'a Rekey, direction: Direction) -> Self {
+        let impact = rekey.impact.iter().find(|i| i.direction == direction);
+        DirectedRekey {
+            rekey,
+            direction,
+            impact,
+            window: impact.and_then(|i| focus.window(rekey.tunnel, i)),
+        }
+    }
+}
 
-/// The table of rekeys, for standard output.
+/// The table of rekeys, for standard output: one row per rekey and direction.
 pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
     let focus = Focus::new(analysis, Language::English);
-    let rows = analysis
-        .rekeys
-        .iter()
-        .flat_map(|rekey| Direction::BOTH.map(|d| rekey_row(&focus, rekey, d)));
-    table(REKEY_COLUMNS, rows)
-}
-
-/// One row per rekey and direction; the stall is the one at the window on which the verdict decided.
-fn rekey_row(focus: &Focus, rekey: &Rekey, direction: Direction) -> [String; REKEY_COLUMNS.len()] {
-    let impact = rekey.impact.iter().find(|i| i.direction == direction);
-    let window = impact.and_then(|i| focus.window(rekey.tunnel, i));
-    let gap_ms = match direction {
-        Direction::AToB => rekey.gap_ms.a_to_b,
-        Direction::BToA => rekey.gap_ms.b_to_a,
-    };
-    let causes: Vec<&str> = rekey.causes.iter().map(|c| c.id.as_str()).collect();
-    let trigger = &rekey.trigger;
-    [
-        rekey.index.to_string(),
-        focus::number(rekey).to_string(),
-        rekey.tunnel.to_string(),
-        cell(rekey.exchange),
-        cell(rekey.initiator),
-        rekey.evidence.to_string(),
-        trigger.kind.to_string(),
-        number(trigger.fraction),
-        cell(trigger.bytes),
-        cell(trigger.limit_kilobytes),
-        number(trigger.age_s),
-        cell(trigger.limit_seconds),
-        text(trigger.counting.as_deref().unwrap_or_default()),
-        cell(rekey.started),
-        number(rekey.exchange_ms),
-        number(rekey.overlap_ms),
-        direction.to_string(),
-        cell(rekey.old.get(direction)),
-        cell(rekey.new.get(direction)),
-        cell(rekey.switched.get(direction)),
-        number(gap_ms),
-        cell(impact.map(|i| i.used)),
-        number(impact.and_then(|i| i.baseline_bps)),
-        number(impact.and_then(|i| i.depth)),
-        number(impact.and_then(|i| i.dip_ms)),
-        number(impact.and_then(|i| i.longest_gap_ms)),
-        number(impact.and_then(|i| i.p_gap)),
-        number(impact.and_then(|i| i.q)),
-        cell(impact.map(|i| i.hurt)),
-        number(window.map(|w| w.window_s)),
-        number(window.map(|w| w.lost_bytes)),
-        number(window.map(|w| w.stall_ms)),
-        number(window.and_then(|w| w.p)),
-        text(&impact.map(|i| i.flags.join(" ")).unwrap_or_default()),
-        text(&causes.join(" ")),
-    ]
+    let both = |rekey| Direction::BOTH.map(|d| DirectedRekey::new(&focus, rekey, d));
+    let rows: Vec<_> = analysis.rekeys.iter().flat_map(both).collect();
+    columns(
+        &rows,
+        [
+            ("index", |r| r.rekey.index.to_string()),
+            ("number", |r| focus::number(r.rekey).to_string()),
+            ("tunnel", |r| r.rekey.tunnel.to_string()),
+            ("exchange", |r| cell(r.rekey.exchange)),
+            ("initiator", |r| cell(r.rekey.initiator)),
+            ("evidence", |r| r.rekey.evidence.to_string()),
+            ("trigger", |r| r.rekey.trigger.kind.to_string()),
+            ("trigger_fraction", |r| number(r.rekey.trigger.fraction)),
+            ("trigger_bytes", |r| cell(r.rekey.trigger.bytes)),
+            ("limit_kilobytes", |r| cell(r.rekey.trigger.limit_kilobytes)),
+            ("age_s", |r| number(r.rekey.trigger.age_s)),
+            ("limit_seconds", |r| cell(r.rekey.trigger.limit_seconds)),
+            ("counting", |r| {
+                text(r.rekey.trigger.counting.as_deref().unwrap_or_default())
+            }),
+            ("started", |r| cell(r.rekey.started)),
+            ("exchange_ms", |r| number(r.rekey.exchange_ms)),
+            ("overlap_ms", |r| number(r.rekey.overlap_ms)),
+            ("direction", |r| r.direction.to_string()),
+            ("old_spi", |r| cell(r.rekey.old.get(r.direction))),
+            ("new_spi", |r| cell(r.rekey.new.get(r.direction))),
+            ("switched", |r| cell(r.rekey.switched.get(r.direction))),
+            ("gap_ms", |r| number(r.rekey.gap_ms.get(r.direction))),
+            ("used", |r| cell(r.impact.map(|i| i.used))),
+            ("baseline_bps", |r| number(r.impact.and_then(|i| i.baseline_bps))),
+            ("depth", |r| number(r.impact.and_then(|i| i.depth))),
+            ("dip_ms", |r| number(r.impact.and_then(|i| i.dip_ms))),
+            ("longest_gap_ms", |r| {
+                number(r.impact.and_then(|i| i.longest_gap_ms))
+            }),
+            ("p_gap", |r| number(r.impact.and_then(|i| i.p_gap))),
+            ("q", |r| number(r.impact.and_then(|i| i.q))),
+            ("hurt", |r| cell(r.impact.map(|i| i.hurt))),
+            ("stall_window_s", |r| number(r.window.map(|w| w.window_s))),
+            ("lost_bytes", |r| number(r.window.map(|w| w.lost_bytes))),
+            ("stall_ms", |r| number(r.window.map(|w| w.stall_ms))),
+            ("stall_p", |r| number(r.window.and_then(|w| w.p))),
+            ("flags", |r| {
+                text(&r.impact.map(|i| i.flags.join(" ")).unwrap_or_default())
+            }),
+            ("causes", |r| {
+                let causes: Vec<&str> = r.rekey.causes.iter().map(|c| c.id.as_str()).collect();
+                text(&causes.join(" "))
+            }),
+        ],
+    )
 }
 
 /// Every bin of every direction; the finer bins around rekeys follow where the document has them.

@@ -40,6 +40,7 @@ struct ReportPage {
     rekeys_note: Prose,
     json_note: Prose,
     head: Head,
+    leaks: Vec<String>,
     verdict: VerdictView,
     verdicts: Table,
     other_sentences: Vec<(String, String)>,
@@ -94,6 +95,9 @@ impl ReportPage {
             rekeys_note: prose(&t.word("page-rekeys-note")),
             json_note: prose(&t.word("page-in-the-json")),
             head: Head::new(focus),
+            leaks: words::leaks(analysis)
+                .map(|f| clean::said(t, &f.sentence, &f.messages))
+                .collect(),
             verdict: VerdictView::new(focus),
             verdicts: tables::verdicts(focus, MOST_ROWS),
             other_sentences: views::other_sentences(focus),
@@ -129,17 +133,12 @@ impl Head {
     fn new(focus: &Focus) -> Head {
         let (analysis, t) = (focus.analysis, focus.t);
         let style = style_sheet(t.language());
-        let generator = &analysis.generator;
         Head {
             title: t.fill("page-title", &[("path", &clean::line(&analysis.capture.path))]),
             policy: policy(&style),
             style,
             script: SCRIPT,
-            generator: format!(
-                "{} {}",
-                clean::line(&generator.name),
-                clean::line(&generator.version)
-            ),
+            generator: words::program(&analysis.generator),
             capture: caption(analysis, t),
         }
     }

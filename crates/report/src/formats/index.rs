@@ -86,17 +86,9 @@ impl Entry {
 
     fn mark(&self) -> Mark {
         match self.verdict {
-            Some(Verdict::Shown | Verdict::Some) => Mark::Alert,
+            Some(Verdict::Failed | Verdict::Shown | Verdict::Some) => Mark::Alert,
             None if self.link.is_none() => Mark::Faint,
             _ => Mark::None,
-        }
-    }
-
-    fn class(&self) -> &'static str {
-        match self.mark() {
-            Mark::Alert => "alert",
-            Mark::Faint => "faint",
-            Mark::None => "",
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The report of `rekeyscope keys`: the answer first, then the table, then what is missing and how to get it.
 
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::TextOptions;
+use crate::formats::text::{TextOptions, list_key_files};
 use crate::tables::{self, split_source};
-use crate::words::{self, clean, format};
+use crate::words::{self, format};
 use rekeyscope_model::analysis::{Analysis, IkeSa, KeyStatus};
 use rekeyscope_model::mining::MiningEffort;
 use rekeyscope_model::text::{Catalogue, Message};
@@ -42,7 +42,7 @@ pub fn render(analysis: &Analysis, mining: MiningEffort, options: TextOptions) -
     let missing = words::missing_keys(t, analysis);
     if !missing.is_empty() {
         page.heading(&t.word("heading-missing"));
-        missing.iter().for_each(|paragraph| page.paragraph(paragraph));
+        page.paragraphs(&missing);
     }
     key_files(&mut page, t, analysis, mining);
     page.finish()
@@ -102,14 +102,7 @@ fn key_files(page: &mut TerminalPage, t: &Catalogue, analysis: &Analysis, mining
     if analysis.key_files.is_empty() {
         page.paragraph(&t.word("keys-no-file"));
     }
-    for file in analysis.key_files.iter().take(MOST_ENTRIES) {
-        page.item(&words::key_file(t, file));
-        for problem in file.problems.iter().take(MOST_ENTRIES) {
-            page.paragraph(&format!("   {}", clean::line(problem)));
-        }
-        more(page, t, file.problems.len());
-    }
-    more(page, t, analysis.key_files.len());
+    list_key_files(page, t, &analysis.key_files, MOST_ENTRIES, more);
     page.paragraph(&effort(t, mining));
 }
 

@@ -17,16 +17,20 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
     let focus = Focus::new(analysis, language);
     let mut out = format!("# {}\n\n", focus.t.word("report-title"));
     let t = focus.t;
+    for leak in words::leaks(analysis) {
+        let _ = writeln!(
+            out,
+            "**{}**\n\n{}\n",
+            escaped(&words::finding(t, leak)),
+            code(&leak.display_filter)
+        );
+    }
     verdict(&mut out, &focus);
     heading(&mut out, &t.word("heading-capture"));
     item(&mut out, &words::capture(t, &analysis.capture));
-    words::quality(t, &analysis.capture)
-        .iter()
-        .for_each(|q| item(&mut out, q));
+    items(&mut out, &words::quality(t, &analysis.capture));
     item(&mut out, &words::decryption(t, analysis));
-    words::missing_keys(t, analysis)
-        .iter()
-        .for_each(|p| item(&mut out, p));
+    items(&mut out, &words::missing_keys(t, analysis));
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
         of_tunnel(&mut out, &focus, tunnel);
     }
@@ -67,9 +71,9 @@ fn of_tunnel(out: &mut String, focus: &Focus, tunnel: usize) {
         ),
     );
     table(out, &tables::rekeys(focus, tunnel, MOST_ROWS));
-    words::trigger_rules(t, analysis, tunnel)
-        .iter()
-        .for_each(|rule| item(out, rule));
+    items(out, &words::trigger_rules(t, analysis, tunnel));
+    table(out, &tables::attempts(focus, tunnel, true, MOST_ROWS));
+    items(out, &words::outages(focus, tunnel, MOST_ROWS));
     table(out, &tables::security_associations(focus, tunnel, MOST_ROWS));
 }
 
@@ -95,9 +99,7 @@ fn verdict(out: &mut String, focus: &Focus) {
         words::explained(t, headline),
         words::disagreeing(t, headline),
     ];
-    more.into_iter()
-        .flatten()
-        .for_each(|sentence| item(out, &sentence));
+    items(out, &more.into_iter().flatten().collect::<Vec<_>>());
     if !focus.other_verdicts().is_empty() {
         out.push('\n');
         table(out, &tables::verdicts(focus, MOST_ROWS));
@@ -107,9 +109,7 @@ fn verdict(out: &mut String, focus: &Focus) {
 fn overlays(out: &mut String, focus: &Focus) {
     for overlay in focus.analysis.overlays.iter().take(MOST_ROWS) {
         heading(out, &words::overlay(overlay));
-        words::overlay_sentences(focus.t, overlay)
-            .iter()
-            .for_each(|s| item(out, s));
+        items(out, &words::overlay_sentences(focus.t, overlay));
         out.push('\n');
         table(out, &tables::overlay(focus, overlay, MOST_ROWS));
     }
@@ -123,9 +123,9 @@ fn causes(out: &mut String, focus: &Focus) {
     heading(out, &t.word("heading-causes"));
     for found in causes.iter().take(MOST_ROWS) {
         item(out, &found.sentence(t, MOST_ROWS));
-        if let Some((number, filter)) = found.first_filter(t) {
+        if let Some((message, number, filter)) = found.first_filter(t) {
             let filter = code(filter);
-            let said = t.fill("rekey-filter", &[("number", &number), ("filter", &filter)]);
+            let said = t.fill(message, &[("number", &number), ("filter", &filter)]);
             let _ = writeln!(out, "  {said}");
         }
     }
@@ -151,6 +151,10 @@ fn heading(out: &mut String, text: &str) {
 
 fn item(out: &mut String, text: &str) {
     let _ = writeln!(out, "- {}", escaped(text));
+}
+
+fn items(out: &mut String, texts: &[String]) {
+    texts.iter().for_each(|text| item(out, text));
 }
 
 pub(crate) fn table(out: &mut String, table: &Table) {

@@ -19,10 +19,7 @@ pub(crate) struct Sparkline {
 /// The direction of a tunnel that carries the data, at most `width` characters wide.
 pub(crate) fn draw(focus: &Focus, tunnel: usize, width: usize) -> Option<Sparkline> {
     let direction = focus.main_direction(tunnel);
-    let all = &focus.analysis.series.tunnels;
-    let series = all
-        .iter()
-        .find(|s| s.tunnel == tunnel && s.direction == direction)?;
+    let series = focus.series(tunnel, direction)?;
     let bin_s = focus.analysis.series.bin_ms / 1000.0;
     let columns = columns(&series.inner_new_bytes, bin_s, width);
     let highest = columns.iter().map(|c| c.mean).fold(0.0, f64::max);

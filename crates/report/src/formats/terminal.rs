@@ -2,7 +2,7 @@
 
 mod wrap;
 
-use crate::tables::{Align, Mark, Table};
+use crate::tables::{Align, Column, Mark, Table};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, presets};
 use unicode_width::UnicodeWidthStr;
 use wrap::wrapped;
@@ -72,6 +72,11 @@ impl TerminalPage {
         self.cells(vec![vec![Cell::new(wrapped(text, self.width))]], &[]);
     }
 
+    /// Several of them.
+    pub(crate) fn paragraphs(&mut self, texts: &[String]) {
+        texts.iter().for_each(|text| self.paragraph(text));
+    }
+
     /// A paragraph hung behind a dash.
     pub(crate) fn item(&mut self, text: &str) {
         let text = wrapped(text, self.width - 1 - GAP);
@@ -105,50 +110,31 @@ impl TerminalPage {
         if table.rows.is_empty() {
             return;
         }
-        let shown: Vec<usize> = (0..table.columns.len())
-            .filter(|&i| self.shows(table, i))
-            .collect();
-        let pick = |cells: &[String]| -> Vec<String> {
-            shown.iter().filter_map(|&i| cells.get(i).cloned()).collect()
+        let filled = |i: usize| {
+            table
+                .rows
+                .iter()
+                .any(|r| r.cells.get(i).is_some_and(|c| !c.is_empty()))
         };
-        let header: Vec<String> = table.columns.iter().map(|c| c.name.to_string()).collect();
-        let mut rows = vec![
-            pick(&header)
-                .into_iter()
-                .map(|h| Cell::new(h).add_attribute(Attribute::Dim))
-                .collect(),
-        ];
-        for row in &table.rows {
-            rows.push(
-                pick(&row.cells)
-                    .into_iter()
-                    .map(|c| marked(Cell::new(c), row.mark))
-                    .collect(),
-            );
-        }
-        let aligns: Vec<Align> = shown
-            .iter()
-            .filter_map(|&i| table.columns.get(i))
-            .map(|c| c.align)
+        // Optional columns need room, and a column in which nothing stands is left out.
+        let columns = table.columns.iter().enumerate();
+        let shown: Vec<(usize, &Column)> = columns
+            .filter(|(i, c)| c.from_width <= self.width && filled(*i))
             .collect();
+        let names = shown
+            .iter()
+            .map(|(_, c)| Cell::new(&c.name).add_attribute(Attribute::Dim));
+        let mut rows = vec![names.collect()];
+        for row in &table.rows {
+            let cells = shown.iter().filter_map(|(i, _)| row.cells.get(*i));
+            rows.push(cells.map(|c| marked(Cell::new(c), row.mark)).collect());
+        }
+        let aligns: Vec<Align> = shown.iter().map(|(_, c)| c.align).collect();
         self.cells(rows, &aligns);
         for note in &table.notes {
             let note = Cell::new(wrapped(note, self.width)).add_attribute(Attribute::Dim);
             self.cells(vec![vec![note]], &[]);
         }
-    }
-
-    /// Optional columns need room, and a column in which nothing stands is left out.
-    fn shows(&self, table: &Table, column: usize) -> bool {
-        let fits = table
-            .columns
-            .get(column)
-            .is_some_and(|c| c.from_width <= self.width);
-        let filled = table
-            .rows
-            .iter()
-            .any(|r| r.cells.get(column).is_some_and(|c| !c.is_empty()));
-        filled && fits
     }
 
     fn cells(&mut self, rows: Vec<Vec<Cell>>, aligns: &[Align]) {

@@ -6,7 +6,7 @@ use crate::tables;
 use crate::words::focus::{Focus, is_hurt};
 use crate::words::{self, advice, clean, format};
 use comfy_table::Color;
-use rekeyscope_model::analysis::{Analysis, Impact, Verdict};
+use rekeyscope_model::analysis::{Analysis, Impact, KeyFile, Verdict};
 use rekeyscope_model::text::{Catalogue, Language};
 
 /// Tunnels that get tables of their own; the others are in the table of verdicts.
@@ -48,6 +48,11 @@ pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
 fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
     let focus = Focus::new(analysis, options.language);
     let mut page = TerminalPage::new(options.width, options.color);
+    for leak in words::leaks(focus.analysis) {
+        page.emphasised(&words::finding(focus.t, leak), Some(Color::Red));
+        page.filter("", &clean::sentence(&leak.display_filter));
+        page.blank();
+    }
     verdict(&mut page, &focus);
     capture(&mut page, &focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
@@ -106,9 +111,7 @@ fn more_tables(page: &mut TerminalPage, focus: &Focus) {
 fn overlays(page: &mut TerminalPage, focus: &Focus) {
     for overlay in focus.analysis.overlays.iter().take(MOST_ENTRIES) {
         page.heading(&words::overlay(overlay));
-        words::overlay_sentences(focus.t, overlay)
-            .iter()
-            .for_each(|s| page.paragraph(s));
+        page.paragraphs(&words::overlay_sentences(focus.t, overlay));
         page.table(&tables::overlay(focus, overlay, MOST_REKEYS));
     }
 }
@@ -165,7 +168,7 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
 
 fn verdict_color(v: Verdict) -> Option<Color> {
     match v {
-        Verdict::Shown => Some(Color::Red),
+        Verdict::Failed | Verdict::Shown => Some(Color::Red),
         Verdict::Some => Some(Color::Yellow),
         Verdict::Bounded => Some(Color::Green),
         Verdict::Inconclusive | Verdict::NoRekeys | Verdict::NoTraffic => None,
@@ -201,15 +204,18 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize, full: bo
         page.line(spark.rates.trim_end());
         page.line(spark.marks.trim_end());
     }
-    page.table(&tables::rekeys(
-        focus,
-        tunnel,
-        if full { ALL_ROWS } else { MOST_REKEYS },
-    ));
-    words::trigger_rules(t, focus.analysis, tunnel)
-        .iter()
-        .for_each(|rule| page.paragraph(rule));
-    let sas = tables::security_associations(focus, tunnel, if full { ALL_ROWS } else { MOST_SAS });
+    let most = |shortened: usize| if full { ALL_ROWS } else { shortened };
+    page.table(&tables::rekeys(focus, tunnel, most(MOST_REKEYS)));
+    page.paragraphs(&words::trigger_rules(t, focus.analysis, tunnel));
+    let attempts = tables::attempts(focus, tunnel, full, most(MOST_REKEYS));
+    if !attempts.rows.is_empty() {
+        page.heading(&t.fill("heading-attempts-of", &[("tunnel", &tunnel.to_string())]));
+        page.table(&attempts);
+        words::outages(focus, tunnel, MOST_ENTRIES)
+            .iter()
+            .for_each(|outage| page.item(outage));
+    }
+    let sas = tables::security_associations(focus, tunnel, most(MOST_SAS));
     if !sas.rows.is_empty() {
         page.heading(&t.fill("heading-sas-of", &[("tunnel", &tunnel.to_string())]));
         page.table(&sas);
@@ -226,8 +232,8 @@ fn causes(page: &mut TerminalPage, focus: &Focus) {
     page.heading(&t.word("heading-causes"));
     for found in causes.iter().take(MOST_ENTRIES) {
         page.item(&found.sentence(t, MOST_ENTRIES));
-        if let Some((number, filter)) = found.first_filter(t) {
-            let label = t.fill("rekey-filter", &[("number", &number), ("filter", "")]);
+        if let Some((message, number, filter)) = found.first_filter(t) {
+            let label = t.fill(message, &[("number", &number), ("filter", "")]);
             page.filter(&label, &clean::sentence(filter));
         }
     }
@@ -256,17 +262,8 @@ fn keys(page: &mut TerminalPage, focus: &Focus) {
         return;
     }
     page.heading(&t.word("heading-keys"));
-    for file in analysis.key_files.iter().take(MOST_ENTRIES) {
-        page.item(&words::key_file(t, file));
-        for problem in file.problems.iter().take(MOST_ENTRIES) {
-            page.paragraph(&format!("   {}", clean::line(problem)));
-        }
-        more(page, t, file.problems.len());
-    }
-    more(page, t, analysis.key_files.len());
-    for paragraph in &missing {
-        page.paragraph(paragraph);
-    }
+    list_key_files(page, t, &analysis.key_files, MOST_ENTRIES, more);
+    page.paragraphs(&missing);
 }
 
 fn diagnostics(page: &mut TerminalPage, focus: &Focus) {
@@ -279,6 +276,24 @@ fn diagnostics(page: &mut TerminalPage, focus: &Focus) {
         page.item(&words::diagnostic(t, d));
     }
     more(page, t, analysis.diagnostics.len());
+}
+
+/// The key files that were read, each with what could not be; at most `most` of either, then `more`.
+pub(crate) fn list_key_files(
+    page: &mut TerminalPage,
+    t: &Catalogue,
+    files: &[KeyFile],
+    most: usize,
+    more: fn(&mut TerminalPage, &Catalogue, usize),
+) {
+    for file in files.iter().take(most) {
+        page.item(&words::key_file(t, file));
+        for problem in file.problems.iter().take(most) {
+            page.paragraph(&format!("   {}", clean::line(problem)));
+        }
+        more(page, t, file.problems.len());
+    }
+    more(page, t, files.len());
 }
 
 /// Says where the rest of a shortened list is.

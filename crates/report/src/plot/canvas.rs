@@ -67,21 +67,30 @@ pub(crate) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Drawing into memory fails only when a label cannot be measured.
 pub(crate) type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// What a plot is before it is drawn.
-pub(crate) struct Blank {
-    pub(crate) language: Language,
-    pub(crate) name: String,
-    pub(crate) title: String,
-    pub(crate) description: String,
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-}
+impl Plot {
+    /// A plot on which nothing is drawn yet.
+    pub(crate) fn blank(
+        language: Language,
+        name: String,
+        size: (u32, u32),
+        [title, description]: [String; 2],
+    ) -> Plot {
+        Plot {
+            name,
+            title,
+            description,
+            width: size.0,
+            height: size.1,
+            language,
+            body: String::new(),
+            links: String::new(),
+        }
+    }
 
-impl Blank {
-    /// A plot of one layer.
+    /// The plot with one layer.
     pub(crate) fn draw(self, draw: impl FnOnce(&Canvas) -> Drawn<()>) -> Option<Plot> {
         let body = self.layer(draw)?;
-        Some(self.compose(body, String::new()))
+        Some(Plot { body, ..self })
     }
 
     /// One layer: elements without the enclosing `<svg>`.
@@ -100,24 +109,7 @@ impl Blank {
 
     /// The plot with its layers, and the links to lay over it.
     pub(crate) fn compose(self, body: String, links: String) -> Plot {
-        let Blank {
-            language,
-            name,
-            title,
-            description,
-            width,
-            height,
-        } = self;
-        Plot {
-            language,
-            name,
-            title,
-            description,
-            width,
-            height,
-            body,
-            links,
-        }
+        Plot { body, links, ..self }
     }
 }
 

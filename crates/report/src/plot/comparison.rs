@@ -1,10 +1,9 @@
 //! Captures as points, seconds per gigabyte over rekeys per gigabyte, and the line through them.
 
-use crate::plot::canvas::{Blank, Drawn, Plot};
-use crate::plot::label::plain;
+use crate::plot::axes::{Axes, title};
+use crate::plot::canvas::{Drawn, Plot};
 use crate::plot::style::{self, px};
 use crate::words::clean;
-use plotters::chart::ChartBuilder;
 use plotters::element::{Circle, PathElement, Text};
 use plotters::style::Color;
 use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison};
@@ -37,39 +36,17 @@ pub(crate) fn draw(t: &Catalogue, comparison: &Comparison) -> Option<Plot> {
         return None;
     }
     let language = t.language();
-    let blank = Blank {
-        language,
-        name: "comparison".to_string(),
-        title: t.word("plot-comparison-title"),
-        description: t.word("plot-comparison-text"),
-        width: WIDTH,
-        height: HEIGHT,
-    };
+    let texts = ["plot-comparison-title", "plot-comparison-text"].map(|id| t.word(id));
+    let blank = Plot::blank(language, "comparison".to_string(), (WIDTH, HEIGHT), texts);
     blank.draw(|root| {
-        let mut chart = ChartBuilder::on(root)
-            .margin_top(px(28))
-            .margin_right(px(24))
-            .y_label_area_size(px(LEFT))
-            .x_label_area_size(px(44))
-            .build_cartesian_2d(0.0..right, 0.0..top)?;
-        chart
-            .configure_mesh()
-            .max_light_lines(0)
-            .x_labels(8)
-            .y_labels(6)
-            .bold_line_style(style::GRID.stroke_width(px(1)))
-            .axis_style(style::GRID.stroke_width(px(1)))
-            .label_style(style::label(language, 12, style::MUTED))
-            .axis_desc_style(style::label(language, 12, style::MUTED))
-            .x_label_formatter(&|x| plain(*x))
-            .y_label_formatter(&|y| plain(*y))
-            .x_desc(t.word("plot-comparison-x"))
-            .draw()?;
-        root.draw(&Text::new(
-            t.word("plot-comparison-y"),
-            (px(LEFT) as i32, px(4) as i32),
-            style::label(language, 13, style::INK),
-        ))?;
+        let axes = Axes {
+            language,
+            left: LEFT,
+            below: t.word("plot-comparison-x"),
+            x_labels: 8,
+        };
+        let mut chart = axes.draw(root, 0.0..right, top)?;
+        title(root, language, t.word("plot-comparison-y"), (LEFT, 4))?;
         if let Some(ends) = line(comparison, right, top) {
             let path = PathElement::new(ends, style::REKEY.stroke_width(px(2)));
             chart.draw_series(std::iter::once(path))?;

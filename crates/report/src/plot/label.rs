@@ -6,10 +6,7 @@ use rekeyscope_model::analysis::Rekey;
 
 /// `: stall 201 ms, hurt`.
 pub(crate) fn stall_of(focus: &Focus, rekey: &Rekey) -> String {
-    let stall = focus
-        .shown(rekey)
-        .and_then(|s| s.window)
-        .map(|w| format::duration_ms(w.stall_ms));
+    let stall = focus.stall_ms(rekey).map(format::duration_ms);
     let t = focus.t;
     match (stall, is_hurt(rekey)) {
         (Some(stall), true) => t.fill("plot-stall-hurt", &[("stall", &stall)]),

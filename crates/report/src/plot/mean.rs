@@ -1,12 +1,11 @@
 //! The mean rekey over the band of the placebos.
 
-use crate::plot::canvas::{Blank, Canvas, Drawn, Plot};
-use crate::plot::label::plain;
+use crate::plot::axes::{Axes, title};
+use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::style::{self, px};
 use crate::words::focus::Focus;
 use crate::words::{self, format};
-use plotters::chart::ChartBuilder;
-use plotters::element::{PathElement, Polygon, Text};
+use plotters::element::{PathElement, Polygon};
 use plotters::series::LineSeries;
 use plotters::style::Color;
 use rekeyscope_model::analysis::MeanRekey;
@@ -56,55 +55,25 @@ fn draw_one(focus: &Focus, mean: &MeanRekey) -> Option<Plot> {
         prefix,
         top: highest / factor * 1.1,
     };
-    let blank = Blank {
-        language: t.language(),
-        name: format!("mean-{}-{}", mean.tunnel, mean.direction),
-        title: t.fill("plot-mean-title", &[("direction", &curve.direction)]),
-        description: t.word("plot-mean-text"),
-        width: WIDTH,
-        height: HEIGHT,
-    };
-    blank.draw(|root| {
-        curve.draw_title(root)?;
-        curve.draw(root, first..last)
-    })
+    let name = format!("mean-{}-{}", mean.tunnel, mean.direction);
+    let named = t.fill("plot-mean-title", &[("direction", &curve.direction)]);
+    let texts = [named, t.word("plot-mean-text")];
+    Plot::blank(t.language(), name, (WIDTH, HEIGHT), texts).draw(|root| curve.draw(root, first..last))
 }
 
 impl Curve<'_> {
-    fn draw_title(&self, root: &Canvas) -> Drawn<()> {
-        let unit = format!("{}bit/s", self.prefix);
-        let title = self.t.fill(
-            "plot-mean-headline",
-            &[("direction", &self.direction), ("unit", &unit)],
-        );
-        root.draw(&Text::new(
-            title,
-            (px(LEFT) as i32, px(4) as i32),
-            style::label(self.t.language(), 13, style::INK),
-        ))?;
-        Ok(())
-    }
-
     fn draw(&self, root: &Canvas, range: Range<f64>) -> Drawn<()> {
-        let mut chart = ChartBuilder::on(root)
-            .margin_top(px(28))
-            .margin_right(px(24))
-            .y_label_area_size(px(LEFT))
-            .x_label_area_size(px(44))
-            .build_cartesian_2d(range.clone(), 0.0..self.top)?;
-        chart
-            .configure_mesh()
-            .max_light_lines(0)
-            .x_labels(9)
-            .y_labels(6)
-            .bold_line_style(style::GRID.stroke_width(px(1)))
-            .axis_style(style::GRID.stroke_width(px(1)))
-            .label_style(style::label(self.t.language(), 12, style::MUTED))
-            .axis_desc_style(style::label(self.t.language(), 12, style::MUTED))
-            .x_label_formatter(&|x| plain(*x))
-            .y_label_formatter(&|y| plain(*y))
-            .x_desc(self.t.word("plot-mean-axis"))
-            .draw()?;
+        let unit = format!("{}bit/s", self.prefix);
+        let headline = [("direction", self.direction.as_str()), ("unit", &unit)];
+        let headline = self.t.fill("plot-mean-headline", &headline);
+        title(root, self.t.language(), headline, (LEFT, 4))?;
+        let axes = Axes {
+            language: self.t.language(),
+            left: LEFT,
+            below: self.t.word("plot-mean-axis"),
+            x_labels: 9,
+        };
+        let mut chart = axes.draw(root, range.clone(), self.top)?;
         chart.draw_series(std::iter::once(Polygon::new(
             self.band(),
             style::REKEY.mix(0.3).filled(),

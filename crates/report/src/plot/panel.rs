@@ -1,6 +1,6 @@
 //! Small multiples: one panel per rekey, all of a tunnel to the same scale.
 
-use crate::plot::canvas::{Blank, Canvas, Drawn, Plot};
+use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::label::{plain, stall_of};
 use crate::plot::reduce::{PlotColumn, ceiling, columns};
 use crate::plot::style::{self, px};
@@ -63,19 +63,13 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
 
 /// Seconds from the first message to the switch of the direction that is shown.
 fn length(focus: &Focus, rekey: &Rekey) -> f64 {
-    let direction = direction_of(focus, rekey);
+    let direction = focus.shown_direction(rekey);
     let ends = began(rekey).zip(rekey.switched.get(direction));
     ends.map_or(0.0, |(from, to)| to.seconds_since(from).max(0.0))
 }
 
-fn direction_of(focus: &Focus, rekey: &Rekey) -> Direction {
-    focus
-        .shown(rekey)
-        .map_or(focus.main_direction(rekey.tunnel), |s| s.impact.direction)
-}
-
 fn panel<'a>(focus: &Focus<'a>, rekey: &'a Rekey, after: f64) -> Option<Panel<'a>> {
-    let direction = direction_of(focus, rekey);
+    let direction = focus.shown_direction(rekey);
     let (start, bin_s, bytes) = bins(focus, rekey, direction)?;
     let zero = began(rekey)?;
     let offset = start.seconds_since(zero);
@@ -125,22 +119,14 @@ fn draw_one(focus: &Focus, panel: &Panel, scale: &PanelScale) -> Option<Plot> {
     let t = focus.t;
     let number = name(t, focus.analysis, panel.rekey);
     let direction = words::direction(t, focus.analysis, panel.rekey.tunnel, panel.direction);
-    let blank = Blank {
-        language: t.language(),
-        name: format!("panel-{}", key(focus.analysis, panel.rekey)),
-        title: t.fill("plot-panel-title", &[("number", &number)]),
-        description: t.fill(
-            "plot-panel-text",
-            &[
-                ("direction", &direction),
-                ("number", &number),
-                ("stall", &stall_of(focus, panel.rekey)),
-            ],
-        ),
-        width: WIDTH,
-        height: HEIGHT,
-    };
-    blank.draw(|root| {
+    let name = format!("panel-{}", key(focus.analysis, panel.rekey));
+    let title = t.fill("plot-panel-title", &[("number", &number)]);
+    let stall = stall_of(focus, panel.rekey);
+    let description = t.fill(
+        "plot-panel-text",
+        &[("direction", &direction), ("number", &number), ("stall", &stall)],
+    );
+    Plot::blank(t.language(), name, (WIDTH, HEIGHT), [title, description]).draw(|root| {
         draw_titles(root, focus, panel, scale)?;
         draw_curve(root, focus, panel, scale)
     })
@@ -161,10 +147,7 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) 
         (px(LEFT) as i32, px(3) as i32),
         style::label(focus.t.language(), 12, style::INK),
     ))?;
-    let stall = focus
-        .shown(panel.rekey)
-        .and_then(|s| s.window)
-        .map(|w| format::duration_ms(w.stall_ms));
+    let stall = focus.stall_ms(panel.rekey).map(format::duration_ms);
     let (text, color) = match (stall, is_hurt(panel.rekey)) {
         (Some(stall), true) => (
             t.fill("plot-panel-hurt-stall", &[("stall", &stall)]),

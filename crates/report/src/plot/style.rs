@@ -59,10 +59,7 @@ const DARK: [(RGBColor, &str); 10] = [
 
 /// The colour of a direction.
 pub(crate) fn of(direction: Direction) -> RGBColor {
-    match direction {
-        Direction::AToB => GREEN,
-        Direction::BToA => BLUE,
-    }
+    direction.pick(GREEN, BLUE)
 }
 
 /// CSS pixels to drawing units.

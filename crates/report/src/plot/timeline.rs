@@ -7,15 +7,15 @@ mod extra;
 mod frame;
 mod lanes;
 mod marks;
+mod outages;
 
-use crate::plot::canvas::{Blank, Canvas, Drawn, Plot};
-use crate::plot::label::plain;
+use crate::plot::axes::{Chart, title};
+use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::reduce::{ceiling, columns};
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
 use crate::words::{self, format};
-use frame::{Chart, HEIGHTS, LEFT, NUMBERS, RIGHT, RateLane, RunDrawing, TITLE, WIDTH, title};
-use plotters::chart::ChartBuilder;
+use frame::{HEIGHTS, LEFT, NUMBERS, RateLane, RunDrawing, TITLE, WIDTH};
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
 use plotters::style::Color;
@@ -40,16 +40,11 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
         lanes,
         rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
     };
-    let blank = Blank {
-        language: focus.t.language(),
-        name: format!("timeline-{tunnel}"),
-        title: focus
-            .t
-            .fill("plot-timeline-title", &[("tunnel", &tunnel.to_string())]),
-        description: description(focus, tunnel, timeline.end),
-        width: WIDTH,
-        height: timeline.height(),
-    };
+    let t = focus.t;
+    let title = t.fill("plot-timeline-title", &[("tunnel", &tunnel.to_string())]);
+    let texts = [title, description(focus, tunnel, timeline.end)];
+    let size = (WIDTH, timeline.height());
+    let blank = Plot::blank(t.language(), format!("timeline-{tunnel}"), size, texts);
     let mut body = timeline.clip();
     body += &blank.layer(|root| timeline.draw_axes(root))?;
     for lane in &timeline.lanes {
@@ -106,10 +101,7 @@ fn lanes_of(focus: &Focus, tunnel: usize) -> Vec<RateLane> {
 }
 
 fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<RateLane> {
-    let all = &focus.analysis.series.tunnels;
-    let series = all
-        .iter()
-        .find(|s| s.tunnel == tunnel && s.direction == direction)?;
+    let series = focus.series(tunnel, direction)?;
     let offset = focus.seconds(series.start)?;
     let mut columns = columns(
         &series.inner_new_bytes,
@@ -189,29 +181,13 @@ impl RunDrawing<'_> {
     }
 
     fn lane_chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &RateLane) -> Drawn<Chart<'a, 'b>> {
-        let rows = root
-            .clone()
-            .shrink((0, px(lane.rows.0)), (px(WIDTH), px(lane.rows.1 - lane.rows.0)));
-        let chart = ChartBuilder::on(&rows)
-            .margin_top(px(lane.above))
-            .margin_right(px(RIGHT))
-            .y_label_area_size(px(LEFT))
-            .build_cartesian_2d(0.0..self.end, 0.0..lane.top)?;
-        Ok(chart)
+        self.chart(root, lane.rows, lane.above, 0.0..lane.top)
     }
 
     fn draw_axes(&self, root: &Canvas) -> Drawn<()> {
         for (n, lane) in self.lanes.iter().enumerate() {
-            self.lane_chart(root, lane)?
-                .configure_mesh()
-                .disable_x_mesh()
-                .y_labels(if n == 0 { 6 } else { 3 })
-                .y_max_light_lines(0)
-                .bold_line_style(style::GRID.stroke_width(px(1)))
-                .axis_style(style::GRID.stroke_width(px(1)))
-                .y_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
-                .y_label_formatter(&|y| plain(*y))
-                .draw()?;
+            let y_labels = if n == 0 { 6 } else { 3 };
+            self.draw_y_axis(&mut self.lane_chart(root, lane)?, y_labels)?;
             let direction = words::direction(self.focus.t, self.focus.analysis, self.tunnel, lane.direction);
             let over = self.extras.iter().filter(|e| e.rows == lane.rows);
             let t = self.focus.t;
@@ -220,7 +196,7 @@ impl RunDrawing<'_> {
                 .collect();
             let unit = format!("{}bit/s", lane.prefix);
             let headline = t.fill("plot-lane", &[("direction", &direction), ("unit", &unit)]);
-            title(root, t.language(), headline + &names, lane.rows.0)?;
+            title(root, t.language(), headline + &names, (LEFT, lane.rows.0 + 9))?;
         }
         for extra in &self.extras {
             self.draw_extra_axis(root, extra)?;
@@ -230,6 +206,7 @@ impl RunDrawing<'_> {
 
     fn draw_data(&self, root: &Canvas, lane: &RateLane) -> Drawn<()> {
         let mut chart = self.lane_chart(root, lane)?;
+        self.draw_outages(&mut chart, lane)?;
         for rekey in &self.rekeys {
             self.draw_span(&mut chart, rekey, lane)?;
         }

@@ -1,6 +1,6 @@
 //! One row per capture of a comparison.
 
-use crate::tables::table::{Mark, Table, WIDE, WIDER, from, left, right};
+use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, right_from};
 use crate::words::clean;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_impact::tell::sentence::words::interval;
@@ -13,51 +13,49 @@ const MOST_NAMED: usize = 12;
 
 /// One row per capture, in the order given.
 pub(crate) fn comparison(t: &Catalogue, comparison: &Comparison) -> Table {
-    let mut table = Table::new(
+    let mut table = Table::of(
         t,
+        &comparison.captures,
+        |c| if c.used { Mark::None } else { Mark::Faint },
         &[
-            left("comparison-capture"),
-            from(WIDER, left("comparison-suite")),
-            left("comparison-lifetime"),
-            right("comparison-rekeys"),
-            from(WIDE, right("comparison-per-gb")),
-            right("comparison-rate"),
-            from(WIDE, right("comparison-s-per-gb")),
-            right("comparison-stall"),
-            right("comparison-95"),
-            from(WIDE, right("comparison-efficiency")),
+            left("comparison-capture", &|c| clean::line(&c.name)),
+            left_from(WIDER, "comparison-suite", &|c| {
+                or_unknown(c.suite.as_deref(), clean::line)
+            }),
+            left("comparison-lifetime", &lifetime),
+            right("comparison-rekeys", &|c| {
+                or_unknown(c.rekeys, |n| format::count(n as u64))
+            }),
+            right_from(WIDE, "comparison-per-gb", &|c| {
+                or_unknown(c.rekeys_per_gb, figures)
+            }),
+            right("comparison-rate", &|c| or_unknown(c.rate_bps, format::rate)),
+            right_from(WIDE, "comparison-s-per-gb", &|c| {
+                or_unknown(c.seconds_per_gb, figures)
+            }),
+            right("comparison-stall", &|c| {
+                let at_least = if c.at_least { "≥ " } else { "" };
+                or_unknown(c.stall_ms.as_ref(), |s| {
+                    format!("{at_least}{}", format::duration_ms(s.mean))
+                })
+            }),
+            right("comparison-95", &|c| {
+                or_unknown(c.stall_ms.as_ref(), |s| {
+                    let interval = interval(s.low / 1000.0, s.high / 1000.0);
+                    t.say(&Message::new("cell").with("text", interval))
+                })
+            }),
+            right_from(WIDE, "comparison-efficiency", &|c| {
+                or_unknown(c.efficiency, |e| format!("{:.1} %", 100.0 * e))
+            }),
         ],
     );
-    for capture in &comparison.captures {
-        let mark = if capture.used { Mark::None } else { Mark::Faint };
-        table.push(mark, cells(t, capture));
-    }
     match table.drop_uniform("comparison-suite") {
         Some(suite) => table.notes.push(t.fill("note-suite", &[("suite", &suite)])),
         None => table.notes.extend(suites(t, comparison)),
     }
     table.notes.push(t.word("note-comparison"));
     table
-}
-
-fn cells(t: &Catalogue, c: &ComparedCapture) -> Vec<String> {
-    let at_least = if c.at_least { "≥ " } else { "" };
-    let stall = c.stall_ms.as_ref();
-    vec![
-        clean::line(&c.name),
-        c.suite.as_deref().map_or_else(|| UNKNOWN.into(), clean::line),
-        lifetime(c),
-        or_unknown(c.rekeys, |n| format::count(n as u64)),
-        or_unknown(c.rekeys_per_gb, figures),
-        or_unknown(c.rate_bps, format::rate),
-        or_unknown(c.seconds_per_gb, figures),
-        or_unknown(stall, |s| format!("{at_least}{}", format::duration_ms(s.mean))),
-        or_unknown(stall, |s| {
-            let interval = interval(s.low / 1000.0, s.high / 1000.0);
-            t.say(&Message::new("cell").with("text", interval))
-        }),
-        or_unknown(c.efficiency, |e| format!("{:.1} %", 100.0 * e)),
-    ]
 }
 
 /// Which captures use which cipher suite, for where the table has no room for it.

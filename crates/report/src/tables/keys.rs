@@ -1,81 +1,73 @@
 //! The tables of `rekeyscope keys`: which SA has a key, from where, by which road.
 
-use crate::tables::table::{Mark, Table, WIDE, from, left, right};
+use crate::tables::table::{Mark, Table, WIDE, alert_if, first, left, left_from, right};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Analysis, Key, KeyFile, KeyStatus};
+use rekeyscope_model::analysis::{Analysis, Key, KeyFile, KeyStatus, SecurityAssociation};
 use rekeyscope_model::text::Catalogue;
 
 /// ESP SAs of one tunnel in order of appearance, at most `most`.
 pub(crate) fn sa_keys(t: &Catalogue, analysis: &Analysis, tunnel: usize, most: usize) -> Table {
-    let mut table = Table::new(
+    let ends = analysis.tunnels.get(tunnel);
+    let all = analysis.security_associations.iter();
+    let all: Vec<_> = all.filter(|sa| sa.tunnel == tunnel).collect();
+    let listed: Vec<_> = first(&all, most)
+        .iter()
+        .map(|sa| (*sa, key_cells(t, analysis, &sa.key)))
+        .collect();
+    let to_a = |sa: &SecurityAssociation| ends.is_some_and(|t| t.a == sa.dst);
+    let mut table = Table::of(
         t,
+        &listed,
+        |(sa, _)| match (sa.packets, sa.key.status) {
+            (0, _) => Mark::Faint,
+            (_, status) => alert_if(status != KeyStatus::Verified),
+        },
         &[
-            left("column-dir"),
-            from(WIDE, left("column-source-address")),
-            from(WIDE, left("column-destination-address")),
-            left("column-spi"),
-            right("column-packets"),
-            left("column-key"),
-            left("column-road"),
-            left("column-source"),
+            left("column-dir", &|(sa, _)| {
+                if to_a(sa) { "b→a" } else { "a→b" }.to_string()
+            }),
+            left_from(WIDE, "column-source-address", &|(sa, _)| sa.src.to_string()),
+            left_from(WIDE, "column-destination-address", &|(sa, _)| sa.dst.to_string()),
+            left("column-spi", &|(sa, _)| sa.spi.to_string()),
+            right("column-packets", &|(sa, _)| format::count(sa.packets)),
+            left("column-key", &|(_, key)| key[0].clone()),
+            left("column-road", &|(_, key)| key[1].clone()),
+            left("column-source", &|(_, key)| key[2].clone()),
         ],
     );
-    let of_tunnel = analysis
-        .security_associations
-        .iter()
-        .filter(|sa| sa.tunnel == tunnel);
-    let all = of_tunnel.clone().count();
-    for sa in of_tunnel.take(most) {
-        let mark = match (sa.packets, sa.key.status) {
-            (0, _) => Mark::Faint,
-            (_, KeyStatus::Verified) => Mark::None,
-            _ => Mark::Alert,
-        };
-        let to_a = analysis.tunnels.get(tunnel).is_some_and(|t| t.a == sa.dst);
-        let mut cells = vec![
-            if to_a { "b→a" } else { "a→b" }.to_string(),
-            sa.src.to_string(),
-            sa.dst.to_string(),
-            sa.spi.to_string(),
-            format::count(sa.packets),
-        ];
-        cells.extend(key_cells(t, analysis, &sa.key));
-        table.push(mark, cells);
-    }
-    table.notes.extend(analysis.tunnels.get(tunnel).map(|ends| {
+    table.notes.extend(ends.map(|ends| {
         t.fill(
             "ends-sentence",
             &[("a", &ends.a.to_string()), ("b", &ends.b.to_string())],
         )
     }));
-    table.note_left_out(t, "left-out-sa-keys", all.saturating_sub(most));
+    table.note_left_out(t, "left-out-sa-keys", all.len().saturating_sub(most));
     table
 }
 
 /// IKE SAs, at most `most`.
 pub(crate) fn ike_keys(t: &Catalogue, analysis: &Analysis, most: usize) -> Table {
-    let mut table = Table::new(
+    let listed = first(&analysis.ike_sas, most).iter();
+    let listed: Vec<_> = listed.map(|sa| (sa, key_cells(t, analysis, &sa.key))).collect();
+    let mut table = Table::of(
         t,
+        &listed,
+        |(sa, _)| match sa.key.status {
+            KeyStatus::Verified => Mark::None,
+            _ => Mark::Faint,
+        },
         &[
-            left("column-initiator-spi"),
-            left("column-responder-spi"),
-            left("column-ike"),
-            left("column-key"),
-            left("column-road"),
-            left("column-source"),
+            left("column-initiator-spi", &|(sa, _)| sa.initiator_spi.to_string()),
+            left("column-responder-spi", &|(sa, _)| {
+                or_unknown(sa.responder_spi, |spi| spi.to_string())
+            }),
+            left("column-ike", &|(sa, _)| format!("v{}", sa.ike_version)),
+            left("column-key", &|(_, key)| key[0].clone()),
+            left("column-road", &|(_, key)| key[1].clone()),
+            left("column-source", &|(_, key)| key[2].clone()),
         ],
     );
-    for sa in analysis.ike_sas.iter().take(most) {
-        let mut cells = vec![
-            sa.initiator_spi.to_string(),
-            or_unknown(sa.responder_spi, |spi| spi.to_string()),
-            format!("v{}", sa.ike_version),
-        ];
-        cells.extend(key_cells(t, analysis, &sa.key));
-        let verified = sa.key.status == KeyStatus::Verified;
-        table.push(if verified { Mark::None } else { Mark::Faint }, cells);
-    }
     let left_out = analysis.ike_sas.len().saturating_sub(most);
     table.note_left_out(t, "left-out-ike-sas", left_out);
     table
@@ -99,7 +91,8 @@ fn file_name<'a>(analysis: &Analysis, source: &'a str) -> &'a str {
     let last = |path: &'a str| path.rsplit(['/', '\\']).next().unwrap_or(path);
     let (path, name) = match source.rsplit_once(':') {
         Some((path, _)) => (path, last(source)),
-        None => return source,
+        // Inside the capture, of which there is one.
+        None => return last(source),
     };
     let same = |file: &&KeyFile| file.path.ends_with(last(path));
     if analysis.key_files.iter().filter(same).count() > 1 {
@@ -136,6 +129,7 @@ mod tests {
         let mut document = example::seven_rekeys();
         let file = |path: &str| KeyFile {
             path: path.into(),
+            block: None,
             formats: Vec::new(),
             esp_keys: 0,
             ike_keys: 0,
@@ -153,6 +147,10 @@ mod tests {
         );
         document.key_files.push(file("/there/router.log"));
         assert_eq!(file_name(&document, "/here/router.log:12"), "/here/router.log:12");
+        assert_eq!(
+            file_name(&document, "/here/t.pcapng, Decryption Secrets Block 1, line 3"),
+            "t.pcapng, Decryption Secrets Block 1, line 3"
+        );
         assert_eq!(
             split_source("a (b).log:3 (mined)"),
             Some(("a (b).log:3", "mined"))

@@ -1,5 +1,6 @@
 //! The tables of a report, independent of the format that lays them out.
 
+mod attempts;
 mod comparison;
 mod keys;
 mod rekeys;
@@ -7,6 +8,7 @@ mod rows;
 mod sas;
 mod table;
 
+pub(crate) use attempts::attempts;
 pub(crate) use comparison::comparison;
 pub(crate) use keys::{ike_keys, sa_keys, split_source};
 pub(crate) use rekeys::rekeys;

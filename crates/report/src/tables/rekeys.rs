@@ -1,51 +1,114 @@
 //! The table of rekeys.
 
-use crate::tables::table::{Align, Column, Mark, Row, Table, WIDE, WIDER, from, left, right};
+use crate::tables::table::{
+    Align, Column, Mark, Table, WIDE, WIDER, alert_if, chance, left, left_from, ms, right, right_from,
+};
 use crate::words::focus::{Focus, at_most, began, is_hurt, key, number};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Direction, Rekey};
+use rekeyscope_model::analysis::{Direction, Rekey, RekeyImpact, StallWindow, Trigger};
 use rekeyscope_model::text::Catalogue;
+use std::net::IpAddr;
+
+/// A rekey with what its row shows of it.
+struct RekeyRow<'a> {
+    rekey: &'a Rekey,
+    impact: Option<&'a RekeyImpact>,
+    stall: Option<&'a StallWindow>,
+    /// Whose figures these are.
+    direction: Direction,
+}
+
+impl<'a> RekeyRow<'a> {
+    fn new(focus: &Focus<'a>, rekey: &'a Rekey) -> Self {
+        let shown = focus.shown(rekey);
+        RekeyRow {
+            rekey,
+            impact: shown.map(|s| s.impact),
+            stall: shown.and_then(|s| s.window),
+            direction: focus.shown_direction(rekey),
+        }
+    }
+
+    fn is_used(&self) -> bool {
+        self.impact.is_some_and(|i| i.used)
+    }
+}
 
 /// Rekeys of one tunnel, at most `most`.
 pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
-        t,
-        &[
-            right("column-number"),
-            right("column-time-s"),
-            left("column-by"),
-            left("column-trigger"),
-            right("column-volume"),
-            from(WIDER, right("column-age")),
-            right("column-ike-ms"),
-            right("column-gap-ms"),
-            from(WIDER, right("column-sa-gap-ms")),
-            from(WIDER, right("column-overlap-ms")),
-            right("column-stall-ms"),
-            from(WIDE, right("column-depth")),
-            from(WIDE, right("column-p")),
-            right("column-q"),
-            left("column-effect"),
-            from(WIDE, left("column-causes")),
-        ],
-    );
     let all: Vec<&Rekey> = focus.rekeys(tunnel).collect();
     let total = all.len();
     let listed = at_most(all, most);
     let left_out = total - listed.len();
-    for rekey in &listed {
-        table.rows.push(rekey_row(focus, rekey));
+    let rows: Vec<RekeyRow> = listed.iter().map(|r| RekeyRow::new(focus, r)).collect();
+    let main = focus.main_direction(tunnel);
+    let mut table = Table::of(
+        t,
+        &rows,
+        |r| match is_hurt(r.rekey) {
+            false if !r.is_used() => Mark::Faint,
+            hurt => alert_if(hurt),
+        },
+        &[
+            right("column-number", &|r| number(r.rekey).to_string()),
+            right("column-time-s", &|r| focus.clock(began(r.rekey))),
+            left("column-by", &|r| {
+                initiator(focus, r.rekey.tunnel, r.rekey.initiator)
+            }),
+            left("column-trigger", &|r| words::trigger(t, &r.rekey.trigger)),
+            right("column-volume", &|r| volume(&r.rekey.trigger)),
+            right_from(WIDER, "column-age", &|r| {
+                or_unknown(r.rekey.trigger.age_s, format::seconds)
+            }),
+            right("column-ike-ms", &|r| ms(r.rekey.exchange_ms)),
+            right("column-gap-ms", &|r| ms(r.impact.and_then(|i| i.longest_gap_ms))),
+            right_from(WIDER, "column-sa-gap-ms", &|r| {
+                ms(r.rekey.gap_ms.get(r.direction))
+            }),
+            right_from(WIDER, "column-overlap-ms", &|r| ms(r.rekey.overlap_ms)),
+            right("column-stall-ms", &|r| {
+                let other = if r.direction == main { "" } else { " *" };
+                ms(r.stall.map(|w| w.stall_ms)) + other
+            }),
+            right_from(WIDE, "column-depth", &|r| {
+                or_unknown(r.impact.and_then(|i| i.depth), format::percent)
+            }),
+            right_from(WIDE, "column-p", &|r| chance(r.stall.and_then(|w| w.p))),
+            right("column-q", &|r| chance(r.impact.and_then(|i| i.q))),
+            left("column-effect", &|r| match is_hurt(r.rekey) {
+                true => t.word("effect-hurt"),
+                false if r.is_used() => String::new(),
+                false => t.word("effect-unused"),
+            }),
+            left_from(WIDE, "column-causes", &|r| {
+                let causes: Vec<String> = r.rekey.causes.iter().map(|c| clean::line(&c.id)).collect();
+                causes.join(", ")
+            }),
+        ],
+    );
+    for (row, rekey) in table.rows.iter_mut().zip(&listed) {
+        row.id = Some(format!("rekey-{}", key(focus.analysis, rekey)));
     }
     let overlaid = overlay_columns(focus, &mut table, &listed);
-    table.notes.push(legend(focus, tunnel, &listed));
+    table.notes.push(legend(focus, tunnel, &rows));
     if overlaid {
         table.notes.push(t.word("note-overlay-columns"));
     }
     table.notes.extend(rule(t, &listed));
     table.note_left_out(t, "left-out-rekeys", left_out);
     table
+}
+
+/// Bytes at the trigger, with a sign where they are a bound.
+fn volume(trigger: &Trigger) -> String {
+    let least = match (trigger.at_least, trigger.at_most, trigger.bytes) {
+        (true, _, Some(_)) => "≥ ",
+        (false, true, Some(_)) => "≤ ",
+        _ => "",
+    };
+    format!("{least}{}", or_unknown(trigger.bytes, format::bytes))
 }
 
 /// Overlays that get a column; all of them have a table of their own.
@@ -80,69 +143,9 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
     added
 }
 
-fn rekey_row(focus: &Focus, rekey: &Rekey) -> Row {
-    let shown = focus.shown(rekey);
-    let stall = shown.and_then(|s| s.window);
-    let direction = shown.map_or(focus.main_direction(rekey.tunnel), |s| s.impact.direction);
-    let gap = match direction {
-        Direction::AToB => rekey.gap_ms.a_to_b,
-        Direction::BToA => rekey.gap_ms.b_to_a,
-    };
-    let used = shown.is_some_and(|s| s.impact.used);
-    let causes: Vec<String> = rekey.causes.iter().map(|c| clean::line(&c.id)).collect();
-    let other = if direction == focus.main_direction(rekey.tunnel) {
-        ""
-    } else {
-        " *"
-    };
-    let trigger = &rekey.trigger;
-    let least = match (trigger.at_least, trigger.at_most, trigger.bytes) {
-        (true, _, Some(_)) => "≥ ",
-        (false, true, Some(_)) => "≤ ",
-        _ => "",
-    };
-    let cells = vec![
-        number(rekey).to_string(),
-        or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
-        initiator(focus, rekey),
-        words::trigger(focus.t, &rekey.trigger),
-        format!("{least}{}", or_unknown(rekey.trigger.bytes, format::bytes)),
-        or_unknown(rekey.trigger.age_s, format::seconds),
-        or_unknown(rekey.exchange_ms, format::millis),
-        or_unknown(shown.and_then(|s| s.impact.longest_gap_ms), format::millis),
-        or_unknown(gap, format::millis),
-        or_unknown(rekey.overlap_ms, format::millis),
-        format!("{}{other}", or_unknown(stall.map(|w| w.stall_ms), format::millis)),
-        or_unknown(shown.and_then(|s| s.impact.depth), format::percent),
-        or_unknown(stall.and_then(|w| w.p), format::probability),
-        or_unknown(shown.and_then(|s| s.impact.q), format::probability),
-        if is_hurt(rekey) {
-            focus.t.word("effect-hurt")
-        } else if used {
-            String::new()
-        } else {
-            focus.t.word("effect-unused")
-        },
-        causes.join(", "),
-    ];
-    let mark = if is_hurt(rekey) {
-        Mark::Alert
-    } else if used {
-        Mark::None
-    } else {
-        Mark::Faint
-    };
-    Row {
-        id: Some(format!("rekey-{}", key(focus.analysis, rekey))),
-        mark,
-        cells,
-    }
-}
-
 /// `a` or `b`; another address in full.
-fn initiator(focus: &Focus, rekey: &Rekey) -> String {
-    let tunnel = focus.analysis.tunnels.get(rekey.tunnel);
-    match (rekey.initiator, tunnel) {
+pub(super) fn initiator(focus: &Focus, tunnel: usize, address: Option<IpAddr>) -> String {
+    match (address, focus.analysis.tunnels.get(tunnel)) {
         (None, _) => UNKNOWN.to_string(),
         (Some(address), Some(t)) if address == t.a => "a".to_string(),
         (Some(address), Some(t)) if address == t.b => "b".to_string(),
@@ -151,7 +154,7 @@ fn initiator(focus: &Focus, rekey: &Rekey) -> String {
 }
 
 /// What the columns of the rekey table mean, only as far as this table needs it.
-fn legend(focus: &Focus, tunnel: usize, rekeys: &[&Rekey]) -> String {
+fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     let t = focus.t;
     let mut parts = Vec::new();
     if let Some(ends) = focus.analysis.tunnels.get(tunnel) {
@@ -161,18 +164,14 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[&Rekey]) -> String {
     let direction = words::direction(t, focus.analysis, tunnel, main);
     parts.push(t.fill("note-gap-of", &[("direction", &direction)]));
     parts.push(t.word("note-gap"));
-    if let Some(window) = rekeys.iter().find_map(|r| focus.shown(r)?.window) {
+    if let Some(window) = rekeys.iter().find_map(|r| r.stall) {
         let seconds = window.window_s.to_string();
         parts.push(t.fill("note-stall-within", &[("seconds", &seconds)]));
     }
-    let other = |r: &&&Rekey| focus.shown(r).is_some_and(|s| s.impact.direction != main);
-    if rekeys.iter().any(|r| other(&r)) {
+    if rekeys.iter().any(|r| r.direction != main) {
         parts.push(t.word("note-other-direction"));
     }
-    if rekeys
-        .iter()
-        .any(|r| !focus.shown(r).is_some_and(|s| s.impact.used))
-    {
+    if rekeys.iter().any(|r| !r.is_used()) {
         parts.push(t.word("note-unused"));
     }
     t.fill("full-stop", &[("text", &parts.join(&t.word("semicolon")))])

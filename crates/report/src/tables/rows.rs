@@ -1,170 +1,119 @@
 //! The tables of a report, independent of the format that lays them out.
 
-use crate::tables::table::{Mark, Table};
-
-use crate::tables::table::{WIDE, WIDER, from, left, right};
+use crate::tables::table::{Mark, Table, WIDE, WIDER, alert_if, chance, first, left, ms, right, right_from};
 use crate::words::focus::{Focus, began, is_hurt, name};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Encapsulation, Outcome, Overlay};
+use rekeyscope_model::analysis::{Direction, Encapsulation, Impact, Interval, Outcome, Overlay};
 use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
 
 /// One row per tunnel and direction: the verdicts.
 pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
+    let all = &focus.analysis.impact;
+    let stall = |i: &Impact, end: fn(&Interval) -> f64| ms(i.stall_ms.as_ref().map(end));
+    let mut table = Table::of(
         t,
+        first(all, most),
+        |i| alert_if(!i.rekeys_hurt.is_empty()),
         &[
-            left("column-direction"),
-            left("column-verdict"),
-            right("column-rekeys"),
-            right("column-hurt"),
-            right("column-rate"),
-            right("column-stall-ms"),
-            from(WIDE, right("column-95-from")),
-            from(WIDE, right("column-95-to")),
-            from(WIDE, right("column-p")),
-            from(WIDE, right("column-detectable-ms")),
+            left("column-direction", &|i| direction(focus, i.tunnel, i.direction)),
+            left("column-verdict", &|i| words::verdict(t, i.verdict)),
+            right("column-rekeys", &|i| format::count(i.rekeys_used as u64)),
+            right("column-hurt", &|i| format::count(i.rekeys_hurt.len() as u64)),
+            right("column-rate", &|i| or_unknown(i.observed_bps, format::rate)),
+            right("column-stall-ms", &|i| stall(i, |s| s.mean)),
+            right_from(WIDE, "column-95-from", &|i| stall(i, |s| s.low)),
+            right_from(WIDE, "column-95-to", &|i| stall(i, |s| s.high)),
+            right_from(WIDE, "column-p", &|i| chance(i.p)),
+            right_from(WIDE, "column-detectable-ms", &|i| ms(i.mde_ms)),
         ],
     );
-    for i in focus.analysis.impact.iter().take(most) {
-        let stall = i.stall_ms.as_ref();
-        let cells = vec![
-            words::direction(t, focus.analysis, i.tunnel, i.direction),
-            words::verdict(t, i.verdict),
-            format::count(i.rekeys_used as u64),
-            format::count(i.rekeys_hurt.len() as u64),
-            or_unknown(i.observed_bps, format::rate),
-            or_unknown(stall.map(|s| s.mean), format::millis),
-            or_unknown(stall.map(|s| s.low), format::millis),
-            or_unknown(stall.map(|s| s.high), format::millis),
-            or_unknown(i.p, format::probability),
-            or_unknown(i.mde_ms, format::millis),
-        ];
-        table.push(
-            if i.rekeys_hurt.is_empty() {
-                Mark::None
-            } else {
-                Mark::Alert
-            },
-            cells,
-        );
-    }
     table.notes.push(t.word("note-verdicts"));
-    let left_out = focus.analysis.impact.len().saturating_sub(most);
-    table.note_left_out(t, "left-out-verdicts", left_out);
+    table.note_left_out(t, "left-out-verdicts", all.len().saturating_sub(most));
     table
+}
+
+fn direction(focus: &Focus, tunnel: usize, direction: Direction) -> String {
+    words::direction(focus.t, focus.analysis, tunnel, direction)
 }
 
 /// Reruns of the verdicts with one choice changed.
 pub(crate) fn sensitivity(focus: &Focus) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
+    let reruns = focus.analysis.impact.iter();
+    let reruns: Vec<_> = reruns
+        .flat_map(|i| i.sensitivity.iter().map(move |s| (i, s)))
+        .collect();
+    Table::of(
         t,
+        &reruns,
+        |(_, s)| alert_if(s.disagrees),
         &[
-            left("column-direction"),
-            left("column-changed"),
-            left("column-verdict"),
-            right("column-stall-ms"),
-            right("column-p"),
-            left("column-agreement"),
+            left("column-direction", &|(i, _)| {
+                direction(focus, i.tunnel, i.direction)
+            }),
+            left("column-changed", &|(_, s)| clean::said(t, &s.change, &s.messages)),
+            left("column-verdict", &|(_, s)| words::verdict(t, s.verdict)),
+            right("column-stall-ms", &|(_, s)| ms(s.stall_ms)),
+            right("column-p", &|(_, s)| chance(s.p)),
+            left("column-agreement", &|(_, s)| match s.disagrees {
+                true => t.word("disagrees"),
+                false => String::new(),
+            }),
         ],
-    );
-    for i in &focus.analysis.impact {
-        for s in &i.sensitivity {
-            let cells = vec![
-                words::direction(t, focus.analysis, i.tunnel, i.direction),
-                clean::said(t, &s.change, &s.messages),
-                words::verdict(t, s.verdict),
-                or_unknown(s.stall_ms, format::millis),
-                or_unknown(s.p, format::probability),
-                match s.disagrees {
-                    true => t.word("disagrees"),
-                    false => String::new(),
-                },
-            ];
-            table.push(if s.disagrees { Mark::Alert } else { Mark::None }, cells);
-        }
-    }
-    table
+    )
 }
 
 /// Rates to expect at other lifetimes.
 pub(crate) fn projection(focus: &Focus) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
+    Table::of(
         t,
+        &focus.analysis.projection,
+        |_| Mark::None,
         &[
-            left("column-direction"),
-            right("column-lifetime"),
-            right("column-expected-rate"),
-            right("column-from"),
-            right("column-to"),
+            left("column-direction", &|p| direction(focus, p.tunnel, p.direction)),
+            right("column-lifetime", &|p| {
+                format!("{} kB", format::count(p.lifetime_kilobytes))
+            }),
+            right("column-expected-rate", &|p| format::rate(p.expected_bps.estimate)),
+            right("column-from", &|p| format::rate(p.expected_bps.low)),
+            right("column-to", &|p| format::rate(p.expected_bps.high)),
         ],
-    );
-    for p in &focus.analysis.projection {
-        let cells = vec![
-            words::direction(t, focus.analysis, p.tunnel, p.direction),
-            format!("{} kB", format::count(p.lifetime_kilobytes)),
-            format::rate(p.expected_bps.estimate),
-            format::rate(p.expected_bps.low),
-            format::rate(p.expected_bps.high),
-        ];
-        table.push(Mark::None, cells);
-    }
-    table
+    )
 }
 
 /// Wire bytes against inner bytes.
 pub(crate) fn overhead(focus: &Focus) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
+    let size = |bytes: Option<u64>| or_unknown(bytes, |b| format!("{} B", format::count(b)));
+    let mut table = Table::of(
         t,
+        &focus.analysis.overhead,
+        |_| Mark::None,
         &[
-            left("column-suite"),
-            right("column-packets"),
-            right("column-on-the-wire"),
-            right("column-inner"),
-            right("column-efficiency"),
-            from(WIDE, right("column-iv")),
-            from(WIDE, right("column-padding")),
-            from(WIDE, right("column-icv")),
-            from(WIDE, right("column-headers")),
-            from(WIDER, right("column-largest-packet")),
-            from(WIDER, right("column-inner")),
-            right("column-mss-ipv4"),
-            from(WIDER, right("column-mss-ipv6")),
+            left("column-suite", &|o| match o.encapsulation {
+                Some(Encapsulation::Udp) => t.fill("suite-in-udp", &[("suite", &clean::line(&o.suite))]),
+                _ => clean::line(&o.suite),
+            }),
+            right("column-packets", &|o| format::count(o.packets)),
+            right("column-on-the-wire", &|o| format::bytes(o.outer_bytes)),
+            right("column-inner", &|o| format::bytes(o.inner_bytes)),
+            right("column-efficiency", &|o| format::percent(o.efficiency)),
+            right_from(WIDE, "column-iv", &|o| format::bytes(o.iv)),
+            right_from(WIDE, "column-padding", &|o| format::bytes(o.padding)),
+            right_from(WIDE, "column-icv", &|o| format::bytes(o.icv)),
+            right_from(WIDE, "column-headers", &|o| format::bytes(o.outer_headers)),
+            right_from(WIDER, "column-largest-packet", &|o| size(o.largest_outer_packet)),
+            right_from(WIDER, "column-inner", &|o| size(o.largest_inner_for_path)),
+            right("column-mss-ipv4", &|o| size(o.mss_ipv4)),
+            right_from(WIDER, "column-mss-ipv6", &|o| size(o.mss_ipv6)),
         ],
     );
-    let size = |bytes: Option<u64>| or_unknown(bytes, |b| format!("{} B", format::count(b)));
-    for o in &focus.analysis.overhead {
-        let suite = clean::line(&o.suite);
-        let cells = vec![
-            match o.encapsulation {
-                Some(Encapsulation::Udp) => t.fill("suite-in-udp", &[("suite", &suite)]),
-                _ => suite,
-            },
-            format::count(o.packets),
-            format::bytes(o.outer_bytes),
-            format::bytes(o.inner_bytes),
-            format::percent(o.efficiency),
-            format::bytes(o.iv),
-            format::bytes(o.padding),
-            format::bytes(o.icv),
-            format::bytes(o.outer_headers),
-            size(o.largest_outer_packet),
-            size(o.largest_inner_for_path),
-            size(o.mss_ipv4),
-            size(o.mss_ipv6),
-        ];
-        table.push(Mark::None, cells);
-    }
-    let paths: BTreeSet<u64> = focus
-        .analysis
-        .overhead
-        .iter()
-        .filter_map(|o| o.largest_outer_packet)
-        .collect();
+    let paths = focus.analysis.overhead.iter();
+    let paths: BTreeSet<u64> = paths.filter_map(|o| o.largest_outer_packet).collect();
     let paths: Vec<String> = paths.into_iter().map(format::count).collect();
     if !paths.is_empty() {
         let paths = t.joined(&paths);
@@ -176,87 +125,68 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
 /// Inner flows, most bytes first.
 pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
+    let all = &focus.analysis.flows;
+    let end = |address: IpAddr, port: Option<u16>| match port {
+        Some(port) => SocketAddr::new(address, port).to_string(),
+        None => address.to_string(),
+    };
+    let mut table = Table::of(
         t,
+        first(all, most),
+        |_| Mark::None,
         &[
-            left("column-flow"),
-            left("column-protocol"),
-            right("column-packets"),
-            right("column-new-bytes"),
-            right("column-retransmitted"),
+            left("column-flow", &|f| {
+                format!("{} → {}", end(f.src, f.src_port), end(f.dst, f.dst_port))
+            }),
+            left("column-protocol", &|f| words::protocol(&f.protocol)),
+            right("column-packets", &|f| format::count(f.packets)),
+            right("column-new-bytes", &|f| format::bytes(f.new_bytes)),
+            right("column-retransmitted", &|f| format::bytes(f.retransmitted_bytes)),
         ],
     );
-    for f in focus.analysis.flows.iter().take(most) {
-        let end = |address: std::net::IpAddr, port: Option<u16>| match port {
-            Some(port) => std::net::SocketAddr::new(address, port).to_string(),
-            None => address.to_string(),
-        };
-        let cells = vec![
-            format!("{} → {}", end(f.src, f.src_port), end(f.dst, f.dst_port)),
-            words::protocol(&f.protocol),
-            format::count(f.packets),
-            format::bytes(f.new_bytes),
-            format::bytes(f.retransmitted_bytes),
-        ];
-        table.push(Mark::None, cells);
-    }
-    let left_out = focus.analysis.flows.len().saturating_sub(most);
-    table.note_left_out(t, "left-out-flows", left_out);
+    table.note_left_out(t, "left-out-flows", all.len().saturating_sub(most));
     table
 }
 
 /// Causes that no rekey has.
 pub(crate) fn ruled_out(focus: &Focus) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
+    Table::of(
         t,
-        &[
-            left("column-cause"),
-            left("column-meaning"),
-            left("column-result"),
-        ],
-    );
-    for r in &focus.analysis.ruled_out {
-        let mark = match r.outcome {
+        &focus.analysis.ruled_out,
+        |r| match r.outcome {
             Outcome::Absent => Mark::None,
             Outcome::NotTestable | Outcome::NoOccasion => Mark::Faint,
-        };
-        let cells = vec![clean::line(&r.id), words::cause(t, &r.id), words::ruled_out(t, r)];
-        table.push(mark, cells);
-    }
-    table
+        },
+        &[
+            left("column-cause", &|r| clean::line(&r.id)),
+            left("column-meaning", &|r| words::cause(t, &r.id)),
+            left("column-result", &|r| words::ruled_out(t, r)),
+        ],
+    )
 }
 
 /// An overlay's values around the rekeys that it covers.
 pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
+    let value = |v: Option<f64>| words::overlay_value(overlay, v);
+    let known = first(&overlay.at_rekeys, most).iter();
+    let known: Vec<_> = known
+        .filter_map(|at| Some((focus.analysis.rekeys.get(at.rekey)?, at)))
+        .collect();
+    let mut table = Table::of(
         t,
+        &known,
+        |(rekey, _)| alert_if(is_hurt(rekey)),
         &[
-            left("column-rekey"),
-            right("column-time-s"),
-            right("column-before"),
-            right("column-lowest"),
-            right("column-highest"),
-            right("column-stall-ms"),
+            left("column-rekey", &|(rekey, _)| name(t, focus.analysis, rekey)),
+            right("column-time-s", &|(rekey, _)| focus.clock(began(rekey))),
+            right("column-before", &|(_, at)| value(at.before)),
+            right("column-lowest", &|(_, at)| value(at.lowest)),
+            right("column-highest", &|(_, at)| value(at.highest)),
+            right("column-stall-ms", &|(rekey, _)| ms(focus.stall_ms(rekey))),
         ],
     );
-    let value = |v: Option<f64>| words::overlay_value(overlay, v);
-    for at in overlay.at_rekeys.iter().take(most) {
-        let Some(rekey) = focus.analysis.rekeys.get(at.rekey) else {
-            continue;
-        };
-        let stall = focus.shown(rekey).and_then(|s| s.window).map(|w| w.stall_ms);
-        let cells = vec![
-            name(t, focus.analysis, rekey),
-            or_unknown(began(rekey).and_then(|t| focus.seconds(t)), format::clock),
-            value(at.before),
-            value(at.lowest),
-            value(at.highest),
-            or_unknown(stall, format::millis),
-        ];
-        table.push(if is_hurt(rekey) { Mark::Alert } else { Mark::None }, cells);
-    }
     if !table.rows.is_empty() {
         table.notes.push(t.word("note-overlay"));
     }

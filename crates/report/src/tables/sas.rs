@@ -1,44 +1,54 @@
 //! The table of security associations.
 
 use crate::tables::keys::source_in_short;
-use crate::tables::table::{Mark, Table, WIDE, WIDEST, from, left, right};
+use crate::tables::table::{Mark, Table, WIDE, WIDEST, alert_if, left, left_from, right, right_from};
 use crate::words;
 use crate::words::focus::Focus;
 use crate::words::format::{self, UNKNOWN, or_unknown};
-use rekeyscope_model::analysis::{Direction, KeyStatus, SecurityAssociation};
+use rekeyscope_model::analysis::{KeyStatus, SecurityAssociation};
 use std::collections::BTreeSet;
 
 /// SAs of one tunnel, both directions, at most `most` of each.
 pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -> Table {
     let t = focus.t;
-    let mut table = Table::new(
-        t,
-        &[
-            left("column-dir"),
-            right("column-gen"),
-            left("column-spi"),
-            left("column-key"),
-            from(WIDEST, left("column-key-from")),
-            from(WIDEST, left("column-suite")),
-            from(WIDEST, left("column-mode")),
-            from(WIDE, right("column-from-s")),
-            from(WIDE, right("column-to-s")),
-            right("column-packets"),
-            right("column-esp-bytes"),
-            right("column-icv-fit"),
-            right("column-bad"),
-            right("column-unchecked"),
-            right("column-missing"),
-        ],
-    );
-    let mut left_out = 0;
+    let (mut listed, mut left_out) = (Vec::new(), 0);
     for direction in focus.directions(tunnel) {
         let all: Vec<&SecurityAssociation> = focus.sas(tunnel, direction).collect();
         left_out += all.len().saturating_sub(most);
-        for sa in all.into_iter().take(most) {
-            sa_row(&mut table, focus, direction, sa);
-        }
+        listed.extend(all.into_iter().take(most).map(|sa| (direction, sa)));
     }
+    let source = |text: &str| source_in_short(t, focus.analysis, text);
+    let mut table = Table::of(
+        t,
+        &listed,
+        |(_, sa)| match (sa.packets, sa.key.status) {
+            (0, _) => Mark::Faint,
+            (_, status) => alert_if(status != KeyStatus::Verified || sa.icv.failed > 0),
+        },
+        &[
+            left("column-dir", &|(direction, _)| {
+                direction.pick("a→b", "b→a").to_string()
+            }),
+            right("column-gen", &|(_, sa)| sa.generation.to_string()),
+            left("column-spi", &|(_, sa)| sa.spi.to_string()),
+            left("column-key", &|(_, sa)| words::key_status(t, sa.key.status)),
+            left_from(WIDEST, "column-key-from", &|(_, sa)| {
+                or_unknown(sa.key.source.as_deref(), source)
+            }),
+            left_from(WIDEST, "column-suite", &|(_, sa)| words::suite(sa)),
+            left_from(WIDEST, "column-mode", &|(_, sa)| {
+                or_unknown(sa.mode, |m| words::mode(t, m))
+            }),
+            right_from(WIDE, "column-from-s", &|(_, sa)| focus.clock(sa.first_time)),
+            right_from(WIDE, "column-to-s", &|(_, sa)| focus.clock(sa.last_time)),
+            right("column-packets", &|(_, sa)| format::count(sa.packets)),
+            right("column-esp-bytes", &|(_, sa)| format::bytes(sa.esp_bytes)),
+            right("column-icv-fit", &|(_, sa)| format::count(sa.icv.verified)),
+            right("column-bad", &|(_, sa)| format::count(sa.icv.failed)),
+            right("column-unchecked", &|(_, sa)| format::count(sa.icv.unchecked)),
+            right("column-missing", &|(_, sa)| format::count(sa.sequence.missing)),
+        ],
+    );
     let suite = table.drop_uniform("column-suite");
     let mode = table.drop_uniform("column-mode").filter(|m| m != UNKNOWN);
     let source = table.drop_uniform("column-key-from").filter(|m| m != UNKNOWN);
@@ -68,37 +78,4 @@ fn suites(focus: &Focus, tunnel: usize) -> String {
     focus
         .t
         .fill("note-suites", &[("suites", &suites), ("more", &more)])
-}
-
-fn sa_row(table: &mut Table, focus: &Focus, direction: Direction, sa: &SecurityAssociation) {
-    let mark = match (sa.packets, sa.key.status) {
-        (0, _) => Mark::Faint,
-        (_, KeyStatus::Verified) if sa.icv.failed == 0 => Mark::None,
-        _ => Mark::Alert,
-    };
-    let cells = vec![
-        if direction == Direction::AToB {
-            "a→b"
-        } else {
-            "b→a"
-        }
-        .to_string(),
-        sa.generation.to_string(),
-        sa.spi.to_string(),
-        words::key_status(focus.t, sa.key.status),
-        or_unknown(sa.key.source.as_deref(), |s| {
-            source_in_short(focus.t, focus.analysis, s)
-        }),
-        words::suite(sa),
-        or_unknown(sa.mode, |m| words::mode(focus.t, m)),
-        or_unknown(sa.first_time.and_then(|t| focus.seconds(t)), format::clock),
-        or_unknown(sa.last_time.and_then(|t| focus.seconds(t)), format::clock),
-        format::count(sa.packets),
-        format::bytes(sa.esp_bytes),
-        format::count(sa.icv.verified),
-        format::count(sa.icv.failed),
-        format::count(sa.icv.unchecked),
-        format::count(sa.sequence.missing),
-    ];
-    table.push(mark, cells);
 }

@@ -1,6 +1,6 @@
 //! A table before a format lays it out.
 
-use crate::words::format;
+use crate::words::format::{self, or_unknown};
 use rekeyscope_model::text::Catalogue;
 
 /// How a column is set.
@@ -20,12 +20,12 @@ pub(crate) struct Column {
     pub(crate) from_width: usize,
 }
 
-/// A column before it has a name.
-#[derive(Clone, Copy)]
-pub(crate) struct Heading {
+/// A column before it has a name, with what each row has in it.
+pub(crate) struct Heading<'c, R> {
     id: &'static str,
     align: Align,
     from_width: usize,
+    cell: &'c dyn Fn(&R) -> String,
 }
 
 /// How a row is set off.
@@ -37,6 +37,17 @@ pub(crate) enum Mark {
     Alert,
     /// Left out of the statistics, or without packets.
     Faint,
+}
+
+impl Mark {
+    /// Its class on a page.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Mark::None => "",
+            Mark::Alert => "alert",
+            Mark::Faint => "faint",
+        }
+    }
 }
 
 /// A row with one cell per column.
@@ -57,25 +68,64 @@ pub(crate) struct Table {
     pub(crate) notes: Vec<String>,
 }
 
-pub(crate) const fn left(id: &'static str) -> Heading {
+pub(crate) fn left<'c, R>(id: &'static str, cell: &'c dyn Fn(&R) -> String) -> Heading<'c, R> {
     Heading {
         id,
         align: Align::Left,
         from_width: 0,
+        cell,
     }
 }
-pub(crate) const fn right(id: &'static str) -> Heading {
+
+pub(crate) fn right<'c, R>(id: &'static str, cell: &'c dyn Fn(&R) -> String) -> Heading<'c, R> {
     Heading {
-        id,
         align: Align::Right,
-        from_width: 0,
+        ..left(id, cell)
     }
 }
-pub(crate) const fn from(from_width: usize, heading: Heading) -> Heading {
+
+/// A column for terminals of at least `width`.
+pub(crate) fn left_from<'c, R>(
+    width: usize,
+    id: &'static str,
+    cell: &'c dyn Fn(&R) -> String,
+) -> Heading<'c, R> {
     Heading {
-        from_width,
-        ..heading
+        from_width: width,
+        ..left(id, cell)
     }
+}
+
+/// The same, set to the right.
+pub(crate) fn right_from<'c, R>(
+    width: usize,
+    id: &'static str,
+    cell: &'c dyn Fn(&R) -> String,
+) -> Heading<'c, R> {
+    Heading {
+        from_width: width,
+        ..right(id, cell)
+    }
+}
+
+/// Milliseconds in a cell.
+pub(crate) fn ms(value: Option<f64>) -> String {
+    or_unknown(value, format::millis)
+}
+
+/// A probability in a cell.
+pub(crate) fn chance(value: Option<f64>) -> String {
+    or_unknown(value, format::probability)
+}
+
+/// [`Mark::Alert`] where something is wrong.
+pub(crate) fn alert_if(wrong: bool) -> Mark {
+    if wrong { Mark::Alert } else { Mark::None }
+}
+
+/// At most the first `most`.
+pub(crate) fn first<R>(rows: &[R], most: usize) -> &[R] {
+    rows.get(..most).unwrap_or(rows)
 }
 
 /// Terminals from here on show more columns.
@@ -86,25 +136,29 @@ pub(crate) const WIDER: usize = 130;
 pub(crate) const WIDEST: usize = 180;
 
 impl Table {
-    pub(crate) fn new(t: &Catalogue, headings: &[Heading]) -> Table {
-        let column = |h: &Heading| Column {
+    /// A row for each of `rows`, set off as `mark` says.
+    pub(crate) fn of<R>(
+        t: &Catalogue,
+        rows: &[R],
+        mark: impl Fn(&R) -> Mark,
+        headings: &[Heading<'_, R>],
+    ) -> Table {
+        let column = |h: &Heading<R>| Column {
             name: t.word(h.id),
             id: h.id,
             align: h.align,
             from_width: h.from_width,
         };
+        let row = |r: &R| Row {
+            id: None,
+            mark: mark(r),
+            cells: headings.iter().map(|h| (h.cell)(r)).collect(),
+        };
         Table {
             columns: headings.iter().map(column).collect(),
-            ..Table::default()
+            rows: rows.iter().map(row).collect(),
+            notes: Vec::new(),
         }
-    }
-
-    pub(crate) fn push(&mut self, mark: Mark, cells: Vec<String>) {
-        self.rows.push(Row {
-            id: None,
-            mark,
-            cells,
-        });
     }
 
     /// Leaves a column out in which every row says the same; returns what they say.

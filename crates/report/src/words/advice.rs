@@ -2,7 +2,7 @@
 //! computed.
 
 use crate::words::causes::message_of;
-use rekeyscope_model::analysis::{Analysis, Mode, Rekey, TriggerKind, Verdict};
+use rekeyscope_model::analysis::{Analysis, Cause, Mode, TriggerKind, Verdict};
 use rekeyscope_model::text::Catalogue;
 use std::borrow::Cow;
 
@@ -10,7 +10,14 @@ use std::borrow::Cow;
 const WINDOWS_KILOBYTES: u64 = 250_000;
 
 /// The causes that something can be done about, in the order in which it is advised.
-const ADVISED: [&str; 4] = [
+const ADVISED: [&str; 11] = [
+    "rekey_refused",
+    "rekey_unanswered",
+    "limit_without_rekey",
+    "break_before_make",
+    "blackhole_after_rekey",
+    "dpd_unanswered",
+    "rekey_storm",
     "slow_key_exchange",
     "hard_limit_reached",
     "exchange_retransmitted",
@@ -43,7 +50,7 @@ impl Advice {
 
 /// What to change, where rekeys cost something; the systems that the capture names first.
 pub(crate) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
-    let costs = |v: Verdict| matches!(v, Verdict::Shown | Verdict::Some);
+    let costs = |v: Verdict| matches!(v, Verdict::Failed | Verdict::Shown | Verdict::Some);
     if !analysis.impact.iter().any(|i| costs(i.verdict)) {
         return Vec::new();
     }
@@ -62,17 +69,57 @@ pub(crate) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
 
 /// What follows from the causes that were found.
 fn of_causes(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
-    let found = |id: &str| {
-        let has = |r: &Rekey| r.causes.iter().any(|c| c.id == id);
-        analysis.rekeys.iter().any(has)
-    };
+    let of_rekeys = analysis.rekeys.iter().map(|r| &r.causes);
+    let of_attempts = analysis.attempts.iter().map(|a| &a.causes);
+    let of_outages = analysis.outages.iter().map(|o| &o.causes);
+    let all: Vec<&Cause> = of_rekeys.chain(of_attempts).chain(of_outages).flatten().collect();
+    let found = |id: &str| all.iter().any(|c| c.id == id);
     let of = |cause: &&str| Advice {
         system: t.word("advice-both-sides"),
         because: Some((message_of("advice", cause) + "-why").into()),
         text: message_of("advice", cause).into(),
     };
-    ADVISED.iter().filter(|id| found(id)).map(of).collect()
+    let refusals = REFUSALS.iter().filter(|(names, _)| refused(analysis, names));
+    let of_refusals = refusals.map(|&(_, text)| Advice {
+        system: t.word("advice-both-sides"),
+        because: Some("advice-rekey-refused-why".into()),
+        text: text.into(),
+    });
+    of_refusals
+        .chain(ADVISED.iter().filter(|id| found(id)).map(of))
+        .collect()
 }
+
+fn refused(analysis: &Analysis, names: &[&str]) -> bool {
+    let reasons = analysis.attempts.iter().filter_map(|a| a.reason.as_deref());
+    reasons.into_iter().any(|reason| names.contains(&reason))
+}
+
+/// What to change where the refusal says why: names of notifications in IKEv1 and IKEv2, and the message.
+const REFUSALS: [(&[&str], &str); 4] = [
+    (
+        &[
+            "NO_PROPOSAL_CHOSEN",
+            "NO-PROPOSAL-CHOSEN",
+            "INVALID_KE_PAYLOAD",
+            "INVALID-KEY-INFORMATION",
+        ],
+        "advice-refused-proposal",
+    ),
+    (
+        &[
+            "TS_UNACCEPTABLE",
+            "SINGLE_PAIR_REQUIRED",
+            "INVALID-ID-INFORMATION",
+        ],
+        "advice-refused-selectors",
+    ),
+    (
+        &["TEMPORARY_FAILURE", "CHILD_SA_NOT_FOUND"],
+        "advice-refused-moment",
+    ),
+    (&["NO_ADDITIONAL_SAS"], "advice-refused-more"),
+];
 
 /// What volume rekeys can be changed with, system by system.
 fn of_systems(analysis: &Analysis) -> Vec<Advice> {

@@ -48,15 +48,12 @@ pub(crate) fn quality(t: &Catalogue, c: &Capture) -> Vec<String> {
     if c.truncated_file {
         out.push(t.word("quality-truncated"));
     }
-    if c.cut_packets > 0 {
-        out.push(with("quality-cut", c.cut_packets));
-    }
-    if c.duplicates > 0 {
-        out.push(with("quality-duplicates", c.duplicates));
-    }
-    if c.time_regressions > 0 {
-        out.push(with("quality-time-regressions", c.time_regressions));
-    }
+    let counted = [
+        ("quality-cut", c.cut_packets),
+        ("quality-duplicates", c.duplicates),
+        ("quality-time-regressions", c.time_regressions),
+    ];
+    out.extend(counted.iter().filter(|(_, n)| *n > 0).map(|(id, n)| with(id, *n)));
     if c.offload_suspected {
         out.push(t.word("quality-offload"));
     }

@@ -4,6 +4,7 @@ use crate::words::focus::name;
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{Analysis, Cause, Confidence, Outcome, Rekey, RuledOut};
 use rekeyscope_model::text::Catalogue;
+use rekeyscope_model::time::Timestamp;
 use std::collections::BTreeMap;
 
 /// A cause in plain words; an identifier that this version does not know stays as it is.
@@ -42,46 +43,75 @@ pub(crate) fn ruled_out(t: &Catalogue, r: &RuledOut) -> String {
     }
 }
 
-/// A cause with the rekeys that have it.
+/// A cause with the rekeys that have it, or the attempts and outages.
 pub(crate) struct FoundCause<'a> {
     pub(crate) id: &'a str,
     analysis: &'a Analysis,
     /// In order of time.
     pub(crate) rekeys: Vec<(&'a Rekey, &'a Cause)>,
+    /// When they began.
+    pub(crate) attempts: Vec<(Timestamp, &'a Cause)>,
 }
 
 /// All causes of a document, by identifier.
 pub(crate) fn causes(analysis: &Analysis) -> Vec<FoundCause<'_>> {
-    let mut by_id: BTreeMap<&str, Vec<(&Rekey, &Cause)>> = BTreeMap::new();
+    let mut by_id: BTreeMap<&str, FoundCause<'_>> = BTreeMap::new();
     for rekey in &analysis.rekeys {
         for cause in &rekey.causes {
-            by_id.entry(&cause.id).or_default().push((rekey, cause));
+            let found = by_id
+                .entry(&cause.id)
+                .or_insert_with(|| FoundCause::new(analysis, cause));
+            found.rekeys.push((rekey, cause));
         }
     }
-    by_id
-        .into_iter()
-        .map(|(id, rekeys)| FoundCause { id, analysis, rekeys })
-        .collect()
+    let of_attempts = analysis.attempts.iter().map(|a| (a.first_time, &a.causes));
+    let of_outages = analysis.outages.iter().map(|o| (o.start, &o.causes));
+    for (time, causes) in of_attempts.chain(of_outages) {
+        for cause in causes {
+            let found = by_id
+                .entry(&cause.id)
+                .or_insert_with(|| FoundCause::new(analysis, cause));
+            found.attempts.push((time, cause));
+        }
+    }
+    by_id.into_values().collect()
 }
 
-impl FoundCause<'_> {
+impl<'a> FoundCause<'a> {
+    fn new(analysis: &'a Analysis, cause: &'a Cause) -> Self {
+        FoundCause {
+            id: &cause.id,
+            analysis,
+            rekeys: Vec::new(),
+            attempts: Vec::new(),
+        }
+    }
+
     /// What it means.
     pub(crate) fn title(&self, t: &Catalogue) -> String {
-        self.rekeys
-            .first()
-            .map_or_else(String::new, |(_, c)| cause(t, &c.id))
+        cause(t, self.id)
+    }
+
+    /// Where it was found: `3`, or `at 13.7 s`, with the cause as it is there.
+    pub(crate) fn places(&self, t: &Catalogue) -> Vec<(String, &'a Cause)> {
+        let rekeys = self.rekeys.iter().map(|(r, c)| (name(t, self.analysis, r), *c));
+        let origin = self.analysis.capture.first_time.unwrap_or_default();
+        let attempts = self.attempts.iter().map(|(time, c)| {
+            let when = format::clock(time.seconds_since(origin));
+            (t.fill("attempt-at", &[("when", &when)]), *c)
+        });
+        rekeys.chain(attempts).collect()
     }
 
     /// `rto_stall: the inner TCP …. Rekeys 2 (high), 5 (medium).`
     pub(crate) fn sentence(&self, t: &Catalogue, most: usize) -> String {
-        let shown = self.rekeys.iter().take(most);
-        let numbers: Vec<String> = shown
-            .map(|(r, c)| {
-                let name = name(t, self.analysis, r);
-                format!("{name} ({})", confidence(t, c.confidence))
-            })
+        let places = self.places(t);
+        let numbers: Vec<String> = places
+            .iter()
+            .take(most)
+            .map(|(name, c)| format!("{name} ({})", confidence(t, c.confidence)))
             .collect();
-        let more = match self.rekeys.len() > numbers.len() {
+        let more = match places.len() > numbers.len() {
             true => t.word("and-more"),
             false => String::new(),
         };
@@ -93,15 +123,19 @@ impl FoundCause<'_> {
             ("more", more.as_str()),
         ];
         match self.rekeys.len() {
+            0 => t.fill("causes-of-attempts", &args),
             1 => t.fill("causes-of-one", &args),
             _ => t.fill("causes-of-several", &args),
         }
     }
 
-    /// The first rekey that has it, and the filter that shows it there.
-    pub(crate) fn first_filter(&self, t: &Catalogue) -> Option<(String, &str)> {
-        let (rekey, cause) = self.rekeys.first()?;
-        (!cause.display_filter.is_empty())
-            .then(|| (name(t, self.analysis, rekey), cause.display_filter.as_str()))
+    /// The filter that shows it where it was found first, and the message that says where that is: `rekey 3: …`.
+    pub(crate) fn first_filter(&self, t: &Catalogue) -> Option<(&'static str, String, &'a str)> {
+        let (name, cause) = self.places(t).into_iter().next()?;
+        let message = match self.rekeys.is_empty() {
+            true => "attempt-filter",
+            false => "rekey-filter",
+        };
+        (!cause.display_filter.is_empty()).then_some((message, name, cause.display_filter.as_str()))
     }
 }

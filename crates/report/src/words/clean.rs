@@ -41,6 +41,15 @@ pub(crate) fn said(t: &Catalogue, english: &str, messages: &[Message]) -> String
     sentence(&t.sentence(english, messages))
 }
 
+/// Several of them; each has a message, or none has.
+pub(crate) fn all_said(t: &Catalogue, english: &[String], messages: &[Message]) -> Vec<String> {
+    let one = |(n, sentence): (usize, &String)| {
+        let message = messages.get(n..=n).filter(|_| messages.len() == english.len());
+        said(t, sentence, message.unwrap_or_default())
+    };
+    english.iter().enumerate().map(one).collect()
+}
+
 /// Controls (C0, DEL, C1), line separators, bidirectional controls (Unicode UAX #9 §2), zero-width and filler
 /// characters, interlinear annotation, and tags.
 fn is_steering(c: char) -> bool {

@@ -6,7 +6,9 @@ use rekeyscope_model::analysis::{Analysis, OverlayKind};
 /// How the run is started again: a word of the shell is what can stand there without quotes, all else is quoted.
 pub(crate) fn command(analysis: &Analysis) -> String {
     let mut words = vec!["rekeyscope".to_string(), quoted(&analysis.capture.path)];
-    let with_keys = analysis.key_files.iter().filter(|f| f.esp_keys + f.ike_keys > 0);
+    // Keys inside the capture come with it.
+    let of_their_own = analysis.key_files.iter().filter(|f| f.block.is_none());
+    let with_keys = of_their_own.filter(|f| f.esp_keys + f.ike_keys > 0);
     for file in with_keys.take(MOST_FILES) {
         words.extend(["--keys".into(), quoted(&file.path)]);
     }

@@ -3,8 +3,8 @@
 use crate::words::clean;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Encapsulation, Finding, Mode, Overlay, OverlayKind, SecurityAssociation, Severity,
-    Trigger, TriggerKind, Tunnel,
+    Analysis, Direction, Encapsulation, Finding, Generator, Mode, Overlay, OverlayKind, SecurityAssociation,
+    Severity, Trigger, TriggerKind, Tunnel,
 };
 use rekeyscope_model::text::Catalogue;
 
@@ -132,16 +132,18 @@ pub(crate) fn overlay(o: &Overlay) -> String {
     format!("{}{unit} ({})", clean::line(&o.name), clean::line(&o.path))
 }
 
-/// What is said of an overlay; each of its sentences has a message, or none has.
+/// What is said of an overlay.
 pub(crate) fn overlay_sentences(t: &Catalogue, o: &Overlay) -> Vec<String> {
-    let said = |(n, sentence): (usize, &String)| {
-        let message = o
-            .messages
-            .get(n..=n)
-            .filter(|_| o.messages.len() == o.sentences.len());
-        clean::said(t, sentence, message.unwrap_or_default())
-    };
-    o.sentences.iter().enumerate().map(said).collect()
+    clean::all_said(t, &o.sentences, &o.messages)
+}
+
+/// The program that made a document.
+pub(crate) fn program(generator: &Generator) -> String {
+    format!(
+        "{} {}",
+        clean::line(&generator.name),
+        clean::line(&generator.version)
+    )
 }
 
 /// A finding in one sentence, with a word of warning where it is one.

@@ -1,8 +1,9 @@
 //! Which part of a document a report speaks of first, and which of several figures it prints. Choosing only: nothing is
 //! computed here.
 
+use crate::words::format::{self, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Impact, Rekey, RekeyImpact, SecurityAssociation, StallWindow, Verdict,
+    Analysis, Direction, Impact, Rekey, RekeyImpact, SecurityAssociation, StallWindow, TunnelSeries, Verdict,
 };
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
@@ -82,6 +83,11 @@ impl<'a> Focus<'a> {
         self.origin.map(|origin| moment.seconds_since(origin))
     }
 
+    /// The same in words.
+    pub(crate) fn clock(&self, moment: Option<Timestamp>) -> String {
+        or_unknown(moment.and_then(|t| self.seconds(t)), format::clock)
+    }
+
     /// The rekeys of a tunnel.
     pub(crate) fn rekeys(&self, tunnel: usize) -> impl Iterator<Item = &'a Rekey> + use<'a> {
         self.analysis.rekeys.iter().filter(move |r| r.tunnel == tunnel)
@@ -120,6 +126,23 @@ impl<'a> Focus<'a> {
             impact,
             window: self.window(rekey.tunnel, impact),
         })
+    }
+
+    /// The stall among them.
+    pub(crate) fn stall_ms(&self, rekey: &'a Rekey) -> Option<f64> {
+        Some(self.shown(rekey)?.window?.stall_ms)
+    }
+
+    /// Throughput of one direction of a tunnel over the run.
+    pub(crate) fn series(&self, tunnel: usize, direction: Direction) -> Option<&'a TunnelSeries> {
+        let mut all = self.analysis.series.tunnels.iter();
+        all.find(|s| s.tunnel == tunnel && s.direction == direction)
+    }
+
+    /// The direction of those figures; without any, the one with the data.
+    pub(crate) fn shown_direction(&self, rekey: &'a Rekey) -> Direction {
+        self.shown(rekey)
+            .map_or(self.main_direction(rekey.tunnel), |s| s.impact.direction)
     }
 
     /// The stall at the window on which the verdict decided.
@@ -176,9 +199,8 @@ pub(crate) fn is_hurt(rekey: &Rekey) -> bool {
 
 /// When a rekey shows itself first: its exchange, or else its switch.
 pub(crate) fn began(rekey: &Rekey) -> Option<Timestamp> {
-    rekey
-        .started
-        .or_else(|| first(rekey.switched.a_to_b, rekey.switched.b_to_a))
+    let switches = [rekey.switched.a_to_b, rekey.switched.b_to_a];
+    rekey.started.or_else(|| switches.into_iter().flatten().min())
 }
 
 /// At most `most` rekeys in time order: the hurt ones first of all, then the earliest.
@@ -197,13 +219,6 @@ pub(crate) fn at_most(rekeys: Vec<&Rekey>, most: usize) -> Vec<&Rekey> {
             fits
         })
         .collect()
-}
-
-fn first(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
 }
 
 /// The first packet; in a document without it, the first bin.

@@ -71,6 +71,14 @@ fn counted(id: &str, n: u64) -> Message {
     Message::new(id).with("count", n).with("n", format::count(n))
 }
 
+fn name_of(file: &KeyFile) -> String {
+    match file.block {
+        // The name that the format has for it, in every language.
+        Some(block) => format!("{}, Decryption Secrets Block {block}", file.path),
+        None => file.path.clone(),
+    }
+}
+
 /// A key file in one sentence.
 pub(crate) fn key_file(t: &Catalogue, f: &KeyFile) -> String {
     let formats: Vec<String> = f.formats.iter().map(|x| clean::line(x)).collect();
@@ -82,13 +90,11 @@ pub(crate) fn key_file(t: &Catalogue, f: &KeyFile) -> String {
     let problems = f.problems.len() as u64;
     let message = match problems {
         0 => Message::new("key-file"),
-        n => Message::new("key-file-problems")
-            .with("count", n)
-            .with("n", format::count(n)),
+        n => counted("key-file-problems", n),
     };
     t.say(
         &message
-            .with("path", clean::line(&f.path))
+            .with("path", clean::line(&name_of(f)))
             .with("formats", formats)
             .with("esp", format::counted(t, "counted-esp-keys", f.esp_keys))
             .with("ike", format::counted(t, "counted-ike-keys", f.ike_keys)),

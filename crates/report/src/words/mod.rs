@@ -1,6 +1,7 @@
 //! Values of the document as words, the same in every format: what is asked for comes first, in the language of a catalogue.
 
 pub mod advice;
+mod attempts;
 mod capture;
 mod causes;
 pub mod clean;
@@ -12,11 +13,12 @@ mod keys;
 pub mod underivable;
 mod verdict;
 
+pub(crate) use attempts::{is_trouble, leaks, outage_length, outages, outcome};
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
 pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use command::command;
 pub(crate) use common::{
-    direction, finding, mode, overlay, overlay_sentences, overlay_value, protocol, suite, trigger,
+    direction, finding, mode, overlay, overlay_sentences, overlay_value, program, protocol, suite, trigger,
     trigger_in_full, trigger_rules, tunnel,
 };
 pub(crate) use keys::{key_file, key_status, missing_keys, road};

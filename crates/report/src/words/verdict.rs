@@ -2,12 +2,14 @@
 
 use crate::words::clean;
 use crate::words::format::{self, or_unknown};
+use rekeyscope_impact::tell;
 use rekeyscope_model::analysis::{Analysis, Counted, Impact, Verdict};
-use rekeyscope_model::text::Catalogue;
+use rekeyscope_model::text::{Catalogue, Message};
 
 /// The verdict as a label.
 pub(crate) fn verdict(t: &Catalogue, v: Verdict) -> String {
     t.word(match v {
+        Verdict::Failed => "verdict-label-failed",
         Verdict::Shown => "verdict-label-shown",
         Verdict::Some => "verdict-label-some",
         Verdict::Bounded => "verdict-label-bounded",
@@ -59,20 +61,28 @@ pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);
     let shown = i.verdict == Verdict::Shown;
-    let said = t.say(&rekeyscope_impact::tell::sentence::words::explained(
-        share, shown, &reference,
-    ));
+    let said = t.say(&tell::sentence::words::explained(share, shown, &reference));
     (!t.sentence(&i.sentence, &i.messages).contains(&said)).then_some(said)
 }
 
 /// A document without a verdict still begins with a sentence.
 pub(crate) fn no_verdict(t: &Catalogue, analysis: &Analysis) -> String {
+    if let Some(told) = failed(analysis) {
+        return t.say_all(&told);
+    }
     t.word(match analysis.capture.packets {
         0 => "no-verdict-empty",
         _ if analysis.capture.ike_packets == 0 || analysis.tunnels.is_empty() => "no-verdict-no-tunnel",
         _ if analysis.rekeys.is_empty() => "no-verdict-ike-only",
         _ => "no-verdict-ike-rekeys",
     })
+}
+
+/// What failed in a capture that has no verdict to say it.
+fn failed(analysis: &Analysis) -> Option<Vec<Message>> {
+    let origin = analysis.capture.first_time.unwrap_or_default();
+    let told = tell::failed::failed(&analysis.attempts, &analysis.outages, &analysis.tunnels, origin);
+    told.into_iter().next().map(|t| t.messages)
 }
 
 /// The reruns that disagree with the verdict.

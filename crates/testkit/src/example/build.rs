@@ -1,5 +1,6 @@
 //! A whole document from its shape.
 
+use super::failed::completed;
 use super::rekeys::{exchange, rekey, sa};
 use super::rest::{diagnostics, findings, flow, key_files, overhead, ruled_out};
 use super::shape::{Shape, at, key};
@@ -24,6 +25,7 @@ pub fn build(shape: &Shape) -> Analysis {
         document.tunnels.push(tunnel_of(tunnel));
         add_tunnel(&mut document, shape, tunnel, &mut noise);
     }
+    document.attempts = completed(&document);
     document.key_files = key_files(shape.keys);
     document.findings = findings();
     document.diagnostics = diagnostics();
@@ -65,6 +67,8 @@ pub fn empty() -> Analysis {
         exchanges: Vec::new(),
         security_associations: Vec::new(),
         rekeys: Vec::new(),
+        attempts: Vec::new(),
+        outages: Vec::new(),
         trigger_rules: Vec::new(),
         flows: Vec::new(),
         impact: Vec::new(),

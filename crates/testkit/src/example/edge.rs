@@ -1,6 +1,7 @@
 //! Synthetic documents at the edges: nothing known, hostile text, figures that make no sense.
 
 use super::build::{build, empty, seven_rekeys};
+use super::failed::one_failed;
 use super::rest::with_overlays;
 use super::shape::Shape;
 use rekeyscope_model::analysis::*;
@@ -40,7 +41,7 @@ fn unknowns(mut document: Analysis) -> Analysis {
             a_to_b: None,
             b_to_a: None,
         };
-        rekey.trigger = Trigger::unknown();
+        rekey.trigger = Trigger::default();
         for i in &mut rekey.impact {
             (i.baseline_bps, i.depth, i.dip_ms, i.longest_gap_ms) = (None, None, None, None);
             (i.p_gap, i.q) = (None, None);
@@ -76,6 +77,13 @@ pub fn hostile(mut document: Analysis) -> Analysis {
             (cause.id, cause.display_filter) = (evil(), evil());
         }
         rekey.impact.iter_mut().for_each(|i| i.flags = vec![evil()]);
+    }
+    for attempt in &mut document.attempts {
+        attempt.reason = Some(evil());
+        attempt.display_filter = evil();
+        for cause in &mut attempt.causes {
+            (cause.id, cause.display_filter) = (evil(), evil());
+        }
     }
     for i in &mut document.impact {
         (i.sentence, i.arithmetic_bound) = (evil(), evil());
@@ -134,6 +142,8 @@ pub fn all() -> Vec<Analysis> {
             tunnels: 20,
             ..Shape::default()
         }),
+        one_failed(),
+        hostile(one_failed()),
         hostile(seven_rekeys()),
         unknowns(seven_rekeys()),
         hostile(with(Shape {

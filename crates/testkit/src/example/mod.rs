@@ -2,6 +2,7 @@
 
 mod build;
 mod edge;
+mod failed;
 mod rekeys;
 mod rest;
 mod shape;
@@ -10,5 +11,6 @@ mod verdict;
 
 pub use build::{build, empty, seven_rekeys};
 pub use edge::{all, filters, hostile};
+pub use failed::one_failed;
 pub use rest::with_overlays;
 pub use shape::Shape;

@@ -45,6 +45,7 @@ pub(super) fn key_files(known: bool) -> Vec<KeyFile> {
         return Vec::new();
     }
     vec![KeyFile {
+        block: None,
         path: "traces/keys.esp_sa".into(),
         formats: vec!["esp_sa".into()],
         esp_keys: 16,

@@ -11,8 +11,8 @@ pub(super) const IKE_KEY: [u8; 16] = [0x5c; 16];
 /// A Quick Mode under way.
 #[derive(Debug)]
 pub struct QuickMode {
-    from_client: bool,
-    message_id: u32,
+    pub(super) from_client: bool,
+    pub(super) message_id: u32,
     /// The SPI towards the client.
     pub down: u32,
     /// The SPI towards the server.
@@ -127,7 +127,7 @@ impl World {
         self.down = Sa::new(qm.down);
     }
 
-    fn ike(
+    pub(super) fn ike(
         &mut self,
         from_client: bool,
         exchange_type: u8,
@@ -148,6 +148,6 @@ impl World {
     }
 }
 
-fn phase1_cipher() -> Suite {
+pub(super) fn phase1_cipher() -> Suite {
     Suite::cipher(Encryption::AesCbc, IKE_KEY.to_vec())
 }

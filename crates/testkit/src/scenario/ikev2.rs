@@ -27,8 +27,8 @@ const HMAC_SHA1_96: u8 = 2;
 /// A CREATE_CHILD_SA that renews the pair in use when it began.
 #[derive(Debug)]
 pub struct ChildRekey {
-    from_client: bool,
-    message_id: u32,
+    pub(super) from_client: bool,
+    pub(super) message_id: u32,
     /// The SPI towards the client.
     pub down: u32,
     /// The SPI towards the server.
@@ -37,7 +37,7 @@ pub struct ChildRekey {
     renews: u32,
     /// With a new Diffie–Hellman exchange (PFS).
     pub key_exchange: bool,
-    sent: Vec<(bool, Vec<u8>)>,
+    pub(super) sent: Vec<(bool, Vec<u8>)>,
 }
 
 impl World {
@@ -55,7 +55,7 @@ impl World {
         }
     }
 
-    fn next_v2_id(&mut self, from_client: bool) -> u32 {
+    pub(super) fn next_v2_id(&mut self, from_client: bool) -> u32 {
         let next = &mut self.next_v2_ids[usize::from(from_client)];
         *next += 1;
         *next
@@ -132,7 +132,7 @@ impl World {
         self.down = Sa::new(rekey.down);
     }
 
-    fn seal_v2(
+    pub(super) fn seal_v2(
         &self,
         from_client: bool,
         exchange_type: u8,

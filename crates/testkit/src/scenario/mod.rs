@@ -7,6 +7,7 @@
 //! first blocks cannot be read, which is enough for SPIs, lifetimes and Deletes. Nor is the beginning of an IKEv2 SA.
 
 mod download;
+mod failure;
 mod ikev1;
 mod ikev2;
 mod packets;

@@ -20,6 +20,11 @@ pub(crate) struct CopyArguments {
     /// Write the capture as pcapng with comments at each rekey, dip and missing key, for Wireshark's expert information
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
     pub(crate) annotate: Option<PathBuf>,
+
+    /// With --annotate: put the verified ESP keys into that capture (pcapng Decryption Secrets Block). Whoever has the file can
+    /// read the traffic: it is readable by you alone
+    #[arg(long)]
+    pub(crate) embed_keys: bool,
 }
 
 impl CopyArguments {
@@ -29,6 +34,17 @@ impl CopyArguments {
             return Err(clap::Error::raw(
                 ErrorKind::ArgumentConflict,
                 "--write-inner and --annotate belong to one capture: give one capture at a time, and --html a file",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Keys go into a capture that is written, and into no other place.
+    pub(super) fn want_a_place_for_keys(&self) -> Result<(), clap::Error> {
+        if self.embed_keys && self.annotate.is_none() {
+            return Err(clap::Error::raw(
+                ErrorKind::MissingRequiredArgument,
+                "--embed-keys puts the keys into the capture that --annotate writes: give --annotate FILE as well",
             ));
         }
         Ok(())

@@ -15,7 +15,7 @@ pub(crate) struct Input {
     #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) keys: Vec<PathBuf>,
 
-    /// Ignore key files beside the capture
+    /// Ignore key files beside the capture, and keys inside it (pcapng Decryption Secrets Blocks)
     #[arg(long, conflicts_with = "keys")]
     pub(crate) no_keys: bool,
 

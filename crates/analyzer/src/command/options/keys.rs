@@ -4,6 +4,7 @@ use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
 use clap::Args;
 use clap::error::ErrorKind;
+use rekeyscope::write::export::Wanted;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -14,9 +15,13 @@ pub(crate) struct KeysArguments {
     pub(crate) input: Input,
 
     /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table) or `tcpdump FILE` (for
-    /// tcpdump -E 'file FILE'), readable by you alone; may be given more than once
+    /// tcpdump -E 'file FILE', as root with -Z root), readable by you alone; may be given more than once
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
     export: Vec<OsString>,
+
+    /// With --export: also keys that the packets refute
+    #[arg(long, requires = "export")]
+    all_keys: bool,
 
     #[command(flatten)]
     pub(crate) lang: LanguageArgument,
@@ -32,6 +37,15 @@ pub(crate) enum Export<'a> {
 }
 
 impl KeysArguments {
+    /// Which keys the exports take.
+    pub(crate) fn wanted(&self) -> Wanted {
+        if self.all_keys {
+            Wanted::All
+        } else {
+            Wanted::Usable
+        }
+    }
+
     /// The exports asked for.
     pub(crate) fn exports(&self) -> Result<Vec<Export<'_>>, clap::Error> {
         let pairs = self.export.chunks(2).map(|pair| match pair {

@@ -7,9 +7,10 @@ use rekeyscope_capture::framing::AH;
 use rekeyscope_ipsec::esp::cipher::Icv;
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::overhead::{IPV4_HEADER, IPV6_HEADER};
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::prove::{MOST_CHANCES, Specimen};
 use rekeyscope_ipsec::sa::sequence::Arrival;
+use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_model::diagnostic::named;
 use rekeyscope_model::text::Message;
 
@@ -76,9 +77,6 @@ impl Analyzer {
             self.count_repeated(pending, wanted);
             return;
         }
-        if !association.proven && association.icv.verified >= MOST_CHANCES {
-            decoded.opened = None;
-        }
         let number = association.whole_sequence(pending.sequence);
         let skipped = association.sequence.skipped_before(number);
         let arrival = association.sequence.observe(number, fingerprint);
@@ -97,7 +95,7 @@ impl Analyzer {
                     Message::new("oddity-ah")
                 });
         }
-        association.count_icv(decoded.icv, decoded.opened.is_some(), pending.sequence);
+        association.count_icv(decoded.icv);
         let seen = (pending.time, pending.frame);
         // The earliest and the latest: a file may be out of order.
         association.first = Some(association.first.map_or(seen, |first| first.min(seen)));
@@ -129,7 +127,7 @@ impl Analyzer {
             if association.mode.is_none() {
                 association.mode = Some(mode_of(opened.next_header));
             }
-        } else if decoded.icv == Icv::Verified && wanted {
+        } else if decoded.icv == Icv::Verified && pending.opens && wanted {
             self.record
                 .diagnostics
                 .count("not_opened", "ESP", Some(pending.frame), || {
@@ -229,6 +227,11 @@ impl Analyzer {
         let (split, connection) = match decoded.opened {
             Some(_) => {
                 self.clock.take(tunnel, direction, &decoded.inner, pending.time);
+                if let Some(flow) = &decoded.inner.flow {
+                    let outer = self.record.tunnels.tunnels[tunnel].ends;
+                    let clear = &mut self.record.diagnosis.clear;
+                    clear.inside(tunnel, slot(direction), (flow.src, flow.dst), outer);
+                }
                 self.record
                     .flows
                     .observe_connection(tunnel, direction, &decoded.inner)

@@ -4,7 +4,8 @@
 //! One rule for all the ways to get there (a mirror port that sees both directions of itself, VLAN and QinQ doubles,
 //! `tcpdump -i any`, interfaces or files merged, a file appended to itself): the same content under the same IPv4
 //! identification, stamped less than a window after or before, as the frames have it. Link layers, hop limit and, for IKE,
-//! addresses may differ. A file appended to itself repeats its times too.
+//! addresses may differ, but no copy goes the other way: what comes back to its sender was reflected. A file appended to itself
+//! repeats its times too.
 //!
 //! Why a retransmission is not taken for a copy: the sender waits for its timer first ([`SHORTEST_TIMER`]), and it sends a
 //! new packet, which gets an identification of its own. What the rule cannot tell:
@@ -37,7 +38,7 @@ const SAME_TIME: i64 = 1;
 const HEAD: usize = 40;
 /// Bytes that are looked at of packets that are only counted.
 const MOST_HASHED: usize = 128;
-/// Sightings that are remembered of each class, some 25 MB: as many as there may be exchanges. Beyond, the oldest is forgotten:
+/// Sightings that are remembered of each class, at most 40 MB: as many as there may be exchanges. Beyond, the oldest is forgotten:
 /// what repeats it far behind counts again.
 const MOST_SIGHTINGS: usize = 1 << 18;
 /// Packets with the same first bytes and different others, within one window: the sequels of an attack.
@@ -61,8 +62,32 @@ struct Imprint {
     head: u64,
     /// Of what follows; `None` where the snap length cut it.
     rest: Option<u64>,
+    ends: Ends,
     /// Sightings closer than this are one packet, nanoseconds.
     window: i64,
+}
+
+/// Where a packet comes from and goes to, by digests of the addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ends {
+    src: u32,
+    dst: u32,
+}
+
+impl Ends {
+    fn of(datagram: &Datagram<'_>) -> Ends {
+        let of = |address| digest(address) as u32;
+        Ends {
+            src: of(datagram.src),
+            dst: of(datagram.dst),
+        }
+    }
+
+    /// The other way. A NAT between the two sightings changes one end and leaves the other; a host that talks to itself has
+    /// one address for both.
+    fn reflect(self, other: Ends) -> bool {
+        self.src != self.dst && (self.src == other.dst || self.dst == other.src)
+    }
 }
 
 fn digest(parts: impl Hash) -> u64 {
@@ -103,6 +128,7 @@ impl Imprint {
             name,
             head: digest((name, ends, identification, datagram.wire_len, head)),
             rest: (!datagram.cut).then(|| digest(rest)),
+            ends: Ends::of(datagram),
             window,
         })
     }
@@ -118,15 +144,17 @@ impl Imprint {
 struct Sighting {
     time: Timestamp,
     rest: Option<u64>,
+    ends: Ends,
 }
 
 impl Sighting {
     fn agrees(&self, imprint: &Imprint) -> bool {
-        match (self.rest, imprint.rest) {
+        let same = match (self.rest, imprint.rest) {
             (Some(a), Some(b)) => a == b,
             // What was cut is not held against it.
             _ => true,
-        }
+        };
+        same && !self.ends.reflect(imprint.ends)
     }
 }
 
@@ -145,13 +173,17 @@ impl Sightings {
             return true;
         }
         let place = imprint.place(time);
-        let there = self.by_place.entry(place).or_default();
+        let there = self
+            .by_place
+            .entry(place)
+            .or_insert_with(|| Vec::with_capacity(1));
         if there.len() >= MOST_ALIKE {
             return false;
         }
         there.push(Sighting {
             time,
             rest: imprint.rest,
+            ends: imprint.ends,
         });
         self.order.push_back(place);
         if self.order.len() > most
@@ -215,8 +247,33 @@ mod tests {
             name: "IKE",
             head,
             rest,
+            ends: Ends { src: 1, dst: 2 },
             window,
         }
+    }
+
+    #[test]
+    fn what_comes_back_is_no_copy() {
+        let between = |src, dst| Imprint {
+            ends: Ends { src, dst },
+            ..imprint(7, Some(1), IDENTIFIED)
+        };
+        let repeats = |first: Imprint, second: Imprint| {
+            let mut seen = Sightings::default();
+            assert!(!seen.observe(&first, Timestamp(0), MOST_SIGHTINGS));
+            seen.observe(&second, Timestamp(1), MOST_SIGHTINGS)
+        };
+        assert!(repeats(between(1, 2), between(1, 2)));
+        assert!(!repeats(between(1, 2), between(2, 1)));
+        // Before and behind a NAT, either way.
+        assert!(repeats(between(1, 2), between(3, 2)) && repeats(between(2, 1), between(2, 3)));
+        assert!(!repeats(between(1, 2), between(2, 3)) && !repeats(between(1, 2), between(3, 1)));
+        assert!(repeats(between(1, 1), between(1, 1)), "a host and itself");
+        // Both ways, each twice: two copies.
+        let mut seen = Sightings::default();
+        let all = [(1, 2), (2, 1), (1, 2), (2, 1)].map(|(a, b)| between(a, b));
+        let told = all.map(|imprint| seen.observe(&imprint, Timestamp(0), MOST_SIGHTINGS));
+        assert_eq!(told, [false, false, true, true]);
     }
 
     #[test]

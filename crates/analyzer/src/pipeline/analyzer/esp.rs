@@ -5,7 +5,7 @@ use crate::decode::Pending;
 use crate::pipeline::options::Verify;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::sa::database::{SaContext, SaIndex};
-use rekeyscope_ipsec::sa::prove::Specimen;
+use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
 use rekeyscope_model::text::Message;
@@ -38,11 +38,9 @@ impl Analyzer {
         };
         self.note_nested(self.record.sas.associations()[sa].tunnel, datagram.frame);
         let whole = !datagram.cut;
-        self.record.sas.prove(sa, Specimen { packet, whole });
-        if self.record.sas.recognise_null(sa, Specimen { packet, whole })
-            && let Some(clear) = &self.record.sas.associations()[sa].clear
-        {
-            self.batch.assign(sa, &clear.cipher);
+        let specimen = Specimen { packet, whole };
+        if self.record.sas.prove(sa, specimen) || self.record.sas.recognise_null(sa, specimen) {
+            self.open_waiting(sa);
         }
         let Datagram {
             frame,
@@ -54,9 +52,10 @@ impl Analyzer {
         } = *datagram;
         let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
         let association = self.record.sas.get_mut(sa);
-        pending.cipher = association.cipher();
+        pending.cipher = association.checker();
         pending.esn_high = association.esn_high(sequence);
         pending.proven = association.proven;
+        pending.opens = association.opens();
         pending.fragments = datagram.fragments;
         pending.largest_fragment = datagram.largest_fragment;
         pending.udp = udp.filter(|_| encapsulation == Encapsulation::Udp);
@@ -69,6 +68,15 @@ impl Analyzer {
         association.queued += 1;
         if self.batch.push(pending, packet) {
             self.hand_over();
+        }
+    }
+
+    /// The packets of an SA that are not on their way yet are opened with what was found since.
+    pub(super) fn open_waiting(&mut self, sa: SaIndex) {
+        let association = &self.record.sas.associations()[sa];
+        if let Some(cipher) = association.cipher() {
+            self.batch
+                .assign(sa, &cipher, |sequence| association.esn_high(sequence));
         }
     }
 

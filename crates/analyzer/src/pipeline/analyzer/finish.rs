@@ -1,7 +1,7 @@
 //! The end of an analysis: what waits is taken in, what was left open is settled, and what the bounds left out is said.
 
 use super::Analyzer;
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{Record, place};
 use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::text::Message;
@@ -10,6 +10,9 @@ impl Analyzer {
     /// Ends the analysis: what it remembers of the capture.
     pub fn finish(mut self) -> Record {
         self.release_held();
+        for sa in self.record.sas.last_try() {
+            self.open_waiting(sa);
+        }
         self.flush();
         self.nested.finish(&mut self.record.diagnostics);
         self.settle_initiators();
@@ -21,6 +24,8 @@ impl Analyzer {
         self.record.sas.settle_unused();
         self.report_mining();
         self.report_thin_proofs();
+        self.report_half_proofs();
+        self.report_wrong_keys();
         self.report_closed_carriers();
         self.report_bounds();
         self.record
@@ -68,6 +73,45 @@ impl Analyzer {
                 .count("one_packet_proof", "keys", frame, || {
                     Message::new("oddity-one-packet-proof")
                 });
+        }
+    }
+
+    /// SAs whose integrity key fits and whose encryption key is not known: too few packets, or none of the keys.
+    fn report_half_proofs(&mut self) {
+        let sas = self.record.sas.associations().iter();
+        let half = sas.filter(|a| self.record.wants(a.tunnel) && !a.proven && a.icv.verified > 0);
+        let half: Vec<_> = half
+            .map(|a| (a.first.map(|(_, frame)| frame), a.lacking, a.icv.verified))
+            .collect();
+        for (frame, lacking, verified) in half {
+            let short = lacking.map(|lacking| lacking.packets_needed());
+            match short.filter(|needed| *needed > verified) {
+                Some(needed) => self
+                    .record
+                    .diagnostics
+                    .count("too_few_packets", "keys", frame, || {
+                        Message::new("oddity-too-few-packets").with("packets", needed)
+                    }),
+                None => self
+                    .record
+                    .diagnostics
+                    .count("half_a_key", "keys", frame, || Message::new("oddity-half-a-key")),
+            }
+        }
+    }
+
+    /// Claims that fit no packet of the SA that they name, where another key does.
+    fn report_wrong_keys(&mut self) {
+        let wrong = self.record.sas.wrong_claims();
+        let places: Vec<String> = wrong
+            .iter()
+            .map(|claim| place(&self.record, &claim.origin))
+            .collect();
+        let first = places.first().cloned().unwrap_or_default();
+        for _ in &places {
+            self.record.diagnostics.count("wrong_key", "keys", None, || {
+                Message::new("oddity-wrong-key").with("place", first.clone())
+            });
         }
     }
 

@@ -64,6 +64,7 @@ impl Analyzer {
     fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
         let Some(index) = observed.exchange else { return };
         let exchange = &self.record.timeline.exchanges()[index];
+        self.record.diagnosis.ike_message(tunnel);
         if observed.first_of_exchange {
             self.record.exchange_tunnels.resize(index + 1, None);
             self.record.exchange_tunnels[index] = Some(tunnel);

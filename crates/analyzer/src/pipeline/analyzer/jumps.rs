@@ -119,7 +119,7 @@ impl Analyzer {
             .filter(|_| association.proven && !datagram.cut)?;
         let ends = (datagram.src, datagram.dst);
         let mut pending = Pending::new(sa, 0, datagram.time, 0, 0, ends, false, sequence);
-        pending.proven = true;
+        pending.opens = true;
         let esn_high = association.esn_high(sequence);
         let decoded = decode_one(&key.cipher, &pending, esn_high, packet, &mut Vec::new());
         decoded.opened.map(|_| decoded.inner)

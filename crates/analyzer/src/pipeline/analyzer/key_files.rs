@@ -1,5 +1,6 @@
 //! The key files as the document lists them.
 
+use crate::pipeline::key_place::key_place;
 use rekeyscope_keylog::{KeyFileInfo, KeyMaterial};
 use rekeyscope_model::analysis::KeyFile;
 
@@ -7,6 +8,7 @@ use rekeyscope_model::analysis::KeyFile;
 pub(super) fn key_files(keys: &KeyMaterial) -> Vec<KeyFile> {
     let describe = |(index, file): (usize, &KeyFileInfo)| KeyFile {
         path: file.path.display().to_string(),
+        block: file.block,
         formats: file.formats.iter().map(|f| (*f).to_string()).collect(),
         esp_keys: keys
             .esp
@@ -18,7 +20,10 @@ pub(super) fn key_files(keys: &KeyMaterial) -> Vec<KeyFile> {
             .problems
             .iter()
             .filter(|p| p.file == index)
-            .map(|p| format!("{}:{}: {}", file.path.display(), p.line, p.sentence))
+            .map(|p| {
+                let place = key_place(&file.path.to_string_lossy(), file.block, p.line);
+                format!("{place}: {}", p.sentence)
+            })
             .collect(),
     };
     keys.files.iter().enumerate().map(describe).collect()

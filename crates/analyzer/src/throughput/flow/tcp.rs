@@ -34,21 +34,13 @@ pub(super) struct TcpSequence {
 impl TcpSequence {
     /// Begins with the first segment of a flow (which is to be observed after that).
     pub(super) fn starting_with(segment: &TcpSegment) -> Self {
-        if segment.has(TcpSegment::SYN) {
-            return TcpSequence {
-                edge: ORIGIN,
-                edge_number: segment.seq.wrapping_add(1),
-                initial: Some(segment.seq),
-                holes: Vec::new(),
-                forgotten: (0, 0),
-                ack: segment.ack,
-            };
-        }
+        let syn = segment.has(TcpSegment::SYN);
+        let before_first = (ORIGIN - BEFORE_FIRST, ORIGIN);
         TcpSequence {
             edge: ORIGIN,
-            edge_number: segment.seq,
-            initial: None,
-            holes: vec![(ORIGIN - BEFORE_FIRST, ORIGIN)],
+            edge_number: segment.seq.wrapping_add(u32::from(syn)),
+            initial: syn.then_some(segment.seq),
+            holes: if syn { Vec::new() } else { vec![before_first] },
             forgotten: (0, 0),
             ack: segment.ack,
         }

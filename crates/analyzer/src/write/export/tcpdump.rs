@@ -1,7 +1,7 @@
 //! A secrets file for `tcpdump -E 'file NAME'`: `spi@dst algorithm:0xkey`, one SA per line. tcpdump knows CBC ciphers and ICVs
 //! of 96 bits, and checks none.
 
-use super::{SecretText, note_left_out, usable};
+use super::{SecretText, Wanted, comment, note_left_out, usable};
 use crate::write::key_ring::{KeyRing, SaKey};
 use rekeyscope_model::secret::SecretBytes;
 
@@ -16,12 +16,16 @@ pub struct SecretsFile {
     pub notes: Vec<String>,
 }
 
+/// First line: tcpdump opens the file when it is no longer root.
+const HEADER: &str =
+    "# As root: tcpdump -Z root -E 'file NAME' -r CAPTURE; without -Z root it may not read this file\n";
+
 /// Makes the file: SAs that occur in the capture, busiest first.
-pub fn secrets_file(ring: &KeyRing) -> SecretsFile {
+pub fn secrets_file(ring: &KeyRing, wanted: Wanted) -> SecretsFile {
     let mut notes = Vec::new();
     let mut left_out = Vec::new();
-    let keys = usable(ring, &mut notes);
-    let mut text = SecretText::for_rows(keys.len());
+    let keys = usable(ring, wanted, &mut notes);
+    let mut text = SecretText::for_rows(1 + keys.len());
     let mut rows = 0;
     for key in keys {
         let Some(algorithm) = algorithm(key) else {
@@ -32,6 +36,10 @@ pub fn secrets_file(ring: &KeyRing) -> SecretsFile {
             });
             continue;
         };
+        if rows == 0 {
+            text.push(HEADER);
+        }
+        comment(&mut text, key.proof);
         text.push(&format!("{}@{} {algorithm}:0x", key.spi, key.dst));
         text.push_hex(&key.encryption_key).push("\n");
         rows += 1;
@@ -81,10 +89,10 @@ mod tests {
             sa_key(4, Encryption::AesCbc, 16, Integrity::HmacSha256_128),
             sa_key(5, Encryption::AesGcm { icv: 16 }, 16, Integrity::None),
         ];
-        let made = secrets_file(&ring(keys.clone()));
+        let made = secrets_file(&ring(keys.clone()), Wanted::Usable);
         let rows = text(&made.text);
         assert_eq!(
-            rows.lines().next().unwrap(),
+            rows.lines().nth(1).unwrap(),
             "0x00000001@10.0.0.2 aes128-cbc-hmac96:0x0102030405060708090a0b0c0d0e0f10"
         );
         assert!(rows.contains(" aes256-cbc-hmac96:0x") && rows.contains(" 3des-cbc-hmac96:0x"));

@@ -2,8 +2,9 @@
 //! case-sensitive; a row with a mistake ends the reading of the table, a key of a wrong length is a dissector bug on every
 //! packet. So rows are checked here, and what Wireshark has no name for is left out.
 
-use super::{SecretText, note_left_out, usable};
-use crate::write::key_ring::{KeyRing, Proof, SaKey};
+use super::esp_row::EspRow;
+use super::{SecretText, Wanted, comment, note_left_out, usable};
+use crate::write::key_ring::KeyRing;
 use rekeyscope_ipsec::ike::proven::{ProvenIkeKey, ProvenIkev2Keys};
 use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::secret::SecretBytes;
@@ -41,10 +42,10 @@ impl Tables {
 }
 
 /// Makes the tables: SAs that occur in the capture, with its addresses, busiest first.
-pub fn tables(ring: &KeyRing) -> Tables {
+pub fn tables(ring: &KeyRing, wanted: Wanted) -> Tables {
     let mut notes = Vec::new();
     let mut left_out = Vec::new();
-    let keys = usable(ring, &mut notes);
+    let keys = usable(ring, wanted, &mut notes);
     let (mut rows, mut newest): (Vec<EspRow>, Vec<EspRow>) = (Vec::new(), Vec::new());
     for key in keys {
         match EspRow::new(key) {
@@ -58,7 +59,11 @@ pub fn tables(ring: &KeyRing) -> Tables {
     note_esp(&rows, &newest, &mut notes);
     rows.append(&mut newest);
     let mut esp_sa = SecretText::for_rows(rows.len());
-    rows.iter().for_each(|row| row.write(&mut esp_sa));
+    for row in &rows {
+        comment(&mut esp_sa, row.key.proof);
+        row.columns(&mut esp_sa);
+        esp_sa.push("\n");
+    }
     let (ikev1, ikev2) = ike_tables(ring, &mut notes);
     Tables {
         esp_sa: esp_sa.finish(),
@@ -92,89 +97,6 @@ fn note_esp(rows: &[EspRow], newest: &[EspRow], notes: &mut Vec<String>) {
             SLOW_ROWS / 2
         ));
     }
-}
-
-/// One row of `esp_sa`.
-struct EspRow<'r> {
-    key: &'r SaKey,
-    encryption: &'static str,
-    integrity: &'static str,
-    /// The integrity column is one of those without a check.
-    unchecked: bool,
-}
-
-impl<'r> EspRow<'r> {
-    /// `None` where Wireshark has no such cipher, or a key has a length that the cipher does not take.
-    fn new(key: &'r SaKey) -> Option<Self> {
-        let encryption = key.transform.encryption;
-        let row = encryption.row();
-        let bytes = key.encryption_key.len().checked_sub(row.salt_len)?;
-        if !row.key_lens.contains(&bytes) {
-            return None;
-        }
-        let checked = key
-            .transform
-            .integrity
-            .row()
-            .esp_sa
-            .filter(|_| key.integrity_key.len() == key.transform.integrity.key_len())
-            .filter(|_| encryption.is_aead() || key.proof == Proof::Proven || !key.integrity_key.is_empty());
-        let integrity = match checked {
-            Some(name) => name,
-            None => unchecked_integrity(icv_len(key))?,
-        };
-        Some(EspRow {
-            key,
-            encryption: row.esp_sa?,
-            integrity,
-            unchecked: checked.is_none(),
-        })
-    }
-
-    fn write(&self, out: &mut SecretText) {
-        let SaKey { src, dst, spi, .. } = self.key;
-        let family = if dst.is_ipv6() { "IPv6" } else { "IPv4" };
-        out.push(&format!(
-            "\"{family}\",\"{src}\",\"{dst}\",\"{spi}\",\"{}\",",
-            self.encryption
-        ));
-        quoted_key(out, &self.key.encryption_key);
-        out.push(&format!(",\"{}\",", self.integrity));
-        if self.unchecked {
-            out.push("\"\"");
-        } else {
-            quoted_key(out, &self.key.integrity_key);
-        }
-        out.push("\n");
-    }
-}
-
-fn quoted_key(out: &mut SecretText, key: &SecretBytes) {
-    if key.is_empty() {
-        out.push("\"\"");
-    } else {
-        out.push("\"0x").push_hex(key).push("\"");
-    }
-}
-
-/// ICV bytes of an SA whose integrity cannot be named: its transform's, else what was negotiated, else the usual 96 bits.
-fn icv_len(key: &SaKey) -> usize {
-    let negotiated = key.negotiated.map_or(0, |t| t.integrity.icv_len());
-    match (key.transform.integrity.icv_len(), negotiated) {
-        (0, 0) => 12,
-        (0, negotiated) => negotiated,
-        (own, _) => own,
-    }
-}
-
-fn unchecked_integrity(icv_len: usize) -> Option<&'static str> {
-    Some(match icv_len {
-        12 => "ANY 96 bit authentication [no checking]",
-        16 => "ANY 128 bit authentication [no checking]",
-        24 => "ANY 192 bit authentication [no checking]",
-        32 => "ANY 256 bit authentication [no checking]",
-        _ => return None,
-    })
 }
 
 type CountedText = (SecretText, usize);
@@ -231,10 +153,16 @@ fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
 mod tests {
     use super::*;
     use crate::write::export::synthetic::{ring, sa_key, text};
+    use crate::write::export::tcpdump::secrets_file;
+    use crate::write::key_ring::{Proof, SaKey};
     use rekeyscope_keylog::KeyMaterial;
     use rekeyscope_model::algorithm::Integrity;
     use rekeyscope_model::spi::IkeSpi;
     use std::path::Path;
+
+    fn tables(ring: &KeyRing) -> Tables {
+        super::tables(ring, Wanted::Usable)
+    }
 
     #[test]
     fn a_row_is_exact() {
@@ -331,8 +259,41 @@ mod tests {
             proof: Proof::Contradicted,
             ..sa_key(2, Encryption::AesCbc, 16, Integrity::HmacSha1_96)
         };
-        let made = tables(&ring(vec![key(), key(), wrong]));
+        let all = || ring(vec![key(), key(), wrong.clone()]);
+        let made = super::tables(&all(), Wanted::Usable);
         assert_eq!((made.esp_rows, made.notes.len()), (1, 2), "{:?}", made.notes);
+        let made = super::tables(&all(), Wanted::All);
+        assert_eq!(made.esp_rows, 2);
+        assert!(text(&made.esp_sa).contains("# The key in the next row is not verified: the ICVs"));
+    }
+
+    /// A table with rows that are not verified says so of each, and reads back; a verified key has no comment.
+    #[test]
+    fn what_is_not_verified_is_told() {
+        let key = |spi, proof| SaKey {
+            proof,
+            ..sa_key(spi, Encryption::AesCbc, 16, Integrity::HmacSha1_96)
+        };
+        let ring = ring(vec![
+            key(1, Proof::Proven),
+            key(2, Proof::Unchecked),
+            key(3, Proof::NothingOpens),
+        ]);
+        let made = tables(&ring);
+        let rows = text(&made.esp_sa);
+        let starts: Vec<&str> = rows.lines().map(|row| &row[..6]).collect();
+        assert_eq!(starts, ["\"IPv4\"", "# The ", "\"IPv4\""]);
+        let told = made.notes.join("\n");
+        assert!(
+            told.contains("keys of 1 SAs are left out") && told.contains("1 of 2 SAs are not verified"),
+            "{told}"
+        );
+        let file = secrets_file(&ring, Wanted::Usable);
+        for secret in [made.esp_sa, file.text] {
+            let mut material = KeyMaterial::default();
+            material.read_bytes(Path::new("t"), secret.expose());
+            assert_eq!((material.esp.len(), material.problems.len()), (2, 0));
+        }
     }
 
     #[test]

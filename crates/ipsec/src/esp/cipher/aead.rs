@@ -1,11 +1,10 @@
 //! Combined modes: AES-GCM (RFC 4106), AES-GMAC (RFC 4543), AES-CCM (RFC 4309), ChaCha20-Poly1305 (RFC 7634). Only the
 //! tag is computed here; decryption of what is needed is in `decrypt`.
 
-use crate::esp::cipher::decrypt::{ChaCha20Stream, Counter};
+use crate::esp::cipher::decrypt::{Block16, ChaCha20Stream, Counter};
 use crate::esp::cipher::integrity::Authenticate;
 use crate::esp::cipher::parts::Parts;
-use cipher::consts::U16;
-use cipher::{BlockCipherEncrypt, BlockSizeUser, KeyInit, StreamCipher};
+use cipher::{KeyInit, StreamCipher};
 use ghash::GHash;
 use ghash::universal_hash::UniversalHash;
 use poly1305::Poly1305;
@@ -80,10 +79,11 @@ struct Gcm<C> {
     payload_is_aad: bool,
 }
 
-fn gcm<C>(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>>
-where
-    C: KeyInit + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync + 'static,
-{
+fn gcm<C: Block16 + KeyInit>(
+    encryption: Encryption,
+    key: &[u8],
+    salt: &[u8],
+) -> Option<Box<dyn Authenticate>> {
     let cipher = C::new_from_slice(key).ok()?;
     let mut hash_key = ghash::Key::default();
     cipher.encrypt_block(&mut hash_key);
@@ -130,10 +130,7 @@ impl<C> Gcm<C> {
     }
 }
 
-impl<C> Authenticate for Gcm<C>
-where
-    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync,
-{
+impl<C: Block16> Authenticate for Gcm<C> {
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
         let Some(iv) = parts.iv.first_chunk::<8>() else {
             return false;
@@ -147,17 +144,15 @@ where
 /// CCM (NIST SP 800-38C): a CBC-MAC over the plaintext, so that everything has to be decrypted for it.
 struct Ccm<C>(Counter<C>);
 
-fn ccm<C>(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>>
-where
-    C: KeyInit + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync + 'static,
-{
+fn ccm<C: Block16 + KeyInit>(
+    encryption: Encryption,
+    key: &[u8],
+    salt: &[u8],
+) -> Option<Box<dyn Authenticate>> {
     Some(Box::new(Ccm(Counter::<C>::new(encryption, key, salt)?)))
 }
 
-impl<C> Ccm<C>
-where
-    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>,
-{
+impl<C: Block16> Ccm<C> {
     /// Adds `data`, padded with zeros to whole blocks, to the CBC-MAC.
     fn absorb(&self, mac: &mut [u8; 16], data: &[u8]) {
         for block in data.chunks(mac.len()) {
@@ -188,10 +183,7 @@ where
     }
 }
 
-impl<C> Authenticate for Ccm<C>
-where
-    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync,
-{
+impl<C: Block16> Authenticate for Ccm<C> {
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
         let mut mac = [0; 16];
         for block in self.first_blocks(parts, esn_high) {

@@ -13,6 +13,14 @@ use ctr::{CtrCore, flavors};
 use rekeyscope_model::algorithm::Encryption;
 use zeroize::Zeroizing;
 
+/// A block cipher with blocks of 16 bytes, as counter modes and their tags need it.
+pub(super) trait Block16:
+    BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync + 'static
+{
+}
+
+impl<C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync + 'static> Block16 for C {}
+
 /// A cipher with its key.
 pub(super) trait Decrypt: Send + Sync {
     /// Decrypts `part` in place. It holds the bytes of `ciphertext` from `start` on; for block ciphers `start` is a
@@ -84,10 +92,7 @@ pub(super) struct Counter<C> {
     iv_at: usize,
 }
 
-impl<C> Counter<C>
-where
-    C: KeyInit + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>,
-{
+impl<C: Block16 + KeyInit> Counter<C> {
     pub(super) fn new(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Self> {
         // RFC 3686 §4 counts from 1; GCM (RFC 4106 §4) spends 1 on the tag; CCM (RFC 4309 §4) spends 0 on it and begins
         // each block with its length-of-length field, L − 1 = 3. All keep 32 bits for the counter.
@@ -109,10 +114,7 @@ where
     }
 }
 
-impl<C> Counter<C>
-where
-    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>,
-{
+impl<C: Block16> Counter<C> {
     /// The counter block of the first 16 bytes of payload.
     pub(super) fn first_block(&self, iv: &[u8]) -> [u8; 16] {
         let mut block = self.template;
@@ -136,17 +138,15 @@ fn apply_from(mut stream: impl StreamCipher + StreamCipherSeek, start: usize, pa
     }
 }
 
-fn counter<C>(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Decrypt>>
-where
-    C: KeyInit + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync + 'static,
-{
+fn counter<C: Block16 + KeyInit>(
+    encryption: Encryption,
+    key: &[u8],
+    salt: &[u8],
+) -> Option<Box<dyn Decrypt>> {
     Some(Box::new(Counter::<C>::new(encryption, key, salt)?))
 }
 
-impl<C> Decrypt for Counter<C>
-where
-    C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + Send + Sync,
-{
+impl<C: Block16> Decrypt for Counter<C> {
     fn decrypt(&self, iv: &[u8], _ciphertext: &[u8], start: usize, part: &mut [u8]) {
         self.apply(iv, start, part);
     }

@@ -24,7 +24,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// `None` for a key that is longer than a block: HMAC would hash it first, and ESP has none (RFC 2404 §3).
+    /// `None` for a key that is longer than a block: HMAC would hash it first.
     pub(super) fn new(key: &[u8]) -> Option<Self> {
         let chain = |mask: u8| {
             let mut block = [mask; BLOCK];

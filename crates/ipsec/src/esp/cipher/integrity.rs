@@ -19,9 +19,10 @@ pub(super) trait Authenticate: Send + Sync {
     }
 }
 
-/// Keys `integrity`; `None` when the key length does not fit.
+/// Keys `integrity`; `None` when the key length does not fit. An HMAC takes a key of any length (RFC 2104 §2); people configure such,
+/// although RFC 2404 and RFC 4868 fix it.
 pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn Authenticate>> {
-    if key.len() != integrity.key_len() {
+    if key.is_empty() || key.len() != integrity.key_len() && !integrity.takes_any_key() {
         return None;
     }
     match integrity {
@@ -29,7 +30,7 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
         Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key),
         Integrity::HmacSha1_96 => Some(Box::new(HmacSha1 {
             mac: KeyedMac(Hmac::new_from_slice(key).ok()?),
-            chains: Chains::new(key)?,
+            chains: Chains::new(key),
         })),
         Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key),
         Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key),
@@ -62,7 +63,7 @@ impl<M: Mac + Clone + Send + Sync> Authenticate for KeyedMac<M> {
 /// HMAC-SHA1 can also go through the lanes.
 struct HmacSha1 {
     mac: KeyedMac<Hmac<sha1::Sha1>>,
-    chains: Chains,
+    chains: Option<Chains>,
 }
 
 impl Authenticate for HmacSha1 {
@@ -71,7 +72,7 @@ impl Authenticate for HmacSha1 {
     }
 
     fn sha1_chains(&self) -> Option<&Chains> {
-        Some(&self.chains)
+        self.chains.as_ref()
     }
 }
 
@@ -198,6 +199,67 @@ mod tests {
             verify(Integrity::HmacSha256_96, &[0x0b; 32], b"Hi There", &sha256),
             Icv::Verified
         );
+    }
+
+    /// RFC 2202 §2 and §3, cases 2 (a key of four bytes) and 6 (one of 80 bytes, longer than a block), RFC 4231 §4.3. No other
+    /// length is refused, but for none at all.
+    #[test]
+    fn hmac_takes_keys_of_any_length() {
+        let (jefe, question) = (b"Jefe", b"what do ya want for nothing?");
+        let (long, larger) = (
+            [0xaa; 80],
+            b"Test Using Larger Than Block-Size Key - Hash Key First",
+        );
+        let vectors: [(Integrity, &[u8], &[u8], &[u8]); 5] = [
+            (
+                Integrity::HmacMd5_96,
+                jefe,
+                question,
+                &hex!("750c783e6ab0b503eaa86e310a5db738"),
+            ),
+            (
+                Integrity::HmacSha1_96,
+                jefe,
+                question,
+                &hex!("effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
+            ),
+            (
+                Integrity::HmacSha256_128,
+                jefe,
+                question,
+                &hex!("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+            ),
+            (
+                Integrity::HmacMd5_96,
+                &long,
+                larger,
+                &hex!("6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd"),
+            ),
+            (
+                Integrity::HmacSha1_96,
+                &long,
+                larger,
+                &hex!("aa4ae5e15272d00e95705637ce8a3b55ed402112"),
+            ),
+        ];
+        for (integrity, key, message, mac) in vectors {
+            assert_eq!(verify(integrity, key, message, mac), Icv::Verified, "{integrity}");
+            assert_eq!(
+                verify(integrity, &key[1..], message, mac),
+                Icv::Failed,
+                "{integrity}"
+            );
+        }
+        for (integrity, key) in [
+            (Integrity::HmacSha1_96, &[][..]),
+            (Integrity::AesXcbc96, &[0; 15]),
+            (Integrity::AesCmac96, &[0; 20]),
+        ] {
+            assert!(
+                EspCipher::new(Encryption::Null, &[], integrity, key).is_err(),
+                "{integrity}"
+            );
+        }
     }
 
     /// RFC 3566 §4.6, cases 1 to 7.

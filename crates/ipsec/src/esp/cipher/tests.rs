@@ -245,11 +245,14 @@ fn keys_of_wrong_length_are_named() {
         error.to_string(),
         "encryption key of 16 bytes: AES-GCM-16 takes 20, 28 or 36 (the last 4 are the salt)"
     );
-    let error = EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[0; 16]).unwrap_err();
+    let error = EspCipher::new(Encryption::Null, &[], Integrity::AesCmac96, &[0; 20]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "integrity key of 16 bytes: HMAC-SHA1-96 takes 20"
+        "integrity key of 20 bytes: AES-CMAC-96 takes 16"
     );
+    // HMAC takes keys of any length.
+    assert!(EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[]).is_err());
+    assert!(EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[0; 16]).is_ok());
     assert!(EspCipher::new(Encryption::AesGcm { icv: 9 }, &[0; 20], Integrity::None, &[]).is_err());
     assert!(EspCipher::new(Encryption::Null, &[1], Integrity::None, &[]).is_err());
 }

@@ -56,29 +56,11 @@ impl Descent<'_> {
     }
 
     fn tcp(mut self) -> Inner {
-        let Some(header) = self.walk.bytes().first_chunk::<SHORTEST_TCP_HEADER>() else {
+        let (words, _) = self.walk.bytes().as_chunks::<4>();
+        let &[[s0, s1, d0, d1], seq, ack, [offset, flags, w0, w1], _, ..] = words else {
             let stop = self.walk.short(TCP, SHORTEST_TCP_HEADER);
             return self.stop(stop);
         };
-        let &[
-            s0,
-            s1,
-            d0,
-            d1,
-            q0,
-            q1,
-            q2,
-            q3,
-            a0,
-            a1,
-            a2,
-            a3,
-            offset,
-            flags,
-            w0,
-            w1,
-            ..,
-        ] = header;
         let header_len = usize::from(offset >> 4) * 4;
         let payload = self.walk.layer_len().checked_sub(header_len);
         let Some(payload) = payload.filter(|_| header_len >= SHORTEST_TCP_HEADER) else {
@@ -86,8 +68,8 @@ impl Descent<'_> {
             return self.stop(stop);
         };
         let mut segment = TcpSegment {
-            seq: u32::from_be_bytes([q0, q1, q2, q3]),
-            ack: u32::from_be_bytes([a0, a1, a2, a3]),
+            seq: u32::from_be_bytes(seq),
+            ack: u32::from_be_bytes(ack),
             flags,
             window: u16::from_be_bytes([w0, w1]),
             ..TcpSegment::default()

@@ -3,12 +3,17 @@
 //! mining, and the capture decides.
 
 use crate::formats::format::KeyFormat;
-use crate::formats::yamaha::labels::{HexRun, Kind, continuation, kind, next_run};
+use crate::formats::yamaha::framing::RowFraming;
+use crate::formats::yamaha::labels::{Kind, kind};
 use crate::formats::yamaha::records::{EspRecord, IkeRecord, ike_spi};
-use crate::lines::algorithm_names::keymat_encryption_len;
+use crate::formats::yamaha::runs::{HexRun, SoFar, continuation, next_run};
+use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
+use crate::material::key::{Seed, SeedOf};
 use crate::material::sink::Sink;
+use rekeyscope_model::algorithm::Encryption;
+use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use std::collections::HashMap;
 use zeroize::Zeroizing;
@@ -16,6 +21,8 @@ use zeroize::Zeroizing;
 /// Most senders and SA contexts whose lines are kept apart. At the bound all of them are closed: a key whose lines
 /// stand on both sides of that place is then left to mining.
 const MOST_CONTEXTS: usize = 4_096;
+/// Most collectors' words between time and message that are known again on lines without a tag.
+const MOST_COLLECTORS: usize = 64;
 /// Most hex digits of one value; more is a dump, of which the rest opens another value.
 const MOST_DIGITS: usize = 8_192;
 
@@ -28,6 +35,12 @@ pub(crate) struct YamahaKeyInfo {
     contexts: HashMap<(u64, u32), Context>,
     /// The context of each sender's last line that named one.
     last: HashMap<u64, u32>,
+    /// What collectors write between their time and the message, and the sender that this stands for.
+    collectors: Vec<(Vec<u8>, u64)>,
+    /// The sender of the last line that had anything before its message: a bare row is of the same.
+    sender: u64,
+    /// A line of another subsystem came, and none with a tag since: hex without a tag is of that one.
+    foreign: bool,
     /// A line had the router's own framing.
     framed: bool,
 }
@@ -37,7 +50,7 @@ pub(crate) struct YamahaKeyInfo {
 struct Context {
     open: Option<OpenValue>,
     /// What the last line with a value ended in: a label may be cut there.
-    tail: Vec<u8>,
+    tail: Option<(Vec<u8>, RowFraming)>,
     esp: EspRecord,
     ike: IkeRecord,
 }
@@ -48,8 +61,11 @@ struct OpenValue {
     label: Vec<u8>,
     nibbles: Zeroizing<Vec<u8>>,
     group: usize,
+    prefixed: bool,
+    /// Digits in its first row.
+    first_row: usize,
     line: u64,
-    tagged: bool,
+    framing: RowFraming,
 }
 
 impl KeyFormat for YamahaKeyInfo {
@@ -61,6 +77,12 @@ impl KeyFormat for YamahaKeyInfo {
         if line.tag == Tag::Other {
             return false;
         }
+        let mut line = self.collected(line);
+        if line.tag == Tag::None && line.framed_at() == 0 {
+            line.sender = self.sender;
+        }
+        self.sender = line.sender;
+        let line = &line;
         let number = line
             .context
             .or_else(|| self.last.get(&line.sender).copied())
@@ -72,13 +94,18 @@ impl KeyFormat for YamahaKeyInfo {
             self.finish(sink);
         }
         let first = next_run(line.text, 0);
+        self.foreign = line.tag == Tag::None && (self.foreign || (first.is_none() && line.context.is_none()));
         let context = match &first {
             // Most lines of most logs hold no hex: they must not create a context.
             None if !line.text.ends_with(b":") => self.contexts.get_mut(&(line.sender, number)),
             _ => Some(self.contexts.entry((line.sender, number)).or_default()),
         };
-        let taken = context.is_some_and(|context| context.line(line, first, sink));
+        let foreign = self.foreign;
+        let taken = context.is_some_and(|context| context.line(line, first, foreign, sink));
         self.framed |= taken && (line.moment.is_some() || line.tag != Tag::None || line.context.is_some());
+        if taken && line.tag != Tag::None {
+            self.remember_collector(line);
+        }
         taken
     }
 
@@ -94,22 +121,55 @@ impl KeyFormat for YamahaKeyInfo {
     }
 }
 
+impl YamahaKeyInfo {
+    /// A line without tag and time of the router, whose words before the message are known from a tagged one.
+    fn collected<'a>(&self, line: &LogLine<'a>) -> LogLine<'a> {
+        if line.tag != Tag::None || line.moment.is_some() {
+            return *line;
+        }
+        let mut collectors = self.collectors.iter();
+        let known = collectors.find_map(|(words, sender)| line.behind(words, *sender));
+        known.unwrap_or(*line)
+    }
+
+    fn remember_collector(&mut self, line: &LogLine<'_>) {
+        let (_, words) = line.collected();
+        let known = |(other, sender): &(Vec<u8>, u64)| other == words && *sender == line.sender;
+        if !words.is_empty() && self.collectors.len() < MOST_COLLECTORS && !self.collectors.iter().any(known)
+        {
+            self.collectors.push((words.to_vec(), line.sender));
+        }
+    }
+}
+
 impl Context {
-    /// True when the line holds or continues a value.
-    fn line(&mut self, line: &LogLine<'_>, first: Option<HexRun<'_>>, sink: &mut Sink<'_>) -> bool {
+    /// True when the line holds or continues a value. `foreign`: hex without a tag is of another subsystem.
+    fn line(
+        &mut self,
+        line: &LogLine<'_>,
+        first: Option<HexRun<'_>>,
+        foreign: bool,
+        sink: &mut Sink<'_>,
+    ) -> bool {
         let text = line.text;
-        let tagged = line.tag != Tag::None;
         let mut at = 0;
         if let Some(open) = &mut self.open {
-            let more = continuation(text, open.group, !open.nibbles.len().is_multiple_of(2));
+            let more = open.continuation(line, foreign);
             match more.filter(|run| open.nibbles.len() + run.nibbles.len() <= MOST_DIGITS) {
                 Some(run) => {
                     open.append(&run);
                     at = run.end;
                 }
-                // A line of another subsystem, without tag, may stand between the lines of a tagged value.
-                None if open.tagged && !tagged && first.is_none() => return false,
+                // Lines of another subsystem, without tag, may stand between the lines of a tagged value.
+                None if open.framing.is_tagged() && line.tag == Tag::None && (foreign || first.is_none()) => {
+                    return false;
+                }
                 None => {}
+            }
+            if at == 0 && open.framing.is_of(line) {
+                // What was left of a label where a line was cut may look like half a byte: the a of "auth key".
+                let tail = open.take_letter().map(|letter| (vec![letter], open.framing));
+                self.tail = tail.or(self.tail.take());
             }
             if at == 0 || !text.get(at..).unwrap_or_default().is_empty() {
                 self.close(sink);
@@ -120,22 +180,27 @@ impl Context {
         while let Some(run) = next {
             found = true;
             at = run.end;
-            self.open = Some(OpenValue::new(run, &self.tail, line.number, tagged));
-            self.tail.clear();
+            let tail = self
+                .tail
+                .take()
+                .filter(|(_, framing)| framing.is_of(line) || framing.may_lack_its_tag(line));
+            let tail = tail.map(|(tail, _)| tail).unwrap_or_default();
+            self.open = Some(OpenValue::new(run, &tail, line));
             let ends_line = text.get(at..).unwrap_or_default().is_empty();
             if !ends_line {
                 self.close(sink);
             }
             next = next_run(text, at);
         }
+        let tail = text.get(at..).unwrap_or_default();
         if found {
-            self.tail = text.get(at..).unwrap_or_default().to_vec();
+            self.tail = (!tail.is_empty()).then(|| (tail.to_vec(), RowFraming::of(line)));
         }
-        found | self.open_label(text.get(at..).unwrap_or_default(), line.number, tagged)
+        found | self.open_label(tail, line)
     }
 
     /// A label at the end of a line: its value follows on the next one.
-    fn open_label(&mut self, tail: &[u8], line: u64, tagged: bool) -> bool {
+    fn open_label(&mut self, tail: &[u8], line: &LogLine<'_>) -> bool {
         if !tail.ends_with(b":") && !tail.ends_with(b"=") {
             return false;
         }
@@ -147,8 +212,10 @@ impl Context {
                 label,
                 nibbles: Zeroizing::default(),
                 group: 0,
-                line,
-                tagged,
+                prefixed: false,
+                first_row: 0,
+                line: line.number,
+                framing: RowFraming::of(line),
             });
         }
         kind != Kind::Unknown
@@ -173,6 +240,9 @@ impl Context {
                 open.line,
                 "the value has an odd number of hex digits: the line was cut; save the log without line length limit",
             );
+            if open.kind.may_hold_a_key() {
+                self.esp.cut_key(open.line);
+            }
             return sink.blob(open.line, open.label(), &bytes);
         }
         // Lines without a label go on where an SPI stood: then keys follow it.
@@ -191,8 +261,20 @@ impl Context {
                     let (encryption, integrity) = bytes.split_at(split);
                     self.esp.key(Kind::EncryptionKey, open.line, encryption, sink);
                     self.esp.key(Kind::IntegrityKey, open.line, integrity, sink);
+                } else if open.kind == Kind::Key && self.esp.spi.is_none() {
+                    self.ike.unnamed_key(open.line, bytes, sink);
+                } else if open.kind == Kind::Key && fits_encryption(Encryption::AesCbc, bytes.len()) {
+                    // The authentication key may follow by itself.
+                    self.esp.key(Kind::EncryptionKey, open.line, bytes, sink);
                 }
             }
+            Kind::SharedSecret => sink.seed(Seed {
+                of: SeedOf::SharedSecret,
+                bytes: SecretBytes::from(bytes),
+                dh_secret: None,
+                spis: None,
+                origin: sink.explicit(open.line),
+            }),
             Kind::Spi | Kind::Message => self.cookies(open, bytes, sink),
             Kind::InitiatorCookie => self.ike.initiator(ike_spi(bytes), sink),
             Kind::ResponderCookie => self.ike.responder_spi = ike_spi(bytes).or(self.ike.responder_spi),
@@ -223,7 +305,7 @@ impl Context {
 }
 
 impl OpenValue {
-    fn new(run: HexRun<'_>, tail: &[u8], line: u64, tagged: bool) -> OpenValue {
+    fn new(run: HexRun<'_>, tail: &[u8], line: &LogLine<'_>) -> OpenValue {
         let mut nibbles = Zeroizing::new(run.nibbles);
         nibbles.truncate(MOST_DIGITS);
         let mut label = run.label.to_vec();
@@ -242,39 +324,61 @@ impl OpenValue {
         OpenValue {
             kind,
             label,
+            first_row: nibbles.len(),
             nibbles,
             group: run.group,
-            line,
-            tagged,
+            prefixed: run.prefixed,
+            line: line.number,
+            framing: RowFraming::of(line),
         }
+    }
+
+    /// What `line` goes on with, where it is framed as this value is: the same time and tag, or none at all. A row with the time
+    /// but no tag may be of another subsystem: it has to be the missing rest.
+    fn continuation<'a>(&self, line: &LogLine<'a>, foreign: bool) -> Option<HexRun<'a>> {
+        let odd = !self.nibbles.len().is_multiple_of(2);
+        let so_far = SoFar {
+            group: self.group,
+            digits: self.nibbles.len(),
+            prefixed: self.prefixed,
+        };
+        let run = continuation(line.text, so_far)?;
+        if self.framing.is_of(line) {
+            return Some(run);
+        }
+        if !self.framing.may_lack_its_tag(line) || foreign {
+            return None;
+        }
+        let bare = line.moment.is_none() && line.collected().0.is_none();
+        let whole = |digits: usize| self.kind.is_whole(digits / 2);
+        let rest = run.nibbles.len() < self.first_row && whole(self.nibbles.len() + run.nibbles.len());
+        (bare || odd || !whole(self.nibbles.len()) || rest).then_some(run)
+    }
+
+    /// Takes a single letter off that stands behind whole groups.
+    fn take_letter(&mut self) -> Option<u8> {
+        let letter = self
+            .nibbles
+            .last()
+            .filter(|nibble| **nibble >= 10)
+            .map(|nibble| nibble - 10 + b'a')?;
+        let alone = self.group > 1 && self.nibbles.len() % self.group == 1;
+        if alone && self.kind.is_whole(self.nibbles.len() / 2) {
+            self.nibbles.pop();
+            return Some(letter);
+        }
+        None
     }
 
     fn append(&mut self, run: &HexRun<'_>) {
         if self.nibbles.is_empty() {
-            self.group = run.group;
+            (self.prefixed, self.first_row) = (run.prefixed, run.nibbles.len());
         }
+        self.group = run.group;
         self.nibbles.extend_from_slice(&run.nibbles);
     }
 
     fn label(&self) -> &[u8] {
         self.label.trim_ascii()
-    }
-}
-
-impl Kind {
-    fn is_key(self) -> bool {
-        !matches!(self, Kind::Unknown | Kind::NoKey | Kind::Message | Kind::Spi)
-    }
-
-    fn may_hold_a_key(self) -> bool {
-        matches!(
-            self,
-            Kind::Unknown
-                | Kind::Keymat
-                | Kind::EncryptionKey
-                | Kind::IntegrityKey
-                | Kind::Key
-                | Kind::Message
-        )
     }
 }

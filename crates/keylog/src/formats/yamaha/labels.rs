@@ -1,10 +1,8 @@
-//! Labelled hex on a line: `LABEL[:= (]…hex`. Which labels a Yamaha router prints before its keys is not documented, so
-//! a label is known by its words, not by its form, and hex is read in every grouping.
+//! Labels before hex. Which ones a Yamaha router prints before its keys is not documented, so a label is known by its words, not by
+//! its form.
 
-use crate::lines::hex::{self, digit};
+use crate::lines::algorithm_names::keymat_encryption_len;
 
-/// Fewest hex digits that count as a value: an SPI. Fewer are numbers in the text.
-const FEWEST_DIGITS: usize = 8;
 /// Bytes before a value in which its label's words are looked for.
 const LABEL_REACH: usize = 96;
 
@@ -50,168 +48,64 @@ pub(crate) enum Kind {
     InitiatorCookie,
     /// The responder's cookie.
     ResponderCookie,
+    /// A shared Diffie–Hellman secret, of phase 1 or of a Quick Mode with perfect forward secrecy.
+    SharedSecret,
     /// Start of an IKE message: cookies follow.
     Message,
     /// Something that is no key: an IV, a nonce.
     NoKey,
 }
 
-/// A stretch of hex.
-#[derive(Debug)]
-pub(crate) struct HexRun<'a> {
-    /// The text before it, from the end of the stretch before.
-    pub(crate) label: &'a [u8],
-    /// Values of its digits.
-    pub(crate) nibbles: Vec<u8>,
-    /// Digits in its first group.
-    pub(crate) group: usize,
-    /// Where the text goes on after it.
-    pub(crate) end: usize,
-}
+impl Kind {
+    /// Of an odd number of digits a part was lost.
+    pub(super) fn is_key(self) -> bool {
+        !matches!(self, Kind::Unknown | Kind::NoKey | Kind::Message | Kind::Spi)
+    }
 
-/// The next stretch of hex at or after `from`.
-pub(crate) fn next_run(text: &[u8], from: usize) -> Option<HexRun<'_>> {
-    let mut at = from;
-    while let Some(token) = next_token(text, at) {
-        at = token.end;
-        if !token.is_hex(text) {
-            continue;
-        }
-        let (nibbles, group, end) = read_run(text, &token, token.digits(text).len());
-        let label = text.get(from..token.start).unwrap_or_default();
-        // At the end of a line that was cut there may be less of a value.
-        let cut = || end == text.len() && kind(label) != Kind::Unknown;
-        if nibbles.len() >= FEWEST_DIGITS || token.prefixed(text) || cut() {
-            return Some(HexRun {
-                label,
-                nibbles,
-                group,
-                end,
-            });
+    /// Mining may use its bytes.
+    pub(super) fn may_hold_a_key(self) -> bool {
+        matches!(
+            self,
+            Kind::Unknown
+                | Kind::Keymat
+                | Kind::EncryptionKey
+                | Kind::IntegrityKey
+                | Kind::Key
+                | Kind::Message
+        )
+    }
+
+    /// Whether that many bytes can be all of such a value.
+    pub(super) fn is_whole(self, len: usize) -> bool {
+        match self {
+            Kind::EncryptionKey | Kind::Ka | Kind::SkEi | Kind::SkEr => {
+                matches!(len, 8 | 16 | 20 | 24 | 28 | 32 | 36)
+            }
+            Kind::Key | Kind::Keymat => keymat_encryption_len(len, None, None).is_some(),
+            Kind::Spi => matches!(len, 4 | 8 | 16),
+            Kind::SharedSecret | Kind::Unknown | Kind::NoKey | Kind::Message => false,
+            // Of one digest's length.
+            _ => matches!(len, 16 | 20 | 32 | 48 | 64),
         }
     }
-    None
-}
 
-/// Hex at the very start of a line that goes on with a value whose groups have `group` digits (0: it has none yet).
-/// `None` when the line
-/// does not begin with hex, or begins with a word that only looks like it ("be", "add").
-pub(crate) fn continuation(text: &[u8], group: usize, odd: bool) -> Option<HexRun<'_>> {
-    let token = next_token(text, 0)?;
-    if token.start > 0 || !token.is_hex(text) || token.prefixed(text) {
-        return None;
+    /// A secret of an IKE SA.
+    pub(crate) fn is_of_phase_1(self) -> bool {
+        matches!(
+            self,
+            Kind::Skeyid
+                | Kind::SkeyidD
+                | Kind::SkeyidA
+                | Kind::SkeyidE
+                | Kind::Ka
+                | Kind::Skeyseed
+                | Kind::SkD
+                | Kind::SkEi
+                | Kind::SkEr
+                | Kind::SkAi
+                | Kind::SkAr
+        )
     }
-    if !odd && !token.digits(text).len().is_multiple_of(2) {
-        return None;
-    }
-    let group = if group == 0 {
-        token.digits(text).len()
-    } else {
-        group
-    };
-    let (nibbles, first_group, end) = read_run(text, &token, group);
-    let whole_line = text.get(end..)?.trim_ascii().is_empty();
-    let numeric = token.digits(text).iter().any(u8::is_ascii_digit);
-    let fits = first_group == group || first_group >= FEWEST_DIGITS || odd || whole_line;
-    let plausible = fits && (whole_line || numeric || nibbles.len() >= FEWEST_DIGITS);
-    plausible.then_some(HexRun {
-        label: b"",
-        nibbles,
-        group: first_group,
-        end,
-    })
-}
-
-/// Reads groups from `first` on. All have `group` digits; the first may have fewer or more (a cut line), and a shorter
-/// one ends the stretch when no hex follows it.
-fn read_run(text: &[u8], first: &Token, group: usize) -> (Vec<u8>, usize, usize) {
-    let mut nibbles: Vec<u8> = Vec::with_capacity(64);
-    nibbles.extend(first.digits(text).iter().filter_map(|b| digit(*b)));
-    let mut end = first.end;
-    if group == 2 {
-        end += spaced_pairs(text.get(end..).unwrap_or_default(), &mut nibbles);
-    }
-    while let Some(token) = next_token(text, end) {
-        let gap = text.get(end..token.start).unwrap_or_default();
-        let blank = !gap.is_empty() && gap.iter().all(u8::is_ascii_whitespace);
-        let joined = group == 2 && matches!(gap, b":" | b"-");
-        if !(blank || joined) || !token.is_hex(text) || token.prefixed(text) {
-            break;
-        }
-        let digits = token.digits(text);
-        let last = next_token(text, token.end).is_none_or(|next| !next.is_hex(text));
-        if digits.len() != group && !(digits.len() < group && last) {
-            break;
-        }
-        nibbles.extend(digits.iter().filter_map(|b| digit(*b)));
-        end = token.end;
-    }
-    (nibbles, first.digits(text).len(), end)
-}
-
-/// The commonest grouping, ` c7 df 96`, without looking at every token: returns how far it goes. The pair at its end is
-/// left to the general rule.
-fn spaced_pairs(text: &[u8], nibbles: &mut Vec<u8>) -> usize {
-    let mut at = 0;
-    while let Some([b' ', high, low, b' ']) = text.get(at..at + 4) {
-        let (Some(high), Some(low)) = (digit(*high), digit(*low)) else {
-            break;
-        };
-        nibbles.extend_from_slice(&[high, low]);
-        at += 3;
-    }
-    at
-}
-
-struct Token {
-    start: usize,
-    end: usize,
-}
-
-impl Token {
-    fn bytes<'a>(&self, text: &'a [u8]) -> &'a [u8] {
-        text.get(self.start..self.end).unwrap_or_default()
-    }
-
-    fn prefixed(&self, text: &[u8]) -> bool {
-        hex::after_0x(self.bytes(text)).is_some()
-    }
-
-    fn digits<'a>(&self, text: &'a [u8]) -> &'a [u8] {
-        hex::after_0x(self.bytes(text)).unwrap_or(self.bytes(text))
-    }
-
-    fn is_hex(&self, text: &[u8]) -> bool {
-        hex::all_digits(self.digits(text))
-    }
-}
-
-/// What parts words, by byte.
-const SEPARATES: [bool; 256] = {
-    let separators = b" \t\r\n\x0c:=(),[]{}<>\"';|-";
-    let mut table = [false; 256];
-    let mut at = 0;
-    while at < separators.len() {
-        table[separators[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
-
-/// The next word at or after `from`.
-fn next_token(text: &[u8], from: usize) -> Option<Token> {
-    let separates = |b: &u8| SEPARATES.get(usize::from(*b)).is_some_and(|separates| *separates);
-    let rest = text.get(from..)?;
-    let start = from + rest.iter().position(|b| !separates(b))?;
-    let len = text
-        .get(start..)?
-        .iter()
-        .position(separates)
-        .unwrap_or(text.len() - start);
-    Some(Token {
-        start,
-        end: start + len,
-    })
 }
 
 /// What the words of a label say; the last one that says anything decides.
@@ -229,6 +123,7 @@ pub(crate) fn kind(label: &[u8]) -> Kind {
     }
     match reader.kind {
         Kind::EncryptionKey if reader.of_ike => Kind::Ka,
+        Kind::Unknown if reader.for_integrity => Kind::IntegrityKey,
         kind => kind,
     }
 }
@@ -241,6 +136,13 @@ struct LabelReader {
     initiator: bool,
     responder: bool,
     of_ike: bool,
+    diffie_hellman: bool,
+    /// "shared" stood before, and not "pre" before that.
+    shared: bool,
+    pre: bool,
+    /// "for" stood right before: `Key: … (for Auth.: …)`.
+    after_for: bool,
+    for_integrity: bool,
 }
 
 impl LabelReader {
@@ -261,6 +163,8 @@ impl LabelReader {
             b"sk_ai" => Kind::SkAi,
             b"sk_ar" => Kind::SkAr,
             b"keymat" => Kind::Keymat,
+            b"secret" if self.diffie_hellman || self.shared => Kind::SharedSecret,
+            b"xy" | b"gxy" | b"g_xy" => Kind::SharedSecret,
             b"iv" | b"nonce" | b"ni" | b"nr" | b"hash" => Kind::NoKey,
             b"spi" => Kind::Spi,
             b"icookie" | b"i_cookie" => Kind::InitiatorCookie,
@@ -279,10 +183,14 @@ impl LabelReader {
             (self.encryption, self.integrity) = (true, false);
         } else if word.starts_with(b"auth") || word.starts_with(b"integ") || word.starts_with(b"hmac") {
             (self.encryption, self.integrity) = (false, true);
+            self.for_integrity = self.after_for;
         } else {
             self.initiator = word == b"initiator" || (self.initiator && word != b"responder");
             self.responder = word == b"responder" || (self.responder && word != b"initiator");
             self.of_ike |= matches!(word, b"ike" | b"isakmp" | b"phase1");
+            self.diffie_hellman |= matches!(word, b"dh" | b"diffie");
+            self.shared |= word == b"shared" && !self.pre;
+            (self.pre, self.after_for) = (word == b"pre", word == b"for");
             return;
         }
         if word.ends_with(b"key") {
@@ -292,6 +200,7 @@ impl LabelReader {
 
     fn key(&self) -> Kind {
         match (self.encryption, self.integrity) {
+            _ if self.diffie_hellman => Kind::SharedSecret,
             (true, _) => Kind::EncryptionKey,
             (_, true) => Kind::IntegrityKey,
             _ => Kind::Key,
@@ -308,50 +217,6 @@ pub(crate) fn is_masked(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn runs(text: &str) -> Vec<(Kind, Vec<u8>)> {
-        let mut out = Vec::new();
-        let mut at = 0;
-        while let Some(run) = next_run(text.as_bytes(), at) {
-            at = run.end;
-            out.push((kind(run.label), hex::pack(&run.nibbles)));
-        }
-        out
-    }
-
-    #[test]
-    fn every_grouping() {
-        let want = vec![(
-            Kind::SkeyidE,
-            vec![0xb0, 0x16, 0x81, 0x21, 0x5f, 0x16, 0x20, 0x23],
-        )];
-        for text in [
-            "SKEYID_e: b0 16 81 21 5f 16 20 23",
-            "skeyid_e = 0xB01681215F162023",
-            "SKEYID_e(8)b0168121 5f162023",
-            "SKEYID e (8 bytes): b0168121 5f162023 ok",
-            "SKEYID_e b0:16:81:21:5f:16:20:23",
-            "SKEYID-e b0-16-81-21-5f-16-20-23",
-            "12:01:34 SKEYID_e 64: b0 16 81 21 5f 16 20 23",
-        ] {
-            assert_eq!(runs(text), want, "{text}");
-        }
-        assert_eq!(runs("dead beef")[0].1, [0xde, 0xad, 0xbe, 0xef]);
-        assert!(runs("respond IPsec phase to 200.1.1.1 (local address 100.1.1.1)").is_empty());
-    }
-
-    #[test]
-    fn two_values_on_a_line() {
-        let got = runs("SPI: c7df968a encryption key: 49765da9 2b65 auth key 0xc46a");
-        assert_eq!(
-            got,
-            [
-                (Kind::Spi, vec![0xc7, 0xdf, 0x96, 0x8a]),
-                (Kind::EncryptionKey, vec![0x49, 0x76, 0x5d, 0xa9, 0x2b, 0x65]),
-                (Kind::IntegrityKey, vec![0xc4, 0x6a]),
-            ]
-        );
-    }
-
     #[test]
     fn labels_by_their_words() {
         for (label, want) in [
@@ -363,19 +228,16 @@ mod tests {
             ("R_COOKIE", Kind::ResponderCookie),
             ("SK_ei", Kind::SkEi),
             ("IV", Kind::NoKey),
+            ("DH shared secret", Kind::SharedSecret),
+            ("Diffie-Hellman secret", Kind::SharedSecret),
+            ("g^xy", Kind::SharedSecret),
+            ("DH shared key", Kind::SharedSecret),
+            ("pre-shared key", Kind::Key),
+            ("pre-shared secret", Kind::Unknown),
+            ("(for Auth.", Kind::IntegrityKey),
             ("whatever", Kind::Unknown),
         ] {
             assert_eq!(kind(label.as_bytes()), want, "{label}");
         }
-    }
-
-    #[test]
-    fn what_goes_on_with_a_value() {
-        assert!(continuation(b"2b 65 53", 2, false).is_some());
-        assert!(continuation(b"5 2b 65 53", 2, true).is_some());
-        assert!(continuation(b"be sure to", 2, false).is_none());
-        assert!(continuation(b"add 12345678", 2, false).is_none());
-        assert!(continuation(b"SPI: 12345678", 2, false).is_none());
-        assert_eq!(continuation(b"2b 65 auth key: 11", 2, false).unwrap().end, 5);
     }
 }

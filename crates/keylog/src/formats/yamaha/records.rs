@@ -2,18 +2,22 @@
 
 use crate::formats::yamaha::labels::Kind;
 use crate::lines::algorithm_names::fits_encryption;
-use crate::material::key::{EspKey, IkeKey, IkeSecrets};
+use crate::material::claim::Claim;
+use crate::material::key::{IkeKey, IkeSecrets, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
+use zeroize::Zeroizing;
 
 /// Keys of the SA whose SPI came last.
 #[derive(Default)]
 pub(crate) struct EspRecord {
     pub(crate) spi: Option<Spi>,
-    encryption_key: Option<(u64, SecretBytes)>,
-    integrity_key: Option<(u64, SecretBytes)>,
+    encryption_key: Option<(u64, Zeroizing<Vec<u8>>)>,
+    integrity_key: Option<(u64, Zeroizing<Vec<u8>>)>,
+    /// The line of a key of which a part is missing.
+    cut: Option<u64>,
 }
 
 /// Secrets of one phase 1.
@@ -23,6 +27,8 @@ pub(crate) struct IkeRecord {
     pub(crate) responder_spi: Option<IkeSpi>,
     secrets: IkeSecrets,
     line: u64,
+    /// A `Key:` that no SPI of ESP stands before: with other secrets or cookies of phase 1 it is Ka.
+    unnamed: Option<(u64, SecretBytes)>,
 }
 
 /// A cookie; `None` for the zero one of a first message.
@@ -49,17 +55,30 @@ impl EspRecord {
             self.emit(sink);
             self.spi = spi;
         }
-        let key = Some((line, SecretBytes::from(bytes)));
+        let key = Some((line, Zeroizing::new(bytes.to_vec())));
         match kind {
             Kind::IntegrityKey => self.integrity_key = key,
             _ => self.encryption_key = key,
         }
     }
 
+    /// A key of this SA stands there, but not the whole of it.
+    pub(crate) fn cut_key(&mut self, line: u64) {
+        self.cut = self.spi.and(self.cut.or(Some(line)));
+    }
+
     /// Claims what is complete: both keys, or the one of a combined mode.
     pub(crate) fn emit(&mut self, sink: &mut Sink<'_>) {
         let record = std::mem::take(self);
-        let (Some(spi), Some((line, encryption_key))) = (record.spi, record.encryption_key) else {
+        let mut claim = Claim {
+            spi: record.spi,
+            ..Claim::default()
+        };
+        if let Some(line) = record.cut {
+            claim.line = line;
+            return claim.hand_over_defective(KeyDefect::Truncated, sink);
+        }
+        let (Some(_), Some((line, encryption_key))) = (record.spi, record.encryption_key) else {
             return;
         };
         let integrity_key = record.integrity_key.map(|(_, key)| key).unwrap_or_default();
@@ -67,26 +86,10 @@ impl EspRecord {
         {
             return;
         }
-        let origin = sink.explicit(line);
-        let key = EspKey {
-            src: None,
-            dst: None,
-            spi: Some(spi),
-            encryption: None,
-            encryption_key,
-            integrity: None,
-            integrity_key,
-            defect: None,
-            origin,
-        };
-        if key.transforms().is_empty() {
-            sink.problem(
-                line,
-                "the keys after this SPI have lengths that no transform takes: the line was cut or its label means something else",
-            );
-        } else {
-            sink.esp(key);
-        }
+        claim.line = line;
+        claim.encryption_key = encryption_key;
+        claim.integrity_key = integrity_key;
+        claim.hand_over(sink);
     }
 }
 
@@ -97,6 +100,21 @@ impl IkeRecord {
             self.emit(sink);
         }
         self.initiator_spi = Some(spi);
+    }
+
+    /// The beginning of Ka.
+    pub(crate) fn prefix(&mut self, line: u64, bytes: &[u8]) {
+        self.line = line;
+        self.secrets.ka_prefix = Some(SecretBytes::from(bytes));
+    }
+
+    /// A key whose label says no more than that.
+    pub(crate) fn unnamed_key(&mut self, line: u64, bytes: &[u8], sink: &mut Sink<'_>) {
+        let key = SecretBytes::from(bytes);
+        if self.unnamed.as_ref().is_some_and(|(_, known)| *known != key) {
+            self.emit(sink);
+        }
+        self.unnamed = Some((line, key));
     }
 
     pub(crate) fn secret(&mut self, kind: Kind, line: u64, bytes: &[u8], sink: &mut Sink<'_>) {
@@ -134,14 +152,26 @@ impl IkeRecord {
     }
 
     pub(crate) fn emit(&mut self, sink: &mut Sink<'_>) {
-        let record = std::mem::take(self);
+        let mut record = std::mem::take(self);
+        let of_phase_1 = record.line > 0 || record.initiator_spi.is_some();
+        if let (None, Some((line, key)), true) = (&record.secrets.ka, record.unnamed, of_phase_1) {
+            record.line = if record.line == 0 { line } else { record.line };
+            record.secrets.ka = Some(key);
+        }
         if record.line == 0 {
             return;
         }
         let s = &record.secrets;
-        let ikev1 = [&s.skeyid, &s.skeyid_d, &s.skeyid_a, &s.skeyid_e, &s.ka]
-            .iter()
-            .any(|secret| secret.is_some());
+        let ikev1 = [
+            &s.skeyid,
+            &s.skeyid_d,
+            &s.skeyid_a,
+            &s.skeyid_e,
+            &s.ka,
+            &s.ka_prefix,
+        ]
+        .iter()
+        .any(|secret| secret.is_some());
         let origin = sink.explicit(record.line);
         sink.ike(IkeKey {
             version: if ikev1 { 1 } else { 2 },

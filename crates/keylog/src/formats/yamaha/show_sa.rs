@@ -9,18 +9,21 @@
 //! SPI: a6 67 47 47
 //! Key: ** ** ** ** **  (confidential)   ** ** ** ** **
 //! ```
+//! Shown whole, the keys stand one after the other, or as `Key: 49 76 … (for Auth.: c4 6a …)`; of IKE it is Ka.
 
 use crate::formats::format::KeyFormat;
-use crate::formats::yamaha::labels::{Kind, continuation, is_masked, kind, next_run};
-use crate::lines::algorithm_names::{self, keymat_encryption_len};
+use crate::formats::yamaha::labels::{Kind, is_masked, kind};
+use crate::formats::yamaha::records::{IkeRecord, ike_spi};
+use crate::formats::yamaha::runs::{SoFar, continuation, next_run};
+use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::fields::{address, contains_ignoring_case};
 use crate::lines::hex;
-use crate::lines::outer::LogLine;
-use crate::material::key::{EspKey, IkeKey, IkeSecrets, KeyDefect};
+use crate::lines::outer::{LogLine, Tag};
+use crate::material::claim::Claim;
+use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
-use rekeyscope_model::secret::SecretBytes;
-use rekeyscope_model::spi::{IkeSpi, Spi};
+use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
 
@@ -49,8 +52,10 @@ struct SaBlock {
     whole: Zeroizing<Vec<u8>>,
     encryption_key: Zeroizing<Vec<u8>>,
     integrity_key: Zeroizing<Vec<u8>>,
-    /// The value that a line of hex goes on with.
-    open: Option<Kind>,
+    /// Secrets of phase 1 beside Ka, one of each kind.
+    secrets: Vec<(Kind, Zeroizing<Vec<u8>>)>,
+    /// The value that a line of hex goes on with, and whether its rows begin with `0x`.
+    open: Option<(Kind, bool)>,
 }
 
 impl KeyFormat for YamahaShowSa {
@@ -67,19 +72,16 @@ impl KeyFormat for YamahaShowSa {
         let Some(block) = &mut self.block else {
             return false;
         };
-        if block.goes_on(text) {
+        let of_table = line.moment.is_none() && line.tag == Tag::None;
+        if of_table && block.goes_on(text) {
             return true;
         }
-        let Some(colon) = text
-            .iter()
-            .position(|b| *b == b':')
-            .filter(|_| line.moment.is_none())
-        else {
+        let field =
+            named_value(text).filter(|(name, _)| of_table && !(block.esp && kind(name).is_of_phase_1()));
+        let Some((name, value)) = field else {
             self.finish(sink);
             return false;
         };
-        let (name, value) = text.split_at(colon);
-        let value = value.get(1..).unwrap_or_default().trim_ascii();
         match name {
             b"Local ID" => self.local = address(value),
             b"Remote ID" => self.remote = address(value),
@@ -123,24 +125,50 @@ impl SaBlock {
             b"SPI" => self.spi = hex_of(value).to_vec(),
             _ => {
                 let kind = kind(name);
+                let run = next_run(value, 0);
                 let Some(slot) = self.key(kind) else { return };
-                *slot = hex_of(value);
+                *slot = run
+                    .as_ref()
+                    .map(|run| hex::pack(&run.nibbles))
+                    .unwrap_or_default()
+                    .into();
                 self.masked |= is_masked(value);
-                self.open = Some(kind);
                 self.line = line;
+                self.open = Some((kind, run.as_ref().is_some_and(|run| run.prefixed)));
+                let rest = run.and_then(|run| value.get(run.end..));
+                self.rest(rest.unwrap_or_default());
             }
+        }
+    }
+
+    /// `(for Auth.: c4 6a …)` behind the encryption key.
+    fn rest(&mut self, text: &[u8]) {
+        if let Some((name, value)) = named_value(text).filter(|(name, _)| kind(name) == Kind::IntegrityKey) {
+            self.field(name, value, self.line);
         }
     }
 
     /// Hex that goes on with the last key.
     fn goes_on(&mut self, text: &[u8]) -> bool {
-        let Some(kind) = self.open else { return false };
-        let Some(run) = continuation(text, 2, false).filter(|run| run.end == text.len()) else {
+        let Some((kind, prefixed)) = self.open else {
             return false;
         };
+        let so_far = SoFar {
+            group: 2,
+            digits: 0,
+            prefixed,
+        };
+        let Some(run) = continuation(text, so_far) else {
+            return false;
+        };
+        let rest = text.get(run.end..).unwrap_or_default();
+        if !matches!(rest.trim_ascii().first(), None | Some(b'(' | b')')) {
+            return false;
+        }
         if let Some(slot) = self.key(kind) {
             slot.extend(hex::pack(&run.nibbles));
         }
+        self.rest(rest);
         true
     }
 
@@ -149,6 +177,13 @@ impl SaBlock {
             Kind::Key | Kind::Keymat => Some(&mut self.whole),
             Kind::EncryptionKey | Kind::Ka => Some(&mut self.encryption_key),
             Kind::IntegrityKey => Some(&mut self.integrity_key),
+            _ if kind.is_of_phase_1() => {
+                if !self.secrets.iter().any(|(known, _)| *known == kind) {
+                    self.secrets.push((kind, Zeroizing::default()));
+                }
+                let mut secrets = self.secrets.iter_mut();
+                secrets.find(|(known, _)| *known == kind).map(|(_, bytes)| bytes)
+            }
             _ => None,
         }
     }
@@ -168,92 +203,76 @@ impl SaBlock {
         let Ok(spi) = <[u8; 4]>::try_from(self.spi.as_slice()) else {
             return;
         };
-        let defect = self.defect();
-        if defect.is_none() && self.encryption_key.is_empty() {
-            let split = keymat_encryption_len(self.whole.len(), self.encryption, self.integrity);
-            let (encryption, integrity) = self.whole.split_at(split.unwrap_or(0));
-            self.encryption_key = Zeroizing::new(encryption.to_vec());
-            self.integrity_key = Zeroizing::new(integrity.to_vec());
-        }
+        sink.blob(self.line, b"Key", &self.whole);
         let (src, dst) = match self.send {
             Some(true) => (local, remote),
             Some(false) => (remote, local),
             None => (None, None),
         };
-        sink.blob(self.line, b"Key", &self.whole);
-        let secret = |bytes: &[u8]| {
-            if defect.is_some() {
-                SecretBytes::default()
-            } else {
-                SecretBytes::from(bytes)
-            }
-        };
-        let origin = sink.explicit(self.line);
-        sink.esp(EspKey {
+        let mut claim = Claim {
+            line: self.line,
             src,
             dst,
             spi: Some(Spi(u32::from_be_bytes(spi))),
             encryption: self.encryption,
-            encryption_key: secret(&self.encryption_key),
             integrity: self.integrity,
-            integrity_key: secret(&self.integrity_key),
-            defect,
-            origin,
-        });
-    }
-
-    fn defect(&self) -> Option<KeyDefect> {
-        let longest = self.whole.len().max(self.encryption_key.len());
-        let complete = if self.encryption_key.is_empty() {
-            keymat_encryption_len(self.whole.len(), self.encryption, self.integrity).is_some()
-        } else {
-            !algorithm_names::plausible(
-                self.encryption,
-                self.encryption_key.len(),
-                self.integrity,
-                self.integrity_key.len(),
-            )
-            .is_empty()
+            ..Claim::default()
         };
-        match longest {
-            _ if complete => None,
-            0 => Some(KeyDefect::Masked),
-            PREFIX_LEN => Some(KeyDefect::Prefix8),
-            _ => Some(KeyDefect::Truncated),
+        if self.encryption_key.is_empty() && !self.integrity_key.is_empty() {
+            std::mem::swap(&mut self.encryption_key, &mut self.whole);
+        }
+        if !self.encryption_key.is_empty() {
+            claim.encryption_key = self.encryption_key;
+            claim.integrity_key = self.integrity_key;
+            return claim.hand_over(sink);
+        }
+        let whole = self.whole;
+        match keymat_encryption_len(whole.len(), self.encryption, self.integrity) {
+            Some(split) => {
+                let (encryption, integrity) = whole.split_at(split);
+                claim.encryption_key = encryption.to_vec().into();
+                claim.integrity_key = integrity.to_vec().into();
+                claim.hand_over(sink);
+            }
+            None => claim.hand_over_defective(
+                match whole.len() {
+                    0 => KeyDefect::Masked,
+                    PREFIX_LEN => KeyDefect::Prefix8,
+                    _ => KeyDefect::Truncated,
+                },
+                sink,
+            ),
         }
     }
 
     /// SPI: the initiator's cookie, then the responder's.
     fn emit_ike(self, sink: &mut Sink<'_>) {
         let (initiator, responder) = self.spi.split_at(self.spi.len().min(PREFIX_LEN));
+        let mut ike = IkeRecord::default();
+        ike.initiator(ike_spi(initiator), sink);
+        ike.responder_spi = ike_spi(responder);
         let key = if self.whole.is_empty() {
             &self.encryption_key
         } else {
             &self.whole
         };
-        let key = SecretBytes::from(key.as_slice());
-        let secrets = match key.len() {
-            0 => return,
-            1..=PREFIX_LEN => IkeSecrets {
-                ka_prefix: Some(key),
-                ..IkeSecrets::default()
-            },
-            _ => IkeSecrets {
-                ka: Some(key),
-                ..IkeSecrets::default()
-            },
-        };
-        let origin = sink.explicit(self.line);
-        sink.ike(IkeKey {
-            version: 1,
-            initiator_spi: initiator.try_into().ok().map(IkeSpi),
-            responder_spi: responder.try_into().ok().map(IkeSpi),
-            secrets,
-            encryption: None,
-            integrity: None,
-            origin,
-        });
+        match key.len() {
+            0 => {}
+            1..=PREFIX_LEN => ike.prefix(self.line, key),
+            _ => ike.secret(Kind::Ka, self.line, key, sink),
+        }
+        for (kind, secret) in self.secrets.iter().filter(|(_, secret)| !secret.is_empty()) {
+            ike.secret(*kind, self.line, secret, sink);
+        }
+        ike.emit(sink);
     }
+}
+
+/// `NAME: VALUE`
+fn named_value(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = text.iter().position(|b| *b == b':')?;
+    let (name, value) = text.split_at(colon);
+    Some((name.trim_ascii_start(), value.get(1..)?.trim_ascii()))
 }
 
 fn hex_of(value: &[u8]) -> Zeroizing<Vec<u8>> {

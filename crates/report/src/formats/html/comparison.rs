@@ -1,6 +1,6 @@
 //! A comparison of captures as one offline HTML file: the answer, one plot, one table.
 
-use super::{clean, plot, policy, style_sheet, tables};
+use super::{clean, plot, policy, style_sheet, tables, words};
 use askama::Template;
 use rekeyscope_model::analysis::comparison::Comparison;
 use rekeyscope_model::text::{Catalogue, Language};
@@ -13,11 +13,7 @@ pub fn render(comparison: &Comparison, language: Language) -> String {
     let page = ComparisonPage {
         policy: policy(&style),
         style,
-        generator: format!(
-            "{} {}",
-            clean::line(&comparison.generator.name),
-            clean::line(&comparison.generator.version)
-        ),
+        generator: words::program(&comparison.generator),
         text: t,
         captures: comparison.captures.len().to_string(),
         answer: clean::said(t, &comparison.answer, &comparison.answer_messages),

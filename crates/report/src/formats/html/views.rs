@@ -2,10 +2,10 @@
 
 use crate::formats::html::prose::{Prose, prose};
 use crate::plot::{self, TunnelPlots};
-use crate::tables::{self, Align, Column, Mark, Row, Table};
-use crate::words::focus::{Focus, key, name};
+use crate::tables::{self, Align, Column, Row, Table};
+use crate::words::focus::{Focus, key};
 use crate::words::{self, clean, format};
-use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Rekey, Severity};
+use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Severity};
 use rekeyscope_model::text::Catalogue;
 use std::collections::HashSet;
 
@@ -28,6 +28,7 @@ pub(super) struct Figure {
 }
 
 /// The answer, and what it rests on.
+#[derive(Default)]
 pub(super) struct VerdictView {
     pub(super) class: &'static str,
     pub(super) label: String,
@@ -44,31 +45,24 @@ impl VerdictView {
     /// Of the first verdict.
     pub(super) fn new(focus: &Focus) -> VerdictView {
         let (analysis, t) = (focus.analysis, focus.t);
-        let headline = analysis.impact.first();
-        let of = |words: fn(&Catalogue, &Impact) -> Option<String>| {
-            headline.and_then(|i| words(t, i)).unwrap_or_default()
+        let Some(i) = analysis.impact.first() else {
+            return VerdictView {
+                label: t.word("verdict-label-no-tunnel"),
+                sentence: words::no_verdict(t, analysis),
+                ..VerdictView::default()
+            };
         };
+        let direction = words::direction(t, analysis, i.tunnel, i.direction);
         VerdictView {
-            class: headline.map_or("", |i| i.verdict.as_str()),
-            label: headline.map_or_else(
-                || t.word("verdict-label-no-tunnel"),
-                |i| words::verdict(t, i.verdict),
-            ),
-            sentence: headline.map_or_else(
-                || words::no_verdict(t, analysis),
-                |i| clean::said(t, &i.sentence, &i.messages),
-            ),
-            explained: of(words::explained),
-            figures: headline.map(|i| figures(t, i)).unwrap_or_default(),
-            direction: headline.map_or_else(Vec::new, |i| {
-                let direction = words::direction(t, analysis, i.tunnel, i.direction);
-                prose(&t.fill("page-in-json", &[("direction", &direction)]))
-            }),
-            bound: headline.map_or_else(String::new, |i| {
-                clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages)
-            }),
-            detectable: of(words::detectable),
-            disagreeing: of(words::disagreeing),
+            class: i.verdict.as_str(),
+            label: words::verdict(t, i.verdict),
+            sentence: clean::said(t, &i.sentence, &i.messages),
+            explained: words::explained(t, i).unwrap_or_default(),
+            figures: figures(t, i),
+            direction: prose(&t.fill("page-in-json", &[("direction", &direction)])),
+            bound: clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages),
+            detectable: words::detectable(t, i).unwrap_or_default(),
+            disagreeing: words::disagreeing(t, i).unwrap_or_default(),
         }
     }
 }
@@ -93,6 +87,9 @@ pub(super) struct TunnelView {
     pub(super) rekeys: Table,
     pub(super) rekeys_label: String,
     pub(super) rules: Vec<String>,
+    pub(super) attempts: Table,
+    pub(super) attempts_label: String,
+    pub(super) outages: Vec<String>,
     pub(super) sas: Table,
     pub(super) sas_label: String,
 }
@@ -131,16 +128,6 @@ pub(super) struct KeyFileView {
 impl Column {
     pub(super) fn is_right(&self) -> bool {
         self.align == Align::Right
-    }
-}
-
-impl Row {
-    pub(super) fn class(&self) -> &'static str {
-        match self.mark {
-            Mark::None => "",
-            Mark::Alert => "alert",
-            Mark::Faint => "faint",
-        }
     }
 }
 
@@ -244,6 +231,9 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
         rekeys: tables::rekeys(focus, tunnel, MOST_ROWS),
         rekeys_label: named("page-rekeys-of"),
         rules: words::trigger_rules(t, focus.analysis, tunnel),
+        attempts: tables::attempts(focus, tunnel, true, MOST_ROWS),
+        attempts_label: named("heading-attempts-of"),
+        outages: words::outages(focus, tunnel, MOST_ENTRIES),
         sas_label: named("heading-sas-of"),
         sas: tables::security_associations(focus, tunnel, MOST_ROWS),
     }
@@ -254,12 +244,19 @@ pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>)
         id: clean::line(found.id),
         title: capitalised(&found.title(t)),
         evidence: found
-            .rekeys
-            .iter()
+            .places(t)
+            .into_iter()
+            .zip(
+                found
+                    .rekeys
+                    .iter()
+                    .map(|(r, _)| Some(*r))
+                    .chain(std::iter::repeat(None)),
+            )
             .take(MOST_ENTRIES)
-            .map(|(r, c)| evidence(t, analysis, r, c, rows))
+            .map(|((name, c), rekey)| evidence(t, (name, rekey.map(|r| key(analysis, r))), c, rows))
             .collect(),
-        left_out: found.rekeys.len().saturating_sub(MOST_ENTRIES),
+        left_out: (found.rekeys.len() + found.attempts.len()).saturating_sub(MOST_ENTRIES),
     };
     words::causes(analysis)
         .into_iter()
@@ -270,14 +267,13 @@ pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>)
 
 fn evidence(
     t: &Catalogue,
-    analysis: &Analysis,
-    rekey: &Rekey,
+    (name, key): (String, Option<String>),
     cause: &Cause,
     rows: &HashSet<String>,
 ) -> EvidenceView {
-    let key = key(analysis, rekey);
+    let key = key.unwrap_or_default();
     EvidenceView {
-        name: name(t, analysis, rekey),
+        name,
         listed: rows.contains(&format!("rekey-{key}")),
         key,
         confidence: words::confidence(t, cause.confidence),

@@ -1,15 +1,12 @@
 //! Overlays on the time axis of the run: a stepped line over the lane of the direction they were compared with, or a lane
 //! of their own.
 
+use crate::plot::axes::{Chart, title};
 use crate::plot::canvas::{Canvas, Drawn, escaped};
-use crate::plot::label::plain;
 use crate::plot::style::{self, px};
-use crate::plot::timeline::frame::{
-    Chart, Extra, HEIGHTS, LEFT, RIGHT, RateLane, RunDrawing, TITLE, WIDTH, title,
-};
+use crate::plot::timeline::frame::{Extra, HEIGHTS, LEFT, RateLane, RunDrawing, TITLE};
 use crate::words::focus::Focus;
 use crate::words::{self, clean, format};
-use plotters::chart::ChartBuilder;
 use plotters::series::LineSeries;
 use plotters::style::Color;
 use rekeyscope_model::analysis::{Overlay, OverlayKind};
@@ -123,16 +120,7 @@ impl Extra<'_> {
 
 impl RunDrawing<'_> {
     fn extra_chart<'a, 'b>(&self, root: &Canvas<'b>, extra: &Extra) -> Drawn<Chart<'a, 'b>> {
-        let rows = root.clone().shrink(
-            (0, px(extra.rows.0)),
-            (px(WIDTH), px(extra.rows.1 - extra.rows.0)),
-        );
-        let chart = ChartBuilder::on(&rows)
-            .margin_top(px(extra.above))
-            .margin_right(px(RIGHT))
-            .y_label_area_size(px(LEFT))
-            .build_cartesian_2d(0.0..self.end, extra.bottom..extra.top)?;
-        Ok(chart)
+        self.chart(root, extra.rows, extra.above, extra.bottom..extra.top)
     }
 
     /// The axis and the title of an overlay that has a lane of its own.
@@ -140,17 +128,13 @@ impl RunDrawing<'_> {
         if extra.shares_axis {
             return Ok(());
         }
-        self.extra_chart(root, extra)?
-            .configure_mesh()
-            .disable_x_mesh()
-            .y_labels(3)
-            .y_max_light_lines(0)
-            .bold_line_style(style::GRID.stroke_width(px(1)))
-            .axis_style(style::GRID.stroke_width(px(1)))
-            .y_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
-            .y_label_formatter(&|y| plain(*y))
-            .draw()?;
-        title(root, self.focus.t.language(), extra.name.clone(), extra.rows.0)
+        self.draw_y_axis(&mut self.extra_chart(root, extra)?, 3)?;
+        title(
+            root,
+            self.focus.t.language(),
+            extra.name.clone(),
+            (LEFT, extra.rows.0 + 9),
+        )
     }
 
     pub(super) fn draw_extra(&self, root: &Canvas, extra: &Extra) -> Drawn<()> {

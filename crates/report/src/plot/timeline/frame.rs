@@ -1,16 +1,15 @@
 //! What every layer of the plot needs: its parts, and where they lie.
 
+use crate::plot::axes::Chart;
 use crate::plot::canvas::{Canvas, Drawn};
+use crate::plot::label::plain;
 use crate::plot::reduce::PlotColumn;
 use crate::plot::style::{self, px};
 use crate::words::focus::Focus;
-use plotters::chart::ChartContext;
-use plotters::coord::cartesian::Cartesian2d;
-use plotters::coord::types::RangedCoordf64;
-use plotters::element::Text;
-use plotters::prelude::SVGBackend;
+use plotters::chart::ChartBuilder;
+use plotters::style::Color;
 use rekeyscope_model::analysis::{Direction, Overlay, Rekey};
-use rekeyscope_model::text::Language;
+use std::ops::Range;
 
 pub(super) const WIDTH: u32 = 1100;
 pub(super) const LEFT: u32 = 64;
@@ -23,8 +22,6 @@ pub(super) const NUMBERS: u32 = 18;
 /// Two rows for each direction, so that overlapping SAs are seen.
 pub(super) const LANE: u32 = 16;
 pub(super) const AXIS: u32 = 42;
-
-pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// One direction, ready to draw.
 pub(super) struct RateLane {
@@ -79,6 +76,39 @@ impl RunDrawing<'_> {
         lanes.chain(extras).max().unwrap_or(0)
     }
 
+    /// A chart in some rows of the plot, over the run's time.
+    pub(super) fn chart<'a, 'b>(
+        &self,
+        root: &Canvas<'b>,
+        rows: (u32, u32),
+        above: u32,
+        y: Range<f64>,
+    ) -> Drawn<Chart<'a, 'b>> {
+        let height = px(rows.1 - rows.0);
+        let area = root.clone().shrink((0, px(rows.0)), (px(WIDTH), height));
+        let chart = ChartBuilder::on(&area)
+            .margin_top(px(above))
+            .margin_right(px(RIGHT))
+            .y_label_area_size(px(LEFT))
+            .build_cartesian_2d(0.0..self.end, y)?;
+        Ok(chart)
+    }
+
+    /// The axis at its left, with lines across.
+    pub(super) fn draw_y_axis(&self, chart: &mut Chart, labels: usize) -> Drawn<()> {
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .y_labels(labels)
+            .y_max_light_lines(0)
+            .bold_line_style(style::GRID.stroke_width(px(1)))
+            .axis_style(style::GRID.stroke_width(px(1)))
+            .y_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
+            .y_label_formatter(&|y| plain(*y))
+            .draw()?;
+        Ok(())
+    }
+
     /// The plotting areas lie within these, units.
     pub(super) fn x_range(&self) -> (i32, i32) {
         (px(LEFT) as i32, px(WIDTH - RIGHT) as i32)
@@ -93,14 +123,4 @@ impl RunDrawing<'_> {
     pub(super) fn pixel(&self) -> f64 {
         self.end / f64::from(WIDTH - LEFT - RIGHT)
     }
-}
-
-/// A headline within the plot.
-pub(super) fn title(root: &Canvas, language: Language, text: String, row: u32) -> Drawn<()> {
-    root.draw(&Text::new(
-        text,
-        (px(LEFT) as i32, px(row + 9) as i32),
-        style::label(language, 13, style::INK),
-    ))?;
-    Ok(())
 }

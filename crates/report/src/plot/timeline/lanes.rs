@@ -1,9 +1,10 @@
 //! The lanes of the SAs and the time axis below them.
 
+use crate::plot::axes::{Chart, title};
 use crate::plot::canvas::{Canvas, Drawn};
 use crate::plot::label::plain;
 use crate::plot::style::{self, px};
-use crate::plot::timeline::frame::{AXIS, Chart, LANE, LEFT, RIGHT, RunDrawing, TITLE, WIDTH, title};
+use crate::plot::timeline::frame::{AXIS, LANE, LEFT, RIGHT, RunDrawing, TITLE, WIDTH};
 use crate::words::format;
 use plotters::chart::ChartBuilder;
 use plotters::element::{Rectangle, Text};
@@ -46,13 +47,9 @@ impl RunDrawing<'_> {
     pub(super) fn draw_lane_names(&self, root: &Canvas) -> Drawn<()> {
         let row = self.first_lane_row();
         let t = self.focus.t;
-        title(root, t.language(), t.word("plot-lanes"), row)?;
+        title(root, t.language(), t.word("plot-lanes"), (LEFT, row + 9))?;
         for (lane, direction) in (0u32..).zip(self.focus.directions(self.tunnel)) {
-            let text = if direction == Direction::AToB {
-                "a → b"
-            } else {
-                "b → a"
-            };
+            let text = direction.pick("a → b", "b → a");
             let y = px(row + TITLE + LANE * (2 * lane + 1)) as i32;
             let font = style::label(self.focus.t.language(), 12, style::of(direction))
                 .pos(Pos::new(HPos::Right, VPos::Center));

@@ -1,9 +1,10 @@
 //! The marks of the rekeys: spans, numbers, links.
 
+use crate::plot::axes::Chart;
 use crate::plot::canvas::{Canvas, Drawn, link};
 use crate::plot::label::stall_of;
 use crate::plot::style::{self, px};
-use crate::plot::timeline::frame::{AXIS, Chart, LEFT, RateLane, RunDrawing, TITLE, WIDTH};
+use crate::plot::timeline::frame::{AXIS, LEFT, RateLane, RunDrawing, TITLE, WIDTH};
 use crate::words::focus::{began, is_hurt, key, number};
 use crate::words::format;
 use plotters::element::{PathElement, Rectangle, Text};
@@ -73,12 +74,8 @@ impl RunDrawing<'_> {
             style::MUTED
         };
         let font = style::label(self.focus.t.language(), 12, color).pos(Pos::new(HPos::Center, VPos::Top));
-        let window = self
-            .focus
-            .shown(rekey)
-            .and_then(|s| s.window)
-            .filter(|_| is_hurt(rekey));
-        let long = window.map(|w| format!("{number}: {}", format::duration_ms(w.stall_ms)));
+        let stall = self.focus.stall_ms(rekey).filter(|_| is_hurt(rekey));
+        let long = stall.map(|ms| format!("{number}: {}", format::duration_ms(ms)));
         for text in long.into_iter().chain([number]) {
             let half = root.estimate_text_size(&text, &font)?.0 as i32 / 2 + px(4) as i32;
             let (from, to) = (x - half, x + half);

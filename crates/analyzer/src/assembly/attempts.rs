@@ -1,0 +1,231 @@
+//! Attempts and outages in the document.
+
+use crate::assembly::outages::{self, OutageSeen, Suspects, direction};
+use crate::assembly::places::Places;
+use crate::diagnosis::failure::{AttemptScene, LEAST_IN_VAIN, LEAST_STORM};
+use crate::diagnosis::{CAUSES, Detector, MOST_FRAMES, ProgressKind, display_filter};
+use crate::pipeline::record::Record;
+use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck, attempts, unanswered_checks};
+use rekeyscope_ipsec::rekey::pair::ChildSa;
+use rekeyscope_ipsec::rekey::{Evidence, Succession};
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::HashMap;
+
+/// A check of the peer this long before or after an attempt belongs to the same trouble: strongSwan and racoon ask every 30 s.
+const CHECK_NEAR: i64 = 60 * NANOS_PER_SECOND;
+
+/// What failed, and when nothing passed.
+#[derive(Debug, Default)]
+pub(crate) struct Failures {
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) outages: Vec<Outage>,
+}
+
+/// Makes both lists. `successions` are in the order of the document's rekeys.
+pub(crate) fn failures(
+    record: &Record,
+    evidence: &Evidence<'_>,
+    children: &[ChildSa],
+    successions: &[Succession],
+    places: &Places,
+) -> Failures {
+    let Some(ends) = record.totals.last_time else {
+        return Failures::default();
+    };
+    let ike_sas = record.timeline.ike_sas();
+    let mut seen = attempts(evidence, ike_sas, children, ends);
+    seen.retain(|a| record.wants(a.tunnel));
+    let checks = unanswered_checks(evidence, ike_sas);
+    let outages_of = |attempts: &[AttemptSeen]| {
+        let suspects = Suspects::new(record, (children, successions), attempts, &checks, ends);
+        outages::outages(&suspects)
+    };
+    // A limit that nobody enforces is passed without harm.
+    let harmful = by_attempt(&outages_of(&seen));
+    let mut index = 0..seen.len();
+    seen.retain(|a| {
+        let own = index.next();
+        a.outcome != AttemptOutcome::LimitWithoutAttempt || own.is_some_and(|i| harmful.contains_key(&i))
+    });
+    let found = outages_of(&seen);
+    let of_attempts = by_attempt(&found);
+    let of_exchanges = successions.iter().enumerate();
+    let rekeys: HashMap<usize, usize> = of_exchanges
+        .rev()
+        .filter_map(|(k, s)| Some((s.exchange?, k)))
+        .collect();
+    let outages: Vec<Outage> = found
+        .iter()
+        .enumerate()
+        .map(|(index, o)| outage(record, &checks, index, o, ends))
+        .collect();
+    let storms = storms(record, &seen);
+    let describe = |(index, a): (usize, &AttemptSeen)| {
+        let own = of_attempts.get(&index).copied();
+        let scene = AttemptScene {
+            attempt: Some(a),
+            blackhole: own
+                .filter(|&o| found[o].blackhole)
+                .map_or(&[], |o| outages[o].frames.as_slice()),
+            check: own
+                .and_then(|o| found[o].check)
+                .map(|c| &checks[c])
+                .or_else(|| checks.iter().find(|c| a.outcome.failed() && near(c, a))),
+            storm: storms.get(&index).map_or(&[], Vec::as_slice),
+        };
+        Attempt {
+            index,
+            tunnel: a.tunnel,
+            exchange: a.exchange.and_then(|e| places.exchange(e)),
+            initiator: a.initiator,
+            first_time: a.first_time,
+            last_time: a.last_time,
+            messages: a.messages,
+            transmissions: a.transmissions,
+            requests: a.requests.clone(),
+            answered_after_s: a.answered.map(|t| t.seconds_since(a.first_time)),
+            outcome: a.outcome,
+            reason: a.reason.map(Into::into),
+            rekey: a.exchange.and_then(|e| rekeys.get(&e).copied()),
+            outage: own.and_then(|o| outages.get(o).cloned()),
+            causes: causes(&scene),
+            display_filter: display_filter(&a.frames),
+            evidence_frames: a.frames.clone(),
+        }
+    };
+    Failures {
+        attempts: seen.iter().enumerate().map(describe).collect(),
+        outages,
+    }
+}
+
+/// The first outage of each attempt.
+fn by_attempt(found: &[OutageSeen]) -> HashMap<usize, usize> {
+    let mut first = HashMap::new();
+    for (index, outage) in found.iter().enumerate() {
+        for &attempt in &outage.attempts {
+            first.entry(attempt).or_insert(index);
+        }
+    }
+    first
+}
+
+fn near(check: &UnansweredCheck, attempt: &AttemptSeen) -> bool {
+    check.tunnel == attempt.tunnel
+        && check.first_time <= attempt.last_time.plus_nanos(CHECK_NEAR)
+        && check.last_time >= attempt.first_time.plus_nanos(-CHECK_NEAR)
+}
+
+fn causes(scene: &AttemptScene<'_>) -> Vec<Cause> {
+    let detected = CAUSES.iter().filter_map(|cause| match cause.detect {
+        Detector::OfAttempt(detect) => Some(detect(scene)?.report(cause.id)),
+        Detector::Around(_) => None,
+    });
+    detected.collect()
+}
+
+fn outage(
+    record: &Record,
+    checks: &[UnansweredCheck],
+    index: usize,
+    seen: &OutageSeen,
+    ends: Timestamp,
+) -> Outage {
+    let stretch = &seen.stretch;
+    let (start, end) = (stretch.from.time, stretch.to.map(|to| to.time));
+    let mut frames = vec![stretch.from.frame];
+    frames.extend(&stretch.frames);
+    frames.extend(stretch.to.map(|to| to.frame));
+    frames.sort_unstable();
+    frames.dedup();
+    frames.truncate(MOST_FRAMES);
+    let scene = AttemptScene {
+        blackhole: if seen.blackhole { &frames } else { &[] },
+        check: seen.check.map(|c| &checks[c]),
+        ..AttemptScene::default()
+    };
+    Outage {
+        index,
+        tunnel: stretch.tunnel,
+        direction: record.tunnels.tunnels[stretch.tunnel].published(direction(stretch.slot)),
+        start,
+        end,
+        seconds: end.unwrap_or(ends).seconds_since(start),
+        at_least: end.is_none(),
+        ended_by: seen.end,
+        confidence: match stretch.kind {
+            ProgressKind::Acknowledged => Confidence::High,
+            ProgressKind::Arrived => Confidence::Medium,
+            ProgressKind::Answered => Confidence::Low,
+        },
+        causes: if seen.attempts.is_empty() {
+            causes(&scene)
+        } else {
+            Vec::new()
+        },
+        display_filter: display_filter(&frames),
+        frames,
+    }
+}
+
+/// Frames of each attempt that a storm begins with: three and more within the usual interval, and most of them in vain.
+fn storms(record: &Record, seen: &[AttemptSeen]) -> HashMap<usize, Vec<u64>> {
+    let mut by_tunnel: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (index, attempt) in seen.iter().enumerate().filter(|(_, a)| a.exchange.is_some()) {
+        by_tunnel.entry(attempt.tunnel).or_default().push(index);
+    }
+    let mut found = HashMap::new();
+    for (tunnel, own) in by_tunnel {
+        let Some(usual) = usual_interval(record, tunnel, seen, &own) else {
+            continue;
+        };
+        let mut next = 0;
+        for (k, &first) in own
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| *k + LEAST_STORM <= own.len())
+        {
+            let within = |&&i: &&usize| seen[i].first_time.nanos_since(seen[first].first_time) < usual;
+            if k < next {
+                continue;
+            }
+            let members: Vec<usize> = own[k..]
+                .iter()
+                .take(MOST_FRAMES)
+                .take_while(within)
+                .copied()
+                .collect();
+            let in_vain = members
+                .iter()
+                .filter(|&&i| seen[i].outcome != AttemptOutcome::Completed);
+            if members.len() < LEAST_STORM || in_vain.count() < LEAST_IN_VAIN {
+                continue;
+            }
+            next = k + members.len();
+            let frames = members.iter().filter_map(|&i| seen[i].frames.first().copied());
+            found.insert(first, frames.collect());
+        }
+    }
+    found
+}
+
+/// The median time between renewals that succeeded; of a single SA its age when the first attempt began, nanoseconds.
+fn usual_interval(record: &Record, tunnel: usize, seen: &[AttemptSeen], own: &[usize]) -> Option<i64> {
+    let times = own.iter().map(|&i| &seen[i]);
+    let completed: Vec<Timestamp> = times
+        .filter(|a| a.outcome == AttemptOutcome::Completed)
+        .map(|a| a.first_time)
+        .collect();
+    let mut intervals: Vec<i64> = completed.windows(2).map(|w| w[1].nanos_since(w[0])).collect();
+    intervals.sort_unstable();
+    let median = intervals.get(intervals.len() / 2).copied();
+    median.or_else(|| {
+        let sas = record.sas.of_tunnel(tunnel).iter();
+        let began = sas.filter_map(|&sa| record.sas.associations()[sa].first).min()?;
+        let vain = own
+            .iter()
+            .find(|&&i| seen[i].outcome != AttemptOutcome::Completed)?;
+        Some(seen[*vain].first_time.nanos_since(began.0))
+    })
+}

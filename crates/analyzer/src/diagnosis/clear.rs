@@ -1,0 +1,145 @@
+//! Packets in clear with addresses that were inside a tunnel: a tunnel that fails open.
+//!
+//! A capture on a peer may show what it has just taken out of ESP once more, in clear; so only what comes while that direction
+//! of the tunnel is silent counts. Whether it came after an outage is decided when the outages are known.
+
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// Pairs of inner addresses that are remembered; further ones are not looked for outside.
+const MOST_PAIRS: usize = 4_096;
+/// What was taken out of ESP shows up in clear within microseconds of it. A second without ESP is a silence.
+const SILENT: i64 = NANOS_PER_SECOND;
+/// Frames kept as examples of each pair.
+const MOST_EXAMPLES: usize = 20;
+
+/// Source and destination of an inner packet.
+type InnerEnds = (IpAddr, IpAddr);
+
+/// Packets of one pair in clear.
+#[derive(Debug, Clone)]
+pub(crate) struct ClearPackets {
+    pub(crate) tunnel: TunnelIndex,
+    pub(crate) ends: InnerEnds,
+    pub(crate) packets: u64,
+    /// IP bytes.
+    pub(crate) bytes: u64,
+    pub(crate) first: Timestamp,
+    pub(crate) frames: Vec<u64>,
+}
+
+/// What was inside, and what of it is outside.
+#[derive(Debug, Default)]
+pub(crate) struct ClearTraffic {
+    inside: HashMap<InnerEnds, (TunnelIndex, usize)>,
+    newest: Option<InnerEnds>,
+    /// Last ESP packet of each direction, by tunnel.
+    last: Vec<[Option<Timestamp>; 2]>,
+    found: HashMap<InnerEnds, ClearPackets>,
+}
+
+impl ClearTraffic {
+    /// An ESP packet.
+    #[inline]
+    pub(crate) fn esp(&mut self, tunnel: TunnelIndex, slot: usize, time: Timestamp) {
+        if tunnel >= self.last.len() {
+            self.last.resize(tunnel + 1, [None; 2]);
+        }
+        self.last[tunnel][slot] = Some(time);
+    }
+
+    /// An inner packet. Those between the tunnel's own ends are not told from what goes in clear rightly.
+    #[inline]
+    pub(crate) fn inside(&mut self, tunnel: TunnelIndex, slot: usize, ends: InnerEnds, outer: [IpAddr; 2]) {
+        if self.newest == Some(ends) {
+            return;
+        }
+        self.newest = Some(ends);
+        let own = outer.contains(&ends.0) || outer.contains(&ends.1);
+        if !own && (self.inside.len() < MOST_PAIRS || self.inside.contains_key(&ends)) {
+            self.inside.insert(ends, (tunnel, slot));
+        }
+    }
+
+    /// A packet that is neither IPsec nor IKE.
+    pub(crate) fn outside(&mut self, ends: InnerEnds, bytes: u32, time: Timestamp, frame: u64) {
+        let Some(&(tunnel, slot)) = self.inside.get(&ends) else {
+            return;
+        };
+        let last = self.last.get(tunnel).and_then(|lanes| lanes[slot]);
+        if last.is_some_and(|last| time.nanos_since(last) < SILENT) {
+            return;
+        }
+        let found = self.found.entry(ends).or_insert_with(|| ClearPackets {
+            tunnel,
+            ends,
+            packets: 0,
+            bytes: 0,
+            first: time,
+            frames: Vec::new(),
+        });
+        found.packets += 1;
+        found.bytes += u64::from(bytes);
+        if found.frames.len() < MOST_EXAMPLES {
+            found.frames.push(frame);
+        }
+    }
+
+    /// What went in clear, in order of time.
+    pub(crate) fn found(&self) -> Vec<&ClearPackets> {
+        let mut all: Vec<&ClearPackets> = self.found.values().collect();
+        all.sort_by_key(|c| (c.first, c.ends));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn host(n: u8) -> IpAddr {
+        Ipv4Addr::new(192, 0, 2, n).into()
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp(seconds * NANOS_PER_SECOND)
+    }
+
+    /// Inner 192.0.2.11 → 192.0.2.12 between the ends 192.0.2.1 and 192.0.2.2, until second 10.
+    fn traffic() -> ClearTraffic {
+        let mut traffic = ClearTraffic::default();
+        for second in 0..=10 {
+            traffic.esp(0, 0, at(second));
+            traffic.inside(0, 0, (host(11), host(12)), [host(1), host(2)]);
+            traffic.inside(0, 0, (host(1), host(12)), [host(1), host(2)]);
+        }
+        traffic
+    }
+
+    #[test]
+    fn what_was_inside_counts_once_the_tunnel_is_silent() {
+        let mut traffic = traffic();
+        traffic.outside((host(11), host(12)), 100, at(10).plus_nanos(1_000), 1);
+        assert!(traffic.found().is_empty(), "just taken out of ESP");
+        traffic.outside((host(11), host(12)), 100, at(12), 2);
+        traffic.outside((host(11), host(12)), 60, at(13), 3);
+        let found = traffic.found();
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].packets, found[0].bytes, &found[0].frames[..]),
+            (2, 160, &[2, 3][..])
+        );
+    }
+
+    #[test]
+    fn others_and_the_tunnels_own_ends_do_not() {
+        let mut traffic = traffic();
+        for ends in [(host(12), host(11)), (host(1), host(12)), (host(3), host(4))] {
+            traffic.outside(ends, 100, at(20), 1);
+        }
+        assert!(traffic.found().is_empty());
+    }
+}

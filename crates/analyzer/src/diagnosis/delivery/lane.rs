@@ -1,0 +1,254 @@
+//! One direction of a tunnel: what waits for its acknowledgement, and when something was delivered last.
+
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::tcp::{LEAST_RTO, before};
+use crate::throughput::flow::ConnectionId;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use std::collections::{HashMap, VecDeque};
+
+/// The shortest stretch that is kept: what is over before the smallest retransmission timeout, no sender notices.
+pub(crate) const LEAST_STRETCH: i64 = LEAST_RTO;
+/// The shortest one that the end of the capture leaves open: whatever a receiver holds back comes within half of it
+/// (RFC 9293 §3.8.6.3).
+const LEAST_OPEN: i64 = NANOS_PER_SECOND;
+/// Without keys: what follows a packet within this may acknowledge it (RFC 9293 §3.8.6.3).
+const LATEST_ANSWER: i64 = 500 * NANOS_PER_MILLI;
+/// Connections whose data is watched; further ones deliver nothing that counts.
+const MOST_CONNECTIONS: usize = 256;
+/// Segments in flight that are remembered, 256 KiB: 10 MB of data. Of more, the oldest of their connection are forgotten.
+const MOST_SEGMENTS: usize = 1 << 13;
+/// Frames kept as examples of what did not arrive.
+const MOST_EXAMPLES: usize = 6;
+
+/// A packet that was delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DeliveredPacket {
+    pub(crate) time: Timestamp,
+    pub(crate) frame: u64,
+    pub(crate) sa: SaIndex,
+}
+
+impl DeliveredPacket {
+    fn of(p: &PacketRecord) -> Self {
+        DeliveredPacket {
+            time: p.time,
+            frame: p.frame,
+            sa: p.sa(),
+        }
+    }
+}
+
+/// What shows that something was delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ProgressKind {
+    /// An acknowledgement of inner TCP.
+    Acknowledged,
+    /// It passed the capture.
+    Arrived,
+    /// The other side sent something soon after. Nothing could be read.
+    #[default]
+    Answered,
+}
+
+/// From the last packet that was delivered to the next one.
+#[derive(Debug, Clone)]
+pub(crate) struct UndeliveredStretch {
+    pub(crate) tunnel: TunnelIndex,
+    pub(crate) slot: usize,
+    pub(crate) from: DeliveredPacket,
+    /// `None` at the end of the capture.
+    pub(crate) to: Option<DeliveredPacket>,
+    pub(crate) kind: ProgressKind,
+    /// Something was sent meanwhile that did not arrive.
+    pub(crate) waiting: bool,
+    /// Segments meanwhile that had been sent before.
+    pub(crate) again: u32,
+    /// The first that were sent in vain.
+    pub(crate) frames: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct SegmentInFlight {
+    end: u32,
+    packet: DeliveredPacket,
+}
+
+#[derive(Debug, Default)]
+struct SentStream {
+    /// Behind the highest byte sent.
+    edge: Option<u32>,
+    acked: Option<u32>,
+    in_flight: VecDeque<SegmentInFlight>,
+}
+
+/// What happened since the last delivery.
+#[derive(Debug, Default, Clone)]
+struct Meanwhile {
+    /// First packet.
+    first: Option<Timestamp>,
+    again: u32,
+    frames: Vec<u64>,
+    ike: bool,
+}
+
+impl Meanwhile {
+    fn sends(&mut self, p: &PacketRecord) {
+        self.first.get_or_insert(p.time);
+        self.again += u32::from(p.again > 0);
+        if self.frames.len() < MOST_EXAMPLES {
+            self.frames.push(p.frame);
+        }
+    }
+}
+
+/// One direction of a tunnel.
+#[derive(Debug, Default)]
+pub(crate) struct DeliveryLane {
+    streams: HashMap<ConnectionId, SentStream>,
+    /// Segments in flight of all connections.
+    in_flight: usize,
+    delivered: Option<(DeliveredPacket, ProgressKind)>,
+    unread: Option<DeliveredPacket>,
+    meanwhile: Meanwhile,
+}
+
+impl DeliveryLane {
+    /// A connection begins anew, or ends.
+    pub(super) fn forget(&mut self, connection: ConnectionId) {
+        if let Some(stream) = self.streams.remove(&connection) {
+            self.in_flight -= stream.in_flight.len();
+        }
+    }
+
+    /// TCP data of this direction.
+    pub(super) fn sends(&mut self, p: &PacketRecord) {
+        self.meanwhile.sends(p);
+        if self.streams.len() >= MOST_CONNECTIONS && !self.streams.contains_key(&p.connection) {
+            return;
+        }
+        let stream = self.streams.entry(p.connection).or_default();
+        let (end, packet) = (p.seq_end(), DeliveredPacket::of(p));
+        if stream.edge.is_none_or(|edge| before(edge, end)) {
+            stream.edge = Some(end);
+            stream.in_flight.push_back(SegmentInFlight { end, packet });
+            self.in_flight += 1;
+            if self.in_flight > MOST_SEGMENTS {
+                stream.in_flight.pop_front();
+                self.in_flight -= 1;
+            }
+            return;
+        }
+        // Sent again: if it arrives, it is this copy.
+        let place = stream.in_flight.partition_point(|s| before(s.end, end));
+        if let Some(segment) = stream.in_flight.get_mut(place) {
+            segment.packet = packet;
+        }
+    }
+
+    /// The other side acknowledges.
+    pub(super) fn is_acknowledged(&mut self, p: &PacketRecord) -> Option<UndeliveredStretch> {
+        let stream = self.streams.get_mut(&p.connection)?;
+        if stream.acked.is_some_and(|acked| !before(acked, p.ack)) {
+            return None;
+        }
+        stream.acked = Some(p.ack);
+        let mut newest: Option<DeliveredPacket> = None;
+        while let Some(segment) = stream.in_flight.front()
+            && !before(p.ack, segment.end)
+        {
+            let packet = segment.packet;
+            newest = newest.filter(|n| n.time >= packet.time).or(Some(packet));
+            stream.in_flight.pop_front();
+            self.in_flight -= 1;
+        }
+        self.deliver(newest?, ProgressKind::Acknowledged)
+    }
+
+    /// Payload that nobody acknowledges, in this direction.
+    pub(super) fn arrives(&mut self, p: &PacketRecord) -> Option<UndeliveredStretch> {
+        if self.in_flight > 0 {
+            return None;
+        }
+        self.deliver(DeliveredPacket::of(p), ProgressKind::Arrived)
+    }
+
+    /// A packet of this direction that cannot be read.
+    pub(super) fn sends_unread(&mut self, p: &PacketRecord) {
+        self.meanwhile.sends(p);
+        self.unread = Some(DeliveredPacket::of(p));
+    }
+
+    /// The other side sent a packet that cannot be read.
+    pub(super) fn is_answered(&mut self, p: &PacketRecord) -> Option<UndeliveredStretch> {
+        let newest = self.unread.take()?;
+        if p.time.nanos_since(newest.time) > LATEST_ANSWER {
+            return None;
+        }
+        self.deliver(newest, ProgressKind::Answered)
+    }
+
+    /// An IKE message of the tunnel.
+    pub(super) fn negotiates(&mut self) {
+        self.meanwhile.ike = true;
+    }
+
+    fn deliver(&mut self, packet: DeliveredPacket, kind: ProgressKind) -> Option<UndeliveredStretch> {
+        // What is on its way already waits from now on.
+        let next = Meanwhile {
+            first: (self.in_flight > 0).then_some(packet.time),
+            ..Meanwhile::default()
+        };
+        let meanwhile = std::mem::replace(&mut self.meanwhile, next);
+        let Some((last, _)) = self.delivered else {
+            self.delivered = Some((packet, kind));
+            return None;
+        };
+        if packet.time < last.time {
+            return None;
+        }
+        self.delivered = Some((packet, kind));
+        stretch(last, (packet.time, Some(packet)), kind, meanwhile)
+            .filter(|s| s.length(packet.time) >= LEAST_STRETCH)
+    }
+
+    /// What the end of the capture leaves open.
+    pub(super) fn open_at(&self, ends: Timestamp) -> Option<UndeliveredStretch> {
+        let (last, kind) = self.delivered?;
+        let open = stretch(last, (ends, None), kind, self.meanwhile.clone());
+        open.filter(|s| s.length(ends) >= LEAST_OPEN)
+    }
+}
+
+/// Where nothing was sent at first, that was rest, and what is looked at begins with the first packet after it; or it was no
+/// rest: an IKE message in it makes it worth keeping.
+fn stretch(
+    last: DeliveredPacket,
+    (until, to): (Timestamp, Option<DeliveredPacket>),
+    kind: ProgressKind,
+    meanwhile: Meanwhile,
+) -> Option<UndeliveredStretch> {
+    let first = meanwhile.first.filter(|first| *first < until);
+    let at_once = first.is_some_and(|first| first.nanos_since(last.time) < LEAST_STRETCH);
+    let from = match first {
+        Some(first) if !at_once && !meanwhile.ike => DeliveredPacket { time: first, ..last },
+        _ => last,
+    };
+    (first.is_some() || meanwhile.ike).then_some(UndeliveredStretch {
+        tunnel: 0,
+        slot: 0,
+        from,
+        to,
+        kind,
+        waiting: first.is_some(),
+        again: meanwhile.again,
+        frames: meanwhile.frames,
+    })
+}
+
+impl UndeliveredStretch {
+    fn length(&self, until: Timestamp) -> i64 {
+        until.nanos_since(self.from.time)
+    }
+}

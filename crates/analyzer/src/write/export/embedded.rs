@@ -1,0 +1,78 @@
+//! ESP keys for a capture itself: rows of `esp_sa` for a Decryption Secrets Block, which Wireshark's development version reads.
+
+use super::esp_row::EspRow;
+use super::{SecretText, note_left_out};
+use crate::write::key_ring::{KeyRing, Proof};
+use rekeyscope_model::secret::SecretBytes;
+
+/// Keys to put into a capture, ready to be written.
+#[derive(Debug)]
+pub struct Embedded {
+    /// Rows of `esp_sa` with all ten columns of Wireshark 4.4 and newer.
+    pub esp_sa: SecretBytes,
+    /// How many.
+    pub rows: usize,
+    /// What a person should know: what is left out and why.
+    pub notes: Vec<String>,
+}
+
+/// The verified ESP keys for a Decryption Secrets Block, busiest SA first. Several keys of one SPI are all there: Wireshark takes
+/// the first, rekeyscope the one that fits.
+pub fn esp_sa(ring: &KeyRing) -> Embedded {
+    let (mut notes, mut left_out) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
+    for key in ring.esp.iter().filter(|key| key.proof == Proof::Proven) {
+        match EspRow::new(key) {
+            Some(row) => rows.push(row),
+            None => left_out.push(key.transform.encryption_name()),
+        }
+    }
+    note_left_out(&left_out, "Wireshark", &mut notes);
+    let mut esp_sa = SecretText::for_rows(rows.len());
+    for row in &rows {
+        row.columns(&mut esp_sa);
+        match row.key.esn_high {
+            None => esp_sa.push(",\"32-bit\",\"0\"\n"),
+            Some(high) => esp_sa.push(&format!(",\"64-bit\",\"{high:x}\"\n")),
+        };
+    }
+    Embedded {
+        esp_sa: esp_sa.finish(),
+        rows: rows.len(),
+        notes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::export::synthetic::{ring, sa_key, text};
+    use crate::write::key_ring::SaKey;
+    use rekeyscope_keylog::KeyMaterial;
+    use rekeyscope_model::algorithm::{Encryption, Integrity};
+    use std::path::Path;
+
+    /// The last two columns are Wireshark's defaults, or the upper half of an extended number. Every key of a reused SPI is
+    /// there, and none that is not verified.
+    #[test]
+    fn rows_fill_all_columns_and_are_verified() {
+        let key = |esn_high, proof| SaKey {
+            esn_high,
+            proof,
+            ..sa_key(1, Encryption::AesCbc, 16, Integrity::HmacSha1_96)
+        };
+        let made = esp_sa(&ring(vec![
+            key(None, Proof::Proven),
+            key(None, Proof::Unchecked),
+            key(Some(0x1f), Proof::Proven),
+            key(None, Proof::Contradicted),
+        ]));
+        let rows = text(&made.esp_sa);
+        let (first, second) = rows.split_once('\n').unwrap();
+        assert!(first.ends_with(",\"32-bit\",\"0\""), "{first}");
+        assert!(second.ends_with(",\"64-bit\",\"1f\"\n"), "{second}");
+        let mut material = KeyMaterial::default();
+        material.read_bytes(Path::new("t"), made.esp_sa.expose());
+        assert_eq!((made.rows, made.notes.len(), material.problems.len()), (2, 0, 0));
+    }
+}

@@ -1,0 +1,19 @@
+//! Attempts to make or renew SAs, whatever became of them. A rekey that fails leaves no succession of SAs: it shows in the
+//! messages, and in what does not follow them.
+//!
+//! - [`outcome`]: one exchange → what became of it.
+//! - [`unasked`]: SAs that ended although nobody had asked for new ones.
+//! - [`dead`]: checks of the peer that stay without an answer.
+
+mod dead;
+mod find;
+mod outcome;
+mod seen;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod unasked;
+
+pub use dead::{UnansweredCheck, unanswered_checks};
+pub use find::attempts;
+pub use seen::AttemptSeen;

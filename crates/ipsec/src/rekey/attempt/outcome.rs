@@ -1,0 +1,204 @@
+//! One exchange → what became of it.
+
+use crate::ike::opening::Opening;
+use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord};
+use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, LEAST_UNANSWERED};
+use crate::rekey::attempt::tables::{Tables, frames, span};
+use crate::rekey::pair::ChildSa;
+use crate::rekey::short_answer::{answer, refused_by_length};
+use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+/// Nothing has to be computed for a refusal, so it comes a round trip after the request. (IKE messages were seen 0.4 s late.)
+const REFUSAL_WITHIN: i64 = 2 * NANOS_PER_SECOND;
+/// Longest third message of a Quick Mode: see [`crate::ike::opening`].
+const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
+
+/// A refusal: what the notification says, where it could be read.
+struct Refusal {
+    reason: Option<&'static str>,
+    time: Timestamp,
+    frame: Option<u64>,
+}
+
+/// The attempt that an exchange is; `None` for other exchanges, and where the capture holds one side only.
+pub(super) fn of_exchange(tables: &Tables<'_>, index: usize) -> Option<AttemptSeen> {
+    let exchange = &tables.evidence.exchanges[index];
+    let kinds = [ExchangeKind::QuickMode, ExchangeKind::CreateChildSa];
+    if !kinds.contains(&exchange.kind) || exchange.rekeys_ike_sa {
+        return None;
+    }
+    let tunnel = tables.tunnel(index)?;
+    let children = tables.children_of(index);
+    let used = children.iter().any(|c| tables.used(c));
+    let refusal = refusal(tables, index).filter(|_| !used);
+    let whole = exchange.opening() == Opening::Whole;
+    if !used && !(tables.speakers.both(tunnel) && whole) {
+        return None;
+    }
+    let (outcome, reason) = match &refusal {
+        _ if used => (AttemptOutcome::Completed, None),
+        Some(refusal) => (AttemptOutcome::Refused, refusal.reason),
+        None => without_refusal(tables, exchange),
+    };
+    let (first_time, last) = span(exchange);
+    let answered = answer(exchange)
+        .map(|r| r.time)
+        .or(refusal.as_ref().map(|r| r.time))
+        .filter(|_| whole);
+    let mut frames = frames(exchange);
+    let joined = refusal.as_ref().and_then(|r| r.frame);
+    frames.extend(joined.filter(|f| !frames.contains(f)));
+    Some(AttemptSeen {
+        tunnel,
+        exchange: Some(index),
+        initiator: exchange.known_initiator(),
+        first_time,
+        last_time: refusal.map_or(last, |r| last.max(r.time)),
+        messages: exchange.messages,
+        transmissions: requests(exchange).count() as u64,
+        requests: requests(exchange).map(|r| r.time).collect(),
+        answered,
+        outcome,
+        reason,
+        sas: chosen(tables, children),
+        frames,
+    })
+}
+
+/// The pair in use, else the first.
+fn chosen(tables: &Tables<'_>, children: &[&ChildSa]) -> [Option<usize>; 2] {
+    let used = children.iter().find(|c| tables.used(c));
+    used.or(children.first()).map_or([None; 2], |c| c.sa)
+}
+
+/// Copies of the first message.
+fn requests(exchange: &Exchange) -> impl Iterator<Item = &MessageRecord> {
+    let first = exchange.records.first();
+    exchange
+        .records
+        .iter()
+        .filter(move |r| first.is_some_and(|f| f.frame == r.frame || r.retransmission && alike(f, r)))
+}
+
+fn alike(a: &MessageRecord, b: &MessageRecord) -> bool {
+    (a.src, a.len) == (b.src, b.len)
+}
+
+/// Of an exchange that made nothing in use and that nobody refused.
+fn without_refusal(tables: &Tables<'_>, exchange: &Exchange) -> (AttemptOutcome, Option<&'static str>) {
+    let last_request = requests(exchange).last().map(|r| r.time).unwrap_or_default();
+    let answered = answer(exchange).map(|r| r.time);
+    // The initiator of a Quick Mode that heard the answer sends a third message; one that asks again did not hear it.
+    let heard = match (exchange.kind, answered) {
+        (_, None) => false,
+        (ExchangeKind::QuickMode, Some(answered)) => {
+            let third = |r: &&MessageRecord| r.src == exchange.initiator && r.len <= LONGEST_THIRD_MESSAGE;
+            exchange.records.iter().any(|r| third(&r)) || last_request <= answered
+        }
+        (_, Some(answered)) => last_request <= answered,
+    };
+    if heard {
+        return (AttemptOutcome::CompletedUnused, None);
+    }
+    if is_cut(tables.ends, exchange) {
+        return (AttemptOutcome::Cut, None);
+    }
+    let silent = !sends_meanwhile(tables, exchange);
+    (
+        AttemptOutcome::Unanswered,
+        Some(if silent { "peer_silent" } else { "peer_sends_esp" }),
+    )
+}
+
+/// The capture ends before the request was due again. Three copies are enough whenever it ends.
+fn is_cut(ends: Timestamp, exchange: &Exchange) -> bool {
+    let times: Vec<Timestamp> = requests(exchange).map(|r| r.time).collect();
+    let (Some(&last), n) = (times.last(), times.len()) else {
+        return true;
+    };
+    // Waits do not grow shorter from one copy to the next.
+    let due = match n {
+        1 => FIRST_REPEAT_NANOS,
+        _ => last.nanos_since(times[n - 2]).min(FIRST_REPEAT_NANOS),
+    };
+    (n as u64) < LEAST_UNANSWERED && ends.nanos_since(last) < due
+}
+
+/// The side that does not answer sends ESP after the first request, so it lives and is heard.
+fn sends_meanwhile(tables: &Tables<'_>, exchange: &Exchange) -> bool {
+    let (first, last) = span(exchange);
+    let last = last.max(first.plus_nanos(REFUSAL_WITHIN));
+    let ends = (exchange.responder, exchange.initiator);
+    tables.sends(ends, first.plus_nanos(REFUSAL_WITHIN), last)
+}
+
+fn refusal(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
+    let exchange = &tables.evidence.exchanges[index];
+    let own = exchange.errors.iter().find(|e| e.by == exchange.responder);
+    if let Some(error) = own {
+        return Some(Refusal {
+            reason: Some(error.name),
+            time: error.time,
+            frame: Some(error.frame),
+        });
+    }
+    if refused_by_length(exchange) {
+        let answer = answer(exchange)?;
+        return Some(Refusal {
+            reason: None,
+            time: answer.time,
+            frame: Some(answer.frame),
+        });
+    }
+    let is_quick = exchange.kind == ExchangeKind::QuickMode && answer(exchange).is_none();
+    is_quick.then(|| by_informational(tables, index)).flatten()
+}
+
+/// IKEv1 refuses a Quick Mode in an exchange of its own (RFC 2409 §5.7).
+fn by_informational(tables: &Tables<'_>, index: usize) -> Option<Refusal> {
+    let exchange = &tables.evidence.exchanges[index];
+    let (first, last) = span(exchange);
+    let near = tables.informational.get(&exchange.ike_sa?)?;
+    let from = near.partition_point(|&i| span(&tables.evidence.exchanges[i]).0 < first);
+    let mut later = near[from..].iter().map(|&i| &tables.evidence.exchanges[i]);
+    later.find_map(|other| {
+        let said = other.records.first().filter(|r| r.src == exchange.responder)?;
+        let named = |e: &&ErrorNotice| e.message_id == Some(exchange.message_id);
+        let in_time = said.time >= first && said.time.nanos_since(last) <= REFUSAL_WITHIN;
+        let newest = newest_request_before(tables, index, said.time);
+        let error = other.errors.iter().find(named).or_else(|| {
+            let others = |e: &&ErrorNotice| !names_another(tables, exchange, e.message_id);
+            other.errors.iter().find(others).filter(|_| in_time && newest)
+        });
+        // Without keys: the responder says something short and the initiator, who would repeat what nobody answers, does not.
+        let unread =
+            !other.decrypted && in_time && newest && said.time >= last && gave_up(tables, exchange, last);
+        (error.is_some() || unread).then(|| Refusal {
+            reason: error.map(|e| e.name),
+            time: said.time,
+            frame: Some(said.frame),
+        })
+    })
+}
+
+/// The data of a notification is the message ID of another exchange of this IKE SA.
+fn names_another(tables: &Tables<'_>, exchange: &Exchange, id: Option<u32>) -> bool {
+    let other = id.filter(|id| *id != exchange.message_id);
+    other.is_some_and(|id| tables.has_message_id(exchange.ike_sa, id))
+}
+
+/// No other Quick Mode of the same initiator began between this one and `time`.
+fn newest_request_before(tables: &Tables<'_>, index: usize, time: Timestamp) -> bool {
+    let own = &tables.evidence.exchanges[index];
+    let later = tables.evidence.exchanges[index + 1..].iter();
+    let mut others = later
+        .take_while(|e| span(e).0 <= time)
+        .filter(|e| e.kind == own.kind && e.initiator == own.initiator && e.ike_sa == own.ike_sa);
+    others.next().is_none()
+}
+
+/// It did not ask again although it would have had to, or went on with a new request.
+fn gave_up(tables: &Tables<'_>, exchange: &Exchange, last: Timestamp) -> bool {
+    tables.ends.nanos_since(last) >= FIRST_REPEAT_NANOS || tables.asks_after(exchange, last)
+}

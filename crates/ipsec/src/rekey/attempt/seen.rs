@@ -1,0 +1,53 @@
+//! An attempt, as it was found.
+
+use crate::sa::database::SaIndex;
+use crate::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::AttemptOutcome;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::net::IpAddr;
+
+/// A request is sent again within this (racoon after 10 s, strongSwan after 4 s, Windows after 1 s; RFC 7296 §2.1 leaves it
+/// open). Where a capture ends sooner after the first copy, the request may have been answered.
+pub(super) const FIRST_REPEAT_NANOS: i64 = 10 * NANOS_PER_SECOND;
+/// Requests without an answer that no chance explains: one or two may be lost on their way, three sent apart are not.
+pub(super) const LEAST_UNANSWERED: u64 = 3;
+/// Most frames kept of an attempt.
+pub(super) const MOST_FRAMES: usize = 20;
+
+/// An attempt, in the words of the tables it was found in.
+#[derive(Debug, Clone)]
+pub struct AttemptSeen {
+    /// Tunnel.
+    pub tunnel: TunnelIndex,
+    /// Its exchange; `None` where nobody asked in time.
+    pub exchange: Option<usize>,
+    /// Who asked, or who deleted.
+    pub initiator: Option<IpAddr>,
+    /// First message, or when the limit was passed.
+    pub first_time: Timestamp,
+    /// Last message.
+    pub last_time: Timestamp,
+    /// Messages.
+    pub messages: u64,
+    /// Copies of the request.
+    pub transmissions: u64,
+    /// When the copies of the request were sent.
+    pub requests: Vec<Timestamp>,
+    /// When the first answer came.
+    pub answered: Option<Timestamp>,
+    /// What became of it.
+    pub outcome: AttemptOutcome,
+    /// Why, in a word.
+    pub reason: Option<&'static str>,
+    /// The SAs that it made, or that ran out.
+    pub sas: [Option<SaIndex>; 2],
+    /// Frames that show it, at most [`MOST_FRAMES`].
+    pub frames: Vec<u64>,
+}
+
+impl AttemptSeen {
+    /// The request was answered in the end, but only after so many copies that the wait is the fault.
+    pub fn answered_late(&self) -> bool {
+        self.answered.is_some() && self.transmissions >= LEAST_UNANSWERED
+    }
+}

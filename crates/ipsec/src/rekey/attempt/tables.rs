@@ -1,0 +1,135 @@
+//! What the rules look at.
+
+use crate::ike::timeline::{Exchange, IkeSa};
+use crate::rekey::attempt::seen::MOST_FRAMES;
+use crate::rekey::evidence::Evidence;
+use crate::rekey::pair::{ChildSa, Speakers, first_time, last_time};
+use crate::sa::association::Association;
+use crate::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_model::time::Timestamp;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+
+/// The finished tables, and what is looked up in them.
+pub(super) struct Tables<'a> {
+    pub(super) evidence: &'a Evidence<'a>,
+    pub(super) ike_sas: &'a [IkeSa],
+    pub(super) children: &'a [ChildSa],
+    /// Last frame of the capture.
+    pub(super) ends: Timestamp,
+    /// Children by exchange.
+    made: HashMap<usize, Vec<&'a ChildSa>>,
+    /// Children by tunnel, in order of birth.
+    pub(super) of_tunnel: HashMap<TunnelIndex, Vec<&'a ChildSa>>,
+    /// Informational exchanges by IKE SA.
+    pub(super) informational: HashMap<usize, Vec<usize>>,
+    pub(super) speakers: Speakers,
+    /// SAs by sender and receiver, in order of their first packets.
+    by_ends: HashMap<(IpAddr, IpAddr), Vec<&'a Association>>,
+    /// Message IDs in use, by IKE SA.
+    message_ids: HashSet<(Option<usize>, u32)>,
+    /// When each side of an IKE SA began its newest exchange of a kind.
+    newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
+}
+
+/// SAs of a direction that are looked through for one that carried packets at a time: a tunnel has a few at once.
+const MOST_AT_ONCE: usize = 64;
+
+impl<'a> Tables<'a> {
+    pub(super) fn new(
+        evidence: &'a Evidence<'a>,
+        ike_sas: &'a [IkeSa],
+        children: &'a [ChildSa],
+        ends: Timestamp,
+    ) -> Self {
+        let mut tables = Tables {
+            evidence,
+            ike_sas,
+            children,
+            ends,
+            made: HashMap::new(),
+            of_tunnel: HashMap::new(),
+            informational: HashMap::new(),
+            speakers: Speakers::of(evidence),
+            by_ends: HashMap::new(),
+            message_ids: HashSet::new(),
+            newest: HashMap::new(),
+        };
+        for association in evidence.associations.iter().filter(|a| a.first.is_some()) {
+            let ends = (association.src, association.dst);
+            tables.by_ends.entry(ends).or_default().push(association);
+        }
+        for list in tables.by_ends.values_mut() {
+            list.sort_by_key(|a| a.first);
+        }
+        for child in children {
+            tables.of_tunnel.entry(child.tunnel).or_default().push(child);
+            if let Some(exchange) = child.exchange {
+                tables.made.entry(exchange).or_default().push(child);
+            }
+        }
+        for (index, exchange) in evidence.exchanges.iter().enumerate() {
+            tables.message_ids.insert((exchange.ike_sa, exchange.message_id));
+            let newest = tables
+                .newest
+                .entry((exchange.ike_sa, exchange.initiator, exchange.kind));
+            let began = newest.or_default();
+            *began = (*began).max(first_time(exchange));
+            if let (ExchangeKind::Informational, Some(sa)) = (exchange.kind, exchange.ike_sa) {
+                tables.informational.entry(sa).or_default().push(index);
+            }
+        }
+        tables
+    }
+
+    pub(super) fn tunnel(&self, exchange: usize) -> Option<TunnelIndex> {
+        self.evidence.exchange_tunnels.get(exchange).copied().flatten()
+    }
+
+    /// `src` sent ESP to `dst` after `from`, on an SA in use until `to`.
+    pub(super) fn sends(&self, (src, dst): (IpAddr, IpAddr), from: Timestamp, to: Timestamp) -> bool {
+        let own = self.by_ends.get(&(src, dst)).map_or(&[][..], Vec::as_slice);
+        let begun = own.partition_point(|a| a.first.is_some_and(|(first, _)| first <= to));
+        let mut recent = own[..begun].iter().rev().take(MOST_AT_ONCE);
+        recent.any(|a| a.last.is_some_and(|(last, _)| last > from))
+    }
+
+    /// An exchange of this IKE SA has this message ID.
+    pub(super) fn has_message_id(&self, ike_sa: Option<usize>, id: u32) -> bool {
+        self.message_ids.contains(&(ike_sa, id))
+    }
+
+    /// The initiator of an exchange began another one of the kind after `time`.
+    pub(super) fn asks_after(&self, exchange: &Exchange, time: Timestamp) -> bool {
+        let key = (exchange.ike_sa, exchange.initiator, exchange.kind);
+        self.newest.get(&key).is_some_and(|began| *began > time)
+    }
+
+    pub(super) fn children_of(&self, exchange: usize) -> &[&'a ChildSa] {
+        self.made.get(&exchange).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn associations(&self, child: &ChildSa) -> impl Iterator<Item = &'a Association> {
+        let associations = self.evidence.associations;
+        child.sa.into_iter().flatten().map(move |sa| &associations[sa])
+    }
+
+    pub(super) fn used(&self, child: &ChildSa) -> bool {
+        self.associations(child).any(|a| a.first.is_some())
+    }
+}
+
+pub(super) fn frames(exchange: &Exchange) -> Vec<u64> {
+    exchange
+        .records
+        .iter()
+        .map(|r| r.frame)
+        .take(MOST_FRAMES)
+        .collect()
+}
+
+/// First and last message.
+pub(super) fn span(exchange: &Exchange) -> (Timestamp, Timestamp) {
+    (first_time(exchange), last_time(exchange))
+}

@@ -1,0 +1,397 @@
+//! Synthetic exchanges, written as diagrams: milliseconds, `>` from the initiator or `<` from the responder, length. The same
+//! message again is a retransmission.
+
+use super::*;
+use crate::ike::timeline::{Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord};
+use crate::rekey::evidence::Evidence;
+use crate::rekey::pair;
+use crate::sa::association::{Association, Counters};
+use rekeyscope_model::analysis::{
+    AttemptOutcome, Direction, Encapsulation, ExchangeKind, KeyStatus, Lifetime,
+};
+use rekeyscope_model::spi::{IkeSpi, IpsecProtocol, Spi};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use std::net::{IpAddr, Ipv4Addr};
+
+const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp(ms * NANOS_PER_MILLI)
+}
+
+/// Everything that a capture of one tunnel and one IKE SA of the client shows.
+struct Story {
+    version: u8,
+    exchanges: Vec<Exchange>,
+    associations: Vec<Association>,
+    ends: i64,
+    ike_deleted: Option<i64>,
+}
+
+impl Story {
+    /// The server is heard in ESP until the given time on the first pair, and the client too.
+    fn new(version: u8, esp_until: i64, ends: i64) -> Self {
+        let mut story = Story {
+            version,
+            exchanges: Vec::new(),
+            associations: Vec::new(),
+            ends,
+            ike_deleted: None,
+        };
+        let first = match version {
+            1 => story.tell(ExchangeKind::QuickMode, CLIENT, "0 > 188, 20 < 188, 40 > 60"),
+            _ => story.tell(ExchangeKind::IkeAuth, CLIENT, "0 > 288, 20 < 240"),
+        };
+        story.pair(first, 0x100, Some((100, esp_until)));
+        story
+    }
+
+    fn tell(&mut self, kind: ExchangeKind, by: IpAddr, diagram: &str) -> usize {
+        let peer = if by == CLIENT { SERVER } else { CLIENT };
+        let mut exchange = Exchange {
+            message_id: 0x1000 + self.exchanges.len() as u32,
+            ..Exchange::between(by, peer, Some(0), kind)
+        };
+        for line in diagram.split(", ") {
+            let words: Vec<&str> = line.split(' ').collect();
+            let (src, len) = (if words[1] == ">" { by } else { peer }, words[2].parse().unwrap());
+            let retransmission = exchange.records.iter().any(|r| (r.src, r.len) == (src, len));
+            exchange.messages += 1;
+            exchange.retransmissions += u64::from(retransmission);
+            let ms: i64 = words[0].parse().unwrap();
+            exchange.records.push(MessageRecord {
+                frame: ms as u64 + 1,
+                time: at(ms),
+                src,
+                len,
+                retransmission,
+            });
+        }
+        self.exchanges.push(exchange);
+        self.exchanges.len() - 1
+    }
+
+    /// The SAs of an exchange that could be read; with packets between these times.
+    fn pair(&mut self, exchange: usize, spi: u32, used: Option<(i64, i64)>) {
+        self.exchanges[exchange].decrypted = true;
+        for (direction, src, dst) in [
+            (Direction::AToB, CLIENT, SERVER),
+            (Direction::BToA, SERVER, CLIENT),
+        ] {
+            let spi = Spi(spi + u32::from(direction == Direction::BToA));
+            let mut sa = Association::new(
+                0,
+                direction,
+                src,
+                dst,
+                (IpsecProtocol::Esp, spi),
+                Encapsulation::Esp,
+            );
+            sa.exchange = Some(exchange);
+            sa.first = used.map(|(from, _)| (at(from), 1));
+            sa.last = used.map(|(_, to)| (at(to), 2));
+            self.associations.push(sa);
+        }
+    }
+
+    fn refuse(&mut self, exchange: usize, name: &'static str, message_id: Option<u32>) {
+        let record = *self.exchanges[exchange].records.last().unwrap();
+        self.exchanges[exchange].decrypted = true;
+        self.exchanges[exchange].errors.push(ErrorNotice {
+            name,
+            by: record.src,
+            frame: record.frame,
+            time: record.time,
+            message_id,
+        });
+    }
+
+    /// Both SAs of the first pair are deleted by the client and the server.
+    fn delete_first_pair(&mut self, exchange: usize) {
+        let record = self.exchanges[exchange].records[0];
+        self.exchanges[exchange].deletes.push(Deletion {
+            by: CLIENT,
+            protocol: IpsecProtocol::Esp,
+            spi: Spi(0x101),
+            frame: record.frame,
+            time: record.time,
+        });
+    }
+
+    fn ike_sas(&self) -> [IkeSa; 1] {
+        [IkeSa {
+            initiator_spi: IkeSpi([1; 8]),
+            responder_spi: None,
+            version: self.version,
+            initiator: CLIENT,
+            responder: SERVER,
+            key_status: KeyStatus::Verified,
+            key_origin: None,
+            first_time: at(0),
+            last_time: at(self.ends),
+            nat: false,
+            deleted: self.ike_deleted.map(at),
+        }]
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&Evidence<'_>, &[IkeSa]) -> T) -> T {
+        let tunnels: Vec<Option<usize>> = self.exchanges.iter().map(|_| Some(0)).collect();
+        let evidence = Evidence {
+            tunnels: &[],
+            exchanges: &self.exchanges,
+            exchange_tunnels: &tunnels,
+            associations: &self.associations,
+            snapshots: &[],
+        };
+        look(&evidence, &self.ike_sas())
+    }
+
+    fn seen(&self) -> Vec<AttemptSeen> {
+        self.with(|evidence, ike_sas| attempts(evidence, ike_sas, &pair::child_sas(evidence), at(self.ends)))
+    }
+
+    /// Outcome and reason of the attempt that an exchange is.
+    fn of(&self, exchange: usize) -> Option<(AttemptOutcome, Option<&'static str>)> {
+        let seen = self.seen();
+        let own = seen.iter().find(|a| a.exchange == Some(exchange))?;
+        Some((own.outcome, own.reason))
+    }
+
+    /// Those without an exchange.
+    fn unasked(&self) -> Vec<(AttemptOutcome, Timestamp)> {
+        let seen = self.seen();
+        let own = seen.iter().filter(|a| a.exchange.is_none());
+        own.map(|a| (a.outcome, a.first_time)).collect()
+    }
+}
+
+use AttemptOutcome::*;
+use ExchangeKind::{CreateChildSa, Informational, QuickMode};
+
+#[test]
+fn completed_used_or_not() {
+    let mut story = Story::new(2, 9_000, 60_000);
+    let used = story.tell(CreateChildSa, CLIENT, "5000 > 300, 5030 < 300");
+    story.pair(used, 0x200, Some((5_040, 9_000)));
+    let unused = story.tell(CreateChildSa, CLIENT, "9000 > 300, 9030 < 300");
+    story.pair(unused, 0x300, None);
+    assert_eq!(story.of(used), Some((Completed, None)));
+    assert_eq!(story.of(unused), Some((CompletedUnused, None)));
+}
+
+#[test]
+fn ikev2_refuses_in_its_answer() {
+    let mut story = Story::new(2, 9_000, 60_000);
+    let read = story.tell(CreateChildSa, CLIENT, "5000 > 480, 5030 < 80");
+    story.refuse(read, "NO_PROPOSAL_CHOSEN", None);
+    let unread = story.tell(CreateChildSa, CLIENT, "7000 > 480, 7030 < 80");
+    assert_eq!(story.of(read), Some((Refused, Some("NO_PROPOSAL_CHOSEN"))));
+    assert_eq!(story.of(unread), Some((Refused, None)), "by its length");
+}
+
+#[test]
+fn ikev1_refuses_in_another_exchange() {
+    let mut story = Story::new(1, 9_000, 60_000);
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300");
+    let no = story.tell(Informational, SERVER, "5030 > 76");
+    assert_eq!(
+        story.of(asked),
+        Some((Refused, None)),
+        "nothing read, and nobody asks again"
+    );
+    story.refuse(no, "NO-PROPOSAL-CHOSEN", None);
+    assert_eq!(story.of(asked), Some((Refused, Some("NO-PROPOSAL-CHOSEN"))));
+    let message_id = story.exchanges[asked].message_id;
+    story.exchanges[no].errors[0].message_id = Some(message_id);
+    assert_eq!(story.of(asked), Some((Refused, Some("NO-PROPOSAL-CHOSEN"))));
+    story.exchanges[no].errors[0].message_id = Some(story.exchanges[0].message_id);
+    assert_ne!(
+        story.of(asked).unwrap().1,
+        Some("NO-PROPOSAL-CHOSEN"),
+        "of another exchange"
+    );
+}
+
+/// The peer's dead peer detection or Delete is no answer: the request is sent again.
+#[test]
+fn another_message_of_the_peer_is_no_refusal() {
+    let mut story = Story::new(1, 20_000, 60_000);
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300, 9000 > 300, 16000 > 300");
+    story.tell(Informational, SERVER, "5030 > 92");
+    assert_eq!(story.of(asked), Some((Unanswered, Some("peer_sends_esp"))));
+}
+
+#[test]
+fn nobody_answers() {
+    let mut story = Story::new(1, 20_000, 60_000);
+    let diagram = "5000 > 188, 6000 > 188, 7800 > 188, 11000 > 188, 16900 > 188";
+    let asked = story.tell(QuickMode, CLIENT, diagram);
+    let seen = story.seen();
+    let own = seen.iter().find(|a| a.exchange == Some(asked)).unwrap();
+    assert_eq!((own.outcome, own.reason), (Unanswered, Some("peer_sends_esp")));
+    assert_eq!((own.messages, own.transmissions, own.answered), (5, 5, None));
+    let mut silent = Story::new(1, 5_000, 60_000);
+    let asked = silent.tell(QuickMode, CLIENT, diagram);
+    assert_eq!(silent.of(asked), Some((Unanswered, Some("peer_silent"))));
+}
+
+/// The answer reaches the capture and not the initiator, who asks on.
+#[test]
+fn an_answer_that_does_not_arrive_is_none() {
+    let mut story = Story::new(1, 9_000, 60_000);
+    let asked = story.tell(
+        QuickMode,
+        CLIENT,
+        "5000 > 188, 5030 < 188, 9000 > 188, 9030 < 188, 16000 > 188",
+    );
+    assert_eq!(story.of(asked).map(|o| o.0), Some(Unanswered));
+}
+
+#[test]
+fn the_end_of_the_capture_cuts_what_may_still_be_answered() {
+    for (diagram, ends, expected) in [
+        ("5000 > 188", 14_000, Cut),
+        ("5000 > 188", 16_000, Unanswered),
+        ("5000 > 188, 9000 > 188", 12_000, Cut),
+        ("5000 > 188, 9000 > 188", 13_100, Unanswered),
+        ("5000 > 188, 6000 > 188, 7800 > 188", 8_000, Unanswered),
+    ] {
+        let mut story = Story::new(1, 5_000, ends);
+        let asked = story.tell(QuickMode, CLIENT, diagram);
+        assert_eq!(
+            story.of(asked).map(|o| o.0),
+            Some(expected),
+            "{diagram} until {ends}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_after_many_requests_is_late() {
+    for (diagram, late) in [
+        ("5000 > 188, 6000 > 188, 7800 > 188, 7830 < 188, 7860 > 60", true),
+        ("5000 > 188, 6000 > 188, 6030 < 188, 6060 > 60", false),
+    ] {
+        let mut story = Story::new(1, 5_000, 60_000);
+        let asked = story.tell(QuickMode, CLIENT, diagram);
+        story.pair(asked, 0x200, Some((8_000, 20_000)));
+        let seen = story.seen();
+        let own = seen.iter().find(|a| a.exchange == Some(asked)).unwrap();
+        assert_eq!((own.outcome, own.answered_late()), (Completed, late), "{diagram}");
+    }
+}
+
+#[test]
+fn of_two_at_once_one_is_superseded() {
+    let mut story = Story::new(2, 9_000, 60_000);
+    let ours = story.tell(CreateChildSa, CLIENT, "5000 > 300, 5040 < 300");
+    story.pair(ours, 0x200, Some((5_050, 9_000)));
+    let theirs = story.tell(CreateChildSa, SERVER, "5010 > 300, 5030 < 300");
+    story.pair(theirs, 0x300, None);
+    assert_eq!(story.of(theirs), Some((Superseded, None)));
+    assert_eq!(story.of(ours), Some((Completed, None)));
+}
+
+/// One side of IKE only: a missing answer means nothing.
+#[test]
+fn one_sided_captures_tell_nothing() {
+    let mut story = Story::new(1, 9_000, 60_000);
+    story
+        .exchanges
+        .iter_mut()
+        .for_each(|e| e.records.retain(|r| r.src == CLIENT));
+    story.associations.retain(|a| a.src == CLIENT);
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 188, 9000 > 188, 16000 > 188");
+    assert_eq!(story.of(asked), None);
+}
+
+fn with_volume(passed: i64, last: i64) -> Story {
+    let mut story = Story::new(1, last, 60_000);
+    let inbound = &mut story.associations[1];
+    inbound.volume_limit = Some(1_000_000);
+    inbound.counters = Counters {
+        inner_bytes: 1_010_000,
+        ..Counters::default()
+    };
+    inbound.limit_passed = Some(at(passed));
+    story
+}
+
+#[test]
+fn a_limit_is_passed_and_nobody_asks() {
+    let mut story = with_volume(10_000, 10_200);
+    assert_eq!(story.unasked(), [(LimitWithoutAttempt, at(10_000))]);
+    story.tell(QuickMode, CLIENT, "11000 > 188, 11020 < 188, 11040 > 60");
+    assert_eq!(story.unasked(), [], "somebody asked a second later");
+    let mut seconds = Story::new(1, 29_900, 60_000);
+    let lifetime = Lifetime {
+        seconds: Some(30),
+        kilobytes: None,
+    };
+    seconds.exchanges[0].lifetime = Some(lifetime);
+    assert_eq!(seconds.unasked(), [(LimitWithoutAttempt, at(30_040))]);
+    seconds.associations[1].last = Some((at(50_000), 9));
+    assert_eq!(seconds.unasked(), [], "nobody enforces it");
+}
+
+#[test]
+fn deleted_first_and_negotiated_afterwards() {
+    for version in [1, 2] {
+        let mut story = Story::new(version, 10_000, 60_000);
+        let delete = story.tell(Informational, CLIENT, "10010 > 76");
+        story.delete_first_pair(delete);
+        assert_eq!(
+            story.unasked(),
+            [],
+            "and nothing afterwards: the end of the connection"
+        );
+        let kind = if version == 1 { QuickMode } else { CreateChildSa };
+        let next = story.tell(kind, CLIENT, "10500 > 188, 10520 < 188, 10540 > 60");
+        story.pair(next, 0x200, Some((10_600, 20_000)));
+        assert_eq!(story.unasked(), [(BreakBeforeMake, at(10_010))], "{version}");
+    }
+}
+
+/// The usual order: the new pair first.
+#[test]
+fn the_delete_of_an_old_sa_breaks_nothing() {
+    let mut story = Story::new(2, 10_000, 60_000);
+    let next = story.tell(CreateChildSa, CLIENT, "9900 > 300, 9930 < 300");
+    story.pair(next, 0x200, Some((9_950, 20_000)));
+    let delete = story.tell(Informational, CLIENT, "10010 > 76, 10030 < 76");
+    story.delete_first_pair(delete);
+    let later = story.tell(CreateChildSa, CLIENT, "15000 > 300, 15030 < 300");
+    story.pair(later, 0x300, Some((15_040, 20_000)));
+    assert_eq!(story.unasked(), []);
+}
+
+/// IKEv2: the Delete of the IKE SA takes its children along (break-before-make reauthentication).
+#[test]
+fn reauthentication_that_breaks_first() {
+    let mut story = Story::new(2, 10_000, 60_000);
+    story.ike_deleted = Some(10_010);
+    let next = story.tell(ExchangeKind::IkeAuth, CLIENT, "10500 > 288, 10520 < 240");
+    story.pair(next, 0x200, Some((10_600, 20_000)));
+    assert_eq!(story.unasked(), [(BreakBeforeMake, at(10_010))]);
+}
+
+#[test]
+fn checks_of_a_dead_peer() {
+    let checks = |story: &Story| story.with(|evidence, ike_sas| unanswered_checks(evidence, ike_sas).len());
+    let mut v2 = Story::new(2, 10_000, 60_000);
+    v2.tell(Informational, CLIENT, "20000 > 80, 20020 < 80");
+    v2.tell(Informational, CLIENT, "30000 > 80, 34000 > 80");
+    assert_eq!(checks(&v2), 0);
+    v2.tell(Informational, CLIENT, "40000 > 80, 44000 > 80, 51000 > 80");
+    assert_eq!(checks(&v2), 1);
+    let mut v1 = Story::new(1, 10_000, 60_000);
+    for ms in [20_000, 25_000, 30_000] {
+        let asked = v1.tell(Informational, CLIENT, &format!("{ms} > 92"));
+        v1.exchanges[asked].notifications.push("R-U-THERE");
+    }
+    assert_eq!(checks(&v1), 1);
+    let answer = v1.tell(Informational, SERVER, "30020 > 92");
+    v1.exchanges[answer].notifications.push("R-U-THERE-ACK");
+    assert_eq!(checks(&v1), 1, "what went before stays true");
+}

@@ -1,0 +1,155 @@
+//! SAs that ended although nobody had asked for new ones: they passed a limit, or were deleted first.
+
+use crate::rekey::attempt::seen::AttemptSeen;
+use crate::rekey::attempt::tables::{Tables, span};
+use crate::rekey::detect::REAUTHENTICATION_NANOS;
+use crate::rekey::pair::{ChildSa, last_time, makes_children};
+use rekeyscope_model::analysis::AttemptOutcome;
+use rekeyscope_model::spi::Spi;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// A daemon that reacts to the end of an SA asks at once; messages were seen 0.4 s late. After this nobody asks.
+const NOBODY_ASKS: i64 = 3 * NANOS_PER_SECOND;
+/// An SA whose last packet is older was not in use when it ended.
+const IN_USE: i64 = 5 * NANOS_PER_SECOND;
+
+/// When an SA pair was deleted: time, frame and sender of the Delete.
+type Deleted = (Timestamp, Option<u64>, Option<IpAddr>);
+
+/// What nobody asked for in time, in order of children.
+pub(super) fn without_attempt(tables: &Tables<'_>, found: &[AttemptSeen]) -> Vec<AttemptSeen> {
+    let deletes = deletes(tables);
+    let unasked = |child: &ChildSa| {
+        let limit = passed_its_limit(tables, found, child);
+        limit.or_else(|| deleted_first(tables, found, &deletes, child))
+    };
+    tables.children.iter().filter_map(unasked).collect()
+}
+
+/// An attempt without an exchange.
+fn unasked(child: &ChildSa, first_time: Timestamp, outcome: AttemptOutcome) -> AttemptSeen {
+    AttemptSeen {
+        tunnel: child.tunnel,
+        exchange: None,
+        initiator: None,
+        first_time,
+        last_time: first_time,
+        messages: 0,
+        transmissions: 0,
+        requests: Vec::new(),
+        answered: None,
+        outcome,
+        reason: None,
+        sas: child.sa,
+        frames: Vec::new(),
+    }
+}
+
+/// Somebody asked for a new SA, or a new one was there, between the birth of this one and `time`.
+fn renewed_before(tables: &Tables<'_>, found: &[AttemptSeen], child: &ChildSa, time: Timestamp) -> bool {
+    let later = |born: Timestamp| born > child.born && born <= time;
+    let of_tunnel = tables.of_tunnel.get(&child.tunnel).map_or(&[][..], Vec::as_slice);
+    let from = of_tunnel.partition_point(|c| c.born <= child.born);
+    let asked = found.partition_point(|a| a.first_time <= child.born);
+    of_tunnel.get(from).is_some_and(|c| later(c.born))
+        || found[asked..]
+            .iter()
+            .take_while(|a| a.first_time <= time)
+            .any(|a| a.tunnel == child.tunnel && a.exchange != child.exchange)
+}
+
+fn last_use(tables: &Tables<'_>, child: &ChildSa) -> Option<(Timestamp, u64)> {
+    tables.associations(child).filter_map(|a| a.last).max()
+}
+
+/// It passed its volume or its seconds, and nobody asks.
+fn passed_its_limit(tables: &Tables<'_>, found: &[AttemptSeen], child: &ChildSa) -> Option<AttemptSeen> {
+    let (passed, reason) = limit_of(tables, child)?;
+    let until = passed.plus_nanos(NOBODY_ASKS);
+    if until > tables.ends || renewed_before(tables, found, child, until) {
+        return None;
+    }
+    Some(AttemptSeen {
+        reason: Some(reason),
+        frames: last_use(tables, child)
+            .into_iter()
+            .map(|(_, frame)| frame)
+            .collect(),
+        ..unasked(child, passed, AttemptOutcome::LimitWithoutAttempt)
+    })
+}
+
+fn limit_of(tables: &Tables<'_>, child: &ChildSa) -> Option<(Timestamp, &'static str)> {
+    let volume = tables.associations(child).filter_map(|a| a.expired()).min();
+    if let Some(passed) = volume {
+        return Some((passed, "volume"));
+    }
+    let made = &tables.evidence.exchanges[child.exchange?];
+    let seconds = made.lifetime.as_ref()?.seconds.filter(|s| *s > 0)?;
+    let nanos = i64::try_from(seconds).ok()?.checked_mul(NANOS_PER_SECOND)?;
+    let passed = Timestamp(last_time(made).0.checked_add(nanos)?);
+    let (last, _) = last_use(tables, child)?;
+    // In use until then; where it goes on beyond, nobody enforces the limit.
+    let around = (-IN_USE..=NOBODY_ASKS).contains(&last.nanos_since(passed));
+    around.then_some((passed, "seconds"))
+}
+
+/// It was deleted while it was in use, and the new one is negotiated only then.
+fn deleted_first(
+    tables: &Tables<'_>,
+    found: &[AttemptSeen],
+    deletes: &HashMap<(IpAddr, Spi), (Timestamp, u64)>,
+    child: &ChildSa,
+) -> Option<AttemptSeen> {
+    let (deleted, frame, by) = deleted(tables, deletes, child)?;
+    let (last, _) = last_use(tables, child)?;
+    if deleted.nanos_since(last) > IN_USE || renewed_before(tables, found, child, deleted) {
+        return None;
+    }
+    let exchanges = tables.evidence.exchanges;
+    let from = exchanges.partition_point(|e| span(e).0 <= deleted);
+    let mut later = (from..exchanges.len()).take_while(|&e| {
+        let begins = span(&exchanges[e]).0;
+        begins.nanos_since(deleted) <= REAUTHENTICATION_NANOS
+    });
+    let next = later.find(|&e| makes_children(&exchanges[e]) && tables.tunnel(e) == Some(child.tunnel))?;
+    let (begins, _) = span(&exchanges[next]);
+    let first = exchanges[next].records.first().map(|r| r.frame);
+    Some(AttemptSeen {
+        initiator: by,
+        last_time: begins,
+        frames: frame.into_iter().chain(first).collect(),
+        ..unasked(child, deleted, AttemptOutcome::BreakBeforeMake)
+    })
+}
+
+fn deleted(
+    tables: &Tables<'_>,
+    deletes: &HashMap<(IpAddr, Spi), (Timestamp, u64)>,
+    child: &ChildSa,
+) -> Option<Deleted> {
+    let by_spi = tables.associations(child).filter_map(|a| {
+        let &(time, frame) = deletes.get(&(a.dst, a.spi))?;
+        Some((time, Some(frame), Some(a.dst)))
+    });
+    // A Delete of the IKE SA ends its children too (RFC 7296 §1.4.1); with IKEv1 they live on.
+    let ike_sa = child.exchange.and_then(|e| tables.evidence.exchanges[e].ike_sa);
+    let with_ike = ike_sa
+        .map(|sa| &tables.ike_sas[sa])
+        .filter(|sa| sa.version == 2)
+        .and_then(|sa| Some((sa.deleted?, None, None)));
+    let own = by_spi.chain(with_ike).filter(|(time, ..)| *time > child.born);
+    own.min_by_key(|(time, ..)| *time)
+}
+
+/// The first Delete of each SA, by its receiver.
+fn deletes(tables: &Tables<'_>) -> HashMap<(IpAddr, Spi), (Timestamp, u64)> {
+    let mut first = HashMap::new();
+    for deletion in tables.evidence.exchanges.iter().flat_map(|e| &e.deletes) {
+        let said = (deletion.time, deletion.frame);
+        first.entry((deletion.by, deletion.spi)).or_insert(said);
+    }
+    first
+}

@@ -1,0 +1,372 @@
+//! Weighs a key by what packets decrypt to: the checks of [`crate::sa::evidence`], from the trailer down.
+
+use crate::esp::cipher::EspCipher;
+use crate::esp::inner::{self, PREFIX};
+use crate::esp::null::ones_complement;
+use crate::sa::evidence::{Question, Sign, asked, bits, missed};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// A wrong key is given up below this: two packets of noise. A right one whose first packets look like noise is not found.
+pub(super) const HOPELESS_BITS: f64 = -20.0;
+
+const L2TP_PORT: u16 = 1701;
+/// GRE, EtherIP, IPComp, L2TPv3, MPLS in IP.
+pub(super) const TUNNELS: [u8; 5] = [47, 97, 108, 115, 137];
+
+/// What packets of one SA said for a key so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Weight {
+    pub(super) bits: f64,
+    /// Two numbers that the next packet of the same kind may repeat: ports, tunnel and session, halves of an SPI.
+    before: Option<(Numbered, [u16; 2])>,
+}
+
+/// Whose numbers they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbered {
+    Tcp,
+    Udp,
+    L2tp,
+    Esp,
+}
+
+impl Weight {
+    /// Adds what a whole packet (from the SPI on) says. The ICV is not looked at.
+    pub(super) fn add(&mut self, cipher: &EspCipher, packet: &[u8], esn_high: Option<u32>) {
+        let mut plain = Vec::new();
+        let Some((padding, next_header)) = trailer(cipher, packet, esn_high, &mut plain) else {
+            self.bits += missed(Question::Padding);
+            return;
+        };
+        let protocol = protocol(next_header);
+        self.bits += bits(padding) + bits(protocol);
+        if matches!(protocol, Sign::UnknownProtocol | Sign::Dummy) {
+            return;
+        }
+        // The checksum of ICMP goes over all of it.
+        let prefix = if protocol == Sign::Icmp {
+            usize::MAX
+        } else {
+            PREFIX
+        };
+        if let Ok(opened) = cipher.open_verified(packet, esn_high, prefix, &mut plain) {
+            let part = Part {
+                bytes: &plain,
+                len: opened.payload_len as usize,
+            };
+            self.descend(next_header, protocol, &part);
+        }
+    }
+
+    fn descend(&mut self, next_header: u8, protocol: Sign, part: &Part<'_>) {
+        match protocol {
+            Sign::Ipv4 => self.ipv4(part),
+            Sign::Ipv6 => self.ipv6(part),
+            Sign::Udp => self.udp(part),
+            Sign::Tcp => self.tcp(part),
+            Sign::Esp => {
+                if let (Some(first), Some(second)) = (part.word(0), part.word(2)) {
+                    self.repeats(Numbered::Esp, [first, second]);
+                }
+            }
+            Sign::Icmp => {
+                self.bits += asked(Question::IcmpKind, part.icmp_kind());
+                self.bits += asked(Question::IcmpChecksum, part.icmp_checksum());
+            }
+            Sign::Icmpv6 => self.bits += asked(Question::Icmpv6Kind, part.icmpv6_kind()),
+            _ if TUNNELS.contains(&next_header) => {
+                self.bits += asked(Question::Tunnel, part.tunnels(next_header));
+            }
+            _ => {}
+        }
+    }
+
+    fn ipv4(&mut self, part: &Part<'_>) {
+        let head = part.ipv4_head();
+        self.bits += asked(Question::Ipv4Head, head);
+        if !head {
+            return;
+        }
+        // Shorter than its room: padding of traffic flow confidentiality (RFC 4303 §2.7).
+        let whole = part.ipv4_length();
+        self.bits += asked(Question::Ipv4Length, whole);
+        self.bits += asked(Question::Ipv4Checksum, part.ipv4_checksum());
+        self.bits += asked(Question::Ipv4Protocol, part.ipv4_protocol());
+        let (header, total) = (part.ipv4_header_len(), usize::from(part.word(2).unwrap_or(0)));
+        // A piece of a datagram has another length than its UDP header says.
+        let fragment = part.word(6).is_some_and(|word| word & 0x3fff != 0);
+        if let (Some(inside), false) = (part.below(header, total), fragment) {
+            self.transport(part.byte(9), &inside);
+        }
+    }
+
+    fn ipv6(&mut self, part: &Part<'_>) {
+        let head = part.ipv6_head();
+        self.bits += asked(Question::Ipv6Head, head);
+        if !head {
+            return;
+        }
+        let whole = part.ipv6_length();
+        self.bits += asked(Question::Ipv6Length, whole);
+        let end = Part::IPV6_HEADER + usize::from(part.word(4).unwrap_or(0));
+        if let Some(inside) = part.below(Part::IPV6_HEADER, end) {
+            self.transport(part.byte(6), &inside);
+        }
+    }
+
+    fn transport(&mut self, protocol: Option<u8>, part: &Part<'_>) {
+        match protocol {
+            Some(6) => self.tcp(part),
+            Some(17) => self.udp(part),
+            _ => {}
+        }
+    }
+
+    fn udp(&mut self, part: &Part<'_>) {
+        let whole = part.udp_length();
+        self.bits += asked(Question::UdpLength, whole);
+        let Some(ports) = part.ports().filter(|_| whole) else {
+            return;
+        };
+        let l2tp = part.l2tp_port();
+        self.bits += asked(Question::L2tpPort, l2tp);
+        if l2tp {
+            self.l2tp(part);
+        } else {
+            self.repeats(Numbered::Udp, ports);
+        }
+    }
+
+    /// From the UDP header on.
+    fn l2tp(&mut self, part: &Part<'_>) {
+        let head = part.l2tp_head();
+        self.bits += asked(Question::L2tpHead, head);
+        if !head {
+            return;
+        }
+        let with_length = part.l2tp_has_length();
+        if with_length {
+            self.bits += asked(Question::L2tpLength, part.l2tp_length());
+        }
+        let ids = Part::UDP_HEADER + if with_length { 4 } else { 2 };
+        if let (Some(tunnel), Some(session)) = (part.word(ids), part.word(ids + 2)) {
+            self.repeats(Numbered::L2tp, [tunnel, session]);
+        }
+        let found = inner::walk(17, part.bytes, part.len, Some(ANY));
+        let begins = found.ip_at.map(usize::from).filter(|at| *at > Part::UDP_HEADER);
+        if let Some(ip) = begins.and_then(|at| part.below(at, part.len))
+            && ip.ipv4_head()
+        {
+            self.bits += asked(Question::Ipv4Checksum, ip.ipv4_checksum());
+        }
+    }
+
+    fn tcp(&mut self, part: &Part<'_>) {
+        let head = part.tcp_head();
+        self.bits += asked(Question::TcpHead, head);
+        if !head {
+            return;
+        }
+        self.bits += asked(Question::TcpUrgent, part.tcp_urgent());
+        if let Some(ports) = part.ports() {
+            self.repeats(Numbered::Tcp, ports);
+        }
+    }
+
+    fn repeats(&mut self, kind: Numbered, numbers: [u16; 2]) {
+        if let Some((before, known)) = self.before
+            && before == kind
+        {
+            let [first, second] = [0, 1].map(|i: usize| known.get(i) == numbers.get(i));
+            self.bits += asked(Question::SameFirst, first) + asked(Question::SameSecond, second);
+        }
+        self.before = Some((kind, numbers));
+    }
+}
+
+/// The ends do not matter where nothing but structure is sought.
+const ANY: (IpAddr, IpAddr) = (
+    IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+);
+
+/// How a packet is padded, and its next header; `None` where the padding would be longer than the packet.
+pub(super) fn trailer(
+    cipher: &EspCipher,
+    packet: &[u8],
+    esn_high: Option<u32>,
+    plain: &mut Vec<u8>,
+) -> Option<(Sign, u8)> {
+    if let Ok(opened) = cipher.open(packet, esn_high, 0, plain) {
+        let finding = match opened.pad_len {
+            0 => Sign::NoPadding,
+            1 => Sign::PaddingOfOne,
+            _ => Sign::PaddingOfMore,
+        };
+        return Some((finding, opened.next_header));
+    }
+    let opened = cipher.open_verified(packet, esn_high, 0, plain).ok()?;
+    Some((Sign::OwnPadding, opened.next_header))
+}
+
+/// What a next header announces (IANA "Assigned Internet Protocol Numbers").
+pub(super) fn protocol(next_header: u8) -> Sign {
+    match next_header {
+        4 => Sign::Ipv4,
+        41 => Sign::Ipv6,
+        17 => Sign::Udp,
+        6 => Sign::Tcp,
+        47 => Sign::Gre,
+        50 => Sign::Esp,
+        1 => Sign::Icmp,
+        58 => Sign::Icmpv6,
+        59 => Sign::Dummy,
+        115 => Sign::L2tpv3,
+        // IGMP, AH, OSPF, EtherIP, PIM, IPComp, VRRP, SCTP, UDP-Lite, MPLS in IP.
+        2 | 51 | 89 | 97 | 103 | 108 | 112 | 132 | 136 | 137 => Sign::OtherProtocol,
+        _ => Sign::UnknownProtocol,
+    }
+}
+
+/// The beginning of a layer that is `len` bytes long.
+pub(super) struct Part<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) len: usize,
+}
+
+impl<'a> Part<'a> {
+    const IPV6_HEADER: usize = 40;
+    const UDP_HEADER: usize = 8;
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    fn word(&self, at: usize) -> Option<u16> {
+        let bytes = self.bytes.get(at..)?.first_chunk()?;
+        Some(u16::from_be_bytes(*bytes))
+    }
+
+    /// The layer inside, from `from` to `to` bytes.
+    fn below(&self, from: usize, to: usize) -> Option<Part<'a>> {
+        Some(Part {
+            bytes: self.bytes.get(from..)?,
+            len: to.min(self.len).checked_sub(from)?,
+        })
+    }
+
+    fn ports(&self) -> Option<[u16; 2]> {
+        Some([self.word(0)?, self.word(2)?])
+    }
+
+    fn ipv4_header_len(&self) -> usize {
+        usize::from(self.byte(0).unwrap_or(0) & 15) * 4
+    }
+
+    pub(super) fn ipv4_head(&self) -> bool {
+        matches!(self.byte(0), Some(0x45..=0x4f)) && self.ipv4_header_len() <= self.len
+    }
+
+    pub(super) fn ipv4_length(&self) -> bool {
+        self.word(2).map(usize::from) == Some(self.len)
+    }
+
+    /// RFC 791: the sum over the header is 0xffff.
+    pub(super) fn ipv4_checksum(&self) -> bool {
+        let header = self.bytes.get(..self.ipv4_header_len().max(20));
+        header.is_some_and(|header| ones_complement(0, header) == 0xffff)
+    }
+
+    pub(super) fn ipv4_protocol(&self) -> bool {
+        matches!(self.byte(9), Some(1 | 6 | 17))
+    }
+
+    /// Fragments, and hop-by-hop options of MLD, beside the transports.
+    pub(super) fn ipv6_head(&self) -> bool {
+        self.byte(0).is_some_and(|first| first >> 4 == 6)
+            && matches!(self.byte(6), Some(0 | 6 | 17 | 44 | 58))
+    }
+
+    pub(super) fn ipv6_length(&self) -> bool {
+        self.word(4)
+            .is_some_and(|rest| usize::from(rest) + Self::IPV6_HEADER == self.len)
+    }
+
+    pub(super) fn udp_length(&self) -> bool {
+        self.word(4).map(usize::from) == Some(self.len)
+    }
+
+    pub(super) fn l2tp_port(&self) -> bool {
+        self.ports().is_some_and(|ports| ports.contains(&L2TP_PORT))
+    }
+
+    /// RFC 2661 §3.1: version 2, seven reserved bits of zero. From the UDP header on, as the two below.
+    pub(super) fn l2tp_head(&self) -> bool {
+        const RESERVED_AND_VERSION: u16 = 0x34ff;
+        self.word(Self::UDP_HEADER)
+            .is_some_and(|flags| flags & RESERVED_AND_VERSION == 2)
+    }
+
+    fn l2tp_has_length(&self) -> bool {
+        const LENGTH: u16 = 0x4000;
+        self.word(Self::UDP_HEADER)
+            .is_some_and(|flags| flags & LENGTH != 0)
+    }
+
+    pub(super) fn l2tp_length(&self) -> bool {
+        let told = self.word(Self::UDP_HEADER + 2).map(usize::from);
+        told == self.len.checked_sub(Self::UDP_HEADER)
+    }
+
+    /// RFC 9293 §3.1: the offset within the segment, three reserved bits of zero, and flags that a stack sends: one of SYN, ACK and
+    /// RST, and not two of SYN, FIN and RST.
+    pub(super) fn tcp_head(&self) -> bool {
+        let [fin, syn, rst, ack] = [1, 2, 4, 16];
+        let (Some(offset), Some(flags)) = (self.byte(12), self.byte(13)) else {
+            return false;
+        };
+        let header = usize::from(offset >> 4) * 4;
+        offset & 0x0e == 0
+            && (20..=self.len).contains(&header)
+            && flags & (syn | ack | rst) != 0
+            && (flags & (syn | fin | rst)).count_ones() <= 1
+    }
+
+    pub(super) fn tcp_urgent(&self) -> bool {
+        const URG: u8 = 32;
+        self.byte(13).is_some_and(|flags| flags & URG == 0) && self.word(18) == Some(0)
+    }
+
+    /// IANA "ICMP Type Numbers": echo, unreachable, redirect, time exceeded, parameter problem, router discovery, timestamp.
+    pub(super) fn icmp_kind(&self) -> bool {
+        matches!(
+            (self.byte(0), self.byte(1)),
+            (Some(0 | 8 | 9 | 10 | 13 | 14), Some(0))
+                | (Some(3), Some(0..=15))
+                | (Some(5), Some(0..=3))
+                | (Some(11 | 12), Some(0..=2))
+        )
+    }
+
+    /// Over the whole message.
+    pub(super) fn icmp_checksum(&self) -> bool {
+        self.bytes.len() == self.len && self.len >= 8 && ones_complement(0, self.bytes) == 0xffff
+    }
+
+    /// IANA "ICMPv6 Type Numbers": errors, echo, MLD, neighbour discovery, MLDv2.
+    pub(super) fn icmpv6_kind(&self) -> bool {
+        matches!(
+            (self.byte(0), self.byte(1)),
+            (Some(1), Some(0..=7))
+                | (Some(2 | 128..=137 | 143), Some(0))
+                | (Some(3), Some(0..=1))
+                | (Some(4), Some(0..=2))
+        )
+    }
+
+    /// A walk through the tunnel comes to an IP header.
+    pub(super) fn tunnels(&self, next_header: u8) -> bool {
+        let found = inner::walk(next_header, self.bytes, self.len, Some(ANY));
+        found.ip_at.is_some()
+    }
+}

@@ -1,0 +1,77 @@
+//! Attempts to make or renew SAs, and the times during which nothing passed.
+
+use crate::analysis::names::{AttemptOutcome, Confidence, Direction, OutageEnd};
+use crate::analysis::plain_data::plain_data;
+use crate::analysis::rekeys::Cause;
+use crate::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+plain_data! {
+    /// One Quick Mode or CREATE_CHILD_SA that would replace, or first make, an SA; or the lack of one.
+    pub struct Attempt {
+        /// Index in this list.
+        pub index: usize,
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Index in `exchanges`; `null` where nobody asked, or not before it was too late.
+        pub exchange: Option<usize>,
+        /// Address that asked; of a Delete that came first, its sender.
+        pub initiator: Option<IpAddr>,
+        /// First message; where nobody asked, when the limit was passed.
+        pub first_time: Timestamp,
+        /// Last message.
+        pub last_time: Timestamp,
+        /// Messages, retransmissions included.
+        pub messages: u64,
+        /// How often the request was sent.
+        pub transmissions: u64,
+        /// When the copies of the request were sent (bounded).
+        pub requests: Vec<Timestamp>,
+        /// From the first request to the first answer, seconds; `null` without both.
+        pub answered_after_s: Option<f64>,
+        /// What became of it.
+        pub outcome: AttemptOutcome,
+        /// Of a refusal the name of the notification, where it could be read. Of a request without an answer `peer_silent`
+        /// (the other side sent no ESP meanwhile) or `peer_sends_esp`. Of a limit `volume` or `seconds`.
+        pub reason: Option<String>,
+        /// Index in `rekeys`.
+        pub rekey: Option<usize>,
+        /// The time around it during which nothing passed; also in `outages`.
+        pub outage: Option<Outage>,
+        /// Why it failed, and what it led to.
+        pub causes: Vec<Cause>,
+        /// Frames that show it (bounded).
+        pub evidence_frames: Vec<u64>,
+        /// For Wireshark.
+        pub display_filter: String,
+    }
+    /// A time during which one direction of a tunnel delivered nothing although it had something to deliver.
+    pub struct Outage {
+        /// Index in `outages`.
+        pub index: usize,
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// When the last data was sent that arrived.
+        pub start: Timestamp,
+        /// When the first data was sent that arrived again; `null` where the capture ends first.
+        pub end: Option<Timestamp>,
+        /// From `start` to `end`, or to the end of the capture.
+        pub seconds: f64,
+        /// It lasted at least that long: the capture ends first.
+        pub at_least: bool,
+        /// What ended it.
+        pub ended_by: OutageEnd,
+        /// `high`: acknowledgements of inner TCP tell it; `low`: only ESP packets of both directions do.
+        pub confidence: Confidence,
+        /// Causes that belong to no attempt.
+        pub causes: Vec<Cause>,
+        /// The last packet that arrived, those that did not (bounded), the first that arrived again.
+        pub frames: Vec<u64>,
+        /// For Wireshark.
+        pub display_filter: String,
+    }
+}

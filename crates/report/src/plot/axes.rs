@@ -1,0 +1,59 @@
+//! The axes of a plot that is one chart.
+
+use crate::plot::canvas::{Canvas, Drawn};
+use crate::plot::label::plain;
+use crate::plot::style::{self, px};
+use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::types::RangedCoordf64;
+use plotters::element::Text;
+use plotters::prelude::SVGBackend;
+use plotters::style::Color;
+use rekeyscope_model::text::Language;
+use std::ops::Range;
+
+/// A chart on whose axes are numbers.
+pub(crate) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// What stands around the chart.
+pub(crate) struct Axes {
+    pub(crate) language: Language,
+    /// Room for the numbers of the vertical axis, CSS pixels.
+    pub(crate) left: u32,
+    /// Below the horizontal axis.
+    pub(crate) below: String,
+    pub(crate) x_labels: usize,
+}
+
+impl Axes {
+    /// Draws them, the vertical one from 0 to `top`.
+    pub(crate) fn draw<'a, 'b>(self, root: &Canvas<'b>, x: Range<f64>, top: f64) -> Drawn<Chart<'a, 'b>> {
+        let mut chart = ChartBuilder::on(root)
+            .margin_top(px(28))
+            .margin_right(px(24))
+            .y_label_area_size(px(self.left))
+            .x_label_area_size(px(44))
+            .build_cartesian_2d(x, 0.0..top)?;
+        chart
+            .configure_mesh()
+            .max_light_lines(0)
+            .x_labels(self.x_labels)
+            .y_labels(6)
+            .bold_line_style(style::GRID.stroke_width(px(1)))
+            .axis_style(style::GRID.stroke_width(px(1)))
+            .label_style(style::label(self.language, 12, style::MUTED))
+            .axis_desc_style(style::label(self.language, 12, style::MUTED))
+            .x_label_formatter(&|x| plain(*x))
+            .y_label_formatter(&|y| plain(*y))
+            .x_desc(self.below)
+            .draw()?;
+        Ok(chart)
+    }
+}
+
+/// A headline within a plot, at this place in CSS pixels.
+pub(crate) fn title(root: &Canvas, language: Language, text: String, (x, y): (u32, u32)) -> Drawn<()> {
+    let font = style::label(language, 13, style::INK);
+    root.draw(&Text::new(text, (px(x) as i32, px(y) as i32), font))?;
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Attempts and outages in words.
+
+use crate::words::focus::Focus;
+use crate::words::{clean, direction, format};
+use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, Finding, Outage, OutageEnd};
+use rekeyscope_model::text::Catalogue;
+
+/// What became of an attempt, and why: `refused: NO_PROPOSAL_CHOSEN`.
+pub(crate) fn outcome(t: &Catalogue, a: &Attempt) -> String {
+    let what = t.word(match a.outcome {
+        AttemptOutcome::Completed => "outcome-completed",
+        AttemptOutcome::CompletedUnused => "outcome-completed-unused",
+        AttemptOutcome::Refused => "outcome-refused",
+        AttemptOutcome::Unanswered => "outcome-unanswered",
+        AttemptOutcome::Superseded => "outcome-superseded",
+        AttemptOutcome::Cut => "outcome-cut",
+        AttemptOutcome::LimitWithoutAttempt => "outcome-limit-without-attempt",
+        AttemptOutcome::BreakBeforeMake => "outcome-break-before-make",
+    });
+    let Some(reason) = &a.reason else { return what };
+    let reason = match reason.as_str() {
+        "peer_silent" => t.word("reason-peer-silent"),
+        "peer_sends_esp" => t.word("reason-peer-sends-esp"),
+        "volume" => t.word("reason-volume"),
+        "seconds" => t.word("reason-seconds"),
+        name => clean::line(name),
+    };
+    t.fill("outcome-because", &[("what", &what), ("reason", &reason)])
+}
+
+/// Whether an attempt is told of where all is well otherwise: it failed, or led to something.
+pub(crate) fn is_trouble(a: &Attempt) -> bool {
+    a.outcome.failed() || !a.causes.is_empty() || a.outage.is_some()
+}
+
+/// For how long nothing passed: `73.8 s or more`.
+pub(crate) fn outage_length(t: &Catalogue, o: &Outage) -> String {
+    let seconds = format::seconds(o.seconds);
+    match o.at_least {
+        true => t.fill("outage-or-more", &[("seconds", &seconds)]),
+        false => seconds,
+    }
+}
+
+/// The outages of a tunnel, an item each, at most `most`.
+pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> {
+    let own = focus.analysis.outages.iter().filter(|o| o.tunnel == tunnel);
+    own.take(most)
+        .map(|o| {
+            let from = format::or_unknown(focus.seconds(o.start), format::clock);
+            outage(focus.t, focus.analysis, o, &from)
+        })
+        .collect()
+}
+
+/// An outage as one item of a list.
+fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String {
+    let direction = direction(t, analysis, o.tunnel, o.direction);
+    let end = t.word(match o.ended_by {
+        OutageEnd::NewSa => "outage-end-new-sa",
+        OutageEnd::NewIkeSa => "outage-end-new-ike-sa",
+        OutageEnd::OldSa => "outage-end-old-sa",
+        OutageEnd::End => "outage-end-capture",
+    });
+    t.fill(
+        "outage-item",
+        &[
+            ("direction", &direction),
+            ("from", from),
+            ("length", &outage_length(t, o)),
+            ("end", &end),
+        ],
+    )
+}
+
+/// Data that went on in clear after an outage: the first thing anyone wants to know.
+pub(crate) fn leaks(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
+    analysis.findings.iter().filter(|f| f.id == "cleartext_leak")
+}

@@ -1,0 +1,177 @@
+//! Rekeys that fail, and SAs that die.
+
+use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, resend_lost, switch};
+use rekeyscope_testkit::scenario::World;
+
+/// Numbers of notifications (RFC 2408 §3.14.1, RFC 7296 §3.10.1).
+const NO_PROPOSAL_CHOSEN: u16 = 14;
+const TEMPORARY_FAILURE: u16 = 43;
+/// Doubling timeouts of the sender, milliseconds: 12.7 s in all.
+const TIMEOUTS: [u64; 6] = [200, 400, 800, 1_600, 3_200, 6_500];
+/// Segments that are lost before the window is full.
+const WINDOW: u32 = 100;
+
+/// The SA goes on for 2 s after its renewal was refused, and dies.
+fn dies_later(w: &mut World) {
+    w.steady(2_000);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS);
+}
+
+pub(crate) fn refused_v2(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(true);
+    rekey.key_exchange = true;
+    w.message_v2(&mut rekey);
+    w.steady(30);
+    w.refuse_v2(&mut rekey, NO_PROPOSAL_CHOSEN);
+    dies_later(w);
+}
+
+pub(crate) fn refused(w: &mut World) {
+    let mut qm = begin(w);
+    w.message(&mut qm);
+    w.steady(30);
+    w.refuse(&qm, NO_PROPOSAL_CHOSEN, false);
+    dies_later(w);
+}
+
+pub(crate) fn refused_by_message_id(w: &mut World) {
+    let mut qm = begin(w);
+    w.message(&mut qm);
+    w.steady(30);
+    w.refuse(&qm, NO_PROPOSAL_CHOSEN, true);
+    dies_later(w);
+}
+
+/// The tunnel fails open: the data goes on without it.
+pub(crate) fn refused_and_open(w: &mut World) {
+    refused_v2(w);
+    for _ in 0..5 {
+        w.wait(1_000);
+        w.send_in_clear();
+    }
+}
+
+pub(crate) fn unanswered(w: &mut World) {
+    let mut qm = begin(w);
+    w.message(&mut qm);
+    for wait in [1_000, 2_000] {
+        w.steady(wait);
+        w.repeat(&qm, 0);
+    }
+    dies_later(w);
+}
+
+/// The answer comes to the fourth request, when the SA is long dead.
+pub(crate) fn answered_late(w: &mut World) {
+    let mut qm = begin(w);
+    w.message(&mut qm);
+    w.steady(500);
+    w.go_deaf(WINDOW);
+    for wait in [500, 1_500, 3_000] {
+        w.repeat_oldest(&[wait]);
+        w.repeat(&qm, 0);
+    }
+    w.wait(30);
+    w.message(&mut qm);
+    w.wait(20);
+    w.message(&mut qm);
+    w.wait(20);
+    w.switch_up(&qm);
+    w.switch_down(&qm);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The client drops its SA at 6,000 kB; the new one is asked for 12 s later.
+pub(crate) fn limit_without_rekey(w: &mut World) {
+    w.establish(6_000);
+    while w.carried()[0].inner < 6_000_000 {
+        w.steady(2);
+    }
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS);
+    let mut qm = w.begin(true);
+    for _ in 0..3 {
+        w.message(&mut qm);
+        w.wait(20);
+    }
+    w.switch_up(&qm);
+    w.switch_down(&qm);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+pub(crate) fn break_before_make(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(40);
+    w.delete(w.down.spi);
+    w.wait(500);
+    let mut qm = w.begin(true);
+    for _ in 0..3 {
+        w.message(&mut qm);
+        w.wait(20);
+    }
+    w.switch_up(&qm);
+    w.switch_down(&qm);
+    w.steady(AFTER);
+}
+
+/// The client loses its inbound SA five seconds after a rekey; the next rekey heals it.
+pub(crate) fn blackhole_after_rekey(w: &mut World) {
+    let mut qm = begin(w);
+    exchange(w, &mut qm);
+    switch(w, &qm);
+    w.steady(5_000);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS[..5]);
+    w.wait(500);
+    let mut next = w.begin(true);
+    for _ in 0..3 {
+        w.message(&mut next);
+        w.wait(20);
+    }
+    w.switch_up(&next);
+    w.switch_down(&next);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The server dies; nobody asks for a rekey, but dead peer detection asks for the peer.
+pub(crate) fn dpd_unanswered(w: &mut World) {
+    w.steady(BEFORE);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS[..3]);
+    w.check_in_vain_v2(4, 4);
+}
+
+/// Four times refused within 4 s, then it works.
+pub(crate) fn rekey_storm(w: &mut World) {
+    w.steady(BEFORE);
+    for _ in 0..4 {
+        let mut rekey = w.begin_v2(true);
+        w.message_v2(&mut rekey);
+        w.steady(30);
+        w.refuse_v2(&mut rekey, TEMPORARY_FAILURE);
+        w.steady(970);
+    }
+    w.renew_v2(true);
+    w.steady(AFTER);
+}
+
+/// The server answers and sends on the new SA at once; the client installs it only later.
+pub(crate) fn initiator_not_ready(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    w.steady(30);
+    w.message_v2(&mut rekey);
+    w.switch_down_v2(&rekey);
+    super::steps::lose_until_timeout(w, 8, 300);
+    w.switch_up_v2(&rekey);
+    resend_lost(w, 8);
+    w.steady(AFTER);
+}
