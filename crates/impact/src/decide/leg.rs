@@ -22,10 +22,15 @@ pub(crate) fn legs<'a>(traffic: &'a [Traffic], rekeys: &[RekeyMoment]) -> Vec<Le
     let Some(first) = traffic.first() else {
         return Vec::new();
     };
-    let offsets: Vec<f64> = traffic.iter().map(|t| t.start.seconds_since(first.start)).collect();
+    let offsets: Vec<f64> = traffic
+        .iter()
+        .map(|t| t.start.seconds_since(first.start))
+        .collect();
     let mut own = vec![(Vec::new(), Vec::new()); traffic.len()];
     for (position, rekey) in rekeys.iter().enumerate() {
-        let leg = offsets.partition_point(|&o| o <= rekey.switched_s).saturating_sub(1);
+        let leg = offsets
+            .partition_point(|&o| o <= rekey.switched_s)
+            .saturating_sub(1);
         own[leg].0.push(RekeyMoment {
             start: rekey.start.rebased(offsets[leg]),
             switched_s: rekey.switched_s - offsets[leg],

@@ -11,11 +11,7 @@ use rekeyscope_model::text::{Message, Said};
 const DRAWS: usize = 1_999;
 
 /// The reruns: shifted bin origin, Δ of half, five times the usual width, anchored at t_Q, baseline before only.
-pub(crate) fn rerun(
-    legs: &[Leg<'_>],
-    settings: &MethodSettings,
-    main: &Whole,
-) -> Vec<Sensitivity> {
+pub(crate) fn rerun(legs: &[Leg<'_>], settings: &MethodSettings, main: &Whole) -> Vec<Sensitivity> {
     let nothing = matches!(main.decision.verdict, Verdict::NoTraffic | Verdict::NoRekeys);
     let (Some(first), false) = (legs.first(), nothing || main.used_count() == 0) else {
         return Vec::new();

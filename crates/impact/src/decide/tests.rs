@@ -1,6 +1,7 @@
 //! Whole assessments on **simulated** series.
 
 mod bursts;
+mod transfers;
 
 use crate::simulate::{Scenario, Simulated, simulate};
 use crate::*;

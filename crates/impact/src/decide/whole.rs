@@ -46,7 +46,8 @@ pub(crate) struct Whole {
 impl Whole {
     /// Measures every stretch and puts them together.
     pub(crate) fn new(legs: &[Leg<'_>], settings: &MethodSettings, choices: &Choices) -> Whole {
-        let of = |leg: &Leg<'_>, settings: &MethodSettings| evaluate(&leg.course, &leg.rekeys, settings, choices);
+        let of =
+            |leg: &Leg<'_>, settings: &MethodSettings| evaluate(&leg.course, &leg.rekeys, settings, choices);
         if let [only] = legs {
             return Whole::of_one(of(only, settings));
         }

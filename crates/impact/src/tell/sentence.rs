@@ -4,9 +4,9 @@
 mod tests;
 pub mod words;
 
-use crate::decide::whole::Whole;
 use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
+use crate::decide::whole::Whole;
 use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall};
 use crate::input::settings::MethodSettings;
 use crate::input::start::{ASSUMED_EXCHANGE_S, Start};
