@@ -32,6 +32,7 @@ mod report;
 mod robustness;
 mod scenarios;
 mod support;
+mod transfers;
 mod trigger_rules;
 mod truth;
 mod tunnels;

@@ -1,9 +1,9 @@
 //! What the rekeys cost: a series and the moments of the rekeys → a verdict. Pure arithmetic; nothing here knows packets.
 //!
 //! ```text
-//! input     traffic, moments, settings; holes of the capture; which part is the transfer
+//! input     traffic between rests, moments, settings; holes of the capture; which part is the transfer
 //! estimate  baseline, stall, gap, placebo: bytes and time lost at each rekey; the slope over several captures
-//! decide    hurt: which rekeys hurt; verdict: shown, some, bounded, inconclusive; assess: the whole method
+//! decide    hurt: which rekeys hurt; verdict: shown, some, bounded, inconclusive; whole: all transfers; assess: the whole method
 //! tell      the same in words, mean rekey, projection
 //! compare   several captures against each other
 //! simulate  synthetic traffic, for the calibration
@@ -21,8 +21,8 @@ mod input;
 pub mod simulate;
 pub mod tell;
 
-pub use crate::decide::assess::assess;
-pub use crate::decide::outcome::{DirectionImpact, Transfer};
+pub use crate::decide::assess::{assess, assess_transfers};
+pub use crate::decide::outcome::DirectionImpact;
 pub use crate::estimate::highest::highest_rate;
 pub use crate::input::moment::RekeyMoment;
 pub use crate::input::settings::{INTEREST, MethodSettings, PROJECTED_KILOBYTES};

@@ -8,7 +8,7 @@ use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck, attempts, unanswered_checks};
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage, Rekey};
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::{HashMap, HashSet};
 
@@ -24,12 +24,12 @@ pub(crate) struct Failures {
     pub(crate) in_vain: HashSet<usize>,
 }
 
-/// Makes the lists. `successions` and `rekeys` are in the same order.
+/// Makes the lists. `successions` are in the order of the document's rekeys.
 pub(crate) fn failures(
     record: &Record,
     evidence: &Evidence<'_>,
     children: &[ChildSa],
-    (successions, rekeys): (&[Succession], &[Rekey]),
+    successions: &[Succession],
     places: &Places,
 ) -> Failures {
     let Some(ends) = record.totals.last_time else {
@@ -40,7 +40,7 @@ pub(crate) fn failures(
     seen.retain(|a| record.wants(a.tunnel));
     let checks = unanswered_checks(evidence, ike_sas);
     let outages_of = |attempts: &[AttemptSeen]| {
-        let suspects = Suspects::new(record, (children, successions), rekeys, attempts, &checks, ends);
+        let suspects = Suspects::new(record, (children, successions), attempts, &checks, ends);
         outages::outages(&suspects)
     };
     // A limit that nobody enforces is passed without harm.

@@ -2,7 +2,7 @@
 
 use crate::assembly::key_source::key_source;
 use crate::assembly::places::Places;
-use crate::assembly::{attempts, verdicts};
+use crate::assembly::{attempts, rests, verdicts};
 use crate::findings;
 use crate::pipeline::record::Record;
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
@@ -57,7 +57,9 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         .map(|(index, (succession, trigger))| rekey(record, &places, index, succession, trigger))
         .collect();
     number_within_tunnels(&mut rekeys);
-    let assessed = verdicts::assess(record, &successions, &rekeys);
+    let failures = attempts::failures(record, &evidence, &children, &successions, &places);
+    let rests = rests::find(record, &failures.attempts);
+    let assessed = verdicts::assess(record, &successions, &rekeys, &rests);
     for (index, effect) in assessed.rekeys {
         if let Some(rekey) = rekeys.get_mut(index) {
             rekey.impact.push(effect);
@@ -67,9 +69,8 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         let hurt = rekey.impact.iter().any(|i| i.hurt);
         rekey.causes = record.diagnosis.causes(succession, hurt);
     }
-    let failures = attempts::failures(record, &evidence, &children, (&successions, &rekeys), &places);
     let tunnels = tunnels(record);
-    let findings = findings::findings(record, info, &successions, &failures.outages);
+    let findings = findings::findings(record, info, &successions, &failures.outages, &rests);
     let impact = verdicts::with_failures(assessed.impact, &failures, &tunnels, record.totals.first_time);
     let document = Analysis {
         schema_version: SCHEMA_VERSION,

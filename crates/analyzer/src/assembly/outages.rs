@@ -9,7 +9,7 @@ use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{AttemptOutcome, Direction, OutageEnd, Rekey};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, OutageEnd};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -62,7 +62,6 @@ impl<'a> Suspects<'a> {
     pub(crate) fn new(
         record: &'a Record,
         (children, successions): (&[ChildSa], &'a [Succession]),
-        rekeys: &[Rekey],
         attempts: &'a [AttemptSeen],
         checks: &'a [UnansweredCheck],
         ends: Timestamp,
@@ -88,8 +87,9 @@ impl<'a> Suspects<'a> {
                 suspects.makers.extend(made.map(|sa| (sa, index)));
             }
         }
-        for (succession, rekey) in successions.iter().zip(rekeys) {
-            if rekey.causes.iter().any(|c| c.id == "hard_limit_reached") {
+        for succession in successions {
+            let facts = record.diagnosis.causes(succession, false);
+            if facts.iter().any(|c| c.id == "hard_limit_reached") {
                 suspects.limited.extend(succession.old.into_iter().flatten());
             }
         }

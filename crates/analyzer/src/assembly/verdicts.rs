@@ -3,6 +3,7 @@
 use crate::assembly::attempts::Failures;
 use crate::diagnosis::{Hole, SilenceKind};
 use crate::pipeline::record::Record;
+use crate::throughput::rests::Rests;
 use rekeyscope_impact::tell::failed::failed;
 use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, RekeyMoment, Start};
 use rekeyscope_ipsec::rekey::{Succession, slot};
@@ -26,20 +27,27 @@ pub(crate) struct Verdicts {
 }
 
 /// Runs the method on every tunnel and direction, most new bytes first.
-pub(crate) fn assess(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Verdicts {
+pub(crate) fn assess(
+    record: &Record,
+    successions: &[Succession],
+    rekeys: &[Rekey],
+    rests: &Rests,
+) -> Verdicts {
     let mut verdicts = Verdicts::default();
     for (tunnel, direction) in busiest_first(record) {
         let Some(series) = record.meters.counted(tunnel, direction) else {
             continue;
         };
         let settings = settings(record, tunnel, direction, rekeys);
-        let mut traffic = series.traffic();
-        if settings.outer && only_acknowledges(record, tunnel, direction) {
-            (traffic.bytes, traffic.gaps, traffic.gaps_total) = (Vec::new(), Vec::new(), 0);
+        let mut traffic = series.traffic(rests.of(tunnel, direction));
+        for part in &mut traffic {
+            if settings.outer && only_acknowledges(record, tunnel, direction) {
+                (part.bytes, part.gaps, part.gaps_total) = (Vec::new(), Vec::new(), 0);
+            }
+            part.holes = holes(record, tunnel, part.start);
         }
-        traffic.holes = holes(record, tunnel, traffic.start);
-        let moments = moments(record, tunnel, direction, successions, traffic.start);
-        let result = rekeyscope_impact::assess(&traffic, &moments, &settings);
+        let moments = moments(record, tunnel, direction, successions, series.start());
+        let result = rekeyscope_impact::assess_transfers(&traffic, &moments, &settings);
         verdicts.impact.push(result.impact);
         verdicts.rekeys.extend(result.rekeys);
         verdicts.mean_rekey.extend(result.mean_rekey);

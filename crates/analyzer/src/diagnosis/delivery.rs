@@ -5,8 +5,10 @@
 //! without keys, what the other side sends something after. Times are those of the data, not of the acknowledgements.
 
 mod lane;
+mod quiet;
 
 pub(crate) use lane::{DeliveredPacket, DeliveryLane, LEAST_STRETCH, ProgressKind, UndeliveredStretch};
+pub(crate) use quiet::{LEAST_REST, Quiet, TunnelSilence};
 
 use crate::diagnosis::record::PacketRecord;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
@@ -17,14 +19,22 @@ use rekeyscope_model::time::Timestamp;
 const MOST_TUNNELS: usize = 1_024;
 /// Most stretches that are kept, some 200 bytes each; later ones are counted only.
 const MOST_STRETCHES: usize = 1 << 13;
+/// Most silences that are kept of each kind, some 80 bytes each; what comes after later ones goes on with the transfer before.
+const MOST_SILENCES: usize = 1 << 13;
 
 /// All tunnels.
 #[derive(Debug, Default)]
 pub(crate) struct Delivery {
     lanes: Vec<[DeliveryLane; 2]>,
+    /// Last packet of each tunnel, in either direction.
+    latest: Vec<Option<Timestamp>>,
     found: Vec<UndeliveredStretch>,
+    quiets: Vec<Quiet>,
+    silences: Vec<TunnelSilence>,
     /// Stretches beyond [`MOST_STRETCHES`].
     pub(crate) left_out: u64,
+    /// Silences beyond [`MOST_SILENCES`].
+    pub(crate) silences_left_out: u64,
 }
 
 impl Delivery {
@@ -38,9 +48,13 @@ impl Delivery {
         let [a, b] = lanes;
         let (own, other) = if p.slot() == 0 { (a, b) } else { (b, a) };
         if p.flags & (TcpSegment::SYN | TcpSegment::RST) != 0 {
-            own.forget(p.connection);
-            other.forget(p.connection);
+            own.forget(p.connection, p.time);
+            other.forget(p.connection, p.time);
         }
+        let quiet = own.watches(p);
+        let silence = silent_before(&mut self.latest, tunnel, p.time);
+        let kept = keep(&mut self.quiets, quiet) & keep(&mut self.silences, silence);
+        self.silences_left_out += u64::from(!kept);
         let answered = if !p.is_opened() {
             own.sends_unread(p);
             other.is_answered(p)
@@ -80,6 +94,18 @@ impl Delivery {
         }
     }
 
+    /// Silences of a direction of a tunnel that may be rest, in order of time.
+    pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
+        self.quiets
+            .iter()
+            .filter(move |q| q.tunnel == tunnel && q.slot == slot)
+    }
+
+    /// Silences of a whole tunnel, in order of time.
+    pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
+        self.silences.iter().filter(move |s| s.tunnel == tunnel)
+    }
+
     /// All stretches in order of time, with those that the end of the capture leaves open.
     pub(crate) fn stretches(&self, ends: Timestamp) -> Vec<UndeliveredStretch> {
         let mut all = self.found.clone();
@@ -96,6 +122,30 @@ impl Delivery {
         all.sort_by_key(|s| (s.from.time, s.tunnel, s.slot));
         all
     }
+}
+
+/// Keeps what was found; false at the bound.
+fn keep<T>(list: &mut Vec<T>, found: Option<T>) -> bool {
+    let has_room = list.len() < MOST_SILENCES || found.is_none();
+    list.extend(found.filter(|_| has_room));
+    has_room
+}
+
+/// The silence of a tunnel that a packet ends.
+fn silent_before(
+    latest: &mut Vec<Option<Timestamp>>,
+    tunnel: TunnelIndex,
+    now: Timestamp,
+) -> Option<TunnelSilence> {
+    if tunnel >= latest.len() {
+        latest.resize(tunnel + 1, None);
+    }
+    let from = latest.get_mut(tunnel)?.replace(now)?;
+    (now.nanos_since(from) >= LEAST_REST).then_some(TunnelSilence {
+        tunnel,
+        from,
+        to: now,
+    })
 }
 
 /// Those of a tunnel, made on first sight; `None` at the bound.

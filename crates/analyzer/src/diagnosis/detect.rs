@@ -2,7 +2,7 @@
 
 use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
 use crate::diagnosis::clear::ClearTraffic;
-use crate::diagnosis::delivery::{Delivery, UndeliveredStretch};
+use crate::diagnosis::delivery::{Delivery, Quiet, TunnelSilence, UndeliveredStretch};
 use crate::diagnosis::holes::{Hole, Holes};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{self, OpenWindow, Recorder, Subject};
@@ -91,6 +91,16 @@ impl Diagnosis {
     /// Stretches in which a direction delivered nothing, in order of time.
     pub(crate) fn stretches(&self, ends: Timestamp) -> Vec<UndeliveredStretch> {
         self.delivery.stretches(ends)
+    }
+
+    /// Silences of a direction of a tunnel that may be rest, in order of time.
+    pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
+        self.delivery.quiets(tunnel, slot)
+    }
+
+    /// Silences of a whole tunnel, in order of time.
+    pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
+        self.delivery.silences(tunnel)
     }
 
     /// An exchange that makes child SAs begins; its initiator sends in direction `slot`.
@@ -209,6 +219,12 @@ impl Diagnosis {
         if left_out > 0 {
             diagnostics.count("stretches_left_out", "analysis", None, || {
                 Message::new("oddity-stretches-left-out").with("stretches", left_out)
+            });
+        }
+        let unseen = self.delivery.silences_left_out;
+        if unseen > 0 {
+            diagnostics.count("silences_left_out", "analysis", None, || {
+                Message::new("oddity-silences-left-out").with("silences", unseen)
             });
         }
         let without = self.recorder.unopened.saturating_add(self.undiagnosed);

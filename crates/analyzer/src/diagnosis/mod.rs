@@ -28,7 +28,9 @@ pub mod whole_run;
 
 pub(crate) use causes::{CAUSES, Detector};
 pub(crate) use clear::ClearPackets;
-pub(crate) use delivery::{DeliveredPacket, LEAST_STRETCH, ProgressKind, UndeliveredStretch};
+pub(crate) use delivery::{
+    DeliveredPacket, LEAST_REST, LEAST_STRETCH, ProgressKind, Quiet, UndeliveredStretch,
+};
 pub(crate) use detect::Diagnosis;
 pub(crate) use holes::Hole;
 pub(crate) use record::PacketRecord;

@@ -1,10 +1,10 @@
 //! What was wrong that no rekey caused. One file per subject: [`sizes`], [`loss`], [`rate`], [`sas`] look at one tunnel and
 //! direction (a [`lane::Lane`]), [`trace`] at the capture.
 
-use crate::findings::{sas, trace};
-
 use crate::findings::lane::Lane;
+use crate::findings::{sas, trace};
 use crate::pipeline::record::Record;
+use crate::throughput::rests::Rests;
 use rekeyscope_capture::file::CaptureInfo;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_model::analysis::{Direction, Finding, Outage};
@@ -15,6 +15,7 @@ pub(crate) fn findings(
     info: &CaptureInfo,
     successions: &[Succession],
     outages: &[Outage],
+    rests: &Rests,
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     for (tunnel, lanes) in record.diagnosis.whole_run.lanes().iter().enumerate() {
@@ -33,7 +34,7 @@ pub(crate) fn findings(
                 lane.dropped_by_the_capture()
                     .or_else(|| lane.one_direction_loss()),
             );
-            found.extend(lane.rate_trouble(successions));
+            found.extend(lane.rate_trouble(successions, rests.of(tunnel, direction)));
         }
         if record.wants(tunnel) {
             found.extend(sas::unused_sas(record, tunnel));

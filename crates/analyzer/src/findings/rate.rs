@@ -1,6 +1,8 @@
 //! Rates that no rekey explains, and a receiver that holds the data back.
 
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
+use crate::throughput::rests::Rest;
+use rekeyscope_impact::Traffic;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_model::analysis::{Finding, Severity};
 use rekeyscope_model::sample::Sample;
@@ -34,12 +36,19 @@ impl Lane<'_> {
         })
     }
 
-    /// Rates of the seconds that no rekey touches, idle ends cut off.
-    fn free_rates(&self, successions: &[Succession]) -> Vec<f64> {
+    /// Rates of the seconds that no rekey touches, rests and idle ends cut off.
+    fn free_rates(&self, successions: &[Succession], rests: &[Rest]) -> Vec<f64> {
         let Some(series) = self.record.meters.counted(self.tunnel, self.direction) else {
             return Vec::new();
         };
-        let traffic = series.traffic();
+        let parts = series.traffic(rests);
+        parts
+            .iter()
+            .flat_map(|part| self.free_of(part, successions))
+            .collect()
+    }
+
+    fn free_of(&self, traffic: &Traffic, successions: &[Succession]) -> Vec<f64> {
         let per_second = (1.0 / traffic.base_bin_s).round().max(1.0) as usize;
         let seconds: Vec<f64> = traffic
             .bytes
@@ -69,11 +78,11 @@ impl Lane<'_> {
             .collect()
     }
 
-    pub(crate) fn rate_trouble(&self, successions: &[Succession]) -> Option<Finding> {
+    pub(crate) fn rate_trouble(&self, successions: &[Succession], rests: &[Rest]) -> Option<Finding> {
         if self.counters.data_segments < ENOUGH_PACKETS {
             return None;
         }
-        let rates = self.free_rates(successions);
+        let rates = self.free_rates(successions, rests);
         if rates.len() < ENOUGH_SECONDS {
             return None;
         }

@@ -4,4 +4,5 @@ pub mod flow;
 #[cfg(test)]
 mod lab_test;
 pub mod meter;
+pub(crate) mod rests;
 pub mod series;

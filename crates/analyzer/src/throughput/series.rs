@@ -1,6 +1,7 @@
 //! Throughput over time, per tunnel and direction: bins of new and of outer bytes, and the gaps between packets that
 //! carry new data. Bounded: a long capture gets coarser bins, never more of them.
 
+mod bins;
 mod bounds;
 mod direction;
 mod gaps;
@@ -113,8 +114,7 @@ impl SeriesSet {
         let coarsest = self.series.values().map(DirectionSeries::base_nanos).max();
         let unit = coarsest.unwrap_or(0).max(DOCUMENT_BIN_NANOS);
         let units = |series: &DirectionSeries| {
-            let span = series.base_nanos().saturating_mul(series.bin_count() as i64);
-            (span as u64)
+            (series.span_nanos() as u64)
                 .div_ceil(unit as u64)
                 .div_ceil(MAX_DOCUMENT_BINS as u64)
         };
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn bins_begin_at_a_multiple_of_ten_milliseconds() {
         let set = recorded(&[(17, 1), (19, 2), (21, 4), (33, 8)]);
-        let traffic = set.get(0, Direction::AToB).unwrap().traffic();
+        let traffic = set.get(0, Direction::AToB).unwrap().undivided();
         assert_eq!((traffic.start, traffic.base_bin_s), (at(10), 0.005));
         assert_eq!(traffic.bytes, [0, 3, 4, 0, 8]);
         let [series] = &set.tunnel_series()[..] else {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn earlier_packets_move_the_start_back() {
         let set = recorded(&[(100, 1), (83, 2), (100, 4), (-500, 8)]);
-        let traffic = set.get(0, Direction::AToB).unwrap().traffic();
+        let traffic = set.get(0, Direction::AToB).unwrap().undivided();
         assert_eq!(traffic.start, at(-500));
         assert_eq!(traffic.bytes.len(), 121);
         assert_eq!(
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn gaps_lie_between_packets_with_new_data() {
         let set = recorded(&[(0, 1), (10, 1), (15, 0), (40, 1), (38, 1), (41, 1)]);
-        let traffic = set.get(0, Direction::AToB).unwrap().traffic();
+        let traffic = set.get(0, Direction::AToB).unwrap().undivided();
         let spans: Vec<(f64, f64)> = traffic.gaps.iter().map(|gap| (gap.start_s, gap.end_s)).collect();
         assert_eq!(spans, [(0.01, 0.04), (0.0, 0.01), (0.04, 0.041)]);
         assert_eq!(traffic.gaps_total, 4);
@@ -204,19 +204,43 @@ mod tests {
     #[test]
     fn a_long_capture_gets_coarser_bins() {
         let hour = 3_600_000;
-        let set = recorded(&[(0, 1), (5, 2), (2 * hour, 4), (9 * hour, 8)]);
+        let minutes = (0..=9 * 60_i64).map(|minute| (minute * 60_000 - minute.signum() * 6, 1));
+        let set = recorded(&minutes.collect::<Vec<_>>());
         let series = set.get(0, Direction::AToB).unwrap();
         assert_eq!(series.base_nanos(), 4 * BASE_BIN_NANOS);
         assert!(series.bin_count() <= MAX_BINS);
-        let traffic = series.traffic();
+        let traffic = series.undivided();
         assert_eq!(
-            (traffic.bytes[0], traffic.bytes[(2 * hour / 20) as usize]),
-            (3, 4)
+            (traffic.bytes[0], traffic.bytes[((2 * hour - 6) / 20) as usize]),
+            (1, 1)
         );
-        assert_eq!(series.new_bytes(), 15);
-        // 9 h in bins of a multiple of 20 ms, at most 20,000: 1,620 ms give 20,000 bins and one more.
-        assert_eq!(set.document_bin_ms(), 1640.0);
+        assert_eq!(series.new_bytes(), 9 * 60 + 1);
+        // 9 h in bins of a multiple of 20 ms, at most 20,000: 1,620 ms give 20,000.
+        assert_eq!(set.document_bin_ms(), 1620.0);
         assert!(set.tunnel_series()[0].inner_new_bytes.len() <= MAX_DOCUMENT_BINS);
+    }
+
+    #[test]
+    fn a_day_of_silence_costs_no_resolution() {
+        let day = 24 * 3_600_000;
+        let set = recorded(&[(0, 1), (5, 2), (day, 4), (day + 10, 8), (-day, 16), (day / 2, 32)]);
+        let series = set.get(0, Direction::AToB).unwrap();
+        assert_eq!((series.base_nanos(), series.bin_count()), (BASE_BIN_NANOS, 10));
+        assert_eq!((series.start(), series.new_bytes()), (at(-day), 63));
+        let parts = series.traffic(&[(at(-day), at(0)), (at(5), at(day / 2)), (at(day / 2), at(day))]);
+        let bytes: Vec<&[u32]> = parts.iter().map(|p| &p.bytes[..]).collect();
+        assert_eq!(bytes, [&[16, 0][..], &[1, 2], &[32, 0], &[4, 0, 8]]);
+        assert_eq!(parts[3].start, at(day));
+        let whole = series.undivided();
+        assert!(whole.bytes.len() <= MAX_BINS && whole.base_bin_s > 0.005);
+        assert_eq!(whole.bytes.iter().sum::<u32>(), 63);
+        let window = series
+            .window(0, Direction::AToB, at(day - 100), at(day + 5))
+            .unwrap();
+        assert_eq!(
+            (window.inner_new_bytes.iter().sum::<u64>(), window.start),
+            (4, at(day - 100))
+        );
     }
 
     #[test]
@@ -228,7 +252,7 @@ mod tests {
             (series.base_nanos(), set.clamped(), series.new_bytes()),
             (BASE_BIN_NANOS, 2, 15)
         );
-        assert_eq!(series.traffic().bytes, [11, 0, 4]);
+        assert_eq!(series.undivided().bytes, [11, 0, 4]);
     }
 
     #[test]

@@ -1,42 +1,80 @@
 //! The whole method on one direction: evaluates, attributes, and fills the part of the document.
 
-use crate::decide::course::Course;
-use crate::decide::evaluate::{Choices, evaluate};
+use crate::decide::evaluate::Choices;
 use crate::decide::evaluation::Evaluation;
+use crate::decide::leg::{Leg, legs, rest_s};
 use crate::decide::outcome::DirectionImpact;
 use crate::decide::sensitivity;
+use crate::decide::whole::Whole;
 use crate::input::moment::RekeyMoment;
 use crate::input::settings::MethodSettings;
 use crate::input::traffic::Traffic;
 use crate::input::unobserved;
 use crate::tell::{mean_rekey, projection, sentence};
-use rekeyscope_model::analysis::{Counted, Impact};
+use rekeyscope_model::analysis::{Counted, Impact, RekeyImpact, Transfer, TransferImpact};
 use rekeyscope_model::text::Said;
 
-/// Runs the whole method on one direction. Deterministic for a given seed, whatever the number of threads.
+/// Runs the whole method on one direction without rests. Deterministic for a given seed, whatever the number of threads.
 pub fn assess(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &MethodSettings) -> DirectionImpact {
-    let traffic = &unobserved::bridge(traffic);
-    let course = Course::new(traffic, rekeys);
-    let main = evaluate(&course, rekeys, settings, &Choices::default());
-    let impact = summarise(&course, rekeys, settings, &main);
+    assess_transfers(std::slice::from_ref(traffic), rekeys, settings)
+}
+
+/// Runs it on the stretches between rests, in order of time; `rekeys` are told in seconds from the start of the first.
+pub fn assess_transfers(
+    traffic: &[Traffic],
+    rekeys: &[RekeyMoment],
+    settings: &MethodSettings,
+) -> DirectionImpact {
+    let bridged: Vec<Traffic> = traffic.iter().map(unobserved::bridge).collect();
+    let legs = legs(&bridged, rekeys);
+    let main = Whole::new(&legs, settings, &Choices::default());
     DirectionImpact {
-        rekeys: main.rekey_impacts(rekeys, settings.direction),
+        rekeys: each_rekey(&legs, &main, rekeys, settings),
         mean_rekey: mean_rekey::superpose(&main, settings),
         projection: projection::project(&main, settings),
-        transfer: main.transfer(),
-        impact,
+        impact: summarise(&legs, rekeys, settings, &main),
     }
 }
 
-fn summarise(
-    course: &Course<'_>,
+/// One entry per moment given, in their order.
+fn each_rekey(
+    legs: &[Leg<'_>],
+    main: &Whole,
     rekeys: &[RekeyMoment],
     settings: &MethodSettings,
-    main: &Evaluation,
-) -> Impact {
+) -> Vec<(usize, RekeyImpact)> {
+    let of_leg = |(leg, e): (&Leg<'_>, &Evaluation)| {
+        let own = e.rekey_impacts(&leg.rekeys, settings.direction);
+        leg.positions.iter().copied().zip(own).collect::<Vec<_>>()
+    };
+    let mut all: Vec<(usize, (usize, RekeyImpact))> =
+        legs.iter().zip(&main.transfers).flat_map(of_leg).collect();
+    all.sort_by_key(|(position, _)| *position);
+    debug_assert_eq!(all.len(), rekeys.len());
+    all.into_iter().map(|(_, of_rekey)| of_rekey).collect()
+}
+
+/// Every transfer with its own verdict.
+fn transfers(legs: &[Leg<'_>], main: &Whole) -> Vec<TransferImpact> {
+    let of_leg = |(leg, e): (&Leg<'_>, &Evaluation)| {
+        let at = |bin| leg.course.traffic.start.plus_seconds(e.grid.start_of(bin));
+        e.has_transfer().then(|| TransferImpact {
+            start: at(e.run.from),
+            end: at(e.run.to),
+            bytes: e.bytes,
+            rekeys: e.used_indexes(),
+            verdict: e.decision.verdict,
+            stall_ms: e.decided_stall().map(|m| m.interval_ms()),
+        })
+    };
+    legs.iter().zip(&main.transfers).filter_map(of_leg).collect()
+}
+
+fn summarise(legs: &[Leg<'_>], rekeys: &[RekeyMoment], settings: &MethodSettings, main: &Whole) -> Impact {
     let attribution = projection::attribute(main, settings);
     let decision = &main.decision;
-    let said = Said::of(sentence::verdict(main, &attribution, settings));
+    let transfers = transfers(legs, main);
+    let said = Said::of(sentence::verdict(main, &attribution, settings, rest_s(legs)));
     let bound = Said::of(sentence::arithmetic_bound(main, &attribution, settings));
     Impact {
         tunnel: settings.tunnel,
@@ -54,8 +92,14 @@ fn summarise(
         rekeys_hurt: main.hurt_indexes(),
         observed_bps: attribution.observed_bps,
         counterfactual_bps: attribution.counterfactual_bps,
-        transfer: main.transfer().map(|t| t.published(course.traffic.start)),
-        burst_ms: main.burst_s.map(|s| s * 1000.0),
+        transfer: transfers.first().map(|first| Transfer {
+            start: first.start,
+            duration_s: main.run_s(),
+            bytes: main.bytes(),
+            rekeys: main.used_count(),
+        }),
+        transfers,
+        burst_ms: main.burst_s().map(|s| s * 1000.0),
         reference_bps: settings.reference_bps,
         interest_ms: main.interest_s(settings).map(|s| s * 1000.0),
         stall_ms: main.decided_stall().map(|m| m.interval_ms()),
@@ -68,7 +112,7 @@ fn summarise(
         explained_share: attribution.explained_share.clone(),
         arithmetic_bound: bound.sentence,
         arithmetic_bound_messages: bound.messages,
-        sensitivity: sensitivity::rerun(course, rekeys, settings, main),
+        sensitivity: sensitivity::rerun(legs, settings, main),
         seed: settings.seed,
     }
 }

@@ -1,4 +1,5 @@
-//! One run of the method from the series to the decision; the sensitivity runs are the same with one choice changed.
+//! One run of the method on one transfer, from the series to the decision; the sensitivity runs are the same with one
+//! choice changed.
 
 use crate::decide::course::{BASE_BINS, Course};
 use crate::decide::evaluation::Evaluation;
@@ -8,7 +9,7 @@ use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall, minimum_detectable};
 use crate::estimate::baseline::{Ruler, Window, fitting_windows};
 use crate::estimate::gap::{FreeGaps, longest_touching, test_window_s};
 use crate::estimate::late;
-use crate::estimate::placebo::{DrawPlan, Pool, corrected_p, real_z};
+use crate::estimate::placebo::{DrawPlan, DrawSums, Pool, corrected_p, largest_z, real_z};
 use crate::estimate::stall::{dip, stall};
 use crate::input::moment::RekeyMoment;
 use crate::input::settings::MethodSettings;
@@ -57,7 +58,8 @@ pub(crate) fn evaluate(
     e.run = transfer::span(&e.grid, found);
     let busy_median = transfer::busy_median(&e.grid, e.run);
     e.placed = transfer::place(&e.grid, e.run, rekeys, choices.anchor_at_start);
-    transfer::leave_out_idle(&e.grid, busy_median, &mut e.placed, settings.time_triggered);
+    let by_time = settings.time_triggered;
+    transfer::leave_out_idle(&e.grid, e.run, busy_median, &mut e.placed, by_time);
     unobserved::leave_out(&course.traffic.holes, &mut e.placed);
     e.unobserved = unobserved_within(&course.traffic.holes, &e);
     e.used = e.placed.iter().filter(|p| p.used).copied().collect();
@@ -73,6 +75,22 @@ pub(crate) fn evaluate(
     e
 }
 
+/// The mean stall of some transfers' rekeys at one window, with what its upper end has to allow for.
+pub(crate) fn mean_stall(
+    transfers: &[&Evaluation],
+    window: usize,
+    stalls: &[f64],
+    bias_s: Option<f64>,
+    settings: &MethodSettings,
+) -> Option<MeanStall> {
+    let mean = late::widen(transfers, window, MeanStall::of(stalls, bias_s)?);
+    Some(if settings.time_triggered {
+        mean
+    } else {
+        mean.allowing_for_bias(stalls)
+    })
+}
+
 /// Holes within the transfer.
 fn unobserved_within(holes: &[Gap], e: &Evaluation) -> (usize, f64) {
     let (from, to) = (e.grid.start_of(e.run.from), e.grid.start_of(e.run.to));
@@ -80,6 +98,25 @@ fn unobserved_within(holes: &[Gap], e: &Evaluation) -> (usize, f64) {
     parts
         .filter(|s| *s > 0.0)
         .fold((0, 0.0), |(n, sum), s| (n + 1, sum + s))
+}
+
+/// p per window from the draws; none where placebos have no null or there are too few rekeys.
+pub(crate) fn p_values(
+    drawn: &[DrawSums],
+    stalls: &[Vec<f64>],
+    bias_s: &[Option<f64>],
+    eligible: &[usize],
+) -> Vec<Option<f64>> {
+    let mut p = vec![None; stalls.len()];
+    let rekeys = stalls.first().map_or(0, Vec::len);
+    if drawn.is_empty() || eligible.is_empty() || rekeys < LEAST_REKEYS {
+        return p;
+    }
+    let largest = largest_z(drawn, rekeys, eligible);
+    for &w in eligible {
+        p[w] = Some(corrected_p(&largest, real_z(&stalls[w], bias_s[w])));
+    }
+    p
 }
 
 impl Evaluation {
@@ -99,17 +136,14 @@ impl Evaluation {
         self.stalls = self.windows.iter().map(at).collect();
         let eligible = self.eligible();
         self.mostly_affected = !self.windows.is_empty() && eligible.is_empty();
-        let bias = |w: usize| pool.as_ref().and_then(|p| p.bias_s.get(w).copied().flatten());
-        let mean = |w: usize| {
-            let stalls = self.seconds(w);
-            let mean = late::widen(self, w, MeanStall::of(&stalls, bias(w))?);
-            Some(if settings.time_triggered {
-                mean
-            } else {
-                mean.allowing_for_bias(&stalls)
-            })
-        };
-        self.means = (0..self.windows.len()).map(mean).collect();
+        if let Some(pool) = &pool {
+            self.bias_s.clone_from(&pool.bias_s);
+            self.drawn = pool.draw(self.used.len(), plan);
+        }
+        let bias = |w: usize| self.bias_s.get(w).copied().flatten();
+        self.means = (0..self.windows.len())
+            .map(|w| mean_stall(&[self], w, &self.seconds(w), bias(w), settings))
+            .collect();
         self.ranks = (0..self.windows.len())
             .map(|w| self.ranks_at(w, pool.as_ref(), &eligible))
             .collect();
@@ -117,7 +151,7 @@ impl Evaluation {
         self.minimum_detectable_s = chosen.and_then(|w| minimum_detectable(&self.seconds(w)));
         self.judge_each(pool.as_ref(), chosen, course);
         self.measure_dips(ruler, chosen);
-        let p = self.test(pool.as_ref(), &eligible, plan);
+        let p = self.test(&eligible);
         self.decision = verdict::decide(&VerdictEvidence {
             rekeys_known: settings.rekeys_total.max(self.indexes.len()),
             stalls: &(0..self.windows.len())
@@ -163,20 +197,10 @@ impl Evaluation {
         )
     }
 
-    /// p per window; empty where placebos have no null or there are too few rekeys.
-    fn test(&self, pool: Option<&Pool>, eligible: &[usize], plan: DrawPlan) -> Vec<Option<f64>> {
-        let mut p = vec![None; self.windows.len()];
-        let (Some(pool), false) = (pool, eligible.is_empty()) else {
-            return p;
-        };
-        if self.used.len() < LEAST_REKEYS {
-            return p;
-        }
-        let largest = pool.largest_z(self.used.len(), eligible, plan);
-        for &w in eligible {
-            p[w] = Some(corrected_p(&largest, real_z(&self.seconds(w), pool.bias_s[w])));
-        }
-        p
+    /// p per window.
+    fn test(&self, eligible: &[usize]) -> Vec<Option<f64>> {
+        let stalls: Vec<Vec<f64>> = (0..self.windows.len()).map(|w| self.seconds(w)).collect();
+        p_values(&self.drawn, &stalls, &self.bias_s, eligible)
     }
 
     /// The gap test and the list of rekeys that hurt.

@@ -1,10 +1,10 @@
-//! All that one run of the method found, and what follows from it by looking it up.
+//! All that one run of the method found in one transfer, and what follows from it by looking it up.
 
 use crate::decide::hurt::Hurt;
-use crate::decide::outcome::Transfer;
 use crate::decide::verdict::{Decision, LEAST_EFFECT_S};
 use crate::estimate::aggregate::MeanStall;
 use crate::estimate::baseline::{CHOSEN_WINDOW_S, Window};
+use crate::estimate::placebo::DrawSums;
 use crate::estimate::stall::{Dip, MeasuredStall};
 use crate::input::grid::{Grid, Span};
 use crate::input::moment::RekeyMoment;
@@ -33,6 +33,10 @@ pub(crate) struct Evaluation {
     pub(crate) windows: Vec<Window>,
     /// `stalls[w][k]` of the used rekeys.
     pub(crate) stalls: Vec<Vec<MeasuredStall>>,
+    /// Per window: mean stall of clean placebos where enough are clean.
+    pub(crate) bias_s: Vec<Option<f64>>,
+    /// Placebos, as many as rekeys each time.
+    pub(crate) drawn: Vec<DrawSums>,
     /// `ranks[w][k]` among the placebos, where W has a null.
     pub(crate) ranks: Vec<Option<Vec<f64>>>,
     /// Per used rekey.
@@ -73,6 +77,8 @@ impl Evaluation {
             used: Vec::new(),
             windows: Vec::new(),
             stalls: Vec::new(),
+            bias_s: Vec::new(),
+            drawn: Vec::new(),
             ranks: Vec::new(),
             hurt: Vec::new(),
             dips: Vec::new(),
@@ -99,29 +105,29 @@ impl Evaluation {
             .unwrap_or_default()
     }
 
-    /// Number of used rekeys.
-    pub(crate) fn used_count(&self) -> usize {
-        self.used.len()
-    }
-
-    /// Document indexes of the rekeys that hurt, ascending.
-    pub(crate) fn hurt_indexes(&self) -> Vec<usize> {
-        let hurt = self.used.iter().zip(&self.hurt).filter(|(_, h)| h.hurt);
-        let mut indexes: Vec<usize> = hurt
+    /// Document indexes of the used rekeys that `which` picks by what the tests say, ascending.
+    fn indexes_where(&self, which: impl Fn(&Hurt) -> bool) -> Vec<usize> {
+        let picked = self.used.iter().zip(&self.hurt).filter(|(_, h)| which(h));
+        let mut indexes: Vec<usize> = picked
             .filter_map(|(k, _)| self.indexes.get(k.moment).copied())
             .collect();
         indexes.sort_unstable();
         indexes
     }
 
-    /// The transfer, for the comparison of captures.
-    pub(crate) fn transfer(&self) -> Option<Transfer> {
-        (self.run.len() > 0).then(|| Transfer {
-            from_s: self.grid.start_of(self.run.from),
-            to_s: self.grid.start_of(self.run.to),
-            bytes: self.bytes,
-            rekeys: self.used.len(),
-        })
+    /// Document indexes of the used rekeys, ascending.
+    pub(crate) fn used_indexes(&self) -> Vec<usize> {
+        self.indexes_where(|_| true)
+    }
+
+    /// Document indexes of the rekeys that hurt, ascending.
+    pub(crate) fn hurt_indexes(&self) -> Vec<usize> {
+        self.indexes_where(|h| h.hurt)
+    }
+
+    /// There is something to measure.
+    pub(crate) fn has_transfer(&self) -> bool {
+        self.run.len() > 0
     }
 
     /// Used rekeys whose exchange began, or may have begun, before their window.
@@ -153,11 +159,6 @@ impl Evaluation {
     /// Effect of interest: its share of the mean rekey interval, seconds.
     pub(crate) fn interest_s(&self, settings: &MethodSettings) -> Option<f64> {
         self.mean_interval_s().map(|s| s * settings.interest)
-    }
-
-    /// The window at which the stall is sized.
-    pub(crate) fn decided_window(&self) -> Option<&Window> {
-        self.windows.get(self.decision.window?)
     }
 
     /// The mean stall at that window.

@@ -5,8 +5,10 @@ pub(crate) mod course;
 pub(crate) mod evaluate;
 pub(crate) mod evaluation;
 mod hurt;
+pub(crate) mod leg;
 pub(crate) mod outcome;
 mod sensitivity;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod verdict;
+pub(crate) mod whole;

@@ -1,9 +1,8 @@
 //! The verdict again with one choice changed at a time. It should not depend on any of them.
 
-use crate::decide::course::Course;
-use crate::decide::evaluate::{Choices, evaluate};
-use crate::decide::evaluation::Evaluation;
-use crate::input::moment::RekeyMoment;
+use crate::decide::evaluate::Choices;
+use crate::decide::leg::Leg;
+use crate::decide::whole::Whole;
 use crate::input::settings::MethodSettings;
 use rekeyscope_model::analysis::{Sensitivity, Verdict};
 use rekeyscope_model::text::{Message, Said};
@@ -12,17 +11,13 @@ use rekeyscope_model::text::{Message, Said};
 const DRAWS: usize = 1_999;
 
 /// The reruns: shifted bin origin, Δ of half, five times the usual width, anchored at t_Q, baseline before only.
-pub(crate) fn rerun(
-    course: &Course<'_>,
-    rekeys: &[RekeyMoment],
-    settings: &MethodSettings,
-    main: &Evaluation,
-) -> Vec<Sensitivity> {
-    if matches!(main.decision.verdict, Verdict::NoTraffic | Verdict::NoRekeys) || main.used.is_empty() {
+pub(crate) fn rerun(legs: &[Leg<'_>], settings: &MethodSettings, main: &Whole) -> Vec<Sensitivity> {
+    let nothing = matches!(main.decision.verdict, Verdict::NoTraffic | Verdict::NoRekeys);
+    let (Some(first), false) = (legs.first(), nothing || main.used_count() == 0) else {
         return Vec::new();
-    }
+    };
     let usual = Choices::default();
-    let base_ms = course.traffic.base_bin_s * 1000.0;
+    let base_ms = first.course.traffic.base_bin_s * 1000.0;
     let ms = |width: f64| format!("{width:.0} ms");
     let changes = [
         (
@@ -59,7 +54,7 @@ pub(crate) fn rerun(
     // One after the other: each holds a series of its own.
     changes
         .into_iter()
-        .map(|(change, choices)| compare(change, main, &evaluate(course, rekeys, &fewer, &choices)))
+        .map(|(change, choices)| compare(change, main, &Whole::new(legs, &fewer, &choices)))
         .collect()
 }
 
@@ -67,7 +62,7 @@ pub(crate) fn rerun(
 const TOLERANCE_S: f64 = 0.01;
 
 /// A rerun disagrees when it gives another verdict, or a mean stall outside the main run's interval.
-fn compare(change: Message, main: &Evaluation, other: &Evaluation) -> Sensitivity {
+fn compare(change: Message, main: &Whole, other: &Whole) -> Sensitivity {
     let stall = other.decided_stall().map(|m| m.mean);
     let outside = match (main.decided_stall(), stall) {
         (Some(main), Some(stall)) => !(main.low - TOLERANCE_S..=main.high + TOLERANCE_S).contains(&stall),

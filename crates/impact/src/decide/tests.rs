@@ -1,6 +1,7 @@
 //! Whole assessments on **simulated** series.
 
 mod bursts;
+mod transfers;
 
 use crate::simulate::{Scenario, Simulated, simulate};
 use crate::*;
@@ -227,7 +228,7 @@ fn without_rekeys_and_without_traffic() {
     let result = assess(&silent, &run.rekeys, &settings());
     assert_eq!(result.impact.verdict, Verdict::NoTraffic);
     assert_eq!(result.rekeys.len(), run.rekeys.len());
-    assert!(result.rekeys.iter().all(|(_, r)| !r.used) && result.transfer.is_none());
+    assert!(result.rekeys.iter().all(|(_, r)| !r.used) && result.impact.transfer.is_none());
     // Rekeys that all lie outside the transfer: there are some, but the capture cannot tell.
     let outside = [RekeyMoment {
         index: 0,
@@ -280,6 +281,7 @@ fn attribution_and_projection_give_the_rate_back() {
     contains(&result.impact.sentence, &["of the gap to 10.0 Mbit/s"]);
     // Long lifetimes approach the undisturbed rate; the present one gives the present rate.
     let present = result
+        .impact
         .transfer
         .map(|t| t.bytes / t.rekeys as f64 / 1000.0)
         .unwrap() as u64;

@@ -8,10 +8,20 @@ use crate::estimate::stall::{DIP_BELOW, HELD_S, MeasuredStall, SMOOTHING_S};
 use crate::input::transfer::PlacedRekey;
 
 /// Where windows begin too late, the mean's interval reaches up to what the slow stretches before them would add.
-pub(crate) fn widen(e: &Evaluation, window: usize, mean: MeanStall) -> MeanStall {
-    if e.late_starts() == 0 {
+pub(crate) fn widen(transfers: &[&Evaluation], window: usize, mean: MeanStall) -> MeanStall {
+    if transfers.iter().all(|e| e.late_starts() == 0) {
         return mean;
     }
+    let stalls: Vec<f64> = transfers.iter().flat_map(|e| longest(e, window)).collect();
+    let high = MeanStall::of(&stalls, mean.bias_s).map_or(mean.high, |m| m.high);
+    MeanStall {
+        high: mean.high.max(high),
+        ..mean
+    }
+}
+
+/// The stalls of one transfer's rekeys, each with the slow stretch before its window, seconds.
+fn longest(e: &Evaluation, window: usize) -> Vec<f64> {
     let switches = latest_switches(&e.placed);
     let longest = |(k, s): (usize, &MeasuredStall)| {
         let before = reach_back_bins(e, &e.used[k], s.baseline.rate, &switches);
@@ -23,12 +33,7 @@ pub(crate) fn widen(e: &Evaluation, window: usize, mean: MeanStall) -> MeanStall
             s.seconds
         }
     };
-    let stalls: Vec<f64> = e.stalls[window].iter().enumerate().map(longest).collect();
-    let high = MeanStall::of(&stalls, mean.bias_s).map_or(mean.high, |m| m.high);
-    MeanStall {
-        high: mean.high.max(high),
-        ..mean
-    }
+    e.stalls[window].iter().enumerate().map(longest).collect()
 }
 
 /// Bins before the window of a late start within which the rate stays below that of a dip (one that is back for less

@@ -32,6 +32,31 @@ pub(crate) struct Pool {
     pub(crate) bias_s: Vec<Option<f64>>,
 }
 
+/// One draw of as many placebos as there are rekeys: sum and sum of squares of their stalls at every window, bias taken off.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct DrawSums {
+    sums: [f64; WINDOWS_S.len()],
+    squares: [f64; WINDOWS_S.len()],
+}
+
+impl DrawSums {
+    fn take(&mut self, row: &StallsByWindow) {
+        for ((sum, square), &value) in self.sums.iter_mut().zip(&mut self.squares).zip(row) {
+            let value = f64::from(value);
+            *sum += value;
+            *square += value * value;
+        }
+    }
+
+    /// Placebos of another transfer are drawn with it.
+    pub(crate) fn add(&mut self, other: &DrawSums) {
+        let sums = self.sums.iter_mut().chain(&mut self.squares);
+        for (sum, more) in sums.zip(other.sums.iter().chain(&other.squares)) {
+            *sum += more;
+        }
+    }
+}
+
 /// What to draw placebos for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DrawPlan {
@@ -142,31 +167,32 @@ impl Pool {
         (1 + sorted.len() - below) as f64 / (1 + sorted.len()) as f64
     }
 
-    /// z = mean/error, bias taken off, of `n` placebos drawn `draws` times: the largest over the `eligible` windows of
-    /// each draw, in ascending order.
-    pub(crate) fn largest_z(&self, n: usize, eligible: &[usize], plan: DrawPlan) -> Vec<f64> {
+    /// `n` placebos, drawn `draws` times.
+    pub(crate) fn draw(&self, n: usize, plan: DrawPlan) -> Vec<DrawSums> {
         let draw = |number: usize| {
             let mut rng = stream(plan.seed, number as u64);
             // The values are small and bias is taken off: nothing cancels between the two sums.
-            let mut sums = [0.0_f64; WINDOWS_S.len()];
-            let mut squares = [0.0_f64; WINDOWS_S.len()];
+            let mut drawn = DrawSums::default();
             for _ in 0..n {
-                let Some(row) = self.stalls.get(below(&mut rng, self.stalls.len())) else {
-                    continue;
-                };
-                for w in 0..WINDOWS_S.len() {
-                    let value = f64::from(row[w]);
-                    sums[w] += value;
-                    squares[w] += value * value;
+                if let Some(row) = self.stalls.get(below(&mut rng, self.stalls.len())) {
+                    drawn.take(row);
                 }
             }
-            let z = |&w: &usize| z_of_sums(n, sums[w], squares[w]);
-            eligible.iter().map(z).fold(f64::NEG_INFINITY, f64::max)
+            drawn
         };
-        let mut largest: Vec<f64> = (0..plan.draws).into_par_iter().map(draw).collect();
-        largest.par_sort_unstable_by(f64::total_cmp);
-        largest
+        (0..plan.draws).into_par_iter().map(draw).collect()
     }
+}
+
+/// z = mean/error of draws of `n` placebos each: the largest over the `eligible` windows of each draw, in ascending order.
+pub(crate) fn largest_z(drawn: &[DrawSums], n: usize, eligible: &[usize]) -> Vec<f64> {
+    let largest = |draw: &DrawSums| {
+        let z = |&w: &usize| z_of_sums(n, draw.sums[w], draw.squares[w]);
+        eligible.iter().map(z).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let mut largest: Vec<f64> = drawn.par_iter().map(largest).collect();
+    largest.par_sort_unstable_by(f64::total_cmp);
+    largest
 }
 
 fn sorted_column(stalls: &[StallsByWindow], column: usize) -> Vec<f32> {
@@ -285,7 +311,7 @@ mod tests {
                 .unwrap();
             threads.install(|| {
                 let pool = Pool::new(&ruler, &windows, &placed, PLAN).unwrap();
-                pool.largest_z(placed.len(), &[0, 1], PLAN)
+                largest_z(&pool.draw(placed.len(), PLAN), placed.len(), &[0, 1])
             })
         };
         assert_eq!(draws(1), draws(3));

@@ -39,6 +39,18 @@ impl Start {
         known.unwrap_or(switched_s - ASSUMED_EXCHANGE_S).min(switched_s)
     }
 
+    /// The same, told from a series that begins `s` seconds later.
+    pub(crate) fn rebased(self, s: f64) -> Start {
+        match self {
+            Start::Message(t) => Start::Message(t - s),
+            Start::LaterMessage(t) => Start::LaterMessage(t - s),
+            Start::AfterSilence(t) => Start::AfterSilence(t - s),
+            Start::Unseen { first_switch_s } => Start::Unseen {
+                first_switch_s: first_switch_s - s,
+            },
+        }
+    }
+
     /// The exchange began, or may have begun, earlier than the evidence shows.
     pub(crate) fn is_late(self) -> bool {
         !matches!(self, Start::Message(s) if s.is_finite())

@@ -1,4 +1,4 @@
-//! Which part of the series is the transfer, and which rekeys lie in it.
+//! Which part of a stretch between rests is the transfer, and which rekeys lie in it.
 
 use crate::input::grid::{Grid, Span};
 use crate::input::moment::RekeyMoment;
@@ -153,8 +153,11 @@ pub(crate) fn place(
 
 /// Marks rekeys as unused that lie in an idle stretch: silence before the exchange *and* after the switch. A rekey that
 /// ends an outage is followed by traffic, and an outage begins no earlier than its exchange or a lost copy of it.
+///
+/// Silence counts within the transfer only: what lies before it is no silence in it.
 pub(crate) fn leave_out_idle(
     grid: &Grid,
+    run: Span,
     busy_median: f64,
     placed: &mut [PlacedRekey],
     time_triggered: bool,
@@ -167,7 +170,10 @@ pub(crate) fn leave_out_idle(
     let after = grid.length(IDLE_AFTER_S);
     let mut outage_end = i64::MIN; // of the rekeys before this one: their outage is not idleness
     for rekey in placed.iter_mut() {
-        let quiet = |from: i64, to: i64| grid.rate(from, to) < IDLE_SHARE * busy_median;
+        let quiet = |from: i64, to: i64| {
+            let within = Span { from, to }.clip(run);
+            within.len() > 0 && grid.rate(within.from, within.to) < IDLE_SHARE * busy_median
+        };
         let undisturbed = outage_end < rekey.start - before;
         if undisturbed
             && quiet(rekey.start - before, rekey.start)
@@ -280,7 +286,7 @@ mod tests {
         let run = span(&g, find(&g).unwrap());
         let used = |rekey: RekeyMoment, time_triggered: bool| {
             let mut placed = place(&g, run, &[rekey], false);
-            leave_out_idle(&g, busy_median(&g, run), &mut placed, time_triggered);
+            leave_out_idle(&g, run, busy_median(&g, run), &mut placed, time_triggered);
             placed[0].used
         };
         assert!(!used(moment(13.0, 13.3), true), "in the middle of the silence");
@@ -290,6 +296,17 @@ mod tests {
         );
         assert!(used(moment(17.0, 17.9), true), "traffic resumes with the switch");
         assert!(used(moment(9.9, 16.0), true), "silence begins with the exchange");
+    }
+
+    #[test]
+    fn what_lies_before_the_transfer_is_no_silence_in_it() {
+        // 40 s of nothing, 3 s of traffic, an outage of 1.9 s at a rekey, traffic.
+        let bytes = [vec![0; 8000], vec![100; 600], vec![0; 380], vec![100; 2000]].concat();
+        let g = grid(bytes);
+        let run = span(&g, find(&g).unwrap());
+        let mut placed = place(&g, run, &[moment(43.0, 43.2)], false);
+        leave_out_idle(&g, run, busy_median(&g, run), &mut placed, false);
+        assert!(placed[0].used, "{placed:?}");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The mean rekey: rates around the switch, superposed, over the band that as many placebos fill.
 
 use crate::decide::evaluation::Evaluation;
+use crate::decide::whole::Whole;
 use crate::estimate::baseline::{Ruler, median_exchange_s, median_interval_s};
 use crate::estimate::placebo::{below, start_at, stream, unit};
 use crate::input::grid::Span;
 use crate::input::settings::MethodSettings;
+use rand_chacha::ChaCha8Rng;
 use rekeyscope_model::analysis::MeanRekey;
 
 /// Distance of two points, seconds.
@@ -26,27 +28,33 @@ const BAND: f64 = 0.025;
 /// Stream of the generator, apart from the test's.
 const BAND_STREAM: u64 = u64::MAX - 1;
 
+/// Moments of one transfer: bins of the switches.
+type Switches<'a> = (&'a Evaluation, Vec<i64>);
+
 /// Superposes the used rekeys; `None` without any.
-pub(crate) fn superpose(e: &Evaluation, settings: &MethodSettings) -> Option<MeanRekey> {
-    if e.used.is_empty() {
-        return None;
-    }
-    let offsets = offsets(e);
-    let real: Vec<i64> = e.used.iter().map(|k| k.switch).collect();
-    let (low, high) = band(e, settings, &offsets)?;
+pub(crate) fn superpose(whole: &Whole, settings: &MethodSettings) -> Option<MeanRekey> {
+    let transfers: Vec<&Evaluation> = whole.transfers.iter().filter(|e| !e.used.is_empty()).collect();
+    let grid = &transfers.first()?.grid;
+    let offsets = offsets(&transfers);
+    let switches = |e: &Evaluation| e.used.iter().map(|k| k.switch).collect();
+    let real: Vec<Switches<'_>> = transfers.iter().map(|&e| (e, switches(e))).collect();
+    let (low, high) = band(&transfers, settings, &offsets)?;
     Some(MeanRekey {
         tunnel: settings.tunnel,
         direction: settings.direction,
-        offset_ms: offsets.iter().map(|&o| e.grid.seconds(o) * 1000.0).collect(),
-        rate_bps: mean_rates(e, &real, &offsets),
+        offset_ms: offsets.iter().map(|&o| grid.seconds(o) * 1000.0).collect(),
+        rate_bps: mean_rates(&real, &offsets),
         placebo_low_bps: low,
         placebo_high_bps: high,
     })
 }
 
 /// Points from 2 s before the exchange to 5 s after the switch, in bins from the switch; shrunk so that no neighbour of
-/// a rekey at the median distance comes into view.
-fn offsets(e: &Evaluation) -> Vec<i64> {
+/// a rekey at the median distance comes into view. Of several transfers, those of the one with most rekeys.
+fn offsets(transfers: &[&Evaluation]) -> Vec<i64> {
+    let Some(e) = transfers.iter().rev().max_by_key(|e| e.used.len()) else {
+        return Vec::new();
+    };
     let before = BEFORE_S + median_exchange_s(&e.used);
     let interval = median_interval_s(&e.grid, e.run, &e.used).max(LEAST_SHOWN_S);
     let shrink = (interval / (before + AFTER_S)).min(1.0);
@@ -55,50 +63,41 @@ fn offsets(e: &Evaluation) -> Vec<i64> {
     (-points(before)..points(AFTER_S)).map(|i| i * step).collect()
 }
 
-/// Mean rate over the moments that lie in the run at that offset, bit/s.
-fn mean_rates(e: &Evaluation, switches: &[i64], offsets: &[i64]) -> Vec<f64> {
-    let step = e.grid.length(STEP_S);
+/// Mean rate over the moments that lie in their transfer at that offset, bit/s.
+fn mean_rates(moments: &[Switches<'_>], offsets: &[i64]) -> Vec<f64> {
     let mean_at = |&offset: &i64| {
-        let spans = switches.iter().map(|s| Span {
-            from: s + offset,
-            to: s + offset + step,
-        });
-        let (n, sum) = spans
-            .filter(|&s| e.run.contains(s))
-            .fold((0_usize, 0.0), |(n, sum), s| {
-                (n + 1, sum + e.grid.rate(s.from, s.to))
-            });
+        let (mut n, mut sum) = (0_usize, 0.0);
+        for (e, switches) in moments {
+            let step = e.grid.length(STEP_S);
+            for switch in switches {
+                let (from, to) = (switch + offset, switch + offset + step);
+                if e.run.contains(Span { from, to }) {
+                    n += 1;
+                    sum += e.grid.rate(from, to);
+                }
+            }
+        }
         sum / n.max(1) as f64 * 8.0
     };
     offsets.iter().map(mean_at).collect()
 }
 
 /// 2.5 % and 97.5 % quantiles of the means of as many placebos as there are rekeys.
-fn band(e: &Evaluation, settings: &MethodSettings, offsets: &[i64]) -> Option<(Vec<f64>, Vec<f64>)> {
-    let ruler = Ruler {
-        grid: &e.grid,
-        run: e.run,
-        busy_median: 0.0,
-        before_only: false,
-    };
-    let n = e.used.len();
+fn band(
+    transfers: &[&Evaluation],
+    settings: &MethodSettings,
+    offsets: &[i64],
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    let n: usize = transfers.iter().map(|e| e.used.len()).sum();
     let draws = (WORK / (n * offsets.len()).max(1)).clamp(LEAST_DRAWS, MOST_DRAWS);
     let mut rng = stream(settings.seed, BAND_STREAM);
     let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(draws); offsets.len()];
     for _ in 0..draws {
-        let mut switches = Vec::with_capacity(n);
-        for _ in 0..n {
-            let exchange = e.used[below(&mut rng, n)].exchange_bins();
-            let span = Span {
-                from: e.run.from,
-                to: e.run.to - exchange,
-            };
-            let share = unit(&mut rng);
-            if span.len() > 0 {
-                switches.push(start_at(&ruler, span, share, settings.time_triggered) + exchange);
-            }
-        }
-        for (column, rate) in columns.iter_mut().zip(mean_rates(e, &switches, offsets)) {
+        let drawn: Vec<Switches<'_>> = transfers
+            .iter()
+            .map(|&e| (e, placebos(e, settings, &mut rng)))
+            .collect();
+        for (column, rate) in columns.iter_mut().zip(mean_rates(&drawn, offsets)) {
             column.push(rate);
         }
     }
@@ -113,4 +112,28 @@ fn band(e: &Evaluation, settings: &MethodSettings, offsets: &[i64]) -> Option<(V
         .map(|c| c.get(c.len().checked_sub(tail)?).copied())
         .collect::<Option<_>>()?;
     Some((low, high))
+}
+
+/// As many switches in a transfer as it has rekeys, each after the exchange of one of them.
+fn placebos(e: &Evaluation, settings: &MethodSettings, rng: &mut ChaCha8Rng) -> Vec<i64> {
+    let ruler = Ruler {
+        grid: &e.grid,
+        run: e.run,
+        busy_median: 0.0,
+        before_only: false,
+    };
+    let n = e.used.len();
+    let mut switches = Vec::with_capacity(n);
+    for _ in 0..n {
+        let exchange = e.used[below(rng, n)].exchange_bins();
+        let span = Span {
+            from: e.run.from,
+            to: e.run.to - exchange,
+        };
+        let share = unit(rng);
+        if span.len() > 0 {
+            switches.push(start_at(&ruler, span, share, settings.time_triggered) + exchange);
+        }
+    }
+    switches
 }

@@ -1,6 +1,7 @@
 //! How much of the missing throughput the stalls explain, and what other lifetimes would give.
 
 use crate::decide::evaluation::Evaluation;
+use crate::decide::whole::Whole;
 use crate::estimate::aggregate::MeanStall;
 use crate::input::grid::Span;
 use crate::input::settings::MethodSettings;
@@ -21,8 +22,8 @@ pub(crate) struct Attribution {
 }
 
 /// φ, R_cf and A. The stalls are those at the decided window; without a mean stall only the observed rate is known.
-pub(crate) fn attribute(e: &Evaluation, settings: &MethodSettings) -> Attribution {
-    let (run_s, bits) = (e.run_s(), e.bytes * 8.0);
+pub(crate) fn attribute(e: &Whole, settings: &MethodSettings) -> Attribution {
+    let (run_s, bits) = (e.run_s(), e.bytes() * 8.0);
     if run_s <= 0.0 {
         return Attribution::default();
     }
@@ -53,8 +54,8 @@ pub(crate) fn attribute(e: &Evaluation, settings: &MethodSettings) -> Attributio
 
 /// Expected rates at other lifetimes: R(L) = 1/(1/R_cf + s̄/L). With R_cf = bytes/(T − N·s̄) this is
 /// 1/(T/bytes + s̄·(1/L − N/bytes)): monotone in s̄, so the ends of its interval give the band.
-pub(crate) fn project(e: &Evaluation, settings: &MethodSettings) -> Vec<Projection> {
-    let bytes = e.bytes;
+pub(crate) fn project(e: &Whole, settings: &MethodSettings) -> Vec<Projection> {
+    let bytes = e.bytes();
     let ratio = settings.lifetime_bytes_per_new_byte;
     let (Some(stall), true) = (e.decided_stall(), bytes > 0.0 && ratio.is_finite() && ratio > 0.0) else {
         return Vec::new();
@@ -89,27 +90,29 @@ fn over(stall: &MeanStall, f: impl Fn(f64) -> f64) -> Estimate {
 }
 
 /// Used rekeys, less where their windows overlap: what lies in two windows was lost once.
-fn effective_rekeys(e: &Evaluation) -> f64 {
-    let Some(window) = e.decided_window() else {
-        return e.used.len() as f64;
+fn effective_rekeys(e: &Whole) -> f64 {
+    let used = e.used_count() as f64;
+    let Some(window) = e.decision.window else {
+        return used;
     };
-    let spans: Vec<Span> = e
-        .used
-        .iter()
-        .map(|k| {
-            Span {
-                from: k.start,
-                to: k.switch + window.bins,
-            }
-            .clip(e.run)
-        })
-        .collect();
-    let total: i64 = spans.iter().map(|s| s.len()).sum();
-    let mut joined = 0;
-    let mut reached = i64::MIN;
-    for span in spans {
+    let bins = e.transfers.iter().filter_map(|t| window_bins(t, window));
+    let (total, joined) = bins.fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
+    used * joined as f64 / total.max(1) as f64
+}
+
+/// Bins of a transfer's windows, and how many there are where each counts once; `None` where that length does not fit.
+fn window_bins(e: &Evaluation, window: usize) -> Option<(i64, i64)> {
+    let window = e.windows.get(window)?;
+    let (mut total, mut joined, mut reached) = (0, 0, i64::MIN);
+    for rekey in &e.used {
+        let span = Span {
+            from: rekey.start,
+            to: rekey.switch + window.bins,
+        }
+        .clip(e.run);
+        total += span.len();
         joined += (span.to - span.from.max(reached)).max(0);
         reached = reached.max(span.to);
     }
-    e.used.len() as f64 * joined as f64 / total.max(1) as f64
+    Some((total, joined))
 }

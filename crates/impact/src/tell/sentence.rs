@@ -6,6 +6,7 @@ pub mod words;
 
 use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
+use crate::decide::whole::Whole;
 use crate::estimate::aggregate::{LEAST_REKEYS, MOST_BIAS_S, MeanStall};
 use crate::input::settings::MethodSettings;
 use crate::input::start::{ASSUMED_EXCHANGE_S, Start};
@@ -14,11 +15,20 @@ use rekeyscope_model::analysis::{Direction, Verdict};
 use rekeyscope_model::text::{Arg, Message, grouped};
 use words::{explained, interval, list, megabytes, p_value, percent, rate, seconds};
 
+/// Transfers named one by one where their verdicts differ; the rest is counted.
+const MOST_TRANSFERS: usize = 6;
 /// Stall for which the bound gives the cost, seconds.
 const EXAMPLE_STALL_S: f64 = 0.1;
 
 /// The verdict, the first line of the report, with each reservation that belongs to it as a message of its own.
-pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &MethodSettings) -> Vec<Message> {
+///
+/// `rest_s` lies between the transfers.
+pub(crate) fn verdict(
+    e: &Whole,
+    attribution: &Attribution,
+    settings: &MethodSettings,
+    rest_s: f64,
+) -> Vec<Message> {
     let view = View {
         e,
         attribution,
@@ -33,6 +43,7 @@ pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Meth
         // That a rekey failed is not for the statistics to find.
         Verdict::Inconclusive | Verdict::Failed => view.inconclusive(),
     }];
+    messages.extend(view.transfers(rest_s));
     messages.extend(view.explained());
     messages.extend(view.no_gap());
     if let Some(stall) = e.decided_stall() {
@@ -65,7 +76,7 @@ pub(crate) fn verdict(e: &Evaluation, attribution: &Attribution, settings: &Meth
 
 /// What the rekeys would have to waste, whatever the tests say.
 pub(crate) fn arithmetic_bound(
-    e: &Evaluation,
+    e: &Whole,
     attribution: &Attribution,
     settings: &MethodSettings,
 ) -> Vec<Message> {
@@ -97,7 +108,7 @@ pub(crate) fn arithmetic_bound(
 }
 
 struct View<'a> {
-    e: &'a Evaluation,
+    e: &'a Whole,
     attribution: &'a Attribution,
     settings: &'a MethodSettings,
 }
@@ -114,14 +125,38 @@ impl View<'_> {
 
     /// What the capture lacks.
     fn holes(&self) -> Option<Message> {
-        let (holes, length_s) = self.e.unobserved;
-        let left_out = self.e.placed.iter().filter(|p| p.unobserved).count();
+        let (holes, length_s) = self.e.unobserved();
+        let left_out = self.e.placed().filter(|p| p.unobserved).count();
         (holes > 0).then(|| {
             Message::new("note-holes")
                 .with("holes", holes)
                 .with("length", seconds(length_s))
                 .with("rekeys", left_out)
         })
+    }
+
+    /// How many transfers there are, and where their verdicts differ.
+    fn transfers(&self, rest_s: f64) -> Vec<Message> {
+        let transfers: Vec<&Evaluation> = self.e.measurable().collect();
+        if transfers.len() < 2 {
+            return Vec::new();
+        }
+        let count = Message::new("note-transfers")
+            .with("transfers", transfers.len())
+            .with("rest", seconds(rest_s));
+        let with_rekeys = (1_usize..).zip(&transfers).filter(|(_, e)| !e.used.is_empty());
+        let verdicts: Vec<(usize, Verdict)> = with_rekeys.map(|(k, e)| (k, e.decision.verdict)).collect();
+        let differ = verdicts.windows(2).any(|pair| pair[0].1 != pair[1].1);
+        let of_each = |&(number, verdict): &(usize, Verdict)| {
+            Message::new(of_transfer(verdict)).with("number", number).into()
+        };
+        let mut named: Vec<Arg> = verdicts.iter().take(MOST_TRANSFERS).map(of_each).collect();
+        if verdicts.len() > MOST_TRANSFERS {
+            let more = Message::new("transfers-more").with("count", verdicts.len() - MOST_TRANSFERS);
+            named.push(more.into());
+        }
+        let each = differ.then(|| Message::new("note-transfers-differ").with("each", named));
+        std::iter::once(count).chain(each).collect()
     }
 
     fn no_traffic(&self) -> Message {
@@ -133,7 +168,7 @@ impl View<'_> {
 
     fn no_rekeys(&self) -> Message {
         self.about("verdict-no-rekeys")
-            .with("volume", megabytes(self.e.bytes))
+            .with("volume", megabytes(self.e.bytes()))
             .with("rate", rate(self.attribution.observed_bps.unwrap_or(0.0)))
     }
 
@@ -239,7 +274,7 @@ impl View<'_> {
 
     fn why_no_mean(&self) -> Message {
         let used = self.e.used_count();
-        let total = self.settings.rekeys_total.max(self.e.placed.len());
+        let total = self.settings.rekeys_total.max(self.e.placed().count());
         if used == 0 {
             return self.about("verdict-none-within").with("total", total);
         }
@@ -302,8 +337,7 @@ impl View<'_> {
 
     fn longest_hurt_gap_s(&self) -> f64 {
         self.e
-            .hurt
-            .iter()
+            .hurt()
             .filter(|h| h.hurt)
             .filter_map(|h| h.gap_s)
             .fold(0.0, f64::max)
@@ -315,7 +349,7 @@ impl View<'_> {
 
     /// Why the stall is a lower bound where exchanges began before their windows.
     fn late_starts(&self) -> Option<Message> {
-        let known = || self.e.used.iter().map(|k| &k.known);
+        let known = || self.e.used().map(|k| &k.known);
         let unseen = known().filter(|k| matches!(k, Start::Unseen { .. })).count();
         let silences = known().filter(|k| matches!(k, Start::AfterSilence(_))).count();
         let late = self.e.late_starts() - silences;
@@ -355,6 +389,16 @@ impl View<'_> {
         );
         let shown = self.e.decision.verdict == Verdict::Shown;
         Some(explained(share, shown, &rate(reference)))
+    }
+}
+
+/// The verdict on one transfer, in a list.
+fn of_transfer(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Shown => "transfer-shown",
+        Verdict::Some => "transfer-some",
+        Verdict::Bounded => "transfer-bounded",
+        _ => "transfer-inconclusive",
     }
 }
 

@@ -101,6 +101,15 @@ note-holes = The capture lacks { $holes ->
     [one] , and one rekey is left out because of it.
    *[other] , and { $rekeys } rekeys are left out because of it.
 }
+# $transfers: how many; $rest: together in time
+note-transfers = The capture holds { $transfers } transfers, each measured on its own; { $rest } of rest between them is left out.
+# $each: what was said of each transfer, a list
+note-transfers-differ = Verdicts differ: { $each }.
+transfer-shown = transfer { $number } shown
+transfer-some = transfer { $number } some rekeys
+transfer-bounded = transfer { $number } not shown
+transfer-inconclusive = transfer { $number } inconclusive
+transfers-more = { $count } more
 note-outer-bytes = Counted are ESP bytes (SPI to ICV), because keys are missing: retransmissions count as throughput.
 note-late-start = The first IKE message of { $late } of { $used } rekeys was not captured: what was lost before the first captured one is not counted{ $bound }.
 note-silent-start = Both sides were silent before the exchange of { $silences } of { $used } rekeys, so its first message may have been lost before the capture point: what was lost before the first captured one is not counted{ $bound }.

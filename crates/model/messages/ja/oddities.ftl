@@ -109,3 +109,4 @@ oddity-decoding-died = デコードに失敗し、ひとまとまりのパケッ
 oddity-diagnosis-shortened = { $rekeys } 回のリキーは前後のパケットが多すぎるため、原因を調べたのは最初の { $packets } 個だけです
 oddity-diagnosis-left-out = { $rekeys } 回のリキーは保持できる数を超えるため、原因を調べていません
 oddity-stretches-left-out = 何も届かなかった区間のうち { $stretches } 個は保持できる数を超えるため、その中の不通は示していません
+oddity-silences-left-out = 無音の区間が保持できる数を { $silences } 超えています。その中の休止では転送を分けません

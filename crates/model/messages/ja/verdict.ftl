@@ -75,6 +75,13 @@ note-holes = トンネルは動いていたのにキャプチャが欠けてい�
     [0] ます。
    *[other] 、そこに重なる { $rekeys } 回のリキーは統計から除いています。
 }
+note-transfers = キャプチャには転送が { $transfers } 回あり、それぞれ別に測っています。間の休止（計 { $rest }）は除いています。
+note-transfers-differ = 判定は転送ごとに異なります: { $each }。
+transfer-shown = 転送 { $number } は影響あり
+transfer-some = 転送 { $number } は一部のリキーのみ
+transfer-bounded = 転送 { $number } は影響なし
+transfer-inconclusive = 転送 { $number } は判定不能
+transfers-more = 他 { $count } 回
 note-outer-bytes = 鍵がないため、ESP バイト（SPI から ICV まで）を数えています。再送もスループットに含まれます。
 note-late-start = { $used } 回のリキーのうち { $late } 回は最初の IKE メッセージがキャプチャされていないため、キャプチャされた最初のメッセージより前の損失は数えていません{ $bound }。
 note-silent-start = { $used } 回のリキーのうち { $silences } 回は交換の前に双方とも無通信だったため、最初のメッセージがキャプチャ地点より手前で失われた可能性があります。キャプチャされた最初のメッセージより前の損失は数えていません{ $bound }。

@@ -90,10 +90,14 @@ plain_data! {
         pub observed_bps: Option<f64>,
         /// Rate without the stalls, bit/s.
         pub counterfactual_bps: Option<f64>,
-        /// The part of the series that was measured; `null` where there is nothing to measure (and in documents of versions
-        /// before this field).
+        /// What was measured, rests left out; `null` where there is nothing to measure (and in documents of versions before
+        /// this field).
         #[serde(default)]
         pub transfer: Option<Transfer>,
+        /// The transfers that rests part, each measured on its own; empty where there is nothing to measure (and in documents
+        /// of versions before this field).
+        #[serde(default)]
+        pub transfers: Vec<TransferImpact>,
         /// How far apart the bursts lie in which new data comes, milliseconds: rates are taken over that time; `null` where
         /// it comes evenly (and in documents of versions before this field).
         #[serde(default)]
@@ -128,16 +132,31 @@ plain_data! {
         /// Seed of the placebo draws.
         pub seed: u64,
     }
-    /// The part of the series that was measured: one point of a comparison of captures.
+    /// The part of the series that was measured: one point of a comparison of captures. Several transfers count as one.
     pub struct Transfer {
         /// Its begin: slow start is left out.
         pub start: Timestamp,
-        /// Its length, seconds.
+        /// Its length without rests, seconds.
         pub duration_s: f64,
         /// New bytes within, of what `counted` names.
         pub bytes: f64,
         /// Rekeys within that are not idle.
         pub rekeys: usize,
+    }
+    /// A stretch between rests: the verdict on it alone.
+    pub struct TransferImpact {
+        /// Its begin: slow start is left out.
+        pub start: Timestamp,
+        /// Its end.
+        pub end: Timestamp,
+        /// New bytes within, of what `counted` names.
+        pub bytes: f64,
+        /// Indexes (in `rekeys`) of those within that are not idle.
+        pub rekeys: Vec<usize>,
+        /// The verdict, had the capture held nothing else.
+        pub verdict: Verdict,
+        /// Equivalent stall per rekey with its 95 % interval; `null` where there is no mean.
+        pub stall_ms: Option<Interval>,
     }
     /// Mean with its interval.
     pub struct Interval {

@@ -43,6 +43,7 @@ struct ReportPage {
     leaks: Vec<String>,
     verdict: VerdictView,
     verdicts: Table,
+    transfers: Table,
     other_sentences: Vec<(String, String)>,
     quality: Vec<String>,
     missing_keys: Vec<Prose>,
@@ -100,6 +101,7 @@ impl ReportPage {
                 .collect(),
             verdict: VerdictView::new(focus),
             verdicts: tables::verdicts(focus, MOST_ROWS),
+            transfers: tables::transfers(focus, MOST_ROWS),
             other_sentences: views::other_sentences(focus),
             quality: views::quality(t, analysis),
             missing_keys: words::missing_keys(t, analysis)

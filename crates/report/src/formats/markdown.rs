@@ -106,6 +106,7 @@ fn verdict(out: &mut String, focus: &Focus) {
         out.push('\n');
         table(out, &tables::verdicts(focus, MOST_ROWS));
     }
+    table(out, &tables::transfers(focus, MOST_ROWS));
 }
 
 fn overlays(out: &mut String, focus: &Focus) {

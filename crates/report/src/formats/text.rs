@@ -164,6 +164,11 @@ fn verdict(page: &mut TerminalPage, focus: &Focus, full: bool) {
         page.heading(&t.word("heading-verdicts"));
         page.table(&tables::verdicts(focus, MOST_VERDICTS));
     }
+    let transfers = tables::transfers(focus, MOST_VERDICTS);
+    if !transfers.rows.is_empty() {
+        page.heading(&t.word("heading-transfers"));
+        page.table(&transfers);
+    }
 }
 
 fn verdict_color(v: Verdict) -> Option<Color> {

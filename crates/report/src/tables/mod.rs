@@ -7,6 +7,7 @@ mod rekeys;
 mod rows;
 mod sas;
 mod table;
+mod transfers;
 
 pub(crate) use attempts::attempts;
 pub(crate) use comparison::comparison;
@@ -15,3 +16,4 @@ pub(crate) use rekeys::rekeys;
 pub(crate) use rows::{flows, overhead, overlay, projection, ruled_out, sensitivity, verdicts};
 pub(crate) use sas::security_associations;
 pub(crate) use table::{Align, Column, Mark, Row, Table};
+pub(crate) use transfers::transfers;

@@ -198,7 +198,7 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{rekeys, security_associations};
+    use crate::tables::{rekeys, security_associations, transfers};
     use rekeyscope_testkit::example;
 
     #[test]
@@ -207,6 +207,7 @@ mod tests {
             let focus = Focus::new(&document, rekeyscope_model::text::Language::English);
             let mut tables = vec![
                 verdicts(&focus, 50),
+                transfers(&focus, 50),
                 sensitivity(&focus),
                 projection(&focus),
                 overhead(&focus),

@@ -61,6 +61,26 @@ fn unknowns(mut document: Analysis) -> Analysis {
     document
 }
 
+/// The same document with a rest in the middle.
+fn with_rest(mut document: Analysis) -> Analysis {
+    let first = document.capture.first_time.unwrap_or_default();
+    for i in &mut document.impact {
+        let transfer = |from: f64, verdict: Verdict, stall_ms: Option<Interval>| TransferImpact {
+            start: first.plus_seconds(from),
+            end: first.plus_seconds(from + 8.0),
+            bytes: 1e7,
+            rekeys: i.rekeys_hurt.clone(),
+            verdict,
+            stall_ms,
+        };
+        i.transfers = vec![
+            transfer(1.0, Verdict::Shown, i.stall_ms.clone()),
+            transfer(129.0, Verdict::Inconclusive, None),
+        ];
+    }
+    document
+}
+
 /// The same document with hostile text wherever the capture or the user can put text.
 pub fn hostile(mut document: Analysis) -> Analysis {
     const EVIL: &str = "=cmd()</script><script>alert(1)</script>\u{1b}[31m\u{202e}\"'&\r\n| # `x` <img src=x onerror=alert(1)>";
@@ -119,6 +139,7 @@ pub fn all() -> Vec<Analysis> {
     let with = |shape: Shape| build(&shape);
     vec![
         seven_rekeys(),
+        with_rest(seven_rekeys()),
         empty(),
         with(Shape {
             rekeys: 0,

@@ -36,6 +36,7 @@ pub(super) fn impact(shape: &Shape, document: &Analysis, tunnel: usize, directio
         observed_bps: data.then_some(8.61e6),
         counterfactual_bps: measured.then_some(8.72e6),
         transfer: None,
+        transfers: Vec::new(),
         burst_ms: measured.then_some(80.0),
         reference_bps: measured.then_some(9.6e6),
         interest_ms: measured.then_some(110.0),

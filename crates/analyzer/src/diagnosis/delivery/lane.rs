@@ -1,5 +1,6 @@
 //! One direction of a tunnel: what waits for its acknowledgement, and when something was delivered last.
 
+use crate::diagnosis::delivery::quiet::{Quiet, QuietWatch};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::{LEAST_RTO, before};
 use crate::throughput::flow::ConnectionId;
@@ -73,6 +74,8 @@ pub(crate) struct UndeliveredStretch {
 struct SegmentInFlight {
     end: u32,
     packet: DeliveredPacket,
+    /// Sent more than once: an acknowledgement does not say which copy it answers (Karn and Partridge 1987).
+    repeated: bool,
 }
 
 #[derive(Debug, Default)]
@@ -112,14 +115,29 @@ pub(crate) struct DeliveryLane {
     delivered: Option<(DeliveredPacket, ProgressKind)>,
     unread: Option<DeliveredPacket>,
     meanwhile: Meanwhile,
+    watch: QuietWatch,
 }
 
 impl DeliveryLane {
     /// A connection begins anew, or ends.
-    pub(super) fn forget(&mut self, connection: ConnectionId) {
+    pub(super) fn forget(&mut self, connection: ConnectionId, now: Timestamp) {
         if let Some(stream) = self.streams.remove(&connection) {
-            self.in_flight -= stream.in_flight.len();
+            self.lands(stream.in_flight.len(), now);
         }
+    }
+
+    /// So many segments are no longer in flight.
+    fn lands(&mut self, segments: usize, now: Timestamp) {
+        self.in_flight -= segments;
+        if segments > 0 && self.in_flight == 0 {
+            self.watch.is_settled(now);
+        }
+    }
+
+    /// Any packet of this direction, before it is counted.
+    pub(super) fn watches(&mut self, p: &PacketRecord) -> Option<Quiet> {
+        let known = || self.streams.contains_key(&p.connection);
+        self.watch.takes(p, self.in_flight > 0, known)
     }
 
     /// TCP data of this direction.
@@ -132,7 +150,11 @@ impl DeliveryLane {
         let (end, packet) = (p.seq_end(), DeliveredPacket::of(p));
         if stream.edge.is_none_or(|edge| before(edge, end)) {
             stream.edge = Some(end);
-            stream.in_flight.push_back(SegmentInFlight { end, packet });
+            stream.in_flight.push_back(SegmentInFlight {
+                end,
+                packet,
+                repeated: false,
+            });
             self.in_flight += 1;
             if self.in_flight > MOST_SEGMENTS {
                 stream.in_flight.pop_front();
@@ -143,7 +165,7 @@ impl DeliveryLane {
         // Sent again: what arrives of it is this copy, which may hold several segments, or a part of one.
         let place = stream.in_flight.partition_point(|s| !before(p.seq, s.end));
         for segment in stream.in_flight.iter_mut().skip(place) {
-            segment.packet = packet;
+            (segment.packet, segment.repeated) = (packet, true);
             if !before(segment.end, end) {
                 break;
             }
@@ -159,6 +181,7 @@ impl DeliveryLane {
         stream.acked = Some(p.ack);
         let since = self.delivered.map(|(last, _)| last.time);
         let (mut first, mut newest): (Option<DeliveredPacket>, Option<DeliveredPacket>) = (None, None);
+        let mut landed = 0;
         while let Some(segment) = stream.in_flight.front()
             && !before(p.ack, segment.end)
         {
@@ -167,9 +190,13 @@ impl DeliveryLane {
             if Some(packet.time) > since {
                 first = first.filter(|f| f.time <= packet.time).or(Some(packet));
             }
+            if !segment.repeated {
+                self.watch.is_answered_in(p.time.nanos_since(packet.time).max(0));
+            }
             stream.in_flight.pop_front();
-            self.in_flight -= 1;
+            landed += 1;
         }
+        self.lands(landed, p.time);
         let newest = newest?;
         self.deliver((first.unwrap_or(newest), newest), ProgressKind::Acknowledged)
     }

@@ -4,8 +4,10 @@ use rekeyscope_model::time::NANOS_PER_MILLI;
 
 /// Base bin of a series that was not made coarser, nanoseconds. The 10 ms bins of the method are pairs of these.
 pub const BASE_BIN_NANOS: i64 = 5 * NANOS_PER_MILLI;
-/// Most base bins of one series; beyond, its base bin doubles (first after 2.9 hours).
+/// Most base bins of one series; beyond, its base bin doubles (first after 2.9 hours, silences of a minute not counted).
 pub const MAX_BINS: usize = 1 << 21;
+/// Most stretches of bins in a series, with silences between them that are not stored; further silences are.
+pub(super) const MAX_STRETCHES: usize = 256;
 /// Most base bins of all series together, 32 MiB; beyond, the longest series gets coarser.
 pub const MAX_BINS_TOGETHER: usize = 1 << 22;
 /// Most gaps kept per series: the longest.

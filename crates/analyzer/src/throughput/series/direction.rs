@@ -1,128 +1,70 @@
 //! One direction of one tunnel.
 
-use crate::throughput::series::bounds::{BASE_BIN_NANOS, DOCUMENT_BIN_NANOS, MAX_DOCUMENT_BINS, MAX_GAPS};
+use crate::throughput::series::bins::{Bin, Bins};
+use crate::throughput::series::bounds::{DOCUMENT_BIN_NANOS, MAX_BINS, MAX_DOCUMENT_BINS, MAX_GAPS};
 use crate::throughput::series::gaps::GapRecorder;
-use rekeyscope_impact::Traffic;
+use rekeyscope_impact::{Gap, Traffic};
 use rekeyscope_model::analysis::{Direction, RekeySeries};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use std::collections::VecDeque;
 
 /// A packet further than this from the series' ends is taken for a wrong clock: a bin for it would cost all the others
 /// their resolution. It is counted in the first or last bin.
 const FARTHEST_NANOS: i64 = 31 * 24 * 3600 * NANOS_PER_SECOND;
 
-/// Bytes within one base bin; saturate at 4 GiB.
-#[derive(Debug, Clone, Copy, Default)]
-struct Bin {
-    new: u32,
-    outer: u32,
-}
-
-impl Bin {
-    fn add(&mut self, other: Bin) {
-        self.new = self.new.saturating_add(other.new);
-        self.outer = self.outer.saturating_add(other.outer);
-    }
-}
-
 /// Bins and gaps of one direction of one tunnel.
 #[derive(Debug)]
 pub struct DirectionSeries {
-    start: Timestamp,
-    base_nanos: i64,
-    bins: VecDeque<Bin>,
+    /// Of bin 0: a multiple of 10 ms.
+    origin: Timestamp,
+    bins: Bins,
     gaps: GapRecorder,
     clamped: u64,
 }
 
 impl DirectionSeries {
-    /// A series without bins that starts at the multiple of 10 ms before `time`.
+    /// A series without bins; bin 0 starts at the multiple of 10 ms before `time`.
     pub(super) fn starting_at(time: Timestamp) -> Self {
-        let start = Timestamp(time.0.saturating_sub(time.0.rem_euclid(DOCUMENT_BIN_NANOS)));
+        let origin = Timestamp(time.0.saturating_sub(time.0.rem_euclid(DOCUMENT_BIN_NANOS)));
         DirectionSeries {
-            start,
-            base_nanos: BASE_BIN_NANOS,
-            bins: VecDeque::new(),
+            origin,
+            bins: Bins::new(),
             gaps: GapRecorder::new(MAX_GAPS),
             clamped: 0,
         }
     }
 
-    /// Counts a packet; where it needs a bin beyond `most_bins` (at least 2), bins get coarser.
+    /// Counts a packet; where it needs more than `most_bins`, bins get coarser.
     pub(super) fn record(&mut self, time: Timestamp, new: u32, outer: u32, most_bins: usize) {
-        let index = self.index_for(time, most_bins);
-        if let Some(bin) = self.bins.get_mut(index) {
-            bin.add(Bin { new, outer });
-        }
+        let nanos = self.counted_at(time).nanos_since(self.origin);
+        self.bins.add(nanos, Bin { new, outer }, most_bins);
         if new > 0 {
             self.gaps.record(time);
         }
     }
 
-    /// The bin of `time`, which is made where it is missing.
-    fn index_for(&mut self, time: Timestamp, most_bins: usize) -> usize {
-        let offset = time.nanos_since(self.start);
-        let end = self.base_nanos.saturating_mul(self.bins.len() as i64);
-        if offset < -FARTHEST_NANOS {
+    /// The moment at which a packet counts: its own, or that of the first or last bin where it lies too far from them.
+    fn counted_at(&mut self, time: Timestamp) -> Timestamp {
+        let (start, end) = (self.start(), self.at(self.bins.span()));
+        if time.nanos_since(start) < -FARTHEST_NANOS {
             self.clamped += 1;
-            return 0;
-        }
-        if offset > end.saturating_add(FARTHEST_NANOS) {
+            start
+        } else if time.nanos_since(end) > FARTHEST_NANOS {
             self.clamped += 1;
-            return self.bins.len().saturating_sub(1);
-        }
-        if offset < 0 {
-            self.prepend(offset.unsigned_abs(), most_bins)
+            self.at(self.bins.span() - 1)
         } else {
-            self.append(offset.unsigned_abs(), most_bins)
+            time
         }
     }
 
-    fn append(&mut self, offset: u64, most_bins: usize) -> usize {
-        loop {
-            let index = (offset / self.base_nanos.unsigned_abs()) as usize;
-            if index < self.bins.len() {
-                return index;
-            }
-            if index < most_bins {
-                self.bins.resize(index + 1, Bin::default());
-                return index;
-            }
-            self.coarsen();
-        }
-    }
-
-    /// Moves the start back by at least `before` nanoseconds.
-    fn prepend(&mut self, before: u64, most_bins: usize) -> usize {
-        loop {
-            // Pairs of base bins, so that the start stays a multiple of 10 ms.
-            let pairs = before.div_ceil(2 * self.base_nanos.unsigned_abs()) as usize;
-            if self.bins.len() + 2 * pairs <= most_bins {
-                for _ in 0..2 * pairs {
-                    self.bins.push_front(Bin::default());
-                }
-                let back = self.base_nanos.saturating_mul(2 * pairs as i64);
-                self.start = self.start.plus_nanos(back.saturating_neg());
-                // `before` was measured from the old start.
-                let offset = back.unsigned_abs().saturating_sub(before);
-                return (offset / self.base_nanos.unsigned_abs()) as usize;
-            }
-            self.coarsen();
-        }
+    /// Start of a bin, counted from the first.
+    fn at(&self, bin: i64) -> Timestamp {
+        let number = self.bins.first().saturating_add(bin);
+        self.origin.plus_nanos(self.bins.width.saturating_mul(number))
     }
 
     /// Doubles the base bin.
     pub(super) fn coarsen(&mut self) {
-        let (front, back) = (self.bins.len().div_ceil(2), self.bins.make_contiguous());
-        for pair in 0..front {
-            let mut sum = back.get(2 * pair).copied().unwrap_or_default();
-            sum.add(back.get(2 * pair + 1).copied().unwrap_or_default());
-            if let Some(bin) = back.get_mut(pair) {
-                *bin = sum;
-            }
-        }
-        self.bins.truncate(front);
-        self.base_nanos = self.base_nanos.saturating_mul(2);
+        self.bins.coarsen();
     }
 
     pub(super) fn forget_shorter_gaps(&mut self) {
@@ -133,8 +75,14 @@ impl DirectionSeries {
         self.gaps.begin_earlier_part();
     }
 
+    /// Number of stored bins.
     pub(super) fn bin_count(&self) -> usize {
-        self.bins.len()
+        self.bins.stored()
+    }
+
+    /// From the first to the last packet, in bins, nanoseconds.
+    pub(super) fn span_nanos(&self) -> i64 {
+        self.bins.width.saturating_mul(self.bins.span())
     }
 
     pub(super) fn gap_count(&self) -> usize {
@@ -142,7 +90,7 @@ impl DirectionSeries {
     }
 
     pub(super) fn base_nanos(&self) -> i64 {
-        self.base_nanos
+        self.bins.width
     }
 
     pub(super) fn clamped(&self) -> u64 {
@@ -151,33 +99,77 @@ impl DirectionSeries {
 
     /// Start of the first bin, a multiple of 10 ms since the epoch.
     pub fn start(&self) -> Timestamp {
-        self.start
+        self.at(0)
     }
 
     /// Sum of the new bytes.
     pub fn new_bytes(&self) -> u64 {
-        self.bins.iter().map(|bin| u64::from(bin.new)).sum()
+        self.bins.used().map(|(_, bin)| u64::from(bin.new)).sum()
     }
 
-    /// What the estimators take.
-    pub fn traffic(&self) -> Traffic {
+    /// What the estimators take: the parts between `rests` (last data before and first data behind each, in order of time).
+    pub fn traffic(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<Traffic> {
+        let bins = self.bins.span();
+        let bin = |time: Timestamp| time.nanos_since(self.start()).max(0) / self.bins.width;
+        let mut parts = Vec::with_capacity(rests.len() + 1);
+        let mut from = 0;
+        for &(last, first) in rests {
+            // Pairs of base bins, as the bins of the method are.
+            let (to, next) = (bin(last) / 2 * 2 + 2, bin(first) / 2 * 2);
+            if (from..next).contains(&to) && next < bins {
+                parts.push((from, to));
+                from = next;
+            }
+        }
+        parts.push((from, bins));
+        parts.into_iter().map(|(from, to)| self.part(from, to)).collect()
+    }
+
+    /// All of it, rests included.
+    pub fn undivided(&self) -> Traffic {
+        self.part(0, self.bins.span())
+    }
+
+    /// The bins `from..to`, counted from the first, with the gaps within them. Coarser where they are too many.
+    fn part(&self, from: i64, to: i64) -> Traffic {
+        let (first, length) = (self.bins.first(), to - from);
+        let (kept, total) = (self.gaps.gaps(self.at(from)), self.gaps.total());
+        let left_out = total.saturating_sub(kept.len() as u64);
+        let length_s = self.at(to).seconds_since(self.at(from));
+        let within = |gap: &Gap| gap.start_s >= 0.0 && gap.end_s <= length_s;
+        let gaps: Vec<Gap> = if length == self.bins.span() {
+            kept
+        } else {
+            kept.into_iter().filter(within).collect()
+        };
+        // Gaps that were not kept are spread like the time is.
+        let share = length as f64 / self.bins.span().max(1) as f64;
+        let group = (length.max(1) as u64)
+            .div_ceil(MAX_BINS as u64)
+            .next_power_of_two() as i64;
+        let mut bytes = vec![0_u32; (length.max(0) as u64).div_ceil(group as u64) as usize];
+        for (number, bin) in self.bins.within(first + from, first + to) {
+            let sum = &mut bytes[((number - first - from) / group) as usize];
+            *sum = sum.saturating_add(bin.new);
+        }
         Traffic {
-            start: self.start,
-            base_bin_s: self.base_nanos as f64 / NANOS_PER_SECOND as f64,
-            bytes: self.bins.iter().map(|bin| bin.new).collect(),
-            gaps: self.gaps.gaps(self.start),
-            gaps_total: self.gaps.total(),
+            start: self.at(from),
+            base_bin_s: self.bins.width.saturating_mul(group) as f64 / NANOS_PER_SECOND as f64,
+            bytes,
+            gaps_total: gaps.len() as u64 + (left_out as f64 * share).round() as u64,
+            gaps,
             holes: Vec::new(),
         }
     }
 
     /// New and outer bytes in bins of `bin_nanos`, a multiple of the base bin.
     pub fn sums(&self, bin_nanos: i64) -> (Vec<u64>, Vec<u64>) {
-        let per_bin = usize::try_from(bin_nanos / self.base_nanos).unwrap_or(1).max(1);
-        let mut new = vec![0; self.bins.len().div_ceil(per_bin)];
+        let per_bin = (bin_nanos / self.bins.width).max(1);
+        let mut new = vec![0; (self.bins.span().max(0) as u64).div_ceil(per_bin as u64) as usize];
         let mut outer = new.clone();
-        for (index, bin) in self.bins.iter().enumerate() {
-            if let (Some(new), Some(outer)) = (new.get_mut(index / per_bin), outer.get_mut(index / per_bin)) {
+        for (number, bin) in self.bins.used() {
+            let at = ((number - self.bins.first()) / per_bin) as usize;
+            if let (Some(new), Some(outer)) = (new.get_mut(at), outer.get_mut(at)) {
                 *new += u64::from(bin.new);
                 *outer += u64::from(bin.outer);
             }
@@ -194,28 +186,31 @@ impl DirectionSeries {
         from: Timestamp,
         to: Timestamp,
     ) -> Option<RekeySeries> {
-        let bin_nanos = self.base_nanos.max(DOCUMENT_BIN_NANOS);
-        let per_bin = usize::try_from(bin_nanos / self.base_nanos).ok()?.max(1);
-        let bins = self.bins.len().div_ceil(per_bin);
-        let first = usize::try_from(from.nanos_since(self.start).max(0) / bin_nanos).ok()?;
-        let last = usize::try_from(to.nanos_since(self.start).checked_div(bin_nanos)?).ok()?;
+        let bin_nanos = self.bins.width.max(DOCUMENT_BIN_NANOS);
+        let per_bin = (bin_nanos / self.bins.width).max(1);
+        let bins = (self.bins.span() as u64).div_ceil(per_bin as u64) as i64;
+        let first = from.nanos_since(self.start()).max(0) / bin_nanos;
+        let last = to.nanos_since(self.start()) / bin_nanos;
         let end = last
             .saturating_add(1)
             .min(bins)
-            .min(first.saturating_add(MAX_DOCUMENT_BINS));
-        if first >= end {
+            .min(first.saturating_add(MAX_DOCUMENT_BINS as i64));
+        if last < 0 || first >= end {
             return None;
         }
-        let sum = |bin: usize| {
-            let range = bin * per_bin..((bin + 1) * per_bin).min(self.bins.len());
-            self.bins.range(range).map(|b| u64::from(b.new)).sum()
-        };
+        let mut inner_new_bytes = vec![0; usize::try_from(end - first).ok()?];
+        let number = self.bins.first() + first * per_bin;
+        for (n, bin) in self.bins.within(number, self.bins.first() + end * per_bin) {
+            if let Some(sum) = inner_new_bytes.get_mut(((n - number) / per_bin) as usize) {
+                *sum += u64::from(bin.new);
+            }
+        }
         Some(RekeySeries {
             rekey,
             direction,
-            start: self.start.plus_nanos(bin_nanos.saturating_mul(first as i64)),
+            start: self.start().plus_nanos(bin_nanos.saturating_mul(first)),
             bin_ms: bin_nanos as f64 / NANOS_PER_MILLI as f64,
-            inner_new_bytes: (first..end).map(sum).collect(),
+            inner_new_bytes,
         })
     }
 }

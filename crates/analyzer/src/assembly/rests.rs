@@ -1,0 +1,178 @@
+//! Which silences were rest. Rest parts transfers: nobody waited for anything, so it is nobody's outage.
+//!
+//! With inner TCP, everything that was sent is acknowledged and nothing new comes. Without, nothing at all is sent for longer.
+//! Either may hide a sender that was kept from sending: while somebody negotiates, and from a request in vain on, it is no rest.
+
+use crate::diagnosis::{LEAST_REST, Quiet};
+use crate::pipeline::record::Record;
+use crate::throughput::rests::{Rest, Rests};
+use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExchangeKind};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+/// A window of data comes once per round trip: what lasts for so many is no pause between two of them.
+const ROUND_TRIPS: i64 = 20;
+/// Where acknowledgements do not tell: longer than three retransmission timers of strongSwan (24.2 s), so that an outage whose
+/// first message was lost is not taken for rest.
+const LEAST_UNTOLD: i64 = 30 * NANOS_PER_SECOND;
+/// Most rests of a direction: the longest. Each transfer has draws of its own, 0.8 MB.
+const MOST_RESTS: usize = 127;
+
+/// Finds the rests of all tunnels.
+pub(crate) fn find(record: &Record, attempts: &[Attempt]) -> Rests {
+    let mut rests = Rests::default();
+    for (tunnel, direction) in record.meters.directions() {
+        let finder = RestFinder::new(record, tunnel, attempts);
+        rests.add(tunnel, direction, finder.rests(direction));
+    }
+    rests
+}
+
+/// What can keep a sender from sending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Busy {
+    from: Timestamp,
+    to: Timestamp,
+    /// It came to nothing: what follows is no rest until data comes again.
+    in_vain: bool,
+}
+
+/// Tells rests from other silences in the directions of one tunnel.
+struct RestFinder<'a> {
+    record: &'a Record,
+    tunnel: TunnelIndex,
+    busy: Vec<Busy>,
+    /// First messages that make a new IKE SA.
+    ike_sas_begin: Vec<Timestamp>,
+}
+
+impl<'a> RestFinder<'a> {
+    fn new(record: &'a Record, tunnel: TunnelIndex, attempts: &[Attempt]) -> Self {
+        let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
+        let own = exchanges.filter(|(_, of)| **of == Some(tunnel)).map(|(e, _)| e);
+        let mut busy: Vec<Busy> = Vec::new();
+        let mut ike_sas_begin = Vec::new();
+        for exchange in own.filter(|e| e.kind != ExchangeKind::Informational) {
+            let Some((from, to)) = exchange.first_time().zip(exchange.last_time()) else {
+                continue;
+            };
+            busy.push(Busy {
+                from,
+                to,
+                in_vain: false,
+            });
+            if begins_ike_sa(exchange.kind) {
+                ike_sas_begin.push(from);
+            }
+        }
+        let failed = attempts
+            .iter()
+            .filter(|a| a.tunnel == tunnel && a.outcome.failed());
+        for attempt in failed {
+            // Between a Delete and the first request nobody asks for anything.
+            let broken = attempt.outcome == AttemptOutcome::BreakBeforeMake;
+            let outage = attempt.outage.as_ref().filter(|_| !broken);
+            busy.push(Busy {
+                from: if broken {
+                    attempt.last_time
+                } else {
+                    attempt.first_time
+                },
+                to: outage.and_then(|o| o.end).unwrap_or(attempt.last_time),
+                in_vain: true,
+            });
+        }
+        busy.sort_unstable();
+        RestFinder {
+            record,
+            tunnel,
+            busy,
+            ike_sas_begin,
+        }
+    }
+
+    /// The rests of an internal direction, in order of time.
+    fn rests(&self, direction: Direction) -> Vec<Rest> {
+        let quiets: Vec<&Quiet> = self
+            .record
+            .diagnosis
+            .quiets(self.tunnel, slot(direction))
+            .collect();
+        let other = self
+            .record
+            .diagnosis
+            .quiets(self.tunnel, slot(direction.reverse()));
+        let answered_in =
+            |quiets: &mut dyn Iterator<Item = &Quiet>| quiets.filter_map(|q| q.answered_in).min();
+        // Both halves of a round trip, as far as data shows them.
+        let halves = [
+            answered_in(&mut quiets.iter().copied()),
+            answered_in(&mut other.into_iter()),
+        ];
+        let round_trip: i64 = halves.into_iter().flatten().sum();
+        let mut rests: Vec<Rest> = quiets
+            .into_iter()
+            .filter(|q| self.is_rest(q, round_trip))
+            .map(|q| (q.from, q.to))
+            .collect();
+        if rests.len() > MOST_RESTS {
+            rests.sort_by_key(|(from, to)| std::cmp::Reverse(to.nanos_since(*from)));
+            rests.truncate(MOST_RESTS);
+        }
+        rests.sort_unstable();
+        rests
+    }
+
+    fn is_rest(&self, quiet: &Quiet, round_trip: i64) -> bool {
+        let free = self.longest_free(quiet.since(), quiet.to);
+        let was_free = !quiet.other_sa || self.is_negotiated_within(quiet);
+        let told = was_free && quiet.acknowledged.is_some();
+        let least = if told {
+            LEAST_REST.max(ROUND_TRIPS * round_trip)
+        } else {
+            LEAST_UNTOLD
+        };
+        free >= least || self.begins_anew(quiet)
+    }
+
+    /// The change of SA that a silence ends with was negotiated in it.
+    fn is_negotiated_within(&self, quiet: &Quiet) -> bool {
+        self.busy.iter().any(|b| b.from < quiet.to && b.to >= quiet.from)
+    }
+
+    /// A new IKE SA after a silence of everything.
+    fn begins_anew(&self, quiet: &Quiet) -> bool {
+        let silent = |begins: Timestamp| {
+            let mut silences = self.record.diagnosis.silences(self.tunnel);
+            silences.any(|s| {
+                let from = s.from.max(quiet.from);
+                s.to >= begins
+                    && begins.nanos_since(from) >= LEAST_REST
+                    && self.longest_free(from, begins) >= LEAST_REST
+            })
+        };
+        let mut within = self
+            .ike_sas_begin
+            .iter()
+            .filter(|t| quiet.from < **t && **t <= quiet.to);
+        within.any(|&begins| silent(begins))
+    }
+
+    /// The longest part of a silence in which nothing keeps anybody from sending, nanoseconds.
+    fn longest_free(&self, from: Timestamp, to: Timestamp) -> i64 {
+        let (mut at, mut longest) = (from, 0);
+        for busy in self.busy.iter().filter(|b| b.from < to && b.to >= from) {
+            longest = longest.max(busy.from.nanos_since(at));
+            at = at.max(if busy.in_vain { to } else { busy.to });
+        }
+        longest.max(to.nanos_since(at))
+    }
+}
+
+fn begins_ike_sa(kind: ExchangeKind) -> bool {
+    matches!(
+        kind,
+        ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
+    )
+}

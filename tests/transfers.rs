@@ -1,0 +1,190 @@
+//! Work and rest in one capture: each transfer is measured as if the capture held nothing else.
+
+mod joined;
+
+use crate::scenarios::steps::{GENEROUS, exchange, switch};
+use crate::support::analyze;
+use rekeyscope_model::analysis::{Analysis, Direction, Impact, Rekey, RekeyImpact, Verdict};
+use rekeyscope_testkit::scenario::World;
+
+/// Rekeys of a **synthetic** download, one every 4 s.
+const REKEYS: usize = 5;
+/// At each of them nothing is sent for so long.
+const STALL_MS: u64 = 500;
+/// How far rates and shares of a transfer may lie from those of the same transfer alone.
+const WITHIN: f64 = 0.02;
+
+fn analysed(w: World) -> Analysis {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = w.write(folder.path(), true);
+    analyze(&folder.path().join("trace.pcap"), &keys)
+}
+
+/// A download of 22 s that stands still at every rekey.
+fn download(w: &mut World) {
+    for _ in 0..REKEYS {
+        w.steady(4_000);
+        let mut qm = w.begin(true);
+        exchange(w, &mut qm);
+        w.acknowledge_all();
+        w.wait(STALL_MS);
+        switch(w, &qm);
+    }
+    w.steady(2_000);
+    w.acknowledge_all();
+}
+
+/// The direction that carries the data.
+fn headline(analysis: &Analysis) -> &Impact {
+    let headline = &analysis.impact[0];
+    assert_eq!(headline.direction, Direction::BToA);
+    headline
+}
+
+/// What a rekey cost in that direction.
+fn cost(rekey: &Rekey) -> &RekeyImpact {
+    let own = rekey.impact.iter().find(|i| i.direction == Direction::BToA);
+    own.unwrap()
+}
+
+fn assert_close(a: f64, b: f64, what: &str) {
+    assert!((a - b).abs() <= WITHIN * b.abs(), "{what}: {a}, alone {b}");
+}
+
+#[test]
+fn rest_between_two_downloads_dilutes_nothing() {
+    let mut w = World::new();
+    w.establish(GENEROUS);
+    download(&mut w);
+    let alone = analysed(w);
+    let mut w = World::new();
+    w.establish(GENEROUS);
+    download(&mut w);
+    w.wait(120_000);
+    download(&mut w);
+    let both = analysed(w);
+    let (one, two) = (headline(&alone), headline(&both));
+    assert_eq!((one.transfers.len(), one.verdict), (1, Verdict::Shown));
+    assert_eq!((two.transfers.len(), two.verdict), (2, Verdict::Shown));
+    assert_eq!(one.rekeys_hurt.len(), REKEYS);
+    assert_eq!(two.rekeys_hurt, (0..2 * REKEYS).collect::<Vec<_>>());
+    assert!(
+        both.rekeys
+            .iter()
+            .all(|r| cost(r).longest_gap_ms.unwrap() < 2.0 * STALL_MS as f64)
+    );
+    let (of_one, of_two) = (one.stall_ms.as_ref().unwrap(), two.stall_ms.as_ref().unwrap());
+    assert_close(of_two.mean, of_one.mean, "the mean stall");
+    assert_close(two.observed_bps.unwrap(), one.observed_bps.unwrap(), "the rate");
+    let share = |i: &Impact| 1.0 - i.observed_bps.unwrap() / i.counterfactual_bps.unwrap();
+    assert_close(share(two), share(one), "the share");
+    for (number, transfer) in two.transfers.iter().enumerate() {
+        assert_eq!(transfer.verdict, Verdict::Shown, "{number}");
+        assert_eq!(
+            transfer.rekeys,
+            (number * REKEYS..(number + 1) * REKEYS).collect::<Vec<_>>()
+        );
+        assert_close(transfer.bytes, one.transfers[0].bytes, "bytes");
+    }
+    assert!(
+        two.sentence.contains("2 transfers") && two.sentence.contains("of rest between them"),
+        "{}",
+        two.sentence
+    );
+    let whole = two.transfer.as_ref().unwrap();
+    assert_close(
+        whole.duration_s,
+        2.0 * one.transfer.as_ref().unwrap().duration_s,
+        "seconds",
+    );
+}
+
+#[test]
+fn the_sentence_names_the_transfer_where_verdicts_differ() {
+    let mut w = World::new();
+    w.establish(GENEROUS);
+    download(&mut w);
+    w.wait(60_000);
+    for _ in 0..REKEYS {
+        w.steady(4_000);
+        let mut qm = w.begin(true);
+        exchange(&mut w, &mut qm);
+        switch(&mut w, &qm);
+    }
+    w.steady(2_000);
+    let analysis = analysed(w);
+    let headline = headline(&analysis);
+    let verdicts: Vec<Verdict> = headline.transfers.iter().map(|t| t.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Shown, Verdict::Bounded]);
+    assert_eq!(headline.rekeys_hurt, (0..REKEYS).collect::<Vec<_>>());
+    assert!(
+        headline
+            .sentence
+            .contains("transfer 1 shown and transfer 2 not shown"),
+        "{}",
+        headline.sentence
+    );
+}
+
+#[test]
+fn a_gap_ends_with_its_transfer() {
+    let mut w = World::new();
+    w.establish(GENEROUS);
+    w.steady(12_000);
+    let mut qm = w.begin(true);
+    exchange(&mut w, &mut qm);
+    switch(&mut w, &qm);
+    w.steady(400);
+    w.acknowledge_all();
+    w.wait(6_900);
+    w.steady(8_000);
+    let analysis = analysed(w);
+    let rekey = cost(&analysis.rekeys[0]);
+    assert!(rekey.used && !rekey.hurt, "{rekey:?}");
+    assert!(rekey.longest_gap_ms.unwrap() < 50.0, "{rekey:?}");
+    assert_eq!(headline(&analysis).transfers.len(), 2);
+}
+
+#[test]
+fn a_first_rekey_with_an_outage_is_not_idle() {
+    let mut w = World::new();
+    w.establish(GENEROUS);
+    w.steady(2_900);
+    let mut qm = w.begin(true);
+    exchange(&mut w, &mut qm);
+    w.switch_up(&qm);
+    w.switch_down(&qm);
+    w.segment();
+    w.acknowledge_all();
+    w.wait(950);
+    w.steady(20_000);
+    let analysis = analysed(w);
+    let rekey = cost(&analysis.rekeys[0]);
+    assert!(rekey.used && rekey.hurt, "{rekey:?}");
+}
+
+#[test]
+fn a_sender_without_an_sa_does_not_rest() {
+    // Everything is acknowledged and nothing comes for 5 s, but for 4.9 of them the new SA is being negotiated.
+    let mut w = World::new();
+    w.establish(GENEROUS);
+    w.steady(12_000);
+    w.acknowledge_all();
+    w.wait(100);
+    let mut qm = w.begin(true);
+    w.message(&mut qm);
+    w.wait(2_400);
+    w.message(&mut qm);
+    w.wait(2_400);
+    w.message(&mut qm);
+    w.switch_up(&qm);
+    w.switch_down(&qm);
+    w.steady(12_000);
+    let analysis = analysed(w);
+    let rekey = cost(&analysis.rekeys[0]);
+    assert!(
+        rekey.used && rekey.hurt && rekey.longest_gap_ms.unwrap() > 4_900.0,
+        "{rekey:?}"
+    );
+    assert_eq!(headline(&analysis).transfers.len(), 1);
+}
