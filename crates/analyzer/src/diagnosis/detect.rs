@@ -4,6 +4,7 @@ use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
 use crate::diagnosis::clear::ClearTraffic;
 use crate::diagnosis::delivery::{Delivery, UndeliveredStretch};
 use crate::diagnosis::holes::{Hole, Holes};
+use crate::diagnosis::proof::{self, SwitchProof};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{self, OpenWindow, Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
@@ -49,6 +50,14 @@ impl Detected {
     }
 }
 
+/// What came out of one window.
+#[derive(Debug, Default)]
+struct Examined {
+    causes: Vec<Detected>,
+    /// Per direction.
+    proofs: [Option<SwitchProof>; 2],
+}
+
 /// The recorder, the counters, and what came out of the windows that closed.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
@@ -57,7 +66,7 @@ pub(crate) struct Diagnosis {
     holes: Holes,
     delivery: Delivery,
     pub(crate) clear: ClearTraffic,
-    found: HashMap<Subject, Vec<Detected>>,
+    found: HashMap<Subject, Examined>,
     /// Silences of initiators, by exchange; at most [`MOST_DIAGNOSED`].
     silences: HashMap<usize, InitiatorSilence>,
     /// Rekeys beyond [`MOST_DIAGNOSED`].
@@ -135,29 +144,26 @@ impl Diagnosis {
             self.holes.finish();
         }
         while let Some(window) = self.recorder.take_due(now) {
-            let detected = self.examine(&window, evidence, sas_of(window.tunnel));
-            if detected.is_empty() {
+            let Some(examined) = self.examine(&window, evidence, sas_of(window.tunnel)) else {
                 continue;
-            }
+            };
             if self.found.len() < MOST_DIAGNOSED {
-                self.found.insert(window.subject, detected);
+                self.found.insert(window.subject, examined);
             } else {
                 self.undiagnosed += 1;
             }
         }
     }
 
-    fn examine(&self, window: &OpenWindow, evidence: Evidence<'_>, sas: &[SaIndex]) -> Vec<Detected> {
+    fn examine(&self, window: &OpenWindow, evidence: Evidence<'_>, sas: &[SaIndex]) -> Option<Examined> {
         let exchange = match window.subject {
             Subject::Exchange(exchange) => Some(exchange),
             Subject::Sa(_) => None,
         };
         let packets = self.recorder.packets(window);
-        let Some(mut scene) = RekeyScene::new(evidence, sas, exchange, window, packets) else {
-            return Vec::new();
-        };
+        let mut scene = RekeyScene::new(evidence, sas, exchange, window, packets)?;
         if scene.lanes.iter().all(|lane| lane.old.is_none()) {
-            return Vec::new(); // the tunnel's first SAs: nothing was renewed
+            return None; // the tunnel's first SAs: nothing was renewed
         }
         let own = self.holes.of(window.tunnel);
         let whole = scene.exchange().is_some_and(|e| e.opening() == Opening::Whole);
@@ -174,7 +180,12 @@ impl Diagnosis {
             let symptom = detect(&scene)?;
             Some(Detected { cause, symptom })
         };
-        CAUSES.iter().filter_map(detected).collect()
+        let examined = Examined {
+            causes: CAUSES.iter().filter_map(detected).collect(),
+            proofs: [0, 1].map(|d| proof::at_switch(&scene, d)),
+        };
+        let empty = examined.causes.is_empty() && examined.proofs.iter().all(Option::is_none);
+        (!empty).then_some(examined)
     }
 
     /// The proven holes of the capture in a tunnel.
@@ -182,17 +193,30 @@ impl Diagnosis {
         self.holes.of(tunnel)
     }
 
+    fn examined(&self, succession: &Succession) -> impl Iterator<Item = &Examined> {
+        let by_sa = succession.new.into_iter().flatten().map(Subject::Sa);
+        let by_exchange = succession.exchange.map(Subject::Exchange);
+        by_exchange
+            .into_iter()
+            .chain(by_sa)
+            .filter_map(|subject| self.found.get(&subject))
+    }
+
     /// The causes of a rekey.
     pub(crate) fn causes(&self, succession: &Succession, hurt: bool) -> Vec<Cause> {
-        let by_sa = || succession.new.iter().flatten().map(|&sa| Subject::Sa(sa));
-        let mut subjects = succession
-            .exchange
-            .map(Subject::Exchange)
-            .into_iter()
-            .chain(by_sa());
-        let found = subjects.find_map(|subject| self.found.get(&subject));
-        let reported = found.into_iter().flatten().filter(|d| hurt || d.is_fact());
+        let found = self.examined(succession).next();
+        let all = found.into_iter().flat_map(|e| &e.causes);
+        let reported = all.filter(|d| hurt || d.is_fact());
         reported.map(Detected::report).collect()
+    }
+
+    /// What the packets show at the switch of direction `slot`: of a silence that ends on the rekey's own SA.
+    pub(crate) fn proof(&self, succession: &Succession, slot: usize) -> Option<&SwitchProof> {
+        let of_it = |proof: &&SwitchProof| Some(proof.new) == succession.new[slot];
+        let mut all = self
+            .examined(succession)
+            .filter_map(|e| e.proofs[slot].as_ref());
+        all.find(of_it)
     }
 
     /// Says which bounds were reached.

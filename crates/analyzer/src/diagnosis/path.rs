@@ -236,6 +236,7 @@ mod tests {
             lanes: [LaneChange::default(); 2],
             data: 0,
             packets: packets.iter().collect(),
+            beyond: Vec::new(),
             tcp: TcpEvents::default(),
             rtt: 0,
             holes: Vec::new(),

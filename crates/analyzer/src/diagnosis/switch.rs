@@ -1,11 +1,11 @@
 //! Causes that lie in the change from the old SAs to the new ones.
 
+use crate::diagnosis::proof::volume_sent;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::{MOST_FRAMES, Symptom, high_if};
 use crate::diagnosis::tcp::{LEAST_RTO, Retransmission, before};
 use crate::throughput::flow::ConnectionId;
-use rekeyscope_ipsec::ike::timeline::Deletion;
 use rekeyscope_ipsec::rekey::pair;
 use rekeyscope_ipsec::sa::association::{Association, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use rekeyscope_ipsec::sa::database::SaIndex;
@@ -29,34 +29,18 @@ const LEAST_RUN: usize = 2;
 const MOST_EARLY: usize = 2_048;
 const MOST_REPEATS: usize = 256;
 
-/// A Delete for an SA: its receiver names it (RFC 2408 §3.15).
-fn delete_of<'a>(scene: &RekeyScene<'a>, sa: &Association) -> Option<&'a Deletion> {
-    let end = scene.zone_end;
-    scene
-        .tunnel_exchanges()
-        .flat_map(|(_, e, _)| e.deletes.iter())
-        .find(|d| d.spi == sa.spi && d.by == sa.dst && d.time <= end)
-}
-
-fn lifetime_of(scene: &RekeyScene<'_>, sa: &Association) -> Option<Lifetime> {
-    scene
-        .evidence
-        .exchanges
-        .get(sa.exchange?)
-        .and_then(|e| e.lifetime)
-}
-
 /// The old SA was used up to its hard limit before its successor took over: its receiver drops what comes after.
 ///
 /// Where the limit was negotiated and can be read, the bytes decide (decrypted payload, as Linux counts; exact in all lab
-/// captures): at least limit × 1000 is *medium*, × 1024 *high*, and a Delete for it makes it *high* too. A time limit
+/// captures): at least limit × 1000 is *medium*, × 1024 *high*, and a Delete for it makes it *high* too. What the capture
+/// lacks was sent all the same: where the limit is reached only with missing packets of the usual size, it is *medium*. A time limit
 /// counts when packets went on past it. IKEv2 negotiates no limit (RFC 7296 §2.8), and IKEv1 may be unreadable: then
 /// the receiver must have gone deaf ([`deaf_receiver`]), and the confidence is *medium*.
 pub(super) fn hard_limit_reached(scene: &RekeyScene<'_>) -> Option<Symptom> {
     (0..2).find_map(|d| {
         let index = scene.lanes[d].old?;
         let old = scene.sa(index);
-        match lifetime_of(scene, old) {
+        match scene.lifetime_of(old) {
             Some(limit) => limit_passed(scene, index, old, &limit),
             None => deaf_receiver(scene, d),
         }
@@ -69,15 +53,16 @@ fn limit_passed(
     old: &Association,
     limit: &Lifetime,
 ) -> Option<Symptom> {
-    let bytes = old.counters.inner_bytes;
-    let at = |unit: u64| limit.kilobytes.is_some_and(|kb| bytes >= kb.saturating_mul(unit));
-    let expired_by_volume = limit.kilobytes != Some(0) && at(LIFETIME_KILOBYTE);
+    let captured = old.counters.inner_bytes;
+    let sent = volume_sent(old).map_or(captured, |volume| volume.most);
+    let at = |bytes: u64, unit: u64| limit.kilobytes.is_some_and(|kb| bytes >= kb.saturating_mul(unit));
+    let expired_by_volume = limit.kilobytes != Some(0) && at(sent, LIFETIME_KILOBYTE);
     let expired_by_time = outlived(scene, old, limit);
     if !expired_by_volume && !expired_by_time {
         return None;
     }
-    let delete = delete_of(scene, old);
-    let sure = delete.is_some() || at(LARGEST_LIFETIME_KILOBYTE) || expired_by_time;
+    let delete = scene.delete_of(old);
+    let sure = delete.is_some() || at(captured, LARGEST_LIFETIME_KILOBYTE) || expired_by_time;
     let last = scene.packets.iter().rev().filter(|p| p.sa() == index);
     let shown = last.take(3).map(|p| p.frame).chain(delete.map(|d| d.frame));
     Some(Symptom::new(high_if(sure), shown))
@@ -236,7 +221,7 @@ pub(super) fn old_sa_deleted_early(scene: &RekeyScene<'_>) -> Option<Symptom> {
     }
     (0..2).find_map(|d| {
         let old = scene.lanes[d].old?;
-        let delete = delete_of(scene, scene.sa(old)).filter(|d| d.time >= scene.started)?;
+        let delete = scene.delete_of(scene.sa(old)).filter(|d| d.time >= scene.started)?;
         let late = scene
             .lane_packets(d)
             .filter(|p| p.sa() == old && p.time > delete.time);

@@ -1,16 +1,16 @@
 //! One run of the method from the series to the decision; the sensitivity runs are the same with one choice changed.
 
 use crate::decide::evaluation::Evaluation;
-use crate::decide::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
+use crate::decide::hurt::{self, Hurt, is_hurt, longest_own};
 use crate::decide::verdict::{self, VerdictEvidence};
 use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall, minimum_detectable};
 use crate::estimate::baseline::{Ruler, Window, fitting_windows};
-use crate::estimate::gap::{FreeGaps, in_order, longest_touching, test_window_s};
+use crate::estimate::gap::{FreeGaps, in_order, test_window_s};
 use crate::estimate::late;
 use crate::estimate::placebo::{DrawPlan, Pool, corrected_p, real_z};
 use crate::estimate::stall::{dip, stall};
 use crate::input::grid::Grid;
-use crate::input::moment::RekeyMoment;
+use crate::input::moment::{Proven, RekeyMoment};
 use crate::input::settings::MethodSettings;
 use crate::input::traffic::Traffic;
 use crate::input::{transfer, unobserved};
@@ -65,6 +65,13 @@ pub(crate) fn evaluate(
     let busy_median = transfer::busy_median(&e.grid, e.run);
     e.placed = transfer::place(&e.grid, e.run, rekeys, choices.anchor_at_start);
     transfer::leave_out_idle(&e.grid, busy_median, &mut e.placed, settings.time_triggered);
+    for placed in &mut e.placed {
+        let proven = rekeys[placed.moment].proven;
+        // An outage is no idleness.
+        placed.used |= placed.idle && proven.outage().is_some();
+        placed.idle &= !placed.used;
+        placed.used &= proven != Proven::Collided;
+    }
     unobserved::leave_out(&traffic.holes, &mut e.placed);
     e.unobserved = unobserved_within(traffic, &e);
     e.used = e.placed.iter().filter(|p| p.used).copied().collect();
@@ -76,7 +83,7 @@ pub(crate) fn evaluate(
         busy_median,
         before_only: choices.before_only,
     };
-    e.measure(&ruler, traffic, settings);
+    e.measure(&ruler, (traffic, rekeys), settings);
     e
 }
 
@@ -93,7 +100,12 @@ fn unobserved_within(traffic: &Traffic, e: &Evaluation) -> (usize, f64) {
 }
 
 impl Evaluation {
-    fn measure(&mut self, ruler: &Ruler<'_>, traffic: &Traffic, settings: &MethodSettings) {
+    fn measure(
+        &mut self,
+        ruler: &Ruler<'_>,
+        (traffic, rekeys): (&Traffic, &[RekeyMoment]),
+        settings: &MethodSettings,
+    ) {
         let plan = DrawPlan {
             time_clock: settings.time_triggered,
             draws: settings.draws,
@@ -118,7 +130,7 @@ impl Evaluation {
             .collect();
         let chosen = self.chosen_window();
         self.minimum_detectable_s = chosen.and_then(|w| minimum_detectable(&self.seconds(w)));
-        self.judge_each(pool.as_ref(), chosen, traffic);
+        self.judge_each(pool.as_ref(), chosen, (traffic, rekeys));
         self.measure_dips(ruler, chosen);
         let p = self.test(pool.as_ref(), &eligible, plan);
         self.decision = verdict::decide(&VerdictEvidence {
@@ -134,6 +146,7 @@ impl Evaluation {
             hurt: &self.hurt,
             interest_s: self.interest_s(settings),
             late_starts: self.late_starts() > 0,
+            no_feedback: rekeys.iter().any(RekeyMoment::is_without_feedback),
         });
     }
 
@@ -182,14 +195,19 @@ impl Evaluation {
     }
 
     /// The gap test and the list of rekeys that hurt.
-    fn judge_each(&mut self, pool: Option<&Pool>, chosen: Option<usize>, traffic: &Traffic) {
+    fn judge_each(
+        &mut self,
+        pool: Option<&Pool>,
+        chosen: Option<usize>,
+        (traffic, rekeys): (&Traffic, &[RekeyMoment]),
+    ) {
         let gaps = in_order(traffic);
         let free = FreeGaps::new(&self.grid, self.run, &self.placed, &gaps, traffic.gaps_total);
         let stalls = chosen.map(|w| self.seconds(w));
         let mut p = Vec::with_capacity(self.used.len());
         self.hurt.clear();
         for (k, rekey) in self.used.iter().enumerate() {
-            let gap_s = longest_touching(&gaps, rekey);
+            let gap_s = longest_own(&gaps, &self.placed, rekey);
             let p_gap = gap_s.map_or(1.0, |g| free.p(g, test_window_s(rekey)));
             let p_stall = match (pool, chosen, &stalls) {
                 (Some(pool), Some(w), Some(s)) if !self.mostly_affected => {
@@ -203,11 +221,12 @@ impl Evaluation {
                 p_gap,
                 q: 1.0,
                 hurt: false,
+                proven: rekeys[rekey.moment].proven.outage(),
             });
         }
-        for (rekey, q) in self.hurt.iter_mut().zip(hurt::adjust(&p)) {
-            rekey.q = q;
-            rekey.hurt = q <= FALSE_DISCOVERY_RATE;
+        for ((own, q), placed) in self.hurt.iter_mut().zip(hurt::adjust(&p)).zip(&self.used) {
+            own.q = q;
+            own.hurt = is_hurt(q, rekeys[placed.moment].proven);
         }
     }
 

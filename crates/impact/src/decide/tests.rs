@@ -231,6 +231,7 @@ fn without_rekeys_and_without_traffic() {
         index: 0,
         start: Start::Message(0.1),
         switched_s: 0.2,
+        proven: Proven::Nothing,
     }];
     let result = assess(
         &run.traffic,
@@ -364,6 +365,7 @@ fn hostile_input_does_not_panic() {
             Start::Message,
         ),
         switched_s,
+        proven: Proven::Nothing,
     };
     let moments = [
         at(None, f64::NAN),
