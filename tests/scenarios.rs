@@ -9,7 +9,7 @@ mod failure;
 mod ikev2;
 mod path;
 mod sas;
-mod steps;
+pub(crate) mod steps;
 mod transport;
 
 use crate::support::{analyze, repository};

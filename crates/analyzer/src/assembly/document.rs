@@ -64,8 +64,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         }
     }
     for (rekey, succession) in rekeys.iter_mut().zip(&successions) {
-        let hurt = rekey.impact.iter().any(|i| i.hurt);
-        rekey.causes = record.diagnosis.causes(succession, hurt);
+        rekey.causes = record.diagnosis.causes(succession, &rekey.impact);
     }
     let failures = attempts::failures(record, &evidence, &children, &successions, &places);
     let tunnels = tunnels(record);

@@ -40,7 +40,10 @@ impl Proofs {
         let mut spans: Vec<(f64, f64)> = own()
             .filter_map(|(_, s)| {
                 let switched = s.switched[d]?;
-                Some((at(s.first_message.unwrap_or(switched)), at(switched.plus_nanos(GAP_ZONE))))
+                Some((
+                    at(s.first_message.unwrap_or(switched)),
+                    at(switched.plus_nanos(GAP_ZONE)),
+                ))
             })
             .collect();
         spans.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -44,12 +44,21 @@ pub(crate) fn assess(record: &Record, successions: &[Succession], rekeys: &[Reke
         let moments = moments(record, (tunnel, direction), successions, &proofs, traffic.start);
         let result = rekeyscope_impact::assess(&traffic, &moments, &settings);
         verdicts.impact.push(result.impact);
-        verdicts.rekeys.extend(result.rekeys.into_iter().map(|(index, impact)| {
-            let proof = proofs.of(index);
-            let hurt = impact.hurt || proof.is_some_and(|p| p.rule.is_outage());
-            let proof = proof.map(ProvenByPackets::report);
-            (index, RekeyImpact { proof, hurt, ..impact })
-        }));
+        verdicts
+            .rekeys
+            .extend(result.rekeys.into_iter().map(|(index, impact)| {
+                let proof = proofs.of(index);
+                let hurt = impact.hurt || proof.is_some_and(|p| p.rule.is_outage());
+                let proof = proof.map(ProvenByPackets::report);
+                (
+                    index,
+                    RekeyImpact {
+                        proof,
+                        hurt,
+                        ..impact
+                    },
+                )
+            }));
         verdicts.mean_rekey.extend(result.mean_rekey);
         verdicts.projection.extend(result.projection);
     }

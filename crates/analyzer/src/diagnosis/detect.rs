@@ -4,7 +4,8 @@ use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
 use crate::diagnosis::clear::ClearTraffic;
 use crate::diagnosis::delivery::{Delivery, UndeliveredStretch};
 use crate::diagnosis::holes::{Hole, Holes};
-use crate::diagnosis::proof::{self, SwitchProof};
+use crate::diagnosis::proof;
+use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{self, OpenWindow, Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
@@ -15,7 +16,7 @@ use rekeyscope_ipsec::ike::opening::Opening;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::Cause;
+use rekeyscope_model::analysis::{Cause, Proof, ProofRule, RekeyImpact};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -24,6 +25,8 @@ use std::collections::HashMap;
 /// Most rekeys whose causes are kept, some 200 bytes each; later ones go without (counted).
 const MOST_DIAGNOSED: usize = 1 << 16;
 
+/// The explanation of a silence that acquits a rekey.
+const NOT_THE_REKEY: &str = "application_limited";
 /// Where the first message of an exchange is not in the capture, it began up to this long before the first captured one (lab:
 /// 0.15 to 0.47 s in all), so that a hole right before it is its own.
 const UNSEEN_EXCHANGE: i64 = 300 * NANOS_PER_MILLI;
@@ -173,6 +176,7 @@ impl Diagnosis {
         scene.leaks = self
             .whole_run
             .leaks_within(window.tunnel, scene.started, scene.zone_end);
+        scene.proofs = [0, 1].map(|d| proof::at_switch(&scene, d));
         let detected = |cause: &'static KnownCause| {
             let Detector::Around(detect) = cause.detect else {
                 return None;
@@ -180,9 +184,10 @@ impl Diagnosis {
             let symptom = detect(&scene)?;
             Some(Detected { cause, symptom })
         };
+        let causes = CAUSES.iter().filter_map(detected).collect();
         let examined = Examined {
-            causes: CAUSES.iter().filter_map(detected).collect(),
-            proofs: [0, 1].map(|d| proof::at_switch(&scene, d)),
+            causes,
+            proofs: scene.proofs,
         };
         let empty = examined.causes.is_empty() && examined.proofs.iter().all(Option::is_none);
         (!empty).then_some(examined)
@@ -202,20 +207,21 @@ impl Diagnosis {
             .filter_map(|subject| self.found.get(&subject))
     }
 
-    /// The causes of a rekey.
-    pub(crate) fn causes(&self, succession: &Succession, hurt: bool) -> Vec<Cause> {
+    /// The causes of a rekey that did this.
+    pub(crate) fn causes(&self, succession: &Succession, impact: &[RekeyImpact]) -> Vec<Cause> {
+        let hurt = impact.iter().any(|i| i.hurt);
+        let acquitted = |p: &Proof| p.rule == ProofRule::Acquitted;
+        let excused = impact.iter().filter_map(|i| i.proof.as_ref()).any(acquitted);
         let found = self.examined(succession).next();
         let all = found.into_iter().flat_map(|e| &e.causes);
-        let reported = all.filter(|d| hurt || d.is_fact());
-        reported.map(Detected::report).collect()
+        let is_told = |d: &&Detected| d.is_fact() || hurt || excused && d.cause.id == NOT_THE_REKEY;
+        all.filter(is_told).map(Detected::report).collect()
     }
 
     /// What the packets show at the switch of direction `slot`: of a silence that ends on the rekey's own SA.
     pub(crate) fn proof(&self, succession: &Succession, slot: usize) -> Option<&SwitchProof> {
         let of_it = |proof: &&SwitchProof| Some(proof.new) == succession.new[slot];
-        let mut all = self
-            .examined(succession)
-            .filter_map(|e| e.proofs[slot].as_ref());
+        let mut all = self.examined(succession).filter_map(|e| e.proofs[slot].as_ref());
         all.find(of_it)
     }
 

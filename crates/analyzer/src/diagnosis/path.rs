@@ -241,6 +241,7 @@ mod tests {
             rtt: 0,
             holes: Vec::new(),
             leaks: Vec::new(),
+            proofs: [None, None],
         }
     }
 

@@ -9,13 +9,12 @@ mod coverage;
 mod limit;
 mod lost;
 mod pause;
-mod rule;
 mod segments;
 mod unsent;
 
 pub(crate) use limit::volume_sent;
-pub(crate) use rule::{ProvenByPackets, SwitchProof};
 
+use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;
 
 /// What the packets show at the switch of direction `d`; `None` where no SA of that direction begins.

@@ -3,6 +3,7 @@
 //! Made once per window: which SAs end and begin, which direction carries the data, the round-trip time, and the
 //! inner-TCP events of [`crate::diagnosis::tcp`]. Directions are internal ones, as positions in a pair.
 
+use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::OpenWindow;
 use crate::diagnosis::tcp::{self, TcpEvents};
@@ -19,6 +20,9 @@ const UNKNOWN_RTT: i64 = 200 * NANOS_PER_MILLI;
 /// How long after the switch (of the data direction) an event still counts as the rekey's: two doubled minimum
 /// retransmission timeouts (0.2 + 0.4 + 0.8 s, RFC 6298 with Linux' minimum) end within.
 const RECOVERY: i64 = 2 * NANOS_PER_SECOND;
+/// Time from a message's arrival to an SA that works: scheduling of a busy host (0.2 s measured in the lab) and its
+/// installation.
+pub(crate) const PROCESSING: i64 = 250 * NANOS_PER_MILLI;
 /// Newest SAs of a tunnel that are looked through for those of a rekey.
 const MOST_SAS: usize = 64;
 
@@ -61,6 +65,8 @@ pub(crate) struct RekeyScene<'a> {
     pub(crate) holes: Vec<crate::diagnosis::holes::Hole>,
     /// Cleartext packets of the tunnel that belong into it.
     pub(crate) leaks: Vec<(Timestamp, u64)>,
+    /// What the packets prove, per direction.
+    pub(crate) proofs: [Option<SwitchProof>; 2],
 }
 
 impl<'a> RekeyScene<'a> {
@@ -88,9 +94,15 @@ impl<'a> RekeyScene<'a> {
             rtt: UNKNOWN_RTT,
             holes: Vec::new(),
             leaks: Vec::new(),
+            proofs: [None, None],
         };
         scene.cut_at_next_rekey(own_sas);
         scene.tcp = tcp::events(&scene.packets);
+        if !scene.beyond.is_empty() {
+            // What is lost here may be sent again in the next rekey.
+            let all: Vec<&PacketRecord> = scene.all_packets().collect();
+            scene.tcp.repeated = tcp::events(&all).repeated;
+        }
         scene.rtt = scene.tcp.rtt.unwrap_or(UNKNOWN_RTT);
         Some(scene)
     }

@@ -294,13 +294,12 @@ impl View<'_> {
             return "".into();
         };
         let mean = outages.iter().map(|o| o.seconds).sum::<f64>() / outages.len() as f64;
-        let how = format!("proven-{}", how.as_str().replace('_', "-"));
         let proven = Message::new("verdict-proven")
             .with("proven", outages.len())
             .with("used", self.e.used_count())
             .with("least", seconds(least))
             .with("mean", seconds(mean))
-            .with("how", Message::new(&how));
+            .with("how", how_it_stood_still(how));
         Message::new(id).with("proven", proven).into()
     }
 
@@ -368,6 +367,15 @@ impl View<'_> {
         );
         let shown = self.e.decision.verdict == Verdict::Shown;
         Some(explained(share, shown, &rate(reference)))
+    }
+}
+
+fn how_it_stood_still(rule: ProofRule) -> Message {
+    match rule {
+        ProofRule::LostOnOld => Message::new("proven-lost-on-old"),
+        ProofRule::LostOnNew => Message::new("proven-lost-on-new"),
+        ProofRule::NoFeedback => Message::new("proven-no-feedback"),
+        ProofRule::NotSent | ProofRule::Acquitted => Message::new("proven-not-sent"),
     }
 }
 

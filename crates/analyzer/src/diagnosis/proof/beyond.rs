@@ -1,6 +1,6 @@
 //! Rule D: payload that nobody acknowledges goes on beyond the limit of the old SA. Its receiver drops it; that is no progress.
 
-use super::rule::{LEAST_OUTAGE, ProvenByPackets};
+use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::MOST_FRAMES;
@@ -14,7 +14,9 @@ pub(super) fn beyond_limit(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByP
     let from = association.limit_passed?;
     // A limit that nobody enforces harms nobody.
     let enforced = association.expired().is_some()
-        || scene.delete_of(association).is_some_and(|delete| delete.time >= from);
+        || scene
+            .delete_of(association)
+            .is_some_and(|delete| delete.time >= from);
     let own = scene.all_packets().filter(|p| p.sa() == old);
     let (mut acknowledged, mut all) = (0_u64, 0_u64);
     let mut shown: Vec<&PacketRecord> = Vec::new();

@@ -1,8 +1,8 @@
 //! Rule A: the unbroken run of segments next to the switch, every byte of which is sent again later. At the end of the old SA
 //! it was dead; at the start of the new one its receiver was not ready.
 
-use super::rule::{LEAST_OUTAGE, LEAST_SEGMENTS, ProvenByPackets};
 use super::segments::Segment;
+use crate::diagnosis::proven::{LEAST_OUTAGE, LEAST_SEGMENTS, ProvenByPackets};
 use crate::diagnosis::symptom::MOST_FRAMES;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::analysis::ProofRule;

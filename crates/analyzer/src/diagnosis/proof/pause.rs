@@ -2,13 +2,14 @@
 //! of it, the next byte in sequence ended it, and nothing speaks against the rekey.
 
 use super::limit::volume_sent;
-use super::rule::{LEAST_OUTAGE, ProvenByPackets};
+use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
-use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::scene::{PROCESSING, RekeyScene};
 use crate::diagnosis::tcp::before;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::pair;
+use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::analysis::ProofRule;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
@@ -25,9 +26,13 @@ const MOST_STREAMS: usize = 256;
 pub(super) fn pause_of_the_sender(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByPackets> {
     let zone = (scene.started, scene.lanes[d].switched?.plus_nanos(GAP_ZONE));
     let pause = longest_pause(scene.all_packets(), d, zone)?;
+    if !is_heard(scene, d, pause.acknowledged?) {
+        return None;
+    }
     let nanos = pause.to.0.nanos_since(pause.from.0);
     let own = nanos >= LEAST_OUTAGE && 2 * pause.idle >= nanos && pause.ends_in_sequence && !pause.disturbed;
-    let clean = scene.holes.is_empty() && (0..2).all(|side| is_below_limit(scene, side)) && !ike_repeats(scene);
+    let clean =
+        scene.holes.is_empty() && (0..2).all(|side| is_below_limit(scene, side)) && !ike_repeats(scene);
     (own && clean).then(|| ProvenByPackets {
         rule: ProofRule::Acquitted,
         from: pause.from.0,
@@ -35,6 +40,14 @@ pub(super) fn pause_of_the_sender(scene: &RekeyScene<'_>, d: usize) -> Option<Pr
         segments: 0,
         frames: vec![pause.from.1, pause.to.1],
     })
+}
+
+/// The acknowledgement that left nothing waiting reached the sender of direction `d`: on a new SA it does once that is
+/// installed.
+fn is_heard(scene: &RekeyScene<'_>, d: usize, (time, sa): (Timestamp, SaIndex)) -> bool {
+    let reverse = scene.lanes[1 - d];
+    let ready = reverse.switched.map(|t| t.plus_nanos(scene.rtt + PROCESSING));
+    Some(sa) != reverse.new || ready.is_some_and(|ready| time > ready)
 }
 
 /// Without a limit that could be read, nothing is known.
@@ -46,7 +59,9 @@ fn is_below_limit(scene: &RekeyScene<'_>, d: usize) -> bool {
         return false;
     };
     let volume = volume_sent(old).and_then(|v| v.share()).unwrap_or(0.0);
-    let born = old.exchange.map(|e| pair::last_time(&scene.evidence.exchanges[e]));
+    let born = old
+        .exchange
+        .map(|e| pair::last_time(&scene.evidence.exchanges[e]));
     let age = match (limits.seconds.filter(|s| *s > 0), born, scene.lanes[d].switched) {
         (Some(seconds), Some(born), Some(now)) => now.seconds_since(born) / seconds as f64,
         _ => 0.0,
@@ -67,6 +82,8 @@ struct Pause {
     to: (Timestamp, u64),
     /// How long before its end everything had been acknowledged, nanoseconds.
     idle: i64,
+    /// The acknowledgement since which that holds, and its SA.
+    acknowledged: Option<(Timestamp, SaIndex)>,
     ends_in_sequence: bool,
     /// Something was sent again meanwhile, in either direction.
     disturbed: bool,
@@ -106,7 +123,7 @@ fn longest_pause<'a>(
                     stream.acked = Some(p.ack);
                 }
                 if waited && !streams.values().any(Stream::is_waiting) {
-                    idle_since = Some(p.time);
+                    idle_since = Some((p.time, p.sa()));
                 }
             }
             continue;
@@ -126,7 +143,9 @@ fn longest_pause<'a>(
                 let pause = Pause {
                     from,
                     to: (p.time, p.frame),
-                    idle: idle_since.map_or(0, |idle: Timestamp| p.time.nanos_since(idle.max(since))),
+                    idle: idle_since
+                        .map_or(0, |(idle, _): (Timestamp, _)| p.time.nanos_since(idle.max(since))),
+                    acknowledged: idle_since,
                     ends_in_sequence: edge == Some(p.seq),
                     disturbed,
                 };

@@ -2,8 +2,8 @@
 //! dropped it, or because the SA had reached its limit.
 
 use super::limit::volume_sent;
-use super::rule::{LEAST_OUTAGE, LEAST_SEGMENTS, ProvenByPackets};
 use super::segments::Segment;
+use crate::diagnosis::proven::{LEAST_OUTAGE, LEAST_SEGMENTS, ProvenByPackets};
 use crate::diagnosis::scene::RekeyScene;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::analysis::ProofRule;

@@ -7,7 +7,7 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 /// Shorter outages are no stall (the gap test's limit in the method).
 pub(crate) const LEAST_OUTAGE: i64 = 50 * NANOS_PER_MILLI;
 /// Segments in a row that no random loss takes: at a loss of 3 % it takes one run of three in 37,000.
-pub(super) const LEAST_SEGMENTS: usize = 3;
+pub(crate) const LEAST_SEGMENTS: usize = 3;
 /// A silence proves something from this multiple of what is usual elsewhere.
 const UNUSUAL: i64 = 3;
 
@@ -45,14 +45,25 @@ pub(crate) struct SwitchProof {
     /// The SA on which a silence ends: the rekey's that made it.
     pub(crate) new: SaIndex,
     /// Rules A and D.
-    pub(super) certain: Option<ProvenByPackets>,
+    pub(crate) certain: Option<ProvenByPackets>,
     /// Rule B, where the silence is longer than is usual elsewhere.
-    pub(super) unsent: Option<ProvenByPackets>,
+    pub(crate) unsent: Option<ProvenByPackets>,
     /// Rule C.
-    pub(super) acquitted: Option<ProvenByPackets>,
+    pub(crate) acquitted: Option<ProvenByPackets>,
 }
 
 impl SwitchProof {
+    /// The first segments on the new SA were lost, every one of them.
+    pub(crate) fn lost_on_new(&self) -> Option<&ProvenByPackets> {
+        self.certain.as_ref().filter(|p| p.rule == ProofRule::LostOnNew)
+    }
+
+    /// The longest silence was the sender's.
+    pub(crate) fn acquittal(&self) -> Option<&ProvenByPackets> {
+        let outage = self.certain.is_some() || self.unsent.is_some();
+        self.acquitted.as_ref().filter(|_| !outage)
+    }
+
     /// What is proven, where gaps between new data are `usual` (their 99.9 % quantile) without a rekey, nanoseconds.
     pub(crate) fn proven(&self, usual: i64) -> Option<&ProvenByPackets> {
         let long = |p: &&ProvenByPackets| p.nanos() >= usual.saturating_mul(UNUSUAL);
