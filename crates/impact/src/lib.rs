@@ -24,7 +24,7 @@ pub mod tell;
 pub use crate::decide::assess::assess;
 pub use crate::decide::outcome::{DirectionImpact, Transfer};
 pub use crate::estimate::highest::highest_rate;
-pub use crate::input::moment::{Proven, ProvenOutage, RekeyMoment};
+pub use crate::input::moment::{ProvenEffect, ProvenOutage, RekeyMoment};
 pub use crate::input::settings::{INTEREST, MethodSettings, PROJECTED_KILOBYTES};
 pub use crate::input::start::Start;
 pub use crate::input::traffic::{Gap, Traffic};

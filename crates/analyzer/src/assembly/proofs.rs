@@ -2,7 +2,7 @@
 
 use crate::diagnosis::ProvenByPackets;
 use crate::pipeline::record::Record;
-use rekeyscope_impact::{Gap, Proven, ProvenOutage, Traffic};
+use rekeyscope_impact::{Gap, ProvenEffect, ProvenOutage, Traffic};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, ProofRule};
@@ -27,15 +27,10 @@ impl Proofs {
         record: &Record,
         (tunnel, direction): (TunnelIndex, Direction),
         successions: &[Succession],
+        traffic: &Traffic,
     ) -> Self {
         let d = slot(direction);
         let own = || successions.iter().enumerate().filter(|(_, s)| s.tunnel == tunnel);
-        let Some(traffic) = record.meters.counted(tunnel, direction).map(|s| s.traffic()) else {
-            return Proofs {
-                start: Timestamp::default(),
-                found: HashMap::new(),
-            };
-        };
         let at = |t: Timestamp| t.seconds_since(traffic.start);
         let mut spans: Vec<(f64, f64)> = own()
             .filter_map(|(_, s)| {
@@ -47,7 +42,7 @@ impl Proofs {
             })
             .collect();
         spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let usual = usual_gap(&traffic, &spans);
+        let usual = usual_gap(traffic, &spans);
         let proof = |(index, s): (usize, &Succession)| {
             let proof = record.diagnosis.proof(s, d)?.proven(usual)?;
             Some((index, proof.clone()))
@@ -107,10 +102,10 @@ fn usual_gap(traffic: &Traffic, spans: &[(f64, f64)]) -> i64 {
 }
 
 /// As the estimators want it.
-pub(crate) fn proven(proof: &ProvenByPackets) -> Proven {
+pub(crate) fn proven(proof: &ProvenByPackets) -> ProvenEffect {
     match proof.rule {
-        ProofRule::Acquitted => Proven::Acquitted,
-        rule => Proven::Outage(ProvenOutage {
+        ProofRule::Acquitted => ProvenEffect::Acquitted,
+        rule => ProvenEffect::Outage(ProvenOutage {
             seconds: proof.nanos() as f64 / NANOS_PER_SECOND as f64,
             rule,
         }),

@@ -5,7 +5,7 @@ use crate::assembly::proofs::{Proofs, proven};
 use crate::diagnosis::{Hole, ProvenByPackets, SilenceKind};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::tell::failed::failed;
-use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, Proven, RekeyMoment, Start};
+use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, ProvenEffect, RekeyMoment, Start};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
@@ -39,7 +39,7 @@ pub(crate) fn assess(record: &Record, successions: &[Succession], rekeys: &[Reke
             (traffic.bytes, traffic.gaps, traffic.gaps_total) = (Vec::new(), Vec::new(), 0);
         }
         traffic.holes = holes(record, tunnel, traffic.start);
-        let proofs = Proofs::new(record, (tunnel, direction), successions);
+        let proofs = Proofs::new(record, (tunnel, direction), successions, &traffic);
         proofs.take_back(&mut traffic);
         let moments = moments(record, (tunnel, direction), successions, &proofs, traffic.start);
         let result = rekeyscope_impact::assess(&traffic, &moments, &settings);
@@ -209,7 +209,7 @@ fn moments(
                 },
             },
             switched_s: switched.seconds_since(start),
-            proven: proof.map_or(Proven::Nothing, proven),
+            proven: proof.map_or(ProvenEffect::Nothing, proven),
         })
     };
     let mut moments: Vec<RekeyMoment> = successions.iter().enumerate().filter_map(moment).collect();
@@ -228,7 +228,7 @@ fn join_collisions(moments: &mut [RekeyMoment], successions: &[Succession]) {
         let (Some(first), Some(second)) = (before.last_mut(), behind.first_mut()) else {
             continue;
         };
-        if !collide(first, second) || first.proven == Proven::Collided {
+        if !collide(first, second) || first.proven == ProvenEffect::Collided {
             continue;
         }
         let (gone, stands) = if first.switched_s > second.switched_s {
@@ -239,10 +239,10 @@ fn join_collisions(moments: &mut [RekeyMoment], successions: &[Succession]) {
         if gone.start.latest_s(gone.switched_s) < stands.start.latest_s(stands.switched_s) {
             stands.start = gone.start;
         }
-        if !matches!(stands.proven, Proven::Outage(_)) && gone.proven != Proven::Acquitted {
+        if !matches!(stands.proven, ProvenEffect::Outage(_)) && gone.proven != ProvenEffect::Acquitted {
             stands.proven = gone.proven;
         }
-        gone.proven = Proven::Collided;
+        gone.proven = ProvenEffect::Collided;
     }
 }
 

@@ -10,7 +10,7 @@ use crate::estimate::late;
 use crate::estimate::placebo::{DrawPlan, Pool, corrected_p, real_z};
 use crate::estimate::stall::{dip, stall};
 use crate::input::grid::Grid;
-use crate::input::moment::{Proven, RekeyMoment};
+use crate::input::moment::{ProvenEffect, RekeyMoment};
 use crate::input::settings::MethodSettings;
 use crate::input::traffic::Traffic;
 use crate::input::{transfer, unobserved};
@@ -70,7 +70,7 @@ pub(crate) fn evaluate(
         // An outage is no idleness.
         placed.used |= placed.idle && proven.outage().is_some();
         placed.idle &= !placed.used;
-        placed.used &= proven != Proven::Collided;
+        placed.used &= proven != ProvenEffect::Collided;
     }
     unobserved::leave_out(&traffic.holes, &mut e.placed);
     e.unobserved = unobserved_within(traffic, &e);

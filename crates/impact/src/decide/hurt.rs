@@ -1,7 +1,7 @@
 //! Which rekeys hurt.
 
 use crate::estimate::gap::{LEAST_STALL_S, touches, touching};
-use crate::input::moment::{Proven, ProvenOutage};
+use crate::input::moment::{ProvenEffect, ProvenOutage};
 use crate::input::traffic::Gap;
 use crate::input::transfer::PlacedRekey;
 
@@ -24,11 +24,11 @@ pub(crate) struct Hurt {
 }
 
 /// Proven, or q ≤ [`FALSE_DISCOVERY_RATE`] and not acquitted by the packets.
-pub(crate) fn is_hurt(q: f64, proven: Proven) -> bool {
+pub(crate) fn is_hurt(q: f64, proven: ProvenEffect) -> bool {
     match proven {
-        Proven::Outage(_) => true,
-        Proven::Nothing | Proven::Collided => q <= FALSE_DISCOVERY_RATE,
-        Proven::Acquitted => false,
+        ProvenEffect::Outage(_) => true,
+        ProvenEffect::Nothing | ProvenEffect::Collided => q <= FALSE_DISCOVERY_RATE,
+        ProvenEffect::Acquitted => false,
     }
 }
 

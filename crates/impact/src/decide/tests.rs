@@ -1,8 +1,10 @@
 //! Whole assessments on **simulated** series.
 
+mod proven;
+
 use crate::simulate::{Scenario, Simulated, simulate};
 use crate::*;
-use rekeyscope_model::analysis::{Direction, ProofRule, Verdict};
+use rekeyscope_model::analysis::{Direction, Verdict};
 use rekeyscope_model::time::Timestamp;
 
 /// Rekeys every 6 s in traffic that varies by 15 %.
@@ -27,36 +29,6 @@ fn settings() -> MethodSettings {
 
 fn judge(run: &Simulated, settings: &MethodSettings) -> DirectionImpact {
     assess(&run.traffic, &run.rekeys, settings)
-}
-
-/// An acquittal outweighs the statistics, a proof needs none, and of two rekeys that collide one stands for both.
-#[test]
-fn what_the_packets_say_goes_before_the_statistics() {
-    let mut run = simulate(
-        &Scenario {
-            stall_s: 0.4,
-            every: 2,
-            ..SYNTHETIC
-        },
-        1,
-    );
-    let statistics = judge(&run, &settings()).impact.rekeys_hurt;
-    let (stalled, healthy): (Vec<usize>, Vec<usize>) = (0..10).partition(|k| run.stalls_s[*k] > 0.0);
-    assert_eq!(statistics, stalled);
-    run.rekeys[stalled[0]].proven = Proven::Acquitted;
-    run.rekeys[stalled[1]].proven = Proven::Collided;
-    run.rekeys[healthy[0]].proven = Proven::Outage(ProvenOutage {
-        seconds: 0.1,
-        rule: ProofRule::LostOnNew,
-    });
-    let result = judge(&run, &settings());
-    let mut expected: Vec<usize> = stalled[2..].iter().copied().chain([healthy[0]]).collect();
-    expected.sort_unstable();
-    assert_eq!(result.impact.rekeys_hurt, expected);
-    assert_eq!(result.impact.rekeys_used, 9, "a pair is one event");
-    let of = |index: usize| &result.rekeys.iter().find(|r| r.0 == index).unwrap().1;
-    assert_eq!(of(stalled[1]).flags, ["collision"]);
-    assert!(of(stalled[0]).q.unwrap() <= 0.05 && !of(stalled[0]).hurt);
 }
 
 fn contains(text: &str, parts: &[&str]) {
@@ -261,7 +233,7 @@ fn without_rekeys_and_without_traffic() {
         index: 0,
         start: Start::Message(0.1),
         switched_s: 0.2,
-        proven: Proven::Nothing,
+        proven: ProvenEffect::Nothing,
     }];
     let result = assess(
         &run.traffic,
@@ -395,7 +367,7 @@ fn hostile_input_does_not_panic() {
             Start::Message,
         ),
         switched_s,
-        proven: Proven::Nothing,
+        proven: ProvenEffect::Nothing,
     };
     let moments = [
         at(None, f64::NAN),

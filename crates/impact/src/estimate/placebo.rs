@@ -208,7 +208,7 @@ mod tests {
     use crate::estimate::baseline::fitting_windows;
     use crate::input::grid::Grid;
     use crate::input::grid::tests::synthetic_series;
-    use crate::input::moment::{Proven, RekeyMoment};
+    use crate::input::moment::{ProvenEffect, RekeyMoment};
     use crate::input::start::Start;
     use crate::input::transfer::place;
 
@@ -268,7 +268,7 @@ mod tests {
                 index: k,
                 start: Start::Message(4.0 * k as f64),
                 switched_s: 4.0 * k as f64 + 0.2,
-                proven: Proven::Nothing,
+                proven: ProvenEffect::Nothing,
             })
             .collect();
         let placed = place(&grid, run, &rekeys, false);

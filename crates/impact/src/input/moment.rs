@@ -13,12 +13,12 @@ pub struct RekeyMoment {
     /// t_k, first packet on the new SA in this direction, seconds from the start of the series.
     pub switched_s: f64,
     /// What the packets prove of it.
-    pub proven: Proven,
+    pub proven: ProvenEffect,
 }
 
 /// What the packets prove of a rekey, without statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Proven {
+pub enum ProvenEffect {
     /// Nothing.
     #[default]
     Nothing,
@@ -48,12 +48,12 @@ impl RekeyMoment {
     }
 }
 
-impl Proven {
+impl ProvenEffect {
     /// The outage.
     pub(crate) fn outage(self) -> Option<ProvenOutage> {
         match self {
-            Proven::Outage(outage) => Some(outage),
-            Proven::Nothing | Proven::Acquitted | Proven::Collided => None,
+            ProvenEffect::Outage(outage) => Some(outage),
+            ProvenEffect::Nothing | ProvenEffect::Acquitted | ProvenEffect::Collided => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::decide::evaluation::Evaluation;
 use crate::estimate::baseline::BaselineSource;
-use crate::input::moment::{Proven, RekeyMoment};
+use crate::input::moment::{ProvenEffect, RekeyMoment};
 use crate::input::start::Start;
 use rekeyscope_model::analysis::{Direction, RekeyImpact, StallWindow};
 
@@ -20,7 +20,7 @@ impl Evaluation {
                 continue;
             };
             let proven = rekeys[rekey.moment].proven;
-            let collided = proven == Proven::Collided;
+            let collided = proven == ProvenEffect::Collided;
             let flags = [
                 (matches!(rekey.known, Start::Unseen { .. }), "no_exchange"),
                 (

@@ -90,12 +90,12 @@ struct Pause {
 }
 
 #[derive(Debug, Default)]
-struct Stream {
+struct PausingStream {
     edge: u32,
     acked: Option<u32>,
 }
 
-impl Stream {
+impl PausingStream {
     fn is_waiting(&self) -> bool {
         self.acked.is_none_or(|acked| before(acked, self.edge))
     }
@@ -107,7 +107,7 @@ fn longest_pause<'a>(
     d: usize,
     (begin, end): (Timestamp, Timestamp),
 ) -> Option<Pause> {
-    let mut streams: HashMap<ConnectionId, Stream> = HashMap::new();
+    let mut streams: HashMap<ConnectionId, PausingStream> = HashMap::new();
     let (mut last, mut idle_since, mut disturbed) = (None, None, false);
     let mut longest: Option<Pause> = None;
     for p in packets.filter(|p| p.is_tcp() && p.connection != ConnectionId::NONE) {
@@ -122,7 +122,7 @@ fn longest_pause<'a>(
                 if stream.acked.is_none_or(|acked| before(acked, p.ack)) {
                     stream.acked = Some(p.ack);
                 }
-                if waited && !streams.values().any(Stream::is_waiting) {
+                if waited && !streams.values().any(PausingStream::is_waiting) {
                     idle_since = Some((p.time, p.sa()));
                 }
             }
@@ -155,7 +155,7 @@ fn longest_pause<'a>(
             disturbed = false;
         }
         idle_since = None;
-        let stream = streams.entry(p.connection).or_insert_with(|| Stream {
+        let stream = streams.entry(p.connection).or_insert_with(|| PausingStream {
             edge: p.seq,
             acked: None,
         });

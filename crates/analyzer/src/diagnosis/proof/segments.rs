@@ -33,7 +33,7 @@ pub(super) struct Segment {
 }
 
 #[derive(Debug)]
-struct Stream {
+struct SegmentStream {
     id: usize,
     last: (u32, i64),
     edge: i64,
@@ -42,7 +42,7 @@ struct Stream {
 
 /// Those of direction `slot`, in capture order.
 pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>, slot: usize) -> Vec<Segment> {
-    let mut streams: HashMap<ConnectionId, Stream> = HashMap::new();
+    let mut streams: HashMap<ConnectionId, SegmentStream> = HashMap::new();
     let mut next_id = 0;
     let mut all = Vec::new();
     for p in packets.filter(|p| p.slot() == slot && p.is_tcp()) {
@@ -55,7 +55,7 @@ pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>, slot
         }
         let stream = streams.entry(p.connection).or_insert_with(|| {
             next_id += 1;
-            Stream {
+            SegmentStream {
                 id: next_id,
                 last: (p.seq, 0),
                 edge: 0,
@@ -68,7 +68,7 @@ pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>, slot
     all
 }
 
-impl Stream {
+impl SegmentStream {
     fn send(&mut self, p: &PacketRecord) -> Segment {
         let (seq, offset) = self.last;
         // Sequence numbers compare modulo 2³² (RFC 9293 §3.4).

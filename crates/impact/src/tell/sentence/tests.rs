@@ -2,7 +2,7 @@
 
 use crate::decide::assess::assess;
 use crate::decide::tests::SYNTHETIC;
-use crate::input::moment::{Proven, ProvenOutage};
+use crate::input::moment::{ProvenEffect, ProvenOutage};
 use crate::input::settings::MethodSettings;
 use crate::input::start::Start;
 use crate::input::traffic::Traffic;
@@ -97,7 +97,7 @@ fn impacts() -> Vec<(Verdict, Impact)> {
     let proven = |mut run: Simulated, count: usize, rule| {
         let seconds = 0.35;
         for rekey in run.rekeys.iter_mut().take(count) {
-            rekey.proven = Proven::Outage(ProvenOutage { seconds, rule });
+            rekey.proven = ProvenEffect::Outage(ProvenOutage { seconds, rule });
         }
         run
     };
