@@ -14,7 +14,7 @@ const BESIDES: [(&str, &str); 2] = [
     ("fragmentation_cliff", "path_mtu"),
 ];
 
-const FINDINGS: [FindingScenario; 9] = [
+const FINDINGS: [FindingScenario; 11] = [
     // 1,300 − 20 (IP) − 8 − 16 (IV) − 12 (ICV) = 1,244: 77 blocks less 2 bytes are 1,230 of payload, 58 less than 1,288.
     (
         "path_mtu",
@@ -52,6 +52,24 @@ const FINDINGS: [FindingScenario; 9] = [
             w.down.sequence += 1;
         }
         w.steady(100);
+    }),
+    ("both_directions_loss", "40 ESP packets (1.91 %)", |w| {
+        for _ in 0..40 {
+            w.steady(100);
+            w.down.sequence += 1;
+            w.up.sequence += 1;
+        }
+        w.steady(100);
+    }),
+    // 41 times 50 datagrams; two packets the other way.
+    ("packet_loss", "40 ESP packets (1.91 %)", |w| {
+        w.ack(1_000, 0xffff);
+        for _ in 0..40 {
+            w.datagrams(100);
+            w.down.sequence += 1;
+        }
+        w.datagrams(100);
+        w.ack(1_000, 0xffff);
     }),
     ("decaying_throughput", "Mbit/s over the seconds", |w| {
         for slower in 1..=30 {

@@ -28,6 +28,7 @@ mod ike_scenarios;
 mod keys;
 mod mutations;
 mod packets;
+mod proofs;
 mod report;
 mod robustness;
 mod scenarios;

@@ -359,7 +359,8 @@ fn single_rekeys_that_stalled_are_named() {
     ] {
         let Some(analysis) = one(name) else { continue };
         let headline = &analysis.impact[0];
-        assert_eq!(headline.verdict, Verdict::Some, "{name}: {}", headline.sentence);
+        // Packets prove half of them at least.
+        assert_eq!(headline.verdict, Verdict::Shown, "{name}: {}", headline.sentence);
         let hurt: Vec<usize> = headline.rekeys_hurt.iter().map(|i| i + 1).collect();
         assert!(must.iter().all(|k| hurt.contains(k)), "{name}: {hurt:?}");
         assert!(

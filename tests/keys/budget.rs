@@ -5,7 +5,7 @@ use super::*;
 use crate::support::repository;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rekeyscope::write::key_ring::Proof;
+use rekeyscope::write::key_ring::KeyProof;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -158,7 +158,7 @@ fn believed(logs: u64) -> (BTreeMap<String, (u64, u64)>, u64) {
         let mut reader =
             CaptureReader::from_stream(Box::new(Cursor::new(excerpt.clone())), "excerpt").unwrap();
         let (analysis, ring) = analyze(&mut reader, log.as_bytes(), None);
-        for key in ring.esp.iter().filter(|key| key.proof == Proof::Proven) {
+        for key in ring.esp.iter().filter(|key| key.proof == KeyProof::Proven) {
             let spi = format!("{:08x}", key.spi.0);
             let right = kernel.iter().find(|sa| sa.spi == spi).unwrap();
             let ours = (hex(key.encryption_key.expose()), hex(key.integrity_key.expose()));
@@ -295,7 +295,7 @@ fn keys_without_labels_are_the_kernels_in_every_capture() {
         assert_eq!(ring.esp.len(), used.len(), "{}", lab.name);
         for key in &ring.esp {
             let (encryption, integrity) = &keys[&format!("{:08x}", key.spi.0)];
-            assert_eq!(key.proof, Proof::Proven);
+            assert_eq!(key.proof, KeyProof::Proven);
             assert!(hex(key.encryption_key.expose()) == *encryption, "{}", lab.name);
             assert!(hex(key.integrity_key.expose()) == *integrity, "{}", lab.name);
         }

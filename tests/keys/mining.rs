@@ -4,7 +4,7 @@ use super::*;
 use crate::support::repository;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rekeyscope::write::key_ring::Proof;
+use rekeyscope::write::key_ring::KeyProof;
 use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -142,7 +142,11 @@ fn keys_from_noise(logs: u64) -> (usize, u64) {
             .iter()
             .filter(|sa| sa.key.status == KeyStatus::Verified)
             .count();
-        let proven = ring.esp.iter().filter(|key| key.proof == Proof::Proven).count();
+        let proven = ring
+            .esp
+            .iter()
+            .filter(|key| key.proof == KeyProof::Proven)
+            .count();
         keys += verified + proven + ring.ike.len();
         trials += ring.mining.trials;
     }

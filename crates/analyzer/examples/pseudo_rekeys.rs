@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope_capture::file::CaptureReader;
-use rekeyscope_impact::{MethodSettings, RekeyMoment, Start, Traffic, assess};
+use rekeyscope_impact::{MethodSettings, ProvenEffect, RekeyMoment, Start, Traffic, assess};
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Direction, Verdict};
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -75,6 +75,7 @@ fn moments(traffic: &Traffic, rng: &mut ChaCha8Rng) -> Vec<RekeyMoment> {
                 index,
                 start: Start::Message(started_s),
                 switched_s: started_s + EXCHANGE_S.start + (EXCHANGE_S.end - EXCHANGE_S.start) * unit(rng),
+                proven: ProvenEffect::Nothing,
             }
         })
         .collect()

@@ -24,7 +24,7 @@ pub mod tell;
 pub use crate::decide::assess::{assess, assess_transfers};
 pub use crate::decide::outcome::DirectionImpact;
 pub use crate::estimate::highest::highest_rate;
-pub use crate::input::moment::RekeyMoment;
+pub use crate::input::moment::{ProvenEffect, ProvenOutage, RekeyMoment};
 pub use crate::input::settings::{INTEREST, MethodSettings, PROJECTED_KILOBYTES};
 pub use crate::input::start::Start;
 pub use crate::input::traffic::{Gap, Traffic};

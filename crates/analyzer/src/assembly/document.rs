@@ -66,8 +66,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         }
     }
     for (rekey, succession) in rekeys.iter_mut().zip(&successions) {
-        let hurt = rekey.impact.iter().any(|i| i.hurt);
-        rekey.causes = record.diagnosis.causes(succession, hurt);
+        rekey.causes = record.diagnosis.causes(succession, &rekey.impact);
     }
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &successions, &failures.outages, &rests);

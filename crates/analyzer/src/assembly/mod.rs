@@ -6,6 +6,7 @@ mod key_source;
 mod outages;
 mod overhead;
 mod places;
+mod proofs;
 mod rests;
 mod ruled_out;
 mod series;

@@ -88,7 +88,7 @@ impl<'a> Suspects<'a> {
             }
         }
         for succession in successions {
-            let facts = record.diagnosis.causes(succession, false);
+            let facts = record.diagnosis.causes(succession, &[]);
             if facts.iter().any(|c| c.id == "hard_limit_reached") {
                 suspects.limited.extend(succession.old.into_iter().flatten());
             }

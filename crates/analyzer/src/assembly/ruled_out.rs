@@ -8,6 +8,9 @@ use crate::diagnosis::causes::{CAUSES, KnownCause, Nature, Needs};
 use rekeyscope_model::analysis::{Analysis, KeyStatus, Outcome, RuledOut};
 use rekeyscope_model::text::{Message, Said};
 
+/// TCP with a smaller share of the bytes is the control connection beside datagrams.
+const LEAST_TCP_SHARE: f64 = 0.1;
+
 /// One entry for each cause that no rekey has; none where there is no rekey.
 pub(crate) fn ruled_out(analysis: &Analysis) -> Vec<RuledOut> {
     if analysis.rekeys.is_empty() {
@@ -64,7 +67,7 @@ fn unseen(analysis: &Analysis, needs: Needs) -> Option<Message> {
             Some(Message::new("unseen-exchange"))
         }
         Needs::Keys | Needs::Tcp if !decrypted() => Some(Message::new("unseen-inner")),
-        Needs::Tcp if analysis.flows.iter().all(|f| f.protocol != "tcp") => Some(Message::new("unseen-tcp")),
+        Needs::Tcp if !tcp_tells(analysis) => Some(Message::new("unseen-tcp")),
         Needs::Limit if !limit_is_seen(analysis, decrypted()) => Some(Message::new("unseen-limit")),
         Needs::NegotiatedLimit if !limit_is_read(analysis, decrypted()) => {
             Some(Message::new("unseen-negotiated-limit"))
@@ -76,6 +79,16 @@ fn unseen(analysis: &Analysis, needs: Needs) -> Option<Message> {
         Needs::Deletes => unseen(analysis, Needs::Tcp).or_else(|| unseen(analysis, Needs::ReadableIke)),
         _ => None,
     }
+}
+
+/// TCP carries enough to show a loss: beside datagrams, a control connection sees none.
+fn tcp_tells(analysis: &Analysis) -> bool {
+    let of = |tcp: bool| {
+        let flows = analysis.flows.iter().filter(move |f| !tcp || f.protocol == "tcp");
+        flows.map(|f| f.bytes as f64).sum::<f64>()
+    };
+    let all = of(false);
+    all > 0.0 && of(true) >= LEAST_TCP_SHARE * all
 }
 
 /// A limit that was read shows in payload (kilobytes) or in times (seconds); one that was not read shows in a receiver that

@@ -1,11 +1,12 @@
 //! The estimators of [`rekeyscope_impact`] run on every tunnel and direction with traffic.
 
 use crate::assembly::attempts::Failures;
-use crate::diagnosis::{Hole, SilenceKind};
+use crate::assembly::proofs::{Proofs, proven};
+use crate::diagnosis::{Hole, ProvenByPackets, SilenceKind};
 use crate::pipeline::record::Record;
 use crate::throughput::rests::Rests;
 use rekeyscope_impact::tell::failed::failed;
-use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, RekeyMoment, Start};
+use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, ProvenEffect, RekeyMoment, Start};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
@@ -46,10 +47,26 @@ pub(crate) fn assess(
             }
             part.holes = holes(record, tunnel, part.start);
         }
-        let moments = moments(record, tunnel, direction, successions, series.start());
+        let proofs = Proofs::new(record, (tunnel, direction), successions, &traffic);
+        proofs.take_back(&mut traffic);
+        let moments = moments(record, (tunnel, direction), successions, &proofs, series.start());
         let result = rekeyscope_impact::assess_transfers(&traffic, &moments, &settings);
         verdicts.impact.push(result.impact);
-        verdicts.rekeys.extend(result.rekeys);
+        verdicts
+            .rekeys
+            .extend(result.rekeys.into_iter().map(|(index, impact)| {
+                let proof = proofs.of(index);
+                let hurt = impact.hurt || proof.is_some_and(|p| p.rule.is_outage());
+                let proof = proof.map(ProvenByPackets::report);
+                (
+                    index,
+                    RekeyImpact {
+                        proof,
+                        hurt,
+                        ..impact
+                    },
+                )
+            }));
         verdicts.mean_rekey.extend(result.mean_rekey);
         verdicts.projection.extend(result.projection);
     }
@@ -161,20 +178,26 @@ fn counted_per_new(record: &Record, tunnel: TunnelIndex, direction: Direction) -
 
 fn moments(
     record: &Record,
-    tunnel: TunnelIndex,
-    direction: Direction,
+    (tunnel, direction): (TunnelIndex, Direction),
     successions: &[Succession],
+    proofs: &Proofs,
     start: Timestamp,
 ) -> Vec<RekeyMoment> {
     let moment = |(index, s): (usize, &Succession)| {
+        let proof = proofs.of(index);
         let switched = s.switched[slot(direction)].filter(|_| s.tunnel == tunnel)?;
         let first = s.switched.iter().flatten().min().copied().unwrap_or(switched);
         // An old SA that reached its hard limit drops what comes after: the outage begins there, also where the first
         // message was lost before the capture point, or came late. Where no limit can be read, the initiator's silence
-        // shows it.
+        // shows it, or what was sent again.
         let silence = s.exchange.and_then(|e| record.diagnosis.silence_before(e));
         let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf).map(|s| s.since);
-        let outage = expired(record, s).into_iter().chain(deaf).min();
+        let proven_since = proof.filter(|p| p.rule.is_outage()).map(|p| p.from);
+        let outage = expired(record, s)
+            .into_iter()
+            .chain(deaf)
+            .chain(proven_since)
+            .min();
         let earliest = |t: Timestamp| outage.map_or(t, |e| e.min(t)).seconds_since(start);
         // Both sides fell silent before it: a retransmission timeout doubles, so what was cut off goes on within twice the time.
         let both_silent = |t: Timestamp| {
@@ -194,9 +217,41 @@ fn moments(
                 },
             },
             switched_s: switched.seconds_since(start),
+            proven: proof.map_or(ProvenEffect::Nothing, proven),
         })
     };
-    successions.iter().enumerate().filter_map(moment).collect()
+    let mut moments: Vec<RekeyMoment> = successions.iter().enumerate().filter_map(moment).collect();
+    join_collisions(&mut moments, successions);
+    moments
+}
+
+/// A pair of colliding exchanges is one event: the rekey that switched last stands for both.
+fn join_collisions(moments: &mut [RekeyMoment], successions: &[Succession]) {
+    let collide = |a: &RekeyMoment, b: &RekeyMoment| {
+        let (a, b) = (&successions[a.index], &successions[b.index]);
+        a.collision && b.collision && a.initiator != b.initiator && b.started <= a.finished
+    };
+    for k in 1..moments.len() {
+        let (before, behind) = moments.split_at_mut(k);
+        let (Some(first), Some(second)) = (before.last_mut(), behind.first_mut()) else {
+            continue;
+        };
+        if !collide(first, second) || first.proven == ProvenEffect::Collided {
+            continue;
+        }
+        let (gone, stands) = if first.switched_s > second.switched_s {
+            (second, first)
+        } else {
+            (first, second)
+        };
+        if gone.start.latest_s(gone.switched_s) < stands.start.latest_s(stands.switched_s) {
+            stands.start = gone.start;
+        }
+        if !matches!(stands.proven, ProvenEffect::Outage(_)) && gone.proven != ProvenEffect::Acquitted {
+            stands.proven = gone.proven;
+        }
+        gone.proven = ProvenEffect::Collided;
+    }
 }
 
 /// When the first of the old SAs expired.

@@ -66,7 +66,7 @@ impl Delivery {
         let arrived = if p.is_tcp_data() {
             own.sends(p);
             None
-        } else if p.is_opened() && !p.is_tcp() && p.payload > 0 {
+        } else if p.is_opened() && !p.is_tcp() && p.payload > 0 && !p.is_icmpv6() {
             own.arrives(p)
         } else {
             None

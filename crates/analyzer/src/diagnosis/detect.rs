@@ -4,6 +4,8 @@ use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
 use crate::diagnosis::clear::ClearTraffic;
 use crate::diagnosis::delivery::{Delivery, Quiet, TunnelSilence, UndeliveredStretch};
 use crate::diagnosis::holes::{Hole, Holes};
+use crate::diagnosis::proof;
+use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{self, OpenWindow, Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
@@ -14,7 +16,7 @@ use rekeyscope_ipsec::ike::opening::Opening;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::Cause;
+use rekeyscope_model::analysis::{Cause, Proof, ProofRule, RekeyImpact};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -23,6 +25,8 @@ use std::collections::HashMap;
 /// Most rekeys whose causes are kept, some 200 bytes each; later ones go without (counted).
 const MOST_DIAGNOSED: usize = 1 << 16;
 
+/// The explanation of a silence that acquits a rekey.
+const NOT_THE_REKEY: &str = "application_limited";
 /// Where the first message of an exchange is not in the capture, it began up to this long before the first captured one (lab:
 /// 0.15 to 0.47 s in all), so that a hole right before it is its own.
 const UNSEEN_EXCHANGE: i64 = 300 * NANOS_PER_MILLI;
@@ -49,6 +53,14 @@ impl Detected {
     }
 }
 
+/// What came out of one window.
+#[derive(Debug, Default)]
+struct Examined {
+    causes: Vec<Detected>,
+    /// Per direction.
+    proofs: [Option<SwitchProof>; 2],
+}
+
 /// The recorder, the counters, and what came out of the windows that closed.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
@@ -57,7 +69,7 @@ pub(crate) struct Diagnosis {
     holes: Holes,
     delivery: Delivery,
     pub(crate) clear: ClearTraffic,
-    found: HashMap<Subject, Vec<Detected>>,
+    found: HashMap<Subject, Examined>,
     /// Silences of initiators, by exchange; at most [`MOST_DIAGNOSED`].
     silences: HashMap<usize, InitiatorSilence>,
     /// Rekeys beyond [`MOST_DIAGNOSED`].
@@ -145,29 +157,26 @@ impl Diagnosis {
             self.holes.finish();
         }
         while let Some(window) = self.recorder.take_due(now) {
-            let detected = self.examine(&window, evidence, sas_of(window.tunnel));
-            if detected.is_empty() {
+            let Some(examined) = self.examine(&window, evidence, sas_of(window.tunnel)) else {
                 continue;
-            }
+            };
             if self.found.len() < MOST_DIAGNOSED {
-                self.found.insert(window.subject, detected);
+                self.found.insert(window.subject, examined);
             } else {
                 self.undiagnosed += 1;
             }
         }
     }
 
-    fn examine(&self, window: &OpenWindow, evidence: Evidence<'_>, sas: &[SaIndex]) -> Vec<Detected> {
+    fn examine(&self, window: &OpenWindow, evidence: Evidence<'_>, sas: &[SaIndex]) -> Option<Examined> {
         let exchange = match window.subject {
             Subject::Exchange(exchange) => Some(exchange),
             Subject::Sa(_) => None,
         };
         let packets = self.recorder.packets(window);
-        let Some(mut scene) = RekeyScene::new(evidence, sas, exchange, window, packets) else {
-            return Vec::new();
-        };
+        let mut scene = RekeyScene::new(evidence, sas, exchange, window, packets)?;
         if scene.lanes.iter().all(|lane| lane.old.is_none()) {
-            return Vec::new(); // the tunnel's first SAs: nothing was renewed
+            return None; // the tunnel's first SAs: nothing was renewed
         }
         let own = self.holes.of(window.tunnel);
         let whole = scene.exchange().is_some_and(|e| e.opening() == Opening::Whole);
@@ -177,6 +186,7 @@ impl Diagnosis {
         scene.leaks = self
             .whole_run
             .leaks_within(window.tunnel, scene.started, scene.zone_end);
+        scene.proofs = [0, 1].map(|d| proof::at_switch(&scene, d));
         let detected = |cause: &'static KnownCause| {
             let Detector::Around(detect) = cause.detect else {
                 return None;
@@ -184,7 +194,13 @@ impl Diagnosis {
             let symptom = detect(&scene)?;
             Some(Detected { cause, symptom })
         };
-        CAUSES.iter().filter_map(detected).collect()
+        let causes = CAUSES.iter().filter_map(detected).collect();
+        let examined = Examined {
+            causes,
+            proofs: scene.proofs,
+        };
+        let empty = examined.causes.is_empty() && examined.proofs.iter().all(Option::is_none);
+        (!empty).then_some(examined)
     }
 
     /// The proven holes of the capture in a tunnel.
@@ -192,17 +208,31 @@ impl Diagnosis {
         self.holes.of(tunnel)
     }
 
-    /// The causes of a rekey.
-    pub(crate) fn causes(&self, succession: &Succession, hurt: bool) -> Vec<Cause> {
-        let by_sa = || succession.new.iter().flatten().map(|&sa| Subject::Sa(sa));
-        let mut subjects = succession
-            .exchange
-            .map(Subject::Exchange)
+    fn examined(&self, succession: &Succession) -> impl Iterator<Item = &Examined> {
+        let by_sa = succession.new.into_iter().flatten().map(Subject::Sa);
+        let by_exchange = succession.exchange.map(Subject::Exchange);
+        by_exchange
             .into_iter()
-            .chain(by_sa());
-        let found = subjects.find_map(|subject| self.found.get(&subject));
-        let reported = found.into_iter().flatten().filter(|d| hurt || d.is_fact());
-        reported.map(Detected::report).collect()
+            .chain(by_sa)
+            .filter_map(|subject| self.found.get(&subject))
+    }
+
+    /// The causes of a rekey that did this.
+    pub(crate) fn causes(&self, succession: &Succession, impact: &[RekeyImpact]) -> Vec<Cause> {
+        let hurt = impact.iter().any(|i| i.hurt);
+        let acquitted = |p: &Proof| p.rule == ProofRule::Acquitted;
+        let excused = impact.iter().filter_map(|i| i.proof.as_ref()).any(acquitted);
+        let found = self.examined(succession).next();
+        let all = found.into_iter().flat_map(|e| &e.causes);
+        let is_told = |d: &&Detected| d.is_fact() || hurt || excused && d.cause.id == NOT_THE_REKEY;
+        all.filter(is_told).map(Detected::report).collect()
+    }
+
+    /// What the packets show at the switch of direction `slot`: of a silence that ends on the rekey's own SA.
+    pub(crate) fn proof(&self, succession: &Succession, slot: usize) -> Option<&SwitchProof> {
+        let of_it = |proof: &&SwitchProof| Some(proof.new) == succession.new[slot];
+        let mut all = self.examined(succession).filter_map(|e| e.proofs[slot].as_ref());
+        all.find(of_it)
     }
 
     /// Says which bounds were reached.

@@ -5,7 +5,7 @@
 //! [`symptom::Symptom`] with its frames. [`causes`] lists them, a row for each cause. They lie in one file per group:
 //! [`exchange`] (what IKE messages show), [`switch`] (the change of SAs), [`transport`] (inner TCP), [`path`] (sizes, NAT,
 //! PPP, the capture itself). Attempts that failed have detectors of their own ([`failure`]), over the finished tables;
-//! [`delivery`] remembers when nothing was delivered. [`absent`] says what was seen instead of a cause that no rekey has.
+//! [`delivery`] remembers when nothing was delivered, [`proof`] says what the packets prove without statistics. [`absent`] says what was seen instead of a cause that no rekey has.
 
 pub(crate) mod absent;
 pub(crate) mod causes;
@@ -16,6 +16,8 @@ mod exchange;
 pub(crate) mod failure;
 mod holes;
 mod path;
+mod proof;
+mod proven;
 mod record;
 mod recorder;
 mod scene;
@@ -33,6 +35,7 @@ pub(crate) use delivery::{
 };
 pub(crate) use detect::Diagnosis;
 pub(crate) use holes::Hole;
+pub(crate) use proven::ProvenByPackets;
 pub(crate) use record::PacketRecord;
 pub(crate) use silence::SilenceKind;
 pub(crate) use symptom::{MOST_FRAMES, display_filter};

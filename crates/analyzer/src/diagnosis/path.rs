@@ -236,10 +236,12 @@ mod tests {
             lanes: [LaneChange::default(); 2],
             data: 0,
             packets: packets.iter().collect(),
+            beyond: Vec::new(),
             tcp: TcpEvents::default(),
             rtt: 0,
             holes: Vec::new(),
             leaks: Vec::new(),
+            proofs: [None, None],
         }
     }
 

@@ -14,6 +14,7 @@ use rekeyscope_model::time::Timestamp;
 mod bit {
     pub(super) const B_TO_A: u8 = 1;
     pub(super) const LATE: u8 = 2;
+    pub(super) const ICMPV6: u8 = 4;
     pub(super) const TCP: u8 = 8;
     pub(super) const UDP: u8 = 16;
     pub(super) const OPENED: u8 = 32;
@@ -21,6 +22,8 @@ mod bit {
     pub(super) const PPP: u8 = 128;
 }
 
+/// Protocol number of ICMPv6 (RFC 4443 §1).
+const ICMPV6: u8 = 58;
 /// An L2TP acknowledgement without a message (ZLB); types on the wire end far below.
 const ZERO_LENGTH_BODY: u16 = u16::MAX;
 
@@ -102,6 +105,10 @@ impl PacketRecord {
                 | when(pending.udp.is_some(), bit::UDP)
                 | when(decoded.opened.is_some(), bit::OPENED)
                 | when(arrival == Arrival::Late, bit::LATE)
+                | when(
+                    inner.flow.as_ref().is_some_and(|f| f.protocol == ICMPV6),
+                    bit::ICMPV6,
+                )
                 | control_bit,
         }
     }
@@ -137,6 +144,12 @@ impl PacketRecord {
     /// It was decrypted.
     pub(crate) fn is_opened(&self) -> bool {
         self.is(bit::OPENED)
+    }
+
+    /// A solicitation for a router or neighbour, which stacks send by themselves, or another message of ICMPv6: no sign that
+    /// something was under way.
+    pub(crate) fn is_icmpv6(&self) -> bool {
+        self.is(bit::ICMPV6)
     }
 
     /// UDP ports around ESP (source, destination).
@@ -209,6 +222,15 @@ mod tests {
                 flags: TcpSegment::ACK,
                 bits: bit::TCP | bit::OPENED | if up { bit::B_TO_A } else { 0 },
                 ..PacketRecord::default()
+            }
+        }
+
+        /// The same packet as ICMPv6.
+        pub(crate) fn as_icmpv6(self) -> Self {
+            PacketRecord {
+                flags: 0,
+                bits: self.bits & !bit::TCP | bit::ICMPV6,
+                ..self
             }
         }
 

@@ -3,15 +3,16 @@
 //! Made once per window: which SAs end and begin, which direction carries the data, the round-trip time, and the
 //! inner-TCP events of [`crate::diagnosis::tcp`]. Directions are internal ones, as positions in a pair.
 
+use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::OpenWindow;
 use crate::diagnosis::tcp::{self, TcpEvents};
-use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
+use rekeyscope_ipsec::ike::timeline::{Deletion, Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::{Evidence, pair, slot};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_model::analysis::{ExchangeKind, Lifetime};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// Where no round trip can be measured: above nearly all terrestrial paths, so that a margin of one RTT is kept.
@@ -19,6 +20,9 @@ const UNKNOWN_RTT: i64 = 200 * NANOS_PER_MILLI;
 /// How long after the switch (of the data direction) an event still counts as the rekey's: two doubled minimum
 /// retransmission timeouts (0.2 + 0.4 + 0.8 s, RFC 6298 with Linux' minimum) end within.
 const RECOVERY: i64 = 2 * NANOS_PER_SECOND;
+/// Time from a message's arrival to an SA that works: scheduling of a busy host (0.2 s measured in the lab) and its
+/// installation.
+pub(crate) const PROCESSING: i64 = 250 * NANOS_PER_MILLI;
 /// Newest SAs of a tunnel that are looked through for those of a rekey.
 const MOST_SAS: usize = 64;
 
@@ -50,8 +54,10 @@ pub(crate) struct RekeyScene<'a> {
     pub(crate) lanes: [LaneChange; 2],
     /// The direction with more payload.
     pub(crate) data: usize,
-    /// Packets of the tunnel in the window, in capture order.
+    /// Packets of the tunnel in the window, in capture order, up to the next rekey.
     pub(crate) packets: Vec<&'a PacketRecord>,
+    /// Those from the next rekey on: what is lost here may be sent again there.
+    pub(crate) beyond: Vec<&'a PacketRecord>,
     pub(crate) tcp: TcpEvents,
     /// Least round-trip time seen, or [`UNKNOWN_RTT`].
     pub(crate) rtt: i64,
@@ -59,6 +65,8 @@ pub(crate) struct RekeyScene<'a> {
     pub(crate) holes: Vec<crate::diagnosis::holes::Hole>,
     /// Cleartext packets of the tunnel that belong into it.
     pub(crate) leaks: Vec<(Timestamp, u64)>,
+    /// What the packets prove, per direction.
+    pub(crate) proofs: [Option<SwitchProof>; 2],
 }
 
 impl<'a> RekeyScene<'a> {
@@ -81,13 +89,20 @@ impl<'a> RekeyScene<'a> {
             lanes,
             data: data_slot(&packets),
             packets,
+            beyond: Vec::new(),
             tcp: TcpEvents::default(),
             rtt: UNKNOWN_RTT,
             holes: Vec::new(),
             leaks: Vec::new(),
+            proofs: [None, None],
         };
         scene.cut_at_next_rekey(own_sas);
         scene.tcp = tcp::events(&scene.packets);
+        if !scene.beyond.is_empty() {
+            // What is lost here may be sent again in the next rekey.
+            let all: Vec<&PacketRecord> = scene.all_packets().collect();
+            scene.tcp.repeated = tcp::events(&all).repeated;
+        }
         scene.rtt = scene.tcp.rtt.unwrap_or(UNKNOWN_RTT);
         Some(scene)
     }
@@ -112,7 +127,7 @@ impl<'a> RekeyScene<'a> {
         if let Some(next) = exchanges.chain(successors).min() {
             self.zone_end = self.zone_end.min(next);
             let keep = self.packets.partition_point(|p| p.time < next);
-            self.packets.truncate(keep);
+            self.beyond = self.packets.split_off(keep);
         }
     }
 
@@ -143,6 +158,25 @@ impl<'a> RekeyScene<'a> {
     /// Whether an event counts as the rekey's.
     pub(crate) fn in_zone(&self, time: Timestamp) -> bool {
         (self.started..=self.zone_end).contains(&time)
+    }
+
+    /// All packets of the window, also those from the next rekey on.
+    pub(crate) fn all_packets(&self) -> impl Iterator<Item = &'a PacketRecord> {
+        self.packets.iter().chain(&self.beyond).copied()
+    }
+
+    /// A Delete for an SA: its receiver names it (RFC 2408 §3.15).
+    pub(crate) fn delete_of(&self, sa: &Association) -> Option<&'a Deletion> {
+        let end = self.zone_end;
+        self.tunnel_exchanges()
+            .flat_map(|(_, e, _)| e.deletes.iter())
+            .find(|d| d.spi == sa.spi && d.by == sa.dst && d.time <= end)
+    }
+
+    /// The lifetime that was negotiated for an SA.
+    pub(crate) fn lifetime_of(&self, sa: &Association) -> Option<Lifetime> {
+        let exchange = self.evidence.exchanges.get(sa.exchange?);
+        exchange.and_then(|e| e.lifetime)
     }
 
     /// Packets of one direction.

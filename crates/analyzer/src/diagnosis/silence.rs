@@ -50,7 +50,7 @@ pub(super) fn before<'a>(
 ) -> Option<InitiatorSilence> {
     let mut since: Option<Timestamp> = None;
     let (mut own, mut others, mut unanswered) = (0, 0, 0);
-    for p in newest {
+    for p in newest.filter(|p| !p.is_icmpv6()) {
         let end = since.unwrap_or(now);
         let reach = if since.is_some() { BUSY_WITHIN } else { LONGEST };
         if end.nanos_since(p.time) > reach {
@@ -117,6 +117,23 @@ mod tests {
         let found = silence(1_300, 1_290, 0).map(|s| s.kind);
         assert_eq!(found, Some(SilenceKind::Both));
         assert_eq!(silence(1_300, 1_310, 0), None, "two unanswered segments");
+    }
+
+    #[test]
+    fn a_solicitation_ends_no_silence() {
+        let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
+        let data = (0..130).flat_map(|k| {
+            let own = PacketRecord::for_test(true, at(10 * k), 1, (0, 0, 5));
+            [own, PacketRecord::for_test(false, at(10 * k), 1, (0, 1_200, 0))]
+        });
+        let lost = (140..145).map(|k| PacketRecord::for_test(false, at(10 * k), 1, (0, 1_200, 0)));
+        let solicits = PacketRecord::for_test(true, at(3_000), 1, (0, 0, 0));
+        let found = |last: PacketRecord| {
+            let packets: Vec<PacketRecord> = data.clone().chain(lost.clone()).chain([last]).collect();
+            before(packets.iter().rev(), 1, at(5_000)).map(|s| s.since)
+        };
+        assert_eq!(found(solicits.as_icmpv6()), Some(at(1_290)));
+        assert_eq!(found(solicits), None, "an acknowledgement ends it");
     }
 
     #[test]

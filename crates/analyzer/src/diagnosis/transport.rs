@@ -1,5 +1,6 @@
 //! How the transport took it: inner-TCP causes, and the ones that say "not the rekey".
 
+use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::Symptom;
 use crate::diagnosis::tcp::{DataStall, LEAST_RTO};
@@ -157,9 +158,17 @@ pub(super) fn receiver_limited(scene: &RekeyScene<'_>) -> Option<Symptom> {
 }
 
 /// Not the rekey: everything that was sent had been acknowledged for a while, and the next data was new and went on the
-/// same SA. (A sender without an SA looks the same, so a pause that ends on the new SA is not counted; one that waits for
-/// an acknowledgement is not idle.) The longest pause of the data has to be such a one, idle for most of its length.
+/// same SA. (A sender without an SA looks the same, so a pause that ends on the new SA counts only where nothing else speaks
+/// for the rekey, rule C of [`crate::diagnosis::proof`]; one that waits for an acknowledgement is not idle.) The longest pause of
+/// the data has to be such a one, idle for most of its length.
 pub(super) fn application_limited(scene: &RekeyScene<'_>) -> Option<Symptom> {
+    let mut acquitted = scene
+        .proofs
+        .iter()
+        .filter_map(|p| p.as_ref().and_then(SwitchProof::acquittal));
+    if let Some(pause) = acquitted.next() {
+        return Some(Symptom::new(Confidence::High, pause.frames.iter().copied()));
+    }
     let end = scene.data_switch().plus_nanos(GAP_ZONE);
     let own = data_stalls(scene).filter(|s| s.from <= end);
     let longest = own.max_by_key(|s| s.nanos())?;

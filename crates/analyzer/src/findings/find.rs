@@ -30,10 +30,7 @@ pub(crate) fn findings(
             found.extend(lane.path_mtu());
             found.extend(lane.zero_windows());
             found.extend(lane.parallel_sas());
-            found.extend(
-                lane.dropped_by_the_capture()
-                    .or_else(|| lane.one_direction_loss()),
-            );
+            found.extend(lane.dropped_by_the_capture().or_else(|| lane.packet_loss()));
             found.extend(lane.rate_trouble(successions, rests.of(tunnel, direction)));
         }
         if record.wants(tunnel) {

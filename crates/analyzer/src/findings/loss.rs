@@ -61,21 +61,32 @@ impl Lane<'_> {
         format!("esp.spi in {{{}}}", spis.join(", "))
     }
 
-    /// More numbers are missing than in the other direction.
-    pub(crate) fn one_direction_loss(&self) -> Option<Finding> {
+    /// Numbers are missing: more than in the other direction, as many, or against one too quiet to compare with.
+    pub(crate) fn packet_loss(&self) -> Option<Finding> {
         let (missing, packets) = self.loss(self.direction);
         let (other_missing, other_packets) = self.loss(self.direction.reverse());
         let share = |missing: u64, packets: u64| missing as f64 / (missing + packets).max(1) as f64;
         let (own, other) = (share(missing, packets), share(other_missing, other_packets));
-        if missing < ENOUGH_LOST || own < LOSSY || other > ONE_SIDED * own || other_packets < ENOUGH_PACKETS {
+        if missing < ENOUGH_LOST || own < LOSSY {
+            return None;
+        }
+        let compared = other_packets >= ENOUGH_PACKETS;
+        let one_sided = compared && other <= ONE_SIDED * own;
+        let reverse = Lane {
+            direction: self.direction.reverse(),
+            ..*self
+        };
+        // What the capture lost of the data it lost of the acknowledgements too.
+        if !one_sided && reverse.dropped_by_the_capture().is_some() {
             return None;
         }
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
         // What TCP inside acknowledged would tell a loss of the capture; without keys nobody sees it.
-        let (id, message) = if self.both_ways_are_open() {
-            ("one_direction_loss", self.about("finding-one-direction-loss"))
-        } else {
-            ("packets_missing", self.about("finding-packets-missing"))
+        let (id, message) = match self.both_ways_are_open() {
+            true if one_sided => ("one_direction_loss", self.about("finding-one-direction-loss")),
+            true if compared => ("both_directions_loss", self.about("finding-both-directions-loss")),
+            true => ("packet_loss", self.about("finding-packet-loss")),
+            false => ("packets_missing", self.about("finding-packets-missing")),
         };
         let message = message
             .with("missing", grouped(missing))

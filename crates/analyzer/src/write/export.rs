@@ -5,7 +5,7 @@ mod esp_row;
 pub mod tcpdump;
 pub mod wireshark;
 
-use crate::write::key_ring::{KeyRing, Proof, SaKey};
+use crate::write::key_ring::{KeyProof, KeyRing, SaKey};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use std::collections::HashSet;
@@ -63,8 +63,8 @@ fn usable<'r>(ring: &'r KeyRing, wanted: Wanted, notes: &mut Vec<String>) -> Vec
     let mut keys: Vec<&SaKey> = Vec::new();
     for key in &ring.esp {
         if wanted == Wanted::Usable && key.proof.is_refuted() {
-            wrong += u64::from(key.proof == Proof::Contradicted);
-            half += u64::from(key.proof == Proof::NothingOpens);
+            wrong += u64::from(key.proof == KeyProof::Contradicted);
+            half += u64::from(key.proof == KeyProof::NothingOpens);
         } else if seen.insert((key.dst, key.spi)) {
             keys.push(key);
         } else {
@@ -99,18 +99,18 @@ fn usable<'r>(ring: &'r KeyRing, wanted: Wanted, notes: &mut Vec<String>) -> Vec
 }
 
 /// Why a key is not verified; `None` where it is.
-fn unverified(proof: Proof) -> Option<&'static str> {
+fn unverified(proof: KeyProof) -> Option<&'static str> {
     Some(match proof {
-        Proof::Proven => return None,
-        Proof::Unchecked => "the packets neither prove nor refute it",
-        Proof::NothingOpens => "its integrity key fits, but no packet decrypts to anything",
-        Proof::Contradicted => "the ICVs of its packets do not fit",
+        KeyProof::Proven => return None,
+        KeyProof::Unchecked => "the packets neither prove nor refute it",
+        KeyProof::NothingOpens => "its integrity key fits, but no packet decrypts to anything",
+        KeyProof::Contradicted => "the ICVs of its packets do not fit",
     })
 }
 
 /// Says of the row that follows that its key is not verified, where it is not: `#` begins a comment in Wireshark's tables and in
 /// tcpdump's files.
-fn comment(out: &mut SecretText, proof: Proof) {
+fn comment(out: &mut SecretText, proof: KeyProof) {
     if let Some(why) = unverified(proof) {
         out.push("# The key in the next row is not verified: ")
             .push(why)
@@ -135,7 +135,7 @@ fn note_left_out(left_out: &[String], program: &str, notes: &mut Vec<String>) {
 pub(crate) mod synthetic {
     //! Key rings of SAs that never were.
 
-    use crate::write::key_ring::{KeyRing, Proof, SaKey};
+    use crate::write::key_ring::{KeyProof, KeyRing, SaKey};
     use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
     use rekeyscope_model::secret::SecretBytes;
     use rekeyscope_model::spi::Spi;
@@ -149,7 +149,7 @@ pub(crate) mod synthetic {
             dst: "10.0.0.2".parse().unwrap(),
             spi: Spi(spi),
             packets: 1000 - u64::from(spi),
-            proof: Proof::Proven,
+            proof: KeyProof::Proven,
             transform: Transform {
                 encryption,
                 key_len: Some(key_len),

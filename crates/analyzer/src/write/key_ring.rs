@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// What the packets of an SA say about its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proof {
+pub enum KeyProof {
     /// The ICV of at least one packet fits.
     Proven,
     /// Too little could be checked: no integrity key, only cut packets, or too few that decrypt to something.
@@ -29,10 +29,10 @@ pub enum Proof {
     Contradicted,
 }
 
-impl Proof {
+impl KeyProof {
     /// The packets show that the key is not theirs.
     pub fn is_refuted(self) -> bool {
-        matches!(self, Proof::NothingOpens | Proof::Contradicted)
+        matches!(self, KeyProof::NothingOpens | KeyProof::Contradicted)
     }
 }
 
@@ -48,7 +48,7 @@ pub struct SaKey {
     /// Packets of the SA in the capture.
     pub packets: u64,
     /// What they say about the key.
-    pub proof: Proof,
+    pub proof: KeyProof,
     /// The transform that the keys are for.
     pub transform: Transform,
     /// The transform that IKE negotiated, where it could be read.
@@ -140,10 +140,10 @@ fn openers(associations: &[Association]) -> Vec<SaOpener> {
 fn sa_key(a: &Association) -> Option<SaKey> {
     let key = a.key.as_ref().filter(|_| a.counters.packets > 0)?;
     let proof = match (a.proven, a.icv.failed) {
-        (true, _) => Proof::Proven,
-        (false, 0) if a.icv.verified > 0 && a.lacking.is_none() => Proof::NothingOpens,
-        (false, 0) => Proof::Unchecked,
-        (false, _) => Proof::Contradicted,
+        (true, _) => KeyProof::Proven,
+        (false, 0) if a.icv.verified > 0 && a.lacking.is_none() => KeyProof::NothingOpens,
+        (false, 0) => KeyProof::Unchecked,
+        (false, _) => KeyProof::Contradicted,
     };
     Some(SaKey {
         src: a.src,

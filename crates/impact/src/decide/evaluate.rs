@@ -3,15 +3,15 @@
 
 use crate::decide::course::{BASE_BINS, Course};
 use crate::decide::evaluation::Evaluation;
-use crate::decide::hurt::{self, FALSE_DISCOVERY_RATE, Hurt};
+use crate::decide::hurt::{self, Hurt, is_hurt, longest_own};
 use crate::decide::verdict::{self, VerdictEvidence};
 use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall, minimum_detectable};
 use crate::estimate::baseline::{Ruler, Window, fitting_windows};
-use crate::estimate::gap::{FreeGaps, longest_touching, test_window_s};
+use crate::estimate::gap::{FreeGaps, test_window_s};
 use crate::estimate::late;
 use crate::estimate::placebo::{DrawPlan, DrawSums, Pool, corrected_p, largest_z, real_z};
 use crate::estimate::stall::{dip, stall};
-use crate::input::moment::RekeyMoment;
+use crate::input::moment::{ProvenEffect, RekeyMoment};
 use crate::input::settings::MethodSettings;
 use crate::input::traffic::Gap;
 use crate::input::{transfer, unobserved};
@@ -60,6 +60,13 @@ pub(crate) fn evaluate(
     e.placed = transfer::place(&e.grid, e.run, rekeys, choices.anchor_at_start);
     let by_time = settings.time_triggered;
     transfer::leave_out_idle(&e.grid, e.run, busy_median, &mut e.placed, by_time);
+    for placed in &mut e.placed {
+        let proven = rekeys[placed.moment].proven;
+        // An outage is no idleness.
+        placed.used |= placed.idle && proven.outage().is_some();
+        placed.idle &= !placed.used;
+        placed.used &= proven != ProvenEffect::Collided;
+    }
     unobserved::leave_out(&course.traffic.holes, &mut e.placed);
     e.unobserved = unobserved_within(&course.traffic.holes, &e);
     e.used = e.placed.iter().filter(|p| p.used).copied().collect();
@@ -71,7 +78,7 @@ pub(crate) fn evaluate(
         busy_median,
         before_only: choices.before_only,
     };
-    e.measure(&ruler, course, settings);
+    e.measure(&ruler, (course, rekeys), settings);
     e
 }
 
@@ -120,7 +127,12 @@ pub(crate) fn p_values(
 }
 
 impl Evaluation {
-    fn measure(&mut self, ruler: &Ruler<'_>, course: &Course<'_>, settings: &MethodSettings) {
+    fn measure(
+        &mut self,
+        ruler: &Ruler<'_>,
+        (course, rekeys): (&Course<'_>, &[RekeyMoment]),
+        settings: &MethodSettings,
+    ) {
         let plan = DrawPlan {
             time_clock: settings.time_triggered,
             draws: settings.draws,
@@ -149,7 +161,7 @@ impl Evaluation {
             .collect();
         let chosen = self.chosen_window();
         self.minimum_detectable_s = chosen.and_then(|w| minimum_detectable(&self.seconds(w)));
-        self.judge_each(pool.as_ref(), chosen, course);
+        self.judge_each(pool.as_ref(), chosen, (course, rekeys));
         self.measure_dips(ruler, chosen);
         let p = self.test(&eligible);
         self.decision = verdict::decide(&VerdictEvidence {
@@ -166,6 +178,7 @@ impl Evaluation {
             least_effect_s: self.least_effect_s(),
             interest_s: self.interest_s(settings),
             late_starts: self.late_starts() > 0,
+            no_feedback: rekeys.iter().any(RekeyMoment::is_without_feedback),
         });
     }
 
@@ -204,7 +217,12 @@ impl Evaluation {
     }
 
     /// The gap test and the list of rekeys that hurt.
-    fn judge_each(&mut self, pool: Option<&Pool>, chosen: Option<usize>, course: &Course<'_>) {
+    fn judge_each(
+        &mut self,
+        pool: Option<&Pool>,
+        chosen: Option<usize>,
+        (course, rekeys): (&Course<'_>, &[RekeyMoment]),
+    ) {
         let gaps = &course.gaps;
         let total = course.traffic.gaps_total;
         let free = FreeGaps::new(&self.grid, self.run, &self.placed, gaps, total);
@@ -213,7 +231,7 @@ impl Evaluation {
         let mut p = Vec::with_capacity(self.used.len());
         self.hurt.clear();
         for (k, rekey) in self.used.iter().enumerate() {
-            let gap_s = longest_touching(gaps, rekey);
+            let gap_s = longest_own(gaps, &self.placed, rekey);
             let p_gap = gap_s.map_or(1.0, |g| free.p(g, test_window_s(rekey)));
             let p_stall = match (pool, chosen, &stalls) {
                 (Some(pool), Some(w), Some(s)) if !self.mostly_affected => {
@@ -227,11 +245,12 @@ impl Evaluation {
                 p_gap,
                 q: 1.0,
                 hurt: false,
+                proven: rekeys[rekey.moment].proven.outage(),
             });
         }
-        for (rekey, q) in self.hurt.iter_mut().zip(hurt::adjust(&p)) {
-            rekey.q = q;
-            rekey.hurt = q <= FALSE_DISCOVERY_RATE;
+        for ((own, q), placed) in self.hurt.iter_mut().zip(hurt::adjust(&p)).zip(&self.used) {
+            own.q = q;
+            own.hurt = is_hurt(q, rekeys[placed.moment].proven);
         }
     }
 

@@ -1,6 +1,9 @@
 //! Which rekeys hurt.
 
-use crate::estimate::gap::LEAST_STALL_S;
+use crate::estimate::gap::{LEAST_STALL_S, touches, touching};
+use crate::input::moment::{ProvenEffect, ProvenOutage};
+use crate::input::traffic::Gap;
+use crate::input::transfer::PlacedRekey;
 
 /// False discovery rate of the list.
 pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.05;
@@ -14,8 +17,40 @@ pub(crate) struct Hurt {
     pub(crate) p_gap: f64,
     /// Benjamini–Hochberg adjusted p.
     pub(crate) q: f64,
-    /// q ≤ [`FALSE_DISCOVERY_RATE`].
+    /// By [`is_hurt`].
     pub(crate) hurt: bool,
+    /// The outage that the packets prove.
+    pub(crate) proven: Option<ProvenOutage>,
+}
+
+/// Proven, or q ≤ [`FALSE_DISCOVERY_RATE`] and not acquitted by the packets.
+pub(crate) fn is_hurt(q: f64, proven: ProvenEffect) -> bool {
+    match proven {
+        ProvenEffect::Outage(_) => true,
+        ProvenEffect::Nothing | ProvenEffect::Collided => q <= FALSE_DISCOVERY_RATE,
+        ProvenEffect::Acquitted => false,
+    }
+}
+
+/// The longest of the gaps that touch a rekey and are its own, seconds: one silence belongs to one rekey, of those that it
+/// touches to the one on whose SA it ends. `placed` are all in order of their starts; only neighbours share a silence.
+pub(crate) fn longest_own(gaps: &[Gap], placed: &[PlacedRekey], rekey: &PlacedRekey) -> Option<f64> {
+    let before = placed.partition_point(|p| p.started_s < rekey.started_s);
+    let own = placed[before..].iter().position(|p| p.moment == rekey.moment)?;
+    let position = before + own;
+    let neighbours = [position.checked_sub(1), Some(position + 1)];
+    let neighbours = || neighbours.into_iter().flatten().filter_map(|p| placed.get(p));
+    // The last one that had switched by then, else the first.
+    let claim = |r: &PlacedRekey, gap: &Gap| match r.switched_s <= gap.end_s {
+        true => (true, r.switched_s),
+        false => (false, -r.started_s),
+    };
+    let is_own = |gap: &&Gap| {
+        let mut rivals = neighbours().filter(|other| touches(gap, other));
+        rivals.all(|other| claim(other, gap) <= claim(rekey, gap))
+    };
+    let own = touching(gaps, rekey).filter(is_own);
+    own.map(|g| g.end_s - g.start_s).max_by(f64::total_cmp)
 }
 
 /// p_stall: the rank of the stall among the placebos, 1 for stalls under 50 ms or half a burst period (0 where there is none).

@@ -1,6 +1,7 @@
 //! Whole assessments on **simulated** series.
 
 mod bursts;
+mod proven;
 mod transfers;
 
 use crate::simulate::{Scenario, Simulated, simulate};
@@ -234,6 +235,7 @@ fn without_rekeys_and_without_traffic() {
         index: 0,
         start: Start::Message(0.1),
         switched_s: 0.2,
+        proven: ProvenEffect::Nothing,
     }];
     let result = assess(
         &run.traffic,
@@ -368,6 +370,7 @@ fn hostile_input_does_not_panic() {
             Start::Message,
         ),
         switched_s,
+        proven: ProvenEffect::Nothing,
     };
     let moments = [
         at(None, f64::NAN),

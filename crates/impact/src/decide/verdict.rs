@@ -37,6 +37,8 @@ pub(crate) struct VerdictEvidence<'a> {
     pub(crate) interest_s: Option<f64>,
     /// Some windows begin after their exchange did.
     pub(crate) late_starts: bool,
+    /// Payload that nobody acknowledges was lost: the series counted it as progress.
+    pub(crate) no_feedback: bool,
 }
 
 /// The verdict and where it was sized.
@@ -72,7 +74,7 @@ pub(crate) fn decide(evidence: &VerdictEvidence<'_>) -> Decision {
     let window = sized.filter(|&w| evidence.means.get(w).is_some_and(Option::is_some));
     let verdict = if evidence.rekeys_known == 0 {
         Verdict::NoRekeys
-    } else if deciding.is_some() {
+    } else if deciding.is_some() || evidence.most_proven() {
         Verdict::Shown
     } else if evidence.hurt.iter().any(|h| h.hurt) {
         Verdict::Some
@@ -98,6 +100,12 @@ impl VerdictEvidence<'_> {
 
     fn low_enough(&self, window: usize) -> bool {
         self.mean(window).is_some_and(|m| m.low > self.least_effect_s)
+    }
+
+    /// The packets prove an outage at half of the rekeys: whatever the statistics say of its size.
+    fn most_proven(&self) -> bool {
+        let proven = self.hurt.iter().filter(|h| h.proven.is_some()).count();
+        self.hurt.len() >= LEAST_REKEYS && proven as f64 >= MOST_HURT * self.hurt.len() as f64
     }
 
     /// The smallest window at which the rule for *shown* holds.
@@ -134,13 +142,16 @@ impl VerdictEvidence<'_> {
 
     fn is_bounded(&self, window: Option<usize>) -> bool {
         let high = window.and_then(|w| self.mean(w)).map(|m| m.high);
-        matches!((high, self.interest_s), (Some(high), Some(interest)) if high < interest)
+        !self.no_feedback
+            && matches!((high, self.interest_s), (Some(high), Some(interest)) if high < interest)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::moment::ProvenOutage;
+    use rekeyscope_model::analysis::ProofRule;
 
     fn evidence_of<'a>(
         stalls: &'a [Vec<f64>],
@@ -160,6 +171,7 @@ mod tests {
             least_effect_s: LEAST_EFFECT_S,
             interest_s: Some(0.1),
             late_starts: false,
+            no_feedback: false,
         }
     }
 
@@ -242,6 +254,36 @@ mod tests {
         hurt[0].hurt = true;
         let d = judge(&hurt);
         assert_eq!((d.verdict, d.p, d.at_least), (Verdict::Shown, None, true));
+    }
+
+    /// The floor that the packets prove needs no mean; payload without feedback is never bounded.
+    #[test]
+    fn half_of_the_rekeys_proven_is_shown_whatever_the_mean() {
+        let stalls = vec![NONE.to_vec(); 2];
+        let m = means(&stalls);
+        let mut hurt = [Hurt::default(); 5];
+        let outage = ProvenOutage {
+            seconds: 0.3,
+            rule: ProofRule::LostOnOld,
+        };
+        for (proven, verdict) in [
+            (0, Verdict::Bounded),
+            (1, Verdict::Some),
+            (2, Verdict::Some),
+            (3, Verdict::Shown),
+        ] {
+            for own in hurt.iter_mut().take(proven) {
+                (own.hurt, own.proven) = (true, Some(outage));
+            }
+            let d = decide(&evidence_of(&stalls, &m, &[Some(0.5); 2], &hurt));
+            assert_eq!(d.verdict, verdict, "{proven}");
+        }
+        let healthy = [Hurt::default(); 5];
+        let e = VerdictEvidence {
+            no_feedback: true,
+            ..evidence_of(&stalls, &m, &[Some(0.5); 2], &healthy)
+        };
+        assert_eq!(decide(&e).verdict, Verdict::Inconclusive);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::decide::verdict::{Decision, LEAST_EFFECT_S, VerdictEvidence, decide};
 use crate::estimate::aggregate::{MeanStall, minimum_detectable};
 use crate::estimate::baseline::{CHOSEN_WINDOW_S, WINDOWS_S};
 use crate::estimate::placebo::DrawSums;
+use crate::input::moment::RekeyMoment;
 use crate::input::settings::MethodSettings;
 use crate::input::transfer::PlacedRekey;
 
@@ -57,7 +58,11 @@ impl Whole {
             };
             of(leg, &own)
         };
-        Whole::of_several(legs.iter().map(of_leg).collect(), settings)
+        let no_feedback = legs
+            .iter()
+            .flat_map(|leg| &leg.rekeys)
+            .any(RekeyMoment::is_without_feedback);
+        Whole::of_several(legs.iter().map(of_leg).collect(), no_feedback, settings)
     }
 
     fn of_one(mut e: Evaluation) -> Whole {
@@ -75,7 +80,7 @@ impl Whole {
         }
     }
 
-    fn of_several(transfers: Vec<Evaluation>, settings: &MethodSettings) -> Whole {
+    fn of_several(transfers: Vec<Evaluation>, no_feedback: bool, settings: &MethodSettings) -> Whole {
         let mut whole = Whole {
             transfers,
             windows: Vec::new(),
@@ -120,6 +125,7 @@ impl Whole {
             least_effect_s: whole.least_effect_s(),
             interest_s: whole.interest_s(settings),
             late_starts: whole.late_starts() > 0,
+            no_feedback,
         });
         whole.minimum_detectable_s = chosen.and_then(|w| minimum_detectable(&stalls[w]));
         (whole.windows, whole.means) = (windows, means);

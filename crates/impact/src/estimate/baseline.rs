@@ -230,7 +230,7 @@ impl Ruler<'_> {
 mod tests {
     use super::*;
     use crate::input::grid::tests::synthetic_series;
-    use crate::input::moment::RekeyMoment;
+    use crate::input::moment::{ProvenEffect, RekeyMoment};
     use crate::input::start::Start;
     use crate::input::transfer::place;
 
@@ -250,6 +250,7 @@ mod tests {
                 index: 0,
                 start: Start::Message(q),
                 switched_s: k,
+                proven: ProvenEffect::Nothing,
             })
             .collect();
         place(grid, run, &rekeys, false)

@@ -292,6 +292,7 @@ impl Rhythm {
 mod tests {
     use super::*;
     use crate::input::grid::tests::synthetic_series;
+    use crate::input::moment::ProvenEffect;
 
     /// **Synthetic** bursts of six packets, 1 ms apart, that begin at these moments; 40 s.
     fn synthetic_bursts(starts: impl IntoIterator<Item = f64>) -> (Traffic, Vec<Gap>) {
@@ -378,6 +379,7 @@ mod tests {
             index: k,
             start: crate::input::start::Start::Message(k as f64),
             switched_s: k as f64 + 0.1,
+            proven: ProvenEffect::Nothing,
         };
         let rekeys: Vec<RekeyMoment> = (0..40).map(rekey).collect();
         assert!((found_ms(&bursts, &[]) - 1000.0).abs() <= 1.0, "of a cell");
@@ -391,6 +393,7 @@ mod tests {
             index: 0,
             start: crate::input::start::Start::Message(-switched_s),
             switched_s,
+            proven: ProvenEffect::Nothing,
         });
         for base_bin_s in [1e-9, 0.005, 3.0, 1e9] {
             traffic.base_bin_s = base_bin_s;

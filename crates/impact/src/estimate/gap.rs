@@ -142,16 +142,16 @@ impl GapTail {
     }
 }
 
-/// g_k: the longest gap that touches [t_Q, t_k + 0.5 s], seconds; a gap across the edge counts whole. `None` where none
-/// of the gaps kept does.
-pub(crate) fn longest_touching(gaps: &[Gap], rekey: &PlacedRekey) -> Option<f64> {
-    let (from, to) = (rekey.started_s, rekey.switched_s + CHOSEN_WINDOW_S);
-    let first = gaps.partition_point(|g| g.end_s < from);
-    gaps.iter()
-        .skip(first)
-        .take_while(|g| g.start_s <= to)
-        .map(|g| g.end_s - g.start_s)
-        .max_by(f64::total_cmp)
+/// Gaps that touch [t_Q, t_k + 0.5 s]; a gap across the edge counts whole.
+pub(crate) fn touching<'a>(gaps: &'a [Gap], rekey: &PlacedRekey) -> impl Iterator<Item = &'a Gap> {
+    let to = rekey.switched_s + CHOSEN_WINDOW_S;
+    let first = gaps.partition_point(|g| g.end_s < rekey.started_s);
+    gaps.iter().skip(first).take_while(move |g| g.start_s <= to)
+}
+
+/// Whether one does.
+pub(crate) fn touches(gap: &Gap, rekey: &PlacedRekey) -> bool {
+    gap.end_s >= rekey.started_s && gap.start_s <= rekey.switched_s + CHOSEN_WINDOW_S
 }
 
 /// w of the gap test: G_k + 0.5 s.
@@ -275,12 +275,16 @@ mod tests {
         let model = FreeGaps::new(&grid, run, &[rekey], &gaps, 3);
         assert_eq!(model.lengths.len(), 2);
         assert!((model.free_s - 19.2).abs() < 1e-9);
-        assert_eq!(longest_touching(&gaps, &rekey), Some(10.4 - 9.9));
+        let longest = |rekey: &PlacedRekey| {
+            let lengths = touching(&gaps, rekey).map(|g| g.end_s - g.start_s);
+            lengths.max_by(f64::total_cmp)
+        };
+        assert_eq!(longest(&rekey), Some(10.4 - 9.9));
         let earlier = PlacedRekey {
             started_s: 6.0,
             switched_s: 6.1,
             ..rekey
         };
-        assert_eq!(longest_touching(&gaps, &earlier), None);
+        assert_eq!(longest(&earlier), None);
     }
 }

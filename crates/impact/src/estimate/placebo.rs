@@ -234,7 +234,7 @@ mod tests {
     use crate::estimate::baseline::fitting_windows;
     use crate::input::grid::Grid;
     use crate::input::grid::tests::synthetic_series;
-    use crate::input::moment::RekeyMoment;
+    use crate::input::moment::{ProvenEffect, RekeyMoment};
     use crate::input::start::Start;
     use crate::input::transfer::place;
 
@@ -294,6 +294,7 @@ mod tests {
                 index: k,
                 start: Start::Message(4.0 * k as f64),
                 switched_s: 4.0 * k as f64 + 0.2,
+                proven: ProvenEffect::Nothing,
             })
             .collect();
         let placed = place(&grid, run, &rekeys, false);

@@ -107,7 +107,7 @@ mod tests {
     use crate::estimate::baseline::fitting_windows;
     use crate::input::grid::tests::synthetic_series;
     use crate::input::grid::{Grid, Span};
-    use crate::input::moment::RekeyMoment;
+    use crate::input::moment::{ProvenEffect, RekeyMoment};
     use crate::input::start::Start;
     use crate::input::transfer::{PlacedRekey, place};
 
@@ -122,6 +122,7 @@ mod tests {
             index: 0,
             start: Start::Message(20.0),
             switched_s: 20.3,
+            proven: ProvenEffect::Nothing,
         };
         let placed = place(&grid, run, &[rekey], false);
         (grid, run, placed)

@@ -28,7 +28,7 @@ pub enum Start {
 impl Start {
     /// t_Q of the window of a rekey that switches at `switched_s`: the latest moment that the evidence allows, the
     /// assumed length of an exchange before the first switch where there is no message.
-    pub(crate) fn latest_s(self, switched_s: f64) -> f64 {
+    pub fn latest_s(self, switched_s: f64) -> f64 {
         let finite = |s: f64| s.is_finite().then_some(s);
         let known = match self {
             Start::Message(s) | Start::LaterMessage(s) | Start::AfterSilence(s) => finite(s),

@@ -195,6 +195,7 @@ pub(crate) fn is_sound(traffic: &Traffic) -> bool {
 mod tests {
     use super::*;
     use crate::input::grid::tests::synthetic_series;
+    use crate::input::moment::ProvenEffect;
 
     fn grid(bytes: Vec<u32>) -> Grid {
         Grid::new(&synthetic_series(bytes), 2, 0)
@@ -205,6 +206,7 @@ mod tests {
             index: 0,
             start: Start::Message(started_s),
             switched_s,
+            proven: ProvenEffect::Nothing,
         }
     }
 
@@ -268,6 +270,7 @@ mod tests {
                 index: 0,
                 start: Start::Unseen { first_switch_s: 6.0 },
                 switched_s: 6.0,
+                proven: ProvenEffect::Nothing,
             },
             moment(8.0, 7.5),
             moment(1.0, f64::NAN),

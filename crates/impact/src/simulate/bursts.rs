@@ -4,7 +4,7 @@
 //! behind a silence; by volume it also begins within a burst, with an exchange of one and a half round trips.
 
 use crate::estimate::placebo::{stream, unit};
-use crate::input::moment::RekeyMoment;
+use crate::input::moment::{ProvenEffect, RekeyMoment};
 use crate::input::start::Start;
 use crate::input::traffic::{Gap, Traffic};
 use crate::simulate::synthesis::{
@@ -186,6 +186,7 @@ impl BurstSource {
                     Start::Unseen { first_switch_s: at }
                 },
                 switched_s: at,
+                proven: ProvenEffect::Nothing,
             });
             self.stalls_s.push(exchange.stall_s);
             (self.carried, self.since_s) = (0.0, at);

@@ -6,7 +6,7 @@
 //! reached its age, and ends after an exchange of 0.1 to 0.4 s.
 
 use crate::estimate::placebo::{stream, unit};
-use crate::input::moment::RekeyMoment;
+use crate::input::moment::{ProvenEffect, RekeyMoment};
 use crate::input::start::Start;
 use crate::input::traffic::{Gap, Traffic};
 use rand_chacha::ChaCha8Rng;
@@ -206,6 +206,7 @@ impl SyntheticSource {
                 index,
                 start: Start::Message(exchange.started_s),
                 switched_s: at,
+                proven: ProvenEffect::Nothing,
             });
             self.stalls_s.push(exchange.stall_s);
             self.current = None;

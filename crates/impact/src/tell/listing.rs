@@ -2,7 +2,7 @@
 
 use crate::decide::evaluation::Evaluation;
 use crate::estimate::baseline::BaselineSource;
-use crate::input::moment::RekeyMoment;
+use crate::input::moment::{ProvenEffect, RekeyMoment};
 use crate::input::start::Start;
 use rekeyscope_model::analysis::{Direction, RekeyImpact, StallWindow};
 
@@ -19,6 +19,8 @@ impl Evaluation {
             let Some((_, result)) = results.get_mut(rekey.moment) else {
                 continue;
             };
+            let proven = rekeys[rekey.moment].proven;
+            let collided = proven == ProvenEffect::Collided;
             let flags = [
                 (matches!(rekey.known, Start::Unseen { .. }), "no_exchange"),
                 (
@@ -28,8 +30,9 @@ impl Evaluation {
                 (matches!(rekey.known, Start::AfterSilence(_)), "silence_before"),
                 (rekey.idle, "idle"),
                 (rekey.unobserved, "capture_hole"),
+                (collided, "collision"),
                 (
-                    !rekey.used && !rekey.idle && !rekey.unobserved,
+                    !rekey.used && !rekey.idle && !rekey.unobserved && !collided,
                     "outside_transfer",
                 ),
             ];
@@ -94,6 +97,7 @@ fn unused(direction: Direction) -> RekeyImpact {
         p_gap: None,
         q: None,
         hurt: false,
+        proof: None,
         flags: Vec::new(),
         windows: Vec::new(),
     }

@@ -8,10 +8,11 @@ use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
 use crate::decide::whole::Whole;
 use crate::estimate::aggregate::{LEAST_REKEYS, MOST_BIAS_S, MeanStall};
+use crate::input::moment::ProvenOutage;
 use crate::input::settings::MethodSettings;
 use crate::input::start::{ASSUMED_EXCHANGE_S, Start};
 use crate::tell::projection::Attribution;
-use rekeyscope_model::analysis::{Direction, Verdict};
+use rekeyscope_model::analysis::{Direction, ProofRule, Verdict};
 use rekeyscope_model::text::{Arg, Message, grouped};
 use words::{explained, interval, list, megabytes, p_value, percent, rate, seconds};
 
@@ -174,7 +175,9 @@ impl View<'_> {
 
     fn shown(&self) -> Message {
         let Some(stall) = self.e.decided_stall() else {
-            return self.nothing_decided();
+            return Message::new("verdict-shown-no-mean")
+                .with("proven", self.proven("verdict-proven-some"))
+                .with("why", self.why_no_mean());
         };
         let (verdict, lost) = if self.e.decision.at_least {
             ("verdict-shown-at-least", "verdict-lost-at-least")
@@ -183,6 +186,7 @@ impl View<'_> {
         };
         let share = self.attribution.lost_share.as_ref();
         self.about(verdict)
+            .with("proven", self.proven("verdict-proven-shown"))
             .with("stall", seconds(stall.mean))
             .with("interval", interval(stall.low, stall.high))
             .with(
@@ -203,10 +207,12 @@ impl View<'_> {
             .with("longest", seconds(self.longest_hurt_gap_s()));
         match self.e.decided_stall() {
             Some(stall) => Message::new("verdict-some")
+                .with("proven", self.proven("verdict-proven-some"))
                 .with("silence", silence)
                 .with("mean", self.mean_in_words(&stall))
                 .with("p", self.p("verdict-p-after")),
             None => Message::new("verdict-some-no-mean")
+                .with("proven", self.proven("verdict-proven-some"))
                 .with("silence", silence)
                 .with("why", self.why_no_mean()),
         }
@@ -326,6 +332,27 @@ impl View<'_> {
         }
     }
 
+    /// What the packets prove without statistics: a floor, said first. `id` is what leads on from there.
+    fn proven(&self, id: &str) -> Arg {
+        let outages: Vec<ProvenOutage> = self.e.hurt().filter_map(|h| h.proven).collect();
+        let least = outages.iter().map(|o| o.seconds).reduce(f64::min);
+        let how = ProofRule::OUTAGES.into_iter().max_by_key(|rule| {
+            let alike = outages.iter().filter(|o| o.rule == *rule).count();
+            (alike, std::cmp::Reverse(*rule))
+        });
+        let (Some(least), Some(how)) = (least, how) else {
+            return "".into();
+        };
+        let mean = outages.iter().map(|o| o.seconds).sum::<f64>() / outages.len() as f64;
+        let proven = Message::new("verdict-proven")
+            .with("proven", outages.len())
+            .with("used", self.e.used_count())
+            .with("least", seconds(least))
+            .with("mean", seconds(mean))
+            .with("how", how_it_stood_still(how));
+        Message::new(id).with("proven", proven).into()
+    }
+
     /// Where rekeys stand among those of their tunnel, from 0.
     fn places(&self, indexes: &[usize]) -> Vec<usize> {
         let own = &self.settings.own_rekeys;
@@ -399,6 +426,15 @@ fn of_transfer(verdict: Verdict) -> &'static str {
         Verdict::Some => "transfer-some",
         Verdict::Bounded => "transfer-bounded",
         _ => "transfer-inconclusive",
+    }
+}
+
+fn how_it_stood_still(rule: ProofRule) -> Message {
+    match rule {
+        ProofRule::LostOnOld => Message::new("proven-lost-on-old"),
+        ProofRule::LostOnNew => Message::new("proven-lost-on-new"),
+        ProofRule::NoFeedback => Message::new("proven-no-feedback"),
+        ProofRule::NotSent | ProofRule::Acquitted => Message::new("proven-not-sent"),
     }
 }
 

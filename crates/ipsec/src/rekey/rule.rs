@@ -24,6 +24,8 @@ use std::net::IpAddr;
 
 /// Least lag between the peer's own trigger and its first message on the wire, seconds (0.03–0.5 s measured).
 const LEAST_LAG_S: f64 = 0.03;
+/// The longest lag that was measured, seconds.
+const MOST_LAG_S: f64 = 0.5;
 /// What the lower envelope still lags at most, seconds: the least of some lags is near the least lag.
 const ENVELOPE_LAG_S: f64 = 0.1;
 /// Soft limits of well-known products: 75 % (Yamaha), 80 % (HP), 90 % (strongSwan), 95 %.
@@ -66,7 +68,7 @@ pub(super) fn infer(
     let kilobytes = common(observations, |o| o.limit_kilobytes);
     let seconds = common(observations, |o| o.limit_seconds);
     let kind = match kind {
-        Kind::Volume | Kind::Unknown if packets_run_out(&counted) => Kind::Packets,
+        Kind::Volume | Kind::Unknown if packets_run_out(&counted, &whole) => Kind::Packets,
         other => other,
     };
     let chosen = choose(&counted, kind, kilobytes);
@@ -131,8 +133,18 @@ fn common(observations: &[Observation], of: impl Fn(&Observation) -> Option<u64>
     observations.iter().find_map(of)
 }
 
-/// Packets are steady, and every volume and the age are told apart from them.
-fn packets_run_out(counted: &[Counting]) -> bool {
+/// Packets are steady, and every volume and the age are told apart from them. A volume that varies by no more than the lag
+/// brings about fits as well, and volumes are what peers count.
+fn packets_run_out(counted: &[Counting], observations: &[Observation]) -> bool {
+    let noise = |c: &Counting| {
+        let pairs = c.values.iter().zip(observations);
+        let rates = pairs.filter_map(|(v, o)| Some(v / o.age_s.filter(|a| *a > 0.0)?));
+        MOST_LAG_S * rates.fold(0.0, f64::max)
+    };
+    let fits = |c: &Counting| c.is_volume() && c.high() - c.low() <= noise(c);
+    if counted.iter().any(fits) {
+        return false;
+    }
     let packets = counted.iter().filter(|c| c.quantity == Quantity::Packets);
     let steadiest = packets.min_by(|a, b| by_spread(a, b));
     let Some(packets) = steadiest.filter(|c| c.values.len() >= ENOUGH) else {

@@ -5,6 +5,8 @@
 
 finding-capture-dropped = { $direction }: { $missing } of { $packets } ESP packets are missing in the capture, but what was in them arrived: TCP inside acknowledged { $bytes } bytes that were never captured and never sent again. The capture lost them, not the tunnel; rates are lower here by that share.
 finding-one-direction-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: loss before the capture point, in one direction.
+finding-both-directions-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, and { $other } the other way: loss before the capture point, in both directions.
+finding-packet-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture: loss before the capture point. The other way went too little to compare with.
 finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: lost before the capture point or not captured: without keys for both directions nothing tells which.
 
 ## Rates

@@ -24,10 +24,11 @@ verdict-no-traffic = The { $direction } carries too little data to tell what its
    *[other] { $total } rekeys
 } cost.
 verdict-no-rekeys = No rekey in this capture: the { $direction } carried { $volume } at { $rate }, and rekeys had no part in that.
-verdict-shown = Rekeys cost throughput: each stalls the { $direction } for { $stall } on average (95 % interval { $interval }){ $lost }; { $hurt }{ $p }.
-verdict-shown-at-least = Rekeys cost throughput: each stalls the { $direction } for at least { $stall } on average (95 % interval { $interval }){ $lost }; { $hurt }{ $p }.
-verdict-some = Single rekeys cost throughput: { $silence }; an average cost of all of them is not shown ({ $mean }{ $p }).
-verdict-some-no-mean = Single rekeys cost throughput: { $silence }; { $why }.
+verdict-shown = Rekeys cost throughput: { $proven }each stalls the { $direction } for { $stall } on average (95 % interval { $interval }){ $lost }; { $hurt }{ $p }.
+verdict-shown-at-least = Rekeys cost throughput: { $proven }each stalls the { $direction } for at least { $stall } on average (95 % interval { $interval }){ $lost }; { $hurt }{ $p }.
+verdict-shown-no-mean = Rekeys cost throughput: { $proven }{ $why }.
+verdict-some = Single rekeys cost throughput: { $proven }{ $silence }; an average cost of all of them is not shown ({ $mean }{ $p }).
+verdict-some-no-mean = Single rekeys cost throughput: { $proven }{ $silence }; { $why }.
 verdict-bounded = No cost of rekeys is shown: within { $window } of the switch, a rekey costs the { $direction } at most { $high } on average ({ $mean }), less than the { $interest } that would matter; { $hurt }{ $p }.
 verdict-inconclusive = Inconclusive: within { $window } of the switch, a rekey may cost the { $direction } up to { $high } on average ({ $mean }{ $p }), and { $interest } would matter; { $hurt }; { $needed }.
 verdict-no-mean = Inconclusive: { $why }.
@@ -35,6 +36,20 @@ verdict-no-mean-hurt = Inconclusive: { $why }; { $hurt }.
 
 ## Parts of them
 
+# What the packets prove without statistics. $proven: at how many of $used rekeys; $least: the shortest outage; $mean: of these
+verdict-proven = packets prove an outage at { $proven } of { $used }, of at least { $least }{ $proven ->
+    [one] {""}
+   *[other] {" "}each
+} (mean { $mean }; { $how })
+# $proven of verdict-shown and verdict-shown-at-least
+verdict-proven-shown = { $proven }; with recovery,{" "}
+# $proven of the others
+verdict-proven-some = { $proven };{" "}
+# $how, by the rule of most of them
+proven-lost-on-old = what was sent last on the old SA was lost
+proven-lost-on-new = what was sent first on the new SA was lost
+proven-not-sent = nothing was sent
+proven-no-feedback = the old SA was past its limit, and what it carried was lost
 # $lost of verdict-shown
 verdict-lost = , { $share } of the transfer
 # $lost of verdict-shown-at-least

@@ -5,6 +5,8 @@
 
 finding-capture-dropped = { $direction }: キャプチャでは { $packets } 個の ESP パケットのうち { $missing } 個が欠けていますが、その中身は届いています。一度もキャプチャされず再送もされていない { $bytes } バイトに、内側の TCP が確認応答を返しています。失ったのはトンネルではなくキャプチャの取りこぼしであり、ここに示すレートはその分だけ低くなっています。
 finding-one-direction-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前での、片方向の損失です。
+finding-both-directions-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前での、両方向の損失です。
+finding-packet-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。キャプチャ地点より手前での損失です。逆方向の通信は比較するには少なすぎます。
 finding-packets-missing = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前で失われたのか、キャプチャされなかったのかは、両方向の鍵がないため分かりません。
 
 ## レート

@@ -18,10 +18,11 @@ rekeys-more = 他 { $count } 回
 verdict-no-traffic-no-rekey = { $direction }のデータ量が少なすぎて測定できません。このキャプチャにはリキーもありません。
 verdict-no-traffic = { $direction }のデータ量が少なすぎるため、リキー（{ $total } 回）による損失は判断できません。
 verdict-no-rekeys = このキャプチャにリキーはありません。{ $direction }の転送は { $volume }、レートは { $rate } で、リキーはこれに関与していません。
-verdict-shown = リキーがスループットを下げています。リキーのたびに{ $direction }が平均 { $stall } 停止しています（95 % 信頼区間 { $interval }{ $lost }）。{ $hurt }{ $p }。
-verdict-shown-at-least = リキーがスループットを下げています。リキーのたびに{ $direction }が平均 { $stall } 以上停止しています（95 % 信頼区間 { $interval }{ $lost }）。{ $hurt }{ $p }。
-verdict-some = 一部のリキーがスループットを下げています。{ $silence }。全リキーの平均としての損失は示されていません（{ $mean }{ $p }）。
-verdict-some-no-mean = 一部のリキーがスループットを下げています。{ $silence }。{ $why }。
+verdict-shown = リキーがスループットを下げています。{ $proven }リキーのたびに{ $direction }が平均 { $stall } 停止しています（95 % 信頼区間 { $interval }{ $lost }）。{ $hurt }{ $p }。
+verdict-shown-at-least = リキーがスループットを下げています。{ $proven }リキーのたびに{ $direction }が平均 { $stall } 以上停止しています（95 % 信頼区間 { $interval }{ $lost }）。{ $hurt }{ $p }。
+verdict-shown-no-mean = リキーがスループットを下げています。{ $proven }{ $why }。
+verdict-some = 一部のリキーがスループットを下げています。{ $proven }{ $silence }。全リキーの平均としての損失は示されていません（{ $mean }{ $p }）。
+verdict-some-no-mean = 一部のリキーがスループットを下げています。{ $proven }{ $silence }。{ $why }。
 verdict-bounded = リキーによる損失は示されていません。切り替えから { $window } 以内で見ると、リキーごとの{ $direction }の損失は平均で最大 { $high } であり（{ $mean }）、問題となる { $interest } を下回ります。{ $hurt }{ $p }。
 verdict-inconclusive = このキャプチャからは判断できません。切り替えから { $window } 以内で見ると、リキーごとに{ $direction }で平均最大 { $high } の損失がある可能性があり（{ $mean }{ $p }）、問題となるのは { $interest } です。{ $hurt }。{ $needed }。
 verdict-no-mean = このキャプチャからは判断できません。{ $why }。
@@ -29,6 +30,17 @@ verdict-no-mean-hurt = このキャプチャからは判断できません。{ $
 
 ## 判定文の部品（句点は判定文の側に置く）
 
+# 統計によらず、パケットが証明すること。$proven: $used 回のうち何回か、$least: 最短の停止、$mean: その平均
+verdict-proven = { $used } 回のうち { $proven } 回で、少なくとも { $least } の停止がパケットから証明されます（平均 { $mean }。{ $how }）
+# verdict-shown と verdict-shown-at-least の $proven
+verdict-proven-shown = { $proven }。回復までを含めると、
+# その他の $proven
+verdict-proven-some = { $proven }。
+# $how（最も多い規則による）
+proven-lost-on-old = 古い SA の最後のデータが失われた
+proven-lost-on-new = 新しい SA の最初のデータが失われた
+proven-not-sent = 何も送信されなかった
+proven-no-feedback = 古い SA が上限を超え、以後のデータが失われた
 # verdict-shown の $lost
 verdict-lost = 、転送全体の { $share }
 # verdict-shown-at-least の $lost

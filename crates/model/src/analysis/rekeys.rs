@@ -1,6 +1,6 @@
 //! Rekeys in the document: SPIs, times, trigger, what each one cost.
 
-use crate::analysis::names::{Confidence, Direction, RekeyEvidence, TriggerKind};
+use crate::analysis::names::{Confidence, Direction, ProofRule, RekeyEvidence, TriggerKind};
 use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::text::Message;
@@ -116,13 +116,28 @@ plain_data! {
         pub p_gap: Option<f64>,
         /// Benjamini–Hochberg adjusted p of this rekey.
         pub q: Option<f64>,
-        /// Named as one that hurt (q ≤ 0.05).
+        /// Named as one that hurt: proven, or q ≤ 0.05 and not acquitted.
         pub hurt: bool,
+        /// What the packets prove (documents of versions before this field have none).
+        #[serde(default)]
+        pub proof: Option<Proof>,
         /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `silence_before`,
-        /// `dip_censored`, `capture_hole` (its window touches a stretch that the capture lacks), …
+        /// `dip_censored`, `capture_hole` (its window touches a stretch that the capture lacks), `collision` (counted with the
+        /// rekey that collided with it), …
         pub flags: Vec<String>,
         /// The stall at each window length.
         pub windows: Vec<StallWindow>,
+    }
+    /// What the packets around a rekey prove of one direction, without statistics.
+    pub struct Proof {
+        /// By which rule.
+        pub rule: ProofRule,
+        /// How long nothing passed, at least; of an acquittal, how long nothing new was sent.
+        pub outage_ms: f64,
+        /// Segments that were lost or not sent; packets beyond the limit.
+        pub segments: u64,
+        /// Frames that show it (bounded).
+        pub frames: Vec<u64>,
     }
     /// Stall within `window_s` of the switch.
     pub struct StallWindow {

@@ -151,6 +151,7 @@ fn rekey_impact(k: usize, stall: f64) -> RekeyImpact {
         p_gap: Some(if stall > 0.0 { 0.0004 } else { 1.0 }),
         q: Some(if stall > 0.0 { 0.0021 } else { 0.83 }),
         hurt: stall > 0.0,
+        proof: None,
         flags: Vec::new(),
         windows: [0.25, 0.5, 1.0]
             .iter()
@@ -175,6 +176,7 @@ fn unused_impact() -> RekeyImpact {
         p_gap: None,
         q: None,
         hurt: false,
+        proof: None,
         flags: vec!["no_exchange".into()],
         windows: Vec::new(),
     }

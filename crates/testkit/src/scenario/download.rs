@@ -1,8 +1,8 @@
 //! The download and the passing of time: segments of the server, acknowledgements of the client.
 
-use crate::headers::{Tcp, ipv4};
+use crate::headers::{Tcp, ipv4, udp};
 use crate::scenario::packets::{l2tp, tcp_packet};
-use crate::scenario::world::{CLIENT, MILLI, RTT, SERVER, World};
+use crate::scenario::world::{CLIENT, MILLI, RTT, SEGMENT, SERVER, World};
 use std::collections::VecDeque;
 
 /// A packet of the server.
@@ -42,6 +42,16 @@ impl World {
         self.seq += 1;
         self.expected = self.seq;
         self.acks.push_back((self.now + RTT, self.expected));
+    }
+
+    /// Datagrams flow for a while, which nobody acknowledges.
+    pub fn datagrams(&mut self, millis: u64) {
+        let datagram = udp(5201, 40_000, &[0x61; SEGMENT]);
+        let end = self.now + millis * MILLI;
+        while self.now < end {
+            self.esp_down(&l2tp(&ipv4([10, 66, 0, 1], [10, 66, 0, 2], 17, &datagram)));
+            self.step(self.tick);
+        }
     }
 
     /// Everything sent so far has arrived; the client acknowledges every second segment.

@@ -2,7 +2,7 @@
 
 use super::esp_row::EspRow;
 use super::{SecretText, note_left_out};
-use crate::write::key_ring::{KeyRing, Proof};
+use crate::write::key_ring::{KeyProof, KeyRing};
 use rekeyscope_model::secret::SecretBytes;
 
 /// Keys to put into a capture, ready to be written.
@@ -21,7 +21,7 @@ pub struct Embedded {
 pub fn esp_sa(ring: &KeyRing) -> Embedded {
     let (mut notes, mut left_out) = (Vec::new(), Vec::new());
     let mut rows = Vec::new();
-    for key in ring.esp.iter().filter(|key| key.proof == Proof::Proven) {
+    for key in ring.esp.iter().filter(|key| key.proof == KeyProof::Proven) {
         match EspRow::new(key) {
             Some(row) => rows.push(row),
             None => left_out.push(key.transform.encryption_name()),
@@ -62,10 +62,10 @@ mod tests {
             ..sa_key(1, Encryption::AesCbc, 16, Integrity::HmacSha1_96)
         };
         let made = esp_sa(&ring(vec![
-            key(None, Proof::Proven),
-            key(None, Proof::Unchecked),
-            key(Some(0x1f), Proof::Proven),
-            key(None, Proof::Contradicted),
+            key(None, KeyProof::Proven),
+            key(None, KeyProof::Unchecked),
+            key(Some(0x1f), KeyProof::Proven),
+            key(None, KeyProof::Contradicted),
         ]));
         let rows = text(&made.esp_sa);
         let (first, second) = rows.split_once('\n').unwrap();

@@ -2,7 +2,7 @@
 //! dissector bug on every packet.
 
 use super::SecretText;
-use crate::write::key_ring::{Proof, SaKey};
+use crate::write::key_ring::{KeyProof, SaKey};
 use rekeyscope_model::secret::SecretBytes;
 
 /// One row of `esp_sa`.
@@ -29,7 +29,9 @@ impl<'r> EspRow<'r> {
             .row()
             .esp_sa
             .filter(|_| key.integrity_key.len() == key.transform.integrity.key_len())
-            .filter(|_| encryption.is_aead() || key.proof == Proof::Proven || !key.integrity_key.is_empty());
+            .filter(|_| {
+                encryption.is_aead() || key.proof == KeyProof::Proven || !key.integrity_key.is_empty()
+            });
         let integrity = match checked {
             Some(name) => name,
             None => unchecked_integrity(icv_len(key))?,

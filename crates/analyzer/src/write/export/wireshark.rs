@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::write::export::synthetic::{ring, sa_key, text};
     use crate::write::export::tcpdump::secrets_file;
-    use crate::write::key_ring::{Proof, SaKey};
+    use crate::write::key_ring::{KeyProof, SaKey};
     use rekeyscope_keylog::KeyMaterial;
     use rekeyscope_model::algorithm::Integrity;
     use rekeyscope_model::spi::IkeSpi;
@@ -256,7 +256,7 @@ mod tests {
     fn one_row_per_spi_and_none_that_the_packets_contradict() {
         let key = || sa_key(1, Encryption::AesCbc, 16, Integrity::HmacSha1_96);
         let wrong = SaKey {
-            proof: Proof::Contradicted,
+            proof: KeyProof::Contradicted,
             ..sa_key(2, Encryption::AesCbc, 16, Integrity::HmacSha1_96)
         };
         let all = || ring(vec![key(), key(), wrong.clone()]);
@@ -275,9 +275,9 @@ mod tests {
             ..sa_key(spi, Encryption::AesCbc, 16, Integrity::HmacSha1_96)
         };
         let ring = ring(vec![
-            key(1, Proof::Proven),
-            key(2, Proof::Unchecked),
-            key(3, Proof::NothingOpens),
+            key(1, KeyProof::Proven),
+            key(2, KeyProof::Unchecked),
+            key(3, KeyProof::NothingOpens),
         ]);
         let made = tables(&ring);
         let rows = text(&made.esp_sa);
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn without_an_integrity_key_the_negotiated_icv_counts() {
         let mut key = sa_key(1, Encryption::AesCbc, 16, Integrity::None);
-        key.proof = Proof::Unchecked;
+        key.proof = KeyProof::Unchecked;
         let usual = text(&tables(&ring(vec![key.clone()])).esp_sa);
         assert!(usual.contains("ANY 96 bit"), "{usual}");
         key.negotiated = Some(rekeyscope_model::algorithm::Transform {

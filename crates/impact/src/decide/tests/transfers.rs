@@ -25,6 +25,7 @@ fn joined(runs: &[&Simulated]) -> (Vec<Traffic>, Vec<RekeyMoment>) {
             index: rekeys.len() + r.index,
             start: r.start.rebased(-by),
             switched_s: r.switched_s + by,
+            proven: r.proven,
         });
         let later: Vec<RekeyMoment> = later.collect();
         rekeys.extend(later);

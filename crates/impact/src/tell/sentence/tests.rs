@@ -2,11 +2,12 @@
 
 use crate::decide::assess::assess;
 use crate::decide::tests::SYNTHETIC;
+use crate::input::moment::{ProvenEffect, ProvenOutage};
 use crate::input::settings::MethodSettings;
 use crate::input::start::Start;
 use crate::input::traffic::Traffic;
 use crate::simulate::{BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts};
-use rekeyscope_model::analysis::{Direction, Impact, Verdict};
+use rekeyscope_model::analysis::{Direction, Impact, ProofRule, Verdict};
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_testkit::figures;
 
@@ -108,6 +109,13 @@ fn impacts() -> Vec<(Verdict, Impact)> {
         },
         5,
     );
+    let proven = |mut run: Simulated, count: usize, rule| {
+        let seconds = 0.35;
+        for rekey in run.rekeys.iter_mut().take(count) {
+            rekey.proven = ProvenEffect::Outage(ProvenOutage { seconds, rule });
+        }
+        run
+    };
     let silent = Traffic {
         bytes: vec![0; 9000],
         gaps: Vec::new(),
@@ -122,6 +130,20 @@ fn impacts() -> Vec<(Verdict, Impact)> {
         (Verdict::Shown, judge(&crowded, &settings())),
         (Verdict::Some, judge(&simulate(&stalled(0.3, 5), 3), &settings())),
         (Verdict::Bounded, judge(&quiet, &settings())),
+        (
+            Verdict::Shown,
+            judge(
+                &proven(simulate(&stalled(0.4, 1), 1), 10, ProofRule::LostOnOld),
+                &settings(),
+            ),
+        ),
+        (
+            Verdict::Some,
+            judge(
+                &proven(simulate(&SYNTHETIC, 2), 1, ProofRule::NotSent),
+                &settings(),
+            ),
+        ),
         (Verdict::Some, judge(&in_bursts, &settings())),
         (Verdict::Inconclusive, judge(&noisy, &settings())),
         (Verdict::Inconclusive, few(2)),
@@ -162,6 +184,27 @@ fn each_verdict_has_the_same_figures_in_japanese() {
             Catalogue::of(Language::English).say_all(&impact.messages),
             impact.sentence
         );
+    }
+}
+
+/// What the packets prove is a floor, said before the size with recovery.
+#[test]
+fn the_proven_floor_comes_first() {
+    let all = impacts();
+    for (n, says) in [
+        (
+            5,
+            "Rekeys cost throughput: packets prove an outage at 10 of 10, of at least 0.35 s each (mean 0.35 s; what was sent \
+             last on the old SA was lost); with recovery, each stalls",
+        ),
+        (
+            6,
+            "Single rekeys cost throughput: packets prove an outage at 1 of 10, of at least 0.35 s (mean 0.35 s; nothing was \
+             sent); rekey 1 of 10 stalls",
+        ),
+    ] {
+        let sentence = &all[n].1.sentence;
+        assert!(sentence.starts_with(says), "{sentence}");
     }
 }
 

@@ -130,6 +130,23 @@ fn packets_are_found_whatever_the_single_rekeys_say() {
     }
 }
 
+/// By chance the packets are the same every time, and the bytes vary by 1 %: a lag of 0.2 s in 20 s.
+#[test]
+fn bytes_go_before_packets_where_both_fit() {
+    let sizes = [400, 402, 404, 401, 403];
+    let ages = [30.0, 55.0, 20.0, 80.0, 41.0];
+    let observation = |(size, age): (u64, f64)| {
+        seen(
+            sa(5_000, 5_000 * size, 5_000 * (size + 62)),
+            None,
+            age,
+            Some(2_400),
+        )
+    };
+    let observations: Vec<Observation> = sizes.into_iter().zip(ages).map(observation).collect();
+    assert_eq!(rule(&observations, Kind::Volume).kind, Kind::Volume);
+}
+
 #[test]
 fn a_constant_ratio_is_said_and_nothing_is_picked_falsely() {
     // One packet size, and nothing in the other direction: all countings of the SA are as steady.

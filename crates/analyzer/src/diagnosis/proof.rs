@@ -1,0 +1,33 @@
+//! What the packets around a rekey prove of one direction, without statistics: an outage, or that the rekey had no part in a
+//! silence. Inner TCP tells it (rules A, B and C of the method), or a limit that was passed (rule D).
+//!
+//! What lies beyond the window of the rekey ([`crate::diagnosis::recorder`]) is not seen: an outage that began before it is
+//! longer than proven here, and one that outlasts it is proven by [`crate::assembly`] alone, as an outage.
+
+mod beyond;
+mod coverage;
+mod limit;
+mod lost;
+mod pause;
+mod segments;
+mod unsent;
+
+pub(crate) use limit::volume_sent;
+
+use crate::diagnosis::proven::SwitchProof;
+use crate::diagnosis::scene::RekeyScene;
+
+/// What the packets show at the switch of direction `d`; `None` where no SA of that direction begins.
+pub(crate) fn at_switch(scene: &RekeyScene<'_>, d: usize) -> Option<SwitchProof> {
+    let new = scene.lanes[d].new?;
+    let segments = segments::segments(scene.all_packets(), d);
+    let certain = lost::lost(&segments, new).or_else(|| beyond::beyond_limit(scene, d));
+    let unsent = unsent::unsent(scene, d, &segments);
+    let acquitted = pause::pause_of_the_sender(scene, d);
+    Some(SwitchProof {
+        new,
+        certain,
+        unsent,
+        acquitted,
+    })
+}

@@ -1,0 +1,38 @@
+//! Rule A: the unbroken run of segments next to the switch, every byte of which is sent again later. At the end of the old SA
+//! it was dead; at the start of the new one its receiver was not ready.
+
+use super::segments::Segment;
+use crate::diagnosis::proven::{LEAST_OUTAGE, LEAST_SEGMENTS, ProvenByPackets};
+use crate::diagnosis::symptom::MOST_FRAMES;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::analysis::ProofRule;
+use std::collections::HashSet;
+
+/// The outage lasts from the first segment of the run to the first on the new SA that is never sent again: where that goes
+/// on another SA, the outage is the other rekey's.
+pub(super) fn lost(segments: &[Segment], new: SaIndex) -> Option<ProvenByPackets> {
+    let begins = segments.iter().position(|s| s.sa == new)?;
+    let (before, after) = segments.split_at(begins);
+    let olds: HashSet<SaIndex> = before.iter().map(|s| s.sa).collect();
+    // What was overtaken at the switch still belongs to the old SA.
+    let after: Vec<&Segment> = after.iter().filter(|s| !olds.contains(&s.sa)).collect();
+    let on_new = after.iter().take_while(|s| s.is_sent_again).count();
+    let on_old = before.iter().rev().take_while(|s| s.is_sent_again).count();
+    let arrives = after.get(on_new).filter(|s| s.sa == new)?;
+    let (rule, run): (_, Vec<&Segment>) = if on_old >= LEAST_SEGMENTS {
+        (ProofRule::LostOnOld, before[begins - on_old..].iter().collect())
+    } else if on_new >= LEAST_SEGMENTS {
+        (ProofRule::LostOnNew, after[..on_new].to_vec())
+    } else {
+        return None;
+    };
+    let shown = run.iter().take(MOST_FRAMES - 1).map(|s| s.frame);
+    let proof = ProvenByPackets {
+        rule,
+        from: run.first()?.time,
+        to: arrives.time,
+        segments: run.len(),
+        frames: shown.chain([arrives.frame]).collect(),
+    };
+    (proof.nanos() >= LEAST_OUTAGE).then_some(proof)
+}

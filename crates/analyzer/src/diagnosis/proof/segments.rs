@@ -1,0 +1,106 @@
+//! What became of each segment of a direction: was it the first of its bytes, did it skip some, was it sent again.
+
+use super::coverage::Coverage;
+use crate::diagnosis::record::PacketRecord;
+use crate::throughput::flow::ConnectionId;
+use rekeyscope_ipsec::esp::inner::TcpSegment;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::time::Timestamp;
+use std::collections::HashMap;
+
+/// Most streams that are followed in one window; segments of further ones are left out.
+const MOST_STREAMS: usize = 256;
+
+/// A TCP segment with data.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Segment {
+    pub(super) time: Timestamp,
+    pub(super) frame: u64,
+    pub(super) sa: SaIndex,
+    stream: usize,
+    /// Its bytes, as offsets in the stream.
+    bytes: (i64, i64),
+    /// It goes beyond the highest byte that was sent before it.
+    pub(super) is_new: bool,
+    /// Bytes between that byte and its first one.
+    pub(super) skips: i64,
+    /// Every one of those is sent later.
+    pub(super) skipped_come_later: bool,
+    /// Every byte of it is sent again later.
+    pub(super) is_sent_again: bool,
+    /// Payload of the largest segment of its stream so far.
+    pub(super) largest: i64,
+}
+
+#[derive(Debug)]
+struct SegmentStream {
+    id: usize,
+    last: (u32, i64),
+    edge: i64,
+    largest: i64,
+}
+
+/// Those of direction `slot`, in capture order.
+pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>, slot: usize) -> Vec<Segment> {
+    let mut streams: HashMap<ConnectionId, SegmentStream> = HashMap::new();
+    let mut next_id = 0;
+    let mut all = Vec::new();
+    for p in packets.filter(|p| p.slot() == slot && p.is_tcp()) {
+        if p.flags & TcpSegment::SYN != 0 {
+            streams.remove(&p.connection);
+        }
+        let known = streams.len() < MOST_STREAMS || streams.contains_key(&p.connection);
+        if p.payload == 0 || p.connection == ConnectionId::NONE || !known {
+            continue;
+        }
+        let stream = streams.entry(p.connection).or_insert_with(|| {
+            next_id += 1;
+            SegmentStream {
+                id: next_id,
+                last: (p.seq, 0),
+                edge: 0,
+                largest: 0,
+            }
+        });
+        all.push(stream.send(p));
+    }
+    look_back(&mut all);
+    all
+}
+
+impl SegmentStream {
+    fn send(&mut self, p: &PacketRecord) -> Segment {
+        let (seq, offset) = self.last;
+        // Sequence numbers compare modulo 2³² (RFC 9293 §3.4).
+        let from = offset + i64::from(p.seq.wrapping_sub(seq).cast_signed());
+        let to = from + i64::from(p.payload);
+        self.last = (p.seq, from);
+        let segment = Segment {
+            time: p.time,
+            frame: p.frame,
+            sa: p.sa(),
+            stream: self.id,
+            bytes: (from, to),
+            is_new: to > self.edge,
+            skips: (from - self.edge).max(0),
+            skipped_come_later: false,
+            is_sent_again: false,
+            largest: self.largest,
+        };
+        self.edge = self.edge.max(to);
+        self.largest = self.largest.max(i64::from(p.payload));
+        segment
+    }
+}
+
+/// From the last to the first: what comes later is known then.
+fn look_back(all: &mut [Segment]) {
+    let mut later: HashMap<usize, Coverage> = HashMap::new();
+    for segment in all.iter_mut().rev() {
+        let coverage = later.entry(segment.stream).or_default();
+        let (from, to) = segment.bytes;
+        segment.is_sent_again = coverage.holds(from, to);
+        segment.skipped_come_later = segment.skips == 0 || coverage.holds(from - segment.skips, from);
+        coverage.add(from, to);
+    }
+}
