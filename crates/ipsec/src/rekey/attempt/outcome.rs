@@ -33,7 +33,7 @@ pub(super) fn of_exchange(tables: &Tables<'_>, index: usize) -> Option<AttemptSe
     let used = children.iter().any(|c| tables.used(c));
     let refusal = refusal(tables, index).filter(|_| !used);
     let whole = exchange.opening() == Opening::Whole;
-    if !used && !(tables.speakers.both(tunnel) && whole) {
+    if !(used || tables.speakers.both(tunnel) && whole) {
         return None;
     }
     let (outcome, reason) = match &refusal {
