@@ -77,7 +77,8 @@ def make(variant, folder, seed):
         # Where nobody answers, the Delete still shows how long the capture is.
         with contextlib.suppress(LabError if variant.ends_dead else ()):
             client.control("--terminate", "--ike", "lab", "-t", "3" if variant.ends_dead else "10")
-        time.sleep(0.5)
+        # tcpdump gets the last packets a second late.
+        time.sleep(1.5)
 
 
 def main():

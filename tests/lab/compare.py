@@ -196,11 +196,12 @@ class Comparison:
             return
         harm = self.truth.harm(side, switch)
         proof, name = impact["proof"], f"rekey {rekey['index'] + 1} {side}"
-        if proof:
-            rule = proof["rule"]
-            said = f"{name}: {proof['outage_ms']:.0f} ms by {rule}, {harm * 1e3:.0f} ms by the logs"
+        rule = proof and proof["rule"]
+        told = f"{harm * 1e3:.0f} ms by the logs"
+        if rule == "acquitted":
+            self.tally.add("proof", rule, "FP" if harm >= LEAST_HARM else "TP", f"{name}: {told}")
+        elif proof:
+            said = f"{name}: {proof['outage_ms']:.0f} ms by {rule}, {told}"
             self.tally.add("proof", rule, "TP" if harm >= LEAST_HARM else "FP", said)
         elif harm >= LEAST_PROVABLE:
-            self.tally.add("proof", "any", "FN", f"{name}: {harm * 1e3:.0f} ms by the logs")
-        if impact.get("acquitted"):
-            self.tally.add("acquittal", "all", "FP" if harm >= LEAST_HARM else "TP", f"{name}: {harm * 1e3:.0f} ms by the logs")
+            self.tally.add("proof", "none", "FN", f"{name}: {told}")

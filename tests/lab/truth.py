@@ -118,9 +118,10 @@ class Truth:
         """Seconds for which nothing arrived from this side around the time at which it began to use a new SA, and something was
         lost; or no SA was there."""
         for silence in self.silent.get(side, []):
-            until = silence.end if silence.end is not None else self.ends
-            if silence.start - NEAR_SWITCH <= switch <= until + NEAR_SWITCH and self.why(silence) is not None:
-                return until - silence.start
+            until = silence.last.came if silence.last else self.ends
+            near = silence.first.sent - NEAR_SWITCH <= switch <= until + NEAR_SWITCH
+            if near and self.why(silence) is not None:
+                return silence.seconds(self.ends)
         return 0.0
 
     def outage(self, old, new):
