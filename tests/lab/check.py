@@ -127,8 +127,10 @@ class Checks:
         comparison.attempts()
         comparison.outages()
         comparison.attempt_causes()
-        losses = None if self.hides_losses() else set(self.with_a_lost_message())
-        comparison.rekey_causes(lambda cause: set(self.named(cause)), self.past_their_limit(), losses)
+        lost = set(self.with_a_lost_message())
+        losses = None if self.hides_losses() else lost
+        unready = lost if self.truth.variant["drop_message"] == 3 else set()
+        comparison.rekey_causes(lambda cause: set(self.named(cause)), self.past_their_limit(), losses, unready)
         comparison.proofs(self.successions)
         return comparison.tally
 

@@ -168,8 +168,9 @@ class Comparison:
             found = {"run"} if any(c["id"] == cause for one in everywhere for c in one["causes"]) else set()
             self.tally.sets("cause", cause, found, {"run"} if is_planted and (self.keys or cause not in READ) else set())
 
-    def rekey_causes(self, named, hard_limits, retransmitted):
-        """Causes of rekeys. Of the first, indexes that have to be named and those that may be."""
+    def rekey_causes(self, named, hard_limits, retransmitted, unready):
+        """Causes of rekeys, by their indexes: hard limits that have to be named and those that may be, exchanges with a lost
+        message, and responders that lacked the third message; a busy host makes more of those."""
         if not self.keys:
             return
         required, allowed = hard_limits
@@ -177,6 +178,7 @@ class Comparison:
         self.tally.sets("cause", "hard_limit_reached", found - (allowed - required), required, "rekey")
         if retransmitted is not None:
             self.tally.sets("cause", "exchange_retransmitted", named("exchange_retransmitted"), retransmitted, "rekey")
+        self.tally.sets("cause", "responder_not_ready", named("responder_not_ready") & unready, unready, "rekey")
 
     def proofs(self, successions):
         """Proof and acquittal of each rekey and direction against what arrived."""
