@@ -15,6 +15,7 @@ OUTER = {"server": "10.9.0.1", "client": "10.9.0.2"}
 SETTINGS = """charon {{
   load = random nonce aes sha1 sha2 hmac gmp kdf openssl gcm pem pkcs1 kernel-libipsec kernel-netlink socket-default vici
   retransmit_jitter = 0
+  retransmit_timeout = {retransmit}
   plugins {{
     vici {{
       socket = unix://{folder}/{side}.vici
@@ -52,6 +53,7 @@ CONNECTION = """connections {{
     remote_addrs = {remote}
     proposals = {ike_proposal}
     rekey_time = 4h
+    dpd_delay = {dpd}s
     local {{
       auth = psk
       id = {side}.test
@@ -63,7 +65,7 @@ CONNECTION = """connections {{
     children {{
       lab {{
         mode = tunnel
-        local_ts = {inner}/32
+        local_ts = {protected}
         remote_ts = {peer_inner}/32
         esp_proposals = {esp_proposal}
         rekey_bytes = {soft}
@@ -72,6 +74,11 @@ CONNECTION = """connections {{
         rekey_time = 3000s
         life_time = 3600s
         rand_time = 0
+      }}
+      other {{
+        local_ts = {inner}/32
+        remote_ts = 10.77.0.0/24
+        esp_proposals = {esp_proposal}
       }}
     }}
   }}
@@ -92,21 +99,30 @@ class Charon:
         peer = "client" if side == "server" else "server"
         limits = getattr(variant, side)
         settings = self.folder / f"{side}.strongswan.conf"
-        settings.write_text(SETTINGS.format(folder=self.folder, side=side))
+        settings.write_text(SETTINGS.format(folder=self.folder, side=side, retransmit=variant.retransmit_s))
         self.connection = self.folder / f"{side}.swanctl.conf"
-        self.connection.write_text(
-            CONNECTION.format(
-                ike=variant.ike, local=OUTER[side], remote=OUTER[peer], ike_proposal=variant.ike_proposal,
-                side=side, peer=peer, inner=INNER[side], peer_inner=INNER[peer], esp_proposal=variant.esp_proposal,
-                soft=limits.soft_bytes, hard=limits.hard_bytes, secret=SECRET,
-            )
-        )
+        own = variant.server_esp_proposal if side == "server" else ""
+        self.values = {
+            "ike": variant.ike, "local": OUTER[side], "remote": OUTER[peer], "ike_proposal": variant.ike_proposal,
+            "side": side, "peer": peer, "inner": INNER[side], "peer_inner": INNER[peer], "protected": f"{INNER[side]}/32",
+            "esp_proposal": own or variant.esp_proposal, "dpd": variant.dpd_s,
+            "soft": limits.soft_bytes, "hard": limits.hard_bytes, "secret": SECRET,
+        }
+        self.connection.write_text(CONNECTION.format(**self.values))
         self.environment = {**os.environ, "STRONGSWAN_CONF": str(settings)}
+        self.process = None
+
+    def change(self, **values):
+        """Another configuration, while it runs."""
+        self.values.update(values)
+        self.connection.write_text(CONNECTION.format(**self.values))
+        self.control("--load-conns", "-f", str(self.connection))
 
     def start(self):
         """Starts it with a /run of its own, since two daemons would fight over one pid file."""
         script = f"mount -t tmpfs run /run && STRONGSWAN_CONF={self.environment['STRONGSWAN_CONF']} exec {DAEMON}"
-        self.network.start(f"charon.{self.side}.out", self.network.inside(self.side, "sh", "-c", script), signal.SIGTERM)
+        command = self.network.inside(self.side, "sh", "-c", script)
+        self.process = self.network.start(f"charon.{self.side}.out", command, signal.SIGTERM)
         wait_for((self.folder / f"{self.side}.vici").is_socket, f"the start of the {self.side}'s charon")
         self.control("--load-all", "--noprompt", "-f", str(self.connection))
         self.network.run(self.side, "ip", "addr", "add", f"{INNER[self.side]}/32", "dev", "lo")

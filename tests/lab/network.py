@@ -33,6 +33,7 @@ class Network:
         self.folder = folder
         self.names = {side: f"rekeyscope-{os.getpid()}-{side}" for side in ("client", "server")}
         self.stack = contextlib.ExitStack()
+        self.wire = None
 
     def __enter__(self):
         try:
@@ -68,14 +69,15 @@ class Network:
         self.stack.callback(end, process, end_with)
         return process
 
-    def connect(self, variant):
+    def connect(self, variant, seed):
         """Lays the cable: 10.9.0.1 (server) to 10.9.0.2 (client), the rate limited at both ends."""
         wire = [sys.executable, HERE / "wire.py", f"{self.names['client']}:wan", f"{self.names['server']}:wan"]
         wire += ["--delay-ms", variant.delay_ms, "--jitter-ms", variant.jitter_ms, "--loss", variant.loss]
-        wire += ["--drop-message", variant.drop_message, "--spare-first"]
+        wire += ["--drop-message", variant.drop_message, "--seed", 2 * seed, "--spare-first"]
+        wire += ["--swallow", "second" if variant.direction == "up" else "first"]
         if variant.ike == 2:
             wire.remove("--spare-first")  # the first child SA comes from IKE_AUTH
-        self.start("wire.log", [str(part) for part in wire])
+        self.wire = self.start("wire.log", [str(part) for part in wire])
         wait_for(lambda: "ready" in (self.folder / "wire.log").read_text(), "the cable between the namespaces")
         for side, address in (("server", "10.9.0.1"), ("client", "10.9.0.2")):
             self.run(side, "ip", "link", "set", "lo", "up")

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""A cable between two network namespaces: delay, jitter, loss, and one planted loss per IKE exchange.
+"""A cable between two network namespaces: delay, jitter, loss, one planted loss per IKE exchange, and times without IKE.
 
 Kernels without the netem queueing discipline and without packet filters can plant these things too: each end is a TAP
-device, and this process carries the frames. It ends with SIGTERM. Every frame that it loses on purpose is one line of its
-standard output: seconds since 1970, "planted" or "random", and for planted ones exchange type and message ID.
+device, and this process carries the frames. From SIGUSR1 on it loses all IKE messages, until SIGUSR2; with SIGHUP the SA that
+carries ESP towards the end given as --swallow goes: every further packet of it is lost, as if its receiver had no such SA. It
+ends with SIGTERM. Every frame that it loses on purpose is one line of its standard output: seconds since 1970, "planted", "random",
+"ike" or "swallowed", and of IKE exchange type and message ID, of ESP the SPI.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import fcntl
 import os
 import random
 import select
+import signal
 import struct
 import time
 
@@ -58,6 +61,42 @@ def ike_header(frame):
     return message[:8], message[18], struct.unpack_from("!I", message, 20)[0], bytes(message)
 
 
+def esp_spi(frame):
+    """SPI of ESP in UDP over IPv4, else None."""
+    if len(frame) < 50 or frame[12:14] != b"\x08\x00" or frame[23] != 17:
+        return None
+    udp = 14 + (frame[14] & 15) * 4
+    spi = frame[udp + 8 : udp + 12]
+    return spi.hex() if 4500 in struct.unpack_from("!HH", frame, udp) and spi != bytes(4) else None
+
+
+class PlantedFailure:
+    """What signals switch on and off."""
+
+    def __init__(self):
+        self.loses_ike, self.asked_to_swallow, self.swallowed = False, False, None
+        signal.signal(signal.SIGUSR1, lambda *_: self.ike(True))
+        signal.signal(signal.SIGUSR2, lambda *_: self.ike(False))
+        signal.signal(signal.SIGHUP, lambda *_: self.swallow())
+
+    def ike(self, lost):
+        self.loses_ike = lost
+
+    def swallow(self):
+        self.asked_to_swallow = True
+
+    def takes(self, frame, to_swallow):
+        """Why this frame is lost: a few words for the log, else None."""
+        if self.loses_ike and (header := ike_header(frame)):
+            return f"ike {header[1]} {header[2]:08x}"
+        if to_swallow and (spi := esp_spi(frame)):
+            if self.asked_to_swallow:
+                self.asked_to_swallow, self.swallowed = False, spi
+            if spi == self.swallowed:
+                return f"swallowed {spi}"
+        return None
+
+
 class PlantedLoss:
     """Loses the k-th different message of every child exchange but the first, once."""
 
@@ -82,11 +121,11 @@ class PlantedLoss:
 class Lane:
     """One direction."""
 
-    def __init__(self, source, sink, options, seed):
-        self.source, self.sink, self.options = source, sink, options
+    def __init__(self, source, sink, options, seed, swallows):
+        self.source, self.sink, self.options, self.swallows = source, sink, options, swallows
         self.random, self.queue, self.last = random.Random(seed), collections.deque(), 0.0
 
-    def take(self, now, planted):
+    def take(self, now, planted, failure):
         while True:
             try:
                 frame = os.read(self.source, 65_536)
@@ -95,7 +134,9 @@ class Lane:
             except OSError:
                 return  # the device is not up yet
             lost = planted.takes(frame)
-            if lost:
+            if reason := failure.takes(frame, self.swallows):
+                print(f"{time.time():.6f} {reason}", flush=True)
+            elif lost:
                 print(f"{time.time():.6f} planted {lost[0]} {lost[1]:08x}", flush=True)
             elif self.random.random() < self.options.loss:
                 print(f"{time.time():.6f} random", flush=True)
@@ -123,11 +164,16 @@ def main():
     parser.add_argument("--loss", type=float, default=0.0, help="share of the frames")
     parser.add_argument("--drop-message", type=int, default=0, help="position in each exchange, from 1")
     parser.add_argument("--spare-first", action="store_true", help="the first child exchange stays whole")
+    parser.add_argument("--swallow", choices=("first", "second"), default="first", help="the end whose SA SIGHUP takes away")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     devices = [tap(*end.split(":")) for end in options.ends]
     planted = PlantedLoss(options.drop_message, options.spare_first)
-    lanes = [Lane(devices[0], devices[1], options, options.seed), Lane(devices[1], devices[0], options, options.seed + 1)]
+    failure = PlantedFailure()
+    lanes = [
+        Lane(devices[0], devices[1], options, options.seed, options.swallow == "second"),
+        Lane(devices[1], devices[0], options, options.seed + 1, options.swallow == "first"),
+    ]
     print("ready", flush=True)
     while True:
         dues = [lane.due() for lane in lanes if lane.queue]
@@ -135,7 +181,7 @@ def main():
         select.select(devices, [], [], wait)
         now = time.monotonic()
         for lane in lanes:
-            lane.take(now, planted)
+            lane.take(now, planted, failure)
             lane.deliver(now)
 
 

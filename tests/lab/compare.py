@@ -1,0 +1,209 @@
+"""Attempts, outages, causes and proofs of a document against the truth of its run, counted by class."""
+
+from collections import Counter
+from datetime import datetime
+
+# Start and length of an outage agree within this, seconds.
+WITHIN = 0.05
+# The first message of an attempt is the same frame in the log's truth and in the document.
+SAME_MESSAGE = 0.001
+# Without keys no Delete, no lifetime of IKEv1 and no inner TCP is read: what only they tell is not asked for.
+READ = ("limit_without_attempt", "break_before_make", "blackhole_after_rekey")
+# An attempt without an exchange is said within this of the log's event, seconds.
+SAME_EVENT = 0.5
+# Outages at a switch that a proof has to find, and the shortest that a proof may speak of, seconds.
+LEAST_PROVABLE, LEAST_HARM = 0.08, 0.05
+# Checks of the peer without an answer that no chance explains.
+LEAST_CHECKS = 3
+# Outages between transfers and at their ends that a document has to have: a sender notices what is longer than the smallest
+# retransmission timeout.
+LEAST_OUTAGE = 0.25
+
+
+def seconds(time):
+    """Seconds since 1970 of a time of the document, which has nanoseconds."""
+    whole, _, fraction = time.removesuffix("Z").partition(".")
+    return datetime.fromisoformat(whole + "+00:00").timestamp() + float(f"0.{fraction or 0}")
+
+
+def within(time, delivered):
+    """It lies between the times of a packet at both ends of the tunnel, give or take `WITHIN`."""
+    return delivered.sent - WITHIN <= time <= delivered.came + WITHIN
+
+
+class Tally:
+    """True and false positives and false negatives by class, and a line for each that is wrong."""
+
+    def __init__(self):
+        self.counts, self.wrong = Counter(), []
+
+    def add(self, group, name, kind, said=""):
+        self.counts[(group, name, kind)] += 1
+        if kind != "TP":
+            self.wrong.append(f"{group} {name} {kind}{': ' if said else ''}{said}")
+
+    def sets(self, group, name, found, expected, said=""):
+        """Compares two sets of the same kind of thing."""
+        for _ in found & expected:
+            self.add(group, name, "TP")
+        for one in sorted(found - expected):
+            self.add(group, name, "FP", f"{said} {one}".strip())
+        for one in sorted(expected - found):
+            self.add(group, name, "FN", f"{said} {one}".strip())
+
+
+class Comparison:
+    """One document against one truth. With `keys` False only what needs none is compared."""
+
+    def __init__(self, document, truth, keys=True):
+        self.document, self.truth, self.keys, self.tally = document, truth, keys, Tally()
+        self.began = seconds(document["capture"]["first_time"])
+        # Pairs of (attempt of the document, attempt of the truth).
+        self.matched = []
+
+    def at(self, time):
+        return f"{time - self.began:.2f} s"
+
+    def can_show(self, attempt):
+        """IKEv2 says no limits (RFC 7296 §2.8), and without keys a Delete cannot be read."""
+        if attempt.outcome == "limit_without_attempt" and self.truth.variant["ike"] == 2:
+            return False
+        return self.keys or attempt.outcome not in READ
+
+    def attempts(self):
+        """Outcome, reason and transmissions of every attempt."""
+        exchanges = self.document["exchanges"]
+        left = [t for t in self.truth.attempts if self.can_show(t)]
+        for attempt in self.document["attempts"]:
+            time = seconds(attempt["first_time"])
+            if attempt["exchange"] is not None:
+                number = exchanges[attempt["exchange"]]["message_id"].removeprefix("0x")
+                own = [t for t in left if t.message_id == number and abs(t.time - time) <= SAME_MESSAGE]
+            else:
+                own = [t for t in left if t.outcome == attempt["outcome"] and abs(t.time - time) <= SAME_EVENT]
+            if not own:
+                self.tally.add("attempt", attempt["outcome"], "FP", f"at {self.at(time)}, no such request in the logs")
+                continue
+            left.remove(own[0])
+            self.matched.append((attempt, own[0]))
+            self.outcome(attempt, own[0])
+        for attempt in left:
+            self.tally.add("attempt", attempt.outcome, "FN", f"at {self.at(attempt.time)}, not in the document")
+
+    def outcome(self, attempt, true):
+        at = f"at {self.at(true.time)}"
+        # Which of two colliding exchanges made the SAs in use, only the SPIs in them tell.
+        either = not self.keys and {attempt["outcome"], true.outcome} == {"completed", "superseded"}
+        if attempt["outcome"] == true.outcome or either:
+            self.tally.add("attempt", true.outcome, "TP")
+        else:
+            self.tally.add("attempt", true.outcome, "FN", f"{at}: {attempt['outcome']}")
+            self.tally.add("attempt", attempt["outcome"], "FP", f"{at}: {true.outcome}")
+        if true.outcome == "refused" and self.keys:
+            # IKEv1 writes it with hyphens.
+            kind = "TP" if (attempt["reason"] or "").replace("-", "_") == true.reason else "FN"
+            self.tally.add("reason", true.reason, kind, f"{at}: {attempt['reason']}")
+        if true.copies:
+            kind = "TP" if attempt["transmissions"] == len(true.copies) else "FN"
+            self.tally.add("transmissions", "all", kind, f"{at}: {attempt['transmissions']} instead of {len(true.copies)}")
+
+    def sides(self):
+        """The side that sends in each direction of the document."""
+        ends = self.document["tunnels"][0]
+        server_is_a = ends["a"].startswith("10.9.0.1") and not ends["a"].startswith("10.9.0.10")
+        return {"a_to_b": "server" if server_is_a else "client", "b_to_a": "client" if server_is_a else "server"}
+
+    def outages(self):
+        """Start and length."""
+        sides, left = self.sides(), {side: self.truth.outages(side) for side in self.truth.silent}
+        for outage in self.document["outages"]:
+            side, start = sides[outage["direction"]], seconds(outage["start"])
+            end = start + outage["seconds"]
+            if side not in self.truth.silent:
+                # A few words between transfers: nothing is expected of them, and what is said has to be true.
+                is_broken = any(a - SAME_EVENT <= start <= b for a, b, _ in self.truth.broken)
+                self.tally.add("outage", "of a resting side", "TP" if is_broken else "FP", f"{side} {self.at(start)}")
+                continue
+            near = [(s, why) for s, why in left[side] if s.start < end and start < s.start + s.seconds(self.truth.ends)]
+            said = f"{side} {self.at(start)} + {outage['seconds']:.2f} s"
+            if not near:
+                self.tally.add("outage", "any", "FP", said)
+                continue
+            silence, why = max(near, key=lambda pair: pair[0].seconds(self.truth.ends))
+            left[side].remove((silence, why))
+            length = silence.seconds(self.truth.ends)
+            self.tally.add("outage", why, "TP")
+            exact = within(start, silence.first) and (silence.last is None or within(end, silence.last))
+            wanted = f"{said} instead of {self.at(silence.start)} + {length:.2f} s"
+            self.tally.add("outage within 50 ms", why, "TP" if exact else "FN", wanted)
+            is_open = silence.end is None
+            self.tally.add("outage left open", "all", "TP" if is_open == outage["at_least"] else "FN", said)
+        for side, silences in left.items():
+            for silence, why in silences:
+                length = silence.seconds(self.truth.ends)
+                in_transfer = silence.start < self.truth.transfer_end
+                if length < LEAST_OUTAGE or not in_transfer or not (self.keys or self.failed_in(silence)):
+                    continue
+                self.tally.add("outage", why, "FN", f"{side} {self.at(silence.start)} + {length:.2f} s")
+
+    def failed_in(self, silence):
+        """An attempt failed around a silence, so that it shows without keys that it is no rest."""
+        until = silence.start + silence.seconds(self.truth.ends)
+        return any(a.causes and a.outcome not in READ and a.time <= until and a.copies[-1] >= silence.start - 10 for a in
+                   self.truth.attempts)
+
+    def attempt_causes(self):
+        """Causes of attempts that a log tells for certain."""
+        planted = set().union(*(t.causes for t in self.truth.attempts)) | {"rekey_refused", "rekey_unanswered"}
+        for cause in sorted(planted | {"limit_without_rekey", "break_before_make"}):
+            found = {t.time for a, t in self.matched if any(c["id"] == cause for c in a["causes"])}
+            expected = {t.time for t in self.truth.attempts if cause in t.causes and self.can_show(t)}
+            self.tally.sets("cause", cause, {self.at(t) for t in found}, {self.at(t) for t in expected})
+        everywhere = self.document["attempts"] + self.document["outages"]
+        for cause, is_planted in (
+            ("blackhole_after_rekey", any(action == "blackhole" for _, action in self.truth.events)),
+            # IKEv1 asks in exchanges that nobody without keys tells from others.
+            ("dpd_unanswered", self.truth.unanswered_checks >= LEAST_CHECKS and (self.keys or self.truth.variant["ike"] == 2)),
+        ):
+            found = {"run"} if any(c["id"] == cause for one in everywhere for c in one["causes"]) else set()
+            self.tally.sets("cause", cause, found, {"run"} if is_planted and (self.keys or cause not in READ) else set())
+
+    def rekey_causes(self, named, hard_limits, retransmitted, unready):
+        """Causes of rekeys, by their indexes: hard limits that have to be named and those that may be, exchanges with a lost
+        message, and responders that lacked the third message; a busy host makes more of those."""
+        if not self.keys:
+            return
+        required, allowed = hard_limits
+        found = named("hard_limit_reached")
+        self.tally.sets("cause", "hard_limit_reached", found - (allowed - required), required, "rekey")
+        if retransmitted is not None:
+            self.tally.sets("cause", "exchange_retransmitted", named("exchange_retransmitted"), retransmitted, "rekey")
+        self.tally.sets("cause", "responder_not_ready", named("responder_not_ready") & unready, unready, "rekey")
+
+    def proofs(self, successions):
+        """Proof and acquittal of each rekey and direction against what arrived."""
+        if not self.keys:
+            return
+        for rekey in self.document["rekeys"]:
+            for impact in rekey["impact"]:
+                if "proof" not in impact:
+                    return
+                side = self.sides()[impact["direction"]]
+                if side in self.truth.silent and rekey["index"] < len(successions):
+                    self.proof(rekey, impact, side, successions[rekey["index"]][1])
+
+    def proof(self, rekey, impact, side, new):
+        switch = self.truth.first.get(new.inbound if side == "server" else new.outbound)
+        if switch is None:
+            return
+        harm = self.truth.harm(side, switch)
+        proof, name = impact["proof"], f"rekey {rekey['index'] + 1} {side}"
+        rule = proof and proof["rule"]
+        told = f"{harm * 1e3:.0f} ms by the logs"
+        if rule == "acquitted":
+            self.tally.add("proof", rule, "FP" if harm >= LEAST_HARM else "TP", f"{name}: {told}")
+        elif proof:
+            said = f"{name}: {proof['outage_ms']:.0f} ms by {rule}, {told}"
+            self.tally.add("proof", rule, "TP" if harm >= LEAST_HARM else "FP", said)
+        elif harm >= LEAST_PROVABLE:
+            self.tally.add("proof", "none", "FN", f"{name}: {told}")
