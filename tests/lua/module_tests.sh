@@ -13,6 +13,11 @@ for lua in lua5.1 luajit; do
   "$lua" "$here/router_test.lua" "$root" >"$work/router" 2>&1
   add_up "router_test.lua under $lua" "$work/router"
 done
+# Large logs: the oldest Lua and the fastest are enough.
+for lua in "${interpreters[@]:0:1}" ${fast:+"$fast"}; do
+  "$lua" "$here/lab_logs.lua" "$root" >"$work/logs" 2>&1
+  add_up "lab_logs.lua under $lua" "$work/logs"
+done
 [ -d "${REKEYSCOPE_CORPUS:-$root/tests/keylog}" ] || skip "tests/keylog is not there: no log of the shared corpus was read"
 if command -v luacheck >/dev/null; then
   if (cd "$root" && env -u LUA_PATH luacheck --no-color -q wireshark tests/lua) >"$work/luacheck" 2>&1; then ok; else bad "luacheck: $(cat "$work/luacheck")"; fi

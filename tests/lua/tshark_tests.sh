@@ -186,7 +186,7 @@ if command -v editcap >/dev/null; then
   for damage in 0.0005 0.01 0.2; do
     editcap --seed 1 -E "$damage" "$sample_trace" "$work/damaged.pcap" 2>/dev/null
     chmod a+r "$work/damaged.pcap"
-    plugin "$sample_log" -2 -r "$work/damaged.pcap" -c 6000 -V -z rekeyscope,sa >"$work/verbose" 2>"$work/errors"
+    plugin "$sample_log" -2 -r "$work/damaged.pcap" -c 3000 -V -z rekeyscope,sa >"$work/verbose" 2>"$work/errors"
     expect "$(cat "$work/verbose" "$work/errors" | grep -c -i -E 'lua error|\[Lua|\.lua:')" 0 "damaged by $damage: Lua errors"
     expect "$(grep -c '^Security associations' "$work/verbose")" 1 "damaged by $damage: the table"
   done

@@ -1,14 +1,11 @@
--- unit_keylog.lua ROOT: the parsers of key logs, on fixtures and on the lab's logs. Runs under every Lua.
+-- unit_keylog.lua: the parsers of key logs, on fixtures. Runs under every Lua.
 
 local check = require("check")
-local corpus = require("corpus")
 local labels = require("rekeyscope_keylog_labels")
 local outer = require("rekeyscope_keylog_outer")
 local keylog = require("rekeyscope_keylog")
 local rows = require("rekeyscope_rows")
 local table_format = require("rekeyscope_keylog_table")
-
-local root = arg[1]
 
 ---------------------------------------------------------------------------------------------------- labels
 
@@ -251,25 +248,6 @@ for line, name in pairs({
   ['spi=0xE841441 enc-algorithm=aes-cbc auth-key="00" enc-key="00"'] = "MikroTik",
 }) do
   check.equal(select(2, keylog.parse_line(line)), "unsupported: " .. name, line)
-end
-
----------------------------------------------------------------------------------------------------- the lab's logs
-
-if corpus.lab(root) then
-  check.begin("lab")
-  for _, path in ipairs(corpus.files(root)) do
-    local run_folder = string.match(path, "^(.*)/[^/]+$")
-    if corpus.is_of_lab(root, path) and (string.find(path, "xfrm", 1, true) or string.find(path, "charon", 1, true)) then
-      local function plan_of(file)
-        local result = keylog.parse(corpus.slurp(file))
-        local made = rows.esp(result.entries, {})
-        check.equal(#made.rejected, 0, file .. ": rejected")
-        table.sort(made.rows)
-        return table.concat(made.rows, "\n")
-      end
-      check.equal(plan_of(path), plan_of(run_folder .. "/keys.esp_sa"), path .. ": the same rows as keys.esp_sa")
-    end
-  end
 end
 
 check.finish("unit_keylog")
