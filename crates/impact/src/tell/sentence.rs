@@ -4,9 +4,9 @@
 mod tests;
 pub mod words;
 
+use crate::decide::all_transfers::AllTransfers;
 use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
-use crate::decide::whole::Whole;
 use crate::estimate::aggregate::{LEAST_REKEYS, MeanStall};
 use crate::input::settings::MethodSettings;
 use crate::input::start::{ASSUMED_EXCHANGE_S, Start};
@@ -26,7 +26,7 @@ const MOST_BIAS_S: f64 = 0.025;
 ///
 /// `rest_s` lies between the transfers.
 pub(crate) fn verdict(
-    e: &Whole,
+    e: &AllTransfers,
     attribution: &Attribution,
     settings: &MethodSettings,
     rest_s: f64,
@@ -78,7 +78,7 @@ pub(crate) fn verdict(
 
 /// What the rekeys would have to waste, whatever the tests say.
 pub(crate) fn arithmetic_bound(
-    e: &Whole,
+    e: &AllTransfers,
     attribution: &Attribution,
     settings: &MethodSettings,
 ) -> Vec<Message> {
@@ -110,7 +110,7 @@ pub(crate) fn arithmetic_bound(
 }
 
 struct View<'a> {
-    e: &'a Whole,
+    e: &'a AllTransfers,
     attribution: &'a Attribution,
     settings: &'a MethodSettings,
 }
