@@ -1,14 +1,16 @@
 //! Two real captures in one file, with rest between them: every rekey costs what it cost in its own capture.
 
-use super::{WITHIN, assert_close};
+use super::WITHIN;
 use crate::support::{Lab, analyses, analyze};
-use rekeyscope_model::analysis::{Analysis, Impact, Rekey, Verdict};
+use rekeyscope_model::analysis::{Analysis, Impact, Rekey, RekeyImpact, TransferImpact, Verdict};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_testkit::containers::{Packet, read_pcap, write_pcap};
 use rekeyscope_testkit::lab;
 
 /// Between the last frame of one capture and the first of the other, seconds.
 const RESTS_S: [i64; 5] = [3, 30, 120, 900, 86_400];
+/// Nobody waits for longer than this, seconds.
+const GIVEN_UP_S: i64 = 120;
 /// Series begin at multiples of this: captures are moved by so much, nanoseconds.
 const STEP: i64 = 10_000_000;
 
@@ -43,39 +45,51 @@ fn direction<'a>(own: &Impact, alone: &Analysis, all: &'a Analysis) -> &'a Impac
     found.unwrap_or_else(|| panic!("{:?} is gone", own.direction))
 }
 
-fn assert_as_alone(alone: &Analysis, all: &Analysis, by: i64, what: &str) {
+/// What of one capture is not as it was alone.
+fn changed(alone: &Analysis, all: &Analysis, by: i64) -> Vec<String> {
+    let mut changed = Vec::new();
+    let mut demand = |holds: bool, what: String| {
+        if !holds {
+            changed.push(what);
+        }
+    };
     for rekey in &alone.rekeys {
         let now = same(rekey, all, by);
         for own in &rekey.impact {
-            let what = format!("{what}: rekey {} {:?}", rekey.number, own.direction);
             let there = now.impact.iter().find(|i| i.direction == own.direction).unwrap();
-            assert_eq!((there.used, there.hurt), (own.used, own.hurt), "{what}");
-            assert_eq!(
-                there.longest_gap_ms.map(f64::round),
-                own.longest_gap_ms.map(f64::round),
-                "{what}"
+            let facts = |i: &RekeyImpact| (i.used, i.hurt, i.longest_gap_ms.map(f64::round));
+            demand(
+                facts(there) == facts(own),
+                format!(
+                    "rekey {} {:?}: {:?}, alone {:?}",
+                    rekey.number,
+                    own.direction,
+                    facts(there),
+                    facts(own)
+                ),
             );
         }
     }
+    let close = |a: f64, b: f64| (a - b).abs() <= WITHIN * b.abs();
     for own in alone.impact.iter().filter(|i| i.verdict != Verdict::NoTraffic) {
         let there = direction(own, alone, all);
-        for transfer in &own.transfers {
-            let what = format!("{what}: {:?} from {}", own.direction, transfer.start);
-            let begins = transfer.start.plus_nanos(by);
-            let now = there.transfers.iter().find(|t| t.start == begins);
-            let now = now.unwrap_or_else(|| panic!("{what} is gone: {:?}", there.transfers));
-            let seconds = |from: Timestamp, to: Timestamp| to.seconds_since(from);
-            let (length, was) = (seconds(now.start, now.end), seconds(transfer.start, transfer.end));
-            assert_close(now.bytes / length, transfer.bytes / was, &what);
-            assert_eq!(now.rekeys.len(), transfer.rekeys.len(), "{what}");
-            if let (Some(now_stall), Some(stall)) = (&now.stall_ms, &transfer.stall_ms) {
-                let share = |mean: f64, length: f64| mean * now.rekeys.len() as f64 / 1000.0 / length;
-                let off = share(now_stall.mean, length) - share(stall.mean, was);
-                assert!(
-                    off.abs() <= WITHIN * share(stall.mean, was).abs(),
-                    "{what}: {now_stall:?}, alone {stall:?}"
-                );
-            }
+        for was in &own.transfers {
+            let begins = was.start.plus_nanos(by);
+            let Some(now) = there.transfers.iter().find(|t| t.start == begins) else {
+                demand(false, format!("{:?} from {} is gone", own.direction, was.start));
+                continue;
+            };
+            let rate = |t: &TransferImpact| t.bytes / t.end.seconds_since(t.start);
+            let share = |t: &TransferImpact| {
+                let stall = t.stall_ms.as_ref().map_or(0.0, |s| s.mean);
+                stall * t.rekeys.len() as f64 / t.end.millis_since(t.start)
+            };
+            demand(
+                close(rate(now), rate(was))
+                    && close(share(now), share(was))
+                    && now.rekeys.len() == was.rekeys.len(),
+                format!("{:?}: {now:?}, alone {was:?}", own.direction),
+            );
         }
         for (index, rekey) in all.rekeys.iter().enumerate() {
             let own = rekey
@@ -85,18 +99,26 @@ fn assert_as_alone(alone: &Analysis, all: &Analysis, by: i64, what: &str) {
             let within = there.transfers.iter().find(|t| t.rekeys.contains(&index));
             if let (Some(own), Some(transfer)) = (own, within) {
                 let length_ms = transfer.end.millis_since(transfer.start);
-                assert!(
+                demand(
                     own.longest_gap_ms.is_none_or(|gap| gap <= length_ms),
-                    "{what}: rekey {}",
-                    rekey.number
+                    format!(
+                        "rekey {}: {:?} in {length_ms} ms",
+                        rekey.number, own.longest_gap_ms
+                    ),
                 );
             }
         }
     }
+    changed
 }
 
-fn check(first: &(Lab, Analysis), second: &(Lab, Analysis), rest_s: i64) {
-    let what = format!("{} and {} after {rest_s} s", first.0.name, second.0.name);
+/// What the two captures, joined, say otherwise than each alone. Where the first ends within an outage, nobody can tell from
+/// rest what follows, before everybody has given up: there is nothing to compare.
+fn check(first: &(Lab, Analysis), second: &(Lab, Analysis), rest_s: i64) -> Vec<String> {
+    let is_open = first.1.outages.iter().any(|o| o.end.is_none());
+    if is_open && rest_s < GIVEN_UP_S {
+        return Vec::new();
+    }
     let (packets, by) = joined(
         &read_pcap(&first.0.capture),
         &read_pcap(&second.0.capture),
@@ -107,8 +129,22 @@ fn check(first: &(Lab, Analysis), second: &(Lab, Analysis), rest_s: i64) {
     write_pcap(&path, &packets);
     let keys: Vec<_> = first.0.keys.iter().chain(&second.0.keys).cloned().collect();
     let all = analyze(&path, &keys);
-    assert_as_alone(&first.1, &all, 0, &format!("{what}, the first"));
-    assert_as_alone(&second.1, &all, by, &format!("{what}, the second"));
+    let of_both = [(first, 0), (second, by)]
+        .into_iter()
+        .flat_map(|((lab, alone), by)| {
+            let changed = changed(alone, &all, by).into_iter();
+            changed.map(|what| {
+                format!(
+                    "{} + {rest_s} s + {}: {}: {what}",
+                    first.0.name, second.0.name, lab.name
+                )
+            })
+        });
+    of_both.collect()
+}
+
+fn assert_unchanged(changed: Vec<String>) {
+    assert!(changed.is_empty(), "{}", changed.join("\n"));
 }
 
 /// Each capture with the next one, each time with another rest.
@@ -116,9 +152,10 @@ fn check(first: &(Lab, Analysis), second: &(Lab, Analysis), rest_s: i64) {
 fn joined_captures_cost_what_they_cost_alone() {
     lab::folder();
     let all = analyses();
-    for (k, first) in all.iter().enumerate() {
-        check(first, &all[(k + 1) % all.len()], RESTS_S[k % RESTS_S.len()]);
-    }
+    let pairs = all.iter().enumerate();
+    let changed =
+        pairs.flat_map(|(k, first)| check(first, &all[(k + 1) % all.len()], RESTS_S[k % RESTS_S.len()]));
+    assert_unchanged(changed.collect());
 }
 
 /// Any two, with every rest.
@@ -127,11 +164,13 @@ fn joined_captures_cost_what_they_cost_alone() {
 fn any_two_joined_captures_cost_what_they_cost_alone() {
     lab::folder();
     let all = analyses();
-    for first in all {
-        for second in all {
-            for rest_s in RESTS_S {
-                check(first, second, rest_s);
-            }
-        }
-    }
+    let pairs = all
+        .iter()
+        .flat_map(|first| all.iter().map(move |second| (first, second)));
+    let changed = pairs.flat_map(|(first, second)| {
+        RESTS_S
+            .into_iter()
+            .flat_map(|rest_s| check(first, second, rest_s))
+    });
+    assert_unchanged(changed.collect());
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! input     traffic between rests, moments, settings; holes of the capture; which part is the transfer
 //! estimate  baseline, stall, gap, placebo: bytes and time lost at each rekey; the slope over several captures
-//! decide    hurt: which rekeys hurt; verdict: shown, some, bounded, inconclusive; whole: all transfers; assess: the whole method
+//! decide    hurt: which rekeys hurt; verdict: shown, some, bounded, inconclusive; all_transfers: what follows from several; assess: the whole method
 //! tell      the same in words, mean rekey, projection
 //! compare   several captures against each other
 //! simulate  synthetic traffic, for the calibration

@@ -16,6 +16,9 @@ const ROUND_TRIPS: i64 = 20;
 /// Where acknowledgements do not tell: longer than three retransmission timers of strongSwan (24.2 s), so that an outage whose
 /// first message was lost is not taken for rest.
 const LEAST_UNTOLD: i64 = 30 * NANOS_PER_SECOND;
+/// When nothing at all passes for so long, IKE included, whoever waited has given up: the longest timers are those of TCP (Linux:
+/// 120 s) and of strongSwan (76 s).
+const GIVEN_UP: i64 = 120 * NANOS_PER_SECOND;
 /// Most rests of a direction: the longest. Each transfer has draws of its own, 0.8 MB.
 const MOST_RESTS: usize = 127;
 
@@ -43,6 +46,8 @@ struct RestFinder<'a> {
     record: &'a Record,
     tunnel: TunnelIndex,
     busy: Vec<Busy>,
+    /// All exchanges, those that only report or ask for a sign of life too.
+    talks: Vec<Busy>,
     /// First messages that make a new IKE SA.
     ike_sas_begin: Vec<Timestamp>,
 }
@@ -52,16 +57,20 @@ impl<'a> RestFinder<'a> {
         let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
         let own = exchanges.filter(|(_, of)| **of == Some(tunnel)).map(|(e, _)| e);
         let mut busy: Vec<Busy> = Vec::new();
-        let mut ike_sas_begin = Vec::new();
-        for exchange in own.filter(|e| e.kind != ExchangeKind::Informational) {
+        let (mut talks, mut ike_sas_begin) = (Vec::new(), Vec::new());
+        for exchange in own {
             let Some((from, to)) = exchange.first_time().zip(exchange.last_time()) else {
                 continue;
             };
-            busy.push(Busy {
+            let talk = Busy {
                 from,
                 to,
                 in_vain: false,
-            });
+            };
+            talks.push(talk);
+            if exchange.kind != ExchangeKind::Informational {
+                busy.push(talk);
+            }
             if begins_ike_sa(exchange.kind) {
                 ike_sas_begin.push(from);
             }
@@ -84,10 +93,12 @@ impl<'a> RestFinder<'a> {
             });
         }
         busy.sort_unstable();
+        talks.sort_unstable();
         RestFinder {
             record,
             tunnel,
             busy,
+            talks,
             ike_sas_begin,
         }
     }
@@ -125,7 +136,7 @@ impl<'a> RestFinder<'a> {
     }
 
     fn is_rest(&self, quiet: &Quiet, round_trip: i64) -> bool {
-        let free = self.longest_free(quiet.since(), quiet.to);
+        let free = longest_free(&self.busy, quiet.since(), quiet.to);
         let was_free = !quiet.other_sa || self.is_negotiated_within(quiet);
         let told = was_free && quiet.acknowledged.is_some();
         let least = if told {
@@ -133,7 +144,7 @@ impl<'a> RestFinder<'a> {
         } else {
             LEAST_UNTOLD
         };
-        free >= least || self.begins_anew(quiet)
+        free >= least || self.begins_anew(quiet) || self.is_given_up(quiet)
     }
 
     /// The change of SA that a silence ends with was negotiated in it.
@@ -149,7 +160,7 @@ impl<'a> RestFinder<'a> {
                 let from = s.from.max(quiet.from);
                 s.to >= begins
                     && begins.nanos_since(from) >= LEAST_REST
-                    && self.longest_free(from, begins) >= LEAST_REST
+                    && longest_free(&self.busy, from, begins) >= LEAST_REST
             })
         };
         let mut within = self
@@ -159,15 +170,24 @@ impl<'a> RestFinder<'a> {
         within.any(|&begins| silent(begins))
     }
 
-    /// The longest part of a silence in which nothing keeps anybody from sending, nanoseconds.
-    fn longest_free(&self, from: Timestamp, to: Timestamp) -> i64 {
-        let (mut at, mut longest) = (from, 0);
-        for busy in self.busy.iter().filter(|b| b.from < to && b.to >= from) {
-            longest = longest.max(busy.from.nanos_since(at));
-            at = at.max(if busy.in_vain { to } else { busy.to });
-        }
-        longest.max(to.nanos_since(at))
+    /// Nothing at all passed for so long that nobody can still wait for anything.
+    fn is_given_up(&self, quiet: &Quiet) -> bool {
+        let mut silences = self.record.diagnosis.silences(self.tunnel);
+        silences.any(|s| {
+            let (from, to) = (s.from.max(quiet.from), s.to.min(quiet.to));
+            longest_free(&self.talks, from, to) >= GIVEN_UP
+        })
     }
+}
+
+/// The longest part of a silence in which nothing keeps anybody from sending, nanoseconds. `busy` is in order of time.
+fn longest_free(busy: &[Busy], from: Timestamp, to: Timestamp) -> i64 {
+    let (mut at, mut longest) = (from, 0);
+    for busy in busy.iter().filter(|b| b.from < to && b.to >= from) {
+        longest = longest.max(busy.from.nanos_since(at));
+        at = at.max(if busy.in_vain { to } else { busy.to });
+    }
+    longest.max(to.nanos_since(at))
 }
 
 fn begins_ike_sa(kind: ExchangeKind) -> bool {

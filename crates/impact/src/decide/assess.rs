@@ -1,11 +1,11 @@
 //! The whole method on one direction: evaluates, attributes, and fills the part of the document.
 
+use crate::decide::all_transfers::AllTransfers;
 use crate::decide::evaluate::Choices;
 use crate::decide::evaluation::Evaluation;
 use crate::decide::leg::{Leg, legs, rest_s};
 use crate::decide::outcome::DirectionImpact;
 use crate::decide::sensitivity;
-use crate::decide::whole::Whole;
 use crate::input::moment::RekeyMoment;
 use crate::input::settings::MethodSettings;
 use crate::input::traffic::Traffic;
@@ -27,7 +27,7 @@ pub fn assess_transfers(
 ) -> DirectionImpact {
     let bridged: Vec<Traffic> = traffic.iter().map(unobserved::bridge).collect();
     let legs = legs(&bridged, rekeys);
-    let main = Whole::new(&legs, settings, &Choices::default());
+    let main = AllTransfers::new(&legs, settings, &Choices::default());
     DirectionImpact {
         rekeys: each_rekey(&legs, &main, rekeys, settings),
         mean_rekey: mean_rekey::superpose(&main, settings),
@@ -39,7 +39,7 @@ pub fn assess_transfers(
 /// One entry per moment given, in their order.
 fn each_rekey(
     legs: &[Leg<'_>],
-    main: &Whole,
+    main: &AllTransfers,
     rekeys: &[RekeyMoment],
     settings: &MethodSettings,
 ) -> Vec<(usize, RekeyImpact)> {
@@ -55,7 +55,7 @@ fn each_rekey(
 }
 
 /// Every transfer with its own verdict.
-fn transfers(legs: &[Leg<'_>], main: &Whole) -> Vec<TransferImpact> {
+fn transfers(legs: &[Leg<'_>], main: &AllTransfers) -> Vec<TransferImpact> {
     let of_leg = |(leg, e): (&Leg<'_>, &Evaluation)| {
         let at = |bin| leg.course.traffic.start.plus_seconds(e.grid.start_of(bin));
         e.has_transfer().then(|| TransferImpact {
@@ -70,7 +70,12 @@ fn transfers(legs: &[Leg<'_>], main: &Whole) -> Vec<TransferImpact> {
     legs.iter().zip(&main.transfers).filter_map(of_leg).collect()
 }
 
-fn summarise(legs: &[Leg<'_>], rekeys: &[RekeyMoment], settings: &MethodSettings, main: &Whole) -> Impact {
+fn summarise(
+    legs: &[Leg<'_>],
+    rekeys: &[RekeyMoment],
+    settings: &MethodSettings,
+    main: &AllTransfers,
+) -> Impact {
     let attribution = projection::attribute(main, settings);
     let decision = &main.decision;
     let transfers = transfers(legs, main);

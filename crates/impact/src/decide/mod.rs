@@ -1,5 +1,6 @@
 //! Which rekeys hurt, what the verdict is, and the whole method on one direction ([`assess`]).
 
+pub(crate) mod all_transfers;
 pub(crate) mod assess;
 pub(crate) mod course;
 pub(crate) mod evaluate;
@@ -11,4 +12,3 @@ mod sensitivity;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod verdict;
-pub(crate) mod whole;

@@ -1,8 +1,8 @@
 //! The verdict again with one choice changed at a time. It should not depend on any of them.
 
+use crate::decide::all_transfers::AllTransfers;
 use crate::decide::evaluate::Choices;
 use crate::decide::leg::Leg;
-use crate::decide::whole::Whole;
 use crate::input::settings::MethodSettings;
 use rekeyscope_model::analysis::{Sensitivity, Verdict};
 use rekeyscope_model::text::{Message, Said};
@@ -11,7 +11,7 @@ use rekeyscope_model::text::{Message, Said};
 const DRAWS: usize = 1_999;
 
 /// The reruns: shifted bin origin, Δ of half, five times the usual width, anchored at t_Q, baseline before only.
-pub(crate) fn rerun(legs: &[Leg<'_>], settings: &MethodSettings, main: &Whole) -> Vec<Sensitivity> {
+pub(crate) fn rerun(legs: &[Leg<'_>], settings: &MethodSettings, main: &AllTransfers) -> Vec<Sensitivity> {
     let nothing = matches!(main.decision.verdict, Verdict::NoTraffic | Verdict::NoRekeys);
     let (Some(first), false) = (legs.first(), nothing || main.used_count() == 0) else {
         return Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn rerun(legs: &[Leg<'_>], settings: &MethodSettings, main: &Whole) -
     // One after the other: each holds a series of its own.
     changes
         .into_iter()
-        .map(|(change, choices)| compare(change, main, &Whole::new(legs, &fewer, &choices)))
+        .map(|(change, choices)| compare(change, main, &AllTransfers::new(legs, &fewer, &choices)))
         .collect()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn rerun(legs: &[Leg<'_>], settings: &MethodSettings, main: &Whole) -
 const TOLERANCE_S: f64 = 0.01;
 
 /// A rerun disagrees when it gives another verdict, or a mean stall outside the main run's interval.
-fn compare(change: Message, main: &Whole, other: &Whole) -> Sensitivity {
+fn compare(change: Message, main: &AllTransfers, other: &AllTransfers) -> Sensitivity {
     let stall = other.decided_stall().map(|m| m.mean);
     let outside = match (main.decided_stall(), stall) {
         (Some(main), Some(stall)) => !(main.low - TOLERANCE_S..=main.high + TOLERANCE_S).contains(&stall),

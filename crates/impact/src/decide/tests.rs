@@ -1,4 +1,4 @@
-//! Whole assessments on **simulated** series.
+//! AllTransfers assessments on **simulated** series.
 
 mod bursts;
 mod proven;

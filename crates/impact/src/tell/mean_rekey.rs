@@ -1,7 +1,7 @@
 //! The mean rekey: rates around the switch, superposed, over the band that as many placebos fill.
 
+use crate::decide::all_transfers::AllTransfers;
 use crate::decide::evaluation::Evaluation;
-use crate::decide::whole::Whole;
 use crate::estimate::baseline::{Ruler, median_exchange_s, median_interval_s};
 use crate::estimate::placebo::{below, start_at, stream, unit};
 use crate::input::grid::Span;
@@ -32,7 +32,7 @@ const BAND_STREAM: u64 = u64::MAX - 1;
 type Switches<'a> = (&'a Evaluation, Vec<i64>);
 
 /// Superposes the used rekeys; `None` without any.
-pub(crate) fn superpose(whole: &Whole, settings: &MethodSettings) -> Option<MeanRekey> {
+pub(crate) fn superpose(whole: &AllTransfers, settings: &MethodSettings) -> Option<MeanRekey> {
     let transfers: Vec<&Evaluation> = whole.transfers.iter().filter(|e| !e.used.is_empty()).collect();
     let grid = &transfers.first()?.grid;
     let offsets = offsets(&transfers);

@@ -1,7 +1,7 @@
 //! How much of the missing throughput the stalls explain, and what other lifetimes would give.
 
+use crate::decide::all_transfers::AllTransfers;
 use crate::decide::evaluation::Evaluation;
-use crate::decide::whole::Whole;
 use crate::estimate::aggregate::MeanStall;
 use crate::input::grid::Span;
 use crate::input::settings::MethodSettings;
@@ -22,7 +22,7 @@ pub(crate) struct Attribution {
 }
 
 /// φ, R_cf and A. The stalls are those at the decided window; without a mean stall only the observed rate is known.
-pub(crate) fn attribute(e: &Whole, settings: &MethodSettings) -> Attribution {
+pub(crate) fn attribute(e: &AllTransfers, settings: &MethodSettings) -> Attribution {
     let (run_s, bits) = (e.run_s(), e.bytes() * 8.0);
     if run_s <= 0.0 {
         return Attribution::default();
@@ -54,7 +54,7 @@ pub(crate) fn attribute(e: &Whole, settings: &MethodSettings) -> Attribution {
 
 /// Expected rates at other lifetimes: R(L) = 1/(1/R_cf + s̄/L). With R_cf = bytes/(T − N·s̄) this is
 /// 1/(T/bytes + s̄·(1/L − N/bytes)): monotone in s̄, so the ends of its interval give the band.
-pub(crate) fn project(e: &Whole, settings: &MethodSettings) -> Vec<Projection> {
+pub(crate) fn project(e: &AllTransfers, settings: &MethodSettings) -> Vec<Projection> {
     let bytes = e.bytes();
     let ratio = settings.lifetime_bytes_per_new_byte;
     let (Some(stall), true) = (e.decided_stall(), bytes > 0.0 && ratio.is_finite() && ratio > 0.0) else {
@@ -90,7 +90,7 @@ fn over(stall: &MeanStall, f: impl Fn(f64) -> f64) -> Estimate {
 }
 
 /// Used rekeys, less where their windows overlap: what lies in two windows was lost once.
-fn effective_rekeys(e: &Whole) -> f64 {
+fn effective_rekeys(e: &AllTransfers) -> f64 {
     let used = e.used_count() as f64;
     let Some(window) = e.decision.window else {
         return used;

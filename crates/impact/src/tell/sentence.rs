@@ -4,9 +4,9 @@
 mod tests;
 pub mod words;
 
+use crate::decide::all_transfers::AllTransfers;
 use crate::decide::evaluation::Evaluation;
 use crate::decide::verdict::LEVEL;
-use crate::decide::whole::Whole;
 use crate::estimate::aggregate::{LEAST_REKEYS, MOST_BIAS_S, MeanStall};
 use crate::input::moment::ProvenOutage;
 use crate::input::settings::MethodSettings;
@@ -25,7 +25,7 @@ const EXAMPLE_STALL_S: f64 = 0.1;
 ///
 /// `rest_s` lies between the transfers.
 pub(crate) fn verdict(
-    e: &Whole,
+    e: &AllTransfers,
     attribution: &Attribution,
     settings: &MethodSettings,
     rest_s: f64,
@@ -77,7 +77,7 @@ pub(crate) fn verdict(
 
 /// What the rekeys would have to waste, whatever the tests say.
 pub(crate) fn arithmetic_bound(
-    e: &Whole,
+    e: &AllTransfers,
     attribution: &Attribution,
     settings: &MethodSettings,
 ) -> Vec<Message> {
@@ -109,7 +109,7 @@ pub(crate) fn arithmetic_bound(
 }
 
 struct View<'a> {
-    e: &'a Whole,
+    e: &'a AllTransfers,
     attribution: &'a Attribution,
     settings: &'a MethodSettings,
 }

@@ -22,12 +22,12 @@ impl Bin {
 
 /// Bins without a long silence between them. Begins at an even number and has an even length, so that bins join to pairs.
 #[derive(Debug)]
-struct Stretch {
+struct StoredBins {
     from: i64,
     bins: VecDeque<Bin>,
 }
 
-impl Stretch {
+impl StoredBins {
     fn end(&self) -> i64 {
         self.from + self.bins.len() as i64
     }
@@ -38,7 +38,7 @@ impl Stretch {
 pub(super) struct Bins {
     /// Width, nanoseconds.
     pub(super) width: i64,
-    stretches: Vec<Stretch>,
+    stretches: Vec<StoredBins>,
     stored: usize,
 }
 
@@ -78,7 +78,7 @@ impl Bins {
 
     /// One past the last bin that was used.
     fn end(&self) -> i64 {
-        let used = |s: &Stretch| {
+        let used = |s: &StoredBins| {
             let last = s.bins.iter().rposition(|b| b.new > 0 || b.outer > 0);
             s.from + last.map_or(1, |last| last as i64 + 1)
         };
@@ -133,7 +133,7 @@ impl Bins {
             }
             Growth::Own(k) => {
                 let bins = VecDeque::from([Bin::default(); 2]);
-                self.stretches.insert(k, Stretch { from: even, bins });
+                self.stretches.insert(k, StoredBins { from: even, bins });
             }
         }
         self.stored += more;
@@ -158,13 +158,13 @@ impl Bins {
     /// Doubles the width.
     pub(super) fn coarsen(&mut self) {
         self.width = self.width.saturating_mul(2);
-        let mut joined: Vec<Stretch> = Vec::with_capacity(self.stretches.len());
+        let mut joined: Vec<StoredBins> = Vec::with_capacity(self.stretches.len());
         for stretch in std::mem::take(&mut self.stretches) {
             let first = stretch.from.div_euclid(2);
             let even = first.div_euclid(2) * 2;
             // What lies before an even number may be the end of the stretch before.
             if joined.last().is_none_or(|last| last.end() <= even) {
-                joined.push(Stretch {
+                joined.push(StoredBins {
                     from: even,
                     bins: VecDeque::new(),
                 });
@@ -184,7 +184,7 @@ impl Bins {
 
     /// The stored bins that are not empty, with their numbers.
     pub(super) fn used(&self) -> impl Iterator<Item = (i64, Bin)> {
-        let of = |s: &'_ Stretch| s.from;
+        let of = |s: &'_ StoredBins| s.from;
         self.stretches
             .iter()
             .flat_map(move |s| (of(s)..).zip(s.bins.iter().copied()))

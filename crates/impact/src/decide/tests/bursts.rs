@@ -1,4 +1,4 @@
-//! Whole assessments on **simulated** traffic that comes in bursts.
+//! AllTransfers assessments on **simulated** traffic that comes in bursts.
 
 use crate::decide::course::Course;
 use crate::decide::evaluate::{Choices, evaluate};

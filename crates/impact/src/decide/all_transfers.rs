@@ -28,7 +28,7 @@ pub(crate) struct SharedWindow {
 
 /// One run of the method on all transfers.
 #[derive(Debug)]
-pub(crate) struct Whole {
+pub(crate) struct AllTransfers {
     /// Every stretch between rests, in order of time.
     pub(crate) transfers: Vec<Evaluation>,
     /// Window lengths that fit.
@@ -43,13 +43,13 @@ pub(crate) struct Whole {
     pub(crate) decision: Decision,
 }
 
-impl Whole {
+impl AllTransfers {
     /// Measures every stretch and puts them together.
-    pub(crate) fn new(legs: &[Leg<'_>], settings: &MethodSettings, choices: &Choices) -> Whole {
+    pub(crate) fn new(legs: &[Leg<'_>], settings: &MethodSettings, choices: &Choices) -> AllTransfers {
         let of =
             |leg: &Leg<'_>, settings: &MethodSettings| evaluate(&leg.course, &leg.rekeys, settings, choices);
         if let [only] = legs {
-            return Whole::of_one(of(only, settings));
+            return AllTransfers::of_one(of(only, settings));
         }
         let of_leg = |leg: &Leg<'_>| {
             let own = MethodSettings {
@@ -62,15 +62,15 @@ impl Whole {
             .iter()
             .flat_map(|leg| &leg.rekeys)
             .any(RekeyMoment::is_without_feedback);
-        Whole::of_several(legs.iter().map(of_leg).collect(), no_feedback, settings)
+        AllTransfers::of_several(legs.iter().map(of_leg).collect(), no_feedback, settings)
     }
 
-    fn of_one(mut e: Evaluation) -> Whole {
+    fn of_one(mut e: Evaluation) -> AllTransfers {
         let shared = e.windows.iter().map(|w| SharedWindow {
             seconds: w.seconds,
             free_share: w.free_share,
         });
-        Whole {
+        AllTransfers {
             windows: shared.collect(),
             means: std::mem::take(&mut e.means),
             minimum_detectable_s: e.minimum_detectable_s,
@@ -80,8 +80,8 @@ impl Whole {
         }
     }
 
-    fn of_several(transfers: Vec<Evaluation>, no_feedback: bool, settings: &MethodSettings) -> Whole {
-        let mut whole = Whole {
+    fn of_several(transfers: Vec<Evaluation>, no_feedback: bool, settings: &MethodSettings) -> AllTransfers {
+        let mut whole = AllTransfers {
             transfers,
             windows: Vec::new(),
             means: Vec::new(),
