@@ -1,6 +1,7 @@
 //! Causes between the peers and in the capture: sizes, NAT, PPP, lost frames, leaks.
 
 use crate::diagnosis::holes::HoleProof;
+use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::{Symptom, high_if};
@@ -148,6 +149,9 @@ pub(super) fn capture_artefact(scene: &RekeyScene<'_>) -> Option<Symptom> {
         let proven = scene.holes.iter().any(|h| h.proof == HoleProof::Acknowledged);
         let shown = scene.holes.iter().flat_map(|h| h.frames).flatten();
         return Some(Symptom::new(high_if(proven), shown).proven());
+    }
+    if scene.proofs.iter().flatten().any(SwitchProof::is_certain) {
+        return None; // the old SA was dead, or the new one not there
     }
     let jumps = [0, 1].map(|d| jumps(scene, d));
     let unseen: Vec<&UnseenBytes> = scene

@@ -23,7 +23,10 @@ pub(crate) fn at_switch(scene: &RekeyScene<'_>, d: usize) -> Option<SwitchProof>
     let segments = segments::segments(scene.all_packets(), d);
     let certain = lost::lost(&segments, new).or_else(|| beyond::beyond_limit(scene, d));
     let unsent = unsent::unsent(scene, d, &segments);
-    let acquitted = pause::pause_of_the_sender(scene, d);
+    // The direction with less payload pauses whenever it likes.
+    let acquitted = (d == scene.data)
+        .then(|| pause::pause_of_the_sender(scene, d))
+        .flatten();
     Some(SwitchProof {
         new,
         certain,

@@ -58,6 +58,11 @@ impl SwitchProof {
         self.certain.as_ref().filter(|p| p.rule == ProofRule::LostOnNew)
     }
 
+    /// An outage is proven, whatever is usual elsewhere.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.certain.is_some()
+    }
+
     /// The longest silence was the sender's.
     pub(crate) fn acquittal(&self) -> Option<&ProvenByPackets> {
         let outage = self.certain.is_some() || self.unsent.is_some();

@@ -31,8 +31,8 @@ pub(super) fn pause_of_the_sender(scene: &RekeyScene<'_>, d: usize) -> Option<Pr
     }
     let nanos = pause.to.0.nanos_since(pause.from.0);
     let own = nanos >= LEAST_OUTAGE && 2 * pause.idle >= nanos && pause.ends_in_sequence && !pause.disturbed;
-    let clean =
-        scene.holes.is_empty() && (0..2).all(|side| is_below_limit(scene, side)) && !ike_repeats(scene);
+    let sound = |side| is_below_limit(scene, side) && !is_deleted(scene, side, pause.to.0);
+    let clean = scene.holes.is_empty() && (0..2).all(sound) && !ike_repeats(scene);
     (own && clean).then(|| ProvenByPackets {
         rule: ProofRule::Acquitted,
         from: pause.from.0,
@@ -67,6 +67,13 @@ fn is_below_limit(scene: &RekeyScene<'_>, d: usize) -> bool {
         _ => 0.0,
     };
     volume < BELOW_LIMIT && age < BELOW_LIMIT
+}
+
+/// The old SA was deleted before data went on.
+fn is_deleted(scene: &RekeyScene<'_>, d: usize, end: Timestamp) -> bool {
+    let old = scene.lanes[d].old.map(|sa| scene.sa(sa));
+    let delete = old.and_then(|old| scene.delete_of(old));
+    delete.is_some_and(|delete| delete.time <= end)
 }
 
 /// A message of an exchange around the rekey came again.
