@@ -1,7 +1,6 @@
 //! What the capture lost is not what the tunnel lost.
 
 use super::*;
-use rekeyscope_model::analysis::RekeyImpact;
 
 /// Leaves out what lies between two times, seconds from the first packet.
 fn without(packets: Vec<Packet>, from_s: f64, to_s: f64) -> Vec<Packet> {
