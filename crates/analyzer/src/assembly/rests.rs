@@ -121,7 +121,8 @@ impl<'a> RestFinder<'a> {
             answered_in(&mut quiets.iter().copied()),
             answered_in(&mut other.into_iter()),
         ];
-        let round_trip: i64 = halves.into_iter().flatten().sum();
+        let halves = halves.into_iter().flatten();
+        let round_trip = halves.fold(0_i64, i64::saturating_add);
         let mut rests: Vec<Rest> = quiets
             .into_iter()
             .filter(|q| self.is_rest(q, round_trip))
@@ -140,7 +141,7 @@ impl<'a> RestFinder<'a> {
         let was_free = !quiet.other_sa || self.is_negotiated_within(quiet);
         let told = was_free && quiet.acknowledged.is_some();
         let least = if told {
-            LEAST_REST.max(ROUND_TRIPS * round_trip)
+            LEAST_REST.max(round_trip.saturating_mul(ROUND_TRIPS))
         } else {
             LEAST_UNTOLD
         };
@@ -175,7 +176,7 @@ impl<'a> RestFinder<'a> {
         let mut silences = self.record.diagnosis.silences(self.tunnel);
         silences.any(|s| {
             let (from, to) = (s.from.max(quiet.from), s.to.min(quiet.to));
-            longest_free(&self.talks, from, to) >= GIVEN_UP
+            to.nanos_since(from) >= GIVEN_UP && longest_free(&self.talks, from, to) >= GIVEN_UP
         })
     }
 }
