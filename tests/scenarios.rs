@@ -164,6 +164,7 @@ const SCENARIOS: &[Scenario] = &[
         blackhole_after_rekey,
     ),
     scenario("IKEv2, peer dies", &["dpd_unanswered"], dpd_unanswered),
+    scenario("IKEv2, sender dies", &["dpd_unanswered"], sender_dies),
     scenario("IKEv2, storm", &["rekey_refused", "rekey_storm"], rekey_storm),
 ];
 
@@ -429,6 +430,40 @@ fn an_outage_is_as_long_as_it_was() {
     assert!(!outage.at_least);
     let of_rekey = analysis.attempts.iter().find(|a| a.outage.is_some()).unwrap();
     assert_eq!(of_rekey.rekey, Some(0), "the rekey that made the SA");
+}
+
+/// The client, which had nothing to say, was not cut off for half a minute; the server was as long as the client asks in vain.
+#[test]
+fn a_sender_that_died_leaves_an_outage_from_its_last_word_on() {
+    let analysis = played_by_name("IKEv2, sender dies");
+    assert_eq!(analysis.impact[0].verdict, Verdict::Failed);
+    let [outage] = &analysis.outages[..] else {
+        panic!("{:?}", analysis.outages)
+    };
+    let sas = analysis.security_associations.iter();
+    let last = sas.filter_map(|sa| sa.last_time).max().unwrap();
+    assert!(
+        outage.at_least && last.seconds_since(outage.start) < 0.1,
+        "{outage:?}"
+    );
+}
+
+/// What is lost while the responder is not ready is an outage of that rekey, though none of a rekey that failed.
+#[test]
+fn an_outage_at_a_switch_belongs_to_its_rekey() {
+    let analysis = played_by_name("third message lost");
+    assert_ne!(analysis.impact[0].verdict, Verdict::Failed);
+    let longest = analysis
+        .attempts
+        .iter()
+        .filter_map(|a| Some((a.rekey?, a.outage.as_ref()?.seconds)));
+    assert!(
+        longest
+            .clone()
+            .any(|(rekey, seconds)| rekey == 0 && seconds > 1.4),
+        "{:?}",
+        analysis.outages
+    );
 }
 
 #[test]

@@ -2,14 +2,15 @@
 
 mod joined;
 
-use crate::scenarios::steps::{GENEROUS, exchange, switch};
+use crate::scenarios::steps::{GENEROUS, exchange, resend_lost, switch};
 use crate::support::analyze;
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Rekey, RekeyImpact, Verdict};
 use rekeyscope_testkit::scenario::World;
 
 /// Rekeys of a **synthetic** download, one every 4 s.
 const REKEYS: usize = 5;
-/// At each of them nothing is sent for so long.
+/// At each of them so many segments are lost with the old SA, and nothing is sent for so long.
+const LOST: u32 = 10;
 const STALL_MS: u64 = 500;
 /// How far rates and shares of a transfer may lie from those of the same transfer alone.
 const WITHIN: f64 = 0.02;
@@ -26,9 +27,10 @@ fn download(w: &mut World) {
         w.steady(4_000);
         let mut qm = w.begin(true);
         exchange(w, &mut qm);
-        w.acknowledge_all();
+        w.go_deaf(LOST);
         w.wait(STALL_MS);
         switch(w, &qm);
+        resend_lost(w, LOST);
     }
     w.steady(2_000);
     w.acknowledge_all();
@@ -165,11 +167,12 @@ fn a_first_rekey_with_an_outage_is_not_idle() {
 
 #[test]
 fn a_sender_without_an_sa_does_not_rest() {
-    // Everything is acknowledged and nothing comes for 5 s, but for 4.9 of them the new SA is being negotiated.
+    // Everything is acknowledged, the SA is deleted and nothing comes for 5 s, but for 4.9 of them the new one is being negotiated.
     let mut w = World::new();
     w.establish(GENEROUS);
     w.steady(12_000);
     w.acknowledge_all();
+    w.delete(w.down.spi);
     w.wait(100);
     let mut qm = w.begin(true);
     w.message(&mut qm);

@@ -148,6 +148,17 @@ pub(crate) fn dpd_unanswered(w: &mut World) {
     w.check_in_vain_v2(4, 4);
 }
 
+/// The server dies; everything it had sent has arrived. The client had said a word long before, and had been asked for nothing since.
+pub(crate) fn sender_dies(w: &mut World) {
+    w.upload_segment();
+    w.upload_segment();
+    w.steady(BEFORE);
+    w.renew_v2(true);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.check_in_vain_v2(4, 4);
+}
+
 /// Four times refused within 4 s, then it works.
 pub(crate) fn rekey_storm(w: &mut World) {
     w.steady(BEFORE);

@@ -1,6 +1,6 @@
 //! Attempts and outages in the document.
 
-use crate::assembly::outages::{self, OutageSeen, Suspects, direction};
+use crate::assembly::outages::{self, CHECK_NEAR, OutageSeen, Suspects, direction};
 use crate::assembly::places::Places;
 use crate::diagnosis::failure::{AttemptScene, LEAST_IN_VAIN, LEAST_STORM};
 use crate::diagnosis::{CAUSES, Detector, MOST_FRAMES, ProgressKind, display_filter};
@@ -9,11 +9,8 @@ use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck, attempts, u
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use std::collections::{HashMap, HashSet};
-
-/// A check of the peer this long before or after an attempt belongs to the same trouble: strongSwan and racoon ask every 30 s.
-const CHECK_NEAR: i64 = 60 * NANOS_PER_SECOND;
 
 /// What failed, and when nothing passed.
 #[derive(Debug, Default)]

@@ -18,6 +18,9 @@ use std::net::IpAddr;
 /// A limit or a Delete this close to the last data that arrived ended it: the busy host's scheduling (0.2 s in the lab), a
 /// queue before the capture point, and a round trip lie between.
 const NEAR: i64 = NANOS_PER_SECOND;
+/// A check of the peer this long before or after an attempt, or after the last data, belongs to the same trouble: strongSwan and
+/// racoon ask every 30 s.
+pub(crate) const CHECK_NEAR: i64 = 60 * NANOS_PER_SECOND;
 /// What a sender repeats so often without an answer is lost: one or two segments may be.
 const LEAST_AGAIN: u32 = 3;
 /// An exchange whose first message is older than this says nothing more.
@@ -36,6 +39,17 @@ pub(crate) struct OutageSeen {
     pub(crate) blackhole: bool,
     /// Index of the check that nobody answered meanwhile.
     pub(crate) check: Option<usize>,
+}
+
+impl OutageSeen {
+    /// The other one is part of it.
+    fn holds(&self, other: &OutageSeen) -> bool {
+        let (own, other) = (&self.stretch, &other.stretch);
+        let until = |s: &UndeliveredStretch| s.to.map(|to| to.time);
+        (own.tunnel, own.slot) == (other.tunnel, other.slot)
+            && own.from.time <= other.from.time
+            && until(own).is_none_or(|end| until(other).is_some_and(|other| other <= end))
+    }
 }
 
 /// What an outage can come from.
@@ -115,7 +129,9 @@ pub(crate) fn outages(suspects: &Suspects<'_>) -> Vec<OutageSeen> {
         .into_iter()
         .filter(|s| record.wants(s.tunnel) && !only_answers(record, s));
     let mut found: Vec<OutageSeen> = wanted.filter_map(|s| suspects.explain(s)).collect();
-    found.extend(suspects.beyond_the_limit());
+    let beyond = suspects.beyond_the_limit();
+    found.retain(|o| !beyond.iter().any(|longer| longer.holds(o)));
+    found.extend(beyond);
     found.sort_by_key(|o| (o.stretch.from.time, o.stretch.tunnel, o.stretch.slot));
     found
 }
@@ -154,17 +170,22 @@ impl Suspects<'_> {
         // Where the old SA works again, it was the path that failed: for longer than random loss holds a sender up.
         let gone = changed && (expired || deleted || broken);
         let long = until.nanos_since(stretch.from.time) >= LEAST_BLACKHOLE;
-        if !(stretch.waiting || gone) || !(changed || long) {
-            return None;
-        }
         let check = self.checks.iter().position(|c| {
             c.tunnel == stretch.tunnel && c.first_time <= until && c.last_time >= stretch.from.time
         });
+        // A sender that died has nothing in flight: who asks soon after its last word whether it lives had expected more.
+        let dead =
+            check.is_some_and(|c| self.checks[c].first_time.nanos_since(stretch.from.time) <= CHECK_NEAR);
+        let ended = (gone || dead) && !stretch.rested;
+        if !(stretch.waiting || ended) || !(changed || long) {
+            return None;
+        }
+        let known = gone || check.is_some() || !attempts.is_empty();
+        let swallowed = changed && !known && self.swallows(&stretch, until);
         // What is lost while the next pair is negotiated is that rekey's.
         let before = made.is_none_or(|made| stretch.from.time < self.attempts[made].first_time);
         let limited = self.limited.contains(&stretch.from.sa);
-        let known = gone || limited || check.is_some() || !attempts.is_empty();
-        let blackhole = changed && before && !known && self.swallows(&stretch, until);
+        let blackhole = swallowed && before && !limited;
         if attempts.is_empty() && changed {
             attempts.extend(if blackhole {
                 self.maker_of(Some(stretch.from))
@@ -173,7 +194,7 @@ impl Suspects<'_> {
             });
         }
         let failed = attempts.iter().any(|&a| self.failed(a));
-        (gone || failed || blackhole || check.is_some()).then(|| OutageSeen {
+        (gone || failed || swallowed || check.is_some()).then(|| OutageSeen {
             end: self.end_of(stretch.from, stretch.to),
             stretch,
             attempts,
@@ -313,6 +334,7 @@ impl Suspects<'_> {
                     from,
                     to,
                     kind: ProgressKind::Arrived,
+                    rested: false,
                     waiting: true,
                     again: 0,
                     frames: Vec::new(),

@@ -59,7 +59,12 @@ impl Delivery {
             own.sends_unread(p);
             other.is_answered(p)
         } else if p.acknowledges() {
-            other.is_acknowledged(p)
+            let before = other.delivered_at();
+            let stretch = other.is_acknowledged(p);
+            if other.delivered_at() > before {
+                own.passes(p);
+            }
+            stretch
         } else {
             None
         };

@@ -62,6 +62,8 @@ pub(crate) struct UndeliveredStretch {
     /// `None` at the end of the capture.
     pub(crate) to: Option<DeliveredPacket>,
     pub(crate) kind: ProgressKind,
+    /// Before it there was nothing to send, for a while: it begins with the last acknowledgement of the other direction.
+    pub(crate) rested: bool,
     /// Something was sent meanwhile that did not arrive.
     pub(crate) waiting: bool,
     /// Segments meanwhile that had been sent before.
@@ -113,6 +115,8 @@ pub(crate) struct DeliveryLane {
     /// Segments in flight of all connections.
     in_flight: usize,
     delivered: Option<(DeliveredPacket, ProgressKind)>,
+    /// The newest acknowledgement of this direction that told the other one's sender something new.
+    passed: Option<DeliveredPacket>,
     unread: Option<DeliveredPacket>,
     meanwhile: Meanwhile,
     watch: QuietWatch,
@@ -201,6 +205,16 @@ impl DeliveryLane {
         self.deliver((first.unwrap_or(newest), newest), ProgressKind::Acknowledged)
     }
 
+    /// When the last data was sent that was delivered.
+    pub(super) fn delivered_at(&self) -> Option<Timestamp> {
+        self.delivered.map(|(packet, _)| packet.time)
+    }
+
+    /// It acknowledges what the other direction delivered: until then there was a way, however long there was nothing to send.
+    pub(super) fn passes(&mut self, p: &PacketRecord) {
+        self.passed = Some(DeliveredPacket::of(p));
+    }
+
     /// Payload that nobody acknowledges, in this direction.
     pub(super) fn arrives(&mut self, p: &PacketRecord) -> Option<UndeliveredStretch> {
         if self.in_flight > 0 {
@@ -250,14 +264,23 @@ impl DeliveryLane {
             return None;
         }
         self.delivered = Some((newest, kind));
-        stretch(last, (first.time, Some(first)), kind, meanwhile)
+        let passed = self.passed_since(last, &meanwhile);
+        stretch(last, passed, (first.time, Some(first)), kind, meanwhile)
             .filter(|s| s.length(first.time) >= LEAST_STRETCH)
+    }
+
+    /// The last packet after `delivered` of which it is known that this direction let it through, before anything waited.
+    fn passed_since(&self, delivered: DeliveredPacket, meanwhile: &Meanwhile) -> Option<DeliveredPacket> {
+        let nothing_waits = |p: &DeliveredPacket| meanwhile.first.is_none_or(|first| first > p.time);
+        let long = |p: &DeliveredPacket| p.time.nanos_since(delivered.time) >= LEAST_STRETCH;
+        self.passed.filter(long).filter(nothing_waits)
     }
 
     /// What the end of the capture leaves open.
     pub(super) fn open_at(&self, ends: Timestamp) -> Option<UndeliveredStretch> {
         let (last, kind) = self.delivered?;
-        let open = stretch(last, (ends, None), kind, self.meanwhile.clone());
+        let passed = self.passed_since(last, &self.meanwhile);
+        let open = stretch(last, passed, (ends, None), kind, self.meanwhile.clone());
         open.filter(|s| s.length(ends) >= LEAST_OPEN)
     }
 }
@@ -265,11 +288,13 @@ impl DeliveryLane {
 /// Where nothing was sent at first, that was rest, and what is looked at begins with the first packet after it; or it was no
 /// rest: an IKE message in it makes it worth keeping.
 fn stretch(
-    last: DeliveredPacket,
+    delivered: DeliveredPacket,
+    passed: Option<DeliveredPacket>,
     (until, to): (Timestamp, Option<DeliveredPacket>),
     kind: ProgressKind,
     meanwhile: Meanwhile,
 ) -> Option<UndeliveredStretch> {
+    let last = passed.unwrap_or(delivered);
     let first = meanwhile.first.filter(|first| *first < until);
     let at_once = first.is_some_and(|first| first.nanos_since(last.time) < LEAST_STRETCH);
     let from = match first {
@@ -282,6 +307,7 @@ fn stretch(
         from,
         to,
         kind,
+        rested: passed.is_some(),
         waiting: first.is_some(),
         again: meanwhile.again,
         frames: meanwhile.frames,
