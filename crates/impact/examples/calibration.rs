@@ -22,11 +22,7 @@ const FULL: Effort = Effort {
     draws: 1_999,
 };
 
-#[expect(
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "a program: prints"
-)]
+#[expect(clippy::print_stdout, reason = "a program: prints")]
 fn main() -> ExitCode {
     let fraction = std::env::args()
         .nth(1)
