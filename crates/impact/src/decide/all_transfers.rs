@@ -65,14 +65,14 @@ impl AllTransfers {
         AllTransfers::of_several(legs.iter().map(of_leg).collect(), no_feedback, settings)
     }
 
-    fn of_one(mut e: Evaluation) -> AllTransfers {
+    fn of_one(e: Evaluation) -> AllTransfers {
         let shared = e.windows.iter().map(|w| SharedWindow {
             seconds: w.seconds,
             free_share: w.free_share,
         });
         AllTransfers {
             windows: shared.collect(),
-            means: std::mem::take(&mut e.means),
+            means: e.means.clone(),
             minimum_detectable_s: e.minimum_detectable_s,
             mostly_affected: e.mostly_affected,
             decision: e.decision,
