@@ -189,7 +189,7 @@ mod tests {
             (traffic.bytes[0], traffic.bytes[116], traffic.bytes[120]),
             (8, 2, 5)
         );
-        assert_eq!(set.bins, 121);
+        assert_eq!(set.bins, 122, "stored in pairs");
     }
 
     #[test]

@@ -29,9 +29,9 @@ pub(crate) fn outcome(t: &Catalogue, a: &Attempt) -> String {
     t.fill("outcome-because", &[("what", &what), ("reason", &reason)])
 }
 
-/// Whether an attempt is told of where all is well otherwise: it failed, or led to something.
+/// Whether an attempt is told of where all is well otherwise: it failed, or something is named that it led to.
 pub(crate) fn is_trouble(a: &Attempt) -> bool {
-    a.outcome.failed() || !a.causes.is_empty() || a.outage.is_some()
+    a.outcome.failed() || !a.causes.is_empty()
 }
 
 /// For how long nothing passed: `73.8 s or more`.
