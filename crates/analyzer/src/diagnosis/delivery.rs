@@ -163,3 +163,47 @@ fn lanes_of(lanes: &mut Vec<[DeliveryLane; 2]>, tunnel: TunnelIndex) -> Option<&
     }
     lanes.get_mut(tunnel)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::throughput::flow::ConnectionId;
+    use rekeyscope_model::time::NANOS_PER_MILLI;
+
+    /// A packet of a **synthetic** connection: direction, milliseconds, sequence number, payload, acknowledgement.
+    fn packet(connection: u32, up: bool, millis: i64, (seq, payload, ack): (u32, u16, u32)) -> PacketRecord {
+        let time = Timestamp(millis * NANOS_PER_MILLI);
+        let frame = u64::try_from(millis).unwrap_or_default();
+        PacketRecord {
+            connection: ConnectionId(connection),
+            ..PacketRecord::for_test(up, time, frame, (seq, payload, ack))
+        }
+    }
+
+    /// One connection after the other, as pages are read: far more than are watched at once, each delivered at once.
+    #[test]
+    fn any_number_of_connections_deliver() {
+        let mut delivery = Delivery::default();
+        for k in 0..1_000 {
+            let millis = 10 * i64::from(k);
+            delivery.take(&packet(k, false, millis, (0, 100, 0)));
+            delivery.take(&packet(k, true, millis + 5, (0, 0, 100)));
+        }
+        assert!(delivery.stretches(Timestamp(11_000 * NANOS_PER_MILLI)).is_empty());
+    }
+
+    /// What more of them send at once than are watched is not taken for lost.
+    #[test]
+    fn connections_beyond_the_bound_wait_for_nothing() {
+        let mut delivery = Delivery::default();
+        for k in 0..400 {
+            delivery.take(&packet(k, false, 0, (0, 100, 0)));
+        }
+        for k in 0..400 {
+            delivery.take(&packet(k, true, 5, (0, 0, 100)));
+        }
+        delivery.take(&packet(400, false, 10, (0, 100, 0)));
+        delivery.take(&packet(400, true, 15, (0, 0, 100)));
+        assert!(delivery.stretches(Timestamp(11_000 * NANOS_PER_MILLI)).is_empty());
+    }
+}

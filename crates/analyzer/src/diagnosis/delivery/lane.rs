@@ -16,7 +16,7 @@ pub(crate) const LEAST_STRETCH: i64 = LEAST_RTO;
 const LEAST_OPEN: i64 = NANOS_PER_SECOND;
 /// Without keys: what follows a packet within this may acknowledge it (RFC 9293 §3.8.6.3).
 const LATEST_ANSWER: i64 = 500 * NANOS_PER_MILLI;
-/// Connections whose data is watched; further ones deliver nothing that counts.
+/// Connections with data in flight that are watched at once; what further ones send is not looked at.
 const MOST_CONNECTIONS: usize = 256;
 /// Segments in flight that are remembered, 256 KiB: 10 MB of data. Of more, the oldest of their connection are forgotten.
 const MOST_SEGMENTS: usize = 1 << 13;
@@ -146,10 +146,13 @@ impl DeliveryLane {
 
     /// TCP data of this direction.
     pub(super) fn sends(&mut self, p: &PacketRecord) {
-        self.meanwhile.sends(p);
         if self.streams.len() >= MOST_CONNECTIONS && !self.streams.contains_key(&p.connection) {
-            return;
+            self.streams.retain(|_, stream| !stream.in_flight.is_empty());
+            if self.streams.len() >= MOST_CONNECTIONS {
+                return;
+            }
         }
+        self.meanwhile.sends(p);
         let stream = self.streams.entry(p.connection).or_default();
         let (end, packet) = (p.seq_end(), DeliveredPacket::of(p));
         if stream.edge.is_none_or(|edge| before(edge, end)) {

@@ -1,0 +1,124 @@
+//! The causes that are named, against those that hold: `docs/causes.md`.
+
+use super::planted::{SCENARIOS, Scenario};
+use super::played;
+use crate::support::repository;
+use rekeyscope_model::analysis::{Analysis, Cause};
+use std::fmt::Write;
+
+/// All causes, of rekeys, attempts and outages.
+fn causes(analysis: &Analysis) -> impl Iterator<Item = &Cause> {
+    let of_rekeys = analysis.rekeys.iter().map(|r| &r.causes);
+    let of_attempts = analysis.attempts.iter().map(|a| &a.causes);
+    let of_outages = analysis.outages.iter().map(|o| &o.causes);
+    of_rekeys.chain(of_attempts).chain(of_outages).flatten()
+}
+
+/// Those that are named anywhere.
+fn named(analysis: &Analysis) -> Vec<String> {
+    let mut list: Vec<String> = causes(analysis).map(|c| c.id.clone()).collect();
+    list.sort();
+    list.dedup();
+    list
+}
+
+fn assert_evidence(name: &str, analysis: &Analysis) {
+    for cause in causes(analysis) {
+        let frames = &cause.evidence_frames;
+        assert!(
+            (1..=20).contains(&frames.len()),
+            "{name}: {} has no frames",
+            cause.id
+        );
+        assert!(
+            frames.iter().all(|f| (1..=analysis.capture.packets).contains(f)),
+            "{name}"
+        );
+        let listed: Vec<String> = frames.iter().map(u64::to_string).collect();
+        assert_eq!(
+            cause.display_filter,
+            format!("frame.number in {{{}}}", listed.join(", "))
+        );
+    }
+}
+
+/// All ids that a scenario plants.
+fn ids() -> Vec<&'static str> {
+    let mut ids: Vec<&str> = SCENARIOS.iter().flat_map(|s| s.holds.iter().copied()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+fn table(results: &[(&Scenario, Vec<String>)]) -> String {
+    let ids = ids();
+    let mut text = String::from(
+        "# Which causes are named in which scenario\n\nMade by `BLESS=1 cargo test --test tests every_cause` from synthetic captures \
+         (`tests/scenarios/planted.rs`). A line per scenario: **x** holds and is\nnamed, *missed* holds and is not named, *false* is named and \
+         does not hold.\n\n| scenario |",
+    );
+    for id in &ids {
+        write!(text, " {} |", id.replace('_', " ")).unwrap();
+    }
+    text.push_str("\n|---|");
+    text.push_str(&"---|".repeat(ids.len()));
+    for (scenario, named) in results {
+        write!(text, "\n| {} |", scenario.name).unwrap();
+        for id in &ids {
+            let cell = match (scenario.holds.contains(id), named.iter().any(|n| n == id)) {
+                (true, true) => "**x**",
+                (true, false) => "missed",
+                (false, true) => "false",
+                (false, false) => "",
+            };
+            write!(text, " {cell} |").unwrap();
+        }
+    }
+    text.push('\n');
+    text
+}
+
+#[test]
+fn every_cause_is_named_where_it_holds_and_nowhere_else() {
+    let results: Vec<(&Scenario, Vec<String>)> = SCENARIOS
+        .iter()
+        .map(|scenario| {
+            let analysis = played(scenario);
+            let told = analysis.rekeys.len() + analysis.attempts.len() + analysis.outages.len();
+            assert!(told > 0, "{}: no rekey", scenario.name);
+            assert_evidence(scenario.name, &analysis);
+            let found = named(&analysis);
+            if std::env::var_os("SHOW").is_some() {
+                let hurt: Vec<_> = analysis
+                    .rekeys
+                    .iter()
+                    .flat_map(|r| &r.impact)
+                    .map(|i| (i.hurt, i.q, i.longest_gap_ms))
+                    .collect();
+                println!(
+                    "{}: {found:?} {hurt:?} {:?}",
+                    scenario.name,
+                    analysis.findings.iter().map(|f| &f.id).collect::<Vec<_>>()
+                );
+            }
+            (scenario, found)
+        })
+        .collect();
+    let text = table(&results);
+    let path = repository().join("docs/causes.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &text).unwrap();
+    }
+    for (scenario, named) in &results {
+        let mut holds: Vec<&str> = scenario.holds.to_vec();
+        holds.sort_unstable();
+        assert_eq!(*named, holds, "{}\n{text}", scenario.name);
+    }
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap_or_default(),
+        text,
+        "BLESS=1 writes {}",
+        path.display()
+    );
+}
