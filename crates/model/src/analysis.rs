@@ -4,6 +4,7 @@
 //!
 //! More fields may be added; a published `schema_version` never changes meaning.
 
+mod account;
 mod attempts;
 mod capture;
 pub mod comparison;
@@ -16,6 +17,7 @@ mod rekeys;
 mod results;
 mod sas;
 
+pub use account::{Account, AccountAlso, AccountEvidence, AccountLine, AccountRun};
 pub use attempts::{Attempt, Outage};
 pub use capture::{Capture, DiagnosticEntry, Generator};
 pub use ike::{Exchange, IkeSa, Lifetime};
@@ -69,6 +71,10 @@ plain_data! {
         pub flows: Vec<Flow>,
         /// One verdict per tunnel and direction. The first one is the headline's: the direction with most new bytes.
         pub impact: Vec<Impact>,
+        /// Where every second went, per tunnel and direction, in the order of `impact` (documents of versions before this field
+        /// have none).
+        #[serde(default)]
+        pub account: Vec<Account>,
         /// Mean rate around a rekey, over a placebo band.
         pub mean_rekey: Vec<MeanRekey>,
         /// What other lifetimes would give, per tunnel and direction.

@@ -89,6 +89,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         trigger_rules,
         flows: flows(record),
         impact,
+        account: Vec::new(),
         mean_rekey: assessed.mean_rekey,
         projection: assessed.projection,
         findings,

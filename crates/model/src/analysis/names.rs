@@ -48,6 +48,53 @@ plain_names! {
         /// Authentication Header (RFC 4302): nothing is encrypted.
         Ah = "ah",
     }
+    /// What a second of a transfer went to.
+    pub enum AccountLabel {
+        /// The capture lacks packets, or its clock was set.
+        CaptureHole = "capture_hole",
+        /// No SA carried it: a renewal failed, or the other side was gone.
+        TunnelDown = "tunnel_down",
+        /// A renewal that succeeded.
+        Rekey = "rekey",
+        /// The receiver's window was smaller than a segment.
+        ZeroWindow = "zero_window",
+        /// The receiver's window was full.
+        ReceiveWindow = "receive_window",
+        /// The sender's buffer was full, or its congestion window was clamped.
+        SendBuffer = "send_buffer",
+        /// The sender had nothing to send.
+        Application = "application",
+        /// Loss while the path was not full, and the recovery from it.
+        PathLoss = "path_loss",
+        /// Loss from a full queue, and the recovery from it.
+        QueueLoss = "queue_loss",
+        /// Packets that overtook each other were taken for lost.
+        Reordering = "reordering",
+        /// The congestion window grew.
+        Growth = "growth",
+        /// The path, or the processor that encrypts, carried what it can.
+        Capacity = "capacity",
+        /// None of these.
+        Unexplained = "unexplained",
+    }
+    /// How the rate of a path is known.
+    pub enum OwnRate {
+        /// Packets came back to back, or queued: nothing faster goes through.
+        Proven = "proven",
+        /// The best half second or more: it might carry more.
+        Best = "best",
+    }
+    /// How the time from an acknowledgement to the data it releases is known.
+    pub enum D2Source {
+        /// From the handshake.
+        Handshake = "handshake",
+        /// From TCP timestamps.
+        Timestamps = "timestamps",
+        /// From the pattern of acknowledgements and data.
+        Pattern = "pattern",
+        /// Not at all.
+        None = "none",
+    }
     /// How far a key is trusted.
     pub enum KeyStatus {
         /// The ICV of packets fits (for IKE: messages decrypt to a valid payload chain).

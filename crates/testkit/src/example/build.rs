@@ -71,6 +71,7 @@ pub fn empty() -> Analysis {
         trigger_rules: Vec::new(),
         flows: Vec::new(),
         impact: Vec::new(),
+        account: Vec::new(),
         mean_rekey: Vec::new(),
         projection: Vec::new(),
         findings: Vec::new(),

@@ -1,0 +1,115 @@
+//! Where every second of a transfer went.
+
+use crate::analysis::names::{AccountLabel, D2Source, Direction, OwnRate};
+use crate::analysis::plain_data::plain_data;
+use crate::text::Message;
+use crate::time::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+plain_data! {
+    /// One tunnel and direction: its wall time, cut into stretches with one label each. With new bytes b and seconds t of a
+    /// label and the rate C it is compared with, lost = t − b/C: the labels' seconds add up to `seconds`, their lost seconds
+    /// to `lost_seconds` = `seconds` − `bytes`/C.
+    pub struct Account {
+        /// Index in `tunnels`.
+        pub tunnel: usize,
+        /// Which direction.
+        pub direction: Direction,
+        /// First data of a connection that carries at least 1 % of the direction's bytes.
+        pub start: Timestamp,
+        /// Last data of such a connection, or the end of the capture where the tunnel died.
+        pub end: Timestamp,
+        /// From `start` to `end`, rests between transfers left out.
+        pub seconds: f64,
+        /// New bytes of these connections.
+        pub bytes: u64,
+        /// These connections.
+        pub connections: usize,
+        /// The rate C that `lost_seconds` compares with: the given one, else `own_mbps`.
+        pub reference_mbps: f64,
+        /// Whether somebody gave it.
+        pub reference_given: bool,
+        /// What this path can carry.
+        pub own_mbps: f64,
+        /// How that is known.
+        pub own_from: OwnRate,
+        /// Least round trip, milliseconds; `null` without inner TCP.
+        pub rtt_ms: Option<f64>,
+        /// How the sender's half of the round trip is known.
+        pub d2_from: D2Source,
+        /// The scale of the receiver's window is known from the handshake, of every connection.
+        pub scale_known: bool,
+        /// The receiver's window while the transfer waited for it (median), bytes; `null` where it did not, or the scale is
+        /// not known.
+        pub window_bytes: Option<u64>,
+        /// Labels that these packets cannot show; what would have them is called something else.
+        pub not_testable: Vec<AccountLabel>,
+        /// Seconds beyond what `bytes` take at C; negative where it was faster.
+        pub lost_seconds: f64,
+        /// Every label that has seconds, most lost first.
+        pub labels: Vec<AccountLine>,
+        /// The stretches in order of time, at most 2,000; of more, the shortest are counted to the one before them, for
+        /// drawing only.
+        pub runs: Vec<AccountRun>,
+        /// Packets from here on were too many to be looked at; `null` where all were.
+        pub not_looked_at_from: Option<Timestamp>,
+        /// In words, with numbers.
+        pub sentence: String,
+        /// The sentence as message identifiers and arguments, from which it is said in another language.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub messages: Vec<Message>,
+    }
+    /// What one label holds.
+    pub struct AccountLine {
+        /// The label.
+        pub label: AccountLabel,
+        /// Seconds.
+        pub seconds: f64,
+        /// New bytes within.
+        pub bytes: u64,
+        /// Seconds beyond what `bytes` take at C.
+        pub lost_seconds: f64,
+        /// `seconds` of the account's `seconds`.
+        pub share: f64,
+        /// `lost_seconds` of the account's; `null` where nothing was lost.
+        pub lost_share: Option<f64>,
+        /// `seconds` per gigabyte (10⁹ bytes) of the whole account: what a comparison of captures subtracts.
+        pub s_per_gb: Option<f64>,
+        /// Rate of the whole transfer, had these lost seconds not been, Mbit/s: an estimate.
+        pub without_mbps: Option<f64>,
+        /// What the same seconds would be called without this label.
+        pub also: Vec<AccountAlso>,
+        /// The three longest stretches.
+        pub evidence: Vec<AccountEvidence>,
+    }
+    /// A second reason of the same seconds.
+    pub struct AccountAlso {
+        /// The label.
+        pub label: AccountLabel,
+        /// Seconds.
+        pub seconds: f64,
+    }
+    /// A stretch of one label and the frames around it.
+    pub struct AccountEvidence {
+        /// The packet before it.
+        pub from_frame: u64,
+        /// The packet that ends it.
+        pub to_frame: u64,
+        /// Its length.
+        pub seconds: f64,
+    }
+    /// A stretch of one label.
+    pub struct AccountRun {
+        /// The label.
+        pub label: AccountLabel,
+        /// Its begin, seconds from the account's `start`, rests included.
+        pub from_s: f64,
+        /// Its end.
+        pub to_s: f64,
+        /// The packet before it.
+        pub from_frame: u64,
+        /// The packet that ends it.
+        pub to_frame: u64,
+    }
+}
