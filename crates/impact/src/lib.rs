@@ -4,6 +4,7 @@
 //! input     traffic between rests, moments, settings; holes of the capture; which part is the transfer
 //! estimate  baseline, stall, gap, placebo: bytes and time lost at each rekey; the slope over several captures
 //! decide    hurt: which rekeys hurt; verdict: shown, some, bounded, inconclusive; all_transfers: what follows from several; assess: the whole method
+//! account   where every second of a transfer went, from the packets of its connections
 //! tell      the same in words, mean rekey, projection
 //! compare   several captures against each other
 //! simulate  synthetic traffic, for the calibration
@@ -14,6 +15,7 @@
 //! The unit of every test is the rekey, never the bin: a t-test over pooled bins calls 19–28 % of no-effect runs
 //! significant. Losses are never clipped at zero. Real rekeys and placebos obey the same rules.
 
+pub mod account;
 pub mod compare;
 mod decide;
 mod estimate;

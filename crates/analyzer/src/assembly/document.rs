@@ -1,5 +1,6 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
 
+use crate::assembly::account::{Known, accounts};
 use crate::assembly::key_source::key_source;
 use crate::assembly::places::Places;
 use crate::assembly::{attempts, rests, verdicts};
@@ -71,6 +72,13 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &successions, &failures.outages, &rests);
     let impact = verdicts::with_failures(assessed.impact, &failures, &tunnels, record.totals.first_time);
+    let known = Known {
+        successions: &successions,
+        attempts: &failures.attempts,
+        outages: &failures.outages,
+        rests: &rests,
+    };
+    let account = accounts(record, &impact, known);
     let document = Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
@@ -89,7 +97,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         trigger_rules,
         flows: flows(record),
         impact,
-        account: Vec::new(),
+        account,
         mean_rekey: assessed.mean_rekey,
         projection: assessed.projection,
         findings,

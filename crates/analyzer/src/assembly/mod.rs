@@ -1,5 +1,6 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`crate::impact`]), nothing later.
 
+mod account;
 mod attempts;
 pub mod document;
 mod key_source;

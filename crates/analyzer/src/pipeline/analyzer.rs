@@ -23,6 +23,7 @@ use crate::pipeline::record::Record;
 use crate::decode::{Batch, InFlight};
 use crate::diagnosis::Diagnosis;
 use crate::pipeline::totals::Totals;
+use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
 use clock::CaptureClock;
@@ -100,6 +101,7 @@ impl Analyzer {
                 sas: SaDatabase::new(keys),
                 snapshots: Vec::new(),
                 flows: FlowTable::new(),
+                connections: Connections::default(),
                 meters: Meters::default(),
                 totals: Totals::default(),
                 diagnostics: Diagnostics::default(),

@@ -6,6 +6,7 @@ use crate::pipeline::clock_event::ClockEvent;
 use crate::pipeline::key_place::key_place;
 use crate::pipeline::options::Options;
 use crate::pipeline::totals::Totals;
+use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
 use rekeyscope_impact::Traffic;
@@ -30,6 +31,7 @@ pub struct Record {
     pub(crate) sas: SaDatabase,
     pub(crate) snapshots: Vec<Snapshot>,
     pub(crate) flows: FlowTable,
+    pub(crate) connections: Connections,
     pub(crate) meters: Meters,
     pub(crate) totals: Totals,
     pub(crate) diagnostics: Diagnostics,

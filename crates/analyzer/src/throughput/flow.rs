@@ -326,6 +326,7 @@ mod tests {
                 window_scale: None,
                 mss: None,
                 timestamp: None,
+                echo: 0,
             }),
             transport_bytes: payload,
             ..Inner::default()

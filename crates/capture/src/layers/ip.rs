@@ -44,7 +44,7 @@ pub struct IpPacket<'a> {
     /// Where it lies in a datagram, if it is a fragment.
     pub piece: Option<Piece>,
     /// IPv4 identification.
-    pub(crate) identification: Option<u16>,
+    pub identification: Option<u16>,
     /// The header promises more than the frame had on the wire.
     pub(crate) longer_than_frame: bool,
     /// The first authentication header (RFC 4302) that was stepped over.

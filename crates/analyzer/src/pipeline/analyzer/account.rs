@@ -242,6 +242,7 @@ impl Analyzer {
             .meters
             .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
         let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
+        self.record.connections.take(&record, &decoded.inner, skipped);
         let begins = association.counters.packets == 1;
         if self.record.diagnosis.packet(record, begins, skipped) {
             self.close_windows(Some(pending.time));

@@ -103,8 +103,9 @@ fn read_options(mut options: &[u8], segment: &mut TcpSegment) {
                 segment.mss = Some(u16::from_be_bytes([high, low]));
             }
             (3, Some(&[shift])) if segment.has(TcpSegment::SYN) => segment.window_scale = Some(shift),
-            (8, Some(&[t0, t1, t2, t3, ..])) => {
+            (8, Some(&[t0, t1, t2, t3, e0, e1, e2, e3])) => {
                 segment.timestamp = Some(u32::from_be_bytes([t0, t1, t2, t3]));
+                segment.echo = u32::from_be_bytes([e0, e1, e2, e3]);
             }
             (5, _) => segment.sack_blocks = u8::try_from((len - 2) / 8).unwrap_or(u8::MAX),
             _ => {}

@@ -1,0 +1,160 @@
+//! The accounts of the document: what is known of a tunnel, as [`rekeyscope_impact::account`] wants it.
+
+use crate::diagnosis::ProvenByPackets;
+use crate::pipeline::record::Record;
+use crate::throughput::rests::Rests;
+use rekeyscope_impact::account::{
+    AccountConnection, AccountSettings, Death, DownSpan, RekeyWindow, Surroundings, account,
+};
+use rekeyscope_ipsec::rekey::{Succession, slot};
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{
+    Account, Attempt, AttemptOutcome, Direction, Impact, Outage, OutageEnd, ProofRule,
+};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+
+/// A failure counts until this long after the next SA began: what was lost is sent again.
+const AFTER_FAILURE: i64 = 250 * NANOS_PER_MILLI;
+
+/// What the accounts are made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) successions: &'a [Succession],
+    pub(crate) attempts: &'a [Attempt],
+    pub(crate) outages: &'a [Outage],
+    pub(crate) rests: &'a Rests,
+}
+
+/// One account for each verdict, in their order.
+pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> Vec<Account> {
+    let one = |i: &Impact| {
+        let direction = record.tunnels.tunnels[i.tunnel].published(i.direction);
+        let readable = record.meters.inner_is_whole(i.tunnel, direction);
+        let connections = record.connections.of(i.tunnel, readable);
+        let connections: Vec<&AccountConnection> = connections.iter().map(|c| &**c).collect();
+        let around = surroundings(record, (i.tunnel, direction), known);
+        let settings = AccountSettings {
+            reference_bps: record.options.reference_bps,
+        };
+        let account = account(
+            &connections,
+            slot(direction),
+            &around,
+            &settings,
+            (i.tunnel, i.direction),
+        )?;
+        Some(Account {
+            not_looked_at_from: record.connections.stopped(),
+            ..account
+        })
+    };
+    impact
+        .iter()
+        .filter(|i| i.observed_bps.is_some())
+        .filter_map(one)
+        .collect()
+}
+
+fn surroundings(
+    record: &Record,
+    (tunnel, direction): (TunnelIndex, Direction),
+    known: Known<'_>,
+) -> Surroundings {
+    let published = record.tunnels.tunnels[tunnel].published(direction);
+    let own = || known.successions.iter().filter(|s| s.tunnel == tunnel);
+    let mut rekeys: Vec<RekeyWindow> = own().flat_map(|s| windows(record, s, slot(direction))).collect();
+    rekeys.sort_by_key(|w| w.asked);
+    let ends = record.totals.last_time.unwrap_or_default();
+    let begins = new_sas(record, tunnel);
+    let attempts = || known.attempts.iter().filter(|a| a.tunnel == tunnel);
+    let until = |from: Timestamp| {
+        let next = begins.get(begins.partition_point(|t| *t <= from)).copied();
+        next.map_or(ends, |next| next.plus_nanos(AFTER_FAILURE))
+    };
+    let failed = attempts()
+        .filter(|a| a.outcome.failed())
+        .map(|a| (a.first_time, until(a.first_time)));
+    let outages = known
+        .outages
+        .iter()
+        .filter(|o| (o.tunnel, o.direction) == (tunnel, published));
+    let down = outages.map(|o| DownSpan {
+        from: o.start,
+        to: o.end.unwrap_or(ends),
+        rekey: is_of_a_rekey(o, known.attempts),
+    });
+    Surroundings {
+        rekeys,
+        failed: failed.collect(),
+        down: down.collect(),
+        holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
+        rests: known.rests.of(tunnel, direction).to_vec(),
+        died: died(known, (tunnel, published), ends),
+    }
+}
+
+/// The windows of a renewal in both directions, but where its silence was the sender's.
+fn windows(record: &Record, s: &Succession, own: usize) -> Vec<RekeyWindow> {
+    let acquitted = |p: &ProvenByPackets| p.rule == ProofRule::Acquitted;
+    let excused = record
+        .diagnosis
+        .proof(s, own)
+        .and_then(|p| p.proven(0))
+        .is_some_and(acquitted);
+    let window = |d: usize| {
+        let switched = s.switched[d].filter(|_| !excused)?;
+        let asked = s
+            .started
+            .or(s.first_message)
+            .map_or(switched, |t| t.min(switched));
+        let new_sa = s.new[d].and_then(|sa| u32::try_from(sa).ok())?;
+        Some(RekeyWindow {
+            asked,
+            switched,
+            new_sa,
+        })
+    };
+    [0, 1].into_iter().filter_map(window).collect()
+}
+
+/// When SAs of the tunnel carried their first packet, in order.
+fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
+    let associations = record.sas.associations();
+    let own = record.sas.of_tunnel(tunnel).iter();
+    let mut times: Vec<Timestamp> = own
+        .filter_map(|&sa| associations[sa].first)
+        .map(|f| f.0)
+        .collect();
+    times.sort_unstable();
+    times
+}
+
+/// A renewal that succeeded ended it, and none that failed had to do with it.
+fn is_of_a_rekey(outage: &Outage, attempts: &[Attempt]) -> bool {
+    let of_it = || {
+        attempts
+            .iter()
+            .filter(|a| a.outage.as_ref().is_some_and(|o| o.index == outage.index))
+    };
+    outage.ended_by == OutageEnd::NewSa
+        && of_it().any(|a| a.outcome == AttemptOutcome::Completed)
+        && !of_it().any(|a| a.outcome.failed())
+}
+
+/// The requests in vain after the last renewal, and an outage that nothing ended.
+fn died(known: Known<'_>, (tunnel, published): (TunnelIndex, Direction), ends: Timestamp) -> Option<Death> {
+    let attempts = || known.attempts.iter().filter(|a| a.tunnel == tunnel);
+    let renewed = attempts()
+        .filter(|a| a.outcome == AttemptOutcome::Completed)
+        .map(|a| a.last_time)
+        .max();
+    let vain = attempts().filter(|a| a.outcome.failed() && renewed.is_none_or(|t| a.last_time > t));
+    let own = |o: &&Outage| (o.tunnel, o.direction) == (tunnel, published) && o.end.is_none();
+    let open = known.outages.iter().filter(own).map(|o| (o.start, o.start));
+    let spans: Vec<(Timestamp, Timestamp)> = vain.map(|a| (a.first_time, a.last_time)).chain(open).collect();
+    Some(Death {
+        from: spans.iter().map(|s| s.0).min()?,
+        last_asked: spans.iter().map(|s| s.1).max()?,
+        ends,
+    })
+}

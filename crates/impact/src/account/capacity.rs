@@ -1,0 +1,285 @@
+//! What the path can carry, and how near to it the transfer is at every packet.
+//!
+//! The best stretches are looked at: each proves that nothing faster goes through if its packets come back to back, or queue.
+
+use super::half::Half;
+use rekeyscope_model::analysis::OwnRate;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+
+/// Lengths of the stretches, nanoseconds.
+const STRETCHES: [i64; 3] = [NANOS_PER_SECOND, NANOS_PER_SECOND / 2, NANOS_PER_SECOND / 5];
+/// A stretch holds at least so many round trips.
+const ROUND_TRIPS: i64 = 4;
+/// Of the best stretch's rate.
+const NEAR_BEST: f64 = 0.75;
+/// Most stretches of a length that are looked at.
+const MOST_STRETCHES: usize = 40;
+/// A busy link: the mean gap between packets is at most so many times the one that 40 % of them do not exceed.
+const BUSY: f64 = 1.3;
+/// See [`BUSY`].
+const USUAL_GAP: f64 = 0.4;
+/// The rate of a stretch cannot be much above that of its usual gap, or of its acknowledgements.
+const ABOVE_USUAL: f64 = 1.02;
+/// Share of the stretches that prove it, and least number.
+const PROVEN_SHARE: f64 = 0.3;
+/// See [`PROVEN_SHARE`].
+const LEAST_PROVEN: usize = 2;
+/// Of the proofs' rates.
+const OF_PROOFS: f64 = 0.75;
+/// Without a proof, the best stretch of at least this length.
+const LEAST_BEST: i64 = NANOS_PER_SECOND / 2;
+/// A queue: the delay is above its least by this, and by [`QUEUE_OF_RTT`] of the round trip.
+const QUEUE: i64 = 4 * NANOS_PER_MILLI;
+/// See [`QUEUE`].
+const QUEUE_OF_RTT: f64 = 0.15;
+/// A pause in a stretch: its delays may be the sender's.
+const PAUSE: i64 = 50 * NANOS_PER_MILLI;
+/// Shortest time over which a rate is compared with C.
+const LEAST_RATE_SPAN: i64 = 100 * NANOS_PER_MILLI;
+
+/// What the path carries.
+#[derive(Debug)]
+pub(super) struct Path {
+    /// C, bytes/s.
+    pub(super) own: f64,
+    pub(super) own_from: OwnRate,
+    /// Per connection and packet with data: the highest rate before, around or after it, of C; 0 where nothing is said of the
+    /// capacity.
+    pub(super) rates: Vec<Vec<f32>>,
+}
+
+/// Delay above which packets queue, beyond the least one, nanoseconds.
+pub(super) fn queue_margin(rtt: i64) -> i64 {
+    QUEUE.max((rtt as f64 * QUEUE_OF_RTT) as i64)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    time: i64,
+    bytes: u32,
+    /// Above the connection's least, microseconds; `u32::MAX` where not known.
+    delay: u32,
+    echo: u32,
+    half: u32,
+    index: u32,
+}
+
+/// Looks at all connections of a direction together. `reference`: bytes/s.
+pub(super) fn path(halves: &[Half], rtt: i64, reference: Option<f64>) -> Path {
+    let sent = merged(halves);
+    let mut acked: Vec<(i64, u64)> = halves.iter().flat_map(advances).collect();
+    if halves.len() > 1 {
+        acked.sort_unstable();
+    }
+    let (own, own_from) = own_rate(&sent, &acked, rtt);
+    let told = own_from == OwnRate::Proven || reference.is_some_and(|r| r <= 1.1 * own);
+    let mut rates: Vec<Vec<f32>> = halves.iter().map(|h| vec![0.0; h.data.len()]).collect();
+    if told && own > 0.0 {
+        near(&sent, rtt.max(LEAST_RATE_SPAN), own, &mut rates);
+    }
+    Path { own, own_from, rates }
+}
+
+fn merged(halves: &[Half]) -> Vec<Sent> {
+    let one = |(half, h): (usize, &Half)| {
+        let least = h.d1.map_or(0, |d1| u32::try_from(d1 / 1_000).unwrap_or(u32::MAX));
+        let least_echo = h.data.iter().map(|d| d.echo_after).min().unwrap_or(u32::MAX);
+        let above = |us: u32, least: u32| {
+            if us == u32::MAX {
+                us
+            } else {
+                us.saturating_sub(least)
+            }
+        };
+        let sent = move |(index, d): (usize, &super::half::Data)| Sent {
+            time: d.time,
+            bytes: d.payload() as u32,
+            delay: above(d.acked_after, least),
+            echo: above(d.echo_after, least_echo),
+            half: half as u32,
+            index: index as u32,
+        };
+        h.data.iter().enumerate().map(sent).collect::<Vec<Sent>>()
+    };
+    let mut all: Vec<Sent> = halves.iter().enumerate().flat_map(one).collect();
+    if halves.len() > 1 {
+        all.sort_by_key(|s| s.time);
+    }
+    all
+}
+
+/// Newly acknowledged bytes.
+fn advances(half: &Half) -> Vec<(i64, u64)> {
+    let mut highest = None;
+    let advance = |a: &super::half::Ack| {
+        let before: u64 = highest
+            .replace(highest.map_or(a.ack, |h: u64| h.max(a.ack)))
+            .unwrap_or(a.ack);
+        (a.ack > before).then(|| (a.time, a.ack - before))
+    };
+    half.acks.iter().filter_map(advance).collect()
+}
+
+/// The highest rate before, around or after every packet, of `own`.
+fn near(sent: &[Sent], span: i64, own: f64, rates: &mut [Vec<f32>]) {
+    let mut sums = Vec::with_capacity(sent.len() + 1);
+    sums.push(0u64);
+    for s in sent {
+        sums.push(sums.last().copied().unwrap_or(0) + u64::from(s.bytes));
+    }
+    let mut at = [0usize; 4];
+    let offsets = [-span, -span / 2, span / 2, span];
+    for (k, s) in sent.iter().enumerate() {
+        for (place, offset) in at.iter_mut().zip(offsets) {
+            while sent
+                .get(*place)
+                .is_some_and(|other| other.time <= s.time + offset)
+            {
+                *place += 1;
+            }
+        }
+        let (before, around, after) = (
+            sums[k + 1] - sums[at[0].min(k)],
+            sums[at[2]] - sums[at[1].min(k)],
+            sums[at[3]] - sums[k],
+        );
+        let most = before.max(around).max(after) as f64 * NANOS_PER_SECOND as f64 / span as f64;
+        rates[s.half as usize][s.index as usize] = (most / own) as f32;
+    }
+}
+
+/// A stretch: packets `from..to` of the data, acknowledgements likewise.
+#[derive(Debug, Clone)]
+struct Stretch {
+    data: std::ops::Range<usize>,
+    acks: std::ops::Range<usize>,
+    begin: i64,
+    rate: f64,
+}
+
+fn own_rate(sent: &[Sent], acked: &[(i64, u64)], rtt: i64) -> (f64, OwnRate) {
+    let (mut proven, mut best) = (0.0f64, 0.0f64);
+    for length in STRETCHES {
+        let stretches = stretches(sent, acked, length);
+        let highest = stretches.iter().map(|s| s.rate).fold(0.0, f64::max);
+        if length >= LEAST_BEST {
+            best = best.max(highest);
+        }
+        if length < ROUND_TRIPS * rtt {
+            continue;
+        }
+        let mut good: Vec<&Stretch> = stretches
+            .iter()
+            .filter(|s| s.rate >= NEAR_BEST * highest)
+            .collect();
+        good.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+        good.truncate(MOST_STRETCHES);
+        let mut proofs: Vec<f64> = good
+            .iter()
+            .filter_map(|s| proof(s, sent, acked, length, rtt))
+            .collect();
+        if proofs.len() >= LEAST_PROVEN && proofs.len() as f64 >= PROVEN_SHARE * good.len() as f64 {
+            proven = proven.max(quantile(&mut proofs, OF_PROOFS));
+        }
+    }
+    if proven > 0.0 {
+        return (proven, OwnRate::Proven);
+    }
+    let all = || {
+        let (first, last) = (sent.first()?, sent.last()?);
+        let bytes: u64 = sent.iter().map(|s| u64::from(s.bytes)).sum();
+        Some(bytes as f64 * NANOS_PER_SECOND as f64 / (last.time - first.time).max(1) as f64)
+    };
+    (
+        if best > 0.0 { best } else { all().unwrap_or(0.0) },
+        OwnRate::Best,
+    )
+}
+
+/// Every half length of a stretch one begins; those without packets are left out.
+fn stretches(sent: &[Sent], acked: &[(i64, u64)], length: i64) -> Vec<Stretch> {
+    let mut found = Vec::new();
+    let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
+        return found;
+    };
+    let mut begin = first.time;
+    let (mut from, mut ack_from) = (0, 0);
+    while begin + length <= last.time {
+        while sent.get(from).is_some_and(|s| s.time < begin) {
+            from += 1;
+        }
+        while acked.get(ack_from).is_some_and(|a| a.0 < begin) {
+            ack_from += 1;
+        }
+        let to = from
+            + sent[from..]
+                .iter()
+                .take_while(|s| s.time < begin + length)
+                .count();
+        if to == from {
+            let Some(next) = sent.get(from) else { break };
+            let steps = (next.time - begin) / (length / 2);
+            begin += steps.max(1) * (length / 2);
+            continue;
+        }
+        let ack_to = ack_from
+            + acked[ack_from..]
+                .iter()
+                .take_while(|a| a.0 < begin + length)
+                .count();
+        let bytes: u64 = sent[from..to].iter().map(|s| u64::from(s.bytes)).sum();
+        let confirmed: u64 = acked[ack_from..ack_to].iter().map(|a| a.1).sum();
+        let least = if acked.is_empty() {
+            bytes
+        } else {
+            bytes.min(confirmed)
+        };
+        found.push(Stretch {
+            data: from..to,
+            acks: ack_from..ack_to,
+            begin,
+            rate: least as f64 * NANOS_PER_SECOND as f64 / length as f64,
+        });
+        begin += length / 2;
+    }
+    found
+}
+
+/// The rate that a stretch proves to be the path's, bytes/s.
+fn proof(stretch: &Stretch, sent: &[Sent], acked: &[(i64, u64)], length: i64, rtt: i64) -> Option<f64> {
+    let packets = &sent[stretch.data.clone()];
+    let second = NANOS_PER_SECOND as f64;
+    let mut gaps: Vec<f64> = packets
+        .windows(2)
+        .map(|w| (w[1].time - w[0].time) as f64)
+        .collect();
+    if gaps.is_empty() {
+        return None;
+    }
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let longest = gaps.iter().copied().fold(0.0, f64::max);
+    let usual = quantile(&mut gaps, USUAL_GAP);
+    let median = quantile(&mut gaps, 0.5);
+    if mean <= BUSY * usual && median > 0.0 {
+        let size = packets.iter().map(|s| f64::from(s.bytes)).sum::<f64>() / packets.len() as f64;
+        return Some(stretch.rate.min(ABOVE_USUAL * size / median * second));
+    }
+    let margin = (queue_margin(rtt) / 1_000) as u32;
+    let later = packets.iter().filter(|s| s.time >= stretch.begin + length / 2);
+    let least = later.map(|s| s.delay).min().filter(|&us| us != u32::MAX);
+    if least.is_some_and(|least| least > margin) {
+        let acks = &acked[stretch.acks.clone()];
+        let rate =
+            |w: &[(i64, u64)]| (w[1].0 > w[0].0).then(|| w[1].1 as f64 / (w[1].0 - w[0].0) as f64 * second);
+        let mut rates: Vec<f64> = acks.windows(2).filter_map(rate).collect();
+        return (!rates.is_empty()).then(|| stretch.rate.min(ABOVE_USUAL * quantile(&mut rates, 0.5)));
+    }
+    let echo = packets.iter().map(|s| s.echo).min().filter(|&us| us != u32::MAX);
+    (echo.is_some_and(|least| least > margin) && longest <= PAUSE as f64).then_some(stretch.rate)
+}
+
+/// The value that a share of `list` does not exceed; `list` is not empty.
+fn quantile(list: &mut [f64], share: f64) -> f64 {
+    let place = ((list.len() - 1) as f64 * share).round() as usize;
+    *list.select_nth_unstable_by(place, f64::total_cmp).1
+}

@@ -1,0 +1,247 @@
+//! Several connections of a direction → one list of stretches, in order of time. At any moment those that are open share the
+//! time by what they sent lately; what only waits for its application has no say.
+
+use super::half::Half;
+use super::overlay::Labelled;
+use super::surroundings::{Surroundings, touched};
+use rekeyscope_model::analysis::AccountLabel;
+use rekeyscope_model::time::NANOS_PER_SECOND;
+
+/// Bytes lose their weight with exp(−t/1 s).
+const DECAY: f64 = NANOS_PER_SECOND as f64;
+/// What every open connection weighs, bytes: a segment.
+const LEAST_WEIGHT: f64 = 1_500.0;
+/// Weights are taken anew at least this often.
+const STEP: i64 = NANOS_PER_SECOND / 10;
+
+/// Time with one label.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    pub(super) from: i64,
+    pub(super) to: i64,
+    /// Less than `to - from` where several connections share it.
+    pub(super) nanos: i64,
+    pub(super) label: AccountLabel,
+    pub(super) also: Option<AccountLabel>,
+    pub(super) frames: (u64, u64),
+    /// It weighs most at that time.
+    pub(super) leads: bool,
+}
+
+/// A run of waits of a connection with one label.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    from: i64,
+    to: i64,
+    labelled: Labelled,
+    frames: (u64, u64),
+}
+
+fn runs(half: &Half, labels: &[Labelled]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (pair, &labelled) in half.data.windows(2).zip(labels.iter().skip(1)) {
+        match runs.last_mut() {
+            Some(run) if run.labelled == labelled => (run.to, run.frames.1) = (pair[1].time, pair[1].frame),
+            _ => runs.push(Run {
+                from: pair[0].time,
+                to: pair[1].time,
+                labelled,
+                frames: (pair[0].frame, pair[1].frame),
+            }),
+        }
+    }
+    runs
+}
+
+/// A connection while its runs are walked.
+#[derive(Debug)]
+struct Walk<'a> {
+    half: &'a Half,
+    runs: Vec<Run>,
+    at: usize,
+    data_at: usize,
+    weight: f64,
+    weighed: i64,
+}
+
+impl Walk<'_> {
+    /// The run that holds the time right after `t`.
+    fn run(&mut self, t: i64) -> Option<Run> {
+        while self.runs.get(self.at).is_some_and(|r| r.to <= t) {
+            self.at += 1;
+        }
+        self.runs.get(self.at).copied().filter(|r| r.from <= t)
+    }
+
+    fn next_border(&self, t: i64) -> Option<i64> {
+        let run = self.runs.get(self.at)?;
+        Some(if run.from > t { run.from } else { run.to })
+    }
+
+    fn weigh(&mut self, t: i64) -> f64 {
+        while let Some(data) = self.half.data.get(self.data_at).filter(|d| d.time <= t) {
+            self.weight = self.weight * fading(data.time - self.weighed) + f64::from(data.new);
+            (self.weighed, self.data_at) = (data.time, self.data_at + 1);
+        }
+        self.weight * fading(t - self.weighed) + LEAST_WEIGHT
+    }
+}
+
+fn fading(nanos: i64) -> f64 {
+    (-(nanos as f64) / DECAY).exp()
+}
+
+/// The pieces of a direction; their nanoseconds add up to the time from its first to its last data without rests.
+pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -> Vec<Piece> {
+    let walk = |(half, labels): &(&'_ Half, Vec<Labelled>)| runs(half, labels);
+    let first = halves
+        .iter()
+        .filter_map(|(h, _)| h.data.first())
+        .map(|d| (d.time, d.frame))
+        .min();
+    let last = halves
+        .iter()
+        .filter_map(|(h, _)| h.data.last())
+        .map(|d| (d.time, d.frame))
+        .max();
+    let (Some(first), Some(last)) = (first, last) else {
+        return Vec::new();
+    };
+    let mut pieces = if let [one] = halves {
+        let piece = |run: Run| Piece {
+            from: run.from,
+            to: run.to,
+            nanos: run.to - run.from,
+            label: run.labelled.0,
+            also: run.labelled.1,
+            frames: run.frames,
+            leads: true,
+        };
+        walk(one).into_iter().map(piece).collect()
+    } else {
+        let walks = halves.iter().map(|of| Walk {
+            half: of.0,
+            runs: walk(of),
+            at: 0,
+            data_at: 0,
+            weight: 0.0,
+            weighed: first.0,
+        });
+        shared(walks.collect(), (first, last), around)
+    };
+    if let Some(died) = around
+        .died
+        .filter(|d| d.ended(last.0) && !halves.iter().any(|(h, _)| h.ended))
+    {
+        pieces.push(Piece {
+            from: last.0,
+            to: died.ends.0,
+            nanos: died.ends.0 - last.0,
+            label: AccountLabel::TunnelDown,
+            also: None,
+            frames: (last.1, last.1),
+            leads: true,
+        });
+    }
+    pieces
+        .into_iter()
+        .flat_map(|p| without_rests(p, around))
+        .collect()
+}
+
+fn shared(
+    mut walks: Vec<Walk<'_>>,
+    (first, last): ((i64, u64), (i64, u64)),
+    around: &Surroundings,
+) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut t = first.0;
+    let mut frame = first.1;
+    while t < last.0 {
+        let open: Vec<(Run, f64)> = walks
+            .iter_mut()
+            .filter_map(|w| Some((w.run(t)?, w.weigh(t))))
+            .collect();
+        let border = walks
+            .iter()
+            .filter_map(|w| w.next_border(t))
+            .filter(|&b| b > t)
+            .min();
+        let to = border.unwrap_or(last.0).min(t + STEP).min(last.0);
+        let says = |r: &Run| r.labelled.0 != AccountLabel::Application;
+        let anybody = open.iter().any(|(r, _)| says(r));
+        let voices: Vec<(Run, f64)> = open.into_iter().filter(|(r, _)| !anybody || says(r)).collect();
+        let total: f64 = voices.iter().map(|v| v.1).sum();
+        let leader = voices.iter().map(|v| v.1).fold(0.0, f64::max);
+        let mut left = to - t;
+        let count = voices.len();
+        let mut led = false;
+        for (k, (run, weight)) in voices.iter().enumerate() {
+            let nanos = if k + 1 == count {
+                left
+            } else {
+                (((to - t) as f64 * weight / total) as i64).min(left)
+            };
+            left -= nanos;
+            let leads = !led && *weight >= leader;
+            led |= leads;
+            frame = run.frames.1;
+            pieces.push(Piece {
+                from: t,
+                to,
+                nanos,
+                label: run.labelled.0,
+                also: run.labelled.1,
+                frames: run.frames,
+                leads,
+            });
+        }
+        if count == 0 {
+            // One connection is over and the next has not begun.
+            let down =
+                touched(&around.failed, t, to) || around.down.iter().any(|d| t < d.to.0 && to > d.from.0);
+            pieces.push(Piece {
+                from: t,
+                to,
+                nanos: to - t,
+                label: if down {
+                    AccountLabel::TunnelDown
+                } else {
+                    AccountLabel::Application
+                },
+                also: None,
+                frames: (frame, frame),
+                leads: true,
+            });
+        }
+        t = to;
+    }
+    pieces
+}
+
+/// What of a piece lies outside the rests. A shared one keeps its share.
+fn without_rests(piece: Piece, around: &Surroundings) -> Vec<Piece> {
+    let mut left = vec![piece];
+    for (from, to) in &around.rests {
+        if from.0 >= piece.to || to.0 <= piece.from {
+            continue;
+        }
+        let cut = |p: Piece| {
+            let share = |from: i64, to: i64| {
+                let nanos = (p.nanos as f64 * (to - from) as f64 / (p.to - p.from) as f64).round() as i64;
+                let whole = p.nanos == p.to - p.from;
+                Piece {
+                    from,
+                    to,
+                    nanos: if whole { to - from } else { nanos },
+                    ..p
+                }
+            };
+            let before = (from.0 > p.from).then(|| share(p.from, from.0.min(p.to)));
+            let behind = (to.0 < p.to).then(|| share(to.0.max(p.from), p.to));
+            before.into_iter().chain(behind)
+        };
+        left = left.into_iter().flat_map(cut).collect();
+    }
+    left
+}

@@ -1,0 +1,87 @@
+//! What is known of a tunnel beside the packets of its connections.
+
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+
+/// An outage may begin before the exchange's first captured message: what was lost right before it is the rekey's.
+const BEFORE: i64 = 20 * NANOS_PER_MILLI;
+/// After the switch: packets that came too early for the new SA are sent again after a retransmission timeout.
+pub(super) const BEHIND: i64 = 250 * NANOS_PER_MILLI;
+
+/// A renewal that succeeded, in one direction.
+#[derive(Debug, Clone, Copy)]
+pub struct RekeyWindow {
+    /// First message of the exchange.
+    pub asked: Timestamp,
+    /// First packet of the new SA.
+    pub switched: Timestamp,
+    /// Names the new SA.
+    pub new_sa: u32,
+}
+
+impl RekeyWindow {
+    /// A stretch lies in it, at least in part.
+    pub(super) fn touches(&self, from: i64, to: i64) -> bool {
+        from <= self.switched.0 + BEHIND && to >= self.asked.0 - BEFORE
+    }
+}
+
+/// A time in which no SA carried anything.
+#[derive(Debug, Clone, Copy)]
+pub struct DownSpan {
+    /// Its begin.
+    pub from: Timestamp,
+    /// Its end.
+    pub to: Timestamp,
+    /// A renewal that succeeded ended it: it counts as its rekey.
+    pub rekey: bool,
+}
+
+/// Nothing was renewed any more.
+#[derive(Debug, Clone, Copy)]
+pub struct Death {
+    /// The first request in vain after the last renewal, or the begin of the outage that the capture leaves open.
+    pub from: Timestamp,
+    /// The last request.
+    pub last_asked: Timestamp,
+    /// End of the capture.
+    pub ends: Timestamp,
+}
+
+impl Death {
+    /// It came within this of the last data.
+    const NEAR: i64 = 10 * NANOS_PER_SECOND;
+
+    /// It ended what was sent until then.
+    pub(super) fn ended(&self, last: i64) -> bool {
+        self.from.0 <= last + Death::NEAR && self.last_asked.0 >= last - Death::NEAR && self.ends.0 > last
+    }
+}
+
+/// What happened around one direction of a tunnel. All lists in order of time.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// Renewals, of both directions.
+    pub rekeys: Vec<RekeyWindow>,
+    /// From a request that came to nothing to the next new SA.
+    pub failed: Vec<(Timestamp, Timestamp)>,
+    /// Outages that packets prove.
+    pub down: Vec<DownSpan>,
+    /// Stretches that the capture lacks, or in which its clock was set.
+    pub holes: Vec<(Timestamp, Timestamp)>,
+    /// Rests between transfers: they are in no account.
+    pub rests: Vec<(Timestamp, Timestamp)>,
+    /// How the tunnel died, if it did.
+    pub died: Option<Death>,
+}
+
+/// What an account is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct AccountSettings {
+    /// The rate to compare with, bit/s.
+    pub reference_bps: Option<f64>,
+}
+
+/// The first of `spans` (in order of their begin, few overlapping) that a stretch touches.
+pub(super) fn touched(spans: &[(Timestamp, Timestamp)], from: i64, to: i64) -> bool {
+    spans.iter().any(|s| from < s.1.0 && to > s.0.0)
+}
