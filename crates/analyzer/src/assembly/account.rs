@@ -16,6 +16,9 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 /// A failure counts until this long after the next SA began: what was lost is sent again.
 const AFTER_FAILURE: i64 = 250 * NANOS_PER_MILLI;
 
+/// The cause of an attempt whose SAs carried packets one way only: nothing worked after it until the next one.
+const SWALLOWED: &str = "blackhole_after_rekey";
+
 /// What the accounts are made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
@@ -136,7 +139,9 @@ fn is_of_a_rekey(outage: &Outage, attempts: &[Attempt]) -> bool {
             .iter()
             .filter(|a| a.outage.as_ref().is_some_and(|o| o.index == outage.index))
     };
+    let swallowed = |a: &Attempt| a.causes.iter().any(|c| c.id == SWALLOWED);
     outage.ended_by == OutageEnd::NewSa
+        && !of_it().any(swallowed)
         && of_it().any(|a| a.outcome == AttemptOutcome::Completed)
         && !of_it().any(|a| a.outcome.failed())
 }

@@ -1,6 +1,7 @@
 //! One direction of a connection: its data, its acknowledgements, and how long they take.
 
-use super::packet::{AccountConnection, AccountPacket, bit};
+use super::packet::{AccountConnection, AccountPacket, Syn, bit};
+use super::surroundings::Surroundings;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::collections::VecDeque;
@@ -69,6 +70,8 @@ pub(super) struct Ack {
 /// One direction of a connection.
 #[derive(Debug)]
 pub(super) struct Half {
+    /// It can be read, and has sequence numbers.
+    pub(super) tcp: bool,
     pub(super) data: Vec<Data>,
     pub(super) acks: Vec<Ack>,
     /// Largest payload, bytes.
@@ -92,13 +95,16 @@ pub(super) struct Half {
 
 impl Half {
     /// Of data in direction `slot`; `None` without data.
-    pub(super) fn new(connection: &AccountConnection, slot: usize) -> Option<Half> {
+    pub(super) fn new(connection: &AccountConnection, slot: usize, around: &Surroundings) -> Option<Half> {
         let mut reading = Reading::default();
         for p in &connection.packets {
             reading.take(p, slot, connection.tcp);
         }
         if reading.data.is_empty() {
             return None;
+        }
+        if !connection.tcp {
+            reading.take_back(around);
         }
         let d1 = reading.least_after;
         let (scale, scale_known) = scale(connection, slot, &reading);
@@ -121,6 +127,7 @@ impl Half {
         };
         let used = d2.map(|d2| ((d2 as f64 * D2_SHARE) as i64 - D2_MARGIN).max(0));
         Some(Half {
+            tcp: connection.tcp,
             mss: reading.largest.max(1),
             scale,
             scale_known,
@@ -174,6 +181,19 @@ impl Reading {
             }
         } else if tcp && p.is(bit::ACKNOWLEDGES) {
             self.acknowledges(p);
+        }
+    }
+
+    /// What nobody acknowledges goes on being sent in an outage, and does not arrive.
+    fn take_back(&mut self, around: &Surroundings) {
+        for data in &mut self.data {
+            if around
+                .down
+                .iter()
+                .any(|d| d.from.0 < data.time && data.time < d.to.0)
+            {
+                data.new = 0;
+            }
         }
     }
 
@@ -315,8 +335,6 @@ fn scale(connection: &AccountConnection, slot: usize, reading: &Reading) -> (u8,
         }
     }
 }
-
-use super::packet::Syn;
 
 /// The half of the handshake that ends with the sender: SYN to SYN/ACK where the receiver opened, SYN/ACK to ACK else.
 fn handshake(connection: &AccountConnection, slot: usize) -> Option<i64> {

@@ -198,17 +198,15 @@ fn shared(
         }
         if count == 0 {
             // One connection is over and the next has not begun.
-            let down =
-                touched(&around.failed, t, to) || around.down.iter().any(|d| t < d.to.0 && to > d.from.0);
+            let failed = touched(&around.failed, t, to).then_some(AccountLabel::TunnelDown);
+            let label = failed
+                .or_else(|| around.down_in(t, to))
+                .unwrap_or(AccountLabel::Application);
             pieces.push(Piece {
                 from: t,
                 to,
                 nanos: to - t,
-                label: if down {
-                    AccountLabel::TunnelDown
-                } else {
-                    AccountLabel::Application
-                },
+                label,
                 also: None,
                 frames: (frame, frame),
                 leads: true,

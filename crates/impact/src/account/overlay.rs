@@ -77,6 +77,11 @@ fn overlay(half: &Half, swept: &Swept, around: &Surroundings, labels: &mut [Acco
             labels[k] = AccountLabel::CaptureHole;
             continue;
         }
+        if let Some(down) = around.down_in(from, to).filter(|_| !half.tcp) {
+            // Nobody waits for an acknowledgement: it goes on being sent.
+            labels[k] = down;
+            continue;
+        }
         if to - from <= swept.times.gap {
             continue;
         }
@@ -116,16 +121,8 @@ fn explains(
     if long && touched(&around.failed, from, to) {
         return Some(AccountLabel::TunnelDown);
     }
-    if let Some(down) = around
-        .down
-        .iter()
-        .find(|d| long && from < d.to.0 && to > d.from.0)
-    {
-        return Some(if down.rekey {
-            AccountLabel::Rekey
-        } else {
-            AccountLabel::TunnelDown
-        });
+    if let Some(down) = around.down_in(from, to).filter(|_| long) {
+        return Some(down);
     }
     let window = around.rekeys.iter().find(|w| w.touches(from, to))?;
     // More than one number: packets vanished before they were encrypted.
@@ -167,9 +164,16 @@ fn black_holes(half: &Half, labels: &mut [AccountLabel]) {
         if half.data[first..last].iter().filter(|d| d.again).count() < LEAST_COPIES {
             continue;
         }
+        // The pause may already be known for a rekey's.
+        let of_a_rekey = labels[first..(last + 1).min(labels.len())].contains(&AccountLabel::Rekey);
+        let meant = if of_a_rekey {
+            AccountLabel::Rekey
+        } else {
+            AccountLabel::TunnelDown
+        };
         for label in &mut labels[first..last] {
             if matches!(label, AccountLabel::PathLoss | AccountLabel::QueueLoss) {
-                *label = AccountLabel::TunnelDown;
+                *label = meant;
             }
         }
     }

@@ -31,7 +31,7 @@ pub fn account(
     let halves: Vec<Half> = connections
         .iter()
         .filter(counts)
-        .filter_map(|c| Half::new(c, slot))
+        .filter_map(|c| Half::new(c, slot, around))
         .collect();
     let bytes_of = |h: &Half| h.data.iter().map(|d| u64::from(d.new)).sum::<u64>();
     let main = halves.iter().max_by_key(|h| bytes_of(h))?;

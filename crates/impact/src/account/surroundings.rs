@@ -1,5 +1,6 @@
 //! What is known of a tunnel beside the packets of its connections.
 
+use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// An outage may begin before the exchange's first captured message: what was lost right before it is the rekey's.
@@ -72,6 +73,18 @@ pub struct Surroundings {
     pub rests: Vec<(Timestamp, Timestamp)>,
     /// How the tunnel died, if it did.
     pub died: Option<Death>,
+}
+
+impl Surroundings {
+    /// The label of an outage that a stretch touches.
+    pub(super) fn down_in(&self, from: i64, to: i64) -> Option<AccountLabel> {
+        let down = self.down.iter().find(|d| from < d.to.0 && to > d.from.0)?;
+        Some(if down.rekey {
+            AccountLabel::Rekey
+        } else {
+            AccountLabel::TunnelDown
+        })
+    }
 }
 
 /// What an account is asked for.

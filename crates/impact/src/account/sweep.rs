@@ -320,7 +320,11 @@ impl<'a> State<'a> {
     fn repeats(&mut self, k: usize, data: &Data, nanos: i64) {
         let timeout = nanos > self.swept.times.long;
         if self.recovering.is_none() {
-            self.before_loss = self.usual_flight();
+            // Loss after loss: the flight before the first one has not come back.
+            let held_down = if self.ramping { self.before_loss } else { 0 };
+            self.before_loss = self.usual_flight().max(held_down);
+            // From here on it is the loss that keeps the flight down.
+            self.paused = None;
             self.ramping = true;
             self.proven = if timeout {
                 AFTER_TIMEOUT * self.half.mss
