@@ -28,7 +28,8 @@ const ALIKE: [&str; 17] = [
 ];
 
 /// Catalogue files whose sentences stand in documents.
-const OF_DOCUMENTS: [&str; 8] = [
+const OF_DOCUMENTS: [&str; 9] = [
+    "account",
     "comparison",
     "findings",
     "keys",
