@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::tell::sentence::words::{percent, rate};
-use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, D2Source, OwnRate};
+use rekeyscope_model::analysis::{Account, AccountGap, AccountLabel, AccountLine, D2Source, OwnRate};
 use rekeyscope_model::text::{Arg, Message, Said, grouped};
 
 /// Labels named: more are for the table.
@@ -20,6 +20,31 @@ pub fn sentence(account: &Account) -> Said {
     messages.extend(not_testable(account));
     messages.extend(not_looked_at(account));
     Said::of(messages)
+}
+
+/// What a capture needs longer per gigabyte than another one; `own` is its account.
+pub(crate) fn gap_sentence(gap: &AccountGap, own: &Account) -> Said {
+    let (whole, names) = (gap.gap_s_per_gb, |message: Message| {
+        message
+            .with("capture", gap.capture.as_str())
+            .with("reference", gap.reference.as_str())
+    });
+    if whole <= LEAST_SHARE * gap.seconds_per_gb {
+        let amount = |s| amount(s, gap.seconds_per_gb);
+        return names(Message::new("account-gap-none"))
+            .with("own", amount(gap.seconds_per_gb))
+            .with("other", amount(gap.reference_s_per_gb))
+            .into();
+    }
+    let parts = Parts {
+        account: own,
+        whole,
+        seconds: gap.labels.iter().map(|l| (l.label, l.gap_s_per_gb)).collect(),
+    };
+    names(Message::new("account-gap"))
+        .with("gap", amount(whole, whole))
+        .with("parts", parts.said("account-part-less"))
+        .into()
 }
 
 /// The message that names a label.
@@ -89,21 +114,13 @@ fn whole(account: &Account) -> Message {
     let lost = account.lost_seconds;
     let least = LEAST_SHARE * account.seconds;
     if lost > least {
-        let of = Parts {
-            account,
-            whole: lost,
-            seconds: |line| line.lost_seconds,
-        };
+        let of = Parts::new(account, lost, |line| line.lost_seconds);
         return Message::new("account-lost")
             .with("lost", amount(lost, lost))
             .with("than", than(account))
-            .with("parts", of.said());
+            .with("parts", of.said("account-part-won-back"));
     }
-    let of = Parts {
-        account,
-        whole: account.seconds,
-        seconds: |line| line.seconds,
-    };
+    let of = Parts::new(account, account.seconds, |line| line.seconds);
     let message = match lost < -least {
         true => Message::new("account-faster"),
         false => Message::new("account-no-longer").with("share", percent(LEAST_SHARE)),
@@ -111,7 +128,7 @@ fn whole(account: &Account) -> Message {
     message
         .with("than", than(account))
         .with("seconds", amount(account.seconds, account.seconds))
-        .with("parts", of.said())
+        .with("parts", of.said("account-part-won-back"))
 }
 
 /// What the transfer is compared with.
@@ -126,43 +143,50 @@ fn than(account: &Account) -> Message {
 
 /// Seconds of labels, as parts of a whole.
 struct Parts<'a> {
+    /// Says which window, and which limit.
     account: &'a Account,
     whole: f64,
-    seconds: fn(&AccountLine) -> f64,
+    seconds: Vec<(AccountLabel, f64)>,
 }
 
-impl Parts<'_> {
-    /// The largest, what was won back where it was faster, and what nobody knows.
-    fn said(&self) -> Message {
-        let of = self.seconds;
-        let least = LEAST_SHARE * self.whole;
-        let all = || self.account.labels.iter();
-        let mut named: Vec<&AccountLine> = all()
-            .filter(|line| line.label != AccountLabel::Unexplained && of(line) >= least)
-            .collect();
-        named.sort_by(|a, b| of(b).total_cmp(&of(a)));
-        let mut said: Vec<Message> = named
-            .into_iter()
-            .take(MOST_NAMED)
-            .map(|line| self.part(line.label, of(line)))
-            .collect();
-        let won: f64 = all().map(of).filter(|s| *s < 0.0).sum();
-        if -won >= least {
-            said.push(self.measured("account-part-won-back", -won));
+impl<'a> Parts<'a> {
+    fn new(account: &'a Account, whole: f64, seconds: fn(&AccountLine) -> f64) -> Self {
+        let lines = account.labels.iter();
+        Parts {
+            account,
+            whole,
+            seconds: lines.map(|line| (line.label, seconds(line))).collect(),
         }
-        let unexplained = all().find(|line| line.label == AccountLabel::Unexplained);
-        let unexplained = unexplained.map_or(0.0, of);
-        said.push(match unexplained >= least {
+    }
+
+    /// The largest, what is below nothing (told as `less`), and what nobody knows.
+    fn said(&self, less: &str) -> Message {
+        let least = LEAST_SHARE * self.whole;
+        let is_unexplained = |label: AccountLabel| label == AccountLabel::Unexplained;
+        let all = || self.seconds.iter().copied();
+        let mut named: Vec<(AccountLabel, f64)> = all()
+            .filter(|(label, s)| !is_unexplained(*label) && *s >= least)
+            .collect();
+        named.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let named = named.into_iter().take(MOST_NAMED);
+        let mut said: Vec<Message> = named.map(|(label, s)| self.part(label, s)).collect();
+        let below: f64 = all().map(|(_, s)| s).filter(|s| *s < 0.0).sum();
+        if -below >= least {
+            said.push(self.measured(less, -below));
+        }
+        let unexplained = all().find(|(label, _)| is_unexplained(*label));
+        let unexplained = unexplained.map_or(0.0, |(_, s)| s);
+        let last = match unexplained >= least {
             true => self.measured("account-part-unexplained", unexplained),
             false => Message::new("account-part-unexplained-little")
                 .with("seconds", amount(unexplained, self.whole)),
-        });
-        let joined = said.into_iter().reduce(|before, next| {
+        };
+        let join = |last: Message, before: Message| {
             Message::new("account-parts")
                 .with("before", before)
-                .with("next", next)
-        });
-        joined.unwrap_or_else(|| Message::new("account-nothing"))
+                .with("next", last)
+        };
+        said.into_iter().rev().fold(last, join)
     }
 
     fn measured(&self, id: &str, seconds: f64) -> Message {

@@ -14,6 +14,10 @@ account-than-given = at { $rate }
 account-than-proven = at this path's own limit of { $rate }
 account-than-best = at its own best { $rate }
 
+# Seconds per gigabyte against those of another capture
+account-gap = Of { $gap } per GB that { $capture } takes longer than { $reference }, { $parts }.
+account-gap-none = Per GB, { $capture } takes no longer than { $reference } ({ $own } and { $other }).
+
 ## Its parts
 
 account-parts = { $before }, { $next }
@@ -32,6 +36,7 @@ account-part-reordering = { $seconds } ({ $share }) went to reordered packets th
 account-part-growth = { $seconds } ({ $share }) its rate still grew
 account-part-capacity = { $seconds } ({ $share }) this path was at its own limit of { $rate } (link or CPU)
 account-part-won-back = { $seconds } ({ $share }) won back where it was faster
+account-part-less = { $seconds } ({ $share }) less than there
 account-part-unexplained = { $seconds } ({ $share }) unexplained
 account-part-unexplained-little = { $seconds } unexplained
 
@@ -43,6 +48,14 @@ account-no-pattern = When acknowledgements reached the sender is not known, so t
 account-no-scale = The handshake was not captured, so the receiver's window and the sender's buffer are only told together.
 account-not-testable = These packets do not show: { $labels }.
 account-not-looked-at = Its last { $seconds } were not looked at: there are too many packets.
+
+## What reports say around it
+
+# $label of $seconds, $share of the time
+account-legend = { $label }: { $seconds } s ({ $share })
+account-stretch = { $label }: { $seconds }, frames { $from } to { $to }
+account-filter = { $label }: { $filter }
+account-all = all
 
 ## The labels
 

@@ -12,6 +12,10 @@ account-than-given = { $rate }
 account-than-proven = この経路自身の上限 { $rate }
 account-than-best = この転送自身の最高 { $rate }
 
+# 別のキャプチャとの、ギガバイトあたりの秒数の差
+account-gap = { $capture } は { $reference } より GB あたり { $gap } 長くかかっています。内訳: { $parts }。
+account-gap-none = GB あたりでは、{ $capture } は { $reference } より長くかかっていません（{ $own } と { $other }）。
+
 ## 内訳（助詞と句点は文の側に置く）
 
 account-parts = { $before }、{ $next }
@@ -30,6 +34,7 @@ account-part-reordering = 損失と誤認された順序の入れ替わり { $se
 account-part-growth = レートの立ち上がり { $seconds }（{ $share }）
 account-part-capacity = この経路自身の上限 { $rate }（回線または処理能力）での転送 { $seconds }（{ $share }）
 account-part-won-back = より速い区間での取り戻し { $seconds }（{ $share }）
+account-part-less = 比較先より短い分 { $seconds }（{ $share }）
 account-part-unexplained = 原因不明 { $seconds }（{ $share }）
 account-part-unexplained-little = 原因不明 { $seconds }
 
@@ -40,6 +45,13 @@ account-no-pattern = 確認応答が送信側に届いた時刻が分からな�
 account-no-scale = ハンドシェイクがキャプチャされていないため、受信側ウィンドウと送信側バッファの待ちは区別していません。
 account-not-testable = これらのパケットからは次のものを判断できません: { $labels }。
 account-not-looked-at = パケットが多すぎるため、最後の { $seconds } は調べていません。
+
+## レポートの表示
+
+account-legend = { $label }: { $seconds } s（{ $share }）
+account-stretch = { $label }: { $seconds }、フレーム { $from } ～ { $to }
+account-filter = { $label }: { $filter }
+account-all = 合計
 
 ## 項目
 

@@ -86,6 +86,7 @@ pub fn empty() -> Analysis {
         key_files: Vec::new(),
         ruled_out: Vec::new(),
         overlays: Vec::new(),
+        gap: None,
         settings: None,
     }
 }
