@@ -8,6 +8,7 @@ mod account;
 mod attempts;
 mod capture;
 pub mod comparison;
+mod gap;
 mod ike;
 mod key;
 mod names;
@@ -20,6 +21,7 @@ mod sas;
 pub use account::{Account, AccountAlso, AccountEvidence, AccountLine, AccountRun};
 pub use attempts::{Attempt, Outage};
 pub use capture::{Capture, DiagnosticEntry, Generator};
+pub use gap::{AccountGap, AccountGapLine};
 pub use ike::{Exchange, IkeSa, Lifetime};
 pub use key::{Key, KeyFile};
 pub use names::*;
@@ -95,6 +97,9 @@ plain_data! {
         /// Series from elsewhere on the capture's time axis.
         #[serde(default)]
         pub overlays: Vec<Overlay>,
+        /// The first of `account` against the capture of `--reference`; `null` without one.
+        #[serde(default)]
+        pub gap: Option<AccountGap>,
         /// What the run was asked for beside the files; `null` in documents that do not say.
         #[serde(default)]
         pub settings: Option<Settings>,

@@ -1,12 +1,13 @@
 // Comfort on top of a page that is complete without it: reading rates off the run, zooming into it, copying filters.
 //
 // What tests and other scripts may rely on (nothing else is stable):
-//   #verdict #bound #verdicts #quality #tunnel-N #overlays #causes #ruled-out #findings #projection #overhead #method
+//   #verdict #account #bound #verdicts #quality #tunnel-N #overlays #causes #ruled-out #findings #projection #overhead #method
 //                            sections, in this order
 //   #rekey-N                 row of rekey N (or 1-N, of tunnel 1, where several have rekeys) in its table (a <tr>), #panel-N the figure of its panel
 //   figure.timeline          the whole run; within it svg.plot, and div.tools (made here) with its buttons
 //   div.tools button[aria-label="Zoom in"|"Zoom out"|"Earlier"|"Later"|"Show the whole run"], div.tools output
 //                            (English page; the labels of others are body[data-zoom-in], …)
+//   svg.account              the bar of a direction's whole time, a rect with a title per label; ol.legend its legend
 //   svg.plot.zoomed          while the run is zoomed into; g.zoom layers are stretched, line.cursor follows the pointer
 //   svg.plot a[href=#rekey-N]  the mark of rekey N; .panels a[href=#rekey-N] its panel; both lead to its row
 //   code.copy + button.small a display filter or command, and the button (made here) that copies it

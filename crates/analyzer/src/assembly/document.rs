@@ -106,6 +106,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         key_files: record.key_files.clone(),
         ruled_out: Vec::new(),
         overlays: Vec::new(),
+        gap: None,
         settings: Some(settings(record, asked)),
     };
     Analysis {

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::compare::sentence;
+use crate::compare::{gap, sentence};
 
 pub use rekeyscope_model::analysis::comparison::{
     ComparedCapture, Comparison, SCHEMA_VERSION, Slope, Unread,
@@ -54,6 +54,7 @@ pub fn row_of(path: &str, analysis: &Analysis) -> ComparedCapture {
         seconds_per_gb: point.map(|p| p.seconds_per_gb),
         stall_ms: headline.and_then(|i| i.stall_ms.clone()),
         at_least: headline.is_some_and(|i| i.at_least),
+        account: headline.and_then(|i| gap::of_direction(analysis, i.tunnel, i.direction)),
         inner_bytes,
         outer_bytes,
         packets,
@@ -102,6 +103,7 @@ pub fn compare(mut captures: Vec<ComparedCapture>, unread: Vec<Unread>) -> Compa
         without_rekeys_bps: line.without_rekeys_bps,
         captures: line.captures,
     });
+    let gaps = gap::gaps(&captures);
     let mut comparison = Comparison {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
@@ -112,13 +114,14 @@ pub fn compare(mut captures: Vec<ComparedCapture>, unread: Vec<Unread>) -> Compa
         answer_messages: Vec::new(),
         slope,
         captures,
+        gaps,
         efficiency: String::new(),
         efficiency_messages: Vec::new(),
         notes: Vec::new(),
         notes_messages: Vec::new(),
         unread,
     };
-    let (answer, efficiency) = (sentence::answer(&comparison), sentence::efficiency(&comparison));
+    let (answer, efficiency) = (sentence::answers(&comparison), sentence::efficiency(&comparison));
     (comparison.answer, comparison.answer_messages) = both(answer.into());
     (comparison.efficiency, comparison.efficiency_messages) = both(efficiency.into());
     notes_messages.extend(sentence::reservations(&comparison));

@@ -4,6 +4,8 @@
 //! packets.
 
 pub mod comparison;
+mod gap;
 mod sentence;
 
 pub use comparison::{compare, row_of};
+pub use gap::gap;

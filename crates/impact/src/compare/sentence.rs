@@ -2,6 +2,7 @@
 
 use crate::INTEREST;
 use crate::tell::sentence::words::{interval, percent, rate, seconds};
+use rekeyscope_model::analysis::AccountGap;
 use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison, Slope};
 use rekeyscope_model::text::{Arg, Message};
 use std::collections::BTreeMap;
@@ -9,8 +10,15 @@ use std::collections::BTreeMap;
 /// Captures that give the slope an interval: a line through two leaves no residual.
 const LEAST_CAPTURES: usize = 3;
 
-/// The first line of the report.
-pub(crate) fn answer(comparison: &Comparison) -> Message {
+/// The first lines of the report: what a rekey costs, and what else the slowest capture spends its time on.
+pub(crate) fn answers(comparison: &Comparison) -> Vec<Message> {
+    let longest = |a: &&AccountGap, b: &&AccountGap| a.gap_s_per_gb.total_cmp(&b.gap_s_per_gb);
+    let slowest = comparison.gaps.iter().max_by(longest);
+    let of_slowest = slowest.into_iter().flat_map(|gap| gap.messages.clone());
+    std::iter::once(answer(comparison)).chain(of_slowest).collect()
+}
+
+fn answer(comparison: &Comparison) -> Message {
     let used: Vec<&ComparedCapture> = comparison.captures.iter().filter(|c| c.used).collect();
     let over = |message: Message| message.with("captures", used.len());
     let Some(slope) = &comparison.slope else {

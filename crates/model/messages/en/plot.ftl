@@ -6,6 +6,7 @@ plot-none-hurt = none hurt
 plot-hurt-list = hurt: { $list }
 plot-lane = { $direction }, { $unit }
 plot-stepped = {"; stepped line: "}{ $name }
+plot-account = Where the time went, { $direction }
 plot-lanes = Security associations: one bar each, from its first to its last packet (pale: no key)
 plot-seconds = seconds since the start of the capture
 plot-mark = Rekey { $number } at { $when } s{ $stall }

@@ -107,6 +107,10 @@ left-out-sas = { $n } more SAs are not listed here: --json, or sas.csv of --csv,
 left-out-sa-keys = { $n } more SAs are not listed here: --json of the main job holds all of them.
 left-out-ike-sas = { $n } more IKE SAs are not listed here: --json of the main job holds all of them.
 left-out-tunnels = { $n } more tunnels are not shown in detail: choose one with --tunnel, or see --json or --html.
+# $rate: what lost seconds are compared with
+note-account = lost: longer than the same bytes take at { $rate }; without it: the rate of the whole transfer without these lost seconds, an estimate; GB: 10⁹ new bytes.
+note-account-best = No stretch proves that this path carries no more than its best: the limit may be higher, and what is lost with it.
+note-gap-account = Seconds per 10⁹ new bytes; the differences add up.
 note-verdicts = rekeys: those within the transfer; stall: mean per rekey.
 note-path-mtu = MSS and largest inner packet: for a path MTU of { $paths } bytes, the largest packet seen with that suite; a larger path takes more.
 note-overlay = lowest and highest: from the first message of the exchange to 2 s after the switch.
@@ -152,6 +156,7 @@ label-but = But
 label-also = Also
 heading-verdicts = Verdicts
 heading-transfers = Transfers
+heading-account = Where the time went
 heading-capture = Capture
 heading-tunnel = Tunnel { $tunnel }: { $what }
 heading-tunnel-rekeys = Tunnel { $tunnel }: { $what }; { $rekeys }, { $hurt } hurt
@@ -220,6 +225,18 @@ advice-responder-not-ready = IKEv2 has no third message after which the initiato
 advice-windows-proposes = 250,000 kB is what its L2TP client proposes
 advice-windows-maybe = if the client of this transport-mode tunnel is one
 advice-windows = the L2TP client proposes fixed limits (3,600 s and 250,000 kB): there the cipher suite, IKEv2 instead of L2TP, or the other side are what can be changed.
+# $lost: the message above; $rate: the whole transfer's, had that not been lost
+advice-lost = { $seconds } s lost
+advice-lost-rate = { $lost }; without it about { $rate }, an estimate
+advice-receive-window = Windows: `netsh interface tcp set global autotuninglevel=normal` on the receiver (below that the window stays small, and at 64 kB with `disabled`). Linux: the third figure of `net.ipv4.tcp_rmem` on the receiver; a receive buffer that the application sets (SO_RCVBUF) is never enlarged. A router or proxy that ends the TCP connection announces its own window: look for its TCP buffer or window scaling. Enough is the rate times the round trip.
+advice-zero-window = the receiving application does not read fast enough: look at its processor and its disk, not at the tunnel.
+advice-send-buffer = Linux: the third figure of `net.ipv4.tcp_wmem` on the sender. A send buffer that the application sets (SO_SNDBUF, `iperf3 -w`) is never enlarged, and a bound of the congestion window (`ip route … cwnd`) looks the same from outside. Enough is twice the rate times the round trip.
+advice-application = the sender had nothing to send: look at its processor and disk, and at protocols that wait for an answer before the next block (SMB without large requests, small database queries). A transfer of `iperf3` through the same tunnel shows what the path gives.
+advice-path-loss = packets vanish while the path is not full: look for errors in the counters of both interfaces, duplex mismatches, radio links and policers. Where large packets alone are lost it is the MTU: lower the MSS (the table of overhead has it) until no packet is fragmented.
+advice-queue-loss = a full queue drops packets: shape the sender a little below the rate of the narrowest link instead of policing, with `fq_codel` or `cake` where the router has them; a queue much shorter than the rate times the round trip loses too early.
+advice-reordering = packets overtake each other and are taken for lost: bundle links per connection, not per packet, and let one processor handle one SA. Linux as the sender gets used to it (`net.ipv4.tcp_reordering`, RACK).
+advice-growth = the transfer was over, or interrupted, before its rate had grown: keep connections open instead of opening new ones, and on a Linux sender set `net.ipv4.tcp_slow_start_after_idle=0` where pauses are part of the work.
+advice-capacity = the path itself carries no more: the link, or the processor that encrypts (one SA is usually one core). Look at the load of single cores on both ends while it runs; a suite with hardware support (AES-GCM with AES-NI, or what the router accelerates), packets as large as the MTU allows, and none fragmented, cost least per byte.
 advice-log-why = its log gave the keys
 advice-yamaha = a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`.
 advice-yamaha-ikev1 = a longer kilobyte lifetime by `ipsec ike duration ipsec-sa`, another suite by `ipsec sa policy`. As the IKEv1 responder the router takes over the initiator's lifetime.

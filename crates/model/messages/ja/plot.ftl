@@ -6,6 +6,7 @@ plot-none-hurt = 影響なし
 plot-hurt-list = 影響あり: { $list }
 plot-lane = { $direction }、{ $unit }
 plot-stepped = ；階段状の線: { $name }
+plot-account = 時間がかかったところ、{ $direction }
 plot-lanes = SA: 1 本の棒が最初から最後のパケットまで（淡色は鍵なし）
 plot-seconds = キャプチャ開始からの秒
 plot-mark = リキー { $number }、{ $when } s{ $stall }

@@ -71,6 +71,9 @@ left-out-sas = ほか { $n } 個の SA は省略しました。すべては --js
 left-out-sa-keys = ほか { $n } 個の SA は省略しました。すべては通常の解析の --json にあります。
 left-out-ike-sas = ほか { $n } 個の IKE SA は省略しました。すべては通常の解析の --json にあります。
 left-out-tunnels = ほか { $n } 本のトンネルの詳細は省略しました。--tunnel で選ぶか、--json または --html をご覧ください。
+note-account = 損失: 同じバイト数を { $rate } で送る場合より長い分。除いた場合: その損失がない場合の転送全体のレート（推定）。GB: 新規 10⁹ バイト。
+note-account-best = この経路が観測された最高より多くを運べないことは証明されていません。上限はより高く、損失もその分大きい可能性があります。
+note-gap-account = 新規 10⁹ バイトあたりの秒数。差の合計が全体の差になります。
 note-verdicts = リキー: 転送中のもの。停止: リキーあたりの平均。
 note-path-mtu = MSS と内側の最大パケットは、その暗号スイートで見られた最大のパケット（{ $paths } バイト）をパス MTU とした値です。パスがより大きければ増えます。
 note-overlay = 最低と最高: 鍵交換の最初のメッセージから切り替えの 2 s 後まで。
@@ -116,6 +119,7 @@ label-but = ただし
 label-also = 逆方向
 heading-verdicts = 判定の一覧
 heading-transfers = 転送の一覧
+heading-account = 時間の内訳
 heading-capture = キャプチャ
 heading-tunnel = トンネル { $tunnel }: { $what }
 heading-tunnel-rekeys = トンネル { $tunnel }: { $what }。{ $rekeys }、うち影響あり { $hurt }
@@ -184,6 +188,18 @@ advice-responder-not-ready = IKEv2 にする。レスポンダーが待ってい
 advice-windows-proposes = 250,000 kB は Windows の L2TP クライアントの提案値
 advice-windows-maybe = このトランスポートモードのトンネルのクライアントが Windows の場合
 advice-windows = L2TP クライアントの提案値は固定（3,600 s と 250,000 kB）なので、変えられるのは暗号スイート、L2TP に代わる IKEv2、または相手側の設定。
+# $lost: 次のメッセージ、$rate: その損失がない場合の転送全体のレート
+advice-lost = 損失 { $seconds } s
+advice-lost-rate = { $lost }、なければ約 { $rate }（推定）
+advice-receive-window = Windows: 受信側で `netsh interface tcp set global autotuninglevel=normal`（それより低い設定ではウィンドウが小さいままで、`disabled` では 64 kB のまま）。Linux: 受信側の `net.ipv4.tcp_rmem` の 3 番目の値。アプリケーションが受信バッファ（SO_RCVBUF）を設定すると自動では拡大されない。TCP を終端するルーターやプロキシは自身のウィンドウを通知するため、その TCP バッファとウィンドウスケーリングを確認する。レート × 往復時間があれば足りる。
+advice-zero-window = 受信側のアプリケーションの読み出しが間に合っていない。トンネルではなく、受信側の CPU とディスクを調べる。
+advice-send-buffer = Linux: 送信側の `net.ipv4.tcp_wmem` の 3 番目の値。アプリケーションが送信バッファ（SO_SNDBUF、`iperf3 -w`）を設定すると自動では拡大されない。輻輳ウィンドウの上限（`ip route … cwnd`）も外からは同じに見える。レート × 往復時間の 2 倍があれば足りる。
+advice-application = 送信側に送るデータがなかった。送信側の CPU とディスク、次のブロックの前に応答を待つプロトコル（小さな要求の SMB、細かいデータベース問い合わせ）を調べる。同じトンネルで `iperf3` を使えば経路の実力が分かる。
+advice-path-loss = 経路に余裕があるのにパケットが失われている。両側のインターフェースのエラーカウンター、デュプレックスの不一致、無線区間、ポリサーを調べる。大きなパケットだけが失われるなら MTU が原因なので、フラグメントがなくなるまで MSS を下げる（オーバーヘッドの表に値がある）。
+advice-queue-loss = あふれたキューがパケットを捨てている。ポリシングではなく、送信側を最も狭い回線のレートより少し低くシェーピングする（ルーターにあれば `fq_codel` や `cake`）。レート × 往復時間よりかなり短いキューは早く失いすぎる。
+advice-reordering = パケットが追い越し合い、損失と誤認されている。回線の束ねはパケット単位ではなく接続単位にし、1 つの SA は 1 つの CPU で処理する。送信側が Linux なら次第に適応する（`net.ipv4.tcp_reordering`、RACK）。
+advice-growth = レートが上がりきる前に転送が終わったか中断した。新しい接続を開くより接続を保ち、休止を挟む用途では Linux の送信側で `net.ipv4.tcp_slow_start_after_idle=0` とする。
+advice-capacity = 経路自体がこれ以上運べない。回線、または暗号化する CPU（通常 1 つの SA は 1 コア）が上限。転送中に両側のコアごとの負荷を調べる。ハードウェア支援のある暗号スイート（AES-NI での AES-GCM、ルーターが高速化するもの）と、MTU いっぱいでフラグメントのないパケットが、バイトあたりの負荷を最も小さくする。
 advice-log-why = 鍵がこの機器のログから得られたため
 advice-yamaha = `ipsec ike duration ipsec-sa` でキロバイト有効期間を延ばす、`ipsec sa policy` で暗号スイートを変える。
 advice-yamaha-ikev1 = `ipsec ike duration ipsec-sa` でキロバイト有効期間を延ばす、`ipsec sa policy` で暗号スイートを変える。IKEv1 のレスポンダーになる場合、ルーターはイニシエーターの有効期間に従う。

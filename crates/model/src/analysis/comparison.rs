@@ -1,7 +1,7 @@
 //! The comparison of several captures: plain data, the contract of `rekeyscope compare --json`.
 
 use crate::analysis::capture::Generator;
-use crate::analysis::{Counted, Direction, Interval, Verdict};
+use crate::analysis::{Account, AccountGap, Counted, Direction, Interval, Verdict};
 use crate::text::Message;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ pub struct Comparison {
     pub slope: Option<Slope>,
     /// In the order given.
     pub captures: Vec<ComparedCapture>,
+    /// Every capture with an account against the fastest of them, in the order given.
+    #[serde(default)]
+    pub gaps: Vec<AccountGap>,
     /// Wire efficiency of the cipher suites in words.
     pub efficiency: String,
     /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
@@ -96,6 +99,9 @@ pub struct ComparedCapture {
     pub stall_ms: Option<Interval>,
     /// That stall did not end within the largest window.
     pub at_least: bool,
+    /// Where every second of the direction went, without `runs`; `null` in documents of versions before accounts.
+    #[serde(default)]
+    pub account: Option<Account>,
     /// Decrypted payload of the direction's SAs that were opened whole.
     pub inner_bytes: u64,
     /// IP bytes of the same SAs.

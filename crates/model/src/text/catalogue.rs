@@ -19,6 +19,7 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/plot.ftl")),
             include_str!(concat!("../../messages/", $language, "/report.ftl")),
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
+            include_str!(concat!("../../messages/", $language, "/account.ftl")),
             include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
             include_str!(concat!("../../messages/", $language, "/failed.ftl")),
             include_str!(concat!("../../messages/", $language, "/findings.ftl")),
@@ -32,8 +33,8 @@ macro_rules! files {
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 14] = files!("en");
-const JAPANESE: [&str; 14] = files!("ja");
+const ENGLISH: [&str; 15] = files!("en");
+const JAPANESE: [&str; 15] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {

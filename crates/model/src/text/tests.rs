@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
-const ALIKE: [&str; 17] = [
+const ALIKE: [&str; 18] = [
+    "account-filter",
     "advice",
     "attempt-filter",
     "cell",
@@ -28,7 +29,8 @@ const ALIKE: [&str; 17] = [
 ];
 
 /// Catalogue files whose sentences stand in documents.
-const OF_DOCUMENTS: [&str; 8] = [
+const OF_DOCUMENTS: [&str; 9] = [
+    "account",
     "comparison",
     "findings",
     "keys",

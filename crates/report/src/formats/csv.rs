@@ -1,5 +1,7 @@
-//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
+//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and attempts, the account of the time and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
 //! an empty cell is unknown.
+
+mod account;
 
 use crate::words::focus::{self, Focus};
 use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Rekey, RekeyImpact, StallWindow};
@@ -16,6 +18,9 @@ pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
     ];
     if !analysis.attempts.is_empty() {
         files.push(("attempts.csv", attempts(analysis)));
+    }
+    if !analysis.account.is_empty() {
+        files.push(("account.csv", account::account(analysis)));
     }
     if !analysis.overlays.is_empty() {
         files.push(("overlays.csv", overlays(analysis)));

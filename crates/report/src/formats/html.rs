@@ -3,6 +3,7 @@
 //! Every value goes through [`clean`] and is escaped by askama; only the style sheet and the plots, which escape their
 //! own text, are marked safe.
 
+mod account;
 pub mod comparison;
 mod prose;
 mod views;
@@ -11,6 +12,7 @@ use crate::plot::{self, TunnelPlots, style};
 use crate::tables::{self, Row, Table};
 use crate::words::focus::Focus;
 use crate::words::{self, advice, clean, format};
+use account::{AccountView, GapView};
 use askama::Template;
 use prose::{Prose, prose};
 use rekeyscope_model::analysis::Analysis;
@@ -42,6 +44,8 @@ struct ReportPage {
     head: Head,
     leaks: Vec<String>,
     verdict: VerdictView,
+    accounts: Vec<AccountView>,
+    gap: Option<GapView>,
     verdicts: Table,
     transfers: Table,
     other_sentences: Vec<(String, String)>,
@@ -100,6 +104,8 @@ impl ReportPage {
                 .map(|f| clean::said(t, &f.sentence, &f.messages))
                 .collect(),
             verdict: VerdictView::new(focus),
+            accounts: account::accounts(focus),
+            gap: analysis.gap.as_ref().map(|gap| GapView::new(t, gap)),
             verdicts: tables::verdicts(focus, MOST_ROWS),
             transfers: tables::transfers(focus, MOST_ROWS),
             other_sentences: views::other_sentences(focus),

@@ -26,6 +26,7 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
         );
     }
     verdict(&mut out, &focus);
+    account(&mut out, &focus);
     heading(&mut out, &t.word("heading-capture"));
     item(&mut out, &words::capture(t, &analysis.capture));
     items(&mut out, &words::quality(t, &analysis.capture));
@@ -88,6 +89,9 @@ fn verdict(out: &mut String, focus: &Focus) {
     };
     let sentence = t.sentence(&headline.sentence, &headline.messages);
     let _ = writeln!(out, "**{}**\n", escaped(&sentence));
+    if let Some(said) = words::account_of_headline(focus) {
+        let _ = writeln!(out, "{}\n", escaped(&said));
+    }
     item(
         out,
         &words::direction(t, analysis, headline.tunnel, headline.direction),
@@ -107,6 +111,32 @@ fn verdict(out: &mut String, focus: &Focus) {
         table(out, &tables::verdicts(focus, MOST_ROWS));
     }
     table(out, &tables::transfers(focus, MOST_ROWS));
+}
+
+fn account(out: &mut String, focus: &Focus) {
+    let (accounts, t) = (words::accounts(focus.analysis), focus.t);
+    if accounts.is_empty() {
+        return;
+    }
+    heading(out, &t.word("heading-account"));
+    for account in accounts.into_iter().take(MOST_TUNNELS) {
+        let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
+        let sentence = words::account(t, account);
+        let said = [("direction", direction.as_str()), ("sentence", &sentence)];
+        let _ = writeln!(out, "{}\n", escaped(&t.fill("direction-sentence", &said)));
+        table(out, &tables::account(focus, account));
+        for (label, stretch) in tables::stretches(account) {
+            let label = escaped(&words::account_label(t, label));
+            let filter = code(&words::stretch_filter(stretch));
+            let said = t.fill("account-filter", &[("label", &label), ("filter", &filter)]);
+            let _ = writeln!(out, "- {said}");
+        }
+        out.push('\n');
+    }
+    if let Some(gap) = &focus.analysis.gap {
+        let _ = writeln!(out, "{}\n", escaped(&words::gap(t, gap)));
+        table(out, &tables::gap(t, gap));
+    }
 }
 
 fn overlays(out: &mut String, focus: &Focus) {

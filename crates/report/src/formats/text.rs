@@ -1,5 +1,7 @@
 //! The terminal report: the verdict sentence first.
 
+mod account;
+
 use crate::formats::sparkline;
 use crate::formats::terminal::TerminalPage;
 use crate::tables;
@@ -54,6 +56,7 @@ fn page(analysis: &Analysis, options: TextOptions, full: bool) -> String {
         page.blank();
     }
     verdict(&mut page, &focus, full);
+    account::section(&mut page, &focus, full);
     capture(&mut page, &focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
         tunnel_tables(&mut page, &focus, tunnel, full);
@@ -126,6 +129,9 @@ fn verdict(page: &mut TerminalPage, focus: &Focus, full: bool) {
         &clean::said(t, &headline.sentence, &headline.messages),
         verdict_color(headline.verdict),
     );
+    if let Some(said) = words::account_of_headline(focus) {
+        page.paragraph(&said);
+    }
     page.blank();
     let direction = |i: &Impact| words::direction(t, analysis, i.tunnel, i.direction);
     let bound = &headline.arithmetic_bound;

@@ -4,6 +4,7 @@
 //! Colours are the light theme's; a page recolours them by attribute selectors (see [`style`]). Reducing 20,000 bins to
 //! the width of the plot is drawing, not analysis: the document keeps every bin.
 
+pub(crate) mod account;
 mod axes;
 mod canvas;
 pub(crate) mod comparison;

@@ -3,6 +3,7 @@
 //! Drawn in layers, so that a page's script can zoom into it: axes stand still; data, bars and links are stretched
 //! along the time axis; labels move with it but keep their shape.
 
+mod account;
 mod extra;
 mod frame;
 mod lanes;
@@ -37,6 +38,11 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
         tunnel,
         end: end_of_time(focus, tunnel)?,
         extras: extra::extras(focus, tunnel, &lanes),
+        accounts: if lanes.is_empty() {
+            Vec::new()
+        } else {
+            account::strips(focus, tunnel)
+        },
         lanes,
         rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
     };
@@ -55,6 +61,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
         let data = blank.layer(|root| timeline.draw_extra(root, extra))?;
         body += &timeline.zoomed(&extra.attributes(), &data);
     }
+    body += &timeline.zoomed("", &timeline.strips());
     let bars = blank.layer(|root| timeline.draw_bars(root))?;
     body += &timeline.zoomed("", &bars);
     let labels = blank.layer(|root| timeline.draw_labels(root))?;
@@ -201,6 +208,7 @@ impl RunDrawing<'_> {
         for extra in &self.extras {
             self.draw_extra_axis(root, extra)?;
         }
+        self.draw_strip_titles(root)?;
         self.draw_lane_names(root)
     }
 

@@ -1,5 +1,6 @@
 //! The tables of a report, independent of the format that lays them out.
 
+mod account;
 mod attempts;
 mod comparison;
 mod keys;
@@ -9,6 +10,7 @@ mod sas;
 mod table;
 mod transfers;
 
+pub(crate) use account::{account, gap, stretches};
 pub(crate) use attempts::attempts;
 pub(crate) use comparison::comparison;
 pub(crate) use keys::{ike_keys, sa_keys, split_source};

@@ -1,10 +1,11 @@
 //! What to change, on the systems that people have. Choosing among sentences, by what the document says; nothing is
 //! computed.
 
+mod account;
+
 use crate::words::causes::message_of;
 use rekeyscope_model::analysis::{Analysis, Cause, Mode, TriggerKind, Verdict};
-use rekeyscope_model::text::Catalogue;
-use std::borrow::Cow;
+use rekeyscope_model::text::{Catalogue, Message};
 
 /// Kilobyte lifetime that Windows' L2TP client proposes.
 const WINDOWS_KILOBYTES: u64 = 250_000;
@@ -29,16 +30,16 @@ pub(crate) struct Advice {
     /// Whom it concerns.
     system: String,
     /// Why it is given here; `None` where nothing in the capture names the system.
-    because: Option<Cow<'static, str>>,
+    because: Option<Message>,
     /// What to do; backticks set off what is typed.
-    text: Cow<'static, str>,
+    text: Message,
 }
 
 impl Advice {
     /// As one paragraph.
     pub(crate) fn sentence(&self, t: &Catalogue) -> String {
-        let (system, text) = (self.system.as_str(), t.word(&self.text));
-        match self.because.as_ref().map(|id| t.word(id)) {
+        let (system, text) = (self.system.as_str(), t.say(&self.text));
+        match self.because.as_ref().map(|because| t.say(because)) {
             None => t.fill("advice", &[("system", system), ("text", &text)]),
             Some(because) => t.fill(
                 "advice-because",
@@ -48,8 +49,14 @@ impl Advice {
     }
 }
 
-/// What to change, where rekeys cost something; the systems that the capture names first.
+/// What to change: where rekeys cost something, the systems that the capture names first; then what else the time went to.
 pub(crate) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
+    let mut out = of_rekeys(t, analysis);
+    out.extend(account::advice(t, analysis));
+    out
+}
+
+fn of_rekeys(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let costs = |v: Verdict| matches!(v, Verdict::Failed | Verdict::Shown | Verdict::Some);
     if !analysis.impact.iter().any(|i| costs(i.verdict)) {
         return Vec::new();
@@ -76,14 +83,14 @@ fn of_causes(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let found = |id: &str| all.iter().any(|c| c.id == id);
     let of = |cause: &&str| Advice {
         system: t.word("advice-both-sides"),
-        because: Some((message_of("advice", cause) + "-why").into()),
-        text: message_of("advice", cause).into(),
+        because: Some(Message::new(&(message_of("advice", cause) + "-why"))),
+        text: Message::new(&message_of("advice", cause)),
     };
     let refusals = REFUSALS.iter().filter(|(names, _)| refused(analysis, names));
     let of_refusals = refusals.map(|&(_, text)| Advice {
         system: t.word("advice-both-sides"),
-        because: Some("advice-rekey-refused-why".into()),
-        text: text.into(),
+        because: Some(Message::new("advice-rekey-refused-why")),
+        text: Message::new(text),
     });
     of_refusals
         .chain(ADVISED.iter().filter(|id| found(id)).map(of))
@@ -143,8 +150,8 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     };
     let of = |system: &str, because: Option<&'static str>, text: &'static str| Advice {
         system: system.to_owned(),
-        because: because.map(Cow::Borrowed),
-        text: text.into(),
+        because: because.map(Message::new),
+        text: Message::new(text),
     };
     let from_log = |name: &str| log(name).then_some("advice-log-why");
     let windows = match (proposed, transport) {
@@ -185,8 +192,15 @@ mod tests {
         let mut document = example::seven_rekeys();
         assert_eq!(
             systems(&document),
-            ["Both sides", "Windows", "Yamaha NVR5x0", "strongSwan"]
+            [
+                "Both sides",
+                "Windows",
+                "Yamaha NVR5x0",
+                "strongSwan",
+                "Receiver's window"
+            ]
         );
+        document.account.clear();
         document.key_files[0].formats = vec!["charon_log".into()];
         document
             .security_associations

@@ -1,5 +1,6 @@
 //! Values of the document as words, the same in every format: what is asked for comes first, in the language of a catalogue.
 
+mod account;
 pub mod advice;
 mod attempts;
 mod capture;
@@ -13,6 +14,10 @@ mod keys;
 pub mod underivable;
 mod verdict;
 
+pub(crate) use account::{
+    account, account_label, account_notes, account_of_headline, accounts, gap, is_headline, seconds_of,
+    stretch_filter,
+};
 pub(crate) use attempts::{is_trouble, leaks, outage_length, outages, outcome};
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
 pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};

@@ -1,5 +1,6 @@
 //! A whole document from its shape.
 
+use super::account::of_download;
 use super::rekeys::{completed, exchange, rekey, sa};
 use super::rest::{diagnostics, findings, flow, key_files, overhead, ruled_out};
 use super::shape::{Shape, at, key};
@@ -85,6 +86,7 @@ pub fn empty() -> Analysis {
         key_files: Vec::new(),
         ruled_out: Vec::new(),
         overlays: Vec::new(),
+        gap: None,
         settings: None,
     }
 }
@@ -166,6 +168,9 @@ fn add_tunnel(document: &mut Analysis, shape: &Shape, tunnel: usize, noise: &mut
                 .push(series(shape, tunnel, direction, noise));
         }
         document.impact.push(impact(shape, document, tunnel, direction));
+        if shape.traffic && direction == Direction::BToA {
+            document.account.push(of_download(shape, tunnel));
+        }
     }
     if shape.traffic && shape.rekeys >= 3 {
         document.mean_rekey.push(mean_rekey(tunnel, noise));

@@ -1,5 +1,6 @@
 //! Synthetic documents for the tests of the reports: every figure in here is made up, none was measured.
 
+mod account;
 mod build;
 mod edge;
 mod failed;
@@ -9,6 +10,7 @@ mod shape;
 mod traffic;
 mod verdict;
 
+pub use account::{LABELS, account};
 pub use build::{build, empty, seven_rekeys};
 pub use edge::{all, filters, hostile};
 pub use failed::one_failed;

@@ -24,6 +24,7 @@ fn synthetic(path: &str, suite: &str, lifetime_bytes: f64, stall_s: f64) -> Comp
         seconds_per_gb: Some(point.seconds_per_gb),
         stall_ms: None,
         at_least: false,
+        account: None,
         inner_bytes: 1_400,
         outer_bytes: if suite.contains("GCM") { 1_456 } else { 1_500 },
         packets: 1,

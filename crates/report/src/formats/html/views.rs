@@ -33,6 +33,7 @@ pub(super) struct VerdictView {
     pub(super) class: &'static str,
     pub(super) label: String,
     pub(super) sentence: String,
+    pub(super) account: String,
     pub(super) explained: String,
     pub(super) figures: Vec<Figure>,
     pub(super) direction: Prose,
@@ -57,6 +58,7 @@ impl VerdictView {
             class: i.verdict.as_str(),
             label: words::verdict(t, i.verdict),
             sentence: clean::said(t, &i.sentence, &i.messages),
+            account: words::account_of_headline(focus).unwrap_or_default(),
             explained: words::explained(t, i).unwrap_or_default(),
             figures: figures(t, i),
             direction: prose(&t.fill("page-in-json", &[("direction", &direction)])),
@@ -207,7 +209,11 @@ pub(super) fn timeline_caption(t: &Catalogue, analysis: &Analysis) -> String {
     let headline = analysis.impact.first();
     let counted = headline.map_or_else(String::new, |i| words::counted(t, i.counted));
     let bin = format::duration_ms(analysis.series.bin_ms);
-    t.fill("page-timeline-caption", &[("bin", &bin), ("counted", &counted)])
+    let caption = t.fill("page-timeline-caption", &[("bin", &bin), ("counted", &counted)]);
+    match analysis.account.iter().any(|a| !a.runs.is_empty()) {
+        true => t.sentences(&[caption, t.word("page-account-strip")]),
+        false => caption,
+    }
 }
 
 pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {

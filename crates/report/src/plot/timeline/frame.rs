@@ -5,10 +5,11 @@ use crate::plot::canvas::{Canvas, Drawn};
 use crate::plot::label::plain;
 use crate::plot::reduce::PlotColumn;
 use crate::plot::style::{self, px};
+use crate::plot::timeline::account::STRIP;
 use crate::words::focus::Focus;
 use plotters::chart::ChartBuilder;
 use plotters::style::Color;
-use rekeyscope_model::analysis::{Direction, Overlay, Rekey};
+use rekeyscope_model::analysis::{Account, Direction, Overlay, Rekey};
 use std::ops::Range;
 
 pub(super) const WIDTH: u32 = 1100;
@@ -44,6 +45,8 @@ pub(super) struct RunDrawing<'a> {
     pub(super) end: f64,
     pub(super) lanes: Vec<RateLane>,
     pub(super) extras: Vec<Extra<'a>>,
+    /// A strip each.
+    pub(super) accounts: Vec<&'a Account>,
     pub(super) rekeys: Vec<&'a Rekey>,
 }
 
@@ -71,6 +74,11 @@ impl RunDrawing<'_> {
 
     /// First row of the part with the SAs.
     pub(super) fn first_lane_row(&self) -> u32 {
+        self.first_strip_row() + self.accounts.len() as u32 * (TITLE + STRIP)
+    }
+
+    /// First row below the rates: that of the first strip.
+    pub(super) fn first_strip_row(&self) -> u32 {
         let lanes = self.lanes.iter().map(|l| l.rows.1);
         let extras = self.extras.iter().map(|e| e.rows.1);
         lanes.chain(extras).max().unwrap_or(0)

@@ -93,6 +93,11 @@ impl RunDrawing<'_> {
     /// A link over each mark, to the row of the rekey.
     pub(super) fn links(&self) -> String {
         let mut out = String::new();
+        // What a strip shows at the pointer is its own.
+        let bottom = match self.accounts.is_empty() {
+            true => self.height() - AXIS,
+            false => self.first_strip_row(),
+        };
         for rekey in &self.rekeys {
             let spans = Direction::BOTH.map(|d| self.span(rekey, d));
             let Some((from, _)) = spans[0] else { continue };
@@ -112,7 +117,7 @@ impl RunDrawing<'_> {
                 &format!("rekey-{}", key(self.focus.analysis, rekey)),
                 &label,
                 x,
-                (px(TITLE) as i32, px(self.height() - AXIS) as i32),
+                (px(TITLE) as i32, px(bottom) as i32),
             );
         }
         out

@@ -1,0 +1,251 @@
+//! The account of a transfer in words: what it lost against a rate, and to what.
+
+#[cfg(test)]
+mod tests;
+
+use crate::tell::sentence::words::{percent, rate};
+use rekeyscope_model::analysis::{Account, AccountGap, AccountLabel, AccountLine, D2Source, OwnRate};
+use rekeyscope_model::text::{Arg, Message, Said, grouped};
+
+/// Labels named: more are for the table.
+const MOST_NAMED: usize = 3;
+/// Labels with a smaller share are not named, and a transfer that lost less of its time lost nothing.
+const LEAST_SHARE: f64 = 0.01;
+/// Windows are counted in units of this, as TCP's largest without a scale is called 64 kB.
+const WINDOW_UNIT: f64 = 1024.0;
+
+/// What `Account` says, in one sentence; more follow where the packets could not tell.
+pub fn sentence(account: &Account) -> Said {
+    let mut messages = vec![whole(account)];
+    messages.extend(not_testable(account));
+    messages.extend(not_looked_at(account));
+    Said::of(messages)
+}
+
+/// What a capture needs longer per gigabyte than another one; `own` is its account.
+pub(crate) fn gap_sentence(gap: &AccountGap, own: &Account) -> Said {
+    let (whole, names) = (gap.gap_s_per_gb, |message: Message| {
+        message
+            .with("capture", gap.capture.as_str())
+            .with("reference", gap.reference.as_str())
+    });
+    if whole <= LEAST_SHARE * gap.seconds_per_gb {
+        let amount = |s| amount(s, gap.seconds_per_gb);
+        return names(Message::new("account-gap-none"))
+            .with("own", amount(gap.seconds_per_gb))
+            .with("other", amount(gap.reference_s_per_gb))
+            .into();
+    }
+    let parts = Parts {
+        account: own,
+        whole,
+        seconds: gap.labels.iter().map(|l| (l.label, l.gap_s_per_gb)).collect(),
+    };
+    names(Message::new("account-gap"))
+        .with("gap", amount(whole, whole))
+        .with("parts", parts.said("account-part-less"))
+        .into()
+}
+
+/// The message that names a label.
+pub fn label(label: AccountLabel) -> &'static str {
+    match label {
+        AccountLabel::CaptureHole => "account-capture-hole",
+        AccountLabel::TunnelDown => "account-tunnel-down",
+        AccountLabel::Rekey => "account-rekey",
+        AccountLabel::ZeroWindow => "account-zero-window",
+        AccountLabel::ReceiveWindow => "account-receive-window",
+        AccountLabel::SendBuffer => "account-send-buffer",
+        AccountLabel::Application => "account-application",
+        AccountLabel::PathLoss => "account-path-loss",
+        AccountLabel::QueueLoss => "account-queue-loss",
+        AccountLabel::Reordering => "account-reordering",
+        AccountLabel::Growth => "account-growth",
+        AccountLabel::Capacity => "account-capacity",
+        AccountLabel::Unexplained => "account-unexplained",
+    }
+}
+
+/// `24 s`, `1.3 s`; `0.14 s` and `14 ms` where the `whole` is smaller than a second.
+pub fn amount(s: f64, whole: f64) -> String {
+    let text = match (whole.abs(), s.abs()) {
+        (whole, _) if whole < 0.0995 => format!("{:.0} ms", s * 1000.0 + 0.0),
+        (whole, _) if whole < 0.995 => format!("{s:.2} s"),
+        (_, s_abs) if s_abs < 9.95 => format!("{s:.1} s"),
+        (_, s_abs) => {
+            let sign = if s < 0.0 { "-" } else { "" };
+            format!("{sign}{} s", grouped(s_abs.round() as u64))
+        }
+    };
+    // Rounded to nothing, it has no sign.
+    match text.strip_prefix('-') {
+        Some(size) if !size.contains(|c: char| ('1'..='9').contains(&c)) => size.to_owned(),
+        Some(size) => format!("−{size}"),
+        None => text,
+    }
+}
+
+/// `64 kB` of 65,535 bytes.
+pub fn window(bytes: u64) -> String {
+    let kilobytes = bytes as f64 / WINDOW_UNIT;
+    let (value, unit) = match kilobytes {
+        k if k < 999.5 => (k, "kB"),
+        k => (k / WINDOW_UNIT, "MB"),
+    };
+    let text = if value < 99.95 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    };
+    format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// Neither the receiver's window nor the sender's buffer is known: what waits may wait for either.
+pub fn either_flight(account: &Account) -> bool {
+    [AccountLabel::ReceiveWindow, AccountLabel::SendBuffer]
+        .iter()
+        .any(|label| account.not_testable.contains(label))
+}
+
+fn whole(account: &Account) -> Message {
+    if account.labels.is_empty() || account.seconds <= 0.0 {
+        return Message::new("account-nothing");
+    }
+    let lost = account.lost_seconds;
+    let least = LEAST_SHARE * account.seconds;
+    if lost > least {
+        let of = Parts::new(account, lost, |line| line.lost_seconds);
+        return Message::new("account-lost")
+            .with("lost", amount(lost, lost))
+            .with("than", than(account))
+            .with("parts", of.said("account-part-won-back"));
+    }
+    let of = Parts::new(account, account.seconds, |line| line.seconds);
+    let message = match lost < -least {
+        true => Message::new("account-faster"),
+        false => Message::new("account-no-longer").with("share", percent(LEAST_SHARE)),
+    };
+    message
+        .with("than", than(account))
+        .with("seconds", amount(account.seconds, account.seconds))
+        .with("parts", of.said("account-part-won-back"))
+}
+
+/// What the transfer is compared with.
+fn than(account: &Account) -> Message {
+    let message = match (account.reference_given, account.own_from) {
+        (true, _) => Message::new("account-than-given"),
+        (false, OwnRate::Proven) => Message::new("account-than-proven"),
+        (false, OwnRate::Best) => Message::new("account-than-best"),
+    };
+    message.with("rate", rate(account.reference_mbps * 1e6))
+}
+
+/// Seconds of labels, as parts of a whole.
+struct Parts<'a> {
+    /// Says which window, and which limit.
+    account: &'a Account,
+    whole: f64,
+    seconds: Vec<(AccountLabel, f64)>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(account: &'a Account, whole: f64, seconds: fn(&AccountLine) -> f64) -> Self {
+        let lines = account.labels.iter();
+        Parts {
+            account,
+            whole,
+            seconds: lines.map(|line| (line.label, seconds(line))).collect(),
+        }
+    }
+
+    /// The largest, what is below nothing (told as `less`), and what nobody knows.
+    fn said(&self, less: &str) -> Message {
+        let least = LEAST_SHARE * self.whole;
+        let is_unexplained = |label: AccountLabel| label == AccountLabel::Unexplained;
+        let all = || self.seconds.iter().copied();
+        let mut named: Vec<(AccountLabel, f64)> = all()
+            .filter(|(label, s)| !is_unexplained(*label) && *s >= least)
+            .collect();
+        named.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let named = named.into_iter().take(MOST_NAMED);
+        let mut said: Vec<Message> = named.map(|(label, s)| self.part(label, s)).collect();
+        let below: f64 = all().map(|(_, s)| s).filter(|s| *s < 0.0).sum();
+        if -below >= least {
+            said.push(self.measured(less, -below));
+        }
+        let unexplained = all().find(|(label, _)| is_unexplained(*label));
+        let unexplained = unexplained.map_or(0.0, |(_, s)| s);
+        let last = match unexplained >= least {
+            true => self.measured("account-part-unexplained", unexplained),
+            false => Message::new("account-part-unexplained-little")
+                .with("seconds", amount(unexplained, self.whole)),
+        };
+        let join = |last: Message, before: Message| {
+            Message::new("account-parts")
+                .with("before", before)
+                .with("next", last)
+        };
+        said.into_iter().rev().fold(last, join)
+    }
+
+    fn measured(&self, id: &str, seconds: f64) -> Message {
+        Message::new(id)
+            .with("seconds", amount(seconds, self.whole))
+            .with("share", share(seconds / self.whole))
+    }
+
+    fn part(&self, label: AccountLabel, seconds: f64) -> Message {
+        let of = |id| self.measured(id, seconds);
+        match label {
+            AccountLabel::ReceiveWindow | AccountLabel::SendBuffer if either_flight(self.account) => {
+                of("account-part-flight")
+            }
+            AccountLabel::ReceiveWindow => match self.account.window_bytes {
+                Some(bytes) => of("account-part-receive-window").with("window", window(bytes)),
+                None => of("account-part-receive-window-unknown"),
+            },
+            AccountLabel::Capacity => {
+                of("account-part-capacity").with("rate", rate(self.account.own_mbps * 1e6))
+            }
+            AccountLabel::CaptureHole => of("account-part-capture-hole"),
+            AccountLabel::TunnelDown => of("account-part-tunnel-down"),
+            AccountLabel::Rekey => of("account-part-rekey"),
+            AccountLabel::ZeroWindow => of("account-part-zero-window"),
+            AccountLabel::SendBuffer => of("account-part-send-buffer"),
+            AccountLabel::Application => of("account-part-application"),
+            AccountLabel::PathLoss => of("account-part-path-loss"),
+            AccountLabel::QueueLoss => of("account-part-queue-loss"),
+            AccountLabel::Reordering => of("account-part-reordering"),
+            AccountLabel::Growth => of("account-part-growth"),
+            AccountLabel::Unexplained => of("account-part-unexplained"),
+        }
+    }
+}
+
+/// Whole percent: parts of a whole are read against each other.
+fn share(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}
+
+/// What these packets cannot show, and why.
+fn not_testable(account: &Account) -> Option<Message> {
+    if account.not_testable.is_empty() {
+        return None;
+    }
+    let names = || -> Arg {
+        let all = account.not_testable.iter();
+        all.map(|l| Message::new(label(*l))).collect::<Vec<_>>().into()
+    };
+    Some(match (account.rtt_ms, account.d2_from) {
+        (None, _) => Message::new("account-no-tcp"),
+        (Some(_), D2Source::None) => Message::new("account-no-pattern").with("labels", names()),
+        (Some(_), _) if !account.scale_known && either_flight(account) => Message::new("account-no-scale"),
+        (Some(_), _) => Message::new("account-not-testable").with("labels", names()),
+    })
+}
+
+fn not_looked_at(account: &Account) -> Option<Message> {
+    let seconds = account.end.seconds_since(account.not_looked_at_from?);
+    Some(Message::new("account-not-looked-at").with("seconds", amount(seconds, seconds)))
+}

@@ -1,0 +1,153 @@
+//! What is said of an account. Every figure in here is synthetic.
+
+use super::*;
+use rekeyscope_model::text::{Catalogue, Language};
+use rekeyscope_testkit::example;
+use rekeyscope_testkit::figures;
+
+/// 24 s lost of 60 s: 13 s to rekeys, 11 s to the window.
+fn account() -> Account {
+    example::account(
+        36.0,
+        &[
+            (AccountLabel::Rekey, 13.0, 0),
+            (AccountLabel::ReceiveWindow, 20.0, 40_500_000),
+            (AccountLabel::Capacity, 27.0, 121_500_000),
+        ],
+    )
+}
+
+fn english(account: &Account) -> String {
+    sentence(account).sentence
+}
+
+#[test]
+fn the_largest_losses_come_first_and_add_up() {
+    assert_eq!(
+        english(&account()),
+        "Of 24 s that the transfer took longer than at 36.0 Mbit/s, 13 s (54 %) went to rekeys, \
+         11 s (46 %) it waited for the receiver's window of 64 kB, 0.0 s unexplained."
+    );
+    let japanese = Catalogue::of(Language::Japanese).say_all(&sentence(&account()).messages);
+    assert_eq!(
+        japanese,
+        "転送には 36.0 Mbit/s の場合より 24 s 長くかかっています。内訳: リキー 13 s（54 %）、\
+         受信側ウィンドウ 64 kB の空き待ち 11 s（46 %）、原因不明 0.0 s。"
+    );
+}
+
+#[test]
+fn the_rate_says_where_it_comes_from() {
+    let mut account = account();
+    account.reference_given = false;
+    assert!(english(&account).contains("longer than at this path's own limit of 36.0 Mbit/s, "));
+    account.own_from = OwnRate::Best;
+    assert!(english(&account).contains("longer than at its own best 36.0 Mbit/s, "));
+}
+
+#[test]
+fn a_path_at_its_limit_lost_nothing() {
+    let mut account = example::account(9.2, &[(AccountLabel::Capacity, 30.0, 34_500_000)]);
+    account.reference_given = false;
+    assert_eq!(
+        english(&account),
+        "The transfer took no longer than at this path's own limit of 9.20 Mbit/s (within 1 %); of its 30 s, \
+         30 s (100 %) this path was at its own limit of 9.20 Mbit/s (link or CPU), 0.0 s unexplained."
+    );
+    let account = example::account(4.6, &[(AccountLabel::Application, 30.0, 34_500_000)]);
+    assert_eq!(
+        english(&account),
+        "The transfer was faster than at 4.60 Mbit/s; of its 30 s, 30 s (100 %) the application had nothing to send, \
+         0.0 s unexplained."
+    );
+}
+
+#[test]
+fn small_losses_are_not_named_and_no_more_than_three() {
+    let labels = [
+        (AccountLabel::PathLoss, 40.0, 0),
+        (AccountLabel::Growth, 30.0, 0),
+        (AccountLabel::Application, 20.0, 0),
+        (AccountLabel::SendBuffer, 9.0, 0),
+        (AccountLabel::Reordering, 0.5, 0),
+        (AccountLabel::Unexplained, 1.5, 0),
+    ];
+    let said = english(&example::account(10.0, &labels));
+    assert!(
+        said.ends_with(", 20 s (20 %) the application had nothing to send, 1.5 s (1 %) unexplained."),
+        "{said}"
+    );
+    assert!(!said.contains("buffer") && !said.contains("reordered"), "{said}");
+}
+
+/// Stretches above the rate it is compared with have negative losses; without them the shares would exceed all.
+#[test]
+fn what_was_won_back_is_said() {
+    let labels = [
+        (AccountLabel::Rekey, 12.0, 0),
+        (AccountLabel::Capacity, 8.0, 12_500_000),
+    ];
+    let said = english(&example::account(10.0, &labels));
+    assert!(
+        said.contains("Of 10 s that") && said.contains("2.0 s (20 %) won back where it was faster, 0.0 s"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_could_not_be_told_is_said() {
+    let mut account = account();
+    account.not_testable = vec![AccountLabel::ReceiveWindow, AccountLabel::SendBuffer];
+    (account.scale_known, account.window_bytes) = (false, None);
+    let said = english(&account);
+    assert!(
+        said.contains("it waited for the receiver's window or the sender's buffer")
+            && said.ends_with("only told together."),
+        "{said}"
+    );
+    account.d2_from = D2Source::None;
+    let said = english(&account);
+    assert!(
+        said.ends_with("so this is not told: receiver's window and sender's buffer."),
+        "{said}"
+    );
+    account.rtt_ms = None;
+    assert!(english(&account).contains("No TCP could be read inside"));
+    account.not_looked_at_from = Some(account.end.plus_seconds(-12.0));
+    assert!(english(&account).ends_with("Its last 12 s were not looked at: there are too many packets."));
+    let nothing = example::account(9.0, &[]);
+    assert!(english(&nothing).starts_with("No transfer was long enough"));
+}
+
+#[test]
+fn japanese_has_every_figure_of_the_english() {
+    let labels: Vec<_> = example::LABELS.iter().map(|l| (*l, 3.0, 7_000)).collect();
+    for few in labels.chunks(2) {
+        let said = sentence(&example::account(50.0, few));
+        let japanese = Catalogue::of(Language::Japanese).say_all(&said.messages);
+        assert_eq!(figures(&said.sentence), figures(&japanese), "{japanese}");
+    }
+}
+
+#[test]
+fn amounts_and_windows() {
+    assert_eq!(
+        [
+            (24.3, 60.0),
+            (-12.4, 60.0),
+            (9.94, 60.0),
+            (0.04, 60.0),
+            (-0.04, 60.0)
+        ]
+        .map(|(s, w)| amount(s, w)),
+        ["24 s", "−12 s", "9.9 s", "0.0 s", "0.0 s"]
+    );
+    assert_eq!(
+        [(0.25, 0.5), (0.0, 0.5), (0.0123, 0.05), (4321.0, 9000.0)].map(|(s, w)| amount(s, w)),
+        ["0.25 s", "0.00 s", "12 ms", "4,321 s"]
+    );
+    assert_eq!(
+        [65_535, 13_140, 4_194_304, 500].map(window),
+        ["64 kB", "12.8 kB", "4 MB", "0.5 kB"]
+    );
+}

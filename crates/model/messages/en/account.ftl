@@ -1,0 +1,74 @@
+### The account: where every second of a transfer went (impact/tell/account.rs).
+
+## The sentence
+
+# $lost: seconds beyond those at the rate; $parts: what they went to
+account-lost = Of { $lost } that the transfer took longer than { $than }, { $parts }.
+# $share: the rest that counts as nothing; $seconds: the whole time
+account-no-longer = The transfer took no longer than { $than } (within { $share }); of its { $seconds }, { $parts }.
+account-faster = The transfer was faster than { $than }; of its { $seconds }, { $parts }.
+account-nothing = No transfer was long enough to say where its time went.
+
+# $than of the three: somebody gave the rate; it is proven to be all that the path carries; it is the best that was seen
+account-than-given = at { $rate }
+account-than-proven = at this path's own limit of { $rate }
+account-than-best = at its own best { $rate }
+
+# Seconds per gigabyte against those of another capture
+account-gap = Of { $gap } per GB that { $capture } takes longer than { $reference }, { $parts }.
+account-gap-none = Per GB, { $capture } takes no longer than { $reference } ({ $own } and { $other }).
+
+## Its parts
+
+account-parts = { $before }, { $next }
+account-part-capture-hole = { $seconds } ({ $share }) the capture does not hold
+account-part-tunnel-down = { $seconds } ({ $share }) the tunnel was down
+account-part-rekey = { $seconds } ({ $share }) went to rekeys
+account-part-zero-window = { $seconds } ({ $share }) the receiver's window was closed
+account-part-receive-window = { $seconds } ({ $share }) it waited for the receiver's window of { $window }
+account-part-receive-window-unknown = { $seconds } ({ $share }) it waited for the receiver's window
+account-part-send-buffer = { $seconds } ({ $share }) it waited for the sender's buffer
+account-part-flight = { $seconds } ({ $share }) it waited for the receiver's window or the sender's buffer
+account-part-application = { $seconds } ({ $share }) the application had nothing to send
+account-part-path-loss = { $seconds } ({ $share }) went to losses on the path
+account-part-queue-loss = { $seconds } ({ $share }) went to losses in a full queue
+account-part-reordering = { $seconds } ({ $share }) went to reordered packets that were taken for lost
+account-part-growth = { $seconds } ({ $share }) its rate still grew
+account-part-capacity = { $seconds } ({ $share }) this path was at its own limit of { $rate } (link or CPU)
+account-part-won-back = { $seconds } ({ $share }) won back where it was faster
+account-part-less = { $seconds } ({ $share }) less than there
+account-part-unexplained = { $seconds } ({ $share }) unexplained
+account-part-unexplained-little = { $seconds } unexplained
+
+## What could not be told
+
+account-no-tcp = No TCP could be read inside (keys are missing, or it carries something else), so waits for windows, buffers and applications, and losses, are not told apart.
+# $labels: a list of labels
+account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
+account-no-scale = The handshake was not captured, so the receiver's window and the sender's buffer are only told together.
+account-not-testable = These packets do not show: { $labels }.
+account-not-looked-at = Its last { $seconds } were not looked at: there are too many packets.
+
+## What reports say around it
+
+# $label of $seconds, $share of the time
+account-legend = { $label }: { $seconds } s ({ $share })
+account-stretch = { $label }: { $seconds }, frames { $from } to { $to }
+account-filter = { $label }: { $filter }
+account-all = all
+
+## The labels
+
+account-capture-hole = hole in the capture
+account-tunnel-down = tunnel down
+account-rekey = rekeys
+account-zero-window = closed window
+account-receive-window = receiver's window
+account-send-buffer = sender's buffer
+account-application = application
+account-path-loss = loss on the path
+account-queue-loss = loss in a queue
+account-reordering = reordering
+account-growth = growing rate
+account-capacity = the path's own limit
+account-unexplained = unexplained

@@ -1,0 +1,70 @@
+### 時間の内訳: 転送の 1 秒ごとが何に使われたか（impact/tell/account.rs）。
+
+## 文
+
+account-lost = 転送には { $than } の場合より { $lost } 長くかかっています。内訳: { $parts }。
+account-no-longer = 転送にかかった時間は、{ $than } の場合と変わりません（差は { $share } 以内）。全 { $seconds } の内訳: { $parts }。
+account-faster = 転送は { $than } の場合より速く終わっています。全 { $seconds } の内訳: { $parts }。
+account-nothing = 時間の内訳を示せるだけの長さの転送がありません。
+
+# $than（それぞれ、与えられたレート、証明された上限、観測された最高）
+account-than-given = { $rate }
+account-than-proven = この経路自身の上限 { $rate }
+account-than-best = この転送自身の最高 { $rate }
+
+# 別のキャプチャとの、ギガバイトあたりの秒数の差
+account-gap = { $capture } は { $reference } より GB あたり { $gap } 長くかかっています。内訳: { $parts }。
+account-gap-none = GB あたりでは、{ $capture } は { $reference } より長くかかっていません（{ $own } と { $other }）。
+
+## 内訳（助詞と句点は文の側に置く）
+
+account-parts = { $before }、{ $next }
+account-part-capture-hole = キャプチャの欠落 { $seconds }（{ $share }）
+account-part-tunnel-down = トンネルの断 { $seconds }（{ $share }）
+account-part-rekey = リキー { $seconds }（{ $share }）
+account-part-zero-window = 受信側ウィンドウの閉鎖 { $seconds }（{ $share }）
+account-part-receive-window = 受信側ウィンドウ { $window } の空き待ち { $seconds }（{ $share }）
+account-part-receive-window-unknown = 受信側ウィンドウの空き待ち { $seconds }（{ $share }）
+account-part-send-buffer = 送信側バッファの空き待ち { $seconds }（{ $share }）
+account-part-flight = 受信側ウィンドウまたは送信側バッファの空き待ち { $seconds }（{ $share }）
+account-part-application = アプリケーションの送信データ待ち { $seconds }（{ $share }）
+account-part-path-loss = 経路上の損失 { $seconds }（{ $share }）
+account-part-queue-loss = キューあふれによる損失 { $seconds }（{ $share }）
+account-part-reordering = 損失と誤認された順序の入れ替わり { $seconds }（{ $share }）
+account-part-growth = レートの立ち上がり { $seconds }（{ $share }）
+account-part-capacity = この経路自身の上限 { $rate }（回線または処理能力）での転送 { $seconds }（{ $share }）
+account-part-won-back = より速い区間での取り戻し { $seconds }（{ $share }）
+account-part-less = 比較先より短い分 { $seconds }（{ $share }）
+account-part-unexplained = 原因不明 { $seconds }（{ $share }）
+account-part-unexplained-little = 原因不明 { $seconds }
+
+## 判断できなかったこと
+
+account-no-tcp = 内側の TCP を読めないため（鍵がない、または別のプロトコル）、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
+account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
+account-no-scale = ハンドシェイクがキャプチャされていないため、受信側ウィンドウと送信側バッファの待ちは区別していません。
+account-not-testable = これらのパケットからは次のものを判断できません: { $labels }。
+account-not-looked-at = パケットが多すぎるため、最後の { $seconds } は調べていません。
+
+## レポートの表示
+
+account-legend = { $label }: { $seconds } s（{ $share }）
+account-stretch = { $label }: { $seconds }、フレーム { $from } ～ { $to }
+account-filter = { $label }: { $filter }
+account-all = 合計
+
+## 項目
+
+account-capture-hole = キャプチャの欠落
+account-tunnel-down = トンネルの断
+account-rekey = リキー
+account-zero-window = 受信ウィンドウの閉鎖
+account-receive-window = 受信ウィンドウ
+account-send-buffer = 送信バッファ
+account-application = アプリケーション
+account-path-loss = 経路上の損失
+account-queue-loss = キューでの損失
+account-reordering = 順序の入れ替わり
+account-growth = レートの立ち上がり
+account-capacity = 経路自身の上限
+account-unexplained = 原因不明

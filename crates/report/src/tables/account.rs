@@ -1,0 +1,96 @@
+//! Where the time of a transfer went, label by label.
+
+use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, right_from};
+use crate::words::focus::Focus;
+use crate::words::format::{self, or_unknown};
+use crate::words::{self, seconds_of};
+use rekeyscope_model::analysis::{
+    Account, AccountEvidence, AccountGap, AccountGapLine, AccountLabel, AccountLine,
+};
+use rekeyscope_model::text::Catalogue;
+
+/// One row per label, most lost first, and one for all of them.
+pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
+    let t = focus.t;
+    let rows: Vec<Option<&AccountLine>> = of.labels.iter().map(Some).chain([None]).collect();
+    let s = |seconds: f64| seconds_of(seconds, of.seconds);
+    let mut table = Table::of(
+        t,
+        &rows,
+        |_| Mark::None,
+        &[
+            left("column-account", &|row| match row {
+                Some(line) => words::account_label(t, line.label),
+                None => t.word("account-all"),
+            }),
+            right("column-seconds", &|row| s(row.map_or(of.seconds, |l| l.seconds))),
+            right("column-share", &|row| {
+                format::percent(row.map_or(1.0, |l| l.share))
+            }),
+            right("column-lost-s", &|row| {
+                s(row.map_or(of.lost_seconds, |l| l.lost_seconds))
+            }),
+            right("column-lost-share", &|row| {
+                cell(*row, |l| l.lost_share.map(format::percent))
+            }),
+            right_from(WIDE, "column-s-per-gb", &|row| {
+                cell(*row, |l| l.s_per_gb.map(format::value))
+            }),
+            right("column-without", &|row| {
+                cell(*row, |l| l.without_mbps.map(|mbps| format::rate(mbps * 1e6)))
+            }),
+            left_from(WIDER, "column-also", &|row| {
+                let also = row.map_or(&[][..], |l| &l.also).iter();
+                let also = also.map(|a| format!("{} {} s", words::account_label(t, a.label), s(a.seconds)));
+                t.joined(&also.collect::<Vec<_>>())
+            }),
+        ],
+    );
+    table.notes = words::account_notes(t, of);
+    table
+}
+
+/// A figure that the row of all has none of.
+fn cell(row: Option<&AccountLine>, figure: impl Fn(&AccountLine) -> Option<String>) -> String {
+    row.map_or_else(String::new, |line| or_unknown(figure(line), |text| text))
+}
+
+/// The longest stretches of each label that has any, each with its display filter.
+pub(crate) fn stretches(of: &Account) -> Vec<(AccountLabel, &AccountEvidence)> {
+    let lines = of.labels.iter();
+    lines
+        .flat_map(|line| line.evidence.iter().map(move |stretch| (line.label, stretch)))
+        .collect()
+}
+
+/// What a capture needs longer per gigabyte than another one, label by label.
+pub(crate) fn gap(t: &Catalogue, of: &AccountGap) -> Table {
+    let rows: Vec<Option<&AccountGapLine>> = of.labels.iter().map(Some).chain([None]).collect();
+    let whole = of.seconds_per_gb.max(of.reference_s_per_gb);
+    let s = |seconds: f64| seconds_of(seconds, whole);
+    let mut table = Table::of(
+        t,
+        &rows,
+        |_| Mark::None,
+        &[
+            left("column-account", &|row| match row {
+                Some(line) => words::account_label(t, line.label),
+                None => t.word("account-all"),
+            }),
+            right("column-own-s-per-gb", &|row| {
+                s(row.map_or(of.seconds_per_gb, |l| l.s_per_gb))
+            }),
+            right("column-reference-s-per-gb", &|row| {
+                s(row.map_or(of.reference_s_per_gb, |l| l.reference_s_per_gb))
+            }),
+            right("column-difference", &|row| {
+                s(row.map_or(of.gap_s_per_gb, |l| l.gap_s_per_gb))
+            }),
+            right("column-gap-share", &|row| {
+                row.map_or_else(String::new, |l| or_unknown(l.gap_share, format::percent))
+            }),
+        ],
+    );
+    table.notes.push(t.word("note-gap-account"));
+    table
+}

@@ -1,0 +1,110 @@
+//! Where the time went, in words.
+
+use crate::words::clean;
+use crate::words::focus::Focus;
+use rekeyscope_impact::tell;
+use rekeyscope_model::analysis::{Account, AccountEvidence, AccountGap, AccountLabel, Analysis, OwnRate};
+use rekeyscope_model::text::Catalogue;
+
+/// The accounts that have something to show, that of the headline's direction first.
+pub(crate) fn accounts(analysis: &Analysis) -> Vec<&Account> {
+    let headline = analysis.impact.first().map(|i| (i.tunnel, i.direction));
+    let shown = analysis.account.iter().filter(|a| !a.labels.is_empty());
+    let mut all: Vec<&Account> = shown.collect();
+    all.sort_by_key(|a| Some((a.tunnel, a.direction)) != headline);
+    all
+}
+
+/// Whether an account is that of the headline's direction.
+pub(crate) fn is_headline(focus: &Focus, account: &Account) -> bool {
+    let first = focus.analysis.impact.first();
+    first.is_some_and(|i| (i.tunnel, i.direction) == (account.tunnel, account.direction))
+}
+
+/// What is said of an account.
+pub(crate) fn account(t: &Catalogue, account: &Account) -> String {
+    clean::said(t, &account.sentence, &account.messages)
+}
+
+/// What is said of the direction of the headline, where it has an account.
+pub(crate) fn account_of_headline(focus: &Focus) -> Option<String> {
+    let first = accounts(focus.analysis).into_iter().next()?;
+    let said = is_headline(focus, first).then(|| account(focus.t, first))?;
+    (!said.is_empty()).then_some(said)
+}
+
+/// What is said of a comparison with another capture.
+pub(crate) fn gap(t: &Catalogue, gap: &AccountGap) -> String {
+    clean::said(t, &gap.sentence, &gap.messages)
+}
+
+/// A label.
+pub(crate) fn account_label(t: &Catalogue, label: AccountLabel) -> String {
+    t.word(tell::account::label(label))
+}
+
+/// What the figures of an account mean.
+pub(crate) fn account_notes(t: &Catalogue, account: &Account) -> Vec<String> {
+    let rate = crate::words::format::rate(account.reference_mbps * 1e6);
+    let mut notes = vec![t.fill("note-account", &[("rate", &rate)])];
+    if account.own_from == OwnRate::Best && !account.reference_given {
+        notes.push(t.word("note-account-best"));
+    }
+    notes
+}
+
+/// Shows the packets of a stretch in Wireshark.
+pub(crate) fn stretch_filter(stretch: &AccountEvidence) -> String {
+    format!(
+        "frame.number >= {} && frame.number <= {}",
+        stretch.from_frame, stretch.to_frame
+    )
+}
+
+/// Seconds beside others of a `whole`: as many decimals for all of them.
+pub(crate) fn seconds_of(s: f64, whole: f64) -> String {
+    if !s.is_finite() {
+        return crate::words::format::UNKNOWN.to_owned();
+    }
+    let text = match whole.abs() {
+        w if w < 0.995 => format!("{s:.3}"),
+        w if w < 9.95 => format!("{s:.2}"),
+        _ => format!("{s:.1}"),
+    };
+    match text.strip_prefix('-') {
+        // Rounded to nothing, it has no sign.
+        Some(size) if !size.contains(|c: char| ('1'..='9').contains(&c)) => size.to_owned(),
+        Some(size) => format!("−{size}"),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_testkit::example;
+
+    #[test]
+    fn the_headlines_direction_comes_first() {
+        let mut document = example::seven_rekeys();
+        let mut other = document.account[0].clone();
+        other.direction = other.direction.reverse();
+        document.account.insert(0, other);
+        assert_eq!(accounts(&document)[0].direction, document.impact[0].direction);
+        document.account[0].labels.clear();
+        assert_eq!(accounts(&document).len(), 1);
+    }
+
+    #[test]
+    fn figures_of_one_account_have_the_same_decimals() {
+        assert_eq!(
+            [12.0, 0.04, -0.04, -3.25].map(|s| seconds_of(s, 60.0)),
+            ["12.0", "0.0", "0.0", "−3.2"]
+        );
+        assert_eq!([0.25, 1.0].map(|s| seconds_of(s, 1.25)), ["0.25", "1.00"]);
+        assert_eq!(
+            seconds_of(0.0125, 0.5),
+            "0.013".replace("0.013", &format!("{:.3}", 0.0125))
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! What to change where the time went to something other than rekeys.
+
+use super::Advice;
+use crate::words::format;
+use crate::words::{account_label, accounts, seconds_of};
+use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis};
+use rekeyscope_model::text::{Catalogue, Message};
+
+/// Labels with a smaller share of what was lost are not worth a change.
+const LEAST_SHARE: f64 = 0.1;
+
+/// For each label that lost enough in some direction, once: most lost first.
+pub(super) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
+    let mut lost: Vec<(&Account, &AccountLine)> = Vec::new();
+    for account in accounts(analysis) {
+        let worth = account
+            .labels
+            .iter()
+            .filter(|l| l.lost_share.is_some_and(|share| share >= LEAST_SHARE));
+        for line in worth {
+            if lost.iter().all(|(_, other)| other.label != line.label) {
+                lost.push((account, line));
+            }
+        }
+    }
+    lost.sort_by(|a, b| b.1.lost_seconds.total_cmp(&a.1.lost_seconds));
+    lost.into_iter()
+        .filter_map(|(account, line)| of(t, account, line))
+        .collect()
+}
+
+fn of(t: &Catalogue, account: &Account, line: &AccountLine) -> Option<Advice> {
+    let lost = Message::new("advice-lost").with("seconds", seconds_of(line.lost_seconds, account.seconds));
+    let because = match line.without_mbps {
+        Some(mbps) => Message::new("advice-lost-rate")
+            .with("lost", lost)
+            .with("rate", format::rate(mbps * 1e6)),
+        None => lost,
+    };
+    let label = account_label(t, line.label);
+    let mut letters = label.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    Some(Advice {
+        system: first.unwrap_or_default() + letters.as_str(),
+        because: Some(because),
+        text: Message::new(text(line.label)?),
+    })
+}
+
+/// Rekeys and outages have their causes; what is unexplained, and what the capture lacks, nothing here can change.
+fn text(label: AccountLabel) -> Option<&'static str> {
+    match label {
+        AccountLabel::ReceiveWindow => Some("advice-receive-window"),
+        AccountLabel::ZeroWindow => Some("advice-zero-window"),
+        AccountLabel::SendBuffer => Some("advice-send-buffer"),
+        AccountLabel::Application => Some("advice-application"),
+        AccountLabel::PathLoss => Some("advice-path-loss"),
+        AccountLabel::QueueLoss => Some("advice-queue-loss"),
+        AccountLabel::Reordering => Some("advice-reordering"),
+        AccountLabel::Growth => Some("advice-growth"),
+        AccountLabel::Capacity => Some("advice-capacity"),
+        AccountLabel::Rekey
+        | AccountLabel::TunnelDown
+        | AccountLabel::CaptureHole
+        | AccountLabel::Unexplained => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_model::text::Language;
+    use rekeyscope_testkit::example;
+
+    fn said(analysis: &Analysis, language: Language) -> Vec<String> {
+        let t = Catalogue::of(language);
+        advice(t, analysis).iter().map(|a| a.sentence(t)).collect()
+    }
+
+    #[test]
+    fn what_lost_most_comes_first_with_the_rate_without_it() {
+        let mut document = example::seven_rekeys();
+        let labels = [
+            (AccountLabel::ReceiveWindow, 20.0, 20_000_000),
+            (AccountLabel::Application, 12.0, 0),
+            (AccountLabel::Reordering, 1.0, 0),
+            (AccountLabel::Rekey, 9.0, 0),
+        ];
+        document.account = vec![example::account(40.0, &labels)];
+        let all = said(&document, Language::English);
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert!(
+            all[0].starts_with(
+                "Receiver's window (16.0 s lost; without it about 6.15 Mbit/s, an estimate): Windows: "
+            ),
+            "{}",
+            all[0]
+        );
+        assert!(all[1].starts_with("Application (12.0 s lost; "), "{}", all[1]);
+        document.account.clear();
+        assert!(said(&document, Language::English).is_empty());
+    }
+
+    #[test]
+    fn every_label_with_advice_has_it_in_both_languages() {
+        for label in example::LABELS {
+            let mut document = example::seven_rekeys();
+            document.account = vec![example::account(40.0, &[(label, 20.0, 0)])];
+            for language in Language::ALL {
+                let all = said(&document, language);
+                assert_eq!(all.len(), usize::from(text(label).is_some()), "{label}");
+            }
+        }
+    }
+}
