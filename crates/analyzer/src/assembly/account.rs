@@ -6,6 +6,7 @@ use crate::throughput::rests::Rests;
 use rekeyscope_impact::account::{
     AccountConnection, AccountSettings, Death, DownSpan, RekeyWindow, Surroundings, account,
 };
+use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
@@ -46,8 +47,14 @@ pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> 
             &settings,
             (i.tunnel, i.direction),
         )?;
-        Some(Account {
+        let account = Account {
             not_looked_at_from: record.connections.stopped(),
+            ..account
+        };
+        let said = sentence(&account);
+        Some(Account {
+            sentence: said.sentence,
+            messages: said.messages,
             ..account
         })
     };

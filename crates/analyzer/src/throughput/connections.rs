@@ -23,6 +23,15 @@ struct Kept {
     connection: AccountConnection,
 }
 
+/// What a tunnel carried, by direction.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    /// New bytes.
+    bytes: [u64; 2],
+    /// ESP numbers that no packet had.
+    missing: [u32; 2],
+}
+
 /// All of them.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
@@ -32,8 +41,8 @@ pub(crate) struct Connections {
     over: Vec<Kept>,
     /// What cannot be read, by tunnel.
     sealed: HashMap<TunnelIndex, Box<Kept>>,
-    /// New bytes of each tunnel and direction, and ESP numbers that no packet had.
-    bytes: HashMap<TunnelIndex, ([u64; 2], [u32; 2])>,
+    /// By tunnel.
+    totals: Vec<Totals>,
     packets: usize,
     /// Packets from here on are not kept.
     stopped: Option<Timestamp>,
@@ -43,16 +52,22 @@ impl Connections {
     /// Takes an ESP packet. `skipped`: numbers of its SA right before its own that no packet had.
     pub(crate) fn take(&mut self, p: &PacketRecord, inner: &Inner, skipped: u64) {
         let (tunnel, slot) = (usize::from(p.tunnel), p.slot());
-        let (bytes, missing) = self.bytes.entry(tunnel).or_default();
-        missing[slot] = missing[slot].saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
+        if tunnel >= self.totals.len() {
+            self.totals.resize(tunnel + 1, Totals::default());
+        }
+        let Some(totals) = self.totals.get_mut(tunnel) else {
+            return;
+        };
+        let missing = &mut totals.missing[slot];
+        *missing = missing.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
         let is_connection = p.connection != ConnectionId::NONE;
         if self.stopped.is_some() || p.is_opened() && !is_connection {
             return;
         }
         let payload = if p.is_opened() { p.payload } else { p.outer };
         let new = if p.is_opened() { p.new } else { p.outer };
-        bytes[slot] += u64::from(new);
-        let packet = packet(p, inner, (payload, new, missing[slot]));
+        let packet = packet(p, inner, (payload, new, *missing));
+        totals.bytes[slot] += u64::from(new);
         let kept = if is_connection && p.is_opened() {
             let index = p.connection.0 as usize;
             if index >= self.open.len() {
@@ -78,9 +93,9 @@ impl Connections {
     }
 
     fn forget_small_ones(&mut self, now: Timestamp) {
-        let all = &self.bytes;
+        let all = &self.totals;
         let matters = |kept: &Kept| {
-            let totals = all.get(&kept.tunnel).map_or([0; 2], |of| of.0);
+            let totals = all.get(kept.tunnel).map_or([0; 2], |of| of.bytes);
             let pairs = kept.connection.bytes.iter().zip(totals);
             pairs
                 .into_iter()

@@ -83,7 +83,9 @@ pub(super) fn path(halves: &[Half], rtt: i64, reference: Option<f64>) -> Path {
 fn merged(halves: &[Half]) -> Vec<Sent> {
     let one = |(half, h): (usize, &Half)| {
         let least = h.d1.map_or(0, |d1| u32::try_from(d1 / 1_000).unwrap_or(u32::MAX));
-        let least_echo = h.data.iter().map(|d| d.echo_after).min().unwrap_or(u32::MAX);
+        let least_echo = h
+            .echoed
+            .map_or(0, |echo| u32::try_from(echo / 1_000).unwrap_or(u32::MAX));
         let above = |us: u32, least: u32| {
             if us == u32::MAX {
                 us
@@ -264,7 +266,7 @@ fn proof(stretch: &Stretch, sent: &[Sent], acked: &[(i64, u64)], length: i64, rt
     let longest = gaps.iter().copied().fold(0.0, f64::max);
     let usual = quantile(&mut gaps, USUAL_GAP);
     let median = quantile(&mut gaps, 0.5);
-    if mean <= BUSY * usual && median > 0.0 {
+    if mean <= BUSY * usual && median > 0.0 && !flows_freely(packets, rtt) {
         let size = packets.iter().map(|s| f64::from(s.bytes)).sum::<f64>() / packets.len() as f64;
         return Some(stretch.rate.min(ABOVE_USUAL * size / median * second));
     }
@@ -280,6 +282,20 @@ fn proof(stretch: &Stretch, sent: &[Sent], acked: &[(i64, u64)], length: i64, rt
     }
     let echo = packets.iter().map(|s| s.echo).min().filter(|&us| us != u32::MAX);
     (echo.is_some_and(|least| least > margin) && longest <= PAUSE as f64).then_some(stretch.rate)
+}
+
+/// No queue before or behind the capture: evenly spaced packets are then acknowledgements that come evenly.
+fn flows_freely(packets: &[Sent], rtt: i64) -> bool {
+    let margin = (queue_margin(rtt) / 1_000) as u32;
+    let usual = |of: fn(&Sent) -> u32| {
+        let mut known: Vec<u32> = packets.iter().map(of).filter(|&us| us != u32::MAX).collect();
+        let middle = known.len() / 2;
+        (!known.is_empty()).then(|| *known.select_nth_unstable(middle).1)
+    };
+    match (usual(|s| s.delay), usual(|s| s.echo)) {
+        (Some(delay), Some(echo)) => delay <= margin && echo <= margin,
+        _ => false,
+    }
 }
 
 /// The value that a share of `list` does not exceed; `list` is not empty.

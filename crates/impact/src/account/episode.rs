@@ -32,6 +32,8 @@ pub(super) struct Episode {
     pub(super) queue: bool,
     /// A smaller ESP number came late right before.
     pub(super) overtaken: bool,
+    /// What is sent again passed the capture before.
+    pub(super) seen: bool,
     /// Smoothed time from data to acknowledgement, nanoseconds.
     pub(super) smoothed: i64,
 }
@@ -47,6 +49,7 @@ impl Episode {
             answered_after: None,
             queue: false,
             overtaken: false,
+            seen: data.seen_before,
             smoothed: 0,
         }
     }
@@ -80,7 +83,8 @@ impl Episode {
         let too_soon = self
             .answered_after
             .is_some_and(|after| after >= 0 && (after as f64) < soon);
-        if too_soon || self.overtaken {
+        // A receiver acknowledges at once what fills a hole: soon says something only of what got as far as the capture.
+        if too_soon && self.seen || self.overtaken {
             return AccountLabel::Reordering;
         }
         if self.queue {

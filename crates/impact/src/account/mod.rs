@@ -23,6 +23,8 @@ mod packet;
 mod sums;
 mod surroundings;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 pub use packet::{AccountConnection, AccountPacket, Syn};
 pub use sums::account;

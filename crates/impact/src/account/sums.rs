@@ -86,7 +86,7 @@ pub fn account(
         reference_given: settings.reference_bps.is_some(),
         own_mbps: mbps(path.own),
         own_from: path.own_from,
-        rtt_ms: main.d1.map(|_| main.rtt as f64 / 1e6),
+        rtt_ms: main.measured_rtt.map(|rtt| rtt as f64 / 1e6),
         d2_from: main.d2_from,
         scale_known,
         window_bytes: median(&mut sums.windows).filter(|_| scale_known).map(u64::from),

@@ -74,10 +74,12 @@ pub(super) struct Times {
 }
 
 impl Times {
-    pub(super) fn of(rtt: i64) -> Times {
+    /// Of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
+    pub(super) fn of(rtt: i64, d2: i64) -> Times {
+        let share = |of: i64| (of as f64 * RELEASED_OF_RTT) as i64;
         Times {
             rtt,
-            released: RELEASED.max((rtt as f64 * RELEASED_OF_RTT) as i64),
+            released: RELEASED.max(share(rtt).min(RELEASED + share(d2))),
             gap: GAP.max(rtt * 3 / 2),
             long: LONG.max(2 * rtt),
         }
@@ -165,7 +167,7 @@ impl<'a> State<'a> {
             half,
             rates,
             swept: Swept {
-                times: Times::of(half.rtt),
+                times: Times::of(half.rtt, half.d2.unwrap_or(half.rtt)),
                 waits: Vec::with_capacity(half.data.len()),
                 episodes: Vec::new(),
             },

@@ -7,7 +7,8 @@ use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 /// The shortest stretch that is kept: what is over before the smallest retransmission timeout, no sender notices.
 pub(crate) const LEAST_STRETCH: i64 = LEAST_RTO;
@@ -111,7 +112,7 @@ impl Meanwhile {
 /// One direction of a tunnel.
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryLane {
-    streams: HashMap<ConnectionId, SentStream>,
+    streams: FxHashMap<ConnectionId, SentStream>,
     /// Segments in flight of all connections.
     in_flight: usize,
     delivered: Option<(DeliveredPacket, ProgressKind)>,
