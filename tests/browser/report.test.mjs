@@ -231,6 +231,44 @@ for (const name of reports) {
       assert.equal(await readOut(page), hint);
     }));
 
+  test(`${name}: what the time went to, as a bar and as a strip`, (context) =>
+    openReport(name, {}, async (page, sins) => {
+      if ((await page.locator("#account").count()) === 0) return context.skip("this document has no account");
+      const { parts, width, legend, strip, run, colours } = await page.evaluate(() => {
+        const bar = document.querySelector("#account svg.account");
+        const box = (e) => e.getBoundingClientRect();
+        const svg = document.querySelector("figure.timeline svg.plot");
+        const rects = Array.from(svg.querySelectorAll("g.zoom > rect")).filter((r) => r.querySelector("title"));
+        const { left, right } = svg.querySelector("g.zoom").dataset;
+        return {
+          parts: Array.from(bar.querySelectorAll("rect"), (r) => ({ width: box(r).width, title: r.querySelector("title").textContent, fill: r.getAttribute("fill") })),
+          width: bar.clientWidth,
+          legend: Array.from(bar.parentNode.querySelectorAll(".legend li"), (li) => ({ text: li.innerText.trim(), fill: li.querySelector("rect").getAttribute("fill") })),
+          strip: rects.map((r) => ({ from: Number(r.getAttribute("x")), width: Number(r.getAttribute("width")), title: r.querySelector("title").textContent, fill: r.getAttribute("fill") })),
+          run: { left: Number(left), right: Number(right) },
+          colours: Array.from(document.querySelectorAll("#account svg.account rect"), (r) => r.getAttribute("fill")),
+        };
+      });
+      const sum = parts.reduce((all, part) => all + part.width, 0);
+      // Each end of a part is rounded to a thousandth of a percent of the bar.
+      assert.ok(Math.abs(sum - width) <= (parts.length * width) / 1e5 + 0.5, `parts of ${sum} px in a bar of ${width} px`);
+      assert.deepEqual(legend.map((l) => [l.text, l.fill]), parts.map((p) => [p.title, p.fill]), "the legend says the same as the parts");
+      assert.ok(strip.length > 0 && strip.every((s) => /: .+ m?s, frames \d+ to \d+$/.test(s.title)), JSON.stringify(strip[0]));
+      assert.ok(strip.every((s) => s.from >= run.left && s.from + s.width <= run.right), "the strip lies under the run");
+      assert.ok(strip.every((s) => colours.includes(s.fill)), "the colours of the bars");
+      // What a stretch says is read at the pointer: nothing lies over it.
+      const longest = strip.indexOf(strip.reduce((a, b) => (b.width > a.width ? b : a)));
+      const top = await page.evaluate((n) => {
+        const svg = document.querySelector("figure.timeline svg.plot");
+        const rect = Array.from(svg.querySelectorAll("g.zoom > rect")).filter((r) => r.querySelector("title"))[n];
+        rect.scrollIntoView({ block: "center" });
+        const box = rect.getBoundingClientRect();
+        return document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2) === rect;
+      }, longest);
+      assert.ok(top, "the stretch is what the pointer meets");
+      assert.deepEqual(sins, []);
+    }));
+
   test(`${name}: zoom and pan`, () =>
     openReport(name, {}, async (page, sins) => {
       const figure = timelineOf(page);

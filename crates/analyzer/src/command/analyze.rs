@@ -20,17 +20,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             .chain(&arguments.more)
             .cloned()
             .collect();
-        let options = reference_job::options(arguments)?;
+        let reference = reference_job::read(arguments)?;
         return several::run(&captures, outputs, |capture| {
-            analyze(arguments, options.clone(), capture).map(|(analysis, _)| analysis)
+            let (analysis, _) = analyze(arguments, reference.options.clone(), capture)?;
+            Ok(reference.compared(analysis))
         });
     }
     outputs.files().try_for_each(|path| arguments.input.spare(path))?;
     let places = Outputs::reserve(outputs, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
-    let options = reference_job::options(arguments)?;
-    let (analysis, ring) = analyze(arguments, options.clone(), &arguments.input.capture)?;
-    let told = copies.write(&arguments.input, &analysis, &ring, &options)?;
+    let reference = reference_job::read(arguments)?;
+    let (analysis, ring) = analyze(arguments, reference.options.clone(), &arguments.input.capture)?;
+    let analysis = reference.compared(analysis);
+    let told = copies.write(&arguments.input, &analysis, &ring, &reference.options)?;
     places.write(&analysis)?;
     if !arguments.input.quiet {
         told.iter().for_each(|sentence| output::complain(sentence));

@@ -1,28 +1,52 @@
 //! `--reference`: the rate of another capture, or of an analysis saved by `--json`, is what this one should have reached.
 
+use crate::command::compare::saved;
 use crate::command::options::{Arguments, Input};
-use crate::command::{compare as compare_job, output, read};
+use crate::command::output;
+use crate::command::read::analyze;
 use anyhow::{Context, Result};
 use rekeyscope::pipeline::Options;
 use rekeyscope_impact::compare;
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::analysis::comparison::ComparedCapture;
 use std::path::Path;
 
-/// The options of the main job, with the rate of the reference where one is given.
-pub(crate) fn options(arguments: &Arguments) -> Result<Options> {
+/// What the analysis is told of the rate that should have been reached.
+pub(crate) struct Reference {
+    /// The options of the main job, with that rate where a capture gives one.
+    pub(crate) options: Options,
+    row: Option<ComparedCapture>,
+}
+
+/// Analyses the reference, where one is given.
+pub(crate) fn read(arguments: &Arguments) -> Result<Reference> {
     let options = arguments.options();
     let Some(path) = &arguments.reference else {
-        return Ok(options);
+        return Ok(Reference { options, row: None });
     };
-    let reference_bps = Some(rate(arguments, path)?);
-    Ok(Options {
-        reference_bps,
+    let row = row(arguments, path)?;
+    let options = Options {
+        reference_bps: row.rate_bps,
         ..options
+    };
+    Ok(Reference {
+        options,
+        row: Some(row),
     })
 }
 
-/// Bits per second: the mean rate of the transfer in the direction that carries most, as `rekeyscope compare` has it.
-fn rate(arguments: &Arguments, path: &Path) -> Result<f64> {
-    let analysis = match compare_job::saved(path)? {
+impl Reference {
+    /// The analysis, compared with the reference label by label.
+    pub(crate) fn compared(&self, analysis: Analysis) -> Analysis {
+        let own = || compare::row_of(&analysis.capture.path, &analysis);
+        let gap = self.row.as_ref().and_then(|row| compare::gap(&own(), row));
+        Analysis { gap, ..analysis }
+    }
+}
+
+/// The transfer in the direction that carries most, as `rekeyscope compare` has it; it has a rate.
+fn row(arguments: &Arguments, path: &Path) -> Result<ComparedCapture> {
+    let analysis = match saved(path)? {
         Some(analysis) => analysis,
         None => {
             let input = Input {
@@ -34,7 +58,7 @@ fn rate(arguments: &Arguments, path: &Path) -> Result<f64> {
                 tunnel: None,
                 ..arguments.options()
             };
-            read::analyze(&input, options)?.0
+            analyze(&input, options)?.0
         }
     };
     let reference = compare::row_of(&path.to_string_lossy(), &analysis);
@@ -53,5 +77,5 @@ fn rate(arguments: &Arguments, path: &Path) -> Result<f64> {
             path.display()
         ));
     }
-    Ok(rate)
+    Ok(reference)
 }

@@ -12,7 +12,6 @@ page-whole-run-label = Plot of the whole run, tunnel { $tunnel }
 page-account-bar = The whole time of { $direction }, part by part
 page-account-stretches = The longest stretches
 page-account-strip = The strips below: what the time went to, in the colours of the bars above.
-page-account-reference = Against { $reference }
 page-mean = The mean rekey
 page-mean-label = Plot { $number } of the mean rekey, tunnel { $tunnel }
 page-mean-note = All rekeys laid over each other at the switch. Where the line leaves the band, rekeys differ from other moments of the same transfer.

@@ -157,6 +157,7 @@ label-also = Also
 heading-verdicts = Verdicts
 heading-transfers = Transfers
 heading-account = Where the time went
+heading-gap = { $capture } against { $reference }
 heading-capture = Capture
 heading-tunnel = Tunnel { $tunnel }: { $what }
 heading-tunnel-rekeys = Tunnel { $tunnel }: { $what }; { $rekeys }, { $hurt } hurt

@@ -12,7 +12,6 @@ page-whole-run-label = 全体の推移の図、トンネル { $tunnel }
 page-account-bar = { $direction }の全時間の内訳
 page-account-stretches = 最も長い区間
 page-account-strip = 下の帯は時間の内訳で、色は上の棒と同じです。
-page-account-reference = { $reference } との比較
 page-mean = 平均的なリキー
 page-mean-label = 平均的なリキーの図 { $number }、トンネル { $tunnel }
 page-mean-note = 切り替えの時刻をそろえてすべてのリキーを重ねたもの。線が帯の外に出ている所では、リキー時のレートが同じ転送の他の時点と異なります。

@@ -120,6 +120,7 @@ label-also = 逆方向
 heading-verdicts = 判定の一覧
 heading-transfers = 転送の一覧
 heading-account = 時間の内訳
+heading-gap = { $capture } と { $reference } の比較
 heading-capture = キャプチャ
 heading-tunnel = トンネル { $tunnel }: { $what }
 heading-tunnel-rekeys = トンネル { $tunnel }: { $what }。{ $rekeys }、うち影響あり { $hurt }

@@ -4,9 +4,13 @@ use crate::formats::csv::{cell, columns, number, text};
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::TextOptions;
 use crate::tables;
-use crate::words::clean;
+use crate::words::{self, clean};
+use rekeyscope_model::analysis::AccountGap;
 use rekeyscope_model::analysis::comparison::Comparison;
 use rekeyscope_model::text::Catalogue;
+
+/// Captures shown against the fastest; the others are in the document.
+pub(crate) const MOST_GAPS: usize = 12;
 
 /// The terminal report, ending in a newline: the answer first.
 pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
@@ -18,6 +22,11 @@ pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
     );
     page.blank();
     page.table(&tables::comparison(t, comparison));
+    for gap in comparison.gaps.iter().take(MOST_GAPS) {
+        page.heading(&gap_title(t, gap));
+        page.paragraph(&words::gap(t, gap));
+        page.table(&tables::gap(t, gap));
+    }
     page.blank();
     page.paragraph(&clean::said(
         t,
@@ -32,6 +41,12 @@ pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
         page.paragraph(&t.fill("not-compared", &[("reason", &reason)]));
     }
     page.finish()
+}
+
+/// Which capture against which.
+pub(crate) fn gap_title(t: &Catalogue, gap: &AccountGap) -> String {
+    let (capture, reference) = (clean::line(&gap.capture), clean::line(&gap.reference));
+    t.fill("heading-gap", &[("capture", &capture), ("reference", &reference)])
 }
 
 /// The reservations.

@@ -317,7 +317,13 @@ mod tests {
         let files = render(&document);
         assert_eq!(
             files.iter().map(|f| f.0).collect::<Vec<_>>(),
-            ["sas.csv", "rekeys.csv", "series.csv", "attempts.csv"]
+            [
+                "sas.csv",
+                "rekeys.csv",
+                "series.csv",
+                "attempts.csv",
+                "account.csv"
+            ]
         );
         assert_eq!(read(&files[3].1).len(), 1 + document.attempts.len());
         assert_eq!(read(&files[0].1).len(), 1 + 16);

@@ -8,6 +8,7 @@ pub mod comparison;
 mod prose;
 mod views;
 
+use crate::formats::comparison::gap_title;
 use crate::plot::{self, TunnelPlots, style};
 use crate::tables::{self, Row, Table};
 use crate::words::focus::Focus;
@@ -105,7 +106,10 @@ impl ReportPage {
                 .collect(),
             verdict: VerdictView::new(focus),
             accounts: account::accounts(focus),
-            gap: analysis.gap.as_ref().map(|gap| GapView::new(t, gap)),
+            gap: analysis
+                .gap
+                .as_ref()
+                .map(|gap| GapView::new(t, gap_title(t, gap), gap)),
             verdicts: tables::verdicts(focus, MOST_ROWS),
             transfers: tables::transfers(focus, MOST_ROWS),
             other_sentences: views::other_sentences(focus),
@@ -277,6 +281,7 @@ mod tests {
         );
         let order = [
             "verdict",
+            "account",
             "bound",
             "verdicts",
             "quality",

@@ -122,18 +122,19 @@ fn account(out: &mut String, focus: &Focus) {
     for account in accounts.into_iter().take(MOST_TUNNELS) {
         let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
         let sentence = words::account(t, account);
+        paragraph_break(out);
         let said = [("direction", direction.as_str()), ("sentence", &sentence)];
         let _ = writeln!(out, "{}\n", escaped(&t.fill("direction-sentence", &said)));
         table(out, &tables::account(focus, account));
-        for (label, stretch) in tables::stretches(account) {
-            let label = escaped(&words::account_label(t, label));
-            let filter = code(&words::stretch_filter(stretch));
+        for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
+            let label = escaped(&words::account_label(t, line.label));
+            let filter = code(&words::stretches_filter(line));
             let said = t.fill("account-filter", &[("label", &label), ("filter", &filter)]);
             let _ = writeln!(out, "- {said}");
         }
-        out.push('\n');
     }
     if let Some(gap) = &focus.analysis.gap {
+        paragraph_break(out);
         let _ = writeln!(out, "{}\n", escaped(&words::gap(t, gap)));
         table(out, &tables::gap(t, gap));
     }
@@ -194,10 +195,7 @@ pub(crate) fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
-    // Right below a list, a table would be text of its last item.
-    if !out.ends_with("\n\n") {
-        out.push('\n');
-    }
+    paragraph_break(out);
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     *out += &line(table.columns.iter().map(|c| escaped(&c.name)).collect());
     let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
@@ -208,6 +206,13 @@ pub(crate) fn table(out: &mut String, table: &Table) {
     out.push('\n');
     for note in &table.notes {
         let _ = writeln!(out, "{}\n", escaped(note));
+    }
+}
+
+/// Right below a list, a table or a paragraph would be text of its last item.
+fn paragraph_break(out: &mut String) {
+    if !out.ends_with("\n\n") {
+        out.push('\n');
     }
 }
 

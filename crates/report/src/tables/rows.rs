@@ -214,6 +214,12 @@ mod tests {
                 flows(&focus, 9),
                 ruled_out(&focus),
             ];
+            tables.extend(
+                document
+                    .account
+                    .iter()
+                    .map(|of| crate::tables::account(&focus, of)),
+            );
             tables.extend(document.overlays.iter().map(|o| overlay(&focus, o, 9)));
             for tunnel in 0..=document.tunnels.len() {
                 tables.push(rekeys(&focus, tunnel, 50));

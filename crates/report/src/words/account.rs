@@ -3,7 +3,9 @@
 use crate::words::clean;
 use crate::words::focus::Focus;
 use rekeyscope_impact::tell;
-use rekeyscope_model::analysis::{Account, AccountEvidence, AccountGap, AccountLabel, Analysis, OwnRate};
+use rekeyscope_model::analysis::{
+    Account, AccountEvidence, AccountGap, AccountLabel, AccountLine, Analysis, OwnRate,
+};
 use rekeyscope_model::text::Catalogue;
 
 /// The accounts that have something to show, that of the headline's direction first.
@@ -61,6 +63,12 @@ pub(crate) fn stretch_filter(stretch: &AccountEvidence) -> String {
     )
 }
 
+/// The longest stretches of a label at once.
+pub(crate) fn stretches_filter(line: &AccountLine) -> String {
+    let each = line.evidence.iter().map(|s| format!("({})", stretch_filter(s)));
+    each.collect::<Vec<_>>().join(" || ")
+}
+
 /// Seconds beside others of a `whole`: as many decimals for all of them.
 pub(crate) fn seconds_of(s: f64, whole: f64) -> String {
     if !s.is_finite() {
@@ -102,9 +110,6 @@ mod tests {
             ["12.0", "0.0", "0.0", "−3.2"]
         );
         assert_eq!([0.25, 1.0].map(|s| seconds_of(s, 1.25)), ["0.25", "1.00"]);
-        assert_eq!(
-            seconds_of(0.0125, 0.5),
-            "0.013".replace("0.013", &format!("{:.3}", 0.0125))
-        );
+        assert_eq!(seconds_of(0.0124, 0.5), "0.012");
     }
 }

@@ -16,7 +16,7 @@ mod verdict;
 
 pub(crate) use account::{
     account, account_label, account_notes, account_of_headline, accounts, gap, is_headline, seconds_of,
-    stretch_filter,
+    stretch_filter, stretches_filter,
 };
 pub(crate) use attempts::{is_trouble, leaks, outage_length, outages, outcome};
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};

@@ -111,7 +111,7 @@ pub(super) fn of_download(shape: &Shape, tunnel: usize) -> Account {
         true => Account {
             sentence: format!(
                 "Of {:.1} s that the transfer took longer than at 9.60 Mbit/s, {:.1} s (60 %) it waited for the receiver's \
-                 window of 64 kB, {:.1} s (39 %) went to rekeys, 0.0 s unexplained.",
+                 window of 64 kB, {:.1} s (38 %) went to rekeys, 0.0 s unexplained.",
                 0.1042 * s,
                 0.0625 * s,
                 0.04 * s

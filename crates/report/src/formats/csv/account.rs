@@ -45,7 +45,7 @@ pub(super) fn account(analysis: &Analysis) -> Vec<u8> {
             also.join(" "),
             number(gap.map(|g| g.reference_s_per_gb)),
             number(gap.map(|g| g.gap_s_per_gb)),
-            filter(line),
+            words::stretches_filter(line),
         ]
     };
     let lines = analysis.account.iter();
@@ -59,15 +59,6 @@ fn gap<'a>(analysis: &'a Analysis, of: &Account, line: &AccountLine) -> Option<&
     let own = (headline.tunnel, headline.direction) == (of.tunnel, of.direction);
     let mut all = analysis.gap.as_ref().filter(|_| own)?.labels.iter();
     all.find(|g| g.label == line.label)
-}
-
-/// The three longest stretches at once.
-fn filter(line: &AccountLine) -> String {
-    let stretches = line.evidence.iter();
-    let each: Vec<String> = stretches
-        .map(|s| format!("({})", words::stretch_filter(s)))
-        .collect();
-    each.join(" || ")
 }
 
 #[cfg(test)]

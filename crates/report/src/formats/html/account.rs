@@ -76,10 +76,9 @@ impl AccountView {
 }
 
 impl GapView {
-    pub(super) fn new(t: &Catalogue, gap: &AccountGap) -> GapView {
-        let reference = words::clean::line(&gap.reference);
+    pub(super) fn new(t: &Catalogue, title: String, gap: &AccountGap) -> GapView {
         GapView {
-            title: t.fill("page-account-reference", &[("reference", &reference)]),
+            title,
             sentence: words::gap(t, gap),
             table: tables::gap(t, gap),
         }

@@ -1,6 +1,8 @@
 //! A comparison of captures as one offline HTML file: the answer, one plot, one table.
 
+use super::account::GapView;
 use super::{clean, plot, policy, style_sheet, tables, words};
+use crate::formats::comparison::{MOST_GAPS, gap_title};
 use askama::Template;
 use rekeyscope_model::analysis::comparison::Comparison;
 use rekeyscope_model::text::{Catalogue, Language};
@@ -19,6 +21,12 @@ pub fn render(comparison: &Comparison, language: Language) -> String {
         answer: clean::said(t, &comparison.answer, &comparison.answer_messages),
         plot: plot::comparison::draw(t, comparison).map(|p| p.inline()),
         table: tables::comparison(t, comparison),
+        gaps: comparison
+            .gaps
+            .iter()
+            .take(MOST_GAPS)
+            .map(|gap| GapView::new(t, gap_title(t, gap), gap))
+            .collect(),
         efficiency: clean::said(t, &comparison.efficiency, &comparison.efficiency_messages),
         notes: crate::formats::comparison::notes(t, comparison),
         unread: comparison.unread.iter().map(|u| clean::line(&u.reason)).collect(),
@@ -38,6 +46,7 @@ struct ComparisonPage {
     answer: String,
     plot: Option<String>,
     table: Table,
+    gaps: Vec<GapView>,
     efficiency: String,
     notes: Vec<String>,
     unread: Vec<String>,
