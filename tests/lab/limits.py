@@ -85,6 +85,15 @@ WITHOUT = {
     "late": Variant("rekeys that hurt, nothing else", **{**FAR, **LATE, "rate": "20mbit", "seconds": 30}),
 }
 
+# The labels that what is planted has to get: most of the time, or (rekeys, failures) at least the time that the logs tell.
+PLANTED = {
+    "window": "receive_window", "window_late": "rekey", "window_up": "receive_window", "window_bbr": "receive_window",
+    "window_alone": "receive_window", "sndbuf": "send_buffer", "burst": "application", "slow": "application",
+    "zero": "zero_window", "loss": "path_loss", "loss_alone": "path_loss", "capacity": "capacity", "plain": "capacity",
+    "plain_20": "capacity", "queue": "queue_loss", "overtaken": "reordering", "two": "receive_window", "ways": "receive_window",
+    "growth": "growth", "unanswered": "tunnel_down", "blackhole": "tunnel_down", "late": "rekey",
+}
+
 # (with the factor, without it, the factor's labels).
 PAIRS = (
     ("window_alone", "plain", ("receive_window",)),
