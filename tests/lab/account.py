@@ -13,8 +13,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import damage
+import kernel
 import reference
 from check import analysis
+from compare import seconds as time_of
 from limits import PAIRS, PLANTED
 
 HEAD = """# The account against the kernel
@@ -25,14 +27,14 @@ receiver's (`_r`). The reference is the sending kernel's own `tcp_info`, ten tim
 seen by the analysis. All figures are percent of the transfer's time; differences are points.
 
 - **window**: the account's `receive_window` and `zero_window`, and what has them as a second reason, against the kernel's
-  `rwnd_limited` outside outages and pauses at renewals, and until as much is in flight as before (the kernel counts a window that
-  is full through an outage).
-- **idle**: the account's `application`, against the time that the kernel was not busy, up to the polls at which nothing waited to be
-  sent besides. The difference is what lies outside the two.
-- **outage**: the account's `rekey` and `tunnel_down`, against the outages and the pauses at renewals that the logs tell, up to those
-  with the time until as much is in flight as before. The difference is what lies outside the two.
+  `rwnd_limited` outside the account's `rekey` and `tunnel_down` (the kernel counts a window that is full through an outage).
+- **idle**: the account's `application`, against the time that the kernel was not busy, up to the polls at which nothing waited to
+  be sent besides. The difference is what lies outside the two.
+- **outage**: the account's `rekey` and `tunnel_down`, against the outages that the logs tell, from when the sender stopped (what it
+  sent in vain before is time in which it sent). *Missed* is what of those has another label; *false* is what of these lies neither in
+  an outage nor in a pause at a renewal, nor in the time after it until as much is in flight as before.
 """
-# What the issue of the account demands, points: of the kernel's, of planted outages, unexplained (nearly all; the worst), stability.
+# What is demanded, points: against the kernel, of planted outages, unexplained (nearly all; the worst), stability.
 WITHIN, OUTAGE_WITHIN, UNEXPLAINED, WORST_UNEXPLAINED, STABLE = 5.0, 2.0, 3.0, 6.0, 8.0
 # A pair agrees within this share of the label's lost seconds.
 PAIR_WITHIN = 0.15
@@ -50,6 +52,9 @@ class Row:
         self.labels = {label["label"]: label for label in account["labels"]}
         self.unexplained = self.share("unexplained")
         self.is_timed = bool(truth and truth.connections)
+        self.all_runs = runs(account)
+        self.harmed = kernel.union((a, b) for label, a, b in self.all_runs if label in HARMED)
+        self.span = [(time_of(account["start"]), time_of(account["end"]))]
 
     def points(self, seconds):
         return 100 * seconds / self.seconds
@@ -59,23 +64,39 @@ class Row:
 
     def windows(self):
         """With the time whose second reason is the window."""
-        beside = [name for name, label in self.labels.items() if name not in WINDOWS and set(WINDOWS) & set(label["also"] or ())]
-        return self.share(*WINDOWS, *beside)
+        beside = sum(
+            second["seconds"] for name, label in self.labels.items() if name not in WINDOWS
+            for second in label["also"] if second["label"] in WINDOWS
+        )
+        return self.share(*WINDOWS) + self.points(beside)
+
+    def kernel_window(self):
+        return self.points(self.truth.window(self.harmed))
 
     def window_difference(self):
-        return self.windows() - self.points(self.truth.window())
+        return self.windows() - self.kernel_window()
 
     def bounds_idle(self):
         return [self.points(bound) for bound in self.truth.idle()]
 
-    def bounds_outage(self):
-        return [self.points(reference.seconds(spans)) for spans in (self.truth.pauses, self.truth.recovered)]
+    def outages(self):
+        """What the logs tell of the account's time."""
+        return kernel.inside(self.truth.outages, self.span)
+
+    def missed(self):
+        outages = self.outages()
+        return self.points(reference.seconds(outages) - reference.seconds(kernel.inside(outages, self.harmed)))
+
+    def false(self):
+        return self.points(reference.seconds(self.harmed) - reference.seconds(kernel.inside(self.harmed, self.truth.recovered)))
+
+    def adds_up(self):
+        """Labels and duration, to the nanosecond of the document's times."""
+        labels = sum(round(1e9 * label["seconds"]) for label in self.labels.values())
+        return labels == nanoseconds(self.account["end"]) - nanoseconds(self.account["start"])
 
     def idle_difference(self):
         return outside(self.share("application"), *self.bounds_idle())
-
-    def outage_difference(self):
-        return outside(self.share(*HARMED), *self.bounds_outage())
 
     def cells(self):
         shown = sorted(self.labels.items(), key=lambda item: -item[1]["seconds"])
@@ -83,15 +104,14 @@ class Row:
         yield from (self.run, f"{self.seconds:.1f} s", f"{8e-6 * self.bytes / self.seconds:.1f}", words)
         if self.is_timed:
             low, high = self.bounds_idle()
-            yield f"{self.windows():.0f} / {self.points(self.truth.window()):.0f}"
+            yield f"{self.windows():.0f} / {self.kernel_window():.0f}"
             yield f"{self.window_difference():+.1f}"
             yield f"{self.share('application'):.0f} / {span(low, high)}"
             yield f"{self.idle_difference():+.1f}"
         else:
             yield from ("", "", "", "")
-        yield f"{self.share(*HARMED):.0f} / {span(*self.bounds_outage())}" if self.truth else ""
-        yield f"{self.outage_difference():+.1f}" if self.truth else ""
-        yield f"{self.unexplained:.1f}"
+        yield f"{self.share(*HARMED):.0f} / {self.points(reference.seconds(self.outages())):.0f}"
+        yield from (f"{self.missed():.1f}", f"{self.false():.1f}", f"{self.unexplained:.1f}")
 
 
 def outside(value, low, high):
@@ -101,6 +121,13 @@ def outside(value, low, high):
 
 def span(low, high):
     return f"{low:.0f}" if f"{low:.0f}" == f"{high:.0f}" else f"{low:.0f}–{high:.0f}"
+
+
+def nanoseconds(time):
+    """Of a time of the document, behind its date."""
+    hours, minutes, rest = time.removesuffix("Z").partition("T")[2].split(":")
+    whole, _, fraction = rest.partition(".")
+    return ((int(hours) * 60 + int(minutes)) * 60 + int(whole)) * 10**9 + int(fraction.ljust(9, "0"))
 
 
 def side(document, account):
@@ -120,31 +147,42 @@ def of_run(folder):
 
 
 def stability(folder, row):
-    """{kind of damage: (points, the label that it moves most)}."""
-    account, moved = row.account, {}
-    whole, middle = times(account), (row.truth.starts + row.truth.ends) / 2
+    """{kind of damage: (points, the label that it moves most)}: against the same time of the whole."""
+    middle, moved = (row.truth.starts + row.truth.ends) / 2, {}
+    spans = {"first half": (float("-inf"), middle), "second half": (middle, float("inf"))}
     with tempfile.TemporaryDirectory() as space:
-        for kind, files in damage.of(folder, middle, Path(space)):
-            parts = [same(analysis(folder, trace=file), account) for file in files]
-            if all(parts):
-                moved[kind] = moves(whole, sum(map(times, parts), Counter()))
+        for kind, file in damage.of(folder, middle, Path(space)):
+            part = same(analysis(folder, trace=file), row.account)
+            moved[kind] = moves(times(row.account, *spans.get(kind, ())), times(part)) if part else (100.0, "all of it")
     return moved
 
 
 def same(document, account):
     """The account of the same direction in another document."""
-    return next((a for a in document["account"] if (a["tunnel"], a["direction"]) == (account["tunnel"], account["direction"])), None)
+    ends = [(a["tunnel"], a["direction"]) for a in document["account"]]
+    own = (account["tunnel"], account["direction"])
+    return document["account"][ends.index(own)] if own in ends else None
 
 
-def times(account):
-    return Counter({label["label"]: label["seconds"] for label in account["labels"]})
+def runs(account):
+    """(label, from, until) of the whole time, seconds since 1970."""
+    began = time_of(account["start"])
+    return [(run["label"], began + run["from_s"], began + run["to_s"]) for run in account["runs"]]
+
+
+def times(account, start=float("-inf"), until=float("inf")):
+    """Seconds of each label between two times."""
+    found = Counter()
+    for label, a, b in runs(account):
+        found[label] += max(0.0, min(b, until) - max(a, start))
+    return found
 
 
 def moves(whole, other):
-    """(points, label) that moved most; a label that is no longer told apart moves as one."""
+    """(points, label) that moved most; labels that are no longer told apart move as one."""
     if "flight_limited" in other:
         whole, other = merged(whole), merged(other)
-    share = {name: 100 * (other[name] / sum(other.values()) - whole[name] / sum(whole.values())) for name in whole | other}
+    share = {name: 100 * (other[name] / other.total() - whole[name] / whole.total()) for name in whole | other}
     name = max(share, key=lambda name: abs(share[name]))
     return share[name], name
 
@@ -178,25 +216,30 @@ def pairs(rows):
 
 
 def planted(row):
-    """(label, share) of what was planted in the run."""
-    name = row.run.partition(".")[0].removeprefix("account_")[:-2]
-    return (PLANTED[name], row.share(PLANTED[name])) if name in PLANTED else None
+    """The labels of what was planted in the run, where that is the greater part of its time."""
+    return PLANTED.get(row.run.partition(".")[0].removeprefix("account_")[:-2])
 
 
 def demands(rows, moved, paired):
     """The sentences on what is within its bounds."""
     timed = [row for row in rows if row.is_timed]
     fresh = [row for row in timed if row.run.startswith("account_")]
+    unordered = [row for row in timed if row.truth.saw_reordering() is False]
     for what, bound, values in (
         ("window", WITHIN, [row.window_difference() for row in timed]),
         ("idle", WITHIN, [row.idle_difference() for row in timed]),
-        ("outage", OUTAGE_WITHIN, [row.outage_difference() for row in rows]),
+        ("outages missed", OUTAGE_WITHIN, [row.missed() for row in rows]),
+        ("outages that are none", OUTAGE_WITHIN, [row.false() for row in rows]),
+        ("reordering where the kernel saw none", WITHIN, [row.share("reordering") for row in unordered]),
         ("unexplained", UNEXPLAINED, [row.unexplained for row in timed]),
         ("unexplained, the worst", WORST_UNEXPLAINED, [row.unexplained for row in timed]),
         ("stability", STABLE, [points for of_run in moved.values() for points, _ in of_run.values()]),
         ("pairs, percent", 100 * PAIR_WITHIN, [float(row[-1].split()[0]) for row in paired]),
     ):
         yield f"- {what}: {sum(abs(v) <= bound for v in values)} of {len(values)} within {bound:.0f}"
+    limited = [row for row in rows if planted(row)]
+    yield f"- what was planted has the greater part: {sum(row.share(*planted(row)) > 50 for row in limited)} of {len(limited)}"
+    yield f"- the labels add up to the time: {sum(row.adds_up() for row in rows)} of {len(rows)}"
     yield f"- fresh transfers: {len(fresh)}, {sum('_s.' in row.run for row in fresh)} of them captured at the sender's end"
 
 
@@ -212,13 +255,15 @@ def main():
     print(HEAD)
     print("\n".join(demands(rows, moved, paired)))
     print("\n## Each transfer\n")
-    heads = ["run", "time", "Mbit/s", "labels", "window / kernel", "Δ", "idle / kernel", "Δ", "outage / logs", "Δ", "unexplained"]
+    heads = ["run", "time", "Mbit/s", "labels", "window / kernel", "Δ", "idle / kernel", "Δ", "outage / logs", "missed", "false",
+             "unexplained"]
     print("\n".join(table(heads, (list(row.cells()) for row in rows))))
     print("\n## What was planted\n")
-    print("\n".join(table(["run", "label", "share"], ([r.run, p[0], f"{p[1]:.0f}"] for r in rows if (p := planted(r))))))
+    shares = ([row.run, ", ".join(labels), f"{row.share(*labels):.0f}"] for row in rows if (labels := planted(row)))
+    print("\n".join(table(["run", "labels", "share"], shares)))
     print("\n## With a factor and without it\n\nSeconds saved, and those that its labels are said to lose at the other run's rate.\n")
     print("\n".join(table(["with", "without", "labels", "saved", "lost", "difference"], paired)))
-    print("\n## Damaged captures\n\nHow many points the label moves that moves most. Halves: both together against the whole.\n")
+    print("\n## Damaged captures\n\nHow many points the label moves that moves most. Of a half: against the same time of the whole.\n")
     kinds = list(dict.fromkeys(kind for of_one in moved.values() for kind in of_one))
     print("\n".join(table(["run", *kinds], (
         [name, *(f"{of_one[kind][0]:+.1f} {of_one[kind][1]}" if kind in of_one else "" for kind in kinds)]

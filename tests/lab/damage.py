@@ -22,19 +22,17 @@ IP_IN_PPP = (b"\xff\x03\x00\x21", b"\xff\x03\x21", b"\x00\x21", b"\x21")
 
 
 def of(folder, middle, space):
-    """(kind of damage, its captures) of a run; the captures lie in `space`. Both halves, cut at a time, are one kind."""
+    """(kind of damage, the capture with it) of a run, which is cut at a time; the captures lie in `space`."""
     head, packets = read(folder / "trace.pcap")
-    yield "halves", [
-        write(space / "first.pcap", head, (p for p in packets if p[0] < middle)),
-        write(space / "second.pcap", head, (p for p in packets if p[0] >= middle)),
-    ]
+    yield "first half", write(space / "first.pcap", head, (p for p in packets if p[0] < middle))
+    yield "second half", write(space / "second.pcap", head, (p for p in packets if p[0] >= middle))
     keys = esp_keys(folder, space)
     if not keys:
         return
     opened = [(packet, *changed(packet, keys)) for packet in packets]
-    yield "no SYN", [write(space / "no_syn.pcap", head, (whole for whole, is_syn, _ in opened if not is_syn))]
-    yield "no timestamps", [write(space / "no_times.pcap", head, (bare for _, _, bare in opened))]
-    yield "neither", [write(space / "neither.pcap", head, (bare for _, is_syn, bare in opened if not is_syn))]
+    yield "no SYN", write(space / "no_syn.pcap", head, (whole for whole, is_syn, _ in opened if not is_syn))
+    yield "no timestamps", write(space / "no_times.pcap", head, (bare for _, _, bare in opened))
+    yield "neither", write(space / "neither.pcap", head, (bare for _, is_syn, bare in opened if not is_syn))
 
 
 def read(trace):

@@ -77,6 +77,12 @@ def overlap(start, until, spans):
     return sum(max(0.0, min(until, b) - max(start, a)) for a, b in spans)
 
 
+def inside(spans, others):
+    """The parts of spans that lie in others; neither overlap among themselves."""
+    parts = ((max(a, c), min(b, d)) for a, b in spans for c, d in others)
+    return [(a, b) for a, b in parts if a < b]
+
+
 def union(spans):
     """The same times in spans that do not overlap, in order."""
     joined = []

@@ -1,9 +1,11 @@
 """What an account has to say of one direction of a run, from logs alone: outages and pauses at renewals, and the sender's kernel."""
 
+import bisect
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import inner
 import kernel
 import truth as truths
 
@@ -30,11 +32,10 @@ class Reference:
         self.ends = max((c.polls[-1][0] for c in self.connections), default=float("inf"))
 
         def clip(spans):
-            within = ((max(a, self.starts), min(b, self.ends)) for a, b in spans)
-            return kernel.union((a, b) for a, b in within if a < b)
+            return kernel.inside(kernel.union(spans), [(self.starts, self.ends)])
 
         self.outages = clip(self.outages)
-        held_up = [(a, b) for a, b in self.pauses if any(c.outstanding(a, b) for c in self.connections)]
+        held_up = [(a, b) for a, b in self.pauses if not self.connections or any(c.outstanding(a, b) for c in self.connections)]
         self.pauses = clip(held_up + self.outages)
         self.recovered = clip((a, self.back(a, b)) for a, b in self.pauses)
 
@@ -49,9 +50,9 @@ class Reference:
             for connection in self.connections for start, until, length in of_connection(connection)
         )
 
-    def window(self):
-        """Seconds for which the receiver's window stopped the sender outside rekeys and outages."""
-        return self.shared(lambda c: c.counted("rwnd", self.recovered))
+    def window(self, without):
+        """Seconds for which the receiver's window stopped the sender, outside some spans."""
+        return self.shared(lambda c: c.counted("rwnd", without))
 
     def idle(self):
         """The least and the most that the application left unused, seconds: nothing was outstanding; nothing waited to be sent,
@@ -61,6 +62,11 @@ class Reference:
         most = self.shared(lambda c: c.sampled(nothing_waits, self.recovered))
         most -= self.shared(lambda c: c.counted("sndbuf", self.recovered))
         return max(0.0, least), max(0.0, least, most)
+
+    def saw_reordering(self):
+        """Whether the kernels noticed any; older logs do not tell."""
+        seen = [c.polls[-1][1].get("reord_seen") for c in self.connections]
+        return None if None in seen or not seen else any(seen)
 
 
 def nothing_waits(values):
@@ -86,10 +92,34 @@ def of_lab(folder):
         first = [truth.first[spi] for spi in (pair.inbound, pair.outbound) if spi in truth.first]
         windows.append((max(asked, default=pair.installed) - BEFORE_REQUEST, max(first) + AFTER_SWITCH))
     for side, silences in truth.silent.items():
+        sent = new_data(folder / f"inner.{side}.pcap", truths.INNER[side])
         outages = [(s.start, s.start + s.seconds(truth.ends)) for s, _ in truth.outages(side)]
+        outages = [(stopped(sent, a, b), b) for a, b in outages]
         pauses = [(s.start, s.start + s.seconds(truth.ends)) for s in silences if s.seconds(truth.ends) >= LEAST_PAUSE]
-        found[side] = Reference(kernel.connections(folder / f"tcpinfo.{side}.log"), outages, near(pauses, windows))
+        connections = [] if "-u" in truth.variant["iperf"] else kernel.connections(folder / f"tcpinfo.{side}.log")
+        found[side] = Reference(connections, outages, near(pauses, windows))
     return found
+
+
+def new_data(trace, source):
+    """When this side sent data for the first time; of UDP all of it."""
+    times, ends = [], {}
+    for packet in inner.packets(trace):
+        if packet.source == source and packet.payload:
+            if not packet.is_tcp or packet.ports not in ends or inner.later(packet.end, ends[packet.ports]):
+                ends[packet.ports] = packet.end
+                times.append(packet.time)
+    return times
+
+
+def stopped(sent, start, until):
+    """When the sender stopped in an outage: an account's time is that of what is sent, also in vain."""
+    last = start
+    for time in sent[bisect.bisect(sent, start) :]:
+        if time > until or time - last >= LEAST_PAUSE:
+            break
+        last = time
+    return last
 
 
 def of_older_lab(folder):
