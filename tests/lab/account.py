@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The account of saved runs against the kernels and the logs, as Markdown: `account.py FOLDER…`, with a run in each folder below.
+"""The account of saved runs against the kernels and the logs, as Markdown: `account.py FOLDER…`, each a run or a
+folder of runs.
 
 The binary is the environment's REKEYSCOPE.
 """
@@ -138,12 +139,13 @@ def side(document, account):
 
 
 def of_run(folder):
-    """(rows, stability) of a run."""
+    """(rows, stability, senders without an account) of a run."""
     document, truth = analysis(folder), reference.of(folder)
-    rows = [Row(folder.name, account, truth.get(side(document, account))) for account in document["account"]]
-    rows = [row for row in rows if row.truth]
+    sides = {side(document, account): account for account in document["account"]}
+    rows = [Row(folder.name, account, truth[sender]) for sender, account in sides.items() if sender in truth]
     timed = [row for row in rows if row.is_timed]
-    return rows, stability(folder, max(timed, key=lambda row: row.bytes)) if timed else {}
+    moved = stability(folder, max(timed, key=lambda row: row.bytes)) if timed else {}
+    return rows, moved, [f"{folder.name} ({sender})" for sender in truth if sender not in sides]
 
 
 def stability(folder, row):
@@ -244,16 +246,19 @@ def demands(rows, moved, paired):
 
 
 def main():
-    folders = sorted(p.parent for root in sys.argv[1:] for p in Path(root).glob("*/trace.pcap") if list(p.parent.glob("tcpinfo.*")))
+    captures = [path for root in map(Path, sys.argv[1:]) for path in (*root.glob("trace.pcap"), *root.glob("*/trace.pcap"))]
+    folders = sorted(path.parent for path in captures if list(path.parent.glob("tcpinfo.*")))
     if not folders:
         sys.exit(f"{' '.join(sys.argv[1:])}: no runs with tcpinfo logs in it")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(of_run, folders))
-    rows = [row for of_one, _ in results for row in of_one]
-    moved = {folder.name: of_one for folder, (_, of_one) in zip(folders, results) if of_one}
+    rows = [row for of_one, *_ in results for row in of_one]
+    moved = {folder.name: of_one for folder, (_, of_one, _) in zip(folders, results) if of_one}
+    unaccounted = [run for *_, of_one in results for run in of_one]
     paired = list(pairs(rows))
     print(HEAD)
     print("\n".join(demands(rows, moved, paired)))
+    print(f"- transfers without an account: {', '.join(unaccounted) or 'none'}")
     print("\n## Each transfer\n")
     heads = ["run", "time", "Mbit/s", "labels", "window / kernel", "Δ", "idle / kernel", "Δ", "outage / logs", "missed", "false",
              "unexplained"]

@@ -5,7 +5,6 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import inner
 import kernel
 import truth as truths
 
@@ -13,6 +12,8 @@ import truth as truths
 BEFORE_REQUEST, AFTER_SWITCH = 0.02, 0.25
 # Shorter pauses at a renewal are anyone's.
 LEAST_PAUSE = 0.05
+# ESP packets from here on carry data, shorter ones acknowledgements: bytes.
+LEAST_DATA = 400
 # After a longer outage the sender begins anew; the account counts its ramp too. Linux does not send again before this.
 LONG = 0.2
 
@@ -92,24 +93,23 @@ def of_lab(folder):
         first = [truth.first[spi] for spi in (pair.inbound, pair.outbound) if spi in truth.first]
         windows.append((max(asked, default=pair.installed) - BEFORE_REQUEST, max(first) + AFTER_SWITCH))
     for side, silences in truth.silent.items():
-        sent = new_data(folder / f"inner.{side}.pcap", truths.INNER[side])
         outages = [(s.start, s.start + s.seconds(truth.ends)) for s, _ in truth.outages(side)]
-        outages = [(stopped(sent, a, b), b) for a, b in outages]
         pauses = [(s.start, s.start + s.seconds(truth.ends)) for s in silences if s.seconds(truth.ends) >= LEAST_PAUSE]
-        connections = [] if "-u" in truth.variant["iperf"] else kernel.connections(folder / f"tcpinfo.{side}.log")
+        connections = []
+        if "-u" not in truth.variant["iperf"]:
+            connections = kernel.connections(folder / f"tcpinfo.{side}.log")
+            sent = data(folder / "trace.pcap", side)
+            outages = [(stopped(sent, a, b), b) for a, b in outages]
         found[side] = Reference(connections, outages, near(pauses, windows))
     return found
 
 
-def new_data(trace, source):
-    """When this side sent data for the first time; of UDP all of it."""
-    times, ends = [], {}
-    for packet in inner.packets(trace):
-        if packet.source == source and packet.payload:
-            if not packet.is_tcp or packet.ports not in ends or inner.later(packet.end, ends[packet.ports]):
-                ends[packet.ports] = packet.end
-                times.append(packet.time)
-    return times
+def data(trace, side):
+    """When ESP packets with data of this side passed the capture."""
+    return [
+        time for time, source, datagram, ports in truths.outer_packets(trace)
+        if source == side and 4500 in ports and len(datagram) >= LEAST_DATA
+    ]
 
 
 def stopped(sent, start, until):
