@@ -14,7 +14,8 @@ from pathlib import Path
 
 from charon import INNER, Charon
 from events import Events
-from network import LabError, Network, end, wait_for
+from limits import LIMITS
+from network import HERE, LabError, Network, end, wait_for
 from variants import VARIANTS
 
 # Small enough that ESP in UDP in IP stays below 1500 bytes.
@@ -33,7 +34,7 @@ def transfer(network, variant, events, number):
     command += DIRECTIONS[variant.direction] + list(variant.iperf)
     account = network.folder / f"iperf3.{number}.json"
     client = network.start(account.name, network.inside("client", *command), signal.SIGINT)
-    events.sender = client if variant.direction == "up" else server
+    events.sender, events.reader = (client, server) if variant.direction == "up" else (server, client)
     if number == 0:
         events.start()
     try:
@@ -64,10 +65,13 @@ def make(variant, folder, seed):
             record(network, side, "ipsec0", f"inner.{side}.pcap", ["ip"], INNER_SNAP)
         client.control("--initiate", "--child", "lab", "-t", "20")
         for side in ("server", "client"):
+            # With larger segments a kernel defers sending, and counts only a part of its waits for the window as such.
             network.run(side, "ip", "link", "set", "ipsec0", "mtu", INNER_MTU)
         # strongSwan's own routes go with the SA. Without any, senders would get errors, and iperf3 gives up.
         for side, peer in (("server", "client"), ("client", "server")):
             network.run(side, "ip", "route", "add", INNER[peer], "dev", "ipsec0", "src", INNER[side], "metric", "1000")
+            poll = network.inside(side, sys.executable, HERE / "tcpinfo.py", side)
+            network.start(f"tcpinfo.{side}.log", poll)
         events = Events(network, variant, server, client)
         for number, rest in enumerate((0, *variant.rests)):
             time.sleep(rest)
@@ -82,8 +86,9 @@ def make(variant, folder, seed):
 
 
 def main():
-    if len(sys.argv) not in (3, 4) or sys.argv[1] not in VARIANTS:
-        sys.exit(f"usage: capture.py VARIANT FOLDER [SEED], VARIANT one of {', '.join(VARIANTS)}")
+    variants = {**VARIANTS, **LIMITS}
+    if len(sys.argv) not in (3, 4) or sys.argv[1] not in variants:
+        sys.exit(f"usage: capture.py VARIANT FOLDER [SEED], VARIANT one of {', '.join(variants)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
     name, folder = sys.argv[1], Path(sys.argv[2]).resolve()
@@ -92,14 +97,14 @@ def main():
     # A socket's path has room for 107 characters.
     with tempfile.TemporaryDirectory(prefix="rekeyscope-lab-") as short:
         try:
-            make(VARIANTS[name], Path(short), seed)
+            make(variants[name], Path(short), seed)
         except (LabError, subprocess.TimeoutExpired) as reason:
             sys.exit(f"{name}: {reason}")
         finally:
             for file in Path(short).iterdir():
                 if file.is_file():
                     shutil.copy(file, folder)
-    (folder / "variant.json").write_text(json.dumps({"name": name, **dataclasses.asdict(VARIANTS[name])}, indent=1))
+    (folder / "variant.json").write_text(json.dumps({"name": name, **dataclasses.asdict(variants[name])}, indent=1))
 
 
 if __name__ == "__main__":

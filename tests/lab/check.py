@@ -26,10 +26,16 @@ FALSE_DISCOVERY_RATE = 0.05
 CHANCE = 0.001
 
 
-def analysis(folder, keys=True):
-    """The document of the analyzer."""
-    command = [os.environ["REKEYSCOPE"], folder / "trace.pcap", "-q", "--json", "-"]
-    command += ["--keys", folder / "charon.client.log"] if keys else ["--no-keys"]
+def key_files(folder):
+    """The options that name a run's keys: its daemon's log, or the tables of a capture that has some."""
+    log = folder / "charon.client.log"
+    return [word for file in ([log] if log.exists() else sorted(folder.glob("keys.*"))) for word in ("--keys", file)]
+
+
+def analysis(folder, keys=True, trace=None):
+    """The document of the analyzer, of the run's capture or of another with the same keys."""
+    command = [os.environ["REKEYSCOPE"], trace or folder / "trace.pcap", "-q", "--json", "-"]
+    command += key_files(folder) if keys else ["--no-keys"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{folder}: rekeyscope failed: {done.stderr}")

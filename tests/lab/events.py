@@ -18,7 +18,7 @@ class Events(threading.Thread):
     def __init__(self, network, variant, server, client):
         super().__init__(daemon=True)
         self.network, self.variant, self.server, self.client = network, variant, server, client
-        self.sender, self.began, self.over = None, time.monotonic(), threading.Event()
+        self.sender, self.reader, self.began, self.over = None, None, time.monotonic(), threading.Event()
 
     def run(self):
         since = self.began
@@ -67,6 +67,15 @@ class Events(threading.Thread):
 
     def go_on(self):
         os.kill(self.sender.pid, signal.SIGCONT)
+
+    def stop_reading(self):
+        os.kill(self.reader.pid, signal.SIGSTOP)
+
+    def read_on(self):
+        os.kill(self.reader.pid, signal.SIGCONT)
+
+    def sysctl(self, side, setting):
+        self.network.run(side, "sysctl", "-qw", setting)
 
     def initiate(self, child="lab"):
         self.client.control("--initiate", "--child", child, "-t", "8")

@@ -73,6 +73,7 @@ class Network:
         """Lays the cable: 10.9.0.1 (server) to 10.9.0.2 (client), the rate limited at both ends."""
         wire = [sys.executable, HERE / "wire.py", f"{self.names['client']}:wan", f"{self.names['server']}:wan"]
         wire += ["--delay-ms", variant.delay_ms, "--jitter-ms", variant.jitter_ms, "--loss", variant.loss]
+        wire += ["--overtaken", variant.overtaken, "--overtaken-ms", variant.overtaken_ms]
         wire += ["--drop-message", variant.drop_message, "--seed", 2 * seed, "--spare-first"]
         wire += ["--swallow", "second" if variant.direction == "up" else "first"]
         if variant.ike == 2:
@@ -85,7 +86,9 @@ class Network:
             self.run(side, "ip", "link", "set", "wan", "up")
             self.run(side, "ethtool", "-K", "wan", "tx", "off", "gso", "off", "gro", "off")
             self.run(side, "tc", "qdisc", "add", "dev", "wan", "root", "tbf", "rate", variant.rate, "burst", "16kb",
-                     "latency", "60ms")
+                     "latency", f"{variant.queue_ms}ms")
+        for side, setting in variant.sysctls:
+            self.run(side, "sysctl", "-qw", setting)
 
 
 def end(process, how):

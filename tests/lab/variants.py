@@ -26,8 +26,15 @@ class Variant:
     # One way, milliseconds.
     delay_ms: float = 10.0
     jitter_ms: float = 0.0
+    # What the queue before the cable holds, milliseconds at its rate; more is dropped.
+    queue_ms: int = 60
     # Share of the frames that the wire loses, each way.
     loss: float = 0.0
+    # Share of the frames that come late, out of their order, and by how many milliseconds.
+    overtaken: float = 0.0
+    overtaken_ms: float = 0.0
+    # (side, "name=value") of its kernel, before the daemons start.
+    sysctls: tuple = ()
     # The message of every child exchange after the first that is lost once, counted from 1; 0 for none.
     drop_message: int = 0
     # The end of the cable at which tcpdump listens: a planted loss of the client's messages happens before the server's.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A cable between two network namespaces: delay, jitter, loss, one planted loss per IKE exchange, and times without IKE.
+"""A cable between two network namespaces: delay, jitter, loss, frames overtaken, one planted loss per IKE exchange, and times
+without IKE.
 
 Kernels without the netem queueing discipline and without packet filters can plant these things too: each end is a TAP
 device, and this process carries the frames. From SIGUSR1 on it loses all IKE messages, until SIGUSR2; with SIGHUP the SA that
@@ -12,6 +13,7 @@ import argparse
 import collections
 import ctypes
 import fcntl
+import heapq
 import os
 import random
 import select
@@ -123,7 +125,7 @@ class Lane:
 
     def __init__(self, source, sink, options, seed, swallows):
         self.source, self.sink, self.options, self.swallows = source, sink, options, swallows
-        self.random, self.queue, self.last = random.Random(seed), collections.deque(), 0.0
+        self.random, self.queue, self.last, self.taken = random.Random(seed), [], 0.0, 0
 
     def take(self, now, planted, failure):
         while True:
@@ -142,13 +144,16 @@ class Lane:
                 print(f"{time.time():.6f} random", flush=True)
             elif len(self.queue) < MOST_ON_THE_WAY:
                 delay = (self.options.delay_ms + self.random.random() * self.options.jitter_ms) / 1e3
-                self.last = max(self.last, now + delay)  # a cable keeps the order
-                self.queue.append((self.last, frame))
+                due = self.last = max(self.last, now + delay)  # a cable keeps the order
+                if self.options.overtaken and self.random.random() < self.options.overtaken:
+                    due += self.options.overtaken_ms / 1e3
+                self.taken += 1
+                heapq.heappush(self.queue, (due, self.taken, frame))
 
     def deliver(self, now):
         while self.queue and self.queue[0][0] <= now:
             try:
-                os.write(self.sink, self.queue.popleft()[1])
+                os.write(self.sink, heapq.heappop(self.queue)[2])
             except OSError:
                 pass  # the device is down: at the end of a run
 
@@ -162,6 +167,8 @@ def main():
     parser.add_argument("--delay-ms", type=float, default=0.0, help="one way")
     parser.add_argument("--jitter-ms", type=float, default=0.0, help="up to this much more")
     parser.add_argument("--loss", type=float, default=0.0, help="share of the frames")
+    parser.add_argument("--overtaken", type=float, default=0.0, help="share of the frames that come late, out of their order")
+    parser.add_argument("--overtaken-ms", type=float, default=0.0, help="by this much")
     parser.add_argument("--drop-message", type=int, default=0, help="position in each exchange, from 1")
     parser.add_argument("--spare-first", action="store_true", help="the first child exchange stays whole")
     parser.add_argument("--swallow", choices=("first", "second"), default="first", help="the end whose SA SIGHUP takes away")
