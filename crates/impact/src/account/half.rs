@@ -12,6 +12,8 @@ const ORIGIN: u64 = 1 << 33;
 const D2_SHARE: f64 = 0.95;
 /// See [`D2_SHARE`].
 const D2_MARGIN: i64 = NANOS_PER_MILLI;
+/// RFC 7323 §2.3.
+const LARGEST_SCALE: u8 = 14;
 /// Of so many delays one may be too small.
 const OUTLIERS: usize = 200;
 /// The pattern of acknowledgements and data is looked for in so much of the beginning.
@@ -23,7 +25,7 @@ const LEAST_PEAK: f64 = 0.25;
 /// The first lag with so much of the highest correlation counts.
 const NEAR_PEAK: f64 = 0.8;
 /// With a d1 below this the capture is at the receiver, where acknowledgements follow their data at once.
-const AT_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
+pub(super) const AT_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
 /// Lags below this are then those acknowledgements', bins.
 const FOLLOWING_LAGS: usize = 4;
 
@@ -115,7 +117,7 @@ impl Half {
             reading.take_back(around);
         }
         let d1 = low(reading.data.iter().map(|d| d.acked_after));
-        let (scale, scale_known) = scale(connection, slot, &reading);
+
         let half_of_handshake = handshake(connection, slot);
         let echoed = low(reading.data.iter().map(|d| d.echo_after));
         let (d2, d2_from) = match (half_of_handshake, echoed) {
@@ -128,11 +130,13 @@ impl Half {
             },
         };
         let used = d2.map(|d2| ((d2 as f64 * D2_SHARE) as i64 - D2_MARGIN).max(0));
+        let stated = stated_scale(connection, slot);
+        let inferred = || inferred_scale(&reading.data, &reading.acks, used.unwrap_or(0));
         Some(Half {
             tcp: connection.tcp,
             mss: reading.largest.max(1),
-            scale,
-            scale_known,
+            scale: stated.unwrap_or_else(inferred),
+            scale_known: stated.is_some(),
             d1,
             echoed,
             d2: used.filter(|_| d1.is_some()),
@@ -144,6 +148,11 @@ impl Half {
             data: reading.data,
             acks: reading.acks,
         })
+    }
+
+    /// Delays show a queue: not where data is acknowledged right behind the capture, and echoes nothing.
+    pub(super) fn shows_queues(&self) -> bool {
+        self.echoed.is_some() || self.d1.is_some_and(|d1| d1 >= AT_RECEIVER)
     }
 
     /// The receiver's window that an acknowledgement opens.
@@ -161,8 +170,7 @@ struct Reading {
     next: Option<(u32, u64)>,
     acked: u64,
     largest: u64,
-    /// Largest flight, and the largest unscaled window.
-    flight: u64,
+
     latest: i64,
     /// Indices of data that was sent once and waits for its acknowledgement.
     waiting: VecDeque<usize>,
@@ -253,11 +261,6 @@ impl Reading {
         if end > highest || self.next.is_none() {
             self.next = Some((p.seq.wrapping_add(u32::from(p.payload)), end));
         }
-        self.flight = self.flight.max(
-            self.next
-                .map_or(0, |n| n.1)
-                .saturating_sub(self.acked.max(ORIGIN)),
-        );
     }
 
     fn acknowledges(&mut self, p: &AccountPacket) {
@@ -312,39 +315,31 @@ fn micros(nanos: i64) -> u32 {
     u32::try_from(nanos / 1_000).unwrap_or(u32::MAX - 1)
 }
 
-/// The shift of the receiver's window; the smallest that fits the largest flight where the handshake is not there.
-fn scale(connection: &AccountConnection, slot: usize, reading: &Reading) -> (u8, bool) {
-    match (connection.syns[slot], connection.syns[1 - slot]) {
-        // RFC 7323 §2.2: both SYNs have the option, or neither side scales.
-        (Some(own), Some(receiver)) => (
-            receiver
-                .scale
-                .filter(|_| own.scale.is_some())
-                .unwrap_or(0)
-                .min(14),
-            true,
-        ),
-        (
-            None,
-            Some(Syn {
-                scale: Some(scale), ..
-            }),
-        ) => (scale.min(14), true),
-        (_, Some(Syn { scale: None, .. })) => (0, true),
-        (_, None) => {
-            let window = reading
-                .acks
-                .iter()
-                .map(|a| u64::from(a.window))
-                .max()
-                .unwrap_or(0)
-                .max(1);
-            (
-                (0..=14).find(|&s| window << s >= reading.flight).unwrap_or(14),
-                false,
-            )
+/// The shift of the receiver's window, where the handshake says it.
+fn stated_scale(connection: &AccountConnection, slot: usize) -> Option<u8> {
+    let receiver = connection.syns[1 - slot]?.scale;
+    // RFC 7323 §2.2: both SYNs have the option, or neither side scales.
+    let own = connection.syns[slot].is_none_or(|own| own.scale.is_some());
+    Some(receiver.filter(|_| own).unwrap_or(0).min(LARGEST_SCALE))
+}
+
+/// The smallest shift at which hardly anything was sent beyond the window.
+fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64) -> u8 {
+    let mut allowed = [0u64; LARGEST_SCALE as usize + 1];
+    let mut beyond = [0usize; LARGEST_SCALE as usize + 1];
+    let mut acks = acks.iter().filter(|a| !a.unscaled).peekable();
+    for d in data {
+        while let Some(ack) = acks.next_if(|a| a.time + d2 <= d.time) {
+            for (scale, allowed) in allowed.iter_mut().enumerate() {
+                *allowed = (*allowed).max(ack.ack + (u64::from(ack.window) << scale));
+            }
+        }
+        for (beyond, allowed) in beyond.iter_mut().zip(allowed) {
+            *beyond += usize::from(allowed > 0 && d.end > allowed);
         }
     }
+    let fits = |&scale: &u8| beyond[usize::from(scale)] * OUTLIERS <= data.len();
+    (0..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE)
 }
 
 /// The half of the handshake that ends with the sender: SYN to SYN/ACK where the receiver opened, SYN/ACK to ACK else.

@@ -36,7 +36,8 @@ pub fn account(
     let bytes_of = |h: &Half| h.data.iter().map(|d| u64::from(d.new)).sum::<u64>();
     let main = halves.iter().max_by_key(|h| bytes_of(h))?;
     let to_bytes = |bps: f64| bps / 8.0;
-    let path = path(&halves, main.rtt, settings.reference_bps.map(to_bytes));
+    let full: Vec<Vec<bool>> = halves.iter().map(full_windows).collect();
+    let path = path(&halves, &full, main.rtt, settings.reference_bps.map(to_bytes));
     let mut sums = Sums::default();
     let mut labelled: Vec<(&Half, Vec<Labelled>)> = Vec::with_capacity(halves.len());
     for (half, rates) in halves.iter().zip(&path.rates) {
@@ -100,6 +101,14 @@ pub fn account(
     })
 }
 
+/// Of each packet with data, whether the window was full before it, for a path whose queues nothing shows.
+fn full_windows(half: &Half) -> Vec<bool> {
+    if half.echoed.is_some() {
+        return Vec::new();
+    }
+    sweep(half, &[]).waits.iter().map(|w| w.touched).collect()
+}
+
 fn seconds(nanos: i64) -> f64 {
     nanos as f64 / NANOS_PER_SECOND as f64
 }
@@ -112,7 +121,7 @@ fn median(list: &mut [u32]) -> Option<u32> {
 /// Labels that cannot be told from others here.
 fn not_testable(main: &Half, blind: bool, own_from: OwnRate) -> Vec<AccountLabel> {
     use AccountLabel::*;
-    let mut list = if main.d2.is_none() {
+    let mut list = if main.d2.is_none() || !main.tcp {
         vec![ZeroWindow, ReceiveWindow, SendBuffer, Application, Growth]
     } else if blind {
         // Only their sum.
@@ -120,6 +129,9 @@ fn not_testable(main: &Half, blind: bool, own_from: OwnRate) -> Vec<AccountLabel
     } else {
         Vec::new()
     };
+    if !main.shows_queues() && !list.contains(&SendBuffer) {
+        list.push(SendBuffer);
+    }
     if main.d1.is_none() {
         list.extend([PathLoss, QueueLoss, Reordering]);
     }

@@ -23,8 +23,14 @@ const FIRST_FLIGHT: u64 = 10;
 const AFTER_TIMEOUT: u64 = 2;
 /// The window is full when less than this share of it is left.
 const FULL: f64 = 0.1;
-/// Or, where its scale is inferred, less than so many segments.
+/// Or, where its scale is inferred, less than so many segments, of a window of at least [`LEAST_INFERRED`].
 const FULL_INFERRED: f64 = 1.5;
+/// See [`FULL_INFERRED`].
+const LEAST_INFERRED: u64 = 10;
+/// An inferred window limits only while it does not grow: a receiver that opens it on demand keeps it at a multiple of the flight.
+const STEADY: f64 = 1.05;
+/// Rounds over which it does not.
+const STEADY_ROUNDS: usize = 5;
 /// Half-life of what is known of a sender: sums of waits fall with exp(−t/2 s).
 const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
 /// Rounds that are remembered.
@@ -143,6 +149,8 @@ struct State<'a> {
     last_round_least: i64,
     /// Largest flights of the last rounds, newest first.
     rounds: VecDeque<u64>,
+    /// The receiver's windows at their ends, newest first.
+    round_windows: VecDeque<u64>,
     /// Rounds that were completed.
     completed: u64,
     plateau: Option<u64>,
@@ -191,6 +199,7 @@ impl<'a> State<'a> {
             round_least: i64::MAX,
             last_round_least: i64::MAX,
             rounds: VecDeque::with_capacity(ROUNDS + 1),
+            round_windows: VecDeque::with_capacity(STEADY_ROUNDS + 1),
             completed: 0,
             plateau: None,
             smoothed: 0.0,
@@ -252,6 +261,8 @@ impl<'a> State<'a> {
             self.rounds.push_front(self.round_most);
             self.rounds.truncate(ROUNDS);
             self.completed += 1;
+            self.round_windows.push_front(self.window);
+            self.round_windows.truncate(STEADY_ROUNDS);
             (self.round_ends, self.round_most) = (self.nxt, 0);
             (self.last_round_least, self.round_least) = (self.round_least, i64::MAX);
             if self.loss_seen.is_none() && self.rounds.len() == ROUNDS && self.is_flat_over(ROUNDS - 2) {
@@ -442,8 +453,11 @@ impl<'a> State<'a> {
                 Application
             } else if self.half.scale_known && flight as f64 >= 0.75 * self.window as f64 {
                 ReceiveWindow
-            } else {
+            } else if self.half.shows_queues() {
                 SendBuffer
+            } else {
+                // A queue would look the same.
+                Unexplained
             });
         }
         if self.loss_seen.is_some() && (flight_after as f64) < 1.05 * self.before_loss as f64 {
@@ -455,6 +469,20 @@ impl<'a> State<'a> {
         } else {
             Unexplained
         })
+    }
+
+    /// Whether a window of an inferred scale can limit anything.
+    fn inferred_limits(&self) -> bool {
+        let before = self
+            .round_windows
+            .iter()
+            .skip(STEADY_ROUNDS / 2)
+            .max()
+            .copied()
+            .unwrap_or(0) as f64;
+        self.round_windows.len() == STEADY_ROUNDS
+            && self.window as f64 <= STEADY * before
+            && self.window >= LEAST_INFERRED * self.half.mss
     }
 
     fn follow(&mut self, data: &Data, flight_after: u64) {
@@ -474,7 +502,7 @@ impl<'a> State<'a> {
         let full = if self.half.scale_known {
             (self.half.mss as f64).max(FULL * self.window as f64)
         } else {
-            FULL_INFERRED * self.half.mss as f64
+            FULL_INFERRED * self.half.mss as f64 * f64::from(u8::from(self.inferred_limits()))
         };
         self.touched = self.allowed > 0 && left < full;
     }
