@@ -99,7 +99,7 @@ fn surroundings(
         down: down.collect(),
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
         rests: known.rests.of(tunnel, direction).to_vec(),
-        died: died(known, (tunnel, published), ends),
+        died: died(known, (tunnel, published), ends).filter(|_| record.connections.stopped().is_none()),
     }
 }
 

@@ -11,8 +11,8 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
 
-/// Most packets that are kept: 84 MiB, some 2 GB of capture.
-const MOST_PACKETS: usize = 3 << 19;
+/// Most packets that are kept, some 330 MB of capture: 15 MB, and three times as much while the account is made.
+const MOST_PACKETS: usize = 1 << 18;
 /// A connection that carries less of its direction's bytes is forgotten first.
 const HARDLY_ANYTHING: f64 = 0.01;
 

@@ -60,7 +60,7 @@ struct Sent {
     /// Above the connection's least, microseconds; `u32::MAX` where not known.
     delay: u32,
     echo: u32,
-    half: u32,
+    half: u16,
     index: u32,
     /// The receiver's window was full before it.
     full: bool,
@@ -100,7 +100,7 @@ fn merged(halves: &[Half], full: &[Vec<bool>]) -> Vec<Sent> {
             bytes: d.payload() as u32,
             delay: above(d.acked_after, least),
             echo: above(d.echo_after, least_echo),
-            half: half as u32,
+            half: half as u16,
             index: index as u32,
             full: full
                 .get(half)

@@ -1,6 +1,6 @@
 //! One direction of a connection: its data, its acknowledgements, and how long they take.
 
-use super::packet::{AccountConnection, AccountPacket, Syn, bit};
+use super::packet::{AccountConnection, AccountPacket, bit};
 use super::surroundings::Surroundings;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
