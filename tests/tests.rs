@@ -6,6 +6,7 @@
     reason = "a test fails by panicking and says what it skips"
 )]
 
+mod account;
 mod authentication_header;
 mod capture_quality;
 mod capture_truth;

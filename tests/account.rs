@@ -1,0 +1,77 @@
+//! The account of real captures: against the sender's own kernel, and sums that are exact.
+
+use crate::support::analyses;
+use rekeyscope_model::analysis::{Account, AccountLabel};
+
+/// Captures whose senders' kernels told what they waited for (`tcp_info`), and the shares of the time that they give, percent.
+const BY_KERNELS: [(&str, &[(&[AccountLabel], f64)]); 2] = {
+    use AccountLabel::{PathLoss, QueueLoss, ReceiveWindow, Rekey, Reordering};
+    const LOSS: &[AccountLabel] = &[PathLoss, QueueLoss, Reordering];
+    [
+        ("acct_rwnd_down", &[(&[ReceiveWindow], 94.0), (&[Rekey], 4.0)]),
+        (
+            "acct_mixed_down",
+            &[(&[Rekey], 34.0), (LOSS, 51.0), (&[ReceiveWindow], 7.0)],
+        ),
+    ]
+};
+/// How far the labels may be from those, points.
+const WITHIN: f64 = 2.0;
+/// The account of a capture whose renewals failed: the share of the time in which nothing passed, percent.
+const DOWN: [(&str, f64); 2] = [("fail_blackhole_down", 51.0), ("fail_refused_ikev2_down", 93.0)];
+
+fn share(account: &Account, labels: &[AccountLabel]) -> f64 {
+    let own = account.labels.iter().filter(|l| labels.contains(&l.label));
+    100.0 * own.map(|l| l.share).sum::<f64>()
+}
+
+fn is_near(name: &str, account: &Account, labels: &[AccountLabel], percent: f64) {
+    let found = share(account, labels);
+    assert!(
+        (found - percent).abs() <= WITHIN,
+        "{name}: {labels:?} {found:.1} %, not {percent} %"
+    );
+}
+
+#[test]
+fn labels_are_those_of_the_senders_kernel() {
+    for (lab, analysis) in analyses() {
+        let own = || analysis.account.first().unwrap();
+        for (name, labels) in BY_KERNELS.iter().filter(|(name, _)| *name == lab.name) {
+            labels
+                .iter()
+                .for_each(|(labels, percent)| is_near(name, own(), labels, *percent));
+        }
+        for (name, percent) in DOWN.iter().filter(|(name, _)| *name == lab.name) {
+            is_near(name, own(), &[AccountLabel::TunnelDown], *percent);
+        }
+    }
+}
+
+/// Every capture with data has an account, and it adds up; hardly anything is unexplained where TCP can be read.
+#[test]
+fn the_sums_of_real_captures_are_exact() {
+    for (lab, analysis) in analyses() {
+        assert!(!analysis.account.is_empty(), "{}", lab.name);
+        for account in &analysis.account {
+            let nanos = |s: f64| (s * 1e9).round() as i64;
+            let sum: i64 = account.labels.iter().map(|l| nanos(l.seconds)).sum();
+            assert_eq!(sum, nanos(account.seconds), "{}", lab.name);
+            assert_eq!(
+                account.labels.iter().map(|l| l.bytes).sum::<u64>(),
+                account.bytes,
+                "{}",
+                lab.name
+            );
+            let lost: f64 = account.labels.iter().map(|l| l.lost_seconds).sum();
+            assert!((lost - account.lost_seconds).abs() <= 1e-6, "{}", lab.name);
+            let readable = !account.not_testable.contains(&AccountLabel::Application);
+            let unexplained = share(account, &[AccountLabel::Unexplained]);
+            assert!(
+                !readable || unexplained <= 3.0,
+                "{}: {unexplained} % unexplained",
+                lab.name
+            );
+        }
+    }
+}
