@@ -36,7 +36,7 @@ pub(crate) fn gap_sentence(gap: &AccountGap, own: &Account) -> Said {
             .with("other", amount(gap.reference_s_per_gb))
             .into();
     }
-    let parts = Parts {
+    let parts = AccountParts {
         account: own,
         whole,
         seconds: gap.labels.iter().map(|l| (l.label, l.gap_s_per_gb)).collect(),
@@ -114,13 +114,13 @@ fn whole(account: &Account) -> Message {
     let lost = account.lost_seconds;
     let least = LEAST_SHARE * account.seconds;
     if lost > least {
-        let of = Parts::new(account, lost, |line| line.lost_seconds);
+        let of = AccountParts::new(account, lost, |line| line.lost_seconds);
         return Message::new("account-lost")
             .with("lost", amount(lost, lost))
             .with("than", than(account))
             .with("parts", of.said("account-part-won-back"));
     }
-    let of = Parts::new(account, account.seconds, |line| line.seconds);
+    let of = AccountParts::new(account, account.seconds, |line| line.seconds);
     let message = match lost < -least {
         true => Message::new("account-faster"),
         false => Message::new("account-no-longer").with("share", percent(LEAST_SHARE)),
@@ -142,17 +142,17 @@ fn than(account: &Account) -> Message {
 }
 
 /// Seconds of labels, as parts of a whole.
-struct Parts<'a> {
+struct AccountParts<'a> {
     /// Says which window, and which limit.
     account: &'a Account,
     whole: f64,
     seconds: Vec<(AccountLabel, f64)>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> AccountParts<'a> {
     fn new(account: &'a Account, whole: f64, seconds: fn(&AccountLine) -> f64) -> Self {
         let lines = account.labels.iter();
-        Parts {
+        AccountParts {
             account,
             whole,
             seconds: lines.map(|line| (line.label, seconds(line))).collect(),

@@ -58,6 +58,14 @@ fn unknowns(mut document: Analysis) -> Analysis {
         (i.stall_ms, i.decision_window_s, i.affected_share, i.bias_ms) = (None, None, None, None);
         (i.p, i.mde_ms, i.explained_share, i.burst_ms) = (None, None, None, None);
     }
+    for account in &mut document.account {
+        (account.rtt_ms, account.window_bytes) = (None, None);
+        for line in &mut account.labels {
+            (line.lost_share, line.s_per_gb, line.without_mbps) = (None, None, None);
+            line.evidence.clear();
+        }
+        account.runs.clear();
+    }
     document
 }
 
@@ -109,6 +117,23 @@ pub fn hostile(mut document: Analysis) -> Analysis {
         (i.sentence, i.arithmetic_bound) = (evil(), evil());
         i.sensitivity.iter_mut().for_each(|s| s.change = evil());
     }
+    document.account.iter_mut().for_each(|a| a.sentence = evil());
+    document.gap = Some(AccountGap {
+        capture: evil(),
+        reference: evil(),
+        seconds_per_gb: 3.0,
+        reference_s_per_gb: 2.0,
+        gap_s_per_gb: 1.0,
+        labels: vec![AccountGapLine {
+            label: AccountLabel::Rekey,
+            s_per_gb: 3.0,
+            reference_s_per_gb: 2.0,
+            gap_s_per_gb: 1.0,
+            gap_share: None,
+        }],
+        sentence: evil(),
+        messages: Vec::new(),
+    });
     for finding in &mut document.findings {
         (finding.id, finding.sentence, finding.display_filter) = (evil(), evil(), evil());
     }
@@ -207,5 +232,16 @@ pub fn filters(document: &Analysis) -> Vec<String> {
     let causes = document.rekeys.iter().flat_map(|r| &r.causes);
     let all = causes.map(|c| &c.display_filter);
     let all = all.chain(document.findings.iter().map(|f| &f.display_filter));
-    all.cloned().collect()
+    let lines = document.account.iter().flat_map(|a| &a.labels);
+    let stretches = lines.map(|line| {
+        let each = line.evidence.iter();
+        let each = each.map(|s| {
+            format!(
+                "(frame.number >= {} && frame.number <= {})",
+                s.from_frame, s.to_frame
+            )
+        });
+        each.collect::<Vec<_>>().join(" || ")
+    });
+    all.cloned().chain(stretches).collect()
 }

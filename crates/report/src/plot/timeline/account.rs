@@ -4,14 +4,11 @@ use crate::plot::account::fill;
 use crate::plot::axes::title;
 use crate::plot::canvas::{Canvas, Drawn, escaped};
 use crate::plot::style::px;
-use crate::plot::timeline::frame::{LEFT, RunDrawing, TITLE};
+use crate::plot::timeline::frame::{LEFT, RunDrawing, STRIP, TITLE};
 use crate::words::focus::Focus;
 use crate::words::{self, format};
 use rekeyscope_model::analysis::{Account, AccountRun};
 use std::fmt::Write as _;
-
-/// Height of a strip, CSS pixels.
-pub(super) const STRIP: u32 = 16;
 
 /// The accounts of a tunnel that have stretches to draw, in the order of the lanes.
 pub(super) fn strips<'a>(focus: &Focus<'a>, tunnel: usize) -> Vec<&'a Account> {

@@ -5,7 +5,6 @@ use crate::plot::canvas::{Canvas, Drawn};
 use crate::plot::label::plain;
 use crate::plot::reduce::PlotColumn;
 use crate::plot::style::{self, px};
-use crate::plot::timeline::account::STRIP;
 use crate::words::focus::Focus;
 use plotters::chart::ChartBuilder;
 use plotters::style::Color;
@@ -23,6 +22,8 @@ pub(super) const NUMBERS: u32 = 18;
 /// Two rows for each direction, so that overlapping SAs are seen.
 pub(super) const LANE: u32 = 16;
 pub(super) const AXIS: u32 = 42;
+/// Height of the strip of what the time went to.
+pub(super) const STRIP: u32 = 16;
 
 /// One direction, ready to draw.
 pub(super) struct RateLane {

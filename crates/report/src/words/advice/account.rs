@@ -1,8 +1,8 @@
 //! What to change where the time went to something other than rekeys.
 
 use super::Advice;
+use crate::words::account::{account_label, accounts, seconds_of};
 use crate::words::format;
-use crate::words::{account_label, accounts, seconds_of};
 use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis};
 use rekeyscope_model::text::{Catalogue, Message};
 
