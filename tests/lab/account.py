@@ -32,8 +32,19 @@ seen by the analysis. All figures are percent of the transfer's time; difference
 - **idle**: the account's `application`, against the time that the kernel was not busy, up to the polls at which nothing waited to
   be sent besides. The difference is what lies outside the two.
 - **outage**: the account's `rekey` and `tunnel_down`, against the outages that the logs tell, from when the sender stopped (what it
-  sent in vain before is time in which it sent). *Missed* is what of those has another label; *false* is what of these lies neither in
-  an outage nor in a pause at a renewal, nor in the time after it until as much is in flight as before.
+  sent in vain before is time in which it sent). *Missed* is what of those has another label; *false* is what of these lies neither
+  in an outage nor in a pause at a renewal, nor in the time after it until as much is in flight as before.
+"""
+PAIRED = """
+## With a factor and without it
+
+Seconds saved, and those that its labels are said to lose at the other run's rate.
+"""
+DAMAGED = """
+## Damaged captures
+
+How many points the label moves that moves most, against the same time of the whole. Labels that the part calls not testable are one
+with what it does not explain.
 """
 # What is demanded, points: against the kernel, of planted outages, unexplained (nearly all; the worst), stability.
 WITHIN, OUTAGE_WITHIN, UNEXPLAINED, WORST_UNEXPLAINED, STABLE = 5.0, 2.0, 3.0, 6.0, 8.0
@@ -47,8 +58,8 @@ WINDOWS, HARMED = ("receive_window", "zero_window"), ("rekey", "tunnel_down")
 class Row:
     """One direction of a run."""
 
-    def __init__(self, run, account, truth):
-        self.run, self.account, self.truth = run, account, truth
+    def __init__(self, run, sender, account, truth):
+        self.run, self.side, self.account, self.truth = run, sender, account, truth
         self.seconds, self.bytes = account["seconds"], account["bytes"]
         self.labels = {label["label"]: label for label in account["labels"]}
         self.unexplained = self.share("unexplained")
@@ -142,7 +153,7 @@ def of_run(folder):
     """(rows, stability, senders without an account) of a run."""
     document, truth = analysis(folder), reference.of(folder)
     sides = {side(document, account): account for account in document["account"]}
-    rows = [Row(folder.name, account, truth[sender]) for sender, account in sides.items() if sender in truth]
+    rows = [Row(folder.name, sender, account, truth[sender]) for sender, account in sides.items() if sender in truth]
     timed = [row for row in rows if row.is_timed]
     moved = stability(folder, max(timed, key=lambda row: row.bytes)) if timed else {}
     return rows, moved, [f"{folder.name} ({sender})" for sender in truth if sender not in sides]
@@ -151,19 +162,12 @@ def of_run(folder):
 def stability(folder, row):
     """{kind of damage: (points, the label that it moves most)}: against the same time of the whole."""
     middle, moved = (row.truth.starts + row.truth.ends) / 2, {}
-    spans = {"first half": (float("-inf"), middle), "second half": (middle, float("inf"))}
     with tempfile.TemporaryDirectory() as space:
         for kind, file in damage.of(folder, middle, Path(space)):
-            part = same(analysis(folder, trace=file), row.account)
-            moved[kind] = moves(times(row.account, *spans.get(kind, ())), times(part)) if part else (100.0, "all of it")
+            document = analysis(folder, trace=file)
+            part = next((one for one in document["account"] if side(document, one) == row.side), None)
+            moved[kind] = moves(row.account, part) if part else (100.0, "no account")
     return moved
-
-
-def same(document, account):
-    """The account of the same direction in another document."""
-    ends = [(a["tunnel"], a["direction"]) for a in document["account"]]
-    own = (account["tunnel"], account["direction"])
-    return document["account"][ends.index(own)] if own in ends else None
 
 
 def runs(account):
@@ -180,19 +184,16 @@ def times(account, start=float("-inf"), until=float("inf")):
     return found
 
 
-def moves(whole, other):
-    """(points, label) that moved most; labels that are no longer told apart move as one."""
-    if "flight_limited" in other:
-        whole, other = merged(whole), merged(other)
-    share = {name: 100 * (other[name] / other.total() - whole[name] / whole.total()) for name in whole | other}
-    name = max(share, key=lambda name: abs(share[name]))
-    return share[name], name
-
-
-def merged(labels):
-    one = ("receive_window", "send_buffer", "flight_limited")
-    rest = Counter({name: seconds for name, seconds in labels.items() if name not in one})
-    return rest + Counter({"flight_limited": sum(labels[name] for name in one)})
+def moves(whole, part):
+    """(points, the label that moved most) of the time of the part. What the part calls not testable is one with what it does not
+    explain."""
+    unsaid = {*part["not_testable"], "unexplained"}
+    shares = [Counter(), Counter()]
+    for share, account in zip(shares, (whole, part)):
+        found = times(account, time_of(part["start"]), time_of(part["end"]))
+        for label, seconds in found.items():
+            share["not testable" if label in unsaid else label] += 100 * seconds / max(found.total(), 1e-9)
+    return max(((shares[1][label] - shares[0][label], label) for label in shares[0] | shares[1]), key=lambda one: abs(one[0]))
 
 
 def table(heads, rows):
@@ -266,9 +267,9 @@ def main():
     print("\n## What was planted\n")
     shares = ([row.run, ", ".join(labels), f"{row.share(*labels):.0f}"] for row in rows if (labels := planted(row)))
     print("\n".join(table(["run", "labels", "share"], shares)))
-    print("\n## With a factor and without it\n\nSeconds saved, and those that its labels are said to lose at the other run's rate.\n")
+    print(PAIRED)
     print("\n".join(table(["with", "without", "labels", "saved", "lost", "difference"], paired)))
-    print("\n## Damaged captures\n\nHow many points the label moves that moves most. Of a half: against the same time of the whole.\n")
+    print(DAMAGED)
     kinds = list(dict.fromkeys(kind for of_one in moved.values() for kind in of_one))
     print("\n".join(table(["run", *kinds], (
         [name, *(f"{of_one[kind][0]:+.1f} {of_one[kind][1]}" if kind in of_one else "" for kind in kinds)]

@@ -66,7 +66,7 @@ BOTH_ENDS = {
     "ways": Variant("both directions at once; windows of 64 kB", client=ROOMY, direction="both",
                     **{**FAR, "sysctls": (window("client", SMALL), window("server", SMALL))}),
     # Reno: CUBIC ends its slow start early where round trips vary.
-    "growth": Variant("four seconds, 200 ms of round trip", **{**FAR, "delay_ms": 100.0, "seconds": 4}, iperf=("-C", "reno")),
+    "growth": Variant("four seconds, 400 ms of round trip", **{**FAR, "delay_ms": 200.0, "seconds": 4}, iperf=("-C", "reno")),
     "unanswered": Variant(
         "all IKE is lost for ten seconds; the SA dies meanwhile",
         client=Side(5_000_000, 7_000_000),

@@ -1,4 +1,4 @@
-"""What an account has to say of one direction of a run, from logs alone: outages and pauses at renewals, and the sender's kernel."""
+"""What an account has to say of one direction of a run, from logs: outages and pauses at renewals, and the sender's kernel."""
 
 import bisect
 import json
@@ -57,10 +57,11 @@ class Reference:
 
     def idle(self):
         """The least and the most that the application left unused, seconds: nothing was outstanding; nothing waited to be sent,
-        with nothing missing and no send buffer in the way."""
-        lives = kernel.union((c.polls[0][0], c.polls[-1][0]) for c in self.connections)
-        least = seconds(lives) - self.shared(lambda c: c.counted("busy"))
-        most = self.shared(lambda c: c.sampled(nothing_waits, self.recovered))
+        with nothing missing and no send buffer in the way. No connection is idle too."""
+        everything = self.ends - self.starts
+        least = everything - self.shared(lambda c: c.counted("busy"))
+        most = everything - seconds(kernel.union((c.polls[0][0], c.polls[-1][0]) for c in self.connections))
+        most += self.shared(lambda c: c.sampled(nothing_waits, self.recovered))
         most -= self.shared(lambda c: c.counted("sndbuf", self.recovered))
         return max(0.0, least), max(0.0, least, most)
 

@@ -127,7 +127,7 @@ class Lane:
         self.source, self.sink, self.options, self.swallows = source, sink, options, swallows
         self.random, self.queue, self.last, self.taken = random.Random(seed), [], 0.0, 0
 
-    def take(self, now, planted, failure):
+    def take(self, planted, failure):
         while True:
             try:
                 frame = os.read(self.source, 65_536)
@@ -143,6 +143,8 @@ class Lane:
             elif self.random.random() < self.options.loss:
                 print(f"{time.time():.6f} random", flush=True)
             elif len(self.queue) < MOST_ON_THE_WAY:
+                # Asked for each frame: this process may rest between two, and no frame may come early.
+                now = time.monotonic()
                 delay = (self.options.delay_ms + self.random.random() * self.options.jitter_ms) / 1e3
                 due = self.last = max(self.last, now + delay)  # a cable keeps the order
                 if self.options.overtaken and self.random.random() < self.options.overtaken:
@@ -188,7 +190,7 @@ def main():
         select.select(devices, [], [], wait)
         now = time.monotonic()
         for lane in lanes:
-            lane.take(now, planted, failure)
+            lane.take(planted, failure)
             lane.deliver(now)
 
 
