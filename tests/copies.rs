@@ -5,15 +5,12 @@ mod encapsulated;
 mod refused;
 mod secrets;
 
-use crate::support::{Lab, lab_of_sample, labs, one_of_each_kind};
+use crate::support::{Lab, lab_of_sample, one_of_each_kind, opened};
 use assert_cmd::Command;
-use rekeyscope::assembly::{Asked, assemble};
-use rekeyscope::pipeline::{Analyzer, Options};
-use rekeyscope::write::key_ring::KeyRing;
+use rekeyscope::pipeline::Options;
 use rekeyscope::write::{SightedPacket, Unsealer};
 use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_ipsec::overhead::{Plan, Suite};
-use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::diagnostic::Diagnostics;
 use std::collections::BTreeMap;
@@ -149,6 +146,12 @@ fn tshark(capture: &Path) -> String {
     output_of("tshark", &[&["-r", name], &fields()[..]].concat())
 }
 
+/// Of the first packets.
+fn tshark_begins(capture: &Path) -> String {
+    let name = capture.to_str().unwrap();
+    output_of("tshark", &[&["-r", name, "-c", "2000"], &fields()[..]].concat())
+}
+
 fn write_inner(lab: &Lab, keep: bool, folder: &Path) -> PathBuf {
     let out = folder.join("inner.pcapng");
     let mut command = rekeyscope();
@@ -169,10 +172,16 @@ fn an_inner_capture_holds_what_tshark_decrypts() {
     for lab in one_of_each_kind() {
         let folder = tempfile::tempdir().unwrap();
         let original = original(lab);
+        let (mut before, mut rows) = (Vec::new(), String::new());
         for keep in [false, true] {
             let expected: Vec<Shown> = shown(&original, true, !keep).into_values().collect();
             let inner = write_inner(lab, keep, folder.path());
-            let written: Vec<Shown> = shown(&tshark(&inner), false, !keep).into_values().collect();
+            // Where there is no L2TP, the second file is the first.
+            let bytes = std::fs::read(&inner).unwrap();
+            if bytes != before {
+                (before, rows) = (bytes, tshark(&inner));
+            }
+            let written: Vec<Shown> = shown(&rows, false, !keep).into_values().collect();
             assert!(expected.len() > 1_000, "{}", lab.name);
             assert_eq!(expected.len(), written.len(), "{} keep {keep}", lab.name);
             for (expected, written) in expected.iter().zip(&written) {
@@ -360,17 +369,7 @@ fn synthetic_big_endian(pcap: &[u8]) -> Vec<u8> {
 /// What the calculator says of a lab's suite is what every packet has: CBC and GCM, with and without NAT traversal.
 #[test]
 fn the_calculator_agrees_with_every_packet() {
-    for lab in labs() {
-        let mut keys = KeyMaterial::default();
-        lab.keys.iter().for_each(|file| keys.read(file).unwrap());
-        let (mut analyzer, mut ignored) = (Analyzer::new(Options::default(), keys), Diagnostics::default());
-        let mut reader = CaptureReader::open(&lab.capture).unwrap();
-        while let Some(frame) = reader.next_frame(&mut ignored).unwrap() {
-            analyzer.push(&frame);
-        }
-        let record = analyzer.finish();
-        let analysis = assemble(&record, reader.info(), &Asked::of("lab"));
-        let ring = KeyRing::new(&record);
+    for (lab, analysis, ring) in opened() {
         let [entry] = analysis.overhead.as_slice() else {
             panic!("{}: {:?}", lab.name, analysis.overhead)
         };
@@ -385,8 +384,8 @@ fn the_calculator_agrees_with_every_packet() {
         let natt = entry.encapsulation == Some(Encapsulation::Udp);
         let parts = if natt { &["natt"][..] } else { &[] };
         let plan = Plan::new(&suite, parts).unwrap();
-        let mut unsealer = Unsealer::new(&ring, &Options::default());
-        let mut reader = CaptureReader::open(&lab.capture).unwrap();
+        let mut unsealer = Unsealer::new(ring, &Options::default());
+        let (mut reader, mut ignored) = (CaptureReader::open(&lab.capture).unwrap(), Diagnostics::default());
         let (mut seen, mut outer, mut padding) = (0, 0, 0);
         while let Some(frame) = reader.next_frame(&mut ignored).unwrap() {
             let taken: Result<(), Infallible> = unsealer.open(&frame, |outcome| {

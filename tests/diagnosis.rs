@@ -1,6 +1,6 @@
 //! Causes in real captures against what is known of them: `truth.json` and what was planted.
 
-use crate::support::{analyses, analyze, one};
+use crate::support::{analyses, keyless, one};
 use rekeyscope_model::analysis::{Analysis, Confidence};
 
 fn has(analysis: &Analysis, rekey: usize, id: &str) -> bool {
@@ -119,8 +119,7 @@ fn frames_and_filters_agree() {
 /// Without keys nothing inside can be seen; what IKE headers and SPIs show stays.
 #[test]
 fn without_keys_only_the_outside_is_judged() {
-    for (lab, _) in analyses() {
-        let analysis = analyze(&lab.capture, &[]);
+    for (lab, analysis) in keyless() {
         let allowed = ["exchange_retransmitted", "slow_key_exchange", "asymmetric_switch"];
         for cause in analysis.rekeys.iter().flat_map(|r| &r.causes) {
             assert!(allowed.contains(&cause.id.as_str()), "{}: {}", lab.name, cause.id);

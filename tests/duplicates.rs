@@ -5,7 +5,7 @@
 mod retransmissions;
 mod scenarios;
 
-use crate::support::{analyses, analyze, lab_of_sample, sample_names};
+use crate::support::{analyses, analyze, keyless, lab_of_sample, sample_names};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_testkit::containers::{Packet, read_pcap, write_pcap};
@@ -174,16 +174,10 @@ pub(crate) fn assert_counted_once(twice: &Twice, keys: &[PathBuf], once: &Analys
 }
 
 fn each_capture(name: &str, keys: bool, repeat: impl Fn(&[Packet]) -> Twice) {
-    for (lab, with_keys) in analyses() {
+    for (lab, once) in if keys { analyses() } else { keyless() } {
         let what = format!("{}, {name}, keys: {keys}", lab.name);
         let twice = repeat(&read_pcap(&lab.capture));
-        let without_keys;
-        let (once, files) = if keys {
-            (with_keys, &lab.keys[..])
-        } else {
-            without_keys = analyze(&lab.capture, &[]);
-            (&without_keys, &[][..])
-        };
+        let files = if keys { &lab.keys[..] } else { &[] };
         let analysis = assert_counted_once(&twice, files, once, &what);
         let (c, o) = (&analysis.capture, &once.capture);
         assert_eq!(

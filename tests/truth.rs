@@ -1,26 +1,12 @@
 //! The analysis of real captures against what really happened: `truth.json`, made from the logs of the systems
 //! themselves. With `../shared/lab` all its captures, otherwise the samples.
 
-use crate::support::{Lab, analyses, analyze, labs, nanos, one};
+use crate::support::{Lab, analyses, keyless, nanos, one};
 use rekeyscope_model::analysis::*;
 use serde_json::Value;
-use std::sync::OnceLock;
 
 /// `truth.json` rounds its times to 1 µs.
 const ROUNDING_NANOS: i64 = 1_000;
-
-fn keyless() -> &'static [(Lab, Analysis)] {
-    static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        labs()
-            .into_iter()
-            .map(|lab| {
-                let a = analyze(&lab.capture, &[]);
-                (lab, a)
-            })
-            .collect()
-    })
-}
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)

@@ -106,9 +106,9 @@ fn embedded_keys_decrypt_as_the_keys_did() {
         assert_eq!(after["key_files"][0]["problems"], Value::Array(Vec::new()));
         let (without, _) = analysis_of(&out, &["--no-keys"]);
         assert_eq!(self::verified(&without), 0, "{}", lab.name);
-        // Released versions do not know the type: they take the file as it is.
+        // Released versions do not know the type of this first block: they go on with the packets behind it.
         if is_installed("tshark") {
-            assert_eq!(tshark(&lab.capture), tshark(&out), "{}", lab.name);
+            assert_eq!(tshark_begins(&lab.capture), tshark_begins(&out), "{}", lab.name);
         }
         if is_installed("capinfos") {
             output_of("capinfos", &[out.to_str().unwrap()]);

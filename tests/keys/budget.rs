@@ -108,8 +108,8 @@ fn lines(rng: &mut ChaCha8Rng, shape: Shape, sa: &Kernel, other: &Kernel) -> Str
     spi + &body
 }
 
-/// The first packets of a few SAs and no IKE: what is derived is not the question here.
-fn excerpt() -> Vec<u8> {
+/// The first packets of the first SAs and no IKE: what is derived is not the question here.
+fn excerpt(sas: usize, most_packets: usize) -> Vec<u8> {
     const HEADER: usize = 24;
     const RECORD: usize = 16;
     let bytes = std::fs::read(repository().join(format!("samples/{SAMPLE}.pcap"))).unwrap();
@@ -121,17 +121,17 @@ fn excerpt() -> Vec<u8> {
         let frame = &bytes[at + RECORD..at + RECORD + len];
         if let (Some([8, 0]), Some(50), Some(spi)) = (frame.get(12..14), frame.get(23), frame.get(34..38)) {
             let spi: [u8; 4] = spi.try_into().unwrap();
-            if seen.len() < SAS || seen.contains_key(&spi) {
+            if seen.len() < sas || seen.contains_key(&spi) {
                 let packets = seen.entry(spi).or_default();
                 *packets += 1;
-                if *packets <= PACKETS {
+                if *packets <= most_packets {
                     out.extend_from_slice(&bytes[at..at + RECORD + len]);
                 }
             }
         }
         at += RECORD + len;
     }
-    assert_eq!(seen.len(), SAS);
+    assert_eq!(seen.len(), sas);
     out
 }
 
@@ -141,7 +141,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// What became of the SAs of `logs` logs, by the shape of their keys: seen, believed; and keys that are not the kernel's.
 fn believed(logs: u64) -> (BTreeMap<String, (u64, u64)>, u64) {
-    let (excerpt, kernel, other) = (excerpt(), kernel(SAMPLE), kernel(OTHER_RUN));
+    let (excerpt, kernel, other) = (excerpt(SAS, PACKETS), kernel(SAMPLE), kernel(OTHER_RUN));
     let mut outcome: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut wrong = 0;
     for seed in 0..logs {
@@ -185,7 +185,9 @@ fn assert_right(logs: u64) {
     let (outcome, wrong) = believed(logs);
     println!("{logs} logs: {wrong} wrong keys; by shape, SAs and those verified: {outcome:?}");
     assert_eq!(wrong, 0);
+    assert_eq!(outcome.len(), SHAPES.len());
     for (shape, (seen, verified)) in outcome {
+        assert!(seen >= 10, "{shape}: {seen}");
         // A log of unlabelled bytes may hold a swapped or a cut key whole.
         match shape.as_str() {
             "Whole" | "Unlabelled" => assert_eq!(verified, seen, "{shape}"),
@@ -197,7 +199,7 @@ fn assert_right(logs: u64) {
 
 #[test]
 fn every_key_that_is_believed_is_the_kernels() {
-    assert_right(80);
+    assert_right(40);
 }
 
 /// `cargo test --release --test tests ten_thousand_damaged -- --ignored --nocapture`
@@ -207,20 +209,22 @@ fn ten_thousand_damaged_logs_give_no_wrong_key() {
     assert_right(10_000);
 }
 
-/// The right integrity keys of four SAs, and a thousand lines of hex that hold no encryption key.
+/// The right integrity keys of four SAs of six, and a thousand lines of hex that hold no encryption key.
 #[test]
 fn an_integrity_key_among_a_thousand_lines_opens_nothing() {
     let mut rng = ChaCha8Rng::seed_from_u64(1_000);
-    let capture = repository().join(format!("samples/{SAMPLE}.pcap"));
+    let capture = excerpt(SAS + 2, usize::MAX);
     let integrity: String = kernel(SAMPLE)
         .iter()
         .take(SAS)
         .map(|sa| format!("SPI: {}\nb: {}\n", spaced(&sa.spi), spaced(&sa.integrity)))
         .collect();
-    let (analysis, ring) = open_with(&capture, (integrity + &noise(&mut rng, 1_000)).as_bytes());
+    let mut reader = CaptureReader::from_stream(Box::new(Cursor::new(capture)), "excerpt").unwrap();
+    let log = integrity + &noise(&mut rng, 1_000);
+    let (analysis, ring) = analyze(&mut reader, log.as_bytes(), None);
     let used = used(&analysis);
     let (half, none): (Vec<&SecurityAssociation>, Vec<_>) = used.iter().partition(|sa| sa.icv.verified > 0);
-    assert_eq!((half.len(), used.len()), (SAS, 16), "{used:?}");
+    assert_eq!((half.len(), used.len()), (SAS, SAS + 2), "{used:?}");
     assert!(half.iter().all(|sa| sa.key.status == KeyStatus::Unverified));
     assert!(none.iter().all(|sa| sa.key.status == KeyStatus::Missing));
     assert!(used.iter().all(|sa| sa.inner_bytes.is_none()));

@@ -1,7 +1,7 @@
 //! The tables for other programs: what is in them, who can read them, and that tshark decrypts every packet with them.
 
 use super::*;
-use crate::support::{Lab, labs, one_of_each_kind, repository};
+use crate::support::{Lab, labs, one_of_each_kind, opened, repository};
 use rekeyscope::write::export::{Wanted, tcpdump, wireshark};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -163,13 +163,8 @@ impl Seen {
 /// What is exported reads back as the same keys, with the addresses of the capture, busiest SA first.
 #[test]
 fn exports_read_back() {
-    for lab in labs() {
-        let mut log = Vec::new();
-        lab.keys
-            .iter()
-            .for_each(|file| log.extend(std::fs::read(file).unwrap()));
-        let (_, ring) = open_with(&lab.capture, &log);
-        let tables = wireshark::tables(&ring, Wanted::Usable);
+    for (_, _, ring) in opened() {
+        let tables = wireshark::tables(ring, Wanted::Usable);
         let mut material = KeyMaterial::default();
         // An empty table is a table; as a key file it would be a mistake.
         for (_, table) in tables.files().into_iter().filter(|(_, t)| !t.is_empty()) {

@@ -4,6 +4,7 @@ pub(crate) mod ipsec;
 
 use rekeyscope::assembly::{Asked, assemble};
 use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
@@ -84,6 +85,11 @@ pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
 
 /// Analyses a capture with keys that were read.
 pub(crate) fn analyze_with(capture: &Path, keys: KeyMaterial) -> Analysis {
+    open_with(capture, keys).0
+}
+
+/// The analysis of a capture, and the keys that opened it.
+fn open_with(capture: &Path, keys: KeyMaterial) -> (Analysis, KeyRing) {
     let mut reader = CaptureReader::open(capture).unwrap();
     let mut analyzer = Analyzer::new(Options::default(), keys);
     let mut container = Diagnostics::default();
@@ -92,20 +98,46 @@ pub(crate) fn analyze_with(capture: &Path, keys: KeyMaterial) -> Analysis {
     }
     analyzer.diagnostics_mut().absorb(container);
     let name = capture.file_name().unwrap().to_string_lossy();
-    assemble(&analyzer.finish(), reader.info(), &Asked::of(name))
+    let record = analyzer.finish();
+    let analysis = assemble(&record, reader.info(), &Asked::of(name));
+    (analysis, KeyRing::new(&record))
 }
 
 /// All captures, each analysed once.
 pub(crate) fn analyses() -> &'static [(Lab, Analysis)] {
-    static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
+    &with_rings().0
+}
+
+/// All captures with the keys that opened them.
+pub(crate) fn opened() -> impl Iterator<Item = (&'static Lab, &'static Analysis, &'static KeyRing)> {
+    let (analyses, rings) = with_rings();
+    analyses
+        .iter()
+        .zip(rings)
+        .map(|((lab, analysis), ring)| (lab, analysis, ring))
+}
+
+fn with_rings() -> &'static (Vec<(Lab, Analysis)>, Vec<KeyRing>) {
+    static ALL: OnceLock<(Vec<(Lab, Analysis)>, Vec<KeyRing>)> = OnceLock::new();
     lab::folder(); // also where another test made the analyses
-    ALL.get_or_init(|| {
-        let analyzed = |lab: Lab| {
-            let analysis = analyze(&lab.capture, &lab.keys);
-            (lab, analysis)
-        };
-        labs().into_iter().map(analyzed).collect()
-    })
+    let opened = |lab: Lab| {
+        let mut keys = KeyMaterial::default();
+        lab.keys.iter().for_each(|file| keys.read(file).unwrap());
+        let (analysis, ring) = open_with(&lab.capture, keys);
+        ((lab, analysis), ring)
+    };
+    ALL.get_or_init(|| labs().into_iter().map(opened).unzip())
+}
+
+/// All captures, each analysed once without keys.
+pub(crate) fn keyless() -> &'static [(Lab, Analysis)] {
+    static ALL: OnceLock<Vec<(Lab, Analysis)>> = OnceLock::new();
+    lab::folder(); // as above
+    let analyzed = |lab: Lab| {
+        let analysis = analyze(&lab.capture, &[]);
+        (lab, analysis)
+    };
+    ALL.get_or_init(|| labs().into_iter().map(analyzed).collect())
 }
 
 /// One capture of each way to carry and protect packets: what another program shows of a packet depends on these, not on what
