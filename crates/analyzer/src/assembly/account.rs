@@ -48,7 +48,7 @@ pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> 
             (i.tunnel, i.direction),
         )?;
         let account = Account {
-            not_looked_at_from: record.connections.stopped(),
+            not_looked_at_s: not_looked_at(record),
             ..account
         };
         let said = sentence(&account);
@@ -63,6 +63,12 @@ pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> 
         .filter(|i| i.observed_bps.is_some())
         .filter_map(one)
         .collect()
+}
+
+/// Seconds of the capture whose packets were not kept.
+fn not_looked_at(record: &Record) -> Option<f64> {
+    let stopped = record.connections.stopped()?;
+    Some(record.totals.last_time?.seconds_since(stopped))
 }
 
 fn surroundings(

@@ -25,7 +25,7 @@ struct Kept {
 
 /// What a tunnel carried, by direction.
 #[derive(Debug, Clone, Copy, Default)]
-struct Totals {
+struct TunnelTotals {
     /// New bytes.
     bytes: [u64; 2],
     /// ESP numbers that no packet had.
@@ -42,7 +42,7 @@ pub(crate) struct Connections {
     /// What cannot be read, by tunnel.
     sealed: HashMap<TunnelIndex, Box<Kept>>,
     /// By tunnel.
-    totals: Vec<Totals>,
+    totals: Vec<TunnelTotals>,
     packets: usize,
     /// Packets from here on are not kept.
     stopped: Option<Timestamp>,
@@ -53,7 +53,7 @@ impl Connections {
     pub(crate) fn take(&mut self, p: &PacketRecord, inner: &Inner, skipped: u64) {
         let (tunnel, slot) = (usize::from(p.tunnel), p.slot());
         if tunnel >= self.totals.len() {
-            self.totals.resize(tunnel + 1, Totals::default());
+            self.totals.resize(tunnel + 1, TunnelTotals::default());
         }
         let Some(totals) = self.totals.get_mut(tunnel) else {
             return;

@@ -159,7 +159,7 @@ fn near(sent: &[Sent], span: i64, own: f64, rates: &mut [Vec<f32>]) {
 
 /// A stretch: packets `from..to` of the data, acknowledgements likewise.
 #[derive(Debug, Clone)]
-struct Stretch {
+struct BusyStretch {
     data: std::ops::Range<usize>,
     acks: std::ops::Range<usize>,
     begin: i64,
@@ -177,7 +177,7 @@ fn own_rate(sent: &[Sent], acked: &[(i64, u64)], rtt: i64) -> (f64, OwnRate) {
         if length < ROUND_TRIPS * rtt {
             continue;
         }
-        let mut good: Vec<&Stretch> = stretches
+        let mut good: Vec<&BusyStretch> = stretches
             .iter()
             .filter(|s| s.rate >= NEAR_BEST * highest)
             .collect();
@@ -210,7 +210,7 @@ fn own_rate(sent: &[Sent], acked: &[(i64, u64)], rtt: i64) -> (f64, OwnRate) {
 }
 
 /// Every half length of a stretch one begins; those without packets are left out.
-fn stretches(sent: &[Sent], acked: &[(i64, u64)], length: i64) -> Vec<Stretch> {
+fn stretches(sent: &[Sent], acked: &[(i64, u64)], length: i64) -> Vec<BusyStretch> {
     let mut found = Vec::new();
     let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
         return found;
@@ -247,7 +247,7 @@ fn stretches(sent: &[Sent], acked: &[(i64, u64)], length: i64) -> Vec<Stretch> {
         } else {
             bytes.min(confirmed)
         };
-        found.push(Stretch {
+        found.push(BusyStretch {
             data: from..to,
             acks: ack_from..ack_to,
             begin,
@@ -259,7 +259,7 @@ fn stretches(sent: &[Sent], acked: &[(i64, u64)], length: i64) -> Vec<Stretch> {
 }
 
 /// The rate that a stretch proves to be the path's, bytes/s.
-fn proof(stretch: &Stretch, sent: &[Sent], acked: &[(i64, u64)], length: i64, rtt: i64) -> Option<f64> {
+fn proof(stretch: &BusyStretch, sent: &[Sent], acked: &[(i64, u64)], length: i64, rtt: i64) -> Option<f64> {
     let packets = &sent[stretch.data.clone()];
     let second = NANOS_PER_SECOND as f64;
     let mut gaps: Vec<f64> = packets

@@ -2,7 +2,7 @@
 
 use super::half::{Ack, Data, Half};
 use super::surroundings::{RekeyWindow, Surroundings, touched};
-use super::sweep::Times;
+use super::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 

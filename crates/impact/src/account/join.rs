@@ -16,7 +16,7 @@ const STEP: i64 = NANOS_PER_SECOND / 10;
 
 /// Time with one label.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct LabelledPiece {
     pub(super) from: i64,
     pub(super) to: i64,
     /// Less than `to - from` where several connections share it.
@@ -55,7 +55,7 @@ fn runs(half: &Half, labels: &[Labelled]) -> Vec<Run> {
 
 /// A connection while its runs are walked.
 #[derive(Debug)]
-struct Walk<'a> {
+struct OpenConnection<'a> {
     half: &'a Half,
     runs: Vec<Run>,
     at: usize,
@@ -64,7 +64,7 @@ struct Walk<'a> {
     weighed: i64,
 }
 
-impl Walk<'_> {
+impl OpenConnection<'_> {
     /// The run that holds the time right after `t`.
     fn run(&mut self, t: i64) -> Option<Run> {
         while self.runs.get(self.at).is_some_and(|r| r.to <= t) {
@@ -92,7 +92,7 @@ fn fading(nanos: i64) -> f64 {
 }
 
 /// The pieces of a direction; their nanoseconds add up to the time from its first to its last data without rests.
-pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -> Vec<Piece> {
+pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -> Vec<LabelledPiece> {
     let walk = |(half, labels): &(&'_ Half, Vec<Labelled>)| runs(half, labels);
     let first = halves
         .iter()
@@ -108,7 +108,7 @@ pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -
         return Vec::new();
     };
     let mut pieces = if let [one] = halves {
-        let piece = |run: Run| Piece {
+        let piece = |run: Run| LabelledPiece {
             from: run.from,
             to: run.to,
             nanos: run.to - run.from,
@@ -119,7 +119,7 @@ pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -
         };
         walk(one).into_iter().map(piece).collect()
     } else {
-        let walks = halves.iter().map(|of| Walk {
+        let walks = halves.iter().map(|of| OpenConnection {
             half: of.0,
             runs: walk(of),
             at: 0,
@@ -133,7 +133,7 @@ pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -
         .died
         .filter(|d| d.ended(last.0) && !halves.iter().any(|(h, _)| h.ended))
     {
-        pieces.push(Piece {
+        pieces.push(LabelledPiece {
             from: last.0,
             to: died.ends.0,
             nanos: died.ends.0 - last.0,
@@ -150,11 +150,11 @@ pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -
 }
 
 fn shared(
-    mut walks: Vec<Walk<'_>>,
+    mut walks: Vec<OpenConnection<'_>>,
     (first, last): ((i64, u64), (i64, u64)),
     around: &Surroundings,
-) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+) -> Vec<LabelledPiece> {
+    let mut pieces: Vec<LabelledPiece> = Vec::new();
     let mut t = first.0;
     let mut frame = first.1;
     while t < last.0 {
@@ -186,7 +186,7 @@ fn shared(
             let leads = !led && *weight >= leader;
             led |= leads;
             frame = run.frames.1;
-            pieces.push(Piece {
+            pieces.push(LabelledPiece {
                 from: t,
                 to,
                 nanos,
@@ -202,7 +202,7 @@ fn shared(
             let label = failed
                 .or_else(|| around.down_in(t, to))
                 .unwrap_or(AccountLabel::Application);
-            pieces.push(Piece {
+            pieces.push(LabelledPiece {
                 from: t,
                 to,
                 nanos: to - t,
@@ -218,17 +218,17 @@ fn shared(
 }
 
 /// What of a piece lies outside the rests. A shared one keeps its share.
-fn without_rests(piece: Piece, around: &Surroundings) -> Vec<Piece> {
+fn without_rests(piece: LabelledPiece, around: &Surroundings) -> Vec<LabelledPiece> {
     let mut left = vec![piece];
     for (from, to) in &around.rests {
         if from.0 >= piece.to || to.0 <= piece.from {
             continue;
         }
-        let cut = |p: Piece| {
+        let cut = |p: LabelledPiece| {
             let share = |from: i64, to: i64| {
                 let nanos = (p.nanos as f64 * (to - from) as f64 / (p.to - p.from) as f64).round() as i64;
                 let whole = p.nanos == p.to - p.from;
-                Piece {
+                LabelledPiece {
                     from,
                     to,
                     nanos: if whole { to - from } else { nanos },

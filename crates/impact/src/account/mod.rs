@@ -4,6 +4,7 @@
 //! packet     what is kept of a packet; a connection
 //! half       one direction of a connection: data, acknowledgements, delays
 //! capacity   what the path can carry: C; how near to it the transfer is at every packet
+//! times      what counts as at once, as a pause, as a timeout
 //! sweep      data and acknowledgements in order of time → one label per wait for a data packet
 //! episode    why something was sent again
 //! overlay    waits that rekeys, failures and holes of the capture explain
@@ -25,6 +26,7 @@ mod surroundings;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use packet::{AccountConnection, AccountPacket, Syn};
 pub use sums::account;

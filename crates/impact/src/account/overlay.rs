@@ -2,7 +2,8 @@
 
 use super::half::Half;
 use super::surroundings::{Surroundings, touched};
-use super::sweep::{Found, NONE, Swept, Times};
+use super::sweep::{NONE, Swept, WaitLabel};
+use super::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
@@ -54,8 +55,8 @@ fn with_causes(half: &Half, swept: &Swept, around: &Surroundings) -> Vec<Account
     let cause = |e: &super::episode::Episode| e.cause(half, &firsts, swept.times, around);
     let causes: Vec<AccountLabel> = swept.episodes.iter().map(cause).collect();
     let label = |wait: &super::sweep::Wait| match wait.found {
-        Found::Label(label) => label,
-        Found::Episode => causes
+        WaitLabel::Label(label) => label,
+        WaitLabel::Episode => causes
             .get(wait.episode as usize)
             .copied()
             .unwrap_or(AccountLabel::PathLoss),

@@ -2,7 +2,7 @@
 
 use super::capacity::path;
 use super::half::Half;
-use super::join::{Piece, pieces};
+use super::join::{LabelledPiece, pieces};
 use super::overlay::{Labelled, labels};
 use super::packet::AccountConnection;
 use super::surroundings::{AccountSettings, Surroundings};
@@ -67,7 +67,7 @@ pub fn account(
         .map(|d| d.time)
         .min()?;
     let end = pieces.last().map_or(start, |p| p.to);
-    let totals = Totals {
+    let totals = Compared {
         nanos,
         bytes,
         reference,
@@ -95,7 +95,7 @@ pub fn account(
         lost_seconds: totals.lost(nanos, bytes),
         labels: sums.lines(&totals),
         runs: drawn(&pieces, start),
-        not_looked_at_from: None,
+        not_looked_at_s: None,
         sentence: String::new(),
         messages: Vec::new(),
     })
@@ -143,14 +143,14 @@ fn not_testable(main: &Half, blind: bool, own_from: OwnRate) -> Vec<AccountLabel
 
 /// What every line is compared with.
 #[derive(Debug, Clone, Copy)]
-struct Totals {
+struct Compared {
     nanos: i64,
     bytes: u64,
     /// C, bytes/s.
     reference: f64,
 }
 
-impl Totals {
+impl Compared {
     fn lost(&self, nanos: i64, bytes: u64) -> f64 {
         seconds(nanos) - bytes as f64 / self.reference
     }
@@ -158,7 +158,7 @@ impl Totals {
 
 /// What a label gathers.
 #[derive(Debug, Default)]
-struct Line {
+struct LabelSums {
     nanos: i64,
     also: BTreeMap<AccountLabel, i64>,
     evidence: Vec<(i64, (u64, u64))>,
@@ -166,13 +166,13 @@ struct Line {
 
 #[derive(Debug, Default)]
 struct Sums {
-    lines: BTreeMap<AccountLabel, Line>,
+    lines: BTreeMap<AccountLabel, LabelSums>,
     bytes: BTreeMap<AccountLabel, u64>,
     windows: Vec<u32>,
 }
 
 impl Sums {
-    fn take(&mut self, pieces: &[Piece]) {
+    fn take(&mut self, pieces: &[LabelledPiece]) {
         for piece in pieces {
             let line = self.lines.entry(piece.label).or_default();
             line.nanos += piece.nanos;
@@ -189,9 +189,9 @@ impl Sums {
         }
     }
 
-    fn lines(&self, totals: &Totals) -> Vec<AccountLine> {
+    fn lines(&self, totals: &Compared) -> Vec<AccountLine> {
         let all_lost = totals.lost(totals.nanos, totals.bytes);
-        let empty = Line::default();
+        let empty = LabelSums::default();
         let labels: std::collections::BTreeSet<AccountLabel> =
             self.lines.keys().chain(self.bytes.keys()).copied().collect();
         let line = |label: AccountLabel| {
@@ -236,7 +236,7 @@ impl Sums {
 }
 
 /// The stretches for drawing: neighbours of one label in one piece, the shortest counted to the one before where there are too many.
-fn drawn(pieces: &[Piece], start: i64) -> Vec<AccountRun> {
+fn drawn(pieces: &[LabelledPiece], start: i64) -> Vec<AccountRun> {
     let joined = join_equal(pieces.iter().filter(|p| p.leads).copied());
     let mut lengths: Vec<i64> = joined.iter().map(|p| p.to - p.from).collect();
     let least = if lengths.len() > MOST_RUNS {
@@ -245,7 +245,7 @@ fn drawn(pieces: &[Piece], start: i64) -> Vec<AccountRun> {
     } else {
         0
     };
-    let mut kept: Vec<Piece> = Vec::new();
+    let mut kept: Vec<LabelledPiece> = Vec::new();
     for piece in joined {
         match kept.last_mut() {
             Some(last) if piece.to - piece.from <= least && least > 0 && piece.from == last.to => {
@@ -255,7 +255,7 @@ fn drawn(pieces: &[Piece], start: i64) -> Vec<AccountRun> {
         }
     }
     kept.truncate(MOST_RUNS);
-    let run = |p: Piece| AccountRun {
+    let run = |p: LabelledPiece| AccountRun {
         label: p.label,
         from_s: seconds(p.from - start),
         to_s: seconds(p.to - start),
@@ -265,8 +265,8 @@ fn drawn(pieces: &[Piece], start: i64) -> Vec<AccountRun> {
     join_equal(kept.into_iter()).into_iter().map(run).collect()
 }
 
-fn join_equal(pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
-    let mut joined: Vec<Piece> = Vec::new();
+fn join_equal(pieces: impl Iterator<Item = LabelledPiece>) -> Vec<LabelledPiece> {
+    let mut joined: Vec<LabelledPiece> = Vec::new();
     for piece in pieces {
         match joined.last_mut() {
             Some(last) if last.label == piece.label && last.to == piece.from => {

@@ -3,18 +3,11 @@
 use super::capacity::queue_margin;
 use super::episode::Episode;
 use super::half::{Ack, Data, Half};
+use super::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::collections::VecDeque;
 
-/// An acknowledgement releases data within this, or [`RELEASED_OF_RTT`].
-const RELEASED: i64 = 2 * NANOS_PER_MILLI;
-/// See [`RELEASED`].
-const RELEASED_OF_RTT: f64 = 0.1;
-/// A pause, or 1.5 round trips (the method's gap test).
-const GAP: i64 = 50 * NANOS_PER_MILLI;
-/// The smallest retransmission timeout, or two round trips.
-const LONG: i64 = 200 * NANOS_PER_MILLI;
 /// After so long without anything under way, or three round trips, a sender begins anew (RFC 5681 §4.1).
 const IDLE: i64 = 300 * NANOS_PER_MILLI;
 /// Its first flight (RFC 6928), and the one after a timeout, segments.
@@ -42,7 +35,7 @@ const SINCE_LOSS: i64 = NANOS_PER_SECOND;
 
 /// What a wait is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum WaitLabel {
     Label(AccountLabel),
     /// What its episode of loss turns out to be.
     Episode,
@@ -51,7 +44,7 @@ pub(super) enum Found {
 /// One wait: it ends with the data packet of the same index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait {
-    pub(super) found: Found,
+    pub(super) found: WaitLabel,
     /// The window was full when it began.
     pub(super) touched: bool,
     /// Everything was acknowledged before it ended.
@@ -66,31 +59,6 @@ pub(super) struct Wait {
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// The times that the rules are made of.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Times {
-    pub(super) rtt: i64,
-    /// Within this an acknowledgement releases data.
-    pub(super) released: i64,
-    /// A wait beyond this is a pause.
-    pub(super) gap: i64,
-    /// A retransmission timeout.
-    pub(super) long: i64,
-}
-
-impl Times {
-    /// Of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
-    pub(super) fn of(rtt: i64, d2: i64) -> Times {
-        let share = |of: i64| (of as f64 * RELEASED_OF_RTT) as i64;
-        Times {
-            rtt,
-            released: RELEASED.max(share(rtt).min(RELEASED + share(d2))),
-            gap: GAP.max(rtt * 3 / 2),
-            long: LONG.max(2 * rtt),
-        }
-    }
-}
 
 /// What a sweep finds.
 #[derive(Debug)]
@@ -300,7 +268,7 @@ impl<'a> State<'a> {
         let window = u32::try_from(self.window).unwrap_or(u32::MAX);
         let all_acked = self.una >= self.nxt;
         let mut wait = Wait {
-            found: Found::Label(AccountLabel::Unexplained),
+            found: WaitLabel::Label(AccountLabel::Unexplained),
             touched: self.touched,
             all_acked,
             episode: NONE,
@@ -368,7 +336,7 @@ impl<'a> State<'a> {
     }
 
     /// The first rule that holds (account.md).
-    fn label(&mut self, k: usize, data: &Data, nanos: i64, flight_after: u64, wait: &mut Wait) -> Found {
+    fn label(&mut self, k: usize, data: &Data, nanos: i64, flight_after: u64, wait: &mut Wait) -> WaitLabel {
         use AccountLabel::{
             Application, Capacity, Growth, ReceiveWindow, SendBuffer, Unexplained, ZeroWindow,
         };
@@ -397,23 +365,23 @@ impl<'a> State<'a> {
             .checked_sub(1)
             .map_or(NONE, |e| e as u32);
         if nanos > times.released && self.small * 2 > nanos {
-            return Found::Label(ZeroWindow);
+            return WaitLabel::Label(ZeroWindow);
         }
         if recovering {
             wait.episode = episode;
             let full = self.at_rate(k, 0.9) && nanos < times.gap;
             return if full {
-                Found::Label(Capacity)
+                WaitLabel::Label(Capacity)
             } else {
-                Found::Episode
+                WaitLabel::Episode
             };
         }
         let full = self.at_rate(k, 0.9) || self.queues() && self.at_rate(k, 0.75);
         if full && nanos < times.gap && !self.touched {
-            return Found::Label(Capacity);
+            return WaitLabel::Label(Capacity);
         }
         if self.half.d2.is_none() {
-            return Found::Label(Unexplained);
+            return WaitLabel::Label(Unexplained);
         }
         let idle = self
             .all_acked_since
@@ -425,13 +393,13 @@ impl<'a> State<'a> {
             let slow = self.waits_unclocked >= self.waits_clocked && !self.at_rate(k, 0.6) && calm;
             if slow || wait.all_acked && idle {
                 self.application_until = now + times.rtt;
-                return Found::Label(Application);
+                return WaitLabel::Label(Application);
             }
         } else if nanos <= times.released && now <= self.application_until {
-            return Found::Label(Application);
+            return WaitLabel::Label(Application);
         }
         if self.touched && clocked {
-            return Found::Label(ReceiveWindow);
+            return WaitLabel::Label(ReceiveWindow);
         }
         if let Some((pause, before)) = self.paused {
             if (flight_after as f64) < 0.95 * before as f64 {
@@ -443,13 +411,13 @@ impl<'a> State<'a> {
         let flight = flight_after.max(self.rounds.front().copied().unwrap_or(0));
         if self.ramping && (flight_after as f64) < 0.95 * self.before_loss as f64 {
             wait.episode = episode;
-            return Found::Episode;
+            return WaitLabel::Episode;
         }
         self.ramping = false;
         let flat = self.is_flat_over(3);
         let at_plateau = self.plateau.is_some_and(|p| flight as f64 >= 0.9 * p as f64);
         if at_plateau || flat && self.loss_seen.is_none() {
-            return Found::Label(if self.waits_unclocked > self.waits_clocked {
+            return WaitLabel::Label(if self.waits_unclocked > self.waits_clocked {
                 Application
             } else if self.half.scale_known && flight as f64 >= 0.75 * self.window as f64 {
                 ReceiveWindow
@@ -462,9 +430,9 @@ impl<'a> State<'a> {
         }
         if self.loss_seen.is_some() && (flight_after as f64) < 1.05 * self.before_loss as f64 {
             wait.episode = episode;
-            return Found::Episode;
+            return WaitLabel::Episode;
         }
-        Found::Label(if self.completed < 5 || !flat {
+        WaitLabel::Label(if self.completed < 5 || !flat {
             Growth
         } else {
             Unexplained

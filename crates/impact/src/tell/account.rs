@@ -246,6 +246,6 @@ fn not_testable(account: &Account) -> Option<Message> {
 }
 
 fn not_looked_at(account: &Account) -> Option<Message> {
-    let seconds = account.end.seconds_since(account.not_looked_at_from?);
+    let seconds = account.not_looked_at_s?;
     Some(Message::new("account-not-looked-at").with("seconds", amount(seconds, seconds)))
 }

@@ -18,7 +18,8 @@ plain_data! {
         pub direction: Direction,
         /// First data of a connection that carries at least 1 % of the direction's bytes.
         pub start: Timestamp,
-        /// Last data of such a connection, or the end of the capture where the tunnel died.
+        /// Last data of such a connection; the end of the capture where the tunnel died; the last packet that was looked at where
+        /// there are too many.
         pub end: Timestamp,
         /// From `start` to `end`, rests between transfers left out.
         pub seconds: f64,
@@ -52,8 +53,8 @@ plain_data! {
         /// The stretches in order of time, at most 2,000; of more, the shortest are counted to the one before them, for
         /// drawing only.
         pub runs: Vec<AccountRun>,
-        /// Packets from here on were too many to be looked at; `null` where all were.
-        pub not_looked_at_from: Option<Timestamp>,
+        /// Seconds of the capture after `end` that are not in the account: there are too many packets; `null` where all are.
+        pub not_looked_at_s: Option<f64>,
         /// In words, with numbers.
         pub sentence: String,
         /// The sentence as message identifiers and arguments, from which it is said in another language.

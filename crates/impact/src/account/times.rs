@@ -1,0 +1,37 @@
+//! The times that the labels' rules are made of.
+
+use rekeyscope_model::time::NANOS_PER_MILLI;
+
+/// An acknowledgement releases data within this, or [`RELEASED_OF_RTT`].
+const RELEASED: i64 = 2 * NANOS_PER_MILLI;
+/// See [`RELEASED`].
+const RELEASED_OF_RTT: f64 = 0.1;
+/// A pause, or 1.5 round trips (the method's gap test).
+const GAP: i64 = 50 * NANOS_PER_MILLI;
+/// The smallest retransmission timeout, or two round trips.
+const LONG: i64 = 200 * NANOS_PER_MILLI;
+
+/// The times that the rules are made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    pub(super) rtt: i64,
+    /// Within this an acknowledgement releases data.
+    pub(super) released: i64,
+    /// A wait beyond this is a pause.
+    pub(super) gap: i64,
+    /// A retransmission timeout.
+    pub(super) long: i64,
+}
+
+impl Times {
+    /// Of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
+    pub(super) fn of(rtt: i64, d2: i64) -> Times {
+        let share = |of: i64| (of as f64 * RELEASED_OF_RTT) as i64;
+        Times {
+            rtt,
+            released: RELEASED.max(share(rtt).min(RELEASED + share(d2))),
+            gap: GAP.max(rtt * 3 / 2),
+            long: LONG.max(2 * rtt),
+        }
+    }
+}
