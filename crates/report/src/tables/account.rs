@@ -46,6 +46,9 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
             }),
         ],
     );
+    if of.labels.iter().all(|line| line.also.is_empty()) {
+        table.drop_uniform("column-also");
+    }
     table.notes = words::account_notes(t, of);
     table
 }
