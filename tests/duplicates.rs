@@ -93,7 +93,7 @@ fn renumber(value: &mut Value, original: &[u64]) {
             fields.remove("display_filter");
             for (name, field) in fields {
                 match name.as_str() {
-                    "first_frame" | "last_frame" => number(field),
+                    "first_frame" | "last_frame" | "from_frame" | "to_frame" => number(field),
                     "frames" | "evidence_frames" => field.as_array_mut().unwrap().iter_mut().for_each(number),
                     _ => renumber(field, original),
                 }

@@ -42,7 +42,8 @@ fn captures_are_compared() {
     let page = std::fs::read_to_string(page).unwrap();
     assert_eq!(
         (page.matches("<svg").count(), page.matches("<table").count()),
-        (1, 1)
+        // The captures, and what two of them spend beyond the fastest.
+        (1, 3)
     );
     // A saved analysis stands for its capture.
     let json = |first: &Path| -> serde_json::Value {
