@@ -6,13 +6,10 @@
 
 mod beyond;
 mod coverage;
-mod limit;
 mod lost;
 mod pause;
 mod segments;
 mod unsent;
-
-pub(crate) use limit::volume_sent;
 
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;

@@ -1,7 +1,6 @@
 //! Rule C: the longest silence around a rekey was the sender's own. Everything it had sent was acknowledged for at least half
 //! of it, the next byte in sequence ended it, and nothing speaks against the rekey.
 
-use super::limit::volume_sent;
 use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::{PROCESSING, RekeyScene};
@@ -10,6 +9,7 @@ use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::pair;
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::volume::volume_sent;
 use rekeyscope_model::analysis::ProofRule;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ const MOST_STREAMS: usize = 256;
 pub(super) fn pause_of_the_sender(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByPackets> {
     let zone = (scene.started, scene.lanes[d].switched?.plus_nanos(GAP_ZONE));
     let pause = longest_pause(scene.all_packets(), d, zone)?;
-    if !is_heard(scene, d, pause.acknowledged?) {
+    if pause.told_later && !is_heard(scene, d, pause.acknowledged?) {
         return None;
     }
     let nanos = pause.to.0.nanos_since(pause.from.0);
@@ -43,7 +43,7 @@ pub(super) fn pause_of_the_sender(scene: &RekeyScene<'_>, d: usize) -> Option<Pr
 }
 
 /// The acknowledgement that left nothing waiting reached the sender of direction `d`: on a new SA it does once that is
-/// installed.
+/// installed. (Where none came after it that could have told the sender, it did: who hears nothing repeats.)
 fn is_heard(scene: &RekeyScene<'_>, d: usize, (time, sa): (Timestamp, SaIndex)) -> bool {
     let reverse = scene.lanes[1 - d];
     let ready = reverse.switched.map(|t| t.plus_nanos(scene.rtt + PROCESSING));
@@ -92,6 +92,8 @@ struct Pause {
     /// The acknowledgement since which that holds, and its SA.
     acknowledged: Option<(Timestamp, SaIndex)>,
     ends_in_sequence: bool,
+    /// Further packets of the receiver passed between that and the end.
+    told_later: bool,
     /// Something was sent again meanwhile, in either direction.
     disturbed: bool,
 }
@@ -116,6 +118,7 @@ fn longest_pause<'a>(
 ) -> Option<Pause> {
     let mut streams: HashMap<ConnectionId, PausingStream> = HashMap::new();
     let (mut last, mut idle_since, mut disturbed) = (None, None, false);
+    let mut told_later = false;
     let mut longest: Option<Pause> = None;
     for p in packets.filter(|p| p.is_tcp() && p.connection != ConnectionId::NONE) {
         disturbed |= p.again > 0;
@@ -124,13 +127,14 @@ fn longest_pause<'a>(
             continue;
         }
         if p.slot() != d {
+            told_later |= idle_since.is_some();
             if let Some(stream) = streams.get_mut(&p.connection).filter(|_| p.acknowledges()) {
                 let waited = stream.is_waiting();
                 if stream.acked.is_none_or(|acked| before(acked, p.ack)) {
                     stream.acked = Some(p.ack);
                 }
                 if waited && !streams.values().any(PausingStream::is_waiting) {
-                    idle_since = Some((p.time, p.sa()));
+                    (idle_since, told_later) = (Some((p.time, p.sa())), false);
                 }
             }
             continue;
@@ -154,6 +158,7 @@ fn longest_pause<'a>(
                         .map_or(0, |(idle, _): (Timestamp, _)| p.time.nanos_since(idle.max(since))),
                     acknowledged: idle_since,
                     ends_in_sequence: edge == Some(p.seq),
+                    told_later,
                     disturbed,
                 };
                 let nanos = |x: &Pause| x.to.0.nanos_since(x.from.0);
