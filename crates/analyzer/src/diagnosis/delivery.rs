@@ -4,11 +4,13 @@
 //! Delivered is what inner TCP acknowledges; other payload when it arrives, while no TCP data waits for its acknowledgement;
 //! without keys, what the other side sends something after. Times are those of the data, not of the acknowledgements.
 
+mod delivered;
 mod heard;
 mod lane;
 mod quiet;
 
-pub(crate) use lane::{DeliveredPacket, DeliveryLane, LEAST_STRETCH, ProgressKind, UndeliveredStretch};
+pub(crate) use delivered::{DeliveredPacket, ProgressKind};
+pub(crate) use lane::{DeliveryLane, LEAST_STRETCH, UndeliveredStretch};
 pub(crate) use quiet::{LEAST_REST, Quiet, TunnelSilence};
 
 use crate::diagnosis::record::PacketRecord;

@@ -233,6 +233,7 @@ mod tests {
     fn scene(packets: &[PacketRecord]) -> RekeyScene<'_> {
         RekeyScene {
             own_sas: &[],
+            earlier: Vec::new(),
             evidence: EVIDENCE,
             tunnel: 0,
             exchange: None,

@@ -56,6 +56,8 @@ pub(crate) struct RekeyScene<'a> {
     pub(crate) lanes: [LaneChange; 2],
     /// The direction with more payload.
     pub(crate) data: usize,
+    /// Packets before a silence that began earlier than the window: for proofs of an outage only.
+    pub(crate) earlier: Vec<&'a PacketRecord>,
     /// Packets of the tunnel in the window, in capture order, up to the next rekey.
     pub(crate) packets: Vec<&'a PacketRecord>,
     /// Those from the next rekey on: what is lost here may be sent again there.
@@ -78,8 +80,10 @@ impl<'a> RekeyScene<'a> {
         own_sas: &'a [SaIndex],
         exchange: Option<usize>,
         window: &OpenWindow,
-        packets: Vec<&'a PacketRecord>,
+        mut packets: Vec<&'a PacketRecord>,
     ) -> Option<Self> {
+        let begins = window.began.plus_nanos(-BEFORE);
+        let in_window = packets.split_off(packets.partition_point(|p| p.time < begins));
         let lanes = lanes(&evidence, own_sas, exchange, window.opened);
         let switched = lanes.iter().filter_map(|l| l.switched).max()?;
         let mut scene = RekeyScene {
@@ -90,8 +94,9 @@ impl<'a> RekeyScene<'a> {
             started: window.began,
             zone_end: switched.plus_nanos(RECOVERY),
             lanes,
-            data: data_slot(&packets),
-            packets,
+            data: data_slot(&in_window),
+            earlier: packets,
+            packets: in_window,
             beyond: Vec::new(),
             tcp: TcpEvents::default(),
             rtt: UNKNOWN_RTT,
@@ -219,8 +224,7 @@ impl<'a> RekeyScene<'a> {
 
     /// Rate of a direction before the rekey, over what the window holds of it (at most 2 s).
     pub(crate) fn rate_before(&self, slot: usize) -> f64 {
-        let first = self.packets.first().map_or(self.started, |p| p.time);
-        let from = first.max(self.started.plus_nanos(-BEFORE));
+        let from = self.packets.first().map_or(self.started, |p| p.time);
         self.rate(slot, from, self.started)
     }
 

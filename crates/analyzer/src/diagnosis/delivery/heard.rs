@@ -1,7 +1,7 @@
 //! What was delivered lately, as long as its sender may show that it did not hear the acknowledgement: at a switch those
 //! on the new SA are dropped until the other side has it.
 
-use crate::diagnosis::delivery::lane::{DeliveredPacket, ProgressKind};
+use crate::diagnosis::delivery::delivered::{DeliveredPacket, ProgressKind};
 use crate::diagnosis::tcp::before;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_model::time::NANOS_PER_MILLI;

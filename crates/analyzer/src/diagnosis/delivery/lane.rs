@@ -1,11 +1,11 @@
 //! One direction of a tunnel: what waits for its acknowledgement, and when something was delivered last.
 
+use crate::diagnosis::delivery::delivered::{DeliveredPacket, ProgressKind};
 use crate::diagnosis::delivery::heard::{HeardDeliveries, HeardDelivery, behind_the_gap};
 use crate::diagnosis::delivery::quiet::{Quiet, QuietWatch};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::{LEAST_RTO, before};
 use crate::throughput::flow::ConnectionId;
-use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::{HashMap, VecDeque};
@@ -25,36 +25,6 @@ const KEEPALIVE: u16 = 1;
 const MOST_SEGMENTS: usize = 1 << 13;
 /// Frames kept as examples of what did not arrive.
 const MOST_EXAMPLES: usize = 6;
-
-/// A packet that was delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DeliveredPacket {
-    pub(crate) time: Timestamp,
-    pub(crate) frame: u64,
-    pub(crate) sa: SaIndex,
-}
-
-impl DeliveredPacket {
-    fn of(p: &PacketRecord) -> Self {
-        DeliveredPacket {
-            time: p.time,
-            frame: p.frame,
-            sa: p.sa(),
-        }
-    }
-}
-
-/// What shows that something was delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum ProgressKind {
-    /// An acknowledgement of inner TCP.
-    Acknowledged,
-    /// It passed the capture.
-    Arrived,
-    /// The other side sent something soon after. Nothing could be read.
-    #[default]
-    Answered,
-}
 
 /// From the last packet that was delivered to the next one.
 #[derive(Debug, Clone)]

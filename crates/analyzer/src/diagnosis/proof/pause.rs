@@ -4,7 +4,7 @@
 use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::{PROCESSING, RekeyScene};
-use crate::diagnosis::tcp::before;
+use crate::diagnosis::tcp::{LEAST_RTO, before};
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::pair;
@@ -26,10 +26,13 @@ const MOST_STREAMS: usize = 256;
 pub(super) fn pause_of_the_sender(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByPackets> {
     let zone = (scene.started, scene.lanes[d].switched?.plus_nanos(GAP_ZONE));
     let pause = longest_pause(scene.all_packets(), d, zone)?;
-    if pause.told_later && !is_heard(scene, d, pause.acknowledged?) {
+    let nanos = pause.to.0.nanos_since(pause.from.0);
+    // Who hears nothing repeats after its timeout: the last that could have told it more did.
+    let unasked = pause.to.0.nanos_since(pause.told?);
+    let listened = unasked >= LEAST_RTO && 2 * unasked >= nanos;
+    if !listened && !is_heard(scene, d, pause.acknowledged?) {
         return None;
     }
-    let nanos = pause.to.0.nanos_since(pause.from.0);
     let own = nanos >= LEAST_OUTAGE && 2 * pause.idle >= nanos && pause.ends_in_sequence && !pause.disturbed;
     let sound = |side| is_below_limit(scene, side) && !is_deleted(scene, side, pause.to.0);
     let clean = scene.holes.is_empty() && (0..2).all(sound) && !ike_repeats(scene);
@@ -43,7 +46,7 @@ pub(super) fn pause_of_the_sender(scene: &RekeyScene<'_>, d: usize) -> Option<Pr
 }
 
 /// The acknowledgement that left nothing waiting reached the sender of direction `d`: on a new SA it does once that is
-/// installed. (Where none came after it that could have told the sender, it did: who hears nothing repeats.)
+/// installed.
 fn is_heard(scene: &RekeyScene<'_>, d: usize, (time, sa): (Timestamp, SaIndex)) -> bool {
     let reverse = scene.lanes[1 - d];
     let ready = reverse.switched.map(|t| t.plus_nanos(scene.rtt + PROCESSING));
@@ -92,8 +95,8 @@ struct Pause {
     /// The acknowledgement since which that holds, and its SA.
     acknowledged: Option<(Timestamp, SaIndex)>,
     ends_in_sequence: bool,
-    /// Further packets of the receiver passed between that and the end.
-    told_later: bool,
+    /// The last packet of the receiver before its end.
+    told: Option<Timestamp>,
     /// Something was sent again meanwhile, in either direction.
     disturbed: bool,
 }
@@ -118,7 +121,7 @@ fn longest_pause<'a>(
 ) -> Option<Pause> {
     let mut streams: HashMap<ConnectionId, PausingStream> = HashMap::new();
     let (mut last, mut idle_since, mut disturbed) = (None, None, false);
-    let mut told_later = false;
+    let mut told = None;
     let mut longest: Option<Pause> = None;
     for p in packets.filter(|p| p.is_tcp() && p.connection != ConnectionId::NONE) {
         disturbed |= p.again > 0;
@@ -127,14 +130,14 @@ fn longest_pause<'a>(
             continue;
         }
         if p.slot() != d {
-            told_later |= idle_since.is_some();
+            told = Some(p.time);
             if let Some(stream) = streams.get_mut(&p.connection).filter(|_| p.acknowledges()) {
                 let waited = stream.is_waiting();
                 if stream.acked.is_none_or(|acked| before(acked, p.ack)) {
                     stream.acked = Some(p.ack);
                 }
                 if waited && !streams.values().any(PausingStream::is_waiting) {
-                    (idle_since, told_later) = (Some((p.time, p.sa())), false);
+                    idle_since = Some((p.time, p.sa()));
                 }
             }
             continue;
@@ -158,7 +161,7 @@ fn longest_pause<'a>(
                         .map_or(0, |(idle, _): (Timestamp, _)| p.time.nanos_since(idle.max(since))),
                     acknowledged: idle_since,
                     ends_in_sequence: edge == Some(p.seq),
-                    told_later,
+                    told,
                     disturbed,
                 };
                 let nanos = |x: &Pause| x.to.0.nanos_since(x.from.0);
