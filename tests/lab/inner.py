@@ -104,8 +104,10 @@ class Lane:
         return sum(packet.payload for packet in self.sent)
 
 
-def lanes(sender_side, receiver_side, source, delay):
-    """The lane of one direction; `delay` lies between the capture of the wire and its end."""
+def lanes(sender_side, receiver_side, source, delay, unseen=None):
+    """The lane of one direction; `delay` lies between the capture of the wire and its end. `unseen` (from, until, path): between
+    these times the receiver's tcpdump kept nothing, and what was sent arrived after `path`.
+    """
     lane = Lane(source)
     lane.sent = [p for p in packets(sender_side) if p.source == source]
     sent, came = {p.key: p.time for p in lane.sent}, {}
@@ -114,6 +116,12 @@ def lanes(sender_side, receiver_side, source, delay):
             came.setdefault(packet.key, packet.time)
             began = sent.get(packet.key, packet.time - delay)
             lane.arrived.append((Delivered(max(began, packet.time - delay), began, packet.time), packet))
+    if unseen:
+        kept_until, until, path = unseen
+        for packet in lane.sent:
+            if packet.key not in came and kept_until < packet.time + path < until:
+                came[packet.key] = packet.time + path
+                lane.arrived.append((Delivered(packet.time, packet.time, packet.time + path), packet))
     lane.lost = [p.time for p in lane.sent if p.key not in came]
     return lane
 

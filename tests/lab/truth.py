@@ -120,7 +120,7 @@ class Truth:
         for silence in self.silent.get(side, []):
             until = silence.last.came if silence.last else self.ends
             near = silence.first.sent - NEAR_SWITCH <= switch <= until + NEAR_SWITCH
-            if near and self.why(silence) is not None:
+            if near and self.why(silence) not in (None, "killed"):  # a daemon's death is no rekey's doing
                 return silence.seconds(self.ends)
         return 0.0
 
@@ -227,6 +227,16 @@ def broken(truth, log, swallowed):
     return sorted(spans)
 
 
+def unseen(truth, sides, receiver, delay):
+    """From when until when the receiver's tcpdump kept nothing: its TUN device goes with the daemon, and what tcpdump had not
+    written yet, up to a second, goes too ("The interface disappeared"). Until the daemon's death packets arrived."""
+    killed = next((time for time, action in truth.events if action == "kill_server"), None)
+    if killed is None or receiver != "server":
+        return None
+    kept_until = max((p.time for p in inner.packets(sides[receiver])), default=killed)
+    return kept_until, killed, delay
+
+
 def silences(truth, folder):
     """Fills in the silences of the directions that carried a transfer."""
     delay = truth.variant["delay_ms"] / 1e3
@@ -235,7 +245,7 @@ def silences(truth, folder):
     for side, other in (("server", "client"), ("client", "server")):
         # From the capture to the receiver the cable's delay lies where the capture is at the sender.
         after = delay if truth.variant["captured_at"] == side else 0.0
-        lanes[side] = inner.lanes(sides[side], sides[other], INNER[side], after)
+        lanes[side] = inner.lanes(sides[side], sides[other], INNER[side], after, unseen(truth, sides, other, delay))
     most = max(lane.payload() for lane in lanes.values())
     for side, other in (("server", "client"), ("client", "server")):
         lane, answers = lanes[side], lanes[other]

@@ -3,12 +3,13 @@
 
 use crate::diagnosis::{DeliveredPacket, LEAST_STRETCH, ProgressKind, UndeliveredStretch};
 use crate::pipeline::record::Record;
-use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck};
+use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, PEER_SILENT, UnansweredCheck};
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::volume::expired;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, OutageEnd};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -156,7 +157,7 @@ impl Suspects<'_> {
         let old = self.association(stretch.from.sa);
         let made = self.maker_of(stretch.to);
         let near = |time: Timestamp| time.nanos_since(stretch.from.time).abs() <= NEAR;
-        let expired = old.expired().is_some_and(near);
+        let expired = expired(old).is_some_and(near);
         let deleted = self.deletes(old).iter().any(|time| near(*time));
         let changed = stretch.to.is_none_or(|to| to.sa != stretch.from.sa);
         let mut attempts = self.failed_before(&stretch, until, made.filter(|_| changed));
@@ -176,14 +177,22 @@ impl Suspects<'_> {
         // A sender that died has nothing in flight: who asks soon after its last word whether it lives had expected more.
         let dead =
             check.is_some_and(|c| self.checks[c].first_time.nanos_since(stretch.from.time) <= CHECK_NEAR);
-        let ended = (gone || dead) && !stretch.rested;
-        if !(stretch.waiting || ended) || !(changed || long) {
+        // Or it was asked for a new SA just then.
+        let mute = attempts.iter().any(|&a| {
+            let attempt = &self.attempts[a];
+            attempt.outcome == AttemptOutcome::Unanswered
+                && attempt.reason == Some(PEER_SILENT)
+                && near(attempt.first_time)
+        });
+        let ended = (gone || dead || mute) && !stretch.rested;
+        if !(stretch.waiting_since.is_some() || ended) || !(changed || long) {
             return None;
         }
         let known = gone || check.is_some() || !attempts.is_empty();
         let swallowed = changed && !known && self.swallows(&stretch, until);
         // What is lost while the next pair is negotiated is that rekey's.
-        let before = made.is_none_or(|made| stretch.from.time < self.attempts[made].first_time);
+        let lost_since = stretch.waiting_since.unwrap_or(stretch.from.time);
+        let before = made.is_none_or(|made| lost_since < self.attempts[made].first_time);
         let limited = self.limited.contains(&stretch.from.sa);
         let blackhole = swallowed && before && !limited;
         if attempts.is_empty() && changed {
@@ -299,7 +308,7 @@ impl Suspects<'_> {
                 let own = self.deletes(association).iter();
                 own.max().is_some_and(|last| *last >= passed).then_some(passed)
             };
-            let passed = association.expired().or_else(deleted)?;
+            let passed = expired(association).or_else(deleted)?;
             let acknowledged = shares
                 .get(&(tunnel, slot))
                 .is_some_and(|(tcp, all)| 2 * tcp >= *all);
@@ -307,7 +316,7 @@ impl Suspects<'_> {
                 return None;
             }
             let to = renewals.get(&(sa, slot)).and_then(|s| {
-                let first = self.association(s.new[slot]?).first?;
+                let first = self.association(s.new[slot]?).first_payload?;
                 Some(DeliveredPacket {
                     time: first.0,
                     frame: first.1,
@@ -335,7 +344,7 @@ impl Suspects<'_> {
                     to,
                     kind: ProgressKind::Arrived,
                     rested: false,
-                    waiting: true,
+                    waiting_since: Some(passed),
                     again: 0,
                     frames: Vec::new(),
                 },

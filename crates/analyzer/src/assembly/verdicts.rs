@@ -9,6 +9,7 @@ use rekeyscope_impact::tell::failed::failed;
 use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, ProvenEffect, RekeyMoment, Start};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::volume;
 use rekeyscope_model::analysis::{
     Direction, Impact, MeanRekey, Projection, Rekey, RekeyImpact, TriggerKind, Tunnel, Verdict,
 };
@@ -261,6 +262,6 @@ fn expired(record: &Record, succession: &Succession) -> Option<Timestamp> {
         .old
         .iter()
         .flatten()
-        .filter_map(|&sa| associations[sa].expired());
+        .filter_map(|&sa| volume::expired(&associations[sa]));
     times.min()
 }

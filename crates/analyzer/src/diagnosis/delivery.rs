@@ -4,16 +4,21 @@
 //! Delivered is what inner TCP acknowledges; other payload when it arrives, while no TCP data waits for its acknowledgement;
 //! without keys, what the other side sends something after. Times are those of the data, not of the acknowledgements.
 
+mod delivered;
+mod heard;
 mod lane;
 mod quiet;
 
-pub(crate) use lane::{DeliveredPacket, DeliveryLane, LEAST_STRETCH, ProgressKind, UndeliveredStretch};
+pub(crate) use delivered::{DeliveredPacket, ProgressKind};
+pub(crate) use lane::{DeliveryLane, LEAST_STRETCH, UndeliveredStretch};
 pub(crate) use quiet::{LEAST_REST, Quiet, TunnelSilence};
 
 use crate::diagnosis::record::PacketRecord;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::Timestamp;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 
 /// Tunnels that are watched, as in [`crate::diagnosis::whole_run`].
 const MOST_TUNNELS: usize = 1_024;
@@ -99,6 +104,11 @@ impl Delivery {
         }
     }
 
+    /// When the last packet of a tunnel passed.
+    pub(crate) fn latest(&self, tunnel: TunnelIndex) -> Option<Timestamp> {
+        self.latest.get(tunnel).copied().flatten()
+    }
+
     /// Silences of a direction of a tunnel that may be rest, in order of time.
     pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
         self.quiets
@@ -124,9 +134,24 @@ impl Delivery {
                 }));
             }
         }
-        all.sort_by_key(|s| (s.from.time, s.tunnel, s.slot));
-        all
+        without_inner_ones(all)
     }
+}
+
+/// Of stretches within one another the longest: an acknowledgement that seemed to end one was not heard, and the next copy
+/// ended a longer one.
+fn without_inner_ones(mut all: Vec<UndeliveredStretch>) -> Vec<UndeliveredStretch> {
+    let mut reached: HashMap<(TunnelIndex, usize), i64> = HashMap::new();
+    let end = |s: &UndeliveredStretch| s.to.map_or(i64::MAX, |to| to.time.0);
+    // Of those that begin together the longest comes first.
+    all.sort_by_key(|s| (s.from.time, s.tunnel, s.slot, Reverse(end(s))));
+    all.retain(|s| {
+        let own = reached.entry((s.tunnel, s.slot)).or_insert(i64::MIN);
+        let outside = end(s) > *own;
+        *own = end(s).max(*own);
+        outside
+    });
+    all
 }
 
 /// Keeps what was found; false at the bound.
@@ -190,6 +215,103 @@ mod tests {
             delivery.take(&packet(k, true, millis + 5, (0, 0, 100)));
         }
         assert!(delivery.stretches(Timestamp(11_000 * NANOS_PER_MILLI)).is_empty());
+    }
+
+    /// Stretches of a **synthetic** download, from the first of what is delivered to its end, milliseconds. Times and bytes of
+    /// data, and of what is acknowledged (`None`).
+    fn stretches(told: &[(i64, u32, Option<u16>)]) -> Vec<(i64, Option<i64>)> {
+        let mut delivery = Delivery::default();
+        let mut edge = 0;
+        for &(millis, number, payload) in told {
+            let Some(payload) = payload else {
+                delivery.take(&packet(1, true, millis, (0, 0, number)));
+                continue;
+            };
+            let again = if number < edge { payload } else { 0 };
+            edge = edge.max(number + u32::from(payload));
+            let sent = packet(1, false, millis, (number, payload, 0));
+            delivery.take(&PacketRecord { again, ..sent });
+        }
+        let found = delivery.stretches(Timestamp(1_600 * NANOS_PER_MILLI));
+        let millis = |p: DeliveredPacket| p.time.0 / NANOS_PER_MILLI;
+        found.iter().map(|s| (millis(s.from), s.to.map(millis))).collect()
+    }
+
+    const FLOW: [(i64, u32, Option<u16>); 4] = [
+        (0, 0, Some(100)),
+        (5, 100, None),
+        (10, 100, Some(100)),
+        (15, 200, None),
+    ];
+
+    /// Everything is acknowledged, on an SA that the sender does not have yet: it repeats the oldest it has not heard of.
+    #[test]
+    fn what_its_sender_did_not_hear_of_waits() {
+        let unheard = [
+            (20, 200, Some(100)),
+            (25, 300, None),
+            (30, 300, Some(100)),
+            (35, 400, None),
+            (300, 200, Some(100)),
+            (305, 400, None),
+            (900, 200, Some(100)),
+            (905, 400, None),
+            (910, 400, Some(100)),
+            (915, 500, None),
+        ];
+        assert_eq!(stretches(&[&FLOW[..], &unheard].concat()), [(10, Some(900))]);
+        // A keepalive brings one byte again.
+        let alive = [
+            (700, 199, Some(1)),
+            (705, 200, None),
+            (710, 200, Some(100)),
+            (715, 300, None),
+        ];
+        assert_eq!(stretches(&[&FLOW[..], &alive].concat()), []);
+    }
+
+    /// What arrived behind a lost segment is acknowledged with it, and does not end the stretch in which that was missing.
+    #[test]
+    fn what_waited_for_a_lost_segment_hides_no_stretch() {
+        let lost = [
+            (20, 200, Some(100)),
+            (30, 300, Some(100)),
+            (40, 400, Some(100)),
+            (900, 200, Some(100)),
+            (905, 500, None),
+        ];
+        assert_eq!(stretches(&[&FLOW[..], &lost].concat()), [(10, Some(900))]);
+    }
+
+    /// A word after a rest, lost at a switch while its sender goes on to acknowledge: the outage does not begin with the rest.
+    #[test]
+    fn acknowledgements_of_the_sender_say_how_long_it_was_heard() {
+        let mut delivery = Delivery::default();
+        delivery.take(&packet(1, true, 0, (0, 100, 0)));
+        delivery.take(&packet(1, false, 5, (0, 0, 100)));
+        for k in 1..60 {
+            let seq = 100 * (k - 1);
+            let at = 50 * i64::from(k);
+            delivery.take(&packet(1, false, at, (seq, 100, 100)));
+            let word = if k > 40 {
+                (100, 100, seq + 100)
+            } else {
+                (100, 0, seq + 100)
+            };
+            delivery.take(&packet(1, true, at + 5, word));
+            if k == 42 {
+                delivery.ike_message(0);
+            }
+        }
+        delivery.take(&packet(1, false, 5_000, (5_900, 0, 200)));
+        let all = delivery.stretches(Timestamp(5_000 * NANOS_PER_MILLI));
+        let own: Vec<_> = all.iter().filter(|s| s.slot == 1).collect();
+        let [stretch] = own[..] else { panic!("{all:?}") };
+        let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
+        assert_eq!(
+            (stretch.from.time, stretch.waiting_since),
+            (at(2_005), Some(at(2_055)))
+        );
     }
 
     /// What more of them send at once than are watched is not taken for lost.

@@ -129,8 +129,9 @@ impl Diagnosis {
             .flatten();
         let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf);
         let began = deaf.map_or(now, |s| s.since);
+        let busy = self.delivery.latest(tunnel);
         self.recorder
-            .open(Subject::Exchange(exchange), tunnel, began, now);
+            .open(Subject::Exchange(exchange), tunnel, (began, busy), now);
         if let Some(silence) = silence.filter(|_| self.silences.len() < MOST_DIAGNOSED) {
             self.silences.insert(exchange, silence);
         }
@@ -168,7 +169,12 @@ impl Diagnosis {
         }
     }
 
-    fn examine(&self, window: &OpenWindow, evidence: Evidence<'_>, sas: &[SaIndex]) -> Option<Examined> {
+    fn examine<'a>(
+        &'a self,
+        window: &OpenWindow,
+        evidence: Evidence<'a>,
+        sas: &'a [SaIndex],
+    ) -> Option<Examined> {
         let exchange = match window.subject {
             Subject::Exchange(exchange) => Some(exchange),
             Subject::Sa(_) => None,

@@ -232,6 +232,8 @@ mod tests {
     /// A synthetic window of a packet every 10 µs, in which everything counts as the rekey's.
     fn scene(packets: &[PacketRecord]) -> RekeyScene<'_> {
         RekeyScene {
+            own_sas: &[],
+            earlier: Vec::new(),
             evidence: EVIDENCE,
             tunnel: 0,
             exchange: None,

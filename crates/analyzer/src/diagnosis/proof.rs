@@ -6,13 +6,10 @@
 
 mod beyond;
 mod coverage;
-mod limit;
 mod lost;
 mod pause;
 mod segments;
 mod unsent;
-
-pub(crate) use limit::volume_sent;
 
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;
@@ -20,7 +17,7 @@ use crate::diagnosis::scene::RekeyScene;
 /// What the packets show at the switch of direction `d`; `None` where no SA of that direction begins.
 pub(crate) fn at_switch(scene: &RekeyScene<'_>, d: usize) -> Option<SwitchProof> {
     let new = scene.lanes[d].new?;
-    let segments = segments::segments(scene.all_packets(), d);
+    let segments = segments::segments(scene.earlier.iter().copied().chain(scene.all_packets()), d);
     let certain = lost::lost(&segments, new).or_else(|| beyond::beyond_limit(scene, d));
     let unsent = unsent::unsent(scene, d, &segments);
     // The direction with less payload pauses whenever it likes.

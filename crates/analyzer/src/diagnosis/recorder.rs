@@ -2,7 +2,8 @@
 //!
 //! A window is looked at when it closes, while its packets are still in the ring: nothing is copied, and what stays of a
 //! rekey are its causes. A window reaches from [`BEFORE`] before the first exchange message (before the silence of its
-//! initiator that this message ended, [`crate::diagnosis::silence`]) to [`AFTER`] behind the last one; at most [`LONGEST`] in all. Where packets come so fast that the ring would forget a window's beginning, the window
+//! initiator that this message ended, [`crate::diagnosis::silence`]; before the tunnel's last packet, where there was none in that
+//! time) to [`AFTER`] behind the last one; at most [`LONGEST`] in all. Where packets come so fast that the ring would forget a window's beginning, the window
 //! closes early; what it saw until then counts, and the number of such windows is kept.
 
 use crate::diagnosis::record::PacketRecord;
@@ -16,10 +17,10 @@ pub(crate) const MOST_RECORDS: usize = 1 << 18;
 /// Most windows open at a time; a further rekey goes without (counted).
 pub(crate) const MOST_OPEN: usize = 1 << 10;
 /// Before the first exchange message: enough for a rate to compare with.
-const BEFORE: i64 = 2 * NANOS_PER_SECOND;
+pub(crate) const BEFORE: i64 = 2 * NANOS_PER_SECOND;
 /// Behind the last exchange message: an outage of some retransmission timeouts (1 + 2 + 4 s) ends within.
 const AFTER: i64 = 8 * NANOS_PER_SECOND;
-/// From the first exchange message on.
+/// From the first exchange message on; and as far back where nothing passed before it.
 const LONGEST: i64 = 30 * NANOS_PER_SECOND;
 
 /// What a window is about.
@@ -98,15 +99,27 @@ impl Recorder {
         self.open.len() >= MOST_OPEN
     }
 
-    /// Opens a window at `now` for what `began` then or before.
-    pub(crate) fn open(&mut self, subject: Subject, tunnel: TunnelIndex, began: Timestamp, now: Timestamp) {
+    /// Opens a window at `now` for what `began` then or before; `busy`: when the tunnel's last packet passed.
+    pub(crate) fn open(
+        &mut self,
+        subject: Subject,
+        tunnel: TunnelIndex,
+        (began, busy): (Timestamp, Option<Timestamp>),
+        now: Timestamp,
+    ) {
         if self.is_full() {
             self.unopened = self.unopened.saturating_add(1);
             return;
         }
         let start = began.plus_nanos(-BEFORE);
         // Times may go back a little in a capture; a window need not begin at the exact packet.
-        let from = self.ring.partition_point(|r| r.time < start) as u64 + self.forgotten;
+        let mut from = self.first_since(start);
+        if let Some(busy) = busy.filter(|busy| *busy < start && now.nanos_since(*busy) <= LONGEST) {
+            // Half of the ring is left for what comes.
+            let newest_half =
+                (self.forgotten + self.ring.len() as u64).saturating_sub(MOST_RECORDS as u64 / 2);
+            from = from.min(self.first_since(busy.plus_nanos(-BEFORE)).max(newest_half));
+        }
         self.open.push_back(OpenWindow {
             subject,
             tunnel,
@@ -117,6 +130,11 @@ impl Recorder {
             begun: [false; 2],
         });
         self.schedule();
+    }
+
+    /// Number of the first packet from `time` on.
+    fn first_since(&self, time: Timestamp) -> u64 {
+        self.ring.partition_point(|r| r.time < time) as u64 + self.forgotten
     }
 
     /// A message of the subject came: its window stays open for longer.
@@ -135,7 +153,7 @@ impl Recorder {
         match self.open.iter_mut().find(lacks_one) {
             Some(window) => window.begun[slot] = true,
             None => {
-                self.open(Subject::Sa(sa), tunnel, now, now);
+                self.open(Subject::Sa(sa), tunnel, (now, None), now);
                 if let Some(window) = self.open.back_mut().filter(|w| w.subject == Subject::Sa(sa)) {
                     window.begun[slot] = true;
                 }
@@ -193,7 +211,7 @@ mod tests {
         for millis in 0..20_000 {
             if millis == 5_000 {
                 let now = Timestamp(millis * 1_000_000);
-                recorder.open(Subject::Exchange(3), 1, now, now);
+                recorder.open(Subject::Exchange(3), 1, (now, None), now);
             }
             if millis == 5_500 {
                 recorder.extend(Subject::Exchange(3), Timestamp(millis * 1_000_000));
@@ -208,11 +226,27 @@ mod tests {
         assert_eq!(closed, [(13_500, 5_251)]);
     }
 
+    /// Nothing passed for five seconds before the exchange, and then for a minute: rest.
+    #[test]
+    fn a_window_holds_what_went_before_an_outage() {
+        for (silent_ms, expected) in [(5_000, 2_001), (60_000, 0)] {
+            let mut recorder = Recorder::default();
+            for millis in 0..4_000 {
+                recorder.push(record(millis, 0));
+            }
+            let busy = Timestamp(3_999 * 1_000_000);
+            let now = busy.plus_nanos(silent_ms * 1_000_000);
+            recorder.open(Subject::Exchange(3), 0, (now, Some(busy)), now);
+            let window = recorder.take_due(None).unwrap();
+            assert_eq!(recorder.packets(&window).len(), expected, "{silent_ms} ms");
+        }
+    }
+
     #[test]
     fn the_ring_is_bounded_and_a_window_closes_before_it_is_forgotten() {
         let mut recorder = Recorder::default();
         recorder.push(record(0, 0));
-        recorder.open(Subject::Sa(0), 0, Timestamp(0), Timestamp(0));
+        recorder.open(Subject::Sa(0), 0, (Timestamp(0), None), Timestamp(0));
         let mut closed = 0;
         for _ in 0..MOST_RECORDS + 10 {
             if recorder.push(record(1, 0)) {
@@ -232,7 +266,7 @@ mod tests {
     fn open_windows_are_bounded() {
         let mut recorder = Recorder::default();
         for k in 0..MOST_OPEN + 5 {
-            recorder.open(Subject::Exchange(k), 0, Timestamp(0), Timestamp(0));
+            recorder.open(Subject::Exchange(k), 0, (Timestamp(0), None), Timestamp(0));
         }
         assert_eq!(recorder.unopened, 5);
         assert_eq!(std::iter::from_fn(|| recorder.take_due(None)).count(), MOST_OPEN);

@@ -5,7 +5,7 @@
 
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
-use crate::diagnosis::recorder::OpenWindow;
+use crate::diagnosis::recorder::{BEFORE, OpenWindow};
 use crate::diagnosis::tcp::{self, TcpEvents};
 use rekeyscope_ipsec::ike::timeline::{Deletion, Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::{Evidence, pair, slot};
@@ -43,6 +43,8 @@ pub(crate) struct LaneChange {
 #[derive(Debug)]
 pub(crate) struct RekeyScene<'a> {
     pub(crate) evidence: Evidence<'a>,
+    /// The tunnel's newest SAs, at most [`MOST_SAS`].
+    pub(crate) own_sas: &'a [SaIndex],
     pub(crate) tunnel: TunnelIndex,
     /// Index of the exchange, where one was captured.
     pub(crate) exchange: Option<usize>,
@@ -54,6 +56,8 @@ pub(crate) struct RekeyScene<'a> {
     pub(crate) lanes: [LaneChange; 2],
     /// The direction with more payload.
     pub(crate) data: usize,
+    /// Packets before a silence that began earlier than the window: for proofs of an outage only.
+    pub(crate) earlier: Vec<&'a PacketRecord>,
     /// Packets of the tunnel in the window, in capture order, up to the next rekey.
     pub(crate) packets: Vec<&'a PacketRecord>,
     /// Those from the next rekey on: what is lost here may be sent again there.
@@ -73,22 +77,26 @@ impl<'a> RekeyScene<'a> {
     /// `None` where no SA begins: an exchange that came to nothing makes no rekey here.
     pub(crate) fn new(
         evidence: Evidence<'a>,
-        own_sas: &[SaIndex],
+        own_sas: &'a [SaIndex],
         exchange: Option<usize>,
         window: &OpenWindow,
-        packets: Vec<&'a PacketRecord>,
+        mut packets: Vec<&'a PacketRecord>,
     ) -> Option<Self> {
+        let begins = window.began.plus_nanos(-BEFORE);
+        let in_window = packets.split_off(packets.partition_point(|p| p.time < begins));
         let lanes = lanes(&evidence, own_sas, exchange, window.opened);
         let switched = lanes.iter().filter_map(|l| l.switched).max()?;
         let mut scene = RekeyScene {
             evidence,
+            own_sas: &own_sas[own_sas.len().saturating_sub(MOST_SAS)..],
             tunnel: window.tunnel,
             exchange,
             started: window.began,
             zone_end: switched.plus_nanos(RECOVERY),
             lanes,
-            data: data_slot(&packets),
-            packets,
+            data: data_slot(&in_window),
+            earlier: packets,
+            packets: in_window,
             beyond: Vec::new(),
             tcp: TcpEvents::default(),
             rtt: UNKNOWN_RTT,
@@ -171,6 +179,26 @@ impl<'a> RekeyScene<'a> {
         self.tunnel_exchanges()
             .flat_map(|(_, e, _)| e.deletes.iter())
             .find(|d| d.spi == sa.spi && d.by == sa.dst && d.time <= end)
+    }
+
+    /// The old SAs were deleted, or their IKE SA with them, before anybody asked for the new ones.
+    pub(crate) fn is_broken_first(&self) -> bool {
+        let Some(begins) = self.exchange().and_then(Exchange::first_time) else {
+            return false;
+        };
+        let olds = || self.lanes.iter().filter_map(|lane| lane.old);
+        let deleted = |sa: SaIndex| self.delete_of(self.sa(sa)).is_some_and(|d| d.time < begins);
+        olds().any(deleted) || olds().any(|sa| self.ended_with_its_ike_sa(self.sa(sa), begins))
+    }
+
+    /// IKEv2: a Delete of the IKE SA takes the children along (RFC 7296 §1.4.1).
+    fn ended_with_its_ike_sa(&self, sa: &Association, begins: Timestamp) -> bool {
+        let maker = sa.exchange.and_then(|e| self.evidence.exchanges.get(e));
+        let Some(maker) = maker.filter(|e| e.kind != ExchangeKind::QuickMode) else {
+            return false;
+        };
+        let mut all = self.tunnel_exchanges();
+        all.any(|(_, e, first)| e.ends_ike_sa && e.ike_sa == maker.ike_sa && first < begins)
     }
 
     /// The lifetime that was negotiated for an SA.

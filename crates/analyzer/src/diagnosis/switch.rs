@@ -1,15 +1,15 @@
 //! Causes that lie in the change from the old SAs to the new ones.
 
-use crate::diagnosis::proof::volume_sent;
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::{PROCESSING, RekeyScene};
 use crate::diagnosis::symptom::{MOST_FRAMES, Symptom, high_if};
 use crate::diagnosis::tcp::{LEAST_RTO, Retransmission, before};
 use crate::throughput::flow::ConnectionId;
-use rekeyscope_ipsec::rekey::pair;
+use rekeyscope_ipsec::rekey::{pair, slot};
 use rekeyscope_ipsec::sa::association::{Association, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::volume::{MOST_EXCESS, volume_sent};
 use rekeyscope_model::analysis::{Confidence, Lifetime};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ const MOST_REPEATS: usize = 256;
 /// captures): at least limit × 1000 is *medium*, × 1024 *high*, and a Delete for it makes it *high* too. What the capture
 /// lacks was sent all the same: where the limit is reached only with missing packets of the usual size, it is *medium*. A time limit
 /// counts when packets went on past it. IKEv2 negotiates no limit (RFC 7296 §2.8), and IKEv1 may be unreadable: then
-/// the receiver must have gone deaf ([`deaf_receiver`]), and the confidence is *medium*.
+/// the receiver must have gone deaf ([`deaf_receiver`]) where no other SA went further, and the confidence is *medium*.
 pub(super) fn hard_limit_reached(scene: &RekeyScene<'_>) -> Option<Symptom> {
     (0..2).find_map(|d| {
         let index = scene.lanes[d].old?;
@@ -86,6 +86,9 @@ fn deaf_receiver(scene: &RekeyScene<'_>, d: usize) -> Option<Symptom> {
         return None;
     }
     let old = scene.lanes[d].old?;
+    if another_went_further(scene, d, old, from) {
+        return None;
+    }
     let receiver = scene.sa(old).dst;
     let messages = scene.tunnel_exchanges().flat_map(|(_, e, _)| e.records.iter());
     let alive: Vec<u64> = messages
@@ -106,6 +109,29 @@ fn deaf_receiver(scene: &RekeyScene<'_>, d: usize) -> Option<Symptom> {
     }
     let shown = alive.into_iter().take(3).chain(lost.into_iter().take(15));
     Some(Symptom::new(Confidence::Medium, shown))
+}
+
+/// Another SA of the direction carried clearly more, and for clearly longer, than the `old` one until its receiver went `deaf`:
+/// it was no limit.
+fn another_went_further(scene: &RekeyScene<'_>, d: usize, old: SaIndex, deaf: Timestamp) -> bool {
+    let own = scene.sa(old);
+    let Some((born, _)) = own.first else { return false };
+    let all = || scene.own_sas.iter().map(|&sa| scene.sa(sa));
+    // What its receiver sent tells until when it was heard.
+    let heard_until = |other: &Association| {
+        let mut pair = all().filter(|a| a.exchange.is_some() && a.exchange == other.exchange);
+        let reverse = pair.find(|a| a.direction != other.direction);
+        reverse.unwrap_or(other).last.map(|(last, _)| last)
+    };
+    let further = |mine: f64, its: f64| its > MOST_EXCESS * mine;
+    let went_further = |other: &Association| {
+        let (Some((first, _)), Some(until)) = (other.first, heard_until(other)) else {
+            return false;
+        };
+        let carried = [own, other].map(|a| a.counters.inner_bytes as f64);
+        further(carried[0], carried[1]) && further(deaf.seconds_since(born), until.seconds_since(first))
+    };
+    all().any(|other| other.direction == own.direction && slot(other.direction) == d && went_further(other))
 }
 
 /// The initiator of a Quick Mode may send on the new SA as soon as its third message is out; the responder installs it

@@ -75,6 +75,8 @@ pub struct Exchange {
     pub children: Vec<NegotiatedSa>,
     /// SPIs it deletes, with the address that says so.
     pub deletes: Vec<Deletion>,
+    /// IKEv2: it deletes its IKE SA, and the children with it (RFC 7296 §1.4.1).
+    pub ends_ike_sa: bool,
     /// Carries a key exchange payload (PFS in Quick Mode).
     pub key_exchange: bool,
     /// Nonces and g^xy inputs for key derivation, once read.
@@ -157,6 +159,7 @@ impl Exchange {
             lifetime: None,
             children: Vec::new(),
             deletes: Vec::new(),
+            ends_ike_sa: false,
             key_exchange: false,
             nonces: None,
             notifications: Vec::new(),

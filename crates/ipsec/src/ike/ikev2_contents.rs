@@ -240,6 +240,7 @@ impl MessageScene<'_> {
         match self.accepted(Delete::parse(2, body)) {
             Some(delete) if delete.is_ike_sa() => {
                 self.sa.deleted.get_or_insert(self.context.time);
+                self.exchange.ends_ike_sa = true;
             }
             Some(delete) => add_deletions(self.exchange, self.context, &delete),
             None => {}

@@ -79,9 +79,6 @@ impl AssignedKey {
     }
 }
 
-/// SAs that the kernel reports as expired carried 1.003 to 1.103 times their limit (lab); one that carried more than this
-/// went on, so nobody enforces the limit.
-const MOST_EXCESS: f64 = 1.25;
 /// NULL encryption that was recognised without a key.
 #[derive(Debug, Clone)]
 pub struct Clear {
@@ -189,6 +186,8 @@ pub struct Association {
     pub volume_limit: Option<u64>,
     /// When the decrypted payload reached it: the receiver drops what comes after.
     pub limit_passed: Option<Timestamp>,
+    /// First packet with something in it for those inside: time and frame.
+    pub first_payload: Option<(Timestamp, u64)>,
     /// First and last packet: time and frame.
     pub first: Option<(Timestamp, u64)>,
     /// Last packet.
@@ -238,6 +237,7 @@ impl Association {
             exchange: None,
             volume_limit: None,
             limit_passed: None,
+            first_payload: None,
             first: None,
             last: None,
             counters: Counters::default(),
@@ -249,13 +249,6 @@ impl Association {
             sequence: SequenceTracker::default(),
             queued: 0,
         }
-    }
-
-    /// When it reached its negotiated volume, where that looks enforced.
-    pub fn expired(&self) -> Option<Timestamp> {
-        let enforced = |limit: u64| self.counters.inner_bytes as f64 <= MOST_EXCESS * limit as f64;
-        self.limit_passed
-            .filter(|_| self.volume_limit.is_some_and(enforced))
     }
 
     /// Sequence numbers that never came. An SA begins at 1 (RFC 4303 §3.3.3); where the capture holds its negotiation, what is

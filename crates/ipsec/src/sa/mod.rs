@@ -19,4 +19,5 @@ pub mod seen;
 pub mod sequence;
 pub mod specimen;
 pub mod tunnel;
+pub mod volume;
 mod weigh;

@@ -149,6 +149,8 @@ confidence-high = high
 confidence-medium = medium
 confidence-low = low
 effect-hurt = hurt
+effect-proven = proven
+effect-cleared = cleared
 effect-unused = unused
 disagrees = disagrees
 

@@ -149,6 +149,8 @@ confidence-high = 高
 confidence-medium = 中
 confidence-low = 低
 effect-hurt = 影響あり
+effect-proven = 実証済み
+effect-cleared = 無関係
 effect-unused = 対象外
 disagrees = 不一致
 

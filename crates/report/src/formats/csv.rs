@@ -4,7 +4,7 @@
 mod account;
 
 use crate::words::focus::{self, Focus};
-use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Rekey, RekeyImpact, StallWindow};
+use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Proof, Rekey, RekeyImpact, StallWindow};
 use rekeyscope_model::text::Language;
 use rekeyscope_model::time::Timestamp;
 use std::fmt::Display;
@@ -196,6 +196,11 @@ impl<'a> DirectedRekey<'a> {
     }
 }
 
+/// What the packets prove of a rekey in one direction.
+fn proof<'a>(row: &DirectedRekey<'a>) -> Option<&'a Proof> {
+    row.impact?.proof.as_ref()
+}
+
 /// The table of rekeys, for standard output: one row per rekey and direction.
 pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
     let focus = Focus::new(analysis, Language::English);
@@ -237,6 +242,8 @@ pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
             ("p_gap", |r| number(r.impact.and_then(|i| i.p_gap))),
             ("q", |r| number(r.impact.and_then(|i| i.q))),
             ("hurt", |r| cell(r.impact.map(|i| i.hurt))),
+            ("proof", |r| cell(proof(r).map(|p| p.rule))),
+            ("proof_ms", |r| number(proof(r).map(|p| p.outage_ms))),
             ("stall_window_s", |r| number(r.window.map(|w| w.window_s))),
             ("lost_bytes", |r| number(r.window.map(|w| w.lost_bytes))),
             ("stall_ms", |r| number(r.window.map(|w| w.stall_ms))),
@@ -331,7 +338,8 @@ mod tests {
         assert_eq!(rekeys.len(), 1 + 14);
         assert_eq!(rekeys[2][..3], ["0", "1", "0"]);
         assert_eq!(rekeys[2][16..19], ["b_to_a", "0xce200001", "0xce200008"]);
-        assert_eq!(rekeys[4][28..32], ["true", "0.5", "225675", "201"]);
+        assert_eq!(rekeys[0][28..31], ["hurt", "proof", "proof_ms"]);
+        assert_eq!(rekeys[4][28..34], ["true", "", "", "0.5", "225675", "201"]);
         let series = read(&files[2].1);
         assert_eq!(series.len(), 1 + 2 * 3000);
         assert_eq!(series[2][3], "2026-11-20T20:11:49.010000000Z");

@@ -6,7 +6,7 @@ use crate::tables::table::{
 use crate::words::focus::{Focus, at_most, began, is_hurt, key, number};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Direction, Rekey, RekeyImpact, StallWindow, Trigger};
+use rekeyscope_model::analysis::{Direction, ProofRule, Rekey, RekeyImpact, StallWindow, Trigger};
 use rekeyscope_model::text::Catalogue;
 use std::net::IpAddr;
 
@@ -78,7 +78,9 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
             right_from(WIDE, "column-p", &|r| chance(r.stall.and_then(|w| w.p))),
             right("column-q", &|r| chance(r.impact.and_then(|i| i.q))),
             left("column-effect", &|r| match is_hurt(r.rekey) {
+                _ if has_proof(r.rekey, false) => t.word("effect-proven"),
                 true => t.word("effect-hurt"),
+                false if has_proof(r.rekey, true) => t.word("effect-cleared"),
                 false if r.is_used() => String::new(),
                 false => t.word("effect-unused"),
             }),
@@ -99,6 +101,12 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     table.notes.extend(rule(t, &listed));
     table.note_left_out(t, "left-out-rekeys", left_out);
     table
+}
+
+/// The packets around it prove something in one of its directions: that it was harmless (`acquits`), or an outage.
+fn has_proof(rekey: &Rekey, acquits: bool) -> bool {
+    let mut proofs = rekey.impact.iter().filter_map(|i| i.proof.as_ref());
+    proofs.any(|p| (p.rule == ProofRule::Acquitted) == acquits)
 }
 
 /// Bytes at the trigger, with a sign where they are a bound.
@@ -170,6 +178,12 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     }
     if rekeys.iter().any(|r| r.direction != main) {
         parts.push(t.word("note-other-direction"));
+    }
+    if rekeys.iter().any(|r| has_proof(r.rekey, false)) {
+        parts.push(t.word("note-proven"));
+    }
+    if rekeys.iter().any(|r| has_proof(r.rekey, true)) {
+        parts.push(t.word("note-cleared"));
     }
     if rekeys.iter().any(|r| !r.is_used()) {
         parts.push(t.word("note-unused"));

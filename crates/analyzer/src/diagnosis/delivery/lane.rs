@@ -1,10 +1,11 @@
 //! One direction of a tunnel: what waits for its acknowledgement, and when something was delivered last.
 
+use crate::diagnosis::delivery::delivered::{DeliveredPacket, ProgressKind};
+use crate::diagnosis::delivery::heard::{HeardDeliveries, HeardDelivery, behind_the_gap};
 use crate::diagnosis::delivery::quiet::{Quiet, QuietWatch};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::{LEAST_RTO, before};
 use crate::throughput::flow::ConnectionId;
-use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rustc_hash::FxHashMap;
@@ -19,40 +20,12 @@ const LEAST_OPEN: i64 = NANOS_PER_SECOND;
 const LATEST_ANSWER: i64 = 500 * NANOS_PER_MILLI;
 /// Connections with data in flight that are watched at once; what further ones send is not looked at.
 const MOST_CONNECTIONS: usize = 256;
+/// A keepalive brings one byte that was acknowledged (RFC 9293 §3.8.4); its sender waits for nothing.
+const KEEPALIVE: u16 = 1;
 /// Segments in flight that are remembered, 256 KiB: 10 MB of data. Of more, the oldest of their connection are forgotten.
 const MOST_SEGMENTS: usize = 1 << 13;
 /// Frames kept as examples of what did not arrive.
 const MOST_EXAMPLES: usize = 6;
-
-/// A packet that was delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DeliveredPacket {
-    pub(crate) time: Timestamp,
-    pub(crate) frame: u64,
-    pub(crate) sa: SaIndex,
-}
-
-impl DeliveredPacket {
-    fn of(p: &PacketRecord) -> Self {
-        DeliveredPacket {
-            time: p.time,
-            frame: p.frame,
-            sa: p.sa(),
-        }
-    }
-}
-
-/// What shows that something was delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum ProgressKind {
-    /// An acknowledgement of inner TCP.
-    Acknowledged,
-    /// It passed the capture.
-    Arrived,
-    /// The other side sent something soon after. Nothing could be read.
-    #[default]
-    Answered,
-}
 
 /// From the last packet that was delivered to the next one.
 #[derive(Debug, Clone)]
@@ -65,8 +38,8 @@ pub(crate) struct UndeliveredStretch {
     pub(crate) kind: ProgressKind,
     /// Before it there was nothing to send, for a while: it begins with the last acknowledgement of the other direction.
     pub(crate) rested: bool,
-    /// Something was sent meanwhile that did not arrive.
-    pub(crate) waiting: bool,
+    /// Since when something was under way that did not arrive.
+    pub(crate) waiting_since: Option<Timestamp>,
     /// Segments meanwhile that had been sent before.
     pub(crate) again: u32,
     /// The first that were sent in vain.
@@ -85,8 +58,33 @@ struct SegmentInFlight {
 struct SentStream {
     /// Behind the highest byte sent.
     edge: Option<u32>,
+    /// What was acknowledged, as far as the sender's packets show that it heard it.
     acked: Option<u32>,
+    /// The highest acknowledgement that the capture showed.
+    acked_at_tap: Option<u32>,
     in_flight: VecDeque<SegmentInFlight>,
+}
+
+impl SentStream {
+    /// Bytes up to `end`, below the highest acknowledgement, are under way again: the sender did not hear it. True where that
+    /// is one segment more than before; `place`: of the first segment that ends behind their begin.
+    fn waits_again(&mut self, place: usize, end: u32, packet: DeliveredPacket) -> bool {
+        let behind = self.in_flight.partition_point(|s| !before(end, s.end));
+        for segment in self.in_flight.iter_mut().take(behind).skip(place) {
+            (segment.packet, segment.repeated) = (packet, true);
+        }
+        let known = behind.checked_sub(1).filter(|last| *last >= place);
+        let is_known = known.is_some_and(|last| self.in_flight[last].end == end);
+        if !is_known {
+            let segment = SegmentInFlight {
+                end,
+                packet,
+                repeated: true,
+            };
+            self.in_flight.insert(behind, segment);
+        }
+        !is_known
+    }
 }
 
 /// What happened since the last delivery.
@@ -116,6 +114,11 @@ pub(crate) struct DeliveryLane {
     /// Segments in flight of all connections.
     in_flight: usize,
     delivered: Option<(DeliveredPacket, ProgressKind)>,
+    heard: HeardDeliveries,
+    /// Segments that were sent again, since the beginning.
+    repeats: u32,
+    /// What an acknowledgement delivers, while it is looked at.
+    batch: Vec<DeliveredPacket>,
     /// The newest acknowledgement of this direction that told the other one's sender something new.
     passed: Option<DeliveredPacket>,
     unread: Option<DeliveredPacket>,
@@ -147,6 +150,7 @@ impl DeliveryLane {
 
     /// TCP data of this direction.
     pub(super) fn sends(&mut self, p: &PacketRecord) {
+        self.repeats = self.repeats.wrapping_add(u32::from(p.again > 0));
         if self.streams.len() >= MOST_CONNECTIONS && !self.streams.contains_key(&p.connection) {
             self.streams.retain(|_, stream| !stream.in_flight.is_empty());
             if self.streams.len() >= MOST_CONNECTIONS {
@@ -172,11 +176,36 @@ impl DeliveryLane {
         }
         // Sent again: what arrives of it is this copy, which may hold several segments, or a part of one.
         let place = stream.in_flight.partition_point(|s| !before(p.seq, s.end));
+        let unheard = stream.acked_at_tap.filter(|acked| before(p.seq, *acked));
+        if let Some(acked) = unheard.filter(|_| p.again > KEEPALIVE) {
+            let ends = if before(acked, end) { acked } else { end };
+            self.in_flight += usize::from(stream.waits_again(place, ends, packet));
+            if self.in_flight > MOST_SEGMENTS {
+                stream.in_flight.pop_front();
+                self.in_flight -= 1;
+            }
+            if stream.acked.is_some_and(|acked| before(p.seq, acked)) {
+                stream.acked = Some(p.seq);
+                self.takes_back(p);
+            }
+            return;
+        }
         for segment in stream.in_flight.iter_mut().skip(place) {
             (segment.packet, segment.repeated) = (packet, true);
             if !before(segment.end, end) {
                 break;
             }
+        }
+    }
+
+    /// The sender repeats what was acknowledged: it did not hear that, and from its last progress on it waits.
+    fn takes_back(&mut self, p: &PacketRecord) {
+        if let Some(heard) = self.heard.without(p.connection, p.seq) {
+            let (last, kind) = heard.last;
+            self.delivered = Some((last, kind));
+            self.meanwhile.again = self.repeats.wrapping_sub(heard.repeats);
+            let waiting = self.meanwhile.first.get_or_insert(last.time);
+            *waiting = last.time.min(*waiting);
         }
     }
 
@@ -187,26 +216,26 @@ impl DeliveryLane {
             return None;
         }
         stream.acked = Some(p.ack);
-        let since = self.delivered.map(|(last, _)| last.time);
-        let (mut first, mut newest): (Option<DeliveredPacket>, Option<DeliveredPacket>) = (None, None);
-        let mut landed = 0;
+        if stream.acked_at_tap.is_none_or(|acked| before(acked, p.ack)) {
+            stream.acked_at_tap = Some(p.ack);
+        }
+        self.batch.clear();
         while let Some(segment) = stream.in_flight.front()
             && !before(p.ack, segment.end)
         {
-            let packet = segment.packet;
-            newest = newest.filter(|n| n.time >= packet.time).or(Some(packet));
-            if Some(packet.time) > since {
-                first = first.filter(|f| f.time <= packet.time).or(Some(packet));
-            }
             if !segment.repeated {
-                self.watch.is_answered_in(p.time.nanos_since(packet.time).max(0));
+                let nanos = p.time.nanos_since(segment.packet.time);
+                self.watch.is_answered_in(nanos.max(0));
             }
+            self.batch.push(segment.packet);
             stream.in_flight.pop_front();
-            landed += 1;
         }
+        let landed = self.batch.len();
         self.lands(landed, p.time);
-        let newest = newest?;
-        self.deliver((first.unwrap_or(newest), newest), ProgressKind::Acknowledged)
+        let newest = *self.batch.iter().max_by_key(|packet| packet.time)?;
+        let last = self.delivered.map(|(last, _)| last);
+        let ends = last.and_then(|last| behind_the_gap(last, &mut self.batch, LEAST_STRETCH));
+        self.deliver(newest, ends, ProgressKind::Acknowledged, (p.connection, p.ack))
     }
 
     /// When the last data was sent that was delivered.
@@ -215,8 +244,11 @@ impl DeliveryLane {
     }
 
     /// It acknowledges what the other direction delivered: until then there was a way, however long there was nothing to send.
+    /// Of nothing that waits does it say anything.
     pub(super) fn passes(&mut self, p: &PacketRecord) {
-        self.passed = Some(DeliveredPacket::of(p));
+        if self.meanwhile.first.is_none() && p.payload == 0 {
+            self.passed = Some(DeliveredPacket::of(p));
+        }
     }
 
     /// Payload that nobody acknowledges, in this direction.
@@ -224,8 +256,7 @@ impl DeliveryLane {
         if self.in_flight > 0 {
             return None;
         }
-        let packet = DeliveredPacket::of(p);
-        self.deliver((packet, packet), ProgressKind::Arrived)
+        self.delivers_at_once(DeliveredPacket::of(p), ProgressKind::Arrived)
     }
 
     /// A packet of this direction that cannot be read.
@@ -240,7 +271,15 @@ impl DeliveryLane {
         if p.time.nanos_since(newest.time) > LATEST_ANSWER {
             return None;
         }
-        self.deliver((newest, newest), ProgressKind::Answered)
+        self.delivers_at_once(newest, ProgressKind::Answered)
+    }
+
+    fn delivers_at_once(
+        &mut self,
+        packet: DeliveredPacket,
+        kind: ProgressKind,
+    ) -> Option<UndeliveredStretch> {
+        self.deliver(packet, Some(packet), kind, (ConnectionId::NONE, 0))
     }
 
     /// An IKE message of the tunnel.
@@ -248,11 +287,14 @@ impl DeliveryLane {
         self.meanwhile.ike = true;
     }
 
-    /// What was delivered at once: the earliest of it ends a stretch, with the newest the next one begins.
+    /// What was delivered: the `newest` of it, and the packet that `ends` a stretch; `told`: the connection and the acknowledgement
+    /// that showed it.
     fn deliver(
         &mut self,
-        (first, newest): (DeliveredPacket, DeliveredPacket),
+        newest: DeliveredPacket,
+        ends: Option<DeliveredPacket>,
         kind: ProgressKind,
+        (connection, ack): (ConnectionId, u32),
     ) -> Option<UndeliveredStretch> {
         // What is on its way already waits from now on.
         let next = Meanwhile {
@@ -260,17 +302,21 @@ impl DeliveryLane {
             ..Meanwhile::default()
         };
         let meanwhile = std::mem::replace(&mut self.meanwhile, next);
-        let Some((last, _)) = self.delivered else {
-            self.delivered = Some((newest, kind));
-            return None;
-        };
-        if newest.time < last.time {
+        let before = self.delivered.map(|(last, _)| last);
+        if before.is_some_and(|last| newest.time < last.time) {
             return None;
         }
         self.delivered = Some((newest, kind));
-        let passed = self.passed_since(last, &meanwhile);
-        stretch(last, passed, (first.time, Some(first)), kind, meanwhile)
-            .filter(|s| s.length(first.time) >= LEAST_STRETCH)
+        self.heard.push(HeardDelivery {
+            connection,
+            ack,
+            last: (newest, kind),
+            repeats: self.repeats,
+        });
+        let (from, to) = (before?, ends?);
+        let passed = self.passed_since(from, &meanwhile);
+        stretch(from, passed, (to.time, Some(to)), kind, meanwhile)
+            .filter(|s| s.length(to.time) >= LEAST_STRETCH)
     }
 
     /// The last packet after `delivered` of which it is known that this direction let it through, before anything waited.
@@ -312,7 +358,7 @@ fn stretch(
         to,
         kind,
         rested: passed.is_some(),
-        waiting: first.is_some(),
+        waiting_since: first,
         again: meanwhile.again,
         frames: meanwhile.frames,
     })

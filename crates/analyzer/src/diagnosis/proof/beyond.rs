@@ -4,6 +4,7 @@ use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::MOST_FRAMES;
+use rekeyscope_ipsec::sa::volume::expired;
 use rekeyscope_model::analysis::ProofRule;
 
 /// From the moment at which the old SA reached its volume to the first packet on the new one.
@@ -13,7 +14,7 @@ pub(super) fn beyond_limit(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByP
     let association = scene.sa(old);
     let from = association.limit_passed?;
     // A limit that nobody enforces harms nobody.
-    let enforced = association.expired().is_some()
+    let enforced = expired(association).is_some()
         || scene
             .delete_of(association)
             .is_some_and(|delete| delete.time >= from);

@@ -1,15 +1,15 @@
 //! Rule C: the longest silence around a rekey was the sender's own. Everything it had sent was acknowledged for at least half
 //! of it, the next byte in sequence ended it, and nothing speaks against the rekey.
 
-use super::limit::volume_sent;
 use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::{PROCESSING, RekeyScene};
-use crate::diagnosis::tcp::before;
+use crate::diagnosis::tcp::{LEAST_RTO, before};
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::pair;
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::volume::volume_sent;
 use rekeyscope_model::analysis::ProofRule;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
@@ -26,10 +26,13 @@ const MOST_STREAMS: usize = 256;
 pub(super) fn pause_of_the_sender(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByPackets> {
     let zone = (scene.started, scene.lanes[d].switched?.plus_nanos(GAP_ZONE));
     let pause = longest_pause(scene.all_packets(), d, zone)?;
-    if !is_heard(scene, d, pause.acknowledged?) {
+    let nanos = pause.to.0.nanos_since(pause.from.0);
+    // Who hears nothing repeats after its timeout: the last that could have told it more did.
+    let unasked = pause.to.0.nanos_since(pause.told?);
+    let listened = unasked >= LEAST_RTO && 2 * unasked >= nanos;
+    if !listened && !is_heard(scene, d, pause.acknowledged?) {
         return None;
     }
-    let nanos = pause.to.0.nanos_since(pause.from.0);
     let own = nanos >= LEAST_OUTAGE && 2 * pause.idle >= nanos && pause.ends_in_sequence && !pause.disturbed;
     let sound = |side| is_below_limit(scene, side) && !is_deleted(scene, side, pause.to.0);
     let clean = scene.holes.is_empty() && (0..2).all(sound) && !ike_repeats(scene);
@@ -92,6 +95,8 @@ struct Pause {
     /// The acknowledgement since which that holds, and its SA.
     acknowledged: Option<(Timestamp, SaIndex)>,
     ends_in_sequence: bool,
+    /// The last packet of the receiver before its end.
+    told: Option<Timestamp>,
     /// Something was sent again meanwhile, in either direction.
     disturbed: bool,
 }
@@ -116,6 +121,7 @@ fn longest_pause<'a>(
 ) -> Option<Pause> {
     let mut streams: HashMap<ConnectionId, PausingStream> = HashMap::new();
     let (mut last, mut idle_since, mut disturbed) = (None, None, false);
+    let mut told = None;
     let mut longest: Option<Pause> = None;
     for p in packets.filter(|p| p.is_tcp() && p.connection != ConnectionId::NONE) {
         disturbed |= p.again > 0;
@@ -124,6 +130,7 @@ fn longest_pause<'a>(
             continue;
         }
         if p.slot() != d {
+            told = Some(p.time);
             if let Some(stream) = streams.get_mut(&p.connection).filter(|_| p.acknowledges()) {
                 let waited = stream.is_waiting();
                 if stream.acked.is_none_or(|acked| before(acked, p.ack)) {
@@ -154,6 +161,7 @@ fn longest_pause<'a>(
                         .map_or(0, |(idle, _): (Timestamp, _)| p.time.nanos_since(idle.max(since))),
                     acknowledged: idle_since,
                     ends_in_sequence: edge == Some(p.seq),
+                    told,
                     disturbed,
                 };
                 let nanos = |x: &Pause| x.to.0.nanos_since(x.from.0);

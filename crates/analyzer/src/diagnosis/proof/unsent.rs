@@ -1,11 +1,12 @@
 //! Rule B: nothing was sent between the last data on the old SA and the first on the new one, because the sender's own stack
-//! dropped it, or because the SA had reached its limit.
+//! dropped it (where the old SA had been deleted before the new one was asked for, or for another reason), or because the SA had
+//! reached its limit.
 
-use super::limit::volume_sent;
 use super::segments::Segment;
 use crate::diagnosis::proven::{LEAST_OUTAGE, LEAST_SEGMENTS, ProvenByPackets};
 use crate::diagnosis::scene::RekeyScene;
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::volume::volume_sent;
 use rekeyscope_model::analysis::ProofRule;
 use rekeyscope_model::time::Timestamp;
 
@@ -19,7 +20,13 @@ pub(super) fn unsent(scene: &RekeyScene<'_>, d: usize, segments: &[Segment]) -> 
     let (last, first) = (before.last()?, after.first()?);
     let fresh = after.iter().find(|s| s.is_new).filter(|s| s.sa == new)?;
     let skipped = (fresh.skips / fresh.largest.max(1)) as usize;
-    let dropped = skipped >= LEAST_SEGMENTS
+    // Where no SA was there, one segment tells that there was something to send; else it may have been lost inside.
+    let least = if scene.is_broken_first() {
+        1
+    } else {
+        LEAST_SEGMENTS
+    };
+    let dropped = skipped >= least
         && fresh.skipped_come_later
         && numbers_are_complete(scene, d, (old, new), fresh.time);
     let at_limit = || volume_sent(scene.sa(old)).is_some_and(|v| v.reaches_limit());

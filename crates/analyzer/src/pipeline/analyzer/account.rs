@@ -100,6 +100,10 @@ impl Analyzer {
         // The earliest and the latest: a file may be out of order.
         association.first = Some(association.first.map_or(seen, |first| first.min(seen)));
         association.last = Some(association.last.map_or(seen, |last| last.max(seen)));
+        if decoded.inner.transport_bytes > 0 && decoded.opened.is_some() {
+            let earliest = association.first_payload.map_or(seen, |first| first.min(seen));
+            association.first_payload = Some(earliest);
+        }
         let c = &mut association.counters;
         c.packets += 1;
         c.outer_bytes += u64::from(pending.outer_bytes);

@@ -16,4 +16,4 @@ mod unasked;
 
 pub use dead::{UnansweredCheck, unanswered_checks};
 pub use find::attempts;
-pub use seen::AttemptSeen;
+pub use seen::{AttemptSeen, PEER_SILENT};

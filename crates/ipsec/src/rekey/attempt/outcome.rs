@@ -2,7 +2,7 @@
 
 use crate::ike::opening::Opening;
 use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord};
-use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, LEAST_UNANSWERED};
+use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, LEAST_UNANSWERED, PEER_SILENT};
 use crate::rekey::attempt::tables::{AttemptTables, frames, span};
 use crate::rekey::pair::ChildSa;
 use crate::rekey::short_answer::{answer, refused_by_length};
@@ -110,7 +110,7 @@ fn without_refusal(
     let silent = !sends_meanwhile(tables, exchange);
     (
         AttemptOutcome::Unanswered,
-        Some(if silent { "peer_silent" } else { "peer_sends_esp" }),
+        Some(if silent { PEER_SILENT } else { "peer_sends_esp" }),
     )
 }
 

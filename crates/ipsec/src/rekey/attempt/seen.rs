@@ -11,6 +11,8 @@ use std::net::IpAddr;
 pub(super) const FIRST_REPEAT_NANOS: i64 = 10 * NANOS_PER_SECOND;
 /// Requests without an answer that no chance explains: one or two may be lost on their way, three sent apart are not.
 pub(super) const LEAST_UNANSWERED: u64 = 3;
+/// Reason of an unanswered request: its receiver sends no ESP either.
+pub const PEER_SILENT: &str = "peer_silent";
 /// Most frames kept of an attempt.
 pub(super) const MOST_FRAMES: usize = 20;
 

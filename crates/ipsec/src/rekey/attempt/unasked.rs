@@ -1,9 +1,12 @@
 //! SAs that ended although nobody had asked for new ones: they passed a limit, or were deleted first.
 
+use crate::ike::timeline::Exchange;
 use crate::rekey::attempt::seen::AttemptSeen;
 use crate::rekey::attempt::tables::{AttemptTables, span};
 use crate::rekey::detect::REAUTHENTICATION_NANOS;
 use crate::rekey::pair::{ChildSa, last_time, makes_children};
+use crate::sa::tunnel::TunnelIndex;
+use crate::sa::volume::expired;
 use rekeyscope_model::analysis::AttemptOutcome;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -21,11 +24,51 @@ type Deleted = (Timestamp, Option<u64>, Option<IpAddr>);
 /// What nobody asked for in time, in order of children.
 pub(super) fn without_attempt(tables: &AttemptTables<'_>, found: &[AttemptSeen]) -> Vec<AttemptSeen> {
     let deletes = deletes(tables);
+    let requests = Requests::new(tables, found);
     let unasked = |child: &ChildSa| {
-        let limit = passed_its_limit(tables, found, child);
-        limit.or_else(|| deleted_first(tables, found, &deletes, child))
+        let limit = passed_its_limit(tables, &requests, child);
+        limit.or_else(|| deleted_first(tables, &requests, &deletes, child))
     };
     tables.children.iter().filter_map(unasked).collect()
+}
+
+/// What was asked for, by tunnel and in order of time.
+struct Requests<'a> {
+    attempts: HashMap<TunnelIndex, Vec<&'a AttemptSeen>>,
+    /// Exchanges that make child SAs, by their first messages.
+    exchanges: HashMap<TunnelIndex, Vec<(Timestamp, &'a Exchange)>>,
+}
+
+impl<'a> Requests<'a> {
+    fn new(tables: &AttemptTables<'a>, found: &'a [AttemptSeen]) -> Self {
+        let mut requests = Requests {
+            attempts: HashMap::new(),
+            exchanges: HashMap::new(),
+        };
+        for attempt in found {
+            requests.attempts.entry(attempt.tunnel).or_default().push(attempt);
+        }
+        for (index, exchange) in tables.evidence.exchanges.iter().enumerate() {
+            if let Some(tunnel) = tables.tunnel(index).filter(|_| makes_children(exchange)) {
+                let own = requests.exchanges.entry(tunnel).or_default();
+                own.push((span(exchange).0, exchange));
+            }
+        }
+        requests
+    }
+
+    /// Attempts of a tunnel after `time`.
+    fn attempts_after(&self, tunnel: TunnelIndex, time: Timestamp) -> &[&'a AttemptSeen] {
+        let own = self.attempts.get(&tunnel).map_or(&[][..], Vec::as_slice);
+        &own[own.partition_point(|a| a.first_time <= time)..]
+    }
+
+    /// The first exchange of a tunnel after `time` that makes child SAs.
+    fn next_exchange(&self, tunnel: TunnelIndex, time: Timestamp) -> Option<(Timestamp, &'a Exchange)> {
+        let own = self.exchanges.get(&tunnel)?;
+        own.get(own.partition_point(|(begins, _)| *begins <= time))
+            .copied()
+    }
 }
 
 /// An attempt without an exchange.
@@ -50,19 +93,19 @@ fn unasked(child: &ChildSa, first_time: Timestamp, outcome: AttemptOutcome) -> A
 /// Somebody asked for a new SA, or a new one was there, between the birth of this one and `time`.
 fn renewed_before(
     tables: &AttemptTables<'_>,
-    found: &[AttemptSeen],
+    requests: &Requests<'_>,
     child: &ChildSa,
     time: Timestamp,
 ) -> bool {
     let later = |born: Timestamp| born > child.born && born <= time;
     let of_tunnel = tables.of_tunnel.get(&child.tunnel).map_or(&[][..], Vec::as_slice);
     let from = of_tunnel.partition_point(|c| c.born <= child.born);
-    let asked = found.partition_point(|a| a.first_time <= child.born);
+    let asked = requests.attempts_after(child.tunnel, child.born);
     of_tunnel.get(from).is_some_and(|c| later(c.born))
-        || found[asked..]
+        || asked
             .iter()
             .take_while(|a| a.first_time <= time)
-            .any(|a| a.tunnel == child.tunnel && a.exchange != child.exchange)
+            .any(|a| a.exchange != child.exchange)
 }
 
 fn last_use(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, u64)> {
@@ -72,12 +115,12 @@ fn last_use(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, u
 /// It passed its volume or its seconds, and nobody asks.
 fn passed_its_limit(
     tables: &AttemptTables<'_>,
-    found: &[AttemptSeen],
+    requests: &Requests<'_>,
     child: &ChildSa,
 ) -> Option<AttemptSeen> {
     let (passed, reason) = limit_of(tables, child)?;
     let until = passed.plus_nanos(NOBODY_ASKS);
-    if until > tables.ends || renewed_before(tables, found, child, until) {
+    if until > tables.ends || renewed_before(tables, requests, child, until) {
         return None;
     }
     Some(AttemptSeen {
@@ -91,7 +134,7 @@ fn passed_its_limit(
 }
 
 fn limit_of(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, &'static str)> {
-    let volume = tables.associations(child).filter_map(|a| a.expired()).min();
+    let volume = tables.associations(child).filter_map(expired).min();
     if let Some(passed) = volume {
         return Some((passed, "volume"));
     }
@@ -108,24 +151,20 @@ fn limit_of(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, &
 /// It was deleted while it was in use, and the new one is negotiated only then.
 fn deleted_first(
     tables: &AttemptTables<'_>,
-    found: &[AttemptSeen],
+    requests: &Requests<'_>,
     deletes: &HashMap<(IpAddr, Spi), (Timestamp, u64)>,
     child: &ChildSa,
 ) -> Option<AttemptSeen> {
     let (deleted, frame, by) = deleted(tables, deletes, child)?;
     let (last, _) = last_use(tables, child)?;
-    if deleted.nanos_since(last) > IN_USE || renewed_before(tables, found, child, deleted) {
+    if deleted.nanos_since(last) > IN_USE || renewed_before(tables, requests, child, deleted) {
         return None;
     }
-    let exchanges = tables.evidence.exchanges;
-    let from = exchanges.partition_point(|e| span(e).0 <= deleted);
-    let mut later = (from..exchanges.len()).take_while(|&e| {
-        let begins = span(&exchanges[e]).0;
-        begins.nanos_since(deleted) <= REAUTHENTICATION_NANOS
-    });
-    let next = later.find(|&e| makes_children(&exchanges[e]) && tables.tunnel(e) == Some(child.tunnel))?;
-    let (begins, _) = span(&exchanges[next]);
-    let first = exchanges[next].records.first().map(|r| r.frame);
+    let (begins, next) = requests.next_exchange(child.tunnel, deleted)?;
+    if begins.nanos_since(deleted) > REAUTHENTICATION_NANOS {
+        return None;
+    }
+    let first = next.records.first().map(|r| r.frame);
     Some(AttemptSeen {
         initiator: by,
         last_time: begins,

@@ -1,0 +1,105 @@
+//! How much an SA carried against its limit. What the capture lacks was sent all the same: missing ESP numbers count as
+//! packets of the usual size.
+
+use crate::sa::association::Association;
+use rekeyscope_model::time::Timestamp;
+
+/// Packets that a receiver may have counted beside those that were captured: one in flight, and one that was not data.
+const PACKETS_OF_DOUBT: u64 = 2;
+
+/// SAs that the kernel reports as expired carried 1.003 to 1.103 times their limit (lab); one that carried more than this
+/// went on, so nobody enforces the limit.
+pub const MOST_EXCESS: f64 = 1.25;
+
+/// Decrypted payload, bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct VolumeSent {
+    /// At most: what was captured, and what is missing.
+    pub most: u64,
+    /// The largest packet.
+    largest: u64,
+    limit: Option<u64>,
+}
+
+/// Volume of an SA of which something was decrypted.
+pub fn volume_sent(sa: &Association) -> Option<VolumeSent> {
+    let c = &sa.counters;
+    let usual = c.inner_bytes.checked_div(c.opened)?;
+    Some(VolumeSent {
+        most: c.inner_bytes.saturating_add(sa.missing().saturating_mul(usual)),
+        largest: c.largest_inner,
+        limit: sa.volume_limit,
+    })
+}
+
+/// When an SA reached its negotiated volume, where that looks enforced: by its receiver, who drops what comes after, or by its
+/// sender, who counts also what was lost before the capture, and sends no more.
+pub fn expired(sa: &Association) -> Option<Timestamp> {
+    let limit = sa.volume_limit?;
+    let enforced = sa.counters.inner_bytes as f64 <= MOST_EXCESS * limit as f64;
+    let by_sender = || {
+        let all_sent = volume_sent(sa)?.reaches_limit();
+        sa.last.filter(|_| all_sent).map(|(time, _)| time)
+    };
+    sa.limit_passed.or_else(by_sender).filter(|_| enforced)
+}
+
+impl VolumeSent {
+    /// It reached the negotiated volume, as far as the capture can tell.
+    pub fn reaches_limit(&self) -> bool {
+        let doubt = PACKETS_OF_DOUBT.saturating_mul(self.largest);
+        self.limit
+            .is_some_and(|limit| self.most.saturating_add(doubt) >= limit)
+    }
+
+    /// Share of the negotiated volume, at most; `None` where none is known.
+    pub fn share(&self) -> Option<f64> {
+        Some(self.most as f64 / self.limit? as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sa::association::Counters;
+    use rekeyscope_model::analysis::{Direction, Encapsulation};
+    use rekeyscope_model::spi::{IpsecProtocol, Spi};
+    use std::net::{IpAddr, Ipv4Addr};
+
+    /// A **synthetic** SA with a limit of 100 kB and packets of 1,000 bytes: so many sent, and so many of them captured.
+    fn sa(sent: u64, captured: u64) -> Association {
+        let end = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let kind = (IpsecProtocol::Esp, Spi(1));
+        let mut sa = Association::new(0, Direction::AToB, end, end, kind, Encapsulation::Esp);
+        sa.volume_limit = Some(100_000);
+        sa.last = Some((Timestamp(7), 7));
+        sa.counters = Counters {
+            inner_bytes: 1_000 * captured,
+            opened: captured,
+            largest_inner: 1_000,
+            ..Counters::default()
+        };
+        // What the capture lacks was lost behind the first packet.
+        for number in (1..2).chain(sent - captured + 2..=sent) {
+            let _ = sa.sequence.observe(number, 0);
+        }
+        sa
+    }
+
+    #[test]
+    fn a_sender_counts_what_was_lost_before_the_capture() {
+        assert_eq!(expired(&sa(100, 90)), Some(Timestamp(7)), "its last packet");
+        assert_eq!(expired(&sa(98, 90)), Some(Timestamp(7)), "and two of doubt");
+        assert_eq!(expired(&sa(97, 90)), None);
+        let mut received = sa(120, 110);
+        received.limit_passed = Some(Timestamp(5));
+        assert_eq!(
+            expired(&received),
+            Some(Timestamp(5)),
+            "its receiver drops what comes after"
+        );
+        let mut ignored = sa(200, 190);
+        ignored.limit_passed = Some(Timestamp(5));
+        assert_eq!(expired(&ignored), None, "nobody enforces it");
+    }
+}
