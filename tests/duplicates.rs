@@ -111,6 +111,17 @@ fn without_its_end(outage: &mut Value) {
     }
 }
 
+/// The account of a tunnel that died lasts until the last frame, and its own figures with it.
+fn without_a_late_end(account: &mut Value) {
+    let died = account["runs"]
+        .as_array()
+        .and_then(|runs| runs.last())
+        .is_some_and(|last| last["label"] == "tunnel_down");
+    if died {
+        *account = Value::Null;
+    }
+}
+
 /// What was on the wire, by the analysis.
 fn wire(analysis: &Analysis, original: &[u64]) -> Value {
     let mut document = serde_json::to_value(analysis).unwrap();
@@ -127,6 +138,9 @@ fn wire(analysis: &Analysis, original: &[u64]) -> Value {
     }
     for attempt in document["attempts"].as_array_mut().unwrap() {
         without_its_end(&mut attempt["outage"]);
+    }
+    for account in document["account"].as_array_mut().unwrap() {
+        without_a_late_end(account);
     }
     document["outages"]
         .as_array_mut()
