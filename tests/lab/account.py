@@ -199,7 +199,7 @@ def moves(whole, part):
 
 
 def moved_words(points, labels):
-    return f"{points:.1f}" if points <= STABLE else f"{points:.0f} {labels}"
+    return f"{abs(points):.1f}" if points <= STABLE else f"{points:.0f} {labels}"
 
 
 def table(heads, rows):
