@@ -43,8 +43,8 @@ Seconds saved, and those that its labels are said to lose at the other run's rat
 DAMAGED = """
 ## Damaged captures
 
-How many points the label moves that moves most, against the same time of the whole. Labels that the part calls not testable are one
-with what it does not explain.
+How many points the label moves that moves most, against the same time of the whole; which, where it is more than is allowed. Labels
+that the part calls not testable are one with what it does not explain.
 """
 # What is demanded, points: against the kernel, of planted outages, unexplained (nearly all; the worst), stability.
 WITHIN, OUTAGE_WITHIN, UNEXPLAINED, WORST_UNEXPLAINED, STABLE = 5.0, 2.0, 3.0, 6.0, 8.0
@@ -160,7 +160,7 @@ def of_run(folder):
 
 
 def stability(folder, row):
-    """{kind of damage: (points, the label that it moves most)}: against the same time of the whole."""
+    """{kind of damage: (points, what it moves)}: against the same time of the whole."""
     middle, moved = (row.truth.starts + row.truth.ends) / 2, {}
     with tempfile.TemporaryDirectory() as space:
         for kind, file in damage.of(folder, middle, Path(space)):
@@ -185,15 +185,21 @@ def times(account, start=float("-inf"), until=float("inf")):
 
 
 def moves(whole, part):
-    """(points, the label that moved most) of the time of the part. What the part calls not testable is one with what it does not
-    explain."""
+    """(points, label → label) of the two that moved most, over the time of the part. What the part calls not testable is one with
+    what it does not explain."""
     unsaid = {*part["not_testable"], "unexplained"}
     shares = [Counter(), Counter()]
     for share, account in zip(shares, (whole, part)):
         found = times(account, time_of(part["start"]), time_of(part["end"]))
         for label, seconds in found.items():
             share["not testable" if label in unsaid else label] += 100 * seconds / max(found.total(), 1e-9)
-    return max(((shares[1][label] - shares[0][label], label) for label in shares[0] | shares[1]), key=lambda one: abs(one[0]))
+    moved = sorted((shares[1][label] - shares[0][label], label) for label in shares[0] | shares[1])
+    (less, lost), (more, gained) = moved[0], moved[-1]
+    return max(-less, more), f"{lost} → {gained}"
+
+
+def moved_words(points, labels):
+    return f"{abs(points):.1f}" if points <= STABLE else f"{points:.0f} {labels}"
 
 
 def table(heads, rows):
@@ -272,8 +278,7 @@ def main():
     print(DAMAGED)
     kinds = list(dict.fromkeys(kind for of_one in moved.values() for kind in of_one))
     print("\n".join(table(["run", *kinds], (
-        [name, *(f"{of_one[kind][0]:+.1f} {of_one[kind][1]}" if kind in of_one else "" for kind in kinds)]
-        for name, of_one in moved.items()
+        [name, *(moved_words(*of_one[kind]) if kind in of_one else "" for kind in kinds)] for name, of_one in moved.items()
     ))))
 
 
