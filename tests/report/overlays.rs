@@ -50,8 +50,15 @@ fn another_capture_is_the_reference() {
     run_well(folder.path(), &[&other, "-q", "--json", "other.json"]);
     let saved: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.path().join("other.json")).unwrap()).unwrap();
-    let of_capture = with(&["--reference", &other]);
-    assert_eq!(of_capture, with(&["--reference", "other.json"]));
+    let mut of_capture = with(&["--reference", &other]);
+    let mut of_saved = with(&["--reference", "other.json"]);
+    for document in [&mut of_capture, &mut of_saved] {
+        // Each goes by its own name.
+        for named in ["reference", "sentence", "messages"] {
+            document["gap"][named].take();
+        }
+    }
+    assert_eq!(of_capture, of_saved);
     let rate = of_capture["settings"]["reference_bps"].as_f64().unwrap();
     let rates = saved["impact"].as_array().unwrap().iter();
     let observed = rates

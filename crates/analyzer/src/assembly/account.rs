@@ -90,6 +90,8 @@ fn surroundings(
     let failed = attempts()
         .filter(|a| a.outcome.failed())
         .map(|a| (a.first_time, until(a.first_time)));
+    let mut failed: Vec<(Timestamp, Timestamp)> = failed.collect();
+    failed.sort_unstable();
     let outages = known
         .outages
         .iter()
@@ -101,7 +103,7 @@ fn surroundings(
     });
     Surroundings {
         rekeys,
-        failed: failed.collect(),
+        failed,
         down: down.collect(),
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
         rests: known.rests.of(tunnel, direction).to_vec(),

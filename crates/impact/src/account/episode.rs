@@ -72,8 +72,8 @@ impl Episode {
         if self.nanos > times.gap && touched(&around.failed, from, self.time) {
             return AccountLabel::TunnelDown;
         }
-        let windows = |from: i64, to: i64| around.rekeys.iter().filter(move |w| w.touches(from, to));
-        if self.nanos > times.long && windows(from, self.time).next().is_some() {
+
+        if self.nanos > times.long && around.rekeys_in(from, self.time).next().is_some() {
             return AccountLabel::Rekey;
         }
         if self.is_of_a_rekey(half, firsts, times, around) {
@@ -104,20 +104,20 @@ impl Episode {
             return false;
         };
         if original.end > copy.start {
+            let near = RIGHT_BEFORE.max(times.rtt);
             let at_switch = |w: &RekeyWindow| {
                 let early = original.sa == w.new_sa && original.esp <= FIRST_OF_SA;
                 let before = w.switched.0 - original.time;
-                early || (0..=RIGHT_BEFORE.max(times.rtt)).contains(&before)
+                early || (0..=near).contains(&before)
             };
-            return self.copies >= SEVERAL && around.rekeys.iter().any(at_switch);
+            return self.copies >= SEVERAL
+                && around
+                    .rekeys_in(original.time, original.time + near)
+                    .any(at_switch);
         }
         // It was never seen: lost before encryption, if no number is missing either.
         let Some(behind) = data(place) else { return false };
         let whole = original.missing == behind.missing;
-        whole
-            && around
-                .rekeys
-                .iter()
-                .any(|w| w.touches(original.time, behind.time))
+        whole && around.rekeys_in(original.time, behind.time).next().is_some()
     }
 }

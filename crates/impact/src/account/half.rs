@@ -199,11 +199,7 @@ impl Reading {
     /// What nobody acknowledges goes on being sent in an outage, and does not arrive.
     fn take_back(&mut self, around: &Surroundings) {
         for data in &mut self.data {
-            if around
-                .down
-                .iter()
-                .any(|d| d.from.0 < data.time && data.time < d.to.0)
-            {
+            if around.down_in(data.time, data.time).is_some() {
                 data.new = 0;
             }
         }

@@ -83,7 +83,7 @@ fn overlay(half: &Half, swept: &Swept, around: &Surroundings, labels: &mut [Acco
             labels[k] = down;
             continue;
         }
-        if to - from <= swept.times.gap {
+        if to - from <= swept.times.gap || labels[k] == AccountLabel::ZeroWindow {
             continue;
         }
         let wait = &swept.waits[k];
@@ -125,7 +125,7 @@ fn explains(
     if let Some(down) = around.down_in(from, to).filter(|_| long) {
         return Some(down);
     }
-    let window = around.rekeys.iter().find(|w| w.touches(from, to))?;
+    let window = around.rekeys_in(from, to).next()?;
     // More than one number: packets vanished before they were encrypted.
     let nothing_vanished = !data.numbered || data.ip_id.wrapping_sub(before.ip_id) <= 1;
     if all_acked && from < window.asked.0 - QUIET_BEFORE && nothing_vanished {
@@ -142,9 +142,8 @@ fn explains(
 /// The longest of the usual gaps outside rekeys; `None` where there are too few.
 fn usual_gap(half: &Half, times: Times, around: &Surroundings) -> Option<i64> {
     let pairs = half.data.windows(2).map(|p| (p[0].time, p[1].time));
-    let elsewhere = |&(from, to): &(i64, i64)| {
-        to - from > times.gap && !around.rekeys.iter().any(|w| w.touches(from, to))
-    };
+    let elsewhere =
+        |&(from, to): &(i64, i64)| to - from > times.gap && around.rekeys_in(from, to).next().is_none();
     let mut gaps: Vec<i64> = pairs.filter(elsewhere).map(|(from, to)| to - from).collect();
     if gaps.len() < LEAST_GAPS {
         return None;

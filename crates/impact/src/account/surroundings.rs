@@ -75,10 +75,26 @@ pub struct Surroundings {
     pub died: Option<Death>,
 }
 
+/// Of spans that begin one after the other, so many of the last begun may still go on.
+const OVERLAPPING: usize = 8;
+
+/// Those of a list in order of time that had begun and may not be over.
+fn last_begun<T>(list: &[T], begun: impl Fn(&T) -> bool) -> &[T] {
+    let count = list.partition_point(begun);
+    &list[count.saturating_sub(OVERLAPPING)..count]
+}
+
 impl Surroundings {
+    /// Renewals whose windows a stretch touches.
+    pub(super) fn rekeys_in(&self, from: i64, to: i64) -> impl Iterator<Item = &RekeyWindow> {
+        let begun = last_begun(&self.rekeys, |w| to >= w.asked.0 - BEFORE);
+        begun.iter().filter(move |w| w.touches(from, to))
+    }
+
     /// The label of an outage that a stretch touches.
     pub(super) fn down_in(&self, from: i64, to: i64) -> Option<AccountLabel> {
-        let down = self.down.iter().find(|d| from < d.to.0 && to > d.from.0)?;
+        let begun = last_begun(&self.down, |d| to > d.from.0);
+        let down = begun.iter().find(|d| from < d.to.0)?;
         Some(if down.rekey {
             AccountLabel::Rekey
         } else {
@@ -94,7 +110,7 @@ pub struct AccountSettings {
     pub reference_bps: Option<f64>,
 }
 
-/// The first of `spans` (in order of their begin, few overlapping) that a stretch touches.
+/// A stretch touches one of `spans`.
 pub(super) fn touched(spans: &[(Timestamp, Timestamp)], from: i64, to: i64) -> bool {
-    spans.iter().any(|s| from < s.1.0 && to > s.0.0)
+    last_begun(spans, |s| to > s.0.0).iter().any(|s| from < s.1.0)
 }
