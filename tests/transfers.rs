@@ -5,7 +5,7 @@ mod joined;
 use crate::scenarios::steps::{GENEROUS, exchange, resend_lost, switch};
 use crate::support::analyze;
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Rekey, RekeyImpact, Verdict};
-use rekeyscope_testkit::scenario::World;
+use rekeyscope_testkit::scenario::{SEGMENT, World};
 
 /// Rekeys of a **synthetic** download, one every 4 s.
 const REKEYS: usize = 5;
@@ -156,9 +156,11 @@ fn a_first_rekey_with_an_outage_is_not_idle() {
     exchange(&mut w, &mut qm);
     w.switch_up(&qm);
     w.switch_down(&qm);
-    w.segment();
-    w.acknowledge_all();
+    let lost = w.seq;
+    (0..4).for_each(|_| w.lost_segment());
     w.wait(950);
+    (0..4).for_each(|k| w.resend(lost + k * SEGMENT as u32));
+    w.deliver();
     w.steady(20_000);
     let analysis = analysed(w);
     let rekey = cost(&analysis.rekeys[0]);

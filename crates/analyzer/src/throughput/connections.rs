@@ -201,7 +201,7 @@ fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u
         payload,
         new,
         window: p.window,
-        ip_id: inner.ip_id.unwrap_or(0),
+        ip_id: inner.ip_id,
         ..AccountPacket::default()
     };
     base.that([
@@ -210,7 +210,7 @@ fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u
         p.again > 0,
         p.acknowledges(),
         tcp.is_some_and(|t| t.timestamp.is_some()),
-        inner.ip_id.is_some(),
+        inner.ip_id != 0,
         flag(TcpSegment::FIN) || flag(TcpSegment::RST),
         flag(TcpSegment::SYN),
     ])

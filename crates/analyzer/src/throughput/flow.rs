@@ -324,7 +324,6 @@ mod tests {
                 window: 0,
                 sack_blocks: 0,
                 window_scale: None,
-                mss: None,
                 timestamp: None,
                 echo: 0,
             }),

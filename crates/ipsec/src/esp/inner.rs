@@ -66,7 +66,7 @@ impl Descent<'_> {
         self.ends = Some((packet.src, packet.dst));
         self.inner.ip_at = at;
         self.inner.ip_bytes = saturated(place.len);
-        self.inner.ip_id = packet.identification;
+        self.inner.ip_id = packet.identification.unwrap_or(0);
         if place.in_ppp && self.inner.ip_in_ppp_at.is_none() {
             self.inner.ip_in_ppp_at = at;
         }

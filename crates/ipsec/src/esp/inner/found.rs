@@ -46,8 +46,6 @@ pub struct TcpSegment {
     pub sack_blocks: u8,
     /// Shift of the window scale option (RFC 7323 §2.2), on a SYN that has it.
     pub window_scale: Option<u8>,
-    /// Maximum segment size option (RFC 9293 §3.7.1), on a SYN that has it.
-    pub mss: Option<u16>,
     /// The sender's clock (TSval of the timestamps option, RFC 7323 §3), in ticks of its own.
     pub timestamp: Option<u32>,
     /// What it echoes of the other side's clock (TSecr); it counts with ACK only.
@@ -103,8 +101,8 @@ pub struct Inner {
     pub control: Option<Control>,
     /// Length of the innermost IP packet.
     pub ip_bytes: u32,
-    /// Identification of the innermost IP header, if that is IPv4.
-    pub ip_id: Option<u16>,
+    /// Identification of the innermost IP header, if that is IPv4; else 0.
+    pub ip_id: u16,
     /// Where the innermost IP header begins in the payload; `None` where there is none, or it lies in compressed data.
     pub ip_at: Option<u16>,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.

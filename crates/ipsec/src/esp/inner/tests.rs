@@ -377,11 +377,11 @@ fn ipv6_extension_headers_are_passed_over() {
 
 #[test]
 fn tcp_options() {
-    let options = [2, 4, 5, 0x78, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 3, 7];
+    let options = [2, 4, 5, 0x78, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 9, 1, 3, 3, 7];
     let syn = walked(6, &tcp(TcpSegment::SYN, &options, &[])).tcp.unwrap();
     assert_eq!(
-        (syn.mss, syn.window_scale, syn.sack_blocks),
-        (Some(1400), Some(7), 0)
+        (syn.timestamp, syn.echo, syn.window_scale, syn.sack_blocks),
+        (Some(1), 9, Some(7), 0)
     );
     let sack = [&[1, 1, 5, 18][..], &[9; 16]].concat();
     assert_eq!(

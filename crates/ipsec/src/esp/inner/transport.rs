@@ -99,9 +99,6 @@ fn read_options(mut options: &[u8], segment: &mut TcpSegment) {
             return;
         };
         match (kind, rest.get(1..len - 1)) {
-            (2, Some(&[high, low])) if segment.has(TcpSegment::SYN) => {
-                segment.mss = Some(u16::from_be_bytes([high, low]));
-            }
             (3, Some(&[shift])) if segment.has(TcpSegment::SYN) => segment.window_scale = Some(shift),
             (8, Some(&[t0, t1, t2, t3, e0, e1, e2, e3])) => {
                 segment.timestamp = Some(u32::from_be_bytes([t0, t1, t2, t3]));
