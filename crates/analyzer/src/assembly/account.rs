@@ -34,7 +34,12 @@ pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> 
     let one = |i: &Impact| {
         let direction = record.tunnels.tunnels[i.tunnel].published(i.direction);
         let readable = record.meters.inner_is_whole(i.tunnel, direction);
-        let connections = record.connections.of(i.tunnel, readable);
+        let mut connections = record.connections.of(i.tunnel, readable);
+        if !readable {
+            connections
+                .iter_mut()
+                .for_each(|c| within_transfers(c.to_mut(), i));
+        }
         let connections: Vec<&AccountConnection> = connections.iter().map(|c| &**c).collect();
         let around = surroundings(record, (i.tunnel, direction), known);
         let settings = AccountSettings {
@@ -63,6 +68,16 @@ pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> 
         .filter(|i| i.observed_bps.is_some())
         .filter_map(one)
         .collect()
+}
+
+/// What cannot be read holds control messages too: only the transfers that were measured have an account.
+fn within_transfers(connection: &mut AccountConnection, impact: &Impact) {
+    let starts = impact.transfers.iter().map(|t| t.start).min();
+    let ends = impact.transfers.iter().map(|t| t.end).max();
+    let Some((start, end)) = starts.zip(ends) else {
+        return;
+    };
+    connection.packets.retain(|p| (start..=end).contains(&p.time));
 }
 
 /// Seconds of the capture whose packets were not kept.
