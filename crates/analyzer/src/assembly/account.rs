@@ -3,9 +3,7 @@
 use crate::diagnosis::ProvenByPackets;
 use crate::pipeline::record::Record;
 use crate::throughput::rests::Rests;
-use rekeyscope_impact::account::{
-    AccountConnection, AccountSettings, Death, DownSpan, RekeyWindow, Surroundings, account,
-};
+use rekeyscope_impact::account::{AccountConnection, Death, DownSpan, RekeyWindow, Surroundings, account};
 use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
@@ -42,20 +40,13 @@ pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> 
         }
         let connections: Vec<&AccountConnection> = connections.iter().map(|c| &**c).collect();
         let around = surroundings(record, (i.tunnel, direction), known);
-        let settings = AccountSettings {
-            reference_bps: record.options.reference_bps,
-        };
         let account = account(
             &connections,
             slot(direction),
             &around,
-            &settings,
+            &record.options.account(),
             (i.tunnel, i.direction),
         )?;
-        let account = Account {
-            not_looked_at_s: not_looked_at(record),
-            ..account
-        };
         let said = sentence(&account);
         Some(Account {
             sentence: said.sentence,
@@ -77,13 +68,7 @@ fn within_transfers(connection: &mut AccountConnection, impact: &Impact) {
     let Some((start, end)) = starts.zip(ends) else {
         return;
     };
-    connection.packets.retain(|p| (start..=end).contains(&p.time));
-}
-
-/// Seconds of the capture whose packets were not kept.
-fn not_looked_at(record: &Record) -> Option<f64> {
-    let stopped = record.connections.stopped()?;
-    Some(record.totals.last_time?.seconds_since(stopped))
+    connection.retain(start..=end);
 }
 
 fn surroundings(
@@ -122,7 +107,7 @@ fn surroundings(
         down: down.collect(),
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
         rests: known.rests.of(tunnel, direction).to_vec(),
-        died: died(known, (tunnel, published), ends).filter(|_| record.connections.stopped().is_none()),
+        died: died(known, (tunnel, published), ends),
     }
 }
 

@@ -79,6 +79,7 @@ impl Analyzer {
         mut keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
+        let connections = Connections::new(options.account());
         Analyzer {
             framing: Some(Framing::with_esp_ports(&options.esp_ports)),
             nested: NestedFrames::new(&options.esp_ports),
@@ -101,7 +102,7 @@ impl Analyzer {
                 sas: SaDatabase::new(keys),
                 snapshots: Vec::new(),
                 flows: FlowTable::new(),
-                connections: Connections::default(),
+                connections,
                 meters: Meters::default(),
                 totals: Totals::default(),
                 diagnostics: Diagnostics::default(),

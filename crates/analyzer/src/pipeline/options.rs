@@ -1,6 +1,7 @@
 //! What the user chose for an analysis.
 
 use crate::pipeline::choice::TunnelChoice;
+use rekeyscope_impact::account::AccountSettings;
 use std::fmt;
 
 /// Which ICVs are checked. A key is always proven first.
@@ -42,6 +43,15 @@ pub struct Options {
     pub tunnel: Option<TunnelChoice>,
     /// UDP and TCP ports that carry IKE and ESP like port 4500.
     pub esp_ports: Vec<u16>,
+}
+
+impl Options {
+    /// What the accounts are asked for.
+    pub(crate) fn account(&self) -> AccountSettings {
+        AccountSettings {
+            reference_bps: self.reference_bps,
+        }
+    }
 }
 
 impl Default for Options {

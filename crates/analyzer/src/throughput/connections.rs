@@ -1,20 +1,18 @@
 //! The packets of inner connections, kept for the account ([`rekeyscope_impact::account`]).
 //!
-//! What cannot be read, or is no connection, counts as one connection per tunnel. At [`MOST_PACKETS`] the connections that carry
-//! hardly anything are forgotten; where that frees too little, later packets are not looked at.
+//! What cannot be read, or is no connection, counts as one connection per tunnel. At [`MOST_PACKETS`] what is kept is folded: memory
+//! does not grow with the capture.
 
 use crate::diagnosis::PacketRecord;
 use crate::throughput::flow::ConnectionId;
-use rekeyscope_impact::account::{AccountConnection, AccountPacket, Syn};
+use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, Syn, fold};
 use rekeyscope_ipsec::esp::inner::{Inner, TcpSegment};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::time::Timestamp;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Most packets that are kept, some 330 MB of capture: 15 MB, and three times as much while the account is made.
-const MOST_PACKETS: usize = 1 << 18;
-/// A connection that carries less of its direction's bytes is forgotten first.
-const HARDLY_ANYTHING: f64 = 0.01;
+/// Most packets that are kept, some 160 MB of capture: 8 MB, and three times as much while they are folded.
+const MOST_PACKETS: usize = 1 << 17;
 
 /// A connection and its tunnel.
 #[derive(Debug)]
@@ -23,51 +21,50 @@ struct Kept {
     connection: AccountConnection,
 }
 
-/// What a tunnel carried, by direction.
-#[derive(Debug, Clone, Copy, Default)]
-struct TunnelTotals {
-    /// New bytes.
-    bytes: [u64; 2],
-    /// ESP numbers that no packet had.
-    missing: [u32; 2],
-}
-
 /// All of them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Connections {
+    settings: AccountSettings,
     /// By the number of the connection.
     open: Vec<Option<Box<Kept>>>,
     /// Ended, and followed by another one between the same ports.
     over: Vec<Kept>,
     /// What cannot be read, by tunnel.
     sealed: HashMap<TunnelIndex, Box<Kept>>,
-    /// By tunnel.
-    totals: Vec<TunnelTotals>,
+    /// ESP numbers that no packet had, by tunnel and direction.
+    missing: Vec<[u32; 2]>,
     packets: usize,
-    /// Packets from here on are not kept.
-    stopped: Option<Timestamp>,
 }
 
 impl Connections {
+    pub(crate) fn new(settings: AccountSettings) -> Connections {
+        Connections {
+            settings,
+            open: Vec::new(),
+            over: Vec::new(),
+            sealed: HashMap::new(),
+            missing: Vec::new(),
+            packets: 0,
+        }
+    }
+
     /// Takes an ESP packet. `skipped`: numbers of its SA right before its own that no packet had.
     pub(crate) fn take(&mut self, p: &PacketRecord, inner: &Inner, skipped: u64) {
         let (tunnel, slot) = (usize::from(p.tunnel), p.slot());
-        if tunnel >= self.totals.len() {
-            self.totals.resize(tunnel + 1, TunnelTotals::default());
+        if tunnel >= self.missing.len() {
+            self.missing.resize(tunnel + 1, [0; 2]);
         }
-        let Some(totals) = self.totals.get_mut(tunnel) else {
+        let Some(missing) = self.missing.get_mut(tunnel).map(|m| &mut m[slot]) else {
             return;
         };
-        let missing = &mut totals.missing[slot];
         *missing = missing.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
         let is_connection = p.connection != ConnectionId::NONE;
-        if self.stopped.is_some() || p.is_opened() && !is_connection {
+        if p.is_opened() && !is_connection {
             return;
         }
         let payload = if p.is_opened() { p.payload } else { p.outer };
         let new = if p.is_opened() { p.new } else { p.outer };
         let packet = packet(p, inner, (payload, new, *missing));
-        totals.bytes[slot] += u64::from(new);
         let kept = if is_connection && p.is_opened() {
             let index = p.connection.0 as usize;
             if index >= self.open.len() {
@@ -88,79 +85,61 @@ impl Connections {
         kept.take(p, inner, packet);
         self.packets += 1;
         if self.packets >= MOST_PACKETS {
-            self.forget_small_ones(p.time);
+            self.fold();
         }
     }
 
-    fn forget_small_ones(&mut self, now: Timestamp) {
-        let all = &self.totals;
-        let matters = |kept: &Kept| {
-            let totals = all.get(kept.tunnel).map_or([0; 2], |of| of.bytes);
-            let pairs = kept.connection.bytes.iter().zip(totals);
-            pairs
-                .into_iter()
-                .any(|(&own, all)| own as f64 >= HARDLY_ANYTHING * all as f64 && own > 0)
-        };
-        self.over.retain(|kept| matters(kept));
+    /// Goes over all packets and forgets them, and the connections that carried hardly anything.
+    fn fold(&mut self) {
+        let mut of_tunnels: HashMap<TunnelIndex, Vec<&mut AccountConnection>> = HashMap::new();
+        let open = self.open.iter_mut().filter_map(Option::as_deref_mut);
+        let sealed = self.sealed.values_mut().map(|kept| &mut **kept);
+        for kept in self.over.iter_mut().chain(open).chain(sealed) {
+            of_tunnels
+                .entry(kept.tunnel)
+                .or_default()
+                .push(&mut kept.connection);
+        }
+        for connections in of_tunnels.values_mut() {
+            fold(connections, &self.settings);
+        }
+        self.over.retain(|kept| kept.connection.is_folded());
         for place in &mut self.open {
-            if place.as_deref().is_some_and(|kept| !matters(kept)) {
-                *place = None;
-            }
+            place.take_if(|kept| !kept.connection.is_folded());
         }
-        self.packets = self.all().map(|kept| kept.connection.packets.len()).sum();
-        if self.packets > MOST_PACKETS / 8 * 7 {
-            self.stopped = Some(now);
-        }
+        self.packets = 0;
     }
 
-    fn all(&self) -> impl Iterator<Item = &Kept> {
+    /// Those of a tunnel: one by one where everything could be read, else what is left of their packets as one.
+    pub(crate) fn of(&self, tunnel: TunnelIndex, readable: bool) -> Vec<Cow<'_, AccountConnection>> {
+        let sealed = self.sealed.get(&tunnel).map(|kept| &kept.connection);
         let open = self.open.iter().filter_map(Option::as_deref);
-        self.over
-            .iter()
-            .chain(open)
-            .chain(self.sealed.values().map(|kept| &**kept))
-    }
-
-    /// Those of a tunnel: one by one where everything could be read, else all packets as one.
-    pub(crate) fn of(
-        &self,
-        tunnel: TunnelIndex,
-        readable: bool,
-    ) -> Vec<std::borrow::Cow<'_, AccountConnection>> {
-        use std::borrow::Cow;
-        let own = self
-            .all()
-            .filter(|kept| kept.tunnel == tunnel)
-            .map(|kept| &kept.connection);
+        let own = self.over.iter().chain(open).filter(|kept| kept.tunnel == tunnel);
+        let own = own.map(|kept| &kept.connection);
         if readable {
-            return own
-                .filter(|c| c.packets.iter().any(|p| p.new > 0))
-                .map(Cow::Borrowed)
-                .collect();
+            let all = own.chain(sealed);
+            return all.filter(|c| c.has_data()).map(Cow::Borrowed).collect();
         }
-        let mut one = AccountConnection::default();
+        let mut one = sealed.cloned().unwrap_or_default();
+        let mut all = Vec::new();
         for connection in own {
             one.packets.extend(&connection.packets);
             for (sum, bytes) in one.bytes.iter_mut().zip(connection.bytes) {
                 *sum += bytes;
             }
+            if connection.is_folded() {
+                all.push(Cow::Owned(connection.without_packets()));
+            }
         }
         one.packets.sort_by_key(|p| p.frame);
-        vec![Cow::Owned(one)]
-    }
-
-    /// Packets from here on were not kept.
-    pub(crate) fn stopped(&self) -> Option<Timestamp> {
-        self.stopped
+        all.push(Cow::Owned(one));
+        all
     }
 }
 
 impl Kept {
     fn new(tunnel: TunnelIndex, tcp: bool) -> Self {
-        let connection = AccountConnection {
-            tcp,
-            ..AccountConnection::default()
-        };
+        let connection = AccountConnection::new(tcp);
         Kept { tunnel, connection }
     }
 
@@ -188,7 +167,7 @@ fn begins_anew(kept: Option<&Kept>, p: &PacketRecord) -> bool {
 fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u32)) -> AccountPacket {
     let tcp = inner.tcp.as_ref();
     let flag = |flag: u8| p.is_tcp() && p.flags & flag != 0;
-    let base = AccountPacket {
+    AccountPacket {
         time: p.time,
         frame: p.frame,
         seq: p.seq,
@@ -202,16 +181,13 @@ fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u
         new,
         window: p.window,
         ip_id: inner.ip_id,
-        ..AccountPacket::default()
-    };
-    base.that([
-        p.slot() == 1,
-        p.is_late(),
-        p.again > 0,
-        p.acknowledges(),
-        tcp.is_some_and(|t| t.timestamp.is_some()),
-        inner.ip_id != 0,
-        flag(TcpSegment::FIN) || flag(TcpSegment::RST),
-        flag(TcpSegment::SYN),
-    ])
+        reverse: p.slot() == 1,
+        late: p.is_late(),
+        seen_before: p.again > 0,
+        acknowledges: p.acknowledges(),
+        stamped: tcp.is_some_and(|t| t.timestamp.is_some()),
+        numbered: inner.ip_id != 0,
+        ends: flag(TcpSegment::FIN) || flag(TcpSegment::RST),
+        syn: flag(TcpSegment::SYN),
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! The best stretches are looked at: each proves that nothing faster goes through if its packets come back to back, or queue.
 
+use super::data::{Ack, Data};
 use super::half::Half;
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
@@ -66,15 +67,27 @@ struct Sent {
     full: bool,
 }
 
-/// Looks at all connections of a direction together. `full`: as far as it is known, where the receiver's window was full. `reference`: bytes/s.
-pub(super) fn path(halves: &[Half], full: &[Vec<bool>], rtt: i64, reference: Option<f64>) -> Path {
+/// What is known of a path from elsewhere, bytes/s.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KnownRates {
+    /// What earlier pieces proved.
+    pub(super) proven: Option<f64>,
+    /// What it is compared with.
+    pub(super) reference: Option<f64>,
+}
+
+/// Looks at all connections of a direction together. `full`: as far as it is known, where the receiver's window was full.
+pub(super) fn path(halves: &[Half], full: &[Vec<bool>], rtt: i64, known: KnownRates) -> Path {
     let sent = merged(halves, full);
     let mut acked: Vec<(i64, u64)> = halves.iter().flat_map(advances).collect();
     if halves.len() > 1 {
         acked.sort_unstable();
     }
-    let (own, own_from) = own_rate(&sent, &acked, rtt);
-    let told = own_from == OwnRate::Proven || reference.is_some_and(|r| r <= 1.1 * own);
+    let (own, own_from) = match (own_rate(&sent, &acked, rtt), known.proven) {
+        ((_, OwnRate::Best), Some(proven)) => (proven, OwnRate::Proven),
+        (own, _) => own,
+    };
+    let told = own_from == OwnRate::Proven || known.reference.is_some_and(|r| r <= 1.1 * own);
     let mut rates: Vec<Vec<f32>> = halves.iter().map(|h| vec![0.0; h.data.len()]).collect();
     if told && own > 0.0 {
         near(&sent, rtt.max(LEAST_RATE_SPAN), own, &mut rates);
@@ -95,7 +108,7 @@ fn merged(halves: &[Half], full: &[Vec<bool>]) -> Vec<Sent> {
                 us.saturating_sub(least)
             }
         };
-        let sent = move |(index, d): (usize, &super::half::Data)| Sent {
+        let sent = move |(index, d): (usize, &Data)| Sent {
             time: d.time,
             bytes: d.payload() as u32,
             delay: above(d.acked_after, least),
@@ -120,7 +133,7 @@ fn merged(halves: &[Half], full: &[Vec<bool>]) -> Vec<Sent> {
 /// Newly acknowledged bytes.
 fn advances(half: &Half) -> Vec<(i64, u64)> {
     let mut highest = None;
-    let advance = |a: &super::half::Ack| {
+    let advance = |a: &Ack| {
         let before: u64 = highest
             .replace(highest.map_or(a.ack, |h: u64| h.max(a.ack)))
             .unwrap_or(a.ack);

@@ -1,6 +1,7 @@
 //! Why something was sent again: an episode lasts from the first copy until all that was sent by then is acknowledged.
 
-use super::half::{Ack, Data, Half};
+use super::data::{Ack, Data};
+use super::half::Half;
 use super::surroundings::{RekeyWindow, Surroundings, touched};
 use super::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
@@ -17,40 +18,52 @@ const TOO_SOON: f64 = 0.7;
 /// Or than this share of the least time.
 const TOO_SOON_OF_LEAST: f64 = 0.8;
 
+/// What the capture shows of a segment before its copy.
+#[derive(Debug, Clone, Copy)]
+enum Original {
+    /// Nothing that is kept.
+    Unknown,
+    /// Its packet.
+    Seen { time: i64, sa: u32, esp: u32 },
+    /// It was lost before it was encrypted, between these times: no ESP number is missing.
+    NeverSent { from: i64, to: i64 },
+}
+
 /// One episode.
 #[derive(Debug, Clone)]
 pub(super) struct Episode {
-    /// Index of the first copy.
-    pub(super) first: usize,
     end: u64,
     time: i64,
     /// The wait for it, nanoseconds.
     nanos: i64,
     pub(super) copies: u32,
+    /// An answer to the copy before this comes too soon, nanoseconds.
+    soon: f64,
     /// From the copy to its acknowledgement.
     answered_after: Option<i64>,
     pub(super) queue: bool,
     /// A smaller ESP number came late right before.
     pub(super) overtaken: bool,
     /// What is sent again passed the capture before.
-    pub(super) seen: bool,
-    /// Smoothed time from data to acknowledgement, nanoseconds.
-    pub(super) smoothed: i64,
+    seen: bool,
+    original: Original,
 }
 
 impl Episode {
-    pub(super) fn begun(first: usize, data: &Data, nanos: i64) -> Episode {
+    /// It begins with a copy after a wait of `nanos`. `smoothed`: time from data to acknowledgement, nanoseconds.
+    pub(super) fn begun(copy: &Data, nanos: i64, smoothed: f64, half: &Half) -> Episode {
+        let usual = smoothed.trunc();
         Episode {
-            first,
-            end: data.end,
-            time: data.time,
+            end: copy.end,
+            time: copy.time,
             nanos,
             copies: 0,
+            soon: (TOO_SOON * usual).max(TOO_SOON_OF_LEAST * half.d1.unwrap_or(0) as f64),
             answered_after: None,
             queue: false,
             overtaken: false,
-            seen: data.seen_before,
-            smoothed: 0,
+            seen: copy.seen_before,
+            original: Original::Unknown,
         }
     }
 
@@ -60,29 +73,41 @@ impl Episode {
         }
     }
 
-    /// What it comes from. `firsts`: indices of the data that was sent for the first time, in order.
-    pub(super) fn cause(
-        &self,
-        half: &Half,
-        firsts: &[u32],
-        times: Times,
-        around: &Surroundings,
-    ) -> AccountLabel {
+    /// Looks for what `copy`, its first, repeats. `firsts`: indices of the data that was sent for the first time, in order.
+    pub(super) fn look_back(&mut self, copy: &Data, half: &Half, firsts: &[u32]) {
+        let data = |place: usize| firsts.get(place).and_then(|&k| half.data.get(k as usize));
+        // The last that begins at or before what is repeated.
+        let place = firsts.partition_point(|&k| half.data[k as usize].start <= copy.start);
+        let Some(before) = place.checked_sub(1).and_then(data) else {
+            return;
+        };
+        if before.end > copy.start {
+            self.original = Original::Seen {
+                time: before.time,
+                sa: before.sa,
+                esp: before.esp,
+            };
+        } else if let Some(behind) = data(place).filter(|behind| behind.missing == before.missing) {
+            self.original = Original::NeverSent {
+                from: before.time,
+                to: behind.time,
+            };
+        }
+    }
+
+    /// What it comes from.
+    pub(super) fn cause(&self, times: Times, around: &Surroundings) -> AccountLabel {
         let from = self.time - self.nanos;
         if self.nanos > times.gap && touched(&around.failed, from, self.time) {
             return AccountLabel::TunnelDown;
         }
-
-        if self.nanos > times.long && around.rekeys_in(from, self.time).next().is_some() {
+        let waited = self.nanos > times.long && around.rekeys_in(from, self.time).next().is_some();
+        if waited || self.is_of_a_rekey(times, around) {
             return AccountLabel::Rekey;
         }
-        if self.is_of_a_rekey(half, firsts, times, around) {
-            return AccountLabel::Rekey;
-        }
-        let soon = (TOO_SOON * self.smoothed as f64).max(TOO_SOON_OF_LEAST * half.d1.unwrap_or(0) as f64);
         let too_soon = self
             .answered_after
-            .is_some_and(|after| after >= 0 && (after as f64) < soon);
+            .is_some_and(|after| after >= 0 && (after as f64) < self.soon);
         // A receiver acknowledges at once what fills a hole: soon says something only of what got as far as the capture.
         if too_soon && self.seen || self.overtaken {
             return AccountLabel::Reordering;
@@ -95,29 +120,18 @@ impl Episode {
     }
 
     /// What was lost was lost at a switch.
-    fn is_of_a_rekey(&self, half: &Half, firsts: &[u32], times: Times, around: &Surroundings) -> bool {
-        let data = |place: usize| firsts.get(place).and_then(|&k| half.data.get(k as usize));
-        let copy = &half.data[self.first];
-        // The last that begins at or before what is repeated.
-        let place = firsts.partition_point(|&k| half.data[k as usize].start <= copy.start);
-        let Some(original) = place.checked_sub(1).and_then(data) else {
-            return false;
-        };
-        if original.end > copy.start {
-            let near = RIGHT_BEFORE.max(times.rtt);
-            let at_switch = |w: &RekeyWindow| {
-                let early = original.sa == w.new_sa && original.esp <= FIRST_OF_SA;
-                let before = w.switched.0 - original.time;
-                early || (0..=near).contains(&before)
-            };
-            return self.copies >= SEVERAL
-                && around
-                    .rekeys_in(original.time, original.time + near)
-                    .any(at_switch);
+    fn is_of_a_rekey(&self, times: Times, around: &Surroundings) -> bool {
+        match self.original {
+            Original::Unknown => false,
+            Original::Seen { time, sa, esp } => {
+                let near = RIGHT_BEFORE.max(times.rtt);
+                let at_switch = |w: &RekeyWindow| {
+                    let early = sa == w.new_sa && esp <= FIRST_OF_SA;
+                    early || (0..=near).contains(&(w.switched.0 - time))
+                };
+                self.copies >= SEVERAL && around.rekeys_in(time, time + near).any(at_switch)
+            }
+            Original::NeverSent { from, to } => around.rekeys_in(from, to).next().is_some(),
         }
-        // It was never seen: lost before encryption, if no number is missing either.
-        let Some(behind) = data(place) else { return false };
-        let whole = original.missing == behind.missing;
-        whole && around.rekeys_in(original.time, behind.time).next().is_some()
     }
 }

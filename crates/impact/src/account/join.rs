@@ -1,8 +1,8 @@
 //! Several connections of a direction → one list of stretches, in order of time. At any moment those that are open share the
 //! time by what they sent lately; what only waits for its application has no say.
 
-use super::half::Half;
 use super::overlay::Labelled;
+use super::step::Step;
 use super::surroundings::{Surroundings, touched};
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::NANOS_PER_SECOND;
@@ -37,29 +37,40 @@ struct Run {
     frames: (u64, u64),
 }
 
-fn runs(half: &Half, labels: &[Labelled]) -> Vec<Run> {
+fn runs(steps: &[Step], labels: &[Labelled]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    for (pair, &labelled) in half.data.windows(2).zip(labels.iter().skip(1)) {
+    // Nothing was waited for before the first packet.
+    let waits = steps.iter().zip(labels).filter(|(s, _)| s.frames.0 != s.frames.1);
+    for (step, &labelled) in waits {
         match runs.last_mut() {
-            Some(run) if run.labelled == labelled => (run.to, run.frames.1) = (pair[1].time, pair[1].frame),
+            Some(run) if run.labelled == labelled => (run.to, run.frames.1) = (step.to, step.frames.1),
             _ => runs.push(Run {
-                from: pair[0].time,
-                to: pair[1].time,
+                from: step.from,
+                to: step.to,
                 labelled,
-                frames: (pair[0].frame, pair[1].frame),
+                frames: step.frames,
             }),
         }
     }
     runs
 }
 
+/// A connection and the labels of its steps.
+#[derive(Debug)]
+pub(super) struct LabelledSteps {
+    pub(super) steps: Vec<Step>,
+    pub(super) labels: Vec<Labelled>,
+    /// It was closed.
+    pub(super) ended: bool,
+}
+
 /// A connection while its runs are walked.
 #[derive(Debug)]
 struct OpenConnection<'a> {
-    half: &'a Half,
+    steps: &'a [Step],
     runs: Vec<Run>,
     at: usize,
-    data_at: usize,
+    steps_at: usize,
     weight: f64,
     weighed: i64,
 }
@@ -79,9 +90,9 @@ impl OpenConnection<'_> {
     }
 
     fn weigh(&mut self, t: i64) -> f64 {
-        while let Some(data) = self.half.data.get(self.data_at).filter(|d| d.time <= t) {
-            self.weight = self.weight * fading(data.time - self.weighed) + f64::from(data.new);
-            (self.weighed, self.data_at) = (data.time, self.data_at + 1);
+        while let Some(step) = self.steps.get(self.steps_at).filter(|s| s.to <= t) {
+            self.weight = self.weight * fading(step.to - self.weighed) + step.bytes as f64;
+            (self.weighed, self.steps_at) = (step.to, self.steps_at + 1);
         }
         self.weight * fading(t - self.weighed) + LEAST_WEIGHT
     }
@@ -92,22 +103,16 @@ fn fading(nanos: i64) -> f64 {
 }
 
 /// The pieces of a direction; their nanoseconds add up to the time from its first to its last data without rests.
-pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -> Vec<LabelledPiece> {
-    let walk = |(half, labels): &(&'_ Half, Vec<Labelled>)| runs(half, labels);
-    let first = halves
-        .iter()
-        .filter_map(|(h, _)| h.data.first())
-        .map(|d| (d.time, d.frame))
-        .min();
-    let last = halves
-        .iter()
-        .filter_map(|(h, _)| h.data.last())
-        .map(|d| (d.time, d.frame))
-        .max();
+pub(super) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Vec<LabelledPiece> {
+    let walk = |of: &LabelledSteps| runs(&of.steps, &of.labels);
+    let firsts = connections.iter().filter_map(|of| of.steps.first());
+    let first = firsts.map(|s| (s.from, s.frames.0)).min();
+    let lasts = connections.iter().filter_map(|of| of.steps.last());
+    let last = lasts.map(|s| (s.to, s.frames.1)).max();
     let (Some(first), Some(last)) = (first, last) else {
         return Vec::new();
     };
-    let mut pieces = if let [one] = halves {
+    let mut pieces = if let [one] = connections {
         let piece = |run: Run| LabelledPiece {
             from: run.from,
             to: run.to,
@@ -119,11 +124,11 @@ pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -
         };
         walk(one).into_iter().map(piece).collect()
     } else {
-        let walks = halves.iter().map(|of| OpenConnection {
-            half: of.0,
+        let walks = connections.iter().map(|of| OpenConnection {
+            steps: &of.steps,
             runs: walk(of),
             at: 0,
-            data_at: 0,
+            steps_at: 0,
             weight: 0.0,
             weighed: first.0,
         });
@@ -131,7 +136,7 @@ pub(super) fn pieces(halves: &[(&Half, Vec<Labelled>)], around: &Surroundings) -
     };
     if let Some(died) = around
         .died
-        .filter(|d| d.ended(last.0) && !halves.iter().any(|(h, _)| h.ended))
+        .filter(|d| d.ended(last.0) && !connections.iter().any(|of| of.ended))
     {
         pieces.push(LabelledPiece {
             from: last.0,

@@ -1,9 +1,9 @@
-//! Which waits rekeys, failures and holes of the capture explain, and what two full windows enclose.
+//! Which waits rekeys, failures and holes of the capture explain.
 
-use super::half::Half;
+use super::step::{NONE, Step, StepLabel};
 use super::surroundings::{Surroundings, touched};
-use super::sweep::{NONE, Swept, WaitLabel};
 use super::times::Times;
+use super::track::Track;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
@@ -15,53 +15,69 @@ const QUIET_BEFORE: i64 = 50 * NANOS_PER_MILLI;
 const USUAL_GAPS: f64 = 0.98;
 /// See [`USUAL_GAPS`].
 const LEAST_GAPS: usize = 5;
-/// A direction that is silent for so long while the other side sends again does not get through.
-const BLACK_HOLE: i64 = NANOS_PER_SECOND;
-/// Copies in it.
-const LEAST_COPIES: usize = 2;
-/// Two full windows lie at most 1.5 round trips and this apart.
-const BETWEEN_TOUCHES: i64 = 5 * NANOS_PER_MILLI;
 
 /// The label of a wait, and what it would be called without.
 pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
 
-/// The labels of all waits of a connection.
-pub(super) fn labels(half: &Half, swept: &Swept, rates: &[f32], around: &Surroundings) -> Vec<Labelled> {
-    let mut labels = with_causes(half, swept, around);
-    overlay(half, swept, around, &mut labels);
-    black_holes(half, &mut labels);
-    between_touches(half, swept, &mut labels);
-    let at_capacity = |(label, rate): (AccountLabel, &f32)| match label {
-        // A larger window, or buffer, would win nothing.
-        AccountLabel::ReceiveWindow | AccountLabel::SendBuffer if *rate >= 0.9 => {
-            (AccountLabel::Capacity, Some(label))
-        }
-        label => (label, None),
-    };
-    labels.into_iter().zip(rates).map(at_capacity).collect()
-}
-
-/// Every episode of loss gets its cause.
-fn with_causes(half: &Half, swept: &Swept, around: &Surroundings) -> Vec<AccountLabel> {
-    let firsts: Vec<u32> = if swept.episodes.is_empty() {
-        Vec::new()
-    } else {
-        (0u32..)
-            .zip(&half.data)
-            .filter(|(_, d)| !d.again && !d.late)
-            .map(|(k, _)| k)
-            .collect()
-    };
-    let cause = |e: &super::episode::Episode| e.cause(half, &firsts, swept.times, around);
-    let causes: Vec<AccountLabel> = swept.episodes.iter().map(cause).collect();
-    let label = |wait: &super::sweep::Wait| match wait.found {
-        WaitLabel::Label(label) => label,
-        WaitLabel::Episode => causes
-            .get(wait.episode as usize)
+/// The labels of all steps. Some are cut first, where a span begins or ends in them.
+pub(super) fn labels(track: &mut Track, around: &Surroundings) -> Vec<Labelled> {
+    cut(track, around);
+    let times = track.facts.times;
+    let causes: Vec<AccountLabel> = track.episodes.iter().map(|e| e.cause(times, around)).collect();
+    let found = |step: &Step| match step.kind.found {
+        StepLabel::Label(label) => label,
+        StepLabel::Episode => causes
+            .get(step.kind.episode as usize)
             .copied()
             .unwrap_or(AccountLabel::PathLoss),
     };
-    swept.waits.iter().map(label).collect()
+    let mut labels: Vec<AccountLabel> = track.steps.iter().map(found).collect();
+    overlay(track, around, &mut labels);
+    swallowed(track, &mut labels);
+    let last = |(label, step): (AccountLabel, &Step)| between_full_windows(label, step, times);
+    labels.into_iter().zip(&track.steps).map(last).collect()
+}
+
+/// Steps of several waits are cut where holes of the capture begin and end, and, where nobody waits for acknowledgements, outages:
+/// what was sent in one did not arrive.
+fn cut(track: &mut Track, around: &Surroundings) {
+    let down = around
+        .down
+        .iter()
+        .map(|d| (d.from, d.to))
+        .filter(|_| !track.facts.tcp);
+    let spans = around.holes.iter().copied().chain(down);
+    let mut borders: Vec<i64> = spans.flat_map(|s| [s.0.0, s.1.0]).collect();
+    if borders.is_empty() {
+        return;
+    }
+    borders.sort_unstable();
+    let mut pieces: Vec<Step> = Vec::with_capacity(track.steps.len());
+    for &step in &track.steps {
+        let mut rest = step;
+        let first = borders.partition_point(|b| *b <= step.from);
+        for &border in borders[first..].iter().take_while(|b| **b < step.to) {
+            if !step.is_one() && border > rest.from {
+                let [before, behind] = rest.split(border);
+                pieces.push(before);
+                rest = behind;
+            }
+        }
+        pieces.push(rest);
+    }
+    if !track.facts.tcp {
+        for step in &mut pieces {
+            let arrives = if step.is_one() {
+                step.to
+            } else {
+                step.from.midpoint(step.to)
+            };
+            if around.down_in(arrives, arrives).is_some() {
+                step.bytes = 0;
+            }
+        }
+    }
+    track.steps = pieces;
 }
 
 fn is_loss(label: AccountLabel) -> bool {
@@ -69,40 +85,39 @@ fn is_loss(label: AccountLabel) -> bool {
     matches!(label, PathLoss | QueueLoss | Reordering | Rekey | TunnelDown)
 }
 
-fn overlay(half: &Half, swept: &Swept, around: &Surroundings, labels: &mut [AccountLabel]) {
-    let usual = usual_gap(half, swept.times, around);
+fn overlay(track: &Track, around: &Surroundings, labels: &mut [AccountLabel]) {
+    let times = track.facts.times;
+    let usual = usual_gap(&track.steps, times, around);
     let mut explained: Vec<(u32, AccountLabel)> = Vec::new();
-    for (k, pair) in half.data.windows(2).enumerate() {
-        let (from, to, k) = (pair[0].time, pair[1].time, k + 1);
-        if touched(&around.holes, from, to) {
-            labels[k] = AccountLabel::CaptureHole;
+    for (step, label) in track.steps.iter().zip(labels.iter_mut()) {
+        if touched(&around.holes, step.from, step.to) {
+            *label = AccountLabel::CaptureHole;
             continue;
         }
-        if let Some(down) = around.down_in(from, to).filter(|_| !half.tcp) {
+        if let Some(down) = around.down_in(step.from, step.to).filter(|_| !track.facts.tcp) {
             // Nobody waits for an acknowledgement: it goes on being sent.
-            labels[k] = down;
+            *label = down;
             continue;
         }
-        if to - from <= swept.times.gap || labels[k] == AccountLabel::ZeroWindow {
+        if step.longest <= times.gap || *label == AccountLabel::ZeroWindow {
             continue;
         }
-        let wait = &swept.waits[k];
-        let lost = pair[1].again || wait.episode != NONE && is_loss(labels[k]);
-        if !lost && usual.is_some_and(|usual| to - from <= usual) {
+        let lost = step.again || step.kind.episode != NONE && is_loss(*label);
+        if !lost && usual.is_some_and(|usual| step.longest <= usual) {
             continue;
         }
-        let Some(label) = explains(half, (k, wait.all_acked), swept.times, around) else {
+        let Some(explanation) = explains(step, times, around) else {
             continue;
         };
-        labels[k] = label;
-        if to - from > swept.times.long {
-            explained.push((k as u32, label));
+        *label = explanation;
+        if step.pause != NONE {
+            explained.push((step.pause, explanation));
         }
     }
     // The way back to the flight before belongs to the pause.
-    for (wait, label) in swept.waits.iter().zip(labels.iter_mut()) {
-        if wait.ramp != NONE
-            && let Ok(place) = explained.binary_search_by_key(&wait.ramp, |e| e.0)
+    for (step, label) in track.steps.iter().zip(labels) {
+        if step.kind.ramp != NONE
+            && let Ok(place) = explained.binary_search_by_key(&step.kind.ramp, |e| e.0)
         {
             *label = explained[place].1;
         }
@@ -110,15 +125,9 @@ fn overlay(half: &Half, swept: &Swept, around: &Surroundings, labels: &mut [Acco
 }
 
 /// What a failure or a rekey makes of a pause.
-fn explains(
-    half: &Half,
-    (k, all_acked): (usize, bool),
-    times: Times,
-    around: &Surroundings,
-) -> Option<AccountLabel> {
-    let (before, data) = (&half.data[k - 1], &half.data[k]);
-    let (from, to) = (before.time, data.time);
-    let long = to - from > times.long;
+fn explains(step: &Step, times: Times, around: &Surroundings) -> Option<AccountLabel> {
+    let (from, to) = (step.from, step.to);
+    let long = step.longest > times.long;
     if long && touched(&around.failed, from, to) {
         return Some(AccountLabel::TunnelDown);
     }
@@ -126,9 +135,7 @@ fn explains(
         return Some(down);
     }
     let window = around.rekeys_in(from, to).next()?;
-    // More than one number: packets vanished before they were encrypted.
-    let nothing_vanished = !data.numbered || data.ip_id.wrapping_sub(before.ip_id) <= 1;
-    if all_acked && from < window.asked.0 - QUIET_BEFORE && nothing_vanished {
+    if step.all_acked && from < window.asked.0 - QUIET_BEFORE && !step.vanished {
         return None;
     }
     let before_all = window.asked.0 - from > DOWN_BEFORE.max(3 * times.rtt);
@@ -140,11 +147,9 @@ fn explains(
 }
 
 /// The longest of the usual gaps outside rekeys; `None` where there are too few.
-fn usual_gap(half: &Half, times: Times, around: &Surroundings) -> Option<i64> {
-    let pairs = half.data.windows(2).map(|p| (p[0].time, p[1].time));
-    let elsewhere =
-        |&(from, to): &(i64, i64)| to - from > times.gap && around.rekeys_in(from, to).next().is_none();
-    let mut gaps: Vec<i64> = pairs.filter(elsewhere).map(|(from, to)| to - from).collect();
+fn usual_gap(steps: &[Step], times: Times, around: &Surroundings) -> Option<i64> {
+    let elsewhere = |s: &&Step| s.longest > times.gap && around.rekeys_in(s.from, s.to).next().is_none();
+    let mut gaps: Vec<i64> = steps.iter().filter(elsewhere).map(|s| s.longest).collect();
     if gaps.len() < LEAST_GAPS {
         return None;
     }
@@ -152,58 +157,41 @@ fn usual_gap(half: &Half, times: Times, around: &Surroundings) -> Option<i64> {
     Some(*gaps.select_nth_unstable(place).1)
 }
 
-/// While the other side is silent and this one sends again, loss is a tunnel that swallows everything.
-fn black_holes(half: &Half, labels: &mut [AccountLabel]) {
-    let times = || half.acks.iter().map(|a| a.time);
-    for (from, to) in times().zip(times().skip(1)) {
-        if to - from <= BLACK_HOLE {
-            continue;
-        }
-        let first = half.data.partition_point(|d| d.time <= from);
-        let last = half.data.partition_point(|d| d.time <= to);
-        if half.data[first..last].iter().filter(|d| d.again).count() < LEAST_COPIES {
-            continue;
-        }
-        // The pause may already be known for a rekey's.
-        let of_a_rekey = labels[first..(last + 1).min(labels.len())].contains(&AccountLabel::Rekey);
-        let meant = if of_a_rekey {
-            AccountLabel::Rekey
-        } else {
-            AccountLabel::TunnelDown
-        };
-        for label in &mut labels[first..last] {
-            if matches!(label, AccountLabel::PathLoss | AccountLabel::QueueLoss) {
-                *label = meant;
+/// What is sent again while the other side is silent: the tunnel swallows everything.
+fn swallowed(track: &Track, labels: &mut [AccountLabel]) {
+    use AccountLabel::{PathLoss, QueueLoss, Rekey, TunnelDown};
+    let mut meant = vec![TunnelDown; track.silences as usize];
+    let behind = std::iter::once(NONE).chain(track.steps.iter().map(|s| s.kind.silence));
+    for ((step, label), before) in track.steps.iter().zip(labels.iter()).zip(behind) {
+        // The pause, or the one that ends the silence, may already be known for a rekey's.
+        for silence in [step.kind.silence, before] {
+            if let Some(meant) = meant.get_mut(silence as usize).filter(|_| *label == Rekey) {
+                *meant = Rekey;
             }
+        }
+    }
+    for (step, label) in track.steps.iter().zip(labels) {
+        if let Some(meant) = meant.get(step.kind.silence as usize)
+            && matches!(label, PathLoss | QueueLoss)
+        {
+            *label = *meant;
         }
     }
 }
 
-/// From one full window to the next everything waits for the receiver.
-fn between_touches(half: &Half, swept: &Swept, labels: &mut [AccountLabel]) {
-    use AccountLabel::{CaptureHole, PathLoss, QueueLoss, ReceiveWindow, Rekey, Reordering, TunnelDown};
-    let apart = swept.times.rtt * 3 / 2 + BETWEEN_TOUCHES;
-    // That a wait began with a full window says that the packet before it filled it.
-    let mut last: Option<usize> = None;
-    for (k, wait) in swept.waits.iter().enumerate().skip(1) {
-        if !wait.touched {
-            continue;
-        }
-        let filled = k - 1;
-        if let Some(before) = last.replace(filled)
-            && half.data[filled].time - half.data[before].time <= apart
-        {
-            let pairs = half.data[before..=filled].windows(2);
-            for (pair, label) in pairs.zip(&mut labels[before + 1..=filled]) {
-                let stall = pair[1].time - pair[0].time > swept.times.gap;
-                let other = matches!(
-                    *label,
-                    PathLoss | QueueLoss | Reordering | Rekey | TunnelDown | CaptureHole
-                );
-                if !(stall && other) {
-                    *label = ReceiveWindow;
-                }
-            }
-        }
+/// Between two full windows everything waits for the receiver, but stalls that something else explains; and a larger window, or
+/// buffer, would win nothing where the path is at its limit.
+fn between_full_windows(label: AccountLabel, step: &Step, times: Times) -> Labelled {
+    use AccountLabel::{Capacity, CaptureHole, ReceiveWindow, SendBuffer};
+    let stall = step.longest > times.gap;
+    let other = is_loss(label) || label == CaptureHole;
+    let label = if step.kind.between_full && !(stall && other) {
+        ReceiveWindow
+    } else {
+        label
+    };
+    match label {
+        ReceiveWindow | SendBuffer if step.kind.at_capacity => (Capacity, Some(label)),
+        label => (label, None),
     }
 }

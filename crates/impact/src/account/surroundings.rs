@@ -110,6 +110,13 @@ pub struct AccountSettings {
     pub reference_bps: Option<f64>,
 }
 
+impl AccountSettings {
+    /// In bytes/s.
+    pub(super) fn reference(&self) -> Option<f64> {
+        self.reference_bps.map(|bps| bps / 8.0)
+    }
+}
+
 /// A stretch touches one of `spans`.
 pub(super) fn touched(spans: &[(Timestamp, Timestamp)], from: i64, to: i64) -> bool {
     last_begun(spans, |s| to > s.0.0).iter().any(|s| from < s.1.0)

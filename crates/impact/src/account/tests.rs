@@ -46,9 +46,11 @@ fn window_limited(rtt_ms: i64, jitter_ms: i64, place: f64, seconds: i64) -> Acco
             payload,
             new: payload,
             window,
+            reverse,
+            syn,
+            acknowledges: true,
             ..AccountPacket::default()
         }
-        .that([reverse, false, false, true, false, false, false, syn])
     };
     let syn = |time: i64| {
         Some(Syn {
@@ -97,9 +99,31 @@ fn window_limited(rtt_ms: i64, jitter_ms: i64, place: f64, seconds: i64) -> Acco
     AccountConnection {
         packets,
         syns: [syn(2 * to_sender), syn(0)],
-        tcp: true,
         bytes: [u64::from(seq), 0],
+        ..AccountConnection::new(true)
     }
+}
+
+/// The same packets, gone over in so many pieces.
+fn in_pieces(all: &[AccountConnection], pieces: usize) -> Vec<AccountConnection> {
+    let begun = |c: &AccountConnection| AccountConnection {
+        syns: c.syns,
+        ..AccountConnection::new(c.tcp)
+    };
+    let mut list: Vec<AccountConnection> = all.iter().map(begun).collect();
+    for piece in 0..pieces {
+        if piece > 0 {
+            fold(&mut list.iter_mut().collect::<Vec<_>>(), &settings(None));
+        }
+        for (own, whole) in list.iter_mut().zip(all) {
+            let at = |piece: usize| whole.packets.len() * piece / pieces;
+            own.packets = whole.packets[at(piece)..at(piece + 1)].to_vec();
+            for p in &own.packets {
+                own.bytes[p.slot()] += u64::from(p.new);
+            }
+        }
+    }
+    list
 }
 
 /// Issue figure: at least 95 % waits for the window, at the rate of window over round trip within 3 %.
@@ -126,6 +150,30 @@ fn a_full_window_is_seen_at_every_round_trip_and_place() {
     }
 }
 
+/// What is carried from piece to piece is all that the sweep needs.
+#[test]
+fn pieces_give_the_account_of_the_whole() {
+    for place in [0.0, 0.5, 1.0] {
+        let one = [window_limited(40, 1, place, 12)];
+        let whole = of(&one, &Surroundings::default(), None).unwrap();
+        for pieces in [2, 7, 30] {
+            let account = of(&in_pieces(&one, pieces), &Surroundings::default(), None).unwrap();
+            assert_eq!(
+                (account.bytes, account.start, account.end),
+                (whole.bytes, whole.start, whole.end)
+            );
+            assert_eq!(account.window_bytes, whole.window_bytes);
+            let (own, expected) = (&account, share(&whole, AccountLabel::ReceiveWindow));
+            let waits = share(own, AccountLabel::ReceiveWindow);
+            assert!(
+                (waits - expected).abs() <= 0.01,
+                "{pieces} pieces, place {place}: {waits}, whole {expected} {:#?}",
+                account.labels
+            );
+        }
+    }
+}
+
 fn packets() -> impl Strategy<Value = AccountConnection> {
     let packet = (
         0i64..400,
@@ -144,6 +192,16 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
             .zip(list)
             .map(
                 |(frame, (wait, seq, ack, payload, window, facts, (stamp, echo, missing)))| {
+                    let [
+                        reverse,
+                        late,
+                        seen_before,
+                        acknowledges,
+                        stamped,
+                        numbered,
+                        ends,
+                        syn,
+                    ] = facts;
                     // Now and then back.
                     time += (wait - 20) * NANOS_PER_MILLI;
                     AccountPacket {
@@ -157,9 +215,16 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         payload: payload * MSS,
                         new: payload * MSS / 2,
                         window,
+                        reverse,
+                        late,
+                        seen_before,
+                        acknowledges,
+                        stamped,
+                        numbered,
+                        ends,
+                        syn,
                         ..AccountPacket::default()
                     }
-                    .that(facts)
                 },
             )
             .collect();
@@ -173,15 +238,15 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
         let bytes = [false, true].map(|way| {
             packets
                 .iter()
-                .filter(|p| (p.bits & 1 == 1) == way)
+                .filter(|p| p.reverse == way)
                 .map(|p| u64::from(p.new))
                 .sum()
         });
         AccountConnection {
             packets,
             syns,
-            tcp,
             bytes,
+            ..AccountConnection::new(tcp)
         }
     })
 }
@@ -205,7 +270,9 @@ proptest! {
         (rests, failed, holes, outages) in (spans(), spans(), spans(), spans()),
         switches in spans(),
         reference in proptest::option::of(1e3..1e10f64),
+        pieces in 1usize..4,
     ) {
+        let connections = in_pieces(&connections, pieces);
         let around = Surroundings {
             rekeys: switches.iter().map(|s| RekeyWindow { asked: s.0, switched: s.1, new_sa: 0 }).collect(),
             down: outages.iter().map(|s| DownSpan { from: s.0, to: s.1, rekey: s.1.0 % 2 == 0 }).collect(),

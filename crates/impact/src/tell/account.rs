@@ -18,7 +18,6 @@ const WINDOW_UNIT: f64 = 1024.0;
 pub fn sentence(account: &Account) -> Said {
     let mut messages = vec![whole(account)];
     messages.extend(not_testable(account));
-    messages.extend(not_looked_at(account));
     Said::of(messages)
 }
 
@@ -243,9 +242,4 @@ fn not_testable(account: &Account) -> Option<Message> {
         (Some(_), _) if !account.scale_known && either_flight(account) => Message::new("account-no-scale"),
         (Some(_), _) => Message::new("account-not-testable").with("labels", names()),
     })
-}
-
-fn not_looked_at(account: &Account) -> Option<Message> {
-    let seconds = account.not_looked_at_s?;
-    Some(Message::new("account-not-looked-at").with("seconds", amount(seconds, seconds)))
 }

@@ -47,7 +47,6 @@ account-no-tcp = No TCP could be read inside (keys are missing, or it carries so
 account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
 account-no-scale = The handshake was not captured, so the receiver's window and the sender's buffer are only told together.
 account-not-testable = These packets do not show: { $labels }.
-account-not-looked-at = Its last { $seconds } were not looked at: there are too many packets.
 
 ## What reports say around it
 

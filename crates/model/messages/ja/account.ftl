@@ -44,7 +44,6 @@ account-no-tcp = 内側の TCP を読めないため（鍵がない、または�
 account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
 account-no-scale = ハンドシェイクがキャプチャされていないため、受信側ウィンドウと送信側バッファの待ちは区別していません。
 account-not-testable = これらのパケットからは次のものを判断できません: { $labels }。
-account-not-looked-at = パケットが多すぎるため、最後の { $seconds } は調べていません。
 
 ## レポートの表示
 

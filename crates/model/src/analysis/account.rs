@@ -53,8 +53,6 @@ plain_data! {
         /// The stretches in order of time, at most 2,000; of more, the shortest are counted to the one before them, for
         /// drawing only.
         pub runs: Vec<AccountRun>,
-        /// Seconds of the capture after `end` that are not in the account: there are too many packets; `null` where all are.
-        pub not_looked_at_s: Option<f64>,
         /// In words, with numbers.
         pub sentence: String,
         /// The sentence as message identifiers and arguments, from which it is said in another language.

@@ -71,7 +71,6 @@ pub fn account(reference_mbps: f64, labels: &[(AccountLabel, f64, u64)]) -> Acco
         lost_seconds,
         labels: lines,
         runs,
-        not_looked_at_s: None,
         sentence: String::new(),
         messages: Vec::new(),
     }

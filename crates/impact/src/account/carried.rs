@@ -1,0 +1,110 @@
+//! What stays of one direction of a connection once its packets were gone over.
+
+use super::capacity::{KnownRates, path};
+use super::half::Half;
+use super::packet::Source;
+use super::reading::Reading;
+use super::sender::Sender;
+use super::sweep::sweep;
+use super::track::{Track, TrackFacts};
+use rekeyscope_model::analysis::OwnRate;
+
+/// What stays of a connection that has sent something.
+#[derive(Debug, Clone)]
+pub(super) struct Swept {
+    sender: Sender,
+    pub(super) track: Track,
+    /// C of the direction while it was open, bytes/s: the highest of its pieces.
+    pub(super) own: (f64, OwnRate),
+}
+
+/// What stays of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Carried {
+    reading: Reading,
+    pub(super) swept: Option<Swept>,
+}
+
+impl Carried {
+    /// Steps that are kept.
+    pub(super) fn steps(&self) -> usize {
+        self.swept.as_ref().map_or(0, |s| s.track.steps.len())
+    }
+
+    /// Of neighbouring steps one is made.
+    pub(super) fn coarsen(&mut self) {
+        if let Some(swept) = &mut self.swept {
+            swept.track.coarsen();
+        }
+    }
+}
+
+/// Goes over the next packets of all connections of a direction, which share a path. `reference`: bytes/s.
+pub(super) fn go_on(connections: &mut [(Source<'_>, &mut Carried)], reference: Option<f64>) {
+    let mut halves: Vec<Half> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    let mut full: Vec<Vec<bool>> = Vec::new();
+    for (place, (source, carried)) in connections.iter_mut().enumerate() {
+        if let Some(half) = Half::read(&mut carried.reading, source) {
+            full.push(full_windows(&half, carried.swept.as_ref()));
+            halves.push(half);
+            places.push(place);
+        }
+    }
+    let bytes = |h: &&Half| h.data.iter().map(|d| u64::from(d.new)).sum::<u64>();
+    let Some(main) = halves.iter().max_by_key(bytes) else {
+        return;
+    };
+    let proven = connections.iter().filter_map(|(_, carried)| {
+        let own = carried.swept.as_ref()?.own;
+        (own.1 == OwnRate::Proven).then_some(own.0)
+    });
+    let known = KnownRates {
+        proven: proven.max_by(f64::total_cmp),
+        reference,
+    };
+    let path = path(&halves, &full, main.rtt, known);
+    for ((half, rates), place) in halves.iter().zip(&path.rates).zip(places) {
+        let swept = &mut connections[place].1.swept;
+        let swept = swept.get_or_insert_with(|| Swept::new(half));
+        swept.own = higher(swept.own, (path.own, path.own_from));
+        swept.track.facts = TrackFacts::of(half);
+        let (step, episode) = (swept.track.steps.len(), swept.track.episodes.len());
+        let copies = sweep(half, rates, &mut swept.sender, &mut swept.track);
+        swept.track.complete(half, step, (episode, &copies));
+    }
+}
+
+impl Swept {
+    fn new(half: &Half) -> Swept {
+        let first = half.data.first().map_or(0, |d| d.start);
+        Swept {
+            sender: Sender::new(first, half.mss),
+            track: Track::new(half),
+            own: (0.0, OwnRate::Best),
+        }
+    }
+}
+
+/// What is proven counts more than what was merely seen.
+pub(super) fn higher(a: (f64, OwnRate), b: (f64, OwnRate)) -> (f64, OwnRate) {
+    let rank = |own: (f64, OwnRate)| (own.1 == OwnRate::Proven, own.0);
+    if rank(b) > rank(a) { b } else { a }
+}
+
+/// Of each packet with data, whether the window was full before it, for a path whose queues nothing shows.
+fn full_windows(half: &Half, before: Option<&Swept>) -> Vec<bool> {
+    if half.echoed.is_some() {
+        return Vec::new();
+    }
+    let Swept {
+        mut sender,
+        mut track,
+        ..
+    } = Swept::new(half);
+    if let Some(before) = before {
+        sender = before.sender.clone();
+    }
+    sweep(half, &[], &mut sender, &mut track);
+    track.steps.iter().map(|s| s.touched).collect()
+}

@@ -1,0 +1,126 @@
+//! A connection whose packets are kept until there are too many of them.
+
+use super::carried::{Carried, go_on};
+use super::packet::{AccountPacket, Source, Syn};
+use super::surroundings::AccountSettings;
+use rekeyscope_model::time::Timestamp;
+
+/// Most steps that are kept of a direction of a tunnel: 6 MB.
+const MOST_STEPS: usize = 1 << 16;
+/// A connection counts with at least this share of its direction's bytes.
+pub(super) const LEAST_SHARE: f64 = 0.01;
+
+/// One inner connection, or what takes the place of one: a UDP flow, or everything of a tunnel that cannot be read.
+#[derive(Debug, Clone, Default)]
+pub struct AccountConnection {
+    /// In order of the capture, behind those that [`fold`] took.
+    pub packets: Vec<AccountPacket>,
+    /// Of each direction.
+    pub syns: [Option<Syn>; 2],
+    /// It is TCP that can be read.
+    pub tcp: bool,
+    /// New bytes of each direction.
+    pub bytes: [u64; 2],
+    /// What [`fold`] made of packets, of each direction.
+    pub(super) carried: [Option<Box<Carried>>; 2],
+}
+
+impl AccountConnection {
+    /// One without packets.
+    #[must_use]
+    pub fn new(tcp: bool) -> AccountConnection {
+        AccountConnection {
+            tcp,
+            ..AccountConnection::default()
+        }
+    }
+
+    /// Something of it was folded.
+    #[must_use]
+    pub fn is_folded(&self) -> bool {
+        self.carried.iter().any(Option::is_some)
+    }
+
+    /// What was folded of it.
+    #[must_use]
+    pub fn without_packets(&self) -> AccountConnection {
+        AccountConnection {
+            packets: Vec::new(),
+            syns: self.syns,
+            tcp: self.tcp,
+            bytes: self.bytes,
+            carried: self.carried.clone(),
+        }
+    }
+
+    /// It has carried something.
+    #[must_use]
+    pub fn has_data(&self) -> bool {
+        self.is_folded() || self.packets.iter().any(|p| p.new > 0)
+    }
+
+    /// Keeps what lies in a time only.
+    pub fn retain(&mut self, within: std::ops::RangeInclusive<Timestamp>) {
+        self.packets.retain(|p| within.contains(&p.time));
+        for swept in self.carried.iter_mut().flatten().filter_map(|c| c.swept.as_mut()) {
+            swept.track.steps.retain(|s| within.contains(&Timestamp(s.to)));
+        }
+    }
+
+    pub(super) fn source(&self, slot: usize) -> Source<'_> {
+        Source {
+            packets: &self.packets,
+            syns: &self.syns,
+            tcp: self.tcp,
+            slot,
+        }
+    }
+
+    /// What was made of its packets in direction `slot` so far.
+    pub(super) fn carried(&self, slot: usize) -> Carried {
+        self.carried[slot].as_deref().cloned().unwrap_or_default()
+    }
+}
+
+/// Goes over the packets of all connections of a tunnel and forgets them. Later packets go on where these end; the account is the
+/// same but for what lies across the border: a copy whose original is gone has no rekey as its cause.
+///
+/// Bounded: connections with hardly any of the bytes are forgotten, and of many steps neighbours become one.
+pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings) {
+    for slot in [0, 1] {
+        fold_direction(connections, slot, settings);
+    }
+    for connection in connections {
+        connection.packets = Vec::new();
+    }
+}
+
+fn fold_direction(connections: &mut [&mut AccountConnection], slot: usize, settings: &AccountSettings) {
+    let sent = |c: &AccountConnection| -> u64 {
+        let own = c.packets.iter().filter(|p| p.slot() == slot);
+        own.map(|p| u64::from(p.new)).sum()
+    };
+    let (now, all): (u64, u64) = connections
+        .iter()
+        .fold((0, 0), |sum, c| (sum.0 + sent(c), sum.1 + c.bytes[slot]));
+    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= LEAST_SHARE * whole as f64;
+    let mut carried: Vec<Carried> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    for (place, connection) in connections.iter_mut().enumerate() {
+        let before = connection.carried[slot].take();
+        if counts(sent(connection), now) || before.is_some() && counts(connection.bytes[slot], all) {
+            carried.push(before.map_or_else(Carried::default, |b| *b));
+            places.push(place);
+        }
+    }
+    let sources = places.iter().map(|&place| connections[place].source(slot));
+    let mut open: Vec<(Source<'_>, &mut Carried)> = sources.zip(&mut carried).collect();
+    go_on(&mut open, settings.reference());
+    let steps = |list: &[Carried]| list.iter().map(Carried::steps).sum::<usize>();
+    while steps(&carried) > MOST_STEPS {
+        carried.iter_mut().for_each(Carried::coarsen);
+    }
+    for (carried, place) in carried.into_iter().zip(places) {
+        connections[place].carried[slot] = Some(Box::new(carried));
+    }
+}

@@ -1,0 +1,209 @@
+//! The steps of one direction of a connection: what its packets say, before anything else is known.
+
+use super::data::Data;
+use super::episode::Episode;
+use super::half::Half;
+use super::step::{NONE, Step};
+use super::times::Times;
+use rekeyscope_model::analysis::D2Source;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use std::collections::HashMap;
+
+/// Short waits that are alike are counted together for so long.
+const TOGETHER: i64 = 20 * NANOS_PER_MILLI;
+/// A direction that is silent for so long while the other side sends again does not get through.
+const SILENCE: i64 = NANOS_PER_SECOND;
+/// Copies in it.
+const LEAST_COPIES: usize = 2;
+/// Two full windows lie at most 1.5 round trips and this apart.
+const BETWEEN_TOUCHES: i64 = 5 * NANOS_PER_MILLI;
+
+/// What is known of a connection beside its steps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TrackFacts {
+    /// It can be read, and has sequence numbers.
+    pub(super) tcp: bool,
+    pub(super) times: Times,
+    /// Least round trip, as it was measured.
+    pub(super) measured_rtt: Option<i64>,
+    pub(super) d2_from: D2Source,
+    pub(super) d2_known: bool,
+    /// Something was acknowledged.
+    pub(super) acknowledged: bool,
+    pub(super) scale_known: bool,
+    pub(super) shows_queues: bool,
+    /// Neither handshake nor timestamps: what limits the flight cannot be told.
+    pub(super) blind: bool,
+    /// It was closed.
+    pub(super) ended: bool,
+}
+
+impl TrackFacts {
+    pub(super) fn of(half: &Half) -> TrackFacts {
+        TrackFacts {
+            tcp: half.tcp,
+            times: Times::of(half.rtt, half.d2.unwrap_or(half.rtt)),
+            measured_rtt: half.measured_rtt,
+            d2_from: half.d2_from,
+            d2_known: half.d2.is_some(),
+            acknowledged: half.d1.is_some(),
+            scale_known: half.scale_known,
+            shows_queues: half.shows_queues(),
+            blind: half.blind,
+            ended: half.ended,
+        }
+    }
+}
+
+/// The steps.
+#[derive(Debug, Clone)]
+pub(super) struct Track {
+    pub(super) facts: TrackFacts,
+    /// In order of time.
+    pub(super) steps: Vec<Step>,
+    pub(super) episodes: Vec<Episode>,
+    /// How many there were.
+    pub(super) silences: u32,
+}
+
+impl Track {
+    pub(super) fn new(half: &Half) -> Track {
+        Track {
+            facts: TrackFacts::of(half),
+            steps: Vec::new(),
+            episodes: Vec::new(),
+            silences: 0,
+        }
+    }
+
+    /// New bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.steps.iter().map(|s| s.bytes).sum()
+    }
+
+    /// What the packets of a piece say about each other, once all of it was gone over. Its steps begin with `first`, its episodes
+    /// with `episode`; `copies`: the first copy of each.
+    pub(super) fn complete(&mut self, half: &Half, first: usize, (episode, copies): (usize, &[u32])) {
+        if !copies.is_empty() {
+            let new = |(_, d): &(u32, &Data)| !d.again && !d.late;
+            let firsts: Vec<u32> = (0u32..).zip(&half.data).filter(new).map(|(k, _)| k).collect();
+            for (episode, &copy) in self.episodes[episode..].iter_mut().zip(copies) {
+                episode.look_back(&half.data[copy as usize], half, &firsts);
+            }
+        }
+        self.mark_silences(half, first);
+        self.mark_full(first);
+        self.gather(first);
+    }
+
+    /// While the other side is silent and this one sends again.
+    fn mark_silences(&mut self, half: &Half, first: usize) {
+        let steps = &mut self.steps[first..];
+        for pair in half.acks.windows(2) {
+            let (from, to) = (pair[0].time, pair[1].time);
+            if to - from <= SILENCE {
+                continue;
+            }
+            let begin = steps.partition_point(|s| s.to <= from);
+            let end = steps.partition_point(|s| s.to <= to);
+            let silent = &mut steps[begin..end];
+            if silent.iter().filter(|s| s.again).count() >= LEAST_COPIES {
+                silent.iter_mut().for_each(|s| s.kind.silence = self.silences);
+                self.silences += 1;
+            }
+        }
+    }
+
+    /// From one full window to the next everything waits for the receiver.
+    fn mark_full(&mut self, first: usize) {
+        let apart = self.facts.times.rtt * 3 / 2 + BETWEEN_TOUCHES;
+        let steps = &mut self.steps[first..];
+        // That a wait began with a full window says that the packet before it filled it.
+        let mut last: Option<usize> = None;
+        for k in 1..steps.len() {
+            if !steps[k].touched {
+                continue;
+            }
+            let filled = k - 1;
+            if let Some(before) = last.replace(filled)
+                && steps[filled].to - steps[before].to <= apart
+            {
+                let between = &mut steps[before + 1..=filled];
+                between.iter_mut().for_each(|s| s.kind.between_full = true);
+            }
+        }
+    }
+
+    /// Short waits that are alike become one step.
+    fn gather(&mut self, first: usize) {
+        let gap = self.facts.times.gap;
+        let mut kept = first;
+        for k in first..self.steps.len() {
+            let step = self.steps[k];
+            let alike = |last: &Step| {
+                last.kind == step.kind
+                    && last.frames.0 != last.frames.1
+                    && last.longest.max(step.longest) <= gap
+                    && step.to - last.from <= TOGETHER
+            };
+            if kept > first && alike(&self.steps[kept - 1]) {
+                self.steps[kept - 1].absorb(&step);
+            } else {
+                self.steps[kept] = step;
+                kept += 1;
+            }
+        }
+        self.steps.truncate(kept);
+    }
+
+    /// Makes it coarser: short steps become part of the one before; of two the longer says what they are.
+    pub(super) fn coarsen(&mut self) {
+        let length = |s: &Step| s.to - s.from;
+        let mut lengths: Vec<i64> = self.steps.iter().map(length).collect();
+        if lengths.len() < 2 {
+            return;
+        }
+        let middle = lengths.len() / 2;
+        let middle = *lengths.select_nth_unstable(middle).1;
+        let mut kept: Vec<Step> = Vec::with_capacity(self.steps.len());
+        let mut extended = true;
+        for step in &self.steps {
+            match kept.last_mut() {
+                Some(last) if !extended && length(step) <= middle => {
+                    if length(step) > length(last) {
+                        (last.kind, last.pause) = (step.kind, step.pause);
+                    }
+                    last.absorb(step);
+                    extended = true;
+                }
+                _ => {
+                    kept.push(*step);
+                    extended = false;
+                }
+            }
+        }
+        self.steps = kept;
+        self.forget_episodes();
+    }
+
+    /// Those that no step belongs to any more, but the last, which may go on.
+    fn forget_episodes(&mut self) {
+        let mut places: HashMap<u32, u32> = HashMap::new();
+        let mut kept: Vec<Episode> = Vec::new();
+        let last = self.episodes.len().checked_sub(1).map(|k| k as u32);
+        for place in self.steps.iter_mut().map(|s| &mut s.kind.episode) {
+            if *place == NONE {
+                continue;
+            }
+            let episode = self.episodes.get(*place as usize);
+            *place = *places.entry(*place).or_insert_with(|| {
+                kept.extend(episode.cloned());
+                kept.len() as u32 - 1
+            });
+        }
+        if let Some(last) = last.filter(|last| !places.contains_key(last)) {
+            kept.extend(self.episodes.get(last as usize).cloned());
+        }
+        self.episodes = kept;
+    }
+}

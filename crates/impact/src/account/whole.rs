@@ -1,0 +1,116 @@
+//! The account of one direction of a tunnel: its connections, their labels, the sums.
+
+use super::carried::{Carried, Swept, go_on, higher};
+use super::connection::{AccountConnection, LEAST_SHARE};
+use super::join::{LabelledSteps, pieces};
+use super::overlay::labels;
+use super::packet::Source;
+use super::strip::drawn;
+use super::sums::{Compared, Sums, seconds};
+use super::surroundings::{AccountSettings, Surroundings};
+use super::track::TrackFacts;
+use rekeyscope_model::analysis::{Account, AccountLabel, Direction, OwnRate};
+use rekeyscope_model::time::Timestamp;
+
+/// The account of direction `slot` of a tunnel; `None` without data.
+pub fn account(
+    connections: &[&AccountConnection],
+    slot: usize,
+    around: &Surroundings,
+    settings: &AccountSettings,
+    (tunnel, direction): (usize, Direction),
+) -> Option<Account> {
+    let swept = swept(connections, slot, settings);
+    let (own, own_from) = swept.iter().map(|s| s.own).reduce(higher)?;
+    let main = swept.iter().max_by_key(|s| s.track.bytes())?.track.facts;
+    let blind = swept.iter().any(|s| s.track.facts.blind);
+    let scale_known = swept.iter().all(|s| s.track.facts.scale_known);
+    let mut sums = Sums::default();
+    let labelled = swept.into_iter().map(|Swept { mut track, .. }| {
+        let labels = labels(&mut track, around);
+        LabelledSteps {
+            labels,
+            steps: track.steps,
+            ended: track.facts.ended,
+        }
+    });
+    let labelled: Vec<LabelledSteps> = labelled.collect();
+    labelled.iter().for_each(|of| sums.take_steps(of));
+    let pieces = pieces(&labelled, around);
+    sums.take(&pieces);
+    let (bytes, nanos) = sums.totals();
+    let given = settings.reference().unwrap_or(own);
+    let reference = if given > 0.0 {
+        given
+    } else {
+        bytes as f64 / seconds(nanos.max(1))
+    };
+    let starts = labelled.iter().filter_map(|of| of.steps.first());
+    let start = starts.map(|s| s.from).min()?;
+    let end = pieces.last().map_or(start, |p| p.to);
+    let totals = Compared {
+        nanos,
+        bytes,
+        reference,
+    };
+    let mbps = |bytes_per_second: f64| bytes_per_second * 8.0 / 1e6;
+    Some(Account {
+        tunnel,
+        direction,
+        start: Timestamp(start),
+        end: Timestamp(end),
+        seconds: seconds(nanos),
+        bytes,
+        connections: labelled.len(),
+        reference_mbps: mbps(reference),
+        reference_given: settings.reference_bps.is_some(),
+        own_mbps: mbps(own),
+        own_from,
+        rtt_ms: main.measured_rtt.map(|rtt| rtt as f64 / 1e6),
+        d2_from: main.d2_from,
+        scale_known,
+        window_bytes: sums.usual_window().filter(|_| scale_known).map(u64::from),
+        not_testable: not_testable(&main, blind, own_from),
+        lost_seconds: totals.lost(nanos, bytes),
+        labels: sums.lines(&totals),
+        runs: drawn(&pieces, start),
+        sentence: String::new(),
+        messages: Vec::new(),
+    })
+}
+
+/// What the packets of every connection that counts say, up to the last.
+fn swept(connections: &[&AccountConnection], slot: usize, settings: &AccountSettings) -> Vec<Swept> {
+    let all: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
+    let counts = |c: &&&AccountConnection| c.bytes[slot] as f64 >= LEAST_SHARE * all as f64;
+    let counting: Vec<&AccountConnection> = connections.iter().filter(counts).copied().collect();
+    let mut carried: Vec<Carried> = counting.iter().map(|c| c.carried(slot)).collect();
+    let sources = counting.iter().map(|c| c.source(slot));
+    let mut open: Vec<(Source<'_>, &mut Carried)> = sources.zip(&mut carried).collect();
+    go_on(&mut open, settings.reference());
+    let swept = carried.into_iter().filter_map(|c| c.swept);
+    swept.filter(|s| !s.track.steps.is_empty()).collect()
+}
+
+/// Labels that cannot be told from others here.
+fn not_testable(main: &TrackFacts, blind: bool, own_from: OwnRate) -> Vec<AccountLabel> {
+    use AccountLabel::*;
+    let mut list = if !main.d2_known || !main.tcp {
+        vec![ZeroWindow, ReceiveWindow, SendBuffer, Application, Growth]
+    } else if blind {
+        // Only their sum.
+        vec![ReceiveWindow, SendBuffer]
+    } else {
+        Vec::new()
+    };
+    if !main.shows_queues && !list.contains(&SendBuffer) {
+        list.push(SendBuffer);
+    }
+    if !main.acknowledged {
+        list.extend([PathLoss, QueueLoss, Reordering]);
+    }
+    if own_from == OwnRate::Best {
+        list.push(Capacity);
+    }
+    list
+}
