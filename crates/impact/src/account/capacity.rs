@@ -2,8 +2,8 @@
 //!
 //! The best stretches are looked at: each proves that nothing faster goes through if its packets come back to back, or queue.
 
-use super::data::{Ack, Data};
-use super::half::Half;
+use super::read::data::{Ack, Data};
+use super::read::half::Half;
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
@@ -40,17 +40,17 @@ const LEAST_RATE_SPAN: i64 = 100 * NANOS_PER_MILLI;
 
 /// What the path carries.
 #[derive(Debug)]
-pub(super) struct Path {
+pub(crate) struct Path {
     /// C, bytes/s.
-    pub(super) own: f64,
-    pub(super) own_from: OwnRate,
+    pub(crate) own: f64,
+    pub(crate) own_from: OwnRate,
     /// Per connection and packet with data: the highest rate before, around or after it, of C; 0 where nothing is said of the
     /// capacity.
-    pub(super) rates: Vec<Vec<f32>>,
+    pub(crate) rates: Vec<Vec<f32>>,
 }
 
 /// Delay above which packets queue, beyond the least one, nanoseconds.
-pub(super) fn queue_margin(rtt: i64) -> i64 {
+pub(crate) fn queue_margin(rtt: i64) -> i64 {
     QUEUE.max((rtt as f64 * QUEUE_OF_RTT) as i64)
 }
 
@@ -69,15 +69,15 @@ struct Sent {
 
 /// What is known of a path from elsewhere, bytes/s.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KnownRates {
+pub(crate) struct KnownRates {
     /// What earlier pieces proved.
-    pub(super) proven: Option<f64>,
+    pub(crate) proven: Option<f64>,
     /// What it is compared with.
-    pub(super) reference: Option<f64>,
+    pub(crate) reference: Option<f64>,
 }
 
 /// Looks at all connections of a direction together. `full`: as far as it is known, where the receiver's window was full.
-pub(super) fn path(halves: &[Half], full: &[Vec<bool>], rtt: i64, known: KnownRates) -> Path {
+pub(crate) fn path(halves: &[Half], full: &[Vec<bool>], rtt: i64, known: KnownRates) -> Path {
     let sent = merged(halves, full);
     let mut acked: Vec<(i64, u64)> = halves.iter().flat_map(advances).collect();
     if halves.len() > 1 {

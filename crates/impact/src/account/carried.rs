@@ -1,12 +1,12 @@
 //! What stays of one direction of a connection once its packets were gone over.
 
 use super::capacity::{KnownRates, path};
-use super::half::Half;
 use super::packet::Source;
-use super::reading::Reading;
-use super::sender::Sender;
-use super::sweep::sweep;
-use super::track::{Track, TrackFacts};
+use super::read::half::Half;
+use super::read::reading::Reading;
+use super::sweep::rules::sweep;
+use super::sweep::sender::Sender;
+use super::sweep::track::{Track, TrackFacts};
 use rekeyscope_model::analysis::OwnRate;
 
 /// What stays of a connection that has sent something.

@@ -1,9 +1,9 @@
 //! Which waits rekeys, failures and holes of the capture explain.
 
-use super::step::{NONE, Step, StepLabel};
 use super::surroundings::{Surroundings, touched};
+use super::sweep::step::{NONE, Step, StepLabel};
+use super::sweep::track::Track;
 use super::times::Times;
-use super::track::Track;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 

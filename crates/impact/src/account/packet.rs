@@ -50,7 +50,7 @@ pub struct AccountPacket {
 }
 
 impl AccountPacket {
-    pub(super) fn slot(&self) -> usize {
+    pub(crate) fn slot(&self) -> usize {
         usize::from(self.reverse)
     }
 }
@@ -68,13 +68,13 @@ pub struct Syn {
 
 /// What one direction of a connection is read from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub(super) packets: &'a [AccountPacket],
-    pub(super) syns: &'a [Option<Syn>; 2],
+pub(crate) struct Source<'a> {
+    pub(crate) packets: &'a [AccountPacket],
+    pub(crate) syns: &'a [Option<Syn>; 2],
     /// It is TCP that can be read.
-    pub(super) tcp: bool,
+    pub(crate) tcp: bool,
     /// The direction of the data.
-    pub(super) slot: usize,
+    pub(crate) slot: usize,
 }
 
 #[cfg(test)]

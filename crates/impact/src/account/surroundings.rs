@@ -6,7 +6,7 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 /// An outage may begin before the exchange's first captured message: what was lost right before it is the rekey's.
 const BEFORE: i64 = 20 * NANOS_PER_MILLI;
 /// After the switch: packets that came too early for the new SA are sent again after a retransmission timeout.
-pub(super) const BEHIND: i64 = 250 * NANOS_PER_MILLI;
+pub(crate) const BEHIND: i64 = 250 * NANOS_PER_MILLI;
 
 /// A renewal that succeeded, in one direction.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ pub struct RekeyWindow {
 
 impl RekeyWindow {
     /// A stretch lies in it, at least in part.
-    pub(super) fn touches(&self, from: i64, to: i64) -> bool {
+    pub(crate) fn touches(&self, from: i64, to: i64) -> bool {
         from <= self.switched.0 + BEHIND && to >= self.asked.0 - BEFORE
     }
 }
@@ -53,7 +53,7 @@ impl Death {
     const NEAR: i64 = 10 * NANOS_PER_SECOND;
 
     /// It ended what was sent until then.
-    pub(super) fn ended(&self, last: i64) -> bool {
+    pub(crate) fn ended(&self, last: i64) -> bool {
         self.from.0 <= last + Death::NEAR && self.last_asked.0 >= last - Death::NEAR && self.ends.0 > last
     }
 }
@@ -86,13 +86,13 @@ fn last_begun<T>(list: &[T], begun: impl Fn(&T) -> bool) -> &[T] {
 
 impl Surroundings {
     /// Renewals whose windows a stretch touches.
-    pub(super) fn rekeys_in(&self, from: i64, to: i64) -> impl Iterator<Item = &RekeyWindow> {
+    pub(crate) fn rekeys_in(&self, from: i64, to: i64) -> impl Iterator<Item = &RekeyWindow> {
         let begun = last_begun(&self.rekeys, |w| to >= w.asked.0 - BEFORE);
         begun.iter().filter(move |w| w.touches(from, to))
     }
 
     /// The label of an outage that a stretch touches.
-    pub(super) fn down_in(&self, from: i64, to: i64) -> Option<AccountLabel> {
+    pub(crate) fn down_in(&self, from: i64, to: i64) -> Option<AccountLabel> {
         let begun = last_begun(&self.down, |d| to > d.from.0);
         let down = begun.iter().find(|d| from < d.to.0)?;
         Some(if down.rekey {
@@ -112,12 +112,12 @@ pub struct AccountSettings {
 
 impl AccountSettings {
     /// In bytes/s.
-    pub(super) fn reference(&self) -> Option<f64> {
+    pub(crate) fn reference(&self) -> Option<f64> {
         self.reference_bps.map(|bps| bps / 8.0)
     }
 }
 
 /// A stretch touches one of `spans`.
-pub(super) fn touched(spans: &[(Timestamp, Timestamp)], from: i64, to: i64) -> bool {
+pub(crate) fn touched(spans: &[(Timestamp, Timestamp)], from: i64, to: i64) -> bool {
     last_begun(spans, |s| to > s.0.0).iter().any(|s| from < s.1.0)
 }

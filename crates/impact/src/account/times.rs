@@ -13,19 +13,19 @@ const LONG: i64 = 200 * NANOS_PER_MILLI;
 
 /// The times that the rules are made of.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Times {
-    pub(super) rtt: i64,
+pub(crate) struct Times {
+    pub(crate) rtt: i64,
     /// Within this an acknowledgement releases data.
-    pub(super) released: i64,
+    pub(crate) released: i64,
     /// A wait beyond this is a pause.
-    pub(super) gap: i64,
+    pub(crate) gap: i64,
     /// A retransmission timeout.
-    pub(super) long: i64,
+    pub(crate) long: i64,
 }
 
 impl Times {
     /// Of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
-    pub(super) fn of(rtt: i64, d2: i64) -> Times {
+    pub(crate) fn of(rtt: i64, d2: i64) -> Times {
         let share = |of: i64| (of as f64 * RELEASED_OF_RTT) as i64;
         Times {
             rtt,

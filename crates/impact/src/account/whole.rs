@@ -2,13 +2,13 @@
 
 use super::carried::{Carried, Swept, go_on, higher};
 use super::connection::{AccountConnection, LEAST_SHARE};
-use super::join::{LabelledSteps, pieces};
 use super::overlay::labels;
 use super::packet::Source;
-use super::strip::drawn;
-use super::sums::{Compared, Sums, seconds};
 use super::surroundings::{AccountSettings, Surroundings};
-use super::track::TrackFacts;
+use super::sweep::track::TrackFacts;
+use super::total::join::{LabelledSteps, pieces};
+use super::total::strip::drawn;
+use super::total::sums::{Compared, Sums, seconds};
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, OwnRate};
 use rekeyscope_model::time::Timestamp;
 

@@ -1,9 +1,9 @@
 //! Several connections of a direction → one list of stretches, in order of time. At any moment those that are open share the
 //! time by what they sent lately; what only waits for its application has no say.
 
-use super::overlay::Labelled;
-use super::step::Step;
-use super::surroundings::{Surroundings, touched};
+use crate::account::overlay::Labelled;
+use crate::account::surroundings::{Surroundings, touched};
+use crate::account::sweep::step::Step;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 
@@ -16,16 +16,16 @@ const STEP: i64 = NANOS_PER_SECOND / 10;
 
 /// Time with one label.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LabelledPiece {
-    pub(super) from: i64,
-    pub(super) to: i64,
+pub(crate) struct LabelledPiece {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
     /// Less than `to - from` where several connections share it.
-    pub(super) nanos: i64,
-    pub(super) label: AccountLabel,
-    pub(super) also: Option<AccountLabel>,
-    pub(super) frames: (u64, u64),
+    pub(crate) nanos: i64,
+    pub(crate) label: AccountLabel,
+    pub(crate) also: Option<AccountLabel>,
+    pub(crate) frames: (u64, u64),
     /// It weighs most at that time.
-    pub(super) leads: bool,
+    pub(crate) leads: bool,
 }
 
 /// A run of waits of a connection with one label.
@@ -57,11 +57,11 @@ fn runs(steps: &[Step], labels: &[Labelled]) -> Vec<Run> {
 
 /// A connection and the labels of its steps.
 #[derive(Debug)]
-pub(super) struct LabelledSteps {
-    pub(super) steps: Vec<Step>,
-    pub(super) labels: Vec<Labelled>,
+pub(crate) struct LabelledSteps {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) labels: Vec<Labelled>,
     /// It was closed.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
 }
 
 /// A connection while its runs are walked.
@@ -103,7 +103,7 @@ fn fading(nanos: i64) -> f64 {
 }
 
 /// The pieces of a direction; their nanoseconds add up to the time from its first to its last data without rests.
-pub(super) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Vec<LabelledPiece> {
+pub(crate) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Vec<LabelledPiece> {
     let walk = |of: &LabelledSteps| runs(&of.steps, &of.labels);
     let firsts = connections.iter().filter_map(|of| of.steps.first());
     let first = firsts.map(|s| (s.from, s.frames.0)).min();

@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 /// Stretches that stand for a label.
 const EVIDENCE: usize = 3;
 
-pub(super) fn seconds(nanos: i64) -> f64 {
+pub(crate) fn seconds(nanos: i64) -> f64 {
     nanos as f64 / NANOS_PER_SECOND as f64
 }
 
 /// What every line is compared with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Compared {
-    pub(super) nanos: i64,
-    pub(super) bytes: u64,
+pub(crate) struct Compared {
+    pub(crate) nanos: i64,
+    pub(crate) bytes: u64,
     /// C, bytes/s.
-    pub(super) reference: f64,
+    pub(crate) reference: f64,
 }
 
 impl Compared {
-    pub(super) fn lost(&self, nanos: i64, bytes: u64) -> f64 {
+    pub(crate) fn lost(&self, nanos: i64, bytes: u64) -> f64 {
         seconds(nanos) - bytes as f64 / self.reference
     }
 }
@@ -36,7 +36,7 @@ struct LabelSums {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+pub(crate) struct Sums {
     lines: BTreeMap<AccountLabel, LabelSums>,
     bytes: BTreeMap<AccountLabel, u64>,
     /// Windows of waits for the receiver, and of how many packets.
@@ -45,7 +45,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Takes the bytes of a connection.
-    pub(super) fn take_steps(&mut self, of: &LabelledSteps) {
+    pub(crate) fn take_steps(&mut self, of: &LabelledSteps) {
         for (step, label) in of.steps.iter().zip(&of.labels) {
             *self.bytes.entry(label.0).or_default() += step.bytes;
             if label.0 == AccountLabel::ReceiveWindow {
@@ -55,7 +55,7 @@ impl Sums {
     }
 
     /// Takes the time of all of them.
-    pub(super) fn take(&mut self, pieces: &[LabelledPiece]) {
+    pub(crate) fn take(&mut self, pieces: &[LabelledPiece]) {
         for piece in pieces {
             let line = self.lines.entry(piece.label).or_default();
             line.nanos += piece.nanos;
@@ -73,7 +73,7 @@ impl Sums {
     }
 
     /// New bytes, and nanoseconds.
-    pub(super) fn totals(&self) -> (u64, i64) {
+    pub(crate) fn totals(&self) -> (u64, i64) {
         (
             self.bytes.values().sum(),
             self.lines.values().map(|l| l.nanos).sum(),
@@ -81,7 +81,7 @@ impl Sums {
     }
 
     /// The window that half of the packets that waited for the receiver had at most, bytes.
-    pub(super) fn usual_window(&mut self) -> Option<u32> {
+    pub(crate) fn usual_window(&mut self) -> Option<u32> {
         self.windows.sort_unstable();
         let all: u64 = self.windows.iter().map(|w| u64::from(w.1)).sum();
         let mut left = all / 2;
@@ -93,7 +93,7 @@ impl Sums {
         middle.map(|w| w.0)
     }
 
-    pub(super) fn lines(&self, totals: &Compared) -> Vec<AccountLine> {
+    pub(crate) fn lines(&self, totals: &Compared) -> Vec<AccountLine> {
         let all_lost = totals.lost(totals.nanos, totals.bytes);
         let empty = LabelSums::default();
         let labels: std::collections::BTreeSet<AccountLabel> =

@@ -1,12 +1,12 @@
 //! Data and acknowledgements of one direction of a connection in order of time: every wait for a packet gets a label.
 
-use super::data::{Ack, Data};
 use super::episode::Episode;
-use super::half::Half;
 use super::sender::{FIRST_FLIGHT, Sender};
 use super::step::{NONE, Step, StepKind, StepLabel};
-use super::times::Times;
 use super::track::Track;
+use crate::account::read::data::{Ack, Data};
+use crate::account::read::half::Half;
+use crate::account::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
@@ -23,7 +23,7 @@ const AT_LIMIT: f64 = 0.9;
 
 /// Goes over the next piece of a connection: one step for each packet with data. `rates`: how near to C it is at each. Returns the
 /// indices of the first copies of new episodes.
-pub(super) fn sweep(half: &Half, rates: &[f32], sender: &mut Sender, track: &mut Track) -> Vec<u32> {
+pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut Sender, track: &mut Track) -> Vec<u32> {
     let mut sweep = Sweep {
         half,
         rates,

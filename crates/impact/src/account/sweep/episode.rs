@@ -1,9 +1,9 @@
 //! Why something was sent again: an episode lasts from the first copy until all that was sent by then is acknowledged.
 
-use super::data::{Ack, Data};
-use super::half::Half;
-use super::surroundings::{RekeyWindow, Surroundings, touched};
-use super::times::Times;
+use crate::account::read::data::{Ack, Data};
+use crate::account::read::half::Half;
+use crate::account::surroundings::{RekeyWindow, Surroundings, touched};
+use crate::account::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
@@ -31,19 +31,19 @@ enum Original {
 
 /// One episode.
 #[derive(Debug, Clone)]
-pub(super) struct Episode {
+pub(crate) struct Episode {
     end: u64,
     time: i64,
     /// The wait for it, nanoseconds.
     nanos: i64,
-    pub(super) copies: u32,
+    pub(crate) copies: u32,
     /// An answer to the copy before this comes too soon, nanoseconds.
     soon: f64,
     /// From the copy to its acknowledgement.
     answered_after: Option<i64>,
-    pub(super) queue: bool,
+    pub(crate) queue: bool,
     /// A smaller ESP number came late right before.
-    pub(super) overtaken: bool,
+    pub(crate) overtaken: bool,
     /// What is sent again passed the capture before.
     seen: bool,
     original: Original,
@@ -51,7 +51,7 @@ pub(super) struct Episode {
 
 impl Episode {
     /// It begins with a copy after a wait of `nanos`. `smoothed`: time from data to acknowledgement, nanoseconds.
-    pub(super) fn begun(copy: &Data, nanos: i64, smoothed: f64, half: &Half) -> Episode {
+    pub(crate) fn begun(copy: &Data, nanos: i64, smoothed: f64, half: &Half) -> Episode {
         let usual = smoothed.trunc();
         Episode {
             end: copy.end,
@@ -67,14 +67,14 @@ impl Episode {
         }
     }
 
-    pub(super) fn is_answered(&mut self, ack: &Ack) {
+    pub(crate) fn is_answered(&mut self, ack: &Ack) {
         if self.answered_after.is_none() && ack.ack >= self.end {
             self.answered_after = Some(ack.time - self.time);
         }
     }
 
     /// Looks for what `copy`, its first, repeats. `firsts`: indices of the data that was sent for the first time, in order.
-    pub(super) fn look_back(&mut self, copy: &Data, half: &Half, firsts: &[u32]) {
+    pub(crate) fn look_back(&mut self, copy: &Data, half: &Half, firsts: &[u32]) {
         let data = |place: usize| firsts.get(place).and_then(|&k| half.data.get(k as usize));
         // The last that begins at or before what is repeated.
         let place = firsts.partition_point(|&k| half.data[k as usize].start <= copy.start);
@@ -96,7 +96,7 @@ impl Episode {
     }
 
     /// What it comes from.
-    pub(super) fn cause(&self, times: Times, around: &Surroundings) -> AccountLabel {
+    pub(crate) fn cause(&self, times: Times, around: &Surroundings) -> AccountLabel {
         let from = self.time - self.nanos;
         if self.nanos > times.gap && touched(&around.failed, from, self.time) {
             return AccountLabel::TunnelDown;

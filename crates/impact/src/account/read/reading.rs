@@ -2,7 +2,7 @@
 
 use super::data::{Ack, Data};
 use super::delays::{Delays, micros};
-use super::packet::{AccountPacket, Source};
+use crate::account::packet::{AccountPacket, Source};
 use std::collections::VecDeque;
 
 /// Where sequence numbers begin once they are unwrapped: far enough that nothing lies before 0.
@@ -10,31 +10,31 @@ const ORIGIN: u64 = 1 << 33;
 
 /// What was read of one direction, and what reading on needs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// Of the piece that is being read.
-    pub(super) data: Vec<Data>,
+    pub(crate) data: Vec<Data>,
     /// See `data`.
-    pub(super) acks: Vec<Ack>,
+    pub(crate) acks: Vec<Ack>,
     /// Behind the highest byte sent: as on the wire and unwrapped.
     next: Option<(u32, u64)>,
     acked: u64,
     /// Largest payload, bytes.
-    pub(super) largest: u64,
+    pub(crate) largest: u64,
     latest: i64,
     /// Indices of data that waits for its acknowledgement, in order of sequence numbers.
     waiting: VecDeque<usize>,
     /// The first acknowledgement with each of the receiver's timestamps.
     stamps: VecDeque<(u32, i64)>,
-    pub(super) delays: Delays,
+    pub(crate) delays: Delays,
     /// The shift of the receiver's window that its data needs.
-    pub(super) scale: u8,
+    pub(crate) scale: u8,
     /// It was closed.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl Reading {
     /// Reads the next piece.
-    pub(super) fn read(&mut self, source: &Source<'_>) {
+    pub(crate) fn read(&mut self, source: &Source<'_>) {
         for p in source.packets {
             self.take(p, source.slot, source.tcp);
         }

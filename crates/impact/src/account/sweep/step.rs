@@ -3,11 +3,11 @@
 use rekeyscope_model::analysis::AccountLabel;
 
 /// No index.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// What a wait is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StepLabel {
+pub(crate) enum StepLabel {
     Label(AccountLabel),
     /// What its episode of loss turns out to be.
     Episode,
@@ -15,52 +15,52 @@ pub(super) enum StepLabel {
 
 /// What waits that are counted together have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StepKind {
-    pub(super) found: StepLabel,
+pub(crate) struct StepKind {
+    pub(crate) found: StepLabel,
     /// Of an episode, or on the way back to the flight before it: its index.
-    pub(super) episode: u32,
+    pub(crate) episode: u32,
     /// On the way back after a pause: its number.
-    pub(super) ramp: u32,
+    pub(crate) ramp: u32,
     /// In a long silence of the other side: its index.
-    pub(super) silence: u32,
+    pub(crate) silence: u32,
     /// Between two full windows.
-    pub(super) between_full: bool,
+    pub(crate) between_full: bool,
     /// The path carries all it can.
-    pub(super) at_capacity: bool,
+    pub(crate) at_capacity: bool,
 }
 
 /// One wait, or several short ones. It ends with a data packet.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// The data packet before it; of the first step its own.
-    pub(super) from: i64,
-    pub(super) to: i64,
+    pub(crate) from: i64,
+    pub(crate) to: i64,
     /// Numbers of these packets.
-    pub(super) frames: (u64, u64),
+    pub(crate) frames: (u64, u64),
     /// New bytes.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// The longest of its waits, nanoseconds.
-    pub(super) longest: i64,
-    pub(super) kind: StepKind,
+    pub(crate) longest: i64,
+    pub(crate) kind: StepKind,
     /// Its pause's number, where it is one.
-    pub(super) pause: u32,
+    pub(crate) pause: u32,
     /// The receiver's window as it was.
-    pub(super) window: u32,
+    pub(crate) window: u32,
     /// Packets that it counts.
-    pub(super) packets: u32,
+    pub(crate) packets: u32,
     /// The window was full when it began.
-    pub(super) touched: bool,
+    pub(crate) touched: bool,
     /// Everything was acknowledged before it ended.
-    pub(super) all_acked: bool,
+    pub(crate) all_acked: bool,
     /// It ends with a segment that was sent before.
-    pub(super) again: bool,
+    pub(crate) again: bool,
     /// The packet at its end has not the IPv4 identification behind the one before: some vanished.
-    pub(super) vanished: bool,
+    pub(crate) vanished: bool,
 }
 
 impl Step {
     /// Takes the one behind it in.
-    pub(super) fn absorb(&mut self, next: &Step) {
+    pub(crate) fn absorb(&mut self, next: &Step) {
         (self.to, self.frames.1) = (next.to, next.frames.1);
         self.bytes += next.bytes;
         self.longest = self.longest.max(next.longest);
@@ -69,7 +69,7 @@ impl Step {
     }
 
     /// The part before `time` and the rest; the bytes as if they had come evenly.
-    pub(super) fn split(&self, time: i64) -> [Step; 2] {
+    pub(crate) fn split(&self, time: i64) -> [Step; 2] {
         let share = (time - self.from) as f64 / (self.to - self.from) as f64;
         let bytes = ((self.bytes as f64 * share) as u64).min(self.bytes);
         let before = Step {
@@ -86,7 +86,7 @@ impl Step {
     }
 
     /// It is one wait.
-    pub(super) fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.longest >= self.to - self.from
     }
 }

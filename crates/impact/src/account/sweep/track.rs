@@ -1,10 +1,10 @@
 //! The steps of one direction of a connection: what its packets say, before anything else is known.
 
-use super::data::Data;
 use super::episode::Episode;
-use super::half::Half;
 use super::step::{NONE, Step};
-use super::times::Times;
+use crate::account::read::data::Data;
+use crate::account::read::half::Half;
+use crate::account::times::Times;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::collections::HashMap;
@@ -20,26 +20,26 @@ const BETWEEN_TOUCHES: i64 = 5 * NANOS_PER_MILLI;
 
 /// What is known of a connection beside its steps.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TrackFacts {
+pub(crate) struct TrackFacts {
     /// It can be read, and has sequence numbers.
-    pub(super) tcp: bool,
-    pub(super) times: Times,
+    pub(crate) tcp: bool,
+    pub(crate) times: Times,
     /// Least round trip, as it was measured.
-    pub(super) measured_rtt: Option<i64>,
-    pub(super) d2_from: D2Source,
-    pub(super) d2_known: bool,
+    pub(crate) measured_rtt: Option<i64>,
+    pub(crate) d2_from: D2Source,
+    pub(crate) d2_known: bool,
     /// Something was acknowledged.
-    pub(super) acknowledged: bool,
-    pub(super) scale_known: bool,
-    pub(super) shows_queues: bool,
+    pub(crate) acknowledged: bool,
+    pub(crate) scale_known: bool,
+    pub(crate) shows_queues: bool,
     /// Neither handshake nor timestamps: what limits the flight cannot be told.
-    pub(super) blind: bool,
+    pub(crate) blind: bool,
     /// It was closed.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl TrackFacts {
-    pub(super) fn of(half: &Half) -> TrackFacts {
+    pub(crate) fn of(half: &Half) -> TrackFacts {
         TrackFacts {
             tcp: half.tcp,
             times: Times::of(half.rtt, half.d2.unwrap_or(half.rtt)),
@@ -57,17 +57,17 @@ impl TrackFacts {
 
 /// The steps.
 #[derive(Debug, Clone)]
-pub(super) struct Track {
-    pub(super) facts: TrackFacts,
+pub(crate) struct Track {
+    pub(crate) facts: TrackFacts,
     /// In order of time.
-    pub(super) steps: Vec<Step>,
-    pub(super) episodes: Vec<Episode>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) episodes: Vec<Episode>,
     /// How many there were.
-    pub(super) silences: u32,
+    pub(crate) silences: u32,
 }
 
 impl Track {
-    pub(super) fn new(half: &Half) -> Track {
+    pub(crate) fn new(half: &Half) -> Track {
         Track {
             facts: TrackFacts::of(half),
             steps: Vec::new(),
@@ -77,13 +77,13 @@ impl Track {
     }
 
     /// New bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.steps.iter().map(|s| s.bytes).sum()
     }
 
     /// What the packets of a piece say about each other, once all of it was gone over. Its steps begin with `first`, its episodes
     /// with `episode`; `copies`: the first copy of each.
-    pub(super) fn complete(&mut self, half: &Half, first: usize, (episode, copies): (usize, &[u32])) {
+    pub(crate) fn complete(&mut self, half: &Half, first: usize, (episode, copies): (usize, &[u32])) {
         if !copies.is_empty() {
             let new = |(_, d): &(u32, &Data)| !d.again && !d.late;
             let firsts: Vec<u32> = (0u32..).zip(&half.data).filter(new).map(|(k, _)| k).collect();
@@ -157,7 +157,7 @@ impl Track {
     }
 
     /// Makes it coarser: short steps become part of the one before; of two the longer says what they are.
-    pub(super) fn coarsen(&mut self) {
+    pub(crate) fn coarsen(&mut self) {
         let length = |s: &Step| s.to - s.from;
         let mut lengths: Vec<i64> = self.steps.iter().map(length).collect();
         if lengths.len() < 2 {

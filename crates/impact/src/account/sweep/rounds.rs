@@ -1,7 +1,7 @@
 //! The rounds of a sender: one lasts until everything that was sent by its begin is acknowledged.
 
-use super::capacity::queue_margin;
-use super::half::Half;
+use crate::account::capacity::queue_margin;
+use crate::account::read::half::Half;
 use std::collections::VecDeque;
 
 /// Rounds that are remembered.
@@ -11,7 +11,7 @@ const FLAT: f64 = 1.06;
 
 /// The last rounds.
 #[derive(Debug, Clone)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     /// This one ends when so much is acknowledged.
     ends: u64,
     /// Its largest flight, bytes.
@@ -22,14 +22,14 @@ pub(super) struct Rounds {
     /// Largest flights, newest first.
     flights: VecDeque<u64>,
     /// Rounds that are over.
-    pub(super) completed: u64,
+    pub(crate) completed: u64,
     /// The flight that does not grow any more.
-    pub(super) plateau: Option<u64>,
+    pub(crate) plateau: Option<u64>,
 }
 
 impl Rounds {
     /// The first one begins at sequence number `first`.
-    pub(super) fn new(first: u64) -> Rounds {
+    pub(crate) fn new(first: u64) -> Rounds {
         Rounds {
             ends: first,
             most: 0,
@@ -42,18 +42,18 @@ impl Rounds {
     }
 
     /// Data took so long to be acknowledged.
-    pub(super) fn delayed(&mut self, nanos: i64) {
+    pub(crate) fn delayed(&mut self, nanos: i64) {
         self.least = self.least.min(nanos);
     }
 
     /// So much was under way.
-    pub(super) fn flew(&mut self, flight: u64) {
+    pub(crate) fn flew(&mut self, flight: u64) {
         self.most = self.most.max(flight);
     }
 
     /// Everything up to `una` is acknowledged, everything up to `nxt` was sent. `lossless`: nothing was lost so far. Says whether
     /// that ends a round.
-    pub(super) fn acknowledged(&mut self, una: u64, nxt: u64, lossless: bool) -> bool {
+    pub(crate) fn acknowledged(&mut self, una: u64, nxt: u64, lossless: bool) -> bool {
         if una < self.ends {
             return false;
         }
@@ -69,24 +69,24 @@ impl Rounds {
     }
 
     /// The last two are hardly above those `back` rounds and one more ago.
-    pub(super) fn is_flat_over(&self, back: usize) -> bool {
+    pub(crate) fn is_flat_over(&self, back: usize) -> bool {
         let most = |from: usize| self.flights.iter().skip(from).take(2).max().copied().unwrap_or(0);
         self.flights.len() >= back + 2 && most(0) as f64 <= FLAT * most(back) as f64
     }
 
     /// The largest flight of the last one.
-    pub(super) fn last(&self) -> u64 {
+    pub(crate) fn last(&self) -> u64 {
         self.flights.front().copied().unwrap_or(0)
     }
 
     /// The largest flight of this one and the last two.
-    pub(super) fn usual(&self) -> u64 {
+    pub(crate) fn usual(&self) -> u64 {
         let rounds = self.flights.iter().take(2).max().copied().unwrap_or(0);
         rounds.max(self.most)
     }
 
     /// Packets queue: the last round's least delay shows it.
-    pub(super) fn queues(&self, half: &Half) -> bool {
+    pub(crate) fn queues(&self, half: &Half) -> bool {
         let Some(d1) = half.d1 else { return false };
         self.last_least != i64::MAX && self.last_least > d1 + queue_margin(half.rtt)
     }

@@ -1,7 +1,7 @@
 //! The receiver's window, as the sender knows it.
 
-use super::data::Ack;
-use super::half::Half;
+use crate::account::read::data::Ack;
+use crate::account::read::half::Half;
 use std::collections::VecDeque;
 
 /// The window is full when less than this share of it is left.
@@ -17,13 +17,13 @@ const STEADY_ROUNDS: usize = 5;
 
 /// What the receiver allows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     /// The highest byte that it ever allowed, and when it was raised.
     allowed: u64,
     raised: VecDeque<(i64, u64)>,
     allowed_then: u64,
     /// Its last window, bytes.
-    pub(super) window: u64,
+    pub(crate) window: u64,
     /// Its windows at the ends of rounds, newest first.
     at_round_ends: VecDeque<u64>,
     /// The window is smaller than a segment since then.
@@ -34,7 +34,7 @@ pub(super) struct Receiver {
 
 impl Receiver {
     /// Hears of a window, after the packet of `last`. Says whether more is allowed than before.
-    pub(super) fn opens(&mut self, half: &Half, ack: &Ack, at: i64, last: Option<i64>) -> bool {
+    pub(crate) fn opens(&mut self, half: &Half, ack: &Ack, at: i64, last: Option<i64>) -> bool {
         self.window = half.window(ack);
         match (self.small_since, self.window < half.mss) {
             (None, true) => self.small_since = Some(at),
@@ -54,13 +54,13 @@ impl Receiver {
     }
 
     /// A round ended.
-    pub(super) fn round_ends(&mut self) {
+    pub(crate) fn round_ends(&mut self) {
         self.at_round_ends.push_front(self.window);
         self.at_round_ends.truncate(STEADY_ROUNDS);
     }
 
     /// The highest byte that was allowed at `then`. Times before it are not asked for again.
-    pub(super) fn allowed_at(&mut self, then: i64) -> u64 {
+    pub(crate) fn allowed_at(&mut self, then: i64) -> u64 {
         while self.raised.front().is_some_and(|r| r.0 <= then) {
             self.allowed_then = self.raised.pop_front().map_or(self.allowed_then, |r| r.1);
         }
@@ -68,7 +68,7 @@ impl Receiver {
     }
 
     /// For how long the window was smaller than a segment since the last packet, nanoseconds, when the next one passes at `now`.
-    pub(super) fn small_until(&mut self, now: i64, last: Option<i64>) -> i64 {
+    pub(crate) fn small_until(&mut self, now: i64, last: Option<i64>) -> i64 {
         let since = self.small_since.map(|since| since.max(last.unwrap_or(now)));
         self.small_since = since.map(|_| now);
         let until_now = since.map_or(0, |since| now - since);
@@ -76,7 +76,7 @@ impl Receiver {
     }
 
     /// Hardly anything may be sent beyond `nxt`.
-    pub(super) fn is_full(&self, half: &Half, nxt: u64) -> bool {
+    pub(crate) fn is_full(&self, half: &Half, nxt: u64) -> bool {
         let left = self.allowed.saturating_sub(nxt) as f64;
         let mss = half.mss as f64;
         let full = match (half.scale_known, self.inferred_limits(half)) {

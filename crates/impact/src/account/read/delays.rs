@@ -1,7 +1,7 @@
 //! How long data and acknowledgements take.
 
 use super::data::{Ack, Data};
-use super::packet::{AccountPacket, Source};
+use crate::account::packet::{AccountPacket, Source};
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
@@ -16,17 +16,17 @@ const LEAST_PEAK: f64 = 0.25;
 /// The first lag with so much of the highest correlation counts.
 const NEAR_PEAK: f64 = 0.8;
 /// With a d1 below this the capture is at the receiver, where acknowledgements follow their data at once.
-pub(super) const AT_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
+pub(crate) const AT_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
 /// Lags below this are then those acknowledgements', bins.
 const FOLLOWING_LAGS: usize = 4;
 
 /// The least delays that were seen so far, nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Delays {
+pub(crate) struct Delays {
     /// d1: from data to its acknowledgement.
-    pub(super) d1: Option<i64>,
+    pub(crate) d1: Option<i64>,
     /// From the acknowledgement that data echoes.
-    pub(super) echoed: Option<i64>,
+    pub(crate) echoed: Option<i64>,
     /// The sender's half of the handshake.
     handshake: Option<i64>,
     /// The lag at which data follows acknowledgements.
@@ -36,7 +36,7 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    pub(super) fn learn(&mut self, source: &Source<'_>, data: &[Data], acks: &[Ack]) {
+    pub(crate) fn learn(&mut self, source: &Source<'_>, data: &[Data], acks: &[Ack]) {
         let least = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
         self.d1 = least(self.d1, low(data.iter().map(|d| d.acked_after)));
         self.echoed = least(self.echoed, low(data.iter().map(|d| d.echo_after)));
@@ -49,7 +49,7 @@ impl Delays {
     }
 
     /// d2: from an acknowledgement to what it releases, and where it is known from.
-    pub(super) fn d2(&self) -> (Option<i64>, D2Source) {
+    pub(crate) fn d2(&self) -> (Option<i64>, D2Source) {
         match (self.handshake, self.echoed) {
             (Some(half), Some(echoed)) if echoed < half => (Some(echoed), D2Source::Timestamps),
             (Some(half), _) => (Some(half), D2Source::Handshake),
@@ -68,7 +68,7 @@ fn low(delays: impl Iterator<Item = u32>) -> Option<i64> {
     (!known.is_empty()).then(|| i64::from(*known.select_nth_unstable(place).1) * 1_000)
 }
 
-pub(super) fn micros(nanos: i64) -> u32 {
+pub(crate) fn micros(nanos: i64) -> u32 {
     u32::try_from(nanos / 1_000).unwrap_or(u32::MAX - 1)
 }
 

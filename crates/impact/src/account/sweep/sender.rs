@@ -1,55 +1,55 @@
 //! What is known of a sender from its data and the acknowledgements that reached it.
 
-use super::data::{Ack, Data};
-use super::half::Half;
 use super::receiver::Receiver;
 use super::rounds::Rounds;
+use crate::account::read::data::{Ack, Data};
+use crate::account::read::half::Half;
 
 /// Its first flight, segments (RFC 6928).
-pub(super) const FIRST_FLIGHT: u64 = 10;
+pub(crate) const FIRST_FLIGHT: u64 = 10;
 
 /// The state of a sender.
 #[derive(Debug, Clone)]
-pub(super) struct Sender {
+pub(crate) struct Sender {
     /// Its last packet with data: time, number, IPv4 identification.
-    pub(super) last: Option<(i64, u64, u16)>,
+    pub(crate) last: Option<(i64, u64, u16)>,
     /// Everything below is acknowledged.
-    pub(super) una: u64,
+    pub(crate) una: u64,
     /// Behind the highest byte sent.
-    pub(super) nxt: u64,
-    pub(super) receiver: Receiver,
-    pub(super) rounds: Rounds,
+    pub(crate) nxt: u64,
+    pub(crate) receiver: Receiver,
+    pub(crate) rounds: Rounds,
     /// The last acknowledgement that told it something.
-    pub(super) told: i64,
-    pub(super) all_acked_since: Option<i64>,
+    pub(crate) told: i64,
+    pub(crate) all_acked_since: Option<i64>,
     /// A flight that was there, bytes.
-    pub(super) proven: u64,
+    pub(crate) proven: u64,
     /// The receiver's window is full.
-    pub(super) touched: bool,
+    pub(crate) touched: bool,
     /// Sums of waits that an acknowledgement ended, and that none did though more could have been sent; they fade.
-    pub(super) waits_clocked: f64,
-    pub(super) waits_unclocked: f64,
+    pub(crate) waits_clocked: f64,
+    pub(crate) waits_unclocked: f64,
     /// Smoothed time from data to acknowledgement, nanoseconds.
-    pub(super) smoothed: f64,
+    pub(crate) smoothed: f64,
     /// The episode that is going on: until this byte is acknowledged.
-    pub(super) recovering: Option<u64>,
-    pub(super) loss_seen: Option<i64>,
+    pub(crate) recovering: Option<u64>,
+    pub(crate) loss_seen: Option<i64>,
     /// Flight before the last episode.
-    pub(super) before_loss: u64,
+    pub(crate) before_loss: u64,
     /// It has not come back since.
-    pub(super) ramping: bool,
+    pub(crate) ramping: bool,
     /// A pause after which the flight has not come back: its number and the flight before.
-    pub(super) paused: Option<(u32, u64)>,
-    pub(super) pauses: u32,
-    pub(super) application_until: i64,
-    pub(super) late_seen: Option<i64>,
+    pub(crate) paused: Option<(u32, u64)>,
+    pub(crate) pauses: u32,
+    pub(crate) application_until: i64,
+    pub(crate) late_seen: Option<i64>,
     /// Acknowledgements that have not reached it.
-    pub(super) under_way: Vec<Ack>,
+    pub(crate) under_way: Vec<Ack>,
 }
 
 impl Sender {
     /// One that has sent nothing. Sequence numbers begin with `first`.
-    pub(super) fn new(first: u64, mss: u64) -> Sender {
+    pub(crate) fn new(first: u64, mss: u64) -> Sender {
         Sender {
             last: None,
             una: first,
@@ -76,22 +76,22 @@ impl Sender {
     }
 
     /// Bytes under way.
-    pub(super) fn flight(&self) -> u64 {
+    pub(crate) fn flight(&self) -> u64 {
         self.nxt.saturating_sub(self.una)
     }
 
     /// The flight of the rounds before now.
-    pub(super) fn usual_flight(&self) -> u64 {
+    pub(crate) fn usual_flight(&self) -> u64 {
         self.rounds.usual().max(self.flight())
     }
 
     /// Everything that was sent is acknowledged.
-    pub(super) fn all_acked(&self) -> bool {
+    pub(crate) fn all_acked(&self) -> bool {
         self.una >= self.nxt
     }
 
     /// An acknowledgement reaches it. Says whether it is news.
-    pub(super) fn hears(&mut self, half: &Half, ack: &Ack, at: i64) -> bool {
+    pub(crate) fn hears(&mut self, half: &Half, ack: &Ack, at: i64) -> bool {
         let more = self.receiver.opens(half, ack, at, self.last.map(|l| l.0));
         if ack.after != i64::MAX {
             self.rounds.delayed(ack.after);
@@ -121,7 +121,7 @@ impl Sender {
     }
 
     /// It has sent `data`; so much is under way now.
-    pub(super) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
+    pub(crate) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
         self.last = Some((data.time, data.frame, data.ip_id));
         if data.end > self.nxt {
             self.nxt = data.end;

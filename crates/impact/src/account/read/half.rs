@@ -2,9 +2,9 @@
 
 use super::data::{Ack, Data};
 use super::delays::AT_RECEIVER;
-use super::packet::Source;
 use super::reading::Reading;
 use super::scale::{inferred_scale, stated_scale};
+use crate::account::packet::Source;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
@@ -15,37 +15,37 @@ const D2_MARGIN: i64 = NANOS_PER_MILLI;
 
 /// One direction of a connection.
 #[derive(Debug)]
-pub(super) struct Half {
+pub(crate) struct Half {
     /// It can be read, and has sequence numbers.
-    pub(super) tcp: bool,
-    pub(super) data: Vec<Data>,
-    pub(super) acks: Vec<Ack>,
+    pub(crate) tcp: bool,
+    pub(crate) data: Vec<Data>,
+    pub(crate) acks: Vec<Ack>,
     /// Largest payload, bytes.
-    pub(super) mss: u64,
+    pub(crate) mss: u64,
     /// Shift of the receiver's window.
-    pub(super) scale: u8,
+    pub(crate) scale: u8,
     /// It stands in the handshake.
-    pub(super) scale_known: bool,
+    pub(crate) scale_known: bool,
     /// Least time from data to its acknowledgement, nanoseconds; `None` without acknowledgements.
-    pub(super) d1: Option<i64>,
+    pub(crate) d1: Option<i64>,
     /// Least time from what it echoes, nanoseconds.
-    pub(super) echoed: Option<i64>,
+    pub(crate) echoed: Option<i64>,
     /// From an acknowledgement to what it releases, as it is used.
-    pub(super) d2: Option<i64>,
-    pub(super) d2_from: D2Source,
+    pub(crate) d2: Option<i64>,
+    pub(crate) d2_from: D2Source,
     /// Least round trip, of d2 as it is used.
-    pub(super) rtt: i64,
+    pub(crate) rtt: i64,
     /// Least round trip, as it was measured.
-    pub(super) measured_rtt: Option<i64>,
+    pub(crate) measured_rtt: Option<i64>,
     /// Neither handshake nor timestamps: what limits the flight cannot be told.
-    pub(super) blind: bool,
+    pub(crate) blind: bool,
     /// It was closed.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl Half {
     /// Of the next packets of a connection; `None` without data.
-    pub(super) fn read(reading: &mut Reading, source: &Source<'_>) -> Option<Half> {
+    pub(crate) fn read(reading: &mut Reading, source: &Source<'_>) -> Option<Half> {
         reading.read(source);
         if reading.data.is_empty() {
             return None;
@@ -82,12 +82,12 @@ impl Half {
     }
 
     /// Delays show a queue: not where data is acknowledged right behind the capture, and echoes nothing.
-    pub(super) fn shows_queues(&self) -> bool {
+    pub(crate) fn shows_queues(&self) -> bool {
         self.echoed.is_some() || self.d1.is_some_and(|d1| d1 >= AT_RECEIVER)
     }
 
     /// The receiver's window that an acknowledgement opens.
-    pub(super) fn window(&self, ack: &Ack) -> u64 {
+    pub(crate) fn window(&self, ack: &Ack) -> u64 {
         u64::from(ack.window) << if ack.unscaled { 0 } else { self.scale }
     }
 }

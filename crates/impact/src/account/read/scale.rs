@@ -1,7 +1,7 @@
 //! The shift of the receiver's window (RFC 7323 §2.2).
 
 use super::data::{Ack, Data};
-use super::packet::Syn;
+use crate::account::packet::Syn;
 
 /// RFC 7323 §2.3.
 const LARGEST_SCALE: u8 = 14;
@@ -9,7 +9,7 @@ const LARGEST_SCALE: u8 = 14;
 const OUTLIERS: usize = 200;
 
 /// The shift of the receiver's window, where the handshake says it.
-pub(super) fn stated_scale(syns: &[Option<Syn>; 2], slot: usize) -> Option<u8> {
+pub(crate) fn stated_scale(syns: &[Option<Syn>; 2], slot: usize) -> Option<u8> {
     let receiver = syns[1 - slot]?.scale;
     // RFC 7323 §2.2: both SYNs have the option, or neither side scales.
     let own = syns[slot].is_none_or(|own| own.scale.is_some());
@@ -17,7 +17,7 @@ pub(super) fn stated_scale(syns: &[Option<Syn>; 2], slot: usize) -> Option<u8> {
 }
 
 /// The smallest shift at which hardly anything was sent beyond the window.
-pub(super) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64) -> u8 {
+pub(crate) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64) -> u8 {
     let mut allowed = [0u64; LARGEST_SCALE as usize + 1];
     let mut beyond = [0usize; LARGEST_SCALE as usize + 1];
     let mut acks = acks.iter().filter(|a| !a.unscaled).peekable();

@@ -1,0 +1,9 @@
+//! One direction of a connection in order of time → a label for every wait for a packet.
+
+mod episode;
+mod receiver;
+mod rounds;
+pub(super) mod rules;
+pub(super) mod sender;
+pub(super) mod step;
+pub(super) mod track;
