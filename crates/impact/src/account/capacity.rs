@@ -6,6 +6,7 @@ use super::read::data::{Ack, Data};
 use super::read::half::Half;
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use std::cell::LazyCell;
 
 /// Lengths of the stretches, nanoseconds.
 const STRETCHES: [i64; 3] = [NANOS_PER_SECOND, NANOS_PER_SECOND / 2, NANOS_PER_SECOND / 5];
@@ -63,9 +64,11 @@ struct Sent {
     echo: u32,
     half: u16,
     index: u32,
-    /// The receiver's window was full before it.
-    full: bool,
 }
+
+/// Before which packets the receiver's window was full, as far as that is known before C is; gone over only where nothing shows
+/// queues.
+pub(crate) type FullWindows<'a> = LazyCell<Vec<Vec<bool>>, Box<dyn FnOnce() -> Vec<Vec<bool>> + 'a>>;
 
 /// What is known of a path from elsewhere, bytes/s.
 #[derive(Debug, Clone, Copy)]
@@ -76,14 +79,14 @@ pub(crate) struct KnownRates {
     pub(crate) reference: Option<f64>,
 }
 
-/// Looks at all connections of a direction together. `full`: as far as it is known, where the receiver's window was full.
-pub(crate) fn path(halves: &[Half], full: &[Vec<bool>], rtt: i64, known: KnownRates) -> Path {
-    let sent = merged(halves, full);
+/// Looks at all connections of a direction together.
+pub(crate) fn path(halves: &[Half], full: &FullWindows<'_>, rtt: i64, known: KnownRates) -> Path {
+    let sent = merged(halves);
     let mut acked: Vec<(i64, u64)> = halves.iter().flat_map(advances).collect();
     if halves.len() > 1 {
         acked.sort_unstable();
     }
-    let (own, own_from) = match (own_rate(&sent, &acked, rtt), known.proven) {
+    let (own, own_from) = match (own_rate(&sent, &acked, full, rtt), known.proven) {
         ((_, OwnRate::Best), Some(proven)) => (proven, OwnRate::Proven),
         (own, _) => own,
     };
@@ -95,7 +98,7 @@ pub(crate) fn path(halves: &[Half], full: &[Vec<bool>], rtt: i64, known: KnownRa
     Path { own, own_from, rates }
 }
 
-fn merged(halves: &[Half], full: &[Vec<bool>]) -> Vec<Sent> {
+fn merged(halves: &[Half]) -> Vec<Sent> {
     let one = |(half, h): (usize, &Half)| {
         let least = h.d1.map_or(0, |d1| u32::try_from(d1 / 1_000).unwrap_or(u32::MAX));
         let least_echo = h
@@ -115,11 +118,6 @@ fn merged(halves: &[Half], full: &[Vec<bool>]) -> Vec<Sent> {
             echo: above(d.echo_after, least_echo),
             half: half as u16,
             index: index as u32,
-            full: full
-                .get(half)
-                .and_then(|f| f.get(index))
-                .copied()
-                .unwrap_or(false),
         };
         h.data.iter().enumerate().map(sent).collect::<Vec<Sent>>()
     };
@@ -179,7 +177,7 @@ struct BusyStretch {
     rate: f64,
 }
 
-fn own_rate(sent: &[Sent], acked: &[(i64, u64)], rtt: i64) -> (f64, OwnRate) {
+fn own_rate(sent: &[Sent], acked: &[(i64, u64)], full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate) {
     let (mut proven, mut best) = (0.0f64, 0.0f64);
     for length in STRETCHES {
         let stretches = stretches(sent, acked, length);
@@ -202,7 +200,7 @@ fn own_rate(sent: &[Sent], acked: &[(i64, u64)], rtt: i64) -> (f64, OwnRate) {
         }
         let mut proofs: Vec<f64> = good
             .iter()
-            .filter_map(|s| proof(s, sent, acked, length, rtt))
+            .filter_map(|s| proof(s, (sent, acked), full, (length, rtt)))
             .collect();
         if proofs.len() >= LEAST_PROVEN && proofs.len() as f64 >= PROVEN_SHARE * good.len() as f64 {
             proven = proven.max(quantile(&mut proofs, OF_PROOFS));
@@ -272,7 +270,12 @@ fn stretches(sent: &[Sent], acked: &[(i64, u64)], length: i64) -> Vec<BusyStretc
 }
 
 /// The rate that a stretch proves to be the path's, bytes/s.
-fn proof(stretch: &BusyStretch, sent: &[Sent], acked: &[(i64, u64)], length: i64, rtt: i64) -> Option<f64> {
+fn proof(
+    stretch: &BusyStretch,
+    (sent, acked): (&[Sent], &[(i64, u64)]),
+    full: &FullWindows<'_>,
+    (length, rtt): (i64, i64),
+) -> Option<f64> {
     let packets = &sent[stretch.data.clone()];
     let second = NANOS_PER_SECOND as f64;
     let mut gaps: Vec<f64> = packets
@@ -286,7 +289,7 @@ fn proof(stretch: &BusyStretch, sent: &[Sent], acked: &[(i64, u64)], length: i64
     let longest = gaps.iter().copied().fold(0.0, f64::max);
     let usual = quantile(&mut gaps, USUAL_GAP);
     let median = quantile(&mut gaps, 0.5);
-    if mean <= BUSY * usual && median > 0.0 && !flows_freely(packets, rtt) {
+    if mean <= BUSY * usual && median > 0.0 && !flows_freely(packets, full, rtt) {
         let size = packets.iter().map(|s| f64::from(s.bytes)).sum::<f64>() / packets.len() as f64;
         return Some(stretch.rate.min(ABOVE_USUAL * size / median * second));
     }
@@ -306,7 +309,7 @@ fn proof(stretch: &BusyStretch, sent: &[Sent], acked: &[(i64, u64)], length: i64
 
 /// No queue before or behind the capture, or, where delays do not tell of both, a full window: evenly spaced packets are then
 /// acknowledgements that come evenly.
-fn flows_freely(packets: &[Sent], rtt: i64) -> bool {
+fn flows_freely(packets: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
     let margin = (queue_margin(rtt) / 1_000) as u32;
     let usual = |of: fn(&Sent) -> u32| {
         let mut known: Vec<u32> = packets.iter().map(of).filter(|&us| us != u32::MAX).collect();
@@ -315,7 +318,10 @@ fn flows_freely(packets: &[Sent], rtt: i64) -> bool {
     };
     match (usual(|s| s.delay), usual(|s| s.echo)) {
         (Some(delay), Some(echo)) => delay <= margin && echo <= margin,
-        _ => 2 * packets.iter().filter(|s| s.full).count() >= packets.len(),
+        _ => {
+            let full = |s: &&Sent| full[usize::from(s.half)][s.index as usize];
+            2 * packets.iter().filter(full).count() >= packets.len()
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What stays of one direction of a connection once its packets were gone over.
 
-use super::capacity::{KnownRates, path};
+use super::capacity::{FullWindows, KnownRates, path};
 use super::packet::Source;
 use super::read::half::Half;
 use super::read::reading::Reading;
@@ -43,10 +43,8 @@ impl Carried {
 pub(super) fn go_on(connections: &mut [(Source<'_>, &mut Carried)], reference: Option<f64>) {
     let mut halves: Vec<Half> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
-    let mut full: Vec<Vec<bool>> = Vec::new();
     for (place, (source, carried)) in connections.iter_mut().enumerate() {
         if let Some(half) = Half::read(&mut carried.reading, source) {
-            full.push(full_windows(&half, carried.swept.as_ref()));
             halves.push(half);
             places.push(place);
         }
@@ -63,9 +61,18 @@ pub(super) fn go_on(connections: &mut [(Source<'_>, &mut Carried)], reference: O
         proven: proven.max_by(f64::total_cmp),
         reference,
     };
+    let full = FullWindows::new(Box::new(|| {
+        let before = places.iter().map(|&place| connections[place].1.swept.as_ref());
+        halves
+            .iter()
+            .zip(before)
+            .map(|(half, before)| full_windows(half, before))
+            .collect()
+    }));
     let path = path(&halves, &full, main.rtt, known);
-    for ((half, rates), place) in halves.iter().zip(&path.rates).zip(places) {
-        let swept = &mut connections[place].1.swept;
+    drop(full);
+    for ((half, rates), place) in halves.iter().zip(&path.rates).zip(&places) {
+        let swept = &mut connections[*place].1.swept;
         let swept = swept.get_or_insert_with(|| Swept::new(half));
         swept.own = higher(swept.own, (path.own, path.own_from));
         swept.track.facts = TrackFacts::of(half);
@@ -92,11 +99,8 @@ pub(super) fn higher(a: (f64, OwnRate), b: (f64, OwnRate)) -> (f64, OwnRate) {
     if rank(b) > rank(a) { b } else { a }
 }
 
-/// Of each packet with data, whether the window was full before it, for a path whose queues nothing shows.
+/// Of each packet with data, whether the window was full before it.
 fn full_windows(half: &Half, before: Option<&Swept>) -> Vec<bool> {
-    if half.echoed.is_some() {
-        return Vec::new();
-    }
     let Swept {
         mut sender,
         mut track,

@@ -96,19 +96,19 @@ pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettin
 }
 
 fn fold_direction(connections: &mut [&mut AccountConnection], slot: usize, settings: &AccountSettings) {
-    let sent = |c: &AccountConnection| -> u64 {
+    let sent = |c: &&mut AccountConnection| -> u64 {
         let own = c.packets.iter().filter(|p| p.slot() == slot);
         own.map(|p| u64::from(p.new)).sum()
     };
-    let (now, all): (u64, u64) = connections
-        .iter()
-        .fold((0, 0), |sum, c| (sum.0 + sent(c), sum.1 + c.bytes[slot]));
+    let sent: Vec<u64> = connections.iter().map(sent).collect();
+    let now: u64 = sent.iter().sum();
+    let all: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
     let counts = |part: u64, whole: u64| part > 0 && part as f64 >= LEAST_SHARE * whole as f64;
     let mut carried: Vec<Carried> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
-    for (place, connection) in connections.iter_mut().enumerate() {
+    for ((place, connection), sent) in connections.iter_mut().enumerate().zip(sent) {
         let before = connection.carried[slot].take();
-        if counts(sent(connection), now) || before.is_some() && counts(connection.bytes[slot], all) {
+        if counts(sent, now) || before.is_some() && counts(connection.bytes[slot], all) {
             carried.push(before.map_or_else(Carried::default, |b| *b));
             places.push(place);
         }

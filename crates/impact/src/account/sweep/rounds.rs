@@ -21,6 +21,8 @@ pub(crate) struct Rounds {
     last_least: i64,
     /// Largest flights, newest first.
     flights: VecDeque<u64>,
+    /// The last two are hardly above two earlier ones.
+    pub(crate) flat: bool,
     /// Rounds that are over.
     pub(crate) completed: u64,
     /// The flight that does not grow any more.
@@ -36,6 +38,7 @@ impl Rounds {
             least: i64::MAX,
             last_least: i64::MAX,
             flights: VecDeque::with_capacity(ROUNDS + 1),
+            flat: false,
             completed: 0,
             plateau: None,
         }
@@ -62,6 +65,7 @@ impl Rounds {
         self.completed += 1;
         (self.ends, self.most) = (nxt, 0);
         (self.last_least, self.least) = (self.least, i64::MAX);
+        self.flat = self.is_flat_over(3);
         if lossless && self.flights.len() == ROUNDS && self.is_flat_over(ROUNDS - 2) {
             self.plateau = self.flights.iter().max().copied();
         }
@@ -69,7 +73,7 @@ impl Rounds {
     }
 
     /// The last two are hardly above those `back` rounds and one more ago.
-    pub(crate) fn is_flat_over(&self, back: usize) -> bool {
+    fn is_flat_over(&self, back: usize) -> bool {
         let most = |from: usize| self.flights.iter().skip(from).take(2).max().copied().unwrap_or(0);
         self.flights.len() >= back + 2 && most(0) as f64 <= FLAT * most(back) as f64
     }

@@ -232,7 +232,7 @@ impl Sweep<'_> {
             return StepLabel::Episode;
         }
         sender.ramping = false;
-        let flat = sender.rounds.is_flat_over(3);
+        let flat = sender.rounds.flat;
         let at_plateau = sender
             .rounds
             .plateau
