@@ -6,6 +6,7 @@ use super::read::half::Half;
 use super::read::reading::Reading;
 use super::sweep::rules::sweep;
 use super::sweep::sender::Sender;
+use super::sweep::step::Step;
 use super::sweep::track::{Track, TrackFacts};
 use rekeyscope_model::analysis::OwnRate;
 
@@ -110,5 +111,7 @@ fn full_windows(half: &Half, before: Option<&Swept>) -> Vec<bool> {
         sender = before.sender.clone();
     }
     sweep(half, &[], &mut sender, &mut track);
-    track.steps.iter().map(|s| s.touched).collect()
+    track.mark_full(0);
+    let full = |s: &Step| s.touched || s.kind.between_full;
+    track.steps.iter().map(full).collect()
 }

@@ -23,6 +23,7 @@ pub fn account(
     let swept = swept(connections, slot, settings);
     let (own, own_from) = swept.iter().map(|s| s.own).reduce(higher)?;
     let main = swept.iter().max_by_key(|s| s.track.bytes())?.track.facts;
+    let hides_queues = !main.shows_queues || swept.iter().any(|s| s.track.hides_queues);
     let blind = swept.iter().any(|s| s.track.facts.blind);
     let scale_known = swept.iter().all(|s| s.track.facts.scale_known);
     let mut sums = Sums::default();
@@ -70,7 +71,7 @@ pub fn account(
         d2_from: main.d2_from,
         scale_known,
         window_bytes: sums.usual_window().filter(|_| scale_known).map(u64::from),
-        not_testable: not_testable(&main, blind, own_from),
+        not_testable: not_testable(&main, (blind, hides_queues), own_from),
         lost_seconds: totals.lost(nanos, bytes),
         labels: sums.lines(&totals),
         runs: drawn(&pieces, start),
@@ -93,17 +94,21 @@ fn swept(connections: &[&AccountConnection], slot: usize, settings: &AccountSett
 }
 
 /// Labels that cannot be told from others here.
-fn not_testable(main: &TrackFacts, blind: bool, own_from: OwnRate) -> Vec<AccountLabel> {
+fn not_testable(
+    main: &TrackFacts,
+    (blind, hides_queues): (bool, bool),
+    own_from: OwnRate,
+) -> Vec<AccountLabel> {
     use AccountLabel::*;
     let mut list = if !main.d2_known || !main.tcp {
         vec![ZeroWindow, ReceiveWindow, SendBuffer, Application, Growth]
     } else if blind {
         // Only their sum.
-        vec![ReceiveWindow, SendBuffer]
+        vec![ReceiveWindow, SendBuffer, Application, Growth]
     } else {
         Vec::new()
     };
-    if !main.shows_queues && !list.contains(&SendBuffer) {
+    if hides_queues && !list.contains(&SendBuffer) {
         list.push(SendBuffer);
     }
     if !main.acknowledged {

@@ -39,6 +39,8 @@ pub(crate) struct Half {
     pub(crate) measured_rtt: Option<i64>,
     /// Neither handshake nor timestamps: what limits the flight cannot be told.
     pub(crate) blind: bool,
+    /// Its first packets are there, so that data was under way without a queue of its own.
+    pub(crate) begun: bool,
     /// It was closed.
     pub(crate) ended: bool,
 }
@@ -75,6 +77,7 @@ impl Half {
             rtt: d1.unwrap_or(0) + used.unwrap_or(0),
             measured_rtt: d1.zip(d2).map(|(d1, d2)| d1 + d2),
             blind: source.tcp && matches!(d2_from, D2Source::Pattern | D2Source::None),
+            begun: source.syns[source.slot].is_some(),
             ended: reading.ended,
             data,
             acks,

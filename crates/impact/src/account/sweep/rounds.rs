@@ -9,6 +9,9 @@ const ROUNDS: usize = 8;
 /// A flight is flat while its last rounds are at most so much above earlier ones.
 const FLAT: f64 = 1.06;
 
+/// Rounds that a capture may have begun in.
+const FIRST_ROUNDS: u64 = 2;
+
 /// The last rounds.
 #[derive(Debug, Clone)]
 pub(crate) struct Rounds {
@@ -23,6 +26,8 @@ pub(crate) struct Rounds {
     flights: VecDeque<u64>,
     /// The last two are hardly above two earlier ones.
     pub(crate) flat: bool,
+    /// The smallest flight, but for the first rounds, of which a capture that begins later sees a part.
+    smallest: u64,
     /// Rounds that are over.
     pub(crate) completed: u64,
     /// The flight that does not grow any more.
@@ -39,6 +44,7 @@ impl Rounds {
             last_least: i64::MAX,
             flights: VecDeque::with_capacity(ROUNDS + 1),
             flat: false,
+            smallest: u64::MAX,
             completed: 0,
             plateau: None,
         }
@@ -63,6 +69,9 @@ impl Rounds {
         self.flights.push_front(self.most);
         self.flights.truncate(ROUNDS);
         self.completed += 1;
+        if self.completed > FIRST_ROUNDS {
+            self.smallest = self.smallest.min(self.most);
+        }
         (self.ends, self.most) = (nxt, 0);
         (self.last_least, self.least) = (self.least, i64::MAX);
         self.flat = self.is_flat_over(3);
@@ -78,6 +87,12 @@ impl Rounds {
         self.flights.len() >= back + 2 && most(0) as f64 <= FLAT * most(back) as f64
     }
 
+    /// The last one is above the one before.
+    pub(crate) fn grow(&self) -> bool {
+        let flights = (self.flights.front(), self.flights.get(1));
+        matches!(flights, (Some(last), Some(before)) if *last as f64 > FLAT * *before as f64)
+    }
+
     /// The largest flight of the last one.
     pub(crate) fn last(&self) -> u64 {
         self.flights.front().copied().unwrap_or(0)
@@ -87,6 +102,11 @@ impl Rounds {
     pub(crate) fn usual(&self) -> u64 {
         let rounds = self.flights.iter().take(2).max().copied().unwrap_or(0);
         rounds.max(self.most)
+    }
+
+    /// At most half of `flight` was under way for a round: a queue that it makes was not there all the time.
+    pub(crate) fn were_smaller_than(&self, flight: u64) -> bool {
+        self.smallest <= flight / 2
     }
 
     /// Packets queue: the last round's least delay shows it.

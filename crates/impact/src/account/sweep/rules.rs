@@ -198,8 +198,15 @@ impl Sweep<'_> {
         if (fills || queues) && nanos < times.gap && !sender.touched {
             return StepLabel::Label(Capacity);
         }
+        let back = flight_after as f64 >= 0.95 * sender.before_loss as f64;
         if self.half.d2.is_none() {
-            return StepLabel::Label(Unexplained);
+            // Right before the receiver hardly anything is under way.
+            sender.ramping &= !back && self.half.shows_queues();
+            if !sender.ramping {
+                return StepLabel::Label(Unexplained);
+            }
+            step.kind.episode = episode;
+            return StepLabel::Episode;
         }
         let idle = sender
             .all_acked_since
@@ -227,12 +234,13 @@ impl Sweep<'_> {
             }
         }
         let flight = flight_after.max(sender.rounds.last());
-        if sender.ramping && (flight_after as f64) < 0.95 * sender.before_loss as f64 {
+        sender.ramping &= !back;
+        if sender.ramping {
             step.kind.episode = episode;
             return StepLabel::Episode;
         }
-        sender.ramping = false;
         let flat = sender.rounds.flat;
+        let unloaded = self.half.begun || sender.rounds.were_smaller_than(flight);
         let at_plateau = sender
             .rounds
             .plateau
@@ -242,10 +250,11 @@ impl Sweep<'_> {
                 Application
             } else if self.half.scale_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {
                 ReceiveWindow
-            } else if self.half.shows_queues() {
+            } else if self.half.shows_queues() && unloaded {
                 SendBuffer
             } else {
                 // A queue would look the same.
+                self.track.hides_queues |= !unloaded;
                 Unexplained
             });
         }
@@ -253,10 +262,12 @@ impl Sweep<'_> {
             step.kind.episode = episode;
             return StepLabel::Episode;
         }
-        StepLabel::Label(if sender.rounds.completed < 5 || !flat {
-            Growth
+        let few_rounds = sender.rounds.completed < 5;
+        let grows = if few_rounds {
+            self.half.begun || sender.rounds.grow()
         } else {
-            Unexplained
-        })
+            !flat
+        };
+        StepLabel::Label(if grows { Growth } else { Unexplained })
     }
 }

@@ -64,6 +64,8 @@ pub(crate) struct Track {
     pub(crate) episodes: Vec<Episode>,
     /// How many there were.
     pub(crate) silences: u32,
+    /// A queue that was there from the first packet to the last would not show.
+    pub(crate) hides_queues: bool,
 }
 
 impl Track {
@@ -73,6 +75,7 @@ impl Track {
             steps: Vec::new(),
             episodes: Vec::new(),
             silences: 0,
+            hides_queues: false,
         }
     }
 
@@ -114,8 +117,8 @@ impl Track {
         }
     }
 
-    /// From one full window to the next everything waits for the receiver.
-    fn mark_full(&mut self, first: usize) {
+    /// From one full window to the next everything waits for the receiver. Of the steps from `first` on.
+    pub(crate) fn mark_full(&mut self, first: usize) {
         let apart = self.facts.times.rtt * 3 / 2 + BETWEEN_TOUCHES;
         let steps = &mut self.steps[first..];
         // That a wait began with a full window says that the packet before it filled it.
