@@ -5,7 +5,7 @@ use super::packet::Source;
 use super::read::half::Half;
 use super::read::reading::Reading;
 use super::sweep::rules::sweep;
-use super::sweep::sender::Sender;
+use super::sweep::sender::TcpSender;
 use super::sweep::step::Step;
 use super::sweep::track::{Track, TrackFacts};
 use rekeyscope_model::analysis::OwnRate;
@@ -13,7 +13,7 @@ use rekeyscope_model::analysis::OwnRate;
 /// What stays of a connection that has sent something.
 #[derive(Debug, Clone)]
 pub(super) struct Swept {
-    sender: Sender,
+    sender: TcpSender,
     pub(super) track: Track,
     /// C of the direction while it was open, bytes/s: the highest of its pieces.
     pub(super) own: (f64, OwnRate),
@@ -87,7 +87,7 @@ impl Swept {
     fn new(half: &Half) -> Swept {
         let first = half.data.first().map_or(0, |d| d.start);
         Swept {
-            sender: Sender::new(first, half.mss),
+            sender: TcpSender::new(first, half.mss),
             track: Track::new(half),
             own: (0.0, OwnRate::Best),
         }

@@ -103,7 +103,7 @@ pub fn window(bytes: u64) -> String {
 pub fn either_flight(account: &Account) -> bool {
     [AccountLabel::ReceiveWindow, AccountLabel::SendBuffer]
         .iter()
-        .any(|label| account.not_testable.contains(label))
+        .all(|label| account.not_testable.contains(label))
 }
 
 fn whole(account: &Account) -> Message {

@@ -45,7 +45,7 @@ account-part-unexplained-little = { $seconds } unexplained
 account-no-tcp = No TCP could be read inside (keys are missing, or it carries something else), so waits for windows, buffers and applications, and losses, are not told apart.
 # $labels: a list of labels
 account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
-account-no-scale = The handshake was not captured, so the receiver's window and the sender's buffer are only told together.
+account-no-scale = Neither the handshake nor TCP timestamps were captured, so the receiver's window, the sender's buffer, the application and growth are only told together.
 account-not-testable = These packets do not show: { $labels }.
 
 ## What reports say around it

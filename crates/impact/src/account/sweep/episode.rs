@@ -20,7 +20,7 @@ const TOO_SOON_OF_LEAST: f64 = 0.8;
 
 /// What the capture shows of a segment before its copy.
 #[derive(Debug, Clone, Copy)]
-enum Original {
+enum BeforeCopy {
     /// Nothing that is kept.
     Unknown,
     /// Its packet.
@@ -46,7 +46,7 @@ pub(crate) struct Episode {
     pub(crate) overtaken: bool,
     /// What is sent again passed the capture before.
     seen: bool,
-    original: Original,
+    original: BeforeCopy,
 }
 
 impl Episode {
@@ -63,7 +63,7 @@ impl Episode {
             queue: false,
             overtaken: false,
             seen: copy.seen_before,
-            original: Original::Unknown,
+            original: BeforeCopy::Unknown,
         }
     }
 
@@ -82,13 +82,13 @@ impl Episode {
             return;
         };
         if before.end > copy.start {
-            self.original = Original::Seen {
+            self.original = BeforeCopy::Seen {
                 time: before.time,
                 sa: before.sa,
                 esp: before.esp,
             };
         } else if let Some(behind) = data(place).filter(|behind| behind.missing == before.missing) {
-            self.original = Original::NeverSent {
+            self.original = BeforeCopy::NeverSent {
                 from: before.time,
                 to: behind.time,
             };
@@ -122,8 +122,8 @@ impl Episode {
     /// What was lost was lost at a switch.
     fn is_of_a_rekey(&self, times: Times, around: &Surroundings) -> bool {
         match self.original {
-            Original::Unknown => false,
-            Original::Seen { time, sa, esp } => {
+            BeforeCopy::Unknown => false,
+            BeforeCopy::Seen { time, sa, esp } => {
                 let near = RIGHT_BEFORE.max(times.rtt);
                 let at_switch = |w: &RekeyWindow| {
                     let early = sa == w.new_sa && esp <= FIRST_OF_SA;
@@ -131,7 +131,7 @@ impl Episode {
                 };
                 self.copies >= SEVERAL && around.rekeys_in(time, time + near).any(at_switch)
             }
-            Original::NeverSent { from, to } => around.rekeys_in(from, to).next().is_some(),
+            BeforeCopy::NeverSent { from, to } => around.rekeys_in(from, to).next().is_some(),
         }
     }
 }

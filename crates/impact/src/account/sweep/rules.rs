@@ -1,7 +1,7 @@
 //! Data and acknowledgements of one direction of a connection in order of time: every wait for a packet gets a label.
 
 use super::episode::Episode;
-use super::sender::{FIRST_FLIGHT, Sender};
+use super::sender::{FIRST_FLIGHT, TcpSender};
 use super::step::{NONE, Step, StepKind, StepLabel};
 use super::track::Track;
 use crate::account::read::data::{Ack, Data};
@@ -23,7 +23,7 @@ const AT_LIMIT: f64 = 0.9;
 
 /// Goes over the next piece of a connection: one step for each packet with data. `rates`: how near to C it is at each. Returns the
 /// indices of the first copies of new episodes.
-pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut Sender, track: &mut Track) -> Vec<u32> {
+pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) -> Vec<u32> {
     let mut sweep = Sweep {
         half,
         rates,
@@ -50,7 +50,7 @@ struct Sweep<'a> {
     half: &'a Half,
     rates: &'a [f32],
     times: Times,
-    sender: &'a mut Sender,
+    sender: &'a mut TcpSender,
     track: &'a mut Track,
     /// The first copy of every episode.
     copies: Vec<u32>,

@@ -10,7 +10,7 @@ pub(crate) const FIRST_FLIGHT: u64 = 10;
 
 /// The state of a sender.
 #[derive(Debug, Clone)]
-pub(crate) struct Sender {
+pub(crate) struct TcpSender {
     /// Its last packet with data: time, number, IPv4 identification.
     pub(crate) last: Option<(i64, u64, u16)>,
     /// Everything below is acknowledged.
@@ -47,10 +47,10 @@ pub(crate) struct Sender {
     pub(crate) under_way: Vec<Ack>,
 }
 
-impl Sender {
+impl TcpSender {
     /// One that has sent nothing. Sequence numbers begin with `first`.
-    pub(crate) fn new(first: u64, mss: u64) -> Sender {
-        Sender {
+    pub(crate) fn new(first: u64, mss: u64) -> TcpSender {
+        TcpSender {
             last: None,
             una: first,
             nxt: first,
