@@ -3,16 +3,23 @@
 use rekeyscope_impact::Gap;
 use rekeyscope_model::time::Timestamp;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
-/// Length and start in nanoseconds: ordered by length.
+/// Length and start in nanoseconds.
 type Stored = (i64, i64);
 
-/// Remembers the longest gaps, at most `limit` of them.
+/// The longest first; of equal ones the earlier.
+fn order(gap: &Stored) -> (Reverse<i64>, i64) {
+    (Reverse(gap.0), gap.1)
+}
+
+/// Remembers the longest gaps, at most `limit` of them. A list that is thinned out now and then instead of a heap: most packets
+/// touch nothing but the threshold.
 #[derive(Debug)]
 pub(super) struct GapRecorder {
-    /// Shortest on top.
-    longest: BinaryHeap<Reverse<Stored>>,
+    /// The longest, and those that came since they were chosen: at most half as many.
+    kept: Vec<Stored>,
+    /// A gap that is no longer than this is none of the longest.
+    threshold: i64,
     limit: usize,
     latest: Option<Timestamp>,
     total: u64,
@@ -21,7 +28,8 @@ pub(super) struct GapRecorder {
 impl GapRecorder {
     pub(super) fn new(limit: usize) -> Self {
         GapRecorder {
-            longest: BinaryHeap::new(),
+            kept: Vec::new(),
+            threshold: -1,
             limit,
             latest: None,
             total: 0,
@@ -40,13 +48,24 @@ impl GapRecorder {
             return;
         }
         self.latest = Some(time);
-        if self.longest.len() < self.limit {
-            self.longest.push(Reverse((length, latest.0)));
-        } else if let Some(mut shortest) = self.longest.peek_mut()
-            && shortest.0.0 < length
-        {
-            *shortest = Reverse((length, latest.0));
+        if length > self.threshold {
+            self.kept.push((length, latest.0));
+            if self.kept.len() > self.limit + self.limit / 2 {
+                self.choose();
+            }
         }
+    }
+
+    /// Keeps the longest only.
+    fn choose(&mut self) {
+        if self.kept.len() <= self.limit {
+            return;
+        }
+        self.threshold = match self.limit.checked_sub(1) {
+            Some(last) => self.kept.select_nth_unstable_by_key(last, order).1.0,
+            None => i64::MAX,
+        };
+        self.kept.truncate(self.limit);
     }
 
     /// The next packet begins a part that was captured earlier: no silence lies between it and the last one.
@@ -56,15 +75,13 @@ impl GapRecorder {
 
     /// Keeps the longer half and does not grow again.
     pub(super) fn halve(&mut self) {
-        self.limit = self.longest.len() / 2;
-        while self.longest.len() > self.limit {
-            self.longest.pop();
-        }
-        self.longest.shrink_to_fit();
+        self.limit = self.kept.len().min(self.limit) / 2;
+        self.choose();
+        self.kept.shrink_to_fit();
     }
 
     pub(super) fn len(&self) -> usize {
-        self.longest.len()
+        self.kept.len()
     }
 
     pub(super) fn total(&self) -> u64 {
@@ -73,8 +90,9 @@ impl GapRecorder {
 
     /// Longest first, in seconds from `start`.
     pub(super) fn gaps(&self, start: Timestamp) -> Vec<Gap> {
-        let mut gaps: Vec<Stored> = self.longest.iter().map(|gap| gap.0).collect();
-        gaps.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut gaps = self.kept.clone();
+        gaps.sort_unstable_by_key(order);
+        gaps.truncate(self.limit);
         gaps.into_iter()
             .map(|(length, from)| Gap {
                 start_s: Timestamp(from).seconds_since(start),
