@@ -1,15 +1,11 @@
 //! AH (RFC 4302) through the whole pipeline, on **synthetic** captures: its SAs, what they protect, their rekeys, and that nothing
 //! is counted twice where AH and ESP go together. Its ICVs are made up: nothing checks them.
 
+use crate::ike_scenarios::analyzed;
 use crate::support::ipsec::{analyze_frames, counted};
-use rekeyscope::assembly::{Asked, assemble};
-use rekeyscope::pipeline::{Analyzer, Options};
-use rekeyscope_capture::file::CaptureReader;
-use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{
     Analysis, Encapsulation, KeyStatus, Mode, Protocol, RekeyEvidence, SecurityAssociation, TriggerKind,
 };
-use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_testkit::carried::{A, B, inner_ip, inner_tcp};
 use rekeyscope_testkit::containers::{LINKTYPE_RAW, pcap_of};
@@ -272,22 +268,7 @@ fn renewed(with_exchange: bool) -> Analysis {
     w.switch_up(&qm);
     w.switch_down(&qm);
     w.steady(3_000);
-    let folder = tempfile::tempdir().unwrap();
-    let mut material = KeyMaterial::default();
-    for file in w.write(folder.path(), true) {
-        material.read(&file).unwrap();
-    }
-    let options = Options {
-        draws: 99,
-        ..Options::default()
-    };
-    let mut analyzer = Analyzer::new(options, material);
-    let mut reader = CaptureReader::open(&folder.path().join("trace.pcap")).unwrap();
-    let mut notes = Diagnostics::default();
-    while let Some(frame) = reader.next_frame(&mut notes).unwrap() {
-        analyzer.push(&frame);
-    }
-    assemble(&analyzer.finish(), reader.info(), &Asked::of("trace.pcap"))
+    analyzed(w)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a rekey costs, seen from outside: **synthetic** captures with different lifetimes and a known stall at every rekey.
 
-use crate::support::analyze;
+use crate::support::analyze_world;
 use rekeyscope_impact::compare::{compare, row_of};
 use rekeyscope_model::analysis::comparison::Slope;
 use rekeyscope_testkit::scenario::World;
@@ -28,9 +28,7 @@ fn slope(stall: u64) -> Slope {
             w.switch_down_v2(&rekey);
             w.wait(stall);
         }
-        let folder = tempfile::tempdir().unwrap();
-        let keys = w.write(folder.path(), true);
-        let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
+        let analysis = analyze_world(w, true);
         assert_eq!(analysis.rekeys.len() as u64, TOTAL / lifetime - 1);
         captures.push(row_of(&format!("{lifetime}.pcap"), &analysis));
     }

@@ -1,6 +1,6 @@
 //! Which direction a rekey held up, on **synthetic** captures: an upload, and both directions at once, with IKEv2.
 
-use crate::support::analyze;
+use crate::support::analyze_world;
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Verdict};
 use rekeyscope_testkit::scenario::World;
 
@@ -30,9 +30,7 @@ fn played(download: bool, upload: bool, hold: fn(&mut World)) -> Analysis {
         w.delete_v2(true, old[0], old[1]);
         w.steady(BETWEEN);
     }
-    let folder = tempfile::tempdir().unwrap();
-    let keys = w.write(folder.path(), true);
-    analyze(&folder.path().join("trace.pcap"), &keys)
+    analyze_world(w, true)
 }
 
 /// Only the download goes on.
@@ -123,9 +121,7 @@ fn pairs_that_nobody_uses_are_redundant() {
         }
         w.renew_v2(true);
         w.steady(BETWEEN);
-        let folder = tempfile::tempdir().unwrap();
-        let keys = w.write(folder.path(), true);
-        let analysis = analyze(&folder.path().join("trace.pcap"), &keys);
+        let analysis = analyze_world(w, true);
         let found = analysis.findings.iter().any(|f| f.id == "redundant_sas");
         assert_eq!(found, expected, "{:?}", analysis.findings);
         assert_eq!(

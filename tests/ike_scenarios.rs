@@ -10,14 +10,15 @@ use rekeyscope_testkit::scenario::{self, QuickMode, Sa, World};
 
 const GENEROUS: u32 = 250_000;
 
-fn analyzed(world: World) -> Analysis {
+/// The analysis of what happened, of which the cost of the rekeys is not asked.
+pub(crate) fn analyzed(world: World) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
     let keys = world.write(folder.path(), true);
     let mut material = KeyMaterial::default();
     for file in keys {
         material.read(&file).unwrap();
     }
-    // What the rekeys cost is not asked here: few placebos do.
+    // Few placebos do.
     let options = Options {
         draws: 99,
         ..Options::default()

@@ -15,7 +15,7 @@ mod sas;
 pub(crate) mod steps;
 mod transport;
 
-use crate::support::analyze;
+use crate::support::analyze_world;
 use planted::{SCENARIOS, Scenario};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_testkit::scenario::World;
@@ -23,9 +23,7 @@ use rekeyscope_testkit::scenario::World;
 fn played(scenario: &Scenario) -> Analysis {
     let mut world = World::new();
     (scenario.play)(&mut world);
-    let folder = tempfile::tempdir().unwrap();
-    let keys = world.write(folder.path(), scenario.with_ike_key);
-    analyze(&folder.path().join("trace.pcap"), &keys)
+    analyze_world(world, scenario.with_ike_key)
 }
 
 fn played_by_name(name: &str) -> Analysis {

@@ -3,7 +3,7 @@
 mod joined;
 
 use crate::scenarios::steps::{GENEROUS, exchange, resend_lost, switch};
-use crate::support::analyze;
+use crate::support::analyze_world;
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Rekey, RekeyImpact, Verdict};
 use rekeyscope_testkit::scenario::{SEGMENT, World};
 
@@ -14,12 +14,6 @@ const LOST: u32 = 10;
 const STALL_MS: u64 = 500;
 /// How far rates and shares of a transfer may lie from those of the same transfer alone.
 const WITHIN: f64 = 0.02;
-
-fn analysed(w: World) -> Analysis {
-    let folder = tempfile::tempdir().unwrap();
-    let keys = w.write(folder.path(), true);
-    analyze(&folder.path().join("trace.pcap"), &keys)
-}
 
 /// A download of 22 s that stands still at every rekey.
 fn download(w: &mut World) {
@@ -58,13 +52,13 @@ fn rest_between_two_downloads_dilutes_nothing() {
     let mut w = World::new();
     w.establish(GENEROUS);
     download(&mut w);
-    let alone = analysed(w);
+    let alone = analyze_world(w, true);
     let mut w = World::new();
     w.establish(GENEROUS);
     download(&mut w);
     w.wait(120_000);
     download(&mut w);
-    let both = analysed(w);
+    let both = analyze_world(w, true);
     let (one, two) = (headline(&alone), headline(&both));
     assert_eq!((one.transfers.len(), one.verdict), (1, Verdict::Shown));
     assert_eq!((two.transfers.len(), two.verdict), (2, Verdict::Shown));
@@ -114,7 +108,7 @@ fn the_sentence_names_the_transfer_where_verdicts_differ() {
         switch(&mut w, &qm);
     }
     w.steady(2_000);
-    let analysis = analysed(w);
+    let analysis = analyze_world(w, true);
     let headline = headline(&analysis);
     let verdicts: Vec<Verdict> = headline.transfers.iter().map(|t| t.verdict).collect();
     assert_eq!(verdicts, [Verdict::Shown, Verdict::Bounded]);
@@ -140,7 +134,7 @@ fn a_gap_ends_with_its_transfer() {
     w.acknowledge_all();
     w.wait(6_900);
     w.steady(8_000);
-    let analysis = analysed(w);
+    let analysis = analyze_world(w, true);
     let rekey = cost(&analysis.rekeys[0]);
     assert!(rekey.used && !rekey.hurt, "{rekey:?}");
     assert!(rekey.longest_gap_ms.unwrap() < 50.0, "{rekey:?}");
@@ -162,7 +156,7 @@ fn a_first_rekey_with_an_outage_is_not_idle() {
     (0..4).for_each(|k| w.resend(lost + k * SEGMENT as u32));
     w.deliver();
     w.steady(20_000);
-    let analysis = analysed(w);
+    let analysis = analyze_world(w, true);
     let rekey = cost(&analysis.rekeys[0]);
     assert!(rekey.used && rekey.hurt, "{rekey:?}");
 }
@@ -185,7 +179,7 @@ fn a_sender_without_an_sa_does_not_rest() {
     w.switch_up(&qm);
     w.switch_down(&qm);
     w.steady(12_000);
-    let analysis = analysed(w);
+    let analysis = analyze_world(w, true);
     let rekey = cost(&analysis.rekeys[0]);
     assert!(
         rekey.used && rekey.hurt && rekey.longest_gap_ms.unwrap() > 4_900.0,

@@ -1,6 +1,6 @@
 //! A client that renews at a limit in *its* counting, on **synthetic** captures, and the counting that the analysis finds.
 
-use crate::support::analyze;
+use crate::support::analyze_world;
 use rekeyscope_model::analysis::{Analysis, TriggerKind};
 use rekeyscope_testkit::scenario::World;
 
@@ -29,9 +29,7 @@ fn renew(w: &mut World, kilobytes: u32, lags: [u64; 3]) {
 /// What the capture of it says, with what was on the newest SAs last.
 fn analysis_of(mut w: World) -> Analysis {
     w.steady(3_000);
-    let folder = tempfile::tempdir().unwrap();
-    let keys = w.write(folder.path(), true);
-    analyze(&folder.path().join("trace.pcap"), &keys)
+    analyze_world(w, true)
 }
 
 /// Plays six lives of SAs.

@@ -1,6 +1,6 @@
 //! Rekeys that fail, and SAs that die.
 
-use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, resend_lost, switch};
+use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost, switch};
 use rekeyscope_testkit::scenario::World;
 
 /// Numbers of notifications (RFC 2408 §3.14.1, RFC 7296 §3.10.1).
@@ -92,13 +92,7 @@ pub(crate) fn limit_without_rekey(w: &mut World) {
     }
     w.go_deaf(WINDOW);
     w.repeat_oldest(&TIMEOUTS);
-    let mut qm = w.begin(true);
-    for _ in 0..3 {
-        w.message(&mut qm);
-        w.wait(20);
-    }
-    w.switch_up(&qm);
-    w.switch_down(&qm);
+    rekey_in_silence(w);
     resend_lost(w, WINDOW);
     w.steady(AFTER);
 }
@@ -110,13 +104,7 @@ pub(crate) fn break_before_make(w: &mut World) {
     w.wait(40);
     w.delete(w.down.spi);
     w.wait(500);
-    let mut qm = w.begin(true);
-    for _ in 0..3 {
-        w.message(&mut qm);
-        w.wait(20);
-    }
-    w.switch_up(&qm);
-    w.switch_down(&qm);
+    rekey_in_silence(w);
     w.steady(AFTER);
 }
 
@@ -129,13 +117,7 @@ pub(crate) fn blackhole_after_rekey(w: &mut World) {
     w.go_deaf(WINDOW);
     w.repeat_oldest(&TIMEOUTS[..5]);
     w.wait(500);
-    let mut next = w.begin(true);
-    for _ in 0..3 {
-        w.message(&mut next);
-        w.wait(20);
-    }
-    w.switch_up(&next);
-    w.switch_down(&next);
+    rekey_in_silence(w);
     resend_lost(w, WINDOW);
     w.steady(AFTER);
 }

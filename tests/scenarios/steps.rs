@@ -30,6 +30,17 @@ pub(crate) fn switch(w: &mut World, qm: &QuickMode) {
     w.switch_down(qm);
 }
 
+/// A whole rekey while nobody sends data: each message 20 ms behind the one before, and both sides switch.
+pub(crate) fn rekey_in_silence(w: &mut World) {
+    let mut qm = w.begin(true);
+    for _ in 0..3 {
+        w.message(&mut qm);
+        w.wait(20);
+    }
+    w.switch_up(&qm);
+    w.switch_down(&qm);
+}
+
 pub(crate) fn nothing(w: &mut World) {
     let mut qm = begin(w);
     exchange(w, &mut qm);

@@ -10,6 +10,7 @@ use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_testkit::lab;
+use rekeyscope_testkit::scenario::World;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -81,6 +82,13 @@ pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
         material.read(file).unwrap();
     }
     analyze_with(capture, material)
+}
+
+/// Analyses what happened in a **synthetic** world, with its keys.
+pub(crate) fn analyze_world(world: World, with_ike_key: bool) -> Analysis {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = world.write(folder.path(), with_ike_key);
+    analyze(&folder.path().join("trace.pcap"), &keys)
 }
 
 /// Analyses a capture with keys that were read.

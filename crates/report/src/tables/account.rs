@@ -19,10 +19,7 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
         &rows,
         |_| Mark::None,
         &[
-            left("column-account", &|row| match row {
-                Some(line) => words::account_label(t, line.label),
-                None => t.word("account-all"),
-            }),
+            left("column-account", &|row| label(t, row.map(|l| l.label))),
             right("column-seconds", &|row| s(row.map_or(of.seconds, |l| l.seconds))),
             right("column-share", &|row| {
                 format::percent(row.map_or(1.0, |l| l.share))
@@ -53,6 +50,11 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
     table
 }
 
+/// The first cell of a row: a label, or that it is the row of all.
+fn label(t: &Catalogue, of: Option<AccountLabel>) -> String {
+    of.map_or_else(|| t.word("account-all"), |label| words::account_label(t, label))
+}
+
 /// A figure that the row of all has none of.
 fn cell(row: Option<&AccountLine>, figure: impl Fn(&AccountLine) -> Option<String>) -> String {
     row.map_or_else(String::new, |line| or_unknown(figure(line), |text| text))
@@ -76,10 +78,7 @@ pub(crate) fn gap(t: &Catalogue, of: &AccountGap) -> Table {
         &rows,
         |_| Mark::None,
         &[
-            left("column-account", &|row| match row {
-                Some(line) => words::account_label(t, line.label),
-                None => t.word("account-all"),
-            }),
+            left("column-account", &|row| label(t, row.map(|l| l.label))),
             right("column-own-s-per-gb", &|row| {
                 s(row.map_or(of.seconds_per_gb, |l| l.s_per_gb))
             }),

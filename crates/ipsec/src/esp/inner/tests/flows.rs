@@ -1,0 +1,73 @@
+//! The header where the walk ends: TCP and its options, other protocols, fragments, extension headers.
+
+use crate::esp::inner::tests::{INNER, IPV4, OUTER, flow, ipv6, tcp, walked};
+use crate::esp::inner::{Layers, TcpSegment, walk};
+use rekeyscope_testkit::headers::{Ipv4, udp};
+
+#[test]
+fn transport_mode_takes_the_outer_addresses() {
+    let inner = walked(6, &tcp(0x18, &[], b"hello"));
+    assert_eq!(inner.flow, flow(6, OUTER, 12345, 5201));
+    assert_eq!(
+        (inner.transport_bytes, inner.layers, inner.stopped_at),
+        (5, Layers::default(), None)
+    );
+    let segment = inner.tcp.unwrap();
+    assert_eq!(
+        (segment.seq, segment.ack, segment.flags, segment.window),
+        (0xffff_fff0, 7, 0x18, 502)
+    );
+    assert_eq!(walk(17, &udp(53, 53, b"x"), 9, None).flow, None);
+}
+
+#[test]
+fn inner_fragments_count_their_payload() {
+    let datagram = udp(5000, 5001, &[3; 2000]);
+    let pieces = (Ipv4 { protocol: 17, ..IPV4 }).fragments(&datagram, 1480);
+    let first = walked(4, &pieces[0]);
+    assert_eq!((first.flow, first.fragment), (flow(17, INNER, 5000, 5001), false));
+    let second = walked(4, &pieces[1]);
+    assert_eq!((second.flow, second.fragment), (flow(17, INNER, 0, 0), true));
+    assert_eq!(first.transport_bytes + second.transport_bytes, 2000);
+    let six = walked(
+        41,
+        &ipv6(44, &[&[17, 0, 0, 8, 0, 0, 0, 1][..], &[0; 100]].concat()),
+    );
+    assert_eq!((six.fragment, six.transport_bytes), (true, 100));
+}
+
+#[test]
+fn ipv6_extension_headers_are_passed_over() {
+    let datagram = udp(1, 2, b"data");
+    let extensions = [&[60, 0, 1, 4, 0, 0, 0, 0, 17, 1][..], &[0; 14]].concat();
+    let inner = walked(41, &ipv6(0, &[extensions, datagram].concat()));
+    assert_eq!((inner.flow.unwrap().dst_port, inner.transport_bytes), (2, 4));
+}
+
+#[test]
+fn tcp_options() {
+    let options = [2, 4, 5, 0x78, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 9, 1, 3, 3, 7];
+    let syn = walked(6, &tcp(TcpSegment::SYN, &options, &[])).tcp.unwrap();
+    assert_eq!(
+        (syn.timestamp, syn.echo, syn.window_scale, syn.sack_blocks),
+        (Some(1), 9, Some(7), 0)
+    );
+    let sack = [&[1, 1, 5, 18][..], &[9; 16]].concat();
+    assert_eq!(
+        walked(6, &tcp(TcpSegment::ACK, &sack, &[]))
+            .tcp
+            .unwrap()
+            .sack_blocks,
+        2
+    );
+    let broken = [5, 0, 0, 0];
+    assert_eq!(walked(6, &tcp(TcpSegment::ACK, &broken, &[1])).transport_bytes, 1);
+}
+
+#[test]
+fn other_protocols_are_flows_of_their_own() {
+    let icmp = walked(1, &[8, 0, 0, 0, 0, 1, 0, 1]);
+    assert_eq!((icmp.flow, icmp.transport_bytes), (flow(1, OUTER, 0, 0), 8));
+    let sctp = walked(132, &[0x0b, 0x59, 0x0b, 0x5a, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(sctp.flow, flow(132, OUTER, 2905, 2906));
+}

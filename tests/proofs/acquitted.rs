@@ -1,0 +1,35 @@
+//! Rule C: the sender had nothing to send, and the rekey is acquitted.
+
+use super::{assert_proof, played, silent_at};
+use crate::scenarios::steps::{AFTER, GENEROUS, begin, exchange};
+use rekeyscope_model::analysis::ProofRule;
+
+/// The same silence, far below the limit: not the rekey, whatever the statistics say.
+#[test]
+fn rule_c_a_sender_that_was_stopped_acquits_the_rekey() {
+    let analysis = played(|w| silent_at(w, GENEROUS));
+    assert_proof(&analysis, ProofRule::Acquitted, 500.0, 0);
+    let headline = &analysis.impact[0];
+    assert_eq!(headline.rekeys_hurt, Vec::<usize>::new(), "{}", headline.sentence);
+    let causes = analysis.rekeys[0].causes.iter();
+    assert_eq!(
+        causes.map(|c| c.id.as_str()).collect::<Vec<_>>(),
+        ["application_limited"]
+    );
+}
+
+/// It is stopped 30 ms after the switch: that nothing is sent again says that it heard the acknowledgements on the new SA.
+#[test]
+fn rule_c_a_sender_that_is_stopped_right_after_the_switch() {
+    let analysis = played(|w| {
+        let mut qm = begin(w);
+        exchange(w, &mut qm);
+        w.switch_up(&qm);
+        w.switch_down(&qm);
+        w.steady(30);
+        w.acknowledge_all();
+        w.wait(800);
+        w.steady(AFTER);
+    });
+    assert_proof(&analysis, ProofRule::Acquitted, 800.0, 0);
+}
