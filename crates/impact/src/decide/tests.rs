@@ -57,7 +57,7 @@ fn a_planted_stall_is_shown_with_its_size() {
         &result.impact.sentence,
         &[
             "Rekeys cost throughput",
-            "download (b → a)",
+            "stalls the download for",
             "95 % interval",
             "10 of 10 rekeys hurt (p = 0.0",
         ],
