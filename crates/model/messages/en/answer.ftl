@@ -80,7 +80,7 @@ do-unknown = Do: look at the table of rekeys and their display filters (-v).
 
 ## Around it
 
-answer-keys = Keys are missing for { $missing } of { $total }: --keys FILE gives them, -v says how.
+answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE gives them.
 answer-more = … { $n } more: -v
 answer-further = More: -v (every figure, interval and filter), --html FILE (pictures).
 legend-short = { $ends }; gap: longest time without new data; stall: time lost

@@ -67,7 +67,7 @@ do-unknown = 対策: リキーの表と表示フィルター（-v）を調べて
 
 ## その他
 
-answer-keys = { $total }のうち { $missing } 個の鍵がありません。--keys FILE で指定できます（取得方法は -v）。
+answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE で指定できます。
 answer-more = … ほか { $n } 件: -v
 answer-further = 詳細: -v（すべての数値、信頼区間、フィルター）、--html FILE（図）
 legend-short = { $ends }；無通信: 新規データのない最長の時間；停止: 失われた時間

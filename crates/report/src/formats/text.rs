@@ -3,26 +3,13 @@
 mod account;
 mod answer;
 mod full;
+pub(crate) mod top;
 
-use crate::formats::terminal::TerminalPage;
-use crate::words;
 use crate::words::focus::Focus;
-use comfy_table::Color;
-use rekeyscope_model::analysis::{Analysis, Verdict};
-use rekeyscope_model::text::Language;
+use rekeyscope_model::analysis::Analysis;
 
 pub(crate) use full::list_key_files;
-
-/// How to write to the terminal.
-#[derive(Debug, Clone, Copy)]
-pub struct TextOptions {
-    /// Columns available.
-    pub width: usize,
-    /// ANSI colours.
-    pub color: bool,
-    /// What it is written in.
-    pub language: Language,
-}
+pub use top::TextOptions;
 
 /// The answer, at most 40 lines, ending in a newline.
 pub fn render(analysis: &Analysis, options: TextOptions) -> String {
@@ -34,43 +21,11 @@ pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
     full::page(&Focus::new(analysis, options.language), options)
 }
 
-/// Data in clear comes before everything, never shortened; then the three lines of the answer.
-fn answer_lines(page: &mut TerminalPage, focus: &Focus) {
-    let answer = words::answer(focus);
-    let verdict = focus
-        .analysis
-        .impact
-        .first()
-        .and_then(|i| verdict_color(i.verdict));
-    page.emphasised(&answer.headline, verdict);
-    for line in [answer.why, answer.change] {
-        if !line.is_empty() {
-            page.paragraph(&line);
-        }
-    }
-}
-
-fn leaks(page: &mut TerminalPage, focus: &Focus) {
-    for leak in words::leaks(focus.analysis) {
-        page.emphasised(&words::finding(focus.t, leak), Some(Color::Red));
-        page.filter("", &words::clean::sentence(&leak.display_filter));
-        page.blank();
-    }
-}
-
-fn verdict_color(v: Verdict) -> Option<Color> {
-    match v {
-        Verdict::Failed | Verdict::Shown => Some(Color::Red),
-        Verdict::Some => Some(Color::Yellow),
-        Verdict::Bounded => Some(Color::Green),
-        Verdict::Inconclusive | Verdict::NoRekeys | Verdict::NoTraffic => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::words::clean;
+    use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
     fn at(width: usize) -> TextOptions {

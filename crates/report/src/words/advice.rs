@@ -2,8 +2,10 @@
 //! computed.
 
 mod account;
+mod piece;
 
 pub(crate) use account::of_label;
+use piece::Advice;
 
 use crate::words::causes::message_of;
 use rekeyscope_model::analysis::{Analysis, Cause, Mode, TriggerKind, Verdict};
@@ -26,41 +28,6 @@ pub(crate) const ADVISED: [&str; 11] = [
     "exchange_retransmitted",
     "responder_not_ready",
 ];
-
-/// A piece of advice; its texts are messages of the catalogues.
-pub(crate) struct Advice {
-    /// Whom it concerns.
-    system: String,
-    /// Why it is given here; `None` where nothing in the capture names the system.
-    because: Option<Message>,
-    /// What to do; backticks set off what is typed.
-    text: Message,
-}
-
-impl Advice {
-    /// What to do alone: the first sentence of the text.
-    pub(crate) fn instruction(&self, t: &Catalogue) -> String {
-        let text = t.say(&self.text);
-        let end = [". ", "。"]
-            .iter()
-            .find_map(|stop| Some(text.find(stop)? + stop.trim_end().len()));
-        text.get(..end.unwrap_or(text.len()))
-            .unwrap_or_default()
-            .to_owned()
-    }
-
-    /// As one paragraph.
-    pub(crate) fn sentence(&self, t: &Catalogue) -> String {
-        let (system, text) = (self.system.as_str(), t.say(&self.text));
-        match self.because.as_ref().map(|because| t.say(because)) {
-            None => t.fill("advice", &[("system", system), ("text", &text)]),
-            Some(because) => t.fill(
-                "advice-because",
-                &[("system", system), ("because", &because), ("text", &text)],
-            ),
-        }
-    }
-}
 
 /// What to change: where rekeys cost something, the systems that the capture names first; then what else the time went to.
 pub(crate) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {

@@ -3,10 +3,10 @@
 
 mod change;
 mod headline;
+mod loss;
 mod why;
 
 use crate::words::focus::Focus;
-use rekeyscope_model::analysis::{AccountLine, Impact};
 
 /// What everyone reads.
 pub(crate) struct Answer {
@@ -25,21 +25,6 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
         why: why::why(focus),
         change: change::change(focus),
     }
-}
-
-/// A transfer that lost a smaller share of its time runs as fast as its path: what to change would not be felt.
-const LEAST_LOSS: f64 = 0.03;
-
-/// The label of the headline's account that lost most, where the transfer lost enough to be felt.
-fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
-    let account = crate::words::accounts(focus.analysis)
-        .into_iter()
-        .find(|a| (a.tunnel, a.direction) == (headline.tunnel, headline.direction))?;
-    let most = account
-        .labels
-        .iter()
-        .max_by(|a, b| a.lost_seconds.total_cmp(&b.lost_seconds));
-    most.filter(|_| account.lost_seconds > LEAST_LOSS * account.seconds)
 }
 
 #[cfg(test)]

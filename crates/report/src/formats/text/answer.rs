@@ -2,7 +2,7 @@
 
 use crate::formats::comparison::gap_title;
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::{TextOptions, answer_lines, leaks};
+use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
 use crate::words::focus::{Focus, is_hurt};
 use crate::words::{self, format};
@@ -97,7 +97,9 @@ fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
     page.blank();
     page.paragraph(&said);
     let headline = focus.analysis.impact.first();
-    page.paragraphs(&Vec::from_iter(headline.and_then(|i| words::share_of_gap(focus.t, i))));
+    page.paragraphs(&Vec::from_iter(
+        headline.and_then(|i| words::share_of_gap(focus.t, i)),
+    ));
     if let Some(account) = words::accounts(focus.analysis).first() {
         let mut table = tables::account(focus, account);
         table.notes.clear();

@@ -2,7 +2,8 @@
 
 use crate::formats::sparkline;
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::{TextOptions, account, answer_lines, leaks};
+use crate::formats::text::account;
+use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables;
 use crate::words::focus::{Focus, is_hurt};
 use crate::words::{self, advice, clean, format};
@@ -94,6 +95,7 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
     let Some(headline) = analysis.impact.first() else {
         return;
     };
+    page.blank();
     let direction = |i: &Impact| words::direction(t, analysis, i.tunnel, i.direction);
     let bound = &headline.arithmetic_bound;
     let also = |one: &Impact| {

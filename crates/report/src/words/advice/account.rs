@@ -1,7 +1,7 @@
 //! What to change where the time went to something other than rekeys.
 
-use super::Advice;
 use crate::words::account::{account_label, accounts, seconds_of};
+use crate::words::advice::piece::Advice;
 use crate::words::format::{self, capitalised};
 use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis};
 use rekeyscope_model::text::{Catalogue, Message};

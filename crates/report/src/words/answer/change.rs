@@ -1,7 +1,8 @@
 //! Line 3: what to do.
 
-use super::{lost_most, why};
 use crate::words::advice::{self, WINDOWS_KILOBYTES};
+use crate::words::answer::loss::lost_most;
+use crate::words::answer::why;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{format, is_decrypted};

@@ -1,7 +1,7 @@
 //! Line 2: why.
 
-use super::lost_most;
 use crate::words::advice::ADVISED;
+use crate::words::answer::loss::lost_most;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{self, account_label, format, is_decrypted, seconds_of};
