@@ -39,12 +39,6 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// Keys are expected, and a capture was given.
-    #[error("{0} is a capture, not a key file: give it as 'rekeyscope {0}', and after --keys a key log or table", path.display())]
-    CaptureAsKeys {
-        /// As given by the user.
-        path: PathBuf,
-    },
     /// A saved document cannot be read.
     #[error("cannot read the analysis {}: {reason}", path.display())]
     Document {

@@ -122,10 +122,7 @@ fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error
         () => rekeyscope_keylog::find_beside(&input.capture),
     };
     let read_into = |keys: &mut KeyMaterial| {
-        input.keys.iter().try_for_each(|file| match is_capture(file) {
-            true => Err(Error::CaptureAsKeys { path: file.clone() }),
-            false => keys.read(file),
-        })?;
+        input.keys.iter().try_for_each(|file| keys.read(file))?;
         let unreadable = beside.iter().filter_map(|file| keys.read(file).err()).collect();
         for s in secrets.iter().filter(|_| !input.no_keys) {
             keys.read_block(&input.capture, s.block, s.rows.expose());

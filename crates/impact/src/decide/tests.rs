@@ -64,7 +64,7 @@ fn a_planted_stall_is_shown_with_its_size() {
     );
     contains(
         &result.impact.arithmetic_bound,
-        &["each 0.10 s of stall per rekey costs 1."],
+        &["0.10 s of stall at each costs 1.", "; measured: 0."],
     );
     assert!(
         !result.impact.sensitivity.iter().any(|s| s.disagrees),

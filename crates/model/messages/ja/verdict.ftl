@@ -25,8 +25,8 @@ verdict-shown-at-least = リキーがスループットを下げています。{
 verdict-shown-no-mean = リキーがスループットを下げています。{ $proven }{ $why }。
 verdict-some = 一部のリキーがスループットを下げています。{ $proven }{ $silence }。{ $used } 回のリキーから、平均的な損失があるとまでは言えません（{ $mean }{ $p }）。
 verdict-some-no-mean = 一部のリキーがスループットを下げています。{ $proven }{ $silence }。{ $why }。
-verdict-bounded = リキーによる損失があるとは言えません。切り替えから { $window } 以内で見ると、リキーごとの{ $direction }の損失は平均で最大 { $high } であり（{ $mean }）、問題となる { $interest } を下回ります。{ $hurt }{ $p }。
-verdict-inconclusive = このキャプチャからは判断できません。切り替えから { $window } 以内で見ると、リキーごとに{ $direction }で平均最大 { $high } の損失がある可能性があり（{ $mean }{ $p }）、問題となるのは { $interest } です。{ $hurt }。{ $needed }。
+verdict-bounded = リキーによる損失があるとは言えません。切り替えから { $window } 以内で見ると、リキーごとの{ $direction }の損失は平均で最大 { $high } であり（{ $mean }）、問題となる { $interest }を下回ります。{ $hurt }{ $p }。
+verdict-inconclusive = このキャプチャからは判断できません。切り替えから { $window } 以内で見ると、リキーごとに{ $direction }で平均最大 { $high } の損失がある可能性があり（{ $mean }{ $p }）、問題となるのは { $interest }です。{ $hurt }。{ $needed }。
 verdict-no-mean = このキャプチャからは判断できません。{ $why }。
 verdict-no-mean-hurt = このキャプチャからは判断できません。{ $why }。{ $hurt }。
 
