@@ -74,7 +74,7 @@ do-longer-capture = Do: capture a longer transfer, about { $needed } rekeys like
 do-any-longer-capture = Do: capture a longer transfer, with more rekeys in it.
 do-capture-load = Do: capture again while a large file goes through the tunnel.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
-do-nothing = Do: nothing; no rekey costs anything here.
+do-nothing = Do: nothing about rekeys.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.
 do-unknown = Do: look at the table of rekeys and their display filters (-v).
 

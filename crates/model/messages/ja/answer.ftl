@@ -61,7 +61,7 @@ do-longer-capture = 対策: 同様のリキーが約 { $needed } 回入る、よ
 do-any-longer-capture = 対策: より多くのリキーが入る、より長い転送をキャプチャしてください。
 do-capture-load = 対策: 大きなファイルをトンネルで転送しながら、もう一度キャプチャしてください。
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
-do-nothing = 対策: 不要です。リキーによる損失はありません。
+do-nothing = 対策: リキーについては不要です。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、内側の原因まで分かります。
 do-unknown = 対策: リキーの表と表示フィルター（-v）を調べてください。
 

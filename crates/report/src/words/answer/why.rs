@@ -6,7 +6,7 @@ use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{self, account_label, format, is_decrypted, seconds_of};
 use rekeyscope_impact::tell::account::amount;
-use rekeyscope_model::analysis::{Cause, Confidence, Impact, OwnRate, Rekey, Verdict};
+use rekeyscope_model::analysis::{AccountLabel, Cause, Confidence, Impact, OwnRate, Rekey, Verdict};
 use rekeyscope_model::text::{Arg, Message};
 
 pub(super) fn why(focus: &Focus) -> String {
@@ -121,7 +121,7 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
     let account = words::accounts(focus.analysis)
         .into_iter()
         .find(|a| words::is_headline(focus, a))?;
-    if let Some(line) = lost_most(focus, headline) {
+    if let Some(line) = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey) {
         return Some(t.fill(
             "why-largest",
             &[
