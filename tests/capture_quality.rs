@@ -86,7 +86,7 @@ fn assert_rates_within(share: f64, ours: &Analysis, theirs: &Analysis) {
 /// The text report, then what is said beside it.
 fn said(capture: &Path, keys: &[PathBuf]) -> String {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
-    command.env("LC_ALL", "C").arg(capture);
+    command.env("LC_ALL", "C").arg(capture).arg("-v");
     for file in keys {
         command.arg("--keys").arg(file);
     }

@@ -197,6 +197,76 @@ fn what_cannot_be_analysed_ends_in_one_sentence() {
 }
 
 #[test]
+fn errors_say_what_to_do() {
+    let folder = TempDir::new().unwrap();
+    let log = folder.path().join("router.log");
+    std::fs::write(&log, "[IKE] some lines of a log\n".repeat(40)).unwrap();
+    let (capture, log) = (sample(), text(&log).to_owned());
+    let capture = text(&capture);
+    assert_fails(&[capture, &log], 2, &format!("is it a key log? --keys {log}"));
+    assert_fails(&[&log], 1, &format!("is it a key log? --keys {log}"));
+    let all = format!("{}/*.pcapng", text(folder.path()));
+    assert_fails(&[text(folder.path())], 1, &all);
+    let page = format!("{}/no/such/page.html", text(folder.path()));
+    let folder_of_page = format!("mkdir -p {}/no/such makes it", text(folder.path()));
+    assert_fails(&[capture, "--html", &page], 1, &folder_of_page);
+    let as_keys = "it is a capture, and holds no keys; name the captures without --keys";
+    assert_fails(&[capture, "--keys", capture], 1, as_keys);
+    let no_command = format!(
+        "there is no command 'analyze', and no such file: to analyse a capture, 'rekeyscope {capture}'"
+    );
+    assert_fails(&["analyze", capture], 2, &no_command);
+    // A folder of captures may hold other files: each is told, and the captures are read.
+    let several = run(&[capture, &log, capture, "--quiet"]);
+    assert_eq!(several.status, 1, "{}", several.stderr);
+    assert!(several.stderr.contains("is it a key log?") && several.stdout.contains("l2tp_kb"));
+}
+
+#[test]
+fn a_compressed_key_log_is_read() {
+    let folder = TempDir::new().unwrap();
+    let capture = alone(&folder, usize::MAX);
+    let packed = folder.path().join("router.log.gz");
+    let gzip = format!(
+        "gzip -c {} > {}",
+        text(&sample().with_extension("keylog")),
+        text(&packed)
+    );
+    let done = std::process::Command::new("sh")
+        .args(["-c", &gzip])
+        .status()
+        .unwrap();
+    assert!(done.success(), "{gzip}");
+    let out = run(&["-q", "keys", text(&capture), "-k", text(&packed)]);
+    assert_eq!((out.status, out.stderr.as_str()), (0, ""));
+    assert!(out.stdout.contains("16 of 16 SAs decrypted"), "{}", out.stdout);
+}
+
+/// Notes come after the answer; the keys of a sample are everyone's.
+#[test]
+fn notes_come_last_and_none_about_samples() {
+    let out = run(&[text(&sample())]);
+    assert_eq!((out.status, out.stderr.as_str()), (0, ""));
+    let folder = TempDir::new().unwrap();
+    let capture = alone(&folder, usize::MAX);
+    let both = rekeyscope().arg(&capture).output().unwrap();
+    assert!(
+        String::from_utf8(both.stderr)
+            .unwrap()
+            .contains("no key for 16 of 16 SAs")
+    );
+    let command = format!("{} {} 2>&1", env!("CARGO_BIN_EXE_rekeyscope"), text(&capture));
+    let joined = std::process::Command::new("sh")
+        .args(["-c", &command])
+        .output()
+        .unwrap();
+    let joined = String::from_utf8(joined.stdout).unwrap();
+    let last = joined.lines().last().unwrap();
+    assert!(last.starts_with("rekeyscope: "), "{joined}");
+    assert!(!joined.starts_with("rekeyscope: "), "{joined}");
+}
+
+#[test]
 fn a_cut_file_gives_everything_before_the_cut() {
     let folder = TempDir::new().unwrap();
     let cut = alone(&folder, 10_000_000);

@@ -12,7 +12,7 @@ fn without_keys_it_says_so_and_measures_esp_bytes() {
     let d = document(&out.stdout);
     assert_eq!(d["impact"][0]["counted"], "outer_bytes");
     assert!(
-        run(&[text(&path)]).stdout.contains("outer"),
+        run(&[text(&path)]).stdout.contains("counted in ESP bytes"),
         "the report says where its rates come from"
     );
 }

@@ -58,7 +58,7 @@ fn an_export_of_keys_overwrites_nothing() {
         .failure();
     let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(
-        told.contains("the folder is not there") && !deep.exists(),
+        told.contains("its folder is not there") && !deep.exists(),
         "{told}"
     );
 }

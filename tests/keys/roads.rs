@@ -126,6 +126,7 @@ fn with_pfs_phase_1_alone_says_why_it_cannot() {
         let out = main_job
             .env("LC_ALL", "C")
             .arg(capture.pcap())
+            .arg("-v")
             .arg("--keys")
             .arg(file.path())
             .output()

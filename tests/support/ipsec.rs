@@ -1,5 +1,6 @@
 //! **Synthetic** frames through the whole pipeline.
 
+use crate::support::assert_answer_is_short;
 use rekeyscope::assembly::{Asked, assemble};
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope_capture::file::{CaptureInfo, Frame, LinkType};
@@ -30,7 +31,9 @@ pub(crate) fn analyze_with(options: Options, link_type: u16, frames: &[Vec<u8>],
         truncated: false,
         dropped_reported: None,
     };
-    assemble(&analyzer.finish(), &info, &Asked::of("synthetic.pcap"))
+    let analysis = assemble(&analyzer.finish(), &info, &Asked::of("synthetic.pcap"));
+    assert_answer_is_short(&analysis);
+    analysis
 }
 
 /// How often a diagnostic of this kind and layer was counted.

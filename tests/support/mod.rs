@@ -9,6 +9,8 @@ use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::text::Language;
+use rekeyscope_report::formats::text::{TextOptions, render};
 use rekeyscope_testkit::lab;
 use rekeyscope_testkit::scenario::World;
 use serde_json::Value;
@@ -108,7 +110,31 @@ fn open_with(capture: &Path, keys: KeyMaterial) -> (Analysis, KeyRing) {
     let name = capture.file_name().unwrap().to_string_lossy();
     let record = analyzer.finish();
     let analysis = assemble(&record, reader.info(), &Asked::of(name));
+    assert_answer_is_short(&analysis);
     (analysis, KeyRing::new(&record))
+}
+
+/// Whatever a capture holds, its answer fits a screen and begins with a line of 15 words, or of 40 wide characters.
+pub(crate) fn assert_answer_is_short(analysis: &Analysis) {
+    for language in Language::ALL {
+        let at = |width| TextOptions {
+            width,
+            color: false,
+            language,
+        };
+        let text = render(analysis, at(80));
+        assert!(text.lines().count() <= 40, "{text}");
+        // Data in clear stands above the answer, with its filter and an empty line.
+        let leaks = analysis
+            .findings
+            .iter()
+            .filter(|f| f.id == "cleartext_leak")
+            .count();
+        let wide = render(analysis, at(220));
+        let first = wide.split("\n\n").nth(leaks).unwrap().lines().next().unwrap();
+        let words = first.split_whitespace().count();
+        assert!(words <= 15 && console::measure_text_width(first) <= 80, "{first}");
+    }
 }
 
 /// All captures, each analysed once.

@@ -1,4 +1,4 @@
--- Yamaha NVR/RTX: what `ipsec ike log N key-info` logs. An SPI and the keys that follow it are a claim;
+-- Yamaha NVR/RTX: what `ipsec ike log 1 key-info` logs. An SPI and the keys that follow it are a claim;
 -- anything else is left alone, never guessed. Lines of several SAs and routers may be mixed: each has its own
 -- context. Pure.
 

@@ -7,7 +7,7 @@ local transforms = require("rekeyscope_transforms")
 local show_sa = {}
 
 local MASKED = "the router masks keys on this connection: run the command on the serial console, or log the keys with"
-  .. " `ipsec ike log N key-info` and `syslog debug on`"
+  .. " `ipsec ike log 1 key-info` and `syslog debug on`"
 
 function show_sa.new(emit)
   return { emit = emit, block = nil, told = false }

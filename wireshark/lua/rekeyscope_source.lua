@@ -107,7 +107,7 @@ local function count(entries)
 end
 
 local ADVICE_MASKED = "%d SAs whose keys are masked or cut short: read the log on the serial console or with"
-  .. " `ipsec ike log N key-info`"
+  .. " `ipsec ike log 1 key-info`"
 local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE --keys LOG --export wireshark DIR`, then load DIR"
 local ADVICE_COMPRESSED = "%s is compressed: unpack it with `%s`, then load what comes out"
 local UNPACK = { gzip = "gunzip", zstd = "unzstd" }

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Request::Beside(Command::Wireshark(arguments)) => program::run("wireshark", &arguments),
         Request::Beside(Command::Tshark(arguments)) => program::run("tshark", &arguments),
     };
+    output::say_notes();
     match done {
         Ok(status) => status,
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -1,13 +1,13 @@
 //! Tier 1 of three: what stops a run. Tier 2 is [`WireError`] (a parser says where a packet is wrong), tier 3 is
 //! [`crate::diagnostic`] (counted, shown, never fatal).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A reason why there is no analysis. Each message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The capture cannot be opened or read at all.
-    #[error("cannot read the capture {}: {source}; check its name, and that you may read it", path.display())]
+    #[error("cannot read the capture {}: {source}; {}", path.display(), about_a_capture(path, source))]
     Capture {
         /// As given by the user.
         path: PathBuf,
@@ -21,7 +21,10 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is not a capture.
-    #[error("{} is not a capture: expected pcap or pcapng (also .gz, .zst, .lz4), found {found}", path.display())]
+    #[error(
+        "{0} is not a capture: expected pcap or pcapng (also .gz, .zst, .lz4), found {found}; is it a key log? --keys {0}",
+        path.display()
+    )]
     NotACapture {
         /// As given by the user.
         path: PathBuf,
@@ -61,7 +64,7 @@ pub enum Error {
         reason: String,
     },
     /// An output cannot be written.
-    #[error("cannot write {}: {source}; {}", path.display(), advice(source))]
+    #[error("cannot write {}: {source}; {}", path.display(), about_an_output(path, source))]
     Output {
         /// As given by the user.
         path: PathBuf,
@@ -70,14 +73,30 @@ pub enum Error {
     },
 }
 
-/// What to do about an output that cannot be written.
-fn advice(reason: &std::io::Error) -> &'static str {
-    use std::io::ErrorKind::*;
+/// What to do about a capture that cannot be read.
+fn about_a_capture(path: &Path, reason: &std::io::Error) -> String {
     match reason.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => "make room there, or choose another place",
-        NotFound => "the folder is not there: make it first, or check the name",
-        _ => "choose a place that exists and that you may write to",
+        std::io::ErrorKind::IsADirectory => {
+            format!(
+                "give the captures in that folder: {}",
+                path.join("*.pcapng").display()
+            )
+        }
+        _ => "check its name, and that you may read it".to_owned(),
     }
+}
+
+/// What to do about an output that cannot be written.
+fn about_an_output(path: &Path, reason: &std::io::Error) -> String {
+    use std::io::ErrorKind::*;
+    let what = match (reason.kind(), path.parent()) {
+        (StorageFull | QuotaExceeded | FileTooLarge, _) => "make room there, or choose another place",
+        (NotFound, Some(folder)) => {
+            return format!("its folder is not there: mkdir -p {} makes it", folder.display());
+        }
+        _ => "choose a place that exists and that you may write to",
+    };
+    what.to_owned()
 }
 
 /// A packet that does not have the shape its protocol asks for. Never fatal: it becomes a diagnostic.

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let told = copies.write(&arguments.input, &analysis, &ring, &reference.options)?;
     places.write(&analysis)?;
     if !arguments.input.quiet {
-        told.iter().for_each(|sentence| output::complain(sentence));
+        told.into_iter().for_each(output::note);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -52,7 +52,7 @@ fn analyze(arguments: &Arguments, options: Options, capture: &Path) -> Result<(A
     }
     let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
     if !input.quiet {
-        notes(&analysis).iter().for_each(|note| output::complain(note));
+        notes(&analysis).into_iter().for_each(output::note);
         read::warn_of_others(&input, &analysis);
     }
     Ok((analysis, ring))
@@ -134,7 +134,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     } else if missing > misfits {
         notes.push(format!(
             "no key for {} of {} SAs: {}give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
-             'syslog debug on' and 'ipsec ike log <gateway> key-info'); until then their rates are ESP bytes (SPI to ICV)",
+             'syslog debug on' and 'ipsec ike log 1 key-info'); until then their rates are ESP bytes (SPI to ICV)",
             missing - misfits,
             used.len(),
             if strangers(analysis) { "the key files are of another run (they name none of these SPIs); " } else { "" },

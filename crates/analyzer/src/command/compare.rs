@@ -60,7 +60,7 @@ fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<Analysis> 
         let used = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
         let without = used().filter(|sa| sa.inner_bytes.is_none()).count();
         if without > 0 {
-            output::complain(&format!(
+            output::note(format!(
                 "{}: no key for {without} of {} SAs; 'rekeyscope keys' says what is missing",
                 input.capture.display(),
                 used().count()

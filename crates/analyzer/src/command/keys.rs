@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
     );
     output::to_stdout(text.as_bytes())?;
     if !arguments.input.quiet {
-        told.iter().for_each(|sentence| output::complain(sentence));
+        told.into_iter().for_each(output::note);
         read::warn_of_others(&arguments.input, &analysis);
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Options, validated once.
 
+mod captures;
 mod compare;
 mod copies;
 mod input;
@@ -25,7 +26,7 @@ use values::{reference_rate, share_of_throughput, verify};
 
 const EXAMPLES: &str = "\
 Examples:
-  rekeyscope trace.pcapng                      the verdict; keys found beside the capture
+  rekeyscope trace.pcapng                      the answer; keys found beside the capture
   rekeyscope trace.pcapng --keys router.log    keys from a log or a Wireshark table
   rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
   rekeyscope *.pcapng --html reports/          a report each, and an index page
@@ -104,6 +105,7 @@ impl Request {
     fn make_sense(&self) -> Result<(), clap::Error> {
         match self {
             Request::Analyze(a) => {
+                a.must_name_captures()?;
                 a.outputs.one_at_most_on_stdout()?;
                 let copies = [&a.copies.write_inner, &a.copies.annotate];
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
@@ -136,7 +138,7 @@ impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Request {
         Self::full()
-            .try_get_matches()
+            .try_get_matches_from(captures::words(std::env::args_os()))
             .and_then(|matches| Self::job(&matches))
             .and_then(|job| match job.make_sense() {
                 Ok(()) => Ok(job),

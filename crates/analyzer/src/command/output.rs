@@ -6,6 +6,24 @@ use rekeyscope_model::error::Error;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// What a person should know besides the answer, until it is out.
+static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// A sentence that comes after the answer: the answer is what was asked for.
+pub(crate) fn note(sentence: String) {
+    NOTES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(sentence);
+}
+
+/// Says the notes so far, when the answer is out or the run is over.
+pub(crate) fn say_notes() {
+    let notes = std::mem::take(&mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner));
+    notes.iter().for_each(|sentence| complain(sentence));
+}
 
 /// A sentence for the person, on standard error.
 pub(crate) fn complain(sentence: &str) {

@@ -29,16 +29,16 @@ pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> 
             .filter(|sa| sa.packets > 0)
             .count();
         if tables.esp_rows < used {
-            output::complain(&format!(
+            output::note(format!(
                 "keys for {} of {used} SAs; 'rekeyscope keys' says what is missing",
                 tables.esp_rows
             ));
-            why_not_derived(&analysis)
-                .iter()
-                .for_each(|why| output::complain(why));
+            why_not_derived(&analysis).into_iter().for_each(output::note);
         }
-        tables.notes.iter().for_each(|note| output::complain(note));
+        tables.notes.iter().cloned().for_each(output::note);
     }
+    // The program is the answer, and may stay for hours.
+    output::say_notes();
     drop(ring);
     let mut words = vec![
         OsString::from("-r"),

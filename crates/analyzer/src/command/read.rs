@@ -44,13 +44,13 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
     if between && !can_repeat {
         let late = Message::new("oddity-late-secrets");
         if !input.quiet {
-            output::complain(&Catalogue::of(Language::English).say(&late));
+            output::note(Catalogue::of(Language::English).say(&late));
         }
         diagnostics.count("late_secrets", "pcapng", None, || late);
     }
     for error in keys.unreadable {
         if !input.quiet {
-            output::complain(&format!("{error}; going on without it"));
+            output::note(format!("{error}; going on without it"));
         }
         let sentence = || Message::new("oddity-key-file");
         diagnostics.count("key_file_unreadable", "keys", None, sentence);
@@ -148,6 +148,11 @@ fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error
     })
 }
 
+/// Whether there are packets to be read in a file. (What comes out of a pipe can be read only once.)
+pub(crate) fn is_capture(path: &Path) -> bool {
+    is_file(path) && CaptureReader::open(path).is_ok()
+}
+
 /// A pipe can be read only once.
 fn is_file(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|m| m.is_file())
@@ -162,7 +167,7 @@ pub(crate) fn warn_of_others(input: &Input, analysis: &Analysis) {
         .map(|f| PathBuf::from(&f.path));
     let mut open: Vec<String> = with_keys
         .chain(input.psk_file.clone())
-        .filter(|file| others_have_access(file))
+        .filter(|file| others_have_access(file) && !is_of_a_sample(&input.capture, file))
         .map(|file| file.display().to_string())
         .collect();
     // A capture with several blocks of keys.
@@ -170,11 +175,17 @@ pub(crate) fn warn_of_others(input: &Input, analysis: &Analysis) {
     let (shown, rest) = open.split_at(open.len().min(3));
     let more = if rest.is_empty() { "" } else { " and others" };
     if !shown.is_empty() {
-        output::complain(&format!(
+        output::note(format!(
             "other users of this machine can read the keys in {}{more}: chmod 600 keeps them private",
             shown.join(", ")
         ));
     }
+}
+
+/// Whether a file lies beside a capture whose ground truth lies there too (`STEM.truth.json`): that holds the same keys, for
+/// everyone to read.
+fn is_of_a_sample(capture: &Path, file: &Path) -> bool {
+    file.parent() == capture.parent() && capture.with_extension("truth.json").is_file()
 }
 
 /// Whether group or others have any right to a regular file. (A pipe of the shell is nobody else's.)

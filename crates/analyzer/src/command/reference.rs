@@ -70,7 +70,7 @@ fn row(arguments: &Arguments, path: &Path) -> Result<ComparedCapture> {
     })?;
     if !arguments.input.quiet {
         let direction = reference.src.zip(reference.dst);
-        output::complain(&format!(
+        output::note(format!(
             "the reference is {:.3} Mbit/s, {}the mean rate of {}",
             rate / 1e6,
             direction.map_or_else(String::new, |(src, dst)| format!("{src} → {dst}, ")),

@@ -57,14 +57,14 @@ fn a_planted_stall_is_shown_with_its_size() {
         &result.impact.sentence,
         &[
             "Rekeys cost throughput",
-            "download (b → a)",
+            "stalls the download for",
             "95 % interval",
             "10 of 10 rekeys hurt (p = 0.0",
         ],
     );
     contains(
         &result.impact.arithmetic_bound,
-        &["each 0.10 s of stall per rekey costs 1."],
+        &["0.10 s of stall at each costs 1.", "; measured: 0."],
     );
     assert!(
         !result.impact.sensitivity.iter().any(|s| s.disagrees),

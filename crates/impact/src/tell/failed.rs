@@ -12,6 +12,8 @@ pub struct ToldFailure {
     pub tunnel: usize,
     /// The direction in which nothing passed, where one is known.
     pub direction: Option<Direction>,
+    /// The same in at most 15 words.
+    pub headline: Message,
     /// The sentences.
     pub messages: Vec<Message>,
 }
@@ -51,6 +53,7 @@ impl Told<'_> {
             Some(outage) => (self.of_outage(outage), Some(outage.direction)),
             None => (self.of_attempt(self.for_good()?, None), None),
         };
+        let headline = headline(&message, worst.copied());
         let mut messages = vec![message];
         let failed = self.attempts.iter().filter(|a| a.outcome.failed()).count();
         if failed > 1 {
@@ -63,6 +66,7 @@ impl Told<'_> {
         Some(ToldFailure {
             tunnel: self.tunnel.id,
             direction,
+            headline,
             messages,
         })
     }
@@ -160,6 +164,35 @@ fn reason(attempt: &Attempt) -> Arg {
         Some(name) => name.as_str().into(),
         None => Message::new("failed-short-answer").into(),
     }
+}
+
+/// A sentence without its particulars: `failed-refused` is `headline-refused`, at the same time.
+fn headline(message: &Message, outage: Option<&Outage>) -> Message {
+    let id = match message.id.as_str() {
+        "failed-refused" => "headline-refused",
+        "failed-late" => "headline-late",
+        "failed-limit" => "headline-limit",
+        "failed-break" => "headline-break",
+        "failed-blackhole" => "headline-blackhole",
+        "failed-check" => "headline-check",
+        _ => "headline-unanswered",
+    };
+    let lasted = |o: &Outage| {
+        let id = if o.at_least {
+            "headline-down-open"
+        } else {
+            "headline-down"
+        };
+        Message::new(id).with("seconds", seconds(o.seconds))
+    };
+    let down = outage.map_or_else(|| Message::new("headline-not-down"), lasted);
+    let headline = Message::new(id).with("down", down);
+    message
+        .args
+        .get("time")
+        .cloned()
+        .into_iter()
+        .fold(headline, |m, time| m.with("time", time))
 }
 
 /// For how long nothing passed, and what ended that.

@@ -100,12 +100,27 @@ pub(crate) fn arithmetic_bound(
                 .with("waste", seconds(volume_bits / observed - volume_bits / reference)),
             with_example(Message::new("arithmetic-example")),
         ],
-        None => vec![
-            with_example(Message::new("arithmetic-halve"))
-                .with("observed", rate(observed))
-                .with("half", seconds(interval_s / 2.0)),
-        ],
+        None => {
+            vec![
+                with_example(Message::new("arithmetic-halve"))
+                    .with("observed", rate(observed))
+                    .with("half", seconds(interval_s / 2.0))
+                    .with(
+                        "measured",
+                        or_nothing(e.decided_stall().map(|stall| {
+                            Message::new("arithmetic-measured").with("stall", seconds(stall.mean))
+                        })),
+                    ),
+            ]
+        }
     }
+}
+
+/// How many rekeys would make the minimum detectable stall of `used` rekeys the stall of interest: it falls with √N. `None` where
+/// the number is not the matter.
+pub fn rekeys_needed(used: usize, detectable: f64, interest: f64) -> Option<u64> {
+    let needed = (used as f64 * (detectable / interest).powi(2)).ceil();
+    (needed.is_finite() && needed > used as f64).then_some(needed as u64)
 }
 
 struct View<'a> {
@@ -207,6 +222,7 @@ impl View<'_> {
             .with("longest", seconds(self.longest_hurt_gap_s()));
         match self.e.decided_stall() {
             Some(stall) => Message::new("verdict-some")
+                .with("used", self.e.used_count())
                 .with("proven", self.proven("verdict-proven-some"))
                 .with("silence", silence)
                 .with("mean", self.mean_in_words(&stall))
@@ -256,7 +272,7 @@ impl View<'_> {
         }
     }
 
-    /// The minimum detectable stall, and how many rekeys would make it the effect of interest (it falls with √N).
+    /// The minimum detectable stall, and how many rekeys would make it the effect of interest.
     fn what_is_needed(&self) -> Message {
         let used = self.e.used_count();
         let longer = Message::new("verdict-needed-longer");
@@ -264,13 +280,11 @@ impl View<'_> {
         else {
             return longer;
         };
-        let needed = (used as f64 * (mde / interest).powi(2)).ceil();
-        let more = if needed.is_finite() && needed > used as f64 {
-            Message::new("verdict-needed-rekeys")
+        let more = match rekeys_needed(used, mde, interest) {
+            Some(needed) => Message::new("verdict-needed-rekeys")
                 .with("interest", seconds(interest))
-                .with("needed", grouped(needed as u64))
-        } else {
-            longer
+                .with("needed", grouped(needed)),
+            None => longer,
         };
         Message::new("verdict-detectable")
             .with("used", used)

@@ -3,7 +3,7 @@
 ## The sentence
 
 # $lost: seconds beyond those at the rate; $parts: what they went to
-account-lost = Of { $lost } that the transfer took longer than { $than }, { $parts }.
+account-lost = It took { $lost } longer than { $than }: { $parts }.
 # $share: the rest that counts as nothing; $seconds: the whole time
 account-no-longer = The transfer took no longer than { $than } (within { $share }); of its { $seconds }, { $parts }.
 account-faster = The transfer was faster than { $than }; of its { $seconds }, { $parts }.
@@ -34,7 +34,7 @@ account-part-path-loss = { $seconds } ({ $share }) went to losses on the path
 account-part-queue-loss = { $seconds } ({ $share }) went to losses in a full queue
 account-part-reordering = { $seconds } ({ $share }) went to reordered packets that were taken for lost
 account-part-growth = { $seconds } ({ $share }) its rate still grew
-account-part-capacity = { $seconds } ({ $share }) this path was at its own limit of { $rate } (link or CPU)
+account-part-capacity = { $seconds } ({ $share }) at the limit of link or CPU ({ $rate })
 account-part-won-back = { $seconds } ({ $share }) won back where it was faster
 account-part-less = { $seconds } ({ $share }) less than there
 account-part-unexplained = { $seconds } ({ $share }) unexplained

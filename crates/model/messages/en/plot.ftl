@@ -8,6 +8,9 @@ plot-lane = { $direction }, { $unit }
 plot-stepped = {"; stepped line: "}{ $name }
 plot-account = Where the time went, { $direction }
 plot-lanes = Security associations: one bar each, from its first to its last packet (pale: no key)
+# The direction of a lane, and of an SA in a table
+plot-up = up
+plot-down = down
 plot-seconds = seconds since the start of the capture
 plot-mark = Rekey { $number } at { $when } s{ $stall }
 plot-stall = {": stall "}{ $stall }

@@ -10,8 +10,8 @@ rule-counting = { $what ->
 } of { $side ->
     [inbound] the inbound SA
     [outbound] the outbound SA
-    [b-to-a] the SA b → a
-    [a-to-b] the SA a → b
+    [b-to-a] the SA to the client
+    [a-to-b] the SA to the gateway
    *[both] both directions
 }
 trigger-expiring = { $what ->
@@ -20,8 +20,8 @@ trigger-expiring = { $what ->
 } of the expiring { $side ->
     [inbound] inbound
     [outbound] outbound
-    [a-to-b] a → b
-   *[b-to-a] b → a
+    [a-to-b] gateway's inbound
+   *[b-to-a] client's inbound
 } SA, kB = 1000
 trigger-as-the-rule = { $counting }, kB = { $kilobyte }
 rule-age = age

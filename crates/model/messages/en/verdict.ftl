@@ -1,14 +1,16 @@
 ### The verdict and the arithmetic bound (impact/sentence.rs).
 
 arithmetic-none = No rekey lies within a transfer, so there is nothing to bound.
-arithmetic-reference = To bring { $reference } down to { $observed } by rekeys alone, each rekey would have to waste { $waste }.
-arithmetic-example = With a rekey every { $interval } ({ $volume }), each { $stall } of stall per rekey costs { $cost }.
-arithmetic-halve = With a rekey every { $interval } ({ $volume }), each { $stall } of stall per rekey costs { $cost } of the { $observed } seen; to halve a rate, each rekey would have to waste half of that time, { $half }.
+arithmetic-reference = Rekeys alone could bring { $reference } down to { $observed } only if each stopped traffic for { $waste }.
+arithmetic-example = A rekey comes every { $interval } ({ $volume }): { $stall } of stall at each costs { $cost }.
+arithmetic-halve = A rekey comes every { $interval } ({ $volume }): { $stall } of stall at each costs { $cost } of the { $observed } seen. Rekeys alone could halve the rate only if each stopped traffic for { $half }{ $measured }.
+# $measured of arithmetic-halve
+arithmetic-measured = ; measured: { $stall }
 
 ## What was measured
 
-verdict-upload = upload (a → b)
-verdict-download = download (b → a)
+verdict-upload = upload
+verdict-download = download
 range = { $low } to { $high }
 rekeys-named = { $count ->
     [one] rekey { $names }
@@ -27,7 +29,7 @@ verdict-no-rekeys = No rekey in this capture: the { $direction } carried { $volu
 verdict-shown = Rekeys cost throughput: { $proven }each stalls the { $direction } for { $stall } on average (95 % interval { $interval }){ $lost }; { $hurt }{ $p }.
 verdict-shown-at-least = Rekeys cost throughput: { $proven }each stalls the { $direction } for at least { $stall } on average (95 % interval { $interval }){ $lost }; { $hurt }{ $p }.
 verdict-shown-no-mean = Rekeys cost throughput: { $proven }{ $why }.
-verdict-some = Single rekeys cost throughput: { $proven }{ $silence }; an average cost of all of them is not shown ({ $mean }{ $p }).
+verdict-some = Single rekeys cost throughput: { $proven }{ $silence }; whether rekeys in general cost time cannot be told from { $used } ({ $mean }{ $p }).
 verdict-some-no-mean = Single rekeys cost throughput: { $proven }{ $silence }; { $why }.
 verdict-bounded = No cost of rekeys is shown: within { $window } of the switch, a rekey costs the { $direction } at most { $high } on average ({ $mean }), less than the { $interest } that would matter; { $hurt }{ $p }.
 verdict-inconclusive = Inconclusive: within { $window } of the switch, a rekey may cost the { $direction } up to { $high } on average ({ $mean }{ $p }), and { $interest } would matter; { $hurt }; { $needed }.
@@ -94,7 +96,8 @@ verdict-too-close = the rekeys are too close together: no undisturbed traffic li
 
 explained-no-gap = The rate of { $observed } is not below the reference of { $reference }: there is no gap to explain.
 explained-maybe-all = Rekeys could explain all of the gap to { $reference }.
-explained-at-most = Rekeys explain at most { $most } of the gap to { $reference }.
+explained-about = Rekeys explain about { $estimate } of the gap to { $reference } ({ $least } to { $most }).
+explained-about-or-all = Rekeys explain about { $estimate } of the gap to { $reference }, and could explain all of it.
 explained-all = This explains all of the gap to { $reference }.
 explained-all-at-least = This could explain all of the gap to { $reference }, and explains at least { $least }.
 explained-up-to-all = This explains { $estimate } of the gap to { $reference } (at least { $least }, and it could be all).

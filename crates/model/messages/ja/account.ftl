@@ -2,7 +2,7 @@
 
 ## 文
 
-account-lost = 転送には { $than } の場合より { $lost } 長くかかっています。内訳: { $parts }。
+account-lost = { $than } の場合より { $lost } 長くかかっています。内訳: { $parts }。
 account-no-longer = 転送にかかった時間は、{ $than } の場合と変わりません（差は { $share } 以内）。全 { $seconds } の内訳: { $parts }。
 account-faster = 転送は { $than } の場合より速く終わっています。全 { $seconds } の内訳: { $parts }。
 account-nothing = 時間の内訳を示せるだけの長さの転送がありません。
@@ -32,7 +32,7 @@ account-part-path-loss = 経路上の損失 { $seconds }（{ $share }）
 account-part-queue-loss = キューあふれによる損失 { $seconds }（{ $share }）
 account-part-reordering = 損失と誤認された順序の入れ替わり { $seconds }（{ $share }）
 account-part-growth = レートの立ち上がり { $seconds }（{ $share }）
-account-part-capacity = この経路自身の上限 { $rate }（回線または処理能力）での転送 { $seconds }（{ $share }）
+account-part-capacity = 回線または処理能力の上限 { $rate } での転送 { $seconds }（{ $share }）
 account-part-won-back = より速い区間での取り戻し { $seconds }（{ $share }）
 account-part-less = 比較先より短い分 { $seconds }（{ $share }）
 account-part-unexplained = 原因不明 { $seconds }（{ $share }）

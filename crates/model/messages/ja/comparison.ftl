@@ -8,9 +8,9 @@ compare-same = リキーによる損失は判断できません。{ $captures } 
 compare-two = { $captures } 個のキャプチャからは、リキーによる損失は判断できません。{ $least } 個未満の点には必ず直線が引けるためです（この直線ではリキーごとに { $stall }、信頼区間なし）。有効期間の異なるキャプチャを追加してください。
 compare-cost = リキーごとに { $stall } 失われています（95 % 信頼区間 { $interval }）。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
 compare-cost-and-without = リキーごとに { $stall } 失われています（95 % 信頼区間 { $interval }）。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。直線から求めた、リキーがない場合のレートは { $without } です。
-compare-faster = リキーによる損失は示されていません。リキーの多いキャプチャのほうが速い（リキーごとに { $stall }、95 % 信頼区間 { $interval }）ため、キャプチャ間でほかの何かが異なっています。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
+compare-faster = リキーによる損失があるとは言えません。リキーの多いキャプチャのほうが速い（リキーごとに { $stall }、95 % 信頼区間 { $interval }）ため、キャプチャ間でほかの何かが異なっています。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
 compare-cannot-tell = これらのキャプチャからは、リキーによる損失は判断できません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、問題となるのは { $interest }（スループットの { $share }）です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。有効期間が大きく異なるキャプチャを追加してください。
-compare-not-shown = リキーによる損失は示されていません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、最大でも { $most } です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
+compare-not-shown = リキーによる損失があるとは言えません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、最大でも { $most } です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
 
 ## 暗号スイートごとの伝送効率
 

@@ -14,7 +14,7 @@ failed-in-all = SA の更新 { $attempts } 回のうち { $failed } 回が失敗
 # failed-refused の $who
 failed-someone = イニシエーター
 # failed-refused の $reason
-failed-short-answer = SA を作らない応答 (理由は解読できません)
+failed-short-answer = SA を作らない応答（理由は解読できません）
 # $outage
 failed-no-outage = このキャプチャに不通区間は見られません
 failed-outage-open = { $seconds } 以上何も通りませんでした

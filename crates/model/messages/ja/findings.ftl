@@ -38,4 +38,4 @@ finding-silence-or-step = { $seconds } の無通信がフレーム { $frame } �
 finding-earlier-times = { $packets } 個のパケットの時刻が、直前のパケットより最大 { $most } 前になっています。時計が戻されたか、複数のインターフェースやキューがまとめられています。その付近の途切れとレートは正確ではありません。
 finding-program-dropped = キャプチャプログラムが { $dropped } 個のパケットを取りこぼしました。途切れや ESP 番号の欠けは、キャプチャ自体によるものかもしれません。
 finding-leak = { $packets } 個の L2TP パケットが、トンネルの両端の間を暗号化されずに流れました。IPsec SA の確立前、並行中、または終了後のものです。
-finding-failed-open = トンネルが開いたまま失敗しました。{ $time } に始まる不通の後、トンネル内を通っていた { $src } から { $dst } への { $packets } 個のパケット ({ $bytes } バイト) が暗号化されずに流れました。
+finding-failed-open = トンネルが開いたまま失敗しました。{ $time } に始まる不通の後、トンネル内を通っていた { $src } から { $dst } への { $packets } 個のパケット（{ $bytes } バイト）が暗号化されずに流れました。

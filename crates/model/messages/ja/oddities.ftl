@@ -51,8 +51,8 @@ oddity-interfaces = 一つのセクションに { $most } 個を超えるイン�
 oddity-no-time = シンプルパケットブロックには時刻がないため、直前のパケットの時刻を使います。時刻が重要な場合は、元のキャプチャから変換してください
 oddity-unknown-interface = ファイルに記述のないインターフェースを指すパケットがあります。リンク種別が不明なため除いてあります
 oddity-cut-packets = スナップ長で切られたパケットです（このパケットは { $bytes } バイトまで）。回線上の長さは数えていますが、検証も復号もできません。tcpdump -s 0 でキャプチャし直してください
-oddity-bad-secrets = 長さの値が実際より大きい Decryption Secrets Block があり(最初は { $block } 番)、その中の鍵は使っていません
-oddity-too-many-secrets = キャプチャの中の鍵が、一つのキャプチャから読む上限(Decryption Secrets Block { $blocks } 個、{ $megabytes } MB)を超えているため、残りは使っていません。--keys で指定してください
+oddity-bad-secrets = 長さの値が実際より大きい Decryption Secrets Block があり（最初は { $block } 番）、その中の鍵は使っていません
+oddity-too-many-secrets = キャプチャの中の鍵が、一つのキャプチャから読む上限（Decryption Secrets Block { $blocks } 個、{ $megabytes } MB）を超えているため、残りは使っていません。--keys で指定してください
 oddity-late-secrets = パイプは一度しか読めないため、パケットの間にある鍵は使っていません。キャプチャをファイルに保存してから解析してください
 oddity-key-file = キャプチャの隣にある鍵ファイルを読めないため、使っていません
 

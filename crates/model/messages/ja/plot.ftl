@@ -8,12 +8,15 @@ plot-lane = { $direction }、{ $unit }
 plot-stepped = ；階段状の線: { $name }
 plot-account = 時間がかかったところ、{ $direction }
 plot-lanes = SA: 1 本の棒が最初から最後のパケットまで（淡色は鍵なし）
+# 帯の方向、表では SA の方向
+plot-up = アップ
+plot-down = ダウン
 plot-seconds = キャプチャ開始からの秒
 plot-mark = リキー { $number }、{ $when } s{ $stall }
 plot-stall = {": 停止 "}{ $stall }
 plot-stall-hurt = {": 停止 "}{ $stall }、影響あり
 plot-hurt = 、影響あり
-plot-mean-title = 平均的なリキー、{ $direction }
+plot-mean-title = リキー前後の平均、{ $direction }
 plot-mean-text = 新しい SA への切り替え前後の平均レート。帯はプラセボの平均の 95 % が入る範囲。
 plot-mean-headline = { $direction }、{ $unit } – 線: リキーの平均、帯: プラセボの 95 %
 plot-mean-axis = 新しい SA への切り替えからのミリ秒

@@ -5,8 +5,8 @@
 rule-counting = { $side ->
     [inbound] 受信側 SA の
     [outbound] 送信側 SA の
-    [b-to-a] SA（b → a）の
-    [a-to-b] SA（a → b）の
+    [b-to-a] クライアント向け SA の
+    [a-to-b] ゲートウェイ向け SA の
    *[both] 両方向の
 }{ $what ->
     [inner] 復号後ペイロード
@@ -17,8 +17,8 @@ rule-counting = { $side ->
 trigger-expiring = 期限を迎える{ $side ->
     [inbound] 受信側 SA の
     [outbound] 送信側 SA の
-    [a-to-b] SA（a → b）の
-   *[b-to-a] SA（b → a）の
+    [a-to-b] ゲートウェイ向け SA の
+   *[b-to-a] クライアント向け SA の
 }{ $what ->
     [inner] 内側のバイト数
    *[esp] {" "}ESP バイト数（鍵なし）

@@ -1,14 +1,16 @@
 ### 判定と算術的な限界（impact/sentence.rs）。
 
 arithmetic-none = 転送中に起きたリキーがないため、限界は計算できません。
-arithmetic-reference = リキーだけで { $reference } が { $observed } まで下がるには、リキー 1 回あたり { $waste } を失う計算になります。
+arithmetic-reference = リキーだけで { $reference } が { $observed } まで下がるのは、毎回 { $waste } 停止した場合に限られます。
 arithmetic-example = リキーは { $interval } ごと（{ $volume }）に起きるため、1 回あたり { $stall } の停止は { $cost } の損失になります。
-arithmetic-halve = リキーは { $interval } ごと（{ $volume }）に起きるため、1 回あたり { $stall } の停止は実測 { $observed } の { $cost } に相当します。レートが半分になるには、リキーのたびにこの間隔の半分、{ $half } を失う計算になります。
+arithmetic-halve = リキーは { $interval } ごと（{ $volume }）に起きるため、1 回あたり { $stall } の停止は実測 { $observed } の { $cost } に相当します。リキーだけでレートが半分になるのは、毎回 { $half } 停止した場合に限られます{ $measured }。
+# arithmetic-halve の $measured
+arithmetic-measured = （実測は { $stall }）
 
 ## 測定した対象
 
-verdict-upload = アップロード（a → b）
-verdict-download = ダウンロード（b → a）
+verdict-upload = アップロード
+verdict-download = ダウンロード
 range = { $low } ～ { $high }
 rekeys-named = リキー { $names }
 rekeys-more = 他 { $count } 回
@@ -21,10 +23,10 @@ verdict-no-rekeys = このキャプチャにリキーはありません。{ $dir
 verdict-shown = リキーがスループットを下げています。{ $proven }リキーのたびに{ $direction }が平均 { $stall } 停止しています（95 % 信頼区間 { $interval }{ $lost }）。{ $hurt }{ $p }。
 verdict-shown-at-least = リキーがスループットを下げています。{ $proven }リキーのたびに{ $direction }が平均 { $stall } 以上停止しています（95 % 信頼区間 { $interval }{ $lost }）。{ $hurt }{ $p }。
 verdict-shown-no-mean = リキーがスループットを下げています。{ $proven }{ $why }。
-verdict-some = 一部のリキーがスループットを下げています。{ $proven }{ $silence }。全リキーの平均としての損失は示されていません（{ $mean }{ $p }）。
+verdict-some = 一部のリキーがスループットを下げています。{ $proven }{ $silence }。{ $used } 回のリキーから、平均的な損失があるとまでは言えません（{ $mean }{ $p }）。
 verdict-some-no-mean = 一部のリキーがスループットを下げています。{ $proven }{ $silence }。{ $why }。
-verdict-bounded = リキーによる損失は示されていません。切り替えから { $window } 以内で見ると、リキーごとの{ $direction }の損失は平均で最大 { $high } であり（{ $mean }）、問題となる { $interest } を下回ります。{ $hurt }{ $p }。
-verdict-inconclusive = このキャプチャからは判断できません。切り替えから { $window } 以内で見ると、リキーごとに{ $direction }で平均最大 { $high } の損失がある可能性があり（{ $mean }{ $p }）、問題となるのは { $interest } です。{ $hurt }。{ $needed }。
+verdict-bounded = リキーによる損失があるとは言えません。切り替えから { $window } 以内で見ると、リキーごとの{ $direction }の損失は平均で最大 { $high } であり（{ $mean }）、問題となる { $interest }を下回ります。{ $hurt }{ $p }。
+verdict-inconclusive = このキャプチャからは判断できません。切り替えから { $window } 以内で見ると、リキーごとに{ $direction }で平均最大 { $high } の損失がある可能性があり（{ $mean }{ $p }）、問題となるのは { $interest }です。{ $hurt }。{ $needed }。
 verdict-no-mean = このキャプチャからは判断できません。{ $why }。
 verdict-no-mean-hurt = このキャプチャからは判断できません。{ $why }。{ $hurt }。
 
@@ -70,7 +72,8 @@ verdict-too-close = リキーの間隔が短すぎ、比較の基準となる、
 
 explained-no-gap = 実測 { $observed } は基準の { $reference } を下回っていないため、説明すべき差はありません。
 explained-maybe-all = { $reference } との差は、すべてリキーで説明できる可能性があります。
-explained-at-most = { $reference } との差のうち、リキーで説明できるのは最大で { $most } です。
+explained-about = { $reference } との差のうち、リキーで説明できるのは約 { $estimate } です（{ $least } ～ { $most }）。
+explained-about-or-all = { $reference } との差のうち、リキーで説明できるのは約 { $estimate } ですが、すべてである可能性もあります。
 explained-all = { $reference } との差は、これですべて説明できます。
 explained-all-at-least = { $reference } との差は、これですべて説明できる可能性があり、少なくとも { $least } は説明できます。
 explained-up-to-all = { $reference } との差の { $estimate } が、これで説明できます（少なくとも { $least }、すべて説明できる可能性もあります）。
@@ -81,8 +84,8 @@ explained-share = { $reference } との差の { $estimate }（{ $least } ～ { $
 # $least: 秒、$level: p の水準
 note-above-zero = 信頼区間が 0 を上回るだけでは、平均としての損失を示したことになりません。下端が { $least } を超え、さらにリキーのない時点との比較（p が { $level } 以下）か個々のリキーの判定で裏付けられる必要があります。
 note-mostly-affected = 測定区間の大半がリキーの影響範囲に入り、影響のない通信が少なすぎて p 値を求められません。この判定は、信頼区間と、ほかではまれな、新しいデータの途切れに基づきます。
-note-bias = 停止時間は最大 { $most } だけ短く出ている可能性があります。データ量で始まるリキーは速い瞬間に当たりやすく、その間隔が短すぎてこの偏りの大きさを測れないためです。
-note-bias-unknown = これらのリキーがデータ量で始まるのなら（それは不明です）、停止時間は最大 { $most } だけ短く出ている可能性があります。そのようなリキーは速い瞬間に当たりやすく、その間隔が短すぎてこの偏りの大きさを測れないためです。
+note-bias = 停止時間は最大 { $most } 短く見積もっている可能性があります。データ量契機のリキーは通信が速い時間帯に起きやすく、間隔が短すぎてこの偏りの大きさを測れないためです。
+note-bias-unknown = これらがデータ量契機のリキーなら（それは不明です）、停止時間は最大 { $most } 短く見積もっている可能性があります。データ量契機のリキーは通信が速い時間帯に起きやすく、間隔が短すぎてこの偏りの大きさを測れないためです。
 note-holes = トンネルは動いていたのにキャプチャが欠けている区間が { $holes } か所（計 { $length }）あります。観測されなかったものとして扱い{ $rekeys ->
     [0] ます。
    *[other] 、そこに重なる { $rekeys } 回のリキーは統計から除いています。

@@ -18,6 +18,7 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/page.ftl")),
             include_str!(concat!("../../messages/", $language, "/plot.ftl")),
             include_str!(concat!("../../messages/", $language, "/report.ftl")),
+            include_str!(concat!("../../messages/", $language, "/answer.ftl")),
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
             include_str!(concat!("../../messages/", $language, "/account.ftl")),
             include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
@@ -33,8 +34,8 @@ macro_rules! files {
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 15] = files!("en");
-const JAPANESE: [&str; 15] = files!("ja");
+const ENGLISH: [&str; 16] = files!("en");
+const JAPANESE: [&str; 16] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
-const ALIKE: [&str; 18] = [
+const ALIKE: [&str; 20] = [
     "account-filter",
     "advice",
     "attempt-filter",
+    "causes-line",
     "cell",
     "column-icv",
     "column-ike",
@@ -24,6 +25,7 @@ const ALIKE: [&str; 18] = [
     "column-spi",
     "comparison-95",
     "direction-sentence",
+    "do-lifetime-yamaha",
     "note-suite-of",
     "outcome-because",
 ];
@@ -42,7 +44,8 @@ const OF_DOCUMENTS: [&str; 9] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 68] = [
+const LATIN: [&str; 69] = [
+    "ACK",
     "Block",
     "CDN",
     "CHILD",

@@ -2,7 +2,7 @@
 
 use crate::formats::csv::{cell, columns, number, text};
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::TextOptions;
+use crate::formats::text::top::TextOptions;
 use crate::tables;
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::AccountGap;

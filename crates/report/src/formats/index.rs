@@ -5,6 +5,7 @@ use crate::formats::terminal::TerminalPage;
 use crate::formats::text::TextOptions;
 use crate::formats::{csv, markdown};
 use crate::tables::{Align, Column, Mark, Row, Table};
+use crate::words::focus::Focus;
 use crate::words::{self, clean, format};
 use askama::Template;
 use rekeyscope_model::analysis::{Analysis, Verdict};
@@ -93,16 +94,14 @@ impl Entry {
     }
 }
 
-/// Label and sentence of a verdict.
+/// The verdict as a label and in a line.
 fn verdict_in(language: Language, analysis: &Analysis) -> [String; 2] {
-    let t = Catalogue::of(language);
-    match analysis.impact.first() {
-        Some(i) => [
-            words::verdict(t, i.verdict),
-            clean::said(t, &i.sentence, &i.messages),
-        ],
-        None => [t.word("verdict-label-no-tunnel"), words::no_verdict(t, analysis)],
-    }
+    let focus = Focus::new(analysis, language);
+    let label = match analysis.impact.first() {
+        Some(i) => words::verdict(focus.t, i.verdict),
+        None => focus.t.word("verdict-label-no-tunnel"),
+    };
+    [label, words::answer(&focus).headline]
 }
 
 /// Columns of the index, and their names for people.

@@ -83,12 +83,17 @@ fn of_tunnel(out: &mut String, focus: &Focus, tunnel: usize) {
 
 fn verdict(out: &mut String, focus: &Focus) {
     let (analysis, t) = (focus.analysis, focus.t);
+    let answer = words::answer(focus);
+    let _ = writeln!(out, "**{}**\n", escaped(&answer.headline));
+    let in_full = words::in_full(t, analysis).unwrap_or_default();
+    for line in [answer.why, answer.change, in_full] {
+        if !line.is_empty() {
+            let _ = writeln!(out, "{}\n", escaped(&line));
+        }
+    }
     let Some(headline) = analysis.impact.first() else {
-        let _ = writeln!(out, "**{}**", words::no_verdict(t, analysis));
         return;
     };
-    let sentence = t.sentence(&headline.sentence, &headline.messages);
-    let _ = writeln!(out, "**{}**\n", escaped(&sentence));
     if let Some(said) = words::account_of_headline(focus) {
         let _ = writeln!(out, "{}\n", escaped(&said));
     }

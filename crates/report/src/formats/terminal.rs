@@ -125,9 +125,16 @@ impl TerminalPage {
             .iter()
             .map(|(_, c)| Cell::new(&c.name).add_attribute(Attribute::Dim));
         let mut rows = vec![names.collect()];
+        let widths: Vec<usize> = shown.iter().map(|(i, c)| table.width_of(*i, &c.name)).collect();
+        let most = widest(&widths, self.width);
         for row in &table.rows {
             let cells = shown.iter().filter_map(|(i, _)| row.cells.get(*i));
-            rows.push(cells.map(|c| marked(Cell::new(c), row.mark)).collect());
+            // Where comfy-table breaks Japanese, a line may begin with a comma.
+            rows.push(
+                cells
+                    .map(|c| marked(Cell::new(wrapped(c, most)), row.mark))
+                    .collect(),
+            );
         }
         let aligns: Vec<Align> = shown.iter().map(|(_, c)| c.align).collect();
         self.cells(rows, &aligns);
@@ -174,6 +181,13 @@ impl TerminalPage {
             self.out.push('\n');
         }
     }
+}
+
+/// How wide the widest columns may be, so that all of them fit with one space between them.
+fn widest(widths: &[usize], page: usize) -> usize {
+    let gaps = widths.len().saturating_sub(1);
+    let fits = |most: &usize| widths.iter().map(|w| w.min(most)).sum::<usize>() + gaps <= page;
+    (1..=page).rev().find(fits).unwrap_or(page)
 }
 
 fn marked(cell: Cell, mark: Mark) -> Cell {

@@ -1,7 +1,7 @@
 //! The table of attempts.
 
-use crate::tables::rekeys::initiator;
 use crate::tables::table::{Table, WIDE, alert_if, left, left_from, right};
+use crate::words::ends::end;
 use crate::words::focus::Focus;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{clean, is_trouble, outage_length, outcome};
@@ -31,6 +31,7 @@ pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> 
         *room -= 1;
         listed.push(attempt);
     }
+    let ends = focus.analysis.tunnels.get(tunnel);
     let outage = |a: &&Attempt, cell: &dyn Fn(&Outage) -> String| or_unknown(a.outage.as_ref(), cell);
     let mut table = Table::of(
         t,
@@ -38,7 +39,7 @@ pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> 
         |a| alert_if(is_trouble(a)),
         &[
             right("column-time-s", &|a| focus.clock(Some(a.first_time))),
-            left("column-by", &|a| initiator(focus, a.tunnel, a.initiator)),
+            left("column-by", &|a| end(t, ends, a.initiator)),
             left("column-outcome", &|a| outcome(t, a)),
             right("column-requests", &|a| match a.exchange {
                 Some(_) => format::count(a.transmissions),

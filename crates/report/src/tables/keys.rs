@@ -1,9 +1,10 @@
 //! The tables of `rekeyscope keys`: which SA has a key, from where, by which road.
 
 use crate::tables::table::{Mark, Table, WIDE, alert_if, first, left, left_from, right};
+use crate::words::ends::{ends_and_up, up_or_down};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Analysis, Key, KeyFile, KeyStatus, SecurityAssociation};
+use rekeyscope_model::analysis::{Analysis, Direction, Key, KeyFile, KeyStatus};
 use rekeyscope_model::text::Catalogue;
 
 /// ESP SAs of one tunnel in order of appearance, at most `most`.
@@ -15,7 +16,6 @@ pub(crate) fn sa_keys(t: &Catalogue, analysis: &Analysis, tunnel: usize, most: u
         .iter()
         .map(|sa| (*sa, key_cells(t, analysis, &sa.key)))
         .collect();
-    let to_a = |sa: &SecurityAssociation| ends.is_some_and(|t| t.a == sa.dst);
     let mut table = Table::of(
         t,
         &listed,
@@ -25,7 +25,15 @@ pub(crate) fn sa_keys(t: &Catalogue, analysis: &Analysis, tunnel: usize, most: u
         },
         &[
             left("column-dir", &|(sa, _)| {
-                if to_a(sa) { "b→a" } else { "a→b" }.to_string()
+                let to_client = ends.is_some_and(|t| t.a == sa.dst);
+                up_or_down(
+                    t,
+                    if to_client {
+                        Direction::BToA
+                    } else {
+                        Direction::AToB
+                    },
+                )
             }),
             left_from(WIDE, "column-source-address", &|(sa, _)| sa.src.to_string()),
             left_from(WIDE, "column-destination-address", &|(sa, _)| sa.dst.to_string()),
@@ -36,12 +44,7 @@ pub(crate) fn sa_keys(t: &Catalogue, analysis: &Analysis, tunnel: usize, most: u
             left("column-source", &|(_, key)| key[2].clone()),
         ],
     );
-    table.notes.extend(ends.map(|ends| {
-        t.fill(
-            "ends-sentence",
-            &[("a", &ends.a.to_string()), ("b", &ends.b.to_string())],
-        )
-    }));
+    table.notes.extend(ends.map(|ends| ends_and_up(t, ends)));
     table.note_left_out(t, "left-out-sa-keys", all.len().saturating_sub(most));
     table
 }

@@ -3,12 +3,13 @@
 use crate::tables::table::{
     Align, Column, Mark, Table, WIDE, WIDER, alert_if, chance, left, left_from, ms, right, right_from,
 };
+use crate::words::ends::end;
 use crate::words::focus::{Focus, at_most, began, is_hurt, key, number};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{Direction, ProofRule, Rekey, RekeyImpact, StallWindow, Trigger};
 use rekeyscope_model::text::Catalogue;
-use std::net::IpAddr;
+use std::collections::BTreeSet;
 
 /// A rekey with what its row shows of it.
 struct RekeyRow<'a> {
@@ -33,6 +34,20 @@ impl<'a> RekeyRow<'a> {
     fn is_used(&self) -> bool {
         self.impact.is_some_and(|i| i.used)
     }
+
+    /// What it did, and what decided that: the packets, or one of the two statistics.
+    fn effect(&self) -> Option<&'static str> {
+        let chance = |p: Option<f64>| p.unwrap_or(1.0);
+        let of_stall = chance(self.stall.and_then(|w| w.p));
+        match is_hurt(self.rekey) {
+            _ if has_proof(self.rekey, false) => Some("effect-proven"),
+            true if of_stall < chance(self.impact.and_then(|i| i.p_gap)) => Some("effect-hurt-stall"),
+            true => Some("effect-hurt-gap"),
+            false if has_proof(self.rekey, true) => Some("effect-cleared"),
+            false if self.is_used() => None,
+            false => Some("effect-unused"),
+        }
+    }
 }
 
 /// Rekeys of one tunnel, at most `most`.
@@ -44,6 +59,7 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     let left_out = total - listed.len();
     let rows: Vec<RekeyRow> = listed.iter().map(|r| RekeyRow::new(focus, r)).collect();
     let main = focus.main_direction(tunnel);
+    let ends = focus.analysis.tunnels.get(tunnel);
     let mut table = Table::of(
         t,
         &rows,
@@ -54,9 +70,7 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
         &[
             right("column-number", &|r| number(r.rekey).to_string()),
             right("column-time-s", &|r| focus.clock(began(r.rekey))),
-            left("column-by", &|r| {
-                initiator(focus, r.rekey.tunnel, r.rekey.initiator)
-            }),
+            left("column-by", &|r| end(t, ends, r.rekey.initiator)),
             left("column-trigger", &|r| words::trigger(t, &r.rekey.trigger)),
             right("column-volume", &|r| volume(&r.rekey.trigger)),
             right_from(WIDER, "column-age", &|r| {
@@ -75,14 +89,11 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
             right_from(WIDE, "column-depth", &|r| {
                 or_unknown(r.impact.and_then(|i| i.depth), format::percent)
             }),
-            right_from(WIDE, "column-p", &|r| chance(r.stall.and_then(|w| w.p))),
+            right_from(WIDE, "column-p-gap", &|r| chance(r.impact.and_then(|i| i.p_gap))),
+            right_from(WIDE, "column-p-stall", &|r| chance(r.stall.and_then(|w| w.p))),
             right("column-q", &|r| chance(r.impact.and_then(|i| i.q))),
-            left("column-effect", &|r| match is_hurt(r.rekey) {
-                _ if has_proof(r.rekey, false) => t.word("effect-proven"),
-                true => t.word("effect-hurt"),
-                false if has_proof(r.rekey, true) => t.word("effect-cleared"),
-                false if r.is_used() => String::new(),
-                false => t.word("effect-unused"),
+            left("column-effect", &|r| {
+                r.effect().map_or_else(String::new, |id| t.word(id))
             }),
             left_from(WIDE, "column-causes", &|r| {
                 let causes: Vec<String> = r.rekey.causes.iter().map(|c| clean::line(&c.id)).collect();
@@ -151,14 +162,40 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
     added
 }
 
-/// `a` or `b`; another address in full.
-pub(super) fn initiator(focus: &Focus, tunnel: usize, address: Option<IpAddr>) -> String {
-    match (address, focus.analysis.tunnels.get(tunnel)) {
-        (None, _) => UNKNOWN.to_string(),
-        (Some(address), Some(t)) if address == t.a => "a".to_string(),
-        (Some(address), Some(t)) if address == t.b => "b".to_string(),
-        (Some(address), _) => address.to_string(),
+/// The same without the statistics, and with as many words as a screen has room for; says how many are left out.
+pub(crate) fn rekeys_in_short(focus: &Focus, tunnel: usize, most: usize) -> (Table, usize) {
+    let t = focus.t;
+    let mut table = rekeys(focus, tunnel, most);
+    for id in ["column-q", "column-p-gap", "column-p-stall", "overlay"] {
+        table.drop_column(id);
     }
+    let cells = table
+        .rows
+        .iter()
+        .filter_map(|row| row.cells.get(table.place_of("column-effect")?));
+    let effects: BTreeSet<&String> = cells.collect();
+    let has = |ids: &[&str]| ids.iter().any(|id| effects.contains(&t.word(id)));
+    let ends = focus
+        .analysis
+        .tunnels
+        .get(tunnel)
+        .map(|ends| words::ends::ends(t, ends));
+    let mut parts = vec![t.fill("legend-short", &[("ends", &ends.unwrap_or_default())])];
+    let explained = [
+        (&["effect-proven"][..], "legend-proven"),
+        (&["effect-hurt-gap", "effect-hurt-stall"], "legend-hurt"),
+        (&["effect-cleared"], "legend-cleared"),
+        (&["effect-unused"], "legend-unused"),
+    ];
+    parts.extend(
+        explained
+            .iter()
+            .filter(|(ids, _)| has(ids))
+            .map(|(_, word)| t.word(word)),
+    );
+    table.notes = vec![t.fill("full-stop", &[("text", &parts.join(&t.word("semicolon")))])];
+    let left_out = focus.rekeys(tunnel).count().saturating_sub(table.rows.len());
+    (table, left_out)
 }
 
 /// What the columns of the rekey table mean, only as far as this table needs it.
@@ -166,7 +203,7 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     let t = focus.t;
     let mut parts = Vec::new();
     if let Some(ends) = focus.analysis.tunnels.get(tunnel) {
-        parts.push(t.fill("ends", &[("a", &ends.a.to_string()), ("b", &ends.b.to_string())]));
+        parts.push(words::ends::ends(t, ends));
     }
     let main = focus.main_direction(tunnel);
     let direction = words::direction(t, focus.analysis, tunnel, main);
@@ -181,6 +218,10 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     }
     if rekeys.iter().any(|r| has_proof(r.rekey, false)) {
         parts.push(t.word("note-proven"));
+    }
+    let by_statistics = |r: &RekeyRow| matches!(r.effect(), Some("effect-hurt-gap" | "effect-hurt-stall"));
+    if rekeys.iter().any(by_statistics) {
+        parts.push(t.word("note-hurt"));
     }
     if rekeys.iter().any(|r| has_proof(r.rekey, true)) {
         parts.push(t.word("note-cleared"));

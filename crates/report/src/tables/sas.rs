@@ -3,6 +3,7 @@
 use crate::tables::keys::source_in_short;
 use crate::tables::table::{Mark, Table, WIDE, WIDEST, alert_if, left, left_from, right, right_from};
 use crate::words;
+use crate::words::ends::{ends_and_up, up_or_down};
 use crate::words::focus::Focus;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{KeyStatus, SecurityAssociation};
@@ -26,9 +27,7 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
             (_, status) => alert_if(status != KeyStatus::Verified || sa.icv.failed > 0),
         },
         &[
-            left("column-dir", &|(direction, _)| {
-                direction.pick("a→b", "b→a").to_string()
-            }),
+            left("column-dir", &|(direction, _)| up_or_down(t, *direction)),
             right("column-gen", &|(_, sa)| sa.generation.to_string()),
             left("column-spi", &|(_, sa)| sa.spi.to_string()),
             left("column-key", &|(_, sa)| words::key_status(t, sa.key.status)),
@@ -59,6 +58,8 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
     notes.extend(mode.map(|m| t.fill("note-mode", &[("mode", &m)])));
     notes.extend(source.map(|s| t.fill("note-keys-from", &[("source", &s)])));
     notes.push(t.word("note-missing"));
+    let ends = focus.analysis.tunnels.get(tunnel);
+    notes.extend(ends.map(|ends| ends_and_up(t, ends)));
     let notes = notes.join(&t.word("semicolon"));
     table.notes.push(t.fill("full-stop", &[("text", &notes)]));
     table.note_left_out(t, "left-out-sas", left_out);

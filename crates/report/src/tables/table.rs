@@ -2,6 +2,7 @@
 
 use crate::words::format::{self, or_unknown};
 use rekeyscope_model::text::Catalogue;
+use unicode_width::UnicodeWidthStr;
 
 /// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,15 +164,33 @@ impl Table {
 
     /// Leaves a column out in which every row says the same; returns what they say.
     pub(crate) fn drop_uniform(&mut self, id: &str) -> Option<String> {
-        let column = self.columns.iter().position(|c| c.id == id)?;
+        let column = self.place_of(id)?;
         let value = self.rows.first()?.cells.get(column)?.clone();
         let uniform = self.rows.iter().all(|r| r.cells.get(column) == Some(&value));
         if !uniform {
             return None;
         }
-        self.columns.remove(column);
-        self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
+        self.drop_column(id);
         Some(value)
+    }
+
+    /// Columns of a terminal that the longest cell of a column takes, or its name.
+    pub(crate) fn width_of(&self, column: usize, name: &str) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.cells.get(column));
+        cells.map(|cell| cell.width()).fold(name.width(), usize::max)
+    }
+
+    /// Leaves a column out.
+    pub(crate) fn drop_column(&mut self, id: &str) {
+        while let Some(column) = self.place_of(id) {
+            self.columns.remove(column);
+            self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
+        }
+    }
+
+    /// Where a column stands.
+    pub(crate) fn place_of(&self, id: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.id == id)
     }
 
     /// Says how many rows are left out, by a message that says where they are.

@@ -2,16 +2,20 @@
 //! computed.
 
 mod account;
+mod piece;
+
+pub(crate) use account::of_label;
+use piece::Advice;
 
 use crate::words::causes::message_of;
 use rekeyscope_model::analysis::{Analysis, Cause, Mode, TriggerKind, Verdict};
 use rekeyscope_model::text::{Catalogue, Message};
 
 /// Kilobyte lifetime that Windows' L2TP client proposes.
-const WINDOWS_KILOBYTES: u64 = 250_000;
+pub(crate) const WINDOWS_KILOBYTES: u64 = 250_000;
 
 /// The causes that something can be done about, in the order in which it is advised.
-const ADVISED: [&str; 11] = [
+pub(crate) const ADVISED: [&str; 11] = [
     "rekey_refused",
     "rekey_unanswered",
     "limit_without_rekey",
@@ -24,30 +28,6 @@ const ADVISED: [&str; 11] = [
     "exchange_retransmitted",
     "responder_not_ready",
 ];
-
-/// A piece of advice; its texts are messages of the catalogues.
-pub(crate) struct Advice {
-    /// Whom it concerns.
-    system: String,
-    /// Why it is given here; `None` where nothing in the capture names the system.
-    because: Option<Message>,
-    /// What to do; backticks set off what is typed.
-    text: Message,
-}
-
-impl Advice {
-    /// As one paragraph.
-    pub(crate) fn sentence(&self, t: &Catalogue) -> String {
-        let (system, text) = (self.system.as_str(), t.say(&self.text));
-        match self.because.as_ref().map(|because| t.say(because)) {
-            None => t.fill("advice", &[("system", system), ("text", &text)]),
-            Some(because) => t.fill(
-                "advice-because",
-                &[("system", system), ("because", &because), ("text", &text)],
-            ),
-        }
-    }
-}
 
 /// What to change: where rekeys cost something, the systems that the capture names first; then what else the time went to.
 pub(crate) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
@@ -81,20 +61,39 @@ fn of_causes(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let of_outages = analysis.outages.iter().map(|o| &o.causes);
     let all: Vec<&Cause> = of_rekeys.chain(of_attempts).chain(of_outages).flatten().collect();
     let found = |id: &str| all.iter().any(|c| c.id == id);
-    let of = |cause: &&str| Advice {
+    let causes = ADVISED.iter().filter(|id| found(id));
+    let mut out = of_refusals(t, analysis);
+    out.extend(causes.filter_map(|id| of_cause(t, id)));
+    out
+}
+
+/// What follows from one cause, where something does.
+pub(crate) fn of_cause(t: &Catalogue, id: &str) -> Option<Advice> {
+    ADVISED.contains(&id).then(|| Advice {
         system: t.word("advice-both-sides"),
-        because: Some(Message::new(&(message_of("advice", cause) + "-why"))),
-        text: Message::new(&message_of("advice", cause)),
-    };
+        because: Some(Message::new(&(message_of("advice", id) + "-why"))),
+        text: Message::new(&message_of("advice", id)),
+    })
+}
+
+/// What follows from the reasons that refusals gave.
+pub(crate) fn of_refusals(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let refusals = REFUSALS.iter().filter(|(names, _)| refused(analysis, names));
-    let of_refusals = refusals.map(|&(_, text)| Advice {
+    let of = |&(_, text): &(&[&str], &str)| Advice {
         system: t.word("advice-both-sides"),
         because: Some(Message::new("advice-rekey-refused-why")),
         text: Message::new(text),
-    });
-    of_refusals
-        .chain(ADVISED.iter().filter(|id| found(id)).map(of))
-        .collect()
+    };
+    refusals.map(of).collect()
+}
+
+/// Whose log gave the keys: the system that can be told what to change.
+pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<&'static str> {
+    let is_log = |name: &&str| {
+        let mut formats = analysis.key_files.iter().flat_map(|f| &f.formats);
+        formats.any(|f| f.starts_with(name))
+    };
+    ["yamaha", "charon"].into_iter().find(is_log)
 }
 
 fn refused(analysis: &Analysis, names: &[&str]) -> bool {
@@ -144,16 +143,13 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
         .peekable();
     let unknown = modes.peek().is_none();
     let transport = modes.any(|mode| mode == Mode::Transport);
-    let log = |name: &str| {
-        let formats = || analysis.key_files.iter().flat_map(|f| &f.formats);
-        formats().any(|f| f.starts_with(name))
-    };
+    let system = system_of_keys(analysis);
     let of = |system: &str, because: Option<&'static str>, text: &'static str| Advice {
         system: system.to_owned(),
         because: because.map(Message::new),
         text: Message::new(text),
     };
-    let from_log = |name: &str| log(name).then_some("advice-log-why");
+    let from_log = |name: &str| (system == Some(name)).then_some("advice-log-why");
     let windows = match (proposed, transport) {
         (true, _) => Some("advice-windows-proposes"),
         (false, true) => Some("advice-windows-maybe"),

@@ -76,5 +76,10 @@ fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String 
 
 /// Data that went on in clear after an outage: the first thing anyone wants to know.
 pub(crate) fn leaks(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
-    analysis.findings.iter().filter(|f| f.id == "cleartext_leak")
+    analysis.findings.iter().filter(|f| is_leak(f))
+}
+
+/// Whether a finding is such data.
+pub(crate) fn is_leak(finding: &Finding) -> bool {
+    finding.id == "cleartext_leak"
 }

@@ -103,7 +103,7 @@ mod tests {
                 language,
             };
             for page in [
-                crate::formats::text::render(&document, options),
+                crate::formats::text::render_in_full(&document, options),
                 crate::formats::markdown::render(&document, language),
                 crate::formats::html::render(&document, language),
             ] {

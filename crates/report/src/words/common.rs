@@ -1,6 +1,7 @@
 //! Values of the document as words, the same in every format: what is asked for comes first, in the language of a catalogue.
 
 use crate::words::clean;
+use crate::words::ends::up_or_down;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
     Analysis, Direction, Encapsulation, Finding, Generator, Mode, Overlay, OverlayKind, SecurityAssociation,
@@ -14,7 +15,7 @@ pub(crate) fn direction(t: &Catalogue, analysis: &Analysis, tunnel: usize, direc
         (Some(t), Direction::AToB) => format!("{} → {}", t.a, t.b),
         (Some(t), Direction::BToA) => format!("{} → {}", t.b, t.a),
         (None, d) => {
-            let (tunnel, direction) = (tunnel.to_string(), d.to_string());
+            let (tunnel, direction) = (tunnel.to_string(), up_or_down(t, d));
             t.fill(
                 "tunnel-direction",
                 &[("tunnel", &tunnel), ("direction", &direction)],

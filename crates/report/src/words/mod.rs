@@ -2,12 +2,14 @@
 
 mod account;
 pub mod advice;
+pub(crate) mod answer;
 mod attempts;
 mod capture;
 mod causes;
 pub mod clean;
 mod command;
 mod common;
+pub(crate) mod ends;
 pub mod focus;
 pub mod format;
 mod keys;
@@ -18,7 +20,8 @@ pub(crate) use account::{
     account, account_label, account_notes, account_of_headline, accounts, gap, is_headline, seconds_of,
     stretch_filter, stretches_filter,
 };
-pub(crate) use attempts::{is_trouble, leaks, outage_length, outages, outcome};
+pub(crate) use answer::answer;
+pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_length, outages, outcome};
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
 pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use command::command;
@@ -27,4 +30,6 @@ pub(crate) use common::{
     trigger_in_full, trigger_rules, tunnel,
 };
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
-pub(crate) use verdict::{bursts, counted, detectable, disagreeing, explained, no_verdict, rates, verdict};
+pub(crate) use verdict::{
+    bursts, counted, detectable, disagreeing, explained, in_full, rates, share_of_gap, verdict,
+};

@@ -3,8 +3,9 @@
 use crate::words::clean;
 use crate::words::format::{self, or_unknown};
 use rekeyscope_impact::tell;
+use rekeyscope_impact::tell::failed::ToldFailure;
 use rekeyscope_model::analysis::{Analysis, Counted, Impact, Verdict};
-use rekeyscope_model::text::{Catalogue, Message};
+use rekeyscope_model::text::Catalogue;
 
 /// The verdict as a label.
 pub(crate) fn verdict(t: &Catalogue, v: Verdict) -> String {
@@ -56,33 +57,38 @@ pub(crate) fn bursts(t: &Catalogue, i: &Impact) -> Option<String> {
     Some(t.fill("bursts", &[("period", &period)]))
 }
 
-/// How much of the gap to the reference rate the stalls explain, where the verdict's own sentence does not say it.
-pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
+/// How much of the gap to the reference rate the stalls explain.
+pub(crate) fn share_of_gap(t: &Catalogue, i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);
     let shown = i.verdict == Verdict::Shown;
-    let said = t.say(&tell::sentence::words::explained(share, shown, &reference));
+    Some(t.say(&tell::sentence::words::explained(share, shown, &reference)))
+}
+
+/// The same, where the verdict's own sentence does not say it.
+pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
+    let said = share_of_gap(t, i)?;
     (!t.sentence(&i.sentence, &i.messages).contains(&said)).then_some(said)
 }
 
-/// A document without a verdict still begins with a sentence.
-pub(crate) fn no_verdict(t: &Catalogue, analysis: &Analysis) -> String {
-    if let Some(told) = failed(analysis) {
-        return t.say_all(&told);
+/// What failed: in the tunnel of the headline where that says so, anywhere where there is no verdict to say it.
+pub(crate) fn told_failure(analysis: &Analysis) -> Option<ToldFailure> {
+    let headline = analysis.impact.first();
+    if headline.is_some_and(|i| i.verdict != Verdict::Failed) {
+        return None;
     }
-    t.word(match analysis.capture.packets {
-        0 => "no-verdict-empty",
-        _ if analysis.capture.ike_packets == 0 || analysis.tunnels.is_empty() => "no-verdict-no-tunnel",
-        _ if analysis.rekeys.is_empty() => "no-verdict-ike-only",
-        _ => "no-verdict-ike-rekeys",
-    })
-}
-
-/// What failed in a capture that has no verdict to say it.
-fn failed(analysis: &Analysis) -> Option<Vec<Message>> {
     let origin = analysis.capture.first_time.unwrap_or_default();
     let told = tell::failed::failed(&analysis.attempts, &analysis.outages, &analysis.tunnels, origin);
-    told.into_iter().next().map(|t| t.messages)
+    told.into_iter()
+        .find(|told| headline.is_none_or(|i| i.tunnel == told.tunnel))
+}
+
+/// The verdict in full, with its intervals and reservations; of a document without one, what failed.
+pub(crate) fn in_full(t: &Catalogue, analysis: &Analysis) -> Option<String> {
+    match analysis.impact.first() {
+        Some(headline) => Some(clean::said(t, &headline.sentence, &headline.messages)),
+        None => Some(t.say_all(&told_failure(analysis)?.messages)),
+    }
 }
 
 /// The reruns that disagree with the verdict.

@@ -48,7 +48,7 @@ pub(crate) struct OutputArguments {
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: Option<OutputFormat>,
 
-    /// More in the terminal report: what was ruled out, projections, reruns, overhead, flows, every row
+    /// Everything in the terminal report: every figure with its interval, filters, what was ruled out, projections, every row
     #[arg(short, long)]
     pub(crate) verbose: bool,
 

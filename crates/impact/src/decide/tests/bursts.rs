@@ -90,7 +90,7 @@ fn up_to_half_a_burst_period_is_not_shown_and_the_sentence_does_not_contradict_i
     contains(
         &impact.sentence,
         &[
-            "an average cost of all of them is not shown",
+            "whether rekeys in general cost time cannot be told from ",
             "An interval above 0 alone shows no average cost: its lower end must exceed 0.13 s",
         ],
     );

@@ -25,13 +25,13 @@ fn english(account: &Account) -> String {
 fn the_largest_losses_come_first_and_add_up() {
     assert_eq!(
         english(&account()),
-        "Of 24 s that the transfer took longer than at 36.0 Mbit/s, 13 s (54 %) went to rekeys, \
+        "It took 24 s longer than at 36.0 Mbit/s: 13 s (54 %) went to rekeys, \
          11 s (46 %) it waited for the receiver's window of 64 kB, 0.0 s unexplained."
     );
     let japanese = Catalogue::of(Language::Japanese).say_all(&sentence(&account()).messages);
     assert_eq!(
         japanese,
-        "転送には 36.0 Mbit/s の場合より 24 s 長くかかっています。内訳: リキー 13 s（54 %）、\
+        "36.0 Mbit/s の場合より 24 s 長くかかっています。内訳: リキー 13 s（54 %）、\
          受信側ウィンドウ 64 kB の空き待ち 11 s（46 %）、原因不明 0.0 s。"
     );
 }
@@ -40,9 +40,9 @@ fn the_largest_losses_come_first_and_add_up() {
 fn the_rate_says_where_it_comes_from() {
     let mut account = account();
     account.reference_given = false;
-    assert!(english(&account).contains("longer than at this path's own limit of 36.0 Mbit/s, "));
+    assert!(english(&account).contains("longer than at this path's own limit of 36.0 Mbit/s: "));
     account.own_from = OwnRate::Best;
-    assert!(english(&account).contains("longer than at its own best 36.0 Mbit/s, "));
+    assert!(english(&account).contains("longer than at its own best 36.0 Mbit/s: "));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_path_at_its_limit_lost_nothing() {
     assert_eq!(
         english(&account),
         "The transfer took no longer than at this path's own limit of 9.20 Mbit/s (within 1 %); of its 30 s, \
-         30 s (100 %) this path was at its own limit of 9.20 Mbit/s (link or CPU), 0.0 s unexplained."
+         30 s (100 %) at the limit of link or CPU (9.20 Mbit/s), 0.0 s unexplained."
     );
     let account = example::account(4.6, &[(AccountLabel::Application, 30.0, 34_500_000)]);
     assert_eq!(
@@ -89,7 +89,8 @@ fn what_was_won_back_is_said() {
     ];
     let said = english(&example::account(10.0, &labels));
     assert!(
-        said.contains("Of 10 s that") && said.contains("2.0 s (20 %) won back where it was faster, 0.0 s"),
+        said.contains("It took 10 s longer")
+            && said.contains("2.0 s (20 %) won back where it was faster, 0.0 s"),
         "{said}"
     );
 }

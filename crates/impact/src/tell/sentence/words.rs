@@ -63,8 +63,13 @@ pub fn explained(share: &Estimate, shown: bool, reference: &str) -> Message {
     let least = |message: Message| message.with("least", percent(low.max(0.0)));
     let estimated = |message: Message| message.with("estimate", percent(estimate));
     let message = match () {
-        () if !shown && high >= 1.0 => Message::new("explained-maybe-all"),
-        () if !shown => Message::new("explained-at-most").with("most", percent(high.max(0.0))),
+        () if !shown && estimate >= 1.0 => Message::new("explained-maybe-all"),
+        () if !shown && high >= 1.0 => {
+            Message::new("explained-about-or-all").with("estimate", percent(estimate.max(0.0)))
+        }
+        () if !shown => least(Message::new("explained-about"))
+            .with("estimate", percent(estimate.max(0.0)))
+            .with("most", percent(high.max(0.0))),
         () if low >= 1.0 => Message::new("explained-all"),
         () if estimate >= 1.0 => least(Message::new("explained-all-at-least")),
         () if high >= 1.0 => least(estimated(Message::new("explained-up-to-all"))),
@@ -222,12 +227,20 @@ mod tests {
             "This explains all of the gap to 10 Mbit/s."
         );
         assert_eq!(
-            say(-0.2, 0.1, 1.9, false),
+            say(-0.2, 1.1, 1.9, false),
             "Rekeys could explain all of the gap to 10 Mbit/s."
         );
         assert_eq!(
+            say(-0.2, 0.1, 1.9, false),
+            "Rekeys explain about 10 % of the gap to 10 Mbit/s, and could explain all of it."
+        );
+        assert_eq!(
+            say(-0.2, 0.37, 0.96, false),
+            "Rekeys explain about 37 % of the gap to 10 Mbit/s (0 % to 96 %)."
+        );
+        assert_eq!(
             say(-0.5, -0.2, -0.1, false),
-            "Rekeys explain at most 0 % of the gap to 10 Mbit/s."
+            "Rekeys explain about 0 % of the gap to 10 Mbit/s (0 % to 0 %)."
         );
     }
 }

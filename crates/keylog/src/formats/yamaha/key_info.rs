@@ -1,4 +1,4 @@
-//! What `ipsec ike log <gateway> key-info` makes a Yamaha router (NVR500, NVR510, RTX) log. The labels of its lines are
+//! What `ipsec ike log 1 key-info` makes a Yamaha router (NVR500, NVR510, RTX) log. The labels of its lines are
 //! not documented: an SPI and keys that follow it are a claim, everything else of sixteen bytes and more is kept for
 //! mining, and the capture decides.
 

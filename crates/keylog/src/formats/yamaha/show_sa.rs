@@ -97,7 +97,7 @@ impl KeyFormat for YamahaShowSa {
             sink.problem(
                 block.line,
                 "the router masks keys on this connection: run the command on the serial console, or log the keys with \
-                 `ipsec ike log <gateway> key-info` and `syslog debug on`",
+                 `ipsec ike log 1 key-info` and `syslog debug on`",
             );
         }
         if block.esp {

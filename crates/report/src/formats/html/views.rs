@@ -32,6 +32,9 @@ pub(super) struct Figure {
 pub(super) struct VerdictView {
     pub(super) class: &'static str,
     pub(super) label: String,
+    pub(super) headline: String,
+    pub(super) why: String,
+    pub(super) change: Prose,
     pub(super) sentence: String,
     pub(super) account: String,
     pub(super) explained: String,
@@ -46,18 +49,24 @@ impl VerdictView {
     /// Of the first verdict.
     pub(super) fn new(focus: &Focus) -> VerdictView {
         let (analysis, t) = (focus.analysis, focus.t);
+        let answer = words::answer(focus);
+        let answered = VerdictView {
+            headline: answer.headline,
+            why: answer.why,
+            change: prose(&answer.change),
+            sentence: words::in_full(t, analysis).unwrap_or_default(),
+            ..VerdictView::default()
+        };
         let Some(i) = analysis.impact.first() else {
             return VerdictView {
                 label: t.word("verdict-label-no-tunnel"),
-                sentence: words::no_verdict(t, analysis),
-                ..VerdictView::default()
+                ..answered
             };
         };
         let direction = words::direction(t, analysis, i.tunnel, i.direction);
         VerdictView {
             class: i.verdict.as_str(),
             label: words::verdict(t, i.verdict),
-            sentence: clean::said(t, &i.sentence, &i.messages),
             account: words::account_of_headline(focus).unwrap_or_default(),
             explained: words::explained(t, i).unwrap_or_default(),
             figures: figures(t, i),
@@ -65,6 +74,7 @@ impl VerdictView {
             bound: clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages),
             detectable: words::detectable(t, i).unwrap_or_default(),
             disagreeing: words::disagreeing(t, i).unwrap_or_default(),
+            ..answered
         }
     }
 }
@@ -248,7 +258,7 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
 pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>) -> Vec<CauseView> {
     let view = |found: words::FoundCause| CauseView {
         id: clean::line(found.id),
-        title: capitalised(&found.title(t)),
+        title: format::capitalised(&found.title(t)),
         evidence: found
             .places(t)
             .into_iter()
@@ -331,11 +341,4 @@ pub(super) fn key_file(t: &Catalogue, file: &KeyFile) -> KeyFileView {
             .map(|p| clean::line(p))
             .collect(),
     }
-}
-
-pub(super) fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -1,14 +1,10 @@
-//! Lines of text that is written without spaces: comfy-table breaks at spaces, which in Japanese stand beside names and
-//! numbers only.
+//! Lines of text: comfy-table breaks at every space, also before a unit, and Japanese, which is written without spaces, anywhere.
 
 use unicode_linebreak::{BreakOpportunity, linebreaks};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text in lines of at most `width` columns, broken where Unicode allows it (UAX #14); as it is without wide characters.
+/// The text in lines of at most `width` columns, broken where Unicode allows it (UAX #14).
 pub(super) fn wrapped(text: &str, width: usize) -> String {
-    if !text.chars().any(is_wide) {
-        return text.to_string();
-    }
     let mut lines = String::with_capacity(text.len() + text.len() / width.max(1));
     let (mut line, mut rest) = (String::new(), 0);
     for (end, opportunity) in linebreaks(text) {
@@ -67,9 +63,11 @@ mod tests {
     }
 
     #[test]
-    fn text_with_spaces_is_left_alone() {
+    fn a_unit_stays_beside_its_number() {
         let text = "Rekeys cost throughput: each stalls the download for 0.86 s on average.";
-        assert_eq!(wrapped(text, 20), text);
+        let lines = "Rekeys cost\nthroughput: each\nstalls the download\nfor 0.86 s on\naverage.";
+        assert_eq!(wrapped(text, 20), lines);
+        assert_eq!(wrapped("It took 28 % (2 %)", 16), "It took 28 %\n(2 %)");
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Where the time went, on a terminal.
+//! Where the time went, with `-v`.
 
 use crate::formats::comparison::gap_title;
 use crate::formats::terminal::TerminalPage;
@@ -9,8 +9,8 @@ use crate::words::focus::Focus;
 /// Accounts shown; the others are in the document.
 const MOST_ACCOUNTS: usize = 8;
 
-/// The labels of the headline's direction, and what is said of the others; in the full report every table, and the filters.
-pub(super) fn section(page: &mut TerminalPage, focus: &Focus, full: bool) {
+/// What is said of every direction, its table and the filters of its longest stretches.
+pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
     let t = focus.t;
     let accounts = words::accounts(focus.analysis);
     if accounts.is_empty() {
@@ -18,19 +18,18 @@ pub(super) fn section(page: &mut TerminalPage, focus: &Focus, full: bool) {
     }
     page.heading(&t.word("heading-account"));
     for account in accounts.into_iter().take(MOST_ACCOUNTS) {
-        let headline = words::is_headline(focus, account);
-        if !headline {
+        let sentence = words::account(t, account);
+        if words::is_headline(focus, account) {
+            page.paragraph(&sentence);
+        } else {
             let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
-            let sentence = words::account(t, account);
             page.paragraph(&t.fill(
                 "direction-sentence",
                 &[("direction", &direction), ("sentence", &sentence)],
             ));
         }
-        if headline || full {
-            page.table(&tables::account(focus, account));
-        }
-        for line in account.labels.iter().filter(|l| full && !l.evidence.is_empty()) {
+        page.table(&tables::account(focus, account));
+        for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = words::account_label(t, line.label);
             let label = t.fill("account-filter", &[("label", &label), ("filter", "")]);
             page.filter(&label, &words::stretches_filter(line));
@@ -58,37 +57,30 @@ mod tests {
     };
 
     #[test]
-    fn the_account_is_the_second_sentence() {
-        let document = example::seven_rekeys();
-        let text = render(&document, WIDE);
-        assert_eq!(text.lines().nth(1), Some(document.account[0].sentence.as_str()));
-        assert!(text.contains("\nWhere the time went\n") && !text.contains("frame.number >= 151"));
-        assert!(
-            render_in_full(&document, WIDE).contains("(frame.number >= 151 && frame.number <= 301) || (")
-        );
-        let old = Analysis {
-            account: Vec::new(),
-            ..document
-        };
-        let text = render(&old, WIDE);
-        assert!(
-            text.lines().nth(1) == Some("") && !text.contains("Where the time went"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn another_direction_is_told_below() {
+    fn every_direction_has_its_table_and_filters() {
         let mut document = example::seven_rekeys();
         let mut other = document.account[0].clone();
         (other.direction, other.sentence) = (other.direction.reverse(), "The other way.".into());
         document.account.push(other);
+        let full = render_in_full(&document, WIDE);
+        assert!(full.contains("(frame.number >= 151 && frame.number <= 301) || ("));
+        assert!(
+            full.contains("\n10.9.0.2 → 10.9.255.1: The other way.\n"),
+            "{full}"
+        );
+        assert_eq!(full.matches("\ngrowing rate ").count(), 2, "{full}");
         let text = render(&document, WIDE);
         assert!(
-            text.contains("\n10.9.0.2 → 10.9.255.1: The other way.\n"),
+            text.contains(&format!("\n{}\n", document.account[0].sentence)),
             "{text}"
         );
-        assert_eq!(text.matches("\ngrowing rate ").count(), 1, "one table: {text}");
+        assert!(
+            !text.contains("The other way.") && !text.contains("frame.number >= 151"),
+            "{text}"
+        );
+        assert_eq!(text.matches("\ngrowing rate ").count(), 1, "{text}");
+        document.account.clear();
+        assert!(!render(&document, WIDE).contains("growing rate"));
     }
 
     #[test]
@@ -107,7 +99,7 @@ mod tests {
             gap: compare::gap(&own, &reference),
             ..document
         };
-        let text = render(&document, WIDE);
+        let text = render_in_full(&document, WIDE);
         let (_, gap) = text.split_once("\nslow.pcapng against fast.pcapng\n").unwrap();
         assert!(
             gap.starts_with("Of 97 s per GB that slow.pcapng takes longer than fast.pcapng, "),

@@ -5,6 +5,7 @@ use crate::plot::canvas::{Canvas, Drawn};
 use crate::plot::label::plain;
 use crate::plot::style::{self, px};
 use crate::plot::timeline::frame::{AXIS, LANE, LEFT, RIGHT, RunDrawing, TITLE, WIDTH};
+use crate::words::ends::up_or_down;
 use crate::words::format;
 use plotters::chart::ChartBuilder;
 use plotters::element::{Rectangle, Text};
@@ -49,7 +50,7 @@ impl RunDrawing<'_> {
         let t = self.focus.t;
         title(root, t.language(), t.word("plot-lanes"), (LEFT, row + 9))?;
         for (lane, direction) in (0u32..).zip(self.focus.directions(self.tunnel)) {
-            let text = direction.pick("a → b", "b → a");
+            let text = up_or_down(t, direction);
             let y = px(row + TITLE + LANE * (2 * lane + 1)) as i32;
             let font = style::label(self.focus.t.language(), 12, style::of(direction))
                 .pos(Pos::new(HPos::Right, VPos::Center));

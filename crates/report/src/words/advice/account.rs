@@ -1,8 +1,8 @@
 //! What to change where the time went to something other than rekeys.
 
-use super::Advice;
 use crate::words::account::{account_label, accounts, seconds_of};
-use crate::words::format;
+use crate::words::advice::piece::Advice;
+use crate::words::format::{self, capitalised};
 use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis};
 use rekeyscope_model::text::{Catalogue, Message};
 
@@ -29,6 +29,15 @@ pub(super) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
         .collect()
 }
 
+/// What to change about one label alone.
+pub(crate) fn of_label(t: &Catalogue, label: AccountLabel) -> Option<Advice> {
+    Some(Advice {
+        system: capitalised(&account_label(t, label)),
+        because: None,
+        text: Message::new(text(label)?),
+    })
+}
+
 fn of(t: &Catalogue, account: &Account, line: &AccountLine) -> Option<Advice> {
     let lost = Message::new("advice-lost").with("seconds", seconds_of(line.lost_seconds, account.seconds));
     let because = match line.without_mbps {
@@ -37,13 +46,9 @@ fn of(t: &Catalogue, account: &Account, line: &AccountLine) -> Option<Advice> {
             .with("rate", format::rate(mbps * 1e6)),
         None => lost,
     };
-    let label = account_label(t, line.label);
-    let mut letters = label.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
     Some(Advice {
-        system: first.unwrap_or_default() + letters.as_str(),
         because: Some(because),
-        text: Message::new(text(line.label)?),
+        ..of_label(t, line.label)?
     })
 }
 
@@ -91,7 +96,7 @@ mod tests {
         assert_eq!(all.len(), 2, "{all:?}");
         assert!(
             all[0].starts_with(
-                "Receiver's window (16.0 s lost; without it about 6.15 Mbit/s, an estimate): Windows: "
+                "Receiver's window (16.0 s lost; without it about 6.15 Mbit/s, an estimate): enlarge "
             ),
             "{}",
             all[0]

@@ -1,0 +1,283 @@
+//! What everyone reads: the answer in three lines, where the time went, the rekeys, their causes, the findings. A screen at most.
+
+use crate::formats::comparison::gap_title;
+use crate::formats::terminal::TerminalPage;
+use crate::formats::text::top::{TextOptions, answer_lines, leaks};
+use crate::tables::{self, Table};
+use crate::words::focus::{Focus, is_hurt};
+use crate::words::{self, format};
+use rekeyscope_model::analysis::Verdict;
+
+/// Lines of the whole, from a terminal of 80 columns on.
+const MOST_LINES: usize = 40;
+
+/// How much of each list is shown.
+#[derive(Clone, Copy)]
+struct Room {
+    rekeys: usize,
+    /// Of every other list.
+    others: usize,
+}
+
+/// Rekeys and entries of the other lists, tried one after the other until the whole fits: what has few entries leaves room for
+/// the rekeys.
+const ROOMS: [(usize, usize); 12] = [
+    (20, 5),
+    (16, 5),
+    (12, 5),
+    (10, 5),
+    (8, 5),
+    (8, 4),
+    (8, 3),
+    (8, 2),
+    (6, 2),
+    (4, 2),
+    (3, 1),
+    (1, 1),
+];
+
+/// The answer, ending in a newline.
+pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
+    let new = || TerminalPage::new(options.width, options.color);
+    let mut first = new();
+    leaks(&mut first, focus);
+    let first = first.finish();
+    let mut last = new();
+    last.blank();
+    missing_keys(&mut last, focus);
+    last.paragraph(&focus.t.word("answer-further"));
+    let last = last.finish();
+    let most = MOST_LINES.saturating_sub(first.lines().count() + last.lines().count());
+    let mut body = String::new();
+    for (rekeys, others) in ROOMS {
+        let mut page = new();
+        sections(&mut page, focus, Room { rekeys, others });
+        body = page.finish();
+        if body.lines().count() <= most {
+            break;
+        }
+    }
+    first + &cut(focus, body, most) + &last
+}
+
+/// At most so many lines, the last of which says how many are left out.
+fn cut(focus: &Focus, body: String, most: usize) -> String {
+    let lines: Vec<&str> = body.lines().collect();
+    if lines.len() <= most {
+        return body;
+    }
+    let kept = lines.get(..most.saturating_sub(1)).unwrap_or_default();
+    let left_out = format::count((lines.len() - kept.len()) as u64);
+    let more = focus.t.fill("answer-more", &[("n", &left_out)]);
+    kept.iter()
+        .copied()
+        .chain([more.as_str()])
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+fn sections(page: &mut TerminalPage, focus: &Focus, room: Room) {
+    answer_lines(page, focus);
+    account(page, focus, room);
+    against_another(page, focus, room);
+    if let Some(&tunnel) = focus.tunnels.first() {
+        attempts(page, focus, tunnel, room);
+        rekeys(page, focus, tunnel, room);
+        others(page, focus, room);
+    }
+    overlays(page, focus, room);
+    causes(page, focus, room);
+    findings(page, focus, room);
+}
+
+fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
+    let Some(said) = words::account_of_headline(focus) else {
+        return;
+    };
+    page.blank();
+    page.paragraph(&said);
+    let headline = focus.analysis.impact.first();
+    page.paragraphs(&Vec::from_iter(
+        headline.and_then(|i| words::share_of_gap(focus.t, i)),
+    ));
+    if let Some(account) = words::accounts(focus.analysis).first() {
+        let mut table = tables::account(focus, account);
+        table.notes.clear();
+        // The last row is that of all of them.
+        let all = table.rows.pop();
+        let left_out = shorten(&mut table, room.others);
+        table.rows.extend(all);
+        page.table(&table);
+        more(page, focus, left_out);
+    }
+}
+
+/// What a reference capture says.
+fn against_another(page: &mut TerminalPage, focus: &Focus, room: Room) {
+    let t = focus.t;
+    let Some(gap) = &focus.analysis.gap else {
+        return;
+    };
+    page.heading(&gap_title(t, gap));
+    page.paragraph(&words::gap(t, gap));
+    let mut table = tables::gap(t, gap);
+    table.notes.clear();
+    let left_out = shorten(&mut table, room.others);
+    page.table(&table);
+    more(page, focus, left_out);
+}
+
+/// Those in trouble.
+fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
+    let mut table = tables::attempts(focus, tunnel, false, usize::MAX);
+    if table.rows.is_empty() {
+        return;
+    }
+    page.heading(
+        &focus
+            .t
+            .fill("heading-attempts-of", &[("tunnel", &tunnel.to_string())]),
+    );
+    let left_out = shorten(&mut table, room.others);
+    page.table(&table);
+    more(page, focus, left_out);
+}
+
+fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
+    let t = focus.t;
+    let rekeys = focus.rekeys(tunnel).count();
+    if rekeys == 0 {
+        return;
+    }
+    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
+    page.heading(&t.fill(
+        "heading-rekeys",
+        &[
+            ("rekeys", &format::counted(t, "counted-rekeys", rekeys as u64)),
+            ("hurt", &hurt.to_string()),
+        ],
+    ));
+    let (table, left_out) = tables::rekeys_in_short(focus, tunnel, room.rekeys);
+    page.table(&table);
+    more(page, focus, left_out);
+}
+
+/// The other directions and tunnels where they have a verdict of their own, and transfers that differ.
+fn others(page: &mut TerminalPage, focus: &Focus, room: Room) {
+    let t = focus.t;
+    let told = |v: Verdict| !matches!(v, Verdict::NoTraffic | Verdict::NoRekeys);
+    if focus.other_verdicts().iter().any(|i| told(i.verdict)) {
+        listed(
+            page,
+            focus,
+            "heading-verdicts",
+            tables::verdicts(focus, usize::MAX),
+            room,
+        );
+    }
+    listed(
+        page,
+        focus,
+        "heading-transfers",
+        tables::transfers(focus, usize::MAX),
+        room,
+    );
+    let other_tunnels = focus.tunnels.len() - 1;
+    if other_tunnels > 0 && focus.other_verdicts().iter().all(|i| !told(i.verdict)) {
+        let n = format::count(other_tunnels as u64);
+        page.paragraph(&t.fill("left-out-tunnels", &[("n", &n)]));
+    }
+}
+
+fn listed(page: &mut TerminalPage, focus: &Focus, heading: &str, mut table: Table, room: Room) {
+    if table.rows.is_empty() {
+        return;
+    }
+    page.heading(&focus.t.word(heading));
+    table.notes.clear();
+    let left_out = shorten(&mut table, room.others);
+    page.table(&table);
+    more(page, focus, left_out);
+}
+
+fn overlays(page: &mut TerminalPage, focus: &Focus, room: Room) {
+    for overlay in focus.analysis.overlays.iter().take(room.others) {
+        page.heading(&words::overlay(overlay));
+        let said = words::overlay_sentences(focus.t, overlay);
+        said.iter()
+            .take(room.others)
+            .for_each(|sentence| page.paragraph(sentence));
+    }
+    more(
+        page,
+        focus,
+        focus.analysis.overlays.len().saturating_sub(room.others),
+    );
+}
+
+/// A line for each cause: what, and which rekeys.
+fn causes(page: &mut TerminalPage, focus: &Focus, room: Room) {
+    let causes = words::causes(focus.analysis);
+    let listed = causes.iter().take(room.others).map(|found| found.line(focus.t));
+    items(
+        page,
+        focus,
+        "heading-causes",
+        &listed.collect::<Vec<_>>(),
+        causes.len(),
+    );
+}
+
+fn findings(page: &mut TerminalPage, focus: &Focus, room: Room) {
+    let told = || focus.analysis.findings.iter().filter(|f| !words::is_leak(f));
+    let listed: Vec<String> = told()
+        .take(room.others)
+        .map(|f| words::finding(focus.t, f))
+        .collect();
+    items(page, focus, "heading-findings", &listed, told().count());
+}
+
+fn items(page: &mut TerminalPage, focus: &Focus, heading: &str, listed: &[String], all: usize) {
+    if !listed.is_empty() {
+        page.heading(&focus.t.word(heading));
+        listed.iter().for_each(|text| page.item(text));
+        more(page, focus, all - listed.len());
+    }
+}
+
+fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
+    let used = || {
+        focus
+            .analysis
+            .security_associations
+            .iter()
+            .filter(|sa| sa.packets > 0)
+    };
+    let (total, missing) = (
+        used().count(),
+        used().filter(|sa| !words::is_decrypted(sa)).count(),
+    );
+    if missing > 0 {
+        let total = format::counted(focus.t, "counted-sas", total as u64);
+        let missing = format::count(missing as u64);
+        page.paragraph(
+            &focus
+                .t
+                .fill("answer-keys", &[("missing", &missing), ("total", &total)]),
+        );
+    }
+}
+
+/// Keeps so many rows; says how many it leaves out.
+fn shorten(table: &mut Table, most: usize) -> usize {
+    let left_out = table.rows.len().saturating_sub(most);
+    table.rows.truncate(most);
+    left_out
+}
+
+fn more(page: &mut TerminalPage, focus: &Focus, left_out: usize) {
+    if left_out > 0 {
+        let n = format::count(left_out as u64);
+        page.paragraph(&focus.t.fill("answer-more", &[("n", &n)]));
+    }
+}

@@ -1,0 +1,38 @@
+//! A piece of advice.
+
+use rekeyscope_model::text::{Catalogue, Message};
+
+/// A piece of advice; its texts are messages of the catalogues.
+pub(crate) struct Advice {
+    /// Whom it concerns.
+    pub(super) system: String,
+    /// Why it is given here; `None` where nothing in the capture names the system.
+    pub(super) because: Option<Message>,
+    /// What to do; backticks set off what is typed.
+    pub(super) text: Message,
+}
+
+impl Advice {
+    /// What to do alone: the first sentence of the text.
+    pub(crate) fn instruction(&self, t: &Catalogue) -> String {
+        let text = t.say(&self.text);
+        let end = [". ", "。"]
+            .iter()
+            .find_map(|stop| Some(text.find(stop)? + stop.trim_end().len()));
+        text.get(..end.unwrap_or(text.len()))
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// As one paragraph.
+    pub(crate) fn sentence(&self, t: &Catalogue) -> String {
+        let (system, text) = (self.system.as_str(), t.say(&self.text));
+        match self.because.as_ref().map(|because| t.say(because)) {
+            None => t.fill("advice", &[("system", system), ("text", &text)]),
+            Some(because) => t.fill(
+                "advice-because",
+                &[("system", system), ("because", &because), ("text", &text)],
+            ),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Line 3: what to do.
+
+use crate::words::advice::{self, WINDOWS_KILOBYTES};
+use crate::words::answer::loss::lost_most;
+use crate::words::answer::why;
+use crate::words::focus::Focus;
+use crate::words::verdict::told_failure;
+use crate::words::{format, is_decrypted};
+use rekeyscope_impact::tell::sentence::rekeys_needed;
+use rekeyscope_model::analysis::{AccountLabel, Impact, TriggerKind, Verdict};
+
+pub(super) fn change(focus: &Focus) -> String {
+    let t = focus.t;
+    let Some(headline) = focus.analysis.impact.first() else {
+        return of_failure(focus).unwrap_or_else(|| t.word("do-capture-ipsec"));
+    };
+    match headline.verdict {
+        _ if told_failure(focus.analysis).is_some() => {
+            of_failure(focus).unwrap_or_else(|| t.word("do-unknown"))
+        }
+        Verdict::Failed | Verdict::Shown | Verdict::Some => of_rekeys(focus, headline),
+        Verdict::Bounded | Verdict::NoRekeys => {
+            of_account(focus, headline).unwrap_or_else(|| t.word("do-nothing"))
+        }
+        Verdict::Inconclusive => longer_capture(focus, headline),
+        Verdict::NoTraffic => t.word("do-capture-load"),
+    }
+}
+
+fn of_failure(focus: &Focus) -> Option<String> {
+    told_failure(focus.analysis)?;
+    let refusal = advice::of_refusals(focus.t, focus.analysis).into_iter().next();
+    let advice = refusal.or_else(|| advice::of_cause(focus.t, why::cause_of_failure(focus)?))?;
+    Some(focus.t.fill("do", &[("text", &advice.instruction(focus.t))]))
+}
+
+/// Fewer of them where the volume makes them, else what their cause needs, else what the account names.
+fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
+    let t = focus.t;
+    if let Some(said) = longer_lifetime(focus, headline) {
+        return said;
+    }
+    let cause = why::shared_cause(focus, headline);
+    if let Some(advice) = cause.and_then(|shared| advice::of_cause(t, shared.id)) {
+        return expecting(
+            focus,
+            headline,
+            &advice.instruction(t),
+            headline.counterfactual_bps,
+        );
+    }
+    of_account(focus, headline).unwrap_or_else(|| {
+        let opened = focus.analysis.security_associations.iter().any(is_decrypted);
+        t.word(if opened { "do-unknown" } else { "do-keys" })
+    })
+}
+
+/// Where a side renews by volume and its limit may be chosen: what Windows proposes is fixed.
+fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
+    let t = focus.t;
+    let by_volume = focus
+        .rekeys(headline.tunnel)
+        .filter(|r| r.trigger.kind == TriggerKind::Volume);
+    let limit = by_volume.filter_map(|r| r.trigger.limit_kilobytes).next()?;
+    if limit == WINDOWS_KILOBYTES {
+        return None;
+    }
+    let own = focus.analysis.projection.iter();
+    let mut own = own.filter(|p| (p.tunnel, p.direction) == (headline.tunnel, headline.direction));
+    let longer = own.find(|p| p.lifetime_kilobytes > limit)?;
+    let command = t.word(match advice::system_of_keys(focus.analysis) {
+        Some("yamaha") => "do-lifetime-yamaha",
+        Some("charon") => "do-lifetime-strongswan",
+        _ => "do-lifetime-anywhere",
+    });
+    let text = t.fill(
+        "do-lifetime",
+        &[
+            ("limit", &format::count(limit)),
+            ("lifetime", &format::count(longer.lifetime_kilobytes)),
+            ("command", &command),
+        ],
+    );
+    Some(expecting(
+        focus,
+        headline,
+        &text,
+        Some(longer.expected_bps.estimate),
+    ))
+}
+
+/// What the account lost most to, where that is not the rekeys.
+fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
+    let line = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey)?;
+    let advice = advice::of_label(focus.t, line.label)?;
+    let without = line.without_mbps.map(|mbps| mbps * 1e6);
+    Some(expecting(focus, headline, &advice.instruction(focus.t), without))
+}
+
+/// With the rate that is to be expected.
+fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>) -> String {
+    match (expected, headline.observed_bps) {
+        (Some(expected), Some(now)) if expected > now => focus.t.fill(
+            "do-expected",
+            &[
+                ("text", text),
+                ("rate", &format::rate(expected)),
+                ("now", &format::rate(now)),
+            ],
+        ),
+        _ => focus.t.fill("do", &[("text", text)]),
+    }
+}
+
+fn longer_capture(focus: &Focus, headline: &Impact) -> String {
+    let needed = match (headline.mde_ms, headline.interest_ms) {
+        (Some(mde), Some(interest)) => rekeys_needed(headline.rekeys_used, mde, interest),
+        _ => None,
+    };
+    match needed {
+        Some(needed) => focus
+            .t
+            .fill("do-longer-capture", &[("needed", &format::count(needed))]),
+        None => focus.t.word("do-any-longer-capture"),
+    }
+}

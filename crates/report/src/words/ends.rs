@@ -1,0 +1,32 @@
+//! What the two ends of a tunnel are called: the IKE initiator, `a` in the document, is the client, `b` the gateway.
+
+use crate::words::format::UNKNOWN;
+use rekeyscope_model::analysis::{Direction, Tunnel};
+use rekeyscope_model::text::Catalogue;
+use std::net::IpAddr;
+
+/// `client` or `gateway`; another address in full.
+pub(crate) fn end(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAddr>) -> String {
+    match (address, tunnel) {
+        (None, _) => UNKNOWN.to_string(),
+        (Some(address), Some(ends)) if address == ends.a => t.word("end-client"),
+        (Some(address), Some(ends)) if address == ends.b => t.word("end-gateway"),
+        (Some(address), _) => address.to_string(),
+    }
+}
+
+/// Which is which: `client 10.9.0.2, gateway 10.9.0.1`.
+pub(crate) fn ends(t: &Catalogue, tunnel: &Tunnel) -> String {
+    let (client, gateway) = (tunnel.a.to_string(), tunnel.b.to_string());
+    t.fill("ends", &[("client", &client), ("gateway", &gateway)])
+}
+
+/// `up` (to the gateway) or `down`, where there is no room for addresses.
+pub(crate) fn up_or_down(t: &Catalogue, direction: Direction) -> String {
+    t.word(direction.pick("plot-up", "plot-down"))
+}
+
+/// The same with a word that says which is which.
+pub(crate) fn ends_and_up(t: &Catalogue, tunnel: &Tunnel) -> String {
+    t.fill("ends-and-up", &[("ends", &ends(t, tunnel))])
+}
