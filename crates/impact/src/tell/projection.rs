@@ -5,7 +5,7 @@ use crate::decide::evaluation::Evaluation;
 use crate::estimate::aggregate::MeanStall;
 use crate::input::grid::Span;
 use crate::input::settings::MethodSettings;
-use rekeyscope_model::analysis::{Estimate, Projection};
+use rekeyscope_model::analysis::{Estimate, Impact, Projection};
 use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
 
 /// The stalls in relation to the transfer.
@@ -50,6 +50,11 @@ pub(crate) fn attribute(e: &AllTransfers, settings: &MethodSettings) -> Attribut
         result.explained_share = Some(over(&stall, explained));
     }
     result
+}
+
+/// The share of the transfers' time that rekeys cost by the estimated mean: of T seconds S were lost, R_obs/R_cf = (T − S)/T.
+pub fn lost_share(impact: &Impact) -> Option<f64> {
+    Some(1.0 - impact.observed_bps? / impact.counterfactual_bps?)
 }
 
 /// Expected rates at other lifetimes: R(L) = 1/(1/R_cf + s̄/L). With R_cf = bytes/(T − N·s̄) this is

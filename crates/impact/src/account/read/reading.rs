@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 
 /// Where sequence numbers begin once they are unwrapped: far enough that nothing lies before 0.
 const ORIGIN: u64 = 1 << 33;
+/// Timestamps that wait to be echoed: one a millisecond for over a minute, 1 MB. A sender may never echo any.
+const MOST_STAMPS: usize = 1 << 16;
 
 /// What was read of one direction, and what reading on needs.
 #[derive(Debug, Clone, Default)]
@@ -137,6 +139,9 @@ impl Reading {
         }
         if p.stamped && self.stamps.back().is_none_or(|s| s.0 != p.stamp) {
             self.stamps.push_back((p.stamp, self.latest));
+            if self.stamps.len() > MOST_STAMPS {
+                self.stamps.pop_front();
+            }
         }
         self.acked = self.acked.max(ack);
         self.acks.push(Ack {
@@ -160,5 +165,35 @@ impl Reading {
         }
         let first = self.stamps.front().filter(|s| s.0 == echo);
         first.map_or(u32::MAX, |s| micros(self.latest - s.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_that_nobody_echoes_do_not_pile_up() {
+        let data = AccountPacket {
+            payload: 1,
+            ..AccountPacket::default()
+        };
+        let acknowledgement = |stamp: u32| AccountPacket {
+            stamp,
+            reverse: true,
+            acknowledges: true,
+            stamped: true,
+            ..AccountPacket::default()
+        };
+        let many = 0..MOST_STAMPS as u32 + 10;
+        let packets: Vec<AccountPacket> = std::iter::once(data).chain(many.map(acknowledgement)).collect();
+        let mut reading = Reading::default();
+        reading.read(&Source {
+            packets: &packets,
+            syns: &[None, None],
+            tcp: true,
+            slot: 0,
+        });
+        assert_eq!(reading.stamps.len(), MOST_STAMPS);
     }
 }

@@ -3,6 +3,7 @@
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{clean, format};
+use rekeyscope_impact::tell::projection::lost_share;
 use rekeyscope_impact::tell::sentence::words::{percent, rate, seconds};
 use rekeyscope_model::analysis::{Analysis, Impact, RekeyImpact, Verdict};
 use rekeyscope_model::text::{Catalogue, Message};
@@ -49,8 +50,7 @@ fn within(message: Message, i: &Impact) -> Option<Message> {
 
 fn shown(about: &dyn Fn(&str) -> Message, i: &Impact) -> Option<Message> {
     let stall = i.stall_ms.as_ref()?.mean / 1000.0;
-    // Of T seconds S were lost: R_obs/R_cf = (T − S)/T.
-    let lost = 1.0 - i.observed_bps? / i.counterfactual_bps?;
+    let lost = lost_share(i)?;
     let id = match i.rekeys_hurt.len() {
         _ if i.at_least => "headline-at-least",
         0 => "headline-mean",

@@ -2,12 +2,11 @@
 
 use crate::words::accounts;
 use crate::words::focus::Focus;
+use rekeyscope_impact::INTEREST;
 use rekeyscope_model::analysis::{AccountLine, Impact};
 
-/// A transfer that lost a smaller share of its time runs as fast as its path: what to change would not be felt.
-const LEAST_LOSS: f64 = 0.03;
-
-/// The label of the headline's account that lost most, where the transfer lost enough to be felt.
+/// The label of the headline's account that lost most, where the transfer lost more of its time than an effect of interest: else it
+/// runs as fast as its path, and what to change would not be felt.
 pub(super) fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
     let account = accounts(focus.analysis)
         .into_iter()
@@ -16,5 +15,5 @@ pub(super) fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a 
         .labels
         .iter()
         .max_by(|a, b| a.lost_seconds.total_cmp(&b.lost_seconds));
-    most.filter(|_| account.lost_seconds > LEAST_LOSS * account.seconds)
+    most.filter(|_| account.lost_seconds > INTEREST * account.seconds)
 }
