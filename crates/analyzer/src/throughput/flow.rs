@@ -79,7 +79,10 @@ struct FlowState {
 /// All flows of a capture. Holds at most [`MOST_FLOWS`].
 #[derive(Debug)]
 pub struct FlowTable {
-    flows: HashMap<DirectedFlow, FlowState>,
+    flows: Vec<(DirectedFlow, FlowState)>,
+    places: HashMap<DirectedFlow, usize>,
+    /// The place of each direction's last packet: many packets of one flow come in a row.
+    last: [usize; 2],
     /// Towards B, towards A.
     others: [FlowTotals; 2],
     /// Of all flows, those of earlier parts included while they are in memory.
@@ -106,7 +109,9 @@ impl FlowTable {
 
     fn with_bound(most_flows: usize) -> Self {
         FlowTable {
-            flows: HashMap::new(),
+            flows: Vec::new(),
+            places: HashMap::new(),
+            last: [0; 2],
             others: [FlowTotals::default(); 2],
             holes: 0,
             part: 0,
@@ -133,17 +138,11 @@ impl FlowTable {
             return (all_new, ConnectionId::NONE);
         };
         let key = (tunnel, direction, flow);
-        let state = match self.flows.get_mut(&key) {
-            Some(known) => known,
-            None => {
-                self.begin(key);
-                let Some(begun) = self.flows.get_mut(&key) else {
-                    self.others[slot(direction)].add(payload, all_new);
-                    return (all_new, ConnectionId::NONE);
-                };
-                begun
-            }
+        let Some(place) = self.place(key) else {
+            self.others[slot(direction)].add(payload, all_new);
+            return (all_new, ConnectionId::NONE);
         };
+        let state = &mut self.flows[place].1;
         self.since_sweep = self.since_sweep.saturating_add(1);
         if state.part != self.part {
             self.holes -= state.tcp.take().map_or(0, |tcp| tcp.holes());
@@ -170,15 +169,28 @@ impl FlowTable {
         (split, state.connection)
     }
 
+    /// Where a flow is; `None` for a new one at the bound.
+    fn place(&mut self, key: DirectedFlow) -> Option<usize> {
+        let last = self.last[slot(key.1)];
+        if self.flows.get(last).is_some_and(|(flow, _)| *flow == key) {
+            return Some(last);
+        }
+        let place = match self.places.get(&key) {
+            Some(&known) => known,
+            None => self.begin(key)?,
+        };
+        self.last[slot(key.1)] = place;
+        Some(place)
+    }
+
     /// Begins to follow a flow, under the name of its other direction where that one is known. At the
     /// bound it does not.
-    fn begin(&mut self, (tunnel, direction, flow): DirectedFlow) {
+    fn begin(&mut self, key: DirectedFlow) -> Option<usize> {
         if self.flows.len() >= self.most_flows {
-            return;
+            return None;
         }
-        let known = self.flows.get(&other_way((tunnel, direction, flow)));
-        let connection = match known {
-            Some(state) => state.connection,
+        let connection = match self.places.get(&other_way(key)) {
+            Some(&known) => self.flows[known].1.connection,
             None => {
                 self.connections = self.connections.saturating_add(1);
                 ConnectionId(self.connections - 1)
@@ -189,7 +201,10 @@ impl FlowTable {
             part: self.part,
             ..FlowState::default()
         };
-        self.flows.insert((tunnel, direction, flow), state);
+        let place = self.flows.len();
+        self.flows.push((key, state));
+        self.places.insert(key, place);
+        Some(place)
     }
 
     /// Forgets which bytes were seen: what follows was captured before them. The flows are walked only when as many packets
@@ -199,7 +214,7 @@ impl FlowTable {
         if self.since_sweep < self.flows.len() {
             return;
         }
-        for state in self.flows.values_mut() {
+        for (_, state) in &mut self.flows {
             state.tcp = None;
         }
         self.holes = 0;
@@ -219,7 +234,8 @@ impl FlowTable {
             };
             carried.bytes += state.totals.bytes;
             carried.packets += state.totals.packets;
-            let receiver = self.flows.get(&other_way(*key)).and_then(|r| self.sequence(r));
+            let receiver = self.places.get(&other_way(*key));
+            let receiver = receiver.and_then(|&place| self.sequence(&self.flows[place].1));
             bytes += receiver.map_or(0, |receiver| sequence.never_captured(receiver));
         }
         (bytes, carried.bytes as f64 / carried.packets.max(1) as f64)
@@ -449,7 +465,7 @@ mod tests {
             assert_eq!(new(&mut table, 1, 100), 0);
         }
         let held = |table: &FlowTable| -> usize {
-            let sequences = table.flows.values().filter_map(|state| state.tcp.as_ref());
+            let sequences = table.flows.iter().filter_map(|(_, state)| state.tcp.as_ref());
             sequences.map(TcpSequence::holes).sum()
         };
         assert_eq!(table.holes, held(&table));

@@ -2,22 +2,45 @@
 //! may come twice in one file, far beyond any replay window.
 
 use crate::sa::database::SaIndex;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 /// Sequence numbers of one page.
 const PAGE: u64 = 256;
 /// Most pages, 64 MiB: some 16 million packets. Beyond, the oldest page is forgotten, and repetitions of its packets count as
 /// packets again.
 const MOST_PAGES: usize = 1 << 16;
+/// SAs whose last page is found without the table: packets come page by page.
+const RECENT: usize = 64;
 
-type SeenPage = Box<[u32; PAGE as usize]>;
+/// An SA and a number of 256 sequence numbers.
+type PageKey = (SaIndex, u64);
+
+#[derive(Debug)]
+struct SeenPage {
+    key: PageKey,
+    marks: Box<[u32; PAGE as usize]>,
+}
 
 /// The memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SeenPackets {
-    pages: HashMap<(SaIndex, u64), SeenPage>,
-    order: VecDeque<(SaIndex, u64)>,
+    /// At the bound, a ring.
+    pages: Vec<SeenPage>,
+    places: HashMap<PageKey, usize>,
+    /// The place of an SA's last page, or of another SA's.
+    recent: [usize; RECENT],
     forgotten: u64,
+}
+
+impl Default for SeenPackets {
+    fn default() -> Self {
+        SeenPackets {
+            pages: Vec::new(),
+            places: HashMap::new(),
+            recent: [0; RECENT],
+            forgotten: 0,
+        }
+    }
 }
 
 impl SeenPackets {
@@ -31,21 +54,37 @@ impl SeenPackets {
         let key = (sa, number / PAGE);
         // 0 is a number not seen.
         let mark = ((fingerprint ^ (fingerprint >> 32)) as u32).max(1);
-        let at = (number % PAGE) as usize;
-        if let Some(page) = self.pages.get_mut(&key) {
-            return std::mem::replace(&mut page[at], mark) == mark;
-        }
-        if self.pages.len() >= most
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.pages.remove(&oldest);
+        let recent = self.recent[sa % RECENT];
+        let place = match self.pages.get(recent) {
+            Some(page) if page.key == key => recent,
+            _ => {
+                let known = self.places.get(&key).copied();
+                let place = known.unwrap_or_else(|| self.begin(key, most));
+                self.recent[sa % RECENT] = place;
+                place
+            }
+        };
+        let seen = &mut self.pages[place].marks[(number % PAGE) as usize];
+        std::mem::replace(seen, mark) == mark
+    }
+
+    /// A new page: at the bound in the place of the oldest.
+    fn begin(&mut self, key: PageKey, most: usize) -> usize {
+        let place = if self.pages.len() < most {
+            let marks = Box::new([0; PAGE as usize]);
+            self.pages.push(SeenPage { key, marks });
+            self.pages.len() - 1
+        } else {
+            let place = (self.forgotten % most as u64) as usize;
+            let page = &mut self.pages[place];
+            self.places.remove(&page.key);
+            page.key = key;
+            page.marks.fill(0);
             self.forgotten += 1;
-        }
-        let mut page: SeenPage = Box::new([0; PAGE as usize]);
-        page[at] = mark;
-        self.order.push_back(key);
-        self.pages.insert(key, page);
-        false
+            place
+        };
+        self.places.insert(key, place);
+        place
     }
 
     /// Pages that the bound made it forget.
