@@ -24,6 +24,7 @@ pub fn account(
     let (own, own_from) = swept.iter().map(|s| s.own).reduce(higher)?;
     let main = swept.iter().max_by_key(|s| s.track.bytes())?.track.facts;
     let hides_queues = !main.shows_queues || swept.iter().any(|s| s.track.hides_queues);
+    let hides_growth = swept.iter().any(|s| s.track.hides_growth);
     let blind = swept.iter().any(|s| s.track.facts.blind);
     let scale_known = swept.iter().all(|s| s.track.facts.scale_known);
     let mut sums = Sums::default();
@@ -71,7 +72,7 @@ pub fn account(
         d2_from: main.d2_from,
         scale_known,
         window_bytes: sums.usual_window().filter(|_| scale_known).map(u64::from),
-        not_testable: not_testable(&main, (blind, hides_queues), own_from),
+        not_testable: not_testable(&main, (blind, hides_queues, hides_growth), own_from),
         lost_seconds: totals.lost(nanos, bytes),
         labels: sums.lines(&totals),
         runs: drawn(&pieces, start),
@@ -96,7 +97,7 @@ fn swept(connections: &[&AccountConnection], slot: usize, settings: &AccountSett
 /// Labels that cannot be told from others here.
 fn not_testable(
     main: &TrackFacts,
-    (blind, hides_queues): (bool, bool),
+    (blind, hides_queues, hides_growth): (bool, bool, bool),
     own_from: OwnRate,
 ) -> Vec<AccountLabel> {
     use AccountLabel::*;
@@ -108,8 +109,10 @@ fn not_testable(
     } else {
         Vec::new()
     };
-    if hides_queues && !list.contains(&SendBuffer) {
-        list.push(SendBuffer);
+    for (label, hidden) in [(SendBuffer, hides_queues), (Growth, hides_growth)] {
+        if hidden && !list.contains(&label) {
+            list.push(label);
+        }
     }
     if !main.acknowledged {
         list.extend([PathLoss, QueueLoss, Reordering]);

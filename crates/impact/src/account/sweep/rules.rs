@@ -255,6 +255,7 @@ impl Sweep<'_> {
             } else {
                 // A queue would look the same.
                 self.track.hides_queues |= !unloaded;
+                self.track.hides_growth |= !unloaded;
                 Unexplained
             });
         }
@@ -268,6 +269,7 @@ impl Sweep<'_> {
         } else {
             !flat
         };
+        self.track.hides_growth |= few_rounds && !grows;
         StepLabel::Label(if grows { Growth } else { Unexplained })
     }
 }

@@ -66,6 +66,8 @@ pub(crate) struct Track {
     pub(crate) silences: u32,
     /// A queue that was there from the first packet to the last would not show.
     pub(crate) hides_queues: bool,
+    /// Rounds that were not seen may have been growth, or none.
+    pub(crate) hides_growth: bool,
 }
 
 impl Track {
@@ -76,6 +78,7 @@ impl Track {
             episodes: Vec::new(),
             silences: 0,
             hides_queues: false,
+            hides_growth: false,
         }
     }
 
