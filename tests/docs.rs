@@ -232,3 +232,44 @@ fn the_japanese_readme_has_the_same_commands() {
     let unknown: Vec<&String> = japanese.iter().filter(|c| !english.contains(c)).collect();
     assert_eq!(unknown, Vec::<&String>::new());
 }
+
+/// Documents say how their figures were made: that program is there.
+#[test]
+fn every_program_that_a_document_names_is_there() {
+    let crates = fs::read_dir(repository().join("crates")).unwrap().flatten();
+    let crates: Vec<PathBuf> = crates.map(|e| e.path()).collect();
+    let is_example = |name: &str| {
+        let named = format!("name = \"{name}\"");
+        crates.iter().any(|of| {
+            let manifest = fs::read_to_string(of.join("Cargo.toml")).unwrap();
+            let listed = manifest.split("[[example]]").skip(1).any(|e| e.contains(&named));
+            listed || of.join("examples").join(name).with_extension("rs").exists()
+        })
+    };
+    let name = |text: &str| {
+        let end = text.find(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
+        text[..end.unwrap_or(text.len())].trim_end_matches('.').to_owned()
+    };
+    let mut named = 0;
+    for document in documents()
+        .into_iter()
+        .chain([repository().join("CONTRIBUTING.md")])
+    {
+        let text = fs::read_to_string(&document).unwrap();
+        for (at, word) in text.match_indices("--example ") {
+            let example = name(&text[at + word.len()..]);
+            assert!(is_example(&example), "{}: {example}", document.display());
+            named += 1;
+        }
+        for (at, _) in text.match_indices("`tests/") {
+            let path = name(&text[at + 1..]);
+            assert!(
+                repository().join(&path).exists(),
+                "{}: {path}",
+                document.display()
+            );
+            named += 1;
+        }
+    }
+    assert!(named > 10, "{named}");
+}
