@@ -105,12 +105,8 @@ impl<'a> RekeyScene<'a> {
             proofs: [None, None],
         };
         scene.cut_at_next_rekey(own_sas);
-        scene.tcp = tcp::events(&scene.packets);
-        if !scene.beyond.is_empty() {
-            // What is lost here may be sent again in the next rekey.
-            let all: Vec<&PacketRecord> = scene.all_packets().collect();
-            scene.tcp.repeated = tcp::events(&all).repeated;
-        }
+        // What is lost here may be sent again in the next rekey.
+        scene.tcp = tcp::events(&scene.packets, &scene.beyond);
         scene.rtt = scene.tcp.rtt.unwrap_or(UNKNOWN_RTT);
         Some(scene)
     }

@@ -9,7 +9,7 @@ mod half_connection;
 
 use crate::diagnosis::record::PacketRecord;
 use crate::throughput::flow::ConnectionId;
-use half_connection::{HalfConnection, Segments, acknowledge, send};
+use half_connection::{HalfConnection, MOST_SEGMENTS, acknowledge, send};
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use std::collections::HashMap;
 
@@ -19,55 +19,100 @@ pub(crate) use half_connection::before;
 /// Most connections that are followed in one window; packets of further ones make no events.
 const MOST_CONNECTIONS: usize = 256;
 
-/// Follows every connection through a window.
-pub(crate) fn events(packets: &[&PacketRecord]) -> TcpEvents {
+/// Follows every connection through a window. What `beyond` it repeats of the window counts in [`TcpEvents::repeated`] alone.
+pub(crate) fn events(packets: &[&PacketRecord], beyond: &[&PacketRecord]) -> TcpEvents {
     let mut walk = ConnectionWalk::default();
-    for p in packets.iter().filter(|p| p.is_tcp()) {
-        walk.take(p);
+    packets.iter().for_each(|p| walk.take(p));
+    let mut found = walk.found();
+    walk.left = 0;
+    beyond.iter().for_each(|p| walk.take(p));
+    for (original, again) in walk.found.repeated {
+        found.repeated.entry(original).or_insert(again);
     }
-    walk.finish()
+    found
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct ConnectionWalk {
-    streams: HashMap<ConnectionId, [HalfConnection; 2]>,
-    segments: Segments,
+    streams: Vec<(ConnectionId, [HalfConnection; 2])>,
+    places: HashMap<ConnectionId, usize>,
+    /// Of the last packet: many packets of one connection come in a row.
+    last: usize,
+    /// So many more segments may be remembered.
+    left: usize,
     found: TcpEvents,
+}
+
+impl Default for ConnectionWalk {
+    fn default() -> Self {
+        ConnectionWalk {
+            streams: Vec::new(),
+            places: HashMap::new(),
+            last: 0,
+            left: MOST_SEGMENTS,
+            found: TcpEvents::default(),
+        }
+    }
 }
 
 impl ConnectionWalk {
     fn take(&mut self, p: &PacketRecord) {
-        if p.connection == ConnectionId::NONE
-            || self.streams.len() >= MOST_CONNECTIONS && !self.streams.contains_key(&p.connection)
-        {
+        if !p.is_tcp() || p.connection == ConnectionId::NONE {
             return;
         }
+        let Some(place) = self.place(p.connection) else {
+            return;
+        };
         let slot = p.slot();
-        let pair = self.streams.entry(p.connection).or_default();
+        let pair = &mut self.streams[place].1;
         if p.flags & TcpSegment::SYN != 0 {
+            let bytes = pair[slot].bytes;
             pair[slot] = HalfConnection::begun_by(p);
+            pair[slot].bytes = bytes;
             return;
         }
         if p.flags & TcpSegment::ACK != 0 {
             acknowledge(&mut pair[1 - slot], p, &mut self.found);
         }
         if p.payload > 0 {
-            send(&mut pair[slot], p, &mut self.segments, &mut self.found);
+            send(&mut pair[slot], p, &mut self.left, &mut self.found);
         }
     }
 
-    fn finish(mut self) -> TcpEvents {
+    /// Where a connection is followed; `None` beyond the bound.
+    fn place(&mut self, connection: ConnectionId) -> Option<usize> {
+        if self.streams.get(self.last).is_none_or(|s| s.0 != connection) {
+            self.last = match self.places.get(&connection) {
+                Some(&known) => known,
+                None if self.streams.len() >= MOST_CONNECTIONS => return None,
+                None => {
+                    self.streams.push((connection, Default::default()));
+                    self.places.insert(connection, self.streams.len() - 1);
+                    self.streams.len() - 1
+                }
+            };
+        }
+        Some(self.last)
+    }
+
+    /// The events until now.
+    fn found(&mut self) -> TcpEvents {
+        let mut found = std::mem::take(&mut self.found);
         let halves = |slot: usize| {
-            let streams = self.streams.values().map(move |pair| pair[slot].least_half());
+            let streams = self.streams.iter().map(move |(_, pair)| pair[slot].least_half());
             streams.flatten().min()
         };
         // One connection's data gives the way to its receiver and back; data the other way gives the other half.
-        self.found.rtt = match [halves(0), halves(1)] {
+        found.rtt = match [halves(0), halves(1)] {
             [Some(x), Some(y)] => Some(x.saturating_add(y)),
             [x, y] => x.or(y),
         };
-        self.found.stalls.sort_by_key(|s| s.from);
-        self.found
+        let bytes = |(connection, pair): &(ConnectionId, [HalfConnection; 2])| {
+            (*connection, [pair[0].bytes, pair[1].bytes])
+        };
+        found.bytes = self.streams.iter().map(bytes).collect();
+        found.stalls.sort_by_key(|s| s.from);
+        found
     }
 }
 
@@ -89,7 +134,7 @@ mod tests {
     }
 
     fn walk(packets: &[PacketRecord]) -> TcpEvents {
-        events(&packets.iter().collect::<Vec<_>>())
+        events(&packets.iter().collect::<Vec<_>>(), &[])
     }
 
     #[test]

@@ -4,15 +4,15 @@ use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::events::{
     DataStall, DuplicateAcks, Original, Retransmission, TcpEvents, UnseenBytes,
 };
-use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use std::collections::HashMap;
 
 /// Most segments remembered to find what a retransmission repeats, about 5 MB while a window is looked at; a
 /// retransmission of a later one has no known original.
-const MOST_SEGMENTS: usize = 1 << 17;
+pub(super) const MOST_SEGMENTS: usize = 1 << 17;
+/// Of them, segments of one stream that others overtook.
+const MOST_OVERTAKEN: usize = 256;
 /// Most events of each kind.
 const MOST_EVENTS: usize = 1 << 12;
 /// A pause under this is no stall (the gap test's limit in the method).
@@ -46,6 +46,12 @@ pub(super) struct HalfConnection {
     probe: Option<(u32, Timestamp)>,
     least_half: Option<i64>,
     holes: Vec<TcpHole>,
+    /// First transmissions, in order of their sequence numbers.
+    sent: Vec<(u32, Original)>,
+    /// First transmissions of segments that others overtook, in order of the capture.
+    overtaken: Vec<(u32, Original)>,
+    /// Payload bytes.
+    pub(super) bytes: u64,
 }
 
 impl HalfConnection {
@@ -61,10 +67,34 @@ impl HalfConnection {
     pub(super) fn least_half(&self) -> Option<i64> {
         self.least_half
     }
-}
 
-/// First transmissions by connection, direction and sequence number.
-pub(super) type Segments = HashMap<(ConnectionId, usize, u32), Original>;
+    /// Remembers a first transmission. `left`: how many more may be remembered.
+    fn remember(&mut self, p: &PacketRecord, overtaken: bool, left: &mut usize) {
+        let list = if overtaken {
+            &mut self.overtaken
+        } else {
+            &mut self.sent
+        };
+        if *left == 0 || overtaken && list.len() >= MOST_OVERTAKEN {
+            return;
+        }
+        *left -= 1;
+        let original = Original {
+            time: p.time,
+            frame: p.frame,
+            sa: p.sa(),
+        };
+        list.push((p.seq, original));
+    }
+
+    /// The first transmission of the segment that begins at `seq`.
+    fn original(&self, seq: u32) -> Option<Original> {
+        let at = self.sent.partition_point(|(sent, _)| before(*sent, seq));
+        let in_order = self.sent.get(at).filter(|(sent, _)| *sent == seq);
+        let found = in_order.or_else(|| self.overtaken.iter().rev().find(|(sent, _)| *sent == seq));
+        found.map(|(_, original)| *original)
+    }
+}
 
 /// Bytes of a stream that were never seen, and the segment behind them.
 #[derive(Debug, Clone, Copy)]
@@ -150,16 +180,11 @@ fn report_unseen(stream: &mut HalfConnection, p: &PacketRecord, slot: usize, fou
     });
 }
 
-/// A segment with data.
-pub(super) fn send(
-    stream: &mut HalfConnection,
-    p: &PacketRecord,
-    segments: &mut Segments,
-    found: &mut TcpEvents,
-) {
+/// A segment with data. `left`: how many more first transmissions may be remembered.
+pub(super) fn send(stream: &mut HalfConnection, p: &PacketRecord, left: &mut usize, found: &mut TcpEvents) {
     let edge = stream.edge.unwrap_or(p.seq);
     let behind = before(p.seq, edge);
-    found.bytes.entry(p.connection).or_default()[p.slot()] += u64::from(p.payload);
+    stream.bytes += u64::from(p.payload);
     // A packet that was overtaken brings its segment for the first time.
     let overtaken = behind && p.is_late() && p.again == 0;
     note_stall(stream, p, behind && !overtaken, found);
@@ -167,7 +192,7 @@ pub(super) fn send(
         fill_holes(&mut stream.holes, p);
     }
     if behind && !overtaken {
-        repeat(stream, p, segments, found);
+        repeat(stream, p, found);
     } else {
         if before(edge, p.seq) && stream.holes.len() < MOST_HOLES {
             stream.holes.push(TcpHole {
@@ -177,14 +202,7 @@ pub(super) fn send(
                 frame: p.frame,
             });
         }
-        if segments.len() < MOST_SEGMENTS {
-            let original = Original {
-                time: p.time,
-                frame: p.frame,
-                sa: p.sa(),
-            };
-            segments.insert((p.connection, p.slot(), p.seq), original);
-        }
+        stream.remember(p, overtaken, left);
         if !overtaken {
             stream.probe.get_or_insert((p.seq_end(), p.time));
         }
@@ -197,7 +215,7 @@ pub(super) fn send(
     stream.idle_since = None;
 }
 
-fn repeat(stream: &mut HalfConnection, p: &PacketRecord, segments: &Segments, found: &mut TcpEvents) {
+fn repeat(stream: &mut HalfConnection, p: &PacketRecord, found: &mut TcpEvents) {
     // Karn: the acknowledgement of a repeated segment measures nothing.
     stream.probe = None;
     let event = Retransmission {
@@ -206,7 +224,7 @@ fn repeat(stream: &mut HalfConnection, p: &PacketRecord, segments: &Segments, fo
         frame: p.frame,
         connection: p.connection,
         end: p.seq_end(),
-        original: segments.get(&(p.connection, p.slot(), p.seq)).copied(),
+        original: stream.original(p.seq),
         fast: stream.asked_for == Some(p.seq),
     };
     if event.fast {
