@@ -159,7 +159,9 @@ impl Suspects<'_> {
         let near = |time: Timestamp| time.nanos_since(stretch.from.time).abs() <= NEAR;
         let expired = expired(old).is_some_and(near);
         let deleted = self.deletes(old).iter().any(|time| near(*time));
-        let changed = stretch.to.is_none_or(|to| to.sa != stretch.from.sa);
+        let unheard_since = self.unheard_since(&stretch, until);
+        let made = unheard_since.or(made);
+        let changed = unheard_since.is_some() || stretch.to.is_none_or(|to| to.sa != stretch.from.sa);
         let mut attempts = self.failed_before(&stretch, until, made.filter(|_| changed));
         if !changed {
             attempts.retain(|&a| self.overlaps(a, &stretch, until));
@@ -204,12 +206,30 @@ impl Suspects<'_> {
         }
         let failed = attempts.iter().any(|&a| self.failed(a));
         (gone || failed || swallowed || check.is_some()).then(|| OutageSeen {
-            end: self.end_of(stretch.from, stretch.to),
+            end: match unheard_since {
+                Some(_) if stretch.to.is_some() => OutageEnd::NewSa,
+                _ => self.end_of(stretch.from, stretch.to),
+            },
             stretch,
             attempts,
             blackhole,
             check,
         })
+    }
+
+    /// The attempt whose new SA brings acknowledgements that nobody hears: its receiver did not have it. Data goes on, on the
+    /// SA that it went on before, as soon as he does.
+    fn unheard_since(&self, stretch: &UndeliveredStretch, until: Timestamp) -> Option<usize> {
+        let back = 1 - stretch.slot;
+        let from = stretch.from.time.plus_nanos(-NEAR);
+        let begun = |sa: &SaIndex| {
+            let first = self.association(*sa).first;
+            first.is_some_and(|(first, _)| (from..until).contains(&first))
+        };
+        let own = self.successions.iter().filter(|s| s.tunnel == stretch.tunnel);
+        let mut made = own.filter_map(|s| s.new[back].filter(begun));
+        let sa = made.next().filter(|_| stretch.unheard)?;
+        self.makers.get(&sa).copied()
     }
 
     /// Requests went unanswered while nothing was delivered.
@@ -346,6 +366,7 @@ impl Suspects<'_> {
                     rested: false,
                     waiting_since: Some(passed),
                     again: 0,
+                    unheard: false,
                     frames: Vec::new(),
                 },
                 blackhole: false,

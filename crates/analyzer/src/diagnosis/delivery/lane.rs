@@ -42,6 +42,8 @@ pub(crate) struct UndeliveredStretch {
     pub(crate) waiting_since: Option<Timestamp>,
     /// Segments meanwhile that had been sent before.
     pub(crate) again: u32,
+    /// The capture shows acknowledgements that the sender did not hear.
+    pub(crate) unheard: bool,
     /// The first that were sent in vain.
     pub(crate) frames: Vec<u64>,
 }
@@ -93,6 +95,7 @@ struct Meanwhile {
     /// First packet.
     first: Option<Timestamp>,
     again: u32,
+    unheard: bool,
     frames: Vec<u64>,
     ike: bool,
 }
@@ -204,6 +207,7 @@ impl DeliveryLane {
             let (last, kind) = heard.last;
             self.delivered = Some((last, kind));
             self.meanwhile.again = self.repeats.wrapping_sub(heard.repeats);
+            self.meanwhile.unheard = true;
             let waiting = self.meanwhile.first.get_or_insert(last.time);
             *waiting = last.time.min(*waiting);
         }
@@ -360,6 +364,7 @@ fn stretch(
         rested: passed.is_some(),
         waiting_since: first,
         again: meanwhile.again,
+        unheard: meanwhile.unheard,
         frames: meanwhile.frames,
     })
 }
