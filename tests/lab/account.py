@@ -44,12 +44,16 @@ DAMAGED = """
 ## Damaged captures
 
 How many points the label moves that moves most, against the same time of the whole; which, where it is more than is allowed. Labels
-that the part calls not testable are one with what it does not explain. †: the capture is cut inside an outage that the logs tell. What
-ends it, or when it was asked for, and so which label it has, lies in the other half.
+that the part calls not testable are one with what it does not explain. †: the capture is cut inside an outage that the logs tell, or
+between the request and its silence. What ends it, or when it was asked for, and so which label it has, lies in the other half.
 """
 HALVES = ("first half", "second half")
 # What is demanded, points: against the kernel, of planted outages, unexplained (nearly all; the worst), stability.
 WITHIN, OUTAGE_WITHIN, UNEXPLAINED, WORST_UNEXPLAINED, STABLE = 5.0, 2.0, 3.0, 6.0, 8.0
+# Here a renewal is asked for at most so long before its outage: the SA's second volume limit is a megabyte behind its first, seconds.
+ASKED_BEFORE = 1.0
+# A rest between transfers, nanoseconds (the method).
+SHORTEST_REST = 3 * 10**9
 # A pair agrees within this share of the label's lost seconds.
 PAIR_WITHIN = 0.15
 # Labels of less than this are left out of a row, percent.
@@ -105,9 +109,10 @@ class Row:
         return self.points(reference.seconds(self.harmed) - reference.seconds(kernel.inside(self.harmed, self.truth.recovered)))
 
     def adds_up(self):
-        """Labels and duration, to the nanosecond of the document's times."""
+        """Labels and duration, to the nanosecond of the document's times; less than the whole only where a rest was left out."""
         labels = sum(round(1e9 * label["seconds"]) for label in self.labels.values())
-        return labels == nanoseconds(self.account["end"]) - nanoseconds(self.account["start"])
+        whole = nanoseconds(self.account["end"]) - nanoseconds(self.account["start"])
+        return labels == round(1e9 * self.seconds) and labels <= whole and (labels == whole or whole - labels >= SHORTEST_REST)
 
     def idle_difference(self):
         return outside(self.share("application"), *self.bounds_idle())
@@ -164,7 +169,7 @@ def of_run(folder):
 def stability(folder, row):
     """{kind of damage: (points, what it moves, whether an outage is cut)}: against the same time of the whole."""
     middle, moved = (row.truth.starts + row.truth.ends) / 2, {}
-    is_cut = any(a < middle < b for a, b in row.truth.outages)
+    is_cut = any(a - ASKED_BEFORE < middle < b for a, b in row.truth.outages)
     with tempfile.TemporaryDirectory() as space:
         for kind, file in damage.of(folder, middle, Path(space)):
             document = analysis(folder, trace=file)

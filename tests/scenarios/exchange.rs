@@ -23,6 +23,29 @@ pub(crate) fn third_message_lost(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// As before, but the server has the new SAs a moment before it sends on them: what the client hears first goes on the old one.
+pub(crate) fn heard_on_the_old_sa(w: &mut World) {
+    let mut qm = begin(w);
+    exchange(w, &mut qm);
+    w.switch_up(&qm);
+    let unheard = w.seq;
+    w.steady(60);
+    for wait in [300, 600, 1_200] {
+        w.wait(wait);
+        w.resend(unheard);
+        w.acknowledge_all();
+    }
+    w.repeat(&qm, 1);
+    w.wait(20);
+    w.repeat(&qm, 2);
+    w.wait(20);
+    w.resend(unheard);
+    w.acknowledge_all();
+    w.wait(40);
+    w.switch_down(&qm);
+    w.steady(AFTER);
+}
+
 /// The server initiates and sends on the new SA at once; the client installs it only later.
 pub(crate) fn data_overtakes(w: &mut World) {
     w.establish(GENEROUS);

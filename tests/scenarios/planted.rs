@@ -39,6 +39,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         third_message_lost,
     ),
     scenario(
+        "third message lost, heard on the old SA",
+        &[
+            "responder_not_ready",
+            "asymmetric_switch",
+            "exchange_retransmitted",
+            "rto_stall",
+        ],
+        heard_on_the_old_sa,
+    ),
+    scenario(
         "data overtakes the third message",
         &["responder_not_ready", "rto_stall"],
         data_overtakes,
