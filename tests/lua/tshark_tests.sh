@@ -42,7 +42,12 @@ expect "$(grep -c -i -E 'lua error|\[Lua|\.lua:' "$work/errors")" 0 "no Lua erro
 unset REKEYSCOPE_KEYLOG
 plugin "$sample_log" -r "$sample_trace" -Y 'rekeyscope.key_status' -c 40 -T fields -e rekeyscope.key_status >"$work/twice" 2>"$work/errors"
 expect "$(grep -c 'already loaded' "$work/errors")" 1 "a second copy says so"
-expect "$(sort -u "$work/twice")" missing "a second copy changes nothing"
+expect "$(sort -u "$work/twice")" verified "a second copy's keylog= is taken over"
+expect "$(ls "$config")" plugins "a second copy's keylog=: no file is left"
+plain -X lua_script:"$work/lua/rekeyscope.lua" -r "$sample_trace" -Y 'rekeyscope.key_status' -c 40 -T fields -e rekeyscope.key_status \
+  >"$work/twice" 2>"$work/errors"
+expect "$(grep -c 'this copy is ignored$' "$work/errors"; sort -u "$work/twice")" "1
+missing" "a second copy without arguments changes nothing"
 
 # Another profile.
 fresh
@@ -106,6 +111,14 @@ expect "$(new_user -X lua_script1:keylog="$nvr" -r "$nvr_trace" -Y 'rekeyscope.k
   "$(plain -r "$nvr_trace" -Y esp 2>/dev/null | wc -l)" "a new user: every packet is verified"
 expect "$(grep -v -c 'keys in' "$work/errors")" 0 "a new user, every key: nothing else to say ($(head -c 300 "$work/errors"))"
 expect "$(find "$home/new" -type f)" "" "a new user: no file is left"
+
+# The log's SKEYID_e opens Quick Mode, which names the lifetime and so the trigger; the Info column says so, where it may.
+info_of() { new_user -X lua_script1:keylog="$nvr" -r "$nvr_trace" -Y rekeyscope.rekey -T fields -e frame.number -e _ws.col.Info "$@" 2>/dev/null; }
+info_of >"$work/info"
+expect "$(grep -c '\[rekey [1-7]: begins, trigger volume\] Quick Mode$' "$work/info")" 7 "Info column: the triggers, with the log's IKE key"
+expect "$(grep -c '\[rekey [1-7]\(: [^]]*\|\)\] ' "$work/info")" "$(wc -l <"$work/info")" "Info column: every frame of a rekey"
+expect "$(grep -P '^5581\t' "$work/info" | cut -c 6-60)" "[rekey 2: first packet on the new SPI, gap 376 ms] [TCP" "Info column: a first packet"
+expect "$(info_of -o rekeyscope.info_column:FALSE | grep -c '\[rekey')" 0 "Info column: not where the preference is off"
 sed '/c9 d2 6f 1f/,+3d' "$nvr" >"$work/lacking.log"
 chmod a+r "$work/lacking.log"
 new_user -X lua_script1:keylog="$work/lacking.log" -r "$nvr_trace" >/dev/null 2>"$work/errors"

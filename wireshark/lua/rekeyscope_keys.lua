@@ -130,25 +130,30 @@ local function gui_profile()
   return recent and string.match("\n" .. recent, "\ngui%.last_used_profile: ([^\r\n]+)")
 end
 
--- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in
--- tshark.
-function keys.new(options)
-  local self = { say = options.say, lent = {} }
-  local state = source.read_state(fs, state_path())
-  self.choice = source.choose(options.arguments, {
+-- What to load and where, from the arguments and all other sources.
+local function choose(self)
+  self.choice = source.choose(self.arguments, {
     keylog = os.getenv("REKEYSCOPE_KEYLOG"), profile = os.getenv("REKEYSCOPE_PROFILE"),
     mode = os.getenv("REKEYSCOPE_MODE"),
-  }, state)
-  self.gui_profile = options.gui and gui_profile() or nil
+  }, self.state)
   self.choice.profile = self.choice.profile or self.gui_profile
   if self.choice.profile and string.find(self.choice.profile, "[/\\]") then
     self.say("a profile's name has no slash: " .. self.choice.profile .. " is not used")
     self.choice.profile = self.gui_profile
   end
-  if state.seen then
+end
+
+-- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in
+-- tshark.
+function keys.new(options)
+  local self = { say = options.say, lent = {}, arguments = options.arguments }
+  self.state = source.read_state(fs, state_path())
+  self.gui_profile = options.gui and gui_profile() or nil
+  choose(self)
+  if self.state.seen then
     -- It holds for the capture that was open when the dialog was used: for one reload.
-    state.seen = nil
-    source.write_state(fs, state_path(), state)
+    self.state.seen = nil
+    source.write_state(fs, state_path(), self.state)
   end
   return self
 end
@@ -221,6 +226,17 @@ function keys.give_back(self)
     self.lent[path] = nil
     store.release(fs, path, me.nonce)
   end
+end
+
+-- Loads anew with more arguments: those of another copy of the plugin. Returns what keys.load returns.
+function keys.again(self, arguments)
+  for name, value in pairs(arguments) do
+    self.arguments[name] = value
+  end
+  keys.give_back(self)
+  choose(self)
+  keys.repair(self)
+  return keys.load(self)
 end
 
 -- What the dialog chose, for the reload that follows and for later starts. An empty keylog forgets.

@@ -55,6 +55,22 @@ function report.mark(mark)
   return "no answer after " .. waited
 end
 
+-- What the Info column of a frame of a rekey begins with, or nil. `one`: the SA whose first packet it is.
+function report.info(number, rekey, one, mark)
+  local name = rekey and "rekey " .. rekey.number or "first SA"
+  local text
+  if mark then
+    text = report.mark(mark)
+  elseif not rekey then
+    return nil
+  elseif one then
+    text = string.format("first packet on the new SPI, gap %.0f ms", one.gap_us / 1000)
+  elseif number == rekey.frame then
+    text = rekey.trigger.kind == "unknown" and "begins" or "begins, trigger " .. rekey.trigger.kind
+  end
+  return "[" .. name .. (text and ": " .. text or "") .. "] "
+end
+
 -- Columns aligned with blanks; numbers are strings already.
 local function aligned(head, body)
   local width = {}

@@ -118,7 +118,7 @@ local ADVICE_MANY = "%d rows: Wireshark walks them all for every packet; expect 
 local function sentences(log, parsed, esp, ike)
   local n, list = count(parsed.entries), {}
   local formats = #parsed.formats > 0 and " (" .. table.concat(parsed.formats, ", ") .. ")" or ""
-  list[1] = string.format("%d ESP and %d IKE keys in %s%s", n.esp, n.ike1, log, formats)
+  list[1] = string.format("%d ESP and %d IKE keys in %s%s", n.esp, n.ike1 + ike.opened, log, formats)
   if n.defective > 0 then
     list[#list + 1] = string.format(ADVICE_MASKED, n.defective)
   end
