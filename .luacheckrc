@@ -16,6 +16,9 @@ files["wireshark/lua/rekeyscope_gui.lua"].read_globals = {
 }
 files["wireshark/lua/nvr510_keylog.lua"].read_globals = { "rt" }
 files["tests/lua/router_test.lua"].read_globals = { "setfenv" }
+files["tests/lua/unit_gui.lua"] = {
+  globals = { "TextWindow", "set_filter", "apply_filter", "new_dialog", "register_menu" },
+}
 files["tests/lua/gui_driver.lua"] = {
   read_globals = { "Field", "Listener", "gui_enabled", "redissect_packets" }, globals = { "gui_test_tap" },
 }

@@ -53,6 +53,9 @@ local STEPS = {}
 -- The capture is open and nothing decrypts: the dialog's OK.
 STEPS[""] = function(gui)
   put("before", (count(gui)))
+  put("offered", gui.offered(gui.context))
+  put("colors", gui.install_colors():get_text())
+  put("colors_again", gui.install_colors():get_text())
   put("step", "loaded")
   gui.load_log(gui.context, log, "", "ephemeral")
 end

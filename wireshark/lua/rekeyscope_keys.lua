@@ -1,6 +1,7 @@
 -- Puts the keys of the chosen log into the profile's tables before Wireshark reads them, and takes them out
 -- afterwards. Needs Wireshark's Dir and the file system; nothing happens before keys.new().
 
+local colors = require("rekeyscope_colors")
 local source = require("rekeyscope_source")
 local store = require("rekeyscope_store")
 
@@ -242,6 +243,67 @@ end
 -- What the dialog chose, for the reload that follows and for later starts. An empty keylog forgets.
 function keys.remember(state)
   return source.write_state(fs, state_path(), state)
+end
+
+local function holds_something(path)
+  local file = io.open(path, "rb")
+  local byte = file and file:read(1)
+  if file then
+    file:close()
+  end
+  return byte ~= nil
+end
+
+-- The key files beside a capture.
+function keys.beside(capture)
+  return source.beside(capture, holds_something)
+end
+
+-- The key files beside the capture that Wireshark has open. Lua cannot ask for its name: where the system shows which
+-- files a process holds open (Linux), it is one of them.
+function keys.beside_open_capture()
+  local found, own = {}, profile_folder("")
+  local pipe = me.pid and io.popen and io.popen("readlink /proc/" .. me.pid .. "/fd/* 2>/dev/null")
+  if not pipe then
+    return found
+  end
+  for path in pipe:lines() do
+    local folder = string.match(path, "^(/.*)/[^/]*$")
+    if #found == 0 and folder and folder ~= own and not string.find(folder, "^/dev") then
+      found = keys.beside(path)
+    end
+  end
+  pipe:close()
+  return found
+end
+
+-- pcap of both byte orders and resolutions, pcapng.
+local MAGICS = {
+  ["\161\178\195\212"] = true, ["\212\195\178\161"] = true, ["\161\178\60\77"] = true, ["\77\60\178\161"] = true,
+  ["\10\13\13\10"] = true,
+}
+
+-- Whether a path is a capture's, where a log's is asked for.
+function keys.is_capture(path)
+  local file = io.open(path, "rb")
+  local magic = file and file:read(4)
+  if file then
+    file:close()
+  end
+  return MAGICS[magic or ""] == true
+end
+
+-- Adds the coloring rules to the profile that the GUI works in now. Returns how many were missing, or nil; and the file
+-- or a reason.
+function keys.install_colors()
+  local profile = gui_profile()
+  local path = table_path(profile, "colorfilters")
+  make_folder(profile_folder(profile))
+  if Dir.exists(path) ~= nil and not fs.read(path) then
+    return nil, path .. ": it cannot be read"
+  end
+  local added, reason = colors.install(fs, path, Dir.global_config_path("colorfilters"))
+  return added, added and path or path .. ": " .. tostring(reason)
 end
 
 -- Takes persistent rows out of a profile's tables.
