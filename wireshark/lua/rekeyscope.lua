@@ -91,8 +91,11 @@ end
 
 if gui_enabled() then
   -- A tap with a filter makes Wireshark build trees already while it reads the file, in order.
-  rekeyscope_tap = Listener.new("frame", "esp or isakmp") -- luacheck: globals rekeyscope_tap
-  require("rekeyscope_gui").new({ accounts = accounts, loader = loader, messages = messages })
+  local tap = Listener.new("frame", "esp or isakmp")
+  rekeyscope_tap = tap -- luacheck: globals rekeyscope_tap
+  local gui = require("rekeyscope_gui")
+  gui.new({ accounts = accounts, loader = loader, messages = messages })
+  tap.draw = gui.drawn
 end
 
 -- Programs that end without opening a capture (tshark -G) never call init(): the rows go when Lua ends.

@@ -33,12 +33,21 @@ local function rekey_filter(state)
   return "rekeyscope.rekey in {" .. table.concat(numbers, ", ") .. "}"
 end
 
--- Selects a frame among all others. Lua cannot select, but a frame that is shown alone gets selected, and stays it.
+-- Selects a frame among all others. Lua cannot select, but a frame that is shown alone gets selected, and stays it when
+-- the others come back. Wireshark drops a filter that is set before the one before it is through: see gui.drawn.
 function gui.go_to(frame)
   set_filter("frame.number == " .. frame)
   apply_filter()
-  set_filter("")
-  apply_filter()
+  gui.alone = true
+end
+
+-- Wireshark has filtered and draws.
+function gui.drawn()
+  if gui.alone then
+    gui.alone = nil
+    set_filter("")
+    apply_filter()
+  end
 end
 
 -- A button for each row is as many as fit; more rows share one that asks for the row.
