@@ -73,7 +73,16 @@ STEPS.redissected = function(gui)
   put("again", (count(gui)))
   put("frames_again", dump())
   put("table", gui.show_table(gui.context):get_text())
-  put("step", "done")
+  put("step", "gone")
+  gui.go_to(100)
+  put("alone", tostring(gui.alone))
+end
+
+-- The frame of a row was shown alone: Wireshark draws, and the plugin shows the others, too.
+STEPS.gone = function(gui)
+  if not gui.alone then
+    put("step", "done")
+  end
 end
 
 -- Listeners are drawn while a file is read, too: a step waits for the last packet.

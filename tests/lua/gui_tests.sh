@@ -36,6 +36,7 @@ else
   wait "$gui" 2>/dev/null
   result() { cat "$home/result/$1" 2>/dev/null; }
   expect "$(result step)" done "GUI: every step ($(grep -v propagateSizeHints "$home/output" | head -c 300))"
+  expect "$(result alone)" true "GUI: the button of a row"
   expect "$(result before)" "missing=$packets" "GUI: before the dialog"
   if [ -d /proc/self/fd ]; then
     expect "$(result offered)" "$home/my captures/office.keylog" "GUI: the dialog begins with the keys beside the capture"

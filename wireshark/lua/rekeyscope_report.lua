@@ -199,20 +199,21 @@ local function limit_note(rekeys)
       negotiated.limit_s and negotiated.limit_s .. " s" or "no time limit")
   end
   if assumed then
-    notes[#notes + 1] = "\"of limit\": no Quick Mode could be read; Windows' default of "
-      .. sa.DEFAULT_LIMIT_KB .. " kB\nis assumed."
+    notes[#notes + 1] = "\"of limit\": no Quick Mode could be read;\nWindows' default of "
+      .. sa.DEFAULT_LIMIT_KB .. " kB is assumed."
   end
   return table.concat(notes, "\n")
 end
 
--- Lines of at most 78 characters: Wireshark's text windows are no wider.
+-- Lines of at most 70 characters: Wireshark's text windows begin a little wider. A table takes up to 78.
 local LEGEND = [[
-Times count from the capture's first packet. kB and age are those of the
-expiring SA (its busier direction) when the exchange began; kB counts the
-decrypted payload, or ESP bytes where the key is missing. Gap: last packet on
-the old SPI to first packet on the new one. Frames: exchange, then the first
-packet on the new SPI. Where there are two directions the busier one comes
-first. Over and answer: first request to last, and to the first answer.
+Times count from the capture's first packet. kB and age are those of
+the expiring SA (its busier direction) when the exchange began; kB
+counts the decrypted payload, or ESP bytes where the key is missing.
+Gap: last packet on the old SPI to first packet on the new one.
+Frames: exchange, then the first packet on the new SPI. Where there
+are two directions the busier one comes first. Over and answer: first
+request to last, and to the first answer.
 ]]
 
 -- The rekey table. Its numbers are the values of rekeyscope.rekey.
