@@ -37,14 +37,17 @@ end
 local function read_table(path)
   local rows, attempts = {}, {}
   for line in string.gmatch(fields.slurp(path), "[^\n]+") do
-    local number, outcome, requests, over, answer = string.match(line, "^(%d+)  +(%S.-)  +(%d+)  +([%d%.]+)  +([%d%.%-]+)$")
-    local row = { string.match(line, "^(%d+)  +([%d%.]+)  +(%S+)  +([%d%.]+)  +([%d%.%-]+ ?%%?)  +([%d%.]+)  +(%S+)  +(%S+)$") }
+    check.truth(#line <= 78, "a window holds 78 characters: " .. line)
+    local number, outcome, requests, over, answer, initiator = string.match(line,
+      "^(%d+)  +(%S.-)  +(%d+)  +([%d%.]+)  +([%d%.%-]+)  +(%S+)$")
+    local row = { string.match(line, "^(%d+)  +([%d%.]+)  +([%d%.]+)  +([%d%.%-]+ ?%%?)  +([%d%.]+)  +(%S+)  +(%S+)$") }
     if number then
-      attempts[tonumber(number)] = { outcome = outcome, requests = tonumber(requests), over = over, answer = answer }
+      attempts[tonumber(number)] = {
+        outcome = outcome, requests = tonumber(requests), over = over, answer = answer, initiator = initiator,
+      }
     elseif row[1] then
       rows[tonumber(row[1])] = {
-        time = row[2], initiator = row[3], kilobytes = tonumber(row[4]), percent = row[5], age = row[6], gaps = row[7],
-        frames = row[8],
+        time = row[2], kilobytes = tonumber(row[3]), percent = row[4], age = row[5], gaps = row[6], frames = row[7],
       }
     end
   end
@@ -257,7 +260,7 @@ for number, rekey in ipairs(truth.rekeys) do
     check_planted_limit(rekey, volume, name)
     check_switch(rekey, row, name)
     check_attempt(rekey, attempts[number] or {}, name)
-    check.equal(row.initiator, rekey.messages[1].src, name .. ": initiator")
+    check.equal((attempts[number] or {}).initiator, rekey.messages[1].src, name .. ": initiator")
     if limits.kilobytes > 0 then
       near(string.match(row.percent, "^([%d%.]+) %%$"), volume / limits.kilobytes / 10, rounded(0.1), name .. ": of the limit, %")
     else

@@ -53,6 +53,9 @@ local STEPS = {}
 -- The capture is open and nothing decrypts: the dialog's OK.
 STEPS[""] = function(gui)
   put("before", (count(gui)))
+  put("offered", gui.offered(gui.context))
+  put("colors", gui.install_colors():get_text())
+  put("colors_again", gui.install_colors():get_text())
   put("step", "loaded")
   gui.load_log(gui.context, log, "", "ephemeral")
 end
@@ -70,7 +73,16 @@ STEPS.redissected = function(gui)
   put("again", (count(gui)))
   put("frames_again", dump())
   put("table", gui.show_table(gui.context):get_text())
-  put("step", "done")
+  put("step", "gone")
+  gui.go_to(100)
+  put("alone", tostring(gui.alone))
+end
+
+-- The frame of a row was shown alone: Wireshark draws, and the plugin shows the others, too.
+STEPS.gone = function(gui)
+  if not gui.alone then
+    put("step", "done")
+  end
 end
 
 -- Listeners are drawn while a file is read, too: a step waits for the last packet.

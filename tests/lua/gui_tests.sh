@@ -9,7 +9,11 @@ if ! command -v "$WIRESHARK" >/dev/null; then
 else
   fresh
   user_file "$OWN"
-  mkdir -p "$config/plugins" "$home/run" "$home/result"
+  mkdir -p "$config/plugins" "$home/run" "$home/result" "$home/my captures"
+  # The capture with keys beside it, and coloring rules of the user's own.
+  cp "$sample_trace" "$home/my captures/office.pcap"
+  cp "$sample_log" "$home/my captures/office.keylog"
+  printf '@mine@tcp@[1,2,3][4,5,6]\n' >"$config/colorfilters"
   cp -r "$work/lua" "$config/plugins/rekeyscope"
   cp "$here/gui_driver.lua" "$home/"
   [ ${#as_user[@]} -eq 0 ] || chown -R nobody "$home"
@@ -22,7 +26,7 @@ else
   "${as_user[@]}" env HOME="$home" XDG_RUNTIME_DIR="$home/run" WIRESHARK_CONFIG_DIR="$config" QT_QPA_PLATFORM=offscreen \
     REKEYSCOPE_TEST_DIR="$home/result" REKEYSCOPE_TEST_LOG="$work/with_another.log" REKEYSCOPE_TEST_PACKETS="$packets" \
     REKEYSCOPE_TEST_FIELDS="$GUI_FIELDS" \
-    "$WIRESHARK" -X lua_script:"$home/gui_driver.lua" -r "$sample_trace" >"$home/output" 2>&1 &
+    "$WIRESHARK" -X lua_script:"$home/gui_driver.lua" -r "$home/my captures/office.pcap" >"$home/output" 2>&1 &
   gui=$!
   for _ in $(seq 600); do # a loaded machine is slow
     [ "$(cat "$home/result/step" 2>/dev/null)" = done ] && break
@@ -32,7 +36,17 @@ else
   wait "$gui" 2>/dev/null
   result() { cat "$home/result/$1" 2>/dev/null; }
   expect "$(result step)" done "GUI: every step ($(grep -v propagateSizeHints "$home/output" | head -c 300))"
+  expect "$(result alone)" true "GUI: the button of a row"
   expect "$(result before)" "missing=$packets" "GUI: before the dialog"
+  if [ -d /proc/self/fd ]; then
+    expect "$(result offered)" "$home/my captures/office.keylog" "GUI: the dialog begins with the keys beside the capture"
+  else
+    skip "no /proc: the GUI cannot tell which capture is open"
+  fi
+  expect "$(grep -o '^[0-9]* coloring rules were added to ' "$home/result/colors")$(grep -o '^All coloring rules' "$home/result/colors_again")" \
+    "5 coloring rules were added to All coloring rules" "GUI: the coloring rules, once"
+  expect "$(grep -c '^@rekeyscope' "$config/colorfilters"; tail -n 1 "$config/colorfilters")" '5
+@mine@tcp@[1,2,3][4,5,6]' "GUI: the file of coloring rules"
   expect "$(result after)" "verified=$packets" "GUI: after the dialog"
   expect "$(result messages | grep -c '^1 SPIs of the log do not occur in the capture')" 1 "GUI: only the open capture's SPIs are loaded"
   expect "$(result again)" "verified=$packets" "GUI: after a redissection"

@@ -22,7 +22,8 @@ local function log_of(number)
   }
 end
 
--- options: { sas, ring (lines), missing (looks without external memory) }. Returns the files and what was complained about.
+-- options: { sas, ring (lines), missing (looks without external memory), empty (looks at a log without lines) }.
+-- Returns the files and what was complained about.
 local function run(options)
   local files, complaints, looks, ring = {}, 0, 0, {}
   local function file_of(path, mode)
@@ -43,8 +44,12 @@ local function run(options)
   local router = {
     string = string, table = { concat = table.concat }, io = { open = file_of }, ipairs = ipairs, tostring = tostring,
     rt = {
-      command = function()
+      command = function(_, logged)
+        check.equal(logged, "off", "a look leaves no line in the log")
         looks = looks + 1
+        if looks <= (options.empty or 0) then
+          return true, "\r\n"
+        end
         for _, line in ipairs(log_of(looks)) do
           ring[#ring + 1] = line
           if #ring > options.ring then
@@ -98,4 +103,7 @@ check.equal(complaints, 1, "one complaint")
 result, _, _, text = run({ sas = 5, ring = 6 })
 check.equal(keys_of(result), "1 2 3 4 5", "a ring that turns over with each look")
 check.truth(string.find(text, "turned over", 1, true), "is named")
+result, _, _, text = run({ sas = 4, ring = 20, empty = 1 })
+check.equal(keys_of(result), "2 3 4", "an empty log at the first look")
+check.truth(not string.find(text, "turned over", 1, true), "nothing turned over since")
 check.finish("router")

@@ -234,6 +234,15 @@ check.equal(loaded.advice, nil, "said at once, not again")
 loaded = source.load(disk({ k = DERIVED .. ROW }), { keylog = "k", from = "test" }, {})
 check.truth(not string.find(table.concat(loaded.sentences, "\n"), "derivation", 1, true), "keys beside derivation")
 check.truth(string.find(loaded.advice or "", "unsupported: derivation", 1, true), "for an SA without a key")
+-- Ka is the beginning of SKEYID_e where that is long enough for the cipher.
+local E = { kind = "secret", name = "skeyid_e", cookie = "33acac7650479d9d", key = string.rep("ab", 20) }
+local KA = "33acac7650479d9d," .. string.rep("ab", 16)
+check.equal(table.concat(rows.ike1({ esp(), E }, {}).rows, "\n"), KA, "Ka from SKEYID_e")
+check.equal(#rows.ike1({ esp({ enc_key = string.rep("0", 64) }), E }, {}).rows, 0, "a key longer than SKEYID_e is not guessed")
+check.equal(table.concat(rows.ike1({ E, { kind = "ike1", cookie = E.cookie, key = string.rep("0", 32) } }, {}).rows, "\n"),
+  E.cookie .. "," .. string.rep("0", 32), "Ka that the log prints goes before it")
+check.equal(#rows.ike1({ { kind = "secret", name = "skeyid_e", key = E.key } }, {}).rows, 0, "without a cookie there is no row")
+check.equal(#rows.ike1({ E }, { user = KA }).rows, 0, "the user's own row is not repeated")
 for _, sentence in ipairs(source.load(disk({ k = (string.gsub(ROW, "0x0001", "0x01")) }), { keylog = "k", from = "test" }, {})
   .sentences) do
   check.truth(not string.find(sentence, "0b0c0d", 1, true), "no key in a sentence")

@@ -10,7 +10,7 @@
 -- keylog_001.log ..., joined in order, in Wireshark or give them to rekeyscope. They hold keys: whoever has them
 -- can read the tunnel.
 --
--- The router's Lua is 5.1 with these gaps: no math, no decimal literals, io.open(name, "w") adds CR, "a" fails;
+-- The router's Lua is 5.1 with these gaps: whole numbers only, of math no floor, io.open(name, "w") adds CR, "a" fails;
 -- rt.syslogwatch loses lines between its windows, so `show log` is read again and again instead. The router reads
 -- Shift_JIS, so this file stays ASCII.
 
@@ -66,7 +66,8 @@ local function remember(text)
       lines = lines + 1
     end
   end
-  mark = string.sub(text, lines < MARK_LINES and 1 or at + 1)
+  -- An empty log is a line end, which every later log holds too.
+  mark = string.find(text, "%S") and string.sub(text, lines < MARK_LINES and 1 or at + 1) or ""
 end
 
 -- IKE's lines, and the lines without a tag that go on with them.
@@ -112,7 +113,8 @@ while exists(path(number)) do
   number = number + 1
 end
 while true do
-  local ok, text = rt.command("show log")
+  -- "off": the router logs no line about this command, which would push out others.
+  local ok, text = rt.command("show log", "off")
   if ok and text then
     text = string.gsub(text, "\r", "")
     local new = key_lines(gained(text))

@@ -15,10 +15,17 @@ if set_plugin_info then
   set_plugin_info({ version = "0.1.0", description = "IPsec rekeys: keys from a log, generations, gaps" })
 end
 
--- A second copy (plugin folder and -X lua_script) would clash with the first.
+-- A second copy (plugin folder and -X lua_script) would clash with the first, but both have the same modules: the first
+-- one takes over what the second was given.
 local is_first, proto = pcall(Proto, "rekeyscope", "rekeyscope: IPsec rekeys")
 if not is_first then
-  io.stderr:write("rekeyscope: already loaded from another folder, this copy is ignored\n")
+  local arguments = source.arguments(...)
+  local taken = next(arguments) ~= nil and keys.take_over ~= nil
+  io.stderr:write("rekeyscope: already loaded from another folder, this copy is ignored"
+    .. (taken and " but for its arguments" or "") .. "\n")
+  if taken then
+    keys.take_over(arguments)
+  end
   return
 end
 
@@ -37,6 +44,11 @@ local loaded = keys.load(loader)
 
 local shown = tree.new(proto)
 local accounts = packets.new(Field.new, loaded)
+
+function keys.take_over(arguments)
+  loaded = keys.again(loader, arguments)
+  accounts.keys = loaded
+end
 
 -- Wireshark has read its tables by now. The decoding preferences hold until it ends and are not written to
 -- disk; set at load time they would be lost after a reload.
@@ -63,7 +75,7 @@ function proto.dissector(_, pinfo, root)
       .. " it again")
     told_left_out = true
   end
-  tree.show(shown, root, accounts, number)
+  tree.show(shown, root, pinfo, accounts, number)
 end
 
 register_postdissector(proto)
@@ -79,8 +91,11 @@ end
 
 if gui_enabled() then
   -- A tap with a filter makes Wireshark build trees already while it reads the file, in order.
-  rekeyscope_tap = Listener.new("frame", "esp or isakmp") -- luacheck: globals rekeyscope_tap
-  require("rekeyscope_gui").new({ accounts = accounts, loader = loader, messages = messages })
+  local tap = Listener.new("frame", "esp or isakmp")
+  rekeyscope_tap = tap -- luacheck: globals rekeyscope_tap
+  local gui = require("rekeyscope_gui")
+  gui.new({ accounts = accounts, loader = loader, messages = messages })
+  tap.draw = gui.drawn
 end
 
 -- Programs that end without opening a capture (tshark -G) never call init(): the rows go when Lua ends.

@@ -1,6 +1,7 @@
 -- Puts the keys of the chosen log into the profile's tables before Wireshark reads them, and takes them out
 -- afterwards. Needs Wireshark's Dir and the file system; nothing happens before keys.new().
 
+local colors = require("rekeyscope_colors")
 local source = require("rekeyscope_source")
 local store = require("rekeyscope_store")
 
@@ -130,25 +131,30 @@ local function gui_profile()
   return recent and string.match("\n" .. recent, "\ngui%.last_used_profile: ([^\r\n]+)")
 end
 
--- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in
--- tshark.
-function keys.new(options)
-  local self = { say = options.say, lent = {} }
-  local state = source.read_state(fs, state_path())
-  self.choice = source.choose(options.arguments, {
+-- What to load and where, from the arguments and all other sources.
+local function choose(self)
+  self.choice = source.choose(self.arguments, {
     keylog = os.getenv("REKEYSCOPE_KEYLOG"), profile = os.getenv("REKEYSCOPE_PROFILE"),
     mode = os.getenv("REKEYSCOPE_MODE"),
-  }, state)
-  self.gui_profile = options.gui and gui_profile() or nil
+  }, self.state)
   self.choice.profile = self.choice.profile or self.gui_profile
   if self.choice.profile and string.find(self.choice.profile, "[/\\]") then
     self.say("a profile's name has no slash: " .. self.choice.profile .. " is not used")
     self.choice.profile = self.gui_profile
   end
-  if state.seen then
+end
+
+-- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in
+-- tshark.
+function keys.new(options)
+  local self = { say = options.say, lent = {}, arguments = options.arguments }
+  self.state = source.read_state(fs, state_path())
+  self.gui_profile = options.gui and gui_profile() or nil
+  choose(self)
+  if self.state.seen then
     -- It holds for the capture that was open when the dialog was used: for one reload.
-    state.seen = nil
-    source.write_state(fs, state_path(), state)
+    self.state.seen = nil
+    source.write_state(fs, state_path(), self.state)
   end
   return self
 end
@@ -223,9 +229,81 @@ function keys.give_back(self)
   end
 end
 
+-- Loads anew with more arguments: those of another copy of the plugin. Returns what keys.load returns.
+function keys.again(self, arguments)
+  for name, value in pairs(arguments) do
+    self.arguments[name] = value
+  end
+  keys.give_back(self)
+  choose(self)
+  keys.repair(self)
+  return keys.load(self)
+end
+
 -- What the dialog chose, for the reload that follows and for later starts. An empty keylog forgets.
 function keys.remember(state)
   return source.write_state(fs, state_path(), state)
+end
+
+local function holds_something(path)
+  local file = io.open(path, "rb")
+  local byte = file and file:read(1)
+  if file then
+    file:close()
+  end
+  return byte ~= nil
+end
+
+-- The key files beside a capture.
+function keys.beside(capture)
+  return source.beside(capture, holds_something)
+end
+
+-- The key files beside the capture that Wireshark has open. Lua cannot ask for its name: where the system shows which
+-- files a process holds open (Linux), it is one of them.
+function keys.beside_open_capture()
+  local found, own = {}, profile_folder("")
+  local pipe = me.pid and io.popen and io.popen("readlink /proc/" .. me.pid .. "/fd/* 2>/dev/null")
+  if not pipe then
+    return found
+  end
+  for path in pipe:lines() do
+    local folder = string.match(path, "^(/.*)/[^/]*$")
+    if #found == 0 and folder and folder ~= own and not string.find(folder, "^/dev") then
+      found = keys.beside(path)
+    end
+  end
+  pipe:close()
+  return found
+end
+
+-- pcap of both byte orders and resolutions, pcapng.
+local MAGICS = {
+  ["\161\178\195\212"] = true, ["\212\195\178\161"] = true, ["\161\178\60\77"] = true, ["\77\60\178\161"] = true,
+  ["\10\13\13\10"] = true,
+}
+
+-- Whether a path is a capture's, where a log's is asked for.
+function keys.is_capture(path)
+  local file = io.open(path, "rb")
+  local magic = file and file:read(4)
+  if file then
+    file:close()
+  end
+  return MAGICS[magic or ""] == true
+end
+
+-- Adds the coloring rules to the profile that the GUI works in now. Returns how many were missing, or nil; and the file
+-- or a reason.
+function keys.install_colors()
+  local profile = gui_profile()
+  local path = table_path(profile, "colorfilters")
+  make_folder(profile_folder(profile))
+  if Dir.exists(path) ~= nil and not fs.read(path) then
+    return nil, path .. ": it cannot be read"
+  end
+  local added, reason = colors.install(fs, path, Dir.global_config_path("colorfilters"))
+  return added, added and path or path .. ": " .. tostring(reason)
 end
 
 -- Takes persistent rows out of a profile's tables.

@@ -28,11 +28,22 @@ local FIELDS = {
   deletes = "isakmp.delete.spi", frag_seq = "isakmp.frag.seq", frag_number = "isakmp.frag.number",
 }
 
+-- Not every Wireshark has them.
+local OPTIONAL_FIELDS = { decrypted = "esp.decrypted_data", malformed = "_ws.malformed" }
+
+local function nothing()
+  return nil
+end
+
 -- `keys`: { known, masked, loaded } sets of SPIs, or nil when no log was loaded.
 function packets.new(new_field, keys)
   local self = { get = {}, keys = keys }
   for name, field in pairs(FIELDS) do
     self.get[name] = new_field(field)
+  end
+  for name, field in pairs(OPTIONAL_FIELDS) do
+    local there, get = pcall(new_field, field)
+    self.get[name] = there and get or nothing
   end
   packets.reset(self)
   return self
@@ -153,6 +164,9 @@ local function key_status(self, spi)
   if bad and bad.value then
     return "mismatch"
   elseif get.next_header() then
+    return "unverified"
+  elseif get.decrypted() or (get.iv() and get.malformed()) then
+    -- From 4.4 on a dissector that fails inside leaves these, and neither the ICV nor the next header.
     return "unverified"
   elseif get.captured().value < get.length().value then
     return "cut"

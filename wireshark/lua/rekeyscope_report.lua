@@ -55,6 +55,22 @@ function report.mark(mark)
   return "no answer after " .. waited
 end
 
+-- What the Info column of a frame of a rekey begins with, or nil. `one`: the SA whose first packet it is.
+function report.info(number, rekey, one, mark)
+  local name = rekey and "rekey " .. rekey.number or "first SA"
+  local text
+  if mark then
+    text = report.mark(mark)
+  elseif not rekey then
+    return nil
+  elseif one then
+    text = string.format("first packet on the new SPI, gap %.0f ms", one.gap_us / 1000)
+  elseif number == rekey.frame then
+    text = rekey.trigger.kind == "unknown" and "begins" or "begins, trigger " .. rekey.trigger.kind
+  end
+  return "[" .. name .. (text and ": " .. text or "") .. "] "
+end
+
 -- Columns aligned with blanks; numbers are strings already.
 local function aligned(head, body)
   local width = {}
@@ -124,12 +140,12 @@ local function rekey_row(rekey)
   end
   local trigger = rekey.trigger
   return {
-    tostring(rekey.number), seconds(rekey.us), initiator(rekey), kilobytes(trigger.bytes), percent(trigger.fraction),
+    tostring(rekey.number), seconds(rekey.us), kilobytes(trigger.bytes), percent(trigger.fraction),
     seconds(trigger.age_us), table.concat(gaps, "/"), frames_text(rekey),
   }
 end
 
-local HEAD = { "#", "time s", "initiator", "kB", "of limit", "age s", "gap ms", "frames" }
+local HEAD = { "#", "time s", "kB", "of limit", "age s", "gap ms", "frames" }
 
 local function exchange_row(rekey)
   local spis = {}
@@ -161,11 +177,11 @@ local function attempt_row(state, rekey)
     outcome == "refused" and refusal(reason) or OUTCOMES[outcome] or "not known: the capture lacks messages",
     exchange and tostring(exchange.requests) or "-",
     exchange and exchange.requests > 0 and seconds(exchange.request_us - exchange.us) or "-",
-    answered_us and seconds(answered_us - exchange.us) or "-",
+    answered_us and seconds(answered_us - exchange.us) or "-", initiator(rekey),
   }
 end
 
-local ATTEMPT_HEAD = { "#", "what became of it", "requests", "over s", "answer s" }
+local ATTEMPT_HEAD = { "#", "what became of it", "requests", "over s", "answer s", "initiator" }
 
 local function limit_note(rekeys)
   local negotiated, assumed = nil, false
@@ -183,20 +199,21 @@ local function limit_note(rekeys)
       negotiated.limit_s and negotiated.limit_s .. " s" or "no time limit")
   end
   if assumed then
-    notes[#notes + 1] = "\"of limit\": no Quick Mode could be read; Windows' default of "
-      .. sa.DEFAULT_LIMIT_KB .. " kB\nis assumed."
+    notes[#notes + 1] = "\"of limit\": no Quick Mode could be read;\nWindows' default of "
+      .. sa.DEFAULT_LIMIT_KB .. " kB is assumed."
   end
   return table.concat(notes, "\n")
 end
 
--- Lines of at most 78 characters: Wireshark's text windows are no wider.
+-- Lines of at most 70 characters: Wireshark's text windows begin a little wider. A table takes up to 78.
 local LEGEND = [[
-Times count from the capture's first packet. kB and age are those of the
-expiring SA (its busier direction) when the exchange began; kB counts the
-decrypted payload, or ESP bytes where the key is missing. Gap: last packet on
-the old SPI to first packet on the new one. Frames: exchange, then first packet
-on the new SPI. Where there are two directions the busier one comes first. Over
-and answer: first request to last, and to the first answer.
+Times count from the capture's first packet. kB and age are those of
+the expiring SA (its busier direction) when the exchange began; kB
+counts the decrypted payload, or ESP bytes where the key is missing.
+Gap: last packet on the old SPI to first packet on the new one.
+Frames: exchange, then the first packet on the new SPI. Where there
+are two directions the busier one comes first. Over and answer: first
+request to last, and to the first answer.
 ]]
 
 -- The rekey table. Its numbers are the values of rekeyscope.rekey.
@@ -229,18 +246,44 @@ local function status_text(one)
   return table.concat(parts, ", ")
 end
 
-local SA_HEAD = { "gen", "SPI", "packets", "bytes", "first s", "lived s", "gap ms", "frames", "late", "key" }
+-- What all SAs of a direction have in common is said once, in its title: a window holds 78 characters.
+local function common_status(direction)
+  local common
+  for _, one in ipairs(direction.sas) do
+    local text = status_text(one)
+    if common and common ~= text then
+      return nil
+    end
+    common = text
+  end
+  return common
+end
 
-local function sa_rows(direction)
+local function has_late(direction)
+  for _, one in ipairs(direction.sas) do
+    if one.late > 0 then
+      return true
+    end
+  end
+  return false
+end
+
+local function sa_table(direction, late, common)
+  local head = { "#", "SPI", "packets", "bytes", "from s", "for s", "gap ms", "frames" }
+  head[#head + 1] = late and "late" or nil
+  head[#head + 1] = not common and "key" or nil
   local body = {}
   for index, one in ipairs(direction.sas) do
-    body[index] = {
+    local row = {
       tostring(one.generation), "0x" .. one.spi, tostring(one.packets), string.format("%d", one.bytes),
       seconds(one.first_us), seconds(one.last_us - one.first_us), ms(one.gap_us),
-      one.first_frame .. "-" .. one.last_frame, tostring(one.late), status_text(one),
+      one.first_frame .. "-" .. one.last_frame,
     }
+    row[#row + 1] = late and tostring(one.late) or nil
+    row[#row + 1] = not common and status_text(one) or nil
+    body[index] = row
   end
-  return body
+  return aligned(head, body)
 end
 
 -- The SA table: every generation of every direction. "late" counts packets on an SPI after its successor began.
@@ -249,8 +292,9 @@ function report.sas(state)
   for _, tunnel in ipairs(state.list) do
     for _, entry in ipairs(directions(tunnel)) do
       local direction = entry.direction
-      local title = direction.src .. " > " .. direction.dst .. "\n"
-      parts[#parts + 1] = title .. aligned(SA_HEAD, sa_rows(direction)) .. "\n"
+      local common = common_status(direction)
+      local title = direction.src .. " > " .. direction.dst .. (common and ", keys: " .. common or "") .. "\n"
+      parts[#parts + 1] = title .. sa_table(direction, has_late(direction), common) .. "\n"
     end
   end
   if #parts == 0 then

@@ -199,9 +199,31 @@ function rows.esp(entries, options)
   return { rows = list, rejected = rejected, unseen = unseen }
 end
 
--- ikev1_decryption_table rows: unquoted, no 0x. The key must be one of the ciphers' lengths.
+-- Hex digits of AES keys; those of the other ciphers do not tell AES-192 from 3DES.
+local AES_128, AES_256 = 32, 64
+
+-- How long the key of phase 1's cipher is, as far as the log tells: as long as the keys of its ESP SAs.
+local function cipher_digits(entries)
+  for _, entry in ipairs(entries) do
+    if entry.kind == "esp" and not entry.status and #entry.enc_key >= AES_256 then
+      return AES_256
+    end
+  end
+  return AES_128
+end
+
+-- Ka, where SKEYID_e is at least as long, is its beginning (RFC 2409 appendix B); a longer one has to be derived.
+local function ka_of(entry, digits)
+  if entry.kind == "secret" and entry.name == "skeyid_e" and entry.cookie and #entry.key >= digits then
+    return string.sub(entry.key, 1, digits)
+  end
+  return nil
+end
+
+-- ikev1_decryption_table rows: unquoted, no 0x. The key must be one of the ciphers' lengths. Returns { rows, rejected,
+-- opened } (opened: rows whose key is the beginning of SKEYID_e).
 function rows.ike1(entries, options)
-  local list, known, rejected = {}, {}, {}
+  local list, known, rejected, printed, opened = {}, {}, {}, {}, 0
   for line in string.gmatch(options.user or "", "[^\r\n]+") do
     known[line] = true
   end
@@ -209,13 +231,23 @@ function rows.ike1(entries, options)
     if entry.kind == "ike1" then
       local fits = #entry.key == 16 or #entry.key == 32 or #entry.key == 48 or #entry.key == 64
       if fits and string.find(entry.key, "^%x+$") and string.find(entry.cookie, "^%x+$") and #entry.cookie == 16 then
+        printed[entry.cookie] = true
         add(list, known, entry.cookie .. "," .. entry.key)
       else
         rejected[#rejected + 1] = { line = entry.line, reason = "cookie " .. tostring(entry.cookie) .. ": key length" }
       end
     end
   end
-  return { rows = list, rejected = rejected }
+  local digits = cipher_digits(entries)
+  for _, entry in ipairs(entries) do
+    local ka = ka_of(entry, digits)
+    if ka and not printed[entry.cookie] then
+      printed[entry.cookie] = true
+      opened = opened + 1
+      add(list, known, entry.cookie .. "," .. ka)
+    end
+  end
+  return { rows = list, rejected = rejected, opened = opened }
 end
 
 -- The SPIs that a table's text names, for a capture's SPIs to be compared with.

@@ -83,8 +83,47 @@ function source.seen_table(text)
   return seen
 end
 
--- The text of a log: a file, or a folder that `rekeyscope keys --export wireshark` wrote.
-local function read_log(fs, path)
+-- Endings that go with a capture's name, then names that serve every capture of a folder: those that the program knows
+-- and Wireshark has a use for.
+local STEM_ENDINGS = { "keylog", "keys", "esp_sa" }
+local COMMON_NAMES = { "keys.esp_sa", "keys.ikev1", "esp_sa", "ikev1_decryption_table" }
+local COMPRESSIONS = { gz = true, zst = true, lz4 = true }
+
+-- The key files that lie beside a capture. `exists` tells whether a path is a file that holds something.
+function source.beside(capture, exists)
+  local folder, name = string.match(capture, "^(.*[/\\])([^/\\]*)$")
+  folder, name = folder or "", name or capture
+  local stems, found = {}, {}
+  local stem, ending = string.match(name, "^(.+)%.([^.]*)$")
+  stems[1] = stem or name
+  if ending and COMPRESSIONS[string.lower(ending)] then
+    stems[2] = string.match(stem, "^(.+)%.[^.]*$")
+  end
+  local function look(path)
+    if path ~= capture and exists(path) then
+      found[#found + 1] = path
+    end
+  end
+  for _, one in ipairs(STEM_ENDINGS) do
+    for _, before in ipairs(stems) do
+      look(folder .. before .. "." .. one)
+    end
+  end
+  for _, one in ipairs(COMMON_NAMES) do
+    look(folder .. one)
+  end
+  return found
+end
+
+-- Several logs as one, as the dialog and keylog= take them.
+local BETWEEN_LOGS = ";"
+
+function source.joined(paths)
+  return table.concat(paths, BETWEEN_LOGS)
+end
+
+-- A file, or a folder that `rekeyscope keys --export wireshark` wrote.
+local function read_one(fs, path)
   local text = fs.read(path)
   if text then
     return text
@@ -94,6 +133,22 @@ local function read_log(fs, path)
     parts[#parts + 1] = fs.read(path .. "/" .. name)
   end
   return #parts > 0 and table.concat(parts, "\n") or nil
+end
+
+-- The text of a log, or of several; nil when one of them cannot be read.
+local function read_log(fs, path)
+  local text, parts = read_one(fs, path), {}
+  if text or not string.find(path, BETWEEN_LOGS, 1, true) then
+    return text
+  end
+  for one in string.gmatch(path, "[^" .. BETWEEN_LOGS .. "]+") do
+    text = read_one(fs, (string.gsub(string.gsub(one, "^%s+", ""), "%s+$", "")))
+    if not text then
+      return nil
+    end
+    parts[#parts + 1] = text
+  end
+  return table.concat(parts, "\n")
 end
 
 local function count(entries)
@@ -118,7 +173,7 @@ local ADVICE_MANY = "%d rows: Wireshark walks them all for every packet; expect 
 local function sentences(log, parsed, esp, ike)
   local n, list = count(parsed.entries), {}
   local formats = #parsed.formats > 0 and " (" .. table.concat(parsed.formats, ", ") .. ")" or ""
-  list[1] = string.format("%d ESP and %d IKE keys in %s%s", n.esp, n.ike1, log, formats)
+  list[1] = string.format("%d ESP and %d IKE keys in %s%s", n.esp, n.ike1 + ike.opened, log, formats)
   if n.defective > 0 then
     list[#list + 1] = string.format(ADVICE_MASKED, n.defective)
   end

@@ -225,6 +225,13 @@ function store.keep(fs, path, rows)
   end)
 end
 
+-- A file that is the user's to see and change, written whole or not at all.
+function store.rewrite(fs, path, text)
+  return locked(fs, path, function()
+    return write_over(fs, path, text)
+  end)
+end
+
 -- The user's own part of a table's text.
 function store.user_part(text)
   local _, body = split(text or "")

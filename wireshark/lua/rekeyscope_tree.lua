@@ -1,5 +1,5 @@
--- Fields, expert info and the subtree of a frame. Needs Wireshark's ProtoField, ProtoExpert and UInt64; nothing
--- happens before tree.new().
+-- Fields, expert info, the subtree and the Info column of a frame. Needs Wireshark's ProtoField, ProtoExpert, Pref and
+-- UInt64; nothing happens before tree.new().
 
 local report = require("rekeyscope_report")
 
@@ -38,6 +38,8 @@ function tree.new(proto)
     experts[#experts + 1] = info
   end
   proto.fields, proto.experts = fields, experts
+  proto.prefs.info_column = Pref.bool("Rekeys in the Info column", true,
+    "Begin the Info column of a rekey's frames with the rekey's number and what happens there")
   return { proto = proto, F = F, E = E }
 end
 
@@ -90,11 +92,15 @@ local function add_mark(self, branch, mark, rekey)
   branch:add_proto_expert_info(self.E.attempt, name .. ": " .. report.mark(mark))
 end
 
--- The subtree of a frame that was accounted for.
-function tree.show(self, root, packets, number)
+-- The subtree of a frame that was accounted for, and the beginning of its Info column.
+function tree.show(self, root, pinfo, packets, number)
   local one, rekey, mark = packets.frame_sa[number], packets.frame_rekey[number], packets.frame_mark[number]
   if not (one or rekey or mark) then
     return
+  end
+  local info = (rekey or mark) and self.proto.prefs.info_column and report.info(number, rekey, one, mark)
+  if info then
+    pinfo.cols.info:prepend(info)
   end
   -- None of it is in the packet's bytes.
   local branch = root:add(self.proto):set_generated()
