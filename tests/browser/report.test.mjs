@@ -9,7 +9,9 @@ import { folder, keepPdf, open, openReport, reports, shot, start, stop } from ".
 import { PAPER_WIDTH, assertFits, axe, luminance } from "./page.mjs";
 
 // Sections that every report of the samples has, in the order of the post-mortem.
-const SECTIONS = ["verdict", "bound", "quality", "tunnel-0", "ruled-out", "projection", "overhead", "method"];
+const SECTIONS = ["verdict", "tunnel-0", "projection", "bound", "quality", "ruled-out", "overhead", "method"];
+// What is there for those who look for it.
+const FOLDED = ["ruled-out", "overhead", "oddities", "method"];
 
 before(start);
 after(stop);
@@ -21,9 +23,9 @@ function runOf(page) {
   return timelineOf(page).evaluate((figure) => {
     const svg = figure.querySelector("svg.plot");
     const box = svg.getBoundingClientRect();
-    const { left, right, end } = svg.querySelector("g.zoom").dataset;
+    const { left, right, begin, end } = svg.querySelector("g.zoom").dataset;
     const unit = box.width / svg.viewBox.baseVal.width;
-    return { left: box.left + left * unit, right: box.left + right * unit, top: box.top, height: box.height, end: Number(end) };
+    return { left: box.left + left * unit, right: box.left + right * unit, top: box.top, height: box.height, begin: Number(begin), end: Number(end), length: end - begin };
   });
 }
 
@@ -43,11 +45,27 @@ async function assertAt(page, id) {
   const box = await target.boundingBox();
   const { height } = page.viewportSize();
   assert.ok(box && box.y >= 0 && box.y < height, `${id} is on the screen (top ${box?.y} of ${height})`);
-  const outline = await target.evaluate((e) => getComputedStyle(e.matches("tr") ? e.querySelector("td") : e).outlineStyle);
-  assert.notEqual(outline, "none", `${id} is marked`);
+  const outlines = await target.evaluate((e) => [e, ...e.querySelectorAll("td")].map((of) => getComputedStyle(of).outlineStyle));
+  assert.notEqual(outlines[0], "none", `${id} is marked`);
+  assert.ok(outlines.slice(1).every((of) => of === "none"), `the outline of ${id} stands around the row, not through its text`);
 }
 
 test("a report is there for each of three samples", () => assert.equal(reports.length, 3));
+
+test("Japanese on paper: heads of tables are not set letter by letter, and nothing is cut", () =>
+  open(path.join(folder, "japanese", "report.html"), { viewport: { width: PAPER_WIDTH, height: 1000 } }, async (page) => {
+    await page.emulateMedia({ media: "print" });
+    const { heads, cut } = await page.evaluate(() => ({
+      heads: Array.from(document.querySelectorAll("th"), (th) => {
+        const range = document.createRange();
+        range.selectNodeContents(th);
+        return { text: th.textContent, lines: new Set(Array.from(range.getClientRects(), (r) => Math.round(r.top))).size };
+      }).filter(({ text, lines }) => lines > 2 && lines > text.length / 2),
+      cut: Array.from(document.querySelectorAll(".scroll"), (s) => (s.scrollWidth > s.clientWidth + 1 ? s.getAttribute("aria-label") : "")).filter(Boolean),
+    }));
+    assert.deepEqual(heads, []);
+    assert.deepEqual(cut, []);
+  }));
 
 test("these tests see a request, a violated policy and an error", async () => {
   const broken = path.join(folder, "broken.htm");
@@ -83,7 +101,7 @@ for (const name of reports) {
   test(`${name}: complete without JavaScript`, async () => {
     const contents = () => ({
       sections: Array.from(document.querySelectorAll("main > section"), (s) => s.id),
-      empty: Array.from(document.querySelectorAll("main > section"), (s) => (s.innerText.trim().length < 20 ? s.id : "")).filter(Boolean),
+      empty: Array.from(document.querySelectorAll("main > section"), (s) => (s.textContent.trim().length < 20 ? s.id : "")).filter(Boolean),
       plots: Array.from(document.querySelectorAll("svg.plot"), (s) => ({
         title: s.querySelector("title")?.textContent ?? "", desc: s.querySelector("desc")?.textContent ?? "",
         drawn: s.getBoundingClientRect().height > 50 && s.querySelectorAll("polyline, path, rect").length > 3,
@@ -105,11 +123,19 @@ for (const name of reports) {
     assert.equal(plain.plots.length, scripted.plots.length);
   });
 
-  for (const width of [360, 768, 1920]) {
+  for (const width of [360, 768, 1280, 1920]) {
     test(`${name}: ${width} px wide`, () =>
       openReport(name, { viewport: { width, height: 800 } }, async (page) => {
         await shot(page, `${name}-${width}`);
         await assertFits(page, `${width} px`);
+        await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+        await page.waitForTimeout(50);
+        const wide = await page.evaluate(() => Array.from(document.querySelectorAll(".scroll"), (s) => ({
+          name: s.getAttribute("aria-label"), table: s.querySelector("table") !== null, over: s.scrollWidth - s.clientWidth,
+          hint: getComputedStyle(s, "::before").content,
+        })).filter((s) => s.over > 1));
+        assert.deepEqual(wide.filter((s) => s.table).map((s) => `${s.name}: ${s.over}`), [], "no table is cut");
+        for (const s of wide) assert.match(s.hint, /→/, `${s.name} says that it scrolls`);
       }));
   }
 
@@ -122,6 +148,39 @@ for (const name of reports) {
         }));
     }
   }
+
+  test(`${name}: the answer first, the rest folded`, () =>
+    openReport(name, {}, async (page) => {
+      const { order, folded, ids, frames, line } = await page.evaluate((folded) => {
+        const top = (e) => (e ? e.getBoundingClientRect().top : null);
+        const parts = ["#verdict .sentence", "figure.timeline", "#verdict .change", "#verdict .figures", "#account, #tunnel-0"];
+        return {
+          order: parts.map((p) => top(document.querySelector(p))),
+          folded: folded.map((id) => document.querySelector(`#${id} > details`)).filter(Boolean).map((d) => d.open),
+          ids: Array.from(document.querySelectorAll("h3, td"), (e) => e.innerText).filter((text) => /^[a-z]+(_[a-z]+)+$/.test(text)),
+          frames: Array.from(document.querySelectorAll("th"), (th) => th.innerText).filter((text) => text.toLowerCase() === "frames"),
+          line: new Set(Array.from(document.querySelectorAll(".figures > div"), top)).size,
+        };
+      }, FOLDED);
+      assert.ok(order.every((at) => at !== null) && order.every((at, n) => n === 0 || at > order[n - 1]), `from top to bottom: ${order}`);
+      assert.ok(folded.length >= 3 && folded.every((open) => !open));
+      assert.deepEqual(ids, [], "causes are named in words");
+      assert.deepEqual(frames, [], "frames stand in a filter");
+      assert.equal(line, 1, "the figures stand in a line");
+    }));
+
+  test(`${name}: the transfer fills the run, and what is shaded stalled`, () =>
+    openReport(name, {}, async (page) => {
+      const { strip, run, begin, end } = await timelineOf(page).evaluate((figure) => {
+        const svg = figure.querySelector("svg.plot");
+        const { left, right, begin, end } = svg.querySelector("g.zoom").dataset;
+        const rects = Array.from(svg.querySelectorAll("g.zoom > rect")).filter((r) => r.querySelector("title"));
+        const ends = rects.flatMap((r) => [Number(r.getAttribute("x")), Number(r.getAttribute("x")) + Number(r.getAttribute("width"))]);
+        return { strip: [Math.min(...ends), Math.max(...ends)], run: [Number(left), Number(right)], begin: Number(begin), end: Number(end) };
+      });
+      assert.ok(begin >= 0 && end > begin);
+      assert.ok((strip[1] - strip[0]) / (run[1] - run[0]) > 0.6, `the transfer takes ${strip} of ${run}`);
+    }));
 
   test(`${name}: dark is dark`, async () => {
     const colours = (colorScheme) => openReport(name, { colorScheme }, (page) => page.evaluate(() => {
@@ -169,10 +228,15 @@ for (const name of reports) {
       await assertFits(page, "A4");
       assert.ok(luminance(await page.evaluate(() => getComputedStyle(document.body).color)) < 0.1, "dark ink on paper, whatever the screen's scheme");
       assert.equal(await page.locator("button:visible").count(), 0, "no buttons on paper");
+      const alone = await page.evaluate(() => [["h2, h3, summary", "breakAfter"], ["figcaption, p.note", "breakBefore"], ["figure, .figures, tr", "breakInside"]]
+        .flatMap(([which, what]) => Array.from(document.querySelectorAll(which)).filter((e) => getComputedStyle(e)[what] !== "avoid" && !e.closest("summary")?.contains(e.parentNode)).map((e) => `${e.tagName} ${what}`)));
+      assert.deepEqual([...new Set(alone)], [], "no heading at the foot of a page, no caption alone on the next");
+      assert.doesNotMatch(await page.locator("main").innerText(), /click/, "nothing is clicked on paper");
     }));
 
   test(`${name}: the button beside a filter or command copies it`, () =>
     openReport(name, {}, async (page) => {
+      await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
       const codes = page.locator("code.copy");
       const count = await codes.count();
       assert.ok(count > 0);
@@ -222,9 +286,9 @@ for (const name of reports) {
       for (const fraction of [0.05, 0.5, 0.8]) {
         const run = await pointAt(page, fraction);
         const text = await readOut(page);
-        const pixel = run.end / (run.right - run.left);
+        const pixel = run.length / (run.right - run.left);
         // A pixel for where the pointer is, half a unit of the last of two digits for how it is written.
-        assert.ok(Math.abs(secondsIn(text) - fraction * run.end) <= pixel + 0.005, `at ${fraction} of ${run.end} s: ${text}`);
+        assert.ok(Math.abs(secondsIn(text) - run.begin - fraction * run.length) <= pixel + 0.005, `at ${fraction} of ${run.begin} to ${run.end} s: ${text}`);
         if (fraction >= 0.5) assert.match(text, /: (at least )?\d+(\.\d+)? [MGk]?bit\/s/, `a rate at ${fraction} of ${run.end} s`);
       }
       await page.mouse.move(2, 2);
@@ -269,6 +333,47 @@ for (const name of reports) {
       assert.deepEqual(sins, []);
     }));
 
+  test(`${name}: the axis and the SPIs follow the zoom`, () =>
+    openReport(name, {}, async (page) => {
+      const figure = timelineOf(page);
+      const tool = (label) => figure.locator(`.tools button[aria-label="${label}"]`);
+      const shown = () => figure.evaluate((f) => {
+        const svg = f.querySelector("svg.plot");
+        const { left, right, begin, end } = svg.querySelector("g.zoom").dataset;
+        const [, scale, shift] = [0, Number(/scale\(([\d.]+)/.exec(svg.querySelector("g.zoom").getAttribute("transform"))?.[1] ?? 1), Number(/translate\((-?[\d.]+)/.exec(svg.querySelector("g.zoom").getAttribute("transform"))?.[1] ?? 0)];
+        const visible = (e) => e.getClientRects().length > 0;
+        const ticks = Array.from(svg.querySelectorAll("text")).filter((t) => visible(t) && t.getAttribute("y") === svg.querySelector("g.ticks text:nth-of-type(2)").getAttribute("y"));
+        const at = (seconds) => (Number(left) + ((seconds - begin) / (end - begin)) * (right - left)) * scale + shift;
+        return {
+          scale,
+          ticks: ticks.map((t) => ({ text: t.textContent.trim(), off: Number(t.getAttribute("x")) - at(Number(t.textContent)) })),
+          spis: Array.from(svg.querySelectorAll("g.spis text")).filter(visible).map((t) => ({ text: t.textContent, at: Number(t.getAttribute("x")) })),
+          room: [Number(left), Number(right)],
+        };
+      });
+      const whole = await shown();
+      for (let n = 0; n < 3; n++) await tool("Zoom in").click();
+      const zoomed = await shown();
+      assert.equal(zoomed.scale, 8);
+      assert.ok(zoomed.ticks.length >= 3, JSON.stringify(zoomed.ticks));
+      for (const { ticks } of [whole, zoomed]) assert.deepEqual(ticks.filter(({ off }) => !(Math.abs(off) <= 2)), [], "a tick stands at its second");
+      assert.equal(new Set(zoomed.ticks.map((t) => t.text)).size, zoomed.ticks.length);
+      assert.ok(zoomed.spis.length > 0 && zoomed.spis.every(({ text, at }) => /^0x/.test(text) && at >= zoomed.room[0] && at <= zoomed.room[1]), JSON.stringify(zoomed));
+      // What is too short for its SPI has room for it now.
+      const seen = new Set(whole.spis.map((s) => s.text));
+      const roomy = await figure.evaluate((f) => Array.from(f.querySelectorAll("g.spis text"))
+        .filter((t) => (t.dataset.to - t.dataset.from) * 8 >= Number(t.parentNode.dataset.least)).map((t) => t.textContent));
+      assert.ok(roomy.length > 0);
+      for (let n = 0; n < 40; n++) await tool("Earlier").click();
+      for (let n = 0; n < 40; n++) {
+        for (const { text } of (await shown()).spis) seen.add(text);
+        await tool("Later").click();
+      }
+      assert.deepEqual(roomy.filter((text) => !seen.has(text)), [], "every SPI that has room is seen");
+      await tool("Show the whole run").click();
+      assert.deepEqual((await shown()).spis, whole.spis);
+    }));
+
   test(`${name}: zoom and pan`, () =>
     openReport(name, {}, async (page, sins) => {
       const figure = timelineOf(page);
@@ -282,20 +387,20 @@ for (const name of reports) {
         await pointAt(page, fraction);
         return secondsIn(await readOut(page));
       };
-      const { end } = await runOf(page);
-      const near = (value, wanted, what) => assert.ok(Math.abs(value - wanted) <= end / 300, `${what}: ${value}, wanted ${wanted}`);
+      const { begin, length } = await runOf(page);
+      const near = (value, wanted, what) => assert.ok(Math.abs(value - wanted) <= length / 300, `${what}: ${value}, wanted ${wanted}`);
 
       await tool("Zoom in").click();
       assert.equal(await scale(), 2);
       assert.equal(await zoomed(), 1);
-      near(await at(0), end / 4, "left edge at twice the size");
-      near(await at(1), (3 * end) / 4, "right edge at twice the size");
+      near(await at(0), begin + length / 4, "left edge at twice the size");
+      near(await at(1), begin + (3 * length) / 4, "right edge at twice the size");
       await tool("Later").click();
-      near(await at(0), (3 * end) / 8, "a quarter of what is shown further");
+      near(await at(0), begin + (3 * length) / 8, "a quarter of what is shown further");
       await tool("Earlier").click();
       await tool("Earlier").click();
       await tool("Earlier").click();
-      near(await at(0), 0, "not beyond the beginning");
+      near(await at(0), begin, "not beyond the beginning");
       await tool("Show the whole run").click();
       assert.equal(await scale(), 1);
       assert.equal(await zoomed(), 0);

@@ -1,15 +1,17 @@
 // Comfort on top of a page that is complete without it: reading rates off the run, zooming into it, copying filters.
 //
 // What tests and other scripts may rely on (nothing else is stable):
-//   #verdict #account #bound #verdicts #quality #tunnel-N #overlays #causes #ruled-out #findings #projection #overhead #method
-//                            sections, in this order
+//   #verdict #account #tunnel-N #causes #findings #projection #bound #verdicts #overlays #quality #ruled-out #overhead #oddities
+//   #method                  sections, in this order; the last four are folded (<details>)
 //   #rekey-N                 row of rekey N (or 1-N, of tunnel 1, where several have rekeys) in its table (a <tr>), #panel-N the figure of its panel
 //   figure.timeline          the whole run; within it svg.plot, and div.tools (made here) with its buttons
 //   div.tools button[aria-label="Zoom in"|"Zoom out"|"Earlier"|"Later"|"Show the whole run"], div.tools output
 //                            (English page; the labels of others are body[data-zoom-in], …)
 //   svg.account              the bar of a direction's whole time, a rect with a title per label; ol.legend its legend
+//   g.spis text[data-from][data-to]  the SPI of an SA, shown where its bar is wide enough
 //   svg.plot.zoomed          while the run is zoomed into; g.zoom layers are stretched, line.cursor follows the pointer
 //   svg.plot a[href=#rekey-N]  the mark of rekey N; .panels a[href=#rekey-N] its panel; both lead to its row
+//   .scroll.more             is wider than its place, and says so
 //   code.copy + button.small a display filter or command, and the button (made here) that copies it
 (function () {
   "use strict";
@@ -58,6 +60,20 @@
     code.insertAdjacentElement("afterend", b);
   });
 
+  // ---- what scrolls ----
+
+  // A word where something is wider than its place, gone at its right end.
+  function hints() {
+    document.querySelectorAll(".scroll").forEach(function (s) {
+      s.dataset.more = words.scroll;
+      s.classList.toggle("more", s.scrollWidth > s.clientWidth + 1);
+    });
+  }
+
+  hints();
+  window.addEventListener("resize", hints);
+  document.addEventListener("toggle", hints, true);
+
   // ---- the whole run ----
 
   // Points of a line, in drawing units.
@@ -88,7 +104,8 @@
     var svg = figure.querySelector("svg.plot");
     var zooms = svg ? Array.from(svg.querySelectorAll("g.zoom")) : [];
     if (!zooms.length) return;
-    var left = Number(zooms[0].dataset.left), right = Number(zooms[0].dataset.right), end = Number(zooms[0].dataset.end);
+    var left = Number(zooms[0].dataset.left), right = Number(zooms[0].dataset.right);
+    var begin = Number(zooms[0].dataset.begin), end = Number(zooms[0].dataset.end), length = end - begin;
     var width = right - left;
     var height = svg.viewBox.baseVal.height;
     var lanes = zooms.filter(function (g) { return g.dataset.name; }).map(function (g) {
@@ -100,16 +117,26 @@
       });
       return { data: g.dataset, points: pointsOf(curve) };
     });
-    var labels = Array.from(svg.querySelectorAll("g.labels text")).map(function (t) {
-      return { node: t, x: Number(t.getAttribute("x")) };
+    var labels = Array.from(svg.querySelectorAll("g.labels > text")).map(function (t) {
+      return { node: t, x: Number(t.getAttribute("x")), half: 6 * t.textContent.trim().length };
+    });
+    // The SPI of each SA, within its bar; whether it is shown says how wide the bar is.
+    var spis = Array.from(svg.querySelectorAll("g.spis text")).map(function (t) {
+      var d = t.dataset, parent = t.parentNode.dataset;
+      return { node: t, from: Number(d.from), to: Number(d.to), least: Number(parent.least) };
     });
     var marks = Array.from(svg.querySelectorAll("a rect.hit")).map(function (r) {
       var x = Number(r.getAttribute("x"));
       return { from: x, to: x + Number(r.getAttribute("width")), title: r.parentNode.querySelector("title").textContent };
     });
     var ticks = svg.querySelector("g.ticks");
-    var numbers = Array.from(ticks.querySelectorAll("text")).filter(function (t) { return /^[\d.:]+$/.test(t.textContent); });
+    var numbers = Array.from(ticks.querySelectorAll("text")).filter(function (t) { return /^[\d.:]+$/.test(t.textContent.trim()); });
     var pattern = numbers[0];
+    // The marks at the numbers: the short lines, not the axes.
+    var strokes = Array.from(ticks.querySelectorAll("polyline")).filter(function (line) {
+      var p = pointsOf(line);
+      return p[0][0] === p[1][0] && Math.abs(p[0][1] - p[1][1]) < 20;
+    });
     var own = svg.insertBefore(document.createElementNS(NS, "g"), ticks);
     var cursor = document.createElementNS(NS, "line");
     cursor.setAttribute("class", "cursor");
@@ -117,23 +144,37 @@
     cursor.setAttribute("y2", height - 84);
     svg.appendChild(cursor);
 
-    var scale = 1, from = 0; // shown: [from, from + 1 / scale] of the run
+    var scale = 1, from = 0; // shown: [from, from + 1 / scale] of what is drawn
 
     function shown(x) { return left + ((x - left) / width - from) * scale * width; }
-    function seconds(x) { return (from + (x - left) / width / scale) * end; }
+    function seconds(x) { return begin + (from + (x - left) / width / scale) * length; }
+
+    // As the ticks of the whole run are written: from an hour on h:mm:ss.
+    function clock(t, digits) {
+      if (end < 3600) return t.toFixed(digits);
+      var rest = (t % 60).toFixed(digits), minutes = Math.floor(t / 60);
+      return Math.floor(minutes / 60) + ":" + String(minutes % 60).padStart(2, "0") + ":" + (rest.split(".")[0].length < 2 ? "0" : "") + rest;
+    }
 
     function drawTicks() {
       own.textContent = "";
-      numbers.forEach(function (t) { t.style.display = scale > 1 ? "none" : ""; });
+      numbers.concat(strokes).forEach(function (t) { t.style.display = scale > 1 ? "none" : ""; });
       if (scale <= 1 || !pattern) return;
-      var span = end / scale, size = step(span), first = Math.ceil(from * end / size) * size;
+      var span = length / scale, size = step(span), start = begin + from * length, first = Math.ceil(start / size) * size;
       var digits = Math.max(0, -Math.floor(Math.log10(size)));
-      for (var t = first; t <= from * end + span; t += size) {
+      for (var t = first; t <= start + span; t += size) {
         var text = pattern.cloneNode(false);
-        text.setAttribute("x", Math.round(shown(left + t / end * width)));
+        text.style.display = "";
+        var x = Math.round(shown(left + (t - begin) / length * width));
+        text.setAttribute("x", x);
         text.setAttribute("text-anchor", "middle");
-        text.textContent = t.toFixed(digits);
+        text.textContent = clock(t, digits);
         own.appendChild(text);
+        if (!strokes.length) continue;
+        var stroke = strokes[0].cloneNode(false);
+        stroke.style.display = "";
+        stroke.setAttribute("points", pointsOf(strokes[0]).map(function (p) { return x + "," + p[1]; }).join(" "));
+        own.appendChild(stroke);
       }
     }
 
@@ -142,9 +183,14 @@
       var shift = left - (left + from * width) * scale;
       zooms.forEach(function (g) { g.setAttribute("transform", "translate(" + shift + ",0) scale(" + scale + ",1)"); });
       labels.forEach(function (l) {
-        var x = shown(l.x), half = 6 * l.node.textContent.length;
+        var x = shown(l.x);
         l.node.setAttribute("x", Math.round(x));
-        l.node.style.display = x - half < left - 30 || x + half > right + 30 ? "none" : "";
+        l.node.style.display = x - l.half < left - 30 || x + l.half > right + 30 ? "none" : "";
+      });
+      spis.forEach(function (s) {
+        var x0 = Math.max(shown(s.from), left), x1 = Math.min(shown(s.to), right);
+        s.node.setAttribute("x", Math.floor((x0 + x1) / 2));
+        s.node.setAttribute("display", x1 - x0 >= s.least ? "inline" : "none");
       });
       svg.classList.toggle("zoomed", scale > 1);
       drawTicks();

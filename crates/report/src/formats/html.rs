@@ -110,8 +110,8 @@ impl ReportPage {
                 .gap
                 .as_ref()
                 .map(|gap| GapView::new(t, gap_title(t, gap), gap)),
-            verdicts: tables::verdicts(focus, MOST_ROWS),
-            transfers: tables::transfers(focus, MOST_ROWS),
+            verdicts: tables::verdicts(focus, MOST_ROWS).without_empty(),
+            transfers: tables::transfers(focus, MOST_ROWS).without_empty(),
             other_sentences: views::other_sentences(focus),
             quality: views::quality(t, analysis),
             missing_keys: words::missing_keys(t, analysis)
@@ -125,13 +125,20 @@ impl ReportPage {
             causes: views::causes(t, analysis, &rows),
             ruled_out: tables::ruled_out(focus),
             findings: views::findings(t, analysis),
-            projection: tables::projection(focus),
+            projection: tables::projection(focus).without_empty(),
             advice: advice.iter().map(|a| prose(&a.sentence(t))).collect(),
-            overhead: tables::overhead(focus),
-            flows: tables::flows(focus, 10),
+            overhead: tables::overhead(focus).without_empty(),
+            flows: tables::flows(focus, 10).without_empty(),
             method: MethodView::new(focus),
             tunnels,
         }
+    }
+
+    /// The causes in a cell: identifier and words.
+    fn causes_of(&self, cell: &str) -> Vec<(String, String)> {
+        let ids = cell.split(", ").filter(|id| !id.is_empty());
+        ids.map(|id| (id.to_string(), words::cause(self.text, id)))
+            .collect()
     }
 
     /// The panel of a rekey's row, where it has one.
@@ -166,7 +173,7 @@ impl MethodView {
             bursts: analysis.impact.first().and_then(|i| words::bursts(t, i)),
             seed: analysis.impact.first().map(|i| i.seed.to_string()),
             command: words::command(analysis),
-            sensitivity: tables::sensitivity(focus),
+            sensitivity: tables::sensitivity(focus).without_empty(),
             key_files: key_files.map(|f| views::key_file(t, f)).collect(),
             diagnostics: diagnostics.map(|d| words::diagnostic(t, d)).collect(),
         }
@@ -282,15 +289,15 @@ mod tests {
         let order = [
             "verdict",
             "account",
-            "bound",
-            "verdicts",
-            "quality",
             "tunnel-0",
-            "overlays",
             "causes",
-            "ruled-out",
             "findings",
             "projection",
+            "bound",
+            "verdicts",
+            "overlays",
+            "quality",
+            "ruled-out",
             "overhead",
             "method",
         ];

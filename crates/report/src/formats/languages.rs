@@ -151,6 +151,28 @@ fn every_character_of_a_plot_has_a_shape_in_its_font() {
     assert!(face.glyph_index('龍').is_none(), "the font is no subset");
 }
 
+/// What the plots really draw, wherever in the catalogue it comes from; names given by the user may hold any letter.
+#[test]
+fn every_text_of_a_drawn_plot_has_its_shapes() {
+    let face = ttf_parser::Face::parse(plot::style::font(Language::Japanese), 0).unwrap();
+    let mut texts = 0;
+    for document in documents().into_iter().filter(|d| d.overlays.is_empty()) {
+        for plot in plot::render(&document, Language::Japanese)
+            .iter()
+            .flat_map(|p| p.iter())
+        {
+            let svg = plot.inline();
+            for text in svg.split("<text").skip(1).filter_map(|t| t.split_once('>')) {
+                let text = text.1.split("</text>").next().unwrap_or_default().trim();
+                let shapeless: Vec<char> = text.chars().filter(|c| face.glyph_index(*c).is_none()).collect();
+                assert!(shapeless.is_empty(), "run fonts/subset: {shapeless:?} in {text}");
+                texts += 1;
+            }
+        }
+    }
+    assert!(texts > 100);
+}
+
 #[test]
 #[cfg(feature = "png")]
 fn plots_in_japanese_are_drawn() {

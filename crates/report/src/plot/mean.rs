@@ -26,6 +26,33 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Vec<Plot> {
     of_tunnel.take(2).filter_map(|m| draw_one(focus, m)).collect()
 }
 
+/// What one sees in each of them, in one sentence.
+pub(crate) fn sentences(focus: &Focus, tunnel: usize) -> Vec<String> {
+    let of_tunnel = focus.analysis.mean_rekey.iter().filter(|m| m.tunnel == tunnel);
+    let drawn = of_tunnel.take(2).filter(|m| draw_one(focus, m).is_some());
+    drawn.map(|m| sentence(focus.t, &points(m))).collect()
+}
+
+/// Where the curve stays below the band for longest: at two points or more, as a single one is chance.
+fn sentence(t: &Catalogue, points: &[Point]) -> String {
+    let below = points.chunk_by(|a, b| (a.1 < a.2) == (b.1 < b.2));
+    let longest = below
+        .filter(|run| run.len() > 1 && run.iter().all(|p| p.1 < p.2))
+        .max_by_key(|run| run.len());
+    let Some((run, (first, last))) = longest.and_then(|run| Some((run, run.first().zip(run.last())?))) else {
+        return t.word("page-mean-within");
+    };
+    let lowest = run.iter().map(|p| p.1).fold(f64::MAX, f64::min);
+    t.fill(
+        "page-mean-below",
+        &[
+            ("from", &format::signed_ms(first.0)),
+            ("to", &format::signed_ms(last.0)),
+            ("rate", &format::rate(lowest)),
+        ],
+    )
+}
+
 /// What is drawn, in units of `factor` bit/s.
 struct Curve<'a> {
     t: &'static Catalogue,

@@ -14,10 +14,13 @@ mod panel;
 #[cfg(feature = "png")]
 pub mod raster;
 pub mod reduce;
+pub(crate) mod stalls;
 pub(crate) mod style;
 pub mod svg;
 mod timeline;
 
 pub use canvas::Plot;
+pub(crate) use mean::sentences as mean_sentences;
 pub(crate) use svg::of_focus;
 pub use svg::{TunnelPlots, render};
+pub(crate) use timeline::drawn;

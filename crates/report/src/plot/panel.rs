@@ -3,6 +3,7 @@
 use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::label::{plain, stall_of};
 use crate::plot::reduce::{PlotColumn, ceiling, columns};
+use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, began, is_hurt, key, name, number};
 use crate::words::{self, format};
@@ -31,6 +32,7 @@ struct Panel<'a> {
     direction: Direction,
     columns: Vec<PlotColumn>,
     switched: f64,
+    stalls: Vec<(f64, f64)>,
     baseline_bps: Option<f64>,
 }
 
@@ -91,8 +93,21 @@ fn panel<'a>(focus: &Focus<'a>, rekey: &'a Rekey, after: f64) -> Option<Panel<'a
         direction,
         columns,
         switched: length(focus, rekey),
+        stalls: stalls_around(focus, rekey, direction, after),
         baseline_bps,
     })
+}
+
+/// What stalled within the panel.
+fn stalls_around(focus: &Focus, rekey: &Rekey, direction: Direction, after: f64) -> Vec<(f64, f64)> {
+    let Some(zero) = began(rekey).and_then(|t| focus.seconds(t)) else {
+        return Vec::new();
+    };
+    stalls(focus, rekey.tunnel, direction)
+        .into_iter()
+        .map(|(from, to)| ((from - zero).max(-BEFORE), (to - zero).min(after)))
+        .filter(|(from, to)| from < to)
+        .collect()
 }
 
 /// The finest bins that the document has around a rekey.
@@ -182,15 +197,19 @@ fn draw_curve(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) -
         .x_label_formatter(&|x| if *x == 0.0 { "0 s".to_string() } else { plain(*x) })
         .y_label_formatter(&|y| plain(*y))
         .draw()?;
-    let (color, alpha) = if is_hurt(panel.rekey) {
-        (style::HURT, 0.35)
+    let color = if is_hurt(panel.rekey) {
+        style::HURT
     } else {
-        (style::REKEY, 0.3)
+        style::REKEY
     };
+    for &(stalled, until) in &panel.stalls {
+        let shape = Rectangle::new([(stalled, 0.0), (until, top)], style::HURT.mix(0.3).filled());
+        chart.draw_series(std::iter::once(shape))?;
+    }
     let switched = panel.switched.min(to).max((to - from) / f64::from(WIDTH));
     chart.draw_series(std::iter::once(Rectangle::new(
-        [(0.0, 0.0), (switched, top)],
-        color.mix(alpha).filled(),
+        [(0.0, top * 0.95), (switched, top)],
+        color.mix(0.8).filled(),
     )))?;
     if let Some(baseline) = panel.baseline_bps {
         let y = (baseline / scale.factor).clamp(0.0, top);

@@ -14,7 +14,7 @@ use std::sync::Once;
 pub(crate) const UNITS: u32 = 2;
 
 /// The family's name in the plots and in [`font_face`].
-fn family(language: Language) -> &'static str {
+pub(crate) fn family(language: Language) -> &'static str {
     match language {
         Language::English => "rekeyscope-plot",
         Language::Japanese => "rekeyscope-plot-ja",

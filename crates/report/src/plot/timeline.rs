@@ -9,6 +9,7 @@ mod frame;
 mod lanes;
 mod marks;
 mod outages;
+mod span;
 
 use crate::plot::axes::{Chart, title};
 use crate::plot::canvas::{Canvas, Drawn, Plot};
@@ -33,10 +34,13 @@ const LONGEST: f64 = 1e8;
 /// The plot; `None` where the document has no time to draw over.
 pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
     let lanes = lanes_of(focus, tunnel);
+    let whole = end_of_time(focus, tunnel)?;
+    let (begin, end) = span::span(focus, tunnel, whole);
     let timeline = RunDrawing {
         focus,
         tunnel,
-        end: end_of_time(focus, tunnel)?,
+        begin,
+        end,
         extras: extra::extras(focus, tunnel, &lanes),
         accounts: if lanes.is_empty() {
             Vec::new()
@@ -48,7 +52,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
     };
     let t = focus.t;
     let title = t.fill("plot-timeline-title", &[("tunnel", &tunnel.to_string())]);
-    let texts = [title, description(focus, tunnel, timeline.end)];
+    let texts = [title, description(focus, tunnel, whole)];
     let size = (WIDTH, timeline.height());
     let blank = Plot::blank(t.language(), format!("timeline-{tunnel}"), size, texts);
     let mut body = timeline.clip();
@@ -68,10 +72,24 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
     let ticks = blank.layer(|root| timeline.draw_ticks(root))?;
     let _ = writeln!(
         body,
-        "<g class=\"labels\">\n{labels}</g>\n<g class=\"ticks\">\n{ticks}</g>"
+        "<g class=\"labels\">\n{labels}</g>\n{}<g class=\"ticks\">\n{ticks}</g>",
+        timeline.spis()
     );
     let links = timeline.zoomed("", &timeline.links());
     Some(blank.compose(body, links))
+}
+
+/// Which part of the capture is drawn, where it is not all of it.
+pub(crate) fn drawn(focus: &Focus, tunnel: usize) -> Option<String> {
+    let whole = end_of_time(focus, tunnel)?;
+    let (begin, end) = span::span(focus, tunnel, whole);
+    (begin > 0.0 || end < whole).then(|| {
+        let [from, to, whole] = [begin, end, whole].map(format::seconds);
+        focus.t.fill(
+            "page-timeline-part",
+            &[("from", &from), ("to", &to), ("whole", &whole)],
+        )
+    })
 }
 
 /// Seconds from the origin to the end of the axis.
@@ -170,8 +188,8 @@ impl RunDrawing<'_> {
         let (x0, x1) = self.x_range();
         format!(
             "<g clip-path=\"url(#clip-{})\"><g class=\"zoom\" data-left=\"{x0}\" data-right=\"{x1}\" \
-             data-end=\"{}\"{attributes}>\n{layer}</g></g>\n",
-            self.tunnel, self.end
+             data-begin=\"{}\" data-end=\"{}\"{attributes}>\n{layer}</g></g>\n",
+            self.tunnel, self.begin, self.end
         )
     }
 
@@ -219,16 +237,16 @@ impl RunDrawing<'_> {
             self.draw_span(&mut chart, rekey, lane)?;
         }
         let color = style::of(lane.direction);
-        let at = |time: f64, rate: f64| {
-            (
-                time.clamp(0.0, self.end),
-                (rate / lane.factor).clamp(0.0, lane.top),
-            )
+        let at = |time: f64, rate: f64| (time, (rate / lane.factor).clamp(0.0, lane.top));
+        let shown = || {
+            lane.columns
+                .iter()
+                .filter(|c| (self.begin..=self.end).contains(&c.time))
         };
-        let mut band: Vec<(f64, f64)> = lane.columns.iter().map(|c| at(c.time, c.high)).collect();
-        band.extend(lane.columns.iter().rev().map(|c| at(c.time, c.low)));
+        let mut band: Vec<(f64, f64)> = shown().map(|c| at(c.time, c.high)).collect();
+        band.extend(shown().rev().map(|c| at(c.time, c.low)));
         chart.draw_series(std::iter::once(Polygon::new(band, color.mix(0.25).filled())))?;
-        let line = lane.columns.iter().map(|c| at(c.time, c.mean));
+        let line = shown().map(|c| at(c.time, c.mean));
         chart.draw_series(LineSeries::new(line, color.stroke_width(px(1))))?;
         Ok(())
     }

@@ -180,6 +180,21 @@ impl Table {
         cells.map(|cell| cell.width()).fold(name.width(), usize::max)
     }
 
+    /// Without the columns that say nothing in any row.
+    pub(crate) fn without_empty(mut self) -> Table {
+        let says = |row: &Row, column: usize| {
+            let cell = row.cells.get(column);
+            cell.is_some_and(|cell| !cell.is_empty() && cell != format::UNKNOWN)
+        };
+        for column in (0..self.columns.len()).rev() {
+            if !self.rows.is_empty() && !self.rows.iter().any(|row| says(row, column)) {
+                self.columns.remove(column);
+                self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
+            }
+        }
+        self
+    }
+
     /// Leaves a column out.
     pub(crate) fn drop_column(&mut self, id: &str) {
         while let Some(column) = self.place_of(id) {

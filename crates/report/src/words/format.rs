@@ -8,6 +8,14 @@ pub(crate) use rekeyscope_model::text::grouped as count;
 /// Stands for a value that the document does not have.
 pub(crate) const UNKNOWN: &str = "–";
 
+/// With a sign where it is a lower bound.
+pub(crate) fn least(at_least: bool, text: String) -> String {
+    match at_least {
+        true => format!("≥ {text}"),
+        false => text,
+    }
+}
+
 /// A message with a number of things, as in `7 rekeys`, `1 rekey`: `count` chooses the plural, `n` is what is shown.
 pub(crate) fn counted(t: &Catalogue, id: &str, n: u64) -> String {
     t.say(&Message::new(id).with("count", n).with("n", count(n)))
@@ -117,6 +125,12 @@ pub(crate) fn seconds(s: f64) -> String {
             ((s.abs() % 3600.0) / 60.0).trunc()
         ),
     }
+}
+
+/// A time before or after another one: `−450 ms`.
+pub(crate) fn signed_ms(ms: f64) -> String {
+    let sign = if ms < 0.0 { "−" } else { "" };
+    format!("{sign}{}", duration_ms(ms.abs()))
 }
 
 /// A moment since the start: `8.214`, from an hour on `1:02:03.214`.

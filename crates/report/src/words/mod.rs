@@ -31,5 +31,5 @@ pub(crate) use common::{
 };
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use verdict::{
-    bursts, counted, detectable, disagreeing, explained, in_full, rates, share_of_gap, verdict,
+    bursts, counted, detectable, disagreeing, explained, in_full, rates, share_of_gap, told_failure, verdict,
 };

@@ -27,7 +27,6 @@ pub(super) struct AccountView {
 pub(super) struct StretchView {
     pub(super) label: String,
     pub(super) seconds: String,
-    pub(super) frames: String,
     pub(super) filter: String,
 }
 
@@ -62,12 +61,11 @@ impl AccountView {
             legend: legend
                 .map(|line| (swatch(line.label), part(t, account, line)))
                 .collect(),
-            table: tables::account(focus, account),
+            table: tables::account(focus, account).without_empty(),
             stretches: stretches
                 .map(|(label, stretch)| StretchView {
                     label: words::account_label(t, label),
                     seconds: words::seconds_of(stretch.seconds, stretch.seconds),
-                    frames: format!("{}–{}", stretch.from_frame, stretch.to_frame),
                     filter: words::stretch_filter(stretch),
                 })
                 .collect(),

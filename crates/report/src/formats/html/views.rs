@@ -5,7 +5,8 @@ use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
 use crate::words::focus::{Focus, key};
 use crate::words::{self, clean, format};
-use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Severity};
+use rekeyscope_impact::tell::projection::lost_share;
+use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Severity, Verdict};
 use rekeyscope_model::text::Catalogue;
 use std::collections::HashSet;
 
@@ -17,8 +18,6 @@ pub(super) const MOST_ENTRIES: usize = 100;
 const MOST_SENTENCES: usize = 6;
 /// Overlays shown.
 const MOST_OVERLAYS: usize = 8;
-/// Frames named per cause or finding.
-const MOST_FRAMES: usize = 12;
 
 /// A figure of the verdict.
 pub(super) struct Figure {
@@ -38,6 +37,8 @@ pub(super) struct VerdictView {
     pub(super) sentence: String,
     pub(super) account: String,
     pub(super) explained: String,
+    /// The one number to remember.
+    pub(super) big: Option<Figure>,
     pub(super) figures: Vec<Figure>,
     pub(super) direction: Prose,
     pub(super) bound: String,
@@ -69,6 +70,7 @@ impl VerdictView {
             label: words::verdict(t, i.verdict),
             account: words::account_of_headline(focus).unwrap_or_default(),
             explained: words::explained(t, i).unwrap_or_default(),
+            big: big(focus, i),
             figures: figures(t, i),
             direction: prose(&t.fill("page-in-json", &[("direction", &direction)])),
             bound: clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages),
@@ -92,7 +94,10 @@ pub(super) struct TunnelView {
     pub(super) id: usize,
     pub(super) title: String,
     pub(super) timeline: Option<String>,
-    pub(super) means: Vec<String>,
+    /// Which part of the capture it is drawn over.
+    pub(super) drawn: String,
+    /// The drawing, and what one sees there.
+    pub(super) means: Vec<(String, String)>,
     /// Its id, the id of its row, the drawing.
     pub(super) panels: Vec<(String, String, String)>,
     pub(super) panels_left_out: usize,
@@ -121,14 +126,12 @@ pub(super) struct EvidenceView {
     /// Whether the table of rekeys has a row for it.
     pub(super) listed: bool,
     pub(super) confidence: String,
-    pub(super) frames: String,
     pub(super) filter: String,
 }
 
 pub(super) struct FindingView {
     pub(super) warning: bool,
     pub(super) sentence: String,
-    pub(super) frames: String,
     pub(super) filter: String,
 }
 
@@ -143,19 +146,53 @@ impl Column {
     }
 }
 
+/// Rows that a narrow screen shows one below the other; a longer table is scrolled there, as names in every cell would double it.
+const MOST_STACKED: usize = 100;
+
 impl Table {
+    /// A narrow screen has no room for its columns.
+    pub(super) fn is_wide(&self) -> bool {
+        self.columns.len() > 4
+    }
+
+    pub(super) fn is_short(&self) -> bool {
+        self.rows.len() <= MOST_STACKED
+    }
+
     pub(super) fn zip<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = (&'a Column, &'a String)> {
         self.columns.iter().zip(&row.cells)
     }
 }
 
+/// How long the tunnel was down where it was, else what rekeys cost, else the rate.
+fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let figure = |name: &str, value: String, detail: String| Figure {
+        name: t.word(name),
+        value,
+        detail,
+    };
+    let outages = analysis.outages.iter();
+    let longest = outages.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    if let Some(outage) = longest.filter(|_| words::told_failure(analysis).is_some()) {
+        let value = format::least(outage.at_least, format::seconds(outage.seconds));
+        return Some(figure("figure-outage", value, t.word("figure-outage-detail")));
+    }
+    if let Some(lost) = lost_share(i).filter(|_| i.verdict == Verdict::Shown) {
+        let value = format::least(i.at_least, format::percent(lost));
+        return Some(figure("figure-lost", value, t.word("figure-lost-detail")));
+    }
+    let rate = i.observed_bps.map(format::rate)?;
+    Some(figure("figure-observed", rate, words::counted(t, i.counted)))
+}
+
 fn figures(t: &Catalogue, i: &Impact) -> Vec<Figure> {
     let mut out = Vec::new();
     if let Some(s) = &i.stall_ms {
-        let at_least = if i.at_least { "≥ " } else { "" };
+        let mean = format::duration_ms(s.mean);
         out.push(Figure {
             name: t.word("figure-stall"),
-            value: format!("{at_least}{}", format::duration_ms(s.mean)),
+            value: format::least(i.at_least, mean),
             detail: t.fill(
                 "figure-stall-interval",
                 &[
@@ -237,21 +274,27 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
             .get(tunnel)
             .map_or_else(String::new, |ends| words::tunnel(t, ends)),
         timeline: plots.timeline.as_ref().map(plot::Plot::inline),
-        means: plots.mean.iter().map(plot::Plot::inline).collect(),
+        drawn: plot::drawn(focus, tunnel).unwrap_or_default(),
+        means: plots
+            .mean
+            .iter()
+            .zip(plot::mean_sentences(focus, tunnel))
+            .map(|(plot, sentence)| (plot.inline(), sentence))
+            .collect(),
         panels: plots
             .panels
             .iter()
             .map(|p| (p.name.clone(), p.name.replacen("panel", "rekey", 1), p.inline()))
             .collect(),
         panels_left_out: plots.panels_left_out,
-        rekeys: tables::rekeys(focus, tunnel, MOST_ROWS),
+        rekeys: tables::rekeys(focus, tunnel, MOST_ROWS).without_empty(),
         rekeys_label: named("page-rekeys-of"),
         rules: words::trigger_rules(t, focus.analysis, tunnel),
-        attempts: tables::attempts(focus, tunnel, true, MOST_ROWS),
+        attempts: tables::attempts(focus, tunnel, true, MOST_ROWS).without_empty(),
         attempts_label: named("heading-attempts-of"),
         outages: words::outages(focus, tunnel, MOST_ENTRIES),
         sas_label: named("heading-sas-of"),
-        sas: tables::security_associations(focus, tunnel, MOST_ROWS),
+        sas: tables::security_associations(focus, tunnel, MOST_ROWS).without_empty(),
     }
 }
 
@@ -293,7 +336,6 @@ fn evidence(
         listed: rows.contains(&format!("rekey-{key}")),
         key,
         confidence: words::confidence(t, cause.confidence),
-        frames: frames(&cause.evidence_frames),
         filter: clean::sentence(&cause.display_filter),
     }
 }
@@ -302,7 +344,6 @@ pub(super) fn findings(t: &Catalogue, analysis: &Analysis) -> Vec<FindingView> {
     let view = |f: &rekeyscope_model::analysis::Finding| FindingView {
         warning: f.severity == Severity::Warning,
         sentence: clean::said(t, &f.sentence, &f.messages),
-        frames: frames(&f.evidence_frames),
         filter: clean::sentence(&f.display_filter),
     };
     analysis.findings.iter().take(MOST_ENTRIES).map(view).collect()
@@ -320,15 +361,9 @@ pub(super) fn overlays(focus: &Focus) -> Vec<OverlayView> {
     all.map(|o| OverlayView {
         name: words::overlay(o),
         sentences: words::overlay_sentences(focus.t, o),
-        table: tables::overlay(focus, o, MOST_ROWS),
+        table: tables::overlay(focus, o, MOST_ROWS).without_empty(),
     })
     .collect()
-}
-
-pub(super) fn frames(frames: &[u64]) -> String {
-    let shown: Vec<String> = frames.iter().take(MOST_FRAMES).map(u64::to_string).collect();
-    let more = if frames.len() > shown.len() { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
 }
 
 pub(super) fn key_file(t: &Catalogue, file: &KeyFile) -> KeyFileView {

@@ -92,17 +92,17 @@ impl Extra<'_> {
     }
 
     /// Corners of the steps, or the samples, in units of the axis.
-    fn line(&self, focus: &Focus, end: f64) -> Vec<(f64, f64)> {
+    fn line(&self, focus: &Focus, (begin, end): (f64, f64)) -> Vec<(f64, f64)> {
         let at = |time: f64, value: f64| {
             (
-                time.clamp(0.0, end),
+                time.clamp(begin, end),
                 (value / self.factor).clamp(self.bottom, self.top),
             )
         };
         let points = self.overlay.points.iter().filter(|p| p.value.is_finite());
         let timed: Vec<(f64, f64, f64)> = points
             .filter_map(|p| Some((focus.seconds(p.time)?, p.seconds, p.value)))
-            .filter(|p| p.0 + p.1 >= 0.0 && p.0 <= end)
+            .filter(|p| p.0 + p.1 >= begin && p.0 <= end)
             .collect();
         let group = timed.len().div_ceil(MOST_POINTS).max(1);
         let steps = timed.chunks(group).flat_map(|chunk| {
@@ -139,7 +139,7 @@ impl RunDrawing<'_> {
 
     pub(super) fn draw_extra(&self, root: &Canvas, extra: &Extra) -> Drawn<()> {
         let mut chart = self.extra_chart(root, extra)?;
-        let line = extra.line(self.focus, self.end);
+        let line = extra.line(self.focus, (self.begin, self.end));
         chart.draw_series(LineSeries::new(line, style::OVERLAY.stroke_width(px(1))))?;
         Ok(())
     }

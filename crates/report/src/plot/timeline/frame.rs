@@ -43,6 +43,8 @@ pub(super) struct RateLane {
 pub(super) struct RunDrawing<'a> {
     pub(super) focus: &'a Focus<'a>,
     pub(super) tunnel: usize,
+    /// Ends of the time axis, seconds since the start of the capture.
+    pub(super) begin: f64,
     pub(super) end: f64,
     pub(super) lanes: Vec<RateLane>,
     pub(super) extras: Vec<Extra<'a>>,
@@ -99,7 +101,7 @@ impl RunDrawing<'_> {
             .margin_top(px(above))
             .margin_right(px(RIGHT))
             .y_label_area_size(px(LEFT))
-            .build_cartesian_2d(0.0..self.end, y)?;
+            .build_cartesian_2d(self.begin..self.end, y)?;
         Ok(chart)
     }
 
@@ -125,11 +127,17 @@ impl RunDrawing<'_> {
 
     pub(super) fn x(&self, seconds: f64) -> i32 {
         let (left, right) = self.x_range();
-        left + (seconds.clamp(0.0, self.end) / self.end * f64::from(right - left)).round() as i32
+        let share = (self.within(seconds) - self.begin) / (self.end - self.begin);
+        left + (share * f64::from(right - left)).round() as i32
+    }
+
+    /// On the axis.
+    pub(super) fn within(&self, seconds: f64) -> f64 {
+        seconds.clamp(self.begin, self.end)
     }
 
     /// Seconds per CSS pixel.
     pub(super) fn pixel(&self) -> f64 {
-        self.end / f64::from(WIDTH - LEFT - RIGHT)
+        (self.end - self.begin) / f64::from(WIDTH - LEFT - RIGHT)
     }
 }

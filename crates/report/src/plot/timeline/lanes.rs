@@ -1,7 +1,7 @@
 //! The lanes of the SAs and the time axis below them.
 
 use crate::plot::axes::{Chart, title};
-use crate::plot::canvas::{Canvas, Drawn};
+use crate::plot::canvas::{Canvas, Drawn, escaped};
 use crate::plot::label::plain;
 use crate::plot::style::{self, px};
 use crate::plot::timeline::frame::{AXIS, LANE, LEFT, RIGHT, RunDrawing, TITLE, WIDTH};
@@ -9,13 +9,16 @@ use crate::words::ends::up_or_down;
 use crate::words::format;
 use plotters::chart::ChartBuilder;
 use plotters::element::{Rectangle, Text};
-use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, RGBColor};
 use rekeyscope_model::analysis::{Direction, KeyStatus, SecurityAssociation};
 use rekeyscope_model::time::Timestamp;
+use std::fmt::Write as _;
 
 /// SAs drawn per direction.
 const MOST_BARS: usize = 600;
+/// With more SAs than this, those without room for their name are drawn without one: they would double the plot.
+const MOST_HIDDEN_SPIS: usize = 300;
 /// CSS pixels that the name of an SA needs.
 const SPI_WIDTH: f64 = 84.0;
 
@@ -40,7 +43,7 @@ impl RunDrawing<'_> {
             .margin_right(px(RIGHT))
             .y_label_area_size(px(LEFT))
             .x_label_area_size(px(AXIS))
-            .build_cartesian_2d(0.0..self.end, 0.0..4.0)?;
+            .build_cartesian_2d(self.begin..self.end, 0.0..4.0)?;
         Ok(chart)
     }
 
@@ -87,20 +90,37 @@ impl RunDrawing<'_> {
         Ok(())
     }
 
-    /// The SPI in each bar that is long enough for it.
-    pub(super) fn draw_spis(&self, root: &Canvas) -> Drawn<()> {
-        let mut chart = self.sa_chart(root)?;
-        for bar in self
-            .bars()
-            .filter(|b| (b.to - b.from) / self.pixel() >= SPI_WIDTH)
-        {
-            let color = if bar.keyed { style::ON_FILL } else { style::INK };
-            let font =
-                style::label(self.focus.t.language(), 11, color).pos(Pos::new(HPos::Center, VPos::Center));
-            let at = ((bar.from + bar.to) / 2.0, bar.row + 0.5);
-            chart.draw_series(std::iter::once(Text::new(bar.name, at, font)))?;
+    /// The SPI in each bar; those that are too short for it come when they are zoomed into. Written here, because a script has to know their ends.
+    pub(super) fn spis(&self) -> String {
+        let mut out = String::new();
+        let least = SPI_WIDTH * f64::from(style::UNITS);
+        let has_all = self.bars().count() <= MOST_HIDDEN_SPIS;
+        for (keyed, RGBColor(r, g, b)) in [(true, style::ON_FILL), (false, style::INK)] {
+            let _ = writeln!(
+                out,
+                "<g class=\"spis\" data-least=\"{least}\" text-anchor=\"middle\" font-family=\"{}\" font-size=\"{}\" \
+                 fill=\"#{r:02X}{g:02X}{b:02X}\">",
+                style::family(self.focus.t.language()),
+                px(11)
+            );
+            for bar in self.bars().filter(|bar| bar.keyed == keyed) {
+                let (from, to) = (self.x(bar.from), self.x(bar.to));
+                let y = f64::from(px(self.first_lane_row() + TITLE)) + (3.5 - bar.row) * f64::from(px(LANE));
+                let hidden = match f64::from(to - from) < least {
+                    true if !has_all => continue,
+                    true => " display=\"none\"",
+                    false => "",
+                };
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{}\" y=\"{y}\" dy=\"0.5ex\" data-from=\"{from}\" data-to=\"{to}\"{hidden}>{}</text>",
+                    (from + to) / 2,
+                    escaped(&bar.name)
+                );
+            }
+            out += "</g>\n";
         }
-        Ok(())
+        out
     }
 
     fn bars(&self) -> impl Iterator<Item = Bar> {
@@ -114,11 +134,12 @@ impl RunDrawing<'_> {
     }
 
     fn bar(&self, sa: &SecurityAssociation, lane: usize, direction: Direction) -> Option<Bar> {
-        let seconds = |t: Option<Timestamp>| {
-            t.and_then(|t| self.focus.seconds(t))
-                .map(|s| s.clamp(0.0, self.end))
-        };
+        let seconds = |t: Option<Timestamp>| t.and_then(|t| self.focus.seconds(t));
         let (from, to) = (seconds(sa.first_time)?, seconds(sa.last_time)?);
+        if to < self.begin || from > self.end {
+            return None;
+        }
+        let (from, to) = (self.within(from), self.within(to));
         let highest = if lane == 0 { 3.0 } else { 1.0 };
         Some(Bar {
             from,

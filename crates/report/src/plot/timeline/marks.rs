@@ -14,6 +14,8 @@ use rekeyscope_model::analysis::{Direction, Rekey};
 
 /// More rekeys than this are marked at the upper edge only, or their marks would hide the curve.
 const MOST_FULL_MARKS: usize = 100;
+/// Above this share of a lane the exchanges are drawn: the curve below them is shaded where it stalls only.
+const EDGE: f64 = 0.965;
 
 impl RunDrawing<'_> {
     /// From the first message to the switch of one direction, seconds.
@@ -24,10 +26,10 @@ impl RunDrawing<'_> {
             .get(direction)
             .and_then(|t| self.focus.seconds(t))
             .unwrap_or(from);
-        let clamped = |s: f64| s.clamp(0.0, self.end);
-        (from.is_finite() && to.is_finite()).then(|| (clamped(from), clamped(to.max(from))))
+        (from.is_finite() && to.is_finite()).then(|| (self.within(from), self.within(to.max(from))))
     }
 
+    /// The exchange at the upper edge, and a line at its first message.
     pub(super) fn draw_span(&self, chart: &mut Chart, rekey: &Rekey, lane: &RateLane) -> Drawn<()> {
         let Some((from, to)) = self.span(rekey, lane.direction) else {
             return Ok(());
@@ -39,8 +41,7 @@ impl RunDrawing<'_> {
             0.0
         };
         if to - from >= self.pixel() {
-            let fill = color.mix(if is_hurt(rekey) { 0.35 } else { 0.25 }).filled();
-            let shape = Rectangle::new([(from, bottom), (to, lane.top)], fill);
+            let shape = Rectangle::new([(from, lane.top * EDGE), (to, lane.top)], color.mix(0.8).filled());
             chart.draw_series(std::iter::once(shape))?;
         }
         let stroke = color
@@ -51,7 +52,7 @@ impl RunDrawing<'_> {
         Ok(())
     }
 
-    /// Numbers above the marks, the hurt ones first, as far as there is room; and the names of the SAs.
+    /// Numbers above the marks, the hurt ones first, as far as there is room.
     pub(super) fn draw_labels(&self, root: &Canvas) -> Drawn<()> {
         let mut taken: Vec<(i32, i32)> = Vec::new();
         let mut ordered: Vec<&&Rekey> = self.rekeys.iter().collect();
@@ -63,7 +64,7 @@ impl RunDrawing<'_> {
             };
             self.draw_number(root, rekey, self.x(from), &mut taken)?;
         }
-        self.draw_spis(root)
+        Ok(())
     }
 
     fn draw_number(&self, root: &Canvas, rekey: &Rekey, x: i32, taken: &mut Vec<(i32, i32)>) -> Drawn<()> {

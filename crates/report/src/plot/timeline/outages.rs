@@ -2,39 +2,30 @@
 
 use crate::plot::axes::Chart;
 use crate::plot::canvas::Drawn;
+use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::plot::timeline::frame::{RateLane, RunDrawing};
 use crate::words::is_trouble;
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::Color;
 
-/// Outages and attempts drawn, each.
+/// Attempts drawn.
 const MOST_DRAWN: usize = 600;
 /// Height of a request's mark, share of the lane.
 const MARK: f64 = 0.12;
 
 impl RunDrawing<'_> {
-    /// The outages of a lane's direction shaded; on the first lane a mark at each request of an attempt that failed.
+    /// What stalled in a lane's direction is shaded; on the first lane a mark at each request of an attempt that failed.
     pub(super) fn draw_outages(&self, chart: &mut Chart, lane: &RateLane) -> Drawn<()> {
         let analysis = self.focus.analysis;
-        let own = analysis
-            .outages
-            .iter()
-            .filter(|o| o.tunnel == self.tunnel && o.direction == lane.direction);
-        for outage in own.take(MOST_DRAWN) {
-            let Some(from) = self.focus.seconds(outage.start).filter(|s| s.is_finite()) else {
-                continue;
-            };
-            let to = outage
-                .end
-                .and_then(|end| self.focus.seconds(end))
-                .unwrap_or(self.end);
-            let (from, to) = (from.clamp(0.0, self.end), to.clamp(0.0, self.end));
-            let fill = style::HURT.mix(0.15).filled();
-            chart.draw_series(std::iter::once(Rectangle::new(
-                [(from, 0.0), (to, lane.top)],
-                fill,
-            )))?;
+        let all = stalls(self.focus, self.tunnel, lane.direction);
+        for (from, to) in all
+            .into_iter()
+            .filter(|(from, to)| *to > self.begin && *from < self.end)
+        {
+            let fill = style::HURT.mix(0.3).filled();
+            let corners = [(self.within(from), 0.0), (self.within(to), lane.top)];
+            chart.draw_series(std::iter::once(Rectangle::new(corners, fill)))?;
         }
         if self
             .lanes
@@ -52,7 +43,7 @@ impl RunDrawing<'_> {
             .filter_map(|time| self.focus.seconds(*time))
             .filter(|s| s.is_finite())
         {
-            let at = at.clamp(0.0, self.end);
+            let at = self.within(at);
             let mark = vec![(at, lane.top * (1.0 - MARK)), (at, lane.top)];
             let line = PathElement::new(mark, style::HURT.stroke_width(px(2)));
             chart.draw_series(std::iter::once(line))?;
