@@ -225,7 +225,13 @@ impl Evaluation {
     ) {
         let gaps = &course.gaps;
         let total = course.traffic.gaps_total;
-        let free = FreeGaps::new(&self.grid, self.run, &self.placed, gaps, total);
+        let free = FreeGaps::new(
+            &self.grid,
+            self.run,
+            &self.placed,
+            (gaps, total),
+            self.burst_s.is_some(),
+        );
         let stalls = chosen.map(|w| self.seconds(w));
         let burst_s = self.burst_s.unwrap_or(0.0);
         let mut p = Vec::with_capacity(self.used.len());

@@ -29,7 +29,7 @@ impl Calibration {
         }
         text += "\n## Planted stalls\n\n";
         text += "Found: rekeys with a planted stall that are named one by one. Of one outage in a run of otherwise harmless rekeys that is harder: \
-                 the list allows for how many there are, and natural pauses hide it, as do bursts with jitter (`method.md`).\n\n";
+                 the list allows for how many there are, and natural pauses hide it (`method.md`).\n\n";
         text += &joined_head();
         for stall_s in PLANTED_S {
             for pauses in [0.0, PAUSES_PER_S] {
