@@ -18,7 +18,7 @@ const TAIL_SHARE: f64 = 0.05;
 /// from 1 on the mean does not exist.
 const SHAPE: (f64, f64) = (0.4, 0.9);
 /// Its least value where data comes in bursts: what lies between them is the round trip with its jitter, and no pause. With
-/// [`SHAPE`]'s a jitter of 20 ms hid 15 % of single outages of 100 ms; *some* without an effect goes from 0.5 to 0.9 % of such runs.
+/// [`SHAPE`]'s a jitter of 20 ms hid 15 % of single outages of 100 ms; *some* without an effect goes from 0.5 to 0.7 % of such runs.
 const LEAST_SHAPE_OF_BURSTS: f64 = 0.02;
 /// Unseen gaps: so many of 50 ms or more per run that has pauses, whatever was seen …
 const UNSEEN: f64 = 0.3;
