@@ -1,11 +1,11 @@
 //! What goes wrong, or slowly, in the messages of an exchange.
 
 use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, lose_until_timeout, resend_lost, switch};
-use rekeyscope_testkit::scenario::World;
+use rekeyscope_testkit::scenario::{QuickMode, World};
 
-/// The client sends on an SA that the server lacks: its acknowledgements are not heard. The server repeats its oldest
-/// segment until its second message, repeated too, brings the third one again.
-pub(crate) fn third_message_lost(w: &mut World) {
+/// The client sends on an SA that the server lacks: its acknowledgements, of what the server repeats too where `answers`, are not
+/// heard, until the server's second message, repeated too, brings the third one again. Returns the first byte that is unheard.
+fn unheard_until_repeated(w: &mut World, answers: bool) -> (QuickMode, u32) {
     let mut qm = begin(w);
     exchange(w, &mut qm);
     w.switch_up(&qm);
@@ -14,30 +14,27 @@ pub(crate) fn third_message_lost(w: &mut World) {
     for wait in [300, 600, 1_200] {
         w.wait(wait);
         w.resend(unheard);
+        if answers {
+            w.acknowledge_all();
+        }
     }
     w.repeat(&qm, 1);
     w.wait(20);
     w.repeat(&qm, 2);
+    (qm, unheard)
+}
+
+/// The server has both new SAs when it has the third message.
+pub(crate) fn third_message_lost(w: &mut World) {
+    let (qm, unheard) = unheard_until_repeated(w, false);
     w.switch_down(&qm);
     w.resend(unheard);
     w.steady(AFTER);
 }
 
-/// As before, but the server has the new SAs a moment before it sends on them: what the client hears first goes on the old one.
+/// It has them a moment before it sends on them: what the client hears first goes on the old one.
 pub(crate) fn heard_on_the_old_sa(w: &mut World) {
-    let mut qm = begin(w);
-    exchange(w, &mut qm);
-    w.switch_up(&qm);
-    let unheard = w.seq;
-    w.steady(60);
-    for wait in [300, 600, 1_200] {
-        w.wait(wait);
-        w.resend(unheard);
-        w.acknowledge_all();
-    }
-    w.repeat(&qm, 1);
-    w.wait(20);
-    w.repeat(&qm, 2);
+    let (qm, unheard) = unheard_until_repeated(w, true);
     w.wait(20);
     w.resend(unheard);
     w.acknowledge_all();

@@ -109,6 +109,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         hard_limit_v2,
     ),
     scenario(
+        "IKEv2, hard limit, acknowledged late",
+        &["hard_limit_reached", "rto_stall"],
+        acknowledged_late,
+    ),
+    scenario(
+        "IKEv2, SA lost after a rekey",
+        &["blackhole_after_rekey", "rto_stall"],
+        blackhole_v2,
+    ),
+    scenario(
         "IKEv2, hard limit, request lost before the capture",
         &["hard_limit_reached", "rto_stall"],
         request_lost_before_the_capture,

@@ -53,6 +53,11 @@ pub(crate) struct SwitchProof {
 }
 
 impl SwitchProof {
+    /// The last segments on the old SA were lost, every one of them.
+    pub(crate) fn lost_on_old(&self) -> Option<&ProvenByPackets> {
+        self.certain.as_ref().filter(|p| p.rule == ProofRule::LostOnOld)
+    }
+
     /// The first segments on the new SA were lost, every one of them.
     pub(crate) fn lost_on_new(&self) -> Option<&ProvenByPackets> {
         self.certain.as_ref().filter(|p| p.rule == ProofRule::LostOnNew)

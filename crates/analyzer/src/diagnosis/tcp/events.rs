@@ -16,18 +16,10 @@ pub(crate) struct Retransmission {
     pub(crate) frame: u64,
     pub(crate) connection: ConnectionId,
     pub(crate) end: u32,
-    /// The first time it was seen, where that lies in the window.
-    pub(crate) original: Option<Original>,
+    /// The frame of its first transmission, where that lies in the window.
+    pub(crate) original: Option<u64>,
     /// Three duplicate acknowledgements asked for it.
     pub(crate) fast: bool,
-}
-
-/// The first transmission of a segment.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Original {
-    pub(crate) time: Timestamp,
-    pub(crate) frame: u64,
-    pub(crate) sa: SaIndex,
 }
 
 /// A pause of a connection's data.

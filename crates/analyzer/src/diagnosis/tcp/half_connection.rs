@@ -1,9 +1,7 @@
 //! One direction of one connection: what was sent, what was acknowledged, and the events that follow.
 
 use crate::diagnosis::record::PacketRecord;
-use crate::diagnosis::tcp::events::{
-    DataStall, DuplicateAcks, Original, Retransmission, TcpEvents, UnseenBytes,
-};
+use crate::diagnosis::tcp::events::{DataStall, DuplicateAcks, Retransmission, TcpEvents, UnseenBytes};
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -46,10 +44,10 @@ pub(super) struct HalfConnection {
     probe: Option<(u32, Timestamp)>,
     least_half: Option<i64>,
     holes: Vec<TcpHole>,
-    /// First transmissions, in order of their sequence numbers.
-    sent: Vec<(u32, Original)>,
+    /// Sequence numbers of first transmissions, in their order, and frames.
+    sent: Vec<(u32, u64)>,
     /// First transmissions of segments that others overtook, in order of the capture.
-    overtaken: Vec<(u32, Original)>,
+    overtaken: Vec<(u32, u64)>,
     /// Payload bytes.
     pub(super) bytes: u64,
 }
@@ -79,20 +77,15 @@ impl HalfConnection {
             return;
         }
         *left -= 1;
-        let original = Original {
-            time: p.time,
-            frame: p.frame,
-            sa: p.sa(),
-        };
-        list.push((p.seq, original));
+        list.push((p.seq, p.frame));
     }
 
-    /// The first transmission of the segment that begins at `seq`.
-    fn original(&self, seq: u32) -> Option<Original> {
+    /// The frame of the first transmission of the segment that begins at `seq`.
+    fn original(&self, seq: u32) -> Option<u64> {
         let at = self.sent.partition_point(|(sent, _)| before(*sent, seq));
         let in_order = self.sent.get(at).filter(|(sent, _)| *sent == seq);
         let found = in_order.or_else(|| self.overtaken.iter().rev().find(|(sent, _)| *sent == seq));
-        found.map(|(_, original)| *original)
+        found.map(|(_, frame)| *frame)
     }
 }
 
@@ -231,7 +224,7 @@ fn repeat(stream: &mut HalfConnection, p: &PacketRecord, found: &mut TcpEvents) 
         stream.asked_for = None; // sent a second time without being asked again, it is the timer's doing
     }
     if let Some(original) = event.original {
-        found.repeated.entry(original.frame).or_insert(event.frame);
+        found.repeated.entry(original).or_insert(event.frame);
     }
     push(&mut found.retransmissions, event);
 }
