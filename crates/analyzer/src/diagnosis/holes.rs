@@ -10,9 +10,9 @@
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::whole_run;
 use crate::throughput::flow::ConnectionId;
+use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rustc_hash::FxHashMap;
 
 /// ESP numbers that are missing behind a silence; one may be a packet that was overtaken.
 pub(super) const LEAST_JUMP: u64 = 2;
@@ -54,7 +54,7 @@ pub(crate) struct Hole {
 struct SuspectedHole {
     span: whole_run::CaptureSilence,
     /// Ends of the streams before it: behind the highest byte sent.
-    edges: FxHashMap<(ConnectionId, usize), u32>,
+    edges: HashMap<(ConnectionId, usize), u32>,
     /// Streams that sent what followed those ends.
     filled: Vec<(ConnectionId, usize)>,
     /// Numbers missing before the first packet behind it, and its frame, per direction.
@@ -68,7 +68,7 @@ struct SuspectedHole {
 struct Watch {
     last: Option<Timestamp>,
     used: [bool; 2],
-    edges: FxHashMap<(ConnectionId, usize), u32>,
+    edges: HashMap<(ConnectionId, usize), u32>,
     silence: Option<SuspectedHole>,
 }
 

@@ -9,9 +9,9 @@ mod half_connection;
 
 use crate::diagnosis::record::PacketRecord;
 use crate::throughput::flow::ConnectionId;
+use foldhash::{HashMap, HashMapExt};
 use half_connection::{HalfConnection, MOST_SEGMENTS, acknowledge, send};
 use rekeyscope_ipsec::esp::inner::TcpSegment;
-use std::collections::HashMap;
 
 pub(crate) use events::{DataStall, LEAST_RTO, Retransmission, TcpEvents, UnseenBytes};
 pub(crate) use half_connection::before;

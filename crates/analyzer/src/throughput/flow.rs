@@ -9,10 +9,10 @@ mod tcp;
 
 pub use new_bytes::NewBytes;
 
+use foldhash::{HashMap, HashMapExt};
 use rekeyscope_ipsec::esp::inner::{FlowKey, Inner};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_model::analysis::{Direction, Flow};
-use std::collections::HashMap;
 use tcp::{MOST_HOLES, TcpSequence};
 
 /// Most flows that are followed one by one, about 12 MB. Further ones are counted together, one bucket per direction

@@ -10,10 +10,11 @@ use crate::sa::mine::Mining;
 use crate::sa::prove::{self, Trust};
 use crate::sa::specimen::Specimen;
 use crate::sa::tunnel::TunnelIndex;
+use foldhash::{HashMap, HashMapExt};
 use rekeyscope_keylog::{EspKey, EspKeyIndex, KeyMaterial};
 use rekeyscope_model::analysis::{Direction, Encapsulation};
 use rekeyscope_model::spi::{IpsecProtocol, SaId, Spi};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::IpAddr;
 
 /// Index in [`SaDatabase::associations`].

@@ -2,7 +2,7 @@
 //! may come twice in one file, far beyond any replay window.
 
 use crate::sa::database::SaIndex;
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 /// Sequence numbers of one page.
 const PAGE: u64 = 256;

@@ -6,9 +6,9 @@ use crate::diagnosis::delivery::quiet::{Quiet, QuietWatch};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::{LEAST_RTO, before};
 use crate::throughput::flow::ConnectionId;
+use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// The shortest stretch that is kept: what is over before the smallest retransmission timeout, no sender notices.
@@ -113,7 +113,7 @@ impl Meanwhile {
 /// One direction of a tunnel.
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryLane {
-    streams: FxHashMap<ConnectionId, SentStream>,
+    streams: HashMap<ConnectionId, SentStream>,
     /// Segments in flight of all connections.
     in_flight: usize,
     delivered: Option<(DeliveredPacket, ProgressKind)>,

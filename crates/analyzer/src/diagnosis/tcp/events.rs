@@ -1,9 +1,9 @@
 //! What inner TCP did in a window, as the detectors read it.
 
 use crate::throughput::flow::ConnectionId;
+use foldhash::HashMap;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use std::collections::HashMap;
 
 /// Smallest retransmission timeout of TCP in use (Linux; RFC 6298 §2.4 asks for 1 s).
 pub(crate) const LEAST_RTO: i64 = 200 * NANOS_PER_MILLI;

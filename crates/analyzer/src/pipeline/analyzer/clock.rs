@@ -7,12 +7,12 @@
 
 use crate::pipeline::analyzer::stretches::Stretches;
 use crate::pipeline::clock_event::{ClockEvent, Jump};
+use foldhash::HashMap;
 use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_ipsec::esp::inner::{FlowKey, Inner, TcpSegment};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use std::collections::HashMap;
 
 /// A silence of all frames shorter than this is never taken for a step: packets that waited in a queue carry old timestamps
 /// too, and queues hold seconds at most.
