@@ -1,7 +1,8 @@
 //! The account of real captures: against the sender's own kernel, and sums that are exact.
 
-use crate::support::analyses;
+use crate::support::{analyses, analyze, labs};
 use rekeyscope_model::analysis::{Account, AccountLabel};
+use rekeyscope_testkit::containers::{read_pcap, write_pcap};
 
 /// Captures whose senders' kernels told what they waited for (`tcp_info`), and the shares of the time that they give, percent.
 const BY_KERNELS: [(&str, &[(&[AccountLabel], f64)]); 2] = {
@@ -74,4 +75,22 @@ fn the_sums_of_real_captures_are_exact() {
             );
         }
     }
+}
+
+/// The second half of a capture has no handshake, so that the window's scale is inferred: what waits for the window still does.
+#[test]
+fn half_a_capture_knows_what_its_transfer_waits_for() {
+    use AccountLabel::{Application, Growth, SendBuffer, Unexplained};
+    const MOST: f64 = 8.0;
+    let Some(lab) = labs().into_iter().find(|lab| lab.name == "acct_rwnd_down") else {
+        println!("skipped: acct_rwnd_down is in ../shared alone");
+        return;
+    };
+    let packets = read_pcap(&lab.capture);
+    let file = tempfile::Builder::new().suffix(".pcap").tempfile().unwrap();
+    write_pcap(file.path(), &packets[packets.len() / 2..]);
+    let half = &analyze(file.path(), &lab.keys).account[0];
+    assert!(!half.scale_known);
+    let others = share(half, &[Application, Growth, SendBuffer, Unexplained]);
+    assert!(others <= MOST, "{others:.1} % is none of the whole's labels");
 }

@@ -46,7 +46,9 @@ DAMAGED = """
 How many points the label moves that moves most, against the same time of the whole; which, where it is more than is allowed. Labels
 that the part calls not testable are one with what it does not explain. †: the capture is cut inside an outage that the logs tell, or
 between the request and its silence. What ends it, or when it was asked for, and so which label it has, lies in the other half.
+*too little data*: so few bytes that the report says that nothing can be measured.
 """
+TOO_LITTLE = "too little data"
 HALVES = ("first half", "second half")
 # What is demanded, points: against the kernel, of planted outages, unexplained (nearly all; the worst), stability.
 WITHIN, OUTAGE_WITHIN, UNEXPLAINED, WORST_UNEXPLAINED, STABLE = 5.0, 2.0, 3.0, 6.0, 8.0
@@ -174,7 +176,12 @@ def stability(folder, row):
         for kind, file in damage.of(folder, middle, Path(space)):
             document = analysis(folder, trace=file)
             part = next((one for one in document["account"] if side(document, one) == row.side), None)
-            found = moves(row.account, part) if part else (100.0, "no account")
+            if part:
+                found = moves(row.account, part)
+            elif all(impact["verdict"] == "no_traffic" for impact in document["impact"]):
+                found = (0.0, TOO_LITTLE)  # the report says so, and that nothing can be measured
+            else:
+                found = (100.0, "no account")
             moved[kind] = (*found, is_cut and kind in HALVES)
     return moved
 
@@ -208,6 +215,8 @@ def moves(whole, part):
 
 
 def moved_words(points, labels, is_cut):
+    if labels == TOO_LITTLE:
+        return labels
     return ("† " if is_cut else "") + (f"{abs(points):.1f}" if points <= STABLE else f"{points:.0f} {labels}")
 
 

@@ -91,6 +91,10 @@ pub(crate) fn path(halves: &[Half], full: &FullWindows<'_>, rtt: i64, known: Kno
         (own, _) => own,
     };
     let told = own_from == OwnRate::Proven || known.reference.is_some_and(|r| r <= 1.1 * own);
+    // Where neither delays nor a round trip that is known show a queue, even packets may be the first rounds of a long path: enough
+    // for the rules, but no proof.
+    let guessed = halves.iter().all(|half| half.blind && !half.shows_queues());
+    let own_from = if guessed { OwnRate::Best } else { own_from };
     let mut rates: Vec<Vec<f32>> = halves.iter().map(|h| vec![0.0; h.data.len()]).collect();
     if told && own > 0.0 {
         near(&sent, rtt.max(LEAST_RATE_SPAN), own, &mut rates);

@@ -18,6 +18,8 @@ const AFTER_TIMEOUT: u64 = 2;
 const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
 /// Since loss, for this long or ten round trips, a wait is not the application's.
 const SINCE_LOSS: i64 = NANOS_PER_SECOND;
+/// Round trips for which a full window of an inferred scale says that it is the right one: as many as a plateau has.
+const SINCE_FULL: i64 = 8;
 /// A path that carries so much of C is at its limit.
 const AT_LIMIT: f64 = 0.9;
 
@@ -245,10 +247,12 @@ impl Sweep<'_> {
             .rounds
             .plateau
             .is_some_and(|p| flight as f64 >= 0.9 * p as f64);
+        // An inferred window counts while it is full now and then.
+        let window_known = self.half.scale_known || now - sender.touched_at <= SINCE_FULL * times.rtt;
         if at_plateau || flat && sender.loss_seen.is_none() {
             return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked {
                 Application
-            } else if self.half.scale_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {
+            } else if window_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {
                 ReceiveWindow
             } else if self.half.shows_queues() && unloaded {
                 SendBuffer

@@ -26,6 +26,8 @@ pub(crate) struct TcpSender {
     pub(crate) proven: u64,
     /// The receiver's window is full.
     pub(crate) touched: bool,
+    /// It was, last.
+    pub(crate) touched_at: i64,
     /// Sums of waits that an acknowledgement ended, and that none did though more could have been sent; they fade.
     pub(crate) waits_clocked: f64,
     pub(crate) waits_unclocked: f64,
@@ -60,6 +62,7 @@ impl TcpSender {
             all_acked_since: None,
             proven: FIRST_FLIGHT * mss,
             touched: false,
+            touched_at: i64::MIN / 2,
             waits_clocked: 0.0,
             waits_unclocked: 0.0,
             smoothed: 0.0,
@@ -132,5 +135,8 @@ impl TcpSender {
             self.proven = self.proven.max(flight);
         }
         self.touched = self.receiver.is_full(half, self.nxt);
+        if self.touched {
+            self.touched_at = data.time;
+        }
     }
 }
