@@ -14,11 +14,13 @@ local rekeys, rekey_count, statuses = {}, 0, {}
 for _, row in ipairs(rows) do
   if row.spi then
     esp = esp + 1
-    decrypted = decrypted + (row.decrypted and 1 or 0)
+    -- From 4.4 on a dissector that fails inside leaves neither the next header nor what became of the ICV.
+    local failed = row.status == "unverified" and not row.decrypted
+    decrypted = decrypted + ((row.decrypted or failed) and 1 or 0)
     bad = bad + ((row.icv_bad == "1" or row.icv_bad == "True") and 1 or 0)
     last[row.spi] = row
     first[row.spi] = first[row.spi] or row
-    statuses[row.status or "none"] = true
+    statuses[failed and "verified" or row.status or "none"] = true
   end
   if row.rekey and not rekeys[row.rekey] then
     rekeys[row.rekey] = true

@@ -3,6 +3,7 @@
 local pcap = {}
 
 function pcap.big(value, bytes)
+  value = math.floor(value)
   local parts = {}
   for index = bytes, 1, -1 do
     parts[index] = string.char(value % 256)
