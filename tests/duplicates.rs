@@ -93,8 +93,10 @@ fn renumber(value: &mut Value, original: &[u64]) {
             fields.remove("display_filter");
             for (name, field) in fields {
                 match name.as_str() {
-                    "first_frame" | "last_frame" | "from_frame" | "to_frame" => number(field),
-                    "frames" | "evidence_frames" => field.as_array_mut().unwrap().iter_mut().for_each(number),
+                    "frame" | "first_frame" | "last_frame" | "from_frame" | "to_frame" => number(field),
+                    "frames" | "evidence_frames" | "lost_frames" | "repeated_frames" => {
+                        field.as_array_mut().unwrap().iter_mut().for_each(number)
+                    }
                     _ => renumber(field, original),
                 }
             }

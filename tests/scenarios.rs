@@ -6,6 +6,7 @@
 
 mod attempts;
 mod causes;
+mod close_up;
 mod exchange;
 mod failure;
 mod ikev2;

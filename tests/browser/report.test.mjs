@@ -99,7 +99,7 @@ for (const name of reports) {
     }));
 
   test(`${name}: complete without JavaScript`, async () => {
-    const contents = () => ({
+    const contents = () => (document.querySelectorAll("details.close-up").forEach((d) => { d.open = true; }), {
       sections: Array.from(document.querySelectorAll("main > section"), (s) => s.id),
       empty: Array.from(document.querySelectorAll("main > section"), (s) => (s.textContent.trim().length < 20 ? s.id : "")).filter(Boolean),
       plots: Array.from(document.querySelectorAll("svg.plot"), (s) => ({
@@ -254,6 +254,47 @@ for (const name of reports) {
         assert.equal(await page.locator("#pasted").inputValue(), await code.textContent());
         await page.evaluate(() => document.getElementById("pasted").remove());
       }
+    }));
+
+  test(`${name}: the packets around a rekey say their frames, and a click copies their filter`, () =>
+    openReport(name, {}, async (page, sins) => {
+      const open = page.locator("details.close-up[open]");
+      assert.equal(await open.count(), 1, "one is seen without asking");
+      assert.ok((await page.locator("details.close-up").count()) >= 5);
+      const figure = open.locator("figure");
+      const code = figure.locator("code.copy");
+      const whole = await code.textContent();
+      assert.match(whole, /^frame\.number >= \d+ && frame\.number <= \d+$/);
+      await figure.scrollIntoViewIfNeeded();
+      // What the pointer meets in the middle of each shape, and what is said there.
+      const met = await figure.evaluate((f) => Array.from(f.querySelectorAll("g[data-frames] > path"), (shape) => {
+        shape.scrollIntoView({ block: "nearest" });
+        const box = shape.getBoundingClientRect();
+        const top = document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2)?.closest("[data-frames]");
+        return { title: top?.querySelector("title").textContent ?? "", frames: (top?.dataset.frames ?? "").split(" ").map(Number) };
+      }));
+      assert.ok(met.length > 50, `${met.length} places to point at`);
+      const [, first, last] = /(\d+) && frame\.number <= (\d+)/.exec(whole).map(Number);
+      for (const { title, frames } of met) {
+        assert.match(title, /frames? \d+/, "a place names its frames");
+        assert.ok(frames.every((n) => n >= first && n <= last && title.includes(String(n))), `${title}: ${frames}`);
+      }
+      assert.ok(met.some(({ title }) => /message|Quick Mode|CREATE_CHILD_SA/.test(title)), "the messages are met too");
+      // A click copies it.
+      const place = figure.locator("g[data-frames] > path").nth(20);
+      const [from, to] = await place.evaluate((shape) => shape.parentNode.dataset.frames.split(" ").map(Number));
+      assert.ok(to > from);
+      await place.click();
+      const wanted = `frame.number >= ${from} && frame.number <= ${to}`;
+      assert.equal(await code.textContent(), wanted);
+      await page.evaluate(() => {
+        const area = document.body.appendChild(document.createElement("textarea"));
+        area.id = "pasted";
+        area.focus();
+      });
+      await page.keyboard.press("Control+V");
+      assert.equal(await page.locator("#pasted").inputValue(), wanted);
+      assert.deepEqual(sins, []);
     }));
 
   test(`${name}: a rekey in the run, its row and its panel lead to each other`, () =>

@@ -7,6 +7,7 @@
 mod account;
 mod attempts;
 mod capture;
+mod close_up;
 pub mod comparison;
 mod gap;
 mod ike;
@@ -21,6 +22,7 @@ mod sas;
 pub use account::{Account, AccountAlso, AccountEvidence, AccountLine, AccountRun};
 pub use attempts::{Attempt, Outage};
 pub use capture::{Capture, DiagnosticEntry, Generator};
+pub use close_up::{CloseUp, CloseUpConnection, CloseUpMessage, CloseUpPacket, CloseUpSeries};
 pub use gap::{AccountGap, AccountGapLine};
 pub use ike::{Exchange, IkeSa, Lifetime};
 pub use key::{Key, KeyFile};

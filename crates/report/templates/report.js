@@ -12,6 +12,7 @@
 //   svg.plot.zoomed          while the run is zoomed into; g.zoom layers are stretched, line.cursor follows the pointer
 //   svg.plot a[href=#rekey-N]  the mark of rekey N; .panels a[href=#rekey-N] its panel; both lead to its row
 //   .scroll.more             is wider than its place, and says so
+//   figure#close-up-N        the packets around rekey N; within it svg.plot g[data-frames="FIRST LAST"] with a title: a click puts their filter into its code.copy
 //   code.copy + button.small a display filter or command, and the button (made here) that copies it
 (function () {
   "use strict";
@@ -58,6 +59,24 @@
     });
     b.className = "small";
     code.insertAdjacentElement("afterend", b);
+  });
+
+  // ---- packets around a rekey ----
+
+  // What is clicked at puts its filter where that of the whole plot stands, and copies it.
+  document.querySelectorAll(".close-up figure").forEach(function (figure) {
+    var code = figure.querySelector("code.copy");
+    figure.querySelector("svg.plot").addEventListener("click", function (event) {
+      var picked = event.target.closest("[data-frames]");
+      if (!picked || !code.nextElementSibling) return;
+      var ends = picked.dataset.frames.split(" ");
+      code.textContent = ends[0] === ends[1] ? "frame.number == " + ends[0] : "frame.number >= " + ends[0] + " && frame.number <= " + ends[1];
+      code.nextElementSibling.click();
+    });
+    var bar = element("div", null);
+    bar.className = "tools";
+    element("output", bar, words.pickHint);
+    figure.insertBefore(bar, figure.firstChild);
   });
 
   // ---- what scrolls ----

@@ -1,6 +1,7 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
 
 use crate::assembly::account::{Known, accounts};
+use crate::assembly::close_up::close_up;
 use crate::assembly::key_source::key_source;
 use crate::assembly::places::Places;
 use crate::assembly::{attempts, rests, verdicts};
@@ -294,6 +295,7 @@ fn rekey(record: &Record, places: &Places, index: usize, s: &Succession, trigger
         },
         impact: Vec::new(),
         causes: Vec::new(),
+        close_up: close_up(record, places, s),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod account;
 mod attempts;
+mod close_up;
 pub mod document;
 mod key_source;
 mod outages;

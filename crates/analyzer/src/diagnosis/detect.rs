@@ -2,6 +2,7 @@
 
 use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
 use crate::diagnosis::clear::ClearTraffic;
+use crate::diagnosis::close_up::{CloseUpRecord, CloseUps};
 use crate::diagnosis::delivery::{Delivery, Quiet, TunnelSilence, UndeliveredStretch};
 use crate::diagnosis::holes::{Hole, Holes};
 use crate::diagnosis::proof;
@@ -61,6 +62,12 @@ struct Examined {
     proofs: [Option<SwitchProof>; 2],
 }
 
+impl Examined {
+    fn is_empty(&self) -> bool {
+        self.causes.is_empty() && self.proofs.iter().all(Option::is_none)
+    }
+}
+
 /// The recorder, the counters, and what came out of the windows that closed.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
@@ -70,6 +77,7 @@ pub(crate) struct Diagnosis {
     delivery: Delivery,
     pub(crate) clear: ClearTraffic,
     found: HashMap<Subject, Examined>,
+    close_ups: CloseUps,
     /// Silences of initiators, by exchange; at most [`MOST_DIAGNOSED`].
     silences: HashMap<usize, InitiatorSilence>,
     /// Rekeys beyond [`MOST_DIAGNOSED`].
@@ -158,9 +166,15 @@ impl Diagnosis {
             self.holes.finish();
         }
         while let Some(window) = self.recorder.take_due(now) {
-            let Some(examined) = self.examine(&window, evidence, sas_of(window.tunnel)) else {
+            let Some((examined, close_up)) = self.examine(&window, evidence, sas_of(window.tunnel)) else {
                 continue;
             };
+            if let Some(close_up) = close_up {
+                self.close_ups.keep(window.subject, close_up);
+            }
+            if examined.is_empty() {
+                continue;
+            }
             if self.found.len() < MOST_DIAGNOSED {
                 self.found.insert(window.subject, examined);
             } else {
@@ -174,7 +188,7 @@ impl Diagnosis {
         window: &OpenWindow,
         evidence: Evidence<'a>,
         sas: &'a [SaIndex],
-    ) -> Option<Examined> {
+    ) -> Option<(Examined, Option<(i64, CloseUpRecord)>)> {
         let exchange = match window.subject {
             Subject::Exchange(exchange) => Some(exchange),
             Subject::Sa(_) => None,
@@ -201,12 +215,12 @@ impl Diagnosis {
             Some(Detected { cause, symptom })
         };
         let causes = CAUSES.iter().filter_map(detected).collect();
+        let close_up = self.close_ups.picked(&scene);
         let examined = Examined {
             causes,
             proofs: scene.proofs,
         };
-        let empty = examined.causes.is_empty() && examined.proofs.iter().all(Option::is_none);
-        (!empty).then_some(examined)
+        Some((examined, close_up))
     }
 
     /// The proven holes of the capture in a tunnel.
@@ -215,12 +229,12 @@ impl Diagnosis {
     }
 
     fn examined(&self, succession: &Succession) -> impl Iterator<Item = &Examined> {
-        let by_sa = succession.new.into_iter().flatten().map(Subject::Sa);
-        let by_exchange = succession.exchange.map(Subject::Exchange);
-        by_exchange
-            .into_iter()
-            .chain(by_sa)
-            .filter_map(|subject| self.found.get(&subject))
+        subjects(succession).filter_map(|subject| self.found.get(&subject))
+    }
+
+    /// The packets right around a rekey, where they were kept.
+    pub(crate) fn close_up(&self, succession: &Succession) -> Option<&CloseUpRecord> {
+        subjects(succession).find_map(|subject| self.close_ups.of(subject))
     }
 
     /// The causes of a rekey that did this.
@@ -270,6 +284,13 @@ impl Diagnosis {
             });
         }
     }
+}
+
+/// What the window of a rekey may be about.
+fn subjects(succession: &Succession) -> impl Iterator<Item = Subject> {
+    let by_sa = succession.new.into_iter().flatten().map(Subject::Sa);
+    let by_exchange = succession.exchange.map(Subject::Exchange);
+    by_exchange.into_iter().chain(by_sa)
 }
 
 #[cfg(test)]

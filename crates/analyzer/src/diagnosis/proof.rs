@@ -11,6 +11,8 @@ mod pause;
 mod segments;
 mod unsent;
 
+pub(crate) use coverage::Coverage;
+
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;
 

@@ -165,7 +165,7 @@ impl<'a> RekeyScene<'a> {
     }
 
     /// All packets of the window, also those from the next rekey on.
-    pub(crate) fn all_packets(&self) -> impl Iterator<Item = &'a PacketRecord> {
+    pub(crate) fn all_packets(&self) -> impl DoubleEndedIterator<Item = &'a PacketRecord> {
         self.packets.iter().chain(&self.beyond).copied()
     }
 

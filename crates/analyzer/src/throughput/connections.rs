@@ -111,6 +111,12 @@ impl Connections {
         self.packets = 0;
     }
 
+    /// Shift of the windows that the receiver of direction `slot` advertises, where the handshake says it.
+    pub(crate) fn scale(&self, connection: ConnectionId, slot: usize) -> Option<u8> {
+        let kept = self.open.get(connection.0 as usize)?.as_deref()?;
+        kept.connection.stated_scale(slot)
+    }
+
     /// Those of a tunnel: one by one where everything could be read, else what is left of their packets as one.
     pub(crate) fn of(&self, tunnel: TunnelIndex, readable: bool) -> Vec<Cow<'_, AccountConnection>> {
         let sealed = self.sealed.get(&tunnel).map(|kept| &kept.connection);

@@ -256,6 +256,14 @@ impl FlowTable {
         self.flows.is_empty()
     }
 
+    /// The ends of a connection as the packets of one direction have them.
+    pub(crate) fn flow_of(&self, connection: ConnectionId, direction: Direction) -> Option<FlowKey> {
+        let mut all = self.flows.iter();
+        let of_it =
+            |(key, state): &&(DirectedFlow, FlowState)| state.connection == connection && key.1 == direction;
+        all.find(of_it).map(|(key, _)| key.2)
+    }
+
     /// What flows beyond [`MOST_FLOWS`] carried in `direction`, over all tunnels.
     pub fn others(&self, direction: Direction) -> FlowTotals {
         self.others[slot(direction)]

@@ -2,6 +2,7 @@
 
 use super::carried::{Carried, go_on};
 use super::packet::{AccountPacket, Source, Syn};
+use super::read::stated_scale;
 use super::surroundings::AccountSettings;
 use rekeyscope_model::time::Timestamp;
 
@@ -39,6 +40,12 @@ impl AccountConnection {
     #[must_use]
     pub fn is_folded(&self) -> bool {
         self.carried.iter().any(Option::is_some)
+    }
+
+    /// Shift of the windows that the receiver of direction `slot` advertises (RFC 7323 §2.2), where its SYN says it.
+    #[must_use]
+    pub fn stated_scale(&self, slot: usize) -> Option<u8> {
+        stated_scale(&self.syns, slot)
     }
 
     /// What was folded of it.

@@ -22,6 +22,23 @@ page-mean-within = The mean rate of the rekeys falls out of the band nowhere for
 page-panels = Each rekey, to the same scale
 page-panels-note = Time in seconds from the first message of the exchange. Shaded: stalls. Bar at the upper edge: from that message to the first packet on the new SA. Dashed: the rate around it.
 page-panels-left-out = { $n } more rekeys have no panel here (those that hurt come first).
+page-close-ups = Each rekey, packet by packet
+page-close-ups-note = From 1.5 s before the first message of the exchange to 1.5 s behind the switch. Each dot is a data packet at the last byte it brings: while data flows the dots rise, where they stop nothing is sent, and what lies below them is sent again. The line below them is what the receiver has acknowledged. Shaded: stalls. The filter shows these packets in Wireshark.
+page-close-ups-left-out = { $n } more rekeys have no such plot (those around which data paused for longest have one).
+page-close-up-label = Packets around rekey { $number }, tunnel { $tunnel }
+close-up-gap = The last packet on the old SA is frame { $last }; the first one on the new SA, frame { $first }, comes { $time } later.
+close-up-overlap = The first packet on the new SA is frame { $first }; the old SA carries packets for another { $time }, up to frame { $last }.
+close-up-first = The first packet on the new SA is frame { $first }.
+close-up-last = The last packet on the old SA is frame { $last }.
+close-up-neither = Neither the last packet on the old SA nor the first one on the new SA lies in this time.
+close-up-lost = { $n } of the segments drawn are sent again later, presumably lost: frame { $first } is the first of them, frame { $last } the last.
+close-up-lost-one = One of the segments drawn is sent again later, presumably lost: frame { $frame }.
+close-up-none-lost = None of the segments drawn is sent again later.
+close-up-left-out =
+    { $count ->
+        [one] { $n } packet in between is not drawn.
+       *[other] { $n } packets in between are not drawn.
+    }
 page-rekeys = Rekeys
 page-rekeys-of = Rekeys of tunnel { $tunnel }
 page-rekeys-note = The number counts within the tunnel: `number` and `tunnel` of `rekeys` in the JSON document. p stall: rank of the stall among placebos; p gap: chance of such a gap without a rekey; q: both tests, adjusted over all rekeys (Benjamini–Hochberg). A rekey hurts when the packets prove it, or when q ≤ 0.05: then the effect names the test that decided.
@@ -89,4 +106,5 @@ script-whole = whole run
 script-whole-label = Show the whole run
 script-at-least = at least
 script-scroll = more to the right →
+script-pick-hint = Point at the plot for frame numbers; click to copy their filter.
 script-hint = Point at the plot to read it; drag to move, Ctrl and wheel or + and − to zoom.

@@ -175,6 +175,22 @@ plain_names! {
         /// To the IKE initiator.
         BToA = "b_to_a",
     }
+    /// What the numbers of a close-up count.
+    pub enum CloseUpNumbers {
+        /// Bytes of an inner TCP connection.
+        TcpBytes = "tcp_bytes",
+        /// ESP packets.
+        EspPackets = "esp_packets",
+    }
+    /// An SA as a rekey sees it.
+    pub enum SaAge {
+        /// It ends.
+        Old = "old",
+        /// It begins.
+        New = "new",
+        /// Another one.
+        Other = "other",
+    }
     /// What became of an attempt to make or renew an SA.
     pub enum AttemptOutcome {
         /// A new SA carries packets.

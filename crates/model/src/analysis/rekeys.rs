@@ -1,5 +1,6 @@
 //! Rekeys in the document: SPIs, times, trigger, what each one cost.
 
+use crate::analysis::close_up::CloseUp;
 use crate::analysis::names::{Confidence, Direction, ProofRule, RekeyEvidence, TriggerKind};
 use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
@@ -67,6 +68,9 @@ plain_data! {
         pub impact: Vec<RekeyImpact>,
         /// Why it hurt.
         pub causes: Vec<Cause>,
+        /// The packets around it, for the 24 rekeys at which data paused for longest; absent elsewhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub close_up: Option<CloseUp>,
     }
     /// Why a rekey happened.
     #[derive(Default)]

@@ -4,6 +4,7 @@
 //! own text, are marked safe.
 
 mod account;
+mod close_up;
 pub mod comparison;
 mod prose;
 mod views;
@@ -319,6 +320,20 @@ mod tests {
         ] {
             assert!(html.contains(needed), "{needed}");
         }
+    }
+
+    #[test]
+    fn the_packets_around_one_rekey_are_seen_and_those_of_the_others_are_folded() {
+        let html = render(&example::seven_rekeys(), Language::English);
+        assert_eq!(html.matches("<figure id=\"close-up-").count(), 7);
+        assert_eq!(html.matches("<details class=\"close-up\" open>").count(), 1);
+        let open = html.split("<details class=\"close-up\" open>").nth(1).unwrap();
+        assert!(open.starts_with("<summary>Rekey 2 at "), "{}", &open[..80]);
+        let older = example::build(&example::Shape {
+            traffic: false,
+            ..Default::default()
+        });
+        assert!(!render(&older, Language::English).contains("close-up-1"));
     }
 
     #[test]

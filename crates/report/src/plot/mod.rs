@@ -7,8 +7,9 @@
 pub(crate) mod account;
 mod axes;
 mod canvas;
+mod close_up;
 pub(crate) mod comparison;
-mod label;
+pub(crate) mod label;
 mod mean;
 mod panel;
 #[cfg(feature = "png")]

@@ -62,6 +62,11 @@ pub(crate) fn of(direction: Direction) -> RGBColor {
     direction.pick(GREEN, BLUE)
 }
 
+/// For attributes of SVG.
+pub(crate) fn hex(RGBColor(r, g, b): RGBColor) -> String {
+    format!("#{r:02X}{g:02X}{b:02X}")
+}
+
 /// CSS pixels to drawing units.
 pub(crate) const fn px(pixels: u32) -> u32 {
     pixels * UNITS
@@ -97,8 +102,8 @@ pub(crate) fn font_face(language: Language) -> String {
 /// Rules that recolour inline plots for a dark screen; paper stays light.
 pub(crate) fn dark_css() -> String {
     let mut out = String::from("@media screen and (prefers-color-scheme:dark){");
-    for (RGBColor(r, g, b), dark) in DARK {
-        let light = format!("#{r:02X}{g:02X}{b:02X}");
+    for (light, dark) in DARK {
+        let light = hex(light);
         let _ = write!(
             out,
             ".plot [fill=\"{light}\"]{{fill:{dark}}}.plot [stroke=\"{light}\"]{{stroke:{dark}}}"

@@ -4,7 +4,7 @@
 //! Colours are the light theme's; a page recolours them by attribute selectors (see [`style`]). Reducing 20,000 bins to
 //! the width of the plot is drawing, not analysis: the document keeps every bin.
 
-use crate::plot::{mean, panel, timeline};
+use crate::plot::{close_up, mean, panel, timeline};
 
 pub use crate::plot::canvas::Plot;
 
@@ -18,6 +18,8 @@ pub(crate) const MOST_TUNNELS: usize = 6;
 const MOST_PANELS: usize = 24;
 /// Panels for each further tunnel.
 const MOST_PANELS_FURTHER: usize = 6;
+/// Of every so many panels one may have its packets drawn, each some 40 kB.
+const PANELS_PER_CLOSE_UP: usize = 2;
 
 /// The plots of one tunnel.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +34,10 @@ pub struct TunnelPlots {
     pub panels: Vec<Plot>,
     /// Rekeys without a panel.
     pub panels_left_out: usize,
+    /// The packets around a rekey, for those that have them.
+    pub close_ups: Vec<Plot>,
+    /// Rekeys without them.
+    pub close_ups_left_out: usize,
 }
 
 /// The plots of the first [`MOST_TUNNELS`] tunnels, the headline's first.
@@ -45,12 +51,15 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
     for (n, &tunnel) in focus.tunnels.iter().take(MOST_TUNNELS).enumerate() {
         let most = if n == 0 { MOST_PANELS } else { MOST_PANELS_FURTHER };
         let panels = panel::draw(focus, tunnel, most);
+        let close_ups = close_up::draw(focus, tunnel, most / PANELS_PER_CLOSE_UP);
         out.push(TunnelPlots {
             tunnel,
             timeline: timeline::draw(focus, tunnel),
             mean: mean::draw(focus, tunnel),
             panels_left_out: focus.rekeys(tunnel).count() - panels.len(),
             panels,
+            close_ups_left_out: focus.rekeys(tunnel).count() - close_ups.len(),
+            close_ups,
         });
     }
     out
@@ -59,7 +68,8 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
 impl TunnelPlots {
     /// All of them in order.
     pub fn iter(&self) -> impl Iterator<Item = &Plot> {
-        self.timeline.iter().chain(&self.mean).chain(&self.panels)
+        let whole = self.timeline.iter().chain(&self.mean);
+        whole.chain(&self.panels).chain(&self.close_ups)
     }
 }
 

@@ -57,10 +57,12 @@ pub(crate) fn account_notes(t: &Catalogue, account: &Account) -> Vec<String> {
 
 /// Shows the packets of a stretch in Wireshark.
 pub(crate) fn stretch_filter(stretch: &AccountEvidence) -> String {
-    format!(
-        "frame.number >= {} && frame.number <= {}",
-        stretch.from_frame, stretch.to_frame
-    )
+    frames_filter(stretch.from_frame, stretch.to_frame)
+}
+
+/// Shows these frames in Wireshark, and all between them.
+pub(crate) fn frames_filter(from: u64, to: u64) -> String {
+    format!("frame.number >= {from} && frame.number <= {to}")
 }
 
 /// The longest stretches of a label at once.

@@ -7,6 +7,7 @@ mod attempts;
 mod capture;
 mod causes;
 pub mod clean;
+mod close_up;
 mod command;
 mod common;
 pub(crate) mod ends;
@@ -24,6 +25,7 @@ pub(crate) use answer::answer;
 pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_length, outages, outcome};
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
 pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
+pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
     direction, finding, mode, overlay, overlay_sentences, overlay_value, program, protocol, suite, trigger,

@@ -2,6 +2,7 @@
 
 mod account;
 mod build;
+mod close_up;
 mod edge;
 mod failed;
 mod rekeys;

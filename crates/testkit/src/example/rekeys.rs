@@ -136,6 +136,7 @@ pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initia
         },
         impact: vec![rekey_impact(k, stall), unused_impact()],
         causes: if hurt { causes(start) } else { Vec::new() },
+        close_up: super::close_up::close_up(shape, tunnel, k, index),
     }
 }
 

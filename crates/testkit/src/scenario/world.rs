@@ -159,6 +159,11 @@ impl World {
         sa
     }
 
+    /// How many frames were captured, which is the number of the last one.
+    pub fn captured(&self) -> u64 {
+        self.frames.len() as u64
+    }
+
     /// An IP packet passes the capture.
     pub fn capture(&mut self, packet: Vec<u8>) {
         if !self.blind {

@@ -7,18 +7,18 @@ const MOST_RANGES: usize = 1 << 12;
 
 /// Ranges of bytes, disjoint: begin → end.
 #[derive(Debug, Default)]
-pub(super) struct Coverage {
+pub(crate) struct Coverage {
     ranges: BTreeMap<i64, i64>,
 }
 
 impl Coverage {
     /// Every byte of [from, to) is in it.
-    pub(super) fn holds(&self, from: i64, to: i64) -> bool {
+    pub(crate) fn holds(&self, from: i64, to: i64) -> bool {
         let before = self.ranges.range(..=from).next_back();
         before.is_some_and(|(_, &end)| end >= to)
     }
 
-    pub(super) fn add(&mut self, from: i64, to: i64) {
+    pub(crate) fn add(&mut self, from: i64, to: i64) {
         let (mut begin, mut end) = (from, to);
         while let Some((&other, &its_end)) = self.ranges.range(..=end).next_back() {
             if its_end < begin {

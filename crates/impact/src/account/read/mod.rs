@@ -5,3 +5,5 @@ mod delays;
 pub(super) mod half;
 pub(super) mod reading;
 mod scale;
+
+pub(super) use scale::stated_scale;

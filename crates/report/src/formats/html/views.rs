@@ -1,5 +1,6 @@
 //! The parts of a page as its template wants them: strings, cleaned.
 
+use crate::formats::html::close_up::{self, CloseUpView};
 use crate::formats::html::prose::{Prose, prose};
 use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
@@ -101,6 +102,8 @@ pub(super) struct TunnelView {
     /// Its id, the id of its row, the drawing.
     pub(super) panels: Vec<(String, String, String)>,
     pub(super) panels_left_out: usize,
+    pub(super) close_ups: Vec<CloseUpView>,
+    pub(super) close_ups_left_out: usize,
     pub(super) rekeys: Table,
     pub(super) rekeys_label: String,
     pub(super) rules: Vec<String>,
@@ -287,6 +290,8 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
             .map(|p| (p.name.clone(), p.name.replacen("panel", "rekey", 1), p.inline()))
             .collect(),
         panels_left_out: plots.panels_left_out,
+        close_ups: close_up::close_ups(focus, plots),
+        close_ups_left_out: plots.close_ups_left_out,
         rekeys: tables::rekeys(focus, tunnel, MOST_ROWS).without_empty(),
         rekeys_label: named("page-rekeys-of"),
         rules: words::trigger_rules(t, focus.analysis, tunnel),

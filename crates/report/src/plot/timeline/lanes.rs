@@ -9,8 +9,8 @@ use crate::words::ends::up_or_down;
 use crate::words::format;
 use plotters::chart::ChartBuilder;
 use plotters::element::{Rectangle, Text};
+use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, RGBColor};
 use rekeyscope_model::analysis::{Direction, KeyStatus, SecurityAssociation};
 use rekeyscope_model::time::Timestamp;
 use std::fmt::Write as _;
@@ -95,13 +95,14 @@ impl RunDrawing<'_> {
         let mut out = String::new();
         let least = SPI_WIDTH * f64::from(style::UNITS);
         let has_all = self.bars().count() <= MOST_HIDDEN_SPIS;
-        for (keyed, RGBColor(r, g, b)) in [(true, style::ON_FILL), (false, style::INK)] {
+        for (keyed, color) in [(true, style::ON_FILL), (false, style::INK)] {
             let _ = writeln!(
                 out,
                 "<g class=\"spis\" data-least=\"{least}\" text-anchor=\"middle\" font-family=\"{}\" font-size=\"{}\" \
-                 fill=\"#{r:02X}{g:02X}{b:02X}\">",
+                 fill=\"{}\">",
                 style::family(self.focus.t.language()),
-                px(11)
+                px(11),
+                style::hex(color)
             );
             for bar in self.bars().filter(|bar| bar.keyed == keyed) {
                 let (from, to) = (self.x(bar.from), self.x(bar.to));

@@ -1,0 +1,170 @@
+//! The packets right around a rekey, kept for a plot of sequence numbers over time (a Stevens graph: W. R. Stevens, TCP/IP
+//! Illustrated, vol. 1, §20). They are picked while the packets of the rekey's window are still in memory, and thinned at once.
+
+mod point;
+mod points;
+mod thin;
+
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::recorder::Subject;
+use crate::diagnosis::scene::RekeyScene;
+use crate::throughput::flow::ConnectionId;
+pub(crate) use point::CloseUpPoint;
+
+use points::{esp_points, tcp_points};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
+
+/// Most rekeys of a capture that have one, about 30 kB each: those around which new data paused for longest, of equal ones the
+/// earliest.
+pub(crate) const MOST_CLOSE_UPS: usize = 24;
+/// Packets of the data that stay beside the marked ones, and of the answers: twice as many as a plot tells apart.
+const MOST_DATA: usize = 400;
+const MOST_ANSWERS: usize = 200;
+/// What is seen before the first message, and behind the switch.
+const AROUND: i64 = 1_500 * NANOS_PER_MILLI;
+/// At most so much in all, up to the end.
+const LONGEST: i64 = 10 * NANOS_PER_SECOND;
+
+/// The packets of one rekey, in internal directions.
+#[derive(Debug)]
+pub(crate) struct CloseUpRecord {
+    /// Direction of the data, as a position in a pair.
+    pub(crate) slot: usize,
+    /// Whose bytes the values count; `None` where they count ESP packets.
+    pub(crate) connection: Option<ConnectionId>,
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
+    /// In order of time, likewise the answers.
+    pub(crate) data: Vec<CloseUpPoint>,
+    pub(crate) answers: Vec<CloseUpPoint>,
+    pub(crate) left_out: u64,
+}
+
+impl CloseUpRecord {
+    fn of(scene: &RekeyScene<'_>) -> CloseUpRecord {
+        let switched = scene.data_switch();
+        let first_message = scene.exchange().and_then(|e| e.first_time());
+        let first_switch = scene.lanes.iter().filter_map(|lane| lane.switched).min();
+        let began = first_message.or(first_switch).unwrap_or(switched);
+        let to = switched.max(began).plus_nanos(AROUND);
+        let from = began.plus_nanos(-AROUND).max(to.plus_nanos(-LONGEST));
+        let span = from..=to;
+        let connection = busiest(scene, &span);
+        let [data, answers] = match connection {
+            Some(connection) => tcp_points(scene, connection, span),
+            None => esp_points(scene, span),
+        };
+        let ends = |d: usize| [scene.lanes[d].old, scene.lanes[d].new];
+        let (data, data_left_out) = thin::thinned(data, MOST_DATA, ends(scene.data));
+        let (answers, answers_left_out) = thin::thinned(answers, MOST_ANSWERS, ends(1 - scene.data));
+        CloseUpRecord {
+            slot: scene.data,
+            connection,
+            from,
+            to,
+            data,
+            answers,
+            left_out: data_left_out + answers_left_out,
+        }
+    }
+}
+
+/// The TCP connection that carries most in the direction of the data, where TCP carries at least half of what is seen of it.
+fn busiest(scene: &RekeyScene<'_>, span: &RangeInclusive<Timestamp>) -> Option<ConnectionId> {
+    let seen = scene.lane_packets(scene.data).filter(|p| span.contains(&p.time));
+    let (all, tcp) = seen.fold((0, 0), |(all, tcp), p| {
+        let payload = u64::from(p.payload);
+        (all + payload, tcp + if p.is_tcp() { payload } else { 0 })
+    });
+    let of_it = scene.tcp.bytes.iter().map(|(id, bytes)| (bytes[scene.data], *id));
+    let (bytes, id) = of_it.max_by_key(|(bytes, id)| (*bytes, Reverse(*id)))?;
+    (bytes > 0 && tcp > 0 && 2 * tcp >= all).then_some(id)
+}
+
+/// The close-ups of the rekeys whose windows closed: at most [`MOST_CLOSE_UPS`].
+#[derive(Debug, Default)]
+pub(crate) struct CloseUps {
+    /// With the pause of each.
+    kept: Vec<(i64, Subject, CloseUpRecord)>,
+}
+
+impl CloseUps {
+    /// Makes that of a rekey, unless there is no room for it: the one with the shortest pause gives way.
+    pub(crate) fn picked(&self, scene: &RekeyScene<'_>) -> Option<(i64, CloseUpRecord)> {
+        let pause = longest_pause(scene);
+        let fits =
+            self.kept.len() < MOST_CLOSE_UPS || self.shortest().is_some_and(|(_, least)| least < pause);
+        fits.then(|| (pause, CloseUpRecord::of(scene)))
+    }
+
+    pub(crate) fn keep(&mut self, subject: Subject, (pause, record): (i64, CloseUpRecord)) {
+        if let Some((place, _)) = self.shortest().filter(|_| self.kept.len() >= MOST_CLOSE_UPS) {
+            self.kept.remove(place);
+        }
+        self.kept.push((pause, subject, record));
+    }
+
+    /// Of equal ones the latest.
+    fn shortest(&self) -> Option<(usize, i64)> {
+        let pauses = self.kept.iter().map(|k| k.0).enumerate();
+        pauses.min_by_key(|&(place, pause)| (pause, Reverse(place)))
+    }
+
+    /// That of a rekey.
+    pub(crate) fn of(&self, subject: Subject) -> Option<&CloseUpRecord> {
+        self.kept.iter().find(|k| k.1 == subject).map(|k| &k.2)
+    }
+}
+
+/// How long new data paused at most while the rekey was under way and recovered from; where nothing can be read, packets.
+fn longest_pause(scene: &RekeyScene<'_>) -> i64 {
+    let goes_on = |p: &&&PacketRecord| p.slot() == scene.data && (!p.is_opened() || p.new > 0);
+    let (earlier, later) = scene
+        .packets
+        .split_at(scene.packets.partition_point(|p| p.time < scene.started));
+    let mut last = earlier.iter().rev().find(goes_on).map(|p| p.time);
+    let mut longest = 0;
+    for p in later.iter().filter(goes_on) {
+        longest = longest.max(last.map_or(0, |last| p.time.nanos_since(last)));
+        last = Some(p.time);
+        if p.time > scene.zone_end {
+            break;
+        }
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> CloseUpRecord {
+        CloseUpRecord {
+            slot: 0,
+            connection: None,
+            from: Timestamp(0),
+            to: Timestamp(1),
+            data: Vec::new(),
+            answers: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    #[test]
+    fn the_longest_pauses_stay_and_of_equal_ones_the_first() {
+        let mut all = CloseUps::default();
+        for k in 0..MOST_CLOSE_UPS + 6 {
+            let pause = if k >= MOST_CLOSE_UPS { 9 } else { 5 };
+            all.keep(Subject::Sa(k), (pause, record()));
+        }
+        let kept: Vec<usize> = (0..MOST_CLOSE_UPS + 6)
+            .filter(|k| all.of(Subject::Sa(*k)).is_some())
+            .collect();
+        let expected: Vec<usize> = (0..MOST_CLOSE_UPS - 6)
+            .chain(MOST_CLOSE_UPS..MOST_CLOSE_UPS + 6)
+            .collect();
+        assert_eq!(kept, expected);
+    }
+}

@@ -1,0 +1,93 @@
+//! Packets → points: of a TCP connection bytes over time, else ESP packets over time.
+
+use super::point::CloseUpPoint;
+use crate::diagnosis::proof::Coverage;
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::tcp::before;
+use crate::throughput::flow::ConnectionId;
+use rekeyscope_ipsec::esp::inner::TcpSegment;
+use rekeyscope_model::time::Timestamp;
+use std::ops::RangeInclusive;
+
+/// Segments with data and the acknowledgements of the other side, as bytes from the lowest of them. From the last packet of the
+/// window to the first: what is sent again later is known then.
+pub(super) fn tcp_points(
+    scene: &RekeyScene<'_>,
+    connection: ConnectionId,
+    span: RangeInclusive<Timestamp>,
+) -> [Vec<CloseUpPoint>; 2] {
+    // In order of the capture, as the packets are.
+    let mut again = scene.tcp.retransmissions.iter().rev().peekable();
+    let mut sent_later = Coverage::default();
+    // Between which bytes those lie: most packets need no closer look.
+    let mut later = (i64::MAX, i64::MIN);
+    let mut base = None;
+    let mut points = [Vec::new(), Vec::new()];
+    for p in scene.all_packets().rev().take_while(|p| p.time >= *span.start()) {
+        let is_data = p.slot() == scene.data;
+        let counts = if is_data { p.payload > 0 } else { p.acknowledges() };
+        if p.connection != connection || !counts || p.flags & TcpSegment::SYN != 0 {
+            continue;
+        }
+        let number = if is_data { p.seq_end() } else { p.ack };
+        // Sequence numbers compare modulo 2³² (RFC 9293 §3.4).
+        let value = i64::from(number.wrapping_sub(*base.get_or_insert(number)).cast_signed());
+        let mut point = point(p, value);
+        if is_data {
+            let bytes = (value - i64::from(p.payload), value);
+            while again.next_if(|r| r.frame > p.frame).is_some() {}
+            let between = later.0 <= bytes.0 && bytes.1 <= later.1;
+            point.lost = between && sent_later.holds(bytes.0, bytes.1);
+            point.repeated = p.again > 0 || again.peek().is_some_and(|r| r.frame == p.frame);
+            if point.repeated {
+                sent_later.add(bytes.0, bytes.1);
+                later = (later.0.min(bytes.0), later.1.max(bytes.1));
+            }
+        }
+        if span.contains(&p.time) {
+            points[usize::from(!is_data)].push(point);
+        }
+    }
+    points.iter_mut().for_each(|p| p.reverse());
+    let lowest = points.iter().flatten().map(|p| p.value).min().unwrap_or(0);
+    points.iter_mut().flatten().for_each(|p| p.value -= lowest);
+    points
+}
+
+/// Packets on the SAs that the rekey ends and begins, of the data's direction and of the other one.
+pub(super) fn esp_points(scene: &RekeyScene<'_>, span: RangeInclusive<Timestamp>) -> [Vec<CloseUpPoint>; 2] {
+    [scene.data, 1 - scene.data].map(|d| {
+        let lane = scene.lanes[d];
+        let packets = || scene.all_packets().filter(move |p| p.slot() == d);
+        let of_old = packets().filter(|p| Some(p.sa()) == lane.old);
+        let highest = of_old
+            .map(|p| p.sequence)
+            .reduce(|a, b| if before(a, b) { b } else { a });
+        let shown = packets().filter(|p| span.contains(&p.time));
+        shown
+            .filter_map(|p| {
+                let value = if Some(p.sa()) == lane.new {
+                    i64::from(p.sequence)
+                } else if Some(p.sa()) == lane.old {
+                    i64::from(p.sequence.wrapping_sub(highest?).cast_signed())
+                } else {
+                    return None;
+                };
+                Some(point(p, value))
+            })
+            .collect()
+    })
+}
+
+fn point(p: &PacketRecord, value: i64) -> CloseUpPoint {
+    CloseUpPoint {
+        time: p.time,
+        frame: p.frame,
+        sa: p.sa(),
+        value,
+        window: p.window,
+        lost: false,
+        repeated: false,
+    }
+}

@@ -1,0 +1,64 @@
+//! The packets around each rekey, as a page wants them.
+
+use crate::plot::label::stall_of;
+use crate::plot::{Plot, TunnelPlots};
+use crate::words;
+use crate::words::focus::{Focus, began, key, name};
+use crate::words::format;
+use rekeyscope_model::analysis::{CloseUp, Rekey};
+
+/// One rekey's.
+pub(super) struct CloseUpView {
+    pub(super) id: String,
+    /// The rekey, when it was and what it did.
+    pub(super) name: String,
+    pub(super) label: String,
+    pub(super) svg: String,
+    pub(super) sentence: String,
+    /// All packets drawn.
+    pub(super) filter: String,
+    /// The one that is seen without asking.
+    pub(super) open: bool,
+}
+
+/// Those that are drawn, in order of time; that with the longest stall is open.
+pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> {
+    let mut rekeys = focus.rekeys(plots.tunnel);
+    let mut of = |plot: &Plot| rekeys.find(|r| plot.name == format!("close-up-{}", key(focus.analysis, r)));
+    let both = |plot| of(plot).and_then(|r| Some((r, r.close_up.as_ref()?, plot)));
+    let all: Vec<(&Rekey, &CloseUp, &Plot)> = plots.close_ups.iter().filter_map(both).collect();
+    let stall = |r| focus.stall_ms(r).unwrap_or(0.0);
+    let longest = all.iter().max_by(|a, b| stall(a.0).total_cmp(&stall(b.0)));
+    let open = longest.map(|l| l.0.index);
+    let view = |(rekey, shown, plot): &(&Rekey, &CloseUp, &Plot)| CloseUpView {
+        id: plot.name.clone(),
+        name: heading(focus, rekey),
+        label: label(focus, rekey),
+        svg: plot.inline(),
+        sentence: words::close_up(focus.t, shown),
+        filter: words::close_up_filter(shown),
+        open: Some(rekey.index) == open,
+    };
+    all.iter().map(view).collect()
+}
+
+fn heading(focus: &Focus, rekey: &Rekey) -> String {
+    let number = name(focus.t, focus.analysis, rekey);
+    let when = began(rekey).and_then(|t| focus.seconds(t)).map(format::clock);
+    let stall = stall_of(focus, rekey);
+    match when {
+        Some(when) => {
+            let values = [("number", number.as_str()), ("when", &when), ("stall", &stall)];
+            focus.t.fill("plot-mark", &values)
+        }
+        None => focus.t.fill("plot-panel-title", &[("number", &number)]),
+    }
+}
+
+fn label(focus: &Focus, rekey: &Rekey) -> String {
+    let number = name(focus.t, focus.analysis, rekey);
+    let tunnel = rekey.tunnel.to_string();
+    focus
+        .t
+        .fill("page-close-up-label", &[("number", &number), ("tunnel", &tunnel)])
+}

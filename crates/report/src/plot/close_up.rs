@@ -1,0 +1,180 @@
+//! The packets around one rekey: sequence numbers over time (a Stevens graph), the IKE messages above them.
+
+mod arrow;
+mod drawing;
+mod hover;
+mod legend;
+mod marks;
+mod messages;
+
+use crate::plot::canvas::{Canvas, Drawn, Plot};
+use crate::plot::label::plain;
+use crate::plot::stalls::stalls;
+use crate::plot::style::{self, px};
+use crate::words::focus::{Focus, at_most, began, key, name};
+use crate::words::{self, format};
+use drawing::{BELOW, CloseUpDrawing, LEFT, PLOTTED, RIGHT, WIDTH, width_of};
+use plotters::chart::ChartBuilder;
+use plotters::element::{PathElement, Rectangle, Text};
+use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use rekeyscope_model::analysis::{CloseUpPacket, Rekey};
+
+pub(crate) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
+    let with_one = focus.rekeys(tunnel).filter(|r| r.close_up.is_some());
+    let rekeys = at_most(with_one.collect(), most);
+    rekeys.into_iter().filter_map(|r| draw_one(focus, r)).collect()
+}
+
+fn draw_one(focus: &Focus, rekey: &Rekey) -> Option<Plot> {
+    let drawing = CloseUpDrawing::new(focus, rekey)?;
+    let t = focus.t;
+    let number = name(t, focus.analysis, rekey);
+    let title = t.fill("plot-close-title", &[("number", &number)]);
+    let description = words::close_up(t, drawing.shown);
+    let name = format!("close-up-{}", key(focus.analysis, rekey));
+    let blank = Plot::blank(
+        t.language(),
+        name,
+        (WIDTH, drawing.height()),
+        [title, description],
+    );
+    let mut body = blank.layer(|root| drawing.draw_frame(root))?;
+    body += &drawing.marks();
+    let mut glyphs = String::new();
+    body += &blank.layer(|root| {
+        drawing.draw_messages(root)?;
+        drawing.draw_switch(root)?;
+        drawing.draw_legend(root, &mut glyphs)
+    })?;
+    let links = drawing.hover();
+    Some(blank.compose(body + &glyphs, links))
+}
+
+impl CloseUpDrawing<'_> {
+    /// Headline, axes, stalls.
+    fn draw_frame(&self, root: &Canvas) -> Drawn<()> {
+        let language = self.focus.t.language();
+        let (factor, prefix) = match self.is_tcp() {
+            true => format::prefix_of(self.high - self.low),
+            false => (1.0, ""),
+        };
+        let place = (px(LEFT) as i32, px(3) as i32);
+        let font = style::label(language, 13, style::INK);
+        root.draw(&Text::new(self.headline(prefix), place, font))?;
+        let (from, to) = (self.shown.from_ms / 1e3, self.shown.to_ms / 1e3);
+        let (low, high) = (self.low / factor, self.high / factor);
+        let area = root
+            .clone()
+            .shrink((0, 0), (px(WIDTH), px(self.height() - BELOW + 42)));
+        let mut chart = ChartBuilder::on(&area)
+            .margin_top(px(self.top()))
+            .margin_right(px(RIGHT))
+            .y_label_area_size(px(LEFT))
+            .x_label_area_size(px(42))
+            .build_cartesian_2d(from..to, low..high)?;
+        chart
+            .configure_mesh()
+            .max_light_lines(0)
+            .x_labels(14)
+            .y_labels(7)
+            .bold_line_style(style::GRID.stroke_width(px(1)))
+            .axis_style(style::GRID.stroke_width(px(1)))
+            .label_style(style::label(language, 12, style::MUTED))
+            .axis_desc_style(style::label(language, 12, style::MUTED))
+            .x_label_formatter(&|x| plain(*x))
+            .y_label_formatter(&|y| plain(*y))
+            .x_desc(self.below())
+            .draw()?;
+        for (stalled, until) in self.stalls() {
+            let shape = Rectangle::new([(stalled, low), (until, high)], style::HURT.mix(0.2).filled());
+            chart.draw_series(std::iter::once(shape))?;
+        }
+        Ok(())
+    }
+
+    fn headline(&self, prefix: &str) -> String {
+        let t = self.focus.t;
+        let direction = words::direction(t, self.focus.analysis, self.rekey.tunnel, self.shown.direction);
+        let number = name(t, self.focus.analysis, self.rekey);
+        match &self.shown.connection {
+            Some(c) if self.is_tcp() => {
+                let (src, dst) = (
+                    format!("{}:{}", c.src, c.src_port),
+                    format!("{}:{}", c.dst, c.dst_port),
+                );
+                let unit = format!("{prefix}B");
+                let values = [
+                    ("number", number.as_str()),
+                    ("src", &src),
+                    ("dst", &dst),
+                    ("unit", &unit),
+                ];
+                t.fill("plot-close-tcp", &values)
+            }
+            _ => t.fill(
+                "plot-close-esp",
+                &[("number", &number), ("direction", &direction)],
+            ),
+        }
+    }
+
+    fn below(&self) -> String {
+        let t = self.focus.t;
+        match self.rekey.started {
+            Some(_) => t.word("plot-close-axis"),
+            None => t.word("plot-close-axis-switch"),
+        }
+    }
+
+    /// Seconds from the zero of the axis.
+    fn stalls(&self) -> Vec<(f64, f64)> {
+        let Some(zero) = began(self.rekey).and_then(|t| self.focus.seconds(t)) else {
+            return Vec::new();
+        };
+        let (from, to) = (self.shown.from_ms / 1e3, self.shown.to_ms / 1e3);
+        let all = stalls(self.focus, self.rekey.tunnel, self.shown.direction).into_iter();
+        all.map(|(a, b)| ((a - zero).max(from), (b - zero).min(to)))
+            .filter(|(a, b)| a < b)
+            .collect()
+    }
+
+    /// Lines at the last packet on the old SA and the first one on the new SA.
+    fn draw_switch(&self, root: &Canvas) -> Drawn<()> {
+        let t = self.focus.t;
+        let bottom = px(self.top() + PLOTTED) as i32;
+        let line = |packet: &CloseUpPacket, words: String, row: i32, beside: HPos| -> Drawn<()> {
+            let x = self.x(packet.ms);
+            let stroke = style::INK.mix(0.7).stroke_width(px(1));
+            root.draw(&PathElement::new(
+                vec![(x, px(self.top()) as i32), (x, bottom)],
+                stroke,
+            ))?;
+            let font = style::label(t.language(), 12, style::INK);
+            let width = width_of(root, &words, &font)? + px(6) as i32;
+            // Beside the line, on the side where nothing is drawn; else on the other one.
+            let is_left = match beside {
+                HPos::Right => x - width > px(LEFT) as i32,
+                _ => x + width > px(WIDTH) as i32,
+            };
+            let (x, pos) = match is_left {
+                true => (x - px(6) as i32, HPos::Right),
+                false => (x + px(6) as i32, HPos::Left),
+            };
+            root.draw(&Text::new(words, (x, row), font.pos(Pos::new(pos, VPos::Top))))?;
+            Ok(())
+        };
+        if let Some(last) = &self.shown.last_on_old {
+            let words = t.fill("plot-close-last", &[("frame", &last.frame.to_string())]);
+            line(last, words, px(self.top() + 4) as i32, HPos::Right)?;
+        }
+        if let Some(first) = &self.shown.first_on_new {
+            let words = t.fill("plot-close-first", &[("frame", &first.frame.to_string())]);
+            line(first, words, bottom - px(20) as i32, HPos::Left)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Packets as marks. Written here rather than drawn: a path of dots takes ten bytes a packet, a shape each takes a hundred.
+
+use super::drawing::{CloseUpDrawing, MOST_DRAWN};
+use crate::plot::style::{self, px};
+use plotters::style::RGBColor;
+use rekeyscope_model::analysis::{CloseUpSeries, SaAge};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+/// Data on the SA that ends, and on the one that begins.
+pub(super) const OLD: RGBColor = style::REKEY;
+pub(super) const NEW: RGBColor = style::BLUE;
+pub(super) const ANSWERS: RGBColor = style::GREEN;
+pub(super) const EDGE: RGBColor = style::OVERLAY;
+pub(super) const LOST: RGBColor = style::HURT;
+/// What is on the old SA, where the colour says something else.
+const PALE: f64 = 0.5;
+
+impl CloseUpDrawing<'_> {
+    /// All marks.
+    pub(super) fn marks(&self) -> String {
+        let mut out = String::new();
+        if self.edge_fits {
+            let edges = self.points(false, |s| &s.window_edges, |_| true);
+            out += &steps(EDGE, 1.0, "8 6", &edges);
+        }
+        for (age, opacity) in [(SaAge::Old, PALE), (SaAge::New, 1.0), (SaAge::Other, 1.0)] {
+            let answers = self.points(false, |s| &s.values, |s| s.sa == age);
+            out += &match self.is_tcp() {
+                true => steps(ANSWERS, opacity, "", &answers),
+                false => dots(ANSWERS, opacity, &answers),
+            };
+        }
+        for (age, color) in [(SaAge::Other, style::INK), (SaAge::Old, OLD), (SaAge::New, NEW)] {
+            out += &dots(color, 1.0, &self.points(true, |s| &s.values, |s| s.sa == age));
+        }
+        out += &triangles(&self.places_of(&self.shown.repeated_frames));
+        out + &crosses(&self.places_of(&self.shown.lost_frames))
+    }
+
+    /// Where packets of the chosen series lie, in order of time.
+    fn points(
+        &self,
+        data: bool,
+        values: fn(&CloseUpSeries) -> &Vec<i64>,
+        wanted: impl Fn(&CloseUpSeries) -> bool,
+    ) -> Vec<(i32, i32)> {
+        let own = self.series(data).filter(|s| wanted(s));
+        let all = own.flat_map(|s| s.ms.iter().zip(values(s)).take(MOST_DRAWN));
+        let mut timed: Vec<(f64, i64)> = all.map(|(ms, value)| (*ms, *value)).collect();
+        timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        timed
+            .into_iter()
+            .map(|(ms, value)| (self.x(ms), self.y(value)))
+            .collect()
+    }
+
+    /// Where the data packets with these frames lie.
+    fn places_of(&self, frames: &[u64]) -> Vec<(i32, i32)> {
+        let frames: HashSet<u64> = frames.iter().copied().collect();
+        let all = self.series(true).flat_map(|s| {
+            let columns = s.frames.iter().zip(s.ms.iter().zip(&s.values));
+            columns.take(MOST_DRAWN)
+        });
+        all.filter(|(frame, _)| frames.contains(frame))
+            .map(|(_, (ms, value))| (self.x(*ms), self.y(*value)))
+            .collect()
+    }
+}
+
+fn path(color: RGBColor, opacity: f64, attributes: &str, d: &str) -> String {
+    match d.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<path fill=\"none\" stroke=\"{}\" opacity=\"{opacity}\" {attributes} d=\"{d}\"/>\n",
+            style::hex(color)
+        ),
+    }
+}
+
+/// A dot each.
+pub(super) fn dots(color: RGBColor, opacity: f64, places: &[(i32, i32)]) -> String {
+    let mut d = String::new();
+    for (x, y) in places {
+        let _ = write!(d, "M{x} {y}h1");
+    }
+    let size = px(3);
+    path(
+        color,
+        opacity,
+        &format!("stroke-width=\"{size}\" stroke-linecap=\"round\""),
+        &d,
+    )
+}
+
+/// A line that keeps its height until the next place.
+pub(super) fn steps(color: RGBColor, opacity: f64, dashes: &str, places: &[(i32, i32)]) -> String {
+    let mut d = String::new();
+    for (x, y) in places {
+        let _ = match d.is_empty() {
+            true => write!(d, "M{x} {y}"),
+            false => write!(d, "H{x}V{y}"),
+        };
+    }
+    let dashed = match dashes {
+        "" => String::new(),
+        dashes => format!(" stroke-dasharray=\"{dashes}\""),
+    };
+    path(color, opacity, &format!("stroke-width=\"{}\"{dashed}", px(1)), &d)
+}
+
+/// What was lost.
+pub(super) fn crosses(places: &[(i32, i32)]) -> String {
+    let mut d = String::new();
+    for (x, y) in places {
+        let _ = write!(d, "M{} {}l12 12m0 -12l-12 12", x - 6, y - 6);
+    }
+    path(LOST, 1.0, "stroke-width=\"3\"", &d)
+}
+
+/// What is sent again.
+pub(super) fn triangles(places: &[(i32, i32)]) -> String {
+    let mut d = String::new();
+    for (x, y) in places {
+        let _ = write!(d, "M{} {}l7 -12l7 12z", x - 7, y + 6);
+    }
+    path(LOST, 1.0, "stroke-width=\"3\"", &d)
+}
