@@ -30,7 +30,7 @@ pub use names::*;
 pub use overlays::*;
 pub use rekeys::*;
 pub use results::*;
-pub use sas::{Flow, IcvCounts, SecurityAssociation, Sequence, Tunnel};
+pub use sas::{Flow, FlowCourse, FlowTcp, IcvCounts, SecurityAssociation, Sequence, Tunnel};
 
 use plain_data::plain_data;
 use schemars::JsonSchema;

@@ -2,15 +2,19 @@
 
 use crate::diagnosis::ProvenByPackets;
 use crate::pipeline::record::Record;
+use crate::throughput::flow::ConnectionId;
 use crate::throughput::rests::Rests;
-use rekeyscope_impact::account::{AccountConnection, Death, DownSpan, RekeyWindow, Surroundings, account};
+use rekeyscope_impact::account::{
+    AccountConnection, Accounted, Death, DownSpan, RekeyWindow, Surroundings, account,
+};
 use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
-    Account, Attempt, AttemptOutcome, Direction, Impact, Outage, OutageEnd, ProofRule,
+    Account, Attempt, AttemptOutcome, Direction, FlowTcp, Impact, Outage, OutageEnd, ProofRule,
 };
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use std::collections::HashMap;
 
 /// A failure counts until this long after the next SA began: what was lost is sent again.
 const AFTER_FAILURE: i64 = 250 * NANOS_PER_MILLI;
@@ -27,9 +31,17 @@ pub(crate) struct Known<'a> {
     pub(crate) rests: &'a Rests,
 }
 
+/// What was measured of flows, by connection and position of the direction in a pair.
+pub(crate) type MeasuredFlows = HashMap<(ConnectionId, usize), FlowTcp>;
+
 /// One account for each verdict, in their order.
-pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> Vec<Account> {
-    let one = |i: &Impact| {
+pub(crate) fn accounts(
+    record: &Record,
+    impact: &[Impact],
+    known: Known<'_>,
+) -> (Vec<Account>, MeasuredFlows) {
+    let mut measured = MeasuredFlows::new();
+    let mut one = |i: &Impact| {
         let direction = record.tunnels.tunnels[i.tunnel].published(i.direction);
         let readable = record.meters.inner_is_whole(i.tunnel, direction);
         let mut connections = record.connections.of(i.tunnel, readable);
@@ -40,13 +52,18 @@ pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> 
         }
         let connections: Vec<&AccountConnection> = connections.iter().map(|c| &**c).collect();
         let around = surroundings(record, (i.tunnel, direction), known);
-        let account = account(
+        let Accounted { account, flows } = account(
             &connections,
             slot(direction),
             &around,
             &record.options.account(),
             (i.tunnel, i.direction),
         )?;
+        // What was read in part only has packets of several connections in one.
+        for (number, flow) in flows.into_iter().filter(|_| readable) {
+            let name = (ConnectionId(number), slot(direction));
+            measured.entry(name).or_insert(flow);
+        }
         let said = sentence(&account);
         Some(Account {
             sentence: said.sentence,
@@ -54,11 +71,8 @@ pub(crate) fn accounts(record: &Record, impact: &[Impact], known: Known<'_>) -> 
             ..account
         })
     };
-    impact
-        .iter()
-        .filter(|i| i.observed_bps.is_some())
-        .filter_map(one)
-        .collect()
+    let observed = impact.iter().filter(|i| i.observed_bps.is_some());
+    (observed.filter_map(&mut one).collect(), measured)
 }
 
 /// What cannot be read holds control messages too: only the transfers that were measured have an account.

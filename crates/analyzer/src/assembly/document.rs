@@ -1,12 +1,13 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
 
-use crate::assembly::account::{Known, accounts};
+use crate::assembly::account::{Known, MeasuredFlows, accounts};
 use crate::assembly::close_up::close_up;
 use crate::assembly::key_source::key_source;
 use crate::assembly::places::Places;
 use crate::assembly::{attempts, rests, verdicts};
 use crate::findings;
 use crate::pipeline::record::Record;
+use crate::throughput::flow::ConnectionId;
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_ipsec::rekey::{Evidence, Succession, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
@@ -79,7 +80,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         outages: &failures.outages,
         rests: &rests,
     };
-    let account = accounts(record, &impact, known);
+    let (account, measured) = accounts(record, &impact, known);
     let document = Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
@@ -96,7 +97,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         attempts: failures.attempts,
         outages: failures.outages,
         trigger_rules,
-        flows: flows(record),
+        flows: flows(record, measured),
         impact,
         account,
         mean_rekey: assessed.mean_rekey,
@@ -316,12 +317,14 @@ fn overlap_ms(s: &Succession) -> Option<f64> {
         .reduce(f64::max)
 }
 
-fn flows(record: &Record) -> Vec<Flow> {
-    let mut flows = record.flows.flows();
-    for flow in &mut flows {
-        flow.direction = record.tunnels.tunnels[flow.tunnel].published(flow.direction);
-    }
-    flows
+fn flows(record: &Record, mut measured: MeasuredFlows) -> Vec<Flow> {
+    let flows = record.flows.flows().into_iter();
+    let published = |(connection, flow): (ConnectionId, Flow)| Flow {
+        direction: record.tunnels.tunnels[flow.tunnel].published(flow.direction),
+        tcp: measured.remove(&(connection, slot(flow.direction))),
+        ..flow
+    };
+    flows.map(published).collect()
 }
 
 fn diagnostics(record: &Record) -> Vec<DiagnosticEntry> {

@@ -385,7 +385,7 @@ impl Suspects<'_> {
 /// TCP bytes and all bytes of each direction.
 fn tcp_shares(record: &Record) -> HashMap<(usize, usize), (u64, u64)> {
     let mut shares: HashMap<(usize, usize), (u64, u64)> = HashMap::new();
-    for flow in record.flows.flows() {
+    for (_, flow) in record.flows.flows() {
         let share = shares.entry((flow.tunnel, slot(flow.direction))).or_default();
         share.1 += flow.bytes;
         share.0 += if flow.protocol == "tcp" { flow.bytes } else { 0 };

@@ -77,7 +77,11 @@ impl Connections {
             if begins_anew(place.as_deref(), p) {
                 self.over.extend(place.take().map(|kept| *kept));
             }
-            place.get_or_insert_with(|| Box::new(Kept::new(tunnel, p.is_tcp())))
+            place.get_or_insert_with(|| {
+                let mut kept = Kept::new(tunnel, p.is_tcp());
+                kept.connection.number = p.connection.0;
+                Box::new(kept)
+            })
         } else {
             self.sealed
                 .entry(tunnel)

@@ -269,16 +269,17 @@ impl FlowTable {
         self.others[slot(direction)]
     }
 
-    /// The [`MOST_LISTED`] flows with most bytes, most first; equal ones in the order of their keys.
-    pub fn flows(&self) -> Vec<Flow> {
-        let all = self.flows.iter();
-        let mut listed: Vec<(&DirectedFlow, &FlowTotals)> =
-            all.map(|(key, state)| (key, &state.totals)).collect();
-        listed.sort_unstable_by(|(a_key, a), (b_key, b)| b.bytes.cmp(&a.bytes).then(a_key.cmp(b_key)));
+    /// The [`MOST_LISTED`] flows with most bytes, most first; equal ones in the order of their keys. With their connections.
+    pub fn flows(&self) -> Vec<(ConnectionId, Flow)> {
+        let mut listed: Vec<&(DirectedFlow, FlowState)> = self.flows.iter().collect();
+        listed.sort_unstable_by(|(a_key, a), (b_key, b)| {
+            let bytes = b.totals.bytes.cmp(&a.totals.bytes);
+            bytes.then(a_key.cmp(b_key))
+        });
         listed.truncate(MOST_LISTED);
         listed
             .into_iter()
-            .map(|(key, totals)| document(key, totals))
+            .map(|(key, state)| (state.connection, document(key, &state.totals)))
             .collect()
     }
 }
@@ -313,6 +314,9 @@ fn document((tunnel, direction, key): &DirectedFlow, totals: &FlowTotals) -> Flo
         new_bytes: totals.new_bytes,
         retransmitted_bytes: totals.retransmitted_bytes,
         packets: totals.packets,
+        retransmitted_share: (key.protocol == 6 && totals.bytes > 0)
+            .then(|| totals.retransmitted_bytes as f64 / totals.bytes as f64),
+        tcp: None,
     }
 }
 
@@ -508,7 +512,7 @@ mod tests {
         assert_eq!(table.others(Direction::AToB), FlowTotals::default());
         let others = table.others(Direction::BToA);
         assert_eq!((others.bytes, others.new_bytes, others.packets), (18, 18, 2));
-        let listed = table.flows();
+        let listed: Vec<Flow> = table.flows().into_iter().map(|(_, flow)| flow).collect();
         assert_eq!(
             (listed[0].bytes, listed[0].packets, listed[0].protocol.as_str()),
             (21, 3, "tcp")
@@ -535,7 +539,7 @@ mod tests {
                 let new = (offset..offset + payload).filter(|position| seen.insert((port, *position))).count();
                 prop_assert_eq!((split.new, split.retransmitted), (new as u32, payload - new as u32));
             }
-            let listed: u64 = table.flows().iter().map(|flow| flow.new_bytes).sum();
+            let listed: u64 = table.flows().iter().map(|(_, flow)| flow.new_bytes).sum();
             prop_assert_eq!(listed, seen.len() as u64);
         }
 

@@ -234,9 +234,9 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
             continue;
         }
         let flows = run.flows.flows();
-        let data = flows
+        let (_, data) = flows
             .iter()
-            .find(|flow| flow.direction == Direction::BToA && flow.src_port == Some(IPERF_PORT))
+            .find(|(_, flow)| flow.direction == Direction::BToA && flow.src_port == Some(IPERF_PORT))
             .unwrap();
         let received = iperf["end"]["sum_received"]["bytes"].as_u64().unwrap();
         let sent = iperf["end"]["sum_sent"]["bytes"].as_u64().unwrap();
@@ -263,8 +263,8 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
         assert!(stopped.iter().all(|layer| control.contains(layer)), "{stopped:?}");
         let download: u64 = flows
             .iter()
-            .filter(|flow| flow.direction == Direction::BToA)
-            .map(|flow| flow.new_bytes)
+            .filter(|(_, flow)| flow.direction == Direction::BToA)
+            .map(|(_, flow)| flow.new_bytes)
             .sum();
         let series = run.series.get(0, Direction::BToA).unwrap();
         assert_eq!(series.new_bytes(), download, "{name}");

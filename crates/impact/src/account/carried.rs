@@ -1,6 +1,7 @@
 //! What stays of one direction of a connection once its packets were gone over.
 
 use super::capacity::{FullWindows, KnownRates, path};
+use super::flow::measured::Measured;
 use super::packet::Source;
 use super::read::half::Half;
 use super::read::reading::Reading;
@@ -8,7 +9,7 @@ use super::sweep::rules::sweep;
 use super::sweep::sender::TcpSender;
 use super::sweep::step::Step;
 use super::sweep::track::{Track, TrackFacts};
-use rekeyscope_model::analysis::OwnRate;
+use rekeyscope_model::analysis::{FlowTcp, OwnRate};
 
 /// What stays of a connection that has sent something.
 #[derive(Debug, Clone)]
@@ -30,6 +31,12 @@ impl Carried {
     /// Steps that are kept.
     pub(super) fn steps(&self) -> usize {
         self.swept.as_ref().map_or(0, |s| s.track.steps.len())
+    }
+
+    /// What was measured of it, with its `course` or without; `None` where it has no sequence numbers.
+    pub(super) fn flow(&self, course: bool) -> Option<FlowTcp> {
+        let measured = self.swept.as_ref()?.track.measured.as_ref()?;
+        Some(measured.document(self.reading.delays.both_halves, course))
     }
 
     /// Of neighbouring steps one is made.
@@ -74,7 +81,7 @@ pub(super) fn go_on(connections: &mut [(Source<'_>, &mut Carried)], reference: O
     drop(full);
     for ((half, rates), place) in halves.iter().zip(&path.rates).zip(&places) {
         let swept = &mut connections[*place].1.swept;
-        let swept = swept.get_or_insert_with(|| Swept::new(half));
+        let swept = swept.get_or_insert_with(|| Swept::new(half).measuring(half));
         swept.own = higher(swept.own, (path.own, path.own_from));
         swept.track.facts = TrackFacts::of(half);
         let (step, episode) = (swept.track.steps.len(), swept.track.episodes.len());
@@ -91,6 +98,11 @@ impl Swept {
             track: Track::new(half),
             own: (0.0, OwnRate::Best),
         }
+    }
+
+    fn measuring(mut self, half: &Half) -> Swept {
+        self.track.measured = Measured::new(half);
+        self
     }
 }
 

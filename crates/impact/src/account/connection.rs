@@ -16,6 +16,8 @@ pub(super) const LEAST_SHARE: f64 = 0.01;
 pub struct AccountConnection {
     /// In order of the capture, behind those that [`fold`] took.
     pub packets: Vec<AccountPacket>,
+    /// Names it for whoever keeps it.
+    pub number: u32,
     /// Of each direction.
     pub syns: [Option<Syn>; 2],
     /// It is TCP that can be read.
@@ -53,6 +55,7 @@ impl AccountConnection {
     pub fn without_packets(&self) -> AccountConnection {
         AccountConnection {
             packets: Vec::new(),
+            number: self.number,
             syns: self.syns,
             tcp: self.tcp,
             bytes: self.bytes,

@@ -8,6 +8,7 @@
 //! times      what counts as at once, as a pause, as a timeout
 //! sweep      data and acknowledgements in order of time → one step per wait for a data packet: the rules; what is known of
 //!            the sender, its rounds, the receiver's window; why something was sent again (episode); all steps (track)
+//! flow       what is measured on the way: round trips, the window, the data in flight
 //! carried    what stays of a connection between two pieces
 //! overlay    steps that rekeys, failures and holes of the capture explain
 //! total      several connections → stretches of one direction (join), the lines of the account (sums), what is drawn (strip)
@@ -23,6 +24,7 @@
 mod capacity;
 mod carried;
 mod connection;
+mod flow;
 mod overlay;
 mod packet;
 mod read;
@@ -37,4 +39,4 @@ mod whole;
 pub use connection::{AccountConnection, fold};
 pub use packet::{AccountPacket, Syn};
 pub use surroundings::{AccountSettings, Death, DownSpan, RekeyWindow, Surroundings};
-pub use whole::account;
+pub use whole::{Accounted, account};

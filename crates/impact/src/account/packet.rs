@@ -77,6 +77,16 @@ pub(crate) struct Source<'a> {
     pub(crate) slot: usize,
 }
 
+impl Source<'_> {
+    /// The other direction of the same connection.
+    pub(crate) fn reversed(&self) -> Self {
+        Source {
+            slot: 1 - self.slot,
+            ..*self
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

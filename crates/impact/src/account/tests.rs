@@ -17,6 +17,14 @@ fn of(
     around: &Surroundings,
     reference_bps: Option<f64>,
 ) -> Option<Account> {
+    accounted(connections, around, reference_bps).map(|a| a.account)
+}
+
+fn accounted(
+    connections: &[AccountConnection],
+    around: &Surroundings,
+    reference_bps: Option<f64>,
+) -> Option<Accounted> {
     let all: Vec<&AccountConnection> = connections.iter().collect();
     account(&all, 0, around, &settings(reference_bps), (0, Direction::AToB))
 }
@@ -62,6 +70,7 @@ fn window_limited(rtt_ms: i64, jitter_ms: i64, place: f64, seconds: i64) -> Acco
     // The receiver opens.
     packets.push(packet(0, true, (0, 0, 0), WINDOW as u16, true));
     packets.push(packet(2 * to_sender, false, (0, 1, 0), WINDOW as u16, true));
+    packets.push(packet(rtt, true, (1, 1, 0), WINDOW as u16, false));
     // The acknowledgements that are on their way to the sender: bytes, and when they arrive.
     let mut returning: VecDeque<(u32, i64)> = VecDeque::new();
     let (mut seq, mut now) = (0u32, rtt);
@@ -148,6 +157,99 @@ fn a_full_window_is_seen_at_every_round_trip_and_place() {
             }
         }
     }
+}
+
+/// Both halves of the round trip, the window and the flight that fills it, wherever the capture is; and their course.
+#[test]
+fn round_trips_window_and_flight_are_measured_at_every_place() {
+    for rtt in [20, 80] {
+        for (place, pieces) in [(0.1, 1), (0.5, 1), (0.5, 5), (1.0, 3)] {
+            let one = in_pieces(&[window_limited(rtt, 0, place, 12)], pieces);
+            let flows = accounted(&one, &Surroundings::default(), None).unwrap().flows;
+            let [(0, flow)] = &flows[..] else {
+                panic!("{flows:?}")
+            };
+            let (whole, half) = (rtt as f64, (1.0 - place) * rtt as f64);
+            let near =
+                |value: Option<f64>, expected: f64| (value.unwrap() - expected).abs() <= 0.02 * expected;
+            assert!(
+                near(flow.handshake_rtt_ms, whole),
+                "{place} {:?}",
+                flow.handshake_rtt_ms
+            );
+            assert!(near(flow.rtt_ms, whole), "{place} {:?}", flow.rtt_ms);
+            assert!(near(flow.ack_rtt_ms, half), "{place} {:?}", flow.ack_rtt_ms);
+            assert_eq!(flow.largest_window_bytes, Some(65_535));
+            assert_eq!(flow.largest_in_flight_bytes, 54 * u64::from(MSS));
+            let course = flow.course.as_ref().unwrap();
+            assert!(course.rtt_whole && course.bin_ms == 20.0 && course.rtt_ms.len() <= 1024);
+            let seen = course.rtt_ms.iter().flatten();
+            assert!(seen.clone().count() > 100 && seen.clone().all(|v| near(Some(v[1]), whole)));
+            let flights = course.in_flight_bytes.iter().flatten().map(|v| v[2]);
+            assert_eq!(flights.max(), Some(flow.largest_in_flight_bytes));
+        }
+    }
+}
+
+/// Without a handshake the window's scale is not known; without timestamps too, nor the sender's half.
+#[test]
+fn what_the_handshake_tells_is_left_out_without_it() {
+    let mut one = window_limited(40, 0, 0.5, 12);
+    one.packets.retain(|p| !p.syn);
+    one.syns = [None, None];
+    // A pattern of acknowledgements and data tells the half, too: here there is none.
+    one.packets
+        .retain(|p| p.reverse || p.seq % 65_536 < 3 * u32::from(MSS));
+    let flow = accounted(&[one], &Surroundings::default(), None)
+        .unwrap()
+        .flows
+        .remove(0)
+        .1;
+    assert_eq!((flow.handshake_rtt_ms, flow.largest_window_bytes), (None, None));
+    assert!((flow.ack_rtt_ms.unwrap() - 20.0).abs() <= 0.4);
+}
+
+/// Packets queue before the capture, and did not when the handshake passed: timestamps show what is in the queue.
+#[test]
+fn timestamps_show_a_queue_before_the_capture() {
+    let mean_of_last = |stamped: bool| {
+        let mut one = window_limited(100, 0, 0.6, 12);
+        one.syns[0].as_mut().unwrap().time = Timestamp(5 * NANOS_PER_MILLI);
+        for p in &mut one.packets {
+            let millis = |nanos: i64| u32::try_from(nanos / NANOS_PER_MILLI).unwrap_or(0) + 1;
+            p.stamped = stamped;
+            p.stamp = millis(p.time.0);
+            p.echo = millis(p.time.0 - 60 * NANOS_PER_MILLI);
+        }
+        let flow = accounted(&[one], &Surroundings::default(), None)
+            .unwrap()
+            .flows
+            .remove(0)
+            .1;
+        let [.., last] = flow.course.unwrap().in_flight_bytes[..] else {
+            panic!()
+        };
+        last.unwrap()[1] / u64::from(MSS)
+    };
+    // 54 segments fill the window; a tick of the timestamps holds ten.
+    assert!((43..=54).contains(&mean_of_last(true)), "{}", mean_of_last(true));
+    assert!(mean_of_last(false) <= 35, "{}", mean_of_last(false));
+}
+
+/// Only the busiest connections have a course.
+#[test]
+fn three_connections_have_a_course() {
+    let one = |number: u32| AccountConnection {
+        number,
+        ..window_limited(40, 0, 0.5, 2 + i64::from(number))
+    };
+    let all: Vec<AccountConnection> = (0..5).map(one).collect();
+    let flows = accounted(&all, &Surroundings::default(), None).unwrap().flows;
+    let drawn: Vec<(u32, bool)> = flows
+        .iter()
+        .map(|(n, flow)| (*n, flow.course.is_some()))
+        .collect();
+    assert_eq!(drawn, [(4, true), (3, true), (2, true), (1, false), (0, false)]);
 }
 
 /// What is carried from piece to piece is all that the sweep needs.

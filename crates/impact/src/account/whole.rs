@@ -9,8 +9,21 @@ use super::sweep::track::TrackFacts;
 use super::total::join::{LabelledSteps, pieces};
 use super::total::strip::drawn;
 use super::total::sums::{Compared, Sums, seconds};
-use rekeyscope_model::analysis::{Account, AccountLabel, Direction, OwnRate};
+use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::Timestamp;
+use std::cmp::Reverse;
+
+/// Connections of a direction whose courses are kept: those with most bytes.
+const MOST_COURSES: usize = 3;
+
+/// The account of one direction of a tunnel, and what was measured of the flows that it rests on.
+#[derive(Debug, Clone)]
+pub struct Accounted {
+    /// The account.
+    pub account: Account,
+    /// By the number of the connection, most bytes first.
+    pub flows: Vec<(u32, FlowTcp)>,
+}
 
 /// The account of direction `slot` of a tunnel; `None` without data.
 pub fn account(
@@ -19,8 +32,8 @@ pub fn account(
     around: &Surroundings,
     settings: &AccountSettings,
     (tunnel, direction): (usize, Direction),
-) -> Option<Account> {
-    let swept = swept(connections, slot, settings);
+) -> Option<Accounted> {
+    let (swept, flows) = swept(connections, slot, settings);
     let (own, own_from) = swept.iter().map(|s| s.own).reduce(higher)?;
     let main = swept.iter().max_by_key(|s| s.track.bytes())?.track.facts;
     let hides_queues = !main.shows_queues || swept.iter().any(|s| s.track.hides_queues);
@@ -56,7 +69,7 @@ pub fn account(
         reference,
     };
     let mbps = |bytes_per_second: f64| bytes_per_second * 8.0 / 1e6;
-    Some(Account {
+    let account = Account {
         tunnel,
         direction,
         start: Timestamp(start),
@@ -78,11 +91,16 @@ pub fn account(
         runs: drawn(&pieces, start),
         sentence: String::new(),
         messages: Vec::new(),
-    })
+    };
+    Some(Accounted { account, flows })
 }
 
 /// What the packets of every connection that counts say, up to the last.
-fn swept(connections: &[&AccountConnection], slot: usize, settings: &AccountSettings) -> Vec<Swept> {
+fn swept(
+    connections: &[&AccountConnection],
+    slot: usize,
+    settings: &AccountSettings,
+) -> (Vec<Swept>, Vec<(u32, FlowTcp)>) {
     let all: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
     let counts = |c: &&&AccountConnection| c.bytes[slot] as f64 >= LEAST_SHARE * all as f64;
     let counting: Vec<&AccountConnection> = connections.iter().filter(counts).copied().collect();
@@ -90,8 +108,14 @@ fn swept(connections: &[&AccountConnection], slot: usize, settings: &AccountSett
     let sources = counting.iter().map(|c| c.source(slot));
     let mut open: Vec<(Source<'_>, &mut Carried)> = sources.zip(&mut carried).collect();
     go_on(&mut open, settings.reference());
+    let mut busiest: Vec<(&AccountConnection, &Carried)> = counting.into_iter().zip(&carried).collect();
+    busiest.sort_by_key(|(c, _)| Reverse(c.bytes[slot]));
+    let flow = |(n, (c, own)): (usize, &(&AccountConnection, &Carried))| {
+        Some((c.number, own.flow(n < MOST_COURSES)?))
+    };
+    let flows = busiest.iter().enumerate().filter_map(flow).collect();
     let swept = carried.into_iter().filter_map(|c| c.swept);
-    swept.filter(|s| !s.track.steps.is_empty()).collect()
+    (swept.filter(|s| !s.track.steps.is_empty()).collect(), flows)
 }
 
 /// Labels that cannot be told from others here.

@@ -12,6 +12,7 @@ page-whole-run = The whole run
 page-whole-run-label = Plot of the whole run, tunnel { $tunnel }
 page-account-bar = The whole time of { $direction }, part by part
 page-account-stretches = The longest stretches
+page-courses = RTT and data in flight: of the connection with most bytes, line: mean, band: lowest to highest.
 page-account-strip = The strips below: what the time went to, in the colours of the bars above.
 page-timeline-part = Drawn: { $from } to { $to } of { $whole }; before and after there is neither a transfer nor a rekey nor a failure.
 page-mean = The mean rekey

@@ -6,6 +6,17 @@ plot-none-hurt = none hurt
 plot-hurt-list = hurt: { $list }
 plot-lane = { $direction }, { $unit }
 plot-stepped = {"; stepped line: "}{ $name }
+plot-rtt = RTT, { $unit }: { $flow }
+plot-rtt-name = RTT, { $flow }
+# The half of the round trip between the capture and the receiver
+plot-ack-rtt = ACK RTT (segment to its ACK), { $unit }: { $flow }
+plot-ack-rtt-name = ACK RTT, { $flow }
+plot-in-flight = Data in flight, { $unit }: { $flow }
+plot-in-flight-name = In flight, { $flow }
+plot-further-flows = {"; pale: "}{ $count ->
+    [one] one more connection
+   *[other] { $n } more connections
+}
 plot-account = Where the time went, { $direction }
 plot-lanes = Security associations: one bar each, from its first to its last packet (pale: no key)
 # The direction of a lane, and of an SA in a table

@@ -101,6 +101,7 @@ more-in-json = {"   "}{ $n } more are in --json.
 more-in-main-json = {"   "}{ $n } more are in --json of the main job.
 left-out-verdicts = { $n } more verdicts are not listed here: --json holds all of them.
 left-out-transfers = { $n } more transfers are not listed here: --json holds all of them.
+note-flows = share: retransmitted of all payload; handshake: SYN to its last ACK, the whole path; RTT: median of the whole path; ACK RTT: median from a segment to its ACK, the part between capture and receiver; window: the largest that the receiver gave; in flight: most data that was not acknowledged.
 left-out-flows = { $n } more flows are not listed here: --json holds all of them.
 left-out-overlay = { $n } more rekeys are not listed here: --json holds all of them.
 left-out-rekeys = { $n } more rekeys are not listed here: --json, or rekeys.csv of --csv, holds all of them.

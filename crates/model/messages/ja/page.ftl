@@ -12,6 +12,7 @@ page-whole-run = 全体の推移
 page-whole-run-label = 全体の推移の図、トンネル { $tunnel }
 page-account-bar = { $direction }の全時間の内訳
 page-account-stretches = 最も長い区間
+page-courses = RTT とインフライトのデータ: バイト数が最も多い接続のもの。線: 平均、帯: 最低から最高まで。
 page-account-strip = 下の帯は時間の内訳で、色は上の棒と同じです。
 page-timeline-part = 図の範囲: { $whole } のうち { $from } から { $to } まで。その前後には転送、リキー、障害のいずれもありません。
 page-mean = リキー前後の平均波形

@@ -6,6 +6,13 @@ plot-none-hurt = 影響なし
 plot-hurt-list = 影響あり: { $list }
 plot-lane = { $direction }、{ $unit }
 plot-stepped = ；階段状の線: { $name }
+plot-rtt = RTT、{ $unit }: { $flow }
+plot-rtt-name = RTT、{ $flow }
+plot-ack-rtt = ACK RTT（セグメントから ACK まで）、{ $unit }: { $flow }
+plot-ack-rtt-name = ACK RTT、{ $flow }
+plot-in-flight = インフライトのデータ、{ $unit }: { $flow }
+plot-in-flight-name = インフライト、{ $flow }
+plot-further-flows = ；淡色: ほか { $n } 本のコネクション
 plot-account = 時間がかかったところ、{ $direction }
 plot-lanes = SA: 1 本の棒が最初から最後のパケットまで（淡色は鍵なし）
 # 帯の方向、表では SA の方向

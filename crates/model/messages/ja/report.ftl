@@ -65,6 +65,7 @@ more-in-json = {"   "}ほか { $n } 件は --json にあります。
 more-in-main-json = {"   "}ほか { $n } 件は通常の解析の --json にあります。
 left-out-verdicts = ほか { $n } 件の判定は省略しました。すべては --json にあります。
 left-out-transfers = ほか { $n } 件の転送は省略しました。すべては --json にあります。
+note-flows = 再送率: 全ペイロードに占める再送。ハンドシェイク: SYN から最後の ACK まで（経路全体）。RTT: 経路全体の中央値。ACK RTT: セグメントからその ACK までの中央値（キャプチャ地点と受信側の間）。ウィンドウ: 受信側が通知した最大値。インフライト: ACK を待っていたデータの最大値。
 left-out-flows = ほか { $n } 件のフローは省略しました。すべては --json にあります。
 left-out-overlay = ほか { $n } 回のリキーは省略しました。すべては --json にあります。
 left-out-rekeys = ほか { $n } 回のリキーは省略しました。すべては --json、または --csv の rekeys.csv にあります。

@@ -117,5 +117,51 @@ plain_data! {
         pub retransmitted_bytes: u64,
         /// Packets.
         pub packets: u64,
+        /// Retransmissions over `bytes`, of TCP with payload.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub retransmitted_share: Option<f64>,
+        /// Round trips, window and data in flight, of TCP that carries at least 1 % of the bytes of a direction with an account
+        /// and whose tunnel's packets could be read. Of connections that follow each other between the same ports: of the one
+        /// with most bytes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub tcp: Option<FlowTcp>,
+    }
+    /// What the packets of a TCP flow say. The capture splits a round trip into two halves: on to the receiver and back, and
+    /// from there to the sender and back.
+    pub struct FlowTcp {
+        /// From the SYN to the acknowledgement of the SYN that answers it, milliseconds: the whole round trip, wherever the
+        /// capture is (`tcp.analysis.initial_rtt` of Wireshark). `null` where one of them was not captured or came twice.
+        pub handshake_rtt_ms: Option<f64>,
+        /// Median of the running round trip, both halves, milliseconds: `ack_rtt_ms`, and from an acknowledgement to the first
+        /// data that echoes its timestamp (RFC 7323 §3), or the sender's half of the handshake without timestamps. `null` where
+        /// the sender's half is not known.
+        pub rtt_ms: Option<f64>,
+        /// Median time from a segment to its acknowledgement, milliseconds: the half between the capture and the receiver
+        /// (`tcp.analysis.ack_rtt`). Nothing that was sent twice counts (RFC 6298 §3). Within 0.8 %, as `rtt_ms`; `null`
+        /// without acknowledgements.
+        pub ack_rtt_ms: Option<f64>,
+        /// The largest window that the receiver gave, bytes (`tcp.window_size`); `null` where its scale is not known, as the
+        /// handshake was not captured.
+        pub largest_window_bytes: Option<u64>,
+        /// Most bytes that were sent and not acknowledged, as the sender has them: an acknowledgement counts once the sender
+        /// has heard it, by the timestamps of its data, else by its half of the round trip. At the sender it is
+        /// `tcp.analysis.bytes_in_flight` without regard to SACK.
+        pub largest_in_flight_bytes: u64,
+        /// Both over time, of the three flows of a direction with most bytes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub course: Option<FlowCourse>,
+    }
+    /// Round trip and data in flight over time, in at most 1,024 bins of equal width; `null` for a bin without a sample.
+    pub struct FlowCourse {
+        /// Begin of the first bin.
+        pub start: Timestamp,
+        /// Width of a bin, milliseconds.
+        pub bin_ms: f64,
+        /// `rtt_ms` holds whole round trips; else the receiver's half.
+        pub rtt_whole: bool,
+        /// Lowest, mean and highest round trip, milliseconds, at its acknowledgement.
+        pub rtt_ms: Vec<Option<[f64; 3]>>,
+        /// Lowest, mean and highest of the data in flight after a segment, bytes.
+        pub in_flight_bytes: Vec<Option<[u64; 3]>>,
     }
 }

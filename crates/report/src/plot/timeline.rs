@@ -4,6 +4,7 @@
 //! along the time axis; labels move with it but keep their shape.
 
 mod account;
+mod course;
 mod extra;
 mod frame;
 mod lanes;
@@ -18,6 +19,7 @@ use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
 use crate::words::{self, format};
 use frame::{HEIGHTS, LEFT, NUMBERS, RateLane, RunDrawing, TITLE, WIDTH};
+use marks::MOST_FULL_MARKS;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
 use plotters::style::Color;
@@ -33,20 +35,24 @@ const LONGEST: f64 = 1e8;
 
 /// The plot; `None` where the document has no time to draw over.
 pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
-    let lanes = lanes_of(focus, tunnel);
+    let mut lanes = lanes_of(focus, tunnel);
     let whole = end_of_time(focus, tunnel)?;
     let (begin, end) = span::span(focus, tunnel, whole);
+    let extras = extra::extras(focus, tunnel, &lanes);
+    let accounts = if lanes.is_empty() {
+        Vec::new()
+    } else {
+        account::strips(focus, tunnel)
+    };
+    let row = frame::below(&lanes, &extras);
+    lanes.extend(course::lanes(focus, tunnel, &accounts, row));
     let timeline = RunDrawing {
         focus,
         tunnel,
         begin,
         end,
-        extras: extra::extras(focus, tunnel, &lanes),
-        accounts: if lanes.is_empty() {
-            Vec::new()
-        } else {
-            account::strips(focus, tunnel)
-        },
+        extras,
+        accounts,
         lanes,
         rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
     };
@@ -141,12 +147,18 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
     } else {
         1.0
     };
-    (!columns.is_empty()).then_some(RateLane {
+    let (t, unit) = (focus.t, format!("{prefix}bit/s"));
+    let name = words::direction(t, focus.analysis, tunnel, direction);
+    (!columns.is_empty()).then(|| RateLane {
         direction,
+        headline: t.fill("plot-lane", &[("direction", &name), ("unit", &unit)]),
+        name,
+        course: false,
+        over: false,
         columns,
         top,
         factor,
-        prefix,
+        unit,
         rows: (0, 0),
         above: 0,
     })
@@ -196,9 +208,9 @@ impl RunDrawing<'_> {
     /// What a script needs to read rates off the line.
     fn lane_attributes(&self, lane: &RateLane) -> String {
         format!(
-            " data-name=\"{}\" data-unit=\"{}bit/s\" data-top=\"{}\" data-y-top=\"{}\" data-y-bottom=\"{}\"",
-            words::direction(self.focus.t, self.focus.analysis, self.tunnel, lane.direction),
-            lane.prefix,
+            " data-name=\"{}\" data-unit=\"{}\" data-top=\"{}\" data-y-top=\"{}\" data-y-bottom=\"{}\"",
+            lane.name,
+            lane.unit,
             lane.top,
             px(lane.rows.0 + lane.above),
             px(lane.rows.1)
@@ -210,18 +222,16 @@ impl RunDrawing<'_> {
     }
 
     fn draw_axes(&self, root: &Canvas) -> Drawn<()> {
-        for (n, lane) in self.lanes.iter().enumerate() {
+        for (n, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| !lane.over) {
             let y_labels = if n == 0 { 6 } else { 3 };
             self.draw_y_axis(&mut self.lane_chart(root, lane)?, y_labels)?;
-            let direction = words::direction(self.focus.t, self.focus.analysis, self.tunnel, lane.direction);
             let over = self.extras.iter().filter(|e| e.rows == lane.rows);
             let t = self.focus.t;
             let names: String = over
                 .map(|e| t.fill("plot-stepped", &[("name", &e.name)]))
                 .collect();
-            let unit = format!("{}bit/s", lane.prefix);
-            let headline = t.fill("plot-lane", &[("direction", &direction), ("unit", &unit)]);
-            title(root, t.language(), headline + &names, (LEFT, lane.rows.0 + 9))?;
+            let headline = lane.headline.clone() + &names;
+            title(root, t.language(), headline, (LEFT, lane.rows.0 + 9))?;
         }
         for extra in &self.extras {
             self.draw_extra_axis(root, extra)?;
@@ -232,21 +242,28 @@ impl RunDrawing<'_> {
 
     fn draw_data(&self, root: &Canvas, lane: &RateLane) -> Drawn<()> {
         let mut chart = self.lane_chart(root, lane)?;
-        self.draw_outages(&mut chart, lane)?;
-        for rekey in &self.rekeys {
-            self.draw_span(&mut chart, rekey, lane)?;
-        }
         let color = style::of(lane.direction);
+        if !lane.over {
+            self.draw_outages(&mut chart, lane)?;
+            let unmarked = lane.course && self.rekeys.len() > MOST_FULL_MARKS;
+            for rekey in self.rekeys.iter().filter(|_| !unmarked) {
+                self.draw_span(&mut chart, rekey, lane)?;
+            }
+        }
         let at = |time: f64, rate: f64| (time, (rate / lane.factor).clamp(0.0, lane.top));
         let shown = || {
             lane.columns
                 .iter()
                 .filter(|c| (self.begin..=self.end).contains(&c.time))
         };
+        let line = shown().map(|c| at(c.time, c.mean));
+        if lane.over {
+            chart.draw_series(LineSeries::new(line, color.mix(0.5).stroke_width(px(1))))?;
+            return Ok(());
+        }
         let mut band: Vec<(f64, f64)> = shown().map(|c| at(c.time, c.high)).collect();
         band.extend(shown().rev().map(|c| at(c.time, c.low)));
         chart.draw_series(std::iter::once(Polygon::new(band, color.mix(0.25).filled())))?;
-        let line = shown().map(|c| at(c.time, c.mean));
         chart.draw_series(LineSeries::new(line, color.stroke_width(px(1))))?;
         Ok(())
     }

@@ -4,9 +4,10 @@ use crate::tables::table::{Mark, Table, WIDE, WIDER, alert_if, chance, first, le
 use crate::words::focus::{Focus, began, is_hurt, name};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Direction, Encapsulation, Impact, Interval, Outcome, Overlay};
+use rekeyscope_model::analysis::{
+    Direction, Encapsulation, Flow, FlowTcp, Impact, Interval, Outcome, Overlay,
+};
 use std::collections::BTreeSet;
-use std::net::{IpAddr, SocketAddr};
 
 /// One row per tunnel and direction: the verdicts.
 pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
@@ -126,24 +127,39 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
 pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
     let t = focus.t;
     let all = &focus.analysis.flows;
-    let end = |address: IpAddr, port: Option<u16>| match port {
-        Some(port) => SocketAddr::new(address, port).to_string(),
-        None => address.to_string(),
-    };
+    let measured = |f: &Flow, of: fn(&FlowTcp) -> Option<f64>| f.tcp.as_ref().and_then(of);
+    let bytes = |n: Option<f64>| or_unknown(n, |n| format::bytes(n as u64));
     let mut table = Table::of(
         t,
         first(all, most),
         |_| Mark::None,
         &[
-            left("column-flow", &|f| {
-                format!("{} → {}", end(f.src, f.src_port), end(f.dst, f.dst_port))
-            }),
+            left("column-flow", &|f| words::flow(f)),
             left("column-protocol", &|f| words::protocol(&f.protocol)),
             right("column-packets", &|f| format::count(f.packets)),
             right("column-new-bytes", &|f| format::bytes(f.new_bytes)),
             right("column-retransmitted", &|f| format::bytes(f.retransmitted_bytes)),
+            right_from(WIDE, "column-retransmitted-share", &|f| {
+                or_unknown(f.retransmitted_share, format::percent)
+            }),
+            right_from(WIDE, "column-handshake-ms", &|f| {
+                ms(measured(f, |tcp| tcp.handshake_rtt_ms))
+            }),
+            right_from(WIDE, "column-rtt-ms", &|f| ms(measured(f, |tcp| tcp.rtt_ms))),
+            right_from(WIDER, "column-ack-rtt-ms", &|f| {
+                ms(measured(f, |tcp| tcp.ack_rtt_ms))
+            }),
+            right_from(WIDER, "column-window", &|f| {
+                bytes(measured(f, |tcp| Some(tcp.largest_window_bytes? as f64)))
+            }),
+            right_from(WIDER, "column-in-flight", &|f| {
+                bytes(measured(f, |tcp| Some(tcp.largest_in_flight_bytes as f64)))
+            }),
         ],
     );
+    if all.iter().any(|f| f.tcp.is_some()) {
+        table.notes.push(t.word("note-flows"));
+    }
     table.note_left_out(t, "left-out-flows", all.len().saturating_sub(most));
     table
 }

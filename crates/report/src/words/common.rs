@@ -4,10 +4,11 @@ use crate::words::clean;
 use crate::words::ends::up_or_down;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Encapsulation, Finding, Generator, Mode, Overlay, OverlayKind, SecurityAssociation,
-    Severity, Trigger, TriggerKind, Tunnel,
+    Analysis, Direction, Encapsulation, Finding, Flow, Generator, Mode, Overlay, OverlayKind,
+    SecurityAssociation, Severity, Trigger, TriggerKind, Tunnel,
 };
 use rekeyscope_model::text::Catalogue;
+use std::net::{IpAddr, SocketAddr};
 
 /// `10.9.0.1 → 10.9.0.2`.
 pub(crate) fn direction(t: &Catalogue, analysis: &Analysis, tunnel: usize, direction: Direction) -> String {
@@ -22,6 +23,16 @@ pub(crate) fn direction(t: &Catalogue, analysis: &Analysis, tunnel: usize, direc
             )
         }
     }
+}
+
+/// `10.66.0.1:5201 → 10.66.0.2:37092`.
+pub(crate) fn flow(flow: &Flow) -> String {
+    let end = |address: IpAddr, port: Option<u16>| match port {
+        Some(port) => SocketAddr::new(address, port).to_string(),
+        None => address.to_string(),
+    };
+    let (src, dst) = (end(flow.src, flow.src_port), end(flow.dst, flow.dst_port));
+    format!("{src} → {dst}")
 }
 
 /// `10.9.0.2 – 10.9.0.1, IKEv1, ESP in UDP, NAT`.

@@ -1,6 +1,6 @@
 //! Synthetic flows, overhead, key files, findings, diagnostics.
 
-use super::shape::Shape;
+use super::shape::{Shape, at};
 use rekeyscope_model::analysis::*;
 use std::net::IpAddr;
 
@@ -17,6 +17,29 @@ pub(super) fn flow(tunnel: usize, a: IpAddr, b: IpAddr) -> Flow {
         new_bytes: 32_200_000,
         retransmitted_bytes: 100_000,
         packets: 26_000,
+        retransmitted_share: Some(100_000.0 / 32_300_000.0),
+        tcp: Some(FlowTcp {
+            handshake_rtt_ms: Some(20.704),
+            rtt_ms: Some(31.25),
+            ack_rtt_ms: Some(10.25),
+            largest_window_bytes: Some(505_472),
+            largest_in_flight_bytes: 163_324,
+            course: Some(course()),
+        }),
+    }
+}
+
+/// Bins of 200 ms; in one of seven nothing was acknowledged.
+fn course() -> FlowCourse {
+    let wave = |k: u32| f64::from(k % 20);
+    let rtt = |k: u32| (k % 7 != 3).then(|| [20.0, 25.0, 30.0].map(|ms| ms + wave(k)));
+    let flight = |k: u32| [30_000, 60_000, 90_000].map(|bytes| bytes + 3_000 * u64::from(k % 20));
+    FlowCourse {
+        start: at(0.2),
+        bin_ms: 200.0,
+        rtt_whole: true,
+        rtt_ms: (0..120).map(rtt).collect(),
+        in_flight_bytes: (0..120).map(|k| Some(flight(k))).collect(),
     }
 }
 

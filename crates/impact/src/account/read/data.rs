@@ -38,6 +38,8 @@ impl Data {
 pub(crate) struct Ack {
     pub(crate) time: i64,
     pub(crate) ack: u64,
+    /// Its timestamp, where it has one.
+    pub(crate) stamp: u32,
     /// As the header says, unscaled.
     pub(crate) window: u16,
     /// Of a SYN: never scaled (RFC 7323 §2.2).

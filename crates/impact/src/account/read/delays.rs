@@ -29,6 +29,8 @@ pub(crate) struct Delays {
     pub(crate) echoed: Option<i64>,
     /// The sender's half of the handshake.
     handshake: Option<i64>,
+    /// All of it: the whole round trip, wherever the capture is.
+    pub(crate) both_halves: Option<i64>,
     /// The lag at which data follows acknowledgements.
     lag: Option<i64>,
     /// The connection's first packets were looked at.
@@ -42,6 +44,8 @@ impl Delays {
         self.echoed = least(self.echoed, low(data.iter().map(|d| d.echo_after)));
         if !std::mem::replace(&mut self.begun, true) {
             self.handshake = handshake(source);
+            let other = handshake(&source.reversed());
+            self.both_halves = self.handshake.zip(other).map(|(own, other)| own + other);
         }
         if self.handshake.or(self.echoed).or(self.lag).is_none() {
             self.lag = self.d1.and_then(|d1| pattern(data, acks, d1));

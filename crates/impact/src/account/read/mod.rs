@@ -1,7 +1,7 @@
 //! Packets of a connection → one direction of it: data, acknowledgements, how long they take.
 
 pub(super) mod data;
-mod delays;
+pub(super) mod delays;
 pub(super) mod half;
 pub(super) mod reading;
 mod scale;

@@ -147,6 +147,7 @@ impl Reading {
         self.acks.push(Ack {
             time: self.latest,
             ack,
+            stamp: p.stamp,
             window: p.window,
             unscaled: p.syn,
             after,

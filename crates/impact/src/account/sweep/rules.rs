@@ -60,6 +60,9 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     fn acknowledge(&mut self, ack: &Ack, at: i64) {
+        if let Some(measured) = &mut self.track.measured {
+            measured.hears(self.half, ack);
+        }
         if self.sender.hears(self.half, ack, at)
             && let Some(episode) = self.track.episodes.last_mut()
         {
@@ -116,6 +119,9 @@ impl Sweep<'_> {
         let flight = self.sender.nxt.max(data.end).saturating_sub(self.sender.una);
         step.kind.found = self.label(k, data, flight, &mut step);
         self.sender.has_sent(self.half, data, flight);
+        if let Some(measured) = &mut self.track.measured {
+            measured.sends(data, flight, all_acked);
+        }
         self.track.steps.push(step);
     }
 

@@ -2,6 +2,7 @@
 
 use super::episode::Episode;
 use super::step::{NONE, Step};
+use crate::account::flow::measured::Measured;
 use crate::account::read::data::Data;
 use crate::account::read::half::Half;
 use crate::account::times::Times;
@@ -68,6 +69,8 @@ pub(crate) struct Track {
     pub(crate) hides_queues: bool,
     /// Rounds that were not seen may have been growth, or none.
     pub(crate) hides_growth: bool,
+    /// Not of a trial run.
+    pub(crate) measured: Option<Box<Measured>>,
 }
 
 impl Track {
@@ -79,6 +82,7 @@ impl Track {
             silences: 0,
             hides_queues: false,
             hides_growth: false,
+            measured: None,
         }
     }
 

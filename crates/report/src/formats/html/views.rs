@@ -260,10 +260,13 @@ pub(super) fn timeline_caption(t: &Catalogue, analysis: &Analysis) -> String {
     let counted = headline.map_or_else(String::new, |i| words::counted(t, i.counted));
     let bin = format::duration_ms(analysis.series.bin_ms);
     let caption = t.fill("page-timeline-caption", &[("bin", &bin), ("counted", &counted)]);
-    match analysis.account.iter().any(|a| !a.runs.is_empty()) {
-        true => t.sentences(&[caption, t.word("page-account-strip")]),
-        false => caption,
-    }
+    let strips = analysis.account.iter().any(|a| !a.runs.is_empty());
+    let courses = analysis.flows.iter().filter_map(|f| f.tcp.as_ref());
+    let courses = courses.filter(|tcp| tcp.course.is_some()).count() > 0;
+    let mut sentences = vec![caption];
+    sentences.extend((strips && courses).then(|| t.word("page-courses")));
+    sentences.extend(strips.then(|| t.word("page-account-strip")));
+    t.sentences(&sentences)
 }
 
 pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {

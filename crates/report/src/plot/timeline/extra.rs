@@ -47,7 +47,7 @@ fn over<'a>(overlay: &'a Overlay, lane: &RateLane) -> Extra<'a> {
         bottom: 0.0,
         top: lane.top,
         factor: lane.factor,
-        unit: format!("{}bit/s", lane.prefix),
+        unit: lane.unit.clone(),
     }
 }
 

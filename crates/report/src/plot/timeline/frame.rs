@@ -25,14 +25,21 @@ pub(super) const AXIS: u32 = 42;
 /// Height of the strip of what the time went to.
 pub(super) const STRIP: u32 = 16;
 
-/// One direction, ready to draw.
+/// Values of one direction, ready to draw: its rate, or what a course of its flows has.
 pub(super) struct RateLane {
     pub(super) direction: Direction,
+    /// For a script that reads values off the line.
+    pub(super) name: String,
+    pub(super) headline: String,
+    /// Of a course: where rekeys are many they are marked on the rates alone.
+    pub(super) course: bool,
+    /// It lies over the lane before it, whose axis is its own.
+    pub(super) over: bool,
     pub(super) columns: Vec<PlotColumn>,
-    /// Upper end of the axis in units of `factor` bit/s.
+    /// Upper end of the axis in units of `factor`.
     pub(super) top: f64,
     pub(super) factor: f64,
-    pub(super) prefix: &'static str,
+    pub(super) unit: String,
     /// First and last row of the whole plot that belong to it, CSS pixels, titles included.
     pub(super) rows: (u32, u32),
     /// Height of what stands above the plotting area.
@@ -69,6 +76,13 @@ pub(super) struct Extra<'a> {
     pub(super) unit: String,
 }
 
+/// First row below lanes and overlays.
+pub(super) fn below(lanes: &[RateLane], extras: &[Extra]) -> u32 {
+    let lanes = lanes.iter().map(|l| l.rows.1);
+    let extras = extras.iter().map(|e| e.rows.1);
+    lanes.chain(extras).max().unwrap_or(0)
+}
+
 impl RunDrawing<'_> {
     /// CSS pixels.
     pub(super) fn height(&self) -> u32 {
@@ -82,9 +96,7 @@ impl RunDrawing<'_> {
 
     /// First row below the rates: that of the first strip.
     pub(super) fn first_strip_row(&self) -> u32 {
-        let lanes = self.lanes.iter().map(|l| l.rows.1);
-        let extras = self.extras.iter().map(|e| e.rows.1);
-        lanes.chain(extras).max().unwrap_or(0)
+        below(&self.lanes, &self.extras)
     }
 
     /// A chart in some rows of the plot, over the run's time.

@@ -13,7 +13,7 @@ use plotters::style::{Color, RGBColor};
 use rekeyscope_model::analysis::{Direction, Rekey};
 
 /// More rekeys than this are marked at the upper edge only, or their marks would hide the curve.
-const MOST_FULL_MARKS: usize = 100;
+pub(super) const MOST_FULL_MARKS: usize = 100;
 /// Above this share of a lane the exchanges are drawn: the curve below them is shaded where it stalls only.
 const EDGE: f64 = 0.965;
 

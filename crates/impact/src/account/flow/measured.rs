@@ -1,0 +1,121 @@
+//! Round trips, window and data in flight, as the sweep comes by them.
+
+use super::course::FlowBins;
+use super::median::Median;
+use crate::account::read::data::{Ack, Data};
+use crate::account::read::delays::micros;
+use crate::account::read::half::Half;
+use rekeyscope_model::analysis::FlowTcp;
+use std::collections::VecDeque;
+
+/// Two packets that echo the same acknowledgement say so within this, nanoseconds: times are read in microseconds.
+const SAME_ECHO: i64 = 2_000;
+
+/// Acknowledgements that wait to be echoed, of a queue before the capture: 160 kB.
+const MOST_WAITING: usize = 4096;
+
+/// One direction of a connection: 230 kB at most, mostly 30 to 70.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Measured {
+    /// From data to its acknowledgement: no sample of what was sent twice (Karn's rule, RFC 6298 §3).
+    receiver_half: Median,
+    /// The same with the sender's half.
+    both_halves: Median,
+    /// From an acknowledgement to the data that it releases, nanoseconds: the last time; `None` where nothing tells it.
+    sender_half: Option<i64>,
+    /// When the acknowledgement passed that was echoed last.
+    echoed: i64,
+    /// Acknowledgements whose timestamps no data has echoed.
+    waiting: VecDeque<Ack>,
+    /// The timestamp that was echoed last.
+    stamp: u32,
+    /// Everything below was acknowledged when the sender sent last, and behind the highest byte that it sent; 0: not known.
+    heard: u64,
+    sent: u64,
+    largest_flight: u64,
+    largest_window: u64,
+    scale_known: bool,
+    course: FlowBins,
+}
+
+impl Measured {
+    /// Of a connection whose first piece is `half`; `None` without sequence numbers.
+    pub(crate) fn new(half: &Half) -> Option<Box<Measured>> {
+        half.tcp.then(|| {
+            Box::new(Measured {
+                sender_half: half.measured_rtt.zip(half.d1).map(|(rtt, d1)| rtt - d1),
+                echoed: i64::MIN,
+                scale_known: half.scale_known,
+                ..Measured::default()
+            })
+        })
+    }
+
+    /// An acknowledgement reaches the sender.
+    pub(crate) fn hears(&mut self, half: &Half, ack: &Ack) {
+        self.largest_window = self.largest_window.max(half.window(ack));
+        if ack.stamp != 0 {
+            self.waiting.push_back(*ack);
+        }
+        if self.waiting.len() > MOST_WAITING {
+            self.waiting.pop_front();
+        }
+        if ack.after == i64::MAX {
+            return;
+        }
+        self.receiver_half.add(ack.after);
+        let rtt = ack.after + self.sender_half.unwrap_or(0);
+        if self.sender_half.is_some() {
+            self.both_halves.add(rtt);
+        }
+        self.course.at(ack.time).rtt.add(micros(rtt));
+    }
+
+    /// The sender sends; `flight` is under way then, by the least delay of acknowledgements. `waited`: nothing was before, so that
+    /// it may have had nothing to send.
+    pub(crate) fn sends(&mut self, data: &Data, flight: u64, waited: bool) {
+        self.sent = self.sent.max(data.end);
+        let flight = self.echoes(data, waited).unwrap_or(flight);
+        self.largest_flight = self.largest_flight.max(flight);
+        let bytes = u32::try_from(flight).unwrap_or(u32::MAX);
+        self.course.at(data.time).flight.add(bytes);
+    }
+
+    /// The flight by what the sender had heard, which the timestamp that it echoes says: packets may queue before the capture.
+    fn echoes(&mut self, data: &Data, waited: bool) -> Option<u64> {
+        if data.echo_after == u32::MAX {
+            return None;
+        }
+        let after = i64::from(data.echo_after) * 1_000;
+        let heard = data.time - after;
+        while let Some(ack) = self.waiting.front() {
+            if ack.time <= heard + SAME_ECHO {
+                self.stamp = ack.stamp;
+            } else if ack.stamp != self.stamp {
+                break;
+            }
+            self.heard = self.heard.max(ack.ack);
+            self.waiting.pop_front();
+        }
+        // What follows on the same acknowledgement has waited for its turn.
+        let first = heard > self.echoed.saturating_add(SAME_ECHO);
+        self.echoed = self.echoed.max(heard);
+        if first && !waited && !data.again && self.sender_half.is_some() {
+            self.sender_half = Some(after);
+        }
+        (self.heard > 0).then(|| self.sent.saturating_sub(self.heard))
+    }
+
+    /// As the document has it. `drawn`: with its course.
+    pub(crate) fn document(&self, handshake: Option<i64>, drawn: bool) -> FlowTcp {
+        let course = self.course.document(self.sender_half.is_some());
+        FlowTcp {
+            handshake_rtt_ms: handshake.map(|nanos| f64::from(micros(nanos)) / 1_000.0),
+            rtt_ms: self.both_halves.millis(),
+            ack_rtt_ms: self.receiver_half.millis(),
+            largest_window_bytes: self.scale_known.then_some(self.largest_window),
+            largest_in_flight_bytes: self.largest_flight,
+            course: course.filter(|_| drawn),
+        }
+    }
+}
