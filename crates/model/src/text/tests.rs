@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
-const ALIKE: [&str; 20] = [
+const ALIKE: [&str; 22] = [
     "account-filter",
     "advice",
     "attempt-filter",
     "causes-line",
     "cell",
+    "column-ack-rtt-ms",
     "column-icv",
     "column-ike",
     "column-ike-ms",
@@ -22,6 +23,7 @@ const ALIKE: [&str; 20] = [
     "column-number",
     "column-p",
     "column-q",
+    "column-rtt-ms",
     "column-spi",
     "comparison-95",
     "direction-sentence",

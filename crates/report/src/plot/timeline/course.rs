@@ -48,10 +48,10 @@ fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind, row: u32) -> Vec<RateL
     let (t, further) = (focus.t, curves.len().saturating_sub(1) as u64);
     let direction = flows.first().map(|f| f.direction);
     let lane = |(n, (flow, whole, columns)): (usize, (String, bool, Vec<PlotColumn>))| {
-        let id = match (kind, whole) {
-            (CourseKind::Rtt, true) => "plot-rtt",
-            (CourseKind::Rtt, false) => "plot-ack-rtt",
-            (CourseKind::InFlight, _) => "plot-in-flight",
+        let (id, name) = match (kind, whole) {
+            (CourseKind::Rtt, true) => ("plot-rtt", "plot-rtt-name"),
+            (CourseKind::Rtt, false) => ("plot-ack-rtt", "plot-ack-rtt-name"),
+            (CourseKind::InFlight, _) => ("plot-in-flight", "plot-in-flight-name"),
         };
         let mut headline = t.fill(id, &[("unit", &unit), ("flow", &flow)]);
         if further > 0 {
@@ -59,7 +59,7 @@ fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind, row: u32) -> Vec<RateL
         }
         Some(RateLane {
             direction: direction?,
-            name: t.fill(&format!("{id}-name"), &[("flow", &flow)]),
+            name: t.fill(name, &[("flow", &flow)]),
             headline,
             course: true,
             over: n > 0,
