@@ -83,7 +83,7 @@ fn half_a_capture_knows_what_its_transfer_waits_for() {
     use AccountLabel::{Application, Growth, SendBuffer, Unexplained};
     const MOST: f64 = 8.0;
     let Some(lab) = labs().into_iter().find(|lab| lab.name == "acct_rwnd_down") else {
-        println!("skipped: acct_rwnd_down is in ../shared alone");
+        println!("skipped: the capture acct_rwnd_down is not here");
         return;
     };
     let packets = read_pcap(&lab.capture);
