@@ -1,6 +1,7 @@
-//! Golden files: the terminal report of every sample, and the JSON Schemas of the documents. Nothing is masked: the same
+//! Golden files: the terminal report of every sample and of a rekey that failed, and the JSON Schemas of the documents. Nothing is masked: the same
 //! capture gives the same report. `BLESS=1 cargo test --test tests golden` writes them anew; read the difference before committing it.
 
+use crate::scenarios::played_by_name;
 use crate::support::{analyze, analyze_with, lab_of_sample, repository, sample_names};
 use rekeyscope::overlay;
 use rekeyscope_keylog::KeyMaterial;
@@ -77,6 +78,12 @@ fn terminal_reports() {
     for name in sample_names() {
         compare_reports(&analysis_of_sample(name), name, render);
     }
+}
+
+/// A **synthetic** capture of a rekey that is refused.
+#[test]
+fn the_report_of_a_rekey_that_failed() {
+    compare_reports(&played_by_name("refused"), "synthetic_refused", render);
 }
 
 /// In Japanese no line begins with what ends a word, a sentence or a bracket (JIS X 4051).

@@ -27,7 +27,7 @@ fn played(scenario: &Scenario) -> Analysis {
     analyze_world(world, scenario.with_ike_key)
 }
 
-fn played_by_name(name: &str) -> Analysis {
+pub(crate) fn played_by_name(name: &str) -> Analysis {
     played(SCENARIOS.iter().find(|s| s.name == name).unwrap())
 }
 
