@@ -254,7 +254,8 @@ impl Sweep<'_> {
             .plateau
             .is_some_and(|p| flight as f64 >= 0.9 * p as f64);
         // An inferred window counts while it is full now and then.
-        let window_known = self.half.scale_known || now - sender.touched_at <= SINCE_FULL * times.rtt;
+        let window_known =
+            self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
         if at_plateau || flat && sender.loss_seen.is_none() {
             return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked {
                 Application
