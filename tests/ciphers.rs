@@ -35,7 +35,7 @@ const INTEGRITIES: [Integrity; 11] = [
 ];
 
 /// Every cipher with every key length and every integrity algorithm that may stand beside it.
-fn suites() -> Vec<Suite> {
+pub(crate) fn suites() -> Vec<Suite> {
     let plain = [
         (Encryption::Null, &[0][..]),
         (Encryption::AesCbc, &[16, 24, 32]),

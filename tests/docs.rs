@@ -83,6 +83,8 @@ fn workshop() -> TempDir {
         ("tuesday.pcapng", "l2tp_time_down.pcap"),
         ("tuesday.esp_sa", "l2tp_time_down.esp_sa"),
         ("wednesday.pcapng", "l2tp_kb_modp1024_down.pcap"),
+        ("ring_00001_20261120145149.pcap", "l2tp_pfs4096_down.pcap"),
+        ("ring_00002_20261120145249.pcap", "l2tp_time_down.pcap"),
         ("wednesday.keylog", "l2tp_kb_modp1024_down.keylog"),
     ] {
         fs::copy(sample(from), place(name)).unwrap();

@@ -4,6 +4,7 @@
 
 mod budget;
 mod exports;
+mod memory;
 mod mining;
 #[cfg(unix)]
 mod programs;

@@ -1,18 +1,17 @@
-//! A short deterministic run of what the fuzz targets (`fuzz/`) do for hours: real packets and key logs, a few bytes changed,
-//! through every door. Nothing may panic, and no run may take long.
+//! A short run of what the fuzz targets (`fuzz/`) do for hours: seeds, a few bytes changed, through every door. Nothing may panic.
+//! The same mutants each time; with `REKEYSCOPE_FUZZ_SECONDS` as many as that time allows, from the seed `REKEYSCOPE_FUZZ_SEED`.
 
 #[path = "../fuzz/entry.rs"]
 mod entry;
+#[path = "mutations/seeds.rs"]
+mod seeds;
 
-use crate::support::lab_of_sample;
+use crate::support::repository;
+use entry::Door;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rekeyscope_testkit::containers::read_pcap;
-
-/// Mutants per door: about a second each in an unoptimised build.
-const MUTANTS: usize = 4_000;
-/// Frames whose mutants are tried.
-const FRAMES: usize = 400;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
 /// Up to eight changes: a bit, a byte, a run of equal bytes, a cut.
 fn mutate(rng: &mut ChaCha8Rng, original: &[u8]) -> Vec<u8> {
@@ -35,68 +34,77 @@ fn mutate(rng: &mut ChaCha8Rng, original: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn mutants<'a>(seed: u64, originals: &'a [Vec<u8>]) -> impl Iterator<Item = Vec<u8>> + 'a {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    (0..MUTANTS).map(move |k| mutate(&mut rng, &originals[k % originals.len()]))
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
 }
 
-fn frames() -> Vec<Vec<u8>> {
-    let packets = read_pcap(&lab_of_sample("l2tp_kb_modp1024_down").capture);
-    packets.into_iter().take(FRAMES).map(|p| p.data).collect()
+/// `count` mutants, or as many as there is time for.
+#[allow(clippy::disallowed_methods, reason = "a run of so many seconds needs a clock")]
+fn run(name: &str, count: usize) {
+    let (door, seeds) = (entry::door(name), seeds::of(name));
+    let seconds = number("REKEYSCOPE_FUZZ_SECONDS");
+    let mut rng = ChaCha8Rng::seed_from_u64(number("REKEYSCOPE_FUZZ_SEED").unwrap_or(1));
+    let began = Instant::now();
+    for k in 0.. {
+        let over = match seconds {
+            Some(seconds) => began.elapsed() > Duration::from_secs(seconds),
+            None => k == count,
+        };
+        if over {
+            println!("{name}: {k} mutants");
+            break;
+        }
+        survives(name, door, &mutate(&mut rng, &seeds[k % seeds.len()]));
+    }
 }
 
-#[test]
-fn frames_of_every_link_type() {
-    let links: [u16; 8] = [1, 0, 9, 101, 105, 113, 127, 276];
-    for (k, mutant) in mutants(1, &frames()).enumerate() {
-        entry::framing(&[&links[k % links.len()].to_le_bytes()[..], &mutant].concat());
+/// Keeps what does not.
+fn survives(name: &str, door: Door, input: &[u8]) {
+    if catch_unwind(AssertUnwindSafe(|| door(input))).is_err() {
+        let kept = std::env::temp_dir().join(format!("rekeyscope-{name}-{}", input.len()));
+        std::fs::write(&kept, input).unwrap();
+        panic!("the door {name} fell: its input is kept in {}", kept.display());
+    }
+}
+
+/// Mutants of each door: about a second in an unoptimised build.
+mod door {
+    macro_rules! doors {
+        ($($name:ident $count:literal)*) => {
+            $(#[test] fn $name() { super::run(stringify!($name), $count); })*
+            pub(super) const TESTED: &[&str] = &[$(stringify!($name)),*];
+        };
+    }
+    doors! {
+        framing 4_000 ike 4_000 inner 4_000 key_log 1_000 capture 60 esp 400 ike_sealed 1_000 whole 30 document 60 overlay 60
+        psk 400 copies 60
     }
 }
 
 #[test]
-fn ike_messages() {
-    // Ethernet, IPv4 and UDP are 42 bytes.
-    let messages: Vec<Vec<u8>> = read_pcap(&lab_of_sample("l2tp_kb_modp1024_down").capture)
-        .iter()
-        .filter(|p| p.is_ike())
-        .map(|p| p.data[42..].to_vec())
+fn every_door_is_tried() {
+    let doors: Vec<&str> = entry::DOORS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(doors, door::TESTED);
+    let manifest = std::fs::read_to_string(repository().join("fuzz/Cargo.toml")).unwrap();
+    let targets: Vec<&str> = manifest
+        .split("[[bin]]\nname = \"")
+        .skip(1)
+        .filter_map(|bin| bin.split('"').next())
         .collect();
-    assert!(messages.len() > 10);
-    mutants(2, &messages).for_each(|mutant| entry::ike(&mutant));
+    assert_eq!(doors, targets);
 }
 
-/// Decrypted payloads look like the frames' own IP packets.
+/// Every input that once made a door fall.
 #[test]
-fn inner_packets() {
-    let headers = [4u8, 6, 17, 41, 47, 50, 51, 97, 108, 115];
-    let packets: Vec<Vec<u8>> = frames().iter().map(|f| f[14..].to_vec()).collect();
-    for (k, mutant) in mutants(3, &packets).enumerate() {
-        entry::inner(&[&[headers[k % headers.len()]][..], &mutant].concat());
+fn what_was_found_stays_harmless() {
+    let folder = repository().join("tests/fuzz/regressions");
+    for file in std::fs::read_dir(folder).unwrap().flatten() {
+        let name = file.file_name().into_string().unwrap();
+        let (door, _) = name
+            .split_once('.')
+            .unwrap_or_else(|| panic!("{name}: TARGET.what-it-was"));
+        if door != "README" {
+            survives(&name, entry::door(door), &std::fs::read(file.path()).unwrap());
+        }
     }
-}
-
-#[test]
-fn key_logs() {
-    let lab = lab_of_sample("l2tp_kb_modp1024_down");
-    let logs: Vec<Vec<u8>> = lab
-        .keys
-        .iter()
-        .map(|k| std::fs::read(k).unwrap())
-        .map(|mut log| {
-            log.truncate(4_000);
-            log
-        })
-        .collect();
-    mutants(4, &logs)
-        .step_by(4)
-        .for_each(|mutant| entry::key_log(&mutant));
-}
-
-#[test]
-fn captures_from_the_first_byte_to_the_document() {
-    let mut capture = std::fs::read(lab_of_sample("l2tp_kb_modp1024_down").capture).unwrap();
-    capture.truncate(60_000);
-    mutants(5, &[capture])
-        .step_by(100)
-        .for_each(|mutant| entry::capture(&mutant));
 }

@@ -4,7 +4,7 @@
 use crate::support::ipsec;
 use assert_cmd::Command;
 use rekeyscope_testkit::carried::{A, B, inner_ip};
-use rekeyscope_testkit::containers::{LINKTYPE_RAW, pcap_of};
+use rekeyscope_testkit::containers::{LINKTYPE_RAW, Order, Packet, pcap_of, pcapng};
 use rekeyscope_testkit::esp::Suite;
 use rekeyscope_testkit::headers::{ipv4, udp};
 
@@ -194,6 +194,34 @@ fn another_esp_port_on_request() {
 }
 
 /// Every byte of small captures changed once: no panic, no wrong exit.
+/// Times at random over 136 years, and at the ends of what a clock can say: sums of them stay numbers, and nothing is walked over
+/// once for each packet. (This took for ever.)
+#[test]
+fn times_of_centuries_come_to_an_end() {
+    let mut random = 88_172_645_463_325_252_u64;
+    let mut next = || {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random
+    };
+    let packet = |(n, time): (u32, i64)| Packet::new(time, esp(n));
+    let mut frames = |count: u32, largest: u64| -> Vec<Packet> {
+        let time = |n| {
+            (
+                n,
+                ((next() % largest) * 1_000_000_000).min(i64::MAX as u64) as i64,
+            )
+        };
+        (0..count).map(time).map(packet).collect()
+    };
+    for (count, largest) in [(20_000, 1 << 32), (2_000, 1 << 33)] {
+        let capture = pcapng(Order::Little, LINKTYPE_RAW, 9, 0, &frames(count, largest));
+        let (status, said, _) = run(&capture, &["-q"]);
+        assert_eq!(status, 0, "{said}");
+    }
+}
+
 #[test]
 fn changed_bytes_never_stop_it() {
     let frames = [ike(34, 0x20), ike(2, 0x10), esp(0), esp(1)];

@@ -23,6 +23,7 @@ pub(crate) fn analyze_with(options: Options, link_type: u16, frames: &[Vec<u8>],
             link_type: LinkType(link_type),
             original_len: frame.len() as u32,
             data: frame,
+            block: None,
         });
     }
     let info = CaptureInfo {

@@ -3,10 +3,11 @@
 mod command;
 
 use command::options::{Command, CommandLine, Request};
-use command::{analyze, compare, keys, output, overhead, program, report, shell};
+use command::{analyze, compare, fleet, keys, output, overhead, program, report, shell};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    core_dumps::off();
     let done = match CommandLine::read() {
         Request::Analyze(arguments) => analyze::run(&arguments),
         Request::Beside(Command::Keys(arguments)) => keys::run(&arguments).map(|()| ExitCode::SUCCESS),
@@ -14,6 +15,7 @@ fn main() -> ExitCode {
             overhead::run(&arguments).map(|()| ExitCode::SUCCESS)
         }
         Request::Beside(Command::Compare(arguments)) => compare::run(&arguments),
+        Request::Beside(Command::Compact(arguments)) => fleet::compact(&arguments),
         Request::Beside(Command::Report(arguments)) => report::run(&arguments),
         Request::Beside(Command::Completions { shell }) => {
             shell::completions(shell).map(|()| ExitCode::SUCCESS)
@@ -31,4 +33,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// A memory image would hold the keys.
+mod core_dumps {
+    #[cfg(target_os = "linux")]
+    pub(super) fn off() {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Where the kernel refuses it there is nothing to be done.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn off() {}
 }

@@ -21,7 +21,7 @@ mod sas;
 
 pub use account::{Account, AccountAlso, AccountEvidence, AccountLine, AccountRun};
 pub use attempts::{Attempt, Outage};
-pub use capture::{Capture, DiagnosticEntry, Generator};
+pub use capture::{Capture, CaptureFile, DiagnosticEntry, Generator};
 pub use close_up::{CloseUp, CloseUpConnection, CloseUpMessage, CloseUpPacket, CloseUpSeries};
 pub use gap::{AccountGap, AccountGapLine};
 pub use ike::{Exchange, IkeSa, Lifetime};

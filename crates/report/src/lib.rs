@@ -4,7 +4,10 @@
 //! - [`tables`]: rows and columns, whatever lays them out.
 //! - [`plot`]: SVG by plotters, PNG with the feature `png`.
 //! - [`formats`]: one file for each format.
+//! - `columns`: Parquet tables for fleets, with the feature `parquet`.
 
+#[cfg(feature = "parquet")]
+pub mod columns;
 pub mod formats;
 pub mod plot;
 pub mod tables;

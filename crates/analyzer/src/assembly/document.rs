@@ -9,6 +9,7 @@ use crate::findings;
 use crate::pipeline::record::Record;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
+use rekeyscope_capture::join::CapturePiece;
 use rekeyscope_ipsec::rekey::{Evidence, Succession, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::*;
@@ -25,6 +26,10 @@ pub struct Asked {
     pub no_keys: bool,
     /// Files with pre-shared keys.
     pub psk_files: Vec<String>,
+    /// The files, where they are several.
+    pub pieces: Vec<CapturePiece>,
+    /// What names the capture by its content, where that was asked for.
+    pub sha256: Option<String>,
 }
 
 impl Asked {
@@ -87,7 +92,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
             name: "rekeyscope".into(),
             version: env!("CARGO_PKG_VERSION").into(),
         },
-        capture: capture(record, info, &asked.path),
+        capture: capture(record, info, asked),
         tunnels,
         ike_sas: places.ike_sas(record),
         exchanges: places.exchanges(record, &evidence, &pair::Openings::new(&evidence, &children)),
@@ -135,10 +140,10 @@ fn when(s: &Succession) -> Option<Timestamp> {
     s.first_message.or(s.switched.iter().flatten().min().copied())
 }
 
-fn capture(record: &Record, info: &CaptureInfo, path: &str) -> Capture {
+fn capture(record: &Record, info: &CaptureInfo, asked: &Asked) -> Capture {
     let t = &record.totals;
     Capture {
-        path: path.into(),
+        path: asked.path.clone(),
         format: info.format,
         link_types: info.link_types.iter().map(|&l| link_type_name(l)).collect(),
         packets: t.packets,
@@ -157,6 +162,20 @@ fn capture(record: &Record, info: &CaptureInfo, path: &str) -> Capture {
         ike_packets: t.ike_packets,
         esp_packets: t.esp_packets,
         offload_suspected: t.oversized > 0,
+        files: asked.pieces.iter().map(file).collect(),
+        sha256: asked.sha256.clone(),
+    }
+}
+
+fn file(piece: &CapturePiece) -> CaptureFile {
+    CaptureFile {
+        path: piece.path.to_string_lossy().into_owned(),
+        first_frame: piece.first_frame,
+        packets: piece.packets,
+        first_time: piece.first_time,
+        last_time: piece.last_time,
+        truncated_file: piece.truncated,
+        problem: piece.problem.clone(),
     }
 }
 

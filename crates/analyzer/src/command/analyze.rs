@@ -9,51 +9,64 @@ use rekeyscope::pipeline::Options;
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol};
 use rekeyscope_report::words::underivable::{only_integrity_fits, why_not_derived};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Reads the keys and the capture, writes the reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outputs = &arguments.outputs;
     if arguments.wants_index() {
-        let captures: Vec<PathBuf> = std::iter::once(&arguments.input.capture)
-            .chain(&arguments.more)
-            .cloned()
-            .collect();
         let reference = reference_job::read(arguments)?;
-        return several::run(&captures, outputs, |capture| {
-            let (analysis, _) = analyze(arguments, reference.options.clone(), capture)?;
-            Ok(reference.compared(analysis))
-        });
+        let several = arguments.sources.len() > 1;
+        return several::run(
+            &arguments.sources,
+            |source| &source.name,
+            outputs,
+            |source| {
+                let input = Input {
+                    beside_others: several,
+                    ..arguments.input_of(source)
+                };
+                let (analysis, _) = analyze(arguments, reference.options.clone(), &input)?;
+                Ok(reference.compared(analysis))
+            },
+        );
     }
     outputs.files().try_for_each(|path| arguments.input.spare(path))?;
     let places = Outputs::reserve(outputs, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
     let reference = reference_job::read(arguments)?;
-    let (analysis, ring) = analyze(arguments, reference.options.clone(), &arguments.input.capture)?;
+    let (analysis, ring) = analyze(arguments, reference.options.clone(), &arguments.input)?;
     let analysis = reference.compared(analysis);
+    let read_whole = analysis.capture.files.iter().all(|file| file.problem.is_none());
     let told = copies.write(&arguments.input, &analysis, &ring, &reference.options)?;
     places.write(&analysis)?;
     if !arguments.input.quiet {
         told.into_iter().for_each(output::note);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if read_whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// One capture with its notes.
-fn analyze(arguments: &Arguments, options: Options, capture: &Path) -> Result<(Analysis, KeyRing)> {
-    let input = Input {
-        capture: capture.into(),
-        ..arguments.input.clone()
-    };
-    let (analysis, ring) = read::analyze(&input, options)?;
+fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(Analysis, KeyRing)> {
+    let (analysis, ring) = read::analyze(input, options)?;
     if let Some(choice) = arguments.tunnel {
         choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
     }
+    // An error, so also where notes are not wanted.
+    let problems = analysis
+        .capture
+        .files
+        .iter()
+        .filter_map(|file| file.problem.clone());
+    problems.for_each(output::note);
     let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
     if !input.quiet {
         notes(&analysis).into_iter().for_each(output::note);
-        read::warn_of_others(&input, &analysis);
+        read::warn_of_others(input, &analysis);
     }
     Ok((analysis, ring))
 }
@@ -62,8 +75,15 @@ fn analyze(arguments: &Arguments, options: Options, capture: &Path) -> Result<(A
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
     let path = &analysis.capture.path;
+    let cut = analysis.capture.files.iter().filter(|file| file.truncated_file);
+    let cut: Vec<&str> = cut.map(|file| file.path.as_str()).collect();
     let damaged = analysis.diagnostics.iter().any(|d| d.kind == "damaged");
-    if damaged {
+    if let [first, more @ ..] = cut.as_slice() {
+        let more = if more.is_empty() { "" } else { " and others" };
+        notes.push(format!(
+            "{first}{more}: cut off or damaged; everything before that was analysed, and the other files of {path}"
+        ));
+    } else if damaged {
         notes.push(format!(
             "{path} is damaged: everything before the damage was analysed; repair it or capture again if the rest matters"
         ));

@@ -1,6 +1,7 @@
 //! Options, validated once.
 
 mod captures;
+mod compact;
 mod compare;
 mod copies;
 mod input;
@@ -10,6 +11,7 @@ mod outputs;
 mod overhead;
 mod values;
 
+pub(crate) use compact::CompactArguments;
 pub(crate) use compare::CompareArguments;
 pub(crate) use copies::CopyArguments;
 pub(crate) use input::Input;
@@ -17,6 +19,7 @@ pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
 pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
 
+use crate::command::sources::{self, Grouping, NamedCapture};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
@@ -30,6 +33,7 @@ Examples:
   rekeyscope trace.pcapng --keys router.log    keys from a log or a Wireshark table
   rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
   rekeyscope *.pcapng --html reports/          a report each, and an index page
+  rekeyscope ring_*.pcapng                     what dumpcap -b cut: one capture again
   rekeyscope trace.pcapng --format markdown    for a ticket
   rekeyscope trace.pcapng --iperf3 run.json --overlay cpu.csv --html report.html
   rekeyscope report analysis.json --png plots  what --json wrote, rendered again
@@ -52,12 +56,15 @@ Without keys the verdict comes from ESP bytes (SPI to ICV) and says so.
 Exit status: 0 analysed (also when the file is cut or keys are missing or wrong),
 1 capture or key file not readable or output not writable, 2 usage.";
 
+/// What `--version` says: a fleet asks for the version of the document, to know what is analysed already.
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 2");
+
 /// What did the IPsec rekeys in a capture cost?
 ///
 /// Decrypts ESP, finds IKE Quick Mode and CREATE_CHILD_SA rekeys, relates each to throughput, and says how much the
 /// rekeys cost, with an interval.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES, max_term_width = 110)]
+#[command(version, long_version = LONG_VERSION, after_help = EXAMPLES, max_term_width = 110)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
@@ -77,6 +84,8 @@ pub(crate) enum Command {
     Overhead(OverheadArguments),
     /// What does a rekey cost, seen over several captures (or analyses saved by --json)
     Compare(CompareArguments),
+    /// Put the many small tables of --parquet together, month by month
+    Compact(CompactArguments),
     /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
     Wireshark(ProgramArguments),
     /// Start tshark with the keys in a configuration folder of its own, which is removed afterwards
@@ -102,17 +111,18 @@ pub(crate) enum Request {
 
 impl Request {
     /// What clap cannot check: options that exclude each other only with some values.
-    fn make_sense(&self) -> Result<(), clap::Error> {
+    fn make_sense(&mut self) -> Result<(), clap::Error> {
         match self {
             Request::Analyze(a) => {
                 a.must_name_captures()?;
+                a.find_sources()?;
                 a.outputs.one_at_most_on_stdout()?;
                 let copies = [&a.copies.write_inner, &a.copies.annotate];
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
                 all_different(a.outputs.files().chain(copies))?;
                 a.copies.want_a_place_for_keys()?;
                 if a.wants_index() {
-                    a.overlays.want_one_capture(1 + a.more.len())?;
+                    a.overlays.want_one_capture(a.sources.len())?;
                     a.copies.want_no_index()?;
                     a.outputs.want_folders()?;
                 }
@@ -140,7 +150,7 @@ impl CommandLine {
         Self::full()
             .try_get_matches_from(captures::words(std::env::args_os()))
             .and_then(|matches| Self::job(&matches))
-            .and_then(|job| match job.make_sense() {
+            .and_then(|mut job| match job.make_sense() {
                 Ok(()) => Ok(job),
                 Err(error) => Err(error.format(&mut Self::command())),
             })
@@ -206,9 +216,22 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) input: Input,
 
-    /// Further captures: a report of each, and an index page with --html DIR/
+    /// Further captures, folders, 'patterns*': a report of each, and an index page with --html DIR/; the pieces of a ring buffer
+    /// (dumpcap -b, tcpdump -C or -G, known by name and time) are one capture
     #[arg(value_name = "MORE", value_hint = ValueHint::FilePath)]
     pub(crate) more: Vec<PathBuf>,
+
+    /// Read all files as one capture, whatever their names: one timeline, merged by time
+    #[arg(long, conflicts_with = "each")]
+    join: bool,
+
+    /// Take every file for a capture of its own, also the pieces of a ring buffer; several are analysed at a time
+    #[arg(long)]
+    pub(crate) each: bool,
+
+    /// The captures that these files are; found once.
+    #[arg(skip)]
+    pub(crate) sources: Vec<NamedCapture>,
 
     #[command(flatten)]
     pub(crate) outputs: OutputArguments,
@@ -248,7 +271,39 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Several captures, or a folder for the page: a report of each, and an index.
     pub(crate) fn wants_index(&self) -> bool {
-        !self.more.is_empty() || self.outputs.wants_index()
+        self.sources.len() > 1 || self.outputs.wants_index()
+    }
+
+    /// Looks for the captures among the files. Where it is one, it is the input.
+    fn find_sources(&mut self) -> Result<(), clap::Error> {
+        self.input.wants_digest = self.outputs.parquet.is_some();
+        let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
+            .chain(&self.more)
+            .cloned()
+            .collect();
+        let grouping = match (self.join, self.each) {
+            (true, _) => Grouping::Joined,
+            (_, true) => Grouping::Each,
+            _ => Grouping::ByName,
+        };
+        let found = sources::find(&words, grouping);
+        self.sources = found.map_err(|reason| clap::Error::raw(ErrorKind::ValueValidation, reason))?;
+        if let [one] = self.sources.as_slice() {
+            self.input = self.input_of(one);
+            if !one.pieces.is_empty() {
+                self.copies.want_one_file()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The input of one of the captures.
+    pub(crate) fn input_of(&self, source: &NamedCapture) -> Input {
+        Input {
+            capture: source.name.clone(),
+            pieces: source.pieces.clone(),
+            ..self.input.clone()
+        }
     }
 
     /// What the analysis needs to know.
@@ -268,6 +323,12 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_version_of_the_document_is_told() {
+        let told = format!("schema_version {}", rekeyscope_model::analysis::SCHEMA_VERSION);
+        assert!(LONG_VERSION.ends_with(&told));
+    }
 
     #[test]
     fn the_options_are_consistent() {

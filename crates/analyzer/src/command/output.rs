@@ -2,27 +2,31 @@
 //! before the work starts.
 
 use crate::command::private_folder::create_secret;
+use crate::command::temporary::{self, Temporary};
 use rekeyscope_model::error::Error;
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-/// What a person should know besides the answer, until it is out.
-static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+thread_local! {
+    /// What a person should know besides the answer, until it is out. Captures that are analysed at the same time do not mix theirs.
+    static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
 
 /// A sentence that comes after the answer: the answer is what was asked for.
 pub(crate) fn note(sentence: String) {
-    NOTES
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(sentence);
+    NOTES.with_borrow_mut(|notes| notes.push(sentence));
+}
+
+/// The notes of this thread so far, to be handed to another one.
+pub(crate) fn take_notes() -> Vec<String> {
+    NOTES.take()
 }
 
 /// Says the notes so far, when the answer is out or the run is over.
 pub(crate) fn say_notes() {
-    let notes = std::mem::take(&mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner));
-    notes.iter().for_each(|sentence| complain(sentence));
+    take_notes().iter().for_each(|sentence| complain(sentence));
 }
 
 /// A sentence for the person, on standard error.
@@ -83,6 +87,14 @@ pub(crate) fn private_folder(path: &Path) -> Result<(), Error> {
     })
 }
 
+/// Makes a folder, unless it is there.
+pub(crate) fn folder(path: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(path).map_err(|source| Error::Output {
+        path: path.into(),
+        source,
+    })
+}
+
 /// Makes sure that an output does not take the place of one of the inputs.
 pub(crate) fn spare<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
     let Ok(place) = output.canonicalize() else {
@@ -103,22 +115,25 @@ pub(crate) struct Reserved {
     path: PathBuf,
     file: File,
     /// Written first and renamed at the end; `None` where the path is a device or a pipe.
-    temporary: Option<PathBuf>,
+    temporary: Option<Temporary>,
 }
 
 impl Reserved {
     /// Makes sure that `path` can be written.
     pub(crate) fn new(path: &Path) -> Result<Self, Error> {
-        Self::reserve(path, |temporary| File::create(temporary))
+        Self::reserve(path, |temporary| File::create_new(temporary))
     }
 
     /// As [`Reserved::new`], for a file that only the user can read.
     pub(crate) fn secret(path: &Path) -> Result<Self, Error> {
-        Self::reserve(path, |temporary| {
-            // Left by a process of the same number that was killed.
-            let _ = fs::remove_file(temporary);
-            create_secret(temporary)
-        })
+        if is_pipe_of_another(path) {
+            let source = io::Error::other("it is a pipe or a device of another user, who would get the keys");
+            return Err(Error::Output {
+                path: path.into(),
+                source,
+            });
+        }
+        Self::reserve(path, create_secret)
     }
 
     fn reserve(path: &Path, create: impl Fn(&Path) -> io::Result<File>) -> Result<Self, Error> {
@@ -135,14 +150,7 @@ impl Reserved {
                 temporary: None,
             });
         }
-        let name = path
-            .file_name()
-            .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(hidden);
-        let file = create(&temporary).map_err(failed)?;
+        let (temporary, file) = temporary::beside(path, create).map_err(failed)?;
         Ok(Reserved {
             path: path.into(),
             file,
@@ -163,23 +171,27 @@ impl Reserved {
     /// Lets `content` write piece by piece, then gives the file its name.
     pub(crate) fn fill<T>(mut self, content: impl FnOnce(&mut File) -> Result<T, Error>) -> Result<T, Error> {
         let made = content(&mut self.file)?;
-        let renamed = match &self.temporary {
-            Some(temporary) => fs::rename(temporary, &self.path),
+        let renamed = match self.temporary.take() {
+            Some(temporary) => temporary.rename(&self.path),
             None => Ok(()),
         };
         renamed.map_err(|source| Error::Output {
             path: self.path.clone(),
             source,
         })?;
-        self.temporary = None;
         Ok(made)
     }
 }
 
-impl Drop for Reserved {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            let _ = fs::remove_file(temporary);
-        }
-    }
+/// Somebody may have put a pipe where keys are to go. Devices of the system are the administrator's.
+#[cfg(unix)]
+fn is_pipe_of_another(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let ours = [rustix::process::geteuid().as_raw(), 0];
+    fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir() && !ours.contains(&m.uid()))
+}
+
+#[cfg(not(unix))]
+fn is_pipe_of_another(_: &Path) -> bool {
+    false
 }

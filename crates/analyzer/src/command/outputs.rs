@@ -1,7 +1,8 @@
 //! The results of one analysis and where they go, the same for a capture and for a saved document.
 
+use crate::command::fleet::FleetTables;
 use crate::command::options::{OutputArguments, OutputFormat};
-use crate::command::output::{self, Reserved};
+use crate::command::output::{self, Reserved, folder};
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
@@ -20,6 +21,7 @@ pub(crate) struct Outputs {
     csv: Option<PathBuf>,
     svg: Option<PathBuf>,
     png: Option<PathBuf>,
+    tables: Option<FleetTables>,
     stdout: Option<OutputFormat>,
     verbose: bool,
     language: Language,
@@ -41,6 +43,7 @@ impl Outputs {
             csv: arguments.csv.clone(),
             svg: arguments.svg.clone(),
             png: arguments.png.clone(),
+            tables: FleetTables::reserve(arguments)?,
             stdout: (!silent).then(|| arguments.on_stdout()),
             verbose: arguments.verbose,
             language: arguments.lang.language(),
@@ -63,6 +66,9 @@ impl Outputs {
                 Reserved::new(&dir.join(name))?.write(&bytes)?;
             }
         }
+        if let Some(tables) = self.tables {
+            tables.write(analysis)?;
+        }
         if self.svg.is_some() || self.png.is_some() {
             for plot in rekeyscope_report::plot::render(analysis, self.language)
                 .iter()
@@ -84,14 +90,6 @@ fn write_plot(plot: &Plot, svg: Option<&Path>, png: Option<&Path>) -> Result<()>
             .write(&rekeyscope_report::plot::raster::png(plot)?)?;
     }
     Ok(())
-}
-
-/// Makes a folder, unless it is there.
-pub(crate) fn folder(path: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(path).map_err(|source| Error::Output {
-        path: path.into(),
-        source,
-    })
 }
 
 fn on_stdout(

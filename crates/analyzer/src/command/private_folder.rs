@@ -1,5 +1,6 @@
 //! A temporary folder for keys: nobody else may look in, and it goes away.
 
+use crate::command::left_behind;
 use rekeyscope_model::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -29,7 +30,9 @@ impl PrivateFolder {
     }
 
     fn inside(place: &Path) -> Result<Self, Error> {
-        remove_left_behind(place);
+        left_behind::remove(place, |_, name| {
+            name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
+        });
         let prefix = format!("{PREFIX}{}-", std::process::id());
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix);
@@ -72,23 +75,3 @@ pub(crate) fn create_secret(path: &Path) -> std::io::Result<File> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
-
-/// A process that got SIGKILL could not remove its folder. Only folders of processes that are no more.
-#[cfg(unix)]
-fn remove_left_behind(place: &Path) {
-    let is_gone = |name: &str| {
-        let pid = name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()?;
-        let ended = rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid)?);
-        (ended == Err(rustix::io::Errno::SRCH)).then_some(())
-    };
-    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-        let left = entry.file_name().to_str().and_then(is_gone).is_some();
-        // A link is not followed: it would not be ours. Another user's folder cannot be removed, and stays.
-        if left && entry.file_type().is_ok_and(|t| t.is_dir()) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn remove_left_behind(_: &Path) {}

@@ -1,7 +1,9 @@
 //! Capture and keys → analysis, the same for every job.
 
+use crate::command::digest::{CaptureDigest, HashedStream};
 use crate::command::options::Input;
 use crate::command::output;
+use crate::command::packets::PacketSource;
 use crate::command::progress::Progress;
 use rekeyscope::assembly::{self, Asked};
 use rekeyscope::pipeline::spi_scan::spis_of;
@@ -13,7 +15,9 @@ use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Catalogue, Language, Message};
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -23,22 +27,25 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
         esp_ports: input.esp_port.clone(),
         ..options
     };
-    let mut opened = OpenedCapture::new(input)?;
+    let digest = CaptureDigest::begin(input)?;
+    let mut opened = OpenedCapture::new(input, digest.stream())?;
     let mut secrets = opened.in_front()?;
     let mut keys = read_keys(input, &secrets)?;
     let mut analyzer = Analyzer::with_pre_shared_keys(options.clone(), keys.material, keys.pre_shared);
-    let can_repeat = is_file(&input.capture);
+    let can_repeat = input.can_be_read_again();
     opened.pass(&mut analyzer, can_repeat && !input.no_keys)?;
     let between = !input.no_keys && opened.reader.has_secrets();
     if between && can_repeat {
         // Keys between the packets, or behind them, are for all of them.
         secrets.extend(opened.behind()?);
-        opened = OpenedCapture::new(input)?;
+        opened = OpenedCapture::new(input, None)?;
         keys = read_keys(input, &secrets)?;
         analyzer = Analyzer::with_pre_shared_keys(options, keys.material, keys.pre_shared);
         opened.pass(&mut analyzer, false)?;
     }
-    let OpenedCapture { reader, container } = opened;
+    let OpenedCapture {
+        reader, container, ..
+    } = opened;
     let diagnostics = analyzer.diagnostics_mut();
     diagnostics.absorb(container);
     if between && !can_repeat {
@@ -55,10 +62,21 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
         let sentence = || Message::new("oddity-key-file");
         diagnostics.count("key_file_unreadable", "keys", None, sentence);
     }
+    let unread = reader
+        .pieces()
+        .iter()
+        .filter(|piece| piece.problem.is_some())
+        .count();
+    if unread > 0 {
+        let sentence = || Message::new("oddity-files-not-read").with("files", unread);
+        diagnostics.count("files_not_read", "capture", None, sentence);
+    }
     let asked = Asked {
         path: input.capture.to_string_lossy().into_owned(),
         no_keys: input.no_keys,
         psk_files: input.psk_file.iter().map(|f| f.display().to_string()).collect(),
+        pieces: reader.pieces().to_vec(),
+        sha256: digest.finish(&input.capture)?,
     };
     let record = analyzer.finish();
     let analysis = assembly::assemble(&record, reader.info(), &asked);
@@ -67,15 +85,20 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
 
 /// A capture that was opened, and what its container said so far.
 struct OpenedCapture {
-    reader: CaptureReader,
+    reader: PacketSource,
     container: Diagnostics,
+    /// Bytes to read, where known.
+    size: Option<u64>,
+    shows_progress: bool,
 }
 
 impl OpenedCapture {
-    fn new(input: &Input) -> Result<Self, Error> {
+    fn new(input: &Input, hashed: Option<HashedStream>) -> Result<Self, Error> {
         Ok(OpenedCapture {
-            reader: open(&input.capture, input.reads_stdin())?,
+            reader: PacketSource::open(input, hashed)?,
             container: Diagnostics::default(),
+            size: input.size(),
+            shows_progress: !input.beside_others && std::io::stderr().is_terminal(),
         })
     }
 
@@ -87,9 +110,7 @@ impl OpenedCapture {
 
     /// Hands the packets over, where `until_secrets` until keys come up.
     fn pass(&mut self, analyzer: &mut Analyzer, until_secrets: bool) -> Result<(), Error> {
-        let size = std::fs::metadata(self.reader.path()).ok();
-        let size = size.filter(std::fs::Metadata::is_file).map(|m| m.len());
-        let mut progress = Progress::new(size, std::io::stderr().is_terminal());
+        let mut progress = Progress::new(self.size, self.shows_progress);
         while !(until_secrets && self.reader.has_secrets())
             && let Some(frame) = self.reader.next_frame(&mut self.container)?
         {
@@ -119,7 +140,7 @@ struct CaptureKeys {
 fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error> {
     let beside = match () {
         () if input.no_keys || !input.keys.is_empty() || input.reads_stdin() => Vec::new(),
-        () => rekeyscope_keylog::find_beside(&input.capture),
+        () => input.keys_beside(),
     };
     let read_into = |keys: &mut KeyMaterial| {
         input.keys.iter().try_for_each(|file| keys.read(file))?;
@@ -131,9 +152,9 @@ fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error
     };
     let mut keys = KeyMaterial::default();
     let mut unreadable = read_into(&mut keys)?;
-    if keys.overflowed() && is_file(&input.capture) {
+    if keys.overflowed() && input.can_be_read_again() {
         // A log of years: only the SPIs of the capture say which rows matter.
-        keys = KeyMaterial::only_for(spis_of(CaptureReader::open(&input.capture)?)?);
+        keys = KeyMaterial::only_for(spis(input)?);
         unreadable = read_into(&mut keys)?;
     }
     let psks: Result<Vec<_>, _> = input
@@ -148,14 +169,16 @@ fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error
     })
 }
 
-/// Whether there are packets to be read in a file. (What comes out of a pipe can be read only once.)
-pub(crate) fn is_capture(path: &Path) -> bool {
-    is_file(path) && CaptureReader::open(path).is_ok()
-}
-
-/// A pipe can be read only once.
-fn is_file(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|m| m.is_file())
+/// The SPIs in the capture; a piece that cannot be read has none.
+fn spis(input: &Input) -> Result<HashSet<Spi>, Error> {
+    if input.pieces.is_empty() {
+        return spis_of(CaptureReader::open(&input.capture)?);
+    }
+    let readers = input.files().filter_map(|file| CaptureReader::open(file).ok());
+    Ok(readers
+        .filter_map(|reader| spis_of(reader).ok())
+        .flatten()
+        .collect())
 }
 
 /// One sentence for all files with keys in them that other users of the machine can read.
@@ -163,7 +186,7 @@ pub(crate) fn warn_of_others(input: &Input, analysis: &Analysis) {
     let with_keys = analysis
         .key_files
         .iter()
-        .filter(|f| f.esp_keys + f.ike_keys > 0)
+        .filter(|f| f.esp_keys.max(f.ike_keys) > 0)
         .map(|f| PathBuf::from(&f.path));
     let mut open: Vec<String> = with_keys
         .chain(input.psk_file.clone())
@@ -199,12 +222,4 @@ fn others_have_access(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn others_have_access(_: &Path) -> bool {
     false
-}
-
-fn open(path: &Path, stdin: bool) -> Result<CaptureReader, Error> {
-    if stdin {
-        CaptureReader::from_stream(Box::new(std::io::stdin()), "-")
-    } else {
-        CaptureReader::open(path)
-    }
 }

@@ -51,6 +51,8 @@ fn row(arguments: &Arguments, path: &Path) -> Result<ComparedCapture> {
         None => {
             let input = Input {
                 capture: path.into(),
+                pieces: Vec::new(),
+                wants_digest: false,
                 ..arguments.input.clone()
             };
             // The tunnel is chosen in the capture in question; the other one may number it differently.

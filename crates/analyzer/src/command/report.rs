@@ -7,7 +7,7 @@ use anyhow::Result;
 use rekeyscope::overlay;
 use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
 use rekeyscope_model::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Reads the documents, writes the reports.
@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let outputs = &arguments.outputs;
     let (documents, overlays) = (&arguments.documents, &arguments.overlays);
     let Some(path) = documents.first().filter(|_| !arguments.wants_index()) else {
-        return several::run(documents, outputs, |path| read(path, overlays));
+        return several::run(documents, PathBuf::as_path, outputs, |path| read(path, overlays));
     };
     outputs
         .files()

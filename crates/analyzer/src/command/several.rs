@@ -1,24 +1,27 @@
 //! Several captures or documents in one run: a report of each, and an index with a line per capture.
 
 use crate::command::options::{OutputArguments, OutputFormat};
-use crate::command::output::{self, Reserved};
-use crate::command::outputs::{Outputs, folder, json_of, text_options};
+use crate::command::output::{self, Reserved, folder};
+use crate::command::outputs::{Outputs, json_of, text_options};
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::error::Error;
 use rekeyscope_report::formats::index::{self, Entry};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The name of the index in its folder; no report is called so.
 const INDEX: &str = "index";
 
-/// Reads every input with `read`, writes its reports, then the index. An input that cannot be read is told, stands in
-/// the index, and does not keep the others from being read: the exit status is 1 then.
-pub(crate) fn run(
-    inputs: &[PathBuf],
+/// Reads every input with `read`, as many at a time as there are cores, writes its reports, then the index. An input that cannot be
+/// read is told, stands in the index, and does not keep the others from being read: the exit status is 1 then.
+pub(crate) fn run<I: Sync>(
+    inputs: &[I],
+    name_of: impl Fn(&I) -> &Path,
     outputs: &OutputArguments,
-    read: impl Fn(&Path) -> Result<Analysis>,
+    read: impl Fn(&I) -> Result<Analysis> + Sync,
 ) -> Result<ExitCode> {
     let index = outputs.html.as_deref().filter(|p| p.as_os_str() != "-");
     let folders = [&outputs.json, &outputs.csv, &outputs.svg, &outputs.png];
@@ -34,30 +37,33 @@ pub(crate) fn run(
     // Documents go out one by one: all of them at once may not fit into memory.
     let as_array = outputs.on_stdout() == OutputFormat::Json;
     let mut before = "[\n";
-    for input in inputs {
-        let name = unused(&mut names, &index::file_name(input));
-        let places = Outputs::reserve(&outputs.of_one(&name), true)?;
-        match read(input) {
+    let reserve = |input: &I| {
+        let name = unused(&mut names, &index::file_name(name_of(input)));
+        Outputs::reserve(&outputs.of_one(&name), true).map(|places| (name, places))
+    };
+    in_parallel(inputs, reserve, &read, |input, (name, places), analysis| {
+        match analysis {
             Ok(analysis) => {
                 if as_array {
                     output::to_stdout(before.as_bytes())?;
                     output::to_stdout(json_of(&analysis)?.trim_ascii_end())?;
                     before = ",\n";
                 }
+                if analysis.capture.files.iter().any(|file| file.problem.is_some()) {
+                    status = ExitCode::FAILURE;
+                }
                 places.write(&analysis)?;
                 entries.push(Entry::new(&analysis, &format!("{name}.html"), language));
             }
             Err(error) => {
                 output::complain(&error.to_string());
-                entries.push(Entry::unreadable(
-                    &input.to_string_lossy(),
-                    &error.to_string(),
-                    language,
-                ));
+                let path = name_of(input).to_string_lossy();
+                entries.push(Entry::unreadable(&path, &error.to_string(), language));
                 status = ExitCode::FAILURE;
             }
         }
-    }
+        Ok(())
+    })?;
     if let Some(file) = index {
         file.write(index::html(&entries, language).as_bytes())?;
     }
@@ -71,6 +77,36 @@ pub(crate) fn run(
     };
     output::to_stdout(text.as_bytes())?;
     Ok(status)
+}
+
+/// Works on as many inputs at a time as there are cores, and takes what comes of them in the order of the inputs. What is
+/// `prepared` for one is made before it is begun; no more than those at work wait in memory.
+fn in_parallel<I: Sync, P, T: Send>(
+    inputs: &[I],
+    mut prepare: impl FnMut(&I) -> Result<P, Error>,
+    work: &(impl Fn(&I) -> Result<T> + Sync),
+    mut take: impl FnMut(&I, P, Result<T>) -> Result<()>,
+) -> Result<()> {
+    let most = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        let mut at_work = VecDeque::new();
+        let mut waiting = inputs.iter();
+        loop {
+            for input in waiting.by_ref().take(most - at_work.len()) {
+                let prepared = prepare(input)?;
+                let thread = scope.spawn(move || (work(input), output::take_notes()));
+                at_work.push_back((input, prepared, thread));
+            }
+            let Some((input, prepared, thread)) = at_work.pop_front() else {
+                return Ok(());
+            };
+            let (made, notes) = thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            notes.into_iter().for_each(output::note);
+            take(input, prepared, made)?;
+        }
+    })
 }
 
 /// The name, or the name with the first number that makes it new.

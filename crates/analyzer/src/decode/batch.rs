@@ -2,6 +2,7 @@
 //! key, so it runs in parallel; everything before and after runs in capture order.
 
 use rayon::prelude::*;
+use rekeyscope_capture::file::ReadBlock;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_ipsec::esp::cipher::{Check, EspCipher, Icv, OpenError, Opened, verify_many};
 use rekeyscope_ipsec::esp::inner::{self, Inner};
@@ -58,6 +59,14 @@ pub(crate) struct Pending {
     pub(crate) proven: bool,
     /// What checks it may open it: the key is proven by now, or there is no ICV that could.
     pub(crate) opens: bool,
+    place: PacketPlace,
+}
+
+/// Where the bytes of a packet are.
+#[derive(Debug, Clone, Copy, Default)]
+struct PacketPlace {
+    /// Index of the block that was read; without one they are in the batch's own memory.
+    block: Option<u32>,
     start: usize,
     len: usize,
 }
@@ -142,17 +151,43 @@ impl InFlight {
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     packets: Vec<Pending>,
+    /// The blocks in which packets lie.
+    blocks: Vec<ReadBlock>,
+    /// Bytes of those in blocks.
+    in_blocks: usize,
+    /// Bytes of packets that lie in no block: they came in fragments, or inside others.
     arena: Vec<u8>,
+    /// Memory for results, used again: gigabytes of pages would be asked for and given back.
+    results: Vec<Decoded>,
 }
 
 impl Batch {
-    /// Adds a packet; its bytes are copied, so that the reader may go on. Returns true when the batch is full.
-    pub(crate) fn push(&mut self, mut pending: Pending, packet: &[u8]) -> bool {
-        pending.start = self.arena.len();
-        pending.len = packet.len();
-        self.arena.extend_from_slice(packet);
+    /// Adds a packet; the reader may go on, as `block`, in which its frame was read, is kept. What lies in no block is copied.
+    /// Returns true when the batch is full.
+    pub(crate) fn push(&mut self, mut pending: Pending, packet: &[u8], block: Option<&ReadBlock>) -> bool {
+        let len = packet.len();
+        let place = block.and_then(|block| Some((block, block.place_of(packet)?)));
+        pending.place = match place {
+            Some((block, place)) => {
+                if !self.blocks.last().is_some_and(|last| last.is(block)) {
+                    self.blocks.push(block.clone());
+                }
+                self.in_blocks += len;
+                let block = Some((self.blocks.len() - 1) as u32);
+                PacketPlace {
+                    block,
+                    start: place.start,
+                    len,
+                }
+            }
+            None => {
+                let (block, start) = (None, self.arena.len());
+                self.arena.extend_from_slice(packet);
+                PacketPlace { block, start, len }
+            }
+        };
         self.packets.push(pending);
-        self.packets.len() >= FULL_PACKETS || self.arena.len() >= FULL_BYTES
+        self.packets.len() >= FULL_PACKETS || self.in_blocks + self.arena.len() >= FULL_BYTES
     }
 
     /// Gives the packets of an SA that wait without a key one. `esn_high`: upper half of a sequence number.
@@ -175,10 +210,16 @@ impl Batch {
     }
 
     /// The bytes of a packet.
+    #[inline]
     pub(crate) fn bytes(&self, pending: &Pending) -> &[u8] {
-        self.arena
-            .get(pending.start..pending.start + pending.len)
-            .unwrap_or_default()
+        let PacketPlace { block, start, len } = pending.place;
+        match block {
+            Some(block) => {
+                let block = self.blocks.get(block as usize);
+                block.map_or(&[], |block| block.get(start..start + len))
+            }
+            None => self.arena.get(start..start + len).unwrap_or_default(),
+        }
     }
 
     /// The packets in capture order.
@@ -186,9 +227,10 @@ impl Batch {
         &self.packets
     }
 
-    /// Decodes all packets on all cores; results in capture order.
-    pub(crate) fn decode(&self) -> Vec<Decoded> {
-        let mut results = vec![Decoded::sealed(); self.packets.len()];
+    /// Decodes all packets on all cores; results in capture order, to be given back by [`Batch::clear`].
+    pub(crate) fn decode(&mut self) -> Vec<Decoded> {
+        let mut results = std::mem::take(&mut self.results);
+        results.resize_with(self.packets.len(), Decoded::sealed);
         results
             .par_chunks_mut(TASK_PACKETS)
             .zip(self.packets.par_chunks(TASK_PACKETS))
@@ -233,7 +275,7 @@ impl Batch {
     }
 
     /// Decodes in the background.
-    pub(crate) fn dispatch(self) -> InFlight {
+    pub(crate) fn dispatch(mut self) -> InFlight {
         let (sender, receiver) = sync_channel(1);
         rayon::spawn(move || {
             let decoded = self.decode();
@@ -243,9 +285,13 @@ impl Batch {
         InFlight(receiver)
     }
 
-    /// Empties the batch and keeps its memory.
-    pub(crate) fn clear(&mut self) {
+    /// Empties the batch and keeps its memory, and that of its results.
+    pub(crate) fn clear(&mut self, mut results: Vec<Decoded>) {
+        results.clear();
+        self.results = results;
         self.packets.clear();
+        self.blocks.clear();
+        self.in_blocks = 0;
         self.arena.clear();
     }
 }
@@ -282,8 +328,7 @@ impl Pending {
             check: true,
             proven: false,
             opens: false,
-            start: 0,
-            len: 0,
+            place: PacketPlace::default(),
         }
     }
 
@@ -428,10 +473,11 @@ mod tests {
             };
             pending.check = number % 13 != 0;
             pending.opens = number % 2 == 0;
-            batch.push(pending, &packet(&keys[number % 2], number));
+            batch.push(pending, &packet(&keys[number % 2], number), None);
         }
         let mut seen = [0; 3];
-        for (pending, decoded) in batch.packets().iter().zip(batch.decode()) {
+        let decoded = batch.decode();
+        for (decoded, pending) in decoded.iter().zip(batch.packets()) {
             let alone = match &pending.cipher {
                 Some(cipher) => decode_one(cipher, pending, None, batch.bytes(pending), &mut Vec::new()),
                 None => Decoded::sealed(),

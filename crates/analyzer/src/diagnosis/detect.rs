@@ -8,7 +8,7 @@ use crate::diagnosis::holes::{Hole, Holes};
 use crate::diagnosis::proof;
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
-use crate::diagnosis::recorder::{self, OpenWindow, Recorder, Subject};
+use crate::diagnosis::recorder::{OpenWindow, Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::silence::{self, InitiatorSilence, SilenceKind};
 use crate::diagnosis::symptom::Symptom;
@@ -260,9 +260,7 @@ impl Diagnosis {
         let shortened = self.recorder.shortened;
         if shortened > 0 {
             diagnostics.count("diagnosis_shortened", "analysis", None, || {
-                Message::new("oddity-diagnosis-shortened")
-                    .with("rekeys", shortened)
-                    .with("packets", recorder::MOST_RECORDS)
+                Message::new("oddity-diagnosis-shortened").with("rekeys", shortened)
             });
         }
         let left_out = self.delivery.left_out;
@@ -296,6 +294,7 @@ fn subjects(succession: &Succession) -> impl Iterator<Item = Subject> {
 #[cfg(test)]
 mod rate {
     use super::*;
+    use crate::diagnosis::recorder::MOST_RECORDS;
     use rekeyscope_testkit::thread_time::thread_nanos;
 
     /// What a packet costs, with a window open and the ring full. `cargo test --release -- --ignored --nocapture
@@ -305,7 +304,7 @@ mod rate {
     #[allow(clippy::print_stdout)]
     fn cost_per_packet() {
         let mut diagnosis = Diagnosis::default();
-        let packets: u32 = 20 * recorder::MOST_RECORDS as u32;
+        let packets: u32 = 20 * MOST_RECORDS as u32;
         let record = |k: u32| {
             let time = Timestamp(i64::from(k) * 1_000);
             let seq = (k.wrapping_mul(1_200), 1_200, 0);

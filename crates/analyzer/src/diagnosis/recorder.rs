@@ -16,6 +16,13 @@ use std::collections::VecDeque;
 pub(crate) const MOST_RECORDS: usize = 1 << 18;
 /// Most windows open at a time; a further rekey goes without (counted).
 pub(crate) const MOST_OPEN: usize = 1 << 10;
+/// Packets that may be walked over for windows, for each that came. Windows of rekeys seconds apart need six at most; where there are
+/// several a second, each gets its share of the packets around its beginning, and the work stays that of the packets.
+const WALKS: usize = 16;
+/// What may be saved of that: two windows as large as the ring.
+const MOST_CREDIT: usize = 2 * MOST_RECORDS;
+/// A window gets so many packets at least.
+const LEAST_WALK: usize = 256;
 /// Before the first exchange message: enough for a rate to compare with.
 pub(crate) const BEFORE: i64 = 2 * NANOS_PER_SECOND;
 /// Behind the last exchange message: an outage of some retransmission timeouts (1 + 2 + 4 s) ends within.
@@ -43,24 +50,43 @@ pub(crate) struct OpenWindow {
     closes: Timestamp,
     /// Number of its first packet, counted from the beginning of the capture.
     from: u64,
+    /// Packets of all tunnels that it has, once it is closed.
+    packets: usize,
     /// Directions in which an SA has begun within it.
     begun: [bool; 2],
 }
 
 /// The ring with its windows.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Recorder {
     ring: VecDeque<PacketRecord>,
+    /// So many packets may be walked over: [`WALKS`].
+    credit: usize,
     /// Packets that the ring forgot.
     forgotten: u64,
     open: VecDeque<OpenWindow>,
     next_close: Option<Timestamp>,
     /// First packet of any open window.
     oldest_from: u64,
-    /// Windows that closed early.
+    /// Windows that closed early, or got a part of their packets only.
     pub(crate) shortened: u64,
     /// Rekeys beyond [`MOST_OPEN`].
     pub(crate) unopened: u64,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Recorder {
+            ring: VecDeque::new(),
+            credit: MOST_CREDIT,
+            forgotten: 0,
+            open: VecDeque::new(),
+            next_close: None,
+            oldest_from: 0,
+            shortened: 0,
+            unopened: 0,
+        }
+    }
 }
 
 impl Recorder {
@@ -72,6 +98,7 @@ impl Recorder {
             self.forgotten += 1;
         }
         self.ring.push_back(record);
+        self.credit = (self.credit + WALKS).min(MOST_CREDIT);
         match self.next_close {
             None => false,
             Some(due) => record.time >= due || self.oldest_is_endangered(),
@@ -127,6 +154,7 @@ impl Recorder {
             began,
             closes: now.plus_nanos(AFTER),
             from,
+            packets: 0,
             begun: [false; 2],
         });
         self.schedule();
@@ -174,12 +202,26 @@ impl Recorder {
             Some(now) => w.closes <= now || endangered && w.from <= self.forgotten,
         };
         let position = self.open.iter().position(due)?;
-        let window = self.open.remove(position)?;
-        if now.is_some_and(|now| window.closes > now) {
+        let mut window = self.open.remove(position)?;
+        let early = now.is_some_and(|now| window.closes > now);
+        if self.allot(&mut window) || early {
             self.shortened += 1;
         }
         self.schedule();
         Some(window)
+    }
+
+    /// Gives a window its packets. True where they are not all.
+    fn allot(&mut self, window: &mut OpenWindow) -> bool {
+        let end = self.forgotten + self.ring.len() as u64;
+        let from = window.from.max(self.forgotten);
+        let all = (end - from) as usize;
+        window.packets = all.min(self.credit.max(LEAST_WALK));
+        self.credit = self.credit.saturating_sub(window.packets);
+        let least = window.packets as u64;
+        let begins = self.first_since(window.began).saturating_sub(least / 4);
+        window.from = begins.clamp(from, end - least);
+        window.packets < all
     }
 
     /// The packets of a window's tunnel, in capture order.
@@ -189,6 +231,7 @@ impl Recorder {
         self.ring
             .iter()
             .skip(skip)
+            .take(window.packets)
             .filter(|r| usize::from(r.tunnel) == tunnel)
             .collect()
     }
@@ -259,6 +302,40 @@ mod tests {
         assert_eq!(
             (closed, recorder.shortened, recorder.ring.len()),
             (1, 1, MOST_RECORDS)
+        );
+    }
+
+    /// A rekey at every other packet: each window has some packets, those around its beginning, and all together few per packet.
+    #[test]
+    fn windows_of_a_flood_of_rekeys_share_the_packets() {
+        let mut recorder = Recorder::default();
+        let (mut walked, mut windows) = (0, 0);
+        let packets: i64 = 200_000;
+        let mut close = |recorder: &mut Recorder, now| {
+            while let Some(window) = recorder.take_due(now) {
+                let own = recorder.packets(&window);
+                let around = own.first().zip(own.last()).is_none_or(|(first, last)| {
+                    (first.time..=last.time).contains(&window.opened.min(last.time))
+                });
+                assert!(around && own.len() >= LEAST_WALK.min(recorder.ring.len()));
+                walked += own.len();
+                windows += 1;
+            }
+        };
+        for millis in 0..packets {
+            let now = record(millis, 0);
+            if recorder.push(now) {
+                close(&mut recorder, Some(now.time));
+            }
+            if millis % 2 == 0 {
+                recorder.open(Subject::Exchange(millis as usize), 0, (now.time, None), now.time);
+            }
+        }
+        close(&mut recorder, None);
+        assert!(windows > 10_000 && recorder.shortened > 0, "{windows}");
+        assert!(
+            walked <= MOST_CREDIT + (WALKS + LEAST_WALK / 2) * packets as usize,
+            "{walked}"
         );
     }
 

@@ -30,7 +30,7 @@ use clock::CaptureClock;
 use duplicates::Duplicates;
 use key_files::key_files;
 use nested::NestedFrames;
-use rekeyscope_capture::file::Frame;
+use rekeyscope_capture::file::{Frame, ReadBlock};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
 use rekeyscope_ipsec::ike::timeline::Timeline;
@@ -60,6 +60,8 @@ pub struct Analyzer {
     clock: CaptureClock,
     seen: SeenPackets,
     duplicates: Duplicates,
+    /// In which the frame was read, to keep packets without a copy.
+    block: Option<ReadBlock>,
     batch: Batch,
     in_flight: Option<InFlight>,
     spare: Batch,
@@ -87,6 +89,7 @@ impl Analyzer {
             clock: CaptureClock::default(),
             seen: SeenPackets::default(),
             duplicates: Duplicates::default(),
+            block: None,
             batch: Batch::default(),
             in_flight: None,
             spare: Batch::default(),
@@ -128,6 +131,7 @@ impl Analyzer {
     /// Takes one frame whose time is that of a clock without steps.
     fn take_frame(&mut self, frame: &Frame<'_>) {
         self.count_frame(frame);
+        self.keep_block(frame.block);
         // The decoder lends its reassembled bytes; it is set aside while they are used.
         let Some(mut framing) = self.framing.take() else {
             return;
@@ -137,6 +141,17 @@ impl Analyzer {
         }
         self.framing = Some(framing);
         self.look_into_nested();
+    }
+
+    #[inline]
+    fn keep_block(&mut self, block: Option<&ReadBlock>) {
+        let same = match (&self.block, block) {
+            (Some(kept), Some(block)) => kept.is(block),
+            (kept, block) => kept.is_none() && block.is_none(),
+        };
+        if !same {
+            self.block = block.cloned();
+        }
     }
 
     fn count_frame(&mut self, frame: &Frame<'_>) {

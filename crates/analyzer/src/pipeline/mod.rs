@@ -1,6 +1,6 @@
 //! The pipeline: [`Analyzer::push`] takes frames in capture order, [`Analyzer::finish`] gives what it remembers of them.
 //!
-//! ESP packets are collected and decoded on all cores ([`crate::batch`]). An IKE message is a barrier: everything before
+//! ESP packets are collected and decoded on all cores ([`crate::decode`]). An IKE message is a barrier: everything before
 //! it is accounted for first, so that the volume at an exchange's first message is exact.
 
 pub mod analyzer;

@@ -4,7 +4,7 @@
 use crate::write::copies::output_error;
 use rekeyscope_capture::file::{CaptureCopy, CaptureReader};
 use rekeyscope_model::analysis::{
-    Analysis, Confidence, Direction, KeyStatus, Rekey, RekeyEvidence, SecurityAssociation, TriggerKind,
+    Analysis, Confidence, Direction, KeyStatus, Rekey, RekeyEvidence, TriggerKind,
 };
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
@@ -12,8 +12,8 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_report::words::focus;
-use std::collections::BTreeMap;
+use rekeyscope_report::words::focus::RekeyNames;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -79,8 +79,12 @@ pub fn write(
 
 fn comments(analysis: &Analysis) -> Comments {
     let mut comments = Comments::default();
+    let (firsts, names) = (
+        FirstPackets::of(analysis),
+        RekeyNames::of(Catalogue::of(Language::English), analysis),
+    );
     for rekey in &analysis.rekeys {
-        note_rekey(&mut comments, analysis, rekey);
+        note_rekey(&mut comments, analysis, &firsts, (rekey, &names.name(rekey)));
     }
     note_failures(&mut comments, analysis);
     for sa in &analysis.security_associations {
@@ -124,12 +128,16 @@ fn note_failures(comments: &mut Comments, analysis: &Analysis) {
     }
 }
 
-fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {
+fn note_rekey(
+    comments: &mut Comments,
+    analysis: &Analysis,
+    firsts: &FirstPackets,
+    (rekey, name): (&Rekey, &str),
+) {
     let begins = rekey
         .exchange
         .and_then(|e| analysis.exchanges.get(e)?.frames.first().copied());
-    let name = focus::name(Catalogue::of(Language::English), analysis, rekey);
-    comments.add(begins, &beginning(&name, rekey));
+    comments.add(begins, &beginning(name, rekey));
     for direction in [Direction::AToB, Direction::BToA] {
         let (old, new, at, gap_ms) = match direction {
             Direction::AToB => (
@@ -145,7 +153,9 @@ fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {
                 rekey.gap_ms.b_to_a,
             ),
         };
-        let first = first_packet(analysis, rekey.tunnel, new, at).and_then(|sa| sa.first_frame);
+        let first = new
+            .zip(at)
+            .and_then(|(spi, at)| firsts.0.get(&(rekey.tunnel, spi, at)).copied());
         if let Some(new) = new {
             let after = match (old, gap_ms) {
                 (Some(old), Some(gap)) => format!(", {gap:.1} ms after the last on {old}"),
@@ -174,16 +184,20 @@ fn note_rekey(comments: &mut Comments, analysis: &Analysis, rekey: &Rekey) {
     }
 }
 
-/// The SA that a rekey switched to: of those with its SPI, the one whose first packet was then.
-fn first_packet(
-    analysis: &Analysis,
-    tunnel: usize,
-    spi: Option<Spi>,
-    at: Option<Timestamp>,
-) -> Option<&SecurityAssociation> {
-    analysis.security_associations.iter().find(|sa| {
-        sa.tunnel == tunnel && Some(sa.spi) == spi && sa.first_time.is_some() && sa.first_time == at
-    })
+/// First frames of SAs, by tunnel, SPI and the time of that frame: the SA that a rekey switched to is, of those with its SPI, the
+/// one whose first packet was then.
+struct FirstPackets(HashMap<(usize, Spi, Timestamp), u64>);
+
+impl FirstPackets {
+    fn of(analysis: &Analysis) -> Self {
+        let mut firsts = HashMap::new();
+        for sa in &analysis.security_associations {
+            if let (Some(time), Some(frame)) = (sa.first_time, sa.first_frame) {
+                firsts.entry((sa.tunnel, sa.spi, time)).or_insert(frame);
+            }
+        }
+        FirstPackets(firsts)
+    }
 }
 
 fn beginning(name: &str, rekey: &Rekey) -> String {

@@ -273,6 +273,7 @@ where
             link_type: LinkType::RAW,
             original_len: len(data),
             data,
+            block: None,
         };
         match framing.decode(&frame, self.ignored).and_then(Sealed::of) {
             Some(sealed) => self.open(&sealed, deeper),

@@ -1,6 +1,9 @@
-//! One buffer that is refilled by large reads and lent out record by record.
+//! A block that is refilled by large reads and lent out record by record. Whoever needs a packet for longer keeps its block
+//! ([`ReadBlock`]), and reading goes on in another one.
 
+use crate::file::block::ReadBlock;
 use crate::file::source::{ByteSource, SourceRead};
+use std::collections::VecDeque;
 use std::io;
 
 /// Bytes asked for at once: as fast as a mapping on a file in the page cache.
@@ -14,7 +17,11 @@ pub(super) const LARGEST_RECORD: usize = 64 * 1024 * 1024;
 /// A window on the [`ByteSource`].
 pub(super) struct Buffer {
     source: ByteSource,
-    bytes: Vec<u8>,
+    block: ReadBlock,
+    /// Blocks that others kept, the oldest first: they let go of them in this order.
+    kept: VecDeque<ReadBlock>,
+    /// Nobody may keep a block any more ([`Buffer::available_mut`]).
+    closed: bool,
     start: usize,
     end: usize,
     consumed: u64,
@@ -24,10 +31,11 @@ pub(super) struct Buffer {
 
 impl Buffer {
     pub(super) fn new(source: ByteSource) -> Buffer {
-        let bytes = vec![0; READ_LEN + CARRY_LEN];
         Buffer {
             source,
-            bytes,
+            block: ReadBlock::new(READ_LEN + CARRY_LEN),
+            kept: VecDeque::new(),
+            closed: false,
             start: 0,
             end: 0,
             consumed: 0,
@@ -48,15 +56,14 @@ impl Buffer {
 
     #[cold]
     fn refill(&mut self, n: usize) -> io::Result<bool> {
-        self.bytes.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
+        self.carry_on();
         while self.end < n && !self.at_end {
-            if self.end == self.bytes.len() {
-                let larger = self.bytes.len().saturating_mul(2).min(LARGEST_RECORD + READ_LEN);
-                self.bytes.resize(larger, 0);
+            let Some(block) = self.block.own() else { break };
+            if self.end == block.len() {
+                let larger = block.len().saturating_mul(2).min(LARGEST_RECORD + READ_LEN);
+                block.resize(larger, 0);
             }
-            let room = self.bytes.get_mut(self.end..).unwrap_or_default();
+            let room = block.get_mut(self.end..).unwrap_or_default();
             match self.source.read(room)? {
                 SourceRead::Bytes(read) => self.end += read.min(room.len()),
                 SourceRead::End => self.at_end = true,
@@ -69,15 +76,52 @@ impl Buffer {
         Ok(self.end >= n)
     }
 
+    /// Moves what is there to the front of a block that nobody else has.
+    fn carry_on(&mut self) {
+        let rest = self.start..self.end;
+        (self.start, self.end) = (0, rest.len());
+        if let Some(own) = self.block.own() {
+            own.copy_within(rest, 0);
+            return;
+        }
+        let free = self.kept.front_mut().is_some_and(|oldest| oldest.own().is_some());
+        let again = if free { self.kept.pop_front() } else { None };
+        let mut next = again.unwrap_or_else(|| ReadBlock::new(READ_LEN + CARRY_LEN));
+        if let Some(room) = next.own() {
+            let rest = self.block.get(rest);
+            if room.len() < rest.len() {
+                room.resize(rest.len(), 0);
+            }
+            if let Some(front) = room.get_mut(..rest.len()) {
+                front.copy_from_slice(rest);
+            }
+        }
+        self.kept.push_back(std::mem::replace(&mut self.block, next));
+    }
+
     /// What is there.
     #[inline]
     pub(super) fn available(&self) -> &[u8] {
-        self.bytes.get(self.start..self.end).unwrap_or_default()
+        self.block.get(self.start..self.end)
     }
 
-    /// The same, to put right what a parser would misread.
+    /// The same, to put right what a parser would misread, or to wipe it. A file that needs it may need it at every record: its
+    /// blocks are kept by nobody from then on, as each would have to be copied here.
     pub(super) fn available_mut(&mut self) -> &mut [u8] {
-        self.bytes.get_mut(self.start..self.end).unwrap_or_default()
+        if self.block.own().is_none() {
+            self.block.wipe_at_last();
+            self.carry_on();
+            self.closed = true;
+        }
+        let rest = self.start..self.end;
+        let own = self.block.own().and_then(|own| own.get_mut(rest));
+        own.unwrap_or_default()
+    }
+
+    /// The block, for who needs what was lent for longer.
+    #[inline]
+    pub(super) fn block(&self) -> Option<&ReadBlock> {
+        (!self.closed).then_some(&self.block)
     }
 
     /// Gives the next `n` bytes away: they stay readable by [`Buffer::lent`] until the next [`Buffer::ensure`].
@@ -92,7 +136,7 @@ impl Buffer {
     #[inline]
     pub(super) fn lent(&self, back: usize, len: usize) -> &[u8] {
         let end = self.start.saturating_sub(back);
-        self.bytes.get(end.saturating_sub(len)..end).unwrap_or_default()
+        self.block.get(end.saturating_sub(len)..end)
     }
 
     /// Unpacked bytes given away so far.
@@ -111,6 +155,6 @@ impl Buffer {
 
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
-        self.bytes.len()
+        self.block.get(..).len()
     }
 }

@@ -106,6 +106,7 @@ impl<W: Write> CaptureCopy<W> {
         let packet = Frame {
             original_len: data.len() as u32,
             data,
+            block: None,
             ..frame
         };
         self.write(item, &packet, Some(comment))

@@ -1,5 +1,6 @@
 //! What a reader hands out: packets, and for a copy of the capture also what is between them.
 
+use crate::file::block::ReadBlock;
 use crate::file::link_type::LinkType;
 use crate::file::order::ByteOrder;
 use rekeyscope_model::time::Timestamp;
@@ -17,6 +18,8 @@ pub struct Frame<'a> {
     pub original_len: u32,
     /// The captured bytes, from the link header on.
     pub data: &'a [u8],
+    /// The block that they lie in, to keep them without a copy; `None` where they lie elsewhere.
+    pub block: Option<&'a ReadBlock>,
 }
 
 /// A step through a capture for a copy of it.

@@ -5,6 +5,7 @@
 //! `framing/walk_rate.rs`), need no `unsafe`, and a file that shrinks or grows meanwhile is an ordinary end of file
 //! instead of a SIGBUS.
 
+mod block;
 mod buffer;
 mod clock;
 mod copy;
@@ -24,6 +25,7 @@ mod source;
 mod tests;
 mod write;
 
+pub use block::ReadBlock;
 pub use copy::CaptureCopy;
 pub use frame::{Frame, Item};
 pub use info::CaptureInfo;

@@ -223,6 +223,7 @@ impl CaptureReader {
             link_type: record.link_type,
             original_len: record.original_len,
             data: self.buffer.lent(record.back, record.len),
+            block: self.buffer.block(),
         }
     }
 

@@ -12,6 +12,13 @@ const DECODED_READ: usize = 64 * 1024;
 /// zstd frames that ask for a larger window (2^27 bytes) are refused: memory stays bounded.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
+/// Packed data is at most this much longer than what it holds, and so many bytes: compression never adds more than a few
+/// per cent, but a block of LZ4 (4 MiB, of the old format 8 MiB) is read whole before a byte comes of it. Millions of empty
+/// members would be walked over for nothing.
+const MOST_OVERHEAD: u64 = 2;
+/// See [`MOST_OVERHEAD`].
+const MOST_EMPTY: u64 = 16 * 1024 * 1024;
+
 /// How the file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
@@ -66,11 +73,20 @@ struct StoredStream {
 #[derive(Debug, Default)]
 struct StoredState {
     taken: AtomicU64,
+    /// Bytes that were made of them.
+    made: AtomicU64,
     failed: AtomicBool,
 }
 
 impl Read for StoredStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let (taken, made) = (&self.state.taken, &self.state.made);
+        let most = MOST_OVERHEAD
+            .saturating_mul(made.load(Ordering::Relaxed))
+            .saturating_add(MOST_EMPTY);
+        if taken.load(Ordering::Relaxed) > most {
+            return Err(io::Error::other("it holds hardly anything"));
+        }
         let from_head = self.head.read(into)?;
         let n = if from_head > 0 {
             from_head
@@ -153,7 +169,10 @@ impl ByteSource {
         let into = into.get_mut(..most).unwrap_or_default();
         match self.reader.read(into) {
             Ok(0) => Ok(SourceRead::End),
-            Ok(n) => Ok(SourceRead::Bytes(n)),
+            Ok(n) => {
+                self.state.made.fetch_add(n as u64, Ordering::Relaxed);
+                Ok(SourceRead::Bytes(n))
+            }
             Err(error) => self.broken_or_failed(error),
         }
     }

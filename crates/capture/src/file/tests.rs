@@ -293,6 +293,56 @@ fn the_position_counts_stored_bytes() {
     }
 }
 
+/// Millions of members without a byte in them would be walked over for minutes.
+#[test]
+fn packed_data_that_holds_hardly_anything_is_given_up() {
+    let (plain, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &containers::packets(3));
+    let mut stored = containers::gzip(&plain);
+    let few = containers::gzip(b"").repeat(1_000);
+    assert!(!read(&[&stored[..], &few].concat()).unwrap().info.truncated);
+    stored.extend(containers::gzip(b"").repeat(900_000));
+    let outcome = read(&stored).unwrap();
+    assert_eq!((outcome.packets.len(), outcome.info.truncated), (3, true));
+}
+
+/// What is encrypted cannot be packed: an LZ4 block of 4 MiB, as the program makes them by default, comes after 4 MiB; through a pipe, in
+/// many reads.
+#[test]
+fn large_blocks_of_noise_are_no_emptiness() {
+    let mut state = 1_u32;
+    let mut noise = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    let mut packets = containers::packets(160);
+    for packet in &mut packets {
+        packet.data = (0..50_000).map(|_| noise()).collect();
+        packet.original_len = packet.data.len() as u32;
+    }
+    let (plain, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &packets);
+    let blocks = lz4_flex::frame::FrameInfo::new().block_size(lz4_flex::frame::BlockSize::Max4MB);
+    let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(blocks, Vec::new());
+    encoder.write_all(&plain).unwrap();
+    let pipe = Pipe(io::Cursor::new(encoder.finish().unwrap()));
+    let mut reader = CaptureReader::from_stream(Box::new(pipe), "-").unwrap();
+    let mut diagnostics = Diagnostics::default();
+    let mut read = 0;
+    while reader.next_frame(&mut diagnostics).unwrap().is_some() {
+        read += 1;
+    }
+    assert_eq!((read, reader.info().truncated), (160, false));
+}
+
+/// Gives 64 KiB at a time.
+struct Pipe(io::Cursor<Vec<u8>>);
+
+impl io::Read for Pipe {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let most = into.len().min(65_536);
+        self.0.read(&mut into[..most])
+    }
+}
+
 /// A capture of several blocks in each compressed format.
 static PACKED_NOISE: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let (plain, _) = containers::pcap(PcapKind::Nanos, Order::Little, 1, &containers::noise());

@@ -126,6 +126,7 @@ fn frame_rate(packet: &Packet) {
         link_type: crate::file::LinkType(1),
         original_len: packet.original_len,
         data: &packet.data,
+        block: None,
     };
     const ROUNDS: usize = 10_000_000;
     let bytes = (ROUNDS * packet.data.len()) as u64;

@@ -83,9 +83,7 @@ pub(crate) struct KnownRates {
 pub(crate) fn path(halves: &[Half], full: &FullWindows<'_>, rtt: i64, known: KnownRates) -> Path {
     let sent = merged(halves);
     let mut acked: Vec<(i64, u64)> = halves.iter().flat_map(advances).collect();
-    if halves.len() > 1 {
-        acked.sort_unstable();
-    }
+    acked.sort_unstable();
     let (own, own_from) = match (own_rate(&sent, &acked, full, rtt), known.proven) {
         ((_, OwnRate::Best), Some(proven)) => (proven, OwnRate::Proven),
         (own, _) => own,
@@ -126,9 +124,8 @@ fn merged(halves: &[Half]) -> Vec<Sent> {
         h.data.iter().enumerate().map(sent).collect::<Vec<Sent>>()
     };
     let mut all: Vec<Sent> = halves.iter().enumerate().flat_map(one).collect();
-    if halves.len() > 1 {
-        all.sort_by_key(|s| s.time);
-    }
+    // Of one connection too: a capture may be out of order, and what follows walks along the time.
+    all.sort_by_key(|s| s.time);
     all
 }
 

@@ -49,7 +49,14 @@ pub(crate) fn longest_own(gaps: &[Gap], placed: &[PlacedRekey], rekey: &PlacedRe
         let mut rivals = neighbours().filter(|other| touches(gap, other));
         rivals.all(|other| claim(other, gap) <= claim(rekey, gap))
     };
-    let own = touching(gaps, rekey).filter(is_own);
+    // What begins behind the switch of the next one is that one's: in a row of rekeys nothing is walked over for each of them.
+    let next = placed
+        .get(position + 1)
+        .filter(|next| next.switched_s > rekey.switched_s);
+    let behind = next.map_or(f64::INFINITY, |next| next.switched_s);
+    let own = touching(gaps, rekey)
+        .take_while(|gap| gap.start_s <= behind)
+        .filter(is_own);
     own.map(|g| g.end_s - g.start_s).max_by(f64::total_cmp)
 }
 

@@ -2,14 +2,13 @@
 
 mod aead;
 mod decrypt;
-mod hmac_sha1;
+mod hmac;
 mod integrity;
 mod keyed;
 mod lanes;
 mod many;
 mod outcome;
 mod parts;
-mod sha1_lanes;
 
 pub use keyed::EspCipher;
 pub use many::{Check, verify_many};

@@ -6,19 +6,19 @@ pub use crate::ike::context::MessageContext;
 pub use crate::ike::exchange::{
     ChildKeys, Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces,
 };
-use crate::ike::exchange_type::begun_by_initiator;
+use crate::ike::exchange_type::{begun_by_initiator, exchange_kind};
 use crate::ike::fragment::Ikev1Fragments;
 use crate::ike::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, IkeHeader, LEN};
 use crate::ike::ikev2_keys::Ikev2Keys;
 use crate::ike::payload::v1;
 use crate::ike::state::{ExchangeState, Keyring, SaState};
+use foldhash::{HashMap, HashMapExt};
 use rekeyscope_keylog::{IkeKey, Seed};
-use rekeyscope_model::analysis::KeyStatus;
+use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
 use rekeyscope_model::text::Message;
-use std::collections::HashMap;
 
 /// What a message meant for the rest of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,14 +76,18 @@ pub struct Timeline {
     pub(super) exchanges: Vec<Exchange>,
     states: Vec<ExchangeState>,
     exchange_by_id: HashMap<ExchangeId, usize>,
+    informational: usize,
     fragments: Ikev1Fragments,
 }
 
 impl Timeline {
     /// Most IKE SAs that are kept.
-    pub const MAX_IKE_SAS: usize = 65_536;
-    /// Most exchanges that are kept.
-    pub const MAX_EXCHANGES: usize = 262_144;
+    pub const MAX_IKE_SAS: usize = 1 << 13;
+    /// Most exchanges that are kept, some 2 KB each with what the document says of them: those of 10,000 rekeys, as many others, and
+    /// the Informational ones.
+    pub const MAX_EXCHANGES: usize = 40 << 10;
+    /// Of them, Informational ones: hosts that ask each other all day whether they are alive leave room for those that make SAs.
+    const MAX_INFORMATIONAL: usize = Self::MAX_EXCHANGES / 2;
 
     /// An empty timeline that will try `keys` on encrypted messages.
     pub fn new(keys: Vec<IkeKey>) -> Self {
@@ -104,6 +108,7 @@ impl Timeline {
             exchanges: Vec::new(),
             states: Vec::new(),
             exchange_by_id: HashMap::new(),
+            informational: 0,
             fragments: Ikev1Fragments::default(),
         }
     }
@@ -257,12 +262,16 @@ impl Timeline {
         if let Some(&index) = self.exchange_by_id.get(&id) {
             return Some((index, false));
         }
-        if self.exchanges.len() >= Self::MAX_EXCHANGES {
+        let informational = exchange_kind(header) == ExchangeKind::Informational;
+        if self.exchanges.len() >= Self::MAX_EXCHANGES
+            || informational && self.informational >= Self::MAX_INFORMATIONAL
+        {
             diagnostics.count("too_many_exchanges", "IKE", Some(context.frame), || {
                 Message::new("oddity-exchanges").with("most", Self::MAX_EXCHANGES)
             });
             return None;
         }
+        self.informational += usize::from(informational);
         let index = self.exchanges.len();
         self.exchanges
             .push(Exchange::begin(header, context, ike_sa, diagnostics));

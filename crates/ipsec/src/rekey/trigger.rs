@@ -174,10 +174,16 @@ fn set_counting(trigger: &mut Trigger, message: Message) {
 
 /// What most of them are; of equals, the first.
 fn most_common(kinds: &[TriggerKind]) -> TriggerKind {
-    let times = |kind: &TriggerKind| kinds.iter().filter(|k| *k == kind).count();
-    let most = kinds.iter().map(times).max().unwrap_or(0);
-    let common = kinds.iter().find(|k| times(k) == most);
-    common.copied().unwrap_or(TriggerKind::Unknown)
+    // Each kind with the number of its rekeys, in order of appearance.
+    let mut counts: Vec<(TriggerKind, usize)> = Vec::new();
+    for kind in kinds {
+        match counts.iter_mut().find(|(known, _)| known == kind) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((*kind, 1)),
+        }
+    }
+    let common = counts.iter().rev().max_by_key(|(_, count)| *count);
+    common.map_or(TriggerKind::Unknown, |(kind, _)| *kind)
 }
 
 impl SuccessionShown {

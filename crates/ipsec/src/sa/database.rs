@@ -58,8 +58,9 @@ pub struct SaDatabase {
 const MOST_HOLDING: usize = 4_096;
 
 impl SaDatabase {
-    /// Most SAs that are kept; packets of a further one are counted and not analysed.
-    pub const MAX_SAS: usize = 65_536;
+    /// Most SAs that are kept: those of 10,000 rekeys, at most 10 KB each with what the document says of them; packets of a further
+    /// one are counted and not analysed.
+    pub const MAX_SAS: usize = 20 << 10;
 
     /// An empty database that will try `keys`.
     pub fn new(keys: KeyMaterial) -> Self {
@@ -129,6 +130,10 @@ impl SaDatabase {
             return None;
         }
         let sa = self.associations.len();
+        // Doubled, it would be larger than it may ever become.
+        if sa == self.associations.capacity() && 2 * sa > Self::MAX_SAS {
+            self.associations.reserve_exact(Self::MAX_SAS - sa);
+        }
         let SaContext {
             tunnel,
             direction,

@@ -4,15 +4,15 @@
 use crate::sa::database::SaIndex;
 use foldhash::{HashMap, HashMapExt};
 
-/// Sequence numbers of one page.
-const PAGE: u64 = 256;
-/// Most pages, 64 MiB: some 16 million packets. Beyond, the oldest page is forgotten, and repetitions of its packets count as
-/// packets again.
-const MOST_PAGES: usize = 1 << 16;
+/// Sequence numbers of one page: few, as a flood of SAs has a page for each packet.
+const PAGE: u64 = 64;
+/// Most pages, 40 MB with their places: some 8 million packets. Beyond, the oldest page is forgotten, and repetitions of its
+/// packets count as packets again.
+const MOST_PAGES: usize = 1 << 17;
 /// SAs whose last page is found without the table: packets come page by page.
 const RECENT: usize = 64;
 
-/// An SA and a number of 256 sequence numbers.
+/// An SA and a number of [`PAGE`] sequence numbers.
 type PageKey = (SaIndex, u64);
 
 #[derive(Debug)]

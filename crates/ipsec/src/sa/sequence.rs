@@ -5,7 +5,8 @@ use rekeyscope_model::analysis::Sequence;
 /// Numbers behind the highest one that are remembered, in bits. A number further behind cannot be told from a
 /// duplicate; it counts as reordered. Far beyond the replay windows in use (32 to 4,096).
 const WINDOW: u64 = 16_384;
-const WORDS: usize = (WINDOW / 64) as usize;
+/// Numbers that are remembered of an SA while all of its own are closer together: of a flood of SAs with a few packets each.
+const FEW: u64 = 512;
 /// Packets whose ICV is remembered to tell a doubled capture from a replayed number.
 const REMEMBERED_ICVS: usize = 512;
 
@@ -31,7 +32,8 @@ pub struct SequenceTracker {
     distinct: u64,
     duplicates: u64,
     reordered: u64,
-    seen: Option<Box<[u64; WORDS]>>,
+    /// A ring of bits, by number: of [`FEW`] numbers or of [`WINDOW`], and empty up to the second packet.
+    seen: Vec<u64>,
     icvs: Vec<(u64, u64)>,
     next_icv: usize,
 }
@@ -52,10 +54,10 @@ impl SequenceTracker {
             self.lowest = number;
             self.highest = number;
             self.distinct = 1;
-            self.mark(number);
             return Arrival::Next;
         }
         if number > self.highest {
+            self.make_room(number);
             self.clear_between(self.highest, number);
             self.highest = number;
             self.distinct += 1;
@@ -63,6 +65,9 @@ impl SequenceTracker {
             return Arrival::Next;
         }
         let behind = self.highest - number;
+        if behind < WINDOW {
+            self.make_room(number);
+        }
         if behind < WINDOW && self.is_marked(number) {
             self.duplicates += 1;
             let slot = self.icvs.iter().any(|&(n, f)| n == number && f == fingerprint);
@@ -90,28 +95,56 @@ impl SequenceTracker {
         }
     }
 
-    fn bits(&mut self) -> &mut [u64; WORDS] {
-        self.seen.get_or_insert_with(|| Box::new([0; WORDS]))
+    /// A ring that holds `number` beside all that are remembered.
+    fn make_room(&mut self, number: u64) {
+        let span = self.highest.max(number) - self.lowest.min(number);
+        let wanted = if span < FEW { FEW } else { WINDOW };
+        if self.seen.len() as u64 * 64 >= wanted {
+            return;
+        }
+        let before = std::mem::replace(&mut self.seen, vec![0; (wanted / 64) as usize]);
+        if before.is_empty() {
+            self.mark(self.highest);
+        }
+        for number in self.highest.saturating_sub(FEW - 1)..=self.highest {
+            let at = number % FEW;
+            if before
+                .get((at / 64) as usize)
+                .is_some_and(|word| word & (1 << (at % 64)) != 0)
+            {
+                self.mark(number);
+            }
+        }
+    }
+
+    /// Word and bit of a number.
+    fn place_of(&self, number: u64) -> (usize, u64) {
+        let at = number % (self.seen.len().max(1) as u64 * 64);
+        ((at / 64) as usize, 1 << (at % 64))
     }
 
     fn mark(&mut self, number: u64) {
-        let at = number % WINDOW;
-        self.bits()[(at / 64) as usize] |= 1 << (at % 64);
+        let (word, bit) = self.place_of(number);
+        if let Some(word) = self.seen.get_mut(word) {
+            *word |= bit;
+        }
     }
 
-    fn is_marked(&mut self, number: u64) -> bool {
-        let at = number % WINDOW;
-        self.bits()[(at / 64) as usize] & (1 << (at % 64)) != 0
+    fn is_marked(&self, number: u64) -> bool {
+        let (word, bit) = self.place_of(number);
+        self.seen.get(word).is_some_and(|word| word & bit != 0)
     }
 
     fn clear_between(&mut self, after: u64, until: u64) {
-        if until - after >= WINDOW {
-            *self.bits() = [0; WORDS];
+        if until - after >= self.seen.len() as u64 * 64 {
+            self.seen.fill(0);
             return;
         }
         for number in after + 1..=until {
-            let at = number % WINDOW;
-            self.bits()[(at / 64) as usize] &= !(1 << (at % 64));
+            let (word, bit) = self.place_of(number);
+            if let Some(word) = self.seen.get_mut(word) {
+                *word &= !bit;
+            }
         }
     }
 
@@ -198,6 +231,20 @@ mod tests {
             let s = t.summary();
             prop_assert_eq!(s.missing, high - low + 1 - set.len() as u64);
             prop_assert_eq!(s.duplicates, numbers.len() as u64 - set.len() as u64);
+        }
+
+        /// Whether the ring was small before or not.
+        #[test]
+        fn a_ring_that_grows_forgets_nothing(close in proptest::collection::vec(0u64..500, 1..60), far in 0u64..20_000) {
+            let mut t = SequenceTracker::default();
+            for &n in &close {
+                t.observe(n, n);
+            }
+            t.observe(far, far);
+            let highest = close.iter().copied().max().unwrap().max(far);
+            for &n in close.iter().filter(|&&n| highest - n < WINDOW) {
+                prop_assert_eq!(t.observe(n, n), Arrival::CaptureDuplicate);
+            }
         }
 
         #[test]

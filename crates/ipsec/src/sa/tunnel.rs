@@ -1,9 +1,9 @@
 //! Tunnels: two addresses with IPsec between them, and where NAT puts several clients behind one address, their ports.
 
+use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::analysis::{Direction, Encapsulation};
 use rekeyscope_model::spi::IkeSpi;
-use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// Ports that say nothing about a client: IKE's own (RFC 7296 §2, RFC 3947).
@@ -92,7 +92,7 @@ impl TunnelTable {
     /// Most tunnels that are kept.
     pub const MAX_TUNNELS: usize = 4_096;
     /// Most names (address pairs with ports, cookies) that lead to them.
-    const MAX_NAMES: usize = 1 << 18;
+    const MAX_NAMES: usize = 1 << 16;
 
     /// The tunnel of an ESP packet.
     pub fn of_esp(

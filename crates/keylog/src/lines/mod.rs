@@ -9,3 +9,4 @@ pub(crate) mod order;
 pub(crate) mod outer;
 mod reader;
 pub(crate) mod stamp;
+mod wiped;

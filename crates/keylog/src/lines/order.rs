@@ -7,9 +7,11 @@
 use crate::lines::fields::word_after;
 use crate::lines::outer::LogLine;
 use crate::lines::reader::{self, RawLine};
+use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::sink::Sink;
 use std::io::Read;
+use zeroize::Zeroizing;
 
 /// Most bytes that are held back. Of a longer reversed log each such part is turned round by itself.
 const MOST_HELD: usize = 16 << 20;
@@ -43,7 +45,7 @@ struct LineOrder<'c> {
     /// By sender; searched one after the other, since nearly always there is one.
     runs: Vec<(u64, SenderRun)>,
     /// The last line of each sender, for repetitions.
-    last: Vec<(u64, Vec<u8>)>,
+    last: Vec<(u64, Zeroizing<Vec<u8>>)>,
     /// Bytes that are held back of all senders.
     held_bytes: usize,
     /// An echoed `show log reverse` stands above.
@@ -57,7 +59,7 @@ struct SenderRun {
     rising: bool,
     falls: u32,
     moment: u64,
-    held: Vec<(u64, Vec<u8>)>,
+    held: Vec<(u64, Zeroizing<Vec<u8>>)>,
 }
 
 impl LineOrder<'_> {
@@ -124,7 +126,7 @@ impl LineOrder<'_> {
             }
         }
         if let Some(run) = self.run(line.sender) {
-            run.held.push((line.number, line.raw.to_vec()));
+            run.held.push((line.number, Zeroizing::new(line.raw.to_vec())));
         }
         self.held_bytes += line.raw.len() + size_of::<(u64, Vec<u8>)>();
         if self.held_bytes > MOST_HELD {
@@ -175,19 +177,19 @@ impl LineOrder<'_> {
                 .map(|(_, last)| last.clone());
             for _ in 0..times.min(MOST_REPEATS) {
                 (self.each)(
-                    &LogLine::new(line.number, last.as_deref().unwrap_or_default()),
+                    &LogLine::new(line.number, last.as_ref().map_or(&[][..], |last| last.as_slice())),
                     sink,
                 );
             }
             return;
         }
         if known.is_none() && self.last.len() < MOST_SENDERS {
-            self.last.push((line.sender, Vec::new()));
+            self.last.push((line.sender, Zeroizing::default()));
         }
         let at = known.unwrap_or(self.last.len().saturating_sub(1));
         if let Some((_, last)) = self.last.get_mut(at).filter(|(sender, _)| *sender == line.sender) {
             last.clear();
-            last.extend_from_slice(line.raw);
+            wiped::append(last, line.raw);
         }
         (self.each)(line, sink);
     }

@@ -2,9 +2,11 @@
 //! is a line too. NUL bytes are blanks. Wide characters are narrowed to bytes.
 
 use crate::lines::encoding::{Encoding, Narrower, SAMPLE};
+use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
 use memchr::{memchr, memchr2};
 use std::io::{ErrorKind, Read};
+use zeroize::Zeroizing;
 
 /// Bytes read at a time.
 const CHUNK: usize = 256 << 10;
@@ -24,11 +26,16 @@ pub(crate) struct RawLine<'a> {
 /// Calls `each` for every line.
 pub(crate) fn for_each(mut reader: impl Read, each: &mut dyn FnMut(RawLine<'_>)) -> std::io::Result<()> {
     let mut splitter = Splitter::default();
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = Zeroizing::new(vec![0; CHUNK]);
     let (mut filled, mut result) = fill(&mut reader, &mut chunk, SAMPLE);
     let encoding = Encoding::of(chunk.get(..filled.min(SAMPLE)).unwrap_or_default());
     let mut narrower = Narrower::default();
-    let mut narrow = Vec::new();
+    // What is narrow is never longer: it does not move, and so leaves nothing behind.
+    let mut narrow = Zeroizing::new(Vec::with_capacity(if encoding == Encoding::Bytes {
+        0
+    } else {
+        CHUNK
+    }));
     while filled > 0 {
         let data = chunk.get_mut(..filled).unwrap_or_default();
         let data = match encoding {
@@ -36,7 +43,7 @@ pub(crate) fn for_each(mut reader: impl Read, each: &mut dyn FnMut(RawLine<'_>))
             Encoding::Wide { len, low } => {
                 narrow.clear();
                 narrower.push(data, (len, low), &mut narrow);
-                &mut narrow
+                narrow.as_mut_slice()
             }
         };
         blank_nul(data);
@@ -76,7 +83,7 @@ fn blank_nul(mut data: &mut [u8]) {
 struct Splitter {
     number: u64,
     /// Start of a line whose end has not been read yet.
-    pending: Vec<u8>,
+    pending: Zeroizing<Vec<u8>>,
     cut: bool,
     /// The last byte was a CR: a LF that follows belongs to it.
     after_cr: bool,
@@ -132,7 +139,7 @@ impl Splitter {
     fn hold(&mut self, part: &[u8]) {
         let room = LONGEST_LINE - self.pending.len().min(LONGEST_LINE);
         self.cut |= part.len() > room;
-        self.pending.extend_from_slice(part.get(..room).unwrap_or(part));
+        wiped::append(&mut self.pending, part.get(..room).unwrap_or(part));
     }
 
     fn emit_pending(&mut self, each: &mut dyn FnMut(RawLine<'_>)) {

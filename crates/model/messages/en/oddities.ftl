@@ -57,6 +57,7 @@ oddity-cut-packets = packets cut by the snap length (this one after { $bytes } b
 oddity-bad-secrets = Decryption Secrets Blocks that claim more bytes than they have (the first is number { $block }): their keys are left out
 oddity-too-many-secrets = the capture holds more keys than are read from one ({ $blocks } Decryption Secrets Blocks, { $megabytes } MB): the rest is left out; give it with --keys
 oddity-late-secrets = keys stand between the packets of a pipe, which can be read only once: they are not used; save the capture to a file first
+oddity-files-not-read = { $files } of the files that make up this capture could not be read: their packets are missing
 oddity-key-file = a key file beside the capture cannot be read: it was left out
 
 ## Frames
@@ -109,7 +110,7 @@ oddity-too-many = more tunnels or SAs than are kept: packets of the later ones a
 oddity-forgot-packets = more packets than are remembered to tell repetitions: where the file holds the same packets twice far apart, they count twice
 oddity-no-series = more tunnels than are measured over time; choose some by a capture filter on their addresses
 oddity-decoding-died = a batch of packets was lost because decoding it failed; please report this
-oddity-diagnosis-shortened = { $rekeys } rekeys have so many packets around them that causes were looked for in the first { $packets } only
+oddity-diagnosis-shortened = { $rekeys } rekeys have so many packets around them, or follow each other so fast, that causes were looked for in some of these packets only
 oddity-diagnosis-left-out = { $rekeys } rekeys are more than can be kept: no causes were looked for
 oddity-stretches-left-out = { $stretches } stretches in which nothing was delivered are more than can be kept: outages among them are not named
 oddity-silences-left-out = { $silences } silences are more than can be kept: rests among them do not part transfers

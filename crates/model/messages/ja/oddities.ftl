@@ -54,6 +54,7 @@ oddity-cut-packets = スナップ長で切られたパケットです（この�
 oddity-bad-secrets = 長さの値が実際より大きい Decryption Secrets Block があり（最初は { $block } 番）、その中の鍵は使っていません
 oddity-too-many-secrets = キャプチャの中の鍵が、一つのキャプチャから読む上限（Decryption Secrets Block { $blocks } 個、{ $megabytes } MB）を超えているため、残りは使っていません。--keys で指定してください
 oddity-late-secrets = パイプは一度しか読めないため、パケットの間にある鍵は使っていません。キャプチャをファイルに保存してから解析してください
+oddity-files-not-read = このキャプチャを構成するファイルのうち { $files } 個を読めず、そのパケットが欠けています
 oddity-key-file = キャプチャの隣にある鍵ファイルを読めないため、使っていません
 
 ## フレーム
@@ -106,7 +107,7 @@ oddity-too-many = 保持できる数を超えるトンネルまたは SA があ�
 oddity-forgot-packets = 重複の判定のために記憶できる数を超えるパケットがあります。同じパケットが離れた位置に二度あると、二度数えます
 oddity-no-series = 時間推移を測れる数を超えるトンネルがあります。アドレスのキャプチャフィルターで絞り込んでください
 oddity-decoding-died = デコードに失敗し、ひとまとまりのパケットが失われました。ご報告ください
-oddity-diagnosis-shortened = { $rekeys } 回のリキーは前後のパケットが多すぎるため、原因を調べたのは最初の { $packets } 個だけです
+oddity-diagnosis-shortened = { $rekeys } 回のリキーは前後のパケットが多すぎるか間隔が短すぎるため、原因を調べたのはその一部だけです
 oddity-diagnosis-left-out = { $rekeys } 回のリキーは保持できる数を超えるため、原因を調べていません
 oddity-stretches-left-out = 何も届かなかった区間のうち { $stretches } 個は保持できる数を超えるため、その中の不通は示していません
 oddity-silences-left-out = 無音の区間が保持できる数を { $silences } 超えています。その中の休止では転送を分けません

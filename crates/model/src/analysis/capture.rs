@@ -50,6 +50,30 @@ plain_data! {
         pub esp_packets: u64,
         /// Packets larger than any link: the network card merged or split them later.
         pub offload_suspected: bool,
+        /// The files, where several were read as one capture, in the order of reading; absent where it is one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub files: Vec<CaptureFile>,
+        /// SHA-256 of the file's bytes as stored, of several files one after another, in hex; absent where tables (`--parquet`) were
+        /// not asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub sha256: Option<String>,
+    }
+    /// One of several files that were read as one capture.
+    pub struct CaptureFile {
+        /// As given by the user, or as found.
+        pub path: String,
+        /// Number of its first packet among those of all files; `null` where none was read.
+        pub first_frame: Option<u64>,
+        /// Packets read.
+        pub packets: u64,
+        /// Its first packet.
+        pub first_time: Option<Timestamp>,
+        /// Its last packet.
+        pub last_time: Option<Timestamp>,
+        /// It ends in the middle of a record, or is damaged.
+        pub truncated_file: bool,
+        /// Why it, or the rest of it, could not be read; `null` where it was.
+        pub problem: Option<String>,
     }
     /// An oddity, counted.
     pub struct DiagnosticEntry {

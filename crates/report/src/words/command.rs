@@ -8,7 +8,7 @@ pub(crate) fn command(analysis: &Analysis) -> String {
     let mut words = vec!["rekeyscope".to_string(), quoted(&analysis.capture.path)];
     // Keys inside the capture come with it.
     let of_their_own = analysis.key_files.iter().filter(|f| f.block.is_none());
-    let with_keys = of_their_own.filter(|f| f.esp_keys + f.ike_keys > 0);
+    let with_keys = of_their_own.filter(|f| f.esp_keys.max(f.ike_keys) > 0);
     for file in with_keys.take(MOST_FILES) {
         words.extend(["--keys".into(), quoted(&file.path)]);
     }

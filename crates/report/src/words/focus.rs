@@ -168,13 +168,33 @@ pub(crate) fn number(rekey: &Rekey) -> usize {
 
 /// The number, with the tunnel where a document has rekeys of several: for places that speak of all tunnels.
 pub fn name(t: &Catalogue, analysis: &Analysis, rekey: &Rekey) -> String {
-    let number = number(rekey).to_string();
-    match of_several_tunnels(analysis) {
-        true => t.fill(
-            "rekey-of-tunnel",
-            &[("number", &number), ("tunnel", &rekey.tunnel.to_string())],
-        ),
-        false => number,
+    RekeyNames::of(t, analysis).name(rekey)
+}
+
+/// The names of all rekeys of a document: whether it has several tunnels is looked up once.
+#[derive(Debug)]
+pub struct RekeyNames<'a> {
+    t: &'a Catalogue,
+    several: bool,
+}
+
+impl<'a> RekeyNames<'a> {
+    /// Those of a document.
+    pub fn of(t: &'a Catalogue, analysis: &Analysis) -> Self {
+        let several = of_several_tunnels(analysis);
+        RekeyNames { t, several }
+    }
+
+    /// As [`name`].
+    pub fn name(&self, rekey: &Rekey) -> String {
+        let number = number(rekey).to_string();
+        match self.several {
+            true => self.t.fill(
+                "rekey-of-tunnel",
+                &[("number", &number), ("tunnel", &rekey.tunnel.to_string())],
+            ),
+            false => number,
+        }
     }
 }
 

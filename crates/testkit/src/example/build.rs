@@ -61,6 +61,8 @@ pub fn empty() -> Analysis {
             ike_packets: 0,
             esp_packets: 0,
             offload_suspected: false,
+            files: Vec::new(),
+            sha256: None,
         },
         tunnels: Vec::new(),
         ike_sas: Vec::new(),
@@ -114,6 +116,8 @@ fn capture(shape: &Shape) -> Capture {
         ike_packets: 9 + 3 * shape.rekeys as u64,
         esp_packets: packets.saturating_sub(40),
         offload_suspected: false,
+        files: Vec::new(),
+        sha256: None,
     }
 }
 

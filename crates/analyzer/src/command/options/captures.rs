@@ -1,7 +1,7 @@
 //! What stands where captures are expected, and is none: another job's name, or a key log.
 
 use crate::command::options::{Arguments, CommandLine};
-use crate::command::read::is_capture;
+use crate::command::sources::is_capture;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::ffi::{OsStr, OsString};

@@ -62,6 +62,9 @@ impl CompareArguments {
     pub(crate) fn inputs(&self) -> Vec<Input> {
         let input = |capture: &PathBuf| Input {
             capture: capture.clone(),
+            pieces: Vec::new(),
+            wants_digest: false,
+            beside_others: false,
             keys: self.keys.clone(),
             no_keys: self.no_keys,
             psk_file: self.psk_file.clone(),

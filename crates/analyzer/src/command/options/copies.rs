@@ -39,6 +39,17 @@ impl CopyArguments {
         Ok(())
     }
 
+    /// A copy is one of a file.
+    pub(super) fn want_one_file(&self) -> Result<(), clap::Error> {
+        if self.write_inner.is_some() || self.annotate.is_some() {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "--write-inner and --annotate copy one file: join the pieces first, with mergecap -a -w FILE PIECE…",
+            ));
+        }
+        Ok(())
+    }
+
     /// Keys go into a capture that is written, and into no other place.
     pub(super) fn want_a_place_for_keys(&self) -> Result<(), clap::Error> {
         if self.embed_keys && self.annotate.is_none() {

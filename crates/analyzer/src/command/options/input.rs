@@ -1,6 +1,7 @@
 //! The capture and what decrypts it.
 
 use clap::{Args, ValueHint};
+use rekeyscope_capture::join::PieceSequence;
 use rekeyscope_model::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,18 @@ pub(crate) struct Input {
     /// Capture: pcap or pcapng, also .gz, .zst, .lz4; - for standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) capture: PathBuf,
+
+    /// The files of the capture, where they are several; `capture` is their common name then.
+    #[arg(skip)]
+    pub(crate) pieces: Vec<PieceSequence>,
+
+    /// The capture gets a name by its content.
+    #[arg(skip)]
+    pub(crate) wants_digest: bool,
+
+    /// Others are analysed at the same time: no bar of its own.
+    #[arg(skip)]
+    pub(crate) beside_others: bool,
 
     /// Key file, format recognised by content; may be given more than once [default: files beside the capture]
     #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -40,17 +53,55 @@ impl Input {
         self.capture.as_os_str() == "-"
     }
 
+    /// The file of the capture, or its files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let alone = self.pieces.is_empty().then_some(&self.capture);
+        alone.into_iter().chain(self.pieces.iter().flat_map(|s| &s.files))
+    }
+
+    /// Bytes to read, where that is known.
+    pub(crate) fn size(&self) -> Option<u64> {
+        let len = |file: &PathBuf| {
+            std::fs::metadata(file)
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|m| m.len())
+        };
+        let sizes: Vec<u64> = self.files().filter_map(len).collect();
+        (!sizes.is_empty()).then(|| sizes.iter().sum())
+    }
+
+    /// A pipe can be read only once.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        self.files()
+            .all(|file| std::fs::metadata(file).is_ok_and(|m| m.is_file()))
+            || !self.pieces.is_empty()
+    }
+
+    /// Key files beside the capture: those of the common name of its pieces (`x.keylog` of `x_*.pcapng`), then those of its
+    /// first file.
+    pub(crate) fn keys_beside(&self) -> Vec<PathBuf> {
+        let first = self.files().next();
+        let mut found: Vec<PathBuf> = Vec::new();
+        let common = self.pieces.iter().map(|s| s.name.to_string_lossy());
+        let common = common.map(|name| PathBuf::from(name.replace("_*", "").replace(['*'], "")));
+        for capture in common.chain(first.cloned()) {
+            let beside = rekeyscope_keylog::find_beside(&capture);
+            found.extend(beside.into_iter().filter(|file| !self.files().any(|f| f == file)));
+        }
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|file| seen.insert(file.clone()));
+        found
+    }
+
     /// Makes sure that an output does not take the place of the capture or of a key file.
     pub(crate) fn spare(&self, output: &Path) -> Result<(), Error> {
         let found = if self.keys.is_empty() {
-            rekeyscope_keylog::find_beside(&self.capture)
+            self.keys_beside()
         } else {
             Vec::new()
         };
-        let inputs = std::iter::once(&self.capture)
-            .chain(&self.keys)
-            .chain(&self.psk_file)
-            .chain(&found);
+        let inputs = self.files().chain(&self.keys).chain(&self.psk_file).chain(&found);
         crate::command::output::spare(output, inputs.map(PathBuf::as_path))
     }
 }

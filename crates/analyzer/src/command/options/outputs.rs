@@ -44,6 +44,14 @@ pub(crate) struct OutputArguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
     pub(crate) png: Option<PathBuf>,
 
+    /// Write tables for many captures as Parquet files into this folder: TABLE/day=…/gateway=…/SHA256.parquet
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    pub(crate) parquet: Option<PathBuf>,
+
+    /// With --parquet: where the capture was taken [default: the address of its gateway]
+    #[arg(long, value_name = "NAME", requires = "parquet")]
+    pub(crate) gateway: Option<String>,
+
     /// What standard output gets; of several captures their index, or the documents as one JSON array [default: text]
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format: Option<OutputFormat>,
@@ -126,6 +134,9 @@ impl OutputArguments {
             csv: file(&self.csv, ""),
             svg: file(&self.svg, ""),
             png: file(&self.png, ""),
+            // One folder for all: a capture has its own names in it.
+            parquet: self.parquet.clone(),
+            gateway: self.gateway.clone(),
             format: self.format,
             verbose: self.verbose,
             lang: self.lang.clone(),

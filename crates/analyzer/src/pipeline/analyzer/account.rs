@@ -47,7 +47,7 @@ impl Analyzer {
         loop {
             self.land();
             if !self.batch.is_empty() {
-                let batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+                let mut batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
                 let decoded = batch.decode();
                 self.account_batch(batch, decoded);
             }
@@ -58,11 +58,11 @@ impl Analyzer {
         }
     }
 
-    fn account_batch(&mut self, mut batch: Batch, decoded: Vec<Decoded>) {
-        for (pending, decoded) in batch.packets().iter().zip(decoded) {
+    fn account_batch(&mut self, mut batch: Batch, mut decoded: Vec<Decoded>) {
+        for (pending, decoded) in batch.packets().iter().zip(decoded.drain(..)) {
             self.account(pending, decoded, batch.bytes(pending));
         }
-        batch.clear();
+        batch.clear(decoded);
         self.spare = batch;
     }
 

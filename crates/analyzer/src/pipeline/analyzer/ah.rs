@@ -42,10 +42,8 @@ impl Analyzer {
         } else {
             ah.bytes.len()
         };
-        if self
-            .batch
-            .push(pending, ah.bytes.get(..wanted).unwrap_or(ah.bytes))
-        {
+        let bytes = ah.bytes.get(..wanted).unwrap_or(ah.bytes);
+        if self.batch.push(pending, bytes, self.block.as_ref()) {
             self.hand_over();
         }
     }

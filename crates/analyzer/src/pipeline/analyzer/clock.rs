@@ -32,6 +32,9 @@ const MOST_FLOWS: usize = 4_096;
 const LEAST_MEASURED: i64 = NANOS_PER_SECOND / 2;
 /// Ticks per second of a timestamp clock: 1 ms to 1 s (RFC 7323 §5.4), with room for what is measured over half a second.
 const TICK_RATES: std::ops::RangeInclusive<f64> = 0.5..=2_000.0;
+/// No time of the analysis is further from 1970, 146 years: sums of times and lengths stay numbers, whatever clocks say and however
+/// often they step.
+const FARTHEST: i64 = i64::MAX / 2;
 /// Data was under way when the silence began: its last packet is no older than this.
 const UNDER_WAY: i64 = NANOS_PER_SECOND;
 
@@ -106,6 +109,7 @@ impl HeldFrame {
             link_type: self.link_type,
             original_len: self.original_len,
             data: &self.data,
+            block: None,
         }
     }
 }
@@ -127,7 +131,7 @@ impl CaptureClock {
     /// The time of the next frame, stamped so; `None` where the times jump.
     #[inline]
     pub(super) fn go_on(&mut self, stamped: Timestamp) -> Option<Timestamp> {
-        let time = stamped.plus_nanos(self.offset);
+        let time = self.at(stamped);
         let jumps = self.previous.is_some_and(|previous| is_jump(time, previous));
         (!jumps).then(|| self.pass(stamped))
     }
@@ -135,9 +139,14 @@ impl CaptureClock {
     /// The time of the next frame, stamped so, whether or not the times jump.
     pub(super) fn pass(&mut self, stamped: Timestamp) -> Timestamp {
         self.stretches.go_on(stamped);
-        let time = stamped.plus_nanos(self.offset);
+        let time = self.at(stamped);
         self.previous = Some(time);
         time
+    }
+
+    /// The analysis' own time of a frame.
+    fn at(&self, stamped: Timestamp) -> Timestamp {
+        Timestamp(stamped.plus_nanos(self.offset).0.clamp(-FARTHEST, FARTHEST))
     }
 
     /// Whether frames wait for the decision.
@@ -179,7 +188,7 @@ impl CaptureClock {
         previous: Timestamp,
         signs: &Signs,
     ) -> Option<ClockEvent> {
-        let gap = first.time.plus_nanos(self.offset).nanos_since(previous);
+        let gap = self.at(first.time).nanos_since(previous);
         let event = judge(gap, signs, first.number);
         match event {
             Some(ClockEvent {

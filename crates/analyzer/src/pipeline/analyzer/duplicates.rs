@@ -14,10 +14,13 @@
 //! - Copies later than the window (two hosts' captures with clocks apart): they count again, IKE as retransmissions.
 //! - Copies of which one was cut within the first [`HEAD`] bytes, or where the clock was set between the two.
 
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hash};
+use std::sync::LazyLock;
 
 /// The shortest time after which an IKE implementation sends again: Solaris (`retry_timer_init`, 0.5 s), and the least that
 /// Android can be set to. strongSwan waits 4 s (`retransmit_timeout`), L2TP 1 s (RFC 2661 §5.8).
@@ -38,9 +41,9 @@ const SAME_TIME: i64 = 1;
 const HEAD: usize = 40;
 /// Bytes that are looked at of packets that are only counted.
 const MOST_HASHED: usize = 128;
-/// Sightings that are remembered of each class, at most 40 MB: as many as there may be exchanges. Beyond, the oldest is forgotten:
+/// Sightings that are remembered of each class, at most 10 MB: more than there may be exchanges. Beyond, the oldest is forgotten:
 /// what repeats it far behind counts again.
-const MOST_SIGHTINGS: usize = 1 << 18;
+const MOST_SIGHTINGS: usize = 1 << 16;
 /// Packets with the same first bytes and different others, within one window: the sequels of an attack.
 const MOST_ALIKE: usize = 8;
 
@@ -91,9 +94,8 @@ impl Ends {
 }
 
 fn digest(parts: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    parts.hash(&mut hasher);
-    hasher.finish()
+    static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+    SEED.hash_one(parts)
 }
 
 impl Imprint {

@@ -66,7 +66,7 @@ impl Analyzer {
             Verify::First(n) => association.queued < n,
         };
         association.queued += 1;
-        if self.batch.push(pending, packet) {
+        if self.batch.push(pending, packet, self.block.as_ref()) {
             self.hand_over();
         }
     }

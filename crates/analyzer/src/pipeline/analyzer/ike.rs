@@ -11,10 +11,14 @@ use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::{IkeSpi, IpsecProtocol};
 use rekeyscope_model::time::Timestamp;
 
-/// Newest SAs of a tunnel whose counters are noted when an exchange begins.
+/// Newest SAs of a tunnel whose counters are noted when an exchange begins …
 const SNAPSHOT_SAS: usize = 32;
-/// Most snapshots that are kept; later exchanges go without (their volume is then the SA's total).
-const MAX_SNAPSHOTS: usize = 1 << 19;
+/// … and where so many were noted, …
+const MANY_SNAPSHOTS: usize = 1 << 16;
+/// … so many.
+const FEW_SNAPSHOT_SAS: usize = 4;
+/// Most snapshots that are kept, 20 MB: those of 20,000 exchanges; later ones go without (their volume is then the SA's total).
+const MAX_SNAPSHOTS: usize = 1 << 17;
 
 impl Analyzer {
     pub(super) fn push_ike(&mut self, datagram: &Datagram<'_>, udp: UdpPorts, message: &[u8]) {
@@ -87,7 +91,11 @@ impl Analyzer {
         if self.record.snapshots.len() >= MAX_SNAPSHOTS {
             return;
         }
-        for &sa in self.record.sas.of_tunnel(tunnel).iter().rev().take(SNAPSHOT_SAS) {
+        let most = match self.record.snapshots.len() {
+            0..MANY_SNAPSHOTS => SNAPSHOT_SAS,
+            _ => FEW_SNAPSHOT_SAS,
+        };
+        for &sa in self.record.sas.of_tunnel(tunnel).iter().rev().take(most) {
             let association = &self.record.sas.associations()[sa];
             let (counters, missing) = (association.counters, association.missing());
             if counters.packets > 0 {

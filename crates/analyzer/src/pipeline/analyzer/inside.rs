@@ -50,6 +50,7 @@ impl Analyzer {
             link_type: LinkType::RAW,
             original_len: len,
             data: &nested.bytes,
+            block: None,
         };
         let Some(mut framing) = self.nested.framing.take() else {
             return;

@@ -3,12 +3,14 @@
 
 use crate::esp::cipher::decrypt::{Block16, ChaCha20Stream, Counter};
 use crate::esp::cipher::integrity::Authenticate;
+use crate::esp::cipher::lanes::{Avx2, WideGhash};
 use crate::esp::cipher::parts::Parts;
-use cipher::{KeyInit, StreamCipher};
+use cipher::KeyInit;
 use ghash::GHash;
 use ghash::universal_hash::UniversalHash;
 use poly1305::Poly1305;
 use rekeyscope_model::algorithm::Encryption;
+use zeroize::Zeroizing;
 
 /// Keys the tag of a combined mode; `None` when a length does not fit, or it is none.
 pub(super) fn new_aead(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>> {
@@ -50,6 +52,15 @@ impl Aad {
         }
     }
 
+    /// With zeros to a whole block.
+    fn padded(&self) -> [u8; 16] {
+        let mut block = [0; 16];
+        for (to, from) in block.iter_mut().zip(self.as_slice()) {
+            *to = *from;
+        }
+        block
+    }
+
     fn as_slice(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
@@ -70,10 +81,41 @@ fn lengths_in_bits(aad: usize, text: usize) -> [u8; 16] {
     (u128::from(aad as u64 * 8) << 64 | u128::from(text as u64 * 8)).to_be_bytes()
 }
 
+/// A key of GHASH.
+enum GhashKey {
+    /// For processors that multiply two blocks at once.
+    Wide(WideGhash),
+    Narrow(GHash),
+}
+
+impl GhashKey {
+    fn new(key: [u8; 16]) -> Self {
+        WideGhash::new(key).map_or_else(|| Self::narrow(key), Self::Wide)
+    }
+
+    fn narrow(key: [u8; 16]) -> Self {
+        Self::Narrow(GHash::new(&key.into()))
+    }
+
+    /// The hash of a block, a text padded with zeros, and a last block.
+    fn hash(&self, first: [u8; 16], text: &[u8], last: [u8; 16]) -> [u8; 16] {
+        match self {
+            Self::Wide(key) => key.hash(first, text, last),
+            Self::Narrow(key) => {
+                let mut ghash = key.clone();
+                ghash.update(&[first.into()]);
+                ghash.update_padded(text);
+                ghash.update(&[last.into()]);
+                ghash.finalize().into()
+            }
+        }
+    }
+}
+
 /// GCM without its counter mode (NIST SP 800-38D §7.2).
 struct Gcm<C> {
     cipher: C,
-    ghash: GHash,
+    ghash: GhashKey,
     salt: [u8; 4],
     /// GMAC: the payload is authenticated data, nothing is encrypted.
     payload_is_aad: bool,
@@ -85,42 +127,35 @@ fn gcm<C: Block16 + KeyInit>(
     salt: &[u8],
 ) -> Option<Box<dyn Authenticate>> {
     let cipher = C::new_from_slice(key).ok()?;
-    let mut hash_key = ghash::Key::default();
-    cipher.encrypt_block(&mut hash_key);
-    let ghash = GHash::new(&hash_key);
-    let payload_is_aad = encryption == Encryption::AesGmac;
+    let mut hash_key = Zeroizing::new([0; 16]);
+    cipher.encrypt_block((&mut *hash_key).into());
     Some(Box::new(Gcm {
         cipher,
-        ghash,
+        ghash: GhashKey::new(*hash_key),
         salt: salt.try_into().ok()?,
-        payload_is_aad,
+        payload_is_aad: encryption == Encryption::AesGmac,
     }))
 }
 
 impl<C> Gcm<C> {
-    fn hash(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> GHash {
-        let mut ghash = self.ghash.clone();
+    fn hash(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> [u8; 16] {
         let aad = Aad::new(parts, esn_high);
         if !self.payload_is_aad {
-            ghash.update_padded(aad.as_slice());
-            ghash.update_padded(parts.body);
-            ghash.update(&[lengths_in_bits(aad.len, parts.body.len()).into()]);
-            return ghash;
+            let lengths = lengths_in_bits(aad.len, parts.body.len());
+            return self.ghash.hash(aad.padded(), parts.body, lengths);
         }
         // RFC 4543 §3.3: SPI, (extended) sequence number, IV and payload in one string. Its start is put together so
         // that the rest lies at a block boundary.
-        let mut first = [0; 16];
+        let mut first = aad.padded();
         let behind_header = parts.authenticated.get(parts.header.len()..).unwrap_or_default();
         let (head, tail) = behind_header
             .split_at_checked(first.len() - aad.len)
             .unwrap_or((behind_header, &[]));
-        for (to, from) in first.iter_mut().zip(aad.as_slice().iter().chain(head)) {
+        for (to, from) in first.iter_mut().skip(aad.len).zip(head) {
             *to = *from;
         }
-        ghash.update(&[first.into()]);
-        ghash.update_padded(tail);
-        ghash.update(&[lengths_in_bits(aad.len + behind_header.len(), 0).into()]);
-        ghash
+        let lengths = lengths_in_bits(aad.len + behind_header.len(), 0);
+        self.ghash.hash(first, tail, lengths)
     }
 
     /// J0: salt, IV, counter 1.
@@ -137,7 +172,7 @@ impl<C: Block16> Authenticate for Gcm<C> {
         };
         let mut mask = self.pre_counter_block(*iv).into();
         self.cipher.encrypt_block(&mut mask);
-        masked_equals(&self.hash(parts, esn_high).finalize(), &mask, parts.icv)
+        masked_equals(&self.hash(parts, esn_high), &mask, parts.icv)
     }
 }
 
@@ -217,14 +252,107 @@ fn chacha20_poly1305(key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>> {
 
 impl Authenticate for ChaChaTag {
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
-        let mut one_time_key = poly1305::Key::default();
-        self.0.stream(parts.iv).apply_keystream(&mut one_time_key);
-        let mut poly = Poly1305::new(&one_time_key);
+        let one_time_key = self.0.poly1305_key(parts.iv);
         let aad = Aad::new(parts, esn_high);
-        poly.update_padded(aad.as_slice());
-        poly.update_padded(parts.body);
         let lengths = (u128::from(parts.body.len() as u64) << 64 | u128::from(aad.len as u64)).to_le_bytes();
-        poly.update(&[lengths.into()]);
-        poly.finalize().as_slice() == parts.icv
+        poly1305(self.0.avx2, &one_time_key, aad.padded(), parts.body, lengths) == parts.icv
+    }
+}
+
+/// The tag of a block, a text padded with zeros, and a last block.
+fn poly1305(avx2: Option<Avx2>, key: &[u8; 32], first: [u8; 16], text: &[u8], last: [u8; 16]) -> [u8; 16] {
+    if let Some(avx2) = avx2 {
+        return avx2.poly1305(key, first, text, last);
+    }
+    let mut poly = Poly1305::new(key.into());
+    poly.update(&[first.into()]);
+    poly.update_padded(text);
+    poly.update(&[last.into()]);
+    poly.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::esp::cipher::decrypt::Decrypt;
+    use proptest::prelude::*;
+
+    fn text(longest: usize) -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(any::<u8>(), 0..longest)
+    }
+
+    /// Every number of blocks, whole and not.
+    #[test]
+    fn all_ways_of_ghash_agree() {
+        if WideGhash::new([0; 16]).is_none() {
+            return println!("skipped: all_ways_of_ghash_agree, this processor has no VPCLMULQDQ");
+        }
+        proptest!(|(key: [u8; 16], first: [u8; 16], last: [u8; 16], text in text(600))| {
+            let (wide, narrow) = (GhashKey::new(key), GhashKey::narrow(key));
+            prop_assert!(matches!(wide, GhashKey::Wide(_)));
+            for len in 0..=text.len() {
+                let text = &text[..len];
+                prop_assert_eq!(wide.hash(first, text, last), narrow.hash(first, text, last), "{} bytes", len);
+            }
+        });
+    }
+
+    /// Every number of blocks, whole and not; also of bytes that make the largest numbers.
+    #[test]
+    fn all_ways_of_poly1305_agree() {
+        let Some(avx2) = Avx2::detect() else {
+            return println!("skipped: all_ways_of_poly1305_agree, this processor has no AVX2");
+        };
+        proptest!(|(key: [u8; 32], first: [u8; 16], last: [u8; 16], mut text in text(400), full: bool)| {
+            if full {
+                text.fill(0xff);
+            }
+            for len in 0..=text.len() {
+                let text = &text[..len];
+                let ours = poly1305(Some(avx2), &key, first, text, last);
+                prop_assert_eq!(ours, poly1305(None, &key, first, text, last), "{} bytes", len);
+            }
+        });
+    }
+
+    /// Sums of blocks at the modulus and just beside it: r is 1, and the blocks are close to 2¹²⁸ (as in RFC 8439 appendix A.3).
+    #[test]
+    fn poly1305_at_the_modulus() {
+        let mut key = [0; 32];
+        key[0] = 1;
+        let near = |below: u128| (u128::MAX - below).to_le_bytes();
+        for first in 0..8 {
+            for text in [vec![], near(0).to_vec(), vec![0xff; 32], vec![0; 16]] {
+                for last in (0..8).map(near).chain((0..8_u128).map(u128::to_le_bytes)) {
+                    let tag = |avx2| poly1305(avx2, &key, near(first), &text, last);
+                    assert_eq!(tag(Avx2::detect()), tag(None), "{first} {text:?} {last:?}");
+                }
+            }
+        }
+    }
+
+    /// Every length, with AVX2 and without: the same bytes of the beginning and of the end.
+    #[test]
+    fn all_ways_of_chacha20_agree() {
+        let key: Vec<u8> = (0..32).collect();
+        let mut streams = [(); 2].map(|()| ChaCha20Stream::new(&key, &[1, 2, 3, 4]).unwrap());
+        if streams[0].avx2.is_none() {
+            return println!("skipped: all_ways_of_chacha20_agree, this processor has no AVX2");
+        }
+        streams[1].avx2 = None;
+        let iv = [9, 8, 7, 6, 5, 4, 3, 2];
+        assert_eq!(streams[0].poly1305_key(&iv), streams[1].poly1305_key(&iv));
+        let body: Vec<u8> = (0..700).map(|i| i as u8).collect();
+        for len in 2..body.len() {
+            let body = &body[..len];
+            for prefix in [0, 1, 64, 192, 193, 700] {
+                let ends = streams.each_ref().map(|stream| {
+                    let (mut head, mut tail) = (body[..len.min(prefix)].to_vec(), body[len - 2..].to_vec());
+                    stream.decrypt_ends(&iv, body, &mut head, &mut tail);
+                    (head, tail)
+                });
+                assert_eq!(ends[0], ends[1], "{len} bytes, {prefix}");
+            }
+        }
     }
 }

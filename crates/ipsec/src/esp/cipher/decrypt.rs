@@ -1,6 +1,7 @@
 //! Decryption of a part of an ESP body: CBC (RFC 2405, 2451, 3602, 4312), counter modes (RFC 3686, 4106, 4309),
 //! ChaCha20 (RFC 7634), NULL (RFC 2410).
 
+use crate::esp::cipher::lanes::Avx2;
 use cbc::Decryptor;
 use chacha20::ChaCha20;
 use cipher::array::Array;
@@ -26,6 +27,12 @@ pub(super) trait Decrypt: Send + Sync {
     /// Decrypts `part` in place. It holds the bytes of `ciphertext` from `start` on; for block ciphers `start` is a
     /// block boundary and `part` whole blocks.
     fn decrypt(&self, iv: &[u8], ciphertext: &[u8], start: usize, part: &mut [u8]);
+
+    /// Decrypts the beginning and the end of `ciphertext`, of which `head` and `tail` hold the bytes.
+    fn decrypt_ends(&self, iv: &[u8], ciphertext: &[u8], head: &mut [u8], tail: &mut [u8]) {
+        self.decrypt(iv, ciphertext, 0, head);
+        self.decrypt(iv, ciphertext, ciphertext.len().saturating_sub(tail.len()), tail);
+    }
 }
 
 /// Keys the cipher of `encryption`, in its form with an explicit IV; `None` when a length does not fit.
@@ -156,6 +163,10 @@ impl<C: Block16> Decrypt for Counter<C> {
 pub(super) struct ChaCha20Stream {
     key: Zeroizing<[u8; 32]>,
     salt: [u8; 4],
+    /// RFC 8439 §2.3, with holes for counter and IV.
+    template: Zeroizing<[u32; 16]>,
+    /// Proof that the processor can make four blocks at once.
+    pub(super) avx2: Option<Avx2>,
 }
 
 impl ChaCha20Stream {
@@ -163,14 +174,48 @@ impl ChaCha20Stream {
     const BLOCK: usize = 64;
 
     pub(super) fn new(key: &[u8], salt: &[u8]) -> Option<Self> {
+        let mut template = Zeroizing::new([0; 16]);
+        let text = [&b"expand 32-byte k"[..], key, &[0; 4], salt];
+        let bytes = Zeroizing::new(text.concat());
+        for (word, bytes) in template.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
         Some(ChaCha20Stream {
             key: Zeroizing::new(key.try_into().ok()?),
             salt: salt.try_into().ok()?,
+            template,
+            avx2: Avx2::detect(),
         })
     }
 
+    /// The key of a packet's tag.
+    pub(super) fn poly1305_key(&self, iv: &[u8]) -> [u8; 32] {
+        let mut key = [0; 32];
+        match self.avx2 {
+            Some(avx2) => {
+                let [block, ..] = avx2.chacha20(&self.states(iv, [0; 4]));
+                key.copy_from_slice(block.first_chunk::<32>().unwrap_or(&[0; 32]));
+            }
+            None => self.stream(iv).apply_keystream(&mut key),
+        }
+        key
+    }
+
+    /// The states that make the blocks of these numbers.
+    fn states(&self, iv: &[u8], numbers: [u32; 4]) -> [[u32; 16]; 4] {
+        let mut states = [*self.template; 4];
+        let [iv_low, iv_high] = *iv.as_chunks::<4>().0 else {
+            return states;
+        };
+        for (state, number) in states.iter_mut().zip(numbers) {
+            let [.., counter, _, low, high] = state;
+            (*counter, *low, *high) = (number, u32::from_le_bytes(iv_low), u32::from_le_bytes(iv_high));
+        }
+        states
+    }
+
     /// The keystream from the block on that makes the Poly1305 key.
-    pub(super) fn stream(&self, iv: &[u8]) -> ChaCha20 {
+    fn stream(&self, iv: &[u8]) -> ChaCha20 {
         let mut nonce = [0; 12];
         for (to, from) in nonce.iter_mut().zip(self.salt.iter().chain(iv)) {
             *to = *from;
@@ -182,6 +227,27 @@ impl ChaCha20Stream {
 impl Decrypt for ChaCha20Stream {
     fn decrypt(&self, iv: &[u8], _ciphertext: &[u8], start: usize, part: &mut [u8]) {
         apply_from(self.stream(iv), Self::BLOCK + start, part);
+    }
+
+    /// With AVX2 up to three blocks of the beginning and the block of the end are made at once.
+    fn decrypt_ends(&self, iv: &[u8], ciphertext: &[u8], head: &mut [u8], tail: &mut [u8]) {
+        let start = ciphertext.len().saturating_sub(tail.len());
+        let within = start % Self::BLOCK;
+        let fits = head.len() <= 3 * Self::BLOCK && within + tail.len() <= Self::BLOCK;
+        let (Some(avx2), true) = (self.avx2, fits) else {
+            self.decrypt(iv, ciphertext, 0, head);
+            return self.decrypt(iv, ciphertext, start, tail);
+        };
+        // An IP packet has at most 1,024 blocks.
+        let last = (start / Self::BLOCK + 1) as u32;
+        let [one, two, three, last] = avx2.chacha20(&self.states(iv, [1, 2, 3, last]));
+        let begin = [one, two, three];
+        for (byte, key) in head.iter_mut().zip(begin.as_flattened()) {
+            *byte ^= key;
+        }
+        for (byte, key) in tail.iter_mut().zip(last.iter().skip(within)) {
+            *byte ^= key;
+        }
     }
 }
 

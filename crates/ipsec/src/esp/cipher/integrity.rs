@@ -1,7 +1,8 @@
 //! Integrity transforms that stand beside a cipher: HMAC (RFC 2403, 2404, 4868), AES-CMAC (RFC 4494), AES-XCBC
 //! (RFC 3566).
 
-use crate::esp::cipher::hmac_sha1::Chains;
+use crate::esp::cipher::hmac::Chains;
+use crate::esp::cipher::lanes::LaneHash;
 use crate::esp::cipher::parts::Parts;
 use aes::Aes128Enc;
 use cipher::BlockCipherEncrypt;
@@ -13,8 +14,8 @@ pub(super) trait Authenticate: Send + Sync {
     /// Whether the ICV fits. `esn_high`: upper half of an extended sequence number.
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool;
 
-    /// The key of an HMAC-SHA1-96, for many packets at once.
-    fn sha1_chains(&self) -> Option<&Chains> {
+    /// The key of an HMAC that lanes know, for many packets at once.
+    fn chains(&self) -> Option<&Chains> {
         None
     }
 }
@@ -28,12 +29,10 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
     match integrity {
         Integrity::None | Integrity::Unknown { .. } => None,
         Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key),
-        Integrity::HmacSha1_96 => Some(Box::new(HmacSha1 {
-            mac: KeyedMac(Hmac::new_from_slice(key).ok()?),
-            chains: Chains::new(key),
-        })),
-        Integrity::HmacSha1_160 => mac::<Hmac<sha1::Sha1>>(key),
-        Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => mac::<Hmac<sha2::Sha256>>(key),
+        Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => lane_mac::<Hmac<sha1::Sha1>>(LaneHash::Sha1, key),
+        Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => {
+            lane_mac::<Hmac<sha2::Sha256>>(LaneHash::Sha256, key)
+        }
         Integrity::HmacSha384_192 => mac::<Hmac<sha2::Sha384>>(key),
         Integrity::HmacSha512_256 => mac::<Hmac<sha2::Sha512>>(key),
         Integrity::AesCmac96 => mac::<cmac::Cmac<aes::Aes128>>(key),
@@ -60,18 +59,28 @@ impl<M: Mac + Clone + Send + Sync> Authenticate for KeyedMac<M> {
     }
 }
 
-/// HMAC-SHA1 can also go through the lanes.
-struct HmacSha1 {
-    mac: KeyedMac<Hmac<sha1::Sha1>>,
+/// An HMAC that can also go through lanes.
+struct LaneMac<M> {
+    mac: KeyedMac<M>,
     chains: Option<Chains>,
 }
 
-impl Authenticate for HmacSha1 {
+fn lane_mac<M: Mac + KeyInit + Clone + Send + Sync + 'static>(
+    hash: LaneHash,
+    key: &[u8],
+) -> Option<Box<dyn Authenticate>> {
+    Some(Box::new(LaneMac {
+        mac: KeyedMac(<M as KeyInit>::new_from_slice(key).ok()?),
+        chains: Chains::new(hash, key),
+    }))
+}
+
+impl<M: Mac + Clone + Send + Sync> Authenticate for LaneMac<M> {
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
         self.mac.fits(parts, esn_high)
     }
 
-    fn sha1_chains(&self) -> Option<&Chains> {
+    fn chains(&self) -> Option<&Chains> {
         self.chains.as_ref()
     }
 }

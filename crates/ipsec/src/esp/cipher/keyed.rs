@@ -5,7 +5,7 @@
 
 use crate::esp::cipher::aead::new_aead;
 use crate::esp::cipher::decrypt::{Decrypt, Null, new_decrypt};
-use crate::esp::cipher::hmac_sha1::Chains;
+use crate::esp::cipher::hmac::Chains;
 use crate::esp::cipher::integrity::{Authenticate, new_integrity};
 use crate::esp::cipher::outcome::{Icv, KeyLengthError, OpenError, Opened};
 use crate::esp::cipher::parts::Parts;
@@ -112,9 +112,9 @@ impl EspCipher {
         self.iv_len
     }
 
-    /// The key of an HMAC-SHA1-96, for many packets at once.
-    pub(super) fn sha1_chains(&self) -> Option<&Chains> {
-        self.authenticate.as_ref()?.sha1_chains()
+    /// The key of an HMAC that lanes know, for many packets at once.
+    pub(super) fn chains(&self) -> Option<&Chains> {
+        self.authenticate.as_ref()?.chains()
     }
 
     /// Checks the ICV of a whole packet (from the SPI on). `esn_high`: upper half of an extended sequence number.
@@ -176,46 +176,54 @@ impl EspCipher {
             .parts(packet, esn_high, &mut implicit)
             .filter(|parts| self.whole_blocks(parts.body.len(), padding))
             .ok_or(OpenError::Length(packet.len()))?;
-        let opened = self.trailer(&parts, padding)?;
-        let wanted = prefix.min(opened.payload_len as usize);
-        let end = wanted.next_multiple_of(self.block_len).min(parts.body.len());
-        out.extend_from_slice(parts.body.get(..end).unwrap_or_default());
-        self.decrypt.decrypt(parts.iv, parts.body, 0, out);
-        out.truncate(wanted);
-        Ok(opened)
+        let mut tail = [0; MOST_BLOCK];
+        let tail = self
+            .tail(&parts, &mut tail)
+            .ok_or(OpenError::Length(packet.len()))?;
+        let end = prefix.min(parts.body.len()).next_multiple_of(self.block_len);
+        out.extend_from_slice(parts.body.get(..end).unwrap_or(parts.body));
+        self.decrypt.decrypt_ends(parts.iv, parts.body, out, tail);
+        let opened = self.trailer(&parts, tail, padding);
+        out.truncate(opened.map_or(0, |opened| prefix.min(opened.payload_len as usize)));
+        opened
     }
 
-    /// Pad length and next header, with the padding checked as far as asked.
-    fn trailer(&self, parts: &Parts<'_>, padding: Padding) -> Result<Opened, OpenError> {
-        let body = parts.body;
-        let mut tail = [0; MOST_TAIL];
-        let last = self.block_len.max(TRAILER_LEN);
-        let opened = match self.decrypt_tail(parts, body.len().saturating_sub(last), &mut tail) {
-            [.., pad_len, next_header] => body
-                .len()
-                .checked_sub(TRAILER_LEN + usize::from(*pad_len))
-                .and_then(|len| u32::try_from(len).ok())
-                .map(|payload_len| Opened {
-                    payload_len,
-                    pad_len: *pad_len,
-                    next_header: *next_header,
-                })
-                .ok_or(OpenError::Padding)?,
-            _ => return Err(OpenError::Length(parts.packet_len)),
+    /// The last block of the ciphertext, or what holds the trailer.
+    fn tail<'t>(&self, parts: &Parts<'_>, buffer: &'t mut [u8; MOST_BLOCK]) -> Option<&'t mut [u8]> {
+        let len = self.block_len.max(TRAILER_LEN);
+        let ciphertext = parts.body.get(parts.body.len().checked_sub(len)?..)?;
+        let tail = buffer.get_mut(..len)?;
+        tail.copy_from_slice(ciphertext);
+        Some(tail)
+    }
+
+    /// Pad length and next header, with the padding checked as far as asked. `tail`: the decrypted last block.
+    fn trailer(&self, parts: &Parts<'_>, tail: &[u8], padding: Padding) -> Result<Opened, OpenError> {
+        let [.., pad_len, next_header] = *tail else {
+            return Err(OpenError::Length(parts.packet_len));
         };
-        if padding == Padding::Monotonic && opened.pad_len > 0 {
-            let from = opened.payload_len as usize;
-            let block_start = from - from % self.block_len;
-            let plain = self.decrypt_tail(parts, block_start, &mut tail);
+        let payload_len = parts
+            .body
+            .len()
+            .checked_sub(TRAILER_LEN + usize::from(pad_len))
+            .ok_or(OpenError::Padding)?;
+        if padding == Padding::Monotonic && pad_len > 0 {
+            let mut buffer = [0; MOST_TAIL];
+            let block_start = payload_len - payload_len % self.block_len;
+            let plain = self.decrypt_tail(parts, block_start, &mut buffer);
             let pad = plain
                 .iter()
-                .skip(from - block_start)
-                .take(usize::from(opened.pad_len));
+                .skip(payload_len - block_start)
+                .take(usize::from(pad_len));
             if !pad.zip(1u8..=255).all(|(byte, expected)| *byte == expected) {
                 return Err(OpenError::Padding);
             }
         }
-        Ok(opened)
+        Ok(Opened {
+            payload_len: u32::try_from(payload_len).map_err(|_| OpenError::Padding)?,
+            pad_len,
+            next_header,
+        })
     }
 
     /// Decrypts from `start` (a block boundary) to the end of the body.

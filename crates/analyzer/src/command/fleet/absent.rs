@@ -1,0 +1,34 @@
+//! What a program does about tables that was built without the feature `parquet`: it says so before it reads anything.
+
+use crate::command::options::{CompactArguments, OutputArguments};
+use anyhow::{Result, bail};
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::error::Error;
+use std::process::ExitCode;
+
+const NOT_BUILT: &str =
+    "this program was built without Parquet (cargo build --release --features parquet has it)";
+
+/// None.
+pub(crate) struct FleetTables;
+
+impl FleetTables {
+    pub(crate) fn reserve(arguments: &OutputArguments) -> Result<Option<Self>, Error> {
+        let refuse = |path: &std::path::PathBuf| Error::Output {
+            path: path.clone(),
+            source: std::io::Error::other(NOT_BUILT),
+        };
+        arguments
+            .parquet
+            .as_ref()
+            .map_or(Ok(None), |path| Err(refuse(path)))
+    }
+
+    pub(crate) fn write(self, _: &Analysis) -> Result<()> {
+        bail!(NOT_BUILT)
+    }
+}
+
+pub(crate) fn compact(_: &CompactArguments) -> Result<ExitCode> {
+    bail!(NOT_BUILT)
+}

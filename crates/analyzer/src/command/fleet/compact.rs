@@ -1,0 +1,140 @@
+//! `rekeyscope compact`: the many small files of `--parquet` put together, so that a year of two hundred gateways is hundreds of files
+//! and not a million.
+
+use crate::command::options::CompactArguments;
+use crate::command::output::{Reserved, complain, folder, note};
+use anyhow::Result;
+use rekeyscope_model::error::Error;
+use rekeyscope_report::columns::{Merged, TABLES, captures_in, merge};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+/// Table by table and month by month: the rows of the small files as one new file, then the small files are removed. Killed in
+/// between, it leaves files on both sides; the next run removes those.
+pub(crate) fn run(arguments: &CompactArguments) -> Result<ExitCode> {
+    let (from, into) = (arguments.from.canonicalize(), arguments.into.canonicalize());
+    if from.is_ok_and(|from| into.is_ok_and(|into| from == into)) {
+        anyhow::bail!("FROM and INTO are the same folder: each row would be there twice");
+    }
+    let mut status = ExitCode::SUCCESS;
+    for table in TABLES {
+        let months = months(&arguments.from.join(table.name));
+        for (month, files) in months {
+            let dir = arguments.into.join(table.name).join(format!("month={month}"));
+            let done = compact(files, &dir)?;
+            for (file, reason) in &done.left {
+                complain(&format!("{} stays: {reason}", file.display()));
+                status = ExitCode::FAILURE;
+            }
+            if !arguments.quiet && done.rows + done.taken.len() > 0 {
+                let (name, rows, files) = (table.name, done.rows, done.taken.len());
+                note(format!("{name}, {month}: {rows} rows of {files} files"));
+            }
+        }
+    }
+    Ok(status)
+}
+
+/// The files of a table by month, those of one capture once: the newest. (It was analysed for two gateways.)
+fn months(table: &Path) -> BTreeMap<String, Vec<PathBuf>> {
+    let mut months: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for day in entries(table) {
+        let name = day.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let Some(date) = name.strip_prefix("day=") else {
+            continue;
+        };
+        let month = date
+            .get(..7)
+            .filter(|month| month.starts_with(|c: char| c.is_ascii_digit()));
+        let files = entries(&day).into_iter().flat_map(|gateway| entries(&gateway));
+        let files = files.filter(|file| file.extension().is_some_and(|end| end == "parquet"));
+        months
+            .entry(month.unwrap_or("unknown").into())
+            .or_default()
+            .extend(files);
+    }
+    for files in months.values_mut() {
+        files.sort_by_key(|file| (written(file), file.clone()));
+    }
+    months
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    found.sort();
+    found
+}
+
+fn written(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).and_then(|m| m.modified()).ok()
+}
+
+/// Why a file of an archived capture stays.
+const AGAIN: &str = "its capture was analysed again after it was archived: remove one of the two";
+
+/// One month of one table.
+fn compact(files: Vec<PathBuf>, dir: &Path) -> Result<Merged> {
+    let archived: HashMap<String, Option<SystemTime>> = entries(dir)
+        .iter()
+        .flat_map(|part| {
+            captures_in(part)
+                .into_iter()
+                .map(|capture| (capture, written(part)))
+        })
+        .collect();
+    let mut newest: HashMap<String, PathBuf> = HashMap::new();
+    let mut superseded = BTreeSet::new();
+    let mut left: Vec<(PathBuf, String)> = Vec::new();
+    for file in &files {
+        let captures = captures_in(file);
+        if captures.is_empty() {
+            left.push((file.clone(), "it is no table of --parquet, or damaged".into()));
+        }
+        for capture in captures {
+            match archived.get(&capture) {
+                // Left by a run that was killed.
+                Some(part) if written(file) <= *part => drop(superseded.insert(file.clone())),
+                Some(_) => left.push((file.clone(), AGAIN.into())),
+                None => superseded.extend(newest.insert(capture, file.clone())),
+            }
+        }
+    }
+    let stays = |file: &PathBuf| left.iter().any(|(stays, _)| stays == file);
+    let wanted = |file: &PathBuf| !superseded.contains(file) && !stays(file);
+    let wanted: Vec<PathBuf> = files.iter().filter(|file| wanted(file)).cloned().collect();
+    let mut merged = if wanted.is_empty() {
+        Merged::default()
+    } else {
+        write(&wanted, dir)?
+    };
+    for file in merged.taken.iter().chain(&superseded) {
+        std::fs::remove_file(file).map_err(|source| Error::Output {
+            path: file.clone(),
+            source,
+        })?;
+    }
+    merged.left.extend(left);
+    Ok(merged)
+}
+
+/// The new file is named by what is in it.
+fn write(files: &[PathBuf], dir: &Path) -> Result<Merged> {
+    folder(dir)?;
+    let captures: BTreeSet<String> = files.iter().flat_map(|file| captures_in(file)).collect();
+    let list: Vec<String> = captures.into_iter().collect();
+    let name: String = Sha256::digest(list.join("\n"))
+        .iter()
+        .take(8)
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    let path = dir.join(format!("part-{name}.parquet"));
+    let failed = |error| Error::Output {
+        path: path.clone(),
+        source: std::io::Error::other(error),
+    };
+    Ok(Reserved::new(&path)?.fill(|file| merge(files, file).map_err(failed))?)
+}

@@ -1,0 +1,122 @@
+//! `--parquet`: a file per table and capture, named by the capture's content, in Hive partitions. A file appears under its name only
+//! when it is complete, and a second run on the same capture replaces it: nothing is lost, nothing is there twice.
+
+use crate::command::options::OutputArguments;
+use crate::command::output::{Reserved, folder};
+use anyhow::{Context, Result};
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::error::Error;
+use rekeyscope_model::time::NANOS_PER_SECOND;
+use rekeyscope_report::columns::{self, FleetTable, Origin, TABLES};
+use std::path::PathBuf;
+
+/// The folder of a value that is not known, as Hive has it.
+const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// Where the tables go.
+pub(crate) struct FleetTables {
+    dir: PathBuf,
+    gateway: Option<String>,
+}
+
+impl FleetTables {
+    /// Makes the folder, where tables are wanted.
+    pub(crate) fn reserve(arguments: &OutputArguments) -> Result<Option<Self>, Error> {
+        let Some(dir) = arguments.parquet.clone() else {
+            return Ok(None);
+        };
+        folder(&dir)?;
+        let gateway = arguments.gateway.clone();
+        Ok(Some(FleetTables { dir, gateway }))
+    }
+
+    /// Writes all tables, that of the captures last: a capture in it is complete.
+    pub(crate) fn write(self, analysis: &Analysis) -> Result<()> {
+        let capture = analysis.capture.sha256.clone().with_context(|| {
+            let path = &analysis.capture.path;
+            format!(
+                "the analysis of {path} does not say the digest of its capture: analyse that with --parquet"
+            )
+        })?;
+        let first = analysis.capture.first_time;
+        let origin = Origin {
+            capture,
+            day: first.and_then(|time| i32::try_from(time.0.div_euclid(DAY)).ok()),
+            gateway: self.gateway.clone().unwrap_or_else(|| gateway_of(analysis)),
+        };
+        let day = first.map_or(UNKNOWN.into(), |time| {
+            time.to_string().chars().take(10).collect::<String>()
+        });
+        let partition = format!("day={day}/gateway={}", in_a_path(&origin.gateway));
+        TABLES
+            .iter()
+            .rev()
+            .try_for_each(|table| self.write_one(table, &partition, &origin, analysis))
+    }
+
+    fn write_one(
+        &self,
+        table: &FleetTable,
+        partition: &str,
+        origin: &Origin,
+        analysis: &Analysis,
+    ) -> Result<()> {
+        let dir = self.dir.join(table.name).join(partition);
+        folder(&dir)?;
+        let path = dir.join(format!("{}.parquet", origin.capture));
+        let failed = |error| Error::Output {
+            path: path.clone(),
+            source: std::io::Error::other(error),
+        };
+        let place = Reserved::new(&path)?;
+        place.fill(|file| columns::write(table, analysis, origin, file).map_err(failed))?;
+        Ok(())
+    }
+}
+
+/// Nanoseconds.
+const DAY: i64 = 86_400 * NANOS_PER_SECOND;
+
+/// The responder of the tunnel that the headline speaks of.
+fn gateway_of(analysis: &Analysis) -> String {
+    let busiest = analysis.impact.first().map_or(0, |impact| impact.tunnel);
+    let tunnel = analysis.tunnels.iter().find(|tunnel| tunnel.id == busiest);
+    tunnel.map_or("unknown".into(), |tunnel| tunnel.b.to_string())
+}
+
+/// A value as Hive writes it into a path: what could mean something there as `%` and two digits.
+fn in_a_path(value: &str) -> String {
+    if value.is_empty() {
+        return UNKNOWN.into();
+    }
+    let shown = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    let path: String = value.bytes().map(shown).collect();
+    // Not the folder above.
+    if path.bytes().all(|byte| byte == b'.') {
+        path.replace('.', "%2E")
+    } else {
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gateway_is_one_folder_whatever_its_name() {
+        for (name, folder) in [
+            ("tokyo-1", "tokyo-1"),
+            ("2001:db8::1", "2001%3Adb8%3A%3A1"),
+            ("../../etc", "..%2F..%2Fetc"),
+            ("..", "%2E%2E"),
+            ("東京", "%E6%9D%B1%E4%BA%AC"),
+            ("", UNKNOWN),
+        ] {
+            assert_eq!(in_a_path(name), folder);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What the words of the command line stand for: captures, folders and patterns, and which files are pieces of one capture.
+
+use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_capture::join::{PieceSequence, sequences};
+use std::path::{Path, PathBuf};
+
+/// Files of one run. Each stands in the document of its capture.
+const MOST_FILES: usize = 10_000;
+
+/// One capture to be analysed, in however many files.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedCapture {
+    /// What reports call it.
+    pub(crate) name: PathBuf,
+    /// Its files, where they are several.
+    pub(crate) pieces: Vec<PieceSequence>,
+}
+
+/// How files become captures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grouping {
+    /// Pieces of a ring buffer are one capture.
+    ByName,
+    /// Each file is one.
+    Each,
+    /// All together are one.
+    Joined,
+}
+
+/// The captures that the words name; what is not there or no capture stays, so that it is told when it is opened.
+pub(crate) fn find(words: &[PathBuf], grouping: Grouping) -> Result<Vec<NamedCapture>, String> {
+    let files: Vec<PathBuf> = words.iter().flat_map(|word| files_of(word)).collect();
+    if files.len() > MOST_FILES {
+        return Err(format!(
+            "{} files are more than one run takes ({MOST_FILES}): give them in parts",
+            files.len()
+        ));
+    }
+    let alone = |file: &PathBuf| NamedCapture {
+        name: file.clone(),
+        pieces: Vec::new(),
+    };
+    Ok(match (grouping, files.as_slice()) {
+        (Grouping::Each, files) => files.iter().map(alone).collect(),
+        (Grouping::Joined, [first, rest @ ..]) if !rest.is_empty() => {
+            vec![joined(first, rest.len(), sequences(&files))]
+        }
+        _ => sequences(&files).into_iter().map(NamedCapture::of).collect(),
+    })
+}
+
+impl NamedCapture {
+    fn of(sequence: PieceSequence) -> NamedCapture {
+        let several = sequence.files.len() > 1;
+        NamedCapture {
+            name: sequence.name.clone(),
+            pieces: if several { vec![sequence] } else { Vec::new() },
+        }
+    }
+}
+
+fn joined(first: &Path, more: usize, pieces: Vec<PieceSequence>) -> NamedCapture {
+    let name = match pieces.as_slice() {
+        [one] => one.name.clone(),
+        _ => format!("{} and {more} more", first.display()).into(),
+    };
+    NamedCapture { name, pieces }
+}
+
+/// A folder stands for the captures in it (not for those in folders below), a pattern for the files it matches.
+fn files_of(word: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = if word.is_dir() {
+        let entries = std::fs::read_dir(word).into_iter().flatten().flatten();
+        let files = entries.map(|entry| entry.path()).filter(|file| is_file(file));
+        let (mut captures, others): (Vec<_>, Vec<_>) = files.partition(|file| is_capture(file));
+        if !captures.is_empty() {
+            captures.extend(others.into_iter().filter(|file| has_the_name_of_one(file)));
+        }
+        captures
+    } else if !word.exists() {
+        let matches = word.to_str().and_then(|pattern| glob::glob(pattern).ok());
+        matches
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|file| file.is_file())
+            .collect()
+    } else {
+        Vec::new()
+    };
+    found.sort();
+    if found.is_empty() {
+        found.push(word.into());
+    }
+    found
+}
+
+/// Whether there are packets to be read in a file. (What comes out of a pipe can be read only once.)
+pub(crate) fn is_capture(path: &Path) -> bool {
+    is_file(path) && CaptureReader::open(path).is_ok()
+}
+
+/// Whether a file is named like a capture: one that cannot be read, among others that can, is told and not passed over.
+fn has_the_name_of_one(path: &Path) -> bool {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let packed = [".gz", ".zst", ".lz4"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end));
+    // tcpdump -C counts behind it.
+    let plain = packed
+        .unwrap_or(&name)
+        .trim_end_matches(|c: char| c.is_ascii_digit());
+    [".pcap", ".pcapng", ".cap"]
+        .iter()
+        .any(|end| plain.ends_with(end))
+}
+
+/// A pipe can be read only once.
+fn is_file(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_testkit::containers::{packets, write_pcap};
+
+    #[test]
+    fn a_piece_in_a_folder_that_cannot_be_read_is_a_piece() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |n: u8| folder.path().join(format!("b_{n:05}_2026112312000{n}.pcap"));
+        write_pcap(&path(1), &packets(3));
+        write_pcap(&path(3), &packets(3));
+        std::fs::write(path(2), "damaged").unwrap();
+        let found = find(&[folder.path().to_path_buf()], Grouping::ByName).unwrap();
+        let files: Vec<usize> = found
+            .iter()
+            .flat_map(|c| &c.pieces)
+            .map(|p| p.files.len())
+            .collect();
+        assert_eq!((found.len(), files), (1, vec![3]));
+        for name in ["a.pcap12", "a.PCAPNG.gz", "a.cap"] {
+            assert!(has_the_name_of_one(Path::new(name)), "{name}");
+        }
+        assert!(!has_the_name_of_one(Path::new("a.keylog")) && !has_the_name_of_one(Path::new("pcap")));
+    }
+
+    #[test]
+    fn folders_patterns_and_pieces() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in [
+            "b_00001_20261123120000.pcap",
+            "b_00002_20261123120001.pcap",
+            "a.pcap",
+        ] {
+            write_pcap(&path(name), &packets(3));
+        }
+        std::fs::write(path("a.keylog"), "no capture").unwrap();
+        let names = |words: &[PathBuf], grouping| -> Vec<PathBuf> {
+            find(words, grouping)
+                .unwrap()
+                .into_iter()
+                .map(|s| s.name)
+                .collect()
+        };
+        let all = [folder.path().to_path_buf()];
+        assert_eq!(names(&all, Grouping::ByName), [path("a.pcap"), path("b_*.pcap")]);
+        assert_eq!(names(&all, Grouping::Each).len(), 3);
+        let and_more = format!("{} and 2 more", path("a.pcap").display());
+        assert_eq!(names(&all, Grouping::Joined), [PathBuf::from(and_more)]);
+        assert_eq!(names(&[path("b_*.pcap")], Grouping::ByName), [path("b_*.pcap")]);
+        assert_eq!(
+            names(&[path("b_00002*")], Grouping::Joined),
+            [path("b_00002_20261123120001.pcap")]
+        );
+        // What is not there is told when it is opened.
+        assert_eq!(
+            names(&[path("no*.pcap"), "-".into()], Grouping::ByName),
+            [path("no*.pcap"), "-".into()]
+        );
+    }
+}

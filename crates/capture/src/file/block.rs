@@ -1,0 +1,70 @@
+//! What one large read brought.
+
+use std::ops::Range;
+use std::slice::SliceIndex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zeroize::Zeroize;
+
+/// A block of a capture. A clone keeps its bytes readable when the reader has gone on.
+#[derive(Clone)]
+pub struct ReadBlock(Arc<BlockBytes>);
+
+struct BlockBytes {
+    bytes: Vec<u8>,
+    /// There are keys in it.
+    secret: AtomicBool,
+}
+
+impl Drop for BlockBytes {
+    fn drop(&mut self) {
+        if *self.secret.get_mut() {
+            self.bytes.zeroize();
+        }
+    }
+}
+
+impl std::fmt::Debug for ReadBlock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReadBlock({} bytes)", self.0.bytes.len())
+    }
+}
+
+impl ReadBlock {
+    pub(super) fn new(len: usize) -> Self {
+        ReadBlock(Arc::new(BlockBytes {
+            bytes: vec![0; len],
+            secret: AtomicBool::new(false),
+        }))
+    }
+
+    /// Where in the block `part` lies, a slice that was lent from it; `None` for one of other bytes.
+    #[inline]
+    pub fn place_of(&self, part: &[u8]) -> Option<Range<usize>> {
+        let start = part.as_ptr().addr().checked_sub(self.0.bytes.as_ptr().addr())?;
+        let end = start.checked_add(part.len())?;
+        (end <= self.0.bytes.len()).then_some(start..end)
+    }
+
+    /// Whether both are one block.
+    #[inline]
+    pub fn is(&self, other: &ReadBlock) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Some of its bytes; none where the block has no such place.
+    #[inline]
+    pub fn get(&self, place: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
+        self.0.bytes.get(place).unwrap_or_default()
+    }
+
+    /// Its bytes, to write to; `None` while somebody else keeps the block.
+    pub(super) fn own(&mut self) -> Option<&mut Vec<u8>> {
+        Arc::get_mut(&mut self.0).map(|block| &mut block.bytes)
+    }
+
+    /// The last one to drop it wipes it.
+    pub(super) fn wipe_at_last(&self) {
+        self.0.secret.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,67 @@
+//! The tables. One row each.
+
+/// A table: a list of the document, or a list inside the entries of one.
+#[derive(Debug)]
+pub struct FleetTable {
+    /// The name of its folder.
+    pub name: &'static str,
+    /// Where its rows are: `["rekeys", "causes"]` are the causes of all rekeys. Empty: the capture itself, one row.
+    pub(super) path: &'static [&'static str],
+    /// What a row gets of the entries above it: how many lists down that entry is, its field, and the column's name.
+    pub(super) lent: &'static [(usize, &'static str, &'static str)],
+    /// The schema of its rows, in `$defs` of the document's.
+    pub(super) row: &'static str,
+}
+
+/// In the order of `docs/fleet.md`.
+pub const TABLES: &[FleetTable] = &[
+    table("captures", &[], &[], "Capture"),
+    table("tunnels", &["tunnels"], &[], "Tunnel"),
+    table(
+        "security_associations",
+        &["security_associations"],
+        &[],
+        "SecurityAssociation",
+    ),
+    table("rekeys", &["rekeys"], &[], "Rekey"),
+    table("rekey_impact", &["rekeys", "impact"], REKEY, "RekeyImpact"),
+    table(
+        "rekey_windows",
+        &["rekeys", "impact", "windows"],
+        &[
+            (0, "tunnel", "tunnel"),
+            (0, "index", "rekey"),
+            (1, "direction", "direction"),
+        ],
+        "StallWindow",
+    ),
+    table("causes", &["rekeys", "causes"], REKEY, "Cause"),
+    table("attempts", &["attempts"], &[], "Attempt"),
+    table("impact", &["impact"], &[], "Impact"),
+    table("account", &["account"], &[], "Account"),
+    table(
+        "account_labels",
+        &["account", "labels"],
+        &[(0, "tunnel", "tunnel"), (0, "direction", "direction")],
+        "AccountLine",
+    ),
+    table("findings", &["findings"], &[], "Finding"),
+    // Its rows are the bins of all series; see `rows.rs`.
+    table("series", &["series"], &[], "Bin"),
+];
+
+const REKEY: &[(usize, &str, &str)] = &[(0, "tunnel", "tunnel"), (0, "index", "rekey")];
+
+const fn table(
+    name: &'static str,
+    path: &'static [&'static str],
+    lent: &'static [(usize, &'static str, &'static str)],
+    row: &'static str,
+) -> FleetTable {
+    FleetTable {
+        name,
+        path,
+        lent,
+        row,
+    }
+}
