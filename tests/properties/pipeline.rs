@@ -98,6 +98,16 @@ proptest! {
         prop_assert_eq!(counts(&analysis), counts(&analyzed(&once, &keys)));
     }
 
+    /// One whole packet is enough wherever it stands among damaged ones.
+    #[test]
+    fn a_whole_packet_proves_its_key_anywhere(len in 0_usize..300, before in 0_usize..7, after in 0_usize..4) {
+        let mut sent = vec![(0, true); before];
+        sent.push((len, false));
+        sent.extend(vec![(0, true); after]);
+        let counts = counts(&analyzed(&frames(0x1001, B, &sent), &rows(&[0x1001])));
+        prop_assert_eq!((counts[&0x1001].2, counts[&0x1001].4.is_some()), (1, true));
+    }
+
     #[test]
     fn the_order_of_keys_does_not_matter(sent in sent(), spis in Just((0x1000..0x1010_u32).collect::<Vec<_>>()).prop_shuffle()) {
         let frames = frames(0x1001, B, &sent);

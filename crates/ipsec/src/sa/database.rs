@@ -1,7 +1,6 @@
 //! All SAs of a capture. Bounded: [`SaDatabase::MAX_SAS`].
 
 use crate::esp::null::NullVerdict;
-use crate::esp::sequence;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
 use crate::sa::association::{AssignedKey, Association, Clear};
 use crate::sa::budget::Budget;
@@ -219,8 +218,8 @@ impl SaDatabase {
         due
     }
 
-    /// Tries the keys once more on SAs whose packets came since the last time and lack nothing but packets: before these are
-    /// accounted for as closed. The SAs that this decided.
+    /// Tries the keys once more on SAs whose packets came since the last time: before these are accounted for as closed. The SAs that
+    /// this decided.
     pub fn last_try(&mut self) -> Vec<SaIndex> {
         let mut waiting: Vec<SaIndex> = std::mem::take(&mut self.holding).into();
         waiting.sort_unstable();
@@ -240,12 +239,10 @@ impl SaDatabase {
         let derived = self.derived.get(&sa).map_or(&[][..], Vec::as_slice);
         let kept = &association.docket.kept;
         let found = prove::search(claims, derived, association.negotiated, kept, &mut self.budget);
-        let newest = kept.last().map_or(&[][..], |packet| packet);
         let mut proof = found.proof;
         let mut promising = found.promising;
         if matches!(proof, Trust::Integrity | Trust::Whole) {
-            let number = found.esn_high.map(|high| sequence::number(high, newest));
-            association.extended = association.extended.max(number);
+            association.extended = association.extended.max(found.extended);
         }
         association.key_hint = found.hint;
         association.key = found.key.or(association.key.take());
@@ -309,7 +306,7 @@ impl SaDatabase {
         let new = self.renew(sa)?;
         self.associations[new].key = found.key;
         self.associations[new].proven = true;
-        self.associations[new].extended = found.esn_high.map(|high| sequence::number(high, specimen.packet));
+        self.associations[new].extended = found.extended;
         Some(new)
     }
 

@@ -31,21 +31,17 @@ impl Docket {
         self.waiting = !self.kept.is_empty();
     }
 
-    /// Takes a packet. True when it is time for a search: at the 1st, 2nd, 4th, 8th, … packet, so that the effort stays bounded on an
-    /// SA without a key, and at each one of the first while a key lacks nothing but packets.
+    /// Takes a packet; a copy of one that is kept counts no more. True when it is time for a search: at the 1st, 2nd, 4th, 8th, … packet,
+    /// so that the effort stays bounded on an SA without a key, and at each one of the first while a key lacks nothing but packets.
     pub(super) fn take(&mut self, specimen: Specimen<'_>) -> bool {
+        let beginning = specimen.packet.get(BEGINNING);
+        if self.kept.iter().any(|kept| kept.get(BEGINNING) == beginning) {
+            return false;
+        }
         self.seen = self.seen.saturating_add(1);
         let due = self.seen.is_power_of_two();
         let few = self.kept.len() < MOST_KEPT && (self.promising || self.seen as usize <= MOST_KEPT);
         if !specimen.whole || !(due || few) {
-            return due;
-        }
-        let begins = |packet: &[u8]| packet.get(BEGINNING).map(<[u8]>::to_vec);
-        if self
-            .kept
-            .iter()
-            .any(|kept| begins(kept) == begins(specimen.packet))
-        {
             return due;
         }
         self.keep(specimen.packet);
@@ -71,9 +67,9 @@ impl Docket {
         }
     }
 
-    /// A key lacks nothing but packets, and some wait that no search has seen.
+    /// Packets wait that no search has seen.
     pub(super) fn is_waiting(&self) -> bool {
-        self.waiting && self.promising
+        self.waiting
     }
 
     /// Whether unlabelled bytes are sought through at this packet: at the first two; later while an integrity key that was found there

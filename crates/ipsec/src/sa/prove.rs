@@ -41,8 +41,8 @@ pub struct KeyFinding {
     pub promising: bool,
     /// Bits that its packets say for it, and how many more would be enough.
     pub lacking: Option<Lacking>,
-    /// The upper half of the sequence number with which it fitted, where the SA has extended ones (RFC 4303 §2.2.1).
-    pub esn_high: Option<u32>,
+    /// The sequence number of the newest packet that it fitted, where the SA has extended ones (RFC 4303 §2.2.1).
+    pub extended: Option<u64>,
     /// What is known about keys that cannot be used.
     pub hint: KeyStatus,
     /// Where that stands.
@@ -55,7 +55,7 @@ struct Standing {
     proof: Trust,
     bits: f64,
     packets: usize,
-    esn_high: Option<u32>,
+    extended: Option<u64>,
 }
 
 impl Standing {
@@ -175,7 +175,7 @@ impl<'p> Round<'p> {
             proof: Trust::None,
             promising: false,
             lacking: None,
-            esn_high: None,
+            extended: None,
             hint: self.hint,
             hint_origin: self.hint_origin,
         };
@@ -204,13 +204,13 @@ impl<'p> Round<'p> {
         if self.rival || self.several && finding.proof <= Trust::Possible {
             finding.hint = KeyStatus::Conflict;
         }
-        finding.esn_high = standing.esn_high;
+        finding.extended = standing.extended;
         finding.key = Some(key);
         finding
     }
 }
 
-/// What the packets say for a key. With `extended`, upper halves of the sequence number are tried too: a key of no SPI is tried on
+/// What the packets say for a key, from the newest that fits. With `extended`, upper halves of the sequence number are tried too: a key of no SPI is tried on
 /// every SA, and on those they are not sought.
 fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budget) -> Standing {
     let verify = |packet: &[u8]| match extended {
@@ -221,16 +221,16 @@ fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budg
         proof: Trust::None,
         bits: 0.0,
         packets: 0,
-        esn_high: None,
+        extended: None,
     };
-    let Some((newest, before)) = packets.split_last() else {
+    // A key that names this SPI is not given up for a packet that was damaged on its way.
+    let most = if extended { packets.len() } else { 1 };
+    let results = packets.iter().enumerate().rev().take(most);
+    let fitting = results.map(|(at, packet)| (at, packet, verify(packet)));
+    let Some((at, newest, (icv, esn_high))) = fitting.into_iter().find(|(.., (icv, _))| *icv != Icv::Failed) else {
         return standing;
     };
-    let (icv, esn_high) = verify(newest);
-    if icv == Icv::Failed {
-        return standing;
-    }
-    standing.esn_high = esn_high;
+    standing.extended = esn_high.map(|high| sequence::number(high, newest));
     if icv == Icv::Verified && key.transform.encryption.is_aead() {
         // Its ICV depends on the whole key.
         return Standing {
@@ -243,7 +243,7 @@ fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budg
     let mut weight = Weight::default();
     weight.add(&key.cipher, newest, esn_high);
     standing.packets = 1;
-    for packet in before {
+    for packet in &packets[..at] {
         if weight.bits < HOPELESS_BITS {
             break;
         }
