@@ -13,6 +13,7 @@
 //! - [`findings`]: what was wrong that no rekey caused.
 //! - [`assembly`]: [`assembly::assemble`] makes the document of a record. Nothing changes it afterwards.
 //! - [`overlay`]: series from elsewhere on the capture's clock.
+//! - [`watch`]: a capture that goes on, looked at again and again.
 //! - [`write`]: the capture once more (inner packets, comments), and key tables for other programs.
 //!
 //! The command line is the program's own (`src/command`): options, and one file for each subcommand.
@@ -24,4 +25,5 @@ pub mod findings;
 pub mod overlay;
 pub mod pipeline;
 pub mod throughput;
+pub mod watch;
 pub mod write;

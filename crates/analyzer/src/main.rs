@@ -3,7 +3,7 @@
 mod command;
 
 use command::options::{Command, CommandLine, Request};
-use command::{analyze, compare, fleet, keys, output, overhead, program, report, shell};
+use command::{analyze, compare, fleet, keys, output, overhead, program, report, shell, watch};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -15,6 +15,7 @@ fn main() -> ExitCode {
             overhead::run(&arguments).map(|()| ExitCode::SUCCESS)
         }
         Request::Beside(Command::Compare(arguments)) => compare::run(&arguments),
+        Request::Beside(Command::Watch(arguments)) => watch::run(*arguments),
         Request::Beside(Command::Compact(arguments)) => fleet::compact(&arguments),
         Request::Beside(Command::Report(arguments)) => report::run(&arguments),
         Request::Beside(Command::Completions { shell }) => {

@@ -4,6 +4,7 @@
 //! - The document: [`analysis`] is what the program finds out, the JSON contract and its schema.
 //! - What is said: [`text`] holds messages and their catalogues; [`diagnostic`] counts oddities, [`error`] stops a run.
 //! - Keys: [`secret`] holds bytes that no `Debug` shows and that are wiped when dropped; [`mining`] is what looking for them cost.
+//! - [`watch`]: what happens while a capture goes on.
 //! - [`sample`]: mean and spread, one definition for the estimators and the trigger rules.
 
 pub mod algorithm;
@@ -17,3 +18,4 @@ pub mod secret;
 pub mod spi;
 pub mod text;
 pub mod time;
+pub mod watch;

@@ -22,3 +22,4 @@ mod several;
 pub(crate) mod shell;
 mod sources;
 mod temporary;
+pub(crate) mod watch;

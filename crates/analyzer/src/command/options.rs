@@ -10,6 +10,7 @@ mod language;
 mod outputs;
 mod overhead;
 mod values;
+mod watch;
 
 pub(crate) use compact::CompactArguments;
 pub(crate) use compare::CompareArguments;
@@ -18,6 +19,7 @@ pub(crate) use input::Input;
 pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
 pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
+pub(crate) use watch::WatchArguments;
 
 use crate::command::sources::{self, Grouping, NamedCapture};
 use clap::error::ErrorKind;
@@ -46,6 +48,8 @@ Examples:
   rekeyscope overhead --suite aes128gcm16 --encap l2tp,natt --mtu 1454
   rekeyscope compare short.pcapng long.pcapng saved.json
                                                seconds per rekey, over several captures
+  tcpdump -i wan0 -U -w - esp or udp port 500 or udp port 4500 | rekeyscope watch -
+                                               each rekey as it happens
   rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
 
 Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
@@ -84,6 +88,8 @@ pub(crate) enum Command {
     Overhead(OverheadArguments),
     /// What does a rekey cost, seen over several captures (or analyses saved by --json)
     Compare(CompareArguments),
+    /// Follow a capture that goes on: a line for each rekey, failure, dip, outage and missing key within two seconds; metrics
+    Watch(Box<WatchArguments>),
     /// Put the many small tables of --parquet together, month by month
     Compact(CompactArguments),
     /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
@@ -136,6 +142,7 @@ impl Request {
                 }
             }
             Request::Beside(Command::Compare(c)) => c.must_make_sense()?,
+            Request::Beside(Command::Watch(w)) => w.must_make_sense()?,
             Request::Beside(Command::Keys(k)) => drop(k.exports()?),
             Request::Beside(Command::Wireshark(p) | Command::Tshark(p)) => p.must_name_a_file()?,
             Request::Beside(_) => {}

@@ -129,15 +129,15 @@ impl OpenedCapture {
 }
 
 /// What decrypts a capture.
-struct CaptureKeys {
-    material: KeyMaterial,
-    pre_shared: Vec<SecretBytes>,
+pub(crate) struct CaptureKeys {
+    pub(crate) material: KeyMaterial,
+    pub(crate) pre_shared: Vec<SecretBytes>,
     /// What kept files from being read that nobody asked for: those only are left out.
-    unreadable: Vec<Error>,
+    pub(crate) unreadable: Vec<Error>,
 }
 
 /// Reads the key files, then the keys inside the capture.
-fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error> {
+pub(crate) fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error> {
     let beside = match () {
         () if input.no_keys || !input.keys.is_empty() || input.reads_stdin() => Vec::new(),
         () => input.keys_beside(),

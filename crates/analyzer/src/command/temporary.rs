@@ -75,6 +75,14 @@ fn remove_left_behind(temporary: &Path, hidden: &OsStr, new: &File) {
     });
 }
 
+/// A signal is the end of a watch, which writes its report then.
+static ENDS_BY_ITSELF: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// From here on somebody else ends the program at a signal that asks for it.
+pub(crate) fn leave_signals_to_others() {
+    ENDS_BY_ITSELF.store(true, std::sync::atomic::Ordering::SeqCst);
+}
+
 /// Signals that end us by default, as they do without this. Elsewhere they leave the file to the next run: only Linux tells which
 /// signals are ignored.
 #[cfg(target_os = "linux")]
@@ -97,6 +105,9 @@ mod signals {
             };
             std::thread::spawn(move || {
                 for signal in signals.forever() {
+                    if super::ENDS_BY_ITSELF.load(std::sync::atomic::Ordering::SeqCst) && signal != SIGQUIT {
+                        continue;
+                    }
                     // Held to the end: nothing gets its name, and nothing new is begun.
                     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
                     for path in unfinished.iter() {

@@ -13,6 +13,7 @@ mod ike;
 mod inside;
 mod jumps;
 mod key_files;
+mod live;
 mod nested;
 mod stream;
 mod stretches;

@@ -1,6 +1,8 @@
 //! The IKE timeline: messages in, exchanges and IKE SAs out. Quick Modes are found without keys; with a phase-1 key
 //! their payloads are read.
 
+mod live;
+
 use crate::ike::contents::MessageScene;
 pub use crate::ike::context::MessageContext;
 pub use crate::ike::exchange::{

@@ -1,5 +1,7 @@
 //! All SAs of a capture. Bounded: [`SaDatabase::MAX_SAS`].
 
+mod live;
+
 use crate::esp::null::NullVerdict;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
 use crate::sa::association::{AssignedKey, Association, Clear};

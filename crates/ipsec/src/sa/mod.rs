@@ -15,6 +15,7 @@ pub mod mine;
 #[cfg(test)]
 mod proof_test;
 pub mod prove;
+pub mod renumbering;
 pub mod seen;
 pub mod sequence;
 pub mod specimen;

@@ -227,7 +227,8 @@ fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budg
     let most = if extended { packets.len() } else { 1 };
     let results = packets.iter().enumerate().rev().take(most);
     let fitting = results.map(|(at, packet)| (at, packet, verify(packet)));
-    let Some((at, newest, (icv, esn_high))) = fitting.into_iter().find(|(.., (icv, _))| *icv != Icv::Failed) else {
+    let Some((at, newest, (icv, esn_high))) = fitting.into_iter().find(|(.., (icv, _))| *icv != Icv::Failed)
+    else {
         return standing;
     };
     standing.extended = esn_high.map(|high| sequence::number(high, newest));

@@ -23,6 +23,7 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/account.ftl")),
             include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
             include_str!(concat!("../../messages/", $language, "/failed.ftl")),
+            include_str!(concat!("../../messages/", $language, "/watch.ftl")),
             include_str!(concat!("../../messages/", $language, "/findings.ftl")),
             include_str!(concat!("../../messages/", $language, "/ruled-out.ftl")),
             include_str!(concat!("../../messages/", $language, "/rule.ftl")),
@@ -34,8 +35,8 @@ macro_rules! files {
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 16] = files!("en");
-const JAPANESE: [&str; 16] = files!("ja");
+const ENGLISH: [&str; 17] = files!("en");
+const JAPANESE: [&str; 17] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {

@@ -8,6 +8,8 @@ pub mod keys;
 #[cfg(test)]
 mod languages;
 pub mod markdown;
+pub mod metrics;
 mod sparkline;
 mod terminal;
 pub mod text;
+pub mod watch;

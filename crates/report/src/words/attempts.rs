@@ -8,7 +8,12 @@ use rekeyscope_model::text::Catalogue;
 
 /// What became of an attempt, and why: `refused: NO_PROPOSAL_CHOSEN`.
 pub(crate) fn outcome(t: &Catalogue, a: &Attempt) -> String {
-    let what = t.word(match a.outcome {
+    outcome_because(t, a.outcome, a.reason.as_deref())
+}
+
+/// The same of an outcome and its reason.
+pub(crate) fn outcome_because(t: &Catalogue, outcome: AttemptOutcome, reason: Option<&str>) -> String {
+    let what = t.word(match outcome {
         AttemptOutcome::Completed => "outcome-completed",
         AttemptOutcome::CompletedUnused => "outcome-completed-unused",
         AttemptOutcome::Refused => "outcome-refused",
@@ -18,8 +23,8 @@ pub(crate) fn outcome(t: &Catalogue, a: &Attempt) -> String {
         AttemptOutcome::LimitWithoutAttempt => "outcome-limit-without-attempt",
         AttemptOutcome::BreakBeforeMake => "outcome-break-before-make",
     });
-    let Some(reason) = &a.reason else { return what };
-    let reason = match reason.as_str() {
+    let Some(reason) = reason else { return what };
+    let reason = match reason {
         "peer_silent" => t.word("reason-peer-silent"),
         "peer_sends_esp" => t.word("reason-peer-sends-esp"),
         "volume" => t.word("reason-volume"),
@@ -54,15 +59,20 @@ pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> 
         .collect()
 }
 
-/// An outage as one item of a list.
-fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String {
-    let direction = direction(t, analysis, o.tunnel, o.direction);
-    let end = t.word(match o.ended_by {
+/// What ended an outage.
+pub(crate) fn outage_end(t: &Catalogue, end: OutageEnd) -> String {
+    t.word(match end {
         OutageEnd::NewSa => "outage-end-new-sa",
         OutageEnd::NewIkeSa => "outage-end-new-ike-sa",
         OutageEnd::OldSa => "outage-end-old-sa",
         OutageEnd::End => "outage-end-capture",
-    });
+    })
+}
+
+/// An outage as one item of a list.
+fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String {
+    let direction = direction(t, analysis, o.tunnel, o.direction);
+    let end = outage_end(t, o.ended_by);
     t.fill(
         "outage-item",
         &[

@@ -71,15 +71,20 @@ pub(crate) fn trigger(t: &Catalogue, trigger: &Trigger) -> String {
         (_, Some(fraction), _) => Some(format::percent(fraction)),
         _ => None,
     };
-    let kind = t.word(match trigger.kind {
+    let kind = trigger_kind(t, trigger.kind);
+    detail.map_or_else(|| kind.clone(), |d| format!("{kind} {d}"))
+}
+
+/// What ran out.
+pub(crate) fn trigger_kind(t: &Catalogue, kind: TriggerKind) -> String {
+    t.word(match kind {
         TriggerKind::Volume => "trigger-volume",
         TriggerKind::Time => "trigger-time",
         TriggerKind::Packets => "trigger-packets",
         TriggerKind::Reauthentication => "trigger-reauthentication",
         TriggerKind::Collision => "trigger-collision",
         TriggerKind::Unknown => "trigger-unknown",
-    });
-    detail.map_or_else(|| kind.clone(), |d| format!("{kind} {d}"))
+    })
 }
 
 /// The rule of a trigger in full, for a tool tip or a wide table.

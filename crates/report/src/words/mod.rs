@@ -22,14 +22,16 @@ pub(crate) use account::{
     stretch_filter, stretches_filter,
 };
 pub(crate) use answer::answer;
-pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_length, outages, outcome};
+pub(crate) use attempts::{
+    is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome, outcome_because,
+};
 pub(crate) use capture::{capture, decryption, diagnostic, is_decrypted, quality};
 pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
     direction, finding, flow, mode, overlay, overlay_sentences, overlay_value, program, protocol, suite,
-    trigger, trigger_in_full, trigger_rules, tunnel,
+    trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use verdict::{

@@ -116,7 +116,7 @@ impl Analyzer {
     }
 
     /// Who began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
-    fn settle_initiators(&mut self) {
+    pub(super) fn settle_initiators(&mut self) {
         for (exchange, tunnel) in self
             .record
             .timeline

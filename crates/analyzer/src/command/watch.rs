@@ -1,0 +1,248 @@
+//! `rekeyscope watch`: a capture that goes on.
+//!
+//! The main thread reads frames, another one looks twice a second, also where nothing comes; what both share is behind one lock.
+//! A third one waits for the signal that ends the watch with its report.
+
+mod events;
+mod key_files;
+mod metrics;
+
+use crate::command::options::WatchArguments;
+use crate::command::outputs::Outputs;
+use crate::command::packets::PacketSource;
+use crate::command::{output, read, temporary};
+use anyhow::Result;
+use events::EventLines;
+use key_files::GrowingKeys;
+use metrics::MetricsPlaces;
+use rekeyscope::assembly::Asked;
+use rekeyscope::watch::Watch;
+use rekeyscope::watch::kernel::{self, KernelCounters};
+use rekeyscope_capture::file::CaptureInfo;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::time::Timestamp;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Between two looks, …
+const LOOK: Duration = Duration::from_millis(400);
+/// … and at most this share of the time is spent on them.
+const SHARE_OF_LOOKS: u32 = 5;
+
+/// Follows the capture to its end, or until it is told to end.
+pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
+    temporary::leave_signals_to_others();
+    let input = &arguments.input;
+    arguments.outputs.files().try_for_each(|path| input.spare(path))?;
+    let silent = arguments.json_lines && arguments.outputs.format.is_none();
+    let outputs = Outputs::reserve(&arguments.outputs, silent)?;
+    let lines = EventLines::open(&arguments)?;
+    let places = MetricsPlaces::open(&arguments)?;
+    let mut container = Diagnostics::default();
+    let mut reader = PacketSource::open(input, None)?;
+    reader.look_ahead(&mut container)?;
+    let secrets = reader.take_secrets();
+    let keys = read::read_keys(input, &secrets)?;
+    for error in &keys.unreadable {
+        output::complain(&format!("{error}; going on without it"));
+    }
+    let mut watch = Watch::new(arguments.options(), keys.material, keys.pre_shared);
+    lines.earlier().iter().for_each(|event| watch.remember(event));
+    let asked = Asked {
+        path: input.capture.to_string_lossy().into_owned(),
+        no_keys: input.no_keys,
+        psk_files: input.psk_file.iter().map(|f| f.display().to_string()).collect(),
+        ..Asked::default()
+    };
+    let running = Running {
+        watch,
+        info: reader.info().clone(),
+        asked,
+        arrived: now(),
+        next_look: now() + LOOK,
+        keys: GrowingKeys::new(input.clone(), secrets),
+        kernel: arguments.xfrm_stat.clone().map(KernelFile::new).transpose()?,
+        lines,
+        places,
+        outputs,
+    };
+    let shared = Arc::new(Mutex::new(Some(running)));
+    look_in_the_background(&shared);
+    end_at_a_signal(&shared);
+    loop {
+        let frame = match reader.next_frame(&mut container) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return end(&shared, Some(container), ExitCode::SUCCESS),
+            Err(error) => {
+                output::complain(&error.to_string());
+                return end(&shared, Some(container), ExitCode::FAILURE);
+            }
+        };
+        let mut lock = lock(&shared);
+        let Some(running) = lock.as_mut() else { continue };
+        running.watch.push(&frame);
+        running.arrived = now();
+        if running.arrived >= running.next_look {
+            running.info = reader.info().clone();
+            if reader.has_secrets() {
+                running.keys.met(reader.take_secrets());
+            }
+            running.look(true)?;
+        }
+    }
+}
+
+/// What the threads share, until one of them ends the watch.
+type Shared = Arc<Mutex<Option<Running>>>;
+
+struct Running {
+    watch: Watch,
+    info: CaptureInfo,
+    asked: Asked,
+    /// When the newest frame came.
+    arrived: Instant,
+    next_look: Instant,
+    keys: GrowingKeys,
+    kernel: Option<KernelFile>,
+    lines: EventLines,
+    places: MetricsPlaces,
+    outputs: Outputs,
+}
+
+impl Running {
+    /// Looks, and says what is new. `busy`: a frame has come just now.
+    fn look(&mut self, busy: bool) -> Result<()> {
+        let began = now();
+        if let Some(keys) = self.keys.grown() {
+            self.watch.replace_keys(keys);
+        }
+        if let Some(newest) = self.watch.newest() {
+            // The capture's clock, as it goes on while nothing comes.
+            let silence = if busy {
+                Duration::ZERO
+            } else {
+                self.arrived.elapsed()
+            };
+            let at = newest.plus_nanos(i64::try_from(silence.as_nanos()).unwrap_or(i64::MAX));
+            let mut news = self.watch.look(at, &self.info);
+            for event in self.kernel.iter_mut().flat_map(|file| file.grown(at)) {
+                self.watch.take(&event);
+                news.push(event);
+            }
+            self.lines.say(&news)?;
+        }
+        self.places.update(self.watch.totals())?;
+        self.lines.show_summary(self.watch.totals());
+        self.next_look = began + LOOK.max(SHARE_OF_LOOKS * began.elapsed());
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<()> {
+        let (news, analysis, totals) = self.watch.finish(&self.info, &self.asked);
+        self.lines.say(&news)?;
+        self.lines.end_summary();
+        self.places.finish(&totals)?;
+        self.outputs.write(&analysis)
+    }
+}
+
+/// The kernel's counters, and what they were at the last look.
+struct KernelFile {
+    path: PathBuf,
+    before: KernelCounters,
+}
+
+impl KernelFile {
+    fn new(path: PathBuf) -> Result<Self> {
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            anyhow::anyhow!(
+                "{}: {error}: the kernel needs CONFIG_XFRM_STATISTICS for it",
+                path.display()
+            )
+        })?;
+        let before = kernel::read(&text);
+        Ok(KernelFile { path, before })
+    }
+
+    fn grown(&mut self, at: Timestamp) -> Vec<rekeyscope_model::watch::WatchEvent> {
+        let Ok(text) = std::fs::read_to_string(&self.path) else {
+            return Vec::new();
+        };
+        let counters = kernel::read(&text);
+        let grown = kernel::grown(&self.before, &counters, at);
+        self.before = counters;
+        grown
+    }
+}
+
+#[allow(clippy::disallowed_methods)] // when to look; what is seen depends on the frames' own times
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn lock(shared: &Shared) -> MutexGuard<'_, Option<Running>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks while no frame comes.
+fn look_in_the_background(shared: &Shared) {
+    let shared = Arc::clone(shared);
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(LOOK / 4);
+            let mut lock = lock(&shared);
+            let Some(running) = lock.as_mut() else { return };
+            if now() >= running.next_look
+                && let Err(error) = running.look(false)
+            {
+                leave(&error);
+            }
+        }
+    });
+}
+
+/// An interrupt or a request to end is the end of the capture.
+fn end_at_a_signal(shared: &Shared) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let shared = Arc::clone(shared);
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else {
+        return;
+    };
+    std::thread::spawn(move || {
+        if signals.forever().next().is_none() {
+            return;
+        }
+        match end(&shared, None, ExitCode::SUCCESS) {
+            Ok(_) => {
+                output::say_notes();
+                std::process::exit(0);
+            }
+            Err(error) => leave(&error),
+        }
+    });
+}
+
+/// Ends the watch, unless another thread does so already: that one ends the program.
+fn end(shared: &Shared, container: Option<Diagnostics>, status: ExitCode) -> Result<ExitCode> {
+    let running = lock(shared).take();
+    let Some(mut running) = running else {
+        loop {
+            std::thread::park();
+        }
+    };
+    if let Some(container) = container {
+        running.watch.diagnostics_mut().absorb(container);
+    }
+    running.finish()?;
+    Ok(status)
+}
+
+fn leave(error: &anyhow::Error) -> ! {
+    if output::is_broken_pipe(error) {
+        std::process::exit(0);
+    }
+    output::complain(&error.to_string());
+    std::process::exit(1);
+}

@@ -1,0 +1,128 @@
+//! For a capture that goes on: what is known so far, keys that come late, and leaving behind what is over.
+
+use super::Analyzer;
+use super::duplicates::Duplicates;
+use super::key_files::key_files;
+use crate::diagnosis::Diagnosis;
+use crate::pipeline::record::Record;
+use crate::pipeline::totals::Totals;
+use crate::throughput::connections::Connections;
+use crate::throughput::flow::FlowTable;
+use crate::throughput::meter::Meters;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::seen::SeenPackets;
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::time::Timestamp;
+use std::collections::HashSet;
+
+/// How large the parts of the record are that grow with the time of a watch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RecordSize {
+    pub(crate) associations: usize,
+    pub(crate) exchanges: usize,
+    /// Seconds from its first frame to its last.
+    pub(crate) seconds: f64,
+}
+
+impl Analyzer {
+    /// What is known of the capture, which goes at least until `now`: a silence up to now is one.
+    pub(crate) fn so_far(&mut self, now: Timestamp) -> &Record {
+        self.flush();
+        let last = self.record.totals.last_time.map(|last| last.max(now));
+        self.record.totals.last_time = last;
+        self.settle_initiators();
+        self.close_windows(last);
+        &self.record
+    }
+
+    /// Takes `keys` in place of those that it has. What was not opened before stays so.
+    pub(crate) fn replace_keys(&mut self, mut keys: KeyMaterial) {
+        self.flush();
+        self.record.key_files = key_files(&keys);
+        let (ike, seeds) = (std::mem::take(&mut keys.ike), std::mem::take(&mut keys.seeds));
+        self.record.timeline.add_keys(ike, seeds);
+        self.record.sas.replace_keys(keys);
+    }
+
+    /// Placebo draws of the next document.
+    pub(crate) fn set_draws(&mut self, draws: usize) {
+        self.record.options.draws = draws;
+    }
+
+    pub(crate) fn size(&self) -> RecordSize {
+        let t = &self.record.totals;
+        RecordSize {
+            associations: self.record.sas.associations().len(),
+            exchanges: self.record.timeline.exchanges().len(),
+            seconds: t
+                .first_time
+                .zip(t.last_time)
+                .map_or(0.0, |(first, last)| last.seconds_since(first)),
+        }
+    }
+
+    /// Begins the record anew: only tunnels, SAs that were in use or negotiated since `before`, and the exchanges of these stay, with all
+    /// that was counted of them, so that the next rekey is told as if nothing had been left behind. Flows, series and what lay around
+    /// rekeys begin anew.
+    pub(crate) fn leave_behind(&mut self, before: Timestamp) {
+        self.flush();
+        let record = &mut self.record;
+        let exchanges = record.timeline.exchanges();
+        let lately = |exchange: usize| exchanges[exchange].last_time().is_some_and(|last| last >= before);
+        let newest: HashSet<usize> = newest_sas(record.sas.associations()).collect();
+        let associations = record.sas.associations();
+        let lives = |sa: usize, a: &Association| {
+            let used = a.last.is_some_and(|(last, _)| last >= before);
+            used || a.exchange.is_some_and(lately) || newest.contains(&sa)
+        };
+        let living: Vec<bool> = associations
+            .iter()
+            .enumerate()
+            .map(|(sa, a)| lives(sa, a))
+            .collect();
+        let of_living: HashSet<usize> = associations
+            .iter()
+            .zip(&living)
+            .filter_map(|(a, lives)| a.exchange.filter(|_| *lives))
+            .collect();
+        let kept: Vec<bool> = (0..exchanges.len())
+            .map(|exchange| lately(exchange) || of_living.contains(&exchange))
+            .collect();
+        let exchanges = record.timeline.leave_behind(|exchange| kept[exchange], before);
+        exchanges.apply(&mut record.exchange_tunnels);
+        let sas = record.sas.leave_behind(|sa| living[sa], &exchanges);
+        record.snapshots.retain_mut(|snapshot| {
+            let moved = exchanges.get(snapshot.exchange).zip(sas.get(snapshot.sa));
+            if let Some((exchange, sa)) = moved {
+                (snapshot.exchange, snapshot.sa) = (exchange, sa);
+            }
+            moved.is_some()
+        });
+        record.flows = FlowTable::new();
+        record.connections = Connections::new(record.options.account());
+        record.meters = Meters::default();
+        record.totals = Totals::default();
+        record.diagnostics = Diagnostics::default();
+        record.diagnosis = Diagnosis::default();
+        record.clock_events = Vec::new();
+        let superseded = self.superseded.drain();
+        self.superseded = superseded
+            .filter_map(|(old, new)| Some((sas.get(old)?, sas.get(new)?)))
+            .collect();
+        self.seen = SeenPackets::default();
+        self.duplicates = Duplicates::default();
+    }
+}
+
+/// Of each direction of each tunnel the SA that carried a packet last.
+fn newest_sas(associations: &[Association]) -> impl Iterator<Item = usize> {
+    let mut newest = std::collections::HashMap::new();
+    for (sa, a) in associations.iter().enumerate().filter(|(_, a)| a.last.is_some()) {
+        let place = newest.entry((a.tunnel, a.direction)).or_insert(sa);
+        if associations[*place].last < a.last {
+            *place = sa;
+        }
+    }
+    newest.into_values()
+}

@@ -1,0 +1,180 @@
+//! A capture that goes on: frames in, events out.
+//!
+//! ```text
+//! frames → Analyzer ── every half second ──→ Record so far → assembly → Analysis → news: what was not said before → WatchEvent
+//!             └ once it is large or an hour old: what is over is left behind                     totals: counters ┘
+//! ```
+//!
+//! There is one truth in the program: what a look says is read from the document that a report of this moment would be made of. An
+//! event waits until what it says is settled ([`news::SETTLED`]), so that it is told once and within two seconds.
+
+pub mod kernel;
+mod news;
+mod totals;
+
+use crate::assembly::{Asked, assemble};
+use crate::pipeline::{Analyzer, Options};
+use news::News;
+use rekeyscope_capture::file::{CaptureInfo, Frame};
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::watch::{WatchEvent, WatchTotals};
+pub use totals::count;
+
+/// Placebo draws of a look: enough for a verdict, the report at the end makes as many as are asked for.
+const DRAWS: usize = 499;
+/// What is over is left behind when the record spans an hour, …
+const LONG_SECONDS: f64 = 3_600.0;
+/// … or has so many SAs (those of 1,000 rekeys) …
+const MANY_SAS: usize = 2_000;
+/// … or exchanges; at once where it is a quarter more than that, else as soon as no rekey is under way.
+const MANY_EXCHANGES: usize = 8_000;
+const PATIENCE: f64 = 1.25;
+/// What was in use within this before is not over.
+const LATELY: i64 = 60 * NANOS_PER_SECOND;
+
+/// The pipeline, and what was said already.
+#[derive(Debug)]
+pub struct Watch {
+    analyzer: Analyzer,
+    draws: usize,
+    news: News,
+    totals: WatchTotals,
+    /// Lost seconds by label of what was left behind.
+    left_behind: Vec<(String, f64)>,
+    packets: u64,
+    newest: Option<Timestamp>,
+}
+
+impl Watch {
+    /// A watch that will try these keys.
+    pub fn new(options: Options, keys: KeyMaterial, pre_shared_keys: Vec<SecretBytes>) -> Self {
+        let draws = options.draws;
+        let mut analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
+        analyzer.set_draws(DRAWS.min(draws));
+        Watch {
+            analyzer,
+            draws,
+            news: News::default(),
+            totals: WatchTotals::default(),
+            left_behind: Vec::new(),
+            packets: 0,
+            newest: None,
+        }
+    }
+
+    /// Takes one frame.
+    pub fn push(&mut self, frame: &Frame<'_>) {
+        self.packets += 1;
+        self.newest = self.newest.max(Some(frame.time));
+        self.analyzer.push(frame);
+    }
+
+    /// The time of the newest frame.
+    pub fn newest(&self) -> Option<Timestamp> {
+        self.newest
+    }
+
+    /// The counter of oddities, for the reader of the capture.
+    pub fn diagnostics_mut(&mut self) -> &mut Diagnostics {
+        self.analyzer.diagnostics_mut()
+    }
+
+    /// Takes `keys` in place of those that it has: files grow.
+    pub fn replace_keys(&mut self, keys: KeyMaterial) {
+        self.analyzer.replace_keys(keys);
+    }
+
+    /// An event that an earlier run said: it counts, and is not said again.
+    pub fn remember(&mut self, event: &WatchEvent) {
+        self.news.remember(event);
+        count(&mut self.totals, event);
+    }
+
+    /// Counters since the beginning.
+    pub fn totals(&self) -> &WatchTotals {
+        &self.totals
+    }
+
+    /// Counts an event that did not come from packets.
+    pub fn take(&mut self, event: &WatchEvent) {
+        count(&mut self.totals, event);
+    }
+
+    /// What happened since the last look; nothing came from the newest frame to `now`. `info` is what the container said.
+    pub fn look(&mut self, now: Timestamp, info: &CaptureInfo) -> Vec<WatchEvent> {
+        let analysis = assemble(self.analyzer.so_far(now), info, &Asked::default());
+        let events = self.news.of(&analysis, now, false);
+        self.account(&analysis, now, &events);
+        if self.is_large() && (self.is_huge() || is_quiet(&analysis, now)) {
+            self.left_behind = lost_seconds(&self.left_behind, &analysis);
+            self.analyzer.leave_behind(now.plus_nanos(-LATELY));
+        }
+        events
+    }
+
+    /// The end: what was not said, settled or not, and the document of what was not left behind.
+    pub fn finish(mut self, info: &CaptureInfo, asked: &Asked) -> (Vec<WatchEvent>, Analysis, WatchTotals) {
+        self.analyzer.set_draws(self.draws);
+        let record = self.analyzer.finish();
+        let analysis = assemble(&record, info, asked);
+        let now = record.totals.last_time.unwrap_or_default();
+        let events = self.news.of(&analysis, now, true);
+        let mut totals = self.totals;
+        events.iter().for_each(|event| count(&mut totals, event));
+        (events, analysis, totals)
+    }
+
+    fn account(&mut self, analysis: &Analysis, now: Timestamp, events: &[WatchEvent]) {
+        events.iter().for_each(|event| count(&mut self.totals, event));
+        totals::observe(&mut self.totals, analysis, now.plus_nanos(-LATELY));
+        self.totals.packets = self.packets;
+        for (label, seconds) in lost_seconds(&self.left_behind, analysis) {
+            let total = self.totals.lost_seconds.entry(label).or_default();
+            // A counter never falls, though an account may move seconds from one label to another.
+            *total = total.max(seconds);
+        }
+    }
+
+    fn is_large(&self) -> bool {
+        self.is_beyond(1.0)
+    }
+
+    fn is_huge(&self) -> bool {
+        self.is_beyond(PATIENCE)
+    }
+
+    fn is_beyond(&self, share: f64) -> bool {
+        let size = self.analyzer.size();
+        size.seconds > share * LONG_SECONDS
+            || size.associations as f64 > share * MANY_SAS as f64
+            || size.exchanges as f64 > share * MANY_EXCHANGES as f64
+    }
+}
+
+/// No rekey, attempt or outage is under way.
+fn is_quiet(analysis: &Analysis, now: Timestamp) -> bool {
+    let over = |time: Timestamp| now.nanos_since(time) > 10 * NANOS_PER_SECOND;
+    let rekeys = analysis.rekeys.iter().rev().take(64);
+    let switches = rekeys.flat_map(|r| [r.started, r.switched.a_to_b, r.switched.b_to_a]);
+    switches.flatten().all(over)
+        && analysis.attempts.iter().rev().take(64).all(|a| over(a.last_time))
+        && analysis.outages.iter().all(|o| !o.at_least)
+}
+
+/// Lost seconds by label, with those of what was left behind.
+fn lost_seconds(before: &[(String, f64)], analysis: &Analysis) -> Vec<(String, f64)> {
+    let mut sums = before.to_vec();
+    for line in analysis.account.iter().flat_map(|account| &account.labels) {
+        let label = line.label.as_str();
+        let lost = line.lost_seconds.max(0.0);
+        match sums.iter_mut().find(|(known, _)| known == label) {
+            Some((_, sum)) => *sum += lost,
+            None => sums.push((label.to_string(), lost)),
+        }
+    }
+    sums
+}

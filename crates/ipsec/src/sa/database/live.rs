@@ -1,0 +1,45 @@
+//! A database that goes on for days: keys that come late are tried, SAs that are over are left behind.
+
+use super::SaDatabase;
+use crate::sa::renumbering::Renumbering;
+use rekeyscope_keylog::{EspKeyIndex, KeyMaterial};
+use rekeyscope_model::spi::SaId;
+
+impl SaDatabase {
+    /// Takes `keys` in place of those that it has. SAs without a key try them on the packets that come.
+    pub fn replace_keys(&mut self, keys: KeyMaterial) {
+        self.index = EspKeyIndex::new(&keys);
+        self.has_nothing = keys.esp.is_empty() && keys.blobs.is_empty();
+        self.keys = keys;
+        for association in self.associations.iter_mut().filter(|a| !a.opens()) {
+            association.docket.reopen();
+        }
+    }
+
+    /// Leaves behind all SAs but those that `keeps` says; `exchanges` has the new numbers of the timeline.
+    pub fn leave_behind(&mut self, keeps: impl Fn(usize) -> bool, exchanges: &Renumbering) -> Renumbering {
+        let sas = Renumbering::new(self.associations.len(), keeps);
+        sas.apply(&mut self.associations);
+        for association in &mut self.associations {
+            association.exchange = association.exchange.and_then(|e| exchanges.get(e));
+        }
+        let derived = self.derived.drain();
+        self.derived = derived
+            .filter_map(|(sa, keys)| Some((sas.get(sa)?, keys)))
+            .collect();
+        let holding = self.holding.drain(..);
+        self.holding = holding.filter_map(|sa| sas.get(sa)).collect();
+        self.newest.clear();
+        self.by_tunnel.clear();
+        for (sa, a) in self.associations.iter().enumerate() {
+            let id = SaId {
+                dst: a.dst,
+                protocol: a.protocol,
+                spi: a.spi,
+            };
+            self.newest.insert(id, sa);
+            self.by_tunnel.entry(a.tunnel).or_default().push(sa);
+        }
+        sas
+    }
+}

@@ -1,0 +1,39 @@
+# Lines of `rekeyscope watch`.
+watch-line = { $time }  { $ends }  { $what }
+watch-rekey = Rekey: { $parts }
+watch-rekey-trigger = { $trigger }
+watch-rekey-by = begun by the { $end }
+watch-rekey-exchange = exchange { $time }
+watch-rekey-gap = { $time } from the old SA to the new one
+watch-rekey-stall = data paused for { $time }
+watch-failed = A rekey failed: { $outcome }, { $copies }
+watch-unanswered = A rekey is not answered: { $outcome }, { $copies }
+watch-copies = { $n ->
+    [one] asked once
+   *[other] asked { $n } times
+ }
+watch-dip = Dip at the rekey: { $direction } lost { $depth } of its rate for { $length }
+watch-outage-began = Nothing passes: { $direction } has data to deliver and nothing arrives
+watch-outage-ended = Data passes again: { $direction } was down for { $length }; { $end }
+watch-key-missing = No key: SA { $spi } to { $dst } is not decrypted ({ $status }); rates are ESP bytes
+watch-verdict = Verdict on { $direction }: { $verdict }. { $sentence }
+watch-verdict-before = Verdict on { $direction }: { $verdict }, before that { $before }. { $sentence }
+watch-kernel = Kernel: { $counter } grew by { $packets }: { $meaning }
+watch-kernel-not-ready = packets for an SA that this machine does not have: not ready, or gone
+watch-kernel-replay = sequence numbers that were there before or are too old
+watch-kernel-hard-limit = packets on an SA past its hard limit
+watch-kernel-wrong-key = ICV or format wrong: another key or algorithm
+watch-kernel-other = packets dropped
+watch-summary = { $rekeys }, { $failures }, { $outages }, { $packets }
+watch-count-rekeys = { $n ->
+    [one] 1 rekey
+   *[other] { $count } rekeys
+ }
+watch-count-failures = { $n ->
+    [one] 1 failed
+   *[other] { $count } failed
+ }
+watch-count-outages = { $n ->
+    [one] 1 outage
+   *[other] { $count } outages
+ }

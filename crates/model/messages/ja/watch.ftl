@@ -1,0 +1,27 @@
+# rekeyscope watch の行。
+watch-line = { $time }  { $ends }  { $what }
+watch-rekey = リキー: { $parts }
+watch-rekey-trigger = { $trigger }
+watch-rekey-by = { $end }が開始
+watch-rekey-exchange = 交換 { $time }
+watch-rekey-gap = 古い SA から新しい SA まで { $time }
+watch-rekey-stall = データの中断 { $time }
+watch-failed = リキー失敗: { $outcome }、{ $copies }
+watch-unanswered = リキーに応答がありません: { $outcome }、{ $copies }
+watch-copies = 要求 { $n } 回
+watch-dip = リキー時の低下: { $direction } のレートが { $length } の間 { $depth } 低下
+watch-outage-began = 不通: { $direction } は送るデータがあるのに何も届いていません
+watch-outage-ended = 回復: { $direction } は { $length } の間不通でした。{ $end }
+watch-key-missing = 鍵なし: { $dst } 宛ての SA { $spi } は復号できません（{ $status }）。レートは ESP のバイト数です
+watch-verdict = { $direction } の判定: { $verdict }。{ $sentence }
+watch-verdict-before = { $direction } の判定: { $verdict }（以前は{ $before }）。{ $sentence }
+watch-kernel = カーネル: { $counter } が { $packets } 増加。{ $meaning }
+watch-kernel-not-ready = このマシンにない SA 宛てのパケット（準備前、または削除済み）
+watch-kernel-replay = 受信済み、または古すぎるシーケンス番号
+watch-kernel-hard-limit = ハードリミットを過ぎた SA のパケット
+watch-kernel-wrong-key = ICV または形式の誤り（別の鍵またはアルゴリズム）
+watch-kernel-other = 破棄されたパケット
+watch-summary = { $rekeys }、{ $failures }、{ $outages }、{ $packets }
+watch-count-rekeys = リキー { $count } 回
+watch-count-failures = 失敗 { $count } 回
+watch-count-outages = 不通 { $count } 回

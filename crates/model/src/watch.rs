@@ -1,0 +1,209 @@
+//! What `rekeyscope watch` says while a capture goes on: one line for each thing that happens, and counters of them.
+
+use crate::analysis::{
+    AttemptOutcome, Direction, Encapsulation, KeyStatus, OutageEnd, SpiPair, TriggerKind, Verdict,
+};
+use crate::spi::Spi;
+use crate::text::Message;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// Something that happened, as a line of JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchEvent {
+    /// When, by the capture's clock.
+    pub time: Timestamp,
+    /// The tunnel; `null` for what is not about one.
+    pub ends: Option<TunnelEnds>,
+    /// What.
+    #[serde(flatten)]
+    pub what: Occurrence,
+}
+
+/// The ends of a tunnel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TunnelEnds {
+    /// The IKE initiator, as far as it is known.
+    pub client: IpAddr,
+    /// Its peer.
+    pub gateway: IpAddr,
+}
+
+/// One of the two ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TunnelEnd {
+    /// The IKE initiator.
+    Client,
+    /// Its peer.
+    Gateway,
+    /// The capture does not tell.
+    Unknown,
+}
+
+impl TunnelEnd {
+    /// The name in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TunnelEnd::Client => "client",
+            TunnelEnd::Gateway => "gateway",
+            TunnelEnd::Unknown => "unknown",
+        }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Occurrence {
+    /// An SA was renewed. `time` is the first message of its exchange, else the first packet on the new SA.
+    Rekey {
+        /// Why, as far as is known by now.
+        trigger: TriggerKind,
+        /// Who began it.
+        initiator: TunnelEnd,
+        /// The SAs that end.
+        old: SpiPair,
+        /// The SAs that begin.
+        new: SpiPair,
+        /// First to last exchange message.
+        exchange_ms: Option<f64>,
+        /// Last packet on the old SA to the first on the new one, the longer direction.
+        gap_ms: Option<f64>,
+        /// Longest pause in new data that touches it, the busier direction.
+        stall_ms: Option<f64>,
+    },
+    /// A rekey came to nothing, or has not been answered so far: a `rekey` may follow.
+    RekeyFailed {
+        /// What became of it.
+        outcome: AttemptOutcome,
+        /// The notification, or who is silent.
+        reason: Option<String>,
+        /// Who asked.
+        initiator: TunnelEnd,
+        /// How often.
+        transmissions: u64,
+    },
+    /// Throughput fell at a rekey. `time` is the first packet on the new SA.
+    Dip {
+        /// Which direction.
+        direction: Direction,
+        /// The SA that began.
+        new: Option<Spi>,
+        /// How long throughput was down, milliseconds; at least, where it has not come back.
+        dip_ms: f64,
+        /// It has not come back yet.
+        at_least: bool,
+        /// 1 − lowest 50 ms mean over the rate around it.
+        depth: f64,
+        /// Longest pause in new data.
+        stall_ms: Option<f64>,
+    },
+    /// Nothing passes although there is something to deliver. `time` is the last data that arrived.
+    OutageBegan {
+        /// Which direction.
+        direction: Direction,
+    },
+    /// Data passes again.
+    OutageEnded {
+        /// Which direction.
+        direction: Direction,
+        /// How long it lasted.
+        seconds: f64,
+        /// What ended it.
+        ended_by: OutageEnd,
+    },
+    /// An SA carries packets that no key opens, although keys were given.
+    KeyMissing {
+        /// Which SA.
+        spi: Spi,
+        /// Its destination.
+        dst: IpAddr,
+        /// What is known of its key.
+        status: KeyStatus,
+    },
+    /// The verdict on a direction is another one now.
+    VerdictChanged {
+        /// Which direction.
+        direction: Direction,
+        /// Now.
+        verdict: Verdict,
+        /// Before; `null` for the first.
+        before: Option<Verdict>,
+        /// In words.
+        sentence: String,
+        /// The sentence as message identifiers and arguments.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        messages: Vec<Message>,
+    },
+    /// This machine's kernel counted packets that it dropped (`/proc/net/xfrm_stat`).
+    Kernel {
+        /// The counter's name there.
+        counter: String,
+        /// By how much it grew.
+        packets: u64,
+        /// What it means.
+        meaning: KernelMeaning,
+    },
+}
+
+/// What a kernel counter means for an SA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelMeaning {
+    /// There is no such SA: the peer uses one that is not ready here, or gone.
+    NotReady,
+    /// A sequence number that was there before, or is too old.
+    Replay,
+    /// The SA had reached its hard limit.
+    HardLimit,
+    /// ICV or format: another key or algorithm.
+    WrongKey,
+    /// Another error.
+    Other,
+}
+
+/// Seconds that a histogram's buckets end at.
+pub const BUCKETS: [f64; 12] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+];
+
+/// How often values of a quantity came.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Histogram {
+    /// Values up to each of [`BUCKETS`], not those of the bucket before; behind them the larger ones.
+    pub counts: [u64; BUCKETS.len() + 1],
+    /// Sum of all, seconds.
+    pub sum: f64,
+}
+
+/// Counters since the watch began. Without SPIs: a label by SPI would be a new series for every rekey.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WatchTotals {
+    /// By trigger and initiator.
+    pub rekeys: BTreeMap<(TriggerKind, TunnelEnd), u64>,
+    /// By outcome.
+    pub failures: BTreeMap<AttemptOutcome, u64>,
+    /// Longest pause in new data at a rekey.
+    pub stall: Histogram,
+    /// Between the last packet on the old SA and the first on the new one.
+    pub gap: Histogram,
+    /// First to last exchange message.
+    pub exchange: Histogram,
+    /// Outages that ended, and their seconds.
+    pub outages: (u64, f64),
+    /// Where time went, by the account's labels.
+    pub lost_seconds: BTreeMap<String, f64>,
+    /// The newest rekey.
+    pub last_rekey: Option<Timestamp>,
+    /// SAs in use whose packets no key opens.
+    pub keys_missing: u64,
+    /// The tunnels with packets lately (bounded).
+    pub tunnels: BTreeMap<TunnelEnds, (Encapsulation, Option<u8>)>,
+    /// Packets of the capture.
+    pub packets: u64,
+    /// What the kernel dropped, by counter.
+    pub kernel: BTreeMap<String, u64>,
+}

@@ -1,0 +1,187 @@
+//! Lines of `rekeyscope watch`: an event as text.
+
+use crate::words::{self, clean, ends, format};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction};
+use rekeyscope_model::text::{Catalogue, Language};
+use rekeyscope_model::watch::{KernelMeaning, Occurrence, TunnelEnd, TunnelEnds, WatchEvent, WatchTotals};
+
+/// Digits of an RFC 3339 time that a line shows: milliseconds.
+const SHOWN_TIME: usize = "2026-01-31T12:00:00.000".len();
+
+/// An event as one line, without a newline.
+pub fn line(event: &WatchEvent, language: Language) -> String {
+    let t = Catalogue::of(language);
+    let time = event.time.to_string();
+    let time = time
+        .get(..SHOWN_TIME)
+        .map_or(time.clone(), |shown| format!("{shown}Z"));
+    let ends = event
+        .ends
+        .map_or_else(|| "–".to_string(), |e| format!("{} – {}", e.client, e.gateway));
+    let what = what(t, event);
+    t.fill("watch-line", &[("time", &time), ("ends", &ends), ("what", &what)])
+}
+
+/// The counters as one line, for a terminal.
+pub fn summary(totals: &WatchTotals, language: Language) -> String {
+    let t = Catalogue::of(language);
+    let counted = |id: &str, n: u64| format::counted(t, id, n);
+    let rekeys = counted("watch-count-rekeys", totals.rekeys.values().sum());
+    let failures = counted("watch-count-failures", totals.failures.values().sum());
+    let outages = counted("watch-count-outages", totals.outages.0);
+    let packets = counted("counted-packets", totals.packets);
+    t.fill(
+        "watch-summary",
+        &[
+            ("rekeys", &rekeys),
+            ("failures", &failures),
+            ("outages", &outages),
+            ("packets", &packets),
+        ],
+    )
+}
+
+fn what(t: &Catalogue, event: &WatchEvent) -> String {
+    let direction = |direction| of_direction(t, event.ends, direction);
+    match &event.what {
+        Occurrence::Rekey {
+            trigger,
+            initiator,
+            exchange_ms,
+            gap_ms,
+            stall_ms,
+            ..
+        } => {
+            let mut parts = vec![words::trigger_kind(t, *trigger)];
+            parts.extend(end_of(t, *initiator).map(|end| t.fill("watch-rekey-by", &[("end", &end)])));
+            let lengths = [
+                ("watch-rekey-exchange", exchange_ms),
+                ("watch-rekey-gap", gap_ms),
+                ("watch-rekey-stall", stall_ms),
+            ];
+            let known = lengths.into_iter().filter_map(|(id, ms)| Some((id, (*ms)?)));
+            parts.extend(known.map(|(id, ms)| t.fill(id, &[("time", &format::duration_ms(ms))])));
+            t.fill("watch-rekey", &[("parts", &t.joined(&parts))])
+        }
+        Occurrence::RekeyFailed {
+            outcome,
+            reason,
+            transmissions,
+            ..
+        } => {
+            let id = match outcome {
+                AttemptOutcome::Unanswered => "watch-unanswered",
+                _ => "watch-failed",
+            };
+            let outcome = words::outcome_because(t, *outcome, reason.as_deref());
+            let copies = format::counted(t, "watch-copies", *transmissions);
+            t.fill(id, &[("outcome", &outcome), ("copies", &copies)])
+        }
+        Occurrence::Dip {
+            direction: d,
+            dip_ms,
+            at_least,
+            depth,
+            ..
+        } => {
+            let length = match at_least {
+                true => t.fill("outage-or-more", &[("seconds", &format::duration_ms(*dip_ms))]),
+                false => format::duration_ms(*dip_ms),
+            };
+            let depth = format::percent(*depth);
+            t.fill(
+                "watch-dip",
+                &[
+                    ("direction", &direction(*d)),
+                    ("depth", &depth),
+                    ("length", &length),
+                ],
+            )
+        }
+        Occurrence::OutageBegan { direction: d } => {
+            t.fill("watch-outage-began", &[("direction", &direction(*d))])
+        }
+        Occurrence::OutageEnded {
+            direction: d,
+            seconds,
+            ended_by,
+        } => {
+            let (length, end) = (format::seconds(*seconds), words::outage_end(t, *ended_by));
+            t.fill(
+                "watch-outage-ended",
+                &[("direction", &direction(*d)), ("length", &length), ("end", &end)],
+            )
+        }
+        Occurrence::KeyMissing { spi, dst, status } => {
+            let (spi, dst) = (spi.to_string(), dst.to_string());
+            let status = words::key_status(t, *status);
+            t.fill(
+                "watch-key-missing",
+                &[("spi", &spi), ("dst", &dst), ("status", &status)],
+            )
+        }
+        Occurrence::VerdictChanged {
+            direction: d,
+            verdict,
+            before,
+            sentence,
+            messages,
+        } => {
+            let sentence = t.sentence(sentence, messages);
+            let before = before.map(|before| words::verdict(t, before));
+            let id = match before {
+                Some(_) => "watch-verdict-before",
+                None => "watch-verdict",
+            };
+            t.fill(
+                id,
+                &[
+                    ("direction", &direction(*d)),
+                    ("verdict", &words::verdict(t, *verdict)),
+                    ("before", before.as_deref().unwrap_or_default()),
+                    ("sentence", &clean::line(&sentence)),
+                ],
+            )
+        }
+        Occurrence::Kernel {
+            counter,
+            packets,
+            meaning,
+        } => {
+            let meaning = t.word(match meaning {
+                KernelMeaning::NotReady => "watch-kernel-not-ready",
+                KernelMeaning::Replay => "watch-kernel-replay",
+                KernelMeaning::HardLimit => "watch-kernel-hard-limit",
+                KernelMeaning::WrongKey => "watch-kernel-wrong-key",
+                KernelMeaning::Other => "watch-kernel-other",
+            });
+            let (counter, packets) = (clean::line(counter), format::count(*packets));
+            t.fill(
+                "watch-kernel",
+                &[
+                    ("counter", &counter),
+                    ("packets", &packets),
+                    ("meaning", &meaning),
+                ],
+            )
+        }
+    }
+}
+
+fn of_direction(t: &Catalogue, tunnel: Option<TunnelEnds>, direction: Direction) -> String {
+    match tunnel {
+        Some(e) => direction.pick(
+            format!("{} → {}", e.client, e.gateway),
+            format!("{} → {}", e.gateway, e.client),
+        ),
+        None => ends::up_or_down(t, direction),
+    }
+}
+
+fn end_of(t: &Catalogue, end: TunnelEnd) -> Option<String> {
+    match end {
+        TunnelEnd::Client => Some(t.word("end-client")),
+        TunnelEnd::Gateway => Some(t.word("end-gateway")),
+        TunnelEnd::Unknown => None,
+    }
+}
