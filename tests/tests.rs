@@ -41,3 +41,4 @@ mod transfers;
 mod trigger_rules;
 mod truth;
 mod tunnels;
+mod watch;

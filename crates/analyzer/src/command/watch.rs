@@ -16,8 +16,8 @@ use events::EventLines;
 use key_files::GrowingKeys;
 use metrics::MetricsPlaces;
 use rekeyscope::assembly::Asked;
-use rekeyscope::watch::Watch;
 use rekeyscope::watch::kernel::{self, KernelCounters};
+use rekeyscope::watch::{Retention, Watch};
 use rekeyscope_capture::file::CaptureInfo;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::time::Timestamp;
@@ -48,7 +48,12 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     for error in &keys.unreadable {
         output::complain(&format!("{error}; going on without it"));
     }
-    let mut watch = Watch::new(arguments.options(), keys.material, keys.pre_shared);
+    let mut watch = Watch::new(
+        arguments.options(),
+        Retention::default(),
+        keys.material,
+        keys.pre_shared,
+    );
     lines.earlier().iter().for_each(|event| watch.remember(event));
     let asked = Asked {
         path: input.capture.to_string_lossy().into_owned(),

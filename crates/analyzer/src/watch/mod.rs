@@ -26,21 +26,40 @@ pub use totals::count;
 
 /// Placebo draws of a look: enough for a verdict, the report at the end makes as many as are asked for.
 const DRAWS: usize = 499;
-/// What is over is left behind when the record spans an hour, …
-const LONG_SECONDS: f64 = 3_600.0;
-/// … or has so many SAs (those of 1,000 rekeys) …
-const MANY_SAS: usize = 2_000;
-/// … or exchanges; at once where it is a quarter more than that, else as soon as no rekey is under way.
-const MANY_EXCHANGES: usize = 8_000;
+/// A record that is this much larger than it should be leaves behind what is over at once; before, as soon as no rekey is under way.
 const PATIENCE: f64 = 1.25;
-/// What was in use within this before is not over.
-const LATELY: i64 = 60 * NANOS_PER_SECOND;
+
+/// How much a watch remembers: what is over is left behind when the record is larger than this.
+#[derive(Debug, Clone, Copy)]
+pub struct Retention {
+    /// Seconds from its first packet to its last.
+    pub seconds: f64,
+    /// SAs.
+    pub sas: usize,
+    /// IKE exchanges.
+    pub exchanges: usize,
+    /// What was in use within so many seconds is not over.
+    pub lately_s: f64,
+}
+
+impl Default for Retention {
+    /// An hour, 1,000 rekeys: what a report at the end can be about. 128 MB are enough for it.
+    fn default() -> Self {
+        Retention {
+            seconds: 3_600.0,
+            sas: 2_000,
+            exchanges: 8_000,
+            lately_s: 60.0,
+        }
+    }
+}
 
 /// The pipeline, and what was said already.
 #[derive(Debug)]
 pub struct Watch {
     analyzer: Analyzer,
     draws: usize,
+    retention: Retention,
     news: News,
     totals: WatchTotals,
     /// Lost seconds by label of what was left behind.
@@ -51,13 +70,19 @@ pub struct Watch {
 
 impl Watch {
     /// A watch that will try these keys.
-    pub fn new(options: Options, keys: KeyMaterial, pre_shared_keys: Vec<SecretBytes>) -> Self {
+    pub fn new(
+        options: Options,
+        retention: Retention,
+        keys: KeyMaterial,
+        pre_shared_keys: Vec<SecretBytes>,
+    ) -> Self {
         let draws = options.draws;
         let mut analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
         analyzer.set_draws(DRAWS.min(draws));
         Watch {
             analyzer,
             draws,
+            retention,
             news: News::default(),
             totals: WatchTotals::default(),
             left_behind: Vec::new(),
@@ -109,9 +134,9 @@ impl Watch {
         let analysis = assemble(self.analyzer.so_far(now), info, &Asked::default());
         let events = self.news.of(&analysis, now, false);
         self.account(&analysis, now, &events);
-        if self.is_large() && (self.is_huge() || is_quiet(&analysis, now)) {
+        if self.is_larger_than(PATIENCE) || self.is_larger_than(1.0) && is_quiet(&analysis, now) {
             self.left_behind = lost_seconds(&self.left_behind, &analysis);
-            self.analyzer.leave_behind(now.plus_nanos(-LATELY));
+            self.analyzer.leave_behind(self.lately(now));
         }
         events
     }
@@ -130,7 +155,8 @@ impl Watch {
 
     fn account(&mut self, analysis: &Analysis, now: Timestamp, events: &[WatchEvent]) {
         events.iter().for_each(|event| count(&mut self.totals, event));
-        totals::observe(&mut self.totals, analysis, now.plus_nanos(-LATELY));
+        let lately = self.lately(now);
+        totals::observe(&mut self.totals, analysis, lately);
         self.totals.packets = self.packets;
         for (label, seconds) in lost_seconds(&self.left_behind, analysis) {
             let total = self.totals.lost_seconds.entry(label).or_default();
@@ -139,19 +165,16 @@ impl Watch {
         }
     }
 
-    fn is_large(&self) -> bool {
-        self.is_beyond(1.0)
+    fn lately(&self, now: Timestamp) -> Timestamp {
+        now.plus_seconds(-self.retention.lately_s)
     }
 
-    fn is_huge(&self) -> bool {
-        self.is_beyond(PATIENCE)
-    }
-
-    fn is_beyond(&self, share: f64) -> bool {
-        let size = self.analyzer.size();
-        size.seconds > share * LONG_SECONDS
-            || size.associations as f64 > share * MANY_SAS as f64
-            || size.exchanges as f64 > share * MANY_EXCHANGES as f64
+    /// `share`: of what should be remembered.
+    fn is_larger_than(&self, share: f64) -> bool {
+        let (size, most) = (self.analyzer.size(), &self.retention);
+        size.seconds > share * most.seconds
+            || size.associations as f64 > share * most.sas as f64
+            || size.exchanges as f64 > share * most.exchanges as f64
     }
 }
 

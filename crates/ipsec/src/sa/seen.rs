@@ -6,9 +6,9 @@ use foldhash::{HashMap, HashMapExt};
 
 /// Sequence numbers of one page: few, as a flood of SAs has a page for each packet.
 const PAGE: u64 = 64;
-/// Most pages, 40 MB with their places: some 8 million packets. Beyond, the oldest page is forgotten, and repetitions of its
+/// Most pages, 10 MB with their places: some 2 million packets, 3 GB of a download. Beyond, the oldest page is forgotten, and repetitions of its
 /// packets count as packets again.
-const MOST_PAGES: usize = 1 << 17;
+const MOST_PAGES: usize = 1 << 15;
 /// SAs whose last page is found without the table: packets come page by page.
 const RECENT: usize = 64;
 
