@@ -2,7 +2,7 @@
 
 use crate::support::{Lab, analyze, lab_of_sample, labs};
 use rekeyscope::pipeline::Options;
-use rekeyscope::watch::{Retention, Watch};
+use rekeyscope::watch::{LiveWatch, Retention};
 use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Analysis, Direction, Rekey};
@@ -33,7 +33,7 @@ fn watched(lab: &Lab, retention: Retention) -> Vec<(Timestamp, WatchEvent)> {
         draws: 99,
         ..Options::default()
     };
-    let mut watch = Watch::new(options, retention, keys, Vec::new());
+    let mut watch = LiveWatch::new(options, retention, keys, Vec::new());
     let mut reader = CaptureReader::open(&lab.capture).unwrap();
     let info = reader.info().clone();
     let mut container = Diagnostics::default();
@@ -342,6 +342,8 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
         "--json-lines",
         "--metrics-listen",
         "0",
+        "--json",
+        "end.json",
     ];
     let mut watch = Running::start(folder.path(), &arguments);
     watch.feed(&capture[..capture.len() / 2]);

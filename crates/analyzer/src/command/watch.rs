@@ -17,7 +17,7 @@ use key_files::GrowingKeys;
 use metrics::MetricsPlaces;
 use rekeyscope::assembly::Asked;
 use rekeyscope::watch::kernel::{self, KernelCounters};
-use rekeyscope::watch::{Retention, Watch};
+use rekeyscope::watch::{LiveWatch, Retention};
 use rekeyscope_capture::file::CaptureInfo;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::time::Timestamp;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     for error in &keys.unreadable {
         output::complain(&format!("{error}; going on without it"));
     }
-    let mut watch = Watch::new(
+    let mut watch = LiveWatch::new(
         arguments.options(),
         Retention::default(),
         keys.material,
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
 type Shared = Arc<Mutex<Option<Running>>>;
 
 struct Running {
-    watch: Watch,
+    watch: LiveWatch,
     info: CaptureInfo,
     asked: Asked,
     /// When the newest frame came.

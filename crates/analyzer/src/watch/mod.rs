@@ -56,7 +56,7 @@ impl Default for Retention {
 
 /// The pipeline, and what was said already.
 #[derive(Debug)]
-pub struct Watch {
+pub struct LiveWatch {
     analyzer: Analyzer,
     draws: usize,
     retention: Retention,
@@ -68,7 +68,7 @@ pub struct Watch {
     newest: Option<Timestamp>,
 }
 
-impl Watch {
+impl LiveWatch {
     /// A watch that will try these keys.
     pub fn new(
         options: Options,
@@ -79,7 +79,7 @@ impl Watch {
         let draws = options.draws;
         let mut analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
         analyzer.set_draws(DRAWS.min(draws));
-        Watch {
+        LiveWatch {
             analyzer,
             draws,
             retention,

@@ -62,7 +62,7 @@ impl<T: Copy + Eq + Hash> KnownNames<T> {
 }
 
 /// A direction of a tunnel.
-type Lane = (TunnelEnds, Direction);
+type WatchedDirection = (TunnelEnds, Direction);
 
 #[derive(Debug)]
 struct KnownOutage {
@@ -81,12 +81,12 @@ struct KnownVerdict {
 /// What was said.
 #[derive(Debug, Default)]
 pub(super) struct News {
-    rekeys: KnownNames<(Lane, Spi)>,
-    dips: KnownNames<(Lane, Timestamp)>,
+    rekeys: KnownNames<(WatchedDirection, Spi)>,
+    dips: KnownNames<(WatchedDirection, Timestamp)>,
     attempts: KnownNames<(TunnelEnds, Timestamp)>,
     keyless: KnownNames<(TunnelEnds, Option<Spi>)>,
-    outages: BTreeMap<Lane, KnownOutage>,
-    verdicts: BTreeMap<Lane, KnownVerdict>,
+    outages: BTreeMap<WatchedDirection, KnownOutage>,
+    verdicts: BTreeMap<WatchedDirection, KnownVerdict>,
 }
 
 impl News {
