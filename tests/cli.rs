@@ -366,3 +366,16 @@ fn rates_and_shares_that_make_no_sense_are_refused() {
         }
     }
 }
+
+/// Also more workers than there are cores.
+#[test]
+fn the_number_of_workers_changes_nothing() {
+    let sample = sample();
+    let document = |jobs: &str| {
+        let out = run(&[sample.to_str().unwrap(), "-q", "--json", "-", "--jobs", jobs]);
+        assert_eq!((out.status, out.stderr.as_str()), (0, ""));
+        out.stdout
+    };
+    let one = document("1");
+    assert!(one == document("2") && one == document("7"));
+}

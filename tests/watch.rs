@@ -1,6 +1,6 @@
 //! `rekeyscope watch`: what is told while a capture goes on is what the report says afterwards, and in time.
 
-use crate::support::{Lab, analyze, lab_of_sample, labs};
+use crate::support::{Lab, analyze, lab_of_sample, labs, repository};
 use rekeyscope::pipeline::Options;
 use rekeyscope::watch::{LiveWatch, Retention};
 use rekeyscope_capture::file::CaptureReader;
@@ -423,4 +423,34 @@ fn what_cannot_be_watched_is_said() {
         assert_eq!(output.stdout, b"", "{arguments:?}");
     }
     assert_eq!(fs::read(folder.path().join("notes.txt")).unwrap(), b"my notes\n");
+}
+
+/// The dashboard and the page on metrics name no metric that is not there.
+#[test]
+fn documents_name_metrics_that_exist() {
+    let mut totals = rekeyscope_model::watch::WatchTotals::default();
+    let ends = rekeyscope_model::watch::TunnelEnd::Client;
+    let trigger = rekeyscope_model::analysis::TriggerKind::Volume;
+    totals.rekeys.insert((trigger, ends), 1);
+    let format = rekeyscope_report::formats::metrics::MetricsFormat::Prometheus;
+    let page = rekeyscope_report::formats::metrics::render(&totals, format);
+    let families: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .collect();
+    let of_histogram = |name: &str| name.strip_suffix("_bucket").map(str::to_string);
+    let mut named = 0;
+    for file in ["fleet/grafana.json", "docs/watch.md"] {
+        let text = fs::read_to_string(repository().join(file)).unwrap();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for name in text
+            .split(|c| !is_name(c))
+            .filter(|word| word.starts_with("rekeyscope_"))
+        {
+            let family = of_histogram(name).unwrap_or_else(|| name.to_string());
+            assert!(families.contains(&family.as_str()), "{file}: {name}");
+            named += 1;
+        }
+    }
+    assert!(named > 20);
 }

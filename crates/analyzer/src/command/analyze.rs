@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 /// Reads the keys and the capture, writes the reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.input.limit_jobs();
     let outputs = &arguments.outputs;
     if arguments.wants_index() {
         let reference = reference_job::read(arguments)?;

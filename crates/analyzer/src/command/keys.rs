@@ -27,6 +27,7 @@ pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> 
 
 /// Prints the report and writes the exports.
 pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
+    arguments.input.limit_jobs();
     let exports: Vec<ExportPlace> = arguments
         .exports()?
         .iter()

@@ -35,6 +35,7 @@ const SHARE_OF_LOOKS: u32 = 5;
 pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     temporary::leave_signals_to_others();
     let input = &arguments.input;
+    input.limit_jobs();
     arguments.outputs.files().try_for_each(|path| input.spare(path))?;
     let silent = arguments.json_lines && arguments.outputs.format.is_none();
     let outputs = Outputs::reserve(&arguments.outputs, silent)?;

@@ -69,6 +69,7 @@ impl CompareArguments {
             no_keys: self.no_keys,
             psk_file: self.psk_file.clone(),
             esp_port: self.esp_port.clone(),
+            jobs: None,
             quiet: self.quiet,
         };
         self.captures.iter().map(input).collect()

@@ -42,12 +42,26 @@ pub(crate) struct Input {
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) esp_port: Vec<u16>,
 
+    /// Cores to use for checking and decrypting [default: all]; the results are the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+
     /// Do not write notes to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
 impl Input {
+    /// Sets how many cores are used. Once, before the first packet.
+    pub(crate) fn limit_jobs(&self) {
+        if let Some(jobs) = self.jobs {
+            // It fails where that is set already.
+            let _ = rayon::ThreadPoolBuilder::new()
+                .num_threads(jobs.into())
+                .build_global();
+        }
+    }
+
     /// True when the capture comes from standard input.
     pub(crate) fn reads_stdin(&self) -> bool {
         self.capture.as_os_str() == "-"
