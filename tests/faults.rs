@@ -4,6 +4,7 @@
 mod ends;
 mod full;
 mod reading;
+mod replaced;
 
 use crate::support::repository;
 use rekeyscope_testkit::scenario::{MILLI, World};

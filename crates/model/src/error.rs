@@ -94,6 +94,7 @@ fn about_an_output(path: &Path, reason: &std::io::Error) -> String {
         (NotFound, Some(folder)) => {
             return format!("its folder is not there: mkdir -p {} makes it", folder.display());
         }
+        (AlreadyExists, _) => "choose another name, or give --force to replace it",
         _ => "choose a place that exists and that you may write to",
     };
     what.to_owned()

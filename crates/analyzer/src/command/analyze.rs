@@ -15,13 +15,14 @@ use std::process::ExitCode;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.input.limit_jobs();
     let outputs = &arguments.outputs;
+    let replacement = arguments.replacement();
     if arguments.wants_index() {
         let reference = reference_job::read(arguments)?;
         let several = arguments.sources.len() > 1;
         return several::run(
             &arguments.sources,
             |source| &source.name,
-            outputs,
+            (outputs, &replacement),
             |source| {
                 let input = Input {
                     beside_others: several,
@@ -32,9 +33,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             },
         );
     }
-    outputs.files().try_for_each(|path| arguments.input.spare(path))?;
-    let places = Outputs::reserve(outputs, false)?;
-    let copies = Copies::reserve(&arguments.input, &arguments.copies)?;
+    let places = Outputs::reserve(outputs, &replacement, false)?;
+    let copies = Copies::reserve(&arguments.input, &arguments.copies, &replacement)?;
     let reference = reference_job::read(arguments)?;
     let (analysis, ring) = analyze(arguments, reference.options.clone(), &arguments.input)?;
     let analysis = reference.compared(analysis);

@@ -2,6 +2,7 @@
 
 use crate::command::options::{CompareArguments, Input};
 use crate::command::outputs::{Target, text_options};
+use crate::command::replace::Replacement;
 use crate::command::{output, read};
 use anyhow::{Result, bail};
 use rekeyscope_impact::compare;
@@ -10,7 +11,7 @@ use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
 use rekeyscope_model::text::Language;
 use rekeyscope_report::formats;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Largest saved analysis that is read, bytes: 64 tunnels of 20,000 bins in both directions take under 64 MB.
@@ -115,11 +116,13 @@ struct ComparisonOutputs {
 impl ComparisonOutputs {
     fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<Self> {
         let paths = [&arguments.json, &arguments.html, &arguments.csv];
-        for path in paths.into_iter().flatten() {
-            inputs.iter().try_for_each(|input| input.spare(path))?;
-        }
+        let read: Vec<PathBuf> = inputs.iter().flat_map(Input::everything_read).collect();
+        let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.replace.force);
         let text = !paths.into_iter().flatten().any(|p| p.as_os_str() == "-");
-        let [json, html, csv] = paths.map(|path| path.as_deref().map(Target::new).transpose());
+        let [json, html, csv] = paths.map(|path| {
+            let target = |path: &Path| Target::new(path, &replacement);
+            path.as_deref().map(target).transpose()
+        });
         Ok(ComparisonOutputs {
             json: json?,
             html: html?,

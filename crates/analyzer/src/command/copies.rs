@@ -2,6 +2,7 @@
 
 use crate::command::options::{CopyArguments, Input};
 use crate::command::output::Reserved;
+use crate::command::replace::Replacement;
 use rekeyscope::pipeline::Options;
 use rekeyscope::write::export::embedded;
 use rekeyscope::write::key_ring::KeyRing;
@@ -19,10 +20,12 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    pub(crate) fn reserve(input: &Input, arguments: &CopyArguments) -> anyhow::Result<Self> {
-        let wanted = [&arguments.write_inner, &arguments.annotate];
-        for path in wanted.into_iter().flatten() {
-            input.spare(path)?;
+    pub(crate) fn reserve(
+        input: &Input,
+        arguments: &CopyArguments,
+        replacement: &Replacement,
+    ) -> anyhow::Result<Self> {
+        if arguments.write_inner.is_some() || arguments.annotate.is_some() {
             must_be_read_twice(input)?;
         }
         if let (Some(inner), Some(annotated)) = (&arguments.write_inner, &arguments.annotate)
@@ -32,12 +35,16 @@ impl Copies {
         }
         let inner = match &arguments.write_inner {
             // What was protected on the wire is nobody else's business here.
-            Some(path) => Some((path.clone(), Reserved::secret(path)?, arguments.layers())),
+            Some(path) => Some((
+                path.clone(),
+                Reserved::secret(path, replacement)?,
+                arguments.layers(),
+            )),
             None => None,
         };
         let annotated = match &arguments.annotate {
-            Some(path) if arguments.embed_keys => Some((path.clone(), Reserved::secret(path)?)),
-            Some(path) => Some((path.clone(), Reserved::new(path)?)),
+            Some(path) if arguments.embed_keys => Some((path.clone(), Reserved::secret(path, replacement)?)),
+            Some(path) => Some((path.clone(), Reserved::new(path, replacement)?)),
             None => None,
         };
         Ok(Copies {

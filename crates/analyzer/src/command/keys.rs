@@ -2,6 +2,7 @@
 
 use crate::command::options::{Export, Input, KeysArguments};
 use crate::command::output::{self, Reserved};
+use crate::command::replace::Replacement;
 use crate::command::{outputs, read};
 use anyhow::Result;
 use rekeyscope::pipeline::Options;
@@ -28,15 +29,18 @@ pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> 
 /// Prints the report and writes the exports.
 pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
     arguments.input.limit_jobs();
+    let read = arguments.input.everything_read();
+    // What is there is kept beside the new table (`keep_former`): nothing is lost.
+    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), true);
     let exports: Vec<ExportPlace> = arguments
         .exports()?
         .iter()
-        .map(|export| ExportPlace::reserve(export, &arguments.input))
+        .map(|export| ExportPlace::reserve(export, &replacement))
         .collect::<Result<_, _>>()?;
     let (analysis, ring) = read_keys_of(&arguments.input)?;
     let mut told = Vec::new();
     for place in exports {
-        told.extend(place.write(&ring, arguments.wanted())?);
+        told.extend(place.write(&ring, arguments.wanted(), &replacement)?);
     }
     let text = formats::keys::render(
         &analysis,
@@ -58,39 +62,38 @@ enum ExportPlace {
 }
 
 impl ExportPlace {
-    fn reserve(export: &Export<'_>, input: &Input) -> Result<Self, Error> {
+    fn reserve(export: &Export<'_>, replacement: &Replacement) -> Result<Self, Error> {
         match export {
             Export::Wireshark(folder) => {
                 TABLES
                     .iter()
-                    .try_for_each(|name| input.spare(&folder.join(name)))?;
+                    .try_for_each(|name| replacement.permits(&folder.join(name)))?;
                 output::private_folder(folder)?;
-                let tables = TABLES.iter().map(|name| Reserved::secret(&folder.join(name)));
+                let tables = TABLES
+                    .iter()
+                    .map(|name| Reserved::secret(&folder.join(name), replacement));
                 Ok(ExportPlace::Wireshark {
                     folder: folder.to_path_buf(),
                     tables: tables.collect::<Result<_, _>>()?,
                 })
             }
-            Export::Tcpdump(path) => {
-                input.spare(path)?;
-                Ok(ExportPlace::Tcpdump {
-                    path: path.to_path_buf(),
-                    file: Reserved::secret(path)?,
-                })
-            }
+            Export::Tcpdump(path) => Ok(ExportPlace::Tcpdump {
+                path: path.to_path_buf(),
+                file: Reserved::secret(path, replacement)?,
+            }),
         }
     }
 
     /// Writes, and says what a person should know.
-    fn write(self, ring: &KeyRing, wanted: Wanted) -> Result<Vec<String>> {
+    fn write(self, ring: &KeyRing, wanted: Wanted, replacement: &Replacement) -> Result<Vec<String>> {
         match self {
             ExportPlace::Wireshark { folder, tables } => {
-                write_wireshark(&folder, tables, wireshark::tables(ring, wanted))
+                write_wireshark(&folder, tables, wireshark::tables(ring, wanted), replacement)
             }
             ExportPlace::Tcpdump { path, file } => {
                 let made = tcpdump::secrets_file(ring, wanted);
                 let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
-                told.extend(keep_former(&path, &made.text)?);
+                told.extend(keep_former(&path, &made.text, replacement)?);
                 file.write(made.text.expose())?;
                 told.extend(made.notes);
                 Ok(told)
@@ -102,7 +105,12 @@ impl ExportPlace {
 /// The files of an export, in the order of [`wireshark::Tables::files`].
 const TABLES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
 
-fn write_wireshark(folder: &Path, places: Vec<Reserved>, made: wireshark::Tables) -> Result<Vec<String>> {
+fn write_wireshark(
+    folder: &Path,
+    places: Vec<Reserved>,
+    made: wireshark::Tables,
+    replacement: &Replacement,
+) -> Result<Vec<String>> {
     let mut told = vec![format!(
         "wrote {} SAs and {} IKE SAs to the tables in {}",
         made.esp_rows,
@@ -116,7 +124,7 @@ fn write_wireshark(folder: &Path, places: Vec<Reserved>, made: wireshark::Tables
             ));
             continue;
         }
-        told.extend(keep_former(&folder.join(name), text)?);
+        told.extend(keep_former(&folder.join(name), text, replacement)?);
         place.write(text.expose())?;
     }
     told.extend(made.notes);
@@ -141,7 +149,7 @@ fn free_name(path: &Path) -> PathBuf {
 }
 
 /// A table of the user's own, with other rows, stays beside the new one.
-fn keep_former(path: &Path, new: &SecretBytes) -> Result<Option<String>, Error> {
+fn keep_former(path: &Path, new: &SecretBytes, replacement: &Replacement) -> Result<Option<String>, Error> {
     let Ok(former) = std::fs::read(path).map(SecretBytes::new) else {
         return Ok(None);
     };
@@ -149,7 +157,7 @@ fn keep_former(path: &Path, new: &SecretBytes) -> Result<Option<String>, Error> 
         return Ok(None);
     }
     let kept = free_name(path);
-    Reserved::secret(&kept)?.write(former.expose())?;
+    Reserved::secret(&kept, replacement)?.write(former.expose())?;
     Ok(Some(format!(
         "{} had other rows: they are kept in {}",
         path.display(),

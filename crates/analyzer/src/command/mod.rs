@@ -17,6 +17,7 @@ pub(crate) mod program;
 mod progress;
 mod read;
 mod reference;
+mod replace;
 pub(crate) mod report;
 mod several;
 pub(crate) mod shell;

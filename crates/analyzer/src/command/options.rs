@@ -9,6 +9,7 @@ mod keys;
 mod language;
 mod outputs;
 mod overhead;
+mod replace;
 mod values;
 mod watch;
 
@@ -21,6 +22,7 @@ pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, Report
 pub(crate) use overhead::OverheadArguments;
 pub(crate) use watch::WatchArguments;
 
+use crate::command::replace::Replacement;
 use crate::command::sources::{self, Grouping, NamedCapture};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
@@ -302,6 +304,14 @@ impl Arguments {
             }
         }
         Ok(())
+    }
+
+    /// What may be replaced, with all that is read.
+    pub(crate) fn replacement(&self) -> Replacement {
+        let inputs = self.sources.iter().map(|source| self.input_of(source));
+        let read: Vec<PathBuf> = inputs.flat_map(|input| input.everything_read()).collect();
+        let read = read.iter().chain(&self.reference).map(PathBuf::as_path);
+        Replacement::new(read.chain(self.overlays.files()), self.outputs.replace.force)
     }
 
     /// The input of one of the captures.

@@ -2,6 +2,7 @@
 //! before the work starts.
 
 use crate::command::private_folder::create_secret;
+use crate::command::replace::{Replacement, goes_through};
 use crate::command::temporary::{self, Temporary};
 use rekeyscope_model::error::Error;
 use std::cell::RefCell;
@@ -95,37 +96,23 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Makes sure that an output does not take the place of one of the inputs.
-pub(crate) fn spare<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
-    let Ok(place) = output.canonicalize() else {
-        return Ok(());
-    };
-    if place.is_file() && inputs.any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
-        let source = io::Error::other("it is the capture, a key file or a document, which would be lost");
-        return Err(Error::Output {
-            path: output.into(),
-            source,
-        });
-    }
-    Ok(())
-}
-
 /// A file to be written at the end.
 pub(crate) struct Reserved {
     path: PathBuf,
     file: File,
     /// Written first and renamed at the end; `None` where the path is a device or a pipe.
     temporary: Option<Temporary>,
+    replacement: Replacement,
 }
 
 impl Reserved {
-    /// Makes sure that `path` can be written.
-    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
-        Self::reserve(path, |temporary| File::create_new(temporary))
+    /// Makes sure that `path` can be written, and that nothing is lost there.
+    pub(crate) fn new(path: &Path, replacement: &Replacement) -> Result<Self, Error> {
+        Self::reserve(path, replacement, |temporary| File::create_new(temporary))
     }
 
     /// As [`Reserved::new`], for a file that only the user can read.
-    pub(crate) fn secret(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn secret(path: &Path, replacement: &Replacement) -> Result<Self, Error> {
         if is_pipe_of_another(path) {
             let source = io::Error::other("it is a pipe or a device of another user, who would get the keys");
             return Err(Error::Output {
@@ -133,21 +120,26 @@ impl Reserved {
                 source,
             });
         }
-        Self::reserve(path, create_secret)
+        Self::reserve(path, replacement, create_secret)
     }
 
-    fn reserve(path: &Path, create: impl Fn(&Path) -> io::Result<File>) -> Result<Self, Error> {
+    fn reserve(
+        path: &Path,
+        replacement: &Replacement,
+        create: impl Fn(&Path) -> io::Result<File>,
+    ) -> Result<Self, Error> {
+        replacement.permits(path)?;
         let failed = |source| Error::Output {
             path: path.into(),
             source,
         };
-        let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
-        if special {
-            let file = File::options().write(true).open(path).map_err(failed)?;
+        if goes_through(path) {
+            let file = File::options().append(true).open(path).map_err(failed)?;
             return Ok(Reserved {
                 path: path.into(),
                 file,
                 temporary: None,
+                replacement: replacement.clone(),
             });
         }
         let (temporary, file) = temporary::beside(path, create).map_err(failed)?;
@@ -155,6 +147,7 @@ impl Reserved {
             path: path.into(),
             file,
             temporary: Some(temporary),
+            replacement: replacement.clone(),
         })
     }
 
@@ -172,7 +165,11 @@ impl Reserved {
     pub(crate) fn fill<T>(mut self, content: impl FnOnce(&mut File) -> Result<T, Error>) -> Result<T, Error> {
         let made = content(&mut self.file)?;
         let renamed = match self.temporary.take() {
-            Some(temporary) => temporary.rename(&self.path),
+            Some(temporary) => {
+                // Somebody may have put something there meanwhile.
+                self.replacement.permits(&self.path)?;
+                temporary.rename(&self.path)
+            }
             None => Ok(()),
         };
         renamed.map_err(|source| Error::Output {

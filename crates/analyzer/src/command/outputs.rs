@@ -3,6 +3,7 @@
 use crate::command::fleet::FleetTables;
 use crate::command::options::{OutputArguments, OutputFormat};
 use crate::command::output::{self, Reserved, folder};
+use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
@@ -25,14 +26,20 @@ pub(crate) struct Outputs {
     stdout: Option<OutputFormat>,
     verbose: bool,
     language: Language,
+    replacement: Replacement,
 }
 
 impl Outputs {
     /// Makes sure that every place can be written. `silent`: nothing goes to standard output.
-    pub(crate) fn reserve(arguments: &OutputArguments, silent: bool) -> Result<Self, Error> {
+    pub(crate) fn reserve(
+        arguments: &OutputArguments,
+        replacement: &Replacement,
+        silent: bool,
+    ) -> Result<Self, Error> {
+        permit(arguments, replacement)?;
         let file = |path: &Option<PathBuf>| {
             let path = path.as_deref().filter(|p| p.as_os_str() != "-");
-            path.map(Reserved::new).transpose()
+            path.map(|path| Reserved::new(path, replacement)).transpose()
         };
         let (json, html) = (file(&arguments.json)?, file(&arguments.html)?);
         let folders = [&arguments.csv, &arguments.svg, &arguments.png];
@@ -43,10 +50,11 @@ impl Outputs {
             csv: arguments.csv.clone(),
             svg: arguments.svg.clone(),
             png: arguments.png.clone(),
-            tables: FleetTables::reserve(arguments)?,
+            tables: FleetTables::reserve(arguments, replacement)?,
             stdout: (!silent).then(|| arguments.on_stdout()),
             verbose: arguments.verbose,
             language: arguments.lang.language(),
+            replacement: replacement.clone(),
         })
     }
 
@@ -63,31 +71,40 @@ impl Outputs {
         }
         if let Some(dir) = self.csv {
             for (name, bytes) in formats::csv::render(analysis) {
-                Reserved::new(&dir.join(name))?.write(&bytes)?;
+                Reserved::new(&dir.join(name), &self.replacement)?.write(&bytes)?;
             }
         }
         if let Some(tables) = self.tables {
             tables.write(analysis)?;
         }
         if self.svg.is_some() || self.png.is_some() {
-            for plot in rekeyscope_report::plot::render(analysis, self.language)
-                .iter()
-                .flat_map(|t| t.iter())
-            {
-                write_plot(plot, self.svg.as_deref(), self.png.as_deref())?;
+            let plots = rekeyscope_report::plot::render(analysis, self.language);
+            for plot in plots.iter().flat_map(|t| t.iter()) {
+                write_plot(plot, self.svg.as_deref(), self.png.as_deref(), &self.replacement)?;
             }
         }
         Ok(())
     }
 }
 
-fn write_plot(plot: &Plot, svg: Option<&Path>, png: Option<&Path>) -> Result<()> {
+/// Makes sure, before any work, that nothing is lost at the places whose names are known.
+pub(crate) fn permit(arguments: &OutputArguments, replacement: &Replacement) -> Result<(), Error> {
+    arguments.files().try_for_each(|path| replacement.permits(path))?;
+    let tables = arguments
+        .csv
+        .iter()
+        .flat_map(|dir| formats::csv::names().map(|name| dir.join(name)));
+    tables.into_iter().try_for_each(|path| replacement.permits(&path))
+}
+
+fn write_plot(plot: &Plot, svg: Option<&Path>, png: Option<&Path>, replacement: &Replacement) -> Result<()> {
     if let Some(dir) = svg {
-        Reserved::new(&dir.join(format!("{}.svg", plot.name)))?.write(plot.standalone().as_bytes())?;
+        let path = dir.join(format!("{}.svg", plot.name));
+        Reserved::new(&path, replacement)?.write(plot.standalone().as_bytes())?;
     }
     if let Some(dir) = png {
-        Reserved::new(&dir.join(format!("{}.png", plot.name)))?
-            .write(&rekeyscope_report::plot::raster::png(plot)?)?;
+        let path = dir.join(format!("{}.png", plot.name));
+        Reserved::new(&path, replacement)?.write(&rekeyscope_report::plot::raster::png(plot)?)?;
     }
     Ok(())
 }
@@ -140,11 +157,11 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn new(path: &Path, replacement: &Replacement) -> Result<Self, Error> {
         if path.as_os_str() == "-" {
             Ok(Target::Stdout)
         } else {
-            Reserved::new(path).map(Target::File)
+            Reserved::new(path, replacement).map(Target::File)
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::command::options::{OverlayArguments, ReportArguments};
 use crate::command::outputs::Outputs;
+use crate::command::replace::Replacement;
 use crate::command::several;
 use anyhow::Result;
 use rekeyscope::overlay;
@@ -14,13 +15,14 @@ use std::process::ExitCode;
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let outputs = &arguments.outputs;
     let (documents, overlays) = (&arguments.documents, &arguments.overlays);
+    let read_here = documents.iter().map(PathBuf::as_path).chain(overlays.files());
+    let replacement = Replacement::new(read_here, outputs.replace.force);
     let Some(path) = documents.first().filter(|_| !arguments.wants_index()) else {
-        return several::run(documents, PathBuf::as_path, outputs, |path| read(path, overlays));
+        return several::run(documents, PathBuf::as_path, (outputs, &replacement), |path| {
+            read(path, overlays)
+        });
     };
-    outputs
-        .files()
-        .try_for_each(|output| crate::command::output::spare(output, [path.as_path()].into_iter()))?;
-    let places = Outputs::reserve(outputs, false)?;
+    let places = Outputs::reserve(outputs, &replacement, false)?;
     places.write(&read(path, overlays)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,8 @@
 
 use crate::command::options::{OutputArguments, OutputFormat};
 use crate::command::output::{self, Reserved, folder};
-use crate::command::outputs::{Outputs, json_of, text_options};
+use crate::command::outputs::{self, Outputs, json_of, text_options};
+use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
@@ -20,7 +21,7 @@ const INDEX: &str = "index";
 pub(crate) fn run<I: Sync>(
     inputs: &[I],
     name_of: impl Fn(&I) -> &Path,
-    outputs: &OutputArguments,
+    (outputs, replacement): (&OutputArguments, &Replacement),
     read: impl Fn(&I) -> Result<Analysis> + Sync,
 ) -> Result<ExitCode> {
     let index = outputs.html.as_deref().filter(|p| p.as_os_str() != "-");
@@ -28,18 +29,25 @@ pub(crate) fn run<I: Sync>(
     let folders = folders.into_iter().flatten().map(PathBuf::as_path).chain(index);
     folders.filter(|p| p.as_os_str() != "-").try_for_each(folder)?;
     let index = index
-        .map(|dir| Reserved::new(&dir.join(format!("{INDEX}.html"))))
+        .map(|dir| Reserved::new(&dir.join(format!("{INDEX}.html")), replacement))
         .transpose()?;
     let language = outputs.lang.language();
-    let mut names = HashSet::from([INDEX.to_string()]);
+    let mut taken = HashSet::from([INDEX.to_string()]);
+    let name = |input: &I| unused(&mut taken, &index::file_name(name_of(input)));
+    let names: Vec<String> = inputs.iter().map(name).collect();
+    // All of them first: hours of work must not end at the last name.
+    names
+        .iter()
+        .try_for_each(|name| outputs::permit(&outputs.of_one(name), replacement))?;
+    let mut names = names.into_iter();
     let mut status = ExitCode::SUCCESS;
     let mut entries = Vec::new();
     // Documents go out one by one: all of them at once may not fit into memory.
     let as_array = outputs.on_stdout() == OutputFormat::Json;
     let mut before = "[\n";
-    let reserve = |input: &I| {
-        let name = unused(&mut names, &index::file_name(name_of(input)));
-        Outputs::reserve(&outputs.of_one(&name), true).map(|places| (name, places))
+    let reserve = |_: &I| {
+        let name = names.next().unwrap_or_default();
+        Outputs::reserve(&outputs.of_one(&name), replacement, true).map(|places| (name, places))
     };
     in_parallel(inputs, reserve, &read, |input, (name, places), analysis| {
         match analysis {

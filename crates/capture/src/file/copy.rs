@@ -154,13 +154,9 @@ impl<W: Write> CaptureCopy<W> {
 
     fn pass_block(&mut self, bytes: &[u8], order: ByteOrder) -> io::Result<()> {
         match order.u32(bytes, 0).unwrap_or(0) {
-            // The length of the section changes: -1, unknown (§4.1).
             SHB_MAGIC => {
                 (self.begun, self.order) = (true, order);
-                let (head, rest) = bytes.split_at_checked(16).unwrap_or((bytes, &[]));
-                self.out.write_all(head)?;
-                self.out.write_all(&[0xff; 8])?;
-                self.out.write_all(rest.get(8..).unwrap_or_default())?;
+                self.out.write_all(&write::copied_section_header(order, bytes))?;
                 self.write_secrets()
             }
             IDB_MAGIC => {

@@ -85,6 +85,33 @@ impl BlockBuilder {
     }
 }
 
+/// Who wrote a file.
+const PROGRAM: &str = concat!("rekeyscope ", env!("CARGO_PKG_VERSION"));
+/// What a copied section says of that, besides the program that captured it.
+const COPIED: &str = concat!("copied by rekeyscope ", env!("CARGO_PKG_VERSION"));
+
+/// The section header of a copy: of unknown length, as the copy is longer, and with a comment that says who made it.
+pub(super) fn copied_section_header(order: ByteOrder, bytes: &[u8]) -> Vec<u8> {
+    let (versions, tail) = (bytes.get(8..16), bytes.get(24..bytes.len().saturating_sub(4)));
+    let kept: Vec<u8> = options(order, tail.unwrap_or_default())
+        // A copy of a copy says it once.
+        .filter(|(_, option)| {
+            option
+                .get(4..)
+                .is_none_or(|text| !text.starts_with(COPIED.as_bytes()))
+        })
+        .flat_map(|(_, option)| option)
+        .copied()
+        .collect();
+    BlockBuilder::new(order, SHB_MAGIC, Vec::new())
+        .raw(versions.unwrap_or_default())
+        .raw(&[0xff; 8])
+        .text(COMMENT, COPIED)
+        .raw(&kept)
+        .end_of_options()
+        .finish()
+}
+
 /// A section header of our own (§4.1), of unknown length.
 pub(super) fn section_header(order: ByteOrder) -> Vec<u8> {
     BlockBuilder::new(order, SHB_MAGIC, Vec::new())
@@ -93,7 +120,7 @@ pub(super) fn section_header(order: ByteOrder) -> Vec<u8> {
         .u16(0)
         .u32(u32::MAX)
         .u32(u32::MAX)
-        .text(SHB_APPLICATION, concat!("rekeyscope ", env!("CARGO_PKG_VERSION")))
+        .text(SHB_APPLICATION, PROGRAM)
         .end_of_options()
         .finish()
 }

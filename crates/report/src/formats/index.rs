@@ -136,7 +136,7 @@ pub fn html(entries: &[Entry], language: Language) -> String {
     let page = IndexPage {
         policy: index_policy(&style),
         style,
-        generator: format!("rekeyscope {}", env!("CARGO_PKG_VERSION")),
+        generator: words::PROGRAM.into(),
         entries,
         text: Catalogue::of(language),
     };

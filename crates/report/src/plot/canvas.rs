@@ -8,6 +8,9 @@ use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
 use rekeyscope_model::text::Language;
 use std::fmt::Write as _;
 
+/// Says who made a file of its own.
+const GENERATOR: &str = "data-generator=\"rekeyscope\"";
+
 /// One plot.
 #[derive(Debug, Clone)]
 pub struct Plot {
@@ -36,7 +39,10 @@ impl Plot {
 
     /// A file of its own, with its font.
     pub fn standalone(&self) -> String {
-        let size = format!("width=\"{}\" height=\"{}\" role=\"img\"", self.width, self.height);
+        let size = format!(
+            "width=\"{}\" height=\"{}\" role=\"img\" {GENERATOR}",
+            self.width, self.height
+        );
         let background = format!(
             "<style>{}</style><rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n",
             style::font_face(self.language)

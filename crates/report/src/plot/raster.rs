@@ -9,6 +9,11 @@ use std::sync::Arc;
 /// Image pixels per CSS pixel: sharp on dense screens and at 190 dots per inch on paper.
 const SCALE: f32 = 2.0;
 
+/// Width, height and the like, which a PNG file begins with: its signature and the chunk `IHDR`.
+const BEGINNING: usize = 8 + 25;
+/// Says who made the image (PNG §11.3.3.2): length, type, keyword and text, checksum.
+const SOFTWARE: &[u8] = b"\0\0\0\x13tEXtSoftware\0rekeyscope\x61\xa1\xdf\x0d";
+
 /// The image.
 ///
 /// # Errors
@@ -43,7 +48,10 @@ pub fn png(plot: &Plot) -> Result<Vec<u8>, Error> {
         tiny_skia::Transform::from_scale(SCALE, SCALE),
         &mut image.as_mut(),
     );
-    image.encode_png().map_err(|e| failed(e.to_string()))
+    let mut made = image.encode_png().map_err(|e| failed(e.to_string()))?;
+    let at = BEGINNING.min(made.len());
+    made.splice(at..at, SOFTWARE.iter().copied());
+    Ok(made)
 }
 
 #[cfg(test)]
@@ -51,6 +59,17 @@ mod tests {
     use super::*;
     use crate::plot::svg as plot;
     use rekeyscope_testkit::example;
+
+    /// PNG §5.5: of type and data, polynomial 0xedb88320.
+    #[test]
+    fn the_checksum_of_the_mark_is_right() {
+        let (data, checksum) = SOFTWARE[4..].split_at(SOFTWARE.len() - 8);
+        let bit = |crc: u32, _| (crc >> 1) ^ (if crc & 1 == 1 { 0xedb8_8320 } else { 0 });
+        let crc = data
+            .iter()
+            .fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit));
+        assert_eq!(checksum, (!crc).to_be_bytes());
+    }
 
     #[test]
     fn the_image_shows_text_and_colours() {

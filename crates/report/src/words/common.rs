@@ -154,6 +154,9 @@ pub(crate) fn overlay_sentences(t: &Catalogue, o: &Overlay) -> Vec<String> {
     clean::all_said(t, &o.sentences, &o.messages)
 }
 
+/// This program, as the pages name it that it makes.
+pub(crate) const PROGRAM: &str = concat!("rekeyscope ", env!("CARGO_PKG_VERSION"));
+
 /// The program that made a document.
 pub(crate) fn program(generator: &Generator) -> String {
     format!(

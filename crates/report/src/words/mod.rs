@@ -30,8 +30,8 @@ pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    direction, finding, flow, mode, overlay, overlay_sentences, overlay_value, program, protocol, suite,
-    trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
+    PROGRAM, direction, finding, flow, mode, overlay, overlay_sentences, overlay_value, program, protocol,
+    suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use verdict::{

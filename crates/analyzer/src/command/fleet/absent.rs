@@ -1,6 +1,7 @@
 //! What a program does about tables that was built without the feature `parquet`: it says so before it reads anything.
 
 use crate::command::options::{CompactArguments, OutputArguments};
+use crate::command::replace::Replacement;
 use anyhow::{Result, bail};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
@@ -13,7 +14,7 @@ const NOT_BUILT: &str =
 pub(crate) struct FleetTables;
 
 impl FleetTables {
-    pub(crate) fn reserve(arguments: &OutputArguments) -> Result<Option<Self>, Error> {
+    pub(crate) fn reserve(arguments: &OutputArguments, _: &Replacement) -> Result<Option<Self>, Error> {
         let refuse = |path: &std::path::PathBuf| Error::Output {
             path: path.clone(),
             source: std::io::Error::other(NOT_BUILT),

@@ -3,6 +3,7 @@
 
 use crate::command::options::CompactArguments;
 use crate::command::output::{Reserved, complain, folder, note};
+use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::error::Error;
 use rekeyscope_report::columns::{Merged, TABLES, captures_in, merge};
@@ -19,12 +20,14 @@ pub(crate) fn run(arguments: &CompactArguments) -> Result<ExitCode> {
     if from.is_ok_and(|from| into.is_ok_and(|into| from == into)) {
         anyhow::bail!("FROM and INTO are the same folder: each row would be there twice");
     }
+    // What it reads is never in the way: its files are named otherwise.
+    let replacement = Replacement::new([], arguments.replace.force);
     let mut status = ExitCode::SUCCESS;
     for table in TABLES {
         let months = months(&arguments.from.join(table.name));
         for (month, files) in months {
             let dir = arguments.into.join(table.name).join(format!("month={month}"));
-            let done = compact(files, &dir)?;
+            let done = compact(files, &dir, &replacement)?;
             for (file, reason) in &done.left {
                 complain(&format!("{} stays: {reason}", file.display()));
                 status = ExitCode::FAILURE;
@@ -77,7 +80,7 @@ fn written(file: &Path) -> Option<SystemTime> {
 const AGAIN: &str = "its capture was analysed again after it was archived: remove one of the two";
 
 /// One month of one table.
-fn compact(files: Vec<PathBuf>, dir: &Path) -> Result<Merged> {
+fn compact(files: Vec<PathBuf>, dir: &Path, replacement: &Replacement) -> Result<Merged> {
     let archived: HashMap<String, Option<SystemTime>> = entries(dir)
         .iter()
         .flat_map(|part| {
@@ -109,7 +112,7 @@ fn compact(files: Vec<PathBuf>, dir: &Path) -> Result<Merged> {
     let mut merged = if wanted.is_empty() {
         Merged::default()
     } else {
-        write(&wanted, dir)?
+        write(&wanted, dir, replacement)?
     };
     for file in merged.taken.iter().chain(&superseded) {
         std::fs::remove_file(file).map_err(|source| Error::Output {
@@ -122,7 +125,7 @@ fn compact(files: Vec<PathBuf>, dir: &Path) -> Result<Merged> {
 }
 
 /// The new file is named by what is in it.
-fn write(files: &[PathBuf], dir: &Path) -> Result<Merged> {
+fn write(files: &[PathBuf], dir: &Path, replacement: &Replacement) -> Result<Merged> {
     folder(dir)?;
     let captures: BTreeSet<String> = files.iter().flat_map(|file| captures_in(file)).collect();
     let list: Vec<String> = captures.into_iter().collect();
@@ -136,5 +139,5 @@ fn write(files: &[PathBuf], dir: &Path) -> Result<Merged> {
         path: path.clone(),
         source: std::io::Error::other(error),
     };
-    Ok(Reserved::new(&path)?.fill(|file| merge(files, file).map_err(failed))?)
+    Ok(Reserved::new(&path, replacement)?.fill(|file| merge(files, file).map_err(failed))?)
 }

@@ -3,6 +3,7 @@
 
 use crate::command::options::OutputArguments;
 use crate::command::output::{Reserved, folder};
+use crate::command::replace::Replacement;
 use anyhow::{Context, Result};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
@@ -17,17 +18,26 @@ const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
 pub(crate) struct FleetTables {
     dir: PathBuf,
     gateway: Option<String>,
+    replacement: Replacement,
 }
 
 impl FleetTables {
     /// Makes the folder, where tables are wanted.
-    pub(crate) fn reserve(arguments: &OutputArguments) -> Result<Option<Self>, Error> {
+    pub(crate) fn reserve(
+        arguments: &OutputArguments,
+        replacement: &Replacement,
+    ) -> Result<Option<Self>, Error> {
         let Some(dir) = arguments.parquet.clone() else {
             return Ok(None);
         };
         folder(&dir)?;
         let gateway = arguments.gateway.clone();
-        Ok(Some(FleetTables { dir, gateway }))
+        let replacement = replacement.clone();
+        Ok(Some(FleetTables {
+            dir,
+            gateway,
+            replacement,
+        }))
     }
 
     /// Writes all tables, that of the captures last: a capture in it is complete.
@@ -68,7 +78,7 @@ impl FleetTables {
             path: path.clone(),
             source: std::io::Error::other(error),
         };
-        let place = Reserved::new(&path)?;
+        let place = Reserved::new(&path, &self.replacement)?;
         place.fill(|file| columns::write(table, analysis, origin, file).map_err(failed))?;
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Options of `rekeyscope compact`.
 
+use crate::command::options::replace::ReplaceArgument;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -13,6 +14,9 @@ pub(crate) struct CompactArguments {
     /// Folder for the new files: TABLE/month=YYYY-MM/part-….parquet, with day and gateway as columns. Another than FROM
     #[arg(value_name = "INTO", value_hint = ValueHint::DirPath)]
     pub(crate) into: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) replace: ReplaceArgument,
 
     /// Do not write notes to standard error
     #[arg(short, long)]

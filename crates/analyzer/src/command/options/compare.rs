@@ -2,6 +2,7 @@
 
 use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
+use crate::command::options::replace::ReplaceArgument;
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::pipeline::Options;
@@ -49,6 +50,9 @@ pub(crate) struct CompareArguments {
     /// Seed of the placebo draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    #[command(flatten)]
+    pub(crate) replace: ReplaceArgument,
 
     #[command(flatten)]
     pub(crate) lang: LanguageArgument,

@@ -2,8 +2,7 @@
 
 use clap::{Args, ValueHint};
 use rekeyscope_capture::join::PieceSequence;
-use rekeyscope_model::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The capture and what decrypts it, the same for every job. A secret never is an argument: other users see those.
 #[derive(Debug, Clone, Args)]
@@ -108,14 +107,14 @@ impl Input {
         found
     }
 
-    /// Makes sure that an output does not take the place of the capture or of a key file.
-    pub(crate) fn spare(&self, output: &Path) -> Result<(), Error> {
-        let found = if self.keys.is_empty() {
+    /// Everything that is read: the capture, key files given or found beside it.
+    pub(crate) fn everything_read(&self) -> Vec<PathBuf> {
+        let found = if self.keys.is_empty() && !self.reads_stdin() {
             self.keys_beside()
         } else {
             Vec::new()
         };
-        let inputs = self.files().chain(&self.keys).chain(&self.psk_file).chain(&found);
-        crate::command::output::spare(output, inputs.map(PathBuf::as_path))
+        let given = self.files().chain(&self.keys).chain(&self.psk_file);
+        given.cloned().chain(found).collect()
     }
 }

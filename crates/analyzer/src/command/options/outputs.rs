@@ -1,6 +1,7 @@
 //! Where results go, the same for a capture and for a saved document.
 
 use crate::command::options::language::LanguageArgument;
+use crate::command::options::replace::ReplaceArgument;
 use crate::command::options::values::folder;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum, ValueHint};
@@ -59,6 +60,9 @@ pub(crate) struct OutputArguments {
     /// Everything in the terminal report: every figure with its interval, filters, what was ruled out, projections, every row
     #[arg(short, long)]
     pub(crate) verbose: bool,
+
+    #[command(flatten)]
+    pub(crate) replace: ReplaceArgument,
 
     #[command(flatten)]
     pub(crate) lang: LanguageArgument,
@@ -139,6 +143,7 @@ impl OutputArguments {
             gateway: self.gateway.clone(),
             format: self.format,
             verbose: self.verbose,
+            replace: self.replace.clone(),
             lang: self.lang.clone(),
         }
     }
@@ -171,6 +176,11 @@ pub(crate) struct OverlayArguments {
 }
 
 impl OverlayArguments {
+    /// What is read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.iperf3.iter().chain(&self.overlay).map(PathBuf::as_path)
+    }
+
     /// An overlay cannot belong to several captures.
     pub(super) fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
         if captures > 1 && !(self.iperf3.is_empty() && self.overlay.is_empty()) {
