@@ -24,8 +24,12 @@ const LONGEST: u32 = 65_535;
 /// travel back to back, and the 16-bit identification of IPv4 comes round again after 6.5 s at 10,000 packets/s: a stale
 /// fragment must not meet the next datagram of its number.
 const TIMEOUT_NANOS: i64 = 5 * NANOS_PER_SECOND;
-/// For this long after its first fragment, further fragments of a finished datagram are duplicates.
+/// For this long after its first fragment, further fragments of a finished datagram are duplicates, unless they begin otherwise.
 const DUPLICATE_NANOS: i64 = NANOS_PER_SECOND;
+/// Beginnings of fragments that are remembered of a datagram: a packet of ESP is seldom in more than three.
+const MOST_BEGINNINGS: usize = 8;
+/// UDP header, SPI and sequence number; behind the first fragment, ciphertext.
+const BEGINNING: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct FragmentKey {
@@ -52,6 +56,8 @@ struct Partial {
     outer_bytes: u32,
     largest: u32,
     fragments: u16,
+    /// Of the fragments at these offsets.
+    beginnings: Vec<(u32, [u8; BEGINNING])>,
 }
 
 /// A datagram that is whole again; its bytes are in [`FragmentTable::whole`].
@@ -154,6 +160,7 @@ impl FragmentTable {
             protocol: packet.src.is_ipv4().then_some(packet.protocol),
         };
         self.forget_stale(&key, time, frame, diagnostics);
+        self.forget_another(&key, packet.payload, piece.offset);
         if !self.partials.contains_key(&key) {
             self.start(key, time, frame, diagnostics);
         }
@@ -239,6 +246,18 @@ impl FragmentTable {
         }
     }
 
+    /// The number came round again within the time of duplicates, as it does at 65,536 packets/s: a fragment that begins otherwise
+    /// than that of the finished datagram is no copy of it.
+    fn forget_another(&mut self, key: &FragmentKey, payload: &[u8], offset: u32) {
+        let begins_otherwise = |partial: &Partial| {
+            let known = partial.beginnings.iter().find(|(at, _)| *at == offset);
+            partial.finished && known.is_some_and(|(_, known)| *known != beginning(payload))
+        };
+        if self.partials.get(key).is_some_and(begins_otherwise) {
+            self.partials.remove(key);
+        }
+    }
+
     fn remove(&mut self, serial: u64, key: &FragmentKey, frame: Option<u64>, diagnostics: &mut Diagnostics) {
         if self
             .partials
@@ -257,6 +276,13 @@ impl FragmentTable {
             });
         }
     }
+}
+
+/// As far as it was captured.
+fn beginning(payload: &[u8]) -> [u8; BEGINNING] {
+    let mut begins = [0; BEGINNING];
+    begins.iter_mut().zip(payload).for_each(|(to, from)| *to = *from);
+    begins
 }
 
 /// Identifier of the sentence about a fragment that came twice.
@@ -299,6 +325,9 @@ impl Partial {
                 "overlapping_fragment",
                 "oddity-fragment-overlaps",
             );
+        }
+        if self.beginnings.len() < MOST_BEGINNINGS {
+            self.beginnings.push((piece.offset, beginning(packet.payload)));
         }
         for &(from, to) in &gaps {
             self.copy(packet.payload, piece.offset, from, to);

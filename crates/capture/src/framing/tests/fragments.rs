@@ -115,6 +115,24 @@ fn a_stale_fragment_does_not_meet_the_next_datagram_of_its_number() {
     }
 }
 
+/// 65,536 packets a second: the number is that of a datagram which was finished a moment ago, and the content is not.
+#[test]
+fn a_number_that_comes_round_again_at_once_is_no_duplicate() {
+    let (old, new) = (
+        fragments_v4(9, 50, &esp(1000), 504),
+        fragments_v4(9, 50, &[0x11; 1000], 504),
+    );
+    for [first, second] in [[0, 1], [1, 0]] {
+        let mut bench = Bench::default();
+        assert_eq!(bench.give(0.0, &old[first]), None);
+        assert!(bench.give(0.0, &old[second]).is_some());
+        assert_eq!(bench.give(0.1, &new[first]), None);
+        assert_eq!(bench.give(0.1, &new[second]).unwrap().bytes, vec![0x11; 1000]);
+        assert_eq!(bench.give(0.2, &new[second]), None);
+        assert_eq!(bench.counts(), [("duplicate_fragment", 1)]);
+    }
+}
+
 #[test]
 fn fragments_of_different_datagrams_do_not_mix() {
     let (a, b) = (
