@@ -6,6 +6,7 @@ mod budget;
 mod exports;
 mod memory;
 mod mining;
+mod outputs;
 #[cfg(unix)]
 mod programs;
 mod roads;

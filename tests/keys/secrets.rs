@@ -6,13 +6,13 @@ use rekeyscope::write::export::Wanted;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-const PSK: &str = "rekeyscope-lab-psk";
+pub(super) const PSK: &str = "rekeyscope-lab-psk";
 
-fn sample(extension: &str) -> PathBuf {
+pub(super) fn sample(extension: &str) -> PathBuf {
     repository().join(format!("samples/l2tp_kb_modp1024_down.{extension}"))
 }
 
-fn rekeyscope(words: &[&str]) -> Output {
+pub(super) fn rekeyscope(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rekeyscope"))
         .env("LC_ALL", "C")
         .args(words)
@@ -42,7 +42,7 @@ fn forms(bytes: &[u8]) -> Vec<String> {
 }
 
 /// RFC 4648 §4, of whole groups of three bytes.
-fn base64(bytes: &[u8]) -> String {
+pub(super) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let group = |g: &[u8]| {
         let bits = u32::from_be_bytes([0, g[0], g[1], g[2]]);
@@ -66,7 +66,7 @@ fn assert_hides(what: &str, text: &str, secrets: &[Vec<u8>]) {
 }
 
 /// The keys of the sample by its ground truth.
-fn secrets() -> Vec<Vec<u8>> {
+pub(super) fn secrets() -> Vec<Vec<u8>> {
     let truth: serde_json::Value =
         serde_json::from_slice(&std::fs::read(sample("truth.json")).unwrap()).unwrap();
     let sas = truth["sas"].as_array().unwrap();
