@@ -252,6 +252,26 @@ fn three_connections_have_a_course() {
     assert_eq!(drawn, [(4, true), (3, true), (2, true), (1, false), (0, false)]);
 }
 
+/// A damaged record is stamped nine years later: there are no more pieces of the account than anybody can hold, and they still add up.
+#[test]
+fn a_clock_that_jumps_years_does_not_fill_the_memory() {
+    const JUMP: i64 = 0x1000_0000 * NANOS_PER_SECOND;
+    let mut all = vec![window_limited(40, 0, 0.5, 2), window_limited(40, 0, 0.5, 2)];
+    for connection in &mut all {
+        for packet in connection.packets.iter_mut().rev().take(40) {
+            packet.time = Timestamp(packet.time.0 + JUMP);
+        }
+    }
+    let account = of(&all, &Surroundings::default(), None).unwrap();
+    let seconds: f64 = account.labels.iter().map(|l| l.seconds).sum();
+    assert!(
+        (seconds - account.seconds).abs() < 1.0,
+        "{seconds} of {}",
+        account.seconds
+    );
+    assert!(account.seconds > 1e8, "{}", account.seconds);
+}
+
 /// What is carried from piece to piece is all that the sweep needs.
 #[test]
 fn pieces_give_the_account_of_the_whole() {

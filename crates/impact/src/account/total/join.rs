@@ -11,8 +11,11 @@ use rekeyscope_model::time::NANOS_PER_SECOND;
 const DECAY: f64 = NANOS_PER_SECOND as f64;
 /// What every open connection weighs, bytes: a segment.
 const LEAST_WEIGHT: f64 = 1_500.0;
-/// Weights are taken anew at least this often.
+/// Weights are taken anew at least this often, in a transfer that is not too long for it.
 const STEP: i64 = NANOS_PER_SECOND / 10;
+/// Pieces that come of that, at most: of two connections for 13 hours, of a hundred for a quarter of one. A clock that jumps makes a
+/// transfer of years. Each takes 88 bytes while the account is made.
+const MOST_PIECES: i64 = 1_000_000;
 
 /// Time with one label.
 #[derive(Debug, Clone, Copy)]
@@ -162,6 +165,8 @@ fn shared(
     let mut pieces: Vec<LabelledPiece> = Vec::new();
     let mut t = first.0;
     let mut frame = first.1;
+    let connections = i64::try_from(walks.len()).unwrap_or(i64::MAX);
+    let step = STEP.max(((last.0 - first.0) / MOST_PIECES).saturating_mul(connections));
     while t < last.0 {
         let open: Vec<(Run, f64)> = walks
             .iter_mut()
@@ -172,7 +177,7 @@ fn shared(
             .filter_map(|w| w.next_border(t))
             .filter(|&b| b > t)
             .min();
-        let to = border.unwrap_or(last.0).min(t + STEP).min(last.0);
+        let to = border.unwrap_or(last.0).min(t.saturating_add(step)).min(last.0);
         let says = |r: &Run| r.labelled.0 != AccountLabel::Application;
         let anybody = open.iter().any(|(r, _)| says(r));
         let voices: Vec<(Run, f64)> = open.into_iter().filter(|(r, _)| !anybody || says(r)).collect();
