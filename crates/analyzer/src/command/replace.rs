@@ -105,6 +105,8 @@ fn text_has_mark(text: &str) -> bool {
         text.contains(" data-generator=\"rekeyscope\"")
     } else if text.starts_with('{') {
         squeezed().contains("\"generator\":{\"name\":\"rekeyscope\"")
+    } else if text.starts_with("# HELP ") {
+        text.starts_with("# HELP rekeyscope_")
     } else {
         csv::is_head_of_a_table(text)
     }

@@ -10,6 +10,7 @@ mod metrics;
 use crate::command::options::WatchArguments;
 use crate::command::outputs::Outputs;
 use crate::command::packets::PacketSource;
+use crate::command::replace::Replacement;
 use crate::command::{output, read, temporary};
 use anyhow::Result;
 use events::EventLines;
@@ -36,11 +37,12 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     temporary::leave_signals_to_others();
     let input = &arguments.input;
     input.limit_jobs();
-    arguments.outputs.files().try_for_each(|path| input.spare(path))?;
+    let read = input.everything_read();
+    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.outputs.replace.force);
     let silent = arguments.json_lines && arguments.outputs.format.is_none();
-    let outputs = Outputs::reserve(&arguments.outputs, silent)?;
-    let lines = EventLines::open(&arguments)?;
-    let places = MetricsPlaces::open(&arguments)?;
+    let outputs = Outputs::reserve(&arguments.outputs, &replacement, silent)?;
+    let lines = EventLines::open(&arguments, &read)?;
+    let places = MetricsPlaces::open(&arguments, replacement)?;
     let mut container = Diagnostics::default();
     let mut reader = PacketSource::open(input, None)?;
     reader.look_ahead(&mut container)?;
@@ -124,6 +126,7 @@ impl Running {
         if let Some(keys) = self.keys.grown() {
             self.watch.replace_keys(keys);
         }
+        let mut news = Vec::new();
         if let Some(newest) = self.watch.newest() {
             // The capture's clock, as it goes on while nothing comes.
             let silence = if busy {
@@ -132,14 +135,15 @@ impl Running {
                 self.arrived.elapsed()
             };
             let at = newest.plus_nanos(i64::try_from(silence.as_nanos()).unwrap_or(i64::MAX));
-            let mut news = self.watch.look(at, &self.info);
+            news = self.watch.look(at, &self.info);
             for event in self.kernel.iter_mut().flat_map(|file| file.grown(at)) {
                 self.watch.take(&event);
                 news.push(event);
             }
-            self.lines.say(&news)?;
         }
+        // Whoever reads a line finds it counted.
         self.places.update(self.watch.totals())?;
+        self.lines.say(&news)?;
         self.lines.show_summary(self.watch.totals());
         self.next_look = began + LOOK.max(SHARE_OF_LOOKS * began.elapsed());
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::command::options::WatchArguments;
 use crate::command::output;
+use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::text::Language;
@@ -25,7 +26,7 @@ pub(super) struct EventLines {
 }
 
 impl EventLines {
-    pub(super) fn open(arguments: &WatchArguments) -> Result<Self, Error> {
+    pub(super) fn open(arguments: &WatchArguments, read: &[PathBuf]) -> Result<Self, Error> {
         let terminal = console::Term::stderr();
         let mut lines = EventLines {
             json: arguments.json_lines,
@@ -35,7 +36,8 @@ impl EventLines {
             terminal: (terminal.is_term() && !arguments.input.quiet).then_some(terminal),
         };
         if let Some(path) = &arguments.events {
-            arguments.input.spare(path)?;
+            // What is there is looked into below, and nothing of it is lost.
+            Replacement::new(read.iter().map(PathBuf::as_path), true).permits(path)?;
             let failed = |source| Error::Output {
                 path: path.clone(),
                 source,

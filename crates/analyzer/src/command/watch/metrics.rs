@@ -2,6 +2,7 @@
 
 use crate::command::options::WatchArguments;
 use crate::command::output::{self, Reserved};
+use crate::command::replace::Replacement;
 use anyhow::{Context, Result};
 use rekeyscope_model::watch::WatchTotals;
 use rekeyscope_report::formats::metrics::{self, MetricsFormat};
@@ -24,18 +25,17 @@ pub(super) struct MetricsPlaces {
     written: Option<Instant>,
     /// The page that the port answers with.
     page: Option<Arc<Mutex<String>>>,
+    replacement: Replacement,
 }
 
 impl MetricsPlaces {
-    pub(super) fn open(arguments: &WatchArguments) -> Result<Self> {
+    pub(super) fn open(arguments: &WatchArguments, replacement: Replacement) -> Result<Self> {
         let mut places = MetricsPlaces {
             file: arguments.metrics_file.clone(),
             written: None,
             page: None,
+            replacement,
         };
-        if let Some(file) = &places.file {
-            arguments.input.spare(file)?;
-        }
         if let Some(address) = arguments.metrics_listen {
             let listener = TcpListener::bind(address).with_context(|| {
                 format!(
@@ -76,7 +76,7 @@ impl MetricsPlaces {
     fn write(&self, totals: &WatchTotals) -> Result<()> {
         if let Some(file) = &self.file {
             let text = metrics::render(totals, MetricsFormat::Prometheus);
-            Reserved::new(file)?.write(text.as_bytes())?;
+            Reserved::new(file, &self.replacement)?.write(text.as_bytes())?;
         }
         Ok(())
     }
