@@ -1,7 +1,5 @@
 # Lines of `rekeyscope watch`.
-watch-line = { $time }  { $ends }  { $what }
 watch-rekey = Rekey: { $parts }
-watch-rekey-trigger = { $trigger }
 watch-rekey-by = begun by the { $end }
 watch-rekey-exchange = exchange { $time }
 watch-rekey-gap = { $time } from the old SA to the new one

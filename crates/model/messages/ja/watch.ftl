@@ -1,7 +1,5 @@
 # rekeyscope watch の行。
-watch-line = { $time }  { $ends }  { $what }
 watch-rekey = リキー: { $parts }
-watch-rekey-trigger = { $trigger }
 watch-rekey-by = { $end }が開始
 watch-rekey-exchange = 交換 { $time }
 watch-rekey-gap = 古い SA から新しい SA まで { $time }

@@ -18,8 +18,7 @@ pub fn line(event: &WatchEvent, language: Language) -> String {
     let ends = event
         .ends
         .map_or_else(|| "–".to_string(), |e| format!("{} – {}", e.client, e.gateway));
-    let what = what(t, event);
-    t.fill("watch-line", &[("time", &time), ("ends", &ends), ("what", &what)])
+    format!("{time}  {ends}  {}", what(t, event))
 }
 
 /// The counters as one line, for a terminal.
