@@ -214,6 +214,7 @@ fn look_in_the_background(shared: &Shared) {
 }
 
 /// An interrupt or a request to end is the end of the capture.
+#[cfg(unix)]
 fn end_at_a_signal(shared: &Shared) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let shared = Arc::clone(shared);
@@ -233,6 +234,10 @@ fn end_at_a_signal(shared: &Shared) {
         }
     });
 }
+
+/// There the system ends us; the events are in their file.
+#[cfg(not(unix))]
+fn end_at_a_signal(_: &Shared) {}
 
 /// Ends the watch, unless another thread does so already: that one ends the program.
 fn end(shared: &Shared, container: Option<Diagnostics>, status: ExitCode) -> Result<ExitCode> {
