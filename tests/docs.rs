@@ -82,6 +82,7 @@ fn workshop() -> TempDir {
         ("monday.esp_sa", "l2tp_pfs4096_down.esp_sa"),
         ("tuesday.pcapng", "l2tp_time_down.pcap"),
         ("tuesday.esp_sa", "l2tp_time_down.esp_sa"),
+        ("other-side.pcapng", "l2tp_kb_modp1024_down.pcap"),
         ("wednesday.pcapng", "l2tp_kb_modp1024_down.pcap"),
         ("ring_00001_20261120145149.pcap", "l2tp_pfs4096_down.pcap"),
         ("ring_00002_20261120145249.pcap", "l2tp_time_down.pcap"),

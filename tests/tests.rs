@@ -41,4 +41,5 @@ mod transfers;
 mod trigger_rules;
 mod truth;
 mod tunnels;
+mod two_points;
 mod watch;

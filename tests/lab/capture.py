@@ -53,11 +53,14 @@ def record(network, side, device, name, what, snap=0):
     wait_for(lambda: trace.exists() and trace.stat().st_size >= 24, "the start of tcpdump")
 
 
-def make(variant, folder, seed):
-    """A run: the captures and the logs stay in the folder."""
+def make(variant, folder, seed, both_ends=False):
+    """A run: the captures and the logs stay in the folder. `both_ends` makes far.pcap at the other end of the cable."""
     with Network(folder) as network:
         network.connect(variant, seed)
         record(network, variant.captured_at, "wan", "trace.pcap", ["udp"])
+        if both_ends:
+            other = "client" if variant.captured_at == "server" else "server"
+            record(network, other, "wan", "far.pcap", ["udp"])
         server, client = (Charon(network, side, variant) for side in ("server", "client"))
         server.start()
         client.start()

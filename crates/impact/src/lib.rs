@@ -7,6 +7,7 @@
 //! account   where every second of a transfer went, from the packets of its connections
 //! tell      the same in words, mean rekey, projection
 //! compare   several captures against each other
+//! two_points  one tunnel captured at two points: losses between them, delays, clocks
 //! simulate  synthetic traffic, for the calibration
 //! ```
 //!
@@ -22,6 +23,7 @@ mod estimate;
 mod input;
 pub mod simulate;
 pub mod tell;
+pub mod two_points;
 
 pub use crate::decide::assess::{assess, assess_transfers};
 pub use crate::decide::outcome::DirectionImpact;

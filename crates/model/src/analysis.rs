@@ -18,6 +18,7 @@ mod plain_data;
 mod rekeys;
 mod results;
 mod sas;
+mod two_points;
 
 pub use account::{Account, AccountAlso, AccountEvidence, AccountLine, AccountRun};
 pub use attempts::{Attempt, Outage};
@@ -31,6 +32,7 @@ pub use overlays::*;
 pub use rekeys::*;
 pub use results::*;
 pub use sas::{Flow, FlowCourse, FlowTcp, IcvCounts, SecurityAssociation, Sequence, Tunnel};
+pub use two_points::{PointClock, PointDelay, PointDirection, PointRekey, TwoPoints};
 
 use plain_data::plain_data;
 use schemars::JsonSchema;
@@ -102,6 +104,9 @@ plain_data! {
         /// The first of `account` against the capture of `--reference`; `null` without one.
         #[serde(default)]
         pub gap: Option<AccountGap>,
+        /// Against another capture point of the same tunnels (`--also-from`); absent without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub two_points: Option<TwoPoints>,
         /// What the run was asked for beside the files; `null` in documents that do not say.
         #[serde(default)]
         pub settings: Option<Settings>,

@@ -8,6 +8,7 @@
 //! - [`ike`]: peers that talk IKE.
 //! - [`scenario`]: a virtual clock, two peers and their transfer, whose rekeys do what a test says.
 //! - [`example`]: a document with everything in it.
+//! - [`two_points`]: what a second capture point would have seen.
 //! - [`lab`]: where the real captures of `../shared/lab` are, and which tests ask for them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,5 +22,6 @@ pub mod ike;
 pub mod lab;
 pub mod scenario;
 pub mod thread_time;
+pub mod two_points;
 
 pub use figures::figures;

@@ -114,6 +114,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         ruled_out: Vec::new(),
         overlays: Vec::new(),
         gap: None,
+        two_points: None,
         settings: Some(settings(record, asked)),
     };
     Analysis {

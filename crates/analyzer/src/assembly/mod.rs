@@ -12,6 +12,8 @@ mod proofs;
 mod rests;
 mod ruled_out;
 mod series;
+mod two_points;
 mod verdicts;
 
 pub use document::{Asked, assemble};
+pub use two_points::{point_trace, with_two_points};

@@ -53,7 +53,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// One capture with its notes.
 fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(Analysis, KeyRing)> {
-    let (analysis, ring) = read::analyze(input, options)?;
+    let other = arguments.also_from.as_deref();
+    let other = other.map(|path| read::other_point(path, input, &options));
+    let other = other.transpose()?;
+    let (analysis, ring) = read::analyze_beside(input, options, other.as_ref())?;
+    drop(other);
     if let Some(choice) = arguments.tunnel {
         choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
     }
@@ -95,6 +99,8 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         ));
     }
     notes.extend(analysis.key_files.iter().flat_map(|f| f.problems.iter().cloned()));
+    let points = analysis.two_points.iter().filter(|points| points.clock.is_none());
+    notes.extend(points.map(|points| points.sentence.clone()));
     let used: Vec<_> = analysis
         .security_associations
         .iter()

@@ -44,6 +44,8 @@ Examples:
   rekeyscope trace.pcapng --json - | jq '.impact[0]'
   tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
   rekeyscope trace.pcapng --tunnel 203.0.113.7 one client of several
+  rekeyscope trace.pcapng --also-from far.pcapng
+                                               what the path between two points lost
   rekeyscope trace.pcapng --write-inner in.pcapng --annotate notes.pcapng
   rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
   rekeyscope keys trace.pcapng --export wireshark DIR
@@ -129,6 +131,7 @@ impl Request {
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
                 all_different(a.outputs.files().chain(copies))?;
                 a.copies.want_a_place_for_keys()?;
+                a.want_one_capture_beside_the_other_point()?;
                 if a.wants_index() {
                     a.overlays.want_one_capture(a.sources.len())?;
                     a.copies.want_no_index()?;
@@ -263,6 +266,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
     pub(crate) interest: f64,
 
+    /// The same tunnel, captured at another point of its path: what was lost between the two, the delay one way, how far their clocks
+    /// are apart. It needs no keys
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) also_from: Option<PathBuf>,
+
     /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends; also one inside
     /// another's ESP
     #[arg(long, value_name = "NUMBER|ADDRESS")]
@@ -283,9 +291,29 @@ impl Arguments {
         self.sources.len() > 1 || self.outputs.wants_index()
     }
 
+    /// Another capture point is compared with one capture.
+    fn want_one_capture_beside_the_other_point(&self) -> Result<(), clap::Error> {
+        let Some(other) = &self.also_from else {
+            return Ok(());
+        };
+        let name = crate::command::output::harmless(&other.to_string_lossy());
+        let reason = match () {
+            () if self.sources.len() > 1 => format!(
+                "--also-from {name} is compared with one capture, and {} are given: analyse that one alone, or give its pieces with --join",
+                self.sources.len()
+            ),
+            () if other.as_os_str() == "-" => {
+                "--also-from reads a file: give standard input as the capture, and the other point by its name".to_owned()
+            }
+            () => return Ok(()),
+        };
+        Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason))
+    }
+
     /// Looks for the captures among the files. Where it is one, it is the input.
     fn find_sources(&mut self) -> Result<(), clap::Error> {
         self.input.wants_digest = self.outputs.parquet.is_some();
+        self.input.other_point.clone_from(&self.also_from);
         let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
             .chain(&self.more)
             .cloned()
@@ -332,6 +360,7 @@ impl Arguments {
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             tunnel: self.tunnel,
             esp_ports: self.input.esp_port.clone(),
+            two_points: self.also_from.is_some(),
             ..Options::default()
         }
     }

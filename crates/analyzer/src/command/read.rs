@@ -10,6 +10,7 @@ use rekeyscope::pipeline::spi_scan::spis_of;
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_capture::file::{CaptureReader, EspSecrets};
+use rekeyscope_impact::two_points::PointTrace;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -23,6 +24,46 @@ use std::path::{Path, PathBuf};
 
 /// Reads the keys, then the capture.
 pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyRing), Error> {
+    analyze_beside(input, options, None)
+}
+
+/// What another capture of the same tunnels saw. Only its own counters, headers and times matter: there are no keys to look for. Where it
+/// cannot be read to its end, what was read counts.
+pub(crate) fn other_point(path: &Path, input: &Input, options: &Options) -> Result<PointTrace, Error> {
+    let other = Input {
+        capture: path.into(),
+        pieces: Vec::new(),
+        keys: Vec::new(),
+        no_keys: true,
+        psk_file: Vec::new(),
+        wants_digest: false,
+        ..input.clone()
+    };
+    // Its tunnels may have other numbers and, behind a NAT, other addresses.
+    let options = Options {
+        tunnel: None,
+        esp_ports: input.esp_port.clone(),
+        ..options.clone()
+    };
+    let mut opened = OpenedCapture::new(&other, None)?;
+    let mut analyzer = Analyzer::new(options, KeyMaterial::default());
+    if let Err(error) = opened.pass(&mut analyzer, false) {
+        output::note(format!("{error}; what was read before that is compared"));
+    }
+    let mut record = analyzer.finish();
+    Ok(assembly::point_trace(
+        &mut record,
+        opened.reader.info(),
+        &path.to_string_lossy(),
+    ))
+}
+
+/// As [`analyze`], compared with another capture point where there is one.
+pub(crate) fn analyze_beside(
+    input: &Input,
+    options: Options,
+    other: Option<&PointTrace>,
+) -> Result<(Analysis, KeyRing), Error> {
     let options = Options {
         esp_ports: input.esp_port.clone(),
         ..options
@@ -78,8 +119,15 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
         pieces: reader.pieces().to_vec(),
         sha256: digest.finish(&input.capture)?,
     };
-    let record = analyzer.finish();
+    let mut record = analyzer.finish();
     let analysis = assembly::assemble(&record, reader.info(), &asked);
+    let analysis = match other {
+        Some(other) => {
+            let here = assembly::point_trace(&mut record, reader.info(), &asked.path);
+            assembly::with_two_points(analysis, &here, other)
+        }
+        None => analysis,
+    };
     Ok((analysis, KeyRing::new(&record)))
 }
 

@@ -58,6 +58,7 @@ fn row(arguments: &Arguments, path: &Path) -> Result<ComparedCapture> {
             // The tunnel is chosen in the capture in question; the other one may number it differently.
             let options = Options {
                 tunnel: None,
+                two_points: false,
                 ..arguments.options()
             };
             analyze(&input, options)?.0

@@ -19,6 +19,7 @@ mod stream;
 mod stretches;
 
 use crate::pipeline::options::Options;
+use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
 use crate::decode::{Batch, InFlight};
@@ -83,6 +84,7 @@ impl Analyzer {
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
         let connections = Connections::new(options.account());
+        let point = options.two_points.then(PointRecord::default);
         Analyzer {
             framing: Some(Framing::with_esp_ports(&options.esp_ports)),
             nested: NestedFrames::new(&options.esp_ports),
@@ -112,6 +114,7 @@ impl Analyzer {
                 diagnostics: Diagnostics::default(),
                 diagnosis: Diagnosis::default(),
                 clock_events: Vec::new(),
+                point,
             },
         }
     }

@@ -8,6 +8,7 @@ mod choice;
 pub(crate) mod clock_event;
 pub(crate) mod key_place;
 mod options;
+pub(crate) mod point;
 pub(crate) mod record;
 pub mod spi_scan;
 mod totals;

@@ -43,6 +43,8 @@ pub struct Options {
     pub tunnel: Option<TunnelChoice>,
     /// UDP and TCP ports that carry IKE and ESP like port 4500.
     pub esp_ports: Vec<u16>,
+    /// Keep what a comparison with another capture point needs of each packet.
+    pub two_points: bool,
 }
 
 impl Options {
@@ -64,6 +66,7 @@ impl Default for Options {
             reference_bps: None,
             tunnel: None,
             esp_ports: Vec::new(),
+            two_points: false,
         }
     }
 }

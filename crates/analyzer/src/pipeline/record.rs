@@ -5,6 +5,7 @@ use crate::diagnosis::Diagnosis;
 use crate::pipeline::clock_event::ClockEvent;
 use crate::pipeline::key_place::key_place;
 use crate::pipeline::options::Options;
+use crate::pipeline::point::PointRecord;
 use crate::pipeline::totals::Totals;
 use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
@@ -37,6 +38,8 @@ pub struct Record {
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
     pub(crate) clock_events: Vec<ClockEvent>,
+    /// Every packet, where another capture point is to be compared with this one.
+    pub(crate) point: Option<PointRecord>,
 }
 
 /// Where a key stands, in words.

@@ -6,3 +6,4 @@ mod listing;
 pub mod mean_rekey;
 pub mod projection;
 pub mod sentence;
+pub mod two_points;

@@ -4,6 +4,16 @@
 
 column-number = #
 column-direction = direction
+column-point-both = at both
+column-point-lost = lost between
+column-point-neither = at neither
+column-point-only-here = only here
+column-point-only-there = only there
+column-point-reordered = overtaken
+column-point-least = least
+column-point-median = median delay
+column-point-p95 = 95 %
+column-point-most = most
 column-verdict = verdict
 column-rekeys = rekeys
 column-hurt = hurt

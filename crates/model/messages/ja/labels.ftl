@@ -4,6 +4,16 @@
 
 column-number = #
 column-direction = 方向
+column-point-both = 両地点
+column-point-lost = 間で損失
+column-point-neither = 両地点で欠落
+column-point-only-here = この地点のみ
+column-point-only-there = 他方のみ
+column-point-reordered = 追い越し
+column-point-least = 最小
+column-point-median = 遅延の中央値
+column-point-p95 = 95 % 点
+column-point-most = 最大
 column-verdict = 判定
 column-rekeys = リキー
 column-hurt = 影響

@@ -77,6 +77,15 @@ plain_names! {
         /// None of these.
         Unexplained = "unexplained",
     }
+    /// Which of two capture points packets pass first.
+    pub enum PointOrder {
+        /// This one.
+        HereFirst = "here_first",
+        /// The other one.
+        ThereFirst = "there_first",
+        /// Their times do not tell.
+        Unknown = "unknown",
+    }
     /// How the rate of a path is known.
     pub enum OwnRate {
         /// Packets came back to back, or queued: nothing faster goes through.

@@ -30,6 +30,7 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/keys.ftl")),
             include_str!(concat!("../../messages/", $language, "/overlay.ftl")),
             include_str!(concat!("../../messages/", $language, "/oddities.ftl")),
+            include_str!(concat!("../../messages/", $language, "/two-points.ftl")),
         ]
     };
 }

@@ -33,7 +33,7 @@ const ALIKE: [&str; 22] = [
 ];
 
 /// Catalogue files whose sentences stand in documents.
-const OF_DOCUMENTS: [&str; 9] = [
+const OF_DOCUMENTS: [&str; 10] = [
     "account",
     "comparison",
     "findings",
@@ -42,6 +42,7 @@ const OF_DOCUMENTS: [&str; 9] = [
     "overlay",
     "ruled-out",
     "rule",
+    "two-points",
     "verdict",
 ];
 

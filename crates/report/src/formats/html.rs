@@ -7,6 +7,7 @@ mod account;
 mod close_up;
 pub mod comparison;
 mod prose;
+mod two_points;
 mod views;
 
 use crate::formats::comparison::gap_title;
@@ -21,6 +22,7 @@ use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::text::{Catalogue, Language};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
+use two_points::TwoPointsView;
 use views::{
     CauseView, FindingView, KeyFileView, MOST_ENTRIES, MOST_ROWS, OverlayView, TunnelView, VerdictView,
 };
@@ -48,6 +50,7 @@ struct ReportPage {
     verdict: VerdictView,
     accounts: Vec<AccountView>,
     gap: Option<GapView>,
+    two_points: Option<TwoPointsView>,
     verdicts: Table,
     transfers: Table,
     other_sentences: Vec<(String, String)>,
@@ -111,6 +114,7 @@ impl ReportPage {
                 .gap
                 .as_ref()
                 .map(|gap| GapView::new(t, gap_title(t, gap), gap)),
+            two_points: analysis.two_points.as_ref().map(|p| TwoPointsView::new(t, p)),
             verdicts: tables::verdicts(focus, MOST_ROWS).without_empty(),
             transfers: tables::transfers(focus, MOST_ROWS).without_empty(),
             other_sentences: views::other_sentences(focus),

@@ -27,6 +27,7 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
     }
     verdict(&mut out, &focus);
     account(&mut out, &focus);
+    two_points(&mut out, &focus);
     heading(&mut out, &t.word("heading-capture"));
     item(&mut out, &words::capture(t, &analysis.capture));
     items(&mut out, &words::quality(t, &analysis.capture));
@@ -143,6 +144,17 @@ fn account(out: &mut String, focus: &Focus) {
         let _ = writeln!(out, "{}\n", escaped(&words::gap(t, gap)));
         table(out, &tables::gap(t, gap));
     }
+}
+
+fn two_points(out: &mut String, focus: &Focus) {
+    let t = focus.t;
+    let Some(points) = &focus.analysis.two_points else {
+        return;
+    };
+    heading(out, &t.word("heading-two-points"));
+    let _ = writeln!(out, "{}\n", escaped(&words::two_points(t, points)));
+    table(out, &tables::two_points(t, points));
+    items(out, &words::lost_between(t, points, MOST_ROWS));
 }
 
 fn overlays(out: &mut String, focus: &Focus) {

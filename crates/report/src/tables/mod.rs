@@ -9,6 +9,7 @@ mod rows;
 mod sas;
 mod table;
 mod transfers;
+mod two_points;
 
 pub(crate) use account::{account, gap, stretches};
 pub(crate) use attempts::attempts;
@@ -19,3 +20,4 @@ pub(crate) use rows::{flows, overhead, overlay, projection, ruled_out, sensitivi
 pub(crate) use sas::security_associations;
 pub(crate) use table::{Align, Column, Mark, Row, Table};
 pub(crate) use transfers::transfers;
+pub(crate) use two_points::two_points;

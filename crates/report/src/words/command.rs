@@ -28,6 +28,9 @@ pub(crate) fn command(analysis: &Analysis) -> String {
         let reference = s.reference_bps.map(|r| (r / 1e6).to_string());
         words.extend(reference.into_iter().flat_map(|r| ["--reference-mbps".into(), r]));
     }
+    if let Some(points) = &analysis.two_points {
+        words.extend(["--also-from".into(), quoted(&points.path)]);
+    }
     for overlay in analysis.overlays.iter().take(MOST_FILES) {
         let option = match overlay.kind {
             OverlayKind::Iperf3 => "--iperf3",

@@ -14,6 +14,7 @@ pub(crate) mod ends;
 pub mod focus;
 pub mod format;
 mod keys;
+mod two_points;
 pub mod underivable;
 mod verdict;
 
@@ -34,6 +35,7 @@ pub(crate) use common::{
     suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
+pub(crate) use two_points::{lost_between, two_points};
 pub(crate) use verdict::{
     bursts, counted, detectable, disagreeing, explained, in_full, rates, share_of_gap, told_failure, verdict,
 };

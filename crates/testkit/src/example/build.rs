@@ -89,6 +89,7 @@ pub fn empty() -> Analysis {
         ruled_out: Vec::new(),
         overlays: Vec::new(),
         gap: None,
+        two_points: None,
         settings: None,
     }
 }

@@ -4,6 +4,7 @@ use super::build::{build, empty, seven_rekeys};
 use super::failed::one_failed;
 use super::rest::with_overlays;
 use super::shape::Shape;
+use super::two_points::two_points;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::time::Timestamp;
 
@@ -134,6 +135,7 @@ pub fn hostile(mut document: Analysis) -> Analysis {
         sentence: evil(),
         messages: Vec::new(),
     });
+    document.two_points = Some(two_points(EVIL));
     for finding in &mut document.findings {
         (finding.id, finding.sentence, finding.display_filter) = (evil(), evil(), evil());
     }

@@ -9,6 +9,7 @@ mod rekeys;
 mod rest;
 mod shape;
 mod traffic;
+mod two_points;
 mod verdict;
 
 pub use account::{LABELS, account};

@@ -45,6 +45,10 @@ pub(crate) struct Input {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 
+    /// The capture of another point, which is read too.
+    #[arg(skip)]
+    pub(crate) other_point: Option<PathBuf>,
+
     /// Do not write notes to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -114,7 +118,11 @@ impl Input {
         } else {
             Vec::new()
         };
-        let given = self.files().chain(&self.keys).chain(&self.psk_file);
+        let given = self
+            .files()
+            .chain(&self.keys)
+            .chain(&self.psk_file)
+            .chain(&self.other_point);
         given.cloned().chain(found).collect()
     }
 }

@@ -18,6 +18,13 @@ impl Analyzer {
         };
         let around_ipsec = !matches!(datagram.kind, DatagramKind::Other(AH));
         self.record.sas.get_mut(sa).bundled |= around_ipsec;
+        // What is inside has numbers of its own.
+        if let Some(point) = &mut self.record.point
+            && !around_ipsec
+            && self.nested.depth == 0
+        {
+            point.packet(datagram.time, sa, ah.sequence);
+        }
         let mut pending = Pending::new(
             sa,
             datagram.frame,

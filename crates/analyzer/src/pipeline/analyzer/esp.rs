@@ -37,6 +37,11 @@ impl Analyzer {
             return;
         };
         self.note_nested(self.record.sas.associations()[sa].tunnel, datagram.frame);
+        if let Some(point) = &mut self.record.point
+            && self.nested.depth == 0
+        {
+            point.packet(datagram.time, sa, sequence);
+        }
         let whole = !datagram.cut;
         let specimen = Specimen { packet, whole };
         if self.record.sas.prove(sa, specimen) || self.record.sas.recognise_null(sa, specimen) {

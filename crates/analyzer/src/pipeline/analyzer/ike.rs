@@ -35,6 +35,12 @@ impl Analyzer {
         }
         if let Some(tunnel) = tunnel {
             self.note_nested(tunnel, datagram.frame);
+            if let Some(point) = &mut self.record.point
+                && self.nested.depth == 0
+            {
+                let towards = self.record.tunnels.tunnels[tunnel].direction_to(datagram.dst);
+                point.message(datagram, message, tunnel, towards);
+            }
         }
         // IKE of a tunnel that was not chosen gives keys all the same: the chosen one may be inside its ESP.
         let mut unheard = Diagnostics::default();

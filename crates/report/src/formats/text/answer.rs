@@ -80,6 +80,7 @@ fn sections(page: &mut TerminalPage, focus: &Focus, room: Room) {
     answer_lines(page, focus);
     account(page, focus, room);
     against_another(page, focus, room);
+    two_points(page, focus, room);
     if let Some(&tunnel) = focus.tunnels.first() {
         attempts(page, focus, tunnel, room);
         rekeys(page, focus, tunnel, room);
@@ -125,6 +126,19 @@ fn against_another(page: &mut TerminalPage, focus: &Focus, room: Room) {
     let left_out = shorten(&mut table, room.others);
     page.table(&table);
     more(page, focus, left_out);
+}
+
+/// What another capture point says: in short the sentence and the rekeys that lost packets.
+fn two_points(page: &mut TerminalPage, focus: &Focus, room: Room) {
+    let t = focus.t;
+    let Some(points) = &focus.analysis.two_points else {
+        return;
+    };
+    page.heading(&t.word("heading-two-points"));
+    page.paragraph(&words::two_points(t, points));
+    let listed = words::lost_between(t, points, room.others);
+    listed.iter().for_each(|sentence| page.item(sentence));
+    more(page, focus, points.rekeys.len() - listed.len());
 }
 
 /// Those in trouble.

@@ -28,6 +28,7 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     answer_lines(&mut page, focus);
     verdict(&mut page, focus);
     account::section(&mut page, focus);
+    two_points(&mut page, focus);
     capture(&mut page, focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
         tunnel_tables(&mut page, focus, tunnel);
@@ -46,6 +47,18 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     diagnostics(&mut page, focus);
     more_tables(&mut page, focus);
     page.finish()
+}
+
+fn two_points(page: &mut TerminalPage, focus: &Focus) {
+    let t = focus.t;
+    let Some(points) = &focus.analysis.two_points else {
+        return;
+    };
+    page.heading(&t.word("heading-two-points"));
+    page.paragraph(&words::two_points(t, points));
+    page.table(&tables::two_points(t, points));
+    let listed = words::lost_between(t, points, ALL_ROWS);
+    listed.iter().for_each(|sentence| page.item(sentence));
 }
 
 fn ruled_out(page: &mut TerminalPage, focus: &Focus) {

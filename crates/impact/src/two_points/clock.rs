@@ -1,0 +1,179 @@
+//! The line of the other clock against this one; see the module above for the method.
+
+use crate::two_points::hull::{Lag, LowerHull};
+use rekeyscope_model::analysis::PointClock;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+/// No two clocks of working computers drift further apart than this: NTP slews by 500 ppm at most (RFC 5905 §11.3), and each has an error of
+/// its own of some hundred.
+const LARGEST_DRIFT: f64 = 2e-3;
+/// A drift is not told from a shorter time: jitter of the fastest packets by 0.1 ms would be 10 ppm.
+const LEAST_SPAN_S: f64 = 10.0;
+/// Time stamps that cross by less than this fit: interrupts are this late.
+const STAMP_NOISE_S: f64 = 50e-6;
+const PPM: f64 = 1e6;
+const MS: f64 = 1e3;
+/// Steps of a search; each leaves two thirds, so that 2e-3 become less than 1e-20.
+const STEPS: usize = 100;
+
+/// Seconds before the arithmetic on them: lags are small numbers beside an offset that may be decades.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LagOrigin {
+    pub(crate) time: Timestamp,
+    pub(crate) lag: i64,
+}
+
+impl LagOrigin {
+    pub(crate) fn lag(self, here: Timestamp, there: Timestamp) -> Lag {
+        let seconds = |nanos: i64| nanos as f64 / NANOS_PER_SECOND as f64;
+        Lag {
+            x: seconds(here.nanos_since(self.time)),
+            y: seconds(there.nanos_since(here).saturating_sub(self.lag)),
+        }
+    }
+}
+
+/// The other clock against this one.
+#[derive(Debug, Clone)]
+pub(crate) struct ClockLine {
+    origin: LagOrigin,
+    slope: f64,
+    /// The line at the origin: in the middle of the gap, or along the one cloud that there is.
+    pub(crate) height: f64,
+    /// Half of the gap between the clouds; `None` of one cloud alone.
+    pub(crate) half_gap: Option<f64>,
+    /// The drift and the range of those that fit.
+    drift: Option<(f64, Option<(f64, f64)>)>,
+    pub(crate) straight: bool,
+}
+
+/// The packets that pass this point first, and those that pass it second.
+pub(crate) struct Clouds {
+    pub(crate) first: Vec<Lag>,
+    pub(crate) second: Vec<Lag>,
+}
+
+impl ClockLine {
+    /// `None` of no packets.
+    pub(crate) fn of(origin: LagOrigin, mut clouds: Clouds) -> Option<ClockLine> {
+        let all = clouds.first.iter().chain(&clouds.second);
+        let (from, to) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), p| {
+            (from.min(p.x), to.max(p.x))
+        });
+        let long = to - from >= LEAST_SPAN_S;
+        for p in &mut clouds.second {
+            p.y = -p.y;
+        }
+        match (
+            LowerHull::of(&mut clouds.first),
+            LowerHull::of(&mut clouds.second),
+        ) {
+            (Some(above), Some(below)) => Some(ClockLine::between(origin, &above, &below, long)),
+            (Some(one), None) => Some(ClockLine::along(origin, &one, long, 1.0)),
+            (None, Some(one)) => Some(ClockLine::along(origin, &one, long, -1.0)),
+            (None, None) => None,
+        }
+    }
+
+    /// `below` is mirrored: the hull of −y, which a line of slope s meets with −s.
+    fn between(origin: LagOrigin, above: &LowerHull, below: &LowerHull, long: bool) -> ClockLine {
+        let gap = |slope: f64| above.height(slope) + below.height(-slope);
+        let distance = |slope: f64| above.distance(slope) + below.distance(-slope);
+        let range = (-LARGEST_DRIFT, LARGEST_DRIFT);
+        let mut slope = if long { least(range, distance) } else { 0.0 };
+        if gap(slope) < -STAMP_NOISE_S {
+            slope = least(range, |slope| -gap(slope));
+        }
+        let straight = gap(slope) >= -STAMP_NOISE_S;
+        let fits = |slope: f64| gap(slope) >= -STAMP_NOISE_S;
+        let bounds = (edge(slope, range.0, fits), edge(slope, range.1, fits));
+        ClockLine {
+            origin,
+            slope,
+            height: (above.height(slope) - below.height(-slope)) / 2.0,
+            half_gap: Some(gap(slope).abs() / 2.0),
+            drift: (long && straight).then_some((slope, Some(bounds))),
+            straight,
+        }
+    }
+
+    /// Along one cloud: below it, or above it where it is mirrored.
+    fn along(origin: LagOrigin, cloud: &LowerHull, long: bool, sign: f64) -> ClockLine {
+        let range = (-LARGEST_DRIFT, LARGEST_DRIFT);
+        let slope = if long {
+            least(range, |slope| cloud.distance(slope))
+        } else {
+            0.0
+        };
+        ClockLine {
+            origin,
+            slope: sign * slope,
+            height: sign * cloud.height(slope),
+            half_gap: None,
+            drift: long.then_some((sign * slope, None)),
+            straight: true,
+        }
+    }
+
+    /// The line at a moment of this clock, seconds above the origin's lag.
+    pub(crate) fn at(&self, x: f64) -> f64 {
+        self.height + self.slope * x
+    }
+
+    /// The moment here of one there.
+    pub(crate) fn here(&self, there: Timestamp) -> Timestamp {
+        let close = there.plus_nanos(-self.origin.lag);
+        let x = close.seconds_since(self.origin.time);
+        // The offset at a moment that is off by an offset: what a drift makes of that is nanoseconds.
+        close.plus_seconds(-self.at(x - self.at(x)))
+    }
+
+    /// As the document has it.
+    pub(crate) fn told(&self, at: Timestamp) -> PointClock {
+        let known = self.straight && self.half_gap.is_some();
+        let offset =
+            self.at(at.seconds_since(self.origin.time)) + self.origin.lag as f64 / NANOS_PER_SECOND as f64;
+        let bounds = self.drift.and_then(|(_, bounds)| bounds);
+        PointClock {
+            at,
+            offset_ms: known.then_some(offset * MS),
+            offset_error_ms: self.half_gap.filter(|_| known).map(|half| half * MS),
+            round_trip_ms: self.half_gap.filter(|_| known).map(|half| 2.0 * half * MS),
+            drift_ppm: self.drift.map(|(drift, _)| drift * PPM),
+            drift_low_ppm: bounds.map(|(low, _)| low * PPM),
+            drift_high_ppm: bounds.map(|(_, high)| high * PPM),
+            straight: self.straight,
+        }
+    }
+}
+
+/// Where a convex function is least.
+fn least((mut low, mut high): (f64, f64), f: impl Fn(f64) -> f64) -> f64 {
+    for _ in 0..STEPS {
+        let third = (high - low) / 3.0;
+        let (a, b) = (low + third, high - third);
+        if f(a) <= f(b) {
+            high = b;
+        } else {
+            low = a;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+/// How far one can go from where it fits towards the limit.
+fn edge(fitting: f64, limit: f64, fits: impl Fn(f64) -> bool) -> f64 {
+    if fits(limit) {
+        return limit;
+    }
+    let (mut inside, mut outside) = (fitting, limit);
+    for _ in 0..STEPS {
+        let middle = f64::midpoint(inside, outside);
+        if fits(middle) {
+            inside = middle;
+        } else {
+            outside = middle;
+        }
+    }
+    inside
+}

@@ -1,0 +1,111 @@
+//! The packets of one direction of a tunnel, and which point they pass first.
+
+use crate::two_points::clock::LagOrigin;
+use crate::two_points::hull::Lag;
+use crate::two_points::numbers::SaMatch;
+use crate::two_points::trace::PointTrace;
+use rekeyscope_model::analysis::{Direction, PointOrder};
+use std::collections::BTreeMap;
+
+/// Stretches of the time in which both directions are compared: many first, so that a drift is small within one, then fewer, where
+/// packets are rare.
+const STRETCHES: [usize; 4] = [4_096, 256, 16, 1];
+
+/// A tunnel here and one of its directions.
+pub(crate) type PointLaneKey = (usize, Direction);
+
+/// One direction of a tunnel.
+#[derive(Debug)]
+pub(crate) struct PointLane<'m> {
+    pub(crate) key: PointLaneKey,
+    pub(crate) sas: Vec<&'m SaMatch>,
+    pub(crate) order: PointOrder,
+}
+
+impl PointLane<'_> {
+    pub(crate) fn lags(&self, origin: LagOrigin) -> Vec<Lag> {
+        let packets = self.sas.iter().flat_map(|sa| &sa.both);
+        packets.map(|&(_, here, there)| origin.lag(here, there)).collect()
+    }
+}
+
+/// The lanes of all SAs, each with its order.
+pub(crate) fn lanes<'m>(here: &PointTrace, matches: &'m [SaMatch], origin: LagOrigin) -> Vec<PointLane<'m>> {
+    let mut by_key: BTreeMap<PointLaneKey, Vec<&SaMatch>> = BTreeMap::new();
+    for found in matches {
+        let sa = &here.sas[found.sa];
+        by_key.entry((sa.tunnel, sa.direction)).or_default().push(found);
+    }
+    let mut lanes: Vec<PointLane> = by_key
+        .into_iter()
+        .map(|(key, sas)| PointLane {
+            key,
+            sas,
+            order: PointOrder::Unknown,
+        })
+        .collect();
+    let tunnels: Vec<usize> = lanes.iter().map(|lane| lane.key.0).collect();
+    for tunnel in tunnels {
+        let lags = |direction| {
+            let lane = lanes.iter().find(|lane| lane.key == (tunnel, direction));
+            lane.map(|lane| lane.lags(origin)).unwrap_or_default()
+        };
+        let (up, down) = (lags(Direction::AToB), lags(Direction::BToA));
+        let votes = first_votes(&up, &down);
+        for lane in lanes.iter_mut().filter(|lane| lane.key.0 == tunnel) {
+            let votes = if lane.key.1 == Direction::AToB {
+                votes
+            } else {
+                -votes
+            };
+            lane.order = match votes {
+                0 => PointOrder::Unknown,
+                1.. => PointOrder::HereFirst,
+                _ => PointOrder::ThereFirst,
+            };
+        }
+    }
+    lanes
+}
+
+/// The least and the greatest lag within a stretch.
+#[derive(Clone, Copy)]
+struct Extent {
+    least: f64,
+    most: f64,
+}
+
+const NOTHING: Extent = Extent {
+    least: f64::INFINITY,
+    most: f64::NEG_INFINITY,
+};
+
+/// In how many stretches the first cloud lies above the second, less those in which it lies below.
+fn first_votes(up: &[Lag], down: &[Lag]) -> i64 {
+    let all = up.iter().chain(down);
+    let (from, to) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), p| {
+        (from.min(p.x), to.max(p.x))
+    });
+    let votes = |stretches: usize| {
+        let place = |x: f64| ((x - from) / (to - from).max(1e-9) * stretches as f64) as usize;
+        let extents = |lags: &[Lag]| {
+            let mut extents = vec![NOTHING; stretches];
+            for lag in lags {
+                if let Some(e) = extents.get_mut(place(lag.x).min(stretches - 1)) {
+                    e.least = e.least.min(lag.y);
+                    e.most = e.most.max(lag.y);
+                }
+            }
+            extents
+        };
+        let both = extents(up).into_iter().zip(extents(down));
+        let both = both.filter(|(a, b)| a.least.is_finite() && b.least.is_finite());
+        both.map(|(a, b)| i64::from(a.least > b.most) - i64::from(b.least > a.most))
+            .sum::<i64>()
+    };
+    STRETCHES
+        .into_iter()
+        .map(votes)
+        .find(|votes| *votes != 0)
+        .unwrap_or(0)
+}
