@@ -36,8 +36,8 @@ macro_rules! files {
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 17] = files!("en");
-const JAPANESE: [&str; 17] = files!("ja");
+const ENGLISH: [&str; 18] = files!("en");
+const JAPANESE: [&str; 18] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {
