@@ -414,6 +414,10 @@ fn what_cannot_be_watched_is_said() {
         (vec![sample, "--metrics-file", "notes.txt"], "did not write"),
         (vec![sample, "--xfrm-stat=none"], "none"),
         (vec![sample, "--metrics-listen", "here"], "give a port"),
+        (
+            vec![sample, "--parquet", "tables"],
+            "analyse the capture afterwards",
+        ),
     ] {
         let output = program(folder.path(), &arguments).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);

@@ -2,6 +2,7 @@
 
 use crate::command::options::input::Input;
 use crate::command::options::outputs::OutputArguments;
+use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::pipeline::{Options, TunnelChoice};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -45,6 +46,12 @@ pub(crate) struct WatchArguments {
 impl WatchArguments {
     pub(super) fn must_make_sense(&self) -> Result<(), clap::Error> {
         self.outputs.one_at_most_on_stdout()?;
+        if self.outputs.parquet.is_some() {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "--parquet names tables by the whole capture, which a watch never has: analyse the capture afterwards",
+            ));
+        }
         let own = [&self.events, &self.metrics_file]
             .into_iter()
             .filter_map(|p| p.as_deref());
