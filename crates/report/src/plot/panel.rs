@@ -77,7 +77,7 @@ fn panel<'a>(focus: &Focus<'a>, rekey: &'a Rekey, after: f64) -> Option<Panel<'a
     let offset = start.seconds_since(zero);
     // Only the bins within the panel, on whatever grid they lie.
     let skip = ((-BEFORE - offset) / bin_s).floor().max(0.0) as usize;
-    let take = ((BEFORE + after) / bin_s).ceil().max(0.0) as usize + 1;
+    let take = (((BEFORE + after) / bin_s).ceil().max(0.0) as usize).saturating_add(1);
     let bytes = bytes.get(skip..).unwrap_or_default();
     let bytes = bytes.get(..take).unwrap_or(bytes);
     let offset = offset + skip as f64 * bin_s;
