@@ -3,9 +3,9 @@
 //! A capture on a peer may show what it has just taken out of ESP once more, in clear; so only what comes while that direction
 //! of the tunnel is silent counts. Whether it came after an outage is decided when the outages are known.
 
+use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// Pairs of inner addresses that are remembered; further ones are not looked for outside.
@@ -34,7 +34,8 @@ pub(crate) struct ClearPackets {
 #[derive(Debug, Default)]
 pub(crate) struct ClearTraffic {
     inside: HashMap<InnerEnds, (TunnelIndex, usize)>,
-    newest: Option<InnerEnds>,
+    /// The last of each direction: many packets between the same ends come in a row.
+    newest: [Option<(TunnelIndex, InnerEnds)>; 2],
     /// Last ESP packet of each direction, by tunnel.
     last: Vec<[Option<Timestamp>; 2]>,
     found: HashMap<InnerEnds, ClearPackets>,
@@ -53,10 +54,10 @@ impl ClearTraffic {
     /// An inner packet. Those between the tunnel's own ends are not told from what goes in clear rightly.
     #[inline]
     pub(crate) fn inside(&mut self, tunnel: TunnelIndex, slot: usize, ends: InnerEnds, outer: [IpAddr; 2]) {
-        if self.newest == Some(ends) {
+        let own = Some((tunnel, ends));
+        if std::mem::replace(&mut self.newest[slot], own) == own {
             return;
         }
-        self.newest = Some(ends);
         let own = outer.contains(&ends.0) || outer.contains(&ends.1);
         if !own && (self.inside.len() < MOST_PAIRS || self.inside.contains_key(&ends)) {
             self.inside.insert(ends, (tunnel, slot));

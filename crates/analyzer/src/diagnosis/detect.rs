@@ -206,7 +206,7 @@ impl Diagnosis {
         scene.leaks = self
             .whole_run
             .leaks_within(window.tunnel, scene.started, scene.zone_end);
-        scene.proofs = [0, 1].map(|d| proof::at_switch(&scene, d));
+        scene.proofs = proof::at_switches(&scene);
         let detected = |cause: &'static KnownCause| {
             let Detector::Around(detect) = cause.detect else {
                 return None;

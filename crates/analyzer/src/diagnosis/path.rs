@@ -6,10 +6,10 @@ use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::{Symptom, high_if};
 use crate::diagnosis::tcp::UnseenBytes;
+use foldhash::HashSet;
 use rekeyscope_ipsec::esp::inner::Control;
 use rekeyscope_model::analysis::Confidence;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use std::collections::HashSet;
 
 /// Share of fragmented packets before and after the switch that makes a change: none to speak of, then many.
 const FEW_FRAGMENTS: f64 = 0.02;
@@ -187,7 +187,7 @@ fn account_for_pause(scene: &RekeyScene<'_>, unseen: &[&UnseenBytes]) -> bool {
 /// Frames of a direction right before which ESP numbers are missing. (Several packets of one frame, in TCP: the first.)
 fn jumps(scene: &RekeyScene<'_>, d: usize) -> HashSet<u64> {
     let mut previous: Option<&PacketRecord> = None;
-    let mut frames = HashSet::new();
+    let mut frames = HashSet::default();
     for p in scene.lane_packets(d) {
         let jumps = |q: &PacketRecord| {
             q.frame != p.frame && q.sa == p.sa && p.sequence > q.sequence.saturating_add(1)

@@ -15,13 +15,18 @@ pub(crate) use coverage::Coverage;
 
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;
+use segments::Segment;
 
-/// What the packets show at the switch of direction `d`; `None` where no SA of that direction begins.
-pub(crate) fn at_switch(scene: &RekeyScene<'_>, d: usize) -> Option<SwitchProof> {
+/// What the packets show at the switch of each direction; `None` where no SA of that direction begins.
+pub(crate) fn at_switches(scene: &RekeyScene<'_>) -> [Option<SwitchProof>; 2] {
+    let segments = segments::segments(scene.earlier.iter().copied().chain(scene.all_packets()));
+    [0, 1].map(|d| at_switch(scene, d, &segments[d]))
+}
+
+fn at_switch(scene: &RekeyScene<'_>, d: usize, segments: &[Segment]) -> Option<SwitchProof> {
     let new = scene.lanes[d].new?;
-    let segments = segments::segments(scene.earlier.iter().copied().chain(scene.all_packets()), d);
-    let certain = lost::lost(&segments, new).or_else(|| beyond::beyond_limit(scene, d));
-    let unsent = unsent::unsent(scene, d, &segments);
+    let certain = lost::lost(segments, new).or_else(|| beyond::beyond_limit(scene, d));
+    let unsent = unsent::unsent(scene, d, segments);
     // The direction with less payload pauses whenever it likes.
     let acquitted = (d == scene.data)
         .then(|| pause::pause_of_the_sender(scene, d))

@@ -6,6 +6,7 @@ use crate::diagnosis::scene::{PROCESSING, RekeyScene};
 use crate::diagnosis::symptom::{MOST_FRAMES, Symptom, high_if};
 use crate::diagnosis::tcp::{LEAST_RTO, Retransmission, before};
 use crate::throughput::flow::ConnectionId;
+use foldhash::HashMap;
 use rekeyscope_ipsec::ike::timeline::MessageRecord;
 use rekeyscope_ipsec::rekey::{pair, slot};
 use rekeyscope_ipsec::sa::association::{Association, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
@@ -13,7 +14,6 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::volume_sent;
 use rekeyscope_model::analysis::{Confidence, Lifetime};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use std::collections::HashMap;
 
 /// A peer that goes on receiving acknowledges within [`LEAST_RTO`], and within this many round trips, where the path is long.
 const DEAF_ROUND_TRIPS: i64 = 4;
@@ -209,7 +209,7 @@ fn lost_at_the_start(scene: &RekeyScene<'_>, d: usize, new: SaIndex, ready: Time
 /// Retransmissions by the responder of bytes that packets on the new SA, and no others, had acknowledged at least a
 /// round trip before: it did not hear them.
 fn unheard_acknowledgements(scene: &RekeyScene<'_>, d: usize, early: &[&PacketRecord]) -> Vec<u64> {
-    let mut heard: HashMap<ConnectionId, u32> = HashMap::new();
+    let mut heard: HashMap<ConnectionId, u32> = HashMap::default();
     let old = scene.lanes[d].old;
     for p in scene
         .lane_packets(d)

@@ -8,8 +8,8 @@ mod events;
 mod half_connection;
 
 use crate::diagnosis::record::PacketRecord;
+use crate::throughput::by_connection::ByConnection;
 use crate::throughput::flow::ConnectionId;
-use foldhash::{HashMap, HashMapExt};
 use half_connection::{HalfConnection, MOST_SEGMENTS, acknowledge, send};
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 
@@ -34,10 +34,7 @@ pub(crate) fn events(packets: &[&PacketRecord], beyond: &[&PacketRecord]) -> Tcp
 
 #[derive(Debug)]
 struct ConnectionWalk {
-    streams: Vec<(ConnectionId, [HalfConnection; 2])>,
-    places: HashMap<ConnectionId, usize>,
-    /// Of the last packet: many packets of one connection come in a row.
-    last: usize,
+    streams: ByConnection<[HalfConnection; 2]>,
     /// So many more segments may be remembered.
     left: usize,
     found: TcpEvents,
@@ -46,9 +43,7 @@ struct ConnectionWalk {
 impl Default for ConnectionWalk {
     fn default() -> Self {
         ConnectionWalk {
-            streams: Vec::new(),
-            places: HashMap::new(),
-            last: 0,
+            streams: ByConnection::with_bound(MOST_CONNECTIONS),
             left: MOST_SEGMENTS,
             found: TcpEvents::default(),
         }
@@ -60,11 +55,10 @@ impl ConnectionWalk {
         if !p.is_tcp() || p.connection == ConnectionId::NONE {
             return;
         }
-        let Some(place) = self.place(p.connection) else {
+        let Some(pair) = self.streams.get_or_begin(p.connection) else {
             return;
         };
         let slot = p.slot();
-        let pair = &mut self.streams[place].1;
         if p.flags & TcpSegment::SYN != 0 {
             let bytes = pair[slot].bytes;
             pair[slot] = HalfConnection::begun_by(p);
@@ -77,22 +71,6 @@ impl ConnectionWalk {
         if p.payload > 0 {
             send(&mut pair[slot], p, &mut self.left, &mut self.found);
         }
-    }
-
-    /// Where a connection is followed; `None` beyond the bound.
-    fn place(&mut self, connection: ConnectionId) -> Option<usize> {
-        if self.streams.get(self.last).is_none_or(|s| s.0 != connection) {
-            self.last = match self.places.get(&connection) {
-                Some(&known) => known,
-                None if self.streams.len() >= MOST_CONNECTIONS => return None,
-                None => {
-                    self.streams.push((connection, Default::default()));
-                    self.places.insert(connection, self.streams.len() - 1);
-                    self.streams.len() - 1
-                }
-            };
-        }
-        Some(self.last)
     }
 
     /// The events until now.

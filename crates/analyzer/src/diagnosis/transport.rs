@@ -4,11 +4,11 @@ use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::Symptom;
 use crate::diagnosis::tcp::{DataStall, LEAST_RTO};
+use foldhash::HashMap;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::analysis::Confidence;
 use rekeyscope_model::sample::Sample;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
-use std::collections::HashMap;
 
 /// The smallest replay window in use (RFC 4303 §3.4.3: at least 32).
 const LEAST_REPLAY_WINDOW: u32 = 32;
@@ -49,7 +49,7 @@ fn data_stalls<'a>(scene: &'a RekeyScene<'_>) -> impl Iterator<Item = &'a DataSt
 
 /// Packets more than a replay window behind, whose data was sent again: the receiver refused them.
 pub(super) fn replay_drops(scene: &RekeyScene<'_>) -> Option<Symptom> {
-    let mut highest: HashMap<SaIndex, u32> = HashMap::new();
+    let mut highest: HashMap<SaIndex, u32> = HashMap::default();
     let mut shown = Vec::new();
     for p in &scene.packets {
         let top = highest.entry(p.sa()).or_insert(p.sequence);

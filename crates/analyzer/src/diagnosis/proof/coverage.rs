@@ -5,31 +5,46 @@ use std::collections::BTreeMap;
 /// Most separate ranges that are remembered of one stream; what would make one more is forgotten, and proves nothing.
 const MOST_RANGES: usize = 1 << 12;
 
-/// Ranges of bytes, disjoint: begin → end.
+/// Ranges of bytes, disjoint and apart.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
-    ranges: BTreeMap<i64, i64>,
+    /// The one that was added to last: nearly every segment touches the one that was looked at before it.
+    last: Option<(i64, i64)>,
+    /// The others: begin → end.
+    others: BTreeMap<i64, i64>,
 }
 
 impl Coverage {
     /// Every byte of [from, to) is in it.
     pub(crate) fn holds(&self, from: i64, to: i64) -> bool {
-        let before = self.ranges.range(..=from).next_back();
-        before.is_some_and(|(_, &end)| end >= to)
+        let in_last = self.last.is_some_and(|(begin, end)| begin <= from && to <= end);
+        let before = || self.others.range(..=from).next_back();
+        in_last || !self.others.is_empty() && before().is_some_and(|(_, &end)| end >= to)
     }
 
     pub(crate) fn add(&mut self, from: i64, to: i64) {
-        let (mut begin, mut end) = (from, to);
-        while let Some((&other, &its_end)) = self.ranges.range(..=end).next_back() {
-            if its_end < begin {
-                break;
-            }
+        let touches = |(begin, end): &(i64, i64)| *begin <= to && from <= *end;
+        let touched = self.last.filter(touches);
+        let (begin, end) = touched.map_or((from, to), |(begin, end)| (begin.min(from), end.max(to)));
+        let added = self.absorb(begin, end);
+        match self.last.filter(|_| touched.is_none()) {
+            Some(_) if self.others.len() + 1 >= MOST_RANGES => return,
+            Some((begin, end)) => self.others.insert(begin, end),
+            None => None,
+        };
+        self.last = Some(added);
+    }
+
+    /// Takes out the others that a range touches; what it makes with them.
+    fn absorb(&mut self, mut begin: i64, mut end: i64) -> (i64, i64) {
+        while !self.others.is_empty()
+            && let Some((&other, &its_end)) = self.others.range(..=end).next_back()
+            && its_end >= begin
+        {
             (begin, end) = (begin.min(other), end.max(its_end));
-            self.ranges.remove(&other);
+            self.others.remove(&other);
         }
-        if self.ranges.len() < MOST_RANGES {
-            self.ranges.insert(begin, end);
-        }
+        (begin, end)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::{PROCESSING, RekeyScene};
 use crate::diagnosis::tcp::{LEAST_RTO, before};
+use crate::throughput::by_connection::ByConnection;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::pair;
@@ -12,7 +13,6 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::volume_sent;
 use rekeyscope_model::analysis::ProofRule;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use std::collections::HashMap;
 
 /// As in the gap test: a gap counts as the rekey's when it begins by this long after the switch.
 const GAP_ZONE: i64 = NANOS_PER_SECOND / 2;
@@ -103,13 +103,14 @@ struct Pause {
 
 #[derive(Debug, Default)]
 struct PausingStream {
-    edge: u32,
+    edge: Option<u32>,
     acked: Option<u32>,
 }
 
 impl PausingStream {
     fn is_waiting(&self) -> bool {
-        self.acked.is_none_or(|acked| before(acked, self.edge))
+        let behind = |edge| self.acked.is_none_or(|acked| before(acked, edge));
+        self.edge.is_some_and(behind)
     }
 }
 
@@ -119,24 +120,30 @@ fn longest_pause<'a>(
     d: usize,
     (begin, end): (Timestamp, Timestamp),
 ) -> Option<Pause> {
-    let mut streams: HashMap<ConnectionId, PausingStream> = HashMap::new();
+    let mut streams = ByConnection::<PausingStream>::with_bound(MOST_STREAMS);
+    // Streams of which something is not acknowledged.
+    let mut waiting = 0;
     let (mut last, mut idle_since, mut disturbed) = (None, None, false);
     let mut told = None;
     let mut longest: Option<Pause> = None;
     for p in packets.filter(|p| p.is_tcp() && p.connection != ConnectionId::NONE) {
         disturbed |= p.again > 0;
         if p.flags & (TcpSegment::SYN | TcpSegment::RST) != 0 {
-            streams.remove(&p.connection);
+            let gone = streams.remove(p.connection);
+            waiting -= usize::from(gone.is_some_and(|stream| stream.is_waiting()));
             continue;
         }
         if p.slot() != d {
             told = Some(p.time);
-            if let Some(stream) = streams.get_mut(&p.connection).filter(|_| p.acknowledges()) {
+            if p.acknowledges()
+                && let Some(stream) = streams.get(p.connection)
+            {
                 let waited = stream.is_waiting();
                 if stream.acked.is_none_or(|acked| before(acked, p.ack)) {
                     stream.acked = Some(p.ack);
                 }
-                if waited && !streams.values().any(PausingStream::is_waiting) {
+                waiting -= usize::from(waited && !stream.is_waiting());
+                if waited && waiting == 0 {
                     idle_since = Some((p.time, p.sa()));
                 }
             }
@@ -145,10 +152,8 @@ fn longest_pause<'a>(
         if p.payload == 0 {
             continue;
         }
-        if streams.len() >= MOST_STREAMS && !streams.contains_key(&p.connection) {
-            return None;
-        }
-        let edge = streams.get(&p.connection).map(|s| s.edge);
+        let stream = streams.get_or_begin(p.connection)?;
+        let edge = stream.edge;
         if p.new > 0 {
             if let Some(from @ (since, _)) = last.replace((p.time, p.frame))
                 && p.time >= begin
@@ -170,13 +175,11 @@ fn longest_pause<'a>(
             disturbed = false;
         }
         idle_since = None;
-        let stream = streams.entry(p.connection).or_insert_with(|| PausingStream {
-            edge: p.seq,
-            acked: None,
-        });
-        if before(stream.edge, p.seq_end()) {
-            stream.edge = p.seq_end();
+        let waited = stream.is_waiting();
+        if edge.is_none_or(|edge| before(edge, p.seq_end())) {
+            stream.edge = Some(p.seq_end());
         }
+        waiting += usize::from(!waited && stream.is_waiting());
     }
     longest
 }

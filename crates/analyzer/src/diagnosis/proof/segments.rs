@@ -2,11 +2,11 @@
 
 use super::coverage::Coverage;
 use crate::diagnosis::record::PacketRecord;
+use crate::throughput::by_connection::ByConnection;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::Timestamp;
-use std::collections::HashMap;
 
 /// Most streams that are followed in one window; segments of further ones are left out.
 const MOST_STREAMS: usize = 256;
@@ -32,44 +32,45 @@ pub(super) struct Segment {
     pub(super) largest: i64,
 }
 
-#[derive(Debug)]
+/// One direction of a connection, from a SYN on.
+#[derive(Debug, Default)]
 struct SegmentStream {
-    id: usize,
+    /// Counted over both directions, once it has sent something.
+    id: Option<usize>,
     last: (u32, i64),
     edge: i64,
     largest: i64,
 }
 
-/// Those of direction `slot`, in capture order.
-pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>, slot: usize) -> Vec<Segment> {
-    let mut streams: HashMap<ConnectionId, SegmentStream> = HashMap::new();
-    let mut next_id = 0;
-    let mut all = Vec::new();
-    for p in packets.filter(|p| p.slot() == slot && p.is_tcp()) {
+/// Those of both directions, each in capture order.
+pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>) -> [Vec<Segment>; 2] {
+    let mut streams = [(); 2].map(|()| ByConnection::<SegmentStream>::with_bound(MOST_STREAMS));
+    let mut ids = 0;
+    let mut all = [Vec::new(), Vec::new()];
+    for p in packets.filter(|p| p.is_tcp() && p.connection != ConnectionId::NONE) {
+        let streams = &mut streams[p.slot()];
         if p.flags & TcpSegment::SYN != 0 {
-            streams.remove(&p.connection);
+            streams.remove(p.connection);
         }
-        let known = streams.len() < MOST_STREAMS || streams.contains_key(&p.connection);
-        if p.payload == 0 || p.connection == ConnectionId::NONE || !known {
+        if p.payload == 0 {
             continue;
         }
-        let stream = streams.entry(p.connection).or_insert_with(|| {
-            next_id += 1;
-            SegmentStream {
-                id: next_id,
-                last: (p.seq, 0),
-                edge: 0,
-                largest: 0,
-            }
+        let Some(stream) = streams.get_or_begin(p.connection) else {
+            continue;
+        };
+        let id = *stream.id.get_or_insert_with(|| {
+            ids += 1;
+            stream.last = (p.seq, 0);
+            ids - 1
         });
-        all.push(stream.send(p));
+        all[p.slot()].push(stream.send(p, id));
     }
-    look_back(&mut all);
+    all.iter_mut().for_each(|own| look_back(own, ids));
     all
 }
 
 impl SegmentStream {
-    fn send(&mut self, p: &PacketRecord) -> Segment {
+    fn send(&mut self, p: &PacketRecord, id: usize) -> Segment {
         let (seq, offset) = self.last;
         // Sequence numbers compare modulo 2³² (RFC 9293 §3.4).
         let from = offset + i64::from(p.seq.wrapping_sub(seq).cast_signed());
@@ -79,7 +80,7 @@ impl SegmentStream {
             time: p.time,
             frame: p.frame,
             sa: p.sa(),
-            stream: self.id,
+            stream: id,
             bytes: (from, to),
             is_new: to > self.edge,
             skips: (from - self.edge).max(0),
@@ -94,10 +95,13 @@ impl SegmentStream {
 }
 
 /// From the last to the first: what comes later is known then.
-fn look_back(all: &mut [Segment]) {
-    let mut later: HashMap<usize, Coverage> = HashMap::new();
+fn look_back(all: &mut [Segment], streams: usize) {
+    let mut later: Vec<Coverage> = Vec::new();
+    later.resize_with(streams, Coverage::default);
     for segment in all.iter_mut().rev() {
-        let coverage = later.entry(segment.stream).or_default();
+        let Some(coverage) = later.get_mut(segment.stream) else {
+            continue;
+        };
         let (from, to) = segment.bytes;
         segment.is_sent_again = coverage.holds(from, to);
         segment.skipped_come_later = segment.skips == 0 || coverage.holds(from - segment.skips, from);
