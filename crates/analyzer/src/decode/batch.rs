@@ -85,29 +85,20 @@ const AH_ICV_AT: usize = 12;
 
 impl Authenticated {
     /// Nothing to open: what is inside can be read.
-    fn decode(self, pending: &Pending, packet: &[u8]) -> Decoded {
+    fn decode(self, pending: &Pending, packet: &[u8], decoded: &mut Decoded) {
         let payload_len = pending.esp_bytes.saturating_sub(self.header_len);
         let payload = packet.get(self.header_len as usize..).unwrap_or_default();
         let icv = packet.get(AH_ICV_AT..).and_then(|icv| icv.first_chunk::<8>());
-        let inner = match self.around_ipsec {
-            true => Inner::default(),
-            false => inner::walk(
-                self.next_header,
-                payload,
-                payload_len as usize,
-                Some(pending.ends),
-            ),
-        };
-        Decoded {
-            icv: Icv::Unchecked,
-            opened: Some(Opened {
-                payload_len,
-                pad_len: 0,
-                next_header: self.next_header,
-            }),
-            inner,
-            fingerprint: icv.map_or(0, |icv| u64::from_be_bytes(*icv)),
+        if !self.around_ipsec {
+            let (len, ends) = (payload_len as usize, Some(pending.ends));
+            inner::walk_into(&mut decoded.inner, self.next_header, payload, len, ends);
         }
+        decoded.opened = Some(Opened {
+            payload_len,
+            pad_len: 0,
+            next_header: self.next_header,
+        });
+        decoded.fingerprint = icv.map_or(0, |icv| u64::from_be_bytes(*icv));
     }
 }
 
@@ -235,15 +226,16 @@ impl Batch {
             .par_chunks_mut(TASK_PACKETS)
             .zip(self.packets.par_chunks(TASK_PACKETS))
             .for_each_init(Vec::new, |scratch, (results, packets)| {
+                results.iter_mut().for_each(|result| *result = Decoded::sealed());
                 self.verify_task(packets, results);
                 for (result, pending) in results.iter_mut().zip(packets) {
                     let packet = self.bytes(pending);
                     if let Some(authenticated) = pending.authenticated {
-                        *result = authenticated.decode(pending, packet);
+                        authenticated.decode(pending, packet, result);
                         continue;
                     }
                     if let Some(cipher) = &pending.cipher {
-                        *result = open_one(cipher, pending, pending.esn_high, packet, result.icv, scratch);
+                        open_one(cipher, pending, pending.esn_high, packet, scratch, result);
                     }
                     result.fingerprint = fingerprint(packet, pending.cut);
                 }
@@ -286,8 +278,7 @@ impl Batch {
     }
 
     /// Empties the batch and keeps its memory, and that of its results.
-    pub(crate) fn clear(&mut self, mut results: Vec<Decoded>) {
-        results.clear();
+    pub(crate) fn clear(&mut self, results: Vec<Decoded>) {
         self.results = results;
         self.packets.clear();
         self.blocks.clear();
@@ -351,12 +342,12 @@ pub(crate) fn decode_one(
     packet: &[u8],
     scratch: &mut Vec<u8>,
 ) -> Decoded {
-    let icv = if pending.wants_check() {
-        cipher.verify(packet, esn_high)
-    } else {
-        Icv::Unchecked
-    };
-    open_one(cipher, pending, esn_high, packet, icv, scratch)
+    let mut decoded = Decoded::sealed();
+    if pending.wants_check() {
+        decoded.icv = cipher.verify(packet, esn_high);
+    }
+    open_one(cipher, pending, esn_high, packet, scratch, &mut decoded);
+    decoded
 }
 
 /// Opens one packet whose ICV was checked, unless there was nothing to check.
@@ -365,32 +356,22 @@ fn open_one(
     pending: &Pending,
     esn_high: Option<u32>,
     packet: &[u8],
-    icv: Icv,
     scratch: &mut Vec<u8>,
-) -> Decoded {
-    let mut decoded = Decoded {
-        icv,
-        ..Decoded::sealed()
-    };
+    decoded: &mut Decoded,
+) {
     if pending.cut || !pending.opens || decoded.icv == Icv::Failed {
-        return decoded;
+        return;
     }
-    let mut walk = |prefix| {
-        let opened = open(cipher, decoded.icv, esn_high, packet, prefix, scratch).ok()?;
-        let len = opened.payload_len as usize;
-        Some((
-            opened,
-            inner::walk(opened.next_header, scratch, len, Some(pending.ends)),
-        ))
-    };
-    let mut found = walk(inner::PREFIX);
-    if found.as_ref().is_some_and(|(_, inner)| inner.prefix_too_short) {
-        found = walk(usize::MAX);
+    for prefix in [inner::PREFIX, usize::MAX] {
+        decoded.opened = open(cipher, decoded.icv, esn_high, packet, prefix, scratch).ok();
+        let Some(opened) = decoded.opened else { return };
+        let (len, ends) = (opened.payload_len as usize, Some(pending.ends));
+        inner::walk_into(&mut decoded.inner, opened.next_header, scratch, len, ends);
+        if !decoded.inner.prefix_too_short || prefix == usize::MAX {
+            return;
+        }
+        decoded.inner = Inner::default();
     }
-    if let Some((opened, inner)) = found {
-        (decoded.opened, decoded.inner) = (Some(opened), inner);
-    }
-    decoded
 }
 
 /// Behind a good ICV the sender may have put anything into the padding (RFC 4303 §2.4); otherwise it has to make sense.

@@ -193,11 +193,8 @@ impl Diagnosis {
             Subject::Exchange(exchange) => Some(exchange),
             Subject::Sa(_) => None,
         };
-        let packets = self.recorder.packets(window);
+        let packets = || self.recorder.packets(window);
         let mut scene = RekeyScene::new(evidence, sas, exchange, window, packets)?;
-        if scene.lanes.iter().all(|lane| lane.old.is_none()) {
-            return None; // the tunnel's first SAs: nothing was renewed
-        }
         let own = self.holes.of(window.tunnel);
         let whole = scene.exchange().is_some_and(|e| e.opening() == Opening::Whole);
         let began = scene.started.plus_nanos(if whole { 0 } else { -UNSEEN_EXCHANGE });

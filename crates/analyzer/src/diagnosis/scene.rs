@@ -74,18 +74,22 @@ pub(crate) struct RekeyScene<'a> {
 }
 
 impl<'a> RekeyScene<'a> {
-    /// `None` where no SA begins: an exchange that came to nothing makes no rekey here.
+    /// `None` where no SA begins, or none ends: an exchange that came to nothing makes no rekey here.
     pub(crate) fn new(
         evidence: Evidence<'a>,
         own_sas: &'a [SaIndex],
         exchange: Option<usize>,
         window: &OpenWindow,
-        mut packets: Vec<&'a PacketRecord>,
+        packets: impl FnOnce() -> Vec<&'a PacketRecord>,
     ) -> Option<Self> {
-        let begins = window.began.plus_nanos(-BEFORE);
-        let in_window = packets.split_off(packets.partition_point(|p| p.time < begins));
         let lanes = lanes(&evidence, own_sas, exchange, window.opened);
         let switched = lanes.iter().filter_map(|l| l.switched).max()?;
+        if lanes.iter().all(|lane| lane.old.is_none()) {
+            return None; // the tunnel's first SAs: nothing was renewed
+        }
+        let mut packets = packets();
+        let begins = window.began.plus_nanos(-BEFORE);
+        let in_window = packets.split_off(packets.partition_point(|p| p.time < begins));
         let mut scene = RekeyScene {
             evidence,
             own_sas: &own_sas[own_sas.len().saturating_sub(MOST_SAS)..],

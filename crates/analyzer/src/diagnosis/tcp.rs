@@ -24,10 +24,10 @@ pub(crate) fn events(packets: &[&PacketRecord], beyond: &[&PacketRecord]) -> Tcp
     let mut walk = ConnectionWalk::default();
     packets.iter().for_each(|p| walk.take(p));
     let mut found = walk.found();
-    walk.left = 0;
-    beyond.iter().for_each(|p| walk.take(p));
-    for (original, again) in walk.found.repeated {
-        found.repeated.entry(original).or_insert(again);
+    for p in beyond {
+        if let Some(original) = walk.repeated_by(p) {
+            found.repeated.entry(original).or_insert(p.frame);
+        }
     }
     found
 }
@@ -71,6 +71,18 @@ impl ConnectionWalk {
         if p.payload > 0 {
             send(&mut pair[slot], p, &mut self.left, &mut self.found);
         }
+    }
+
+    /// The frame of what a packet behind those that were followed brings again.
+    fn repeated_by(&mut self, p: &PacketRecord) -> Option<u64> {
+        if !p.is_tcp() || p.payload == 0 && p.flags & TcpSegment::SYN == 0 {
+            return None;
+        }
+        let stream = &mut self.streams.get(p.connection)?[p.slot()];
+        if p.flags & TcpSegment::SYN != 0 {
+            *stream = HalfConnection::default();
+        }
+        stream.repeated_by(p)
     }
 
     /// The events until now.

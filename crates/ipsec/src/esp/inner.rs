@@ -22,6 +22,18 @@ use std::net::IpAddr;
 /// known at its end only. Given a prefix, the walk stops at [`WHOLE_PAYLOAD_NEEDED`].
 pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(IpAddr, IpAddr)>) -> Inner {
     let mut inner = Inner::default();
+    walk_into(&mut inner, next_header, prefix, payload_len, outer);
+    inner
+}
+
+/// As [`walk`], into an `inner` that is the default. (It is some 200 bytes that need not be moved.)
+pub fn walk_into(
+    inner: &mut Inner,
+    next_header: u8,
+    prefix: &[u8],
+    payload_len: usize,
+    outer: Option<(IpAddr, IpAddr)>,
+) {
     if matches!(IpNumber(next_header), ip_number::IPV4 | ip_number::IPV6) {
         inner.layers = Layers::TUNNEL_MODE;
     }
@@ -31,11 +43,11 @@ pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(I
         inflated: false,
         inner,
     }
-    .down(IpNumber(next_header))
+    .down(IpNumber(next_header));
 }
 
-impl Descent<'_> {
-    fn down(mut self, mut protocol: IpNumber) -> Inner {
+impl Descent<'_, '_> {
+    fn down(&mut self, mut protocol: IpNumber) {
         loop {
             let below = match self.walk.next(Layer::Protocol(protocol)) {
                 Ok(Found::Ip(packet, place)) => {
@@ -87,7 +99,7 @@ impl Descent<'_> {
         Ok(header.next_header())
     }
 
-    fn down_inflated(self, protocol: IpNumber) -> Inner {
+    fn down_inflated(&mut self, protocol: IpNumber) {
         let (bytes, len) = (self.walk.bytes(), self.walk.layer_len());
         let mut prefix = [0; PREFIX];
         let Some(inflated) = deflate::inflate(bytes, bytes.len() >= len, &mut prefix) else {

@@ -155,9 +155,11 @@ fn longest_pause<'a>(
         let stream = streams.get_or_begin(p.connection)?;
         let edge = stream.edge;
         if p.new > 0 {
+            if last.is_some_and(|(since, _)| since > end) {
+                break;
+            }
             if let Some(from @ (since, _)) = last.replace((p.time, p.frame))
                 && p.time >= begin
-                && since <= end
             {
                 let pause = Pause {
                     from,

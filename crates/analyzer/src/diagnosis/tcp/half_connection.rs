@@ -80,6 +80,12 @@ impl HalfConnection {
         list.push((p.seq, p.frame));
     }
 
+    /// The frame of what a segment that is not followed repeats.
+    pub(super) fn repeated_by(&self, p: &PacketRecord) -> Option<u64> {
+        let behind = self.edge.is_some_and(|edge| before(p.seq, edge));
+        (behind && !is_overtaken(p)).then(|| self.original(p.seq))?
+    }
+
     /// The frame of the first transmission of the segment that begins at `seq`.
     fn original(&self, seq: u32) -> Option<u64> {
         let at = self.sent.partition_point(|(sent, _)| before(*sent, seq));
@@ -173,13 +179,17 @@ fn report_unseen(stream: &mut HalfConnection, p: &PacketRecord, slot: usize, fou
     });
 }
 
+/// It was overtaken, and brings its segment for the first time.
+fn is_overtaken(p: &PacketRecord) -> bool {
+    p.is_late() && p.again == 0
+}
+
 /// A segment with data. `left`: how many more first transmissions may be remembered.
 pub(super) fn send(stream: &mut HalfConnection, p: &PacketRecord, left: &mut usize, found: &mut TcpEvents) {
     let edge = stream.edge.unwrap_or(p.seq);
     let behind = before(p.seq, edge);
     stream.bytes += u64::from(p.payload);
-    // A packet that was overtaken brings its segment for the first time.
-    let overtaken = behind && p.is_late() && p.again == 0;
+    let overtaken = behind && is_overtaken(p);
     note_stall(stream, p, behind && !overtaken, found);
     if behind {
         fill_holes(&mut stream.holes, p);

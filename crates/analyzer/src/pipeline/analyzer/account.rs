@@ -59,16 +59,16 @@ impl Analyzer {
     }
 
     fn account_batch(&mut self, mut batch: Batch, mut decoded: Vec<Decoded>) {
-        for (pending, decoded) in batch.packets().iter().zip(decoded.drain(..)) {
+        for (pending, decoded) in batch.packets().iter().zip(&mut decoded) {
             self.account(pending, decoded, batch.bytes(pending));
         }
         batch.clear(decoded);
         self.spare = batch;
     }
 
-    fn account(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) {
+    fn account(&mut self, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
         let fingerprint = decoded.fingerprint;
-        let (sa, mut decoded) = self.after_reuse(pending, decoded, packet);
+        let sa = self.after_reuse(pending, decoded, packet);
         let wanted = self.record.wants(self.record.sas.associations()[sa].tunnel);
         let again = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
         let association = self.record.sas.get_mut(sa);
@@ -139,13 +139,13 @@ impl Analyzer {
                 });
         }
         if decoded.opened.is_some() {
-            self.look_further_in(sa, pending, &mut decoded, packet);
+            self.look_further_in(sa, pending, decoded, packet);
         }
         // A packet around IPsec goes on as ESP or IKE, and is measured as that.
         if !wanted || pending.authenticated.is_some_and(|ah| ah.around_ipsec) {
             return;
         }
-        self.measure(sa, pending, &decoded, (arrival, skipped));
+        self.measure(sa, pending, decoded, (arrival, skipped));
     }
 
     /// A packet that was there before, as a number of its SA with the same ICV.
@@ -187,13 +187,13 @@ impl Analyzer {
     }
 
     /// An SPI that is used again under another key starts a new generation.
-    fn after_reuse(&mut self, pending: &Pending, decoded: Decoded, packet: &[u8]) -> (SaIndex, Decoded) {
+    fn after_reuse(&mut self, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) -> SaIndex {
         let mut sa = pending.sa;
         while let Some(&newer) = self.superseded.get(&sa) {
             sa = newer;
         }
         if decoded.icv != Icv::Failed || !pending.proven {
-            return (sa, decoded);
+            return sa;
         }
         let specimen = Specimen {
             packet,
@@ -205,18 +205,15 @@ impl Analyzer {
                     self.superseded.insert(sa, newer);
                     sa = newer;
                 }
-                None => return (sa, decoded),
+                None => return sa,
             }
         }
         let association = &self.record.sas.associations()[sa];
         let esn_high = association.esn_high(pending.sequence);
-        match association.cipher() {
-            Some(cipher) => (
-                sa,
-                decode_one(&cipher, pending, esn_high, packet, &mut Vec::new()),
-            ),
-            None => (sa, decoded),
+        if let Some(cipher) = association.cipher() {
+            *decoded = decode_one(&cipher, pending, esn_high, packet, &mut Vec::new());
         }
+        sa
     }
 
     fn measure(

@@ -6,18 +6,18 @@ use rekeyscope_capture::layers::{Stop, Walk};
 use std::net::IpAddr;
 
 /// Where the walk is.
-pub(super) struct Descent<'a> {
+pub(super) struct Descent<'a, 'i> {
     pub(super) walk: Walk<'a>,
     /// Source and destination of the innermost IP header so far.
     pub(super) ends: Option<(IpAddr, IpAddr)>,
     /// What is walked over was compressed: its places are not the payload's.
     pub(super) inflated: bool,
-    pub(super) inner: Inner,
+    pub(super) inner: &'i mut Inner,
 }
 
-impl Descent<'_> {
+impl Descent<'_, '_> {
     /// The walk ends short of transport: what is left counts as payload, unless it is a control message.
-    pub(super) fn stop(mut self, stop: Stop) -> Inner {
+    pub(super) fn stop(&mut self, stop: Stop) {
         self.inner.layers = self.inner.layers.with(self.walk.passed());
         self.inner.stopped_at = Some(stop.name());
         let ran_out = matches!(stop, Stop::Broken(_) | Stop::Other(WHOLE_PAYLOAD_NEEDED));
@@ -26,16 +26,10 @@ impl Descent<'_> {
             Stop::Control(control) => self.inner.control = Some(control),
             _ => self.inner.transport_bytes = saturated(self.walk.layer_len()),
         }
-        self.inner
     }
 
     /// Ends the walk at a flow. Without addresses (transport mode, outer ones not given) there is no flow.
-    pub(super) fn reached(
-        mut self,
-        protocol: IpNumber,
-        (src_port, dst_port): (u16, u16),
-        payload: usize,
-    ) -> Inner {
+    pub(super) fn reached(&mut self, protocol: IpNumber, (src_port, dst_port): (u16, u16), payload: usize) {
         self.inner.layers = self.inner.layers.with(self.walk.passed());
         self.inner.transport_bytes = saturated(payload);
         self.inner.flow = self.ends.map(|(src, dst)| FlowKey {
@@ -45,7 +39,6 @@ impl Descent<'_> {
             src_port,
             dst_port,
         });
-        self.inner
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
 
 use crate::esp::inner::descent::Descent;
-use crate::esp::inner::found::{ESP_IN_ESP, Inner, TcpSegment};
+use crate::esp::inner::found::{ESP_IN_ESP, TcpSegment};
 use etherparse::{IpNumber, UdpHeader, ip_number};
 use rekeyscope_capture::layers::{Layers, Stop};
 
@@ -10,9 +10,9 @@ const SHORTEST_TCP_HEADER: usize = 20;
 /// Begins with two ports, as DCCP and SCTP do.
 const UDP_LITE: IpNumber = IpNumber(136);
 
-impl Descent<'_> {
+impl Descent<'_, '_> {
     /// What an IP protocol number announces that is no tunnel.
-    pub(super) fn transport(mut self, protocol: IpNumber) -> Inner {
+    pub(super) fn transport(&mut self, protocol: IpNumber) {
         match protocol {
             ip_number::TCP => self.tcp(),
             ip_number::UDP => self.udp(),
@@ -22,9 +22,8 @@ impl Descent<'_> {
             }
             // RFC 4303 §2.6: in ESP this is a dummy packet, to be discarded.
             ip_number::IPV6_NO_NEXT_HEADER => {
-                let mut inner = self.stop(Stop::Other("no next header (dummy packet)"));
-                inner.transport_bytes = 0;
-                inner
+                self.stop(Stop::Other("no next header (dummy packet)"));
+                self.inner.transport_bytes = 0;
             }
             ip_number::DCCP | ip_number::SCTP | UDP_LITE => self.with_ports(protocol),
             _ => {
@@ -34,7 +33,7 @@ impl Descent<'_> {
         }
     }
 
-    fn with_ports(self, protocol: IpNumber) -> Inner {
+    fn with_ports(&mut self, protocol: IpNumber) {
         let ports = match self.walk.bytes() {
             &[s0, s1, d0, d1, ..] => (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1])),
             _ => (0, 0),
@@ -43,7 +42,7 @@ impl Descent<'_> {
         self.reached(protocol, ports, len)
     }
 
-    fn udp(self) -> Inner {
+    fn udp(&mut self) {
         let Some(&[s0, s1, d0, d1, l0, l1, _, _]) = self.walk.bytes().first_chunk() else {
             let stop = self.walk.short("UDP", UdpHeader::LEN);
             return self.stop(stop);
@@ -55,7 +54,7 @@ impl Descent<'_> {
         self.reached(ip_number::UDP, ports, declared.map_or(room, |len| len.min(room)))
     }
 
-    fn tcp(mut self) -> Inner {
+    fn tcp(&mut self) {
         let (words, _) = self.walk.bytes().as_chunks::<4>();
         let &[[s0, s1, d0, d1], seq, ack, [offset, flags, w0, w1], _, ..] = words else {
             let stop = self.walk.short(TCP, SHORTEST_TCP_HEADER);
