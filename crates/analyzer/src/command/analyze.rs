@@ -13,11 +13,11 @@ use std::process::ExitCode;
 
 /// Reads the keys and the capture, writes the reports.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    arguments.input.limit_jobs();
     let outputs = &arguments.outputs;
     let replacement = arguments.replacement();
     if arguments.wants_index() {
         let reference = reference_job::read(arguments)?;
+        arguments.input.leave_cores();
         let several = arguments.sources.len() > 1;
         return several::run(
             &arguments.sources,
@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             },
         );
     }
+    arguments.input.share_cores();
     let places = Outputs::reserve(outputs, &replacement, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies, &replacement)?;
     let reference = reference_job::read(arguments)?;

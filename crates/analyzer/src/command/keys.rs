@@ -28,7 +28,7 @@ pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> 
 
 /// Prints the report and writes the exports.
 pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
-    arguments.input.limit_jobs();
+    arguments.input.share_cores();
     let read = arguments.input.everything_read();
     // What is there is kept beside the new table (`keep_former`): nothing is lost.
     let replacement = Replacement::new(read.iter().map(PathBuf::as_path), true);

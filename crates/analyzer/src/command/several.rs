@@ -9,7 +9,6 @@ use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
 use rekeyscope_report::formats::index::{self, Entry};
 use std::collections::{HashSet, VecDeque};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -95,7 +94,7 @@ fn in_parallel<I: Sync, P, T: Send>(
     work: &(impl Fn(&I) -> Result<T> + Sync),
     mut take: impl FnMut(&I, P, Result<T>) -> Result<()>,
 ) -> Result<()> {
-    let most = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let most = rayon::current_num_threads();
     std::thread::scope(|scope| {
         let mut at_work = VecDeque::new();
         let mut waiting = inputs.iter();

@@ -36,7 +36,7 @@ const SHARE_OF_LOOKS: u32 = 5;
 pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     temporary::leave_signals_to_others();
     let input = &arguments.input;
-    input.limit_jobs();
+    input.share_cores();
     let read = input.everything_read();
     let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.outputs.replace.force);
     let silent = arguments.json_lines && arguments.outputs.format.is_none();

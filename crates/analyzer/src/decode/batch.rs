@@ -1,21 +1,26 @@
 //! ESP packets wait here until there are enough of them for all cores. Verifying and decrypting needs no state but the
 //! key, so it runs in parallel; everything before and after runs in capture order.
 
+use rayon::Yield;
 use rayon::prelude::*;
 use rekeyscope_capture::file::ReadBlock;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_ipsec::esp::cipher::{Check, EspCipher, Icv, OpenError, Opened, verify_many};
 use rekeyscope_ipsec::esp::inner::{self, Inner};
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
+use std::time::Duration;
 
 /// Packets that make a batch.
 const FULL_PACKETS: usize = 8_192;
 /// Bytes that make a batch.
 const FULL_BYTES: usize = 4 << 20;
+/// How long a thread that has nothing to help with waits before it looks again: much less than a batch takes.
+const MOMENT: Duration = Duration::from_micros(100);
 /// Packets that one task takes at a time: some 100 µs of work, far above the cost of handing it over, and enough of them
 /// to verify many at once.
 const TASK_PACKETS: usize = 256;
@@ -60,6 +65,43 @@ pub(crate) struct Pending {
     /// What checks it may open it: the key is proven by now, or there is no ICV that could.
     pub(crate) opens: bool,
     place: PacketPlace,
+}
+
+/// An IKE message among the packets: what it means to those who count them is done in its place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IkeMark {
+    pub(crate) tunnel: TunnelIndex,
+    /// Index of its exchange.
+    pub(crate) exchange: usize,
+    pub(crate) time: Timestamp,
+    pub(crate) part: IkePart,
+    /// Packets of the batch before it.
+    place: usize,
+}
+
+/// Which part of an exchange a message is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum IkePart {
+    /// The first of an exchange that makes child SAs: the direction of its sender, as a position in a pair, and how many SAs its
+    /// tunnel had.
+    Opening { slot: usize, sas: usize },
+    /// The first of another one.
+    OtherOpening,
+    /// A further one.
+    Further,
+}
+
+impl IkeMark {
+    /// A mark that [`Batch::mark`] will give its place.
+    pub(crate) fn new(tunnel: TunnelIndex, exchange: usize, time: Timestamp, part: IkePart) -> Self {
+        IkeMark {
+            tunnel,
+            exchange,
+            time,
+            part,
+            place: 0,
+        }
+    }
 }
 
 /// Where the bytes of a packet are.
@@ -132,9 +174,23 @@ impl Decoded {
 pub(crate) struct InFlight(Receiver<(Batch, Vec<Decoded>)>);
 
 impl InFlight {
-    /// Waits for the results; `None` when the decoding thread died.
+    /// Waits for the results, and helps meanwhile where this is one of the decoding threads; `None` when the decoding thread died.
     pub(crate) fn wait(self) -> Option<(Batch, Vec<Decoded>)> {
-        self.0.recv().ok()
+        loop {
+            let landed = match rayon::yield_now() {
+                Some(Yield::Executed) => self.0.try_recv().map_err(|e| e == TryRecvError::Disconnected),
+                Some(Yield::Idle) => self
+                    .0
+                    .recv_timeout(MOMENT)
+                    .map_err(|e| e == RecvTimeoutError::Disconnected),
+                None => self.0.recv().map_err(|_| true),
+            };
+            match landed {
+                Ok(landed) => return Some(landed),
+                Err(died) if died => return None,
+                Err(_) => {}
+            }
+        }
     }
 }
 
@@ -142,6 +198,8 @@ impl InFlight {
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     packets: Vec<Pending>,
+    /// IKE messages in capture order.
+    marks: Vec<IkeMark>,
     /// The blocks in which packets lie.
     blocks: Vec<ReadBlock>,
     /// Bytes of those in blocks.
@@ -181,6 +239,24 @@ impl Batch {
         self.packets.len() >= FULL_PACKETS || self.in_blocks + self.arena.len() >= FULL_BYTES
     }
 
+    /// Adds an IKE message behind the packets that are there. Returns true when the batch is full.
+    pub(crate) fn mark(&mut self, mark: IkeMark) -> bool {
+        let place = self.packets.len();
+        self.marks.push(IkeMark { place, ..mark });
+        self.marks.len() >= FULL_PACKETS
+    }
+
+    /// The IKE messages right before each packet, and behind the last one.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = &[IkeMark]> {
+        let mut rest = &self.marks[..];
+        (0..=self.packets.len()).map(move |place| {
+            let due = rest.iter().take_while(|mark| mark.place == place).count();
+            let (now, later) = rest.split_at(due);
+            rest = later;
+            now
+        })
+    }
+
     /// Gives the packets of an SA that wait without a key one. `esn_high`: upper half of a sequence number.
     pub(crate) fn assign(
         &mut self,
@@ -195,9 +271,9 @@ impl Batch {
         }
     }
 
-    /// True without packets.
+    /// True without packets and messages.
     pub(crate) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.packets.is_empty() && self.marks.is_empty()
     }
 
     /// The bytes of a packet.
@@ -281,6 +357,7 @@ impl Batch {
     pub(crate) fn clear(&mut self, results: Vec<Decoded>) {
         self.results = results;
         self.packets.clear();
+        self.marks.clear();
         self.blocks.clear();
         self.in_blocks = 0;
         self.arena.clear();

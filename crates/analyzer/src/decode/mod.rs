@@ -3,4 +3,6 @@
 
 mod batch;
 
-pub(crate) use batch::{Authenticated, Batch, Decoded, InFlight, Pending, decode_one, open};
+pub(crate) use batch::{
+    Authenticated, Batch, Decoded, IkeMark, IkePart, InFlight, Pending, decode_one, open,
+};

@@ -41,7 +41,7 @@ pub(crate) struct Input {
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) esp_port: Vec<u16>,
 
-    /// Cores to use for checking and decrypting [default: all]; the results are the same
+    /// Cores to use [default: all]; the results are the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 
@@ -55,14 +55,20 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Sets how many cores are used. Once, before the first packet.
-    pub(crate) fn limit_jobs(&self) {
-        if let Some(jobs) = self.jobs {
-            // It fails where that is set already.
-            let _ = rayon::ThreadPoolBuilder::new()
-                .num_threads(jobs.into())
-                .build_global();
-        }
+    /// Sets how many cores are used. Once, before the first packet. The calling thread is one of them.
+    pub(crate) fn share_cores(&self) {
+        // It fails where that is set already.
+        let _ = self.cores().use_current_thread().build_global();
+    }
+
+    /// As [`Input::share_cores`], where the calling thread only waits for others.
+    pub(crate) fn leave_cores(&self) {
+        let _ = self.cores().build_global();
+    }
+
+    fn cores(&self) -> rayon::ThreadPoolBuilder {
+        // 0 stands for all.
+        rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0).into())
     }
 
     /// True when the capture comes from standard input.

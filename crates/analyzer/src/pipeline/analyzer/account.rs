@@ -59,9 +59,16 @@ impl Analyzer {
     }
 
     fn account_batch(&mut self, mut batch: Batch, mut decoded: Vec<Decoded>) {
+        let mut marks = batch.marks();
         for (pending, decoded) in batch.packets().iter().zip(&mut decoded) {
+            marks
+                .next()
+                .into_iter()
+                .flatten()
+                .for_each(|mark| self.take_mark(mark));
             self.account(pending, decoded, batch.bytes(pending));
         }
+        marks.flatten().for_each(|mark| self.take_mark(mark));
         batch.clear(decoded);
         self.spare = batch;
     }

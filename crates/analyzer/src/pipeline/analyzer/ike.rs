@@ -1,6 +1,8 @@
-//! IKE messages: each is a barrier behind which everything is accounted for.
+//! IKE messages. What they say of SAs and keys counts at once; what they mean to those who count packets is done when everything
+//! before them was accounted for ([`IkeMark`]).
 
 use super::Analyzer;
+use crate::decode::{IkeMark, IkePart};
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair, slot};
@@ -22,7 +24,6 @@ const MAX_SNAPSHOTS: usize = 1 << 17;
 
 impl Analyzer {
     pub(super) fn push_ike(&mut self, datagram: &Datagram<'_>, udp: UdpPorts, message: &[u8]) {
-        self.flush();
         self.record.totals.ike_packets += 1;
         let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
         let tunnel = self
@@ -74,26 +75,53 @@ impl Analyzer {
     fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
         let Some(index) = observed.exchange else { return };
         let exchange = &self.record.timeline.exchanges()[index];
-        self.record.diagnosis.ike_message(tunnel);
+        let part = match observed.first_of_exchange {
+            false => IkePart::Further,
+            true if pair::makes_children(exchange) && self.record.wants(tunnel) => {
+                let towards = self.record.tunnels.tunnels[tunnel].direction_to(exchange.responder);
+                IkePart::Opening {
+                    slot: slot(towards),
+                    sas: self.record.sas.of_tunnel(tunnel).len(),
+                }
+            }
+            true => IkePart::OtherOpening,
+        };
         if observed.first_of_exchange {
             self.record.exchange_tunnels.resize(index + 1, None);
             self.record.exchange_tunnels[index] = Some(tunnel);
-            if pair::makes_children(exchange) && self.record.wants(tunnel) {
-                let towards = self.record.tunnels.tunnels[tunnel].direction_to(exchange.responder);
-                self.take_snapshot(tunnel, index);
-                self.record
-                    .diagnosis
-                    .exchange_begins(index, tunnel, slot(towards), time);
-            }
-        } else {
-            self.record.diagnosis.exchange_goes_on(index, time);
+        }
+        if self.batch.mark(IkeMark::new(tunnel, index, time, part)) {
+            self.hand_over();
         }
         if observed.children_changed {
             self.announce_children(tunnel, index);
         }
     }
 
-    fn take_snapshot(&mut self, tunnel: TunnelIndex, exchange: usize) {
+    /// Everything before the message was accounted for.
+    pub(super) fn take_mark(&mut self, mark: &IkeMark) {
+        let &IkeMark {
+            tunnel,
+            exchange,
+            time,
+            part,
+            ..
+        } = mark;
+        self.record.diagnosis.ike_message(tunnel);
+        match part {
+            IkePart::Opening { slot, sas } => {
+                self.take_snapshot(tunnel, exchange, sas);
+                self.record
+                    .diagnosis
+                    .exchange_begins(exchange, tunnel, slot, time);
+            }
+            IkePart::OtherOpening => {}
+            IkePart::Further => self.record.diagnosis.exchange_goes_on(exchange, time),
+        }
+    }
+
+    /// Notes the counters of the newest of the first `sas` of a tunnel.
+    fn take_snapshot(&mut self, tunnel: TunnelIndex, exchange: usize, sas: usize) {
         if self.record.snapshots.len() >= MAX_SNAPSHOTS {
             return;
         }
@@ -101,7 +129,8 @@ impl Analyzer {
             0..MANY_SNAPSHOTS => SNAPSHOT_SAS,
             _ => FEW_SNAPSHOT_SAS,
         };
-        for &sa in self.record.sas.of_tunnel(tunnel).iter().rev().take(most) {
+        let known = self.record.sas.of_tunnel(tunnel);
+        for &sa in known.get(..sas).unwrap_or(known).iter().rev().take(most) {
             let association = &self.record.sas.associations()[sa];
             let (counters, missing) = (association.counters, association.missing());
             if counters.packets > 0 {
