@@ -29,6 +29,13 @@ impl PacketSource {
         })
     }
 
+    /// Another thread reads ahead of what is taken.
+    pub(crate) fn read_ahead(&mut self) {
+        if let PacketSource::One(reader) = self {
+            reader.read_ahead();
+        }
+    }
+
     pub(crate) fn look_ahead(&mut self, diagnostics: &mut Diagnostics) -> Result<(), Error> {
         match self {
             PacketSource::One(reader) => reader.look_ahead(diagnostics),

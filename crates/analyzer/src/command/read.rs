@@ -142,8 +142,12 @@ struct OpenedCapture {
 
 impl OpenedCapture {
     fn new(input: &Input, hashed: Option<HashedStream>) -> Result<Self, Error> {
+        let mut reader = PacketSource::open(input, hashed)?;
+        if input.can_be_read_again() && rayon::current_num_threads() > 1 {
+            reader.read_ahead();
+        }
         Ok(OpenedCapture {
-            reader: PacketSource::open(input, hashed)?,
+            reader,
             container: Diagnostics::default(),
             size: input.size(),
             shows_progress: !input.beside_others && std::io::stderr().is_terminal(),

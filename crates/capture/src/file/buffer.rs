@@ -1,22 +1,36 @@
 //! A block that is refilled by large reads and lent out record by record. Whoever needs a packet for longer keeps its block
 //! ([`ReadBlock`]), and reading goes on in another one.
 
+use crate::file::ahead::{FilledBlock, ReadAhead};
 use crate::file::block::ReadBlock;
-use crate::file::source::{ByteSource, SourceRead};
+use crate::file::source::{ByteSource, Compression, SourceRead, StoredState};
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 
 /// Bytes asked for at once: as fast as a mapping on a file in the page cache.
-const READ_LEN: usize = 1024 * 1024;
+pub(super) const READ_LEN: usize = 1024 * 1024;
 /// Room for the rest of a record that the previous read cut, so that the next one can again be of [`READ_LEN`].
-const CARRY_LEN: usize = 128 * 1024;
+pub(super) const CARRY_LEN: usize = 128 * 1024;
 /// Longest record (pcap packet, pcapng block) that is believed. A longer one is taken for damage: the largest IP packet
 /// has 64 KiB and real metadata blocks a few MiB. The buffer grows only while bytes really arrive.
 pub(super) const LARGEST_RECORD: usize = 64 * 1024 * 1024;
 
+/// Where blocks come from.
+enum Blocks {
+    /// They are filled when they are needed.
+    OnDemand(ByteSource),
+    /// By another thread.
+    Ahead(ReadAhead),
+    /// From nowhere any more: between the two.
+    Nowhere,
+}
+
 /// A window on the [`ByteSource`].
 pub(super) struct Buffer {
-    source: ByteSource,
+    blocks: Blocks,
+    compression: Option<Compression>,
+    state: Arc<StoredState>,
     block: ReadBlock,
     /// Blocks that others kept, the oldest first: they let go of them in this order.
     kept: VecDeque<ReadBlock>,
@@ -27,12 +41,16 @@ pub(super) struct Buffer {
     consumed: u64,
     at_end: bool,
     broken: Option<String>,
+    /// What kept the thread from reading on: told when what it read before was given away.
+    failed: Option<io::Error>,
 }
 
 impl Buffer {
     pub(super) fn new(source: ByteSource) -> Buffer {
         Buffer {
-            source,
+            compression: source.compression(),
+            state: source.state(),
+            blocks: Blocks::OnDemand(source),
             block: ReadBlock::new(READ_LEN + CARRY_LEN),
             kept: VecDeque::new(),
             closed: false,
@@ -41,7 +59,16 @@ impl Buffer {
             consumed: 0,
             at_end: false,
             broken: None,
+            failed: None,
         }
+    }
+
+    /// From now on another thread reads ahead.
+    pub(super) fn read_ahead(&mut self) {
+        self.blocks = match std::mem::replace(&mut self.blocks, Blocks::Nowhere) {
+            Blocks::OnDemand(source) => ReadAhead::begin(source).map_or_else(Blocks::OnDemand, Blocks::Ahead),
+            other => other,
+        };
     }
 
     /// True when at least `n` bytes are there, after reading as often as it takes.
@@ -56,24 +83,91 @@ impl Buffer {
 
     #[cold]
     fn refill(&mut self, n: usize) -> io::Result<bool> {
-        self.carry_on();
-        while self.end < n && !self.at_end {
-            let Some(block) = self.block.own() else { break };
-            if self.end == block.len() {
-                let larger = block.len().saturating_mul(2).min(LARGEST_RECORD + READ_LEN);
-                block.resize(larger, 0);
-            }
-            let room = block.get_mut(self.end..).unwrap_or_default();
-            match self.source.read(room)? {
-                SourceRead::Bytes(read) => self.end += read.min(room.len()),
-                SourceRead::End => self.at_end = true,
-                SourceRead::Broken(reason) => {
-                    self.at_end = true;
-                    self.broken = Some(reason);
+        if matches!(self.blocks, Blocks::OnDemand(_)) {
+            self.carry_on();
+        }
+        while self.end - self.start < n && !self.at_end {
+            match &mut self.blocks {
+                Blocks::OnDemand(source) => {
+                    let Some(block) = self.block.own() else { break };
+                    if self.end == block.len() {
+                        let larger = block.len().saturating_mul(2).min(LARGEST_RECORD + READ_LEN);
+                        block.resize(larger, 0);
+                    }
+                    let room = block.get_mut(self.end..).unwrap_or_default();
+                    let read = source.read(room)?;
+                    if let SourceRead::Bytes(read) = read {
+                        self.end += read.min(room.len());
+                    }
+                    self.note(read);
                 }
+                Blocks::Ahead(ahead) => {
+                    if let Some(error) = self.failed.take() {
+                        return Err(error);
+                    }
+                    let filled = ahead.next();
+                    self.go_on_in(filled);
+                }
+                Blocks::Nowhere => break,
             }
         }
-        Ok(self.end >= n)
+        Ok(self.end - self.start >= n)
+    }
+
+    fn note(&mut self, read: SourceRead) {
+        match read {
+            SourceRead::Bytes(_) => {}
+            SourceRead::End => self.at_end = true,
+            SourceRead::Broken(reason) => {
+                self.at_end = true;
+                self.broken = Some(reason);
+            }
+        }
+    }
+
+    /// Goes on in a block that another thread filled, with what is left of this one before it.
+    fn go_on_in(&mut self, filled: FilledBlock) {
+        let FilledBlock { mut block, len, then } = filled;
+        let left = self.end - self.start;
+        let empty = if let Some(front) = CARRY_LEN.checked_sub(left) {
+            let rest = self.block.get(self.start..self.end);
+            if let Some(room) = block.own().and_then(|own| own.get_mut(front..CARRY_LEN)) {
+                room.copy_from_slice(rest);
+            }
+            (self.start, self.end) = (front, CARRY_LEN + len);
+            self.kept.push_back(std::mem::replace(&mut self.block, block));
+            self.released()
+                .unwrap_or_else(|| ReadBlock::new(CARRY_LEN + READ_LEN))
+        } else {
+            // A record of many blocks.
+            self.carry_on();
+            if let Some(own) = self.block.own() {
+                own.truncate(self.end);
+                own.extend_from_slice(block.get(CARRY_LEN..CARRY_LEN + len));
+                self.end += len;
+            }
+            block
+        };
+        if let Blocks::Ahead(ahead) = &self.blocks {
+            ahead.give_back(empty);
+        }
+        match then {
+            Some(Ok(read)) => self.note(read),
+            Some(Err(error)) => self.failed = Some(error),
+            None => {}
+        }
+    }
+
+    /// The oldest of the blocks that others kept, where they let go of it.
+    fn released(&mut self) -> Option<ReadBlock> {
+        while self.kept.front_mut()?.own().is_some() {
+            let mut free = self.kept.pop_front()?;
+            // A longer one had a long record.
+            if free.own().is_some_and(|own| own.len() == CARRY_LEN + READ_LEN) {
+                return Some(free);
+            }
+        }
+        None
     }
 
     /// Moves what is there to the front of a block that nobody else has.
@@ -84,9 +178,9 @@ impl Buffer {
             own.copy_within(rest, 0);
             return;
         }
-        let free = self.kept.front_mut().is_some_and(|oldest| oldest.own().is_some());
-        let again = if free { self.kept.pop_front() } else { None };
-        let mut next = again.unwrap_or_else(|| ReadBlock::new(READ_LEN + CARRY_LEN));
+        let mut next = self
+            .released()
+            .unwrap_or_else(|| ReadBlock::new(READ_LEN + CARRY_LEN));
         if let Some(room) = next.own() {
             let rest = self.block.get(rest);
             if room.len() < rest.len() {
@@ -149,8 +243,13 @@ impl Buffer {
         self.broken.as_deref()
     }
 
-    pub(super) fn source(&self) -> &ByteSource {
-        &self.source
+    /// Bytes taken from the stored stream.
+    pub(super) fn position(&self) -> u64 {
+        self.state.taken()
+    }
+
+    pub(super) fn compression(&self) -> Option<Compression> {
+        self.compression
     }
 
     #[cfg(test)]

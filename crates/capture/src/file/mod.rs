@@ -1,10 +1,11 @@
 //! Capture files and streams → [`Frame`]s. pcap (µs and ns, both byte orders), pcapng (sections, interfaces, EPB, SPB,
-//! obsolete packet block), plain or in gzip, zstd, lz4; a file or a pipe, always by 1 MiB reads.
+//! obsolete packet block), plain or in gzip, zstd, lz4; a file or a pipe, always by 1 MiB reads, of files on a thread of their own where that is asked for.
 //!
 //! Why no mmap: reads of 1 MiB are as fast (the walk through a 1 GB file takes 1.1 times what the reads alone take, see
 //! `framing/walk_rate.rs`), need no `unsafe`, and a file that shrinks or grows meanwhile is an ordinary end of file
 //! instead of a SIGBUS.
 
+mod ahead;
 mod block;
 mod buffer;
 mod clock;

@@ -109,8 +109,14 @@ impl CaptureReader {
         buffer.ensure(DESCRIBED_LEN)?;
         let head = buffer.available();
         let head = head.get(..DESCRIBED_LEN).unwrap_or(head);
-        let found = recognise::describe(head, buffer.source().compression(), buffer.broken());
+        let found = recognise::describe(head, buffer.compression(), buffer.broken());
         Ok(Recognised::Foreign(found))
+    }
+
+    /// From now on another thread reads, and unpacks, ahead of what is walked over. For files; of a pipe whole blocks would be
+    /// waited for.
+    pub fn read_ahead(&mut self) {
+        self.buffer.read_ahead();
     }
 
     /// The next packet; `None` at the end. A cut or damaged tail ends the capture: everything before it has been
@@ -270,7 +276,7 @@ impl CaptureReader {
 
     /// Bytes of the file (as stored, so compressed where it is) consumed so far; for a progress bar.
     pub fn position(&self) -> u64 {
-        self.buffer.source().position()
+        self.buffer.position()
     }
 }
 

@@ -71,11 +71,18 @@ struct StoredStream {
 }
 
 #[derive(Debug, Default)]
-struct StoredState {
+pub(super) struct StoredState {
     taken: AtomicU64,
     /// Bytes that were made of them.
     made: AtomicU64,
     failed: AtomicBool,
+}
+
+impl StoredState {
+    /// Bytes taken from the stored stream.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
 }
 
 impl Read for StoredStream {
@@ -191,9 +198,9 @@ impl ByteSource {
         }
     }
 
-    /// Bytes taken from the stored stream.
-    pub(super) fn position(&self) -> u64 {
-        self.state.taken.load(Ordering::Relaxed)
+    /// How far it is, whoever reads on.
+    pub(super) fn state(&self) -> Arc<StoredState> {
+        Arc::clone(&self.state)
     }
 
     pub(super) fn compression(&self) -> Option<Compression> {

@@ -1,5 +1,6 @@
 //! Synthetic captures in every container, order, resolution and compression; cut everywhere; damaged; hostile.
 
+mod ahead;
 mod blocks;
 mod damage;
 mod secrets;
