@@ -15,10 +15,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::time::Duration;
 
-/// Packets that make a batch.
-const FULL_PACKETS: usize = 8_192;
+/// Packets that make a batch: what is known of them, some 450 bytes each, fits into a core's cache. (Four times as many cost 8 % more
+/// CPU and 18 MB.)
+const FULL_PACKETS: usize = 2_048;
 /// Bytes that make a batch.
-const FULL_BYTES: usize = 4 << 20;
+const FULL_BYTES: usize = 1 << 20;
 /// How long a thread that has nothing to help with waits before it looks again: much less than a batch takes.
 const MOMENT: Duration = Duration::from_micros(100);
 /// Packets that one task takes at a time: some 100 µs of work, far above the cost of handing it over, and enough of them
