@@ -1,7 +1,6 @@
 //! Reads, and unpacks, the next blocks of a file on a thread of its own while what came before is walked over.
 
-use crate::file::block::ReadBlock;
-use crate::file::buffer::{CARRY_LEN, READ_LEN};
+use crate::file::block::{CARRY_LEN, READ_LEN, ReadBlock};
 use crate::file::source::{ByteSource, SourceRead};
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

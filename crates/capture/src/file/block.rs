@@ -6,6 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zeroize::Zeroize;
 
+/// Bytes asked for at once: as fast as a mapping on a file in the page cache.
+pub(super) const READ_LEN: usize = 1024 * 1024;
+/// Room for the rest of a record that the previous read cut, so that the next one can again be of [`READ_LEN`].
+pub(super) const CARRY_LEN: usize = 128 * 1024;
+
 /// A block of a capture. A clone keeps its bytes readable when the reader has gone on.
 #[derive(Clone)]
 pub struct ReadBlock(Arc<BlockBytes>);

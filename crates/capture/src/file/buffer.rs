@@ -2,16 +2,12 @@
 //! ([`ReadBlock`]), and reading goes on in another one.
 
 use crate::file::ahead::{FilledBlock, ReadAhead};
-use crate::file::block::ReadBlock;
+use crate::file::block::{CARRY_LEN, READ_LEN, ReadBlock};
 use crate::file::source::{ByteSource, Compression, SourceRead, StoredState};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes asked for at once: as fast as a mapping on a file in the page cache.
-pub(super) const READ_LEN: usize = 1024 * 1024;
-/// Room for the rest of a record that the previous read cut, so that the next one can again be of [`READ_LEN`].
-pub(super) const CARRY_LEN: usize = 128 * 1024;
 /// Longest record (pcap packet, pcapng block) that is believed. A longer one is taken for damage: the largest IP packet
 /// has 64 KiB and real metadata blocks a few MiB. The buffer grows only while bytes really arrive.
 pub(super) const LARGEST_RECORD: usize = 64 * 1024 * 1024;

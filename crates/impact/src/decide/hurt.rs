@@ -49,10 +49,10 @@ pub(crate) fn longest_own(gaps: &[Gap], placed: &[PlacedRekey], rekey: &PlacedRe
         let mut rivals = neighbours().filter(|other| touches(gap, other));
         rivals.all(|other| claim(other, gap) <= claim(rekey, gap))
     };
-    // What begins behind the switch of the next one is that one's: in a row of rekeys nothing is walked over for each of them.
-    let next = placed
-        .get(position + 1)
-        .filter(|next| next.switched_s > rekey.switched_s);
+    // What begins behind the switch of the next one that switches later is that one's: in a row of rekeys nothing is walked over for each of them.
+    let next = placed[position + 1..]
+        .iter()
+        .find(|next| next.switched_s > rekey.switched_s);
     let behind = next.map_or(f64::INFINITY, |next| next.switched_s);
     let own = touching(gaps, rekey)
         .take_while(|gap| gap.start_s <= behind)
