@@ -1,7 +1,7 @@
 //! The pipeline: [`Analyzer::push`] takes frames in capture order, [`Analyzer::finish`] gives what it remembers of them.
 //!
-//! ESP packets are collected and decoded on all cores ([`crate::decode`]). An IKE message is a barrier: everything before
-//! it is accounted for first, so that the volume at an exchange's first message is exact.
+//! ESP packets are collected and decoded on all cores ([`crate::decode`]). An IKE message leaves a mark among them: where they are
+//! accounted for, in capture order, the volume at an exchange's first message is exact.
 
 pub mod analyzer;
 mod choice;
