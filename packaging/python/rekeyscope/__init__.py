@@ -42,7 +42,9 @@ class Analysis(dict):
 def program():
     """The path of the program that came with this module."""
     name = "rekeyscope.exe" if os.name == "nt" else "rekeyscope"
+    # An environment; a user's folder; `pip install --target`.
     folders = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable), sysconfig.get_path("scripts", f"{os.name}_user")]
+    folders.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin"))
     found = next((path for path in (os.path.join(folder, name) for folder in folders) if os.path.exists(path)), shutil.which(name))
     if found is None:
         raise RekeyscopeError("the program rekeyscope is not beside this module: install the package again")
