@@ -4,7 +4,7 @@
 use crate::scenarios::steps;
 use crate::support::lab_of_sample;
 use assert_cmd::Command;
-use rekeyscope_model::analysis::{Analysis, Direction, PointDirection, PointOrder, TwoPoints};
+use rekeyscope_model::analysis::{Analysis, Direction, OrderSource, PointDirection, PointOrder, TwoPoints};
 use rekeyscope_testkit::containers::{Packet, read_pcap, write_pcap};
 use rekeyscope_testkit::scenario::World;
 use rekeyscope_testkit::two_points::{FarPoint, Fate};
@@ -272,6 +272,161 @@ fn one_direction_says_less() {
         "jitter of 1 ms: {variation:?}"
     );
     assert!(found.sentence.contains("is not known"), "{}", found.sentence);
+}
+
+/// Where times do not tell, the TTL does: each router between the points takes one off.
+#[test]
+fn of_one_direction_the_hop_limit_tells_the_order() {
+    let all = scenario();
+    for (down, order) in [(true, PointOrder::HereFirst), (false, PointOrder::ThereFirst)] {
+        let packets: Vec<Packet> = all.iter().filter(|p| is_down(p) == down).cloned().collect();
+        let esp: Vec<usize> = (0..packets.len())
+            .filter(|&n| spi(&packets[n]).is_some())
+            .collect();
+        let far = FarPoint {
+            hops: 2,
+            ..FarPoint::of(SERVER)
+        };
+        let sides = far.sides(&packets, |n, _| match n {
+            n if esp[300..341].contains(&n) => Fate::LostBetween,
+            _ => Fate::Passes,
+        });
+        let analysis = compared(&sides, 0);
+        let found = points(&analysis);
+        let d = &found.directions[0];
+        assert_eq!((d.order, d.order_by), (order, Some(OrderSource::HopLimit)));
+        assert_eq!((d.lost_between, d.not_recorded), (Some(41), Some(0)));
+        assert!(d.delay_ms.is_none() && found.clock.as_ref().unwrap().offset_ms.is_none());
+        let jitter = d.variation_ms.as_ref().unwrap().median;
+        assert!((0.5..1.5).contains(&jitter), "{d:?}");
+        assert!(
+            found.sentence.contains("told by the hop limits"),
+            "{}",
+            found.sentence
+        );
+    }
+    // Both directions: times tell, whatever the routers write.
+    let sides = FarPoint {
+        hops: 2,
+        ..FarPoint::of(SERVER)
+    }
+    .sides(&all, |_, _| Fate::Passes);
+    let analysis = compared(&sides, 0);
+    for d in &points(&analysis).directions {
+        assert_eq!(d.order_by, Some(OrderSource::Times));
+    }
+    assert!(!points(&analysis).sentence.contains("hop limits"));
+}
+
+/// The other point's ring buffer is one capture, by the rules of the main one.
+#[test]
+fn the_other_point_may_be_a_ring_buffer() {
+    let packets = scenario();
+    let (here, there) = FarPoint::of(SERVER).sides(&packets, |n, p| match n % 400 {
+        0 if spi(p).is_some() => Fate::LostBetween,
+        _ => Fate::Passes,
+    });
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    write_pcap(&path("here.pcap"), &here);
+    write_pcap(&path("there.pcap"), &there);
+    std::fs::create_dir(path("far")).unwrap();
+    let names: Vec<String> = (1..=5)
+        .map(|n| format!("far/b_0000{n}_2026112312000{n}.pcap"))
+        .collect();
+    for (name, piece) in names.iter().zip(there.chunks(there.len().div_ceil(5))) {
+        write_pcap(&path(name), piece);
+    }
+    let said = |others: &[&str]| {
+        let others = others.iter().flat_map(|other| ["--also-from", *other]);
+        let words: Vec<&str> = ["here.pcap", "-q", "--json", "-"]
+            .into_iter()
+            .chain(others)
+            .collect();
+        let output = run(folder.path(), &words);
+        let told = text(&output.stderr);
+        let analysis = serde_json::from_slice::<Analysis>(&output.stdout).ok();
+        (
+            output.status.code().unwrap(),
+            told,
+            analysis.and_then(|a| a.two_points),
+        )
+    };
+    let whole = said(&["there.pcap"]).2.unwrap();
+    assert!(whole.files.is_empty());
+    let each: Vec<&str> = names.iter().map(String::as_str).collect();
+    for others in [&["far"][..], &["far/b_*.pcap"], &each] {
+        let (status, told, found) = said(others);
+        let found = found.unwrap();
+        assert_eq!((status, told.as_str(), found.files.len()), (0, "", 5));
+        assert_eq!(found.path, "far/b_*.pcap");
+        assert_eq!(
+            (&found.directions, &found.clock),
+            (&whole.directions, &whole.clock)
+        );
+    }
+    // Several captures are refused, an unreadable piece is told and the others are compared.
+    let (status, told, _) = said(&["far", "there.pcap"]);
+    assert!(
+        status == 2 && told.contains("--also-from far: these are 2 captures"),
+        "{told}"
+    );
+    std::fs::write(path(&names[2]), "damaged").unwrap();
+    let (status, told, found) = said(&["far"]);
+    assert_eq!((status, told.lines().count()), (1, 1), "{told}");
+    assert!(told.contains(&names[2]), "{told}");
+    let found = found.unwrap();
+    assert!(found.files[2].problem.is_some() && found.directions[0].both > 100);
+    // None of them is replaced by an output.
+    let words = ["here.pcap", "--also-from", "far", "--json", names[3].as_str()];
+    let output = run(folder.path(), &words);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+}
+
+#[test]
+fn tables_for_spreadsheets() {
+    let folder = TempDir::new().unwrap();
+    let packets = scenario();
+    let sides = FarPoint::of(SERVER).sides(&packets, |n, p| match n % 50 {
+        0 if spi(p).is_some() => Fate::LostBetween,
+        _ => Fate::Passes,
+    });
+    write_pcap(&folder.path().join(NAMES[0]), &sides.0);
+    write_pcap(&folder.path().join(NAMES[1]), &sides.1);
+    let output = run(
+        folder.path(),
+        &[
+            NAMES[0],
+            "--also-from",
+            NAMES[1],
+            "-q",
+            "--csv",
+            "csv/",
+            "--json",
+            "a.json",
+        ],
+    );
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let analysis: Analysis = serde_json::from_str(&read("a.json")).unwrap();
+    let found = points(&analysis);
+    let column = |table: &str, name: &str| -> Vec<String> {
+        let lines: Vec<Vec<String>> = read(table)
+            .lines()
+            .map(|line| line.split(',').map(str::to_owned).collect())
+            .collect();
+        let place = lines[0].iter().position(|head| head == name).unwrap();
+        lines[1..].iter().map(|line| line[place].clone()).collect()
+    };
+    let lost: Vec<String> = found
+        .directions
+        .iter()
+        .map(|d| d.lost_between.unwrap().to_string())
+        .collect();
+    assert_eq!(column("csv/two_points.csv", "lost_between"), lost);
+    let old: Vec<String> = found.rekeys.iter().map(|r| r.old_lost.to_string()).collect();
+    assert_eq!(column("csv/two_points_rekeys.csv", "old_lost"), old);
+    assert!(!old.is_empty());
 }
 
 /// The second message of the exchange does not reach the client.

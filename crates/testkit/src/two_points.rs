@@ -37,6 +37,8 @@ pub struct FarPoint {
     pub jitter: f64,
     /// The address of the far end, as the near point knows it, and as the far point does.
     pub nat: Option<([u8; 4], [u8; 4])>,
+    /// Routers between the points: each takes one off the TTL.
+    pub hops: u8,
     /// Of the jitter.
     pub seed: u64,
 }
@@ -51,6 +53,7 @@ impl FarPoint {
             delay: [5_000_000, 5_000_000],
             jitter: 1e6,
             nat: None,
+            hops: 0,
             seed: 7,
         }
     }
@@ -84,7 +87,7 @@ impl FarPoint {
             let gained = (passed * self.drift_ppm / 1e6) as i64;
             let seen_there = Packet {
                 time: true_time.plus_nanos(self.offset + gained),
-                data: self.beyond_nat(&packet.data),
+                data: self.beyond_the_routers(&packet.data, leaves),
                 ..packet.clone()
             };
             let first_only = |first: bool| match fate {
@@ -108,17 +111,23 @@ impl FarPoint {
         (here, there)
     }
 
-    fn beyond_nat(&self, frame: &[u8]) -> Vec<u8> {
+    fn beyond_the_routers(&self, frame: &[u8], leaves: bool) -> Vec<u8> {
         let mut frame = frame.to_vec();
-        let Some((near, far)) = self.nat else {
+        if self.nat.is_none() && self.hops == 0 {
             return frame;
-        };
+        }
         for at in [26, 30] {
-            if frame.get(at..at + 4) == Some(&near) {
+            if let Some((near, far)) = self.nat
+                && frame.get(at..at + 4) == Some(&near)
+            {
                 frame[at..at + 4].copy_from_slice(&far);
             }
         }
         if let Some(header) = frame.get_mut(14..34) {
+            header[8] = match leaves {
+                true => header[8] - self.hops,
+                false => header[8] + self.hops,
+            };
             header[10..12].fill(0);
             let sum = checksum(header);
             header[10..12].copy_from_slice(&sum.to_be_bytes());

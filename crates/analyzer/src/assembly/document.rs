@@ -168,7 +168,7 @@ fn capture(record: &Record, info: &CaptureInfo, asked: &Asked) -> Capture {
     }
 }
 
-fn file(piece: &CapturePiece) -> CaptureFile {
+pub(super) fn file(piece: &CapturePiece) -> CaptureFile {
     CaptureFile {
         path: piece.path.to_string_lossy().into_owned(),
         first_frame: piece.first_frame,

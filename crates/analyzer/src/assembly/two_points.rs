@@ -1,7 +1,9 @@
 //! This capture beside another one of the same tunnels: what each point saw, and the rekeys that packets may have been lost at.
 
+use crate::assembly::document::file;
 use crate::pipeline::Record;
 use rekeyscope_capture::file::CaptureInfo;
+use rekeyscope_capture::join::CapturePiece;
 use rekeyscope_impact::two_points::{PointMessage, PointSa, PointTrace, RekeyAt, two_points};
 use rekeyscope_model::analysis::{Analysis, Direction, Rekey, TwoPoints};
 use rekeyscope_model::spi::{IkeSpi, SaId};
@@ -12,7 +14,12 @@ const BEFORE_S: f64 = 1.0;
 const AFTER_S: f64 = 2.0;
 
 /// What was seen at the point of this capture; it is taken out of the record.
-pub fn point_trace(record: &mut Record, info: &CaptureInfo, path: &str) -> PointTrace {
+pub fn point_trace(
+    record: &mut Record,
+    info: &CaptureInfo,
+    path: &str,
+    pieces: &[CapturePiece],
+) -> PointTrace {
     let point = record.point.take().unwrap_or_default();
     let tunnels = &record.tunnels.tunnels;
     let associations = record.sas.associations().iter();
@@ -38,6 +45,7 @@ pub fn point_trace(record: &mut Record, info: &CaptureInfo, path: &str) -> Point
     });
     PointTrace {
         path: path.to_owned(),
+        files: pieces.iter().map(file).collect(),
         sas: sas.collect(),
         messages: messages.collect(),
         covered: record.totals.first_time.zip(record.totals.last_time),

@@ -7,7 +7,7 @@ use crate::command::{output, read, reference as reference_job, report as report_
 use anyhow::Result;
 use rekeyscope::pipeline::Options;
 use rekeyscope::write::key_ring::KeyRing;
-use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol};
+use rekeyscope_model::analysis::{Analysis, CaptureFile, KeyStatus, Protocol};
 use rekeyscope_report::words::underivable::{only_integrity_fits, why_not_derived};
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let reference = reference_job::read(arguments)?;
     let (analysis, ring) = analyze(arguments, reference.options.clone(), &arguments.input)?;
     let analysis = reference.compared(analysis);
-    let read_whole = analysis.capture.files.iter().all(|file| file.problem.is_none());
+    let read_whole = files(&analysis).all(|file| file.problem.is_none());
     let told = copies.write(&arguments.input, &analysis, &ring, &reference.options)?;
     places.write(&analysis)?;
     if !arguments.input.quiet {
@@ -54,8 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// One capture with its notes.
 fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(Analysis, KeyRing)> {
-    let other = arguments.also_from.as_deref();
-    let other = other.map(|path| read::other_point(path, input, &options));
+    let other = arguments.other_point.as_ref();
+    let other = other.map(|source| read::other_point(source, input, &options));
     let other = other.transpose()?;
     let (analysis, ring) = read::analyze_beside(input, options, other.as_ref())?;
     drop(other);
@@ -63,11 +63,7 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
         choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
     }
     // An error, so also where notes are not wanted.
-    let problems = analysis
-        .capture
-        .files
-        .iter()
-        .filter_map(|file| file.problem.clone());
+    let problems = files(&analysis).filter_map(|file| file.problem.clone());
     problems.for_each(output::note);
     let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
     if !input.quiet {
@@ -75,6 +71,12 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
         read::warn_of_others(input, &analysis);
     }
     Ok((analysis, ring))
+}
+
+/// The files of joined captures, also of the other point.
+fn files(analysis: &Analysis) -> impl Iterator<Item = &CaptureFile> {
+    let other = analysis.two_points.iter().flat_map(|points| &points.files);
+    analysis.capture.files.iter().chain(other)
 }
 
 /// What a person should know besides the report.

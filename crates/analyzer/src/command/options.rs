@@ -131,7 +131,6 @@ impl Request {
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
                 all_different(a.outputs.files().chain(copies))?;
                 a.copies.want_a_place_for_keys()?;
-                a.want_one_capture_beside_the_other_point()?;
                 if a.wants_index() {
                     a.overlays.want_one_capture(a.sources.len())?;
                     a.copies.want_no_index()?;
@@ -267,9 +266,13 @@ pub(crate) struct Arguments {
     pub(crate) interest: f64,
 
     /// The same tunnel, captured at another point of its path: what was lost between the two, the delay one way, how far their clocks
-    /// are apart. It needs no keys
+    /// are apart. It needs no keys; a folder, a 'pattern*' and several times this option are pieces of one capture, as above
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) also_from: Option<PathBuf>,
+    also_from: Vec<PathBuf>,
+
+    /// That capture; found once.
+    #[arg(skip)]
+    pub(crate) other_point: Option<NamedCapture>,
 
     /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends; also one inside
     /// another's ESP
@@ -291,29 +294,42 @@ impl Arguments {
         self.sources.len() > 1 || self.outputs.wants_index()
     }
 
-    /// Another capture point is compared with one capture.
-    fn want_one_capture_beside_the_other_point(&self) -> Result<(), clap::Error> {
-        let Some(other) = &self.also_from else {
+    /// Looks for the capture of the other point. It is one, and compared with one.
+    fn find_other_point(&mut self, grouping: Grouping) -> Result<(), clap::Error> {
+        let [first, ..] = self.also_from.as_slice() else {
             return Ok(());
         };
-        let name = crate::command::output::harmless(&other.to_string_lossy());
-        let reason = match () {
-            () if self.sources.len() > 1 => format!(
+        let name = crate::command::output::harmless(&first.to_string_lossy());
+        let refuse = |reason| Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason));
+        if self.also_from.iter().any(|word| word.as_os_str() == "-") {
+            return refuse(
+                "--also-from reads a file: give standard input as the capture, and the other point by its name".to_owned(),
+            );
+        }
+        if self.sources.len() > 1 {
+            return refuse(format!(
                 "--also-from {name} is compared with one capture, and {} are given: analyse that one alone, or give its pieces with --join",
                 self.sources.len()
-            ),
-            () if other.as_os_str() == "-" => {
-                "--also-from reads a file: give standard input as the capture, and the other point by its name".to_owned()
+            ));
+        }
+        let mut found = sources::find(&self.also_from, grouping)
+            .map_err(|reason| clap::Error::raw(ErrorKind::ValueValidation, reason))?;
+        let count = found.len();
+        match (found.pop(), count) {
+            (Some(one), 1) => {
+                self.input.other_point = one.files().cloned().collect();
+                self.other_point = Some(one);
+                Ok(())
             }
-            () => return Ok(()),
-        };
-        Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason))
+            _ => refuse(format!(
+                "--also-from {name}: these are {count} captures, and one is compared: give that one alone, or its pieces with --join"
+            )),
+        }
     }
 
     /// Looks for the captures among the files. Where it is one, it is the input.
     fn find_sources(&mut self) -> Result<(), clap::Error> {
         self.input.wants_digest = self.outputs.parquet.is_some();
-        self.input.other_point.clone_from(&self.also_from);
         let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
             .chain(&self.more)
             .cloned()
@@ -325,6 +341,7 @@ impl Arguments {
         };
         let found = sources::find(&words, grouping);
         self.sources = found.map_err(|reason| clap::Error::raw(ErrorKind::ValueValidation, reason))?;
+        self.find_other_point(grouping)?;
         if let [one] = self.sources.as_slice() {
             self.input = self.input_of(one);
             if !one.pieces.is_empty() {
@@ -360,7 +377,7 @@ impl Arguments {
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             tunnel: self.tunnel,
             esp_ports: self.input.esp_port.clone(),
-            two_points: self.also_from.is_some(),
+            two_points: self.other_point.is_some(),
             ..Options::default()
         }
     }

@@ -5,6 +5,7 @@ use crate::command::options::Input;
 use crate::command::output;
 use crate::command::packets::PacketSource;
 use crate::command::progress::Progress;
+use crate::command::sources::NamedCapture;
 use rekeyscope::assembly::{self, Asked};
 use rekeyscope::pipeline::spi_scan::spis_of;
 use rekeyscope::pipeline::{Analyzer, Options};
@@ -29,10 +30,14 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
 
 /// What another capture of the same tunnels saw. Only its own counters, headers and times matter: there are no keys to look for. Where it
 /// cannot be read to its end, what was read counts.
-pub(crate) fn other_point(path: &Path, input: &Input, options: &Options) -> Result<PointTrace, Error> {
+pub(crate) fn other_point(
+    source: &NamedCapture,
+    input: &Input,
+    options: &Options,
+) -> Result<PointTrace, Error> {
     let other = Input {
-        capture: path.into(),
-        pieces: Vec::new(),
+        capture: source.name.clone(),
+        pieces: source.pieces.clone(),
         keys: Vec::new(),
         no_keys: true,
         psk_file: Vec::new(),
@@ -54,7 +59,8 @@ pub(crate) fn other_point(path: &Path, input: &Input, options: &Options) -> Resu
     Ok(assembly::point_trace(
         &mut record,
         opened.reader.info(),
-        &path.to_string_lossy(),
+        &source.name.to_string_lossy(),
+        opened.reader.pieces(),
     ))
 }
 
@@ -123,7 +129,7 @@ pub(crate) fn analyze_beside(
     let analysis = assembly::assemble(&record, reader.info(), &asked);
     let analysis = match other {
         Some(other) => {
-            let here = assembly::point_trace(&mut record, reader.info(), &asked.path);
+            let here = assembly::point_trace(&mut record, reader.info(), &asked.path, &asked.pieces);
             assembly::with_two_points(analysis, &here, other)
         }
         None => analysis,

@@ -57,6 +57,12 @@ impl NamedCapture {
             pieces: if several { vec![sequence] } else { Vec::new() },
         }
     }
+
+    /// Its file, or its files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let alone = self.pieces.is_empty().then_some(&self.name);
+        alone.into_iter().chain(self.pieces.iter().flat_map(|s| &s.files))
+    }
 }
 
 fn joined(first: &Path, more: usize, pieces: Vec<PieceSequence>) -> NamedCapture {

@@ -37,13 +37,18 @@ pub(crate) struct PointRecord {
 }
 
 impl PointRecord {
-    pub(crate) fn packet(&mut self, time: Timestamp, sa: SaIndex, sequence: u32) {
+    pub(crate) fn packet(&mut self, datagram: &Datagram<'_>, sa: SaIndex, sequence: u32) {
         self.packets_seen += 1;
-        let (Ok(sa), true) = (u32::try_from(sa), self.packets.len() < MOST_PACKETS) else {
-            self.full(time);
+        let (Ok(sa), true) = (u16::try_from(sa), self.packets.len() < MOST_PACKETS) else {
+            self.full(datagram.time);
             return;
         };
-        self.packets.push(PointPacket { time, sequence, sa });
+        self.packets.push(PointPacket {
+            time: datagram.time,
+            sequence,
+            sa,
+            hop_limit: datagram.hop_limit,
+        });
     }
 
     /// A message from the IKE header on (RFC 7296 §3.1): the initiator's SPI first, the message ID in bytes 20 to 23.

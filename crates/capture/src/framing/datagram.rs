@@ -38,6 +38,8 @@ pub struct Datagram<'a> {
     pub payload: &'a [u8],
     /// IPv4 identification, also of a datagram that came in fragments.
     pub identification: Option<u16>,
+    /// TTL or hop limit of the IP packet, of fragments that of the last one to come; 0 where there was none, as inside ESP.
+    pub hop_limit: u8,
     /// The authentication header around that, the outermost of several.
     pub ah: Option<Authentication<'a>>,
     /// What it carries.

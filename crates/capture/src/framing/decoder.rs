@@ -80,7 +80,7 @@ impl Framing {
         first: Innermost<'a>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
-        let ah = first.packet().ah;
+        let IpPacket { ah, hop_limit, .. } = *first.packet();
         let (mut whole, mut ends) = self.rebuild(frame, first, diagnostics)?;
         for _ in 0..MAX_DEPTH {
             let bytes = self.fragments.take_whole();
@@ -102,6 +102,7 @@ impl Framing {
         datagram.ah = ah.or(datagram.ah);
         // What a tunnel holds that was fragmented was none itself.
         if found == outer {
+            datagram.hop_limit = hop_limit;
             datagram.largest_fragment = whole.largest;
             datagram.fragments = whole.fragments;
         }
@@ -188,6 +189,7 @@ fn datagram<'a>(
         wire_len: content.wire_len,
         payload: packet.payload,
         identification: packet.identification,
+        hop_limit: packet.hop_limit,
         ah: packet.ah,
         kind: content.kind,
     })

@@ -45,6 +45,8 @@ pub struct IpPacket<'a> {
     pub piece: Option<Piece>,
     /// IPv4 identification.
     pub identification: Option<u16>,
+    /// TTL, or hop limit.
+    pub(crate) hop_limit: u8,
     /// The header promises more than the frame had on the wire.
     pub(crate) longer_than_frame: bool,
     /// The first authentication header (RFC 4302) that was stepped over.
@@ -120,6 +122,7 @@ fn ipv4(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload_len: total_len - header_len as u32,
         piece,
         identification: Some(header.identification()),
+        hop_limit: header.ttl(),
         longer_than_frame: total_len > wire_len,
         ah: None,
     };
@@ -151,6 +154,7 @@ fn ipv6(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         payload_len: total_len - HEADER_LEN,
         piece: None,
         identification: None,
+        hop_limit: header.hop_limit(),
         longer_than_frame: total_len > wire_len,
         ah: None,
     })
@@ -240,6 +244,7 @@ pub(crate) fn upper_layer<'a>(
         payload_len,
         piece: None,
         identification: None,
+        hop_limit: 0,
         longer_than_frame: false,
         ah: None,
     })

@@ -1,6 +1,8 @@
 //! Two capture points in words.
 
-use rekeyscope_model::analysis::{PointClock, PointDirection, PointOrder, PointRekey, TwoPoints};
+use rekeyscope_model::analysis::{
+    OrderSource, PointClock, PointDirection, PointOrder, PointRekey, TwoPoints,
+};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Arg, Message, Said, grouped};
 
@@ -38,6 +40,10 @@ pub(crate) fn whole(points: &TwoPoints, dropped_here: Option<u64>) -> Said {
     }
     let mut said = self::clock(other, clock);
     said.extend(points.directions.iter().take(MOST_DIRECTIONS).map(direction));
+    let by_hops = |d: &PointDirection| d.order_by == Some(OrderSource::HopLimit);
+    if points.directions.iter().any(by_hops) {
+        said.push(Message::new("two-points-order-by-hops"));
+    }
     let messages: u64 = points.directions.iter().map(messages_lost).sum();
     if messages > 0 {
         said.push(Message::new("two-points-ike-lost").with("messages", messages));

@@ -30,6 +30,7 @@ pub fn two_points(here: &PointTrace, there: &PointTrace, rekeys: &[RekeyAt]) -> 
     let unpaired = (found.pairs.len() - matches.len()) as u64;
     let base = TwoPoints {
         path: there.path.clone(),
+        files: there.files.clone(),
         packets: there.packets_seen,
         dropped_reported: there.dropped_reported,
         truncated_file: there.truncated,
@@ -78,7 +79,7 @@ impl<'m> PointComparison<'m> {
             time: first,
             lag: first_there.nanos_since(first),
         };
-        let lanes = lanes(here, matches, origin);
+        let lanes = lanes(here, there, matches, origin);
         let line = ClockLine::of(origin, clouds(&lanes, origin))?;
         let longest = lanes.iter().flat_map(|lane| lane.lags(origin));
         let longest = longest
@@ -163,6 +164,7 @@ impl<'m> PointComparison<'m> {
             src: ends.map_or(unknown, |sa| sa.src),
             dst: ends.map_or(unknown, |sa| sa.id.dst),
             order: lane.order,
+            order_by: lane.order_by,
             both: 0,
             only_here: 0,
             only_there: 0,
@@ -227,7 +229,8 @@ impl<'m> PointComparison<'m> {
             self.counts(time)
         });
         let above = counted.map(|lag| lag.y - self.line.at(lag.x));
-        let mut delays: Vec<f64> = match lane.order {
+        let order = lane.order_by_times();
+        let mut delays: Vec<f64> = match order {
             PointOrder::ThereFirst => above.map(|above| -above * MS).collect(),
             PointOrder::HereFirst => above.map(|above| above * MS).collect(),
             // The line lies along the one cloud, below it or above.
@@ -238,7 +241,7 @@ impl<'m> PointComparison<'m> {
             return;
         };
         let fastest = self.line.half_gap.unwrap_or(0.0) * MS;
-        let fastest = if lane.order == PointOrder::Unknown {
+        let fastest = if order == PointOrder::Unknown {
             0.0
         } else {
             fastest
@@ -249,7 +252,7 @@ impl<'m> PointComparison<'m> {
             p95: (all.p95 - fastest).max(0.0),
             most: (all.most - fastest).max(0.0),
         });
-        d.delay_ms = (lane.order != PointOrder::Unknown && self.line.half_gap.is_some()).then_some(all);
+        d.delay_ms = (order != PointOrder::Unknown && self.line.half_gap.is_some()).then_some(all);
     }
 
     /// Packets that came to the second point behind one that was behind them at the first (RFC 4737 §3.3 counts them so).
@@ -288,10 +291,10 @@ impl<'m> PointComparison<'m> {
     }
 }
 
-/// The lags of the lanes, by which point they pass first. Those of unknown order count only where there are no others.
+/// The lags of the lanes, by which point they pass first. Those whose times do not tell count only where there are no others.
 fn clouds(lanes: &[PointLane], origin: LagOrigin) -> Clouds {
     let of = |order: PointOrder| -> Vec<_> {
-        let lanes = lanes.iter().filter(|lane| lane.order == order);
+        let lanes = lanes.iter().filter(|lane| lane.order_by_times() == order);
         lanes.flat_map(|lane| lane.lags(origin)).collect()
     };
     let (first, second) = (of(PointOrder::HereFirst), of(PointOrder::ThereFirst));
@@ -300,9 +303,16 @@ fn clouds(lanes: &[PointLane], origin: LagOrigin) -> Clouds {
     }
     let mut unknown = of(PointOrder::Unknown);
     unknown.sort_by(|a, b| a.y.total_cmp(&b.y));
-    // Delays have a long tail: on its side the cloud is away from the line.
-    let tail_above = match (unknown.first(), unknown.get(unknown.len() / 2), unknown.last()) {
-        (Some(least), Some(median), Some(most)) => most.y - median.y >= median.y - least.y,
+    let by_hops = |order| lanes.iter().any(|lane| lane.order == order);
+    let orders = (by_hops(PointOrder::HereFirst), by_hops(PointOrder::ThereFirst));
+    let tail_above = match (orders, unknown.first(), unknown.last()) {
+        ((true, false), ..) => true,
+        ((false, true), ..) => false,
+        // Delays have a long tail: on its side the cloud is away from the line.
+        (_, Some(least), Some(most)) => {
+            let median = unknown.get(unknown.len() / 2).map_or(least.y, |median| median.y);
+            most.y - median >= median - least.y
+        }
         _ => true,
     };
     match tail_above {

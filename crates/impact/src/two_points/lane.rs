@@ -1,10 +1,11 @@
 //! The packets of one direction of a tunnel, and which point they pass first.
 
 use crate::two_points::clock::LagOrigin;
+use crate::two_points::hops::order_by_hops;
 use crate::two_points::hull::Lag;
 use crate::two_points::numbers::SaMatch;
 use crate::two_points::trace::PointTrace;
-use rekeyscope_model::analysis::{Direction, PointOrder};
+use rekeyscope_model::analysis::{Direction, OrderSource, PointOrder};
 use std::collections::BTreeMap;
 
 /// Stretches of the time in which both directions are compared: many first, so that a drift is small within one, then fewer, where
@@ -20,6 +21,7 @@ pub(crate) struct PointLane<'m> {
     pub(crate) key: PointLaneKey,
     pub(crate) sas: Vec<&'m SaMatch>,
     pub(crate) order: PointOrder,
+    pub(crate) order_by: Option<OrderSource>,
 }
 
 impl PointLane<'_> {
@@ -27,10 +29,23 @@ impl PointLane<'_> {
         let packets = self.sas.iter().flat_map(|sa| &sa.both);
         packets.map(|&(_, here, there)| origin.lag(here, there)).collect()
     }
+
+    /// The order as far as times tell it.
+    pub(crate) fn order_by_times(&self) -> PointOrder {
+        match self.order_by {
+            Some(OrderSource::Times) => self.order,
+            _ => PointOrder::Unknown,
+        }
+    }
 }
 
 /// The lanes of all SAs, each with its order.
-pub(crate) fn lanes<'m>(here: &PointTrace, matches: &'m [SaMatch], origin: LagOrigin) -> Vec<PointLane<'m>> {
+pub(crate) fn lanes<'m>(
+    here: &PointTrace,
+    there: &PointTrace,
+    matches: &'m [SaMatch],
+    origin: LagOrigin,
+) -> Vec<PointLane<'m>> {
     let mut by_key: BTreeMap<PointLaneKey, Vec<&SaMatch>> = BTreeMap::new();
     for found in matches {
         let sa = &here.sas[found.sa];
@@ -42,6 +57,7 @@ pub(crate) fn lanes<'m>(here: &PointTrace, matches: &'m [SaMatch], origin: LagOr
             key,
             sas,
             order: PointOrder::Unknown,
+            order_by: None,
         })
         .collect();
     let tunnels: Vec<usize> = lanes.iter().map(|lane| lane.key.0).collect();
@@ -63,7 +79,12 @@ pub(crate) fn lanes<'m>(here: &PointTrace, matches: &'m [SaMatch], origin: LagOr
                 1.. => PointOrder::HereFirst,
                 _ => PointOrder::ThereFirst,
             };
+            lane.order_by = (votes != 0).then_some(OrderSource::Times);
         }
+    }
+    for lane in lanes.iter_mut().filter(|lane| lane.order_by.is_none()) {
+        lane.order = order_by_hops(here, there, &lane.sas);
+        lane.order_by = (lane.order != PointOrder::Unknown).then_some(OrderSource::HopLimit);
     }
     lanes
 }

@@ -6,6 +6,7 @@
 //!   count once, at their first sighting. IKE messages are the same where cookie, message ID and every byte are.
 //! - **Order**: of packets a → b the difference of the two times is *offset + delay* where this point comes first, and *offset − delay* where it comes
 //!   second; b → a is the opposite. So the direction with the greater differences passes this point first. Nothing has to be known of the clocks.
+//!   Where packets of one direction only were seen, the TTL or hop limit of the same packets tells: it is larger at the first point. It tells nothing of the clocks.
 //! - **Clock**: the offset lies under every difference of the packets that come here first, and above every one of the others. Of the straight lines
 //!   between the two clouds that one is taken which lies closest to both: the linear program of Moon, Skelly and Towsley (Estimation and removal of clock
 //!   skew from network delay measurements, INFOCOM 1999), here with one slope for both directions. Its optimum is found on the lower hull of one cloud and
@@ -17,6 +18,7 @@
 
 mod clock;
 mod compare;
+mod hops;
 mod hull;
 mod lane;
 mod messages;

@@ -19,6 +19,8 @@ struct SaPackets {
 pub(crate) struct SaMatch {
     /// Index of the SA here.
     pub(crate) sa: usize,
+    /// And there.
+    pub(crate) there: usize,
     pub(crate) behind_nat: bool,
     /// Number, time here, time there; by number.
     pub(crate) both: Vec<(i64, Timestamp, Timestamp)>,
@@ -39,7 +41,7 @@ fn numbered(trace: &PointTrace, sas: &[usize]) -> Vec<SaPackets> {
     let mut out: Vec<SaPackets> = sas.iter().map(|_| SaPackets::default()).collect();
     let mut last: Vec<Option<i64>> = vec![None; sas.len()];
     for packet in &trace.packets {
-        let place = places.get(packet.sa as usize).copied().unwrap_or(usize::MAX);
+        let place = places.get(usize::from(packet.sa)).copied().unwrap_or(usize::MAX);
         let (Some(sa), Some(last)) = (out.get_mut(place), last.get_mut(place)) else {
             continue;
         };
@@ -86,6 +88,7 @@ fn side_by_side(pair: &SaPair, ours: &SaPackets, theirs: &SaPackets) -> SaMatch 
     let moved = shift(&ours.packets, &theirs.packets);
     let mut found = SaMatch {
         sa: pair.here,
+        there: pair.there,
         behind_nat: pair.behind_nat,
         copies_here: ours.copies,
         copies_there: theirs.copies,

@@ -25,7 +25,7 @@ pub(crate) struct Pairs {
 fn used(trace: &PointTrace) -> Vec<usize> {
     let mut packets = vec![false; trace.sas.len()];
     for packet in &trace.packets {
-        if let Some(used) = packets.get_mut(packet.sa as usize) {
+        if let Some(used) = packets.get_mut(usize::from(packet.sa)) {
             *used = true;
         }
     }

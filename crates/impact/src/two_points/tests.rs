@@ -2,7 +2,7 @@
 
 use super::{PointPacket, PointSa, PointTrace, two_points};
 use proptest::prelude::*;
-use rekeyscope_model::analysis::{Direction, PointOrder, TwoPoints};
+use rekeyscope_model::analysis::{Direction, OrderSource, PointOrder, TwoPoints};
 use rekeyscope_model::spi::{IpsecProtocol, SaId, Spi};
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
@@ -37,11 +37,12 @@ fn trace(mut packets: Vec<PointPacket>, sas: Vec<PointSa>) -> PointTrace {
     }
 }
 
-fn packet(time: i64, sa: u32, number: u32) -> PointPacket {
+fn packet(time: i64, sa: u16, number: u32) -> PointPacket {
     PointPacket {
         time: Timestamp(time),
         sequence: number,
         sa,
+        hop_limit: 64,
     }
 }
 
@@ -55,7 +56,7 @@ fn sides(
 ) -> (PointTrace, PointTrace) {
     let (mut here, mut there) = (Vec::new(), Vec::new());
     for n in 0..count {
-        let (time, sa) = (n * 5 * MS, (n % 2) as u32);
+        let (time, sa) = (n * 5 * MS, (n % 2) as u16);
         let number = first_number.wrapping_add((n / 2) as u32);
         let (at_here, at_there, late) = fate(n);
         let delay = if sa == 0 { 4 * MS + late } else { -4 * MS - late };
@@ -203,6 +204,44 @@ fn one_direction_alone_has_no_offset() {
         clock.offset_ms.is_none() && (clock.drift_ppm.unwrap() - 20.0).abs() < 2.0,
         "{clock:?}"
     );
+}
+
+/// The packets of one direction; `limit` says what the n-th one's hop limit is there, 64 here.
+fn ordered_by_hops(limit: impl Fn(usize) -> u8) -> (PointOrder, Option<OrderSource>) {
+    let fate = |n: i64| (n % 2 == 0, n % 2 == 0, n % 5 * MS / 3);
+    let (here, mut there) = sides(4_000, 37 * MS, 20, u32::MAX - 7, fate);
+    for (n, packet) in there.packets.iter_mut().enumerate() {
+        packet.hop_limit = limit(n);
+    }
+    let [up] = two_points(&here, &there, &[]).directions.try_into().unwrap();
+    let told = (up.order, up.order_by);
+    // From there the other way round.
+    let [up] = two_points(&there, &here, &[]).directions.try_into().unwrap();
+    let mirrored = match up.order {
+        PointOrder::HereFirst => PointOrder::ThereFirst,
+        PointOrder::ThereFirst => PointOrder::HereFirst,
+        PointOrder::Unknown => PointOrder::Unknown,
+    };
+    assert_eq!((mirrored, up.order_by), told);
+    told
+}
+
+#[test]
+fn hop_limits_tell_the_order_where_they_agree() {
+    let by_hops = Some(OrderSource::HopLimit);
+    assert_eq!(ordered_by_hops(|_| 62), (PointOrder::HereFirst, by_hops));
+    assert_eq!(ordered_by_hops(|_| 65), (PointOrder::ThereFirst, by_hops));
+    let few = |n: usize| if n.is_multiple_of(30) { 255 } else { 63 };
+    assert_eq!(ordered_by_hops(few), (PointOrder::HereFirst, by_hops));
+    for limit in [
+        |_: usize| 64_u8,
+        // Not known.
+        |_: usize| 0,
+        |n: usize| if n.is_multiple_of(10) { 255 } else { 63 },
+        |n: usize| if n.is_multiple_of(10) { 64 } else { 63 },
+    ] {
+        assert_eq!(ordered_by_hops(limit), (PointOrder::Unknown, None));
+    }
 }
 
 #[test]

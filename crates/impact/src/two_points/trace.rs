@@ -1,6 +1,6 @@
 //! What is kept of a capture for the comparison: 16 bytes of each packet.
 
-use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::analysis::{CaptureFile, Direction};
 use rekeyscope_model::spi::{IkeSpi, SaId};
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
@@ -13,7 +13,9 @@ pub struct PointPacket {
     /// Sequence number, as on the wire.
     pub sequence: u32,
     /// Index in [`PointTrace::sas`].
-    pub sa: u32,
+    pub sa: u16,
+    /// TTL or hop limit of the IP packet around it; 0 where it is not known.
+    pub hop_limit: u8,
 }
 
 /// An SA.
@@ -53,6 +55,8 @@ pub struct PointMessage {
 pub struct PointTrace {
     /// The capture, as reports call it.
     pub path: String,
+    /// Its files, where they are several.
+    pub files: Vec<CaptureFile>,
     /// SAs.
     pub sas: Vec<PointSa>,
     /// ESP and AH packets in capture order.

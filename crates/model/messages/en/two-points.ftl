@@ -37,7 +37,8 @@ two-points-lost-before-here = { $src } → { $dst } passes the other point first
     [one] one
    *[other] { $grouped }
 } of { $sent } packets got lost on the way to this point, { $missing } were seen at neither, { $unrecorded } only here.
-two-points-lost-unknown = { $src } → { $dst }: { $both } packets were seen at both points, { $here } here alone, { $there } there alone; which point comes first cannot be told.
+two-points-lost-unknown = { $src } → { $dst }: { $both } packets were seen at both points, { $here } here alone, { $there } there alone; which point comes first cannot be told, neither by times nor by hop limits.
+two-points-order-by-hops = Which point comes first is told by the hop limits (TTL) of these packets, which are larger there; their times do not tell.
 two-points-ike-lost = { $messages ->
     [one] One IKE message was
    *[other] { $messages } IKE messages were

@@ -23,7 +23,8 @@ two-points-one-way = { $other } の時計との差はわかりません。片方
 
 two-points-lost-behind-here = { $src } → { $dst } はこの地点を先に通ります。{ $sent } 個のパケットのうち { $grouped } 個がもう一方の地点に届いていません。どちらの地点でも見られなかったものが { $missing } 個、もう一方だけで見られたものが { $unrecorded } 個あります。
 two-points-lost-before-here = { $src } → { $dst } はもう一方の地点を先に通ります。{ $sent } 個のパケットのうち { $grouped } 個がこの地点に届いていません。どちらの地点でも見られなかったものが { $missing } 個、この地点だけで見られたものが { $unrecorded } 個あります。
-two-points-lost-unknown = { $src } → { $dst }: 両方の地点で見られたパケットが { $both } 個、この地点だけのものが { $here } 個、もう一方だけのものが { $there } 個あります。どちらの地点を先に通るかはわかりません。
+two-points-lost-unknown = { $src } → { $dst }: 両方の地点で見られたパケットが { $both } 個、この地点だけのものが { $here } 個、もう一方だけのものが { $there } 個あります。どちらの地点を先に通るかは、時刻からもホップリミットからもわかりません。
+two-points-order-by-hops = どちらの地点を先に通るかは、時刻からはわからないため、これらのパケットのホップリミット（TTL）から判断しました。先に通る地点のほうが大きくなっています。
 two-points-ike-lost = 2 地点の間で IKE メッセージ { $messages } 個が失われました。
 two-points-drops-none = どちらのキャプチャも、取りこぼしたパケットはないと記録しています。
 two-points-drops-unknown = キャプチャが取りこぼしたパケットは、失われたパケットと区別できません。どちらのキャプチャにも取りこぼした数の記録がありません。

@@ -83,8 +83,15 @@ plain_names! {
         HereFirst = "here_first",
         /// The other one.
         ThereFirst = "there_first",
-        /// Their times do not tell.
+        /// Neither their times nor their hop limits tell.
         Unknown = "unknown",
+    }
+    /// How the order of two capture points is known.
+    pub enum OrderSource {
+        /// By the times of packets of both directions.
+        Times = "times",
+        /// By TTL or hop limit of the same packets, which are larger at the first point.
+        HopLimit = "hop_limit",
     }
     /// How the rate of a path is known.
     pub enum OwnRate {

@@ -1,6 +1,7 @@
 //! One tunnel captured at two points: what was lost between them, what it took, and how far apart their clocks are.
 
-use crate::analysis::names::{Direction, PointOrder};
+use crate::analysis::capture::CaptureFile;
+use crate::analysis::names::{Direction, OrderSource, PointOrder};
 use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::text::Message;
@@ -15,6 +16,9 @@ plain_data! {
     pub struct TwoPoints {
         /// The other capture.
         pub path: String,
+        /// Its files, where they are several.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub files: Vec<CaptureFile>,
         /// ESP and AH packets in it.
         pub packets: u64,
         /// Packets that it lost, by its own counters; `null` where it has none.
@@ -79,6 +83,9 @@ plain_data! {
         pub dst: IpAddr,
         /// Which point they pass first.
         pub order: PointOrder,
+        /// What tells that; `null` where nothing does.
+        #[serde(default)]
+        pub order_by: Option<OrderSource>,
         /// Packets seen at both points. A packet is an SPI with a sequence number; copies of it count once.
         pub both: u64,
         /// Seen here alone.

@@ -1,6 +1,6 @@
 //! The rows of a table, as JSON objects.
 
-use crate::columns::tables::FleetTable;
+use crate::columns::tables::{FleetTable, TWO_POINTS};
 use rekeyscope_model::analysis::{Analysis, TunnelSeries};
 use rekeyscope_model::time::NANOS_PER_MILLI;
 use serde_json::{Map, Value, json};
@@ -15,6 +15,7 @@ pub(super) fn rows<'a>(table: &FleetTable, analysis: &'a Analysis) -> Box<dyn It
         Some("attempts") => serde_json::to_value(&analysis.attempts),
         Some("impact") => serde_json::to_value(&analysis.impact),
         Some("account") => serde_json::to_value(&analysis.account),
+        Some(TWO_POINTS) => serde_json::to_value(analysis.two_points.as_slice()),
         Some("findings") => serde_json::to_value(&analysis.findings),
         // Too many to make them all at once.
         Some(_) => return Box::new(bins(analysis)),

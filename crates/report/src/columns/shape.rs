@@ -173,6 +173,13 @@ mod tests {
         assert_eq!(of("impact", "stall_ms_mean"), (ColumnKind::Number, false));
         assert_eq!(of("attempts", "outage_seconds"), (ColumnKind::Number, false));
         assert_eq!(of("captures", "link_types"), (ColumnKind::Text, true));
+        assert_eq!(of("two_points", "clock_offset_ms"), (ColumnKind::Number, false));
+        assert_eq!(
+            of("two_points_directions", "delay_ms_median"),
+            (ColumnKind::Number, false)
+        );
+        assert_eq!(of("two_points_directions", "order_by"), (ColumnKind::Text, false));
+        assert_eq!(of("two_points_rekeys", "old_spi"), (ColumnKind::Text, false));
         assert_eq!(of("series", "time"), (ColumnKind::Time, false));
     }
 }

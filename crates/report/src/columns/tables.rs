@@ -1,5 +1,7 @@
 //! The tables. One row each.
 
+use rekeyscope_model::analysis::Analysis;
+
 /// A table: a list of the document, or a list inside the entries of one.
 #[derive(Debug)]
 pub struct FleetTable {
@@ -12,6 +14,15 @@ pub struct FleetTable {
     /// The schema of its rows, in `$defs` of the document's.
     pub(super) row: &'static str,
 }
+
+impl FleetTable {
+    /// Whether the document has such rows, or could: most captures have no other point.
+    pub fn is_of(&self, analysis: &Analysis) -> bool {
+        self.path.first() != Some(&TWO_POINTS) || analysis.two_points.is_some()
+    }
+}
+
+pub(super) const TWO_POINTS: &str = "two_points";
 
 /// In the order of `docs/fleet.md`.
 pub const TABLES: &[FleetTable] = &[
@@ -46,6 +57,14 @@ pub const TABLES: &[FleetTable] = &[
         "AccountLine",
     ),
     table("findings", &["findings"], &[], "Finding"),
+    table("two_points", &[TWO_POINTS], &[], "TwoPoints"),
+    table(
+        "two_points_directions",
+        &[TWO_POINTS, "directions"],
+        &[],
+        "PointDirection",
+    ),
+    table("two_points_rekeys", &[TWO_POINTS, "rekeys"], &[], "PointRekey"),
     // Its rows are the bins of all series; see `rows.rs`.
     table("series", &["series"], &[], "Bin"),
 ];

@@ -1,7 +1,8 @@
-//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and attempts, the account of the time and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
+//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and attempts, the account of the time, the other capture point and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
 //! an empty cell is unknown.
 
 mod account;
+mod two_points;
 
 use crate::words::focus::{self, Focus};
 use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Proof, Rekey, RekeyImpact, StallWindow};
@@ -10,12 +11,14 @@ use rekeyscope_model::time::Timestamp;
 use std::fmt::Display;
 
 /// How each table begins, by its file name. Columns are added behind these.
-const TABLES: [(&str, &str); 6] = [
+const TABLES: [(&str, &str); 8] = [
     ("sas.csv", "tunnel,src,dst,spi,generation,"),
     ("rekeys.csv", "index,number,tunnel,exchange,"),
     ("series.csv", "tunnel,direction,rekey,time,bin_ms,"),
     ("attempts.csv", "index,tunnel,exchange,initiator,"),
     ("account.csv", "tunnel,direction,label,seconds,"),
+    ("two_points.csv", "tunnel,direction,src,dst,order,"),
+    ("two_points_rekeys.csv", "rekey,number,tunnel,direction,"),
     ("overlays.csv", "path,name,time,seconds,value"),
 ];
 
@@ -43,6 +46,10 @@ pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
     }
     if !analysis.account.is_empty() {
         files.push(("account.csv", account::account(analysis)));
+    }
+    if let Some(points) = &analysis.two_points {
+        files.push(("two_points.csv", two_points::directions(points)));
+        files.push(("two_points_rekeys.csv", two_points::rekeys(points)));
     }
     if !analysis.overlays.is_empty() {
         files.push(("overlays.csv", overlays(analysis)));

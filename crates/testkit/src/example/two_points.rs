@@ -1,7 +1,7 @@
 //! Another capture point, with one sentence everywhere.
 
 use rekeyscope_model::analysis::{
-    Direction, PointClock, PointDelay, PointDirection, PointOrder, PointRekey, TwoPoints,
+    Direction, OrderSource, PointClock, PointDelay, PointDirection, PointOrder, PointRekey, TwoPoints,
 };
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::Timestamp;
@@ -22,6 +22,7 @@ pub(crate) fn two_points(said: &str) -> TwoPoints {
         src: IpAddr::from([10, 9, 0, 1]),
         dst: IpAddr::from([10, 9, 0, 2]),
         order,
+        order_by: (order != PointOrder::Unknown).then_some(OrderSource::Times),
         both: 13_969,
         only_here: 146,
         only_there: 0,
@@ -40,6 +41,7 @@ pub(crate) fn two_points(said: &str) -> TwoPoints {
     };
     TwoPoints {
         path: said.into(),
+        files: Vec::new(),
         packets: 20_016,
         dropped_reported: None,
         truncated_file: false,

@@ -9,7 +9,8 @@ use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 use rekeyscope_report::columns::{self, FleetTable, Origin, TABLES};
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// The folder of a value that is not known, as Hive has it.
 const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -72,8 +73,11 @@ impl FleetTables {
         analysis: &Analysis,
     ) -> Result<()> {
         let dir = self.dir.join(table.name).join(partition);
-        folder(&dir)?;
         let path = dir.join(format!("{}.parquet", origin.capture));
+        if !table.is_of(analysis) {
+            return without(&path);
+        }
+        folder(&dir)?;
         let failed = |error| Error::Output {
             path: path.clone(),
             source: std::io::Error::other(error),
@@ -81,6 +85,17 @@ impl FleetTables {
         let place = Reserved::new(&path, &self.replacement)?;
         place.fill(|file| columns::write(table, analysis, origin, file).map_err(failed))?;
         Ok(())
+    }
+}
+
+/// Removes what an earlier analysis of this capture wrote that this one does not have.
+fn without(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(Error::Output {
+            path: path.into(),
+            source,
+        })?,
+        _ => Ok(()),
     }
 }
 

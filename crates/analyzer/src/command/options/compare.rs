@@ -68,7 +68,7 @@ impl CompareArguments {
             capture: capture.clone(),
             pieces: Vec::new(),
             wants_digest: false,
-            other_point: None,
+            other_point: Vec::new(),
             beside_others: false,
             keys: self.keys.clone(),
             no_keys: self.no_keys,

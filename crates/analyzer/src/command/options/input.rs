@@ -45,9 +45,9 @@ pub(crate) struct Input {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 
-    /// The capture of another point, which is read too.
+    /// The files of the capture of another point, which are read too.
     #[arg(skip)]
-    pub(crate) other_point: Option<PathBuf>,
+    pub(crate) other_point: Vec<PathBuf>,
 
     /// Do not write notes to standard error
     #[arg(short, long)]

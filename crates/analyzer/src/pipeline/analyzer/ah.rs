@@ -23,7 +23,7 @@ impl Analyzer {
             && !around_ipsec
             && self.nested.depth == 0
         {
-            point.packet(datagram.time, sa, ah.sequence);
+            point.packet(datagram, sa, ah.sequence);
         }
         let mut pending = Pending::new(
             sa,

@@ -40,7 +40,7 @@ impl Analyzer {
         if let Some(point) = &mut self.record.point
             && self.nested.depth == 0
         {
-            point.packet(datagram.time, sa, sequence);
+            point.packet(datagram, sa, sequence);
         }
         let whole = !datagram.cut;
         let specimen = Specimen { packet, whole };

@@ -38,6 +38,7 @@ impl Analyzer {
                 wire_len: len,
                 payload: &nested.bytes,
                 identification: None,
+                hop_limit: 0,
                 ah: None,
                 kind: DatagramKind::Other(ESP_IN_ESP),
             };
