@@ -241,3 +241,97 @@ fn each_is_a_capture_of_its_own() {
     );
     assert_eq!(notes, expected);
 }
+
+/// A capture in five pieces of a ring buffer, its keys beside them; and the same in one file.
+fn ring_and_whole(lab: &Lab) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let all = rekeyscope_testkit::containers::read_pcap(&lab.capture);
+    fs::create_dir(folder.path().join("ring")).unwrap();
+    for (number, packets) in all.chunks(all.len().div_ceil(5)).enumerate() {
+        let name = format!("ring/gw_{number:05}_2026112312000{number}.pcap");
+        rekeyscope_testkit::containers::write_pcap(&folder.path().join(name), packets);
+    }
+    rekeyscope_testkit::containers::write_pcap(&folder.path().join("gw.pcap"), &all);
+    for key in &lab.keys {
+        let end = key.extension().unwrap().to_str().unwrap();
+        fs::copy(key, folder.path().join(format!("gw.{end}"))).unwrap();
+        fs::copy(key, folder.path().join(format!("ring/gw.{end}"))).unwrap();
+    }
+    folder
+}
+
+/// The job that looks for keys joins as the main one does.
+#[test]
+fn keys_are_looked_up_for_all_pieces() {
+    let lab = lab_of_sample("l2tp_time_down");
+    let folder = ring_and_whole(&lab);
+    let keys = |words: &[&str]| {
+        let out = run(folder.path(), &[&["keys", "-q"], words].concat());
+        assert_eq!((out.status, out.stderr.as_str()), (0, ""), "{words:?}");
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let rows = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter(|line| line.contains("0x"));
+        rows.map(|row| row.replace("ring/gw.", "gw.")).collect()
+    };
+    let whole = rows(&keys(&["gw.pcap"]));
+    assert!(whole.len() > 3, "{whole:?}");
+    let mut names = pieces(&folder.path().join("ring"));
+    names.retain(|name| name.extension().is_some_and(|end| end == "pcap"));
+    let names: Vec<&str> = names.iter().rev().map(|name| name.to_str().unwrap()).collect();
+    for words in [&["ring"][..], &["ring/gw_*.pcap"]] {
+        assert_eq!(rows(&keys(words)), whole, "{words:?}");
+    }
+    assert_eq!(rows(&keys(&names)).len(), whole.len());
+    let table = |name: &str| fs::read_to_string(folder.path().join(name).join("esp_sa")).unwrap();
+    keys(&["gw.pcap", "--export", "wireshark", "one"]);
+    keys(&["ring", "--export", "wireshark", "five"]);
+    assert_eq!(table("five"), table("one"));
+    let several = run(folder.path(), &["keys", "ring", "gw.pcap"]);
+    assert!(
+        several.status == 2 && several.stderr.contains("these are 2 captures"),
+        "{}",
+        several.stderr
+    );
+    fs::write(folder.path().join("ring/gw_00002_20261123120002.pcap"), "gone").unwrap();
+    let out = run(folder.path(), &["keys", "ring", "-q"]);
+    assert!(
+        out.status == 1 && out.stderr.contains("gw_00002") && !out.stdout.is_empty(),
+        "{}",
+        out.stderr
+    );
+}
+
+/// So does the comparison, also beside saved analyses; `--each` takes the files alone.
+#[test]
+fn pieces_are_one_capture_of_a_comparison() {
+    let folder = ring_and_whole(&lab_of_sample("l2tp_time_down"));
+    let made = run(folder.path(), &["gw.pcap", "-q", "--json", "saved.json"]);
+    assert_eq!(made.status, 0, "{}", made.stderr);
+    let table = |words: &[&str]| {
+        let out = run(folder.path(), &[&["compare", "-q", "--csv", "-"], words].concat());
+        assert_eq!((out.status, out.stderr.as_str()), (0, ""), "{words:?}");
+        let text = String::from_utf8(out.stdout).unwrap();
+        let rows: Vec<Vec<String>> = text
+            .lines()
+            .map(|line| line.split(',').map(str::to_owned).collect())
+            .collect();
+        rows
+    };
+    let rows = table(&["ring", "saved.json", "gw.pcap"]);
+    let place = rows[0].iter().position(|name| name == "path").unwrap();
+    let names: Vec<&str> = rows[1..].iter().map(|row| row[place].as_str()).collect();
+    assert_eq!(names, ["ring/gw_*.pcap", "saved.json", "gw.pcap"]);
+    let without_name = |row: &[String]| -> Vec<String> {
+        let cells = row.iter().enumerate().filter(|(at, _)| *at != place);
+        cells.map(|(_, cell)| cell.clone()).collect()
+    };
+    assert_eq!(without_name(&rows[1]), without_name(&rows[3]));
+    assert_eq!(table(&["ring", "--each"]).len(), 6);
+    let one = run(folder.path(), &["compare", "ring"]);
+    assert!(
+        one.status == 2 && one.stderr.contains("this is one capture"),
+        "{}",
+        one.stderr
+    );
+}

@@ -93,7 +93,7 @@ fn one_bad_capture_does_not_lose_the_others() {
         "{}",
         out.stderr
     );
-    assert_fails(&["compare", text(&a)], 2, "2 values required");
+    assert_fails(&["compare", text(&a)], 2, "give another one to compare it with");
     assert_fails(&["compare"], 2, "required");
 }
 

@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     core_dumps::off();
     let done = match CommandLine::read() {
         Request::Analyze(arguments) => analyze::run(&arguments),
-        Request::Beside(Command::Keys(arguments)) => keys::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Request::Beside(Command::Keys(arguments)) => keys::run(&arguments),
         Request::Beside(Command::Overhead(arguments)) => {
             overhead::run(&arguments).map(|()| ExitCode::SUCCESS)
         }

@@ -7,7 +7,7 @@ use crate::command::{output, read, reference as reference_job, report as report_
 use anyhow::Result;
 use rekeyscope::pipeline::Options;
 use rekeyscope::write::key_ring::KeyRing;
-use rekeyscope_model::analysis::{Analysis, CaptureFile, KeyStatus, Protocol};
+use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol};
 use rekeyscope_report::words::underivable::{only_integrity_fits, why_not_derived};
 use std::process::ExitCode;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             |source| {
                 let input = Input {
                     beside_others: several,
-                    ..arguments.input_of(source)
+                    ..arguments.input.of(source)
                 };
                 let (analysis, _) = analyze(arguments, reference.options.clone(), &input)?;
                 Ok(reference.compared(analysis))
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let reference = reference_job::read(arguments)?;
     let (analysis, ring) = analyze(arguments, reference.options.clone(), &arguments.input)?;
     let analysis = reference.compared(analysis);
-    let read_whole = files(&analysis).all(|file| file.problem.is_none());
+    let read_whole = read::problems(&analysis).next().is_none();
     let told = copies.write(&arguments.input, &analysis, &ring, &reference.options)?;
     places.write(&analysis)?;
     if !arguments.input.quiet {
@@ -63,20 +63,13 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
         choice.among(&analysis.tunnels).map_err(anyhow::Error::msg)?;
     }
     // An error, so also where notes are not wanted.
-    let problems = files(&analysis).filter_map(|file| file.problem.clone());
-    problems.for_each(output::note);
+    read::problems(&analysis).for_each(output::note);
     let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
     if !input.quiet {
         notes(&analysis).into_iter().for_each(output::note);
         read::warn_of_others(input, &analysis);
     }
     Ok((analysis, ring))
-}
-
-/// The files of joined captures, also of the other point.
-fn files(analysis: &Analysis) -> impl Iterator<Item = &CaptureFile> {
-    let other = analysis.two_points.iter().flat_map(|points| &points.files);
-    analysis.capture.files.iter().chain(other)
 }
 
 /// What a person should know besides the report.

@@ -3,6 +3,7 @@
 use crate::command::options::{CompareArguments, Input};
 use crate::command::outputs::{Target, text_options};
 use crate::command::replace::Replacement;
+use crate::command::sources::is_document;
 use crate::command::{output, read};
 use anyhow::{Result, bail};
 use rekeyscope_impact::compare;
@@ -22,11 +23,15 @@ const LARGEST_DOCUMENT: u64 = 1 << 30;
 pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     let inputs = arguments.inputs();
     let outputs = ComparisonOutputs::reserve(arguments, &inputs)?;
-    let (mut captures, mut unread) = (Vec::new(), Vec::new());
+    let (mut captures, mut unread, mut all_read) = (Vec::new(), Vec::new(), true);
     for input in &inputs {
         let path = input.capture.to_string_lossy();
         match analysis_of(input, arguments) {
-            Ok(analysis) => captures.push(compare::row_of(&path, &analysis)),
+            Ok((analysis, problems)) => {
+                all_read &= problems.is_empty();
+                problems.iter().for_each(|problem| output::complain(problem));
+                captures.push(compare::row_of(&path, &analysis));
+            }
             Err(error) => {
                 let reason = error.to_string();
                 output::complain(&reason);
@@ -43,7 +48,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
             inputs.len()
         );
     }
-    let all_read = unread.is_empty();
+    all_read &= unread.is_empty();
     outputs.write(&compare::compare(captures, unread))?;
     Ok(if all_read {
         ExitCode::SUCCESS
@@ -52,9 +57,10 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     })
 }
 
-fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<Analysis> {
+/// An analysis, and why pieces of its capture were not read.
+fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<(Analysis, Vec<String>)> {
     if let Some(analysis) = saved(&input.capture)? {
-        return Ok(analysis);
+        return Ok((analysis, Vec::new()));
     }
     let (analysis, _) = read::analyze(input, arguments.options())?;
     if !input.quiet {
@@ -68,25 +74,18 @@ fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<Analysis> 
             ));
         }
     }
-    Ok(analysis)
+    let problems = read::problems(&analysis).collect();
+    Ok((analysis, problems))
 }
 
-/// A document written by `--json`; `None` where the file is none, by its first byte that is not blank.
+/// A document written by `--json`; `None` where the file is none.
 pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
-    let Ok(file) = std::fs::File::open(path) else {
-        return Ok(None); // the capture reader says why
-    };
-    if !file.metadata().is_ok_and(|m| m.is_file()) {
-        return Ok(None); // a pipe can be read once only
+    if !is_document(path) {
+        return Ok(None); // the capture reader says what it is
     }
-    let mut file = file.take(LARGEST_DOCUMENT);
-    let mut head = [0; 64];
-    let n = file.read(&mut head).unwrap_or(0);
-    if head[..n].iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
-        return Ok(None);
-    }
-    let mut bytes = head[..n].to_vec();
-    file.read_to_end(&mut bytes)?;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    file.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
     let analysis: Analysis = match serde_json::from_slice(&bytes) {
         Ok(analysis) => analysis,
         Err(error) => bail!(

@@ -13,6 +13,7 @@ use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_report::formats;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Placebo draws here: the job asks nothing of them.
 const DRAWS: usize = 1;
@@ -27,7 +28,7 @@ pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> 
 }
 
 /// Prints the report and writes the exports.
-pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
+pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     arguments.input.share_cores();
     let read = arguments.input.everything_read();
     // What is there is kept beside the new table (`keep_former`): nothing is lost.
@@ -38,6 +39,9 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
         .map(|export| ExportPlace::reserve(export, &replacement))
         .collect::<Result<_, _>>()?;
     let (analysis, ring) = read_keys_of(&arguments.input)?;
+    let problems: Vec<String> = read::problems(&analysis).collect();
+    let read_whole = problems.is_empty();
+    problems.into_iter().for_each(output::note);
     let mut told = Vec::new();
     for place in exports {
         told.extend(place.write(&ring, arguments.wanted(), &replacement)?);
@@ -52,7 +56,11 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<()> {
         told.into_iter().for_each(output::note);
         read::warn_of_others(&arguments.input, &analysis);
     }
-    Ok(())
+    Ok(if read_whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Where an export goes: made sure of before the work starts.

@@ -145,9 +145,12 @@ impl Request {
                     a.outputs.want_folders()?;
                 }
             }
-            Request::Beside(Command::Compare(c)) => c.must_make_sense()?,
+            Request::Beside(Command::Compare(c)) => c.find_sources()?,
             Request::Beside(Command::Watch(w)) => w.must_make_sense()?,
-            Request::Beside(Command::Keys(k)) => drop(k.exports()?),
+            Request::Beside(Command::Keys(k)) => {
+                k.exports()?;
+                k.find_source()?;
+            }
             Request::Beside(Command::Wireshark(p) | Command::Tshark(p)) => p.must_name_a_file()?,
             Request::Beside(_) => {}
         }
@@ -343,7 +346,7 @@ impl Arguments {
         self.sources = found.map_err(|reason| clap::Error::raw(ErrorKind::ValueValidation, reason))?;
         self.find_other_point(grouping)?;
         if let [one] = self.sources.as_slice() {
-            self.input = self.input_of(one);
+            self.input = self.input.of(one);
             if !one.pieces.is_empty() {
                 self.copies.want_one_file()?;
             }
@@ -353,19 +356,10 @@ impl Arguments {
 
     /// What may be replaced, with all that is read.
     pub(crate) fn replacement(&self) -> Replacement {
-        let inputs = self.sources.iter().map(|source| self.input_of(source));
+        let inputs = self.sources.iter().map(|source| self.input.of(source));
         let read: Vec<PathBuf> = inputs.flat_map(|input| input.everything_read()).collect();
         let read = read.iter().chain(&self.reference).map(PathBuf::as_path);
         Replacement::new(read.chain(self.overlays.files()), self.outputs.replace.force)
-    }
-
-    /// The input of one of the captures.
-    pub(crate) fn input_of(&self, source: &NamedCapture) -> Input {
-        Input {
-            capture: source.name.clone(),
-            pieces: source.pieces.clone(),
-            ..self.input.clone()
-        }
     }
 
     /// What the analysis needs to know.

@@ -137,6 +137,13 @@ pub(crate) fn analyze_beside(
     Ok((analysis, KeyRing::new(&record)))
 }
 
+/// Why files of joined captures were not read, also of the other point.
+pub(crate) fn problems(analysis: &Analysis) -> impl Iterator<Item = String> {
+    let other = analysis.two_points.iter().flat_map(|points| &points.files);
+    let files = analysis.capture.files.iter().chain(other);
+    files.filter_map(|file| file.problem.clone())
+}
+
 /// A capture that was opened, and what its container said so far.
 struct OpenedCapture {
     reader: PacketSource,

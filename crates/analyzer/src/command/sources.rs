@@ -2,10 +2,13 @@
 
 use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_capture::join::{PieceSequence, sequences};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Files of one run. Each stands in the document of its capture.
 const MOST_FILES: usize = 10_000;
+/// Bytes in which a document begins.
+const HEAD: u64 = 64;
 
 /// One capture to be analysed, in however many files.
 #[derive(Debug, Clone)]
@@ -104,6 +107,15 @@ fn files_of(word: &Path) -> Vec<PathBuf> {
 /// Whether there are packets to be read in a file. (What comes out of a pipe can be read only once.)
 pub(crate) fn is_capture(path: &Path) -> bool {
     is_file(path) && CaptureReader::open(path).is_ok()
+}
+
+/// Whether a file looks like what --json writes, by its first byte that is not blank. (A pipe can be read once only.)
+pub(crate) fn is_document(path: &Path) -> bool {
+    let is_file = std::fs::metadata(path).is_ok_and(|m| m.is_file());
+    let mut head = Vec::new();
+    let opened = std::fs::File::open(path).ok().filter(|_| is_file);
+    let read = opened.and_then(|file| file.take(HEAD).read_to_end(&mut head).ok());
+    read.is_some() && head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
 }
 
 /// Whether a file is named like a capture: one that cannot be read, among others that can, is told and not passed over.

@@ -3,6 +3,7 @@
 use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::replace::ReplaceArgument;
+use crate::command::sources::{self, Grouping, NamedCapture, is_document};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::pipeline::Options;
@@ -11,9 +12,18 @@ use std::path::PathBuf;
 /// `rekeyscope compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// Captures, and analyses saved by --json: two or more, three for an interval
-    #[arg(required = true, num_args = 2..=MOST_CAPTURES, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Captures, folders, 'patterns*', and analyses saved by --json: two or more, three for an interval; the pieces of a ring buffer
+    /// (dumpcap -b, tcpdump -C or -G, known by name and time) are one capture
+    #[arg(required = true, num_args = 1..=MOST_CAPTURES, value_name = "FILE", value_hint = ValueHint::FilePath)]
     captures: Vec<PathBuf>,
+
+    /// Take every file for a capture of its own, also the pieces of a ring buffer
+    #[arg(long)]
+    each: bool,
+
+    /// The captures that these files are; found once.
+    #[arg(skip)]
+    sources: Vec<NamedCapture>,
 
     /// Key file for every capture; may be given more than once [default: files beside each capture]
     #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -64,9 +74,9 @@ const MOST_CAPTURES: usize = 1_000;
 impl CompareArguments {
     /// One input per capture, each with the keys given, or with those beside it.
     pub(crate) fn inputs(&self) -> Vec<Input> {
-        let input = |capture: &PathBuf| Input {
-            capture: capture.clone(),
-            pieces: Vec::new(),
+        let input = |source: &NamedCapture| Input {
+            capture: source.name.clone(),
+            pieces: source.pieces.clone(),
             wants_digest: false,
             other_point: Vec::new(),
             beside_others: false,
@@ -77,7 +87,7 @@ impl CompareArguments {
             jobs: None,
             quiet: self.quiet,
         };
-        self.captures.iter().map(input).collect()
+        self.sources.iter().map(input).collect()
     }
 
     /// What the analyses need to know.
@@ -88,8 +98,38 @@ impl CompareArguments {
         }
     }
 
+    /// Looks for the captures among the files. A saved analysis is one of its own.
+    pub(super) fn find_sources(&mut self) -> Result<(), clap::Error> {
+        self.must_make_sense()?;
+        let refuse = |kind, reason| clap::Error::raw(kind, reason);
+        let grouping = if self.each {
+            Grouping::Each
+        } else {
+            Grouping::ByName
+        };
+        let same_kind = |a: &PathBuf, b: &PathBuf| is_document(a) == is_document(b);
+        for words in self.captures.chunk_by(same_kind) {
+            let documents = words.first().is_some_and(|word| is_document(word));
+            let grouping = if documents { Grouping::Each } else { grouping };
+            let found = sources::find(words, grouping);
+            self.sources
+                .extend(found.map_err(|reason| refuse(ErrorKind::ValueValidation, reason))?);
+        }
+        match self.sources.len() {
+            2..=MOST_CAPTURES => Ok(()),
+            1 => Err(refuse(
+                ErrorKind::TooFewValues,
+                "this is one capture: give another one to compare it with, or --each if its files are not pieces of one".into(),
+            )),
+            many => Err(refuse(
+                ErrorKind::TooManyValues,
+                format!("{many} captures are more than one comparison takes ({MOST_CAPTURES})"),
+            )),
+        }
+    }
+
     /// Two results, or several captures, may not share one stream.
-    pub(super) fn must_make_sense(&self) -> Result<(), clap::Error> {
+    fn must_make_sense(&self) -> Result<(), clap::Error> {
         let stream = |path: &&PathBuf| path.as_os_str() == "-";
         let results = [&self.html, &self.json, &self.csv];
         if results.into_iter().flatten().filter(stream).count() > 1 {

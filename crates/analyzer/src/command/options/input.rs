@@ -1,5 +1,6 @@
 //! The capture and what decrypts it.
 
+use crate::command::sources::NamedCapture;
 use clap::{Args, ValueHint};
 use rekeyscope_capture::join::PieceSequence;
 use std::path::PathBuf;
@@ -55,6 +56,15 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// The same for one of the captures.
+    pub(crate) fn of(&self, source: &NamedCapture) -> Input {
+        Input {
+            capture: source.name.clone(),
+            pieces: source.pieces.clone(),
+            ..self.clone()
+        }
+    }
+
     /// Sets how many cores are used. Once, before the first packet. The calling thread is one of them.
     pub(crate) fn share_cores(&self) {
         // It fails where that is set already.

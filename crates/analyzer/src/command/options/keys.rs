@@ -2,17 +2,27 @@
 
 use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
-use clap::Args;
+use crate::command::sources::{self, Grouping};
 use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
 use rekeyscope::write::export::Wanted;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// `rekeyscope keys`.
 #[derive(Debug, Args)]
 pub(crate) struct KeysArguments {
     #[command(flatten)]
     pub(crate) input: Input,
+
+    /// Further pieces of the capture: those of a ring buffer (dumpcap -b, tcpdump -C or -G) are known by name and time; a folder or a
+    /// 'pattern*' may hold them
+    #[arg(value_name = "MORE", value_hint = ValueHint::FilePath)]
+    more: Vec<PathBuf>,
+
+    /// Read all files as one capture, whatever their names
+    #[arg(long)]
+    join: bool,
 
     /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table) or `tcpdump FILE` (for
     /// tcpdump -E 'file FILE', as root with -Z root), readable by you alone; may be given more than once
@@ -57,6 +67,29 @@ impl KeysArguments {
             )),
         });
         pairs.collect()
+    }
+
+    /// The capture, in however many files.
+    pub(super) fn find_source(&mut self) -> Result<(), clap::Error> {
+        let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
+            .chain(&self.more)
+            .cloned()
+            .collect();
+        let grouping = if self.join {
+            Grouping::Joined
+        } else {
+            Grouping::ByName
+        };
+        let refuse = |reason| clap::Error::raw(ErrorKind::ValueValidation, reason);
+        let found = sources::find(&words, grouping).map_err(refuse)?;
+        let [one] = found.as_slice() else {
+            return Err(refuse(format!(
+                "these are {} captures, and keys are looked up for one: give one at a time, or its pieces with --join",
+                found.len()
+            )));
+        };
+        self.input = self.input.of(one);
+        Ok(())
     }
 }
 
