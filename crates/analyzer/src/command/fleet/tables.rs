@@ -91,10 +91,10 @@ impl FleetTables {
 /// Removes what an earlier analysis of this capture wrote that this one does not have.
 fn without(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(Error::Output {
-            path: path.into(),
-            source,
-        })?,
+        Err(source) if source.kind() != ErrorKind::NotFound => {
+            let path = path.into();
+            Err(Error::Output { path, source }.into())
+        }
         _ => Ok(()),
     }
 }
