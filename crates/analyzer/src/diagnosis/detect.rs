@@ -181,6 +181,9 @@ impl Diagnosis {
                 self.undiagnosed += 1;
             }
         }
+        if now.is_none() {
+            self.recorder.forget_packets();
+        }
     }
 
     fn examine<'a>(

@@ -224,6 +224,11 @@ impl Recorder {
         window.packets < all
     }
 
+    /// No further window is opened: the document is made with the memory of the ring.
+    pub(crate) fn forget_packets(&mut self) {
+        self.ring = VecDeque::new();
+    }
+
     /// The packets of a window's tunnel, in capture order.
     pub(crate) fn packets(&self, window: &OpenWindow) -> Vec<&PacketRecord> {
         let skip = usize::try_from(window.from.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
