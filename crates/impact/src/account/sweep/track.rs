@@ -217,3 +217,149 @@ impl Track {
         self.episodes = kept;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::sweep::step::{StepKind, StepLabel};
+    use rekeyscope_model::analysis::AccountLabel;
+
+    fn half() -> Half {
+        Half {
+            tcp: true,
+            data: Vec::new(),
+            acks: Vec::new(),
+            mss: 1_000,
+            scale: 0,
+            scale_known: true,
+            d1: None,
+            echoed: None,
+            d2: None,
+            d2_from: D2Source::None,
+            rtt: 0,
+            measured_rtt: None,
+            blind: false,
+            begun: true,
+            ended: false,
+        }
+    }
+
+    /// An episode that is known again by its number.
+    fn episode(number: u32) -> Episode {
+        let copy = Data {
+            time: 0,
+            frame: 0,
+            start: 0,
+            end: 1,
+            esp: 0,
+            sa: 0,
+            missing: 0,
+            acked_after: u32::MAX,
+            echo_after: u32::MAX,
+            new: 0,
+            ip_id: 0,
+            again: true,
+            repeated: false,
+            seen_before: true,
+            late: false,
+            numbered: false,
+        };
+        let mut episode = Episode::begun(&copy, 0, 0.0, &half());
+        episode.copies = number;
+        episode
+    }
+
+    fn step(from: i64, to: i64, episode: u32) -> Step {
+        Step {
+            from,
+            to,
+            frames: (from as u64, to as u64),
+            bytes: 100,
+            longest: to - from,
+            kind: StepKind {
+                found: StepLabel::Label(AccountLabel::Rekey),
+                episode,
+                ramp: NONE,
+                silence: NONE,
+                between_full: false,
+                at_capacity: false,
+            },
+            pause: from as u32,
+            window: 0,
+            packets: 1,
+            touched: false,
+            all_acked: false,
+            again: false,
+            vanished: false,
+        }
+    }
+
+    /// Steps of these lengths, one behind the other, of these episodes.
+    fn track(steps: &[(i64, u32)], episodes: u32) -> Track {
+        let mut track = Track::new(&half());
+        let mut time = 0;
+        for &(length, episode) in steps {
+            track.steps.push(step(time, time + length, episode));
+            time += length;
+        }
+        track.episodes = (0..episodes).map(episode).collect();
+        track
+    }
+
+    #[test]
+    fn of_two_steps_the_longer_says_what_they_are() {
+        // 10 is the middle length: what is longer stays alone, and what has just been made longer takes no third.
+        let mut track = track(
+            &[
+                (20, NONE),
+                (10, NONE),
+                (5, NONE),
+                (9, NONE),
+                (30, NONE),
+                (10, NONE),
+            ],
+            0,
+        );
+        track.coarsen();
+        let seen: Vec<_> = track
+            .steps
+            .iter()
+            .map(|s| (s.from, s.to, s.bytes, s.packets, s.pause))
+            .collect();
+        let expected = [(0, 30, 200, 2, 0), (30, 44, 200, 2, 35), (44, 84, 200, 2, 44)];
+        assert_eq!(seen, expected);
+        assert_eq!(track.steps[1].longest, 9);
+        assert_eq!(track.steps[1].frames, (30, 44));
+    }
+
+    #[test]
+    fn a_long_step_is_not_swallowed() {
+        let mut track = track(&[(1, NONE), (50, NONE), (1, NONE), (1, NONE), (60, NONE)], 0);
+        track.coarsen();
+        let seen: Vec<_> = track.steps.iter().map(|s| (s.from, s.to)).collect();
+        assert_eq!(seen, [(0, 1), (1, 52), (52, 53), (53, 113)]);
+    }
+
+    #[test]
+    fn one_step_stays() {
+        let mut track = track(&[(10, 0)], 1);
+        track.coarsen();
+        assert_eq!((track.steps.len(), track.episodes.len()), (1, 1));
+    }
+
+    #[test]
+    fn episodes_are_still_those_of_their_steps() {
+        // Episode 1 belongs to a short step only and goes; 3, the last, has no step yet and may go on.
+        let mut track = track(&[(20, NONE), (30, 2), (10, 1), (40, 0), (10, 2)], 4);
+        track.coarsen();
+        let numbers: Vec<_> = track
+            .steps
+            .iter()
+            .filter(|s| s.kind.episode != NONE)
+            .map(|s| track.episodes[s.kind.episode as usize].copies)
+            .collect();
+        assert_eq!(numbers, [2, 0]);
+        let kept: Vec<_> = track.episodes.iter().map(|e| e.copies).collect();
+        assert_eq!(kept, [2, 0, 3]);
+    }
+}
