@@ -255,3 +255,21 @@ fn key_column(text: &[u8], column: u8) -> Result<Vec<u8>, (String, bool)> {
         (sentence, cut)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_hex_or_its_characters() {
+        let characters = |text: &[u8]| assert_eq!(key_column(text, 6), Ok(text.to_vec()));
+        characters(b"sixteen letters!");
+        characters(b"of hex digits, with others, cafe");
+        // An odd number of digits without a prefix is no hex.
+        characters(b"cafe0");
+        assert_eq!(key_column(b"cafe", 6), Ok(vec![0xca, 0xfe]));
+        assert_eq!(key_column(b"0xCAFE", 6), Ok(vec![0xca, 0xfe]));
+        assert!(matches!(key_column(b"0xcafe0", 6), Err((_, true))));
+        assert!(matches!(key_column(b"0xcafg", 6), Err((_, false))));
+    }
+}
