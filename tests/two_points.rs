@@ -377,6 +377,11 @@ fn the_other_point_may_be_a_ring_buffer() {
     assert!(told.contains(&names[2]), "{told}");
     let found = found.unwrap();
     assert!(found.files[2].problem.is_some() && found.directions[0].both > 100);
+    assert!(
+        found.sentence.contains("could not be read whole"),
+        "{}",
+        found.sentence
+    );
     // None of them is replaced by an output.
     let words = ["here.pcap", "--also-from", "far", "--json", names[3].as_str()];
     let output = run(folder.path(), &words);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! frames → Analyzer ── every half second ──→ Record so far → assembly → Analysis → news: what was not said before → WatchEvent
-//!             └ once it is large or an hour old: what is over is left behind                     totals: counters ┘
+//!             └ once it is large or 30 min old: what is over is left behind                     totals: counters ┘
 //! ```
 //!
 //! There is one truth in the program: what a look says is read from the document that a report of this moment would be made of. An
@@ -43,10 +43,10 @@ pub struct Retention {
 }
 
 impl Default for Retention {
-    /// An hour, 1,000 rekeys: what a report at the end can be about. 128 MB are enough for it.
+    /// Half an hour, 1,000 rekeys: what a report at the end can be about. 128 MB are enough for it (`tests/bench/days`; an hour took 165).
     fn default() -> Self {
         Retention {
-            seconds: 3_600.0,
+            seconds: 1_800.0,
             sas: 2_000,
             exchanges: 8_000,
             lately_s: 60.0,

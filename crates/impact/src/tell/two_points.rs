@@ -1,5 +1,6 @@
 //! Two capture points in words.
 
+use crate::two_points::PointTrace;
 use rekeyscope_model::analysis::{
     OrderSource, PointClock, PointDirection, PointOrder, PointRekey, TwoPoints,
 };
@@ -22,7 +23,7 @@ pub fn millis(ms: f64) -> String {
 }
 
 /// What could be compared, the clocks, the losses, and what to keep in mind.
-pub(crate) fn whole(points: &TwoPoints, dropped_here: Option<u64>) -> Said {
+pub(crate) fn whole(points: &TwoPoints, here: &PointTrace) -> Said {
     let other = points.path.as_str();
     let Some(clock) = &points.clock else {
         let message = match points.sas {
@@ -64,7 +65,12 @@ pub(crate) fn whole(points: &TwoPoints, dropped_here: Option<u64>) -> Said {
     }
     let lost = points.directions.iter().any(|d| d.only_here + d.only_there > 0);
     if lost {
-        said.push(drops(dropped_here, points.dropped_reported));
+        said.push(drops(here.dropped_reported, points.dropped_reported));
+    }
+    let files = here.files.iter().chain(&points.files);
+    let unread = files.filter(|file| file.problem.is_some()).count();
+    if unread > 0 {
+        said.push(Message::new("two-points-files-unread").with("files", unread));
     }
     Said::from(said)
 }

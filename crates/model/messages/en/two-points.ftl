@@ -9,6 +9,10 @@ two-points-no-common-packet = { $other } has { $sas ->
 } in common with this capture and not one packet: the two do not overlap in time. Nothing was compared.
 two-points-no-common-time = { $other } and this capture overlap for less time than packets take from one to the other. Nothing was compared.
 two-points-kept-until = The first { $seconds } were compared: the captures hold more packets than are kept for that.
+two-points-files-unread = { $files ->
+    [one] A file of one of the points
+   *[other] { $files } files of the points
+} could not be read whole: what passed in its time counts as lost between them.
 two-points-behind-nat = { $sas ->
     [one] One SA has
    *[other] { $sas } SAs have

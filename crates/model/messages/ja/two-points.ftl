@@ -6,6 +6,7 @@ two-points-no-common-sa = { $other } には、このキャプチャと共通の 
 two-points-no-common-packet = { $other } には、このキャプチャと共通の SA が { $sas } 個ありますが、共通のパケットは一つもありません。2 つのキャプチャの時間は重なっていません。比較は行っていません。
 two-points-no-common-time = { $other } とこのキャプチャが重なる時間は、パケットが一方から他方へ届くまでの時間より短いものです。比較は行っていません。
 two-points-kept-until = 比較したのは最初の { $seconds } です。それ以降は、比較のために保持できるパケット数を超えています。
+two-points-files-unread = 2 地点のファイルのうち { $files } 個は、全部または一部を読めませんでした。その時間に通ったパケットは、地点間で失われたものとして数えています。
 two-points-behind-nat = { $sas } 個の SA は、もう一方の地点では宛先が異なります（間に NAT があります）。SPI とシーケンス番号だけで対応付けました。
 two-points-sas-left-out = 一方のキャプチャにしかない SA は除きました。このキャプチャだけにあるものが { $here } 個、もう一方だけにあるものが { $there } 個です。
 

@@ -47,7 +47,7 @@ const OF_DOCUMENTS: [&str; 10] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 69] = [
+const LATIN: [&str; 70] = [
     "ACK",
     "Block",
     "CDN",
@@ -82,6 +82,7 @@ const LATIN: [&str; 69] = [
     "MSS",
     "MTU",
     "NAT",
+    "TTL",
     "PFS",
     "PPP",
     "PPPoE",
@@ -100,6 +101,7 @@ const LATIN: [&str; 69] = [
     "TCP",
     "TP",
     "Terminate",
+    "TTL",
     "UDP",
     "VLAN",
     "Van",
