@@ -82,7 +82,6 @@ const LATIN: [&str; 70] = [
     "MSS",
     "MTU",
     "NAT",
-    "TTL",
     "PFS",
     "PPP",
     "PPPoE",
