@@ -1,8 +1,7 @@
 //! Two capture points in words.
 
-use crate::two_points::PointTrace;
 use rekeyscope_model::analysis::{
-    OrderSource, PointClock, PointDirection, PointOrder, PointRekey, TwoPoints,
+    CaptureFile, OrderSource, PointClock, PointDirection, PointOrder, PointRekey, TwoPoints,
 };
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Arg, Message, Said, grouped};
@@ -22,8 +21,8 @@ pub fn millis(ms: f64) -> String {
     format!("{} ms", text.replace('-', "−"))
 }
 
-/// What could be compared, the clocks, the losses, and what to keep in mind.
-pub(crate) fn whole(points: &TwoPoints, here: &PointTrace) -> Said {
+/// What could be compared, the clocks, the losses, and what to keep in mind. Of this capture: packets that it dropped, its files.
+pub(crate) fn whole(points: &TwoPoints, dropped_here: Option<u64>, files_here: &[CaptureFile]) -> Said {
     let other = points.path.as_str();
     let Some(clock) = &points.clock else {
         let message = match points.sas {
@@ -65,9 +64,9 @@ pub(crate) fn whole(points: &TwoPoints, here: &PointTrace) -> Said {
     }
     let lost = points.directions.iter().any(|d| d.only_here + d.only_there > 0);
     if lost {
-        said.push(drops(here.dropped_reported, points.dropped_reported));
+        said.push(drops(dropped_here, points.dropped_reported));
     }
-    let files = here.files.iter().chain(&points.files);
+    let files = files_here.iter().chain(&points.files);
     let unread = files.filter(|file| file.problem.is_some()).count();
     if unread > 0 {
         said.push(Message::new("two-points-files-unread").with("files", unread));

@@ -51,7 +51,7 @@ pub fn two_points(here: &PointTrace, there: &PointTrace, rekeys: &[RekeyAt]) -> 
         Some(comparison) => comparison.told(base, here, there, &matches, rekeys),
         None => base,
     };
-    let said = tell::whole(&compared, here);
+    let said = tell::whole(&compared, here.dropped_reported, &here.files);
     TwoPoints {
         sentence: said.sentence,
         messages: said.messages,
