@@ -43,7 +43,7 @@ pub struct Retention {
 }
 
 impl Default for Retention {
-    /// Half an hour, 1,000 rekeys: what a report at the end can be about. 128 MB are enough for it (`tests/bench/days`; an hour took 165).
+    /// Half an hour, 1,000 rekeys: what a report at the end can be about. 128 MB are enough for it (`tests/bench/days`; an hour took 181).
     fn default() -> Self {
         Retention {
             seconds: 1_800.0,
