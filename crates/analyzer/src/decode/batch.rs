@@ -1,199 +1,21 @@
-//! ESP packets wait here until there are enough of them for all cores. Verifying and decrypting needs no state but the
-//! key, so it runs in parallel; everything before and after runs in capture order.
+//! ESP packets wait here until there are enough of them for all cores.
 
-use rayon::Yield;
+use crate::decode::mark::IkeMark;
+use crate::decode::packet::{Decoded, PacketPlace, Pending, fingerprint, open_one};
 use rayon::prelude::*;
 use rekeyscope_capture::file::ReadBlock;
-use rekeyscope_capture::framing::UdpPorts;
-use rekeyscope_ipsec::esp::cipher::{Check, EspCipher, Icv, OpenError, Opened, verify_many};
-use rekeyscope_ipsec::esp::inner::{self, Inner};
+use rekeyscope_ipsec::esp::cipher::{Check, EspCipher, Icv, verify_many};
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::time::Timestamp;
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
-use std::time::Duration;
 
 /// Packets that make a batch: what is known of them, some 450 bytes each, fits into a core's cache. (Four times as many cost 8 % more
 /// CPU and 18 MB.)
 const FULL_PACKETS: usize = 2_048;
 /// Bytes that make a batch.
 const FULL_BYTES: usize = 1 << 20;
-/// How long a thread that has nothing to help with waits before it looks again: much less than a batch takes.
-const MOMENT: Duration = Duration::from_micros(100);
 /// Packets that one task takes at a time: some 100 µs of work, far above the cost of handing it over, and enough of them
 /// to verify many at once.
 const TASK_PACKETS: usize = 256;
-
-/// An ESP packet in the batch.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    /// Its SA.
-    pub(crate) sa: SaIndex,
-    /// Frame number.
-    pub(crate) frame: u64,
-    /// Time.
-    pub(crate) time: Timestamp,
-    /// IP total length.
-    pub(crate) outer_bytes: u32,
-    /// Length from the SPI on, on the wire.
-    pub(crate) esp_bytes: u32,
-    /// Outer addresses.
-    pub(crate) ends: (IpAddr, IpAddr),
-    /// The snap length cut it.
-    pub(crate) cut: bool,
-    /// Sequence number field.
-    pub(crate) sequence: u32,
-    /// IP packets that it came in.
-    pub(crate) fragments: u16,
-    /// Largest of those.
-    pub(crate) largest_fragment: u32,
-    /// UDP ports around it.
-    pub(crate) udp: Option<UdpPorts>,
-    /// An AH packet.
-    pub(crate) authenticated: Option<Authenticated>,
-    /// Key to open it with; `None` where there is none.
-    pub(crate) cipher: Option<Arc<EspCipher>>,
-    /// How many times ESP is around its ESP.
-    pub(crate) nesting: u8,
-    /// Upper half of its sequence number, where the SA has extended ones.
-    pub(crate) esn_high: Option<u32>,
-    /// Check the ICV.
-    pub(crate) check: bool,
-    /// Its key was proven when it came.
-    pub(crate) proven: bool,
-    /// What checks it may open it: the key is proven by now, or there is no ICV that could.
-    pub(crate) opens: bool,
-    place: PacketPlace,
-}
-
-/// An IKE message among the packets: what it means to those who count them is done in its place.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct IkeMark {
-    pub(crate) tunnel: TunnelIndex,
-    /// Index of its exchange.
-    pub(crate) exchange: usize,
-    pub(crate) time: Timestamp,
-    pub(crate) part: IkePart,
-    /// Packets of the batch before it.
-    place: usize,
-}
-
-/// Which part of an exchange a message is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum IkePart {
-    /// The first of an exchange that makes child SAs: the direction of its sender, as a position in a pair, and how many SAs its
-    /// tunnel had.
-    Opening { slot: usize, sas: usize },
-    /// The first of another one.
-    OtherOpening,
-    /// A further one.
-    Further,
-}
-
-impl IkeMark {
-    /// A mark that [`Batch::mark`] will give its place.
-    pub(crate) fn new(tunnel: TunnelIndex, exchange: usize, time: Timestamp, part: IkePart) -> Self {
-        IkeMark {
-            tunnel,
-            exchange,
-            time,
-            part,
-            place: 0,
-        }
-    }
-}
-
-/// Where the bytes of a packet are.
-#[derive(Debug, Clone, Copy, Default)]
-struct PacketPlace {
-    /// Index of the block that was read; without one they are in the batch's own memory.
-    block: Option<u32>,
-    start: usize,
-    len: usize,
-}
-
-/// What the header of an AH packet says (RFC 4302 §2).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Authenticated {
-    pub(crate) next_header: u8,
-    pub(crate) header_len: u32,
-    /// IKE or ESP follows it, whose own SA tells of the payload.
-    pub(crate) around_ipsec: bool,
-}
-
-/// Where the ICV of an AH packet begins (RFC 4302 §2).
-const AH_ICV_AT: usize = 12;
-
-impl Authenticated {
-    /// Nothing to open: what is inside can be read.
-    fn decode(self, pending: &Pending, packet: &[u8], decoded: &mut Decoded) {
-        let payload_len = pending.esp_bytes.saturating_sub(self.header_len);
-        let payload = packet.get(self.header_len as usize..).unwrap_or_default();
-        let icv = packet.get(AH_ICV_AT..).and_then(|icv| icv.first_chunk::<8>());
-        if !self.around_ipsec {
-            let (len, ends) = (payload_len as usize, Some(pending.ends));
-            inner::walk_into(&mut decoded.inner, self.next_header, payload, len, ends);
-        }
-        decoded.opened = Some(Opened {
-            payload_len,
-            pad_len: 0,
-            next_header: self.next_header,
-        });
-        decoded.fingerprint = icv.map_or(0, |icv| u64::from_be_bytes(*icv));
-    }
-}
-
-/// What the parallel part found out about a packet.
-#[derive(Debug, Clone)]
-pub(crate) struct Decoded {
-    /// ICV.
-    pub(crate) icv: Icv,
-    /// Trailer, when it could be opened.
-    pub(crate) opened: Option<Opened>,
-    /// What is inside, when it could be opened.
-    pub(crate) inner: Inner,
-    /// The last bytes: the ICV, or random-looking ciphertext. Tells a doubled capture from a replayed number.
-    pub(crate) fingerprint: u64,
-}
-
-impl Decoded {
-    /// A packet that stays closed.
-    fn sealed() -> Decoded {
-        Decoded {
-            icv: Icv::Unchecked,
-            opened: None,
-            inner: Inner::default(),
-            fingerprint: 0,
-        }
-    }
-}
-
-/// A batch that other threads are decoding while the next one is read.
-#[derive(Debug)]
-pub(crate) struct InFlight(Receiver<(Batch, Vec<Decoded>)>);
-
-impl InFlight {
-    /// Waits for the results, and helps meanwhile where this is one of the decoding threads; `None` when the decoding thread died.
-    pub(crate) fn wait(self) -> Option<(Batch, Vec<Decoded>)> {
-        loop {
-            let landed = match rayon::yield_now() {
-                Some(Yield::Executed) => self.0.try_recv().map_err(|e| e == TryRecvError::Disconnected),
-                Some(Yield::Idle) => self
-                    .0
-                    .recv_timeout(MOMENT)
-                    .map_err(|e| e == RecvTimeoutError::Disconnected),
-                None => self.0.recv().map_err(|_| true),
-            };
-            match landed {
-                Ok(landed) => return Some(landed),
-                Err(died) if died => return None,
-                Err(_) => {}
-            }
-        }
-    }
-}
 
 /// The waiting packets.
 #[derive(Debug, Default)]
@@ -343,17 +165,6 @@ impl Batch {
         }
     }
 
-    /// Decodes in the background.
-    pub(crate) fn dispatch(mut self) -> InFlight {
-        let (sender, receiver) = sync_channel(1);
-        rayon::spawn(move || {
-            let decoded = self.decode();
-            // Nobody listens when the analysis was given up.
-            let _ = sender.send((self, decoded));
-        });
-        InFlight(receiver)
-    }
-
     /// Empties the batch and keeps its memory, and that of its results.
     pub(crate) fn clear(&mut self, results: Vec<Decoded>) {
         self.results = results;
@@ -365,128 +176,14 @@ impl Batch {
     }
 }
 
-impl Pending {
-    /// A packet that [`Batch::push`] will give its place.
-    #[allow(clippy::too_many_arguments)] // plain data, named at the one call
-    pub(crate) fn new(
-        sa: SaIndex,
-        frame: u64,
-        time: Timestamp,
-        outer_bytes: u32,
-        esp_bytes: u32,
-        ends: (IpAddr, IpAddr),
-        cut: bool,
-        sequence: u32,
-    ) -> Self {
-        Pending {
-            sa,
-            frame,
-            time,
-            outer_bytes,
-            esp_bytes,
-            ends,
-            cut,
-            sequence,
-            fragments: 1,
-            largest_fragment: outer_bytes,
-            udp: None,
-            authenticated: None,
-            cipher: None,
-            nesting: 0,
-            esn_high: None,
-            check: true,
-            proven: false,
-            opens: false,
-            place: PacketPlace::default(),
-        }
-    }
-
-    /// Whether to check its ICV: it is whole, and somebody asked for it or the key has yet to be proven.
-    fn wants_check(&self) -> bool {
-        !self.cut && (self.check || !self.proven)
-    }
-
-    /// The key to check it with.
-    fn cipher_to_check(&self) -> Option<&EspCipher> {
-        self.cipher.as_deref().filter(|_| self.wants_check())
-    }
-}
-
-/// Verifies and opens one packet.
-pub(crate) fn decode_one(
-    cipher: &EspCipher,
-    pending: &Pending,
-    esn_high: Option<u32>,
-    packet: &[u8],
-    scratch: &mut Vec<u8>,
-) -> Decoded {
-    let mut decoded = Decoded::sealed();
-    if pending.wants_check() {
-        decoded.icv = cipher.verify(packet, esn_high);
-    }
-    open_one(cipher, pending, esn_high, packet, scratch, &mut decoded);
-    decoded
-}
-
-/// Opens one packet whose ICV was checked, unless there was nothing to check.
-fn open_one(
-    cipher: &EspCipher,
-    pending: &Pending,
-    esn_high: Option<u32>,
-    packet: &[u8],
-    scratch: &mut Vec<u8>,
-    decoded: &mut Decoded,
-) {
-    if pending.cut || !pending.opens || decoded.icv == Icv::Failed {
-        return;
-    }
-    for prefix in [inner::PREFIX, usize::MAX] {
-        decoded.opened = open(cipher, decoded.icv, esn_high, packet, prefix, scratch).ok();
-        let Some(opened) = decoded.opened else { return };
-        let (len, ends) = (opened.payload_len as usize, Some(pending.ends));
-        inner::walk_into(&mut decoded.inner, opened.next_header, scratch, len, ends);
-        if !decoded.inner.prefix_too_short || prefix == usize::MAX {
-            return;
-        }
-        decoded.inner = Inner::default();
-    }
-}
-
-/// Behind a good ICV the sender may have put anything into the padding (RFC 4303 §2.4); otherwise it has to make sense.
-pub(crate) fn open(
-    cipher: &EspCipher,
-    icv: Icv,
-    esn_high: Option<u32>,
-    packet: &[u8],
-    prefix: usize,
-    out: &mut Vec<u8>,
-) -> Result<Opened, OpenError> {
-    match icv {
-        Icv::Verified => cipher.open_verified(packet, esn_high, prefix, out),
-        _ => cipher.open(packet, esn_high, prefix, out),
-    }
-}
-
-/// SPI and sequence number (RFC 4303 §2).
-const ESP_HEADER: usize = 8;
-
-/// Tells packets under the same number apart: the end of the ICV. What is left of a cut packet ends wherever headers let it,
-/// so that the two sides of a mirror port differ there; there it is what follows the ESP header. Eight bytes of it (an IV, or
-/// the first ciphertext), because a tag of eight bytes more must leave as many in the copy.
-fn fingerprint(packet: &[u8], cut: bool) -> u64 {
-    let bytes = if cut {
-        packet.get(ESP_HEADER..).and_then(|rest| rest.first_chunk::<8>())
-    } else {
-        packet.last_chunk::<8>()
-    };
-    bytes.map_or(0, |b| u64::from_be_bytes(*b))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::packet::decode_one;
     use rekeyscope_model::algorithm::{Encryption, Integrity};
+    use rekeyscope_model::time::Timestamp;
     use rekeyscope_testkit::esp::hmac_sha1_96;
+    use std::net::IpAddr;
 
     /// A synthetic packet with NULL encryption; every fifth has a bad ICV, every ninth is too short for one.
     fn packet(key: &[u8], number: usize) -> Vec<u8> {

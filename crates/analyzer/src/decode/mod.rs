@@ -2,7 +2,11 @@
 //! key, so it runs in parallel; everything before and after runs in capture order.
 
 mod batch;
+mod in_flight;
+mod mark;
+mod packet;
 
-pub(crate) use batch::{
-    Authenticated, Batch, Decoded, IkeMark, IkePart, InFlight, Pending, decode_one, open,
-};
+pub(crate) use batch::Batch;
+pub(crate) use in_flight::InFlight;
+pub(crate) use mark::{IkeMark, IkePart};
+pub(crate) use packet::{Authenticated, Decoded, Pending, decode_one, open};

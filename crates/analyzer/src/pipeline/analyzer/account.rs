@@ -19,7 +19,7 @@ impl Analyzer {
     pub(super) fn hand_over(&mut self) {
         let before = self.in_flight.take().map(InFlight::wait);
         let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
-        self.in_flight = Some(full.dispatch());
+        self.in_flight = Some(InFlight::begin(full));
         self.account_landed(before);
     }
 

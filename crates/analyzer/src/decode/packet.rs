@@ -1,0 +1,233 @@
+//! One ESP packet: what is known of it when it comes, and what verifying and decrypting find out.
+
+use rekeyscope_capture::framing::UdpPorts;
+use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv, OpenError, Opened};
+use rekeyscope_ipsec::esp::inner::{self, Inner};
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// An ESP packet in the batch.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// Its SA.
+    pub(crate) sa: SaIndex,
+    /// Frame number.
+    pub(crate) frame: u64,
+    /// Time.
+    pub(crate) time: Timestamp,
+    /// IP total length.
+    pub(crate) outer_bytes: u32,
+    /// Length from the SPI on, on the wire.
+    pub(crate) esp_bytes: u32,
+    /// Outer addresses.
+    pub(crate) ends: (IpAddr, IpAddr),
+    /// The snap length cut it.
+    pub(crate) cut: bool,
+    /// Sequence number field.
+    pub(crate) sequence: u32,
+    /// IP packets that it came in.
+    pub(crate) fragments: u16,
+    /// Largest of those.
+    pub(crate) largest_fragment: u32,
+    /// UDP ports around it.
+    pub(crate) udp: Option<UdpPorts>,
+    /// An AH packet.
+    pub(crate) authenticated: Option<Authenticated>,
+    /// Key to open it with; `None` where there is none.
+    pub(crate) cipher: Option<Arc<EspCipher>>,
+    /// How many times ESP is around its ESP.
+    pub(crate) nesting: u8,
+    /// Upper half of its sequence number, where the SA has extended ones.
+    pub(crate) esn_high: Option<u32>,
+    /// Check the ICV.
+    pub(crate) check: bool,
+    /// Its key was proven when it came.
+    pub(crate) proven: bool,
+    /// What checks it may open it: the key is proven by now, or there is no ICV that could.
+    pub(crate) opens: bool,
+    pub(super) place: PacketPlace,
+}
+
+impl Pending {
+    /// A packet that [`Batch::push`] will give its place.
+    #[allow(clippy::too_many_arguments)] // plain data, named at the one call
+    pub(crate) fn new(
+        sa: SaIndex,
+        frame: u64,
+        time: Timestamp,
+        outer_bytes: u32,
+        esp_bytes: u32,
+        ends: (IpAddr, IpAddr),
+        cut: bool,
+        sequence: u32,
+    ) -> Self {
+        Pending {
+            sa,
+            frame,
+            time,
+            outer_bytes,
+            esp_bytes,
+            ends,
+            cut,
+            sequence,
+            fragments: 1,
+            largest_fragment: outer_bytes,
+            udp: None,
+            authenticated: None,
+            cipher: None,
+            nesting: 0,
+            esn_high: None,
+            check: true,
+            proven: false,
+            opens: false,
+            place: PacketPlace::default(),
+        }
+    }
+
+    /// Whether to check its ICV: it is whole, and somebody asked for it or the key has yet to be proven.
+    fn wants_check(&self) -> bool {
+        !self.cut && (self.check || !self.proven)
+    }
+
+    /// The key to check it with.
+    pub(super) fn cipher_to_check(&self) -> Option<&EspCipher> {
+        self.cipher.as_deref().filter(|_| self.wants_check())
+    }
+}
+
+/// Where the bytes of a packet are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PacketPlace {
+    /// Index of the block that was read; without one they are in the batch's own memory.
+    pub(super) block: Option<u32>,
+    pub(super) start: usize,
+    pub(super) len: usize,
+}
+
+/// What the header of an AH packet says (RFC 4302 §2).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Authenticated {
+    pub(crate) next_header: u8,
+    pub(crate) header_len: u32,
+    /// IKE or ESP follows it, whose own SA tells of the payload.
+    pub(crate) around_ipsec: bool,
+}
+
+/// Where the ICV of an AH packet begins (RFC 4302 §2).
+const AH_ICV_AT: usize = 12;
+
+impl Authenticated {
+    /// Nothing to open: what is inside can be read.
+    pub(super) fn decode(self, pending: &Pending, packet: &[u8], decoded: &mut Decoded) {
+        let payload_len = pending.esp_bytes.saturating_sub(self.header_len);
+        let payload = packet.get(self.header_len as usize..).unwrap_or_default();
+        let icv = packet.get(AH_ICV_AT..).and_then(|icv| icv.first_chunk::<8>());
+        if !self.around_ipsec {
+            let (len, ends) = (payload_len as usize, Some(pending.ends));
+            inner::walk_into(&mut decoded.inner, self.next_header, payload, len, ends);
+        }
+        decoded.opened = Some(Opened {
+            payload_len,
+            pad_len: 0,
+            next_header: self.next_header,
+        });
+        decoded.fingerprint = icv.map_or(0, |icv| u64::from_be_bytes(*icv));
+    }
+}
+
+/// What the parallel part found out about a packet.
+#[derive(Debug, Clone)]
+pub(crate) struct Decoded {
+    /// ICV.
+    pub(crate) icv: Icv,
+    /// Trailer, when it could be opened.
+    pub(crate) opened: Option<Opened>,
+    /// What is inside, when it could be opened.
+    pub(crate) inner: Inner,
+    /// The last bytes: the ICV, or random-looking ciphertext. Tells a doubled capture from a replayed number.
+    pub(crate) fingerprint: u64,
+}
+
+impl Decoded {
+    /// A packet that stays closed.
+    pub(super) fn sealed() -> Decoded {
+        Decoded {
+            icv: Icv::Unchecked,
+            opened: None,
+            inner: Inner::default(),
+            fingerprint: 0,
+        }
+    }
+}
+
+/// Verifies and opens one packet.
+pub(crate) fn decode_one(
+    cipher: &EspCipher,
+    pending: &Pending,
+    esn_high: Option<u32>,
+    packet: &[u8],
+    scratch: &mut Vec<u8>,
+) -> Decoded {
+    let mut decoded = Decoded::sealed();
+    if pending.wants_check() {
+        decoded.icv = cipher.verify(packet, esn_high);
+    }
+    open_one(cipher, pending, esn_high, packet, scratch, &mut decoded);
+    decoded
+}
+
+/// Opens one packet whose ICV was checked, unless there was nothing to check.
+pub(super) fn open_one(
+    cipher: &EspCipher,
+    pending: &Pending,
+    esn_high: Option<u32>,
+    packet: &[u8],
+    scratch: &mut Vec<u8>,
+    decoded: &mut Decoded,
+) {
+    if pending.cut || !pending.opens || decoded.icv == Icv::Failed {
+        return;
+    }
+    for prefix in [inner::PREFIX, usize::MAX] {
+        decoded.opened = open(cipher, decoded.icv, esn_high, packet, prefix, scratch).ok();
+        let Some(opened) = decoded.opened else { return };
+        let (len, ends) = (opened.payload_len as usize, Some(pending.ends));
+        inner::walk_into(&mut decoded.inner, opened.next_header, scratch, len, ends);
+        if !decoded.inner.prefix_too_short || prefix == usize::MAX {
+            return;
+        }
+        decoded.inner = Inner::default();
+    }
+}
+
+/// Behind a good ICV the sender may have put anything into the padding (RFC 4303 §2.4); otherwise it has to make sense.
+pub(crate) fn open(
+    cipher: &EspCipher,
+    icv: Icv,
+    esn_high: Option<u32>,
+    packet: &[u8],
+    prefix: usize,
+    out: &mut Vec<u8>,
+) -> Result<Opened, OpenError> {
+    match icv {
+        Icv::Verified => cipher.open_verified(packet, esn_high, prefix, out),
+        _ => cipher.open(packet, esn_high, prefix, out),
+    }
+}
+
+/// SPI and sequence number (RFC 4303 §2).
+const ESP_HEADER: usize = 8;
+
+/// Tells packets under the same number apart: the end of the ICV. What is left of a cut packet ends wherever headers let it,
+/// so that the two sides of a mirror port differ there; there it is what follows the ESP header. Eight bytes of it (an IV, or
+/// the first ciphertext), because a tag of eight bytes more must leave as many in the copy.
+pub(super) fn fingerprint(packet: &[u8], cut: bool) -> u64 {
+    let bytes = if cut {
+        packet.get(ESP_HEADER..).and_then(|rest| rest.first_chunk::<8>())
+    } else {
+        packet.last_chunk::<8>()
+    };
+    bytes.map_or(0, |b| u64::from_be_bytes(*b))
+}
