@@ -9,11 +9,13 @@ use std::thread;
 /// Blocks that are read before anybody asks for them.
 const MOST_AHEAD: usize = 2;
 
-/// A block with bytes from [`CARRY_LEN`] on: before them is room for what the block before left.
+/// A block with bytes, and room for what the block before left in front of them.
 pub(super) struct FilledBlock {
     pub(super) block: ReadBlock,
-    /// Bytes that it got.
-    pub(super) len: usize,
+    /// Where the bytes begin, behind [`CARRY_LEN`] at least.
+    pub(super) start: usize,
+    /// Where they end.
+    pub(super) end: usize,
     /// Why they are no more.
     pub(super) then: Option<io::Result<SourceRead>>,
 }
@@ -42,7 +44,7 @@ impl ReadAhead {
             return Err(source);
         }
         let ahead = ReadAhead { filled, empty };
-        (0..MOST_AHEAD).for_each(|_| ahead.give_back(ReadBlock::new(CARRY_LEN + READ_LEN)));
+        (0..MOST_AHEAD).for_each(|_| ahead.give_back(ReadBlock::new()));
         hand_over
             .send(source)
             .map(|()| ahead)
@@ -52,8 +54,9 @@ impl ReadAhead {
     /// Waits for the next block. Each is to be answered by [`ReadAhead::give_back`].
     pub(super) fn next(&self) -> FilledBlock {
         self.filled.recv().unwrap_or_else(|_| FilledBlock {
-            block: ReadBlock::new(CARRY_LEN),
-            len: 0,
+            block: ReadBlock::new(),
+            start: CARRY_LEN,
+            end: CARRY_LEN,
             then: Some(Err(io::Error::other("the thread that reads it ended"))),
         })
     }
@@ -66,28 +69,28 @@ impl ReadAhead {
 }
 
 fn read_all(mut source: ByteSource, take: &Receiver<ReadBlock>, give: &SyncSender<FilledBlock>) {
-    while let Ok(mut block) = take.recv() {
-        let (len, then) = fill(&mut source, &mut block);
-        let is_last = then.is_some();
-        if give.send(FilledBlock { block, len, then }).is_err() || is_last {
+    while let Ok(block) = take.recv() {
+        let filled = fill(&mut source, block);
+        let is_last = filled.then.is_some();
+        if give.send(filled).is_err() || is_last {
             return;
         }
     }
 }
 
-/// How many bytes a block got, and why no more.
-fn fill(source: &mut ByteSource, block: &mut ReadBlock) -> (usize, Option<io::Result<SourceRead>>) {
-    let room = block.own().and_then(|own| own.get_mut(CARRY_LEN..));
+fn fill(source: &mut ByteSource, mut block: ReadBlock) -> FilledBlock {
+    let start = block.aligned(CARRY_LEN);
+    let room = block.own().and_then(|own| own.get_mut(start..start + READ_LEN));
     let mut room = room.unwrap_or_default();
-    let mut len = 0;
-    while !room.is_empty() {
+    let (mut end, mut then) = (start, None);
+    while !room.is_empty() && then.is_none() {
         match source.read(room) {
             Ok(SourceRead::Bytes(read)) => {
-                len += read;
+                end += read;
                 room = room.get_mut(read..).unwrap_or_default();
             }
-            other => return (len, Some(other)),
+            other => then = Some(other),
         }
     }
-    (len, None)
+    FilledBlock { block, start, end, then }
 }

@@ -10,6 +10,10 @@ use zeroize::Zeroize;
 pub(super) const READ_LEN: usize = 1024 * 1024;
 /// Room for the rest of a record that the previous read cut, so that the next one can again be of [`READ_LEN`].
 pub(super) const CARRY_LEN: usize = 128 * 1024;
+/// Both, and what [`ReadBlock::aligned`] skips.
+pub(super) const BLOCK_LEN: usize = CARRY_LEN + READ_LEN + LINE_LEN;
+/// A line of the cache.
+const LINE_LEN: usize = 64;
 
 /// A block of a capture. A clone keeps its bytes readable when the reader has gone on.
 #[derive(Clone)]
@@ -36,9 +40,9 @@ impl std::fmt::Debug for ReadBlock {
 }
 
 impl ReadBlock {
-    pub(super) fn new(len: usize) -> Self {
+    pub(super) fn new() -> Self {
         ReadBlock(Arc::new(BlockBytes {
-            bytes: vec![0; len],
+            bytes: vec![0; BLOCK_LEN],
             secret: AtomicBool::new(false),
         }))
     }
@@ -66,6 +70,13 @@ impl ReadBlock {
     /// Its bytes, to write to; `None` while somebody else keeps the block.
     pub(super) fn own(&mut self) -> Option<&mut Vec<u8>> {
         Arc::get_mut(&mut self.0).map(|block| &mut block.bytes)
+    }
+
+    /// The first place from `at` on that begins a line of the cache. Reads go to such places: where the target lies less than 32 bytes
+    /// behind the source, modulo a page, the kernel's copy is four times as slow on some machines (0.55 instead of 0.12 s for a GB on
+    /// an AMD EPYC 7003), and large allocations begin 16 bytes behind a page.
+    pub(super) fn aligned(&self, at: usize) -> usize {
+        at.next_multiple_of(LINE_LEN) + self.0.bytes.as_ptr().addr().wrapping_neg() % LINE_LEN
     }
 
     /// The last one to drop it wipes it.

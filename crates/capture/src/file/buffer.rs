@@ -2,7 +2,7 @@
 //! ([`ReadBlock`]), and reading goes on in another one.
 
 use crate::file::ahead::{FilledBlock, ReadAhead};
-use crate::file::block::{CARRY_LEN, READ_LEN, ReadBlock};
+use crate::file::block::{BLOCK_LEN, READ_LEN, ReadBlock};
 use crate::file::source::{ByteSource, Compression, SourceRead, StoredState};
 use std::collections::VecDeque;
 use std::io;
@@ -43,15 +43,17 @@ pub(super) struct Buffer {
 
 impl Buffer {
     pub(super) fn new(source: ByteSource) -> Buffer {
+        let block = ReadBlock::new();
+        let start = block.aligned(0);
         Buffer {
             compression: source.compression(),
             state: source.state(),
             blocks: Blocks::OnDemand(source),
-            block: ReadBlock::new(READ_LEN + CARRY_LEN),
+            block,
             kept: VecDeque::new(),
             closed: false,
-            start: 0,
-            end: 0,
+            start,
+            end: start,
             consumed: 0,
             at_end: false,
             broken: None,
@@ -90,7 +92,8 @@ impl Buffer {
                         let larger = block.len().saturating_mul(2).min(LARGEST_RECORD + READ_LEN);
                         block.resize(larger, 0);
                     }
-                    let room = block.get_mut(self.end..).unwrap_or_default();
+                    let room = block.len().min(self.end + READ_LEN);
+                    let room = block.get_mut(self.end..room).unwrap_or_default();
                     let read = source.read(room)?;
                     if let SourceRead::Bytes(read) = read {
                         self.end += read.min(room.len());
@@ -123,24 +126,28 @@ impl Buffer {
 
     /// Goes on in a block that another thread filled, with what is left of this one before it.
     fn go_on_in(&mut self, filled: FilledBlock) {
-        let FilledBlock { mut block, len, then } = filled;
+        let FilledBlock {
+            mut block,
+            start,
+            end,
+            then,
+        } = filled;
         let left = self.end - self.start;
-        let empty = if let Some(front) = CARRY_LEN.checked_sub(left) {
+        let empty = if let Some(front) = start.checked_sub(left) {
             let rest = self.block.get(self.start..self.end);
-            if let Some(room) = block.own().and_then(|own| own.get_mut(front..CARRY_LEN)) {
+            if let Some(room) = block.own().and_then(|own| own.get_mut(front..start)) {
                 room.copy_from_slice(rest);
             }
-            (self.start, self.end) = (front, CARRY_LEN + len);
+            (self.start, self.end) = (front, end);
             self.kept.push_back(std::mem::replace(&mut self.block, block));
-            self.released()
-                .unwrap_or_else(|| ReadBlock::new(CARRY_LEN + READ_LEN))
+            self.released().unwrap_or_else(ReadBlock::new)
         } else {
             // A record of many blocks.
             self.carry_on();
             if let Some(own) = self.block.own() {
                 own.truncate(self.end);
-                own.extend_from_slice(block.get(CARRY_LEN..CARRY_LEN + len));
-                self.end += len;
+                own.extend_from_slice(block.get(start..end));
+                self.end += end - start;
             }
             block
         };
@@ -159,34 +166,35 @@ impl Buffer {
         while self.kept.front_mut()?.own().is_some() {
             let mut free = self.kept.pop_front()?;
             // A longer one had a long record.
-            if free.own().is_some_and(|own| own.len() == CARRY_LEN + READ_LEN) {
+            if free.own().is_some_and(|own| own.len() == BLOCK_LEN) {
                 return Some(free);
             }
         }
         None
     }
 
-    /// Moves what is there to the front of a block that nobody else has.
+    /// Moves what is there to the front of a block that nobody else has, so that reading goes on at the beginning of a cache line.
     fn carry_on(&mut self) {
         let rest = self.start..self.end;
-        (self.start, self.end) = (0, rest.len());
-        if let Some(own) = self.block.own() {
-            own.copy_within(rest, 0);
-            return;
-        }
-        let mut next = self
-            .released()
-            .unwrap_or_else(|| ReadBlock::new(READ_LEN + CARRY_LEN));
-        if let Some(room) = next.own() {
-            let rest = self.block.get(rest);
-            if room.len() < rest.len() {
-                room.resize(rest.len(), 0);
+        let kept = match self.block.own() {
+            Some(_) => None,
+            None => {
+                let next = self.released().unwrap_or_else(ReadBlock::new);
+                Some(std::mem::replace(&mut self.block, next))
             }
-            if let Some(front) = room.get_mut(..rest.len()) {
-                front.copy_from_slice(rest);
-            }
+        };
+        self.end = self.block.aligned(rest.len());
+        self.start = self.end - rest.len();
+        let to = self.start..self.end;
+        let Some(own) = self.block.own() else { return };
+        if own.len() < to.end {
+            own.resize(to.end, 0);
         }
-        self.kept.push_back(std::mem::replace(&mut self.block, next));
+        match &kept {
+            None => own.copy_within(rest, to.start),
+            Some(kept) => own[to].copy_from_slice(kept.get(rest)),
+        }
+        self.kept.extend(kept);
     }
 
     /// What is there.
