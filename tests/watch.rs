@@ -145,3 +145,45 @@ fn what_is_over_can_be_left_behind() {
     };
     assert_eq!(triggers(&told), triggers(&all));
 }
+
+/// Days are played in minutes: what is over is left behind all the same, and no rekey is missed.
+#[test]
+fn a_capture_played_fast_is_looked_at_by_its_own_time() {
+    let lab = lab_of_sample("l2tp_kb_modp1024_down");
+    let retention = Retention {
+        seconds: 4.0,
+        ..Retention::default()
+    };
+    let mut watch = LiveWatch::new(Options::default(), retention, KeyMaterial::default(), Vec::new());
+    let mut reader = CaptureReader::open(&lab.capture).unwrap();
+    let info = reader.info().clone();
+    let mut container = Diagnostics::default();
+    let mut events = Vec::new();
+    let (mut looked, mut packets) = (None, 0);
+    while let Some(frame) = reader.next_frame(&mut container).unwrap() {
+        let time = frame.time;
+        watch.push(&frame);
+        packets += 1;
+        let since = time.seconds_since(*looked.get_or_insert(time));
+        // A quarter of what is remembered, and packets enough.
+        assert_eq!(
+            watch.is_due(),
+            since >= 1.0 && packets >= 512,
+            "{packets} in {since} s"
+        );
+        if watch.is_due() {
+            (looked, packets) = (Some(time), 0);
+            events.extend(watch.look(time, &info));
+            assert!(!watch.is_due());
+        }
+    }
+    let (last, analysis, _) = watch.finish(reader.info(), &rekeyscope::assembly::Asked::of(""));
+    let whole = analyze_lab(&lab);
+    let remembered = analysis.capture.duration_s.unwrap();
+    assert!(remembered < 8.0, "{remembered} s");
+    events.extend(last);
+    let rekeys = events
+        .iter()
+        .filter(|event| matches!(event.what, Occurrence::Rekey { .. }));
+    assert_eq!(rekeys.count(), whole.rekeys.len());
+}

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
         let Some(running) = lock.as_mut() else { continue };
         running.watch.push(&frame);
         running.arrived = now();
-        if running.arrived >= running.next_look {
+        if running.arrived >= running.next_look || running.watch.is_due() {
             running.info = reader.info().clone();
             if reader.has_secrets() {
                 running.keys.met(reader.take_secrets());

@@ -29,6 +29,11 @@ const DRAWS: usize = 499;
 /// A record that is this much larger than it should be leaves behind what is over at once; before, as soon as no rekey is under way.
 const PATIENCE: f64 = 1.25;
 
+/// A capture that is played faster than it was made is looked at before it has gone on for this share of what is remembered, …
+const UNSEEN: f64 = 0.25;
+/// … but not for fewer packets.
+const UNSEEN_PACKETS: u64 = 512;
+
 /// How much a watch remembers: what is over is left behind when the record is larger than this.
 #[derive(Debug, Clone, Copy)]
 pub struct Retention {
@@ -66,6 +71,8 @@ pub struct LiveWatch {
     left_behind: Vec<(String, f64)>,
     packets: u64,
     newest: Option<Timestamp>,
+    /// The newest frame of the last look, and the packets until then.
+    looked: (Option<Timestamp>, u64),
 }
 
 impl LiveWatch {
@@ -88,6 +95,7 @@ impl LiveWatch {
             left_behind: Vec::new(),
             packets: 0,
             newest: None,
+            looked: (None, 0),
         }
     }
 
@@ -95,12 +103,24 @@ impl LiveWatch {
     pub fn push(&mut self, frame: &Frame<'_>) {
         self.packets += 1;
         self.newest = self.newest.max(Some(frame.time));
+        if self.looked.0.is_none() {
+            self.looked.0 = self.newest;
+        }
         self.analyzer.push(frame);
     }
 
     /// The time of the newest frame.
     pub fn newest(&self) -> Option<Timestamp> {
         self.newest
+    }
+
+    /// Whether a look is due by the time of the capture, however little time has gone by: what is over is left behind at looks only.
+    pub fn is_due(&self) -> bool {
+        let (looked, packets) = self.looked;
+        self.packets - packets >= UNSEEN_PACKETS
+            && looked.zip(self.newest).is_some_and(|(looked, newest)| {
+                newest.seconds_since(looked) >= UNSEEN * self.retention.seconds
+            })
     }
 
     /// The counter of oddities, for the reader of the capture.
@@ -131,6 +151,7 @@ impl LiveWatch {
 
     /// What happened since the last look; nothing came from the newest frame to `now`. `info` is what the container said.
     pub fn look(&mut self, now: Timestamp, info: &CaptureInfo) -> Vec<WatchEvent> {
+        self.looked = (self.newest, self.packets);
         let analysis = assemble(self.analyzer.so_far(now), info, &Asked::default());
         let events = self.news.of(&analysis, now, false);
         self.account(&analysis, now, &events);

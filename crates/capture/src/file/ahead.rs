@@ -92,5 +92,10 @@ fn fill(source: &mut ByteSource, mut block: ReadBlock) -> FilledBlock {
             other => then = Some(other),
         }
     }
-    FilledBlock { block, start, end, then }
+    FilledBlock {
+        block,
+        start,
+        end,
+        then,
+    }
 }
