@@ -87,6 +87,13 @@ fn keys_of_another_run_are_told_apart_from_no_keys() {
     let keys = repository().join("samples/l2tp_time_down.esp_sa");
     let out = run(&[text(&capture), "--keys", text(&keys), "--json", "-"]);
     assert!(out.stderr.contains("of another run"), "{}", out.stderr);
+    let told = |more: &[&str]| {
+        let out = run(&[&[text(&capture)], more].concat());
+        out.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let wrong = told(&["--keys", text(&keys)]);
+    assert!(wrong.contains("The keys that were read fit none of"), "{wrong}");
+    assert!(told(&[]).contains("Without keys for"));
 }
 
 /// The ICV does not depend on the encryption key: a wrong one has to show by what it decrypts to.

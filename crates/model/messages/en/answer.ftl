@@ -49,6 +49,7 @@ why-sure = , confidence { $confidence }
 why-cause-of-failure = Why: { $cause }.
 why-no-cause = Why: these packets show no cause.
 why-no-cause-without-keys = Why: without keys these packets show no cause.
+why-no-cause-wrong-keys = Why: the keys that were read fit none of these packets, which show no cause without them.
 why-one-way = Only { $direction } was captured: what came back is not seen.
 why-at-the-limit = It ran at { $observed }; { $own } is { $how ->
     [proven] all that this path carries
@@ -76,10 +77,12 @@ do-capture-load = Do: capture again while a large file goes through the tunnel.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
 do-nothing = Do: nothing about rekeys.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.
+do-other-keys = Do: give the keys of this run (--keys FILE) to see the cause inside: those are of another run, or were copied wrongly.
 do-unknown = Do: look at the table of rekeys and their display filters (-v).
 
 ## Around it
 
+answer-wrong-keys = The keys that were read fit none of { $total }, counted in ESP bytes: --keys FILE gives those of this run.
 answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE gives them.
 answer-more = … { $n } more: -v
 answer-further = More: -v (every figure, interval and filter), --html FILE (pictures).

@@ -37,6 +37,7 @@ why-sure = 、確からしさ: { $confidence }
 why-cause-of-failure = 原因: { $cause }。
 why-no-cause = 原因: これらのパケットからは分かりません。
 why-no-cause-without-keys = 原因: 鍵がないため、これらのパケットからは分かりません。
+why-no-cause-wrong-keys = 原因: 読み込んだ鍵はどのパケットにも合わず、これらのパケットからは分かりません。
 why-one-way = キャプチャされているのは { $direction } だけで、逆方向は見えていません。
 why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
@@ -63,10 +64,12 @@ do-capture-load = 対策: 大きなファイルをトンネルで転送しなが
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーについては不要です。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、内側の原因まで分かります。
+do-other-keys = 対策: このキャプチャの鍵を指定すると（--keys FILE）、内側の原因まで分かります。読み込んだ鍵は別の時のものか、写し間違いです。
 do-unknown = 対策: リキーの表と表示フィルター（-v）を調べてください。
 
 ## その他
 
+answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、ESP バイトで数えています。このキャプチャの鍵は --keys FILE で指定できます。
 answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE で指定できます。
 answer-more = … ほか { $n } 件: -v
 answer-further = 詳細: -v（すべての数値、信頼区間、フィルター）、--html FILE（図）

@@ -1,7 +1,9 @@
 //! The capture and what it is worth.
 
 use crate::words::{clean, format};
-use rekeyscope_model::analysis::{Analysis, Capture, DiagnosticEntry, KeyStatus, SecurityAssociation};
+use rekeyscope_model::analysis::{
+    Analysis, Capture, DiagnosticEntry, KeyFile, KeyStatus, SecurityAssociation,
+};
 use rekeyscope_model::text::Catalogue;
 
 /// Link types named.
@@ -74,6 +76,28 @@ pub(crate) fn is_decrypted(sa: &SecurityAssociation) -> bool {
             .inner_bytes
             .is_some_and(|inner| inner.saturating_mul(LEAST_SHARE) >= sa.esp_bytes),
         _ => false,
+    }
+}
+
+/// How many packets the keys that were read open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeysFit {
+    /// Those of an SA or more.
+    Some,
+    /// None, though there were keys: they are of another run, or were copied wrongly.
+    Nothing,
+    /// There were no keys.
+    Absent,
+}
+
+pub(crate) fn keys_fit(analysis: &Analysis) -> KeysFit {
+    let had_keys = |f: &KeyFile| f.esp_keys > 0 || f.ike_keys > 0;
+    if analysis.security_associations.iter().any(is_decrypted) {
+        KeysFit::Some
+    } else if analysis.key_files.iter().any(had_keys) {
+        KeysFit::Nothing
+    } else {
+        KeysFit::Absent
     }
 }
 

@@ -5,7 +5,7 @@ use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
 use crate::words::focus::{Focus, is_hurt};
-use crate::words::{self, format};
+use crate::words::{self, KeysFit, format};
 use rekeyscope_model::analysis::Verdict;
 
 /// Lines of the whole, from a terminal of 80 columns on.
@@ -274,11 +274,12 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
     if missing > 0 {
         let total = format::counted(focus.t, "counted-sas", total as u64);
         let missing = format::count(missing as u64);
-        page.paragraph(
-            &focus
-                .t
-                .fill("answer-keys", &[("missing", &missing), ("total", &total)]),
-        );
+        let id = match words::keys_fit(focus.analysis) {
+            KeysFit::Nothing => "answer-wrong-keys",
+            KeysFit::Some | KeysFit::Absent => "answer-keys",
+        };
+        let numbers = [("missing", missing.as_str()), ("total", &total)];
+        page.paragraph(&focus.t.fill(id, &numbers));
     }
 }
 

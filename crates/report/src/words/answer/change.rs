@@ -5,7 +5,7 @@ use crate::words::answer::loss::lost_most;
 use crate::words::answer::why;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{format, is_decrypted};
+use crate::words::{KeysFit, format, keys_fit};
 use rekeyscope_impact::tell::sentence::rekeys_needed;
 use rekeyscope_model::analysis::{AccountLabel, Impact, TriggerKind, Verdict};
 
@@ -50,8 +50,11 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         );
     }
     of_account(focus, headline).unwrap_or_else(|| {
-        let opened = focus.analysis.security_associations.iter().any(is_decrypted);
-        t.word(if opened { "do-unknown" } else { "do-keys" })
+        t.word(match keys_fit(focus.analysis) {
+            KeysFit::Some => "do-unknown",
+            KeysFit::Nothing => "do-other-keys",
+            KeysFit::Absent => "do-keys",
+        })
     })
 }
 

@@ -4,7 +4,7 @@ use crate::words::advice::ADVISED;
 use crate::words::answer::loss::lost_most;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{self, account_label, format, is_decrypted, seconds_of};
+use crate::words::{self, KeysFit, account_label, format, keys_fit, seconds_of};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_model::analysis::{AccountLabel, Cause, Confidence, Impact, OwnRate, Rekey, Verdict};
 use rekeyscope_model::text::{Arg, Message};
@@ -93,11 +93,10 @@ fn of_failure(focus: &Focus) -> Option<String> {
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
     let Some(shared) = shared_cause(focus, headline) else {
-        let keys = focus.analysis.security_associations.iter().any(is_decrypted);
-        return t.word(if keys {
-            "why-no-cause"
-        } else {
-            "why-no-cause-without-keys"
+        return t.word(match keys_fit(focus.analysis) {
+            KeysFit::Some => "why-no-cause",
+            KeysFit::Nothing => "why-no-cause-wrong-keys",
+            KeysFit::Absent => "why-no-cause-without-keys",
         });
     };
     let sure = match shared.best {
