@@ -9,6 +9,8 @@
 pub mod attempt;
 pub mod detect;
 mod evidence;
+#[cfg(test)]
+mod made_up;
 pub mod pair;
 mod rule;
 mod short_answer;

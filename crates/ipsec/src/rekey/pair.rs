@@ -326,3 +326,6 @@ fn pair_by_time(evidence: &Evidence<'_>, unnamed: Vec<SaIndex>) -> Vec<ChildSa> 
     }
     children
 }
+
+#[cfg(test)]
+mod tests;

@@ -393,3 +393,6 @@ fn steadier(group: &[&SuccessionShown]) -> Option<TriggerKind> {
 fn variation(values: &[f64]) -> Option<f64> {
     Some(Sample::of(values)).filter(|s| s.n >= ENOUGH)?.variation()
 }
+
+#[cfg(test)]
+mod tests;
