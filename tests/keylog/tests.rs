@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 mod hostile;
 mod lab;
+mod lookalikes;
 mod mining;
 mod properties;
 mod shapes;

@@ -85,9 +85,9 @@ fn starts_entry(text: &[u8]) -> bool {
     let mut words = crate::lines::fields::words(text);
     let number = words.next().is_some_and(|w| w.iter().all(u8::is_ascii_digit));
     number
-        && words.next().is_some_and(|w| {
-            !w.is_empty() && w.len() <= 4 && w.iter().all(u8::is_ascii_uppercase) && w.contains(&b'E')
-        })
+        && words
+            .next()
+            .is_some_and(|w| w.len() <= 4 && w.iter().all(u8::is_ascii_uppercase) && w.contains(&b'E'))
 }
 
 /// The SA, and what a key lacks. `None` for an entry without keys (IPComp, AH).

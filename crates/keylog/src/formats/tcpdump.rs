@@ -94,3 +94,28 @@ fn encryption(name: &[u8]) -> Result<Encryption, &'static str> {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_the_key_is_part_of_the_name() {
+        for (name, expected) in [
+            (&b"aes128-cbc-hmac96"[..], Some(Encryption::AesCbc)),
+            (b"aes-256-cbc", Some(Encryption::AesCbc)),
+            (b"aes192cbc", Some(Encryption::AesCbc)),
+            (b"aes256-ctr", Some(Encryption::AesCtr)),
+            (b"none", Some(Encryption::Null)),
+            (b"aes128-ecb", None),
+            (b"rot13", None),
+        ] {
+            assert_eq!(
+                encryption(name).ok(),
+                expected,
+                "{}",
+                String::from_utf8_lossy(name)
+            );
+        }
+    }
+}

@@ -73,6 +73,13 @@ mod tests {
     }
 
     #[test]
+    fn words_inside_of_others_whatever_the_case() {
+        assert!(contains_ignoring_case(b"the SharedKey", b"shared"));
+        assert!(!contains_ignoring_case(b"the share", b"shared"));
+        assert!(!contains_ignoring_case(b"sha", b"shared"));
+    }
+
+    #[test]
     fn addresses() {
         assert_eq!(
             address(b"10.9.0.2/32[17/1701]"),

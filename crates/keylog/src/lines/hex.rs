@@ -86,5 +86,9 @@ mod tests {
         for bad in [&b""[..], b"0x", b"0x123456789", b"4294967296", b"+1", b"12ab"] {
             assert_eq!(spi_number(bad), None);
         }
+        assert_eq!(spi_digits(b"e841441"), Some(0x0e84_1441));
+        for bad in [&b""[..], b"+e84144", b"00e841441", b"e84144g"] {
+            assert_eq!(spi_digits(bad), None, "{bad:?}");
+        }
     }
 }

@@ -172,6 +172,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_quoted_value_may_hold_brackets_and_quotes() {
+        for element in [
+            r#"[a@1 x="]"]"#,
+            r#"[ab@1 x="]"]"#,
+            r#"[a@1 x="\"]"]"#,
+            r#"[a@1 x="\\"]"#,
+            r#"[a@1 x="\\\"]"]"#,
+        ] {
+            let text = format!("{element} message");
+            assert_eq!(
+                after_structured_data(text.as_bytes()),
+                Some(&b"message"[..]),
+                "{text}"
+            );
+        }
+        assert_eq!(after_structured_data(br#"[a@1 x="open] message"#), None);
+    }
+
+    #[test]
     fn every_header_leaves_the_message() {
         for raw in [
             "[IKE] x",

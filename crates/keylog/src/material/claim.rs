@@ -139,3 +139,29 @@ fn integrity_len(integrity: Integrity, given: usize) -> Option<Length> {
         _ => Some(Length::Impossible),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_is_that_of_the_key_or_of_a_part_of_it_or_of_none() {
+        let hmac = Integrity::HmacSha1_96;
+        for (integrity, given, expected) in [
+            (Integrity::AesXcbc96, 16, None),
+            (Integrity::AesXcbc96, 15, Some(Length::Short)),
+            (Integrity::AesXcbc96, 17, Some(Length::Impossible)),
+            (hmac, 20, None),
+            (hmac, 0, Some(Length::Short)),
+            (hmac, 1, Some(Length::Unusual)),
+            (hmac, LONGEST_HMAC_KEY, Some(Length::Unusual)),
+            (hmac, LONGEST_HMAC_KEY + 1, Some(Length::Impossible)),
+        ] {
+            assert_eq!(
+                integrity_len(integrity, given),
+                expected,
+                "{integrity:?}, {given} bytes"
+            );
+        }
+    }
+}

@@ -68,7 +68,11 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_refused_without_showing_it() {
-        for content in [Vec::new(), b"\n".to_vec(), vec![b'k'; 5000]] {
+        assert_eq!(
+            read(&[b'k'; LONGEST as usize]).unwrap().expose().len(),
+            LONGEST as usize
+        );
+        for content in [Vec::new(), b"\n".to_vec(), vec![b'k'; LONGEST as usize + 1]] {
             let error = read(&content).unwrap_err().to_string();
             assert!(
                 error.contains("pre-shared key") && !error.contains("kkk"),

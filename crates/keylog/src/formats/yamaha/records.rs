@@ -184,3 +184,37 @@ impl IkeRecord {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_secret_of_ike_has_a_place_of_its_own() {
+        let kinds = [
+            Kind::Skeyid,
+            Kind::SkeyidD,
+            Kind::SkeyidA,
+            Kind::SkeyidE,
+            Kind::Ka,
+            Kind::Skeyseed,
+            Kind::SkD,
+            Kind::SkEi,
+            Kind::SkEr,
+            Kind::SkAi,
+            Kind::SkAr,
+        ];
+        for kind in kinds {
+            let mut record = IkeRecord::default();
+            *record.slot(kind).unwrap() = Some(SecretBytes::from(&b"synthetic"[..]));
+            for other in kinds {
+                assert_eq!(
+                    record.slot(other).unwrap().is_some(),
+                    other == kind,
+                    "{kind:?}, {other:?}"
+                );
+            }
+        }
+        assert!(IkeRecord::default().slot(Kind::Spi).is_none());
+    }
+}
