@@ -2,6 +2,7 @@
 
 use crate::support::{analyses, analyze, labs};
 use rekeyscope_model::analysis::{Account, AccountLabel};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_testkit::containers::{read_pcap, write_pcap};
 
 /// Captures whose senders' kernels told what they waited for (`tcp_info`), and the shares of the time that they give, percent.
@@ -93,4 +94,37 @@ fn half_a_capture_knows_what_its_transfer_waits_for() {
     assert!(!half.scale_known);
     let others = share(half, &[Application, Growth, SendBuffer, Unexplained]);
     assert!(others <= MOST, "{others:.1} % is none of the whole's labels");
+}
+
+/// An outage that lies in the capture has its label. Where the capture ends in it, or begins behind the request for it, neither
+/// label is certain.
+#[test]
+fn an_outage_that_the_capture_cuts_is_neither_a_rekeys_nor_the_tunnels() {
+    use AccountLabel::{Rekey, TunnelDown};
+    let undecided = |account: &Account| [Rekey, TunnelDown].map(|l| account.not_testable.contains(&l));
+    let cases = [("fail_blackhole_down", true), ("acct_mixed_down", false)];
+    for (lab, (_, at_end)) in labs()
+        .iter()
+        .filter_map(|lab| Some((lab, *cases.iter().find(|c| c.0 == lab.name)?)))
+    {
+        let whole = analyze(&lab.capture, &lab.keys);
+        let sentence = &whole.account[0].sentence;
+        assert_eq!(undecided(&whole.account[0]), [false; 2], "{sentence}");
+        let outage = whole.outages.last().unwrap();
+        let packets = read_pcap(&lab.capture);
+        let (middle, before) = (
+            Timestamp(outage.start.0.midpoint(outage.end.unwrap().0)),
+            outage.start.plus_nanos(-400 * NANOS_PER_MILLI),
+        );
+        let part = match at_end {
+            true => &packets[..packets.partition_point(|p| p.time < middle)],
+            false => &packets[packets.partition_point(|p| p.time < before)..],
+        };
+        let file = tempfile::Builder::new().suffix(".pcap").tempfile().unwrap();
+        write_pcap(file.path(), part);
+        let account = &analyze(file.path(), &lab.keys).account[0];
+        let sentence = &account.sentence;
+        assert_eq!(undecided(account), [true; 2], "{sentence}");
+        assert!(sentence.contains("begins or ends in an outage"), "{sentence}");
+    }
 }

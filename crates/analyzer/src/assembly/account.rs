@@ -1,9 +1,10 @@
 //! The accounts of the document: what is known of a tunnel, as [`rekeyscope_impact::account`] wants it.
 
+use crate::assembly::edges;
+use crate::assembly::known::Known;
 use crate::diagnosis::ProvenByPackets;
 use crate::pipeline::record::Record;
 use crate::throughput::flow::ConnectionId;
-use crate::throughput::rests::Rests;
 use rekeyscope_impact::account::{
     AccountConnection, Accounted, Death, DownSpan, RekeyWindow, Surroundings, account,
 };
@@ -21,15 +22,6 @@ const AFTER_FAILURE: i64 = 250 * NANOS_PER_MILLI;
 
 /// The cause of an attempt whose SAs carried packets one way only: nothing worked after it until the next one.
 const SWALLOWED: &str = "blackhole_after_rekey";
-
-/// What the accounts are made of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'a> {
-    pub(crate) successions: &'a [Succession],
-    pub(crate) attempts: &'a [Attempt],
-    pub(crate) outages: &'a [Outage],
-    pub(crate) rests: &'a Rests,
-}
 
 /// What was measured of flows, by connection and position of the direction in a pair.
 pub(crate) type MeasuredFlows = HashMap<(ConnectionId, usize), FlowTcp>;
@@ -104,7 +96,8 @@ fn surroundings(
     let failed = attempts()
         .filter(|a| a.outcome.failed())
         .map(|a| (a.first_time, until(a.first_time)));
-    let mut failed: Vec<(Timestamp, Timestamp)> = failed.collect();
+    let vanished = record.diagnosis.vanished((tunnel, slot(direction)));
+    let mut failed: Vec<(Timestamp, Timestamp)> = failed.chain(vanished.map(|v| (v.from, v.to))).collect();
     failed.sort_unstable();
     let outages = known
         .outages
@@ -122,6 +115,8 @@ fn surroundings(
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
         rests: known.rests.of(tunnel, direction).to_vec(),
         died: died(known, (tunnel, published), ends),
+        first_asked: edges::first_asked(record, (tunnel, direction), known),
+        left_open: edges::left_open(record, (tunnel, direction), known),
     }
 }
 

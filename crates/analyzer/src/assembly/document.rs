@@ -1,8 +1,9 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
 
-use crate::assembly::account::{Known, MeasuredFlows, accounts};
+use crate::assembly::account::{MeasuredFlows, accounts};
 use crate::assembly::close_up::close_up;
 use crate::assembly::key_source::key_source;
+use crate::assembly::known::Known;
 use crate::assembly::places::Places;
 use crate::assembly::{attempts, rests, verdicts};
 use crate::findings;

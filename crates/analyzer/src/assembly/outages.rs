@@ -186,12 +186,14 @@ impl Suspects<'_> {
                 && attempt.reason == Some(PEER_SILENT)
                 && near(attempt.first_time)
         });
-        let ended = (gone || dead || mute) && !stretch.rested;
+        let mut lost = self.record.diagnosis.vanished((stretch.tunnel, stretch.slot));
+        let vanished = lost.any(|v| v.from >= stretch.from.time && v.to <= until);
+        let ended = (gone || dead || mute) && !stretch.rested || vanished;
         if !(stretch.waiting_since.is_some() || ended) || !(changed || long) {
             return None;
         }
         let known = gone || check.is_some() || !attempts.is_empty();
-        let swallowed = changed && !known && self.swallows(&stretch, until);
+        let swallowed = changed && !known && (vanished || self.swallows(&stretch, until));
         // What is lost while the next pair is negotiated is that rekey's.
         let lost_since = stretch.waiting_since.unwrap_or(stretch.from.time);
         let before = made.is_none_or(|made| lost_since < self.attempts[made].first_time);

@@ -137,6 +137,10 @@ impl<'a> RestFinder<'a> {
     }
 
     fn is_rest(&self, quiet: &Quiet, round_trip: i64) -> bool {
+        let mut vanished = self.record.diagnosis.vanished((quiet.tunnel, quiet.slot));
+        if vanished.any(|v| v.from < quiet.to && v.to > quiet.from) {
+            return false;
+        }
         let free = longest_free(&self.busy, quiet.since(), quiet.to);
         let was_free = !quiet.other_sa || self.is_negotiated_within(quiet);
         let told = was_free && quiet.acknowledged.is_some();

@@ -8,10 +8,12 @@ mod delivered;
 mod heard;
 mod lane;
 mod quiet;
+mod vanished;
 
 pub(crate) use delivered::{DeliveredPacket, ProgressKind};
 pub(crate) use lane::{DeliveryLane, LEAST_STRETCH, UndeliveredStretch};
 pub(crate) use quiet::{LEAST_REST, Quiet, TunnelSilence};
+pub(crate) use vanished::VanishedData;
 
 use crate::diagnosis::record::PacketRecord;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
@@ -36,6 +38,7 @@ pub(crate) struct Delivery {
     found: Vec<UndeliveredStretch>,
     quiets: Vec<Quiet>,
     silences: Vec<TunnelSilence>,
+    vanished: Vec<((TunnelIndex, usize), VanishedData)>,
     /// Stretches beyond [`MOST_STRETCHES`].
     pub(crate) left_out: u64,
     /// Silences beyond [`MOST_SILENCES`].
@@ -58,7 +61,10 @@ impl Delivery {
         }
         let quiet = own.watches(p);
         let silence = silent_before(&mut self.latest, tunnel, p.time);
-        let kept = keep(&mut self.quiets, quiet) & keep(&mut self.silences, silence);
+        let vanished = own.numbers(p).map(|v| ((tunnel, p.slot()), v));
+        let kept = keep(&mut self.quiets, quiet)
+            & keep(&mut self.silences, silence)
+            & keep(&mut self.vanished, vanished);
         self.silences_left_out += u64::from(!kept);
         let answered = if !p.is_opened() {
             own.sends_unread(p);
@@ -116,9 +122,27 @@ impl Delivery {
             .filter(move |q| q.tunnel == tunnel && q.slot == slot)
     }
 
+    /// Silences of a direction of a tunnel in which its data vanished before the capture, in order of time.
+    pub(crate) fn vanished(&self, of: (TunnelIndex, usize)) -> impl Iterator<Item = &VanishedData> {
+        let own = self.vanished.iter().filter(move |(place, _)| *place == of);
+        own.map(|(_, vanished)| vanished)
+    }
+
     /// Silences of a whole tunnel, in order of time.
     pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
         self.silences.iter().filter(move |s| s.tunnel == tunnel)
+    }
+
+    /// Since when nothing that a direction sends is delivered, up to the end of the capture.
+    pub(crate) fn open_since(
+        &self,
+        (tunnel, slot): (TunnelIndex, usize),
+        ends: Timestamp,
+    ) -> Option<Timestamp> {
+        let lane = self.lanes.get(tunnel)?.get(slot)?;
+        // Of a connection that was reset nothing waits any more.
+        let open = lane.open_at(ends).filter(|_| lane.waits())?;
+        Some(open.from.time)
     }
 
     /// All stretches in order of time, with those that the end of the capture leaves open.

@@ -3,7 +3,7 @@
 use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
 use crate::diagnosis::clear::ClearTraffic;
 use crate::diagnosis::close_up::{CloseUpRecord, CloseUps};
-use crate::diagnosis::delivery::{Delivery, Quiet, TunnelSilence, UndeliveredStretch};
+use crate::diagnosis::delivery::{Delivery, Quiet, TunnelSilence, UndeliveredStretch, VanishedData};
 use crate::diagnosis::holes::{Hole, Holes};
 use crate::diagnosis::proof;
 use crate::diagnosis::proven::SwitchProof;
@@ -113,9 +113,19 @@ impl Diagnosis {
         self.delivery.stretches(ends)
     }
 
+    /// Since when nothing that a direction sends is delivered, up to the end of the capture.
+    pub(crate) fn open_since(&self, of: (TunnelIndex, usize), ends: Timestamp) -> Option<Timestamp> {
+        self.delivery.open_since(of, ends)
+    }
+
     /// Silences of a direction of a tunnel that may be rest, in order of time.
     pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
         self.delivery.quiets(tunnel, slot)
+    }
+
+    /// Silences of a direction of a tunnel in which its data vanished before the capture, in order of time.
+    pub(crate) fn vanished(&self, of: (TunnelIndex, usize)) -> impl Iterator<Item = &VanishedData> {
+        self.delivery.vanished(of)
     }
 
     /// Silences of a whole tunnel, in order of time.

@@ -49,6 +49,8 @@ pub(crate) struct PacketRecord {
     pub(crate) again: u16,
     pub(crate) outer: u16,
     pub(crate) largest_fragment: u16,
+    /// Identification of the inner IPv4 packet; 0 where it has none.
+    pub(crate) ip_id: u16,
     pub(super) ports: (u16, u16),
     /// L2TP message type or PPP protocol.
     pub(super) control: u16,
@@ -94,6 +96,7 @@ impl PacketRecord {
             again: short(split.retransmitted),
             outer: short(pending.outer_bytes),
             largest_fragment: short(pending.largest_fragment),
+            ip_id: inner.ip_id,
             ports: pending.udp.map_or((0, 0), |u| (u.src, u.dst)),
             control,
             code,

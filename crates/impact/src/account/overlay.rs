@@ -1,14 +1,12 @@
 //! Which waits rekeys, failures and holes of the capture explain.
 
-use super::surroundings::{Surroundings, touched};
+use super::surroundings::{DOWN_BEFORE, Surroundings, touched};
 use super::sweep::step::{NONE, Step, StepLabel};
 use super::sweep::track::Track;
 use super::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_model::time::NANOS_PER_MILLI;
 
-/// A silence that began before the exchange by more than this, or three round trips: the tunnel was down before anybody asked.
-const DOWN_BEFORE: i64 = NANOS_PER_SECOND / 2;
 /// A silence that began before the exchange by more than this, with nothing under way, is the application's.
 const QUIET_BEFORE: i64 = 50 * NANOS_PER_MILLI;
 /// What gaps elsewhere in the run reach is nothing special at a rekey: this share of them, of at least [`LEAST_GAPS`].

@@ -3,6 +3,8 @@
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
+/// A silence that began before the exchange by more than this, or three round trips: the tunnel was down before anybody asked.
+pub(crate) const DOWN_BEFORE: i64 = NANOS_PER_SECOND / 2;
 /// An outage may begin before the exchange's first captured message: what was lost right before it is the rekey's.
 const BEFORE: i64 = 20 * NANOS_PER_MILLI;
 /// After the switch: packets that came too early for the new SA are sent again after a retransmission timeout.
@@ -73,6 +75,10 @@ pub struct Surroundings {
     pub rests: Vec<(Timestamp, Timestamp)>,
     /// How the tunnel died, if it did.
     pub died: Option<Death>,
+    /// The first SA is older than the capture: what took something before this request may have been asked for earlier.
+    pub first_asked: Option<Timestamp>,
+    /// From here on nothing is delivered, up to the end of the capture, and nothing in it says whether that is for good.
+    pub left_open: Option<Timestamp>,
 }
 
 /// Of spans that begin one after the other, so many of the last begun may still go on.

@@ -402,6 +402,7 @@ proptest! {
             rests,
             failed,
             holes,
+            ..Surroundings::default()
         };
         let Some(account) = of(&connections, &around, reference) else { return Ok(()) };
         let nanos = |s: f64| (s * 1e9).round() as i64;

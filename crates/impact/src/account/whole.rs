@@ -6,6 +6,7 @@ use super::overlay::labels;
 use super::packet::Source;
 use super::surroundings::{AccountSettings, Surroundings};
 use super::sweep::track::TrackFacts;
+use super::total::edges::undecided;
 use super::total::join::{LabelledSteps, pieces};
 use super::total::strip::drawn;
 use super::total::sums::{Compared, Sums, seconds};
@@ -15,6 +16,8 @@ use std::cmp::Reverse;
 
 /// Connections of a direction whose courses are kept: those with most bytes.
 const MOST_COURSES: usize = 3;
+/// Outages that the capture cuts say nothing below this share of the time: no sentence names so little.
+const LEAST_CUT: f64 = 0.01;
 
 /// The account of one direction of a tunnel, and what was measured of the flows that it rests on.
 #[derive(Debug, Clone)]
@@ -68,6 +71,13 @@ pub fn account(
         bytes,
         reference,
     };
+    let mut not_testable = not_testable(&main, (blind, hides_queues, hides_growth), own_from);
+    let cut = undecided(&pieces, around, (LEAST_CUT * nanos as f64) as i64);
+    not_testable.extend(
+        cut.into_iter()
+            .filter(|l| !not_testable.contains(l))
+            .collect::<Vec<_>>(),
+    );
     let mbps = |bytes_per_second: f64| bytes_per_second * 8.0 / 1e6;
     let account = Account {
         tunnel,
@@ -85,7 +95,7 @@ pub fn account(
         d2_from: main.d2_from,
         scale_known,
         window_bytes: sums.usual_window().filter(|_| scale_known).map(u64::from),
-        not_testable: not_testable(&main, (blind, hides_queues, hides_growth), own_from),
+        not_testable,
         lost_seconds: totals.lost(nanos, bytes),
         labels: sums.lines(&totals),
         runs: drawn(&pieces, start),

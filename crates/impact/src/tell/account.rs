@@ -228,18 +228,26 @@ fn share(part: f64) -> String {
 }
 
 /// What these packets cannot show, and why.
-fn not_testable(account: &Account) -> Option<Message> {
-    if account.not_testable.is_empty() {
-        return None;
-    }
-    let names = || -> Arg {
-        let all = account.not_testable.iter();
-        all.map(|l| Message::new(label(*l))).collect::<Vec<_>>().into()
+fn not_testable(account: &Account) -> Vec<Message> {
+    use AccountLabel::{PathLoss, QueueLoss, Rekey, TunnelDown};
+    let all = &account.not_testable;
+    let is_cut = all.contains(&Rekey);
+    let (cut, other): (Vec<AccountLabel>, Vec<AccountLabel>) = all
+        .iter()
+        .partition(|l| is_cut && matches!(l, Rekey | TunnelDown | PathLoss | QueueLoss));
+    let names = |labels: &[AccountLabel]| -> Arg {
+        let each = labels.iter().map(|l| Message::new(label(*l)));
+        each.collect::<Vec<_>>().into()
     };
-    Some(match (account.rtt_ms, account.d2_from) {
-        (None, _) => Message::new("account-no-tcp"),
-        (Some(_), D2Source::None) => Message::new("account-no-pattern").with("labels", names()),
-        (Some(_), _) if !account.scale_known && either_flight(account) => Message::new("account-no-scale"),
-        (Some(_), _) => Message::new("account-not-testable").with("labels", names()),
-    })
+    let why = match (account.rtt_ms, account.d2_from) {
+        _ if other.is_empty() => None,
+        (None, _) => Some(Message::new("account-no-tcp")),
+        (Some(_), D2Source::None) => Some(Message::new("account-no-pattern").with("labels", names(&other))),
+        (Some(_), _) if !account.scale_known && either_flight(account) => {
+            Some(Message::new("account-no-scale"))
+        }
+        (Some(_), _) => Some(Message::new("account-not-testable").with("labels", names(&other))),
+    };
+    let cut = is_cut.then(|| Message::new("account-cut").with("labels", names(&cut)));
+    why.into_iter().chain(cut).collect()
 }

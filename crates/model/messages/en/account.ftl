@@ -47,6 +47,7 @@ account-no-tcp = No TCP could be read inside (keys are missing, or it carries so
 account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
 account-no-scale = Neither the handshake nor TCP timestamps were captured, so the receiver's window, the sender's buffer, the application and growth are only told together.
 account-not-testable = These packets do not show: { $labels }.
+account-cut = The capture begins or ends in an outage, and what decides between these lies outside it: { $labels }.
 
 ## What reports say around it
 

@@ -44,7 +44,8 @@ plain_data! {
         /// The receiver's window while the transfer waited for it (median), bytes; `null` where it did not, or the scale is
         /// not known.
         pub window_bytes: Option<u64>,
-        /// Labels that these packets cannot show; what would have them is called something else.
+        /// Labels that these packets cannot show; what would have them is called something else. With `rekey` and `tunnel_down` the
+        /// capture cuts an outage: which of these labels its seconds have is not decided.
         pub not_testable: Vec<AccountLabel>,
         /// Seconds beyond what `bytes` take at C; negative where it was faster.
         pub lost_seconds: f64,

@@ -3,6 +3,7 @@
 use crate::diagnosis::delivery::delivered::{DeliveredPacket, ProgressKind};
 use crate::diagnosis::delivery::heard::{HeardDeliveries, HeardDelivery, behind_the_gap};
 use crate::diagnosis::delivery::quiet::{Quiet, QuietWatch};
+use crate::diagnosis::delivery::vanished::{NumberedPackets, VanishedData};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::{LEAST_RTO, before};
 use crate::throughput::flow::ConnectionId;
@@ -65,6 +66,7 @@ struct SentStream {
     /// The highest acknowledgement that the capture showed.
     acked_at_tap: Option<u32>,
     in_flight: VecDeque<SegmentInFlight>,
+    numbered: NumberedPackets,
 }
 
 impl SentStream {
@@ -149,6 +151,12 @@ impl DeliveryLane {
     pub(super) fn watches(&mut self, p: &PacketRecord) -> Option<Quiet> {
         let known = || self.streams.contains_key(&p.connection);
         self.watch.takes(p, self.in_flight > 0, known)
+    }
+
+    /// Any packet of a connection that sends in this direction, before it is counted.
+    pub(super) fn numbers(&mut self, p: &PacketRecord) -> Option<VanishedData> {
+        let stream = self.streams.get_mut(&p.connection)?;
+        stream.numbered.take(p, stream.edge)
     }
 
     /// TCP data of this direction.
@@ -328,6 +336,11 @@ impl DeliveryLane {
         let nothing_waits = |p: &DeliveredPacket| meanwhile.first.is_none_or(|first| first > p.time);
         let long = |p: &DeliveredPacket| p.time.nanos_since(delivered.time) >= LEAST_STRETCH;
         self.passed.filter(long).filter(nothing_waits)
+    }
+
+    /// Data waits for its acknowledgement.
+    pub(super) fn waits(&self) -> bool {
+        self.in_flight > 0
     }
 
     /// What the end of the capture leaves open.

@@ -1,0 +1,14 @@
+//! What the accounts need of the rest of the document.
+
+use crate::throughput::rests::Rests;
+use rekeyscope_ipsec::rekey::Succession;
+use rekeyscope_model::analysis::{Attempt, Outage};
+
+/// What the accounts are made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) successions: &'a [Succession],
+    pub(crate) attempts: &'a [Attempt],
+    pub(crate) outages: &'a [Outage],
+    pub(crate) rests: &'a Rests,
+}

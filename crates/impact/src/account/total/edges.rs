@@ -1,0 +1,105 @@
+//! Outages that the capture cuts: what led to them, or what becomes of them, lies outside it.
+
+use super::join::LabelledPiece;
+use crate::account::surroundings::{DOWN_BEFORE, Surroundings};
+use rekeyscope_model::analysis::AccountLabel;
+use rekeyscope_model::analysis::AccountLabel::{PathLoss, QueueLoss, Rekey, TunnelDown};
+
+/// Labels that nothing in the capture decides between: those of cut outages that take at least `least` nanoseconds.
+pub(crate) fn undecided(pieces: &[LabelledPiece], around: &Surroundings, least: i64) -> Vec<AccountLabel> {
+    // Nanoseconds of a piece that the begin of the capture cuts off from its reason, and the end from what becomes of it.
+    let early = |p: &LabelledPiece| match around.first_asked {
+        Some(asked) if matches!(p.label, Rekey | TunnelDown) && p.from < asked.0 - DOWN_BEFORE => p.nanos,
+        _ => 0,
+    };
+    let late = |p: &LabelledPiece| match (around.left_open, p.label) {
+        (Some(from), Rekey | TunnelDown | PathLoss | QueueLoss) => {
+            (p.to - p.from.max(from.0)).clamp(0, p.nanos)
+        }
+        _ => 0,
+    };
+    if pieces.iter().map(|p| early(p).max(late(p))).sum::<i64>() < least.max(1) {
+        return Vec::new();
+    }
+    let lost = |label: AccountLabel| {
+        let own = pieces.iter().filter(|p| p.label == label);
+        own.map(late).sum::<i64>() >= least.max(1)
+    };
+    let losses = [PathLoss, QueueLoss].into_iter().filter(|l| lost(*l));
+    [TunnelDown, Rekey].into_iter().chain(losses).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+    fn piece(from: i64, to: i64, label: AccountLabel) -> LabelledPiece {
+        LabelledPiece {
+            from: from * NANOS_PER_SECOND,
+            to: to * NANOS_PER_SECOND,
+            nanos: (to - from) * NANOS_PER_SECOND,
+            label,
+            also: None,
+            frames: (0, 0),
+            leads: true,
+        }
+    }
+
+    fn second(at: i64) -> Option<Timestamp> {
+        Some(Timestamp(at * NANOS_PER_SECOND))
+    }
+
+    #[test]
+    fn an_outage_before_the_first_request_may_have_been_asked_for_before_the_capture() {
+        let pieces = [piece(0, 4, AccountLabel::Capacity), piece(4, 8, Rekey)];
+        let least = NANOS_PER_SECOND;
+        let asked = |at| Surroundings {
+            first_asked: at,
+            ..Surroundings::default()
+        };
+        assert_eq!(undecided(&pieces, &asked(second(6)), least), [TunnelDown, Rekey]);
+        assert_eq!(undecided(&pieces, &asked(second(6)), 5 * least), [], "too little");
+        assert_eq!(
+            undecided(&pieces, &asked(second(4)), least),
+            [],
+            "asked as it begins"
+        );
+        assert_eq!(
+            undecided(&pieces, &asked(None), least),
+            [],
+            "the first SA is in the capture"
+        );
+    }
+
+    #[test]
+    fn what_the_end_of_the_capture_leaves_open_may_be_loss_too() {
+        let pieces = [
+            piece(0, 2, PathLoss),
+            piece(2, 4, AccountLabel::Capacity),
+            piece(4, 8, PathLoss),
+        ];
+        let open = |at| Surroundings {
+            left_open: at,
+            ..Surroundings::default()
+        };
+        let all = [TunnelDown, Rekey, PathLoss];
+        assert_eq!(undecided(&pieces, &open(second(4)), 1), all);
+        assert_eq!(
+            undecided(&pieces, &open(second(7)), NANOS_PER_SECOND),
+            all,
+            "a part of it"
+        );
+        assert_eq!(
+            undecided(&pieces, &open(second(7)), 2 * NANOS_PER_SECOND),
+            [],
+            "too little"
+        );
+        assert_eq!(undecided(&pieces, &open(second(8)), 1), [], "it ends before");
+        assert_eq!(
+            undecided(&pieces[..2], &open(second(2)), 1),
+            [],
+            "nothing was lost then"
+        );
+    }
+}
