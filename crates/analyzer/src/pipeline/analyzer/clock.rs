@@ -21,9 +21,6 @@ const LEAST_FORWARD: i64 = 10 * NANOS_PER_SECOND;
 const LEAST_BACK: i64 = NANOS_PER_SECOND;
 /// A silence of this length without evidence either way is worth a sentence.
 const LEAST_UNDECIDED: i64 = 60 * NANOS_PER_SECOND;
-/// Jumps back that are looked into. Clocks are set, and files put together, a few times; where frames of two times take turns, no
-/// clock can be followed, and the times stay as they are (a frame before its predecessor is counted as that).
-const MOST_JUMPS_BACK: u32 = 1024;
 /// Frames that are held back and looked into: a queue of an interface released at once is longer, but the newest of its
 /// timestamps count.
 const MOST_HELD: usize = 64;
@@ -124,7 +121,6 @@ pub(super) struct CaptureClock {
     offset: i64,
     /// Time of the last frame, offset added.
     previous: Option<Timestamp>,
-    jumps_back: u32,
     stretches: Stretches,
     held: Vec<HeldFrame>,
     held_bytes: usize,
@@ -132,12 +128,12 @@ pub(super) struct CaptureClock {
 }
 
 impl CaptureClock {
-    /// The time of the next frame, stamped so; `None` where the times jump and that is to be looked into.
+    /// The time of the next frame, stamped so; `None` where the times jump.
     #[inline]
     pub(super) fn go_on(&mut self, stamped: Timestamp) -> Option<Timestamp> {
         let time = self.at(stamped);
         let jumps = self.previous.is_some_and(|previous| is_jump(time, previous));
-        (!jumps || self.jumps_back >= MOST_JUMPS_BACK).then(|| self.pass(stamped))
+        (!jumps).then(|| self.pass(stamped))
     }
 
     /// The time of the next frame, stamped so, whether or not the times jump.
@@ -193,7 +189,6 @@ impl CaptureClock {
         signs: &Signs,
     ) -> Option<ClockEvent> {
         let gap = self.at(first.time).nanos_since(previous);
-        self.jumps_back += u32::from(gap < 0);
         let event = judge(gap, signs, first.number);
         match event {
             Some(ClockEvent {
@@ -393,39 +388,6 @@ mod tests {
         assert_eq!(jump(HOURS, &passed(HOURS - moment)), None, "idle");
         assert_eq!(jump(-HOURS, &passed(moment)), Some((Jump::Step, -HOURS - moment)));
         assert_eq!(jump(-HOURS, &passed(-HOURS)), Some((Jump::OutOfOrder, -HOURS)));
-    }
-
-    #[test]
-    fn frames_of_two_times_in_turns_are_no_clock_to_follow() {
-        let mut clock = CaptureClock::default();
-        let strangers = Signs {
-            strangers: 1,
-            ..Signs::default()
-        };
-        let mut looked_into = 0;
-        for k in 0..10 * i64::from(MOST_JUMPS_BACK) {
-            let stamped = Timestamp(k % 2 * HOURS + k);
-            if clock.go_on(stamped).is_none() {
-                looked_into += 1;
-                clock.hold(&HeldFrame::synthetic(stamped).at(stamped));
-                let (held, previous) = clock.take_held().unwrap();
-                clock.settle(&held[0], previous, &strangers);
-                assert_eq!(clock.pass(stamped), stamped, "nothing of it is a step");
-            }
-        }
-        assert_eq!(looked_into, 2 * MOST_JUMPS_BACK, "forward and back");
-    }
-
-    impl HeldFrame {
-        fn synthetic(time: Timestamp) -> Self {
-            HeldFrame {
-                number: 1,
-                time,
-                link_type: LinkType::RAW,
-                original_len: 0,
-                data: Vec::new(),
-            }
-        }
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl NestedFrames {
         let Some(cipher) = association.cipher() else {
             return false;
         };
-        let mut plain = Vec::with_capacity(packet.len());
+        let mut plain = Vec::new();
         let esn_high = association.esn_high(pending.sequence);
         let Ok(opened) = open(&cipher, decoded.icv, esn_high, packet, usize::MAX, &mut plain) else {
             return false;

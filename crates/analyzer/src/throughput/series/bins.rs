@@ -31,36 +31,6 @@ impl StoredBins {
     fn end(&self) -> i64 {
         self.from + self.bins.len() as i64
     }
-
-    /// Each pair of bins becomes one, in place.
-    fn coarsen(&mut self) {
-        let bins = self.bins.make_contiguous();
-        let half = bins.len() / 2;
-        for k in 0..half {
-            let mut pair = bins[2 * k];
-            pair.add(bins[2 * k + 1]);
-            bins[k] = pair;
-        }
-        self.bins.truncate(half);
-        let first = self.from.div_euclid(2);
-        self.from = first.div_euclid(2) * 2;
-        if first > self.from {
-            self.bins.push_front(Bin::default());
-        }
-        self.bins
-            .resize(self.bins.len().next_multiple_of(2), Bin::default());
-        self.bins.shrink_to_fit();
-    }
-
-    /// Takes in a stretch that begins within this one.
-    fn join(&mut self, later: &StoredBins) {
-        let shared = usize::try_from(self.end() - later.from).unwrap_or(0);
-        let from = self.bins.len().saturating_sub(shared);
-        for (own, bin) in self.bins.range_mut(from..).zip(&later.bins) {
-            own.add(*bin);
-        }
-        self.bins.extend(later.bins.iter().skip(shared));
-    }
 }
 
 /// Bins by number. Numbers count from the first packet's and may be negative; there is at least one stretch once a bin is.
@@ -189,12 +159,23 @@ impl Bins {
     pub(super) fn coarsen(&mut self) {
         self.width = self.width.saturating_mul(2);
         let mut joined: Vec<StoredBins> = Vec::with_capacity(self.stretches.len());
-        for mut stretch in std::mem::take(&mut self.stretches) {
-            stretch.coarsen();
-            // Rounded to an even number, it may begin within the rounded end of the one before.
-            match joined.last_mut().filter(|last| last.end() > stretch.from) {
-                Some(last) => last.join(&stretch),
-                None => joined.push(stretch),
+        for stretch in std::mem::take(&mut self.stretches) {
+            let first = stretch.from.div_euclid(2);
+            let even = first.div_euclid(2) * 2;
+            // What lies before an even number may be the end of the stretch before.
+            if joined.last().is_none_or(|last| last.end() <= even) {
+                joined.push(StoredBins {
+                    from: even,
+                    bins: VecDeque::new(),
+                });
+            }
+            let Some(own) = joined.last_mut() else { continue };
+            for (number, bin) in (stretch.from..).zip(stretch.bins) {
+                let at = usize::try_from(number.div_euclid(2) - own.from).unwrap_or(0);
+                if at >= own.bins.len() {
+                    own.bins.resize((at + 1).next_multiple_of(2), Bin::default());
+                }
+                own.bins[at].add(bin);
             }
         }
         self.stored = joined.iter().map(|s| s.bins.len()).sum();
@@ -221,40 +202,5 @@ impl Bins {
                 let taken = usize::try_from(to - s.from).unwrap_or(0).saturating_sub(skipped);
                 (s.from + skipped as i64..).zip(s.bins.iter().copied().skip(skipped).take(taken))
             })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeMap;
-
-    /// Until all stretches, at odd and even numbers and of odd and even lengths, have become one pair of bins.
-    #[test]
-    fn coarsening_adds_up_neighbours_wherever_they_are_stored() {
-        let numbers = [
-            0, 1, 2, 5, 12_018, 12_019, 24_035, 36_054, 36_055, -1, -2, -12_015, -12_020, 90_001,
-        ];
-        let mut bins = Bins::new();
-        let mut expected = BTreeMap::new();
-        for (new, number) in (1..).zip(numbers) {
-            bins.add(number * BASE_BIN_NANOS, Bin { new, outer: 0 }, usize::MAX);
-            expected.insert(number, new);
-        }
-        for _ in 0..18 {
-            assert_eq!(bins.stored % 2, 0);
-            bins.coarsen();
-            let mut halved = BTreeMap::new();
-            for (number, new) in expected {
-                *halved.entry(number.div_euclid(2)).or_insert(0) += new;
-            }
-            let used: BTreeMap<i64, u32> = bins.used().map(|(number, bin)| (number, bin.new)).collect();
-            assert_eq!(used, halved);
-            assert_eq!(bins.used().count(), halved.len(), "none twice");
-            expected = halved;
-        }
-        assert_eq!((bins.first(), bins.span()), (-2, 3));
-        let whole: usize = bins.stretches.iter().map(|s| s.bins.len()).sum();
-        assert_eq!((bins.stored, bins.stretches.len()), (whole, 1));
     }
 }
