@@ -4,7 +4,7 @@ use crate::decode::mark::IkeMark;
 use crate::decode::packet::{Decoded, PacketPlace, Pending, fingerprint, open_one};
 use rayon::prelude::*;
 use rekeyscope_capture::file::ReadBlock;
-use rekeyscope_ipsec::esp::cipher::{Check, EspCipher, Icv, verify_many};
+use rekeyscope_ipsec::esp::cipher::{Check, EspCipher, Icv, verify_many, wipe_stack};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use std::sync::Arc;
 
@@ -138,6 +138,7 @@ impl Batch {
                     }
                     result.fingerprint = fingerprint(packet, pending.cut);
                 }
+                wipe_stack();
             });
         results
     }

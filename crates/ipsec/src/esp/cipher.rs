@@ -9,10 +9,12 @@ mod lanes;
 mod many;
 mod outcome;
 mod parts;
+mod stack;
 
 pub use keyed::EspCipher;
 pub use many::{Check, verify_many};
 pub use outcome::{Icv, KeyLengthError, OpenError, Opened};
+pub use stack::wipe_stack;
 
 #[cfg(test)]
 mod tests;
