@@ -74,7 +74,7 @@ impl ReadBlock {
 
     /// The first place from `at` on that begins a line of the cache. Reads go to such places: where the target lies less than 32 bytes
     /// behind the source, modulo a page, the kernel's copy is four times as slow on some machines (0.55 instead of 0.12 s for a GB on
-    /// an AMD EPYC 7003), and large allocations begin 16 bytes behind a page.
+    /// an AMD EPYC), and large allocations begin 16 bytes behind a page.
     pub(super) fn aligned(&self, at: usize) -> usize {
         at.next_multiple_of(LINE_LEN) + self.0.bytes.as_ptr().addr().wrapping_neg() % LINE_LEN
     }

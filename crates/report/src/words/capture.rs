@@ -79,7 +79,7 @@ pub(crate) fn is_decrypted(sa: &SecurityAssociation) -> bool {
     }
 }
 
-/// How many packets the keys that were read open.
+/// Whether the keys that were read open something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeysFit {
     /// Those of an SA or more.
