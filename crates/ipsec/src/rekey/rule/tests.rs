@@ -257,3 +257,165 @@ fn one_rekey_or_none_makes_no_test() {
     let none = rule(&[Observation::default()], Kind::Volume);
     assert!(none.sentence.contains("its rule is unknown"), "{none:?}");
 }
+
+/// A steady SA that is filled faster each time: (bytes, age).
+fn faster() -> Vec<Observation> {
+    let filled = [(2.0e6, 40.0), (2.01e6, 20.0), (2.02e6, 10.0)];
+    let sizes = [400.0, 900.0, 1300.0];
+    let all = filled.into_iter().zip(sizes);
+    all.map(|((bytes, age), size)| {
+        let counted = sa(
+            (bytes / size) as u64,
+            bytes as u64,
+            (bytes + AROUND * bytes / size) as u64,
+        );
+        seen(counted, None, age, Some(2_500))
+    })
+    .collect()
+}
+
+/// The peer stops counting a lag before its message; the least of these is the limit.
+#[test]
+fn the_soft_limit_lies_a_lag_below_the_least() {
+    let found = rule(&faster(), Kind::Volume);
+    let soft = 2.0e6 * (1.0 - LEAST_LAG_S / 40.0);
+    let near = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-9 * expected;
+    assert!(near(found.soft_limit, soft), "{found:?}");
+    assert!(near(found.soft_fraction, soft / 2.5e6), "{found:?}");
+    assert!(near(found.fraction_low, 0.8), "{found:?}");
+    assert!(near(found.fraction_high, 0.808), "{found:?}");
+    // Without ages there is no lag to take off.
+    let mut ageless = faster();
+    for (observation, age_s) in ageless.iter_mut().zip([None, Some(0.0), None]) {
+        observation.age_s = age_s;
+    }
+    assert!(near(rule(&ageless, Kind::Volume).soft_limit, 2.0e6));
+    // Of an age the lag is all of what is taken off.
+    let mut aged = faster();
+    for (observation, age) in aged.iter_mut().zip([8.0, 8.2, 8.1]) {
+        (observation.age_s, observation.limit_seconds) = (Some(age), Some(10));
+    }
+    let found = rule(&aged, Kind::Time);
+    assert!(near(found.soft_limit, 8.0 - LEAST_LAG_S), "{found:?}");
+    assert!(
+        near(found.fraction_low, 0.8) && near(found.fraction_high, 0.82),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn what_each_rekey_had_reached_is_told_where_the_counting_is_sure() {
+    let reached = |observations: &[Observation]| {
+        infer((0, None), observations, Kind::Volume, true)
+            .reached
+            .iter()
+            .map(|r| r.map(|r| (r.bytes, r.fraction)))
+            .collect::<Vec<_>>()
+    };
+    let mut all = faster();
+    let told = [(2_000_000, 0.8), (2_010_000, 0.804), (2_020_000, 0.808)];
+    assert_eq!(reached(&all), told.map(|(bytes, of)| Some((bytes, Some(of)))));
+    assert_eq!(reached(&all[..2]), [None; 2], "two rekeys tell nothing apart");
+    // The first message of a further one is missing: it tells nothing, and changes nothing.
+    all.push(Observation { late: true, ..all[2] });
+    assert_eq!(reached(&all)[2..], [Some((2_020_000, Some(0.808))), None]);
+    all.iter_mut().for_each(|o| o.limit_kilobytes = Some(0));
+    assert_eq!(reached(&all)[0], Some((2_000_000, None)));
+    all.iter_mut().for_each(|o| o.late = true);
+    assert_eq!(reached(&all), [None; 4], "all are late: at most");
+    let rule = rule(&all, Kind::Volume);
+    assert_eq!((rule.at_most, rule.rekeys), (true, 4));
+}
+
+#[test]
+fn the_bytes_of_a_kilobyte_show_where_the_lag_blurs_little() {
+    let limit = 1_000_000;
+    // 0.75 and 0.80 are soft limits that are known; 0.768 is 0.75 of the larger kilobyte.
+    for (share, blur, expected) in [
+        (0.75, 0.0, (1000, true)),
+        (0.753, 0.003, (1000, true)),
+        (0.753, 0.002, (1000, false)),
+        (0.747, 0.004, (1000, false)),
+        (0.754, 0.0049, (1000, true)),
+        (0.754, 0.006, (1000, false)),
+        (0.768, 0.001, (1024, true)),
+        (0.768, 0.006, (1000, false)),
+        // Either: 0.95 and 0.9277.
+        (0.95, 0.03, (1000, false)),
+        (0.60, 0.001, (1000, false)),
+        (1.009, 0.0, (1000, false)),
+        (1.011, 0.0, (1024, true)),
+    ] {
+        // A hair above: no rounding decides.
+        let low = share * 1e9 + 1.0;
+        assert_eq!(
+            kilobyte(low, blur * 1e9 + 2.0, Some(limit)),
+            expected,
+            "{share} {blur}"
+        );
+        assert_eq!(kilobyte(low, blur * 1e9, None), (1000, false));
+        assert_eq!(kilobyte(low, blur * 1e9, Some(0)), (1000, false));
+    }
+}
+
+/// Both SAs vary alike, and so do their sum and their packets.
+#[test]
+fn of_what_is_alike_one_sa_is_named_and_the_busier() {
+    for busier in [0, 1] {
+        let observations: Vec<Observation> = [1.00, 1.02, 1.01, 1.03]
+            .iter()
+            .map(|f: &f64| {
+                let fill = |bytes: f64| {
+                    let n = (bytes * f) as u64;
+                    sa(n / 1_000, n, n + 62 * (n / 1_000))
+                };
+                let mut sides = [fill(5e5), fill(5e5)];
+                sides[busier] = fill(2e6);
+                seen(sides[0], sides[1], 16.0 * f, None)
+            })
+            .collect();
+        let found = rule(&observations, Kind::Volume);
+        let names = [
+            "decrypted payload of the inbound SA",
+            "decrypted payload of the outbound SA",
+        ];
+        assert_eq!(found.counting.as_deref(), Some(names[busier]));
+        assert!(
+            found.not_told_apart.contains(&names[1 - busier].to_owned()),
+            "{found:?}"
+        );
+        assert!(
+            !found.not_told_apart.contains(&names[busier].to_owned()),
+            "{found:?}"
+        );
+        assert!(
+            found
+                .not_told_apart
+                .contains(&"decrypted payload of both directions".to_owned())
+        );
+        assert_eq!(
+            found.not_told_apart.len(),
+            8,
+            "three countings of two SAs and of both"
+        );
+    }
+}
+
+/// Packets are the steady ones of three rekeys, not of two, and only where nothing else can be: neither a volume that a lag
+/// explains nor the age.
+#[test]
+fn packets_run_out_only_where_nothing_else_can_be() {
+    let varied = mixed(None, |size| (5_000.0, 5_000.0 * size, 5_000.0 * (size + AROUND)));
+    let runs_out = |observations: &[Observation]| packets_run_out(&countings(observations), observations);
+    assert!(runs_out(&varied));
+    assert!(runs_out(&varied[..3]) && !runs_out(&varied[..2]) && !runs_out(&[]));
+    let mut aged = varied.clone();
+    aged.iter_mut().for_each(|o| o.age_s = Some(30.0));
+    assert!(!runs_out(&aged), "the age is as steady");
+    // Ages that are unknown explain no lag, and are no other counting.
+    aged.iter_mut().for_each(|o| o.age_s = None);
+    assert!(runs_out(&aged));
+    // So short that the lag explains all of what the volume varies by: 0.5 s of 0.4 s.
+    aged.iter_mut().for_each(|o| o.age_s = Some(0.4));
+    assert!(!runs_out(&aged));
+}
