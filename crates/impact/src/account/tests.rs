@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use rekeyscope_model::analysis::{Account, AccountLabel, Direction};
+use rekeyscope_model::analysis::{Account, AccountLabel, Direction, OwnRate};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
@@ -111,6 +111,98 @@ fn window_limited(rtt_ms: i64, jitter_ms: i64, place: f64, seconds: i64) -> Acco
         bytes: [u64::from(seq), 0],
         ..AccountConnection::new(true)
     }
+}
+
+/// A **synthetic** application that writes 192 kB each half second, at the sender's end: 40 ms of round trip, 24 Mbit/s. The sender begins
+/// each time with ten segments (RFC 5681 §4.1), and every acknowledgement releases two. What one burst takes, seconds.
+fn bursts(seconds: i64) -> (AccountConnection, f64) {
+    const RTT: i64 = 40 * NANOS_PER_MILLI;
+    const SPACED: i64 = 2 * NANOS_PER_MILLI / 5;
+    const SEGMENTS: usize = 160;
+    let data = |time: i64, seq: u32, frame: u64| AccountPacket {
+        time: Timestamp(time),
+        frame,
+        seq,
+        ack: 1,
+        payload: MSS,
+        new: MSS,
+        window: 65_535,
+        acknowledges: true,
+        ..AccountPacket::default()
+    };
+    let (mut packets, mut seq, mut took) = (Vec::new(), 1u32, 0);
+    for burst in 0..2 * seconds {
+        let begin = RTT + burst * NANOS_PER_SECOND / 2;
+        let (mut sends, mut free) = (vec![begin; 10], begin);
+        for k in 0..SEGMENTS {
+            let send = sends[k];
+            free = free.max(send) + SPACED;
+            packets.push(data(send, seq, 0));
+            seq += u32::from(MSS);
+            packets.push(AccountPacket {
+                reverse: true,
+                payload: 0,
+                new: 0,
+                seq: 1,
+                ack: seq,
+                ..data(free + RTT, seq, 0)
+            });
+            sends.extend([free + RTT; 2]);
+            took = send - begin;
+        }
+    }
+    let handshake = [(0, true, 0), (0, false, 1), (RTT, true, 1)].map(|(time, reverse, ack)| AccountPacket {
+        reverse,
+        payload: 0,
+        new: 0,
+        seq: ack,
+        ack,
+        syn: time == 0,
+        ..data(time, 0, 0)
+    });
+    packets.extend(handshake);
+    packets.sort_by_key(|p| p.time);
+    for (frame, packet) in (1u64..).zip(&mut packets) {
+        packet.frame = frame;
+    }
+    let syn = Some(Syn {
+        time: Timestamp(0),
+        scale: Some(6),
+        repeated: false,
+    });
+    let connection = AccountConnection {
+        packets,
+        syns: [syn, syn],
+        bytes: [u64::from(seq), 0],
+        ..AccountConnection::new(true)
+    };
+    (connection, took as f64 / NANOS_PER_SECOND as f64)
+}
+
+/// A burst is no rate of the path, and what it takes is not the application's: the sender begins anew after each rest.
+#[test]
+fn bursts_are_neither_the_paths_limit_nor_the_applications_time() {
+    let (one, took) = bursts(12);
+    let account = of(&[one], &Surroundings::default(), None).unwrap();
+    let (rest, growth) = (
+        share(&account, AccountLabel::Application),
+        share(&account, AccountLabel::Growth),
+    );
+    assert_eq!(
+        (account.own_from, share(&account, AccountLabel::Capacity)),
+        (OwnRate::Best, 0.0)
+    );
+    let expected = took / 0.5;
+    assert!(
+        (growth - expected).abs() <= 0.05,
+        "{growth} of {expected}: {:#?}",
+        account.labels
+    );
+    assert!(
+        (rest - (1.0 - expected)).abs() <= 0.05,
+        "{rest}: {:#?}",
+        account.labels
+    );
 }
 
 /// The same packets, gone over in so many pieces.

@@ -20,6 +20,10 @@ const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
 const SINCE_LOSS: i64 = NANOS_PER_SECOND;
 /// Round trips for which a full window of an inferred scale says that it is the right one: as many as a plateau has.
 const SINCE_FULL: i64 = 8;
+/// A flight is back when it has so much of what it was.
+const BACK: f64 = 0.95;
+/// Rounds in which a sender that begins, or begins anew, grows whatever they look like.
+const FIRST_ROUNDS: u64 = 5;
 /// A path that carries so much of C is at its limit.
 const AT_LIMIT: f64 = 0.9;
 
@@ -84,6 +88,7 @@ impl Sweep<'_> {
         let all_acked = self.sender.all_acked();
         if all_acked && nanos > IDLE.max(3 * self.times.rtt) {
             self.sender.proven = FIRST_FLIGHT * self.half.mss;
+            self.sender.began_anew = Some((self.sender.rounds.completed, self.sender.nxt));
         }
         if data.again {
             self.repeats(k, data, nanos);
@@ -206,7 +211,7 @@ impl Sweep<'_> {
         if (fills || queues) && nanos < times.gap && !sender.touched {
             return StepLabel::Label(Capacity);
         }
-        let back = flight_after as f64 >= 0.95 * sender.before_loss as f64;
+        let back = flight_after as f64 >= BACK * sender.before_loss as f64;
         if self.half.d2.is_none() {
             // Right before the receiver hardly anything is under way.
             sender.ramping &= !back && self.half.shows_queues();
@@ -216,6 +221,10 @@ impl Sweep<'_> {
             step.kind.episode = episode;
             return StepLabel::Episode;
         }
+        // It begins anew, and has sent more than the application's next words: a burst takes its time whatever went before.
+        let anew = sender.began_anew.is_some_and(|(round, from)| {
+            sender.rounds.completed - round < FIRST_ROUNDS && data.end > from + FIRST_FLIGHT * self.half.mss
+        });
         let idle = sender
             .all_acked_since
             .is_some_and(|since| now - since > times.released.max(times.rtt / 2));
@@ -228,14 +237,14 @@ impl Sweep<'_> {
                 sender.application_until = now + times.rtt;
                 return StepLabel::Label(Application);
             }
-        } else if nanos <= times.released && now <= sender.application_until {
+        } else if nanos <= times.released && now <= sender.application_until && !anew {
             return StepLabel::Label(Application);
         }
         if sender.touched && clocked {
             return StepLabel::Label(ReceiveWindow);
         }
         if let Some((pause, before)) = sender.paused {
-            if (flight_after as f64) < 0.95 * before as f64 {
+            if (flight_after as f64) < BACK * before as f64 {
                 step.kind.ramp = pause;
             } else {
                 sender.paused = None;
@@ -256,6 +265,9 @@ impl Sweep<'_> {
         // An inferred window counts while it is full now and then.
         let window_known =
             self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
+        if anew && sender.loss_seen.is_none() {
+            return StepLabel::Label(Growth);
+        }
         if at_plateau || flat && sender.loss_seen.is_none() {
             return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked {
                 Application
@@ -274,7 +286,7 @@ impl Sweep<'_> {
             step.kind.episode = episode;
             return StepLabel::Episode;
         }
-        let few_rounds = sender.rounds.completed < 5;
+        let few_rounds = sender.rounds.completed < FIRST_ROUNDS;
         let grows = if few_rounds {
             self.half.begun || sender.rounds.grow()
         } else {

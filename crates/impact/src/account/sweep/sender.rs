@@ -22,6 +22,8 @@ pub(crate) struct TcpSender {
     /// The last acknowledgement that told it something.
     pub(crate) told: i64,
     pub(crate) all_acked_since: Option<i64>,
+    /// Where it began anew after a rest: rounds that were over, and the next byte.
+    pub(crate) began_anew: Option<(u64, u64)>,
     /// A flight that was there, bytes.
     pub(crate) proven: u64,
     /// The receiver's window is full.
@@ -60,6 +62,7 @@ impl TcpSender {
             rounds: Rounds::new(first),
             told: i64::MIN / 2,
             all_acked_since: None,
+            began_anew: None,
             proven: FIRST_FLIGHT * mss,
             touched: false,
             touched_at: i64::MIN / 2,
