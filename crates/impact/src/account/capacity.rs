@@ -36,7 +36,7 @@ const QUEUE: i64 = 4 * NANOS_PER_MILLI;
 const QUEUE_OF_RTT: f64 = 0.15;
 /// A pause in a stretch: its delays may be the sender's.
 const PAUSE: i64 = 50 * NANOS_PER_MILLI;
-/// At an edge of a stretch nothing comes for at most this part of it, or [`PAUSE`]: what comes between would go for an eighth more.
+/// At each edge of a stretch nothing comes for at most this part of it, nor for longer than [`PAUSE`]: so much its rate is too low at most.
 const EDGE_OF_STRETCH: i64 = 8;
 /// Shortest time over which a rate is compared with C.
 const LEAST_RATE_SPAN: i64 = 100 * NANOS_PER_MILLI;
