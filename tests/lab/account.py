@@ -33,7 +33,8 @@ seen by the analysis. All figures are percent of the transfer's time; difference
   be sent besides. The difference is what lies outside the two.
 - **outage**: the account's `rekey` and `tunnel_down`, against the outages that the logs tell, from when the sender stopped (what it
   sent in vain before is time in which it sent). *Missed* is what of those has another label; *false* is what of these lies neither
-  in an outage nor in a pause at a renewal, nor in the time after it until as much is in flight as before.
+  in an outage nor in a pause at a renewal, nor where the kernel sent something again at one, nor in the time after those until as much
+  is in flight as before.
 """
 PAIRED = """
 ## With a factor and without it

@@ -59,6 +59,12 @@ class Connection:
         if start is not None and self.polls[-1][0] - start >= LEAST_SILENCE:
             yield start, self.polls[-1][0]
 
+    def losses(self):
+        """(from, until) between polls in which something was sent again."""
+        for start, until, before, after in self.steps():
+            if after["total_retrans"] > before["total_retrans"]:
+                yield start, until
+
     def outstanding(self, start, until):
         """Whether something was unacknowledged in this time, as far as polls tell."""
         inside = [values["unacked"] for time, values in self.polls if start <= time <= until]

@@ -27,6 +27,8 @@ class Reference:
     outages: list = field(default_factory=list)
     # Other pauses around new SPIs; of those in which something was outstanding the rekey is the reason.
     pauses: list = field(default_factory=list)
+    # The times around new SPIs: what the kernel sends again then was lost at a renewal, as far as anybody can tell.
+    renewals: list = field(default_factory=list)
 
     def __post_init__(self):
         self.starts = min((c.polls[0][0] for c in self.connections), default=0.0)
@@ -38,7 +40,8 @@ class Reference:
         self.outages = clip(self.outages)
         held_up = [(a, b) for a, b in self.pauses if not self.connections or any(c.outstanding(a, b) for c in self.connections)]
         self.pauses = clip(held_up + self.outages)
-        self.recovered = clip((a, self.back(a, b)) for a, b in self.pauses)
+        lost = [(a, c.back(a, b)) for c in self.connections for a, b in near(c.losses(), self.renewals)]
+        self.recovered = clip([(a, self.back(a, b)) for a, b in self.pauses] + lost)
 
     def back(self, start, until):
         return until if until - start < LONG else max((c.back(start, until) for c in self.connections), default=until)
@@ -101,7 +104,7 @@ def of_lab(folder):
             connections = kernel.connections(folder / f"tcpinfo.{side}.log")
             sent = data(folder / "trace.pcap", side)
             outages = [(stopped(sent, a, b), b) for a, b in outages]
-        found[side] = Reference(connections, outages, near(pauses, windows))
+        found[side] = Reference(connections, outages, near(pauses, windows), windows)
     return found
 
 
@@ -133,7 +136,7 @@ def of_older_lab(folder):
     found = kernel.connections(folder / "tcpinfo.srv.log")
     pauses = [(at, at + length) for at, length in truth["pauses"]["10.9.0.1>10.9.0.2"] if length >= LEAST_PAUSE]
     outages = near([span for c in found for span in c.silences()], windows)
-    return {"server": Reference(found, outages, near(pauses, windows))}
+    return {"server": Reference(found, outages, near(pauses, windows), windows)}
 
 
 def of(folder: Path):

@@ -35,7 +35,7 @@ impl Outputs {
         arguments: &OutputArguments,
         replacement: &Replacement,
         silent: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         permit(arguments, replacement)?;
         let file = |path: &Option<PathBuf>| {
             let path = path.as_deref().filter(|p| p.as_os_str() != "-");

@@ -6,7 +6,6 @@ use crate::command::outputs::{self, Outputs, json_of, text_options};
 use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
-use rekeyscope_model::error::Error;
 use rekeyscope_report::formats::index::{self, Entry};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -90,7 +89,7 @@ pub(crate) fn run<I: Sync>(
 /// `prepared` for one is made before it is begun; no more than those at work wait in memory.
 fn in_parallel<I: Sync, P, T: Send>(
     inputs: &[I],
-    mut prepare: impl FnMut(&I) -> Result<P, Error>,
+    mut prepare: impl FnMut(&I) -> Result<P>,
     work: &(impl Fn(&I) -> Result<T> + Sync),
     mut take: impl FnMut(&I, P, Result<T>) -> Result<()>,
 ) -> Result<()> {

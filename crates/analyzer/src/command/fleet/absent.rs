@@ -4,7 +4,6 @@ use crate::command::options::{CompactArguments, OutputArguments};
 use crate::command::replace::Replacement;
 use anyhow::{Result, bail};
 use rekeyscope_model::analysis::Analysis;
-use rekeyscope_model::error::Error;
 use std::process::ExitCode;
 
 const NOT_BUILT: &str =
@@ -14,15 +13,11 @@ const NOT_BUILT: &str =
 pub(crate) struct FleetTables;
 
 impl FleetTables {
-    pub(crate) fn reserve(arguments: &OutputArguments, _: &Replacement) -> Result<Option<Self>, Error> {
-        let refuse = |path: &std::path::PathBuf| Error::Output {
-            path: path.clone(),
-            source: std::io::Error::other(NOT_BUILT),
-        };
-        arguments
-            .parquet
-            .as_ref()
-            .map_or(Ok(None), |path| Err(refuse(path)))
+    pub(crate) fn reserve(arguments: &OutputArguments, _: &Replacement) -> Result<Option<Self>> {
+        if arguments.parquet.is_some() {
+            bail!("--parquet: {NOT_BUILT}");
+        }
+        Ok(None)
     }
 
     pub(crate) fn write(self, _: &Analysis) -> Result<()> {
