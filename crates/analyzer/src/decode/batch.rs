@@ -138,7 +138,9 @@ impl Batch {
                     }
                     result.fingerprint = fingerprint(packet, pending.cut);
                 }
-                wipe_stack();
+                if packets.iter().any(|p| p.cipher.is_some() || p.authenticated.is_some()) {
+                    wipe_stack();
+                }
             });
         results
     }

@@ -45,7 +45,7 @@ pub(crate) fn longest_own(gaps: &[Gap], placed: &[PlacedRekey], rekey: &PlacedRe
         true => (true, r.switched_s),
         false => (false, -r.started_s),
     };
-    let is_own = |gap: &&Gap| {
+    let is_own = |gap: &Gap| {
         let mut rivals = neighbours().filter(|other| touches(gap, other));
         rivals.all(|other| claim(other, gap) <= claim(rekey, gap))
     };
@@ -54,10 +54,15 @@ pub(crate) fn longest_own(gaps: &[Gap], placed: &[PlacedRekey], rekey: &PlacedRe
         .iter()
         .find(|next| next.switched_s > rekey.switched_s);
     let behind = next.map_or(f64::INFINITY, |next| next.switched_s);
-    let own = touching(gaps, rekey)
-        .take_while(|gap| gap.start_s <= behind)
-        .filter(is_own);
-    own.map(|g| g.end_s - g.start_s).max_by(f64::total_cmp)
+    let length = |gap: &Gap| gap.end_s - gap.start_s;
+    let mut longest: Option<&Gap> = None;
+    for gap in touching(gaps, rekey).take_while(|gap| gap.start_s <= behind) {
+        // Whose it is matters of the longest alone.
+        if longest.is_none_or(|l| length(gap) > length(l)) && is_own(gap) {
+            longest = Some(gap);
+        }
+    }
+    longest.map(length)
 }
 
 /// p_stall: the rank of the stall among the placebos, 1 for stalls under 50 ms or half a burst period (0 where there is none).

@@ -16,15 +16,17 @@ impl Analyzer {
             // Called from within itself, by an IKE message inside ESP: the call further out goes on.
             return;
         }
-        while let Some(nested) = self.nested.waiting.pop_front() {
+        while let Some(nested) = self.nested.next() {
             let before = std::mem::replace(&mut self.nested.depth, nested.depth);
             self.push_nested(&nested);
             self.nested.depth = before;
+            self.nested.recycle(nested);
         }
     }
 
     fn push_nested(&mut self, nested: &NestedFrame) {
-        let len = u32::try_from(nested.bytes.len()).unwrap_or(u32::MAX);
+        let bytes = nested.bytes();
+        let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         if let Some((src, dst)) = nested.bare {
             let datagram = Datagram {
                 frame: nested.frame,
@@ -36,13 +38,13 @@ impl Analyzer {
                 fragments: 1,
                 cut: false,
                 wire_len: len,
-                payload: &nested.bytes,
+                payload: bytes,
                 identification: None,
                 hop_limit: 0,
                 ah: None,
                 kind: DatagramKind::Other(ESP_IN_ESP),
             };
-            self.push_esp(&datagram, None, Encapsulation::Esp, &nested.bytes);
+            self.push_esp(&datagram, None, Encapsulation::Esp, bytes);
             return;
         }
         let frame = Frame {
@@ -50,7 +52,7 @@ impl Analyzer {
             time: nested.time,
             link_type: LinkType::RAW,
             original_len: len,
-            data: &nested.bytes,
+            data: bytes,
             block: None,
         };
         let Some(mut framing) = self.nested.framing.take() else {

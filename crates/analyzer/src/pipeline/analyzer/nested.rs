@@ -18,6 +18,8 @@ use std::net::IpAddr;
 
 /// Packets that may wait: no more come out of a batch than went in.
 const MOST_WAITING: usize = 1 << 16;
+/// Buffers that are kept for the next packets: two of a batch.
+const MOST_SPARE: usize = 1 << 12;
 const PROTOCOL_ESP: u8 = 50;
 
 /// A packet from inside ESP.
@@ -26,15 +28,27 @@ pub(super) struct NestedFrame {
     pub(super) frame: u64,
     pub(super) time: Timestamp,
     pub(super) depth: u8,
-    /// An IP packet; or with `bare` an ESP packet right behind ESP, between these ends.
-    pub(super) bytes: Vec<u8>,
+    /// What was decrypted.
+    plain: Vec<u8>,
+    /// Where in it the packet begins.
+    at: usize,
+    /// The packet is an ESP packet right behind ESP, between these ends; without them an IP packet.
     pub(super) bare: Option<(IpAddr, IpAddr)>,
+}
+
+impl NestedFrame {
+    /// The packet inside.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.plain.get(self.at..).unwrap_or_default()
+    }
 }
 
 /// The packets that wait, and the decoder for them: inner fragments are not outer ones.
 #[derive(Debug)]
 pub(super) struct NestedFrames {
-    pub(super) waiting: VecDeque<NestedFrame>,
+    waiting: VecDeque<NestedFrame>,
+    /// Buffers of packets that were looked at: a flood of small ones is no flood of allocations.
+    spare: Vec<Vec<u8>>,
     pub(super) framing: Option<Framing>,
     /// Ports like 4500, by request.
     esp_ports: Vec<u16>,
@@ -50,6 +64,7 @@ impl NestedFrames {
     pub(super) fn new(esp_ports: &[u16]) -> Self {
         NestedFrames {
             waiting: VecDeque::new(),
+            spare: Vec::new(),
             framing: Some(Framing::with_esp_ports(esp_ports)),
             esp_ports: esp_ports.to_vec(),
             depth: 0,
@@ -80,14 +95,14 @@ impl NestedFrames {
         let Some(cipher) = association.cipher() else {
             return false;
         };
-        let mut plain = Vec::new();
+        let mut plain = self.spare.pop().unwrap_or_default();
         let esn_high = association.esn_high(pending.sequence);
         let Ok(opened) = open(&cipher, decoded.icv, esn_high, packet, usize::MAX, &mut plain) else {
             return false;
         };
-        let (bytes, bare) = match decoded.inner.ip_at {
-            Some(at) => (plain.split_off(usize::from(at).min(plain.len())), None),
-            None if opened.next_header == PROTOCOL_ESP => (plain, Some(pending.ends)),
+        let (at, bare) = match decoded.inner.ip_at {
+            Some(at) => (usize::from(at), None),
+            None if opened.next_header == PROTOCOL_ESP => (0, Some(pending.ends)),
             None => return false,
         };
         self.carriers.insert(association.tunnel);
@@ -95,9 +110,22 @@ impl NestedFrames {
             frame: pending.frame,
             time: pending.time,
             depth: pending.nesting + 1,
-            bytes,
+            plain,
+            at,
             bare,
         });
         true
+    }
+
+    /// The next one to be looked at.
+    pub(super) fn next(&mut self) -> Option<NestedFrame> {
+        self.waiting.pop_front()
+    }
+
+    /// Takes back the buffer of one that was.
+    pub(super) fn recycle(&mut self, nested: NestedFrame) {
+        if self.spare.len() < MOST_SPARE {
+            self.spare.push(nested.plain);
+        }
     }
 }
