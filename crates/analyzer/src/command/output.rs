@@ -7,7 +7,7 @@ use crate::command::temporary::{self, Temporary};
 use rekeyscope_model::error::Error;
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 thread_local! {
@@ -96,6 +96,9 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     })
 }
 
+/// Bytes of a document that wait for one call of the system.
+const STREAM_BUFFER: usize = 1 << 18;
+
 /// A file to be written at the end.
 pub(crate) struct Reserved {
     path: PathBuf,
@@ -153,10 +156,19 @@ impl Reserved {
 
     /// Writes everything and gives the file its name.
     pub(crate) fn write(self, bytes: &[u8]) -> Result<(), Error> {
+        self.stream(|file| file.write_all(bytes))
+    }
+
+    /// As [`Reserved::write`], for what is too long to be held as a whole beside what it is made from.
+    pub(crate) fn stream(
+        self,
+        content: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
+    ) -> Result<(), Error> {
         let path = self.path.clone();
         self.fill(|file| {
-            file.write_all(bytes)
-                .and_then(|()| file.flush())
+            let mut buffered = BufWriter::with_capacity(STREAM_BUFFER, file);
+            content(&mut buffered)
+                .and_then(|()| buffered.flush())
                 .map_err(|source| Error::Output { path, source })
         })
     }

@@ -10,6 +10,7 @@ use rekeyscope_model::error::Error;
 use rekeyscope_model::text::Language;
 use rekeyscope_report::formats;
 use rekeyscope_report::plot::Plot;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Columns of a report that goes into a file or a pipe.
@@ -64,7 +65,7 @@ impl Outputs {
             output::to_stdout(&on_stdout(analysis, format, self.verbose, self.language)?)?;
         }
         if let Some(json) = self.json {
-            json.write(&json_of(analysis)?)?;
+            json.stream(|file| write_json(analysis, file))?;
         }
         if let Some(html) = self.html {
             html.write(formats::html::render(analysis, self.language).as_bytes())?;
@@ -129,9 +130,14 @@ fn on_stdout(
 
 /// The document as it is saved.
 pub(crate) fn json_of(analysis: &Analysis) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(analysis)?;
-    bytes.push(b'\n');
+    let mut bytes = Vec::new();
+    write_json(analysis, &mut bytes)?;
     Ok(bytes)
+}
+
+fn write_json(analysis: &Analysis, to: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *to, analysis)?;
+    to.write_all(b"\n")
 }
 
 /// As wide and as colourful as where the text goes.

@@ -138,7 +138,10 @@ impl Batch {
                     }
                     result.fingerprint = fingerprint(packet, pending.cut);
                 }
-                if packets.iter().any(|p| p.cipher.is_some() || p.authenticated.is_some()) {
+                if packets
+                    .iter()
+                    .any(|p| p.cipher.is_some() || p.authenticated.is_some())
+                {
                     wipe_stack();
                 }
             });
