@@ -20,6 +20,8 @@ use std::net::IpAddr;
 const MOST_WAITING: usize = 1 << 16;
 /// Buffers that are kept for the next packets: two of a batch.
 const MOST_SPARE: usize = 1 << 12;
+/// Room in each of them, in bytes: those of larger packets go, or a flood of jumbograms would leave 64 kB in every one.
+const MOST_SPARE_BYTES: usize = 1 << 12;
 const PROTOCOL_ESP: u8 = 50;
 
 /// A packet from inside ESP.
@@ -124,7 +126,7 @@ impl NestedFrames {
 
     /// Takes back the buffer of one that was.
     pub(super) fn recycle(&mut self, nested: NestedFrame) {
-        if self.spare.len() < MOST_SPARE {
+        if self.spare.len() < MOST_SPARE && nested.plain.capacity() <= MOST_SPARE_BYTES {
             self.spare.push(nested.plain);
         }
     }
