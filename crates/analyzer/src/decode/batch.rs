@@ -21,6 +21,9 @@ const TASK_PACKETS: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     packets: Vec<Pending>,
+    /// The keys of the packets, most of them once: owners are counted beside what the other threads read of a key, so that one owner more for
+    /// each packet would take it out of their caches.
+    ciphers: Vec<Arc<EspCipher>>,
     /// IKE messages in capture order.
     marks: Vec<IkeMark>,
     /// The blocks in which packets lie.
@@ -34,9 +37,16 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Adds a packet; the reader may go on, as `block`, in which its frame was read, is kept. What lies in no block is copied.
-    /// Returns true when the batch is full.
-    pub(crate) fn push(&mut self, mut pending: Pending, packet: &[u8], block: Option<&ReadBlock>) -> bool {
+    /// Adds a packet with the key that opens it; the reader may go on, as `block`, in which its frame was read, is kept. What lies in no
+    /// block is copied. Returns true when the batch is full.
+    pub(crate) fn push(
+        &mut self,
+        mut pending: Pending,
+        packet: &[u8],
+        cipher: Option<&Arc<EspCipher>>,
+        block: Option<&ReadBlock>,
+    ) -> bool {
+        pending.cipher = cipher.map(|cipher| keep(&mut self.ciphers, cipher));
         let len = packet.len();
         let place = block.and_then(|block| Some((block, block.place_of(packet)?)));
         pending.place = match place {
@@ -87,8 +97,9 @@ impl Batch {
         cipher: &Arc<EspCipher>,
         esn_high: impl Fn(u32) -> Option<u32>,
     ) {
+        let cipher = keep(&mut self.ciphers, cipher);
         for pending in self.packets.iter_mut().filter(|p| p.sa == sa) {
-            pending.cipher = Some(cipher.clone());
+            pending.cipher = Some(cipher);
             pending.esn_high = esn_high(pending.sequence);
             pending.opens = true;
         }
@@ -112,6 +123,18 @@ impl Batch {
         }
     }
 
+    /// The key of a packet.
+    #[inline]
+    fn cipher(&self, pending: &Pending) -> Option<&EspCipher> {
+        let cipher = self.ciphers.get(pending.cipher? as usize);
+        cipher.map(|cipher| &**cipher)
+    }
+
+    /// The key to check the ICV of a packet with.
+    fn cipher_to_check(&self, pending: &Pending) -> Option<&EspCipher> {
+        self.cipher(pending).filter(|_| pending.wants_check())
+    }
+
     /// The packets in capture order.
     pub(crate) fn packets(&self) -> &[Pending] {
         &self.packets
@@ -133,7 +156,7 @@ impl Batch {
                         authenticated.decode(pending, packet, result);
                         continue;
                     }
-                    if let Some(cipher) = &pending.cipher {
+                    if let Some(cipher) = self.cipher(pending) {
                         open_one(cipher, pending, pending.esn_high, packet, scratch, result);
                     }
                     result.fingerprint = fingerprint(packet, pending.cut);
@@ -154,7 +177,7 @@ impl Batch {
             .iter()
             .filter_map(|pending| {
                 Some(Check {
-                    cipher: pending.cipher_to_check()?,
+                    cipher: self.cipher_to_check(pending)?,
                     packet: self.bytes(pending),
                     esn_high: pending.esn_high,
                     icv: Icv::Unchecked,
@@ -165,7 +188,7 @@ impl Batch {
         let checked = results
             .iter_mut()
             .zip(packets)
-            .filter(|(_, pending)| pending.cipher_to_check().is_some());
+            .filter(|(_, pending)| self.cipher_to_check(pending).is_some());
         for ((result, _), check) in checked.zip(checks) {
             result.icv = check.icv;
         }
@@ -175,11 +198,27 @@ impl Batch {
     pub(crate) fn clear(&mut self, results: Vec<Decoded>) {
         self.results = results;
         self.packets.clear();
+        self.ciphers.clear();
         self.marks.clear();
         self.blocks.clear();
         self.in_blocks = 0;
         self.arena.clear();
     }
+}
+
+/// The place of a key among `ciphers`, where it goes if it is not one of the last few: the directions of a transfer take turns.
+fn keep(ciphers: &mut Vec<Arc<EspCipher>>, cipher: &Arc<EspCipher>) -> u32 {
+    const FEW: usize = 4;
+    let last = ciphers.iter().enumerate().rev().take(FEW);
+    let known = last
+        .filter(|(_, known)| Arc::ptr_eq(known, cipher))
+        .map(|(place, _)| place)
+        .next();
+    let place = known.unwrap_or_else(|| {
+        ciphers.push(cipher.clone());
+        ciphers.len() - 1
+    });
+    place as u32
 }
 
 #[cfg(test)]
@@ -228,19 +267,19 @@ mod tests {
                 cut,
                 number as u32,
             );
-            pending.cipher = match number % 7 {
+            let cipher = match number % 7 {
                 0 => None,
-                1 => Some(md5.clone()),
-                _ => Some(sha1[number % 2].clone()),
+                1 => Some(&md5),
+                _ => Some(&sha1[number % 2]),
             };
             pending.check = number % 13 != 0;
             pending.opens = number % 2 == 0;
-            batch.push(pending, &packet(&keys[number % 2], number), None);
+            batch.push(pending, &packet(&keys[number % 2], number), cipher, None);
         }
         let mut seen = [0; 3];
         let decoded = batch.decode();
         for (decoded, pending) in decoded.iter().zip(batch.packets()) {
-            let alone = match &pending.cipher {
+            let alone = match batch.cipher(pending) {
                 Some(cipher) => decode_one(cipher, pending, None, batch.bytes(pending), &mut Vec::new()),
                 None => Decoded::sealed(),
             };

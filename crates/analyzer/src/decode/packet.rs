@@ -6,7 +6,6 @@ use rekeyscope_ipsec::esp::inner::{self, Inner};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 /// An ESP packet in the batch.
 #[derive(Debug)]
@@ -35,8 +34,6 @@ pub(crate) struct Pending {
     pub(crate) udp: Option<UdpPorts>,
     /// An AH packet.
     pub(crate) authenticated: Option<Authenticated>,
-    /// Key to open it with; `None` where there is none.
-    pub(crate) cipher: Option<Arc<EspCipher>>,
     /// How many times ESP is around its ESP.
     pub(crate) nesting: u8,
     /// Upper half of its sequence number, where the SA has extended ones.
@@ -47,6 +44,8 @@ pub(crate) struct Pending {
     pub(crate) proven: bool,
     /// What checks it may open it: the key is proven by now, or there is no ICV that could.
     pub(crate) opens: bool,
+    /// Key to open it with, as an index of the batch's; `None` where there is none.
+    pub(super) cipher: Option<u32>,
     pub(super) place: PacketPlace,
 }
 
@@ -76,24 +75,19 @@ impl Pending {
             largest_fragment: outer_bytes,
             udp: None,
             authenticated: None,
-            cipher: None,
             nesting: 0,
             esn_high: None,
             check: true,
             proven: false,
             opens: false,
+            cipher: None,
             place: PacketPlace::default(),
         }
     }
 
     /// Whether to check its ICV: it is whole, and somebody asked for it or the key has yet to be proven.
-    fn wants_check(&self) -> bool {
+    pub(super) fn wants_check(&self) -> bool {
         !self.cut && (self.check || !self.proven)
-    }
-
-    /// The key to check it with.
-    pub(super) fn cipher_to_check(&self) -> Option<&EspCipher> {
-        self.cipher.as_deref().filter(|_| self.wants_check())
     }
 }
 

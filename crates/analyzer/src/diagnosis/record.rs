@@ -120,13 +120,18 @@ impl PacketRecord {
         self.bits & bit != 0
     }
 
-    /// Position of its internal direction in a pair.
-    pub(crate) fn slot(&self) -> usize {
-        slot(if self.is(bit::B_TO_A) {
+    /// Its internal direction.
+    pub(crate) fn direction(&self) -> Direction {
+        if self.is(bit::B_TO_A) {
             Direction::BToA
         } else {
             Direction::AToB
-        })
+        }
+    }
+
+    /// Position of its internal direction in a pair.
+    pub(crate) fn slot(&self) -> usize {
+        slot(self.direction())
     }
 
     /// Its SA.

@@ -22,12 +22,11 @@ use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
-use crate::decode::{Batch, InFlight};
+use crate::decode::{Batch, Decoded, InFlight};
 use crate::diagnosis::Diagnosis;
 use crate::pipeline::totals::Totals;
-use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
-use crate::throughput::meter::Meters;
+use crate::throughput::ledger::{Ledger, LedgerQueue};
 use clock::CaptureClock;
 use duplicates::Duplicates;
 use key_files::key_files;
@@ -56,7 +55,7 @@ const OFFLOAD_BYTES: u32 = 9_100;
 #[derive(Debug)]
 pub struct Analyzer {
     record: Record,
-    framing: Option<Framing>,
+    framing: Option<Box<Framing>>,
     streams: TcpStreams,
     nested: NestedFrames,
     clock: CaptureClock,
@@ -65,8 +64,9 @@ pub struct Analyzer {
     /// In which the frame was read, to keep packets without a copy.
     block: Option<ReadBlock>,
     batch: Batch,
-    in_flight: Option<InFlight>,
+    in_flight: Option<InFlight<(Batch, Vec<Decoded>)>>,
     spare: Batch,
+    ledger_queue: LedgerQueue,
     superseded: HashMap<SaIndex, SaIndex>,
 }
 
@@ -83,10 +83,10 @@ impl Analyzer {
         mut keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
-        let connections = Connections::new(options.account());
+        let ledger = Ledger::new(options.account());
         let point = options.two_points.then(PointRecord::default);
         Analyzer {
-            framing: Some(Framing::with_esp_ports(&options.esp_ports)),
+            framing: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
             nested: NestedFrames::new(&options.esp_ports),
             streams: TcpStreams::default(),
             clock: CaptureClock::default(),
@@ -96,6 +96,7 @@ impl Analyzer {
             batch: Batch::default(),
             in_flight: None,
             spare: Batch::default(),
+            ledger_queue: LedgerQueue::default(),
             superseded: HashMap::new(),
             record: Record {
                 options,
@@ -108,8 +109,7 @@ impl Analyzer {
                 sas: SaDatabase::new(keys),
                 snapshots: Vec::new(),
                 flows: FlowTable::new(),
-                connections,
-                meters: Meters::default(),
+                ledger,
                 totals: Totals::default(),
                 diagnostics: Diagnostics::default(),
                 diagnosis: Diagnosis::default(),

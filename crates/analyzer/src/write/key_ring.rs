@@ -131,7 +131,7 @@ fn openers(associations: &[Association]) -> Vec<SaOpener> {
             spi: a.spi,
             generation,
             frames: (first, last),
-            cipher,
+            cipher: cipher.clone(),
         })
     };
     associations.iter().filter_map(opener).collect()

@@ -276,18 +276,18 @@ impl Association {
     }
 
     /// What opens its packets: its key, else nothing but the knowledge that there is no encryption.
-    pub fn cipher(&self) -> Option<Arc<EspCipher>> {
+    pub fn cipher(&self) -> Option<&Arc<EspCipher>> {
         match (&self.clear, &self.key) {
-            (_, Some(key)) if self.proven || self.evident => Some(key.cipher.clone()),
-            (Some(clear), _) => Some(clear.cipher.clone()),
+            (_, Some(key)) if self.proven || self.evident => Some(&key.cipher),
+            (Some(clear), _) => Some(&clear.cipher),
             _ => None,
         }
     }
 
     /// What checks its ICVs: also a key that opens nothing yet.
-    pub fn checker(&self) -> Option<Arc<EspCipher>> {
+    pub fn checker(&self) -> Option<&Arc<EspCipher>> {
         let claimed = || self.integrity.as_ref().or(self.key.as_ref());
-        self.cipher().or_else(|| claimed().map(|key| key.cipher.clone()))
+        self.cipher().or_else(|| claimed().map(|key| &key.cipher))
     }
 
     /// The upper half of the sequence number of a packet with this lower half, where the SA has extended ones.

@@ -50,7 +50,7 @@ impl Analyzer {
             ah.bytes.len()
         };
         let bytes = ah.bytes.get(..wanted).unwrap_or(ah.bytes);
-        if self.batch.push(pending, bytes, self.block.as_ref()) {
+        if self.batch.push(pending, bytes, None, self.block.as_ref()) {
             self.hand_over();
         }
     }

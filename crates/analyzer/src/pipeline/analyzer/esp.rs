@@ -57,7 +57,6 @@ impl Analyzer {
         } = *datagram;
         let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
         let association = self.record.sas.get_mut(sa);
-        pending.cipher = association.checker();
         pending.esn_high = association.esn_high(sequence);
         pending.proven = association.proven;
         pending.opens = association.opens();
@@ -71,7 +70,8 @@ impl Analyzer {
             Verify::First(n) => association.queued < n,
         };
         association.queued += 1;
-        if self.batch.push(pending, packet, self.block.as_ref()) {
+        let cipher = self.record.sas.associations()[sa].checker();
+        if self.batch.push(pending, packet, cipher, self.block.as_ref()) {
             self.hand_over();
         }
     }
@@ -81,7 +81,7 @@ impl Analyzer {
         let association = &self.record.sas.associations()[sa];
         if let Some(cipher) = association.cipher() {
             self.batch
-                .assign(sa, &cipher, |sequence| association.esn_high(sequence));
+                .assign(sa, cipher, |sequence| association.esn_high(sequence));
         }
     }
 

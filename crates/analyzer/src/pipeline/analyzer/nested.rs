@@ -51,7 +51,7 @@ pub(super) struct NestedFrames {
     waiting: VecDeque<NestedFrame>,
     /// Buffers of packets that were looked at: a flood of small ones is no flood of allocations.
     spare: Vec<Vec<u8>>,
-    pub(super) framing: Option<Framing>,
+    pub(super) framing: Option<Box<Framing>>,
     /// Ports like 4500, by request.
     esp_ports: Vec<u16>,
     /// Depth of the packet that is being looked at; 0 for one of the capture.
@@ -67,7 +67,7 @@ impl NestedFrames {
         NestedFrames {
             waiting: VecDeque::new(),
             spare: Vec::new(),
-            framing: Some(Framing::with_esp_ports(esp_ports)),
+            framing: Some(Box::new(Framing::with_esp_ports(esp_ports))),
             esp_ports: esp_ports.to_vec(),
             depth: 0,
             carriers: BTreeSet::new(),
@@ -99,7 +99,7 @@ impl NestedFrames {
         };
         let mut plain = self.spare.pop().unwrap_or_default();
         let esn_high = association.esn_high(pending.sequence);
-        let Ok(opened) = open(&cipher, decoded.icv, esn_high, packet, usize::MAX, &mut plain) else {
+        let Ok(opened) = open(cipher, decoded.icv, esn_high, packet, usize::MAX, &mut plain) else {
             return false;
         };
         let (at, bare) = match decoded.inner.ip_at {

@@ -1,0 +1,71 @@
+//! What is counted of the packets that were accounted for, and nothing else of the analysis waits for: meters and connections. A thread of
+//! its own does it, in capture order, while the next packets are accounted for.
+
+use crate::decode::InFlight;
+use crate::throughput::booking::Booking;
+use crate::throughput::connections::Connections;
+use crate::throughput::meter::Meters;
+use rekeyscope_impact::account::AccountSettings;
+
+/// Meters and connections.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    pub(crate) meters: Meters,
+    pub(crate) connections: Connections,
+}
+
+impl Ledger {
+    pub(crate) fn new(settings: AccountSettings) -> Ledger {
+        Ledger {
+            meters: Meters::default(),
+            connections: Connections::new(settings),
+        }
+    }
+
+    fn take(&mut self, packet: &Booking) {
+        self.meters.observe(packet);
+        self.connections.take(packet);
+    }
+}
+
+/// Packets on their way to a [`Ledger`].
+#[derive(Debug, Default)]
+pub(crate) struct LedgerQueue {
+    waiting: Vec<Booking>,
+    /// Memory for them, used again.
+    spare: Vec<Booking>,
+    in_flight: Option<InFlight<(Ledger, Vec<Booking>)>>,
+}
+
+impl LedgerQueue {
+    #[inline]
+    pub(crate) fn push(&mut self, packet: Booking) {
+        self.waiting.push(packet);
+    }
+
+    /// Sends what waits on its way, when nothing else is ([`LedgerQueue::land`]). Until it is back `ledger` stands empty.
+    pub(crate) fn hand_over(&mut self, ledger: &mut Ledger, settings: AccountSettings) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let mut packets = std::mem::replace(&mut self.waiting, std::mem::take(&mut self.spare));
+        let mut counted = std::mem::replace(ledger, Ledger::new(settings));
+        self.in_flight = Some(InFlight::begin(move || {
+            packets.iter().for_each(|packet| counted.take(packet));
+            packets.clear();
+            (counted, packets)
+        }));
+    }
+
+    /// Waits for what is on its way. False when the thread that counted it died, and what it had counted with it.
+    pub(crate) fn land(&mut self, ledger: &mut Ledger) -> bool {
+        match self.in_flight.take().map(InFlight::wait) {
+            None => true,
+            Some(None) => false,
+            Some(Some((counted, spare))) => {
+                (*ledger, self.spare) = (counted, spare);
+                true
+            }
+        }
+    }
+}
