@@ -98,6 +98,22 @@ proptest! {
         prop_assert_eq!(counts(&analysis), counts(&analyzed(&once, &keys)));
     }
 
+    /// Damage on the way leaves the ICV as it was, so that the two end alike.
+    #[test]
+    fn a_whole_packet_and_its_damaged_copy_are_two(sent in sent(), damaged_first in any::<bool>()) {
+        let sent: Sent = sent.into_iter().map(|(len, _)| (len, false)).collect();
+        let whole = frames(0x1001, B, &sent);
+        let both = whole.iter().flat_map(|frame| {
+            let mut damaged = frame.clone();
+            // Behind the IP and ESP headers.
+            damaged[20 + 8 + 4] ^= 1;
+            if damaged_first { [damaged, frame.clone()] } else { [frame.clone(), damaged] }
+        });
+        let sa = counts(&analyzed(&both.collect::<Vec<_>>(), &rows(&[0x1001])))[&0x1001];
+        let number = sent.len() as u64;
+        prop_assert_eq!((sa.0, sa.2, sa.3), (2 * number, number, number));
+    }
+
     /// One whole packet is enough wherever it stands among damaged ones.
     #[test]
     fn a_whole_packet_proves_its_key_anywhere(len in 0_usize..300, before in 0_usize..7, after in 0_usize..4) {
