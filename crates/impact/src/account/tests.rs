@@ -6,7 +6,7 @@ use super::*;
 use proptest::prelude::*;
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, OwnRate};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use senders::{MSS, bursts, rounds, window_limited};
+use senders::{MSS, bursts, rounds, window_limited, writes};
 
 fn settings(reference_bps: Option<f64>) -> AccountSettings {
     AccountSettings { reference_bps }
@@ -107,6 +107,14 @@ fn a_flight_that_grows_to_the_window_does_not_wait_for_it() {
             account.labels
         );
     }
+}
+
+/// Acknowledgements that come a little before what an application writes, or release part of a segment, limit nothing.
+#[test]
+fn an_application_that_writes_behind_acknowledgements_is_no_full_buffer() {
+    let account = of(&[writes(900)], &Surroundings::default(), None).unwrap();
+    let rest = share(&account, AccountLabel::Application);
+    assert!(rest >= 0.95, "{rest} {:#?}", account.labels);
 }
 
 /// A burst is no rate of the path, and what it takes is not the application's: the sender begins anew after each rest.

@@ -189,10 +189,11 @@ impl Sweep<'_> {
         sender.waits_clocked *= decay;
         sender.waits_unclocked *= decay;
         if nanos > times.released && !recovering {
-            if clocked {
-                sender.waits_clocked += nanos as f64;
-            } else if could {
+            if !clocked && could {
                 sender.waits_unclocked += nanos as f64;
+            } else if clocked && data.payload() >= self.half.data[k.saturating_sub(1)].payload() {
+                // Part of a segment waits until the part before is acknowledged, whatever limits the rest (RFC 9293 §3.7.4).
+                sender.waits_clocked += nanos as f64;
             }
         }
         let episode = self.track.episodes.len().checked_sub(1);

@@ -177,3 +177,29 @@ pub(super) fn rounds(flights: &[usize]) -> AccountConnection {
     }
     behind_handshake(packets, RTT, 0)
 }
+
+/// A **synthetic** application, at the sender's end, that writes 8,000 bytes each 21.8 ms by a clock of milliseconds. Two writes before were
+/// acknowledged 1.3 or 2.3 ms ago; part of a segment waits for the part before (RFC 9293 §3.7.4).
+pub(super) fn writes(count: i64) -> AccountConnection {
+    const RTT: i64 = 41_700 * NANOS_PER_MILLI / 1_000;
+    let (mut packets, mut seq, mut waiting, mut part_acked) = (Vec::new(), 1u32, 0u16, 0);
+    let mut send = |time: i64, payload: u16| {
+        packets.push(packet(time, false, seq, payload));
+        seq += u32::from(payload);
+        packets.push(packet(time + RTT, true, seq, 0));
+    };
+    for write in 0..count {
+        let at = |write: i64| RTT + write * 218 / 10 * NANOS_PER_MILLI;
+        waiting += 8_000;
+        for _ in 0..waiting / MSS {
+            send(at(write), MSS);
+        }
+        waiting %= MSS;
+        if waiting > 0 && part_acked < at(write + 1) {
+            let time = at(write).max(part_acked);
+            send(time, std::mem::take(&mut waiting));
+            part_acked = time + RTT;
+        }
+    }
+    behind_handshake(packets, RTT, 0)
+}
