@@ -5,7 +5,8 @@ use rekeyscope_model::analysis::{Account, AccountLabel};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_testkit::containers::{read_pcap, write_pcap};
 
-/// Captures whose senders' kernels told what they waited for (`tcp_info`), and the shares of the time that they give, percent.
+/// Captures whose senders' kernels told what they waited for (`tcp_info`), and the shares of the time that they give, percent; the losses'
+/// is what is left where the window (6.5), rests (5.2) and rekeys have theirs.
 const BY_KERNELS: [(&str, &[(&[AccountLabel], f64)]); 2] = {
     use AccountLabel::{PathLoss, QueueLoss, ReceiveWindow, Rekey, Reordering};
     const LOSS: &[AccountLabel] = &[PathLoss, QueueLoss, Reordering];
@@ -13,7 +14,7 @@ const BY_KERNELS: [(&str, &[(&[AccountLabel], f64)]); 2] = {
         ("acct_rwnd_down", &[(&[ReceiveWindow], 94.0), (&[Rekey], 4.0)]),
         (
             "acct_mixed_down",
-            &[(&[Rekey], 34.0), (LOSS, 51.0), (&[ReceiveWindow], 7.0)],
+            &[(&[Rekey], 34.0), (LOSS, 54.0), (&[ReceiveWindow], 7.0)],
         ),
     ]
 };

@@ -6,7 +6,7 @@ use super::*;
 use proptest::prelude::*;
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, OwnRate};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use senders::{MSS, bursts, window_limited};
+use senders::{MSS, bursts, rounds, window_limited, writes};
 
 fn settings(reference_bps: Option<f64>) -> AccountSettings {
     AccountSettings { reference_bps }
@@ -82,6 +82,39 @@ fn a_full_window_is_seen_at_every_round_trip_and_place() {
             }
         }
     }
+}
+
+/// Nine tenths of the window are no full window while the congestion window grows, at the beginning and after a loss.
+#[test]
+fn a_flight_that_grows_to_the_window_does_not_wait_for_it() {
+    let full = |count: usize| std::iter::repeat_n(54, count);
+    let begun: Vec<usize> = [13, 26, 52].into_iter().chain(full(20)).collect();
+    let back = (0..3).flat_map(|_| full(30).chain(27..54));
+    let lossy: Vec<usize> = [13, 26, 52].into_iter().chain(back).chain(full(30)).collect();
+    for (flights, losses) in [(&begun, 0), (&lossy, 3)] {
+        let one = rounds(flights);
+        let account = of(&[one], &Surroundings::default(), None).unwrap();
+        // The last round has nothing behind it.
+        let full = 0.04 * (flights.iter().filter(|&&flight| flight == 54).count() - 1) as f64;
+        let seconds = |label: AccountLabel| share(&account, label) * account.seconds;
+        let (window, growth) = (
+            seconds(AccountLabel::ReceiveWindow),
+            seconds(AccountLabel::Growth),
+        );
+        assert!(
+            (window - full).abs() <= 0.04 * f64::from(losses + 1) && (growth - 0.12).abs() <= 0.02,
+            "{losses} losses: {full} s, {:#?}",
+            account.labels
+        );
+    }
+}
+
+/// Acknowledgements that come a little before what an application writes, or release part of a segment, limit nothing.
+#[test]
+fn an_application_that_writes_behind_acknowledgements_is_no_full_buffer() {
+    let account = of(&[writes(900)], &Surroundings::default(), None).unwrap();
+    let rest = share(&account, AccountLabel::Application);
+    assert!(rest >= 0.95, "{rest} {:#?}", account.labels);
 }
 
 /// A burst is no rate of the path, and what it takes is not the application's: the sender begins anew after each rest.

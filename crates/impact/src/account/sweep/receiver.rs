@@ -4,7 +4,8 @@ use crate::account::read::data::Ack;
 use crate::account::read::half::Half;
 use std::collections::VecDeque;
 
-/// The window is full when less than this share of it is left.
+/// The window is full when less than a segment is left, and of a flight that stays as it is less than this share: whoever sends several
+/// segments at once waits for room for them.
 const FULL: f64 = 0.1;
 /// Or, where its scale is inferred, less than so many segments, of a window of at least [`LEAST_INFERRED`].
 const FULL_INFERRED: f64 = 1.5;
@@ -75,12 +76,13 @@ impl Receiver {
         std::mem::take(&mut self.small) + until_now
     }
 
-    /// Hardly anything may be sent beyond `nxt`.
-    pub(crate) fn is_full(&self, half: &Half, nxt: u64) -> bool {
+    /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.
+    pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: bool) -> bool {
         let left = self.allowed.saturating_sub(nxt) as f64;
         let mss = half.mss as f64;
+        let share = if changes { 0.0 } else { FULL };
         let full = match (half.scale_known, self.inferred_limits(half)) {
-            (true, _) => left < mss.max(FULL * self.window as f64),
+            (true, _) => left < mss.max(share * self.window as f64),
             (false, limits) => limits && left < FULL_INFERRED * mss,
         };
         self.allowed > 0 && full

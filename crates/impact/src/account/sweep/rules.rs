@@ -20,7 +20,7 @@ const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
 const SINCE_LOSS: i64 = NANOS_PER_SECOND;
 /// Round trips for which a full window of an inferred scale says that it is the right one: as many as a plateau has.
 const SINCE_FULL: i64 = 8;
-/// A flight is back when it has so much of what it was.
+/// A flight is back after a pause when it has so much of what it was.
 const BACK: f64 = 0.95;
 /// Rounds in which a sender that begins, or begins anew, grows whatever they look like.
 const FIRST_ROUNDS: u64 = 5;
@@ -189,10 +189,11 @@ impl Sweep<'_> {
         sender.waits_clocked *= decay;
         sender.waits_unclocked *= decay;
         if nanos > times.released && !recovering {
-            if clocked {
-                sender.waits_clocked += nanos as f64;
-            } else if could {
+            if !clocked && could {
                 sender.waits_unclocked += nanos as f64;
+            } else if clocked && data.payload() >= self.half.data[k.saturating_sub(1)].payload() {
+                // Part of a segment waits until the part before is acknowledged, whatever limits the rest (RFC 9293 §3.7.4).
+                sender.waits_clocked += nanos as f64;
             }
         }
         let episode = self.track.episodes.len().checked_sub(1);
@@ -211,7 +212,7 @@ impl Sweep<'_> {
         if (fills || queues) && nanos < times.gap && !sender.touched {
             return StepLabel::Label(Capacity);
         }
-        let back = flight_after as f64 >= BACK * sender.before_loss as f64;
+        let back = flight_after + self.half.mss > sender.before_loss;
         if self.half.d2.is_none() {
             // Right before the receiver hardly anything is under way.
             sender.ramping &= !back && self.half.shows_queues();

@@ -137,7 +137,8 @@ impl TcpSender {
         if self.recovering.is_none() {
             self.proven = self.proven.max(flight);
         }
-        self.touched = self.receiver.is_full(half, self.nxt);
+        let changes = self.ramping || self.rounds.grow();
+        self.touched = self.receiver.is_full(half, self.nxt, changes);
         if self.touched {
             self.touched_at = data.time;
         }

@@ -87,17 +87,6 @@ pub(super) fn bursts(seconds: i64) -> (AccountConnection, f64) {
     const RTT: i64 = 40 * NANOS_PER_MILLI;
     const SPACED: i64 = 2 * NANOS_PER_MILLI / 5;
     const SEGMENTS: usize = 160;
-    let data = |time: i64, seq: u32, frame: u64| AccountPacket {
-        time: Timestamp(time),
-        frame,
-        seq,
-        ack: 1,
-        payload: MSS,
-        new: MSS,
-        window: 65_535,
-        acknowledges: true,
-        ..AccountPacket::default()
-    };
     let (mut packets, mut seq, mut took) = (Vec::new(), 1u32, 0);
     for burst in 0..2 * seconds {
         let begin = RTT + burst * NANOS_PER_SECOND / 2;
@@ -105,44 +94,112 @@ pub(super) fn bursts(seconds: i64) -> (AccountConnection, f64) {
         for k in 0..SEGMENTS {
             let send = sends[k];
             free = free.max(send) + SPACED;
-            packets.push(data(send, seq, 0));
+            packets.push(packet(send, false, seq, MSS));
             seq += u32::from(MSS);
-            packets.push(AccountPacket {
-                reverse: true,
-                payload: 0,
-                new: 0,
-                seq: 1,
-                ack: seq,
-                ..data(free + RTT, seq, 0)
-            });
+            packets.push(packet(free + RTT, true, seq, 0));
             sends.extend([free + RTT; 2]);
             took = send - begin;
         }
     }
-    let handshake = [(0, true, 0), (0, false, 1), (RTT, true, 1)].map(|(time, reverse, ack)| AccountPacket {
+    let connection = behind_handshake(packets, RTT, 6);
+    (connection, took as f64 / NANOS_PER_SECOND as f64)
+}
+
+/// A **synthetic** packet at the sender's end, of the data (`seq`: its first byte) or an acknowledgement (`seq`: what it acknowledges).
+fn packet(time: i64, reverse: bool, seq: u32, payload: u16) -> AccountPacket {
+    AccountPacket {
+        time: Timestamp(time),
+        seq: if reverse { 1 } else { seq },
+        ack: if reverse { seq } else { 1 },
+        payload,
+        new: payload,
+        window: 65_535,
         reverse,
-        payload: 0,
-        new: 0,
-        seq: ack,
+        acknowledges: true,
+        ..AccountPacket::default()
+    }
+}
+
+/// These packets in order of time behind a handshake that takes `rtt`.
+fn behind_handshake(packets: Vec<AccountPacket>, rtt: i64, scale: u8) -> AccountConnection {
+    let handshake = [(0, true, 0), (0, false, 1), (rtt, true, 1)].map(|(time, reverse, ack)| AccountPacket {
         ack,
+        seq: ack,
         syn: time == 0,
-        ..data(time, 0, 0)
+        ..packet(time, reverse, 0, 0)
     });
-    packets.extend(handshake);
+    let mut packets: Vec<AccountPacket> = handshake.into_iter().chain(packets).collect();
     packets.sort_by_key(|p| p.time);
     for (frame, packet) in (1u64..).zip(&mut packets) {
         packet.frame = frame;
     }
     let syn = Some(Syn {
         time: Timestamp(0),
-        scale: Some(6),
+        scale: Some(scale),
         repeated: false,
     });
-    let connection = AccountConnection {
+    AccountConnection {
+        bytes: [packets.iter().map(|p| u64::from(p.new)).sum(), 0],
         packets,
         syns: [syn, syn],
-        bytes: [u64::from(seq), 0],
         ..AccountConnection::new(true)
+    }
+}
+
+/// A **synthetic** sender, at whose end the capture is: so many segments are under way in each round trip of 40 ms, of a window of 54. Where
+/// there are fewer than before, the first segment of the round before was lost.
+pub(super) fn rounds(flights: &[usize]) -> AccountConnection {
+    const RTT: i64 = 40 * NANOS_PER_MILLI;
+    const SPACED: i64 = NANOS_PER_MILLI / 10;
+    let (mut packets, mut seq, mut una) = (Vec::new(), 1u32, 1u32);
+    // When the acknowledgements of the round before arrive.
+    let mut arrive = vec![RTT];
+    for (round, &segments) in flights.iter().enumerate() {
+        if round > 0 && segments < flights[round - 1] {
+            packets.push(AccountPacket {
+                new: 0,
+                seen_before: true,
+                ..packet(arrive[0], false, una, MSS)
+            });
+            arrive = vec![arrive[0] + RTT];
+            packets.push(packet(arrive[0], true, seq, 0));
+        }
+        let loses = flights.get(round + 1).is_some_and(|&next| next < segments);
+        let (before, mut free) = (std::mem::take(&mut arrive), 0);
+        una = seq;
+        for k in 0..segments {
+            free = before[k * before.len() / segments].max(free + SPACED);
+            packets.push(packet(free, false, seq, MSS));
+            seq += u32::from(MSS);
+            arrive.push(free + RTT);
+            packets.push(packet(free + RTT, true, if loses { una } else { seq }, 0));
+        }
+    }
+    behind_handshake(packets, RTT, 0)
+}
+
+/// A **synthetic** application, at the sender's end, that writes 8,000 bytes each 21.8 ms by a clock of milliseconds. Two writes before were
+/// acknowledged 1.3 or 2.3 ms ago; part of a segment waits for the part before (RFC 9293 §3.7.4).
+pub(super) fn writes(count: i64) -> AccountConnection {
+    const RTT: i64 = 41_700 * NANOS_PER_MILLI / 1_000;
+    let (mut packets, mut seq, mut waiting, mut part_acked) = (Vec::new(), 1u32, 0u16, 0);
+    let mut send = |time: i64, payload: u16| {
+        packets.push(packet(time, false, seq, payload));
+        seq += u32::from(payload);
+        packets.push(packet(time + RTT, true, seq, 0));
     };
-    (connection, took as f64 / NANOS_PER_SECOND as f64)
+    for write in 0..count {
+        let at = |write: i64| RTT + write * 218 / 10 * NANOS_PER_MILLI;
+        waiting += 8_000;
+        for _ in 0..waiting / MSS {
+            send(at(write), MSS);
+        }
+        waiting %= MSS;
+        if waiting > 0 && part_acked < at(write + 1) {
+            let time = at(write).max(part_acked);
+            send(time, std::mem::take(&mut waiting));
+            part_acked = time + RTT;
+        }
+    }
+    behind_handshake(packets, RTT, 0)
 }
