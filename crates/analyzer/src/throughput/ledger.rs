@@ -7,6 +7,9 @@ use crate::throughput::connections::Connections;
 use crate::throughput::meter::Meters;
 use rekeyscope_impact::account::AccountSettings;
 
+/// So many packets are worth another thread: some 50 µs of work.
+const MANY: usize = 512;
+
 /// Meters and connections.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -22,9 +25,12 @@ impl Ledger {
         }
     }
 
-    fn take(&mut self, packet: &Booking) {
-        self.meters.observe(packet);
-        self.connections.take(packet);
+    /// Counts the packets, and leaves their memory.
+    fn take(&mut self, packets: &mut Vec<Booking>) {
+        for packet in packets.drain(..) {
+            self.meters.observe(&packet);
+            self.connections.take(&packet);
+        }
     }
 }
 
@@ -43,22 +49,30 @@ impl LedgerQueue {
         self.waiting.push(packet);
     }
 
-    /// Sends what waits on its way, when nothing else is ([`LedgerQueue::land`]). Until it is back `ledger` stands empty.
-    pub(crate) fn hand_over(&mut self, ledger: &mut Ledger, settings: AccountSettings) {
-        if self.waiting.is_empty() {
-            return;
+    /// Sends what waits on its way, once it is much. Until [`LedgerQueue::settle`] `ledger` stands empty. False when the thread that counted
+    /// what was sent before died, and what it had counted with it.
+    pub(crate) fn hand_over(&mut self, ledger: &mut Ledger, settings: AccountSettings) -> bool {
+        if self.waiting.len() < MANY {
+            return true;
         }
+        let landed = self.land(ledger);
         let mut packets = std::mem::replace(&mut self.waiting, std::mem::take(&mut self.spare));
-        let mut counted = std::mem::replace(ledger, Ledger::new(settings));
+        let mut counting = std::mem::replace(ledger, Ledger::new(settings));
         self.in_flight = Some(InFlight::begin(move || {
-            packets.iter().for_each(|packet| counted.take(packet));
-            packets.clear();
-            (counted, packets)
+            counting.take(&mut packets);
+            (counting, packets)
         }));
+        landed
     }
 
-    /// Waits for what is on its way. False when the thread that counted it died, and what it had counted with it.
-    pub(crate) fn land(&mut self, ledger: &mut Ledger) -> bool {
+    /// Counts everything, after what is on its way. False as [`LedgerQueue::hand_over`] says.
+    pub(crate) fn settle(&mut self, ledger: &mut Ledger) -> bool {
+        let landed = self.land(ledger);
+        ledger.take(&mut self.waiting);
+        landed
+    }
+
+    fn land(&mut self, ledger: &mut Ledger) -> bool {
         match self.in_flight.take().map(InFlight::wait) {
             None => true,
             Some(None) => false,

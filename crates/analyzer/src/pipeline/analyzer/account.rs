@@ -46,8 +46,8 @@ impl Analyzer {
     }
 
     /// Waits until everything that was accounted for is counted.
-    pub(super) fn land_ledger(&mut self) {
-        if !self.ledger_queue.land(&mut self.record.ledger) {
+    fn settle_ledger(&mut self) {
+        if !self.ledger_queue.settle(&mut self.record.ledger) {
             self.count_dead_thread();
         }
     }
@@ -63,7 +63,7 @@ impl Analyzer {
             }
             self.look_into_nested();
             if self.batch.is_empty() && self.in_flight.is_none() {
-                self.land_ledger();
+                self.settle_ledger();
                 return;
             }
         }
@@ -82,9 +82,10 @@ impl Analyzer {
         marks.flatten().for_each(|mark| self.take_mark(mark));
         batch.clear(decoded);
         self.spare = batch;
-        self.land_ledger();
-        self.ledger_queue
-            .hand_over(&mut self.record.ledger, self.record.options.account());
+        let settings = self.record.options.account();
+        if !self.ledger_queue.hand_over(&mut self.record.ledger, settings) {
+            self.count_dead_thread();
+        }
     }
 
     fn account(&mut self, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {

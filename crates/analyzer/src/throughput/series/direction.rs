@@ -19,6 +19,7 @@ pub struct DirectionSeries {
     bins: Bins,
     gaps: GapRecorder,
     clamped: u64,
+    new_bytes: u64,
 }
 
 impl DirectionSeries {
@@ -30,6 +31,7 @@ impl DirectionSeries {
             bins: Bins::new(),
             gaps: GapRecorder::new(MAX_GAPS),
             clamped: 0,
+            new_bytes: 0,
         }
     }
 
@@ -37,6 +39,7 @@ impl DirectionSeries {
     pub(super) fn record(&mut self, time: Timestamp, new: u32, outer: u32, most_bins: usize) {
         let nanos = self.counted_at(time).nanos_since(self.origin);
         self.bins.add(nanos, Bin { new, outer }, most_bins);
+        self.new_bytes = self.new_bytes.saturating_add(u64::from(new));
         if new > 0 {
             self.gaps.record(time);
         }
@@ -104,7 +107,7 @@ impl DirectionSeries {
 
     /// Sum of the new bytes.
     pub fn new_bytes(&self) -> u64 {
-        self.bins.used().map(|(_, bin)| u64::from(bin.new)).sum()
+        self.new_bytes
     }
 
     /// What the estimators take: the parts between `rests` (last data before and first data behind each, in order of time).

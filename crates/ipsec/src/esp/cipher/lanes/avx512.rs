@@ -5,6 +5,9 @@ use crate::esp::cipher::lanes::state::{Block, Compress, LaneHash, Messages, Stat
 use std::arch::x86_64::*;
 
 const LANES: usize = 16;
+/// So far ahead of a block its message is fetched, bytes: packets that lie in memory and in no cache take 0.63 of the time (with two
+/// blocks 0.67, with eight 0.76). Eight lanes of AVX2 gain nothing by it.
+const PREFETCH: usize = 4 * size_of::<Block>();
 
 /// Proof that the processor has AVX-512 F and BW.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,6 +87,8 @@ fn transposed(messages: &Messages<'_, LANES>, step: usize) -> [__m512i; 16] {
     for (row, message) in rows.iter_mut().zip(messages) {
         if let Some(block) = message.get(step) {
             *row = _mm512_shuffle_epi8(load_block(block), swap);
+            // SAFETY: a prefetch reads nothing and may have any address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(PREFETCH).cast()) };
         }
     }
     // Quarter q of `fours[4 * g + j]`: word 4q + j of the lanes 4g to 4g + 3.
