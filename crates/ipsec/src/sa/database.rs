@@ -43,6 +43,8 @@ pub struct SaContext {
 pub struct SaDatabase {
     associations: Vec<Association>,
     newest: HashMap<SaId, SaIndex>,
+    /// By the last bits of an SPI the SA that began last with these: it is looked at before the table.
+    recent: [SaIndex; RECENT],
     derived: HashMap<SaIndex, Vec<AssignedKey>>,
     mining: Mining,
     by_tunnel: HashMap<TunnelIndex, Vec<SaIndex>>,
@@ -54,6 +56,9 @@ pub struct SaDatabase {
     /// SAs that keep packets, the oldest first.
     holding: VecDeque<SaIndex>,
 }
+
+/// Places of SAs that are found without the table.
+const RECENT: usize = 64;
 
 /// SAs that keep packets to try keys on, at most 12 KiB each; beyond, the oldest gives its packets up and is judged by what comes.
 const MOST_HOLDING: usize = 4_096;
@@ -68,6 +73,7 @@ impl SaDatabase {
         SaDatabase {
             associations: Vec::new(),
             newest: HashMap::new(),
+            recent: [0; RECENT],
             derived: HashMap::new(),
             mining: Mining::default(),
             by_tunnel: HashMap::new(),
@@ -96,20 +102,31 @@ impl SaDatabase {
 
     /// The newest generation of the SA that a packet names, made on first sight; `None` at the bound.
     pub fn of_packet(&mut self, context: SaContext, spi: Spi) -> Option<SaIndex> {
-        let id = SaId {
-            dst: context.dst,
-            protocol: context.protocol,
-            spi,
-        };
-        match self.newest.get(&id) {
-            Some(&sa) => Some(sa),
-            None => self.insert(context, spi),
-        }
+        let known = self.newest(context.dst, context.protocol, spi);
+        known.or_else(|| self.insert(context, spi))
     }
 
     /// The newest generation of an SA, where there is one.
     pub fn newest(&self, dst: IpAddr, protocol: IpsecProtocol, spi: Spi) -> Option<SaIndex> {
+        let recent = self.recent[spi.0 as usize % RECENT];
+        let is_it = |a: &Association| a.spi == spi && a.dst == dst && a.protocol == protocol;
+        if self.associations.get(recent).is_some_and(is_it) {
+            return Some(recent);
+        }
         self.newest.get(&SaId { dst, protocol, spi }).copied()
+    }
+
+    /// From now on packets with its destination and SPI are this SA's.
+    fn name(&mut self, sa: SaIndex) {
+        let a = &self.associations[sa];
+        let id = SaId {
+            dst: a.dst,
+            protocol: a.protocol,
+            spi: a.spi,
+        };
+        self.recent[a.spi.0 as usize % RECENT] = sa;
+        self.newest.insert(id, sa);
+        self.by_tunnel.entry(a.tunnel).or_default().push(sa);
     }
 
     /// Starts a new generation under the same (destination, SPI).
@@ -151,8 +168,7 @@ impl SaDatabase {
             (protocol, spi),
             encapsulation,
         ));
-        self.newest.insert(SaId { dst, protocol, spi }, sa);
-        self.by_tunnel.entry(tunnel).or_default().push(sa);
+        self.name(sa);
         Some(sa)
     }
 

@@ -10,6 +10,7 @@ use crate::pipeline::clock_event::{ClockEvent, Jump};
 use foldhash::HashMap;
 use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_ipsec::esp::inner::{FlowKey, Inner, TcpSegment};
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -124,7 +125,10 @@ pub(super) struct CaptureClock {
     stretches: Stretches,
     held: Vec<HeldFrame>,
     held_bytes: usize,
-    senders: HashMap<Line, Sender>,
+    senders: Vec<(Line, Sender)>,
+    places: HashMap<Line, usize>,
+    /// The place of each direction's last packet: many packets of one flow come in a row.
+    last: [usize; 2],
 }
 
 impl CaptureClock {
@@ -203,7 +207,10 @@ impl CaptureClock {
             Some(ClockEvent {
                 jump: Jump::OutOfOrder,
                 ..
-            }) => self.senders.clear(),
+            }) => {
+                self.senders.clear();
+                self.places.clear();
+            }
             _ => {}
         }
         // A part of the file that comes again has the steps of the clock that it had before.
@@ -222,22 +229,35 @@ impl CaptureClock {
             return;
         };
         let line = (tunnel, direction, flow);
-        let room = self.senders.len() < MOST_FLOWS;
-        match self.senders.get_mut(&line) {
-            Some(sender) => sender.take(segment, inner.transport_bytes, time),
-            None if room => {
-                let mut sender = Sender {
-                    first: None,
-                    last: None,
-                    next_seq: segment.seq,
-                    data_at: time,
-                    ack: segment.ack,
-                };
-                sender.take(segment, inner.transport_bytes, time);
-                self.senders.insert(line, sender);
-            }
-            None => {}
+        let last = self.last[slot(direction)];
+        let place = match self.senders.get(last) {
+            Some((of_last, _)) if *of_last == line => last,
+            _ => match self.places.get(&line) {
+                Some(&known) => known,
+                None if self.senders.len() < MOST_FLOWS => {
+                    let sender = Sender {
+                        first: None,
+                        last: None,
+                        next_seq: segment.seq,
+                        data_at: time,
+                        ack: segment.ack,
+                    };
+                    self.places.insert(line, self.senders.len());
+                    self.senders.push((line, sender));
+                    self.senders.len() - 1
+                }
+                None => return,
+            },
+        };
+        self.last[slot(direction)] = place;
+        if let Some((_, sender)) = self.senders.get_mut(place) {
+            sender.take(segment, inner.transport_bytes, time);
         }
+    }
+
+    fn sender(&self, line: &Line) -> Option<&Sender> {
+        let place = self.places.get(line)?;
+        self.senders.get(*place).map(|(_, sender)| sender)
     }
 
     /// A time of the analysis as the frame has it.
@@ -257,7 +277,7 @@ impl CaptureClock {
             return;
         };
         let line = (tunnel, direction, flow);
-        let Some(sender) = self.senders.get(&line) else {
+        let Some(sender) = self.sender(&line) else {
             return;
         };
         if let Some(passed) = segment.timestamp.and_then(|ticks| sender.passed(ticks)) {
@@ -278,8 +298,7 @@ impl CaptureClock {
             ..flow
         };
         let acked = self
-            .senders
-            .get(&(tunnel, direction.reverse(), back))
+            .sender(&(tunnel, direction.reverse(), back))
             .map(|peer| peer.ack);
         let outstanding = acked.is_some_and(|ack| (sender.next_seq.wrapping_sub(ack) as i32) > 0);
         let under_way = previous.nanos_since(sender.data_at) <= UNDER_WAY;

@@ -3,7 +3,6 @@
 use super::SaDatabase;
 use crate::sa::renumbering::Renumbering;
 use rekeyscope_keylog::{EspKeyIndex, KeyMaterial};
-use rekeyscope_model::spi::SaId;
 
 impl SaDatabase {
     /// Takes `keys` in place of those that it has. SAs without a key try them on the packets that come.
@@ -31,15 +30,7 @@ impl SaDatabase {
         self.holding = holding.filter_map(|sa| sas.get(sa)).collect();
         self.newest.clear();
         self.by_tunnel.clear();
-        for (sa, a) in self.associations.iter().enumerate() {
-            let id = SaId {
-                dst: a.dst,
-                protocol: a.protocol,
-                spi: a.spi,
-            };
-            self.newest.insert(id, sa);
-            self.by_tunnel.entry(a.tunnel).or_default().push(sa);
-        }
+        (0..self.associations.len()).for_each(|sa| self.name(sa));
         sas
     }
 }
