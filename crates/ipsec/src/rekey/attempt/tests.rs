@@ -178,6 +178,25 @@ fn completed_used_or_not() {
     story.pair(unused, 0x300, None);
     assert_eq!(story.of(used), Some((Completed, None)));
     assert_eq!(story.of(unused), Some((CompletedUnused, None)));
+    let sas = |exchange| {
+        let seen = story.seen();
+        let own = seen.iter().find(|a| a.exchange == Some(exchange));
+        own.unwrap().sas
+    };
+    assert_eq!(sas(used), [Some(2), Some(3)]);
+    assert_eq!(sas(unused), [Some(4), Some(5)]);
+}
+
+/// An exchange may make several pairs.
+#[test]
+fn of_several_pairs_the_one_in_use_is_named() {
+    let mut story = Story::new(1, 9_000, 60_000);
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300, 5030 < 300, 5060 > 60");
+    story.pair(asked, 0x200, None);
+    story.pair(asked, 0x300, Some((5_100, 9_000)));
+    let seen = story.seen();
+    let own = seen.iter().find(|a| a.exchange == Some(asked)).unwrap();
+    assert_eq!((own.outcome, own.sas), (Completed, [Some(4), Some(5)]));
 }
 
 #[test]
@@ -211,6 +230,43 @@ fn ikev1_refuses_in_another_exchange() {
         Some("NO-PROPOSAL-CHOSEN"),
         "of another exchange"
     );
+}
+
+/// Two requests are under way, and a refusal that names neither comes behind both.
+#[test]
+fn a_refusal_without_a_name_is_of_the_newest_request() {
+    let mut story = Story::new(1, 20_000, 60_000);
+    let diagram = "5000 > 300, 9000 > 300, 16000 > 300";
+    let first = story.tell(QuickMode, CLIENT, diagram);
+    let second = story.tell(QuickMode, CLIENT, "5020 > 300");
+    let no = story.tell(Informational, SERVER, "5030 > 76");
+    story.refuse(no, "NO-PROPOSAL-CHOSEN", None);
+    assert_eq!(story.of(first), Some((Unanswered, Some("peer_sends_esp"))));
+    assert_eq!(story.of(second), Some((Refused, Some("NO-PROPOSAL-CHOSEN"))));
+    // What it holds instead of a message ID is none of this IKE SA.
+    story.exchanges[no].errors[0].message_id = Some(0xdead_beef);
+    assert_eq!(story.of(second), Some((Refused, Some("NO-PROPOSAL-CHOSEN"))));
+}
+
+/// The capture ends before the first request would have been due again; the client goes on with another one.
+#[test]
+fn a_new_request_shows_that_the_old_one_was_given_up() {
+    let mut story = Story::new(1, 5_000, 12_000);
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300");
+    story.tell(Informational, SERVER, "5030 > 76");
+    assert_eq!(story.of(asked), Some((Cut, None)));
+    story.tell(QuickMode, CLIENT, "6000 > 300");
+    assert_eq!(story.of(asked), Some((Refused, None)));
+}
+
+#[test]
+fn a_refusal_comes_behind_what_it_refuses() {
+    let mut story = Story::new(1, 20_000, 60_000);
+    let no = story.tell(Informational, SERVER, "4999 > 76");
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300, 9000 > 300, 16000 > 300");
+    let message_id = story.exchanges[asked].message_id;
+    story.refuse(no, "NO-PROPOSAL-CHOSEN", Some(message_id));
+    assert_eq!(story.of(asked), Some((Unanswered, Some("peer_sends_esp"))));
 }
 
 /// The peer's dead peer detection or Delete is no answer: the request is sent again.
@@ -350,6 +406,25 @@ fn deleted_first_and_negotiated_afterwards() {
         let next = story.tell(kind, CLIENT, "10500 > 188, 10520 < 188, 10540 > 60");
         story.pair(next, 0x200, Some((10_600, 20_000)));
         assert_eq!(story.unasked(), [(BreakBeforeMake, at(10_010))], "{version}");
+    }
+}
+
+#[test]
+fn a_delete_breaks_what_was_in_use_and_is_asked_for_soon() {
+    for (last, expected) in [(5_010, 1), (5_009, 0)] {
+        let mut story = Story::new(1, last, 60_000);
+        let delete = story.tell(Informational, CLIENT, "10010 > 76");
+        story.delete_first_pair(delete);
+        let next = story.tell(QuickMode, CLIENT, "10500 > 188, 10520 < 188, 10540 > 60");
+        story.pair(next, 0x200, Some((10_600, 20_000)));
+        assert_eq!(story.unasked().len(), expected, "last packet at {last}");
+    }
+    for (next, expected) in [(20_010, 1), (20_011, 0)] {
+        let mut story = Story::new(1, 10_000, 60_000);
+        let delete = story.tell(Informational, CLIENT, "10010 > 76");
+        story.delete_first_pair(delete);
+        story.tell(QuickMode, CLIENT, &format!("{next} > 188"));
+        assert_eq!(story.unasked().len(), expected, "asked again at {next}");
     }
 }
 
