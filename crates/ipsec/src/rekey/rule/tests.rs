@@ -440,7 +440,12 @@ fn packets_run_out_only_where_nothing_else_can_be() {
         aged.iter_mut().for_each(|o| o.age_s = unknown);
         assert!(runs_out(&aged));
     }
-    // So short that the lag explains all of what the volume varies by: 0.5 s of 0.4 s.
-    aged.iter_mut().for_each(|o| o.age_s = Some(0.4));
+    // So short that the lag explains all of what the volume varies by: half a second of it.
+    for (observation, age) in aged.iter_mut().zip([0.1, 0.3, 0.2, 0.05, 0.4]) {
+        observation.age_s = Some(age);
+    }
     assert!(!runs_out(&aged));
+    aged.iter_mut()
+        .for_each(|o| o.age_s = o.age_s.map(|a| 1_000.0 * a));
+    assert!(runs_out(&aged));
 }
