@@ -127,3 +127,17 @@ fn full_windows(half: &Half, before: Option<&Swept>) -> Vec<bool> {
     let full = |s: &Step| s.touched || s.kind.between_full;
     track.steps.iter().map(full).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_counts_more_than_what_was_merely_seen() {
+        use OwnRate::{Best, Proven};
+        assert_eq!(higher((2.0, Best), (1.0, Proven)), (1.0, Proven));
+        assert_eq!(higher((1.0, Proven), (2.0, Best)), (1.0, Proven));
+        assert_eq!(higher((1.0, Best), (2.0, Best)), (2.0, Best));
+        assert_eq!(higher((3.0, Proven), (2.0, Proven)), (3.0, Proven));
+    }
+}

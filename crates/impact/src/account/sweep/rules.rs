@@ -296,3 +296,6 @@ impl Sweep<'_> {
         StepLabel::Label(if grows { Growth } else { Unexplained })
     }
 }
+
+#[cfg(test)]
+mod tests;
