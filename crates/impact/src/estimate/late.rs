@@ -99,11 +99,11 @@ mod tests {
 
     /// Rekeys at 3, 5 and 7 s that stall for 0.1, 0.2 and 0.3 s; before the second one of them only a tenth of the usual 20 kB/s
     /// comes in these bins of 10 ms.
-    fn slow_in(slow: &[std::ops::Range<usize>]) -> Evaluation {
+    fn slow_in(slow: &[(usize, usize)]) -> Evaluation {
         let mut e = stalled(&[3.0, 5.0, 7.0], &[0.1, 0.2, 0.3]);
         let mut bytes = vec![100; 2_400];
-        for bins in slow {
-            bytes[2 * bins.start..2 * bins.end].fill(10);
+        for (from, to) in slow {
+            bytes[2 * from..2 * to].fill(10);
         }
         e.grid = Arc::new(Grid::new(&synthetic_series(bytes), 2, 0));
         (e.placed[1].known, e.used[1].known) = (Start::LaterMessage(5.0), Start::LaterMessage(5.0));
@@ -117,26 +117,26 @@ mod tests {
     /// Means of 50 ms are below four fifths as long as at most three of their five bins are fast.
     #[test]
     fn a_slow_stretch_before_a_late_start_is_reached_over() {
-        assert_eq!(reaches_back(&slow_in(&[400..500]), 1), 103);
+        assert_eq!(reaches_back(&slow_in(&[(400, 500)]), 1), 103);
         assert_eq!(
-            reaches_back(&slow_in(&[400..500]), 0),
+            reaches_back(&slow_in(&[(400, 500)]), 0),
             0,
             "its first message was captured"
         );
         assert_eq!(reaches_back(&slow_in(&[]), 1), 0);
         // Back for less than 100 ms it goes on.
-        assert_eq!(reaches_back(&slow_in(&[400..450, 460..500]), 1), 103);
-        assert_eq!(reaches_back(&slow_in(&[400..440, 460..500]), 1), 43);
+        assert_eq!(reaches_back(&slow_in(&[(400, 450), (460, 500)]), 1), 103);
+        assert_eq!(reaches_back(&slow_in(&[(400, 440), (460, 500)]), 1), 43);
         // No further than the rekey before.
-        assert_eq!(reaches_back(&slow_in(&[200..500]), 1), 500 - 310);
-        let mut first = slow_in(&[0..500]);
+        assert_eq!(reaches_back(&slow_in(&[(200, 500)]), 1), 500 - 310);
+        let mut first = slow_in(&[(0, 500)]);
         first.placed.remove(0);
         assert_eq!(reaches_back(&first, 1), 400, "nor than the transfer");
     }
 
     #[test]
     fn the_upper_end_alone_reaches_back() {
-        let e = slow_in(&[400..500]);
+        let e = slow_in(&[(400, 500)]);
         // 1.03 s of which 2,600 of 20,600 bytes came.
         let stalls = longest(&e, 1);
         let expected = [0.1, 0.2 + 0.9, 0.3];
@@ -149,7 +149,7 @@ mod tests {
         let high = MeanStall::of(&expected, None).unwrap().high;
         assert_eq!((wide.mean, wide.low), (mean.mean, mean.low));
         assert!((wide.high - high).abs() < 1e-9 && high > mean.high);
-        let mut captured = slow_in(&[400..500]);
+        let mut captured = slow_in(&[(400, 500)]);
         captured.used[1].known = Start::Message(5.0);
         assert_eq!(widen(&[&captured], 1, mean), mean);
     }

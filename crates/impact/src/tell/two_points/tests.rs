@@ -9,7 +9,7 @@ fn clock() -> PointClock {
         offset_ms: Some(12.5),
         offset_error_ms: Some(0.25),
         round_trip_ms: Some(0.5),
-        drift_ppm: Some(3.14),
+        drift_ppm: Some(3.12),
         drift_low_ppm: None,
         drift_high_ppm: None,
         straight: true,
