@@ -165,6 +165,17 @@ fn loss_is_found_where_it_was_planted() {
     assert!((clock.drift_ppm.unwrap() - 20.0).abs() < 1.0, "{clock:?}");
     let delay = up.delay_ms.as_ref().unwrap();
     assert!((delay.least - 4.0).abs() < 0.01 && delay.most > 5.0, "{delay:?}");
+    // What is beyond the fastest: up to six times a fifth of a millisecond.
+    let variation = up.variation_ms.as_ref().unwrap();
+    for (beyond, of_all) in [
+        (variation.least, delay.least),
+        (variation.median, delay.median),
+        (variation.p95, delay.p95),
+        (variation.most, delay.most),
+    ] {
+        assert!((beyond - (of_all - 4.0)).abs() < 0.01, "{variation:?} {delay:?}");
+    }
+    assert!((variation.median - 0.6).abs() < 0.01 && (variation.most - 1.2).abs() < 0.01);
 }
 
 #[test]
