@@ -503,6 +503,29 @@ mod tests {
         assert_eq!(peak_of(&[]), None);
     }
 
+    /// Half of the time lies in gaps of 40 ms and more: what parts two bursts is longer than a quarter of that.
+    #[test]
+    fn the_mean_distance_counts_gaps_that_part_bursts() {
+        let of = |gaps_ms: &[f64]| {
+            let rhythm = Rhythm {
+                gaps_s: gaps_ms.iter().map(|ms| ms / 1000.0).collect(),
+                ..Rhythm::default()
+            };
+            rhythm.by_gaps().map(|s| (s * 1e6).round() / 1e3)
+        };
+        assert_eq!(
+            of(&[40.0, 60.0, 30.0, 11.0, 9.0]),
+            Some(37.5),
+            "150 ms with four of them"
+        );
+        assert_eq!(of(&[19.0; 4]), None, "none is long");
+        assert_eq!(of(&[20.0; 4]), Some(20.0));
+        // 40 of 90 ms are less than half.
+        assert_eq!(of(&[40.0, 10.0, 10.0, 10.0, 10.0, 10.0]), None);
+        assert_eq!(of(&[40.0, 10.0, 10.0, 10.0, 10.0]), Some(80.0));
+        assert_eq!(of(&[]), None);
+    }
+
     #[test]
     fn without_silence_a_peak_is_no_burst() {
         let mut r = vec![0.0; 900];

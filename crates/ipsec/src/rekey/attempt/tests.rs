@@ -530,6 +530,18 @@ fn deleted_first_and_negotiated_afterwards() {
     }
 }
 
+/// SPIs may be used again: what is deleted as this pair is born is another one.
+#[test]
+fn a_delete_at_its_birth_is_of_an_older_pair() {
+    for (ms, expected) in [(0, 0), (1, 1)] {
+        let mut story = Story::new(1, 1_000, 60_000);
+        let delete = story.tell(Informational, CLIENT, &format!("{ms} > 76"));
+        story.delete_first_pair(delete);
+        story.tell(QuickMode, CLIENT, "500 > 188");
+        assert_eq!(story.unasked().len(), expected, "deleted at {ms}");
+    }
+}
+
 #[test]
 fn a_delete_breaks_what_was_in_use_and_is_asked_for_soon() {
     for (last, expected) in [(5_010, 1), (5_009, 0)] {

@@ -142,6 +142,10 @@ fn a_name_that_nothing_uses_is_no_child() {
     assert_eq!(made(&tunnel), [(Some(refused), [Some(named), None])]);
     tunnel.associations[named].bundled = true;
     assert_eq!(made(&tunnel), [], "the ESP inside tells of it");
+    tunnel.associations[named].exchange = None;
+    assert_eq!(made(&tunnel), [], "whoever made it");
+    tunnel.associations[named].bundled = false;
+    assert_eq!(made(&tunnel), [(Some(refused), [Some(named), None])]);
 }
 
 #[test]
