@@ -177,6 +177,10 @@ mod tests {
         assert!(near(of(faster).unwrap().estimate, 1.0));
         assert!(near(of(2.0 * faster - 160_000.0).unwrap().estimate, 0.5));
         assert_eq!(of(160_000.0), None, "as fast as that already");
+        // A transfer that was nothing but stalls has no rate without them.
+        let mut still = all(stalled(&[2.0, 4.0, 6.0, 8.0], &[2.5; 4]));
+        still.decision.window = Some(1);
+        assert_eq!(attribute(&still, &settings()).counterfactual_bps, None);
         let mut undecided = three();
         undecided.decision.window = None;
         let found = attribute(&undecided, &settings());

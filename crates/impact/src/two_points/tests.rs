@@ -178,6 +178,30 @@ fn loss_is_found_where_it_was_planted() {
     assert!((variation.median - 0.6).abs() < 0.01 && (variation.most - 1.2).abs() < 0.01);
 }
 
+/// Every 10 ms one goes up; one of them takes 12 ms longer.
+#[test]
+fn copies_and_overtaken_packets_are_counted() {
+    let late = |n: i64| (true, true, if n == 1_000 { 12 * MS } else { 0 });
+    let (mut here, mut there) = sides(4_000, 37 * MS, 0, 1, late);
+    let again = |trace: &mut PointTrace, place: usize| {
+        let mut copy = trace.packets[place];
+        copy.time = copy.time.plus_nanos(MS);
+        trace.packets.insert(place + 1, copy);
+    };
+    again(&mut here, 500);
+    again(&mut here, 700);
+    again(&mut there, 600);
+    let points = two_points(&here, &there, &[]);
+    let (up, down) = (
+        by_direction(&points, Direction::AToB),
+        by_direction(&points, Direction::BToA),
+    );
+    assert_eq!((up.reordered, down.reordered), (1, 0));
+    assert_eq!(up.duplicates_here + down.duplicates_here, 2);
+    assert_eq!(up.duplicates_there + down.duplicates_there, 1);
+    assert_eq!((up.lost_between, down.lost_between), (Some(0), Some(0)));
+}
+
 #[test]
 fn a_clock_that_was_set_gives_no_delays() {
     let (here, mut there) = sides(4_000, 0, 0, 1, |_| (true, true, 0));

@@ -245,6 +245,8 @@ mod tests {
         assert_eq!(english(list(&[1])), "rekey 2");
         assert_eq!(english(list(&[1, 2])), "rekeys 2 and 3");
         assert_eq!(english(list(&[0, 1, 2])), "rekeys 1, 2 and 3");
+        let ten: Vec<usize> = (0..10).collect();
+        assert_eq!(english(list(&ten)), "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9 and 10");
         let many: Vec<usize> = (0..50).collect();
         assert_eq!(
             english(list(&many)),
