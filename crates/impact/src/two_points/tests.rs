@@ -178,11 +178,18 @@ fn loss_is_found_where_it_was_planted() {
     assert!((variation.median - 0.6).abs() < 0.01 && (variation.most - 1.2).abs() < 0.01);
 }
 
-/// Every 10 ms one goes up; one of them takes 12 ms longer.
+/// Every 10 ms one goes up; one of them takes longer: with 10 ms it arrives at once with the next one.
 #[test]
 fn copies_and_overtaken_packets_are_counted() {
-    let late = |n: i64| (true, true, if n == 1_000 { 12 * MS } else { 0 });
-    let (mut here, mut there) = sides(4_000, 37 * MS, 0, 1, late);
+    let of = |late: i64| {
+        sides(4_000, 37 * MS, 0, 1, |n| {
+            (true, true, if n == 1_000 { late } else { 0 })
+        })
+    };
+    let (here, there) = of(10 * MS);
+    let at_once = two_points(&here, &there, &[]);
+    assert_eq!(by_direction(&at_once, Direction::AToB).reordered, 0);
+    let (mut here, mut there) = of(12 * MS);
     let again = |trace: &mut PointTrace, place: usize| {
         let mut copy = trace.packets[place];
         copy.time = copy.time.plus_nanos(MS);

@@ -147,6 +147,20 @@ fn even_packets_of_a_queue_prove_their_rate() {
     assert_eq!(proven(&sent[..1], &[], 90_000.0), None, "one packet");
 }
 
+/// Two of three come after ten milliseconds. Without acknowledgements nothing else tells the rate of a queue.
+#[test]
+fn packets_are_even_while_their_mean_distance_is_near_the_usual_one() {
+    let each_third_after = |ms: i64| {
+        let times = (0..40).flat_map(|k| {
+            let begin = k * (20 + ms);
+            [begin, begin + 10, begin + 20]
+        });
+        packets(times.filter(|ms| *ms < 1_000), (5, 0))
+    };
+    assert_eq!(proven(&each_third_after(18), &[], 70_000.0), Some(70_000.0));
+    assert_eq!(proven(&each_third_after(20), &[], 70_000.0), None);
+}
+
 #[test]
 fn a_burst_with_silence_beside_it_proves_nothing() {
     let sent = even(1_000, (5, 0));

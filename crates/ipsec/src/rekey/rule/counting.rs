@@ -319,7 +319,7 @@ mod tests {
         assert!(can_be(51_201.0) && !can_be(51_199.0));
         assert!(can_be(1_034_239.0) && !can_be(1_034_241.0));
         assert!(volume(1.0).can_be(None) && volume(1.0).can_be(Some(0)));
-        assert!(volume(49_999.0).is_far_below(1_000) && !volume(50_001.0).is_far_below(1_000));
+        assert!(volume(49_999.0).is_far_below(1_000) && !volume(50_000.0).is_far_below(1_000));
         assert!(!volume(1.0).is_far_below(0));
     }
 
