@@ -121,6 +121,14 @@ fn all_rekeys_give_one_mean() {
     assert!((mean.mean - 0.25).abs() < 1e-9, "{mean:?}");
     assert!(whole.minimum_detectable_s.is_some() && !whole.mostly_affected);
     assert_eq!(whole.decision.verdict, Verdict::Inconclusive);
+    // Where the shortest window alone fits, it is the one that is chosen.
+    let mut short = [
+        stalled(&[2.0, 5.0], &[0.1, 0.2]),
+        stalled(&[2.0, 5.0], &[0.3, 0.4]),
+    ];
+    short.iter_mut().for_each(|e| e.windows.truncate(1));
+    let shortest = all(short.into());
+    assert!(shortest.windows.len() == 1 && shortest.minimum_detectable_s.is_some());
     let nothing = all(vec![
         Evaluation::without_traffic(&[]),
         Evaluation::without_traffic(&[]),
