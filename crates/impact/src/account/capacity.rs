@@ -344,3 +344,6 @@ fn quantile(list: &mut [f64], share: f64) -> f64 {
     let place = ((list.len() - 1) as f64 * share).round() as usize;
     *list.select_nth_unstable_by(place, f64::total_cmp).1
 }
+
+#[cfg(test)]
+mod tests;

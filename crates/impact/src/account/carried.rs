@@ -127,3 +127,43 @@ fn full_windows(half: &Half, before: Option<&Swept>) -> Vec<bool> {
     let full = |s: &Step| s.touched || s.kind.between_full;
     track.steps.iter().map(full).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_counts_more_than_what_was_merely_seen() {
+        use OwnRate::{Best, Proven};
+        assert_eq!(higher((2.0, Best), (1.0, Proven)), (1.0, Proven));
+        assert_eq!(higher((1.0, Proven), (2.0, Best)), (1.0, Proven));
+        assert_eq!(higher((1.0, Best), (2.0, Best)), (2.0, Best));
+        assert_eq!(higher((3.0, Proven), (2.0, Proven)), (3.0, Proven));
+    }
+
+    /// Of two segments, and of two more: the second packet fills it, and the fourth.
+    #[test]
+    fn windows_are_full_before_packets_that_follow_on_one_that_filled_them() {
+        use crate::account::made_up::{ack, at, data, half};
+        let seen = Half {
+            d2: Some(0),
+            rtt: at(40),
+            data: vec![
+                data(10, 0),
+                data(11, 1_000),
+                data(20, 2_000),
+                data(21, 3_000),
+                data(500, 4_000),
+                data(501, 5_000),
+            ],
+            acks: vec![ack(0, 0, 2_000), ack(15, 1_000, 3_000), ack(30, 4_000, 60_000)],
+            ..half()
+        };
+        assert_eq!(full_windows(&seen, None), [false, false, true, true, true, false]);
+        let unlimited = Half {
+            acks: vec![ack(0, 0, 60_000)],
+            ..seen
+        };
+        assert_eq!(full_windows(&unlimited, None), [false; 6]);
+    }
+}

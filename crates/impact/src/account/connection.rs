@@ -134,3 +134,44 @@ fn fold_direction(connections: &mut [&mut AccountConnection], slot: usize, setti
         connections[place].carried[slot] = Some(Box::new(carried));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connection(new: u16) -> AccountConnection {
+        let packet = AccountPacket {
+            payload: 100,
+            new,
+            ..AccountPacket::default()
+        };
+        AccountConnection {
+            packets: vec![packet],
+            bytes: [u64::from(new), 0],
+            ..AccountConnection::new(true)
+        }
+    }
+
+    #[test]
+    fn a_connection_has_data_once_it_brought_something_new() {
+        assert!(connection(1).has_data() && !connection(0).has_data());
+        let mut folded = connection(1);
+        fold(&mut [&mut folded], &AccountSettings { reference_bps: None });
+        assert!(folded.is_folded() && folded.has_data() && folded.packets.is_empty());
+        assert!(folded.without_packets().is_folded() && !connection(1).is_folded());
+    }
+
+    #[test]
+    fn what_lies_outside_of_a_time_is_forgotten() {
+        let mut of = connection(1);
+        of.packets = [1, 2, 3]
+            .map(|nanos| AccountPacket {
+                time: Timestamp(nanos),
+                ..of.packets[0]
+            })
+            .into();
+        of.retain(Timestamp(2)..=Timestamp(3));
+        let times: Vec<i64> = of.packets.iter().map(|p| p.time.0).collect();
+        assert_eq!(times, [2, 3]);
+    }
+}

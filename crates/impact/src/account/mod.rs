@@ -25,6 +25,8 @@ mod capacity;
 mod carried;
 mod connection;
 mod flow;
+#[cfg(test)]
+mod made_up;
 mod overlay;
 mod packet;
 mod read;

@@ -193,3 +193,6 @@ fn between_full_windows(label: AccountLabel, step: &Step, times: Times) -> Label
         label => (label, None),
     }
 }
+
+#[cfg(test)]
+mod tests;

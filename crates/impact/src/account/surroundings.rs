@@ -127,3 +127,89 @@ impl AccountSettings {
 pub(crate) fn touched(spans: &[(Timestamp, Timestamp)], from: i64, to: i64) -> bool {
     last_begun(spans, |s| to > s.0.0).iter().any(|s| from < s.1.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{at, span};
+
+    fn window(asked: i64, switched: i64) -> RekeyWindow {
+        let (asked, switched) = span(asked, switched);
+        RekeyWindow {
+            asked,
+            switched,
+            new_sa: 0,
+        }
+    }
+
+    #[test]
+    fn a_rekey_is_touched_from_right_before_its_request_to_a_timeout_behind_its_switch() {
+        let around = Surroundings {
+            rekeys: vec![window(1_000, 1_100)],
+            ..Surroundings::default()
+        };
+        let touched = |from, to| around.rekeys_in(at(from), at(to)).count();
+        assert_eq!((touched(0, 979), touched(0, 980)), (0, 1));
+        assert_eq!((touched(1_350, 9_000), touched(1_351, 9_000)), (1, 0));
+        assert_eq!(touched(1_000, 1_010), 1);
+    }
+
+    /// Of what has begun the last eight are asked: longer ago nothing goes on.
+    #[test]
+    fn eight_spans_may_overlap() {
+        let spans = |n: i64| -> Vec<_> { (0..n).map(|k| span(k, if k == 0 { 1_000 } else { 20 })).collect() };
+        assert!(touched(&spans(8), at(500), at(501)));
+        assert!(!touched(&spans(9), at(500), at(501)));
+    }
+
+    #[test]
+    fn a_stretch_touches_a_span_by_more_than_an_edge() {
+        let touches = |from, to| touched(&[span(100, 200)], at(from), at(to));
+        assert!(!touches(0, 100) && touches(0, 101));
+        assert!(touches(199, 300) && !touches(200, 300));
+    }
+
+    #[test]
+    fn an_outage_that_a_renewal_ended_is_its_rekeys() {
+        let down = |rekey| {
+            let (from, to) = span(100, 200);
+            let around = Surroundings {
+                down: vec![DownSpan { from, to, rekey }],
+                ..Surroundings::default()
+            };
+            [(0, 100), (0, 101), (199, 300), (200, 300)].map(|(from, to)| around.down_in(at(from), at(to)))
+        };
+        let (rekey, down_for_good) = (Some(AccountLabel::Rekey), Some(AccountLabel::TunnelDown));
+        assert_eq!(down(true), [None, rekey, rekey, None]);
+        assert_eq!(down(false), [None, down_for_good, down_for_good, None]);
+    }
+
+    #[test]
+    fn a_tunnel_that_dies_near_the_last_data_ended_it() {
+        let ended = |from: i64, last_asked: i64, ends: i64, last: i64| {
+            let moment = |ms| Timestamp(at(ms));
+            let death = Death {
+                from: moment(from),
+                last_asked: moment(last_asked),
+                ends: moment(ends),
+            };
+            death.ended(at(last))
+        };
+        assert!(ended(50_000, 60_000, 90_000, 40_000));
+        assert!(!ended(50_001, 60_000, 90_000, 40_000), "too late");
+        assert!(ended(50_000, 60_000, 90_000, 70_000));
+        assert!(
+            !ended(50_000, 60_000, 90_000, 70_001),
+            "sent long after the last request"
+        );
+        assert!(!ended(50_000, 60_000, 65_000, 65_000), "nothing follows");
+    }
+
+    #[test]
+    fn a_reference_is_told_in_bits() {
+        let settings = AccountSettings {
+            reference_bps: Some(800.0),
+        };
+        assert_eq!(settings.reference(), Some(100.0));
+    }
+}

@@ -117,6 +117,21 @@ fn an_application_that_writes_behind_acknowledgements_is_no_full_buffer() {
     assert!(rest >= 0.95, "{rest} {:#?}", account.labels);
 }
 
+/// Without a rate to compare with it is the path's own.
+#[test]
+fn a_rate_that_is_given_is_the_reference() {
+    let one = [window_limited(40, 0, 0.5, 12)];
+    let reference = |bps| {
+        let account = of(&one, &Surroundings::default(), bps).unwrap();
+        let lost = account.seconds - account.bytes as f64 * 8.0 / (account.reference_mbps * 1e6);
+        assert!((account.lost_seconds - lost).abs() < 1e-6, "{account:?}");
+        (account.reference_given, account.reference_mbps, account.own_mbps)
+    };
+    assert_eq!((reference(Some(50e6)).0, reference(Some(50e6)).1), (true, 50.0));
+    let (given, rate, own) = reference(None);
+    assert!(!given && rate == own && own > 0.0);
+}
+
 /// A burst is no rate of the path, and what it takes is not the application's: the sender begins anew after each rest.
 #[test]
 fn bursts_are_neither_the_paths_limit_nor_the_applications_time() {

@@ -35,3 +35,22 @@ impl Times {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::at;
+
+    #[test]
+    fn short_round_trips_have_times_of_their_own() {
+        let times = |rtt, d2| {
+            let t = Times::of(at(rtt), at(d2));
+            (t.released, t.gap, t.long)
+        };
+        assert_eq!(times(20, 10), (at(2), at(50), at(200)));
+        assert_eq!(times(40, 20), (at(4), at(60), at(200)));
+        assert_eq!(times(200, 200), (at(20), at(300), at(400)));
+        // Near the sender data follows soon.
+        assert_eq!(times(200, 10), (at(3), at(300), at(400)));
+    }
+}

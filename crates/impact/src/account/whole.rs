@@ -156,3 +156,47 @@ fn not_testable(
     }
     list
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{at, half};
+    use AccountLabel::{
+        Application, Capacity, Growth, PathLoss, QueueLoss, ReceiveWindow, Reordering, SendBuffer, ZeroWindow,
+    };
+
+    #[test]
+    fn what_cannot_be_tested_is_listed() {
+        let seen = crate::account::read::half::Half {
+            d1: Some(at(30)),
+            d2: Some(at(10)),
+            ..half()
+        };
+        let facts = || TrackFacts::of(&seen);
+        let list = |main: TrackFacts, hides: (bool, bool, bool)| not_testable(&main, hides, OwnRate::Proven);
+        assert_eq!(list(facts(), (false, false, false)), []);
+        assert_eq!(list(facts(), (false, true, false)), [SendBuffer]);
+        assert_eq!(list(facts(), (false, false, true)), [Growth]);
+        let sum = [ReceiveWindow, SendBuffer, Application, Growth];
+        assert_eq!(list(facts(), (true, true, true)), sum, "each once");
+        let all = [ZeroWindow, ReceiveWindow, SendBuffer, Application, Growth];
+        for change in [
+            |f: &mut TrackFacts| f.d2_known = false,
+            |f: &mut TrackFacts| f.tcp = false,
+        ] {
+            let mut main = facts();
+            change(&mut main);
+            assert_eq!(list(main, (false, false, false)), all);
+        }
+        let mut main = facts();
+        main.acknowledged = false;
+        assert_eq!(
+            list(main, (false, false, false)),
+            [PathLoss, QueueLoss, Reordering]
+        );
+        assert_eq!(
+            not_testable(&facts(), (false, false, false), OwnRate::Best),
+            [Capacity]
+        );
+    }
+}

@@ -170,7 +170,7 @@ fn name(captures: &mut [ComparedCapture]) {
         if n == longest.unwrap_or(0) || seen.values().all(|&times| times == 1) {
             // A file name that all have says nothing: the folders tell them apart.
             let last = end(&captures[0].path, 1);
-            let idle = n > 1 && seen.keys().all(|name| name.ends_with(&format!("/{last}")));
+            let idle = seen.keys().all(|name| name.ends_with(&format!("/{last}")));
             for capture in captures.iter_mut() {
                 let name = end(&capture.path, n);
                 let cut = if idle { last.len() + 1 } else { 0 };

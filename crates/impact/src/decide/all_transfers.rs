@@ -276,3 +276,6 @@ fn drawn(measured: &[&Evaluation]) -> Vec<DrawSums> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests;

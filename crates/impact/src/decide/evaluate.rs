@@ -272,3 +272,43 @@ impl Evaluation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::made_up::of_ten_seconds;
+
+    #[test]
+    fn holes_count_within_the_transfer_only() {
+        let hole = |start_s, end_s| Gap { start_s, end_s };
+        let within = |holes: &[Gap]| unobserved_within(holes, &of_ten_seconds(&[]));
+        // It runs from 1 s to 11 s.
+        let all = [
+            hole(0.5, 1.5),
+            hole(3.0, 4.0),
+            hole(10.5, 20.0),
+            hole(11.5, 12.0),
+            hole(0.0, 1.0),
+        ];
+        assert_eq!(within(&all), (3, 2.0));
+        assert_eq!(within(&[]), (0, 0.0));
+    }
+
+    #[test]
+    fn without_placebos_or_rekeys_nothing_is_tested() {
+        let stalls = [vec![0.1, 0.2, 0.3], vec![0.1, 0.2, 0.3]];
+        let drawn = vec![DrawSums::default(); 3];
+        let p = |drawn: &[DrawSums], stalls: &[Vec<f64>], eligible: &[usize]| {
+            p_values(drawn, stalls, &[None, None], eligible)
+        };
+        assert_eq!(
+            p(&drawn, &stalls, &[1]),
+            [None, Some(0.25)],
+            "above all of three draws"
+        );
+        assert_eq!(p(&[], &stalls, &[1]), [None, None]);
+        assert_eq!(p(&drawn, &stalls, &[]), [None, None]);
+        let two = [vec![0.1, 0.2], vec![0.1, 0.2]];
+        assert_eq!(p(&drawn, &two, &[1]), [None, None]);
+    }
+}

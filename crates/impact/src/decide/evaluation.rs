@@ -166,3 +166,58 @@ impl Evaluation {
         self.means.get(self.decision.window?).copied().flatten()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::made_up::{of_ten_seconds, stalled};
+    use rekeyscope_model::analysis::Direction;
+
+    #[test]
+    fn the_mean_interval_of_one_rekey_is_the_whole_transfer() {
+        let interval = |rekeys: &[f64]| of_ten_seconds(rekeys).mean_interval_s();
+        assert_eq!(interval(&[]), None);
+        assert_eq!(interval(&[4.0]), Some(10.0));
+        assert_eq!(interval(&[4.0, 6.0, 9.0]), Some(2.5));
+        let interest = of_ten_seconds(&[4.0, 6.0]).interest_s(&MethodSettings::new(0, Direction::AToB));
+        assert!((interest.unwrap() - 0.06).abs() < 1e-12);
+    }
+
+    #[test]
+    fn half_a_second_is_chosen_where_it_fits() {
+        let mut e = of_ten_seconds(&[4.0]);
+        assert_eq!(e.chosen_window(), Some(1));
+        e.windows.remove(1);
+        assert_eq!(e.chosen_window(), Some(0));
+        e.windows.clear();
+        assert_eq!(e.chosen_window(), None);
+    }
+
+    #[test]
+    fn rekeys_are_named_as_the_document_does() {
+        let mut e = of_ten_seconds(&[4.0, 6.0, 9.0]);
+        e.indexes = vec![7, 5, 3];
+        e.hurt[0].hurt = true;
+        assert_eq!((e.used_indexes(), e.hurt_indexes()), (vec![3, 5, 7], vec![7]));
+        assert!(e.has_transfer() && (e.run_s() - 10.0).abs() < 1e-12);
+        let nothing = Evaluation::without_traffic(&[]);
+        assert!(!nothing.has_transfer());
+        assert_eq!(nothing.run_s(), 0.0);
+    }
+
+    #[test]
+    fn an_effect_of_less_than_half_a_burst_is_never_shown() {
+        let mut e = of_ten_seconds(&[]);
+        assert_eq!(e.least_effect_s(), 0.01);
+        e.burst_s = Some(0.1);
+        assert_eq!(e.least_effect_s(), 0.05);
+    }
+
+    #[test]
+    fn stalls_are_those_of_a_window() {
+        let e = stalled(&[4.0, 6.0, 9.0], &[0.1, 0.2, 0.3]);
+        assert_eq!(e.seconds(4), [0.1, 0.2, 0.3]);
+        assert_eq!(e.seconds(5), [0.0; 0]);
+        assert_eq!(e.decided_stall(), None, "nothing is decided");
+    }
+}

@@ -7,6 +7,8 @@ pub(crate) mod evaluate;
 pub(crate) mod evaluation;
 mod hurt;
 pub(crate) mod leg;
+#[cfg(test)]
+pub(crate) mod made_up;
 pub(crate) mod outcome;
 mod sensitivity;
 #[cfg(test)]

@@ -78,3 +78,51 @@ fn compare(change: Message, main: &AllTransfers, other: &AllTransfers) -> Sensit
         disagrees: other.decision.verdict != main.decision.verdict || outside,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::verdict::Decision;
+    use crate::estimate::aggregate::MeanStall;
+
+    /// A run with this verdict and mean stall, seconds; its interval reaches 0.1 s to both sides.
+    fn run(verdict: Verdict, mean: Option<f64>) -> AllTransfers {
+        let mean = mean.map(|mean| MeanStall {
+            mean,
+            low: mean - 0.1,
+            high: mean + 0.1,
+            error: 0.05,
+            bias_s: None,
+        });
+        AllTransfers {
+            transfers: Vec::new(),
+            windows: Vec::new(),
+            means: vec![mean],
+            minimum_detectable_s: None,
+            mostly_affected: false,
+            decision: Decision {
+                verdict,
+                window: Some(0),
+                ..Decision::no_traffic()
+            },
+        }
+    }
+
+    #[test]
+    fn another_verdict_or_a_mean_outside_the_interval_disagrees() {
+        let main = run(Verdict::Shown, Some(0.5));
+        let disagrees = |other: AllTransfers| compare(Message::new("choice-anchor"), &main, &other).disagrees;
+        assert!(!disagrees(run(Verdict::Shown, Some(0.5))));
+        assert!(disagrees(run(Verdict::Some, Some(0.5))));
+        // A bin beyond the interval.
+        assert!(!disagrees(run(Verdict::Shown, Some(0.609))) && disagrees(run(Verdict::Shown, Some(0.611))));
+        assert!(!disagrees(run(Verdict::Shown, Some(0.391))) && disagrees(run(Verdict::Shown, Some(0.389))));
+        assert!(!disagrees(run(Verdict::Shown, None)), "nothing to compare");
+        let compared = compare(
+            Message::new("choice-anchor"),
+            &main,
+            &run(Verdict::Shown, Some(0.25)),
+        );
+        assert_eq!(compared.stall_ms, Some(250.0));
+    }
+}

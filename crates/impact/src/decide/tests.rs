@@ -50,6 +50,13 @@ fn a_planted_stall_is_shown_with_its_size() {
     );
     let result = judge(&run, &settings());
     assert_eq!(result.impact.verdict, Verdict::Shown);
+    let window_s = result.impact.decision_window_s.unwrap();
+    let share = result.impact.affected_share.unwrap();
+    // Ten windows of so long, each behind an exchange, in a transfer of a minute.
+    assert!(
+        (10.0 * window_s / 66.0..0.6).contains(&share),
+        "{share} of {window_s} s"
+    );
     let stall = result.impact.stall_ms.unwrap();
     let planted = run.stalls_s.iter().sum::<f64>() / run.stalls_s.len() as f64 * 1000.0;
     assert!((stall.low..=stall.high).contains(&planted), "{stall:?} {planted}");

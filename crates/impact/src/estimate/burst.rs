@@ -393,6 +393,157 @@ mod tests {
         assert_eq!(found_ms(&bursts, &rekeys), 0.0);
     }
 
+    /// Cells of 1 ms, five in a bin.
+    fn fine<'a>(traffic: &'a Traffic, gaps: &'a [Gap], rekeys: &[RekeyMoment]) -> FineSeries<'a> {
+        let series = FineSeries::new(traffic, gaps, rekeys);
+        assert_eq!(series.cells_per_bin, 5);
+        assert!((series.cell_s - 0.001).abs() < 1e-12);
+        series
+    }
+
+    #[test]
+    fn bytes_of_a_bin_lie_in_its_cells_outside_of_gaps() {
+        let traffic = synthetic_series(vec![100, 100, 0, 60]);
+        let gap = |from: f64, to: f64| Gap {
+            start_s: from / 1000.0,
+            end_s: to / 1000.0,
+        };
+        // Packets at 0, 1.5, 8 and 15 ms: between them nothing comes.
+        let gaps = [gap(0.0, 1.5), gap(1.5, 8.0), gap(8.0, 15.0)];
+        let series = fine(&traffic, &gaps, &[]);
+        let cells = series.cells(0, 4);
+        let rounded: Vec<f32> = cells.iter().map(|c| (c * 10.0).round() / 10.0).collect();
+        assert_eq!(
+            rounded,
+            [
+                50.0, 50.0, 0.0, 0.0, 0.0, // up to the packet at 1.5 ms
+                0.0, 0.0, 0.0, 100.0, 0.0, // that at 8 ms
+                0.0, 0.0, 0.0, 0.0, 0.0, //
+                12.0, 12.0, 12.0, 12.0, 12.0
+            ]
+        );
+        assert_eq!(series.cells(1, 3)[3], 100.0, "the same from the middle on");
+        assert_eq!(fine(&traffic, &[], &[]).cells(3, 4), [12.0; 5]);
+        // A bin that a gap covers has its bytes somewhere.
+        assert_eq!(fine(&traffic, &[gap(-1.0, 30.0)], &[]).cells(0, 1), [20.0; 5]);
+    }
+
+    #[test]
+    fn sums_are_smoothed_over_what_lies_around() {
+        let traffic = synthetic_series(vec![0; 8]);
+        let series = fine(&traffic, &[], &[]);
+        let mut cells = vec![0.0; 40];
+        cells[20] = 6.0;
+        let half = (SMOOTHED_S / 0.001 / 2.0) as usize;
+        let smoothed = series.smoothed(&cells);
+        for (k, value) in smoothed.iter().enumerate() {
+            let expected = if k.abs_diff(20) <= half { 6.0 } else { 0.0 };
+            assert_eq!(*value, expected, "{k}");
+        }
+        cells[0] = 1.0;
+        assert_eq!(series.smoothed(&cells)[0], 1.0, "at the edge");
+    }
+
+    #[test]
+    fn products_are_summed_whatever_their_number() {
+        for n in [0, 1, 15, 16, 17, 40] {
+            let a: Vec<f32> = (0..n).map(|k| k as f32).collect();
+            let b = vec![2.0; n + 3];
+            let expected: f64 = (0..n).map(|k| 2.0 * k as f64).sum();
+            assert_eq!(dot(&a, &b), expected);
+        }
+    }
+
+    #[test]
+    fn blocks_add_up() {
+        let of = |scale: f64| Rhythm {
+            products: vec![(scale, 2), (2.0 * scale, 1)],
+            gaps_s: vec![scale],
+            free_s: 3.0 * scale,
+        };
+        let mut whole = Rhythm::default();
+        whole.add(of(1.0));
+        whole.add(of(10.0));
+        assert_eq!(whole.products, [(11.0, 4), (22.0, 2)]);
+        assert_eq!((whole.gaps_s, whole.free_s), (vec![1.0, 10.0], 33.0));
+    }
+
+    /// Correlations as so many products of each lag tell them, in cells of 1 ms.
+    fn peak_of(correlations: &[f64]) -> Option<f64> {
+        let rhythm = Rhythm {
+            products: correlations.iter().map(|r| (r * 50.0, 10)).collect(),
+            gaps_s: Vec::new(),
+            free_s: 1.0,
+        };
+        rhythm.peak(0.001).map(|s| (s * 1000.0).round())
+    }
+
+    #[test]
+    fn the_first_maximum_about_as_high_as_the_highest_is_the_period() {
+        let with = |peaks: &[(usize, f64)]| {
+            let mut r = vec![0.0; 900];
+            r[..3].fill(1.0);
+            for &(lag, height) in peaks {
+                r[lag] = height;
+            }
+            peak_of(&r)
+        };
+        assert_eq!(with(&[(40, 0.9), (80, 0.9)]), Some(40.0));
+        assert_eq!(with(&[(40, 0.9 * PEAK_SHARE + 0.001), (80, 0.9)]), Some(40.0));
+        assert_eq!(with(&[(40, 0.9 * PEAK_SHARE - 0.001), (80, 0.9)]), Some(80.0));
+        assert_eq!(with(&[(40, LEAST_PEAK + 0.001)]), Some(40.0));
+        assert_eq!(with(&[(40, LEAST_PEAK - 0.001)]), None);
+        let far = (LEAST_LONG_PEAK.0 * 1000.0) as usize + 1;
+        assert_eq!(with(&[(far, LEAST_LONG_PEAK.1 + 0.001)]), Some(far as f64));
+        assert_eq!(with(&[(far, LEAST_LONG_PEAK.1 - 0.001)]), None);
+        // The higher one beside it is the maximum.
+        assert_eq!(with(&[(40, 0.85), (41, 0.9)]), Some(41.0));
+        assert_eq!(peak_of(&[1.0; 900]), None, "it never falls");
+        assert_eq!(peak_of(&[0.0; 900]), None, "nothing varies");
+        assert_eq!(peak_of(&[]), None);
+    }
+
+    /// Half of the time lies in gaps of 40 ms and more: what parts two bursts is longer than a quarter of that.
+    #[test]
+    fn the_mean_distance_counts_gaps_that_part_bursts() {
+        let of = |gaps_ms: &[f64]| {
+            let rhythm = Rhythm {
+                gaps_s: gaps_ms.iter().map(|ms| ms / 1000.0).collect(),
+                ..Rhythm::default()
+            };
+            rhythm.by_gaps().map(|s| (s * 1e6).round() / 1e3)
+        };
+        assert_eq!(
+            of(&[40.0, 60.0, 30.0, 11.0, 9.0]),
+            Some(37.5),
+            "150 ms with four of them"
+        );
+        assert_eq!(of(&[19.0; 4]), None, "none is long");
+        assert_eq!(of(&[20.0; 4]), Some(20.0));
+        // 40 of 90 ms are less than half.
+        assert_eq!(of(&[40.0, 10.0, 10.0, 10.0, 10.0, 10.0]), None);
+        assert_eq!(of(&[40.0, 10.0, 10.0, 10.0, 10.0]), Some(80.0));
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn without_silence_a_peak_is_no_burst() {
+        let mut r = vec![0.0; 900];
+        r[..3].fill(1.0);
+        r[100] = 0.9;
+        let period = |silent: f64| {
+            let rhythm = Rhythm {
+                products: r.iter().map(|r| (r * 50.0, 10)).collect(),
+                gaps_s: vec![SILENCE_OF_PERIOD * 0.1, silent],
+                free_s: 1.0,
+            };
+            rhythm.period_s(0.001)
+        };
+        let rest = SILENT_SHARE - SILENCE_OF_PERIOD * 0.1;
+        assert!((period(rest + 1e-6).unwrap() - 0.1).abs() < 1e-9);
+        assert_ne!(period(rest - 1e-3).map(|s| (s * 1000.0).round()), Some(100.0));
+    }
+
     #[test]
     fn hostile_series_do_not_panic() {
         let (mut traffic, gaps) = synthetic_bursts(every(0.1));

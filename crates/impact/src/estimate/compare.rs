@@ -130,6 +130,9 @@ mod tests {
             compare(&[synthetic_point(0.0, 13.0), synthetic_point(0.0, 12.0)]),
             None
         );
+        // A line through the origin leaves no time without rekeys.
+        let nothing_left = compare(&[synthetic_point(1.0, 1.0), synthetic_point(2.0, 2.0)]).unwrap();
+        assert_eq!(nothing_left.without_rekeys_bps, None);
         assert_eq!(compare(&[synthetic_point(4.0, 13.0)]), None);
         assert_eq!(compare(&[]), None);
         assert_eq!(CapturePoint::new(0.0, 1.0, 1), None);

@@ -308,4 +308,99 @@ mod tests {
         };
         assert_eq!(longest(&earlier), None);
     }
+
+    #[test]
+    fn gaps_that_make_no_sense_are_left_out() {
+        let gap = |start_s, end_s| Gap { start_s, end_s };
+        let mut traffic = synthetic_series(vec![1]);
+        traffic.gaps = vec![
+            gap(3.0, 4.0),
+            gap(f64::NAN, 1.0),
+            gap(1.0, f64::INFINITY),
+            gap(2.0, 1.9),
+            gap(1.0, 1.0),
+        ];
+        assert_eq!(in_order(&traffic), [gap(1.0, 1.0), gap(3.0, 4.0)]);
+    }
+
+    /// Ten bins of 10 ms a side: what reaches beyond the run or into a rekey is not free.
+    #[test]
+    fn free_gaps_lie_in_the_run() {
+        let grid = Grid::new(&synthetic_series(vec![1; 4_000]), 2, 0);
+        let run = Span { from: 100, to: 1_900 };
+        let gap = |start_s: f64| Gap {
+            start_s,
+            end_s: start_s + 0.1,
+        };
+        let free = |gaps: &[Gap], total: u64| FreeGaps::new(&grid, run, &[], (gaps, total), false);
+        let gaps = [gap(0.985), gap(1.005), gap(18.885), gap(18.905)];
+        assert_eq!(free(&gaps, 4).lengths.len(), 2);
+        assert!((free(&gaps, 4).free_s - 18.0).abs() < 1e-9);
+        // Those that were not kept are spread like the time is, of which nine tenths are free.
+        let kept: Vec<Gap> = (0..100)
+            .map(|k| Gap {
+                start_s: 1.5 + 0.16 * f64::from(k),
+                end_s: 1.501 + 0.161 * f64::from(k),
+            })
+            .collect();
+        let tail = |total: u64| free(&kept, total).tail.map(|t| (t.rate * 18.0).round());
+        // 5 % of 100, of 100 + 90, and 20 at most in 18 s.
+        assert_eq!(
+            (tail(100), tail(200), tail(10_000)),
+            (Some(5.0), Some(9.0), Some(20.0))
+        );
+    }
+
+    /// Excesses 0 to 3 over a threshold of 1: mean 2 of the three above it.
+    #[test]
+    fn a_tail_is_fitted_by_its_weighted_moments() {
+        let lengths: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        let tail = GapTail::fit(&lengths, 100.0, 10.0, SHAPE.0).unwrap();
+        // Five of 100: the threshold is the fifth, 96; excesses 1, 2, 3 and 4.
+        assert_eq!((tail.threshold_s, tail.rate), (96.0, 0.5));
+        let weighted: f64 = (1..=4)
+            .map(|i| f64::from(i) * (1.0 - (f64::from(i) - 0.35) / 4.0))
+            .sum::<f64>()
+            / 4.0;
+        let shape = 2.0 - 2.5 / (2.5 - 2.0 * weighted);
+        assert!(shape < SHAPE.0, "{shape}");
+        assert_eq!(tail.shape, SHAPE.0);
+        assert!((tail.scale_s - 2.5 * 0.6).abs() < 1e-12);
+        let light = GapTail::fit(&lengths, 100.0, 10.0, -9.0).unwrap();
+        assert!((light.shape - shape).abs() < 1e-12 && (light.scale_s - 2.5 * (1.0 - shape)).abs() < 1e-12);
+        // At the threshold the rate is the tail's, and half a scale further less by its shape.
+        assert_eq!(tail.rate_from(96.0), 0.5);
+        let further = 0.5 * (1.0_f64 + 0.4 * 0.5).powf(-2.5);
+        assert!((tail.rate_from(96.0 + tail.scale_s / 2.0) - further).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_gap_touches_a_rekey_from_its_begin_to_half_a_second_behind_its_switch() {
+        let rekey = crate::decide::made_up::rekey(0, 10.0);
+        let of = |start_s, end_s| {
+            let gap = Gap { start_s, end_s };
+            let touches = touches(&gap, &rekey);
+            assert_eq!(touching(&[gap], &rekey).count(), usize::from(touches));
+            touches
+        };
+        assert!(of(9.0, 10.0) && !of(9.0, 9.999));
+        assert!(of(10.6, 11.0) && !of(10.601, 11.0));
+        assert!((test_window_s(&rekey) - 0.6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_chance_of_a_gap_grows_with_the_window() {
+        let model = free(&[0.001; 500], 60.0);
+        let rate = model.rate(0.2);
+        for window_s in [0.5, 2.0] {
+            let p = 1.0 - (-window_s * rate).exp();
+            assert!((model.p(0.2, window_s) - p).abs() < 1e-12);
+        }
+        let nothing_free = FreeGaps {
+            free_s: 0.0,
+            lengths: Vec::new(),
+            tail: None,
+        };
+        assert_eq!(nothing_free.p(0.2, 1.0), 1.0);
+    }
 }

@@ -75,7 +75,11 @@ fn latest_switches(placed: &[PlacedRekey]) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decide::made_up::stalled;
+    use crate::input::grid::Grid;
+    use crate::input::grid::tests::synthetic_series;
     use crate::input::start::Start;
+    use std::sync::Arc;
 
     #[test]
     fn the_latest_switch_is_that_of_any_rekey_before() {
@@ -91,5 +95,62 @@ mod tests {
             known: Start::Message(0.0),
         });
         assert_eq!(latest_switches(&placed), [3, 9, 9, 12]);
+    }
+
+    /// Rekeys at 3, 5 and 7 s that stall for 0.1, 0.2 and 0.3 s; before the second one of them only a tenth of the usual 20 kB/s
+    /// comes in these bins of 10 ms.
+    fn slow_in(slow: &[(usize, usize)]) -> Evaluation {
+        let mut e = stalled(&[3.0, 5.0, 7.0], &[0.1, 0.2, 0.3]);
+        let mut bytes = vec![100; 2_400];
+        for (from, to) in slow {
+            bytes[2 * from..2 * to].fill(10);
+        }
+        e.grid = Arc::new(Grid::new(&synthetic_series(bytes), 2, 0));
+        (e.placed[1].known, e.used[1].known) = (Start::LaterMessage(5.0), Start::LaterMessage(5.0));
+        e
+    }
+
+    fn reaches_back(e: &Evaluation, rekey: usize) -> i64 {
+        reach_back_bins(e, &e.used[rekey], 20_000.0, &latest_switches(&e.placed))
+    }
+
+    /// Means of 50 ms are below four fifths as long as at most three of their five bins are fast.
+    #[test]
+    fn a_slow_stretch_before_a_late_start_is_reached_over() {
+        assert_eq!(reaches_back(&slow_in(&[(400, 500)]), 1), 103);
+        assert_eq!(
+            reaches_back(&slow_in(&[(400, 500)]), 0),
+            0,
+            "its first message was captured"
+        );
+        assert_eq!(reaches_back(&slow_in(&[]), 1), 0);
+        // Back for less than 100 ms it goes on.
+        assert_eq!(reaches_back(&slow_in(&[(400, 450), (460, 500)]), 1), 103);
+        assert_eq!(reaches_back(&slow_in(&[(400, 440), (460, 500)]), 1), 43);
+        // No further than the rekey before.
+        assert_eq!(reaches_back(&slow_in(&[(200, 500)]), 1), 500 - 310);
+        let mut first = slow_in(&[(0, 500)]);
+        first.placed.remove(0);
+        assert_eq!(reaches_back(&first, 1), 400, "nor than the transfer");
+    }
+
+    #[test]
+    fn the_upper_end_alone_reaches_back() {
+        let e = slow_in(&[(400, 500)]);
+        // 1.03 s of which 2,600 of 20,600 bytes came.
+        let stalls = longest(&e, 1);
+        let expected = [0.1, 0.2 + 0.9, 0.3];
+        assert!(
+            stalls.iter().zip(expected).all(|(s, e)| (s - e).abs() < 1e-9),
+            "{stalls:?}"
+        );
+        let mean = MeanStall::of(&e.seconds(1), None).unwrap();
+        let wide = widen(&[&e], 1, mean);
+        let high = MeanStall::of(&expected, None).unwrap().high;
+        assert_eq!((wide.mean, wide.low), (mean.mean, mean.low));
+        assert!((wide.high - high).abs() < 1e-9 && high > mean.high);
+        let mut captured = slow_in(&[(400, 500)]);
+        captured.used[1].known = Start::Message(5.0);
+        assert_eq!(widen(&[&captured], 1, mean), mean);
     }
 }

@@ -340,4 +340,66 @@ mod tests {
         assert!(real_z(&[0.0; 5], None).abs() < 1e-12);
         assert!(z_of_sums(4, 0.4, 0.04).is_finite());
     }
+
+    #[test]
+    fn a_rank_counts_what_stalls_at_least_as_long() {
+        let pool = Pool {
+            stalls: vec![StallsByWindow::default(); 4],
+            sorted: vec![vec![0.25, 0.5, 0.5, 1.0]],
+            bias_s: vec![None],
+        };
+        assert_eq!([0.25, 0.5, 0.75].map(|s| pool.rank(0, s)), [1.0, 0.8, 0.4]);
+        assert_eq!(
+            [0.5, 2.0, 2.5].map(|z| corrected_p(&[1.0, 2.0, 2.0, 3.0], z)),
+            [1.0, 0.8, 0.4]
+        );
+    }
+
+    #[test]
+    fn sums_of_a_draw_give_its_studentized_mean() {
+        let mut draw = DrawSums::default();
+        for value in [1.0, 2.0, 3.0] {
+            draw.take(&[value; WINDOWS_S.len()]);
+        }
+        assert_eq!((draw.sums[4], draw.squares[4]), (6.0, 14.0));
+        let z = 2.0 / (1.0_f64 / 3.0).sqrt();
+        assert!((z_of_sums(3, draw.sums[4], draw.squares[4]) - z).abs() < 1e-9);
+        assert!((real_z(&[1.0, 2.0, 3.0], None) - z).abs() < 1e-9);
+        assert!((real_z(&[1.0, 2.0, 3.0], Some(0.5)) - 0.75 * z).abs() < 1e-9);
+        let mut both = draw;
+        both.add(&draw);
+        assert_eq!((both.sums[0], both.squares[4]), (12.0, 28.0));
+        // The largest over the windows that are asked for, in ascending order.
+        let mut other = draw;
+        other.sums[1] = 9.0;
+        let largest = largest_z(&[other, draw], 3, &[0, 1]);
+        assert!((largest[0] - z).abs() < 1e-9 && largest[1] > z);
+        assert_eq!(largest_z(&[other, draw], 3, &[0]).len(), 2);
+    }
+
+    #[test]
+    fn a_placebo_has_room_for_its_baselines() {
+        let run = Span { from: 100, to: 1_100 };
+        let window = crate::decide::made_up::of_ten_seconds(&[]).windows.remove(1);
+        // 20 bins a side, 50 of the window, 30 of the exchange.
+        assert_eq!(starts(run, &window, 30), Some(Span { from: 120, to: 1_000 }));
+        assert_eq!(starts(run, &window, 909), Some(Span { from: 120, to: 121 }));
+        assert_eq!(starts(run, &window, 910), None);
+    }
+
+    #[test]
+    fn random_numbers_fill_their_range() {
+        let mut rng = stream(1, 2);
+        let units: Vec<f64> = (0..1_000).map(|_| unit(&mut rng)).collect();
+        assert!(units.iter().all(|u| (0.0..1.0).contains(u)));
+        let mean = units.iter().sum::<f64>() / 1_000.0;
+        assert!((mean - 0.5).abs() < 0.05, "{mean}");
+        let mut seen = [0; 3];
+        (0..300).for_each(|_| seen[below(&mut rng, 3)] += 1);
+        assert!(seen.iter().all(|&n| n > 60), "{seen:?}");
+        let first = |seed, number| stream(seed, number).next_u64();
+        assert_ne!(first(1, 2), first(1, 3));
+        assert_ne!(first(1, 2), first(2, 2));
+        assert_eq!(first(1, 2), first(1, 2));
+    }
 }

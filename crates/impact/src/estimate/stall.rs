@@ -226,4 +226,14 @@ mod tests {
         .unwrap();
         assert_eq!((even.depth, even.seconds), (0.0, 0.0));
     }
+
+    #[test]
+    fn what_is_held_began_with_the_first_of_its_bins() {
+        let held = |from, last| first_held(from, last, 3, |bin| bin < 10 || bin == 12);
+        assert_eq!(
+            (held(0, 99), held(10, 99), held(20, 99)),
+            (Some(13), Some(13), Some(20))
+        );
+        assert_eq!((held(0, 15), held(0, 14)), (Some(13), None));
+    }
 }

@@ -77,4 +77,14 @@ mod tests {
         assert!(!Start::Message(1.0).is_late() && Start::LaterMessage(1.0).is_late());
         assert!(Start::AfterSilence(1.0).is_late() && Start::AfterSilence(5.9).latest_s(6.0) == 5.9);
     }
+
+    #[test]
+    fn told_from_a_later_begin_it_is_earlier() {
+        let later = |start: Start| start.rebased(2.0);
+        assert_eq!(later(Start::Message(5.0)), Start::Message(3.0));
+        assert_eq!(later(Start::LaterMessage(5.0)), Start::LaterMessage(3.0));
+        assert_eq!(later(Start::AfterSilence(5.0)), Start::AfterSilence(3.0));
+        let unseen = |first_switch_s| Start::Unseen { first_switch_s };
+        assert_eq!(later(unseen(5.0)), unseen(3.0));
+    }
 }

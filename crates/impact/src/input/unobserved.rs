@@ -116,4 +116,52 @@ mod tests {
             .to_vec();
         assert_eq!(bridge(&traffic).bytes, traffic.bytes);
     }
+
+    #[test]
+    fn a_rekey_whose_window_touches_a_hole_is_left_out() {
+        let used = |hole: (f64, f64), late: bool| {
+            let mut placed = [crate::decide::made_up::rekey(0, 5.0)];
+            if late {
+                placed[0].known = crate::input::start::Start::LaterMessage(5.0);
+            }
+            let (start_s, end_s) = hole;
+            leave_out(&[Gap { start_s, end_s }], &mut placed);
+            assert_eq!(placed[0].unobserved, !placed[0].used);
+            placed[0].used
+        };
+        // From its request to half a second behind its switch.
+        assert!(used((4.0, 4.99), false) && !used((4.0, 5.0), false));
+        assert!(used((5.61, 6.0), false) && !used((5.6, 6.0), false));
+        assert!(used((5.3, 5.3), false), "nothing is missing");
+        // Its first message may have been in it.
+        assert!(used((4.0, 4.69), true) && !used((4.0, 4.71), true));
+    }
+
+    /// Bins of 5 ms: one half of the hole lies before the end of the first.
+    #[test]
+    fn a_part_of_a_bin_gets_its_part() {
+        let mut bytes = vec![100; 200];
+        (bytes[100], bytes[101]) = (50, 0);
+        let mut traffic = synthetic_series(bytes);
+        traffic.holes = vec![Gap {
+            start_s: 0.5025,
+            end_s: 0.51,
+        }];
+        let bridged = bridge(&traffic);
+        assert_eq!(bridged.bytes[99..103], [100, 100, 100, 100]);
+        // At the begin of a series there is one side only, and a rate of its own.
+        let mut bytes = vec![200; 100];
+        bytes[..20].fill(0);
+        let mut traffic = synthetic_series(bytes);
+        traffic.holes = vec![Gap {
+            start_s: -1.0,
+            end_s: 0.1,
+        }];
+        let filled = &bridge(&traffic).bytes[..20];
+        assert!(filled.iter().all(|b| (199..=201).contains(b)), "{filled:?}");
+        assert!(
+            (3_999..=4_001).contains(&filled.iter().sum::<u32>()),
+            "{filled:?}"
+        );
+    }
 }

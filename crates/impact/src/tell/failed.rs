@@ -205,3 +205,6 @@ fn ended(outage: &Outage) -> Message {
     };
     Message::new(id).with("seconds", seconds(outage.seconds))
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,3 +102,72 @@ fn unused(direction: Direction) -> RekeyImpact {
         windows: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::made_up::stalled;
+    use crate::estimate::stall::Dip;
+    use crate::input::moment::ProvenEffect;
+
+    fn moments(e: &Evaluation) -> Vec<RekeyMoment> {
+        let of = |placed: &crate::input::transfer::PlacedRekey| RekeyMoment {
+            index: placed.moment,
+            start: placed.known,
+            switched_s: placed.switched_s,
+            proven: ProvenEffect::Nothing,
+        };
+        e.placed.iter().map(of).collect()
+    }
+
+    /// Three rekeys that stall 20 kB/s for 0.1, 0.2 and 0.3 s.
+    fn three() -> Evaluation {
+        let mut e = stalled(&[3.0, 5.0, 7.0], &[0.1, 0.2, 0.3]);
+        e.ranks = vec![None; e.windows.len()];
+        e.ranks[1] = Some(vec![0.5, 0.25, 0.125]);
+        e.dips = vec![None; 3];
+        e
+    }
+
+    #[test]
+    fn a_used_rekey_is_listed_with_its_figures() {
+        let mut e = three();
+        e.dips[1] = Some(Dip {
+            depth: 0.75,
+            seconds: 0.4,
+            censored: true,
+        });
+        (e.hurt[1].gap_s, e.hurt[1].p_gap, e.hurt[1].q, e.hurt[1].hurt) = (Some(0.3), 0.01, 0.02, true);
+        let all = e.rekey_impacts(&moments(&e), Direction::AToB);
+        let (index, second) = &all[1];
+        assert_eq!((*index, second.used, second.hurt), (1, true, true));
+        assert_eq!(
+            (second.longest_gap_ms, second.p_gap, second.q),
+            (Some(300.0), Some(0.01), Some(0.02))
+        );
+        assert_eq!((second.depth, second.dip_ms), (Some(0.75), Some(400.0)));
+        assert_eq!(second.baseline_bps, Some(160_000.0));
+        assert_eq!(second.flags, ["dip_censored"]);
+        let window = &second.windows[1];
+        assert_eq!((window.window_s, window.lost_bytes), (0.5, 4_000.0));
+        assert_eq!((window.stall_ms, window.p), (200.0, Some(0.25)));
+        assert_eq!(second.windows[0].p, None);
+        assert_eq!(all[0].1.flags, [""; 0]);
+    }
+
+    #[test]
+    fn one_that_is_not_used_says_why() {
+        let flags = |change: &dyn Fn(&mut Evaluation)| {
+            let mut e = three();
+            e.placed[2].used = false;
+            e.used.truncate(2);
+            change(&mut e);
+            let listed = e.rekey_impacts(&moments(&e), Direction::AToB).remove(2).1;
+            assert!(!listed.used && listed.windows.is_empty());
+            listed.flags
+        };
+        assert_eq!(flags(&|_| ()), ["outside_transfer"]);
+        assert_eq!(flags(&|e| e.placed[2].idle = true), ["idle"]);
+        assert_eq!(flags(&|e| e.placed[2].unobserved = true), ["capture_hole"]);
+    }
+}

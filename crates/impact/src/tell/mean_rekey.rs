@@ -137,3 +137,74 @@ fn placebos(e: &Evaluation, settings: &MethodSettings, rng: &mut ChaCha8Rng) -> 
     }
     switches
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::made_up::of_ten_seconds;
+    use crate::input::grid::Grid;
+    use crate::input::grid::tests::synthetic_series;
+    use rekeyscope_model::analysis::Direction;
+    use std::sync::Arc;
+
+    /// Steps of 50 ms are five bins.
+    #[test]
+    fn seven_seconds_are_shown_where_no_neighbour_comes_into_view() {
+        let seen = |starts: &[f64]| {
+            let offsets = offsets(&[&of_ten_seconds(starts)]);
+            (offsets[0], offsets[offsets.len() - 1], offsets.len())
+        };
+        // 2.1 s before the switch, up to 5 s behind it.
+        assert_eq!(seen(&[3.0]), (-210, 495, 142));
+        // One each 3.55 s: half of that.
+        assert_eq!(seen(&[2.0, 5.55, 9.1]), (-105, 245, 71));
+        // A second is shown at least.
+        let (first, last, _) = seen(&[2.0, 2.1, 2.2]);
+        assert_eq!((first, last), (-30, 70));
+        assert_eq!(offsets(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn of_several_transfers_the_one_with_most_rekeys_says_what_is_shown() {
+        let (many, few) = (of_ten_seconds(&[2.0, 5.55, 9.1]), of_ten_seconds(&[3.0]));
+        assert_eq!(offsets(&[&few, &many]), offsets(&[&many]));
+        assert_eq!(offsets(&[&many, &few]), offsets(&[&many]));
+    }
+
+    #[test]
+    fn rates_are_means_over_the_moments_that_lie_in_the_transfer() {
+        let mut e = of_ten_seconds(&[]);
+        // Twice as much from 6 s on.
+        let bytes = [vec![100; 1_200], vec![200; 1_200]].concat();
+        e.grid = Arc::new(Grid::new(&synthetic_series(bytes), 2, 0));
+        let rates = mean_rates(&[(&e, vec![300, 800, 1_098])], &[0, -250, 400]);
+        // The last of them reaches beyond the end, the first begins before the transfer, and both of the later ones lie behind it.
+        let expected = [240_000.0, 240_000.0, 320_000.0];
+        for (rate, expected) in rates.iter().zip(expected) {
+            assert!((rate - expected).abs() < 1e-6, "{rates:?}");
+        }
+        assert_eq!(mean_rates(&[(&e, vec![5_000])], &[0]), [0.0]);
+    }
+
+    /// In even traffic every mean is the same.
+    #[test]
+    fn the_band_of_even_traffic_is_a_line() {
+        let e = of_ten_seconds(&[4.0, 8.0]);
+        let settings = MethodSettings::new(0, Direction::AToB);
+        let offsets = [-10, 0, 10];
+        let (low, high) = band(&[&e], &settings, &offsets).unwrap();
+        for rate in low.into_iter().chain(high) {
+            assert!((rate - 160_000.0).abs() < 1e-6, "{rate}");
+        }
+        let mut rng = stream(1, 0);
+        for _ in 0..50 {
+            let placebos = placebos(&e, &settings, &mut rng);
+            assert_eq!(placebos.len(), 2);
+            // Behind an exchange of ten bins, within the transfer.
+            assert!(placebos.iter().all(|p| (110..=1_100).contains(p)), "{placebos:?}");
+        }
+        let mut short = of_ten_seconds(&[4.0]);
+        short.run.to = short.run.from + 10;
+        assert_eq!(placebos(&short, &settings, &mut rng), [0; 0], "none fits");
+    }
+}

@@ -121,3 +121,118 @@ fn window_bins(e: &Evaluation, window: usize) -> Option<(i64, i64)> {
     }
     Some((total, joined))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::made_up::stalled;
+    use rekeyscope_model::analysis::Direction;
+
+    /// 10 s with three rekeys that stall it for 0.1, 0.2 and 0.3 s, at the window of half a second.
+    fn three() -> AllTransfers {
+        let e = stalled(&[3.0, 5.0, 7.0], &[0.1, 0.2, 0.3]);
+        let mut whole = all(e);
+        whole.decision.window = Some(1);
+        whole
+    }
+
+    fn all(e: Evaluation) -> AllTransfers {
+        let (means, mut decision) = (e.means.clone(), e.decision);
+        decision.window = None;
+        AllTransfers {
+            transfers: vec![e],
+            windows: Vec::new(),
+            means,
+            minimum_detectable_s: None,
+            mostly_affected: false,
+            decision,
+        }
+    }
+
+    fn settings() -> MethodSettings {
+        MethodSettings::new(0, Direction::AToB)
+    }
+
+    fn near(found: f64, expected: f64) -> bool {
+        (found - expected).abs() <= 1e-9 * expected.abs()
+    }
+
+    #[test]
+    fn what_stalls_took_of_a_transfer() {
+        // 200 kB in 10 s, of which 0.6 s were lost.
+        let found = attribute(&three(), &settings());
+        assert!(near(found.observed_bps.unwrap(), 160_000.0));
+        assert!(near(found.counterfactual_bps.unwrap(), 1.6e6 / 9.4));
+        let lost = found.lost_share.unwrap();
+        assert!(near(lost.estimate, 0.06) && lost.low < 0.06 && lost.high > 0.06);
+        assert_eq!(found.explained_share, None, "no reference");
+        let of = |reference_bps| {
+            let settings = MethodSettings {
+                reference_bps: Some(reference_bps),
+                ..settings()
+            };
+            attribute(&three(), &settings).explained_share
+        };
+        let faster = 1.6e6 / 9.4;
+        assert!(near(of(faster).unwrap().estimate, 1.0));
+        assert!(near(of(2.0 * faster - 160_000.0).unwrap().estimate, 0.5));
+        assert_eq!(of(160_000.0), None, "as fast as that already");
+        // A transfer that was nothing but stalls has no rate without them.
+        let mut still = all(stalled(&[2.0, 4.0, 6.0, 8.0], &[2.5; 4]));
+        still.decision.window = Some(1);
+        assert_eq!(attribute(&still, &settings()).counterfactual_bps, None);
+        let mut undecided = three();
+        undecided.decision.window = None;
+        let found = attribute(&undecided, &settings());
+        assert!(found.observed_bps.is_some() && found.counterfactual_bps.is_none());
+        let nothing = attribute(&all(Evaluation::without_traffic(&[])), &settings());
+        assert_eq!(nothing, Attribution::default());
+    }
+
+    #[test]
+    fn other_lifetimes_give_other_rates() {
+        let expected = |kilobytes: u64, ratio: f64| {
+            let settings = MethodSettings {
+                projected_kilobytes: vec![kilobytes],
+                lifetime_bytes_per_new_byte: ratio,
+                ..settings()
+            };
+            project(&three(), &settings)
+                .first()
+                .map(|p| p.expected_bps.estimate)
+        };
+        // 9.4 s without rekeys, and 0.2 s for each lifetime in 200 kB.
+        assert!(near(expected(100, 1.0).unwrap(), 1.6e6 / (9.4 + 2.0 * 0.2)));
+        assert!(near(expected(100, 2.0).unwrap(), 1.6e6 / (9.4 + 4.0 * 0.2)));
+        assert_eq!(expected(0, 1.0), None);
+        for ratio in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(expected(100, ratio), None, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn windows_that_overlap_lose_their_time_once() {
+        let rekeys = |starts: &[f64], window| {
+            let mut whole = all(stalled(starts, &vec![0.1; starts.len()]));
+            whole.decision.window = window;
+            effective_rekeys(&whole)
+        };
+        // Windows of 0.6 s.
+        assert!(near(rekeys(&[3.0, 5.0, 7.0], Some(1)), 3.0));
+        assert!(near(rekeys(&[3.0, 3.3, 7.0], Some(1)), 3.0 * 1.5 / 1.8));
+        assert!(near(rekeys(&[3.0, 3.3, 7.0], None), 3.0));
+        assert!(near(rekeys(&[3.0, 3.0], Some(1)), 1.0));
+        // Cut by the end of the transfer at 11 s.
+        assert!(near(rekeys(&[3.0, 10.8], Some(1)), 2.0));
+        assert!(near(rekeys(&[3.0, 10.6, 10.8], Some(1)), 3.0 * 1.0 / 1.2));
+    }
+
+    #[test]
+    fn the_lost_share_is_one_less_the_ratio_of_rates() {
+        let mut impact = rekeyscope_testkit::example::seven_rekeys().impact.remove(0);
+        (impact.observed_bps, impact.counterfactual_bps) = (Some(80.0), Some(100.0));
+        assert!(near(lost_share(&impact).unwrap(), 0.2));
+        impact.counterfactual_bps = None;
+        assert_eq!(lost_share(&impact), None);
+    }
+}

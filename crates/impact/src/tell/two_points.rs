@@ -210,3 +210,6 @@ pub(crate) fn rekey(rekey: &PointRekey) -> Said {
     });
     Said::from(std::iter::once(message).chain(usual).collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests;

@@ -177,3 +177,123 @@ fn edge(fitting: f64, limit: f64, fits: impl Fn(f64) -> bool) -> f64 {
     }
     inside
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORIGIN: LagOrigin = LagOrigin {
+        time: Timestamp(0),
+        lag: 5 * NANOS_PER_SECOND,
+    };
+
+    /// One packet a second for so long, above a line of this height and slope by so much; each third one later still.
+    fn cloud(seconds: i64, line: (f64, f64), above: f64) -> Vec<Lag> {
+        let of = |k: i64| {
+            let x = k as f64;
+            let late = if k % 3 == 1 { 0.01 } else { 0.0 };
+            Lag {
+                x,
+                y: line.0 + line.1 * x + above + above.signum() * late,
+            }
+        };
+        (0..=seconds).map(of).collect()
+    }
+
+    fn near(found: Option<f64>, expected: f64) -> bool {
+        found.is_some_and(|found| (found - expected).abs() < 1e-6)
+    }
+
+    /// 20 ms one way, 40 the other: in the middle the clock is 10 ms off.
+    #[test]
+    fn the_clock_lies_in_the_middle_of_both_directions() {
+        let clouds = Clouds {
+            first: cloud(60, (0.1, 2e-5), 0.04),
+            second: cloud(60, (0.1, 2e-5), -0.02),
+        };
+        let line = ClockLine::of(ORIGIN, clouds).unwrap();
+        assert!((line.at(0.0) - 0.11).abs() < 1e-6 && (line.at(10.0) - 0.1102).abs() < 1e-6);
+        let told = line.told(Timestamp(10 * NANOS_PER_SECOND));
+        assert!(near(told.offset_ms, 5_110.2) && near(told.offset_error_ms, 30.0));
+        assert!(near(told.round_trip_ms, 60.0) && told.straight);
+        assert!(
+            told.drift_ppm.is_some_and(|drift| (drift - 20.0).abs() < 1e-3),
+            "{told:?}"
+        );
+        // The gap of 60 ms leaves room for a millisecond in each second.
+        let (low, high) = (told.drift_low_ppm.unwrap(), told.drift_high_ppm.unwrap());
+        assert!(
+            (low - (20.0 - 1_000.0)).abs() < 1.0 && (high - (20.0 + 1_000.0)).abs() < 1.0,
+            "{low} {high}"
+        );
+        let there = Timestamp(15 * NANOS_PER_SECOND + 110_200_000);
+        assert!(
+            line.here(there)
+                .nanos_since(Timestamp(10 * NANOS_PER_SECOND))
+                .abs()
+                < 1_000
+        );
+    }
+
+    #[test]
+    fn one_direction_alone_tells_a_drift_and_no_offset() {
+        for (first, second, height) in [
+            (cloud(60, (0.1, 2e-5), 0.04), Vec::new(), 0.14),
+            (Vec::new(), cloud(60, (0.1, 2e-5), -0.02), 0.08),
+        ] {
+            let line = ClockLine::of(ORIGIN, Clouds { first, second }).unwrap();
+            assert!((line.height - height).abs() < 1e-6, "{line:?}");
+            let told = line.told(Timestamp(0));
+            assert_eq!(
+                (told.offset_ms, told.round_trip_ms, told.drift_low_ppm),
+                (None, None, None)
+            );
+            assert!(
+                told.drift_ppm.is_some_and(|drift| (drift - 20.0).abs() < 1e-3),
+                "{told:?}"
+            );
+        }
+        let nothing = Clouds {
+            first: Vec::new(),
+            second: Vec::new(),
+        };
+        assert!(ClockLine::of(ORIGIN, nothing).is_none());
+    }
+
+    #[test]
+    fn a_drift_needs_ten_seconds() {
+        let drift = |seconds| {
+            let clouds = Clouds {
+                first: cloud(seconds, (0.1, 2e-5), 0.04),
+                second: cloud(seconds, (0.1, 2e-5), -0.02),
+            };
+            ClockLine::of(ORIGIN, clouds)
+                .unwrap()
+                .told(Timestamp(0))
+                .drift_ppm
+        };
+        assert_eq!((drift(10).is_some(), drift(9)), (true, None));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_fits_no_line() {
+        let mut first = cloud(60, (0.1, 0.0), 0.04);
+        first.iter_mut().skip(30).for_each(|lag| lag.y -= 1.0);
+        let mut second = cloud(60, (0.1, 0.0), -0.02);
+        second.iter_mut().skip(30).for_each(|lag| lag.y -= 1.0);
+        let told = ClockLine::of(ORIGIN, Clouds { first, second })
+            .unwrap()
+            .told(Timestamp(0));
+        assert!(
+            !told.straight && told.offset_ms.is_none() && told.drift_ppm.is_none(),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn searches_end_where_they_should() {
+        assert!((least((-2.0, 3.0), |x| (x - 0.5).powi(2)) - 0.5).abs() < 1e-6);
+        assert!((edge(1.0, 3.0, |x| x <= 2.5) - 2.5).abs() < 1e-9);
+        assert_eq!(edge(1.0, 3.0, |_| true), 3.0);
+    }
+}

@@ -350,3 +350,31 @@ fn distribution(sorted: &[f64]) -> Option<PointDelay> {
         most: at(1.0)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_missing_between_two_that_count() {
+        let seen = |numbers: &[i64]| numbers.iter().map(|&n| (n, true)).collect::<Vec<_>>();
+        assert_eq!(holes(&seen(&[1, 2, 5, 6, 9])), 4);
+        assert_eq!(holes(&seen(&[4])), 0);
+        assert_eq!(
+            holes(&[(1, true), (4, false), (9, true)]),
+            0,
+            "outside the time that counts"
+        );
+        assert_eq!(holes(&seen(&[0, LARGEST_HOLE])) as i64, LARGEST_HOLE - 1);
+        assert_eq!(holes(&seen(&[0, LARGEST_HOLE + 1])), 0, "the sender skipped them");
+    }
+
+    #[test]
+    fn a_distribution_takes_the_nearest_values() {
+        let sorted: Vec<f64> = (0..=20).map(f64::from).collect();
+        let of = distribution(&sorted).unwrap();
+        assert_eq!((of.least, of.median, of.p95, of.most), (0.0, 10.0, 19.0, 20.0));
+        assert_eq!(distribution(&[7.0]).unwrap().p95, 7.0);
+        assert_eq!(distribution(&[]), None);
+    }
+}

@@ -84,4 +84,13 @@ mod tests {
             prop_assert!((height - least).abs() < 1e-9, "{height} {least}");
         }
     }
+
+    /// A line of slope 0 lies at the lowest point, one of slope 1 at the last one.
+    #[test]
+    fn the_distance_is_the_mean_above_the_line() {
+        let mut points = [(0.0, 1.0), (1.0, 4.0), (2.0, 1.0), (5.0, 2.0)].map(|(x, y)| Lag { x, y });
+        let hull = LowerHull::of(&mut points).unwrap();
+        assert_eq!((hull.height(0.0), hull.distance(0.0)), (1.0, 1.0));
+        assert_eq!((hull.height(1.0), hull.distance(1.0)), (-3.0, 3.0));
+    }
 }

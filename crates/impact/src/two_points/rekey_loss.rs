@@ -152,3 +152,78 @@ impl<'r> RekeyLosses<'r> {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_model::time::NANOS_PER_MILLI;
+
+    const LANE: PointLaneKey = (0, Direction::AToB);
+    const OLD: Spi = Spi(1);
+    const NEW: Spi = Spi(2);
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp(ms * NANOS_PER_MILLI)
+    }
+
+    /// Within a second before its switch, and two behind it.
+    fn rekey(number: usize, zero: i64) -> RekeyAt {
+        RekeyAt {
+            rekey: number + 10,
+            number,
+            tunnel: 0,
+            direction: Direction::AToB,
+            old: Some(OLD),
+            new: Some(NEW),
+            exchange: Some((IkeSpi([7; 8]), 3)),
+            from: at(zero - 1_000),
+            to: at(zero + 2_000),
+            zero: at(zero),
+        }
+    }
+
+    #[test]
+    fn what_is_lost_around_a_rekey_is_counted_by_sa() {
+        let rekeys = [rekey(1, 5_000)];
+        let mut losses = RekeyLosses::of(&rekeys);
+        let mut take = |ms, sent| losses.take(LANE, at(ms), sent);
+        for (ms, sent) in [
+            (4_000, PassedFirst::Lost(OLD)),
+            (4_990, PassedFirst::Lost(OLD)),
+            (5_000, PassedFirst::Lost(NEW)),
+            (5_010, PassedFirst::Arrived(NEW)),
+            (7_000, PassedFirst::LostMessage(IkeSpi([7; 8]), 3)),
+            (4_500, PassedFirst::LostMessage(IkeSpi([7; 8]), 4)),
+            // Away from it: one of four is lost.
+            (3_999, PassedFirst::Lost(OLD)),
+            (7_001, PassedFirst::Arrived(NEW)),
+            (9_000, PassedFirst::Arrived(NEW)),
+            (5_000, PassedFirst::Arrived(Spi(3))),
+        ] {
+            take(ms, sent);
+        }
+        let told = losses.told();
+        let [own] = &told[..] else { panic!("{told:?}") };
+        assert_eq!((own.rekey, own.number), (11, 1));
+        assert_eq!((own.old_lost, own.new_lost, own.ike_lost, own.sent), (2, 1, 1, 4));
+        assert_eq!((own.first_ms, own.last_ms), (-1_000.0, 2_000.0));
+        assert_eq!(own.usual_lost, Some(1.0));
+        assert!(own.sentence.starts_with("Rekey 1: 2 packets of the old SA"));
+    }
+
+    #[test]
+    fn of_two_rekeys_the_nearer_one_has_it() {
+        let rekeys = [rekey(1, 5_000), rekey(2, 6_000), rekey(3, 20_000)];
+        let mut losses = RekeyLosses::of(&rekeys);
+        for ms in [5_499, 5_501, 5_502] {
+            losses.take(LANE, at(ms), PassedFirst::Lost(NEW));
+        }
+        losses.take(LANE, at(20_000), PassedFirst::Arrived(NEW));
+        let told = losses.told();
+        let lost: Vec<_> = told
+            .iter()
+            .map(|r| (r.number, r.new_lost, r.usual_lost))
+            .collect();
+        assert_eq!(lost, [(1, 1, None), (2, 2, None)], "the third lost nothing");
+    }
+}

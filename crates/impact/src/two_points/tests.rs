@@ -165,6 +165,48 @@ fn loss_is_found_where_it_was_planted() {
     assert!((clock.drift_ppm.unwrap() - 20.0).abs() < 1.0, "{clock:?}");
     let delay = up.delay_ms.as_ref().unwrap();
     assert!((delay.least - 4.0).abs() < 0.01 && delay.most > 5.0, "{delay:?}");
+    // What is beyond the fastest: up to six times a fifth of a millisecond.
+    let variation = up.variation_ms.as_ref().unwrap();
+    for (beyond, of_all) in [
+        (variation.least, delay.least),
+        (variation.median, delay.median),
+        (variation.p95, delay.p95),
+        (variation.most, delay.most),
+    ] {
+        assert!((beyond - (of_all - 4.0)).abs() < 0.01, "{variation:?} {delay:?}");
+    }
+    assert!((variation.median - 0.6).abs() < 0.01 && (variation.most - 1.2).abs() < 0.01);
+}
+
+/// Every 10 ms one goes up; one of them takes longer: with 10 ms it arrives at once with the next one.
+#[test]
+fn copies_and_overtaken_packets_are_counted() {
+    let of = |late: i64| {
+        sides(4_000, 37 * MS, 0, 1, |n| {
+            (true, true, if n == 1_000 { late } else { 0 })
+        })
+    };
+    let (here, there) = of(10 * MS);
+    let at_once = two_points(&here, &there, &[]);
+    assert_eq!(by_direction(&at_once, Direction::AToB).reordered, 0);
+    let (mut here, mut there) = of(12 * MS);
+    let again = |trace: &mut PointTrace, place: usize| {
+        let mut copy = trace.packets[place];
+        copy.time = copy.time.plus_nanos(MS);
+        trace.packets.insert(place + 1, copy);
+    };
+    again(&mut here, 500);
+    again(&mut here, 700);
+    again(&mut there, 600);
+    let points = two_points(&here, &there, &[]);
+    let (up, down) = (
+        by_direction(&points, Direction::AToB),
+        by_direction(&points, Direction::BToA),
+    );
+    assert_eq!((up.reordered, down.reordered), (1, 0));
+    assert_eq!(up.duplicates_here + down.duplicates_here, 2);
+    assert_eq!(up.duplicates_there + down.duplicates_there, 1);
+    assert_eq!((up.lost_between, down.lost_between), (Some(0), Some(0)));
 }
 
 #[test]

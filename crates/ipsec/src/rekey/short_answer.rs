@@ -19,3 +19,30 @@ pub(super) fn refused_by_length(exchange: &Exchange) -> bool {
 pub(super) fn answer(exchange: &Exchange) -> Option<&MessageRecord> {
     exchange.records.iter().find(|r| r.src != exchange.initiator)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rekey::made_up::{CLIENT, MadeUp};
+
+    /// A Quick Mode is refused in another exchange, and what was read needs no guess.
+    #[test]
+    fn only_an_answer_that_nobody_could_read_is_judged_by_its_length() {
+        for (kind, decrypted, refused) in [
+            (ExchangeKind::CreateChildSa, false, true),
+            (ExchangeKind::CreateChildSa, true, false),
+            (ExchangeKind::QuickMode, false, false),
+        ] {
+            let mut tunnel = MadeUp::new();
+            let exchange = tunnel.exchange(kind, CLIENT, (1_000, 1_040), 0);
+            tunnel.exchanges[exchange].decrypted = decrypted;
+            assert!(!refused_by_length(&tunnel.exchanges[exchange]), "300 bytes");
+            tunnel.exchanges[exchange].records[1].len = 80;
+            assert_eq!(
+                refused_by_length(&tunnel.exchanges[exchange]),
+                refused,
+                "{kind:?}"
+            );
+        }
+    }
+}

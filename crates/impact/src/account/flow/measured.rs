@@ -119,3 +119,109 @@ impl Measured {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{UNKNOWN, ack, at, data, half};
+
+    /// The sender's half takes 10 ms, the receiver's 30.
+    fn measured() -> (Half, Box<Measured>) {
+        let half = Half {
+            d1: Some(at(30)),
+            measured_rtt: Some(at(40)),
+            ..half()
+        };
+        let measured = Measured::new(&half).unwrap();
+        (half, measured)
+    }
+
+    #[test]
+    fn round_trips_have_both_halves() {
+        let (half, mut of) = measured();
+        for (ms, after) in [(100, 30), (110, 50), (120, 40)] {
+            let heard = Ack {
+                after: at(after),
+                ..ack(ms, 0, 9_000)
+            };
+            of.hears(&half, &heard);
+        }
+        of.hears(&half, &ack(130, 0, 12_000));
+        let told = of.document(Some(at(45)), false);
+        let near = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 0.01 * expected;
+        assert!(near(told.ack_rtt_ms, 40.0) && near(told.rtt_ms, 50.0), "{told:?}");
+        assert_eq!(
+            (told.handshake_rtt_ms, told.largest_window_bytes),
+            (Some(45.0), Some(12_000))
+        );
+        let one_way = Measured::new(&Half {
+            measured_rtt: None,
+            ..half
+        });
+        assert_eq!(one_way.unwrap().sender_half, None);
+        let udp = crate::account::made_up::half();
+        assert!(Measured::new(&Half { tcp: false, ..udp }).is_none());
+    }
+
+    /// It echoes an acknowledgement that passed so long before.
+    fn echo(ms: i64, start: u64, before: u32) -> Data {
+        Data {
+            echo_after: if before == UNKNOWN {
+                UNKNOWN
+            } else {
+                before * 1_000
+            },
+            ..data(ms, start)
+        }
+    }
+
+    fn stamped(ms: i64, number: u64, stamp: u32) -> Ack {
+        Ack {
+            stamp,
+            ..ack(ms, number, 0)
+        }
+    }
+
+    #[test]
+    fn the_flight_is_what_the_sender_had_not_heard_of() {
+        let (half, mut of) = measured();
+        of.sends(&echo(5, 0, UNKNOWN), 1_234, false);
+        assert_eq!(of.largest_flight, 1_234, "by the least delay");
+        of.largest_flight = 0;
+        for heard in [
+            stamped(10, 1_000, 1),
+            stamped(20, 2_000, 2),
+            stamped(30, 3_000, 3),
+        ] {
+            of.hears(&half, &heard);
+        }
+        // Sent when the first two had been heard.
+        of.sends(&echo(50, 9_000, 30), 1, false);
+        assert_eq!(of.largest_flight, 10_000 - 2_000);
+        of.largest_flight = 0;
+        of.sends(&echo(51, 10_000, 21), 1, false);
+        assert_eq!(of.largest_flight, 11_000 - 3_000);
+    }
+
+    #[test]
+    fn the_senders_half_is_what_the_first_echo_took() {
+        let half_of = |change: fn(&mut Data), waited: bool| {
+            let (half, mut of) = measured();
+            of.hears(&half, &stamped(10, 1_000, 1));
+            let mut first = echo(25, 1_000, 15);
+            change(&mut first);
+            of.sends(&first, 1, waited);
+            // The second on the same acknowledgement waited for its turn.
+            of.sends(&echo(28, 2_000, 18), 1, false);
+            of.sender_half
+        };
+        assert_eq!(half_of(|_| (), false), Some(at(15)));
+        assert_eq!(half_of(|_| (), true), Some(at(10)), "it had nothing to send");
+        assert_eq!(half_of(|d| d.again = true, false), Some(at(10)), "a copy");
+        let (half, mut of) = measured();
+        of.sender_half = None;
+        of.hears(&half, &stamped(10, 1_000, 1));
+        of.sends(&echo(25, 1_000, 15), 1, false);
+        assert_eq!(of.sender_half, None);
+    }
+}

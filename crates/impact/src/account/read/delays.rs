@@ -138,3 +138,132 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
     let first = (from..peaks.len()).find(|&lag| peaks[lag] >= NEAR_PEAK * peak)?;
     (peak >= LEAST_PEAK).then_some(first as i64 * NANOS_PER_MILLI)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{ack, at, data};
+    use crate::account::packet::Syn;
+    use rekeyscope_model::time::Timestamp;
+
+    #[test]
+    fn half_a_percent_of_the_delays_may_be_too_small() {
+        let of = |small: usize, all: usize| {
+            let usual = std::iter::repeat_n(40, all - small);
+            low(usual.chain(std::iter::repeat_n(7, small)).chain([u32::MAX]))
+        };
+        assert_eq!(
+            (of(1, 200), of(1, 199), of(2, 200)),
+            (Some(40_000), Some(7_000), Some(7_000))
+        );
+        assert_eq!(low([u32::MAX].into_iter()), None);
+    }
+
+    #[test]
+    fn microseconds_never_look_like_none() {
+        assert_eq!((micros(1_999), micros(i64::MAX)), (1, u32::MAX - 1));
+    }
+
+    fn syn(ms: i64, repeated: bool) -> Option<Syn> {
+        Some(Syn {
+            time: Timestamp(at(ms)),
+            scale: None,
+            repeated,
+        })
+    }
+
+    fn packet(ms: i64, reverse: bool, acknowledges: bool) -> AccountPacket {
+        AccountPacket {
+            time: Timestamp(at(ms)),
+            reverse,
+            acknowledges,
+            ..AccountPacket::default()
+        }
+    }
+
+    /// The sender's SYN at 100 ms, the receiver's at this time, or earlier.
+    #[test]
+    fn a_handshake_shows_the_senders_half() {
+        let packets = [
+            packet(105, false, true),
+            packet(130, false, false),
+            packet(140, true, true),
+            packet(150, false, true),
+        ];
+        let half = |syns: [Option<Syn>; 2], slot| {
+            handshake(&Source {
+                packets: &packets,
+                syns: &syns,
+                tcp: true,
+                slot,
+            })
+        };
+        assert_eq!(
+            half([syn(100, false), syn(70, false)], 0),
+            Some(at(30)),
+            "the receiver opened"
+        );
+        assert_eq!(half([syn(100, false), syn(100, false)], 0), Some(0));
+        assert_eq!(
+            half([syn(100, false), syn(120, false)], 0),
+            Some(at(30)),
+            "up to the answer"
+        );
+        assert_eq!(
+            half([syn(120, false), syn(100, false)], 1),
+            Some(at(20)),
+            "of the other direction"
+        );
+        for repeated in [[true, false], [false, true]] {
+            assert_eq!(half([syn(100, repeated[0]), syn(70, repeated[1])], 0), None);
+        }
+        assert_eq!(
+            half([syn(100, false), syn(160, false)], 0),
+            None,
+            "nobody answers"
+        );
+        assert_eq!(half([None, syn(70, false)], 0), None);
+    }
+
+    #[test]
+    fn d2_is_the_handshakes_unless_timestamps_show_less() {
+        let d2 = |handshake, echoed, lag| {
+            let delays = Delays {
+                handshake,
+                echoed,
+                lag,
+                ..Delays::default()
+            };
+            delays.d2()
+        };
+        assert_eq!(d2(Some(10), Some(9), Some(1)), (Some(9), D2Source::Timestamps));
+        assert_eq!(d2(Some(10), Some(10), None), (Some(10), D2Source::Handshake));
+        assert_eq!(d2(Some(10), None, None), (Some(10), D2Source::Handshake));
+        assert_eq!(d2(None, Some(9), Some(1)), (Some(9), D2Source::Timestamps));
+        assert_eq!(d2(None, None, Some(1)), (Some(1), D2Source::Pattern));
+        assert_eq!(d2(None, None, None), (None, D2Source::None));
+    }
+
+    /// A burst each 100 ms at no even distance, each acknowledged after `d1`; the next one comes `lag` behind that.
+    fn bursts(d1: i64, lag: i64) -> (Vec<Data>, Vec<Ack>) {
+        let (mut sent, mut heard, mut ms) = (Vec::new(), Vec::new(), 0);
+        for k in 0..100u64 {
+            sent.push(data(ms, 1_000 * k));
+            heard.push(ack(ms + d1, 1_000 * (k + 1), 0));
+            ms += d1 + lag + if k % 7 < 3 { 37 * (k as i64 % 3) } else { 0 };
+        }
+        (sent, heard)
+    }
+
+    #[test]
+    fn data_that_follows_acknowledgements_shows_the_lag() {
+        for (d1, lag) in [(30, 20), (30, 0), (2, 50), (50, 5)] {
+            let (sent, heard) = bursts(d1, lag);
+            assert_eq!(pattern(&sent, &heard, at(d1)), Some(at(lag)), "{d1} {lag}");
+        }
+        let (sent, heard) = bursts(30, 20);
+        assert_eq!(pattern(&sent, &[], at(30)), None);
+        assert_eq!(pattern(&sent, &heard[..1], at(30)), None, "nothing advances");
+        assert_eq!(pattern(&[], &heard, at(30)), None);
+    }
+}

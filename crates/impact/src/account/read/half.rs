@@ -94,3 +94,25 @@ impl Half {
         u64::from(ack.window) << if ack.unscaled { 0 } else { self.scale }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::account::made_up::{ack, at, half};
+    use crate::account::read::half::Half;
+
+    #[test]
+    fn a_window_is_scaled_but_that_of_a_syn() {
+        let half = Half { scale: 3, ..half() };
+        let mut heard = ack(0, 0, 100);
+        assert_eq!(half.window(&heard), 800);
+        heard.unscaled = true;
+        assert_eq!(half.window(&heard), 100);
+    }
+
+    #[test]
+    fn queues_show_by_echoes_or_away_from_the_receiver() {
+        let shows = |d1, echoed| Half { d1, echoed, ..half() }.shows_queues();
+        assert!(shows(Some(at(3)), None) && !shows(Some(at(3) - 1), None));
+        assert!(shows(None, Some(0)) && !shows(None, None));
+    }
+}

@@ -172,6 +172,8 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::made_up::at;
+    use rekeyscope_model::time::Timestamp;
 
     #[test]
     fn timestamps_that_nobody_echoes_do_not_pile_up() {
@@ -196,5 +198,167 @@ mod tests {
             slot: 0,
         });
         assert_eq!(reading.stamps.len(), MOST_STAMPS);
+    }
+
+    fn sent(ms: i64, seq: u32, payload: u16) -> AccountPacket {
+        AccountPacket {
+            time: Timestamp(at(ms)),
+            frame: ms as u64,
+            seq,
+            payload,
+            new: payload,
+            ..AccountPacket::default()
+        }
+    }
+
+    fn heard(ms: i64, ack: u32) -> AccountPacket {
+        AccountPacket {
+            time: Timestamp(at(ms)),
+            ack,
+            reverse: true,
+            acknowledges: true,
+            ..AccountPacket::default()
+        }
+    }
+
+    fn read_all(packets: &[AccountPacket], tcp: bool) -> Reading {
+        let mut reading = Reading::default();
+        reading.read(&Source {
+            packets,
+            syns: &[None, None],
+            tcp,
+            slot: 0,
+        });
+        reading
+    }
+
+    fn read(packets: &[AccountPacket]) -> Reading {
+        read_all(packets, true)
+    }
+
+    /// From the first data on: begin, end, and whether it was sent again.
+    fn places(reading: &Reading) -> Vec<(u64, u64, bool)> {
+        let place = |number: u64| number - ORIGIN;
+        let data = reading.data.iter();
+        data.map(|d| (place(d.start), place(d.end), d.again)).collect()
+    }
+
+    #[test]
+    fn sequence_numbers_are_unwrapped() {
+        let begin = u32::MAX - 1_499;
+        let packets = [
+            sent(0, begin, 1_000),
+            sent(1, begin.wrapping_add(1_000), 1_000),
+            sent(2, begin.wrapping_add(2_000), 500),
+            sent(3, begin.wrapping_add(1_000), 1_000),
+        ];
+        let reading = read(&packets);
+        assert_eq!(
+            places(&reading),
+            [
+                (0, 1_000, false),
+                (1_000, 2_000, false),
+                (2_000, 2_500, false),
+                (1_000, 2_000, true)
+            ]
+        );
+        assert_eq!(reading.largest, 1_000);
+        assert!(reading.data[1].repeated && !reading.data[0].repeated && !reading.data[2].repeated);
+        let other = read_all(&packets, false);
+        let expected = [(0, 1_000), (1_000, 2_000), (2_000, 2_500), (2_500, 3_500)];
+        assert_eq!(
+            places(&other),
+            expected.map(|(from, to)| (from, to, false)),
+            "everything is new"
+        );
+    }
+
+    #[test]
+    fn a_syn_tells_the_first_number() {
+        let syn = AccountPacket {
+            syn: true,
+            ..sent(0, 999, 0)
+        };
+        let reading = read(&[syn, sent(1, 2_000, 1_000), sent(2, 1_000, 1_000)]);
+        assert_eq!(places(&reading), [(1_000, 2_000, false), (0, 1_000, true)]);
+        let ends = AccountPacket {
+            ends: true,
+            ..sent(3, 3_000, 0)
+        };
+        assert!(!reading.ended && read(&[ends]).ended);
+    }
+
+    /// Of a packet that was overtaken the segment is new; one of which some was seen is a copy all the same.
+    #[test]
+    fn what_was_overtaken_is_no_copy() {
+        let late = |seen_before| {
+            let late = AccountPacket {
+                late: true,
+                seen_before,
+                ..sent(2, 1_000, 1_000)
+            };
+            let reading = read(&[sent(0, 0, 1_000), sent(1, 2_000, 1_000), late]);
+            reading.data[2].again
+        };
+        assert_eq!((late(false), late(true)), (false, true));
+    }
+
+    #[test]
+    fn a_keep_alive_is_no_data() {
+        let count = |packet| read(&[sent(0, 0, 1_000), heard(5, 1_000), packet]).data.len();
+        assert_eq!(count(sent(9, 999, 1)), 1);
+        assert_eq!(count(sent(9, 998, 2)), 2, "a copy of two bytes");
+        assert_eq!(count(sent(9, 1_000, 1)), 2, "a new byte");
+    }
+
+    #[test]
+    fn delays_are_those_of_data_that_was_sent_once() {
+        let packets = [
+            sent(0, 0, 1_000),
+            sent(10, 1_000, 1_000),
+            sent(20, 2_000, 1_000),
+            sent(25, 1_000, 1_000),
+            heard(30, 999),
+            heard(42, 3_000),
+        ];
+        let reading = read(&packets);
+        let delays: Vec<u32> = reading.data.iter().map(|d| d.acked_after).collect();
+        assert_eq!(delays, [42_000, u32::MAX, 22_000, u32::MAX]);
+        let after: Vec<i64> = reading.acks.iter().map(|a| a.after).collect();
+        assert_eq!(after, [i64::MAX, at(22)], "the least of them");
+        assert_eq!(reading.acks[1].ack, ORIGIN + 3_000);
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_makes_no_wait_negative() {
+        let reading = read(&[sent(10, 0, 1_000), sent(7, 1_000, 1_000), heard(8, 1_000)]);
+        let times: Vec<i64> = reading.data.iter().map(|d| d.time).collect();
+        assert_eq!(times, [at(10), at(10)]);
+        assert_eq!(reading.data[0].acked_after, 0);
+    }
+
+    /// Timestamps are echoed from the first acknowledgement that has them on.
+    #[test]
+    fn data_echoes_the_first_acknowledgement_with_its_timestamp() {
+        let stamped = |packet: AccountPacket, stamp, echo| AccountPacket {
+            stamped: true,
+            stamp,
+            echo,
+            ..packet
+        };
+        let reading = read(&[
+            sent(0, 0, 1_000),
+            stamped(heard(10, 500), 7, 0),
+            stamped(heard(12, 1_000), 7, 0),
+            stamped(heard(20, 1_000), 9, 0),
+            stamped(sent(25, 1_000, 1_000), 1, 7),
+            stamped(sent(26, 2_000, 1_000), 1, 8),
+            stamped(sent(30, 3_000, 1_000), 1, 9),
+            sent(31, 4_000, 1_000),
+            stamped(sent(32, 5_000, 1_000), 1, 7),
+        ]);
+        let echoes: Vec<u32> = reading.data.iter().map(|d| d.echo_after).collect();
+        let unknown = u32::MAX;
+        assert_eq!(echoes, [unknown, 15_000, unknown, 10_000, unknown, unknown]);
     }
 }

@@ -34,3 +34,57 @@ pub(crate) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64) -> u8 {
     let fits = |&scale: &u8| beyond[usize::from(scale)] * OUTLIERS <= data.len();
     (0..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{ack, at, data};
+    use rekeyscope_model::time::Timestamp;
+
+    fn syn(scale: Option<u8>) -> Option<Syn> {
+        Some(Syn {
+            time: Timestamp(0),
+            scale,
+            repeated: false,
+        })
+    }
+
+    #[test]
+    fn both_sides_scale_or_neither_does() {
+        let stated = |own, receiver| stated_scale(&[own, receiver], 0);
+        assert_eq!(stated(syn(Some(3)), syn(Some(7))), Some(7));
+        assert_eq!(stated(None, syn(Some(7))), Some(7), "half of a handshake");
+        assert_eq!(stated(syn(None), syn(Some(7))), Some(0));
+        assert_eq!(stated(syn(Some(3)), syn(None)), Some(0));
+        assert_eq!(stated(syn(Some(3)), None), None);
+        assert_eq!(stated(syn(Some(3)), syn(Some(15))), Some(14), "RFC 7323 §2.3");
+        assert_eq!(stated_scale(&[syn(Some(3)), syn(Some(7))], 1), Some(3));
+    }
+
+    #[test]
+    fn the_smallest_shift_that_lets_the_data_through_is_inferred() {
+        // 16,000 bytes are allowed with a shift of 4.
+        let heard = |ms| [ack(ms, 0, 1_000)];
+        let sent = |last: u64| [data(10, 0), data(20, last - 1_000)];
+        assert_eq!(inferred_scale(&sent(16_000), &heard(0), 0), 4);
+        assert_eq!(inferred_scale(&sent(16_001), &heard(0), 0), 5);
+        assert_eq!(inferred_scale(&sent(1_000), &heard(0), 0), 0);
+        // It reaches the sender later than it passes here.
+        assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(20)), 4);
+        assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(21)), 0);
+        let mut of_a_syn = heard(0);
+        of_a_syn[0].unscaled = true;
+        assert_eq!(inferred_scale(&sent(16_000), &of_a_syn, 0), 0);
+        assert_eq!(inferred_scale(&sent(1 << 40), &heard(0), 0), 14);
+    }
+
+    #[test]
+    fn one_packet_in_two_hundred_may_lie_beyond() {
+        let beyond = |packets: usize| {
+            let mut sent = vec![data(10, 0); packets];
+            sent[0] = data(10, 15_000);
+            inferred_scale(&sent, &[ack(0, 0, 1_000)], 0)
+        };
+        assert_eq!((beyond(199), beyond(200)), (4, 0));
+    }
+}

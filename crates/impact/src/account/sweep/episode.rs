@@ -135,3 +135,144 @@ impl Episode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{ack, at, data, half, span};
+
+    const TIMES: Times = Times {
+        rtt: 40 * NANOS_PER_MILLI,
+        released: 4 * NANOS_PER_MILLI,
+        gap: 60 * NANOS_PER_MILLI,
+        long: 200 * NANOS_PER_MILLI,
+    };
+
+    /// A copy at 10 s, after a wait of so many milliseconds; acknowledgements take 30 ms, mostly 40.
+    fn copy_after(ms: i64) -> Episode {
+        let half = Half {
+            d1: Some(at(30)),
+            ..half()
+        };
+        Episode::begun(&data(10_000, 0), at(ms), at(40) as f64, &half)
+    }
+
+    fn renewed(asked: i64, switched: i64) -> Surroundings {
+        let (asked, switched) = span(asked, switched);
+        Surroundings {
+            rekeys: vec![RekeyWindow {
+                asked,
+                switched,
+                new_sa: 7,
+            }],
+            ..Surroundings::default()
+        }
+    }
+
+    #[test]
+    fn what_is_acknowledged_sooner_than_usual_was_not_lost() {
+        let cause = |ms: i64, seen: bool| {
+            let mut episode = copy_after(20);
+            episode.seen = seen;
+            episode.is_answered(&ack(9_000, 999, 0));
+            episode.is_answered(&ack(10_000 + ms, 1_000, 0));
+            episode.is_answered(&ack(10_001, 1_000, 0));
+            episode.cause(TIMES, &Surroundings::default())
+        };
+        // 70 % of 40 ms.
+        assert_eq!(cause(27, true), AccountLabel::Reordering);
+        assert_eq!(cause(28, true), AccountLabel::PathLoss);
+        assert_eq!(cause(27, false), AccountLabel::PathLoss, "it never got so far");
+        assert_eq!(cause(-1, true), AccountLabel::PathLoss);
+        // 80 % of the least time, where that is more.
+        let half = Half {
+            d1: Some(at(100)),
+            ..half()
+        };
+        let near = |ms: i64| {
+            let first = Data {
+                seen_before: true,
+                ..data(10_000, 0)
+            };
+            let mut episode = Episode::begun(&first, at(20), at(40) as f64, &half);
+            episode.is_answered(&ack(10_000 + ms, 1_000, 0));
+            episode.cause(TIMES, &Surroundings::default())
+        };
+        assert_eq!(
+            (near(79), near(80)),
+            (AccountLabel::Reordering, AccountLabel::PathLoss)
+        );
+    }
+
+    #[test]
+    fn a_queue_or_an_overtaken_packet_is_its_reason() {
+        let mut episode = copy_after(20);
+        let cause = |episode: &Episode| episode.cause(TIMES, &Surroundings::default());
+        assert_eq!(cause(&episode), AccountLabel::PathLoss);
+        episode.queue = true;
+        assert_eq!(cause(&episode), AccountLabel::QueueLoss);
+        episode.overtaken = true;
+        assert_eq!(cause(&episode), AccountLabel::Reordering);
+    }
+
+    #[test]
+    fn a_long_wait_at_a_rekey_is_the_rekeys_and_one_in_a_failure_the_tunnels() {
+        let cause = |ms: i64, around: &Surroundings| copy_after(ms).cause(TIMES, around);
+        let during = renewed(9_800, 9_900);
+        assert_eq!(cause(201, &during), AccountLabel::Rekey);
+        assert_eq!(cause(200, &during), AccountLabel::PathLoss);
+        assert_eq!(
+            cause(201, &renewed(9_000, 9_400)),
+            AccountLabel::PathLoss,
+            "it was over"
+        );
+        assert_eq!(
+            cause(400, &renewed(9_000, 9_400)),
+            AccountLabel::Rekey,
+            "250 ms behind the switch"
+        );
+        let failed = Surroundings {
+            failed: vec![span(9_000, 9_950)],
+            ..during
+        };
+        assert_eq!(cause(61, &failed), AccountLabel::TunnelDown);
+        assert_eq!(cause(60, &failed), AccountLabel::PathLoss);
+    }
+
+    #[test]
+    fn what_was_sent_right_before_a_switch_or_too_early_is_the_rekeys() {
+        let around = renewed(9_000, 9_800);
+        let cause = |time: i64, sa: u32, esp: u32, copies: u32| {
+            let mut episode = copy_after(20);
+            episode.copies = copies;
+            episode.original = BeforeCopy::Seen {
+                time: at(time),
+                sa,
+                esp,
+            };
+            episode.cause(TIMES, &around)
+        };
+        use AccountLabel::{PathLoss, Rekey};
+        assert_eq!(
+            (cause(9_750, 1, 500, 3), cause(9_749, 1, 500, 3)),
+            (Rekey, PathLoss)
+        );
+        assert_eq!(
+            (cause(9_800, 1, 500, 3), cause(9_801, 1, 500, 3)),
+            (Rekey, PathLoss)
+        );
+        assert_eq!(cause(9_790, 1, 500, 2), PathLoss, "single loss");
+        assert_eq!(
+            (cause(9_810, 7, 64, 3), cause(9_810, 7, 65, 3)),
+            (Rekey, PathLoss)
+        );
+        assert_eq!(cause(9_810, 1, 64, 3), PathLoss, "of another SA");
+        let mut never_sent = copy_after(20);
+        never_sent.original = BeforeCopy::NeverSent {
+            from: at(9_500),
+            to: at(9_600),
+        };
+        assert_eq!(never_sent.cause(TIMES, &around), Rekey);
+        assert_eq!(never_sent.cause(TIMES, &renewed(8_000, 8_100)), PathLoss);
+    }
+}

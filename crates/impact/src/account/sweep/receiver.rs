@@ -97,3 +97,107 @@ impl Receiver {
             && self.window >= LEAST_INFERRED * half.mss
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{ack, at, half};
+
+    fn hears(receiver: &mut Receiver, ms: i64, number: u64, window: u16) -> bool {
+        receiver.opens(&half(), &ack(ms, number, window), at(ms), None)
+    }
+
+    #[test]
+    fn only_a_higher_byte_than_ever_allows_more() {
+        let mut receiver = Receiver::default();
+        assert!(hears(&mut receiver, 0, 100, 5_000));
+        assert!(!hears(&mut receiver, 1, 1_100, 4_000), "as much as before");
+        assert!(!hears(&mut receiver, 2, 1_100, 3_000));
+        assert!(hears(&mut receiver, 3, 1_100, 4_001));
+        assert_eq!(receiver.window, 4_001);
+    }
+
+    #[test]
+    fn what_was_allowed_then_is_what_had_been_heard() {
+        let mut receiver = Receiver::default();
+        for (ms, number) in [(10, 0), (20, 1_000), (30, 2_000)] {
+            hears(&mut receiver, ms, number, 5_000);
+        }
+        let allowed = [9, 10, 29, 40].map(|ms| receiver.allowed_at(at(ms)));
+        assert_eq!(allowed, [0, 5_000, 6_000, 7_000]);
+    }
+
+    #[test]
+    fn a_window_smaller_than_a_segment_is_timed() {
+        let mut receiver = Receiver::default();
+        hears(&mut receiver, 0, 0, 5_000);
+        hears(&mut receiver, 10, 0, 999);
+        hears(&mut receiver, 15, 0, 500);
+        let small =
+            |receiver: &mut Receiver, from: i64, to: i64| receiver.small_until(at(to), Some(at(from)));
+        assert_eq!(small(&mut receiver, 0, 30), at(20), "since it became small");
+        assert_eq!(small(&mut receiver, 30, 50), at(20), "since the last packet");
+        let opens = receiver.opens(&half(), &ack(57, 0, 1_000), at(57), Some(at(50)));
+        assert!(!opens, "no more than at first");
+        assert_eq!(small(&mut receiver, 50, 90), at(7), "until it opened");
+        assert_eq!(small(&mut receiver, 90, 95), 0);
+        hears(&mut receiver, 100, 0, 0);
+        assert!(receiver.opens(&half(), &ack(130, 0, 6_000), at(130), Some(at(120))));
+        assert_eq!(
+            receiver.small_until(at(140), Some(at(120))),
+            at(10),
+            "since that packet"
+        );
+        hears(&mut receiver, 150, 0, 0);
+        assert_eq!(receiver.small_until(at(180), Some(at(160))), at(20));
+    }
+
+    #[test]
+    fn a_window_is_full_with_less_than_a_segment_left_or_a_tenth_of_a_flight_that_stays() {
+        let full = |window: u16, next: u64, changes: bool| {
+            let mut receiver = Receiver::default();
+            hears(&mut receiver, 0, 0, window);
+            receiver.is_full(&half(), next, changes)
+        };
+        for changes in [false, true] {
+            assert!(!full(8_000, 7_000, changes) && full(8_000, 7_001, changes));
+        }
+        assert!(!full(50_000, 45_000, false) && full(50_000, 45_001, false));
+        assert!(!full(50_000, 49_000, true) && full(50_000, 49_001, true));
+        let unheard = Receiver::default();
+        assert!(!unheard.is_full(&half(), 5_000, false), "nothing was heard");
+    }
+
+    /// Of a window whose scale nobody told: the last one, and those at the ends of rounds, the newest last.
+    fn inferred(rounds: &[u16], window: u16, left: u64) -> bool {
+        let mut receiver = Receiver::default();
+        for (number, &window) in (0u64..).zip(rounds) {
+            hears(&mut receiver, 0, 100_000 * number, window);
+            receiver.round_ends();
+        }
+        let acked = 100_000 * rounds.len() as u64;
+        hears(&mut receiver, 1, acked, window);
+        let half = Half {
+            scale_known: false,
+            ..half()
+        };
+        receiver.is_full(&half, acked + u64::from(window) - left, false)
+    }
+
+    #[test]
+    fn an_inferred_window_limits_while_it_does_not_grow() {
+        assert!(inferred(&[20_000; 5], 20_000, 1_499));
+        assert!(!inferred(&[20_000; 5], 20_000, 1_500), "one and a half segments");
+        assert!(!inferred(&[20_000; 4], 20_000, 0), "of four rounds only");
+        assert!(inferred(&[10_000; 5], 10_000, 0) && !inferred(&[9_999; 5], 9_999, 0));
+        // Compared with the older three of the last five rounds.
+        assert!(inferred(&[20_000, 1, 1, 1, 1], 21_000, 0));
+        assert!(!inferred(&[20_000, 1, 1, 1, 1], 21_001, 0));
+        assert!(inferred(&[1, 1, 20_000, 1, 1], 21_000, 0));
+        assert!(
+            !inferred(&[1, 1, 1, 20_000, 20_000], 21_000, 0),
+            "it has just grown"
+        );
+        assert!(!inferred(&[20_000, 1, 1, 1, 1, 1], 20_000, 0), "six rounds ago");
+    }
+}

@@ -115,3 +115,88 @@ impl Rounds {
         self.last_least != i64::MAX && self.last_least > d1 + queue_margin(half.rtt)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{at, half};
+
+    /// Rounds with these largest flights, each acknowledged as a whole.
+    fn rounds(flights: &[u64], lossless: bool) -> Rounds {
+        let mut rounds = Rounds::new(0);
+        for (round, &flight) in (0u64..).zip(flights) {
+            rounds.flew(flight / 2);
+            rounds.flew(flight);
+            rounds.flew(1);
+            assert!(rounds.acknowledged(round, round + 1, lossless));
+        }
+        rounds
+    }
+
+    #[test]
+    fn a_round_lasts_until_what_was_sent_by_its_begin_is_acknowledged() {
+        let mut rounds = Rounds::new(1_000);
+        assert!(!rounds.acknowledged(999, 5_000, true));
+        assert!(rounds.acknowledged(1_000, 5_000, true));
+        assert!(!rounds.acknowledged(4_999, 9_000, true));
+        assert!(rounds.acknowledged(5_000, 9_000, true));
+        assert_eq!(rounds.completed, 2);
+    }
+
+    #[test]
+    fn flat_are_two_rounds_hardly_above_those_three_before() {
+        assert!(rounds(&[100, 100, 1, 106, 106], true).flat);
+        assert!(!rounds(&[100, 100, 1, 106, 107], true).flat);
+        assert!(rounds(&[1, 100, 1, 106, 1], true).flat && rounds(&[100, 1, 1, 1, 106], true).flat);
+        assert!(!rounds(&[100; 4], true).flat, "four rounds tell nothing");
+    }
+
+    #[test]
+    fn a_plateau_is_the_highest_of_eight_rounds_without_loss() {
+        let eight = [100, 90, 80, 80, 80, 80, 106, 90];
+        assert_eq!(rounds(&eight, true).plateau, Some(106));
+        assert_eq!(rounds(&eight, false).plateau, None);
+        assert_eq!(rounds(&eight[..7], true).plateau, None);
+        let rises = [100, 90, 80, 80, 80, 80, 107, 90];
+        assert_eq!(rounds(&rises, true).plateau, None);
+    }
+
+    #[test]
+    fn what_the_last_rounds_had_under_way() {
+        let mut of = rounds(&[300, 100, 200], true);
+        assert_eq!((of.last(), of.usual()), (200, 200));
+        of.flew(250);
+        assert_eq!((of.last(), of.usual()), (200, 250));
+        assert!(rounds(&[100, 107], true).grow() && !rounds(&[100, 106], true).grow());
+        assert!(!rounds(&[100], true).grow());
+        assert_eq!(rounds(&[300, 100], true).usual(), 300);
+    }
+
+    #[test]
+    fn the_first_two_rounds_are_not_whole() {
+        assert!(!rounds(&[1, 1, 100], true).were_smaller_than(199));
+        assert!(rounds(&[1, 1, 100, 300], true).were_smaller_than(200));
+        assert!(!rounds(&[1, 1], true).were_smaller_than(200));
+    }
+
+    #[test]
+    fn packets_queue_where_the_least_delay_of_a_round_is_above_the_least_of_all() {
+        let queues = |delay: Option<i64>| {
+            let mut rounds = Rounds::new(0);
+            for delay in delay.into_iter().chain(delay.map(|d| d + 5)) {
+                rounds.delayed(at(delay));
+            }
+            rounds.acknowledged(0, 1, true);
+            // The next one has begun.
+            rounds.delayed(at(1));
+            let half = Half {
+                d1: Some(at(10)),
+                rtt: at(20),
+                ..half()
+            };
+            rounds.queues(&half)
+        };
+        assert_eq!([Some(15), Some(14), None].map(queues), [true, false, false]);
+        assert!(!Rounds::new(0).queues(&half()));
+    }
+}

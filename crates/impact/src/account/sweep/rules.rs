@@ -189,9 +189,10 @@ impl Sweep<'_> {
         sender.waits_clocked *= decay;
         sender.waits_unclocked *= decay;
         if nanos > times.released && !recovering {
+            let before = k.checked_sub(1).and_then(|before| self.half.data.get(before));
             if !clocked && could {
                 sender.waits_unclocked += nanos as f64;
-            } else if clocked && data.payload() >= self.half.data[k.saturating_sub(1)].payload() {
+            } else if clocked && before.is_none_or(|before| data.payload() >= before.payload()) {
                 // Part of a segment waits until the part before is acknowledged, whatever limits the rest (RFC 9293 §3.7.4).
                 sender.waits_clocked += nanos as f64;
             }
@@ -297,3 +298,6 @@ impl Sweep<'_> {
         StepLabel::Label(if grows { Growth } else { Unexplained })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -144,3 +144,96 @@ impl TcpSender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::{ack, at, data, half};
+
+    fn sender() -> TcpSender {
+        TcpSender::new(0, 1_000)
+    }
+
+    #[test]
+    fn what_is_under_way_is_what_nobody_acknowledged() {
+        let mut of = sender();
+        assert!(of.all_acked() && of.flight() == 0);
+        of.has_sent(&half(), &data(0, 0), 1_000);
+        of.has_sent(&half(), &data(1, 1_000), 2_000);
+        assert_eq!((of.flight(), of.all_acked(), of.nxt), (2_000, false, 2_000));
+        assert!(of.hears(&half(), &ack(20, 1_000, 0), at(30)));
+        assert_eq!((of.flight(), of.all_acked_since), (1_000, None));
+        assert!(of.hears(&half(), &ack(21, 2_000, 0), at(31)));
+        assert_eq!((of.all_acked(), of.all_acked_since), (true, Some(at(31))));
+        of.has_sent(&half(), &data(50, 1_000), 0);
+        assert_eq!(of.all_acked_since, Some(at(31)), "a copy is nothing new");
+        of.has_sent(&half(), &data(51, 2_000), 1_000);
+        assert_eq!((of.all_acked_since, of.last), (None, Some((at(51), 51, 0))));
+    }
+
+    #[test]
+    fn news_is_a_higher_number_or_a_wider_window() {
+        let mut of = sender();
+        of.has_sent(&half(), &data(0, 0), 1_000);
+        assert!(!of.hears(&half(), &ack(1, 0, 5_000), at(10)));
+        assert_eq!(of.told, at(10), "it may send more");
+        assert!(!of.hears(&half(), &ack(2, 0, 5_000), at(20)));
+        assert_eq!(of.told, at(10));
+        assert!(of.hears(&half(), &ack(3, 500, 4_500), at(30)));
+        assert_eq!((of.told, of.una), (at(30), 500));
+    }
+
+    #[test]
+    fn delays_are_smoothed_by_an_eighth() {
+        let mut of = sender();
+        let mut after = |nanos: i64| {
+            let heard = Ack {
+                after: nanos,
+                ..ack(1, 0, 0)
+            };
+            of.hears(&half(), &heard, at(1));
+            of.smoothed
+        };
+        assert_eq!(after(800), 800.0);
+        assert_eq!(after(1_600), 900.0);
+        assert_eq!(
+            after(i64::MAX),
+            900.0,
+            "nothing was acknowledged for the first time"
+        );
+    }
+
+    #[test]
+    fn recovery_ends_with_what_was_sent_by_its_begin() {
+        let mut of = sender();
+        of.nxt = 9_000;
+        of.recovering = Some(5_000);
+        of.hears(&half(), &ack(1, 4_999, 0), at(1));
+        assert_eq!(of.recovering, Some(5_000));
+        of.hears(&half(), &ack(2, 5_000, 0), at(2));
+        assert_eq!(of.recovering, None);
+    }
+
+    /// What is under way while something is sent again proves no flight.
+    #[test]
+    fn a_flight_is_proven_outside_of_recovery() {
+        let mut of = sender();
+        assert_eq!(of.proven, 10_000);
+        of.recovering = Some(1);
+        of.has_sent(&half(), &data(0, 0), 12_000);
+        assert_eq!(of.proven, 10_000);
+        of.recovering = None;
+        of.has_sent(&half(), &data(1, 1_000), 11_000);
+        assert_eq!((of.proven, of.usual_flight()), (11_000, 12_000));
+    }
+
+    #[test]
+    fn a_packet_that_fills_the_window_touches_it() {
+        let mut of = sender();
+        of.hears(&half(), &ack(0, 0, 3_000), at(0));
+        of.has_sent(&half(), &data(5, 1_000), 2_000);
+        assert!(!of.touched, "a segment is left");
+        of.has_sent(&half(), &data(6, 1_500), 2_500);
+        assert_eq!((of.touched, of.touched_at), (true, at(6)));
+    }
+}

@@ -221,49 +221,13 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::made_up::{ack, at, data, half, step as wait};
     use crate::account::sweep::step::{StepKind, StepLabel};
     use rekeyscope_model::analysis::AccountLabel;
 
-    fn half() -> Half {
-        Half {
-            tcp: true,
-            data: Vec::new(),
-            acks: Vec::new(),
-            mss: 1_000,
-            scale: 0,
-            scale_known: true,
-            d1: None,
-            echoed: None,
-            d2: None,
-            d2_from: D2Source::None,
-            rtt: 0,
-            measured_rtt: None,
-            blind: false,
-            begun: true,
-            ended: false,
-        }
-    }
-
     /// An episode that is known again by its number.
     fn episode(number: u32) -> Episode {
-        let copy = Data {
-            time: 0,
-            frame: 0,
-            start: 0,
-            end: 1,
-            esp: 0,
-            sa: 0,
-            missing: 0,
-            acked_after: u32::MAX,
-            echo_after: u32::MAX,
-            new: 0,
-            ip_id: 0,
-            again: true,
-            repeated: false,
-            seen_before: true,
-            late: false,
-            numbered: false,
-        };
+        let copy = data(0, 0);
         let mut episode = Episode::begun(&copy, 0, 0.0, &half());
         episode.copies = number;
         episode
@@ -361,5 +325,103 @@ mod tests {
         assert_eq!(numbers, [2, 0]);
         let kept: Vec<_> = track.episodes.iter().map(|e| e.copies).collect();
         assert_eq!(kept, [2, 0, 3]);
+    }
+
+    /// Waits of 5 ms, one behind the other, of a connection with round trips of 40 ms.
+    fn waits(count: i64) -> Track {
+        let mut track = Track::new(&Half {
+            rtt: at(40),
+            ..half()
+        });
+        let wait = |k| wait(5 * k, 5 * k + 5, AccountLabel::Growth);
+        track.steps = (0..count).map(wait).collect();
+        track
+    }
+
+    fn spans(track: &Track) -> Vec<(i64, i64)> {
+        let ms = |nanos: i64| nanos / NANOS_PER_MILLI;
+        track.steps.iter().map(|s| (ms(s.from), ms(s.to))).collect()
+    }
+
+    #[test]
+    fn short_waits_that_are_alike_are_counted_together_for_twenty_milliseconds() {
+        let mut track = waits(9);
+        track.gather(0);
+        assert_eq!(spans(&track), [(0, 20), (20, 40), (40, 45)]);
+        assert_eq!(
+            (track.steps[0].packets, track.steps[0].bytes, track.bytes()),
+            (4, 4_000, 9_000)
+        );
+        let mut parted = waits(4);
+        parted.steps[2].kind.found = StepLabel::Episode;
+        parted.gather(0);
+        assert_eq!(spans(&parted), [(0, 10), (10, 15), (15, 20)]);
+        let mut later = waits(4);
+        later.gather(2);
+        assert_eq!(
+            spans(&later),
+            [(0, 5), (5, 10), (10, 20)],
+            "of an earlier piece nothing"
+        );
+        let mut first = waits(2);
+        first.steps[0].frames = (5, 5);
+        first.gather(0);
+        assert_eq!(spans(&first).len(), 2, "the first packet waited for nothing");
+        let mut pause = waits(2);
+        pause.steps[1].longest = at(61);
+        pause.gather(0);
+        assert_eq!(spans(&pause).len(), 2);
+        pause.steps[1].longest = at(60);
+        pause.gather(0);
+        assert_eq!(spans(&pause).len(), 1);
+    }
+
+    /// The window was full before these.
+    #[test]
+    fn between_two_full_windows_all_waits_are_marked() {
+        let marked = |touched: &[usize], length: i64| {
+            let mut track = waits(8);
+            track.steps.iter_mut().for_each(|s| s.to = s.from + at(length));
+            for &k in touched {
+                track.steps[k].touched = true;
+            }
+            track.mark_full(0);
+            let between = track
+                .steps
+                .iter()
+                .enumerate()
+                .filter(|(_, s)| s.kind.between_full);
+            between.map(|(k, _)| k).collect::<Vec<_>>()
+        };
+        assert_eq!(marked(&[2, 5], 5), [2, 3, 4]);
+        assert_eq!(marked(&[2, 4, 5], 5), [2, 3, 4]);
+        assert_eq!(marked(&[2], 5), [0; 0]);
+        let apart = |ms: i64| {
+            let mut track = waits(8);
+            track.steps[4].to = track.steps[1].to + at(ms);
+            (track.steps[2].touched, track.steps[5].touched) = (true, true);
+            track.mark_full(0);
+            track.steps[3].kind.between_full
+        };
+        assert!(apart(65) && !apart(66), "one and a half round trips and 5 ms");
+    }
+
+    #[test]
+    fn copies_while_the_other_side_is_silent_are_a_silence() {
+        let silences = |until: i64, copies: &[usize]| {
+            let mut track = waits(8);
+            copies.iter().for_each(|&k| track.steps[k].again = true);
+            let seen = Half {
+                acks: vec![ack(10, 0, 0), ack(until, 0, 0), ack(until + 1, 0, 0)],
+                ..half()
+            };
+            track.mark_silences(&seen, 0);
+            let silent = track.steps.iter().filter(|s| s.kind.silence == 0).count();
+            (track.silences, silent)
+        };
+        assert_eq!(silences(1_011, &[2, 7]), (1, 6), "those that end behind 10 ms");
+        assert_eq!(silences(1_010, &[2, 7]), (0, 0), "a second is not long");
+        assert_eq!(silences(1_011, &[2]), (0, 0), "one copy");
+        assert_eq!(silences(1_011, &[1, 7]), (0, 0), "one of them came before");
     }
 }

@@ -102,4 +102,21 @@ mod tests {
             "nothing was lost then"
         );
     }
+
+    #[test]
+    fn half_a_second_before_the_first_request_nothing_was_down() {
+        let asked = |nanos| Surroundings {
+            first_asked: Some(Timestamp(nanos)),
+            ..Surroundings::default()
+        };
+        let begins = 4 * NANOS_PER_SECOND;
+        let undecided = |asked_at| undecided(&[piece(4, 8, Rekey)], &asked(asked_at), 1).len();
+        assert_eq!(
+            (
+                undecided(begins + DOWN_BEFORE),
+                undecided(begins + DOWN_BEFORE + 1)
+            ),
+            (0, 2)
+        );
+    }
 }

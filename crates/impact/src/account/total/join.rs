@@ -253,3 +253,6 @@ fn without_rests(piece: LabelledPiece, around: &Surroundings) -> Vec<LabelledPie
     }
     left
 }
+
+#[cfg(test)]
+mod tests;

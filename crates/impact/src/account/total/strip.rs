@@ -49,3 +49,63 @@ fn join_equal(pieces: impl Iterator<Item = LabelledPiece>) -> Vec<LabelledPiece>
     }
     joined
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::made_up::at;
+    use rekeyscope_model::analysis::AccountLabel::{self, Capacity, Growth};
+
+    fn piece(from: i64, to: i64, label: AccountLabel) -> LabelledPiece {
+        LabelledPiece {
+            from: at(from),
+            to: at(to),
+            nanos: at(to - from),
+            label,
+            also: None,
+            frames: (from as u64, to as u64),
+            leads: true,
+        }
+    }
+
+    #[test]
+    fn neighbours_of_one_label_are_drawn_as_one() {
+        let mut pieces = vec![
+            piece(1_000, 1_500, Capacity),
+            piece(1_500, 2_000, Capacity),
+            piece(1_500, 2_000, Growth),
+            piece(2_500, 3_000, Capacity),
+        ];
+        pieces[2].leads = false;
+        let runs = drawn(&pieces, at(1_000));
+        let seen: Vec<_> = runs
+            .iter()
+            .map(|r| (r.from_s, r.to_s, r.from_frame, r.to_frame, r.label))
+            .collect();
+        let expected = [
+            (0.0, 1.0, 1_000, 2_000, Capacity),
+            (1.5, 2.0, 2_500, 3_000, Capacity),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn of_too_many_the_shortest_belong_to_the_one_before() {
+        let label = |k: i64| if k % 2 == 0 { Capacity } else { Growth };
+        let many = |count: i64| {
+            let pieces: Vec<_> = (0..count).map(|k| piece(10 * k, 10 * k + 10, label(k))).collect();
+            drawn(&pieces, 0).len()
+        };
+        assert_eq!(many(2_000), 2_000);
+        assert_eq!(many(2_001), 1, "all are as short as the shortest");
+        // Two of them are shorter, and what stands on both sides of each has one label.
+        let mut pieces: Vec<_> = (0..2_001).map(|k| piece(10 * k, 10 * k + 10, label(k))).collect();
+        for (place, border) in [(7, 77), (100, 1_008)] {
+            (pieces[place].to, pieces[place + 1].from) = (at(border), at(border));
+        }
+        let runs = drawn(&pieces, 0);
+        assert_eq!(runs.len(), 2_001 - 4);
+        assert_eq!((runs[6].from_s, runs[6].to_s), (0.06, 0.09));
+        assert_eq!((runs[6].from_frame, runs[6].to_frame), (60, 90));
+    }
+}

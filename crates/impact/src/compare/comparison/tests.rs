@@ -150,4 +150,80 @@ fn names_are_the_shortest_ends_that_differ() {
     assert_eq!(names(&["/x/a.pcap", "/y/b.pcap"]), ["a.pcap", "b.pcap"]);
     assert_eq!(names(&["/x/t.pcap", "/y/t.pcap"]), ["x", "y"]);
     assert_eq!(names(&["t.pcap", "t.pcap"]), ["t.pcap", "t.pcap"]);
+    assert_eq!(
+        names(&["/x/t.pcap", "/y/u.pcap", "/z/t.pcap"]),
+        ["x/t.pcap", "y/u.pcap", "z/t.pcap"]
+    );
+    assert_eq!(names(&["/x/one/t.pcap", "/y/one/t.pcap"]), ["x/one", "y/one"]);
+}
+
+/// Twenty packets of an SA towards the client with bytes inside; their number is the SPI.
+fn towards_the_client(analysis: &Analysis, spi: u32) -> SecurityAssociation {
+    let headline = &analysis.impact[0];
+    let (src, dst) = ends(analysis, headline).unwrap();
+    let mut sa = analysis.security_associations[0].clone();
+    (sa.tunnel, sa.src, sa.dst, sa.packets) = (headline.tunnel, src, dst, 20);
+    (sa.inner_bytes, sa.outer_bytes, sa.icv.failed) = (Some(1_400), 1_500, 0);
+    (sa.encryption, sa.integrity) = (Some("AES-CBC-128".into()), Some("HMAC-SHA1-96".into()));
+    sa.spi = rekeyscope_model::spi::Spi(spi);
+    sa
+}
+
+#[test]
+fn a_row_counts_the_sas_of_its_direction() {
+    let row = |change: &dyn Fn(&mut [SecurityAssociation])| {
+        let mut analysis = rekeyscope_testkit::example::seven_rekeys();
+        let mut sas = [1, 2].map(|spi| towards_the_client(&analysis, spi));
+        change(&mut sas);
+        analysis.security_associations = sas.into();
+        analysis.impact[0].transfer = Some(rekeyscope_model::analysis::Transfer {
+            start: rekeyscope_model::time::Timestamp(0),
+            duration_s: 10.0,
+            bytes: 5e6,
+            rekeys: 3,
+        });
+        row_of("a.pcap", &analysis)
+    };
+    let counted = |r: &ComparedCapture| (r.inner_bytes, r.outer_bytes, r.packets);
+    let both = row(&|_| ());
+    assert_eq!(counted(&both), (2_800, 3_000, 40));
+    assert!((both.efficiency.unwrap() - 2_800.0 / 3_000.0).abs() < 1e-12);
+    assert_eq!(both.suite.as_deref(), Some(CBC));
+    assert_eq!((both.rate_bps, both.rekeys_per_gb), (Some(4e6), Some(600.0)));
+    // Packets that could not be opened make no pair of bytes, but were sent with the suite.
+    let failed = row(&|sas| sas[1].icv.failed = 1);
+    assert_eq!(
+        (counted(&failed), failed.suite.as_deref()),
+        ((1_400, 1_500, 20), Some(CBC))
+    );
+    let unread = row(&|sas| sas.iter_mut().for_each(|sa| sa.inner_bytes = None));
+    assert_eq!((counted(&unread), unread.efficiency), ((0, 0, 0), None));
+    let other_tunnel = row(&|sas| sas[1].tunnel += 1);
+    assert_eq!(counted(&other_tunnel).2, 20);
+    let other_way = row(&|sas| (sas[1].src, sas[1].dst) = (sas[1].dst, sas[1].src));
+    assert_eq!(counted(&other_way).2, 20);
+}
+
+#[test]
+fn the_busiest_suite_is_named_first() {
+    let analysis = rekeyscope_testkit::example::seven_rekeys();
+    let suites = |of: &[(u64, Option<&str>, Option<&str>)]| {
+        let sas: Vec<SecurityAssociation> = of
+            .iter()
+            .map(|&(packets, encryption, integrity)| {
+                let mut sa = towards_the_client(&analysis, 1);
+                sa.packets = packets;
+                (sa.encryption, sa.integrity) = (encryption.map(Into::into), integrity.map(Into::into));
+                sa
+            })
+            .collect();
+        suite(&sas.iter().collect::<Vec<_>>())
+    };
+    let (gcm, cbc) = (Some("AES-GCM-128"), Some("AES-CBC-128"));
+    assert_eq!(suites(&[(9, gcm, None)]).as_deref(), gcm);
+    assert_eq!(suites(&[(9, gcm, Some("none"))]).as_deref(), gcm);
+    let sha = Some("HMAC-SHA1-96");
+    let two = suites(&[(9, gcm, None), (5, cbc, sha), (5, cbc, sha)]);
+    assert_eq!(two.as_deref(), Some("AES-CBC-128/HMAC-SHA1-96 + AES-GCM-128"));
+    assert_eq!(suites(&[(9, None, sha)]), None);
 }

@@ -104,3 +104,13 @@ proptest! {
         prop_assert!((expected - sum).abs() <= 80.0 * f64::EPSILON * size);
     }
 }
+
+#[test]
+fn captures_that_are_as_fast_have_no_shares_of_a_gap() {
+    let comparison = compare(vec![fast(), fast()], Vec::new());
+    let [gap] = comparison.gaps.as_slice() else {
+        panic!("{:?}", comparison.gaps)
+    };
+    assert_eq!(gap.gap_s_per_gb, 0.0);
+    assert!(gap.labels.iter().all(|l| l.gap_share.is_none()), "{gap:?}");
+}

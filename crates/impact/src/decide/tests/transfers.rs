@@ -86,6 +86,10 @@ fn all_rekeys_are_one_sample() {
     assert_eq!(b.decision_window_s, both.impact.decision_window_s);
     let expected = (mean(a) * rekeys(a) + mean(b) * rekeys(b)) / (rekeys(a) + rekeys(b));
     assert!((mean(&both.impact) - expected).abs() < 1e-6, "{expected}");
+    assert_eq!(
+        (a.at_least, b.at_least, both.impact.at_least),
+        (false, false, false)
+    );
     assert!(
         !both.impact.sentence.contains("Verdicts differ"),
         "{}",

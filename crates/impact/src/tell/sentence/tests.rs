@@ -248,3 +248,44 @@ fn an_interval_stays_one_and_at_least_stays_a_bound() {
     assert!(said(3).contains("リキー 1、6 で"), "{}", said(3));
     assert!(said(4).contains("損失があるとは言えません"), "{}", said(4));
 }
+
+#[test]
+fn the_detectable_stall_falls_with_the_root_of_the_rekeys() {
+    use crate::tell::sentence::rekeys_needed;
+    assert_eq!(rekeys_needed(10, 0.4, 0.2), Some(40));
+    assert_eq!(rekeys_needed(10, 0.2, 0.2), None, "enough already");
+    assert_eq!(rekeys_needed(10, 0.1, 0.2), None);
+    assert_eq!(rekeys_needed(10, 0.2001, 0.2), Some(11));
+    assert_eq!(
+        (rekeys_needed(10, 0.4, 0.0), rekeys_needed(10, f64::NAN, 0.2)),
+        (None, None)
+    );
+}
+
+/// Six seconds between rekeys, at about 10 Mbit/s.
+#[test]
+fn what_rekeys_would_have_to_waste_is_told() {
+    let run = simulate(&SYNTHETIC, 2);
+    let bound = |reference_bps| {
+        let settings = MethodSettings {
+            reference_bps,
+            ..settings()
+        };
+        let impact = judge(&run, &settings);
+        (impact.arithmetic_bound.clone(), impact.observed_bps.unwrap())
+    };
+    let (alone, observed) = bound(None);
+    assert!(
+        alone.starts_with("A rekey comes every 6.05 s (7.51 MB): 0.10 s of stall at each costs 1.7 %"),
+        "{alone}"
+    );
+    assert!(
+        alone.contains("stopped traffic for 3.03 s; measured: "),
+        "half of that: {alone}"
+    );
+    // At twice the rate half of the time would be over.
+    let (twice, _) = bound(Some(2.0 * observed));
+    assert!(twice.contains("3.03 s") && !twice.contains("measured"), "{twice}");
+    let (slower, _) = bound(Some(0.9 * observed));
+    assert_eq!(slower, alone, "a reference that is reached");
+}

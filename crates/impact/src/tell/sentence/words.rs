@@ -194,10 +194,59 @@ mod tests {
     }
 
     #[test]
+    fn rates_and_sizes_have_three_figures() {
+        let rates = [
+            1_234.0,
+            999_940.0,
+            1e6,
+            12_345_678.0,
+            99.96e6,
+            123.4e6,
+            1e9,
+            2.5e9,
+        ];
+        assert_eq!(
+            rates.map(rate),
+            [
+                "1.23 kbit/s",
+                "1000 kbit/s",
+                "1.00 Mbit/s",
+                "12.3 Mbit/s",
+                "100 Mbit/s",
+                "123 Mbit/s",
+                "1.00 Gbit/s",
+                "2.50 Gbit/s"
+            ]
+        );
+        let sizes = [500.0, 1e6, 16.8e6, 1e9, 25e9];
+        assert_eq!(
+            sizes.map(megabytes),
+            ["0.50 kB", "1.00 MB", "16.8 MB", "1.00 GB", "25.0 GB"]
+        );
+        assert_eq!(
+            [9.994, 9.995, 99.94, 99.95].map(three_figures),
+            ["9.99", "10.0", "99.9", "100"]
+        );
+    }
+
+    #[test]
+    fn seconds_become_milliseconds_below_a_tenth() {
+        let told = [0.0994, 0.0995, 0.1, -0.003, -0.0004, 99.99, 100.0, 1_234.4];
+        assert_eq!(
+            told.map(seconds),
+            [
+                "99 ms", "0.10 s", "0.10 s", "−3 ms", "0 ms", "99.99 s", "100 s", "1234 s"
+            ]
+        );
+    }
+
+    #[test]
     fn names_count_from_one() {
         assert_eq!(english(list(&[1])), "rekey 2");
         assert_eq!(english(list(&[1, 2])), "rekeys 2 and 3");
         assert_eq!(english(list(&[0, 1, 2])), "rekeys 1, 2 and 3");
+        let ten: Vec<usize> = (0..10).collect();
+        assert_eq!(english(list(&ten)), "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9 and 10");
         let many: Vec<usize> = (0..50).collect();
         assert_eq!(
             english(list(&many)),

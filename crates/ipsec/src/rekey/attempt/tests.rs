@@ -158,6 +158,13 @@ impl Story {
         Some((own.outcome, own.reason))
     }
 
+    /// The attempt that an exchange is.
+    fn attempt(&self, exchange: usize) -> AttemptSeen {
+        let mut seen = self.seen();
+        let place = seen.iter().position(|a| a.exchange == Some(exchange));
+        seen.remove(place.unwrap())
+    }
+
     /// Those without an exchange.
     fn unasked(&self) -> Vec<(AttemptOutcome, Timestamp)> {
         let seen = self.seen();
@@ -178,6 +185,19 @@ fn completed_used_or_not() {
     story.pair(unused, 0x300, None);
     assert_eq!(story.of(used), Some((Completed, None)));
     assert_eq!(story.of(unused), Some((CompletedUnused, None)));
+    assert_eq!(story.attempt(used).sas, [Some(2), Some(3)]);
+    assert_eq!(story.attempt(unused).sas, [Some(4), Some(5)]);
+}
+
+/// An exchange may make several pairs.
+#[test]
+fn of_several_pairs_the_one_in_use_is_named() {
+    let mut story = Story::new(1, 9_000, 60_000);
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300, 5030 < 300, 5060 > 60");
+    story.pair(asked, 0x200, None);
+    story.pair(asked, 0x300, Some((5_100, 9_000)));
+    let own = story.attempt(asked);
+    assert_eq!((own.outcome, own.sas), (Completed, [Some(4), Some(5)]));
 }
 
 #[test]
@@ -188,6 +208,25 @@ fn ikev2_refuses_in_its_answer() {
     let unread = story.tell(CreateChildSa, CLIENT, "7000 > 480, 7030 < 80");
     assert_eq!(story.of(read), Some((Refused, Some("NO_PROPOSAL_CHOSEN"))));
     assert_eq!(story.of(unread), Some((Refused, None)), "by its length");
+}
+
+/// The frame number is a millisecond and one here.
+#[test]
+fn the_frames_of_an_attempt_are_its_messages_and_the_refusal() {
+    let mut v2 = Story::new(2, 9_000, 60_000);
+    let asked = v2.tell(CreateChildSa, CLIENT, "5000 > 480, 5030 < 80");
+    v2.refuse(asked, "NO_PROPOSAL_CHOSEN", None);
+    assert_eq!(v2.attempt(asked).frames, [5_001, 5_031]);
+    let mut v1 = Story::new(1, 9_000, 60_000);
+    let asked = v1.tell(QuickMode, CLIENT, "5000 > 300");
+    let no = v1.tell(Informational, SERVER, "5030 > 76");
+    v1.refuse(no, "NO-PROPOSAL-CHOSEN", None);
+    let own = v1.attempt(asked);
+    assert_eq!(own.frames, [5_001, 5_031]);
+    assert_eq!(
+        (own.first_time, own.last_time, own.answered),
+        (at(5_000), at(5_030), Some(at(5_030)))
+    );
 }
 
 #[test]
@@ -211,6 +250,68 @@ fn ikev1_refuses_in_another_exchange() {
         Some("NO-PROPOSAL-CHOSEN"),
         "of another exchange"
     );
+}
+
+/// Two requests are under way, and a refusal that names neither comes behind both.
+#[test]
+fn a_refusal_without_a_name_is_of_the_newest_request() {
+    let mut story = Story::new(1, 20_000, 60_000);
+    let diagram = "5000 > 300, 9000 > 300, 16000 > 300";
+    let first = story.tell(QuickMode, CLIENT, diagram);
+    let second = story.tell(QuickMode, CLIENT, "5020 > 300");
+    let no = story.tell(Informational, SERVER, "5030 > 76");
+    story.refuse(no, "NO-PROPOSAL-CHOSEN", None);
+    assert_eq!(story.of(first), Some((Unanswered, Some("peer_sends_esp"))));
+    assert_eq!(story.of(second), Some((Refused, Some("NO-PROPOSAL-CHOSEN"))));
+    // What it holds instead of a message ID is none of this IKE SA.
+    story.exchanges[no].errors[0].message_id = Some(0xdead_beef);
+    assert_eq!(story.of(second), Some((Refused, Some("NO-PROPOSAL-CHOSEN"))));
+}
+
+/// The capture ends before the first request would have been due again; the client goes on with another one.
+#[test]
+fn a_new_request_shows_that_the_old_one_was_given_up() {
+    let mut story = Story::new(1, 5_000, 12_000);
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300");
+    story.tell(Informational, SERVER, "5030 > 76");
+    assert_eq!(story.of(asked), Some((Cut, None)));
+    story.tell(QuickMode, CLIENT, "6000 > 300");
+    assert_eq!(story.of(asked), Some((Refused, None)));
+}
+
+#[test]
+fn a_refusal_comes_behind_what_it_refuses() {
+    let mut story = Story::new(1, 20_000, 60_000);
+    let no = story.tell(Informational, SERVER, "4999 > 76");
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300, 9000 > 300, 16000 > 300");
+    let message_id = story.exchanges[asked].message_id;
+    story.refuse(no, "NO-PROPOSAL-CHOSEN", Some(message_id));
+    assert_eq!(story.of(asked), Some((Unanswered, Some("peer_sends_esp"))));
+}
+
+#[test]
+fn a_refusal_that_names_nothing_comes_within_two_seconds() {
+    for (ms, refused) in [(7_000, true), (7_001, false)] {
+        let mut story = Story::new(1, 20_000, 60_000);
+        let asked = story.tell(QuickMode, CLIENT, "5000 > 300");
+        let no = story.tell(Informational, SERVER, &format!("{ms} > 76"));
+        assert_eq!(story.of(asked).unwrap().0 == Refused, refused, "unread at {ms}");
+        story.refuse(no, "NO-PROPOSAL-CHOSEN", None);
+        assert_eq!(story.of(asked).unwrap().0 == Refused, refused, "read at {ms}");
+        let message_id = story.exchanges[asked].message_id;
+        story.exchanges[no].errors[0].message_id = Some(message_id);
+        assert_eq!(story.of(asked).unwrap().0, Refused, "it names the request");
+    }
+}
+
+#[test]
+fn what_was_read_and_holds_no_error_refuses_nothing() {
+    let mut story = Story::new(1, 20_000, 60_000);
+    let asked = story.tell(QuickMode, CLIENT, "5000 > 300");
+    let said = story.tell(Informational, SERVER, "5030 > 76");
+    assert_eq!(story.of(asked).unwrap().0, Refused);
+    story.exchanges[said].decrypted = true;
+    assert_eq!(story.of(asked).unwrap().0, Unanswered);
 }
 
 /// The peer's dead peer detection or Delete is no answer: the request is sent again.
@@ -245,7 +346,24 @@ fn an_answer_that_does_not_arrive_is_none() {
         CLIENT,
         "5000 > 188, 5030 < 188, 9000 > 188, 9030 < 188, 16000 > 188",
     );
-    assert_eq!(story.of(asked).map(|o| o.0), Some(Unanswered));
+    let own = story.attempt(asked);
+    assert_eq!((own.outcome, own.transmissions), (Unanswered, 3));
+    assert_eq!(own.requests, [at(5_000), at(9_000), at(16_000)]);
+    assert_eq!(own.answered, Some(at(5_030)));
+}
+
+/// The third message of a Quick Mode, whatever was asked again before it.
+#[test]
+fn a_third_message_shows_that_the_answer_arrived() {
+    for (diagram, expected) in [
+        ("5000 > 188, 5030 < 188, 9000 > 188, 9030 > 108", CompletedUnused),
+        ("5000 > 188, 5030 < 188, 9000 > 188, 9030 > 109", Unanswered),
+        ("5000 > 188, 5030 < 188", CompletedUnused),
+    ] {
+        let mut story = Story::new(1, 9_000, 60_000);
+        let asked = story.tell(QuickMode, CLIENT, diagram);
+        assert_eq!(story.attempt(asked).outcome, expected, "{diagram}");
+    }
 }
 
 #[test]
@@ -253,7 +371,10 @@ fn the_end_of_the_capture_cuts_what_may_still_be_answered() {
     for (diagram, ends, expected) in [
         ("5000 > 188", 14_000, Cut),
         ("5000 > 188", 16_000, Unanswered),
+        ("5000 > 188", 15_000, Unanswered),
         ("5000 > 188, 9000 > 188", 12_000, Cut),
+        ("5000 > 188, 9000 > 188", 12_999, Cut),
+        ("5000 > 188, 9000 > 188", 13_000, Unanswered),
         ("5000 > 188, 9000 > 188", 13_100, Unanswered),
         ("5000 > 188, 6000 > 188, 7800 > 188", 8_000, Unanswered),
     ] {
@@ -291,6 +412,32 @@ fn of_two_at_once_one_is_superseded() {
     story.pair(theirs, 0x300, None);
     assert_eq!(story.of(theirs), Some((Superseded, None)));
     assert_eq!(story.of(ours), Some((Completed, None)));
+}
+
+#[test]
+fn only_what_the_other_side_made_at_the_same_time_supersedes() {
+    let outcome = |by: IpAddr, from: i64, in_use: bool| {
+        let mut story = Story::new(2, 9_000, 60_000);
+        let rival = story.tell(CreateChildSa, by, &format!("{from} > 300, {} < 300", from + 40));
+        story.pair(rival, 0x200, in_use.then_some((from + 50, 9_000)));
+        let own = story.tell(CreateChildSa, SERVER, "5040 > 300, 5080 < 300");
+        story.pair(own, 0x300, None);
+        story.attempt(own).outcome
+    };
+    assert_eq!(outcome(CLIENT, 5_000, true), Superseded);
+    assert_eq!(outcome(CLIENT, 5_080, true), Superseded);
+    assert_eq!(outcome(CLIENT, 4_999, true), CompletedUnused, "it was over");
+    assert_eq!(outcome(CLIENT, 5_081, true), CompletedUnused, "it came later");
+    assert_eq!(
+        outcome(CLIENT, 5_000, false),
+        CompletedUnused,
+        "neither is in use"
+    );
+    assert_eq!(
+        outcome(SERVER, 5_000, true),
+        CompletedUnused,
+        "the same side asked"
+    );
 }
 
 /// One side of IKE only: a missing answer means nothing.
@@ -333,6 +480,36 @@ fn a_limit_is_passed_and_nobody_asks() {
     assert_eq!(seconds.unasked(), [(LimitWithoutAttempt, at(30_040))]);
     seconds.associations[1].last = Some((at(50_000), 9));
     assert_eq!(seconds.unasked(), [], "nobody enforces it");
+    let mut cut = with_volume(10_000, 10_200);
+    cut.ends = 13_000;
+    assert_eq!(cut.unasked().len(), 1);
+    cut.ends = 12_999;
+    assert_eq!(cut.unasked(), [], "somebody may ask within three seconds");
+}
+
+#[test]
+fn seconds_run_out_where_the_sa_was_in_use_until_then() {
+    let unasked = |seconds: u64, last: i64| {
+        let mut story = Story::new(1, last, 60_000);
+        story.exchanges[0].lifetime = Some(Lifetime {
+            seconds: Some(seconds),
+            kilobytes: None,
+        });
+        story.unasked().len()
+    };
+    // They count from the last message, at 40 ms.
+    assert_eq!(
+        (unasked(30, 25_039), unasked(30, 25_040)),
+        (0, 1),
+        "five seconds before"
+    );
+    assert_eq!(
+        (unasked(30, 33_040), unasked(30, 33_041)),
+        (1, 0),
+        "three seconds behind"
+    );
+    assert_eq!(unasked(0, 100), 0, "no limit");
+    assert_eq!((unasked(u64::MAX, 100), unasked(10_000_000_000, 100)), (0, 0));
 }
 
 #[test]
@@ -350,6 +527,37 @@ fn deleted_first_and_negotiated_afterwards() {
         let next = story.tell(kind, CLIENT, "10500 > 188, 10520 < 188, 10540 > 60");
         story.pair(next, 0x200, Some((10_600, 20_000)));
         assert_eq!(story.unasked(), [(BreakBeforeMake, at(10_010))], "{version}");
+    }
+}
+
+/// SPIs may be used again: what is deleted as this pair is born is another one.
+#[test]
+fn a_delete_at_its_birth_is_of_an_older_pair() {
+    for (ms, expected) in [(0, 0), (1, 1)] {
+        let mut story = Story::new(1, 1_000, 60_000);
+        let delete = story.tell(Informational, CLIENT, &format!("{ms} > 76"));
+        story.delete_first_pair(delete);
+        story.tell(QuickMode, CLIENT, "500 > 188");
+        assert_eq!(story.unasked().len(), expected, "deleted at {ms}");
+    }
+}
+
+#[test]
+fn a_delete_breaks_what_was_in_use_and_is_asked_for_soon() {
+    for (last, expected) in [(5_010, 1), (5_009, 0)] {
+        let mut story = Story::new(1, last, 60_000);
+        let delete = story.tell(Informational, CLIENT, "10010 > 76");
+        story.delete_first_pair(delete);
+        let next = story.tell(QuickMode, CLIENT, "10500 > 188, 10520 < 188, 10540 > 60");
+        story.pair(next, 0x200, Some((10_600, 20_000)));
+        assert_eq!(story.unasked().len(), expected, "last packet at {last}");
+    }
+    for (next, expected) in [(20_010, 1), (20_011, 0)] {
+        let mut story = Story::new(1, 10_000, 60_000);
+        let delete = story.tell(Informational, CLIENT, "10010 > 76");
+        story.delete_first_pair(delete);
+        story.tell(QuickMode, CLIENT, &format!("{next} > 188"));
+        assert_eq!(story.unasked().len(), expected, "asked again at {next}");
     }
 }
 
@@ -394,4 +602,39 @@ fn checks_of_a_dead_peer() {
     let answer = v1.tell(Informational, SERVER, "30020 > 92");
     v1.exchanges[answer].notifications.push("R-U-THERE-ACK");
     assert_eq!(checks(&v1), 1, "what went before stays true");
+}
+
+/// Two questions without an answer may both be lost.
+#[test]
+fn a_peer_is_dead_after_three_questions_in_vain() {
+    let asked = |questions: usize, also: &dyn Fn(&mut Story)| {
+        let mut story = Story::new(1, 10_000, 60_000);
+        for ms in [20_000, 25_000, 30_000].into_iter().take(questions) {
+            let asked = story.tell(Informational, CLIENT, &format!("{ms} > 92"));
+            story.exchanges[asked].notifications.push("R-U-THERE");
+        }
+        also(&mut story);
+        story.with(unanswered_checks)
+    };
+    assert_eq!(asked(2, &|_| ()).len(), 0);
+    let dead = asked(3, &|_| ());
+    assert_eq!(
+        (dead[0].by, dead[0].first_time, dead[0].last_time),
+        (CLIENT, at(20_000), at(30_000))
+    );
+    assert_eq!(dead[0].frames, [20_001, 25_001, 30_001]);
+    // One side of everything: a missing answer means nothing.
+    let one_sided = asked(3, &|story| {
+        story
+            .exchanges
+            .iter_mut()
+            .for_each(|e| e.records.retain(|r| r.src == CLIENT));
+        story.associations.retain(|a| a.src == CLIENT);
+    });
+    assert_eq!(one_sided.len(), 0);
+    // Other messages ask nothing.
+    let other = asked(3, &|story| {
+        story.exchanges.iter_mut().for_each(|e| e.notifications.clear());
+    });
+    assert_eq!(other.len(), 0);
 }

@@ -97,11 +97,10 @@ fn renewed_before(
     child: &ChildSa,
     time: Timestamp,
 ) -> bool {
-    let later = |born: Timestamp| born > child.born && born <= time;
     let of_tunnel = tables.of_tunnel.get(&child.tunnel).map_or(&[][..], Vec::as_slice);
     let from = of_tunnel.partition_point(|c| c.born <= child.born);
     let asked = requests.attempts_after(child.tunnel, child.born);
-    of_tunnel.get(from).is_some_and(|c| later(c.born))
+    of_tunnel.get(from).is_some_and(|c| c.born <= time)
         || asked
             .iter()
             .take_while(|a| a.first_time <= time)

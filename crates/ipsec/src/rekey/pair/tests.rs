@@ -69,6 +69,18 @@ fn an_unreadable_exchange_makes_what_comes_behind_its_answer() {
     assert!(made(&tunnel).iter().all(|(exchange, _)| exchange.is_none()));
 }
 
+/// Of IKE the capture has one side: a missing answer means nothing. Where it has both, it means that nothing was made.
+#[test]
+fn of_one_side_of_ike_the_first_message_makes_what_comes_behind_it() {
+    let mut tunnel = MadeUp::new();
+    let exchange = tunnel.exchange(ExchangeKind::QuickMode, CLIENT, (1_000, 1_040), 0);
+    tunnel.exchanges[exchange].records.remove(1);
+    let [a, b] = tunnel.pair((1_010, 60_000), None);
+    assert_eq!(made(&tunnel), [(Some(exchange), [Some(a), Some(b)])]);
+    tunnel.exchange(ExchangeKind::Informational, CLIENT, (500, 540), 0);
+    assert_eq!(made(&tunnel), [(None, [Some(a), Some(b)])]);
+}
+
 #[test]
 fn an_exchange_that_was_read_makes_what_it_names_only() {
     let mut tunnel = MadeUp::new();
@@ -130,6 +142,10 @@ fn a_name_that_nothing_uses_is_no_child() {
     assert_eq!(made(&tunnel), [(Some(refused), [Some(named), None])]);
     tunnel.associations[named].bundled = true;
     assert_eq!(made(&tunnel), [], "the ESP inside tells of it");
+    tunnel.associations[named].exchange = None;
+    assert_eq!(made(&tunnel), [], "whoever made it");
+    tunnel.associations[named].bundled = false;
+    assert_eq!(made(&tunnel), [(Some(refused), [Some(named), None])]);
 }
 
 #[test]

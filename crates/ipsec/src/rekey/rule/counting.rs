@@ -194,10 +194,10 @@ pub(super) fn by_spread(a: &Counting, b: &Counting) -> std::cmp::Ordering {
 }
 
 /// Whether `other` varies more than `steady` beyond doubt: by ratio, by size, and by Pitman's test of two variances in paired
-/// samples (their sums and differences correlate exactly if the variances differ).
+/// samples (their sums and differences correlate exactly if the variances differ). Both have a value of each rekey.
 pub(super) fn told_apart(steady: &Counting, other: &Counting) -> bool {
     let (x, y) = (steady.logs(), other.logs());
-    if x.len() != y.len() || x.len() < ENOUGH {
+    if x.len() < ENOUGH {
         return false;
     }
     let (sx, sy) = (Sample::of(&x).sd, Sample::of(&y).sd);
@@ -225,4 +225,118 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
         .sum();
     let scale = of_a.sd * of_b.sd * (a.len() as f64 - 1.0);
     if scale > 0.0 { product / scale } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(quantity: Quantity, values: Vec<f64>) -> Counting {
+        Counting {
+            quantity,
+            side: CountedSide::Inbound,
+            values,
+        }
+    }
+
+    /// Values whose logarithms are so many times the pattern.
+    fn varied(pattern: &[f64], times: f64) -> Counting {
+        counted(Quantity::Esp, pattern.iter().map(|p| (p * times).exp()).collect())
+    }
+
+    /// Of patterns that do not correlate, t = (k − 1/k)·√f / 2, where k is how many times as much the second varies.
+    fn told_at(patterns: [&[f64]; 2], k: f64) -> bool {
+        let sd = |pattern| Sample::of(pattern).sd;
+        let [steady, other] = patterns;
+        told_apart(
+            &varied(steady, 0.1 / sd(steady)),
+            &varied(other, 0.1 * k / sd(other)),
+        )
+    }
+
+    /// Of 1, 2 and 4 degrees of freedom: t at 0.95 in every table.
+    #[test]
+    fn countings_are_told_apart_from_the_critical_value_on() {
+        let patterns: [([&[f64]; 2], f64); 3] = [
+            ([&[-1.0, 0.0, 1.0], &[1.0, -2.0, 1.0]], 6.314),
+            ([&[1.0, -1.0, 1.0, -1.0], &[1.0, 1.0, -1.0, -1.0]], 2.920),
+            (
+                [
+                    &[1.0, -1.0, 1.0, -1.0, 0.0, 0.0],
+                    &[1.0, 1.0, -1.0, -1.0, 0.0, 0.0],
+                ],
+                2.132,
+            ),
+        ];
+        for (pair, critical) in patterns {
+            let freedom = (pair[0].len() - 2) as f64;
+            let k = |t: f64| {
+                let a = t / freedom.sqrt();
+                a + (a * a + 1.0).sqrt()
+            };
+            assert!(told_at(pair, k(1.001 * critical)), "{freedom}");
+            assert!(!told_at(pair, k(0.999 * critical)), "{freedom}");
+            assert!(!told_at(pair, 1.0 / k(2.0 * critical)), "the other way round");
+        }
+    }
+
+    #[test]
+    fn what_differs_by_little_is_not_told_apart_however_sure_that_is() {
+        let [steady, other] = [
+            [1.0, -1.0, 1.0, -1.0].repeat(100),
+            [1.0, 1.0, -1.0, -1.0].repeat(100),
+        ];
+        assert!(told_at([&steady, &other], 1.51) && !told_at([&steady, &other], 1.49));
+        let constant = varied(&steady, 0.0);
+        let sd = Sample::of(&other).sd;
+        assert!(told_apart(&constant, &varied(&other, 0.0051 / sd)));
+        assert!(
+            !told_apart(&constant, &varied(&other, 0.0049 / sd)),
+            "a lag does that"
+        );
+        let two = |pattern: &[f64]| varied(pattern, 1.0);
+        assert!(
+            !told_apart(&two(&[0.0, 0.0]), &two(&[0.0, 1.0])),
+            "two rekeys make no test"
+        );
+    }
+
+    #[test]
+    fn correlations() {
+        let rising = [1.0, 2.0, 3.0, 4.0];
+        let near = |b: &[f64], expected: f64| (correlation(&rising, b) - expected).abs() < 1e-12;
+        assert!(near(&[10.0, 20.0, 30.0, 40.0], 1.0));
+        assert!(near(&[4.0, 3.0, 2.0, 1.0], -1.0));
+        assert!(near(&[1.0, 3.0, 2.0, 4.0], 0.8));
+        assert_eq!(correlation(&rising, &[5.0; 4]), 0.0);
+    }
+
+    #[test]
+    fn a_limit_rules_out_what_cannot_be_its_soft_limit() {
+        let volume = |bytes: f64| counted(Quantity::Esp, vec![bytes, 2.0 * bytes]);
+        let can_be = |bytes: f64| volume(bytes).can_be(Some(1_000));
+        // By the larger kilobyte: 5 % are 51,200 bytes, 101 % are 1,034,240.
+        assert!(can_be(51_201.0) && !can_be(51_199.0));
+        assert!(can_be(1_034_239.0) && !can_be(1_034_241.0));
+        assert!(volume(1.0).can_be(None) && volume(1.0).can_be(Some(0)));
+        assert!(volume(49_999.0).is_far_below(1_000) && !volume(50_000.0).is_far_below(1_000));
+        assert!(!volume(1.0).is_far_below(0));
+    }
+
+    #[test]
+    fn fractions_are_of_the_limit_in_its_own_unit() {
+        let of = |quantity| counted(quantity, vec![60.0, 30.0]).fraction(Some(3), Some(40), 10.0);
+        assert_eq!(of(Quantity::Esp), Some(1.0));
+        assert_eq!(of(Quantity::Age), Some(0.75));
+        assert_eq!(of(Quantity::Packets), None);
+        let age = counted(Quantity::Age, vec![30.0]).published(Some(3), Some(40), true);
+        assert_eq!((age.fraction_1000, age.fraction_1024), (Some(0.75), None));
+        assert_eq!((age.low, age.high, age.spread), (30.0, 30.0, None));
+        let bytes = counted(Quantity::Outer, vec![1_500.0, 3_000.0]).published(Some(3), None, true);
+        assert_eq!(
+            (bytes.fraction_1000, bytes.fraction_1024),
+            (Some(0.5), Some(1_500.0 / 3_072.0))
+        );
+        assert!(bytes.spread.is_some());
+    }
 }

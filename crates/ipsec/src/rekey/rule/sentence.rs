@@ -162,3 +162,6 @@ fn bytes(n: f64) -> String {
 fn whole(n: f64) -> String {
     grouped(n.round() as u64)
 }
+
+#[cfg(test)]
+mod tests;

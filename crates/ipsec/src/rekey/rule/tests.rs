@@ -247,6 +247,23 @@ fn a_limit_decides_before_consistency() {
 }
 
 #[test]
+fn a_limit_that_nothing_comes_near_rules_nothing_out() {
+    let observations = mixed(Some(1_000_000), |size| {
+        (2e6 / size, 2e6, 2e6 + AROUND * 2e6 / size)
+    });
+    let rule = rule(&observations, Kind::Volume);
+    assert_eq!(
+        rule.counting.as_deref(),
+        Some("decrypted payload of the inbound SA")
+    );
+    assert!(
+        rule.sentence.contains("far below the 1,000,000 kB"),
+        "{}",
+        rule.sentence
+    );
+}
+
+#[test]
 fn one_rekey_or_none_makes_no_test() {
     let one = mixed(Some(2_400), |size| (2e6 / size, 2e6, 2e6 + AROUND * 2e6 / size));
     let found = rule(&one[..1], Kind::Volume);
@@ -254,6 +271,9 @@ fn one_rekey_or_none_makes_no_test() {
         !found.not_told_apart.is_empty() && found.sentence.contains("One rekey cannot tell"),
         "{found:?}"
     );
+    assert!(found.candidates.iter().all(|c| c.spread.is_none()));
+    let two = rule(&one[..2], Kind::Volume);
+    assert!(two.sentence.contains("2 rekeys cannot tell"), "{two:?}");
     let none = rule(&[Observation::default()], Kind::Volume);
     assert!(none.sentence.contains("its rule is unknown"), "{none:?}");
 }
@@ -301,6 +321,7 @@ fn the_soft_limit_lies_a_lag_below_the_least() {
         near(found.fraction_low, 0.8) && near(found.fraction_high, 0.82),
         "{found:?}"
     );
+    assert_eq!(found.bytes_per_kilobyte, None, "no kilobyte is counted");
 }
 
 #[test]
@@ -325,6 +346,8 @@ fn what_each_rekey_had_reached_is_told_where_the_counting_is_sure() {
     assert_eq!(reached(&all), [None; 4], "all are late: at most");
     let rule = rule(&all, Kind::Volume);
     assert_eq!((rule.at_most, rule.rekeys), (true, 4));
+    let packets = mixed(None, |size| (5_000.0, 5_000.0 * size, 5_000.0 * (size + AROUND)));
+    assert_eq!(reached(&packets), [None; 5], "packets are no bytes");
 }
 
 #[test]
@@ -413,9 +436,16 @@ fn packets_run_out_only_where_nothing_else_can_be() {
     aged.iter_mut().for_each(|o| o.age_s = Some(30.0));
     assert!(!runs_out(&aged), "the age is as steady");
     // Ages that are unknown explain no lag, and are no other counting.
-    aged.iter_mut().for_each(|o| o.age_s = None);
-    assert!(runs_out(&aged));
-    // So short that the lag explains all of what the volume varies by: 0.5 s of 0.4 s.
-    aged.iter_mut().for_each(|o| o.age_s = Some(0.4));
+    for unknown in [None, Some(0.0)] {
+        aged.iter_mut().for_each(|o| o.age_s = unknown);
+        assert!(runs_out(&aged));
+    }
+    // So short that the lag explains all of what the volume varies by: half a second of it.
+    for (observation, age) in aged.iter_mut().zip([0.1, 0.3, 0.2, 0.05, 0.4]) {
+        observation.age_s = Some(age);
+    }
     assert!(!runs_out(&aged));
+    aged.iter_mut()
+        .for_each(|o| o.age_s = o.age_s.map(|a| 1_000.0 * a));
+    assert!(runs_out(&aged));
 }

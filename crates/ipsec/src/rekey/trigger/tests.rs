@@ -111,6 +111,33 @@ fn what_does_not_vary_is_what_ran_out() {
     assert_eq!(kinds(NO_LIMIT, &same_both), [Unknown; 3]);
     assert_eq!(kinds(NO_LIMIT, &neither), [Unknown; 3]);
     assert_eq!(kinds(NO_LIMIT, &same_bytes[..2]), [Unknown; 2], "two are too few");
+    // By less than a tenth, and by less than half as much as the other: 10 % are 200 kB of 2 MB and 2 s of 20 s.
+    let spread = |bytes: u64, ms: i64| {
+        [
+            (18_050 + ms, 2_000, 1_800_000 + bytes),
+            (20_050, 2_500, 2_000_000),
+            (22_050 - ms, 1_800, 2_200_000 - bytes),
+        ]
+    };
+    let wide = |[least, middle, most]: [(i64, u64, u64); 3], by: (i64, u64)| {
+        [
+            (least.0 - by.0, least.1, least.2 - by.1),
+            middle,
+            (most.0 + by.0, most.1, most.2 + by.1),
+        ]
+    };
+    for (lives, expected) in [
+        (wide(spread(0, 0), (9_000, 0)), Unknown),
+        (wide(spread(10, 0), (9_000, 0)), Volume),
+        (spread(100_000, 0), Unknown),
+        (spread(100_010, 0), Volume),
+        (wide(spread(0, 0), (0, 900_000)), Unknown),
+        (wide(spread(0, 1), (0, 900_000)), Time),
+        (spread(0, 1_000), Unknown),
+        (spread(0, 1_001), Time),
+    ] {
+        assert_eq!(kinds(NO_LIMIT, &lives), [expected; 3], "{lives:?}");
+    }
     // Of two limits that are as near as each other.
     let both_near = Lifetime {
         seconds: Some(40),
@@ -145,6 +172,29 @@ fn missing_packets_make_a_lower_bound() {
         tunnel.associations[1].sequence.observe(first, 0);
         assert_eq!(first_of(&tunnel).at_least, at_least, "begins at {first}");
     }
+}
+
+/// What packets are missing of is no part of what shows the limit, and what shows it tells of these too.
+#[test]
+fn rekeys_that_lack_packets_do_not_blur_what_is_steady() {
+    let mut tunnel = lives(
+        NO_LIMIT,
+        &[
+            (20_000, 2_000, 2_000_000),
+            (30_000, 2_500, 2_010_000),
+            (45_000, 1_800, 1_990_000),
+            (50_000, 1_000, 900_000),
+        ],
+    );
+    let kinds = |tunnel: &MadeUp| triggers_of(tunnel).iter().map(|t| t.kind).collect::<Vec<_>>();
+    assert_eq!(
+        kinds(&tunnel),
+        [TriggerKind::Unknown; 4],
+        "a quarter of them is far off"
+    );
+    let last_pair = tunnel.snapshots.iter_mut().filter(|s| s.exchange == 4);
+    last_pair.for_each(|s| s.missing = 1_000);
+    assert_eq!(kinds(&tunnel), [TriggerKind::Volume; 4]);
 }
 
 /// The old SA is silent from the beginning of a hole on.
@@ -310,6 +360,40 @@ fn each_side_has_a_rule_of_what_most_of_its_rekeys_say() {
     assert_eq!(most_common(&[Unknown, Time, Volume, Time]), Time);
     assert_eq!(most_common(&[Volume, Time]), Volume, "of equals the first");
     assert_eq!(most_common(&[]), Unknown);
+}
+
+/// ESP bytes are the only ones that are steady and known of all packets, so each rekey is told in these.
+#[test]
+fn volumes_are_told_in_the_counting_of_their_rule() {
+    let limits = Lifetime {
+        kilobytes: Some(2_400),
+        ..NO_LIMIT
+    };
+    let mut tunnel = lives(
+        limits,
+        &[
+            (20_000, 2_000, 2_000_000),
+            (30_000, 20_000, 2_000_000),
+            (45_000, 1_000, 2_000_000),
+        ],
+    );
+    for snapshot in &mut tunnel.snapshots {
+        snapshot.counters.opened = snapshot.counters.opened * 99 / 100;
+        if snapshot.sa % 2 == 1 {
+            snapshot.counters.esp_bytes = 2_100_000;
+        }
+    }
+    let by_itself = &triggers_of(&one_life(limits, (20_000, 2_000, 2_000_000)))[0];
+    assert_eq!(by_itself.bytes, Some(2_000_000), "the payload");
+    let (found, rules) = triggers(&tunnel.evidence(), &tunnel.successions(), |_| Vec::new());
+    assert_eq!(rules[0].counting.as_deref(), Some("ESP bytes of the inbound SA"));
+    for trigger in found {
+        assert_eq!((trigger.bytes, trigger.fraction), (Some(2_100_000), Some(0.875)));
+        assert_eq!(
+            trigger.counting.as_deref(),
+            Some("ESP bytes of the inbound SA, kB = 1000")
+        );
+    }
 }
 
 #[test]

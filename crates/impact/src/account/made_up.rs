@@ -1,0 +1,99 @@
+//! Parts of connections made up for tests of single rules. Times are milliseconds, segments have 1,000 bytes.
+
+use super::read::data::{Ack, Data};
+use super::read::half::Half;
+use super::sweep::step::{NONE, Step, StepKind, StepLabel};
+use rekeyscope_model::analysis::{AccountLabel, D2Source};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+
+/// No delay is known.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+pub(super) fn at(ms: i64) -> i64 {
+    ms * NANOS_PER_MILLI
+}
+
+pub(super) fn span(from: i64, to: i64) -> (Timestamp, Timestamp) {
+    (Timestamp(at(from)), Timestamp(at(to)))
+}
+
+/// A direction with a window of 1 to 1 and nothing in it.
+pub(super) fn half() -> Half {
+    Half {
+        tcp: true,
+        data: Vec::new(),
+        acks: Vec::new(),
+        mss: 1_000,
+        scale: 0,
+        scale_known: true,
+        d1: None,
+        echoed: None,
+        d2: None,
+        d2_from: D2Source::None,
+        rtt: 0,
+        measured_rtt: None,
+        blind: false,
+        begun: true,
+        ended: false,
+    }
+}
+
+/// A segment that begins with this byte.
+pub(super) fn data(ms: i64, start: u64) -> Data {
+    Data {
+        time: at(ms),
+        frame: ms as u64,
+        start,
+        end: start + 1_000,
+        esp: 0,
+        sa: 0,
+        missing: 0,
+        acked_after: UNKNOWN,
+        echo_after: UNKNOWN,
+        new: 1_000,
+        ip_id: 0,
+        again: false,
+        repeated: false,
+        seen_before: false,
+        late: false,
+        numbered: false,
+    }
+}
+
+/// Everything below this byte, with a window of so many bytes.
+pub(super) fn ack(ms: i64, ack: u64, window: u16) -> Ack {
+    Ack {
+        time: at(ms),
+        ack,
+        stamp: 0,
+        window,
+        unscaled: false,
+        after: i64::MAX,
+    }
+}
+
+/// One wait.
+pub(super) fn step(from: i64, to: i64, label: AccountLabel) -> Step {
+    Step {
+        from: at(from),
+        to: at(to),
+        frames: (from as u64, to as u64),
+        bytes: 1_000,
+        longest: at(to - from),
+        kind: StepKind {
+            found: StepLabel::Label(label),
+            episode: NONE,
+            ramp: NONE,
+            silence: NONE,
+            between_full: false,
+            at_capacity: false,
+        },
+        pause: NONE,
+        window: 0,
+        packets: 1,
+        touched: false,
+        all_acked: false,
+        again: false,
+        vanished: false,
+    }
+}
