@@ -35,8 +35,8 @@ pub(crate) fn accounts(
     let mut measured = MeasuredFlows::new();
     let mut one = |i: &Impact| {
         let direction = record.tunnels.tunnels[i.tunnel].published(i.direction);
-        let readable = record.ledger.meters.inner_is_whole(i.tunnel, direction);
-        let mut connections = record.ledger.connections.of(i.tunnel, readable);
+        let readable = record.meters.inner_is_whole(i.tunnel, direction);
+        let mut connections = record.connections.of(i.tunnel, readable);
         if !readable {
             connections
                 .iter_mut()

@@ -29,7 +29,7 @@ pub(crate) fn close_up(record: &Record, places: &Places, s: &Succession) -> Opti
     let answers = 1 - kept.slot;
     let scale = kept
         .connection
-        .and_then(|c| record.ledger.connections.scale(c, kept.slot));
+        .and_then(|c| record.connections.scale(c, kept.slot));
     let mut series = described.series(public(kept.slot), kept.slot, &kept.data, None);
     series.extend(described.series(public(answers), answers, &kept.answers, scale));
     let marked = |is: fn(&CloseUpPoint) -> bool| {

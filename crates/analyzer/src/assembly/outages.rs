@@ -139,7 +139,7 @@ pub(crate) fn outages(suspects: &Suspects<'_>) -> Vec<OutageSeen> {
 
 /// Without keys each direction answers the other: the outage is that of the busier one.
 fn only_answers(record: &Record, stretch: &UndeliveredStretch) -> bool {
-    let of = |slot: usize| record.ledger.meters.esp_bytes(stretch.tunnel, direction(slot));
+    let of = |slot: usize| record.meters.esp_bytes(stretch.tunnel, direction(slot));
     stretch.kind == ProgressKind::Answered && of(stretch.slot) < of(1 - stretch.slot)
 }
 

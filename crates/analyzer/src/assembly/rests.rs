@@ -25,7 +25,7 @@ const MOST_RESTS: usize = 127;
 /// Finds the rests of all tunnels.
 pub(crate) fn find(record: &Record, attempts: &[Attempt]) -> Rests {
     let mut rests = Rests::default();
-    for (tunnel, direction) in record.ledger.meters.directions() {
+    for (tunnel, direction) in record.meters.directions() {
         let finder = RestFinder::new(record, tunnel, attempts);
         rests.add(tunnel, direction, finder.rests(direction));
     }

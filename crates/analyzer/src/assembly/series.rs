@@ -16,11 +16,11 @@ const FINE_MS: f64 = 10.0;
 const MOST_WINDOWS: usize = 500;
 
 pub(crate) fn series(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Series {
-    let bin_ms = record.ledger.meters.document_bin_ms();
+    let bin_ms = record.meters.document_bin_ms();
     let bin_nanos = (bin_ms * NANOS_PER_MILLI as f64).round() as i64;
     let mut tunnels = Vec::new();
-    for (tunnel, internal) in record.ledger.meters.directions() {
-        if let Some(series) = record.ledger.meters.counted(tunnel, internal) {
+    for (tunnel, internal) in record.meters.directions() {
+        if let Some(series) = record.meters.counted(tunnel, internal) {
             let (inner_new_bytes, outer_bytes) = series.sums(bin_nanos);
             let direction = record.tunnels.tunnels[tunnel].published(internal);
             tunnels.push(TunnelSeries {
@@ -55,7 +55,7 @@ fn windows(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Vec
             };
             let from = succession.started.unwrap_or(switched).plus_nanos(-BEFORE_NANOS);
             let direction = record.tunnels.tunnels[succession.tunnel].published(internal);
-            let series = record.ledger.meters.counted(succession.tunnel, internal);
+            let series = record.meters.counted(succession.tunnel, internal);
             let to = switched.plus_nanos(AFTER_NANOS);
             windows.extend(series.and_then(|s| s.window(rekey.index, direction, from, to)));
             if windows.len() >= MOST_WINDOWS {

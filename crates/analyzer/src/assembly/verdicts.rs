@@ -37,7 +37,7 @@ pub(crate) fn assess(
 ) -> Verdicts {
     let mut verdicts = Verdicts::default();
     for (tunnel, direction) in busiest_first(record) {
-        let Some(series) = record.ledger.meters.counted(tunnel, direction) else {
+        let Some(series) = record.meters.counted(tunnel, direction) else {
             continue;
         };
         let settings = settings(record, tunnel, direction, rekeys);
@@ -117,7 +117,7 @@ const ACKNOWLEDGEMENT_SHARE: f64 = 0.15;
 
 /// Without keys a direction of acknowledgements has bytes, but they are nobody's throughput.
 fn only_acknowledges(record: &Record, tunnel: TunnelIndex, direction: Direction) -> bool {
-    let meters = &record.ledger.meters;
+    let meters = &record.meters;
     let own = meters.esp_bytes(tunnel, direction);
     let other = meters.esp_bytes(tunnel, direction.reverse());
     own <= ACKNOWLEDGEMENT_BYTES * meters.packets(tunnel, direction)
@@ -126,8 +126,8 @@ fn only_acknowledges(record: &Record, tunnel: TunnelIndex, direction: Direction)
 
 fn busiest_first(record: &Record) -> Vec<(TunnelIndex, Direction)> {
     let mut list: Vec<(u64, TunnelIndex, Direction)> = Vec::new();
-    for (tunnel, direction) in record.ledger.meters.directions() {
-        if let Some(series) = record.ledger.meters.counted(tunnel, direction) {
+    for (tunnel, direction) in record.meters.directions() {
+        if let Some(series) = record.meters.counted(tunnel, direction) {
             list.push((series.new_bytes(), tunnel, direction));
         }
     }
@@ -146,7 +146,7 @@ fn settings(record: &Record, tunnel: TunnelIndex, direction: Direction, rekeys: 
         direction: record.tunnels.tunnels[tunnel].published(direction),
         time_triggered: 2 * kind(TriggerKind::Time) > own.len(),
         volume_triggered: kind(TriggerKind::Volume) > 0,
-        outer: !record.ledger.meters.inner_is_whole(tunnel, direction),
+        outer: !record.meters.inner_is_whole(tunnel, direction),
         reference_bps: record.options.reference_bps,
         interest: record.options.interest,
         seed: record.options.seed,
@@ -160,7 +160,7 @@ fn settings(record: &Record, tunnel: TunnelIndex, direction: Direction, rekeys: 
 
 /// Bytes that the SA's lifetime counts (decrypted payload) per new byte of the series.
 fn counted_per_new(record: &Record, tunnel: TunnelIndex, direction: Direction) -> f64 {
-    if !record.ledger.meters.inner_is_whole(tunnel, direction) {
+    if !record.meters.inner_is_whole(tunnel, direction) {
         return 1.0;
     }
     let inner: u64 = record
@@ -171,7 +171,6 @@ fn counted_per_new(record: &Record, tunnel: TunnelIndex, direction: Direction) -
         .map(|a| a.counters.inner_bytes)
         .sum();
     let new = record
-        .ledger
         .meters
         .counted(tunnel, direction)
         .map_or(0, |s| s.new_bytes());

@@ -120,18 +120,13 @@ impl PacketRecord {
         self.bits & bit != 0
     }
 
-    /// Its internal direction.
-    pub(crate) fn direction(&self) -> Direction {
-        if self.is(bit::B_TO_A) {
+    /// Position of its internal direction in a pair.
+    pub(crate) fn slot(&self) -> usize {
+        slot(if self.is(bit::B_TO_A) {
             Direction::BToA
         } else {
             Direction::AToB
-        }
-    }
-
-    /// Position of its internal direction in a pair.
-    pub(crate) fn slot(&self) -> usize {
-        slot(self.direction())
+        })
     }
 
     /// Its SA.

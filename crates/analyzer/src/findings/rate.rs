@@ -38,7 +38,7 @@ impl Lane<'_> {
 
     /// Rates of the seconds that no rekey touches, rests and idle ends cut off.
     fn free_rates(&self, successions: &[Succession], rests: &[Rest]) -> Vec<f64> {
-        let Some(series) = self.record.ledger.meters.counted(self.tunnel, self.direction) else {
+        let Some(series) = self.record.meters.counted(self.tunnel, self.direction) else {
             return Vec::new();
         };
         let parts = series.traffic(rests);

@@ -22,11 +22,12 @@ use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
-use crate::decode::{Batch, Decoded, InFlight};
+use crate::decode::{Batch, InFlight};
 use crate::diagnosis::Diagnosis;
 use crate::pipeline::totals::Totals;
+use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
-use crate::throughput::ledger::{Ledger, LedgerQueue};
+use crate::throughput::meter::Meters;
 use clock::CaptureClock;
 use duplicates::Duplicates;
 use key_files::key_files;
@@ -64,9 +65,8 @@ pub struct Analyzer {
     /// In which the frame was read, to keep packets without a copy.
     block: Option<ReadBlock>,
     batch: Batch,
-    in_flight: Option<InFlight<(Batch, Vec<Decoded>)>>,
+    in_flight: Option<InFlight>,
     spare: Batch,
-    ledger_queue: LedgerQueue,
     superseded: HashMap<SaIndex, SaIndex>,
 }
 
@@ -83,7 +83,7 @@ impl Analyzer {
         mut keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
-        let ledger = Ledger::new(options.account());
+        let connections = Connections::new(options.account());
         let point = options.two_points.then(PointRecord::default);
         Analyzer {
             framing: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
@@ -96,7 +96,6 @@ impl Analyzer {
             batch: Batch::default(),
             in_flight: None,
             spare: Batch::default(),
-            ledger_queue: LedgerQueue::default(),
             superseded: HashMap::new(),
             record: Record {
                 options,
@@ -109,7 +108,8 @@ impl Analyzer {
                 sas: SaDatabase::new(keys),
                 snapshots: Vec::new(),
                 flows: FlowTable::new(),
-                ledger,
+                connections,
+                meters: Meters::default(),
                 totals: Totals::default(),
                 diagnostics: Diagnostics::default(),
                 diagnosis: Diagnosis::default(),

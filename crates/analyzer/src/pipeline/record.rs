@@ -7,8 +7,9 @@ use crate::pipeline::key_place::key_place;
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::pipeline::totals::Totals;
+use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
-use crate::throughput::ledger::Ledger;
+use crate::throughput::meter::Meters;
 use rekeyscope_impact::Traffic;
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Snapshot;
@@ -31,7 +32,8 @@ pub struct Record {
     pub(crate) sas: SaDatabase,
     pub(crate) snapshots: Vec<Snapshot>,
     pub(crate) flows: FlowTable,
-    pub(crate) ledger: Ledger,
+    pub(crate) connections: Connections,
+    pub(crate) meters: Meters,
     pub(crate) totals: Totals,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
@@ -59,7 +61,7 @@ impl Record {
     /// The series of the direction with most new bytes, as the estimators of [`rekeyscope_impact`] take it; `None` without
     /// traffic. For studies of the method on real captures.
     pub fn traffic(&self) -> Option<Traffic> {
-        let meters = &self.ledger.meters;
+        let meters = &self.meters;
         let series = meters.directions().filter_map(|(t, d)| meters.counted(t, d));
         series.max_by_key(|s| s.new_bytes()).map(|s| s.undivided())
     }

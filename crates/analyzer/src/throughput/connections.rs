@@ -4,10 +4,9 @@
 //! does not grow with the capture.
 
 use crate::diagnosis::PacketRecord;
-use crate::throughput::booking::Booking;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, Syn, fold};
-use rekeyscope_ipsec::esp::inner::TcpSegment;
+use rekeyscope_ipsec::esp::inner::{Inner, TcpSegment};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -50,9 +49,8 @@ impl Connections {
         }
     }
 
-    /// Takes an ESP packet.
-    pub(crate) fn take(&mut self, booking: &Booking) {
-        let p = &booking.record;
+    /// Takes an ESP packet. `skipped`: numbers of its SA right before its own that no packet had.
+    pub(crate) fn take(&mut self, p: &PacketRecord, inner: &Inner, skipped: u64) {
         let (tunnel, slot) = (usize::from(p.tunnel), p.slot());
         if tunnel >= self.missing.len() {
             self.missing.resize(tunnel + 1, [0; 2]);
@@ -60,14 +58,14 @@ impl Connections {
         let Some(missing) = self.missing.get_mut(tunnel).map(|m| &mut m[slot]) else {
             return;
         };
-        *missing = missing.saturating_add(u32::try_from(booking.skipped).unwrap_or(u32::MAX));
+        *missing = missing.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
         let is_connection = p.connection != ConnectionId::NONE;
         if p.is_opened() && !is_connection {
             return;
         }
         let payload = if p.is_opened() { p.payload } else { p.outer };
         let new = if p.is_opened() { p.new } else { p.outer };
-        let packet = packet(p, booking.tcp.as_ref(), (payload, new, *missing));
+        let packet = packet(p, inner, (payload, new, *missing));
         let kept = if is_connection && p.is_opened() {
             let index = p.connection.0 as usize;
             if index >= self.open.len() {
@@ -89,7 +87,7 @@ impl Connections {
                 .entry(tunnel)
                 .or_insert_with(|| Box::new(Kept::new(tunnel, false)))
         };
-        kept.take(p, booking.tcp.as_ref(), packet);
+        kept.take(p, inner, packet);
         self.packets += 1;
         if self.packets >= MOST_PACKETS {
             self.fold();
@@ -156,9 +154,9 @@ impl Kept {
         Kept { tunnel, connection }
     }
 
-    fn take(&mut self, p: &PacketRecord, tcp: Option<&TcpSegment>, packet: AccountPacket) {
+    fn take(&mut self, p: &PacketRecord, inner: &Inner, packet: AccountPacket) {
         let own = &mut self.connection;
-        if let Some(segment) = tcp.filter(|s| s.has(TcpSegment::SYN)) {
+        if let Some(segment) = inner.tcp.as_ref().filter(|s| s.has(TcpSegment::SYN)) {
             let syn = &mut own.syns[p.slot()];
             *syn = Some(Syn {
                 time: p.time,
@@ -177,11 +175,8 @@ fn begins_anew(kept: Option<&Kept>, p: &PacketRecord) -> bool {
     first_syn && kept.is_some_and(|kept| kept.connection.bytes != [0; 2])
 }
 
-fn packet(
-    p: &PacketRecord,
-    tcp: Option<&TcpSegment>,
-    (payload, new, missing): (u16, u16, u32),
-) -> AccountPacket {
+fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u32)) -> AccountPacket {
+    let tcp = inner.tcp.as_ref();
     let flag = |flag: u8| p.is_tcp() && p.flags & flag != 0;
     AccountPacket {
         time: p.time,
@@ -196,13 +191,13 @@ fn packet(
         payload,
         new,
         window: p.window,
-        ip_id: p.ip_id,
+        ip_id: inner.ip_id,
         reverse: p.slot() == 1,
         late: p.is_late(),
         seen_before: p.again > 0,
         acknowledges: p.acknowledges(),
         stamped: tcp.is_some_and(|t| t.timestamp.is_some()),
-        numbered: p.ip_id != 0,
+        numbered: inner.ip_id != 0,
         ends: flag(TcpSegment::FIN) || flag(TcpSegment::RST),
         syn: flag(TcpSegment::SYN),
     }

@@ -1,6 +1,6 @@
 //! Throughput meters: per tunnel and direction, new inner bytes where the key is proven, and ESP bytes always.
 
-use crate::throughput::booking::Booking;
+use crate::decode::Pending;
 use crate::throughput::series::{DirectionSeries, SeriesSet};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
@@ -25,17 +25,27 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// Takes one packet.
-    pub(crate) fn observe(&mut self, packet: &Booking) {
-        let record = &packet.record;
-        let (tunnel, direction) = (usize::from(record.tunnel), record.direction());
+    /// Takes one packet. `new` counts new inner bytes where it could be opened.
+    pub(crate) fn observe(
+        &mut self,
+        tunnel: TunnelIndex,
+        direction: Direction,
+        pending: &Pending,
+        opened: bool,
+        new: u32,
+    ) {
         let share = self.shares.entry((tunnel, direction)).or_default();
-        share.opened += u64::from(record.is_opened());
+        share.opened += u64::from(opened);
         share.all += 1;
-        let (time, outer) = (record.time, packet.outer_bytes);
-        self.inner.record(tunnel, direction, time, packet.new, outer);
-        self.outer
-            .record(tunnel, direction, time, packet.esp_bytes, outer);
+        self.inner
+            .record(tunnel, direction, pending.time, new, pending.outer_bytes);
+        self.outer.record(
+            tunnel,
+            direction,
+            pending.time,
+            pending.esp_bytes,
+            pending.outer_bytes,
+        );
     }
 
     /// What follows was captured before what was recorded: silences are sought anew.

@@ -1,12 +1,10 @@
 //! What the tunnels carried: flows, series of bytes over time, and their meters.
 
-pub(crate) mod booking;
 pub(crate) mod by_connection;
 pub(crate) mod connections;
 pub mod flow;
 #[cfg(test)]
 mod lab_test;
-pub(crate) mod ledger;
 pub mod meter;
 pub(crate) mod rests;
 pub mod series;

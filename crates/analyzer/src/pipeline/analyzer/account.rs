@@ -3,7 +3,6 @@
 use super::{Analyzer, OFFLOAD_BYTES};
 use crate::decode::{Batch, Decoded, InFlight, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
-use crate::throughput::booking::Booking;
 use rekeyscope_capture::framing::AH;
 use rekeyscope_ipsec::esp::cipher::Icv;
 use rekeyscope_ipsec::esp::inner::Inner;
@@ -20,7 +19,7 @@ impl Analyzer {
     pub(super) fn hand_over(&mut self) {
         let before = self.in_flight.take().map(InFlight::wait);
         let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
-        self.in_flight = Some(decoding(full));
+        self.in_flight = Some(InFlight::begin(full));
         self.account_landed(before);
     }
 
@@ -33,22 +32,13 @@ impl Analyzer {
     fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
         match landed {
             Some(Some((batch, decoded))) => self.account_batch(batch, decoded),
-            Some(None) => self.count_dead_thread(),
+            Some(None) => self
+                .record
+                .diagnostics
+                .count("decoding_died", "analysis", None, || {
+                    Message::new("oddity-decoding-died")
+                }),
             None => {}
-        }
-    }
-
-    fn count_dead_thread(&mut self) {
-        let sentence = || Message::new("oddity-decoding-died");
-        self.record
-            .diagnostics
-            .count("decoding_died", "analysis", None, sentence);
-    }
-
-    /// Waits until everything that was accounted for is counted.
-    fn settle_ledger(&mut self) {
-        if !self.ledger_queue.settle(&mut self.record.ledger) {
-            self.count_dead_thread();
         }
     }
 
@@ -63,7 +53,6 @@ impl Analyzer {
             }
             self.look_into_nested();
             if self.batch.is_empty() && self.in_flight.is_none() {
-                self.settle_ledger();
                 return;
             }
         }
@@ -82,10 +71,6 @@ impl Analyzer {
         marks.flatten().for_each(|mark| self.take_mark(mark));
         batch.clear(decoded);
         self.spare = batch;
-        let settings = self.record.options.account();
-        if !self.ledger_queue.hand_over(&mut self.record.ledger, settings) {
-            self.count_dead_thread();
-        }
     }
 
     fn account(&mut self, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {
@@ -261,28 +246,16 @@ impl Analyzer {
             }
             None => Default::default(),
         };
+        self.record
+            .meters
+            .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
         let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
-        self.ledger_queue.push(Booking {
-            record,
-            tcp: decoded.inner.tcp,
-            skipped,
-            new: split.new,
-            outer_bytes: pending.outer_bytes,
-            esp_bytes: pending.esp_bytes,
-        });
+        self.record.connections.take(&record, &decoded.inner, skipped);
         let begins = association.counters.packets == 1;
         if self.record.diagnosis.packet(record, begins, skipped) {
             self.close_windows(Some(pending.time));
         }
     }
-}
-
-/// Begins to decode a batch in the background.
-fn decoding(mut batch: Batch) -> InFlight<(Batch, Vec<Decoded>)> {
-    InFlight::begin(move || {
-        let decoded = batch.decode();
-        (batch, decoded)
-    })
 }
 
 /// Bytes of a payload before the innermost IP packet. A transport header right behind ESP belongs to a packet whose IP header

@@ -39,7 +39,7 @@ impl Analyzer {
                     Message::new("oddity-forgot-packets")
                 });
         }
-        if self.record.ledger.meters.dropped() > 0 {
+        if self.record.meters.dropped() > 0 {
             self.record
                 .diagnostics
                 .count("no_series", "analysis", None, || Message::new("oddity-no-series"));

@@ -6,8 +6,9 @@ use super::key_files::key_files;
 use crate::diagnosis::Diagnosis;
 use crate::pipeline::record::Record;
 use crate::pipeline::totals::Totals;
+use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
-use crate::throughput::ledger::Ledger;
+use crate::throughput::meter::Meters;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::seen::SeenPackets;
 use rekeyscope_keylog::KeyMaterial;
@@ -99,7 +100,8 @@ impl Analyzer {
             moved.is_some()
         });
         record.flows = FlowTable::new();
-        record.ledger = Ledger::new(record.options.account());
+        record.connections = Connections::new(record.options.account());
+        record.meters = Meters::default();
         record.totals = Totals::default();
         record.diagnostics = Diagnostics::default();
         record.diagnosis = Diagnosis::default();
