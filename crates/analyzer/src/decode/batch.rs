@@ -148,23 +148,7 @@ impl Batch {
             .par_chunks_mut(TASK_PACKETS)
             .zip(self.packets.par_chunks(TASK_PACKETS))
             .for_each_init(Vec::new, |scratch, (results, packets)| {
-                results.iter_mut().for_each(|result| *result = Decoded::sealed());
-                self.verify_task(packets, results);
-                for (result, pending) in results.iter_mut().zip(packets) {
-                    let packet = self.bytes(pending);
-                    if let Some(authenticated) = pending.authenticated {
-                        authenticated.decode(pending, packet, result);
-                        continue;
-                    }
-                    if let Some(cipher) = self.cipher(pending) {
-                        open_one(cipher, pending, pending.esn_high, packet, scratch, result);
-                    }
-                    result.fingerprint = fingerprint(packet, pending.cut);
-                    // Damaged on the way it keeps its ICV: it is no copy of the whole packet.
-                    if result.icv == Icv::Failed {
-                        result.fingerprint ^= 1;
-                    }
-                }
+                self.decode_task(packets, results, scratch);
                 if packets
                     .iter()
                     .any(|p| p.cipher.is_some() || p.authenticated.is_some())
@@ -173,6 +157,28 @@ impl Batch {
                 }
             });
         results
+    }
+
+    /// Decodes one task's packets. Not inlined: what it leaves on the stack has to lie below its caller, who wipes it.
+    #[inline(never)]
+    fn decode_task(&self, packets: &[Pending], results: &mut [Decoded], scratch: &mut Vec<u8>) {
+        results.iter_mut().for_each(|result| *result = Decoded::sealed());
+        self.verify_task(packets, results);
+        for (result, pending) in results.iter_mut().zip(packets) {
+            let packet = self.bytes(pending);
+            if let Some(authenticated) = pending.authenticated {
+                authenticated.decode(pending, packet, result);
+                continue;
+            }
+            if let Some(cipher) = self.cipher(pending) {
+                open_one(cipher, pending, pending.esn_high, packet, scratch, result);
+            }
+            result.fingerprint = fingerprint(packet, pending.cut);
+            // Damaged on the way it keeps its ICV: it is no copy of the whole packet.
+            if result.icv == Icv::Failed {
+                result.fingerprint ^= 1;
+            }
+        }
     }
 
     /// Checks the ICVs of one task's packets.

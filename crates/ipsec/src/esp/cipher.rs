@@ -14,7 +14,7 @@ mod stack;
 pub use keyed::EspCipher;
 pub use many::{Check, verify_many};
 pub use outcome::{Icv, KeyLengthError, OpenError, Opened};
-pub use stack::wipe_stack;
+pub use stack::{wipe_deep_stack, wipe_stack};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use super::Analyzer;
 use crate::pipeline::record::{Record, place};
+use rekeyscope_ipsec::esp::cipher::wipe_deep_stack;
 use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::text::Message;
@@ -28,6 +29,7 @@ impl Analyzer {
         self.report_wrong_keys();
         self.report_closed_carriers();
         self.report_bounds();
+        wipe_deep_stack();
         self.record
     }
 
