@@ -161,13 +161,18 @@ impl Buffer {
         }
     }
 
-    /// The oldest of the blocks that others kept, where they let go of it.
+    /// One of the blocks that others kept and let go of. Behind one that is kept for long there may be others.
     fn released(&mut self) -> Option<ReadBlock> {
-        while self.kept.front_mut()?.own().is_some() {
-            let mut free = self.kept.pop_front()?;
+        let mut at = 0;
+        while let Some(block) = self.kept.get_mut(at) {
+            let Some(len) = block.own().map(|own| own.len()) else {
+                at += 1;
+                continue;
+            };
+            let free = self.kept.remove(at);
             // A longer one had a long record.
-            if free.own().is_some_and(|own| own.len() == BLOCK_LEN) {
-                return Some(free);
+            if len == BLOCK_LEN {
+                return free;
             }
         }
         None
