@@ -28,7 +28,7 @@ pub(super) struct Buffer {
     compression: Option<Compression>,
     state: Arc<StoredState>,
     block: ReadBlock,
-    /// Blocks that others kept, the oldest first: they let go of them in this order.
+    /// Blocks that others kept, the oldest first.
     kept: VecDeque<ReadBlock>,
     /// Nobody may keep a block any more ([`Buffer::available_mut`]).
     closed: bool,
@@ -159,6 +159,12 @@ impl Buffer {
             Some(Err(error)) => self.failed = Some(error),
             None => {}
         }
+    }
+
+    /// Blocks behind the current one that others keep, or kept.
+    #[cfg(test)]
+    pub(super) fn kept_blocks(&self) -> usize {
+        self.kept.len()
     }
 
     /// One of the blocks that others kept and let go of. Behind one that is kept for long there may be others.

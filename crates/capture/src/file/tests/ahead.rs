@@ -91,3 +91,21 @@ fn a_disk_that_goes_away() {
         assert!(end.contains("the disk is gone") && !packets.is_empty(), "{end}");
     }
 }
+
+/// The first packet's block may be kept for as long as the analysis waits for it: what is read behind it is used again all the same.
+#[test]
+fn a_block_that_is_kept_holds_no_others_back() {
+    let file = long();
+    let mut reader = CaptureReader::from_stream(Box::new(io::Cursor::new(file)), "-").unwrap();
+    reader.read_ahead();
+    let mut diagnostics = Diagnostics::default();
+    let first = reader.next_frame(&mut diagnostics).unwrap().unwrap();
+    let kept = first.block.unwrap().clone();
+    let mut most = 0;
+    while reader.next_frame(&mut diagnostics).unwrap().is_some() {
+        most = most.max(reader.buffer.kept_blocks());
+    }
+    // That one, and one that is used again with the next block.
+    assert!((1..=2).contains(&most), "{most} blocks");
+    drop(kept);
+}
