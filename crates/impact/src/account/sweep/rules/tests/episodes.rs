@@ -1,0 +1,212 @@
+//! Losses, pauses and what comes back after them.
+
+use super::*;
+
+#[test]
+fn an_episode_lasts_until_the_flight_is_back() {
+    let recovering = with(|m| m.sender.recovering = Some(1));
+    assert_eq!(recovering.told(2).labelled().0, StepLabel::Episode);
+    let filled = with(|m| (m.sender.recovering, m.rate) = (Some(1), 0.901));
+    assert_eq!(
+        filled.told(2).label(),
+        Capacity,
+        "the path is at its limit all the same"
+    );
+    let ramp = |before_loss: u64| {
+        with(|m| {
+            (m.sender.ramping, m.sender.before_loss) = (true, before_loss);
+        })
+        .told(2)
+        .labelled()
+        .0
+    };
+    // 11,000 are under way: less than a segment of 1,000 lacks.
+    assert_eq!(
+        (ramp(12_000), ramp(11_999)),
+        (StepLabel::Episode, StepLabel::Label(Growth))
+    );
+    let lost = |before_loss: u64| {
+        with(|m| {
+            (m.sender.loss_seen, m.sender.before_loss) = (Some(0), before_loss);
+        })
+        .told(2)
+        .labelled()
+        .0
+    };
+    // 5 % above what it was.
+    assert_eq!(
+        (lost(10_477), lost(10_476)),
+        (StepLabel::Episode, StepLabel::Label(Growth))
+    );
+}
+
+#[test]
+fn the_way_back_after_a_pause_belongs_to_it() {
+    let ramp = |before: u64| {
+        let (_, step) = with(|m| m.sender.paused = Some((4, before))).told(2).labelled();
+        step.kind.ramp
+    };
+    assert_eq!((ramp(11_579), ramp(11_578)), (4, NONE));
+}
+
+/// Next to the receiver hardly anything is under way when an acknowledgement passes.
+#[test]
+fn without_the_senders_half_only_loss_is_told() {
+    let blind = |ramping: bool, d1: i64| {
+        with(|m| {
+            (m.half.d2, m.half.d1) = (None, Some(at(d1)));
+            (m.sender.ramping, m.sender.before_loss) = (ramping, 20_000);
+        })
+        .told(2)
+        .labelled()
+        .0
+    };
+    assert_eq!(blind(false, 30), StepLabel::Label(Unexplained));
+    assert_eq!(blind(true, 30), StepLabel::Episode);
+    assert_eq!(blind(true, 1), StepLabel::Label(Unexplained));
+}
+
+#[test]
+fn sums_of_waits_fade_in_two_seconds() {
+    let sums = |wait: i64, told: i64, proven: u64| {
+        with(|m| {
+            (m.wait, m.sender.proven) = (wait, proven);
+            (m.sender.waits_clocked, m.sender.waits_unclocked) = (1e9, 1e9);
+        })
+        .told(told)
+        .judged(|sweep| {
+            let ms = |nanos: f64| (nanos / 1e6).round();
+            (ms(sweep.sender.waits_clocked), ms(sweep.sender.waits_unclocked))
+        })
+        .2
+    };
+    let faded = (1_000.0 * (-0.02f64).exp()).round();
+    assert_eq!(sums(40, 2, 99_000), (faded + 40.0, faded));
+    assert_eq!(sums(40, 500, 99_000), (faded, faded + 40.0));
+    assert_eq!(
+        sums(40, 500, 1_000),
+        (faded, faded),
+        "it could not have been sent"
+    );
+    assert_eq!(sums(3, 2, 99_000), (999.0, 999.0), "no wait");
+}
+
+fn sent<T>(of: Made, last: i64, look: impl FnOnce(&mut Sweep<'_>) -> T) -> T {
+    let mut of = of;
+    of.sender.last = Some((at(NOW - last), 7, 20));
+    of.run(|sweep, data, _, _| {
+        sweep.send(0, data);
+        look(sweep)
+    })
+}
+
+#[test]
+fn a_step_tells_of_the_packets_at_its_ends() {
+    let numbered = |ip_id| {
+        with(|m| {
+            (m.data.numbered, m.data.ip_id, m.data.new) = (true, ip_id, 900);
+            (m.rate, m.sender.touched) = (0.901, true);
+        })
+    };
+    let step = sent(numbered(22), 30, |sweep| sweep.track.steps[0]);
+    assert_eq!(
+        (step.from, step.to, step.longest),
+        (at(NOW - 30), at(NOW), at(30))
+    );
+    assert_eq!((step.frames, step.bytes, step.packets), ((7, NOW as u64), 900, 1));
+    assert!(step.vanished && step.touched && step.kind.at_capacity && !step.again && !step.all_acked);
+    assert_eq!((step.window, step.pause), (60_000, NONE));
+    assert!(!sent(numbered(21), 30, |sweep| sweep.track.steps[0].vanished));
+    let first = made().run(|sweep, data, _, _| {
+        sweep.send(0, data);
+        sweep.track.steps[0]
+    });
+    assert_eq!(
+        (first.from, first.frames.0, first.longest),
+        (at(NOW), NOW as u64, 0)
+    );
+}
+
+#[test]
+fn a_timeout_is_a_pause() {
+    let paused = |ms| {
+        sent(made().rounds(&[50_000]), ms, |sweep| {
+            (
+                sweep.track.steps[0].pause,
+                sweep.sender.pauses,
+                sweep.sender.paused,
+            )
+        })
+    };
+    assert_eq!(paused(201), (0, 1, Some((0, 50_000))));
+    assert_eq!(paused(200), (NONE, 0, None));
+}
+
+#[test]
+fn a_sender_begins_anew_after_a_rest() {
+    let rest = |ms, under_way: u64| {
+        let of = with(|m| {
+            (m.sender.proven, m.sender.una) = (99_000, 100_000 - under_way);
+        });
+        sent(of, ms, |sweep| (sweep.sender.proven, sweep.sender.began_anew))
+    };
+    assert_eq!(rest(301, 0), (10_000, Some((0, 100_000))));
+    assert_eq!(rest(300, 0), (99_000, None));
+    assert_eq!(rest(301, 1), (99_000, None), "something was under way");
+}
+
+fn copy(change: impl FnOnce(&mut Made)) -> Made {
+    with(|m| {
+        m.data = Data {
+            again: true,
+            ..data(NOW, 90_000)
+        };
+        change(m);
+    })
+}
+
+#[test]
+fn the_first_copy_begins_an_episode() {
+    let state = |of: Made, last| {
+        sent(of, last, |sweep| {
+            let s = &sweep.sender;
+            (s.before_loss, s.proven, s.recovering, sweep.copies.len())
+        })
+    };
+    assert_eq!(
+        state(copy(|_| ()), 30),
+        (10_000, 5_000, Some(100_000), 1),
+        "half of the flight"
+    );
+    assert_eq!(
+        state(copy(|m| m.sender.una = 70_000), 30),
+        (30_000, 15_000, Some(100_000), 1)
+    );
+    assert_eq!(
+        state(copy(|m| m.sender.una = 70_000), 201),
+        (30_000, 2_000, Some(100_000), 1)
+    );
+    // Loss after loss.
+    let held_down = copy(|m| (m.sender.ramping, m.sender.before_loss) = (true, 50_000));
+    assert_eq!(state(held_down, 30).0, 50_000);
+    let over = copy(|m| m.sender.before_loss = 50_000);
+    assert_eq!(state(over, 30).0, 10_000);
+    // In an episode that goes on.
+    let second = copy(|m| (m.sender.recovering, m.sender.proven) = (Some(100_000), 33_000));
+    assert_eq!(state(second, 30), (0, 33_000, Some(100_000), 0));
+    let second = copy(|m| (m.sender.recovering, m.sender.proven) = (Some(100_000), 33_000));
+    assert_eq!(state(second, 201).1, 2_000);
+}
+
+#[test]
+fn an_episode_at_the_paths_limit_is_of_a_queue() {
+    let queue = |rate| sent(copy(|m| m.rate = rate), 30, |sweep| sweep.track.episodes[0].queue);
+    assert_eq!((queue(0.85), queue(0.84)), (true, false));
+    let overtaken = |ms| {
+        let late = copy(|m| m.sender.late_seen = Some(at(NOW - ms)));
+        sent(late, 30, |sweep| {
+            (sweep.track.episodes[0].overtaken, sweep.track.episodes[0].copies)
+        })
+    };
+    assert_eq!((overtaken(80), overtaken(81)), ((true, 1), (false, 1)));
+}
