@@ -103,19 +103,27 @@ fn surroundings(
         .outages
         .iter()
         .filter(|o| (o.tunnel, o.direction) == (tunnel, published));
-    let down = outages.map(|o| DownSpan {
+    let outages = outages.map(|o| DownSpan {
         from: o.start,
         to: o.end.unwrap_or(ends),
         rekey: is_of_a_rekey(o, known.attempts),
     });
+    let mut down: Vec<DownSpan> = outages.collect();
+    let beyond = own().filter_map(|s| beyond_limit(record, s, slot(direction)));
+    let shorter: Vec<DownSpan> = beyond.filter(|b| !down.iter().any(|d| d.touches(b))).collect();
+    down.extend(shorter);
+    down.sort_by_key(|d| d.from);
+    let first_asked = edges::first_asked(record, (tunnel, direction), known);
     Surroundings {
         rekeys,
         failed,
-        down: down.collect(),
+        down,
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
         rests: known.rests.of(tunnel, direction).to_vec(),
         died: died(known, (tunnel, published), ends),
-        first_asked: edges::first_asked(record, (tunnel, direction), known),
+        first_asked,
+        first_delivered: first_asked
+            .and_then(|_| record.diagnosis.first_delivered((tunnel, slot(direction)))),
         left_open: edges::left_open(record, (tunnel, direction), known),
     }
 }
@@ -142,6 +150,16 @@ fn windows(record: &Record, s: &Succession, own: usize) -> Vec<RekeyWindow> {
         })
     };
     [0, 1].into_iter().filter_map(window).collect()
+}
+
+/// What nobody acknowledges went on beyond the limit of the old SA: also where that was shorter than an outage of the document is.
+fn beyond_limit(record: &Record, s: &Succession, own: usize) -> Option<DownSpan> {
+    let proof = record.diagnosis.proof(s, own)?.certain.as_ref()?;
+    (proof.rule == ProofRule::NoFeedback).then_some(DownSpan {
+        from: proof.from,
+        to: proof.to,
+        rekey: true,
+    })
 }
 
 /// When SAs of the tunnel carried their first packet, in order.

@@ -13,8 +13,8 @@ const FIRST_REPEAT: i64 = 10 * NANOS_PER_SECOND;
 /// Waits between copies of a request grow by no more than this (strongSwan: 1.8; others double them).
 const GROWING: i64 = 2;
 
-/// The first request for an SA, where the first one in use is older than the capture; its end where nobody asks. What was asked
-/// before, and what the SA had carried, is not known.
+/// The first request for an SA, where the first one in use was negotiated before the capture; its end where nobody asks. What was
+/// asked before, its limit, and what it had carried, is not known.
 pub(super) fn first_asked(
     record: &Record,
     (tunnel, direction): (TunnelIndex, Direction),
@@ -24,12 +24,13 @@ pub(super) fn first_asked(
     let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
     let used = own.filter(|a| a.direction == direction && a.first.is_some());
     let first: &Association = used.min_by_key(|a| a.first)?;
-    // Every SA begins at 1 (RFC 4303 §3.3.3).
-    if first.exchange.is_some() || first.sequence.missing_at_start() == 0 {
-        return None;
-    }
     let attempts = known.attempts.iter();
     let asked = attempts.filter(|a| a.tunnel == tunnel && a.exchange.is_some());
+    // Every SA begins at 1 (RFC 4303 §3.3.3), which says enough where no request was to be seen.
+    let is_whole = first.sequence.missing_at_start() == 0 && asked.clone().next().is_none();
+    if first.exchange.is_some() || is_whole {
+        return None;
+    }
     let switched = known.successions.iter().filter(|s| s.tunnel == tunnel);
     let without_ike = switched.filter_map(|s| s.switched[slot(direction)]);
     asked

@@ -59,6 +59,9 @@ impl Delivery {
             own.forget(p.connection, p.time);
             other.forget(p.connection, p.time);
         }
+        if p.flags & TcpSegment::FIN != 0 {
+            own.finishes(p.connection);
+        }
         let quiet = own.watches(p);
         let silence = silent_before(&mut self.latest, tunnel, p.time);
         let vanished = own.numbers(p).map(|v| ((tunnel, p.slot()), v));
@@ -131,6 +134,11 @@ impl Delivery {
     /// Silences of a whole tunnel, in order of time.
     pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
         self.silences.iter().filter(move |s| s.tunnel == tunnel)
+    }
+
+    /// When a direction sent the first data that was delivered.
+    pub(crate) fn first_delivered(&self, (tunnel, slot): (TunnelIndex, usize)) -> Option<Timestamp> {
+        self.lanes.get(tunnel)?.get(slot)?.first_delivered
     }
 
     /// Since when nothing that a direction sends is delivered, up to the end of the capture.
@@ -335,6 +343,38 @@ mod tests {
         assert_eq!(
             (stretch.from.time, stretch.waiting_since),
             (at(2_005), Some(at(2_055)))
+        );
+    }
+
+    /// An IKE message behind a transfer. From what was delivered last on nothing gets through, or nobody sends anything.
+    #[test]
+    fn what_comes_after_the_last_connection_was_closed_is_no_outage() {
+        let open = |told: &[(u32, bool, i64, u8)]| {
+            let mut delivery = Delivery::default();
+            for connection in [1, 2] {
+                delivery.take(&packet(connection, false, 0, (0, 100, 0)));
+                delivery.take(&packet(connection, true, 5, (0, 0, 100)));
+            }
+            for &(connection, up, at, flags) in told {
+                let ends = packet(connection, up, at, (100, 0, 100));
+                delivery.take(&PacketRecord {
+                    flags: ends.flags | flags,
+                    ..ends
+                });
+            }
+            delivery.ike_message(0);
+            let found = delivery.stretches(Timestamp(5_000 * NANOS_PER_MILLI));
+            found.iter().filter(|s| s.slot == 0).count()
+        };
+        let (fin, rst) = (TcpSegment::FIN, TcpSegment::RST);
+        assert_eq!(open(&[]), 1);
+        assert_eq!(open(&[(1, false, 10, fin), (2, false, 10, fin)]), 0);
+        assert_eq!(open(&[(1, false, 10, fin), (2, true, 10, rst)]), 0);
+        assert_eq!(open(&[(1, false, 10, fin)]), 1, "the other one is open");
+        assert_eq!(
+            open(&[(1, false, 10, fin), (2, true, 10, fin)]),
+            1,
+            "it may send more"
         );
     }
 

@@ -113,6 +113,11 @@ impl Diagnosis {
         self.delivery.stretches(ends)
     }
 
+    /// When a direction sent the first data that was delivered.
+    pub(crate) fn first_delivered(&self, of: (TunnelIndex, usize)) -> Option<Timestamp> {
+        self.delivery.first_delivered(of)
+    }
+
     /// Since when nothing that a direction sends is delivered, up to the end of the capture.
     pub(crate) fn open_since(&self, of: (TunnelIndex, usize), ends: Timestamp) -> Option<Timestamp> {
         self.delivery.open_since(of, ends)

@@ -199,6 +199,7 @@ fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u
         stamped: tcp.is_some_and(|t| t.timestamp.is_some()),
         numbered: inner.ip_id != 0,
         ends: flag(TcpSegment::FIN) || flag(TcpSegment::RST),
+        resets: flag(TcpSegment::RST),
         syn: flag(TcpSegment::SYN),
     }
 }

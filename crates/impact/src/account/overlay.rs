@@ -22,12 +22,14 @@ pub(super) fn labels(track: &mut Track, around: &Surroundings) -> Vec<Labelled> 
     cut(track, around);
     let times = track.facts.times;
     let causes: Vec<AccountLabel> = track.episodes.iter().map(|e| e.cause(times, around)).collect();
-    let found = |step: &Step| match step.kind.found {
-        StepLabel::Label(label) => label,
-        StepLabel::Episode => causes
-            .get(step.kind.episode as usize)
-            .copied()
-            .unwrap_or(AccountLabel::PathLoss),
+    let found = |step: &Step| {
+        let cause = causes.get(step.kind.episode as usize).copied();
+        match (step.kind.found, cause) {
+            (StepLabel::Label(label), _) => label,
+            (StepLabel::Episode, cause) => cause.unwrap_or(AccountLabel::PathLoss),
+            (StepLabel::WayBack(_), Some(loss @ (AccountLabel::PathLoss | AccountLabel::QueueLoss))) => loss,
+            (StepLabel::WayBack(label), _) => label,
+        }
     };
     let mut labels: Vec<AccountLabel> = track.steps.iter().map(found).collect();
     overlay(track, around, &mut labels);

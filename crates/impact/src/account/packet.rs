@@ -45,6 +45,8 @@ pub struct AccountPacket {
     pub numbered: bool,
     /// It has FIN or RST.
     pub ends: bool,
+    /// It has RST: neither side sends any more.
+    pub resets: bool,
     /// It has SYN.
     pub syn: bool,
 }

@@ -39,6 +39,13 @@ pub struct DownSpan {
     pub rekey: bool,
 }
 
+impl DownSpan {
+    /// They have time in common.
+    pub fn touches(&self, other: &DownSpan) -> bool {
+        self.from < other.to && other.from < self.to
+    }
+}
+
 /// Nothing was renewed any more.
 #[derive(Debug, Clone, Copy)]
 pub struct Death {
@@ -77,6 +84,8 @@ pub struct Surroundings {
     pub died: Option<Death>,
     /// The first SA is older than the capture: what took something before this request may have been asked for earlier.
     pub first_asked: Option<Timestamp>,
+    /// Likewise, and up to here nothing was delivered since the capture began.
+    pub first_delivered: Option<Timestamp>,
     /// From here on nothing is delivered, up to the end of the capture, and nothing in it says whether that is for good.
     pub left_open: Option<Timestamp>,
 }

@@ -59,6 +59,8 @@ struct SegmentInFlight {
 
 #[derive(Debug, Default)]
 struct SentStream {
+    /// Its sender sends no more (FIN).
+    closed: bool,
     /// Behind the highest byte sent.
     edge: Option<u32>,
     /// What was acknowledged, as far as the sender's packets show that it heard it.
@@ -100,6 +102,8 @@ struct Meanwhile {
     unheard: bool,
     frames: Vec<u64>,
     ike: bool,
+    /// Every connection had been closed before the first packet.
+    closed: bool,
 }
 
 impl Meanwhile {
@@ -116,9 +120,13 @@ impl Meanwhile {
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryLane {
     streams: HashMap<ConnectionId, SentStream>,
+    /// Connections whose sender may send more; of those that are not watched nothing is known.
+    open: usize,
     /// Segments in flight of all connections.
     in_flight: usize,
     delivered: Option<(DeliveredPacket, ProgressKind)>,
+    /// When the first data was sent that was delivered.
+    pub(super) first_delivered: Option<Timestamp>,
     heard: HeardDeliveries,
     /// Segments that were sent again, since the beginning.
     repeats: u32,
@@ -136,7 +144,28 @@ impl DeliveryLane {
     pub(super) fn forget(&mut self, connection: ConnectionId, now: Timestamp) {
         if let Some(stream) = self.streams.remove(&connection) {
             self.lands(stream.in_flight.len(), now);
+            self.closes(!stream.closed);
         }
+    }
+
+    /// The sender of a connection sends no more.
+    pub(super) fn finishes(&mut self, connection: ConnectionId) {
+        if let Some(stream) = self.streams.get_mut(&connection) {
+            let was_open = !std::mem::replace(&mut stream.closed, true);
+            self.closes(was_open);
+        }
+    }
+
+    /// One connection fewer is open, where it `was_open`.
+    fn closes(&mut self, was_open: bool) {
+        self.open -= usize::from(was_open);
+        let closed = self.delivered.is_some_and(|(_, kind)| self.all_closed(kind));
+        self.meanwhile.closed |= closed && self.meanwhile.first.is_none();
+    }
+
+    /// What this direction delivers, last by an acknowledgement, is TCP, and no connection of it is open.
+    fn all_closed(&self, kind: ProgressKind) -> bool {
+        kind == ProgressKind::Acknowledged && self.open == 0 && self.in_flight == 0
     }
 
     /// So many segments are no longer in flight.
@@ -164,12 +193,17 @@ impl DeliveryLane {
         self.repeats = self.repeats.wrapping_add(u32::from(p.again > 0));
         if self.streams.len() >= MOST_CONNECTIONS && !self.streams.contains_key(&p.connection) {
             self.streams.retain(|_, stream| !stream.in_flight.is_empty());
+            // What is forgotten stays open.
             if self.streams.len() >= MOST_CONNECTIONS {
                 return;
             }
         }
         self.meanwhile.sends(p);
-        let stream = self.streams.entry(p.connection).or_default();
+        let open = &mut self.open;
+        let stream = self.streams.entry(p.connection).or_insert_with(|| {
+            *open += 1;
+            SentStream::default()
+        });
         let (end, packet) = (p.seq_end(), DeliveredPacket::of(p));
         if stream.edge.is_none_or(|edge| before(edge, end)) {
             stream.edge = Some(end);
@@ -311,6 +345,7 @@ impl DeliveryLane {
         // What is on its way already waits from now on.
         let next = Meanwhile {
             first: (self.in_flight > 0).then_some(newest.time),
+            closed: self.all_closed(kind),
             ..Meanwhile::default()
         };
         let meanwhile = std::mem::replace(&mut self.meanwhile, next);
@@ -319,6 +354,7 @@ impl DeliveryLane {
             return None;
         }
         self.delivered = Some((newest, kind));
+        self.first_delivered.get_or_insert(newest.time);
         self.heard.push(HeardDelivery {
             connection,
             ack,
@@ -353,7 +389,7 @@ impl DeliveryLane {
 }
 
 /// Where nothing was sent at first, that was rest, and what is looked at begins with the first packet after it; or it was no
-/// rest: an IKE message in it makes it worth keeping.
+/// rest: an IKE message in it makes it worth keeping, unless every connection had been closed.
 fn stretch(
     delivered: DeliveredPacket,
     passed: Option<DeliveredPacket>,
@@ -364,11 +400,12 @@ fn stretch(
     let last = passed.unwrap_or(delivered);
     let first = meanwhile.first.filter(|first| *first < until);
     let at_once = first.is_some_and(|first| first.nanos_since(last.time) < LEAST_STRETCH);
+    let negotiates = meanwhile.ike && !meanwhile.closed;
     let from = match first {
-        Some(first) if !at_once && !meanwhile.ike => DeliveredPacket { time: first, ..last },
+        Some(first) if !at_once && !negotiates => DeliveredPacket { time: first, ..last },
         _ => last,
     };
-    (first.is_some() || meanwhile.ike).then_some(UndeliveredStretch {
+    (first.is_some() || negotiates).then_some(UndeliveredStretch {
         tunnel: 0,
         slot: 0,
         from,

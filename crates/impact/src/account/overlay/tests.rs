@@ -1,6 +1,7 @@
 use super::*;
 use crate::account::made_up::{at, half, span, step};
 use crate::account::surroundings::{DownSpan, RekeyWindow};
+use crate::account::sweep::episode::Episode;
 use AccountLabel::{
     Application, Capacity, CaptureHole, PathLoss, QueueLoss, ReceiveWindow, Rekey, SendBuffer, TunnelDown,
     Unexplained, ZeroWindow,
@@ -55,6 +56,22 @@ fn a_pause_at_a_rekey_is_the_rekeys() {
     assert_eq!((one(500, 1_050), one(499, 1_050)), (Rekey, TunnelDown));
     let closed = labelled(vec![step(1_010, 1_071, ZeroWindow)], &around);
     assert_eq!(closed, [ZeroWindow], "the receiver had closed its window");
+}
+
+/// Before the first loss of a capture: what it is if that is no loss of its own, but a rekey's.
+#[test]
+fn the_way_back_from_an_unseen_loss_is_the_next_losss() {
+    let label = |around: &Surroundings| {
+        let mut climbs = step(500, 520, SendBuffer);
+        (climbs.kind.found, climbs.kind.episode) = (StepLabel::WayBack(SendBuffer), 0);
+        let mut track = track(vec![climbs]);
+        let copy = crate::account::made_up::data(1_050, 0);
+        let waited = at(201);
+        track.episodes = vec![Episode::begun(&copy, waited, 0.0, &half())];
+        labels(&mut track, around)[0].0
+    };
+    assert_eq!(label(&Surroundings::default()), PathLoss);
+    assert_eq!(label(&renewed(1_000, 1_100)), SendBuffer);
 }
 
 /// Nothing was under way, so nothing was lost: the application had nothing to say already.

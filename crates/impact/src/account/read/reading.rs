@@ -51,6 +51,7 @@ impl Reading {
     fn take(&mut self, p: &AccountPacket, slot: usize, tcp: bool) {
         // A clock that steps back by a little makes no wait negative.
         self.latest = self.latest.max(p.time.0);
+        self.ended |= p.resets;
         if p.slot() == slot {
             self.ended |= p.ends;
             if p.syn {

@@ -11,8 +11,8 @@ use rekeyscope_model::time::NANOS_PER_MILLI;
 const FIRST_OF_SA: u32 = 64;
 /// Or they left right before the switch.
 const RIGHT_BEFORE: i64 = 50 * NANOS_PER_MILLI;
-/// So many copies are more than single loss.
-const SEVERAL: u32 = 3;
+/// So many segments in a row, next to the switch, are more than single loss (rule A of the method).
+const SEVERAL: usize = 3;
 /// A copy that is acknowledged sooner than this share of the usual time was not needed.
 const TOO_SOON: f64 = 0.7;
 /// Or than this share of the least time.
@@ -23,8 +23,13 @@ const TOO_SOON_OF_LEAST: f64 = 0.8;
 enum BeforeCopy {
     /// Nothing that is kept.
     Unknown,
-    /// Its packet.
-    Seen { time: i64, sa: u32, esp: u32 },
+    /// Its packet. `run`: so many in a row before and behind the switch were sent again.
+    Seen {
+        time: i64,
+        sa: u32,
+        esp: u32,
+        run: usize,
+    },
     /// It was lost before it was encrypted, between these times: no ESP number is missing.
     NeverSent { from: i64, to: i64 },
 }
@@ -33,10 +38,9 @@ enum BeforeCopy {
 #[derive(Debug, Clone)]
 pub(crate) struct Episode {
     end: u64,
-    time: i64,
+    pub(crate) time: i64,
     /// The wait for it, nanoseconds.
     nanos: i64,
-    pub(crate) copies: u32,
     /// An answer to the copy before this comes too soon, nanoseconds.
     soon: f64,
     /// From the copy to its acknowledgement.
@@ -57,7 +61,6 @@ impl Episode {
             end: copy.end,
             time: copy.time,
             nanos,
-            copies: 0,
             soon: (TOO_SOON * usual).max(TOO_SOON_OF_LEAST * half.d1.unwrap_or(0) as f64),
             answered_after: None,
             queue: false,
@@ -86,6 +89,7 @@ impl Episode {
                 time: before.time,
                 sa: before.sa,
                 esp: before.esp,
+                run: run_at_switch(half, firsts, place - 1),
             };
         } else if let Some(behind) = data(place).filter(|behind| behind.missing == before.missing) {
             self.original = BeforeCopy::NeverSent {
@@ -123,17 +127,47 @@ impl Episode {
     fn is_of_a_rekey(&self, times: Times, around: &Surroundings) -> bool {
         match self.original {
             BeforeCopy::Unknown => false,
-            BeforeCopy::Seen { time, sa, esp } => {
+            BeforeCopy::Seen { time, sa, esp, run } => {
                 let near = RIGHT_BEFORE.max(times.rtt);
                 let at_switch = |w: &RekeyWindow| {
                     let early = sa == w.new_sa && esp <= FIRST_OF_SA;
                     early || (0..=near).contains(&(w.switched.0 - time))
                 };
-                self.copies >= SEVERAL && around.rekeys_in(time, time + near).any(at_switch)
+                run >= SEVERAL && around.rekeys_in(time, time + near).any(at_switch)
             }
             BeforeCopy::NeverSent { from, to } => around.rekeys_in(from, to).next().is_some(),
         }
     }
+}
+
+/// Segments that were sent again, one behind the other without one that was not: the last ones before the first change of SA from the
+/// one at `place` on, and those behind it. Where one of the new SA got through before, its receiver was ready, and what is lost later
+/// is any loss.
+fn run_at_switch(half: &Half, firsts: &[u32], place: usize) -> usize {
+    let near = RIGHT_BEFORE.max(half.rtt);
+    let of = |&k: &u32| &half.data[k as usize];
+    let first = of(&firsts[place]);
+    let begins_sa = place
+        .checked_sub(1)
+        .is_some_and(|before| of(&firsts[before]).sa != first.sa);
+    let on_old = if begins_sa {
+        0
+    } else {
+        let same = firsts[place..].iter().map(of).take_while(|d| d.sa == first.sa);
+        same.take_while(|d| d.time - first.time <= near).count()
+    };
+    let (before, behind) = (&firsts[place..place + on_old], &firsts[place + on_old..]);
+    let Some(switched) = behind.first().map(of).filter(|d| begins_sa || d.sa != first.sa) else {
+        return 0;
+    };
+    let lost = |d: &&Data| d.repeated;
+    let lost_before = before.iter().rev().map(of).take_while(lost).count();
+    lost_before
+        + behind
+            .iter()
+            .map(of)
+            .take_while(|d| d.sa == switched.sa && d.repeated)
+            .count()
 }
 
 #[cfg(test)]
@@ -242,13 +276,13 @@ mod tests {
     #[test]
     fn what_was_sent_right_before_a_switch_or_too_early_is_the_rekeys() {
         let around = renewed(9_000, 9_800);
-        let cause = |time: i64, sa: u32, esp: u32, copies: u32| {
+        let cause = |time: i64, sa: u32, esp: u32, run: usize| {
             let mut episode = copy_after(20);
-            episode.copies = copies;
             episode.original = BeforeCopy::Seen {
                 time: at(time),
                 sa,
                 esp,
+                run,
             };
             episode.cause(TIMES, &around)
         };
@@ -274,5 +308,41 @@ mod tests {
         };
         assert_eq!(never_sent.cause(TIMES, &around), Rekey);
         assert_eq!(never_sent.cause(TIMES, &renewed(8_000, 8_100)), PathLoss);
+    }
+
+    /// Segments 10 ms apart: of two SAs, those that were sent again.
+    fn run(sas: &[u32], again: &[usize], place: usize) -> usize {
+        let of = |(k, &sa): (usize, &u32)| Data {
+            sa,
+            repeated: again.contains(&k),
+            ..data(10 * k as i64, 1_000 * k as u64)
+        };
+        let seen = Half {
+            data: sas.iter().enumerate().map(of).collect(),
+            ..half()
+        };
+        let firsts: Vec<u32> = (0..sas.len() as u32).collect();
+        run_at_switch(&seen, &firsts, place)
+    }
+
+    #[test]
+    fn what_is_lost_in_a_row_next_to_the_switch_is_a_run() {
+        let sas = [1, 1, 1, 1, 2, 2, 2, 2];
+        assert_eq!(run(&sas, &[2, 3], 2), 2, "the end of the old SA");
+        assert_eq!(run(&sas, &[4, 5, 6], 4), 3, "the begin of the new one");
+        assert_eq!(run(&sas, &[2, 3, 4], 2), 3, "both");
+        assert_eq!(run(&sas, &[0, 2, 3], 0), 2, "and one before");
+        assert_eq!(run(&sas, &[1, 2], 1), 0, "the last of the old one got through");
+        assert_eq!(
+            run(&sas, &[5, 6, 7], 5),
+            0,
+            "the first of the new one got through"
+        );
+        assert_eq!(run(&[1; 8], &[2, 3, 4], 2), 0, "no switch");
+        assert_eq!(
+            run(&[1, 1, 1, 1, 1, 1, 1, 2], &[0, 1, 2, 3, 4, 5, 6], 0),
+            0,
+            "60 ms before"
+        );
     }
 }

@@ -83,14 +83,25 @@ impl Rounds {
 
     /// The last two are hardly above those `back` rounds and one more ago.
     fn is_flat_over(&self, back: usize) -> bool {
-        let most = |from: usize| self.flights.iter().skip(from).take(2).max().copied().unwrap_or(0);
-        self.flights.len() >= back + 2 && most(0) as f64 <= FLAT * most(back) as f64
+        self.flights.len() >= back + 2 && self.most_of(0) as f64 <= FLAT * self.most_of(back) as f64
     }
 
     /// The last one is above the one before.
     pub(crate) fn grow(&self) -> bool {
         let flights = (self.flights.front(), self.flights.get(1));
         matches!(flights, (Some(last), Some(before)) if *last as f64 > FLAT * *before as f64)
+    }
+
+    /// The last two are above the first two that are remembered, by a segment and by less than half.
+    pub(crate) fn climb(&self, segment: u64) -> bool {
+        let rounds = self.flights.len();
+        let (last, first) = (self.most_of(0), self.most_of(rounds.saturating_sub(2)));
+        rounds >= 4 && last >= first + segment && 2 * last < 3 * first
+    }
+
+    /// The larger flight of two rounds, of which the later one is `back` rounds ago.
+    fn most_of(&self, back: usize) -> u64 {
+        self.flights.iter().skip(back).take(2).max().copied().unwrap_or(0)
     }
 
     /// The largest flight of the last one.
@@ -159,6 +170,21 @@ mod tests {
         assert_eq!(rounds(&eight[..7], true).plateau, None);
         let rises = [100, 90, 80, 80, 80, 80, 107, 90];
         assert_eq!(rounds(&rises, true).plateau, None);
+    }
+
+    #[test]
+    fn a_flight_climbs_by_segments() {
+        let climb = |flights: &[u64]| rounds(flights, true).climb(10);
+        assert!(climb(&[100, 90, 80, 110]) && !climb(&[100, 90, 80, 109]));
+        assert!(
+            climb(&[100, 90, 149, 80]) && !climb(&[100, 90, 150, 80]),
+            "half as much again"
+        );
+        assert!(!climb(&[100, 90, 110]), "three rounds");
+        assert!(
+            climb(&[1, 100, 100, 100, 100, 100, 100, 100, 110]),
+            "eight are remembered"
+        );
     }
 
     #[test]

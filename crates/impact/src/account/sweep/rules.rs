@@ -24,6 +24,8 @@ const SINCE_FULL: i64 = 8;
 const BACK: f64 = 0.95;
 /// Rounds in which a sender that begins, or begins anew, grows whatever they look like.
 const FIRST_ROUNDS: u64 = 5;
+/// CUBIC is back at W segments after the cube root of this times W, seconds: (1 − 0.7) / 0.4 (RFC 9438 §4.2, §5).
+const CUBIC_BACK: f64 = 0.75;
 /// A path that carries so much of C is at its limit.
 const AT_LIMIT: f64 = 0.9;
 
@@ -160,13 +162,27 @@ impl Sweep<'_> {
             episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time - t <= 2 * rtt);
             self.track.episodes.push(episode);
             self.copies.push(k as u32);
+            if self.comes_back_from_the_unseen(data.time) {
+                self.track.comes_back();
+            }
         } else if timeout {
             self.sender.proven = AFTER_TIMEOUT * self.half.mss;
         }
         self.sender.loss_seen = Some(data.time);
-        if let Some(episode) = self.track.episodes.last_mut() {
-            episode.copies += 1;
-        }
+    }
+
+    /// The first loss of a connection that had begun before the capture, at `now`, whose flight had grown as it does after a loss: by
+    /// segments, and no longer than from the loss before takes (RFC 5681 §3.1, RFC 9438 §4.2).
+    fn comes_back_from_the_unseen(&self, now: i64) -> bool {
+        let Some(first) = self.half.data.first().filter(|_| !self.half.begun) else {
+            return false;
+        };
+        let segments = self.sender.before_loss as f64 / self.half.mss as f64;
+        let reno = segments / 2.0 * self.times.rtt as f64;
+        let cubic = (CUBIC_BACK * segments).cbrt() * NANOS_PER_SECOND as f64;
+        self.sender.loss_seen.is_none()
+            && self.sender.rounds.climb(self.half.mss)
+            && (now - first.time) as f64 <= reno.max(cubic)
     }
 
     /// The first rule that holds (docs/account.md).

@@ -11,6 +11,8 @@ pub(crate) enum StepLabel {
     Label(AccountLabel),
     /// What its episode of loss turns out to be.
     Episode,
+    /// Likewise, where that is loss: it may be the way back from another one, which was not captured. Else this.
+    WayBack(AccountLabel),
 }
 
 /// What waits that are counted together have in common.

@@ -1,12 +1,12 @@
 //! The steps of one direction of a connection: what its packets say, before anything else is known.
 
 use super::episode::Episode;
-use super::step::{NONE, Step};
+use super::step::{NONE, Step, StepLabel};
 use crate::account::flow::measured::Measured;
 use crate::account::read::data::Data;
 use crate::account::read::half::Half;
 use crate::account::times::Times;
-use rekeyscope_model::analysis::D2Source;
+use rekeyscope_model::analysis::{AccountLabel, D2Source};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::collections::HashMap;
 
@@ -89,6 +89,25 @@ impl Track {
     /// New bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.steps.iter().map(|s| s.bytes).sum()
+    }
+
+    /// What was captured before its first loss, which has just begun, is the way back from a loss that was not: as far as nothing else
+    /// explains it.
+    pub(crate) fn comes_back(&mut self) {
+        use AccountLabel::{Growth, ReceiveWindow, SendBuffer, Unexplained};
+        let first = self.episodes.len() as u32 - 1;
+        for step in &mut self.steps {
+            // An inferred window is the largest flight, which comes right before a loss.
+            step.touched &= self.facts.scale_known;
+            match step.kind.found {
+                StepLabel::Label(ReceiveWindow) if self.facts.scale_known => {}
+                StepLabel::Label(label @ (Growth | ReceiveWindow | SendBuffer | Unexplained)) => {
+                    step.kind.found = StepLabel::WayBack(label);
+                    step.kind.episode = first;
+                }
+                _ => {}
+            }
+        }
     }
 
     /// What the packets of a piece say about each other, once all of it was gone over. Its steps begin with `first`, its episodes
@@ -226,11 +245,8 @@ mod tests {
     use rekeyscope_model::analysis::AccountLabel;
 
     /// An episode that is known again by its number.
-    fn episode(number: u32) -> Episode {
-        let copy = data(0, 0);
-        let mut episode = Episode::begun(&copy, 0, 0.0, &half());
-        episode.copies = number;
-        episode
+    fn episode(number: i64) -> Episode {
+        Episode::begun(&data(number, 0), 0, 0.0, &half())
     }
 
     fn step(from: i64, to: i64, episode: u32) -> Step {
@@ -266,7 +282,7 @@ mod tests {
             track.steps.push(step(time, time + length, episode));
             time += length;
         }
-        track.episodes = (0..episodes).map(episode).collect();
+        track.episodes = (0..i64::from(episodes)).map(episode).collect();
         track
     }
 
@@ -320,11 +336,11 @@ mod tests {
             .steps
             .iter()
             .filter(|s| s.kind.episode != NONE)
-            .map(|s| track.episodes[s.kind.episode as usize].copies)
+            .map(|s| track.episodes[s.kind.episode as usize].time)
             .collect();
-        assert_eq!(numbers, [2, 0]);
-        let kept: Vec<_> = track.episodes.iter().map(|e| e.copies).collect();
-        assert_eq!(kept, [2, 0, 3]);
+        assert_eq!(numbers, [at(2), 0]);
+        let kept: Vec<_> = track.episodes.iter().map(|e| e.time).collect();
+        assert_eq!(kept, [at(2), 0, at(3)]);
     }
 
     /// Waits of 5 ms, one behind the other, of a connection with round trips of 40 ms.

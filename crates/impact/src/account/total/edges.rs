@@ -8,8 +8,17 @@ use rekeyscope_model::analysis::AccountLabel::{PathLoss, QueueLoss, Rekey, Tunne
 /// Labels that nothing in the capture decides between: those of cut outages that take at least `least` nanoseconds.
 pub(crate) fn undecided(pieces: &[LabelledPiece], around: &Surroundings, least: i64) -> Vec<AccountLabel> {
     // Nanoseconds of a piece that the begin of the capture cuts off from its reason, and the end from what becomes of it.
-    let early = |p: &LabelledPiece| match around.first_asked {
-        Some(asked) if matches!(p.label, Rekey | TunnelDown) && p.from < asked.0 - DOWN_BEFORE => p.nanos,
+    let early = |p: &LabelledPiece| match p.label {
+        Rekey | TunnelDown => around.first_asked.map_or(0, |asked| {
+            if p.from < asked.0 - DOWN_BEFORE {
+                p.nanos
+            } else {
+                0
+            }
+        }),
+        PathLoss | QueueLoss => around
+            .first_delivered
+            .map_or(0, |until| (p.to.min(until.0) - p.from).clamp(0, p.nanos)),
         _ => 0,
     };
     let late = |p: &LabelledPiece| match (around.left_open, p.label) {
@@ -23,7 +32,7 @@ pub(crate) fn undecided(pieces: &[LabelledPiece], around: &Surroundings, least: 
     }
     let lost = |label: AccountLabel| {
         let own = pieces.iter().filter(|p| p.label == label);
-        own.map(late).sum::<i64>() >= least.max(1)
+        own.map(|p| early(p).max(late(p))).sum::<i64>() >= least.max(1)
     };
     let losses = [PathLoss, QueueLoss].into_iter().filter(|l| lost(*l));
     [TunnelDown, Rekey].into_iter().chain(losses).collect()
@@ -101,6 +110,34 @@ mod tests {
             [],
             "nothing was lost then"
         );
+    }
+
+    #[test]
+    fn what_is_lost_before_anything_is_delivered_may_be_an_outage() {
+        let pieces = [
+            piece(0, 3, PathLoss),
+            piece(3, 4, TunnelDown),
+            piece(4, 8, QueueLoss),
+        ];
+        let until = |at| Surroundings {
+            first_delivered: second(at),
+            ..Surroundings::default()
+        };
+        let least = NANOS_PER_SECOND;
+        assert_eq!(
+            undecided(&pieces, &until(4), least),
+            [TunnelDown, Rekey, PathLoss]
+        );
+        assert_eq!(
+            undecided(&pieces, &until(1), least),
+            [TunnelDown, Rekey, PathLoss]
+        );
+        assert_eq!(undecided(&pieces, &until(1), 2 * least), [], "too little");
+        assert_eq!(
+            undecided(&pieces, &until(5), 2 * least),
+            [TunnelDown, Rekey, PathLoss]
+        );
+        assert_eq!(undecided(&pieces, &Surroundings::default(), 1), []);
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Made {
     fn label(self) -> AccountLabel {
         match self.labelled().0 {
             StepLabel::Label(label) => label,
-            StepLabel::Episode => panic!("an episode"),
+            StepLabel::Episode | StepLabel::WayBack(_) => panic!("an episode"),
         }
     }
 
