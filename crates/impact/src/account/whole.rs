@@ -19,6 +19,10 @@ const MOST_COURSES: usize = 3;
 /// Outages that the capture cuts say nothing below this share of the time: no sentence names so little.
 const LEAST_CUT: f64 = 0.01;
 
+/// A connection that began before the capture is not known by fewer round trips: of its first five neither the scale of the window nor
+/// whether the flight grows can be told.
+const FEW_ROUND_TRIPS: i64 = 20;
+
 /// The account of one direction of a tunnel, and what was measured of the flows that it rests on.
 #[derive(Debug, Clone)]
 pub struct Accounted {
@@ -71,7 +75,8 @@ pub fn account(
         bytes,
         reference,
     };
-    let mut not_testable = not_testable(&main, (blind, hides_queues, hides_growth), own_from);
+    let brief = !scale_known && nanos < FEW_ROUND_TRIPS * main.times.rtt;
+    let mut not_testable = not_testable(&main, (blind || brief, hides_queues, hides_growth), own_from);
     let cut = undecided(&pieces, around, (LEAST_CUT * nanos as f64) as i64);
     not_testable.extend(
         cut.into_iter()

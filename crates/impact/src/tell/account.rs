@@ -243,7 +243,7 @@ fn not_testable(account: &Account) -> Vec<Message> {
         _ if other.is_empty() => None,
         (None, _) => Some(Message::new("account-no-tcp")),
         (Some(_), D2Source::None) => Some(Message::new("account-no-pattern").with("labels", names(&other))),
-        (Some(_), _) if !account.scale_known && either_flight(account) => {
+        (Some(_), D2Source::Pattern) if !account.scale_known && either_flight(account) => {
             Some(Message::new("account-no-scale"))
         }
         (Some(_), _) => Some(Message::new("account-not-testable").with("labels", names(&other))),

@@ -66,6 +66,11 @@ impl Rounds {
         if una < self.ends {
             return false;
         }
+        if self.most == 0 {
+            // Nothing was sent in it: at the receiver's end acknowledgements of a burst and the next burst come one after the other.
+            self.ends = nxt;
+            return false;
+        }
         self.flights.push_front(self.most);
         self.flights.truncate(ROUNDS);
         self.completed += 1;
@@ -147,8 +152,10 @@ mod tests {
     #[test]
     fn a_round_lasts_until_what_was_sent_by_its_begin_is_acknowledged() {
         let mut rounds = Rounds::new(1_000);
+        rounds.flew(1);
         assert!(!rounds.acknowledged(999, 5_000, true));
         assert!(rounds.acknowledged(1_000, 5_000, true));
+        rounds.flew(1);
         assert!(!rounds.acknowledged(4_999, 9_000, true));
         assert!(rounds.acknowledged(5_000, 9_000, true));
         assert_eq!(rounds.completed, 2);
@@ -170,6 +177,17 @@ mod tests {
         assert_eq!(rounds(&eight[..7], true).plateau, None);
         let rises = [100, 90, 80, 80, 80, 80, 107, 90];
         assert_eq!(rounds(&rises, true).plateau, None);
+    }
+
+    #[test]
+    fn a_round_in_which_nothing_was_sent_is_none() {
+        let mut of = rounds(&[100], true);
+        assert!(!of.acknowledged(1, 5, true));
+        assert_eq!((of.completed, of.last()), (1, 100));
+        of.flew(200);
+        assert!(!of.acknowledged(4, 9, true), "it ends with what was sent since");
+        assert!(of.acknowledged(5, 9, true));
+        assert_eq!((of.completed, of.last()), (2, 200));
     }
 
     #[test]
@@ -212,6 +230,7 @@ mod tests {
             for delay in delay.into_iter().chain(delay.map(|d| d + 5)) {
                 rounds.delayed(at(delay));
             }
+            rounds.flew(1);
             rounds.acknowledged(0, 1, true);
             // The next one has begun.
             rounds.delayed(at(1));

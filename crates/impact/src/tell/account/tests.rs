@@ -102,6 +102,12 @@ fn what_could_not_be_told_is_said() {
     (account.scale_known, account.window_bytes) = (false, None);
     let said = english(&account);
     assert!(
+        said.ends_with("These packets do not show: receiver's window and sender's buffer."),
+        "{said}"
+    );
+    account.d2_from = D2Source::Pattern;
+    let said = english(&account);
+    assert!(
         said.contains("it waited for the receiver's window or the sender's buffer")
             && said.ends_with("only told together."),
         "{said}"

@@ -160,6 +160,7 @@ fn a_path_at_its_limit_is_at_capacity() {
         with(|m| {
             m.rate = rate;
             m.sender.rounds.delayed(at(50));
+            m.sender.rounds.flew(1);
             m.sender.rounds.acknowledged(0, 1, true);
         })
         .told(2)
