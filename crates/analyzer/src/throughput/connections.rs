@@ -5,7 +5,7 @@
 
 use crate::diagnosis::PacketRecord;
 use crate::throughput::flow::ConnectionId;
-use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, Syn, fold};
+use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, SpareMemory, Syn, fold};
 use rekeyscope_ipsec::esp::inner::{Inner, TcpSegment};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use std::borrow::Cow;
@@ -35,6 +35,7 @@ pub(crate) struct Connections {
     /// ESP numbers that no packet had, by tunnel and direction.
     missing: Vec<[u32; 2]>,
     packets: usize,
+    spare: SpareMemory,
 }
 
 impl Connections {
@@ -46,6 +47,7 @@ impl Connections {
             sealed: HashMap::new(),
             missing: Vec::new(),
             packets: 0,
+            spare: SpareMemory::default(),
         }
     }
 
@@ -106,7 +108,18 @@ impl Connections {
                 .push(&mut kept.connection);
         }
         for connections in of_tunnels.values_mut() {
-            fold(connections, &self.settings);
+            fold(connections, &self.settings, &mut self.spare);
+        }
+        // Whoever had most packets keeps the memory for as many.
+        let folded = || of_tunnels.values().flatten();
+        let most = folded().map(|c| c.packets.capacity()).max().unwrap_or(0);
+        let mut kept = false;
+        for connection in of_tunnels.values_mut().flatten() {
+            if kept || connection.packets.capacity() < most {
+                connection.packets = Vec::new();
+            } else {
+                kept = true;
+            }
         }
         self.over.retain(|kept| kept.connection.is_folded());
         for place in &mut self.open {

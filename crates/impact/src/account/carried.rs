@@ -3,6 +3,7 @@
 use super::capacity::{FullWindows, KnownRates, path};
 use super::flow::measured::Measured;
 use super::packet::Source;
+use super::read::data::{Ack, Data};
 use super::read::half::Half;
 use super::read::reading::Reading;
 use super::sweep::rules::sweep;
@@ -47,14 +48,39 @@ impl Carried {
     }
 }
 
+/// Memory for the packets of the largest connection, used again for each piece: asked for anew it would come in pages of zeros.
+#[derive(Debug, Default)]
+pub struct SpareMemory {
+    data: Vec<Data>,
+    acks: Vec<Ack>,
+}
+
 /// Goes over the next packets of all connections of a direction, which share a path. `reference`: bytes/s.
-pub(super) fn go_on(connections: &mut [(Source<'_>, &mut Carried)], reference: Option<f64>) {
+pub(super) fn go_on(
+    connections: &mut [(Source<'_>, &mut Carried)],
+    reference: Option<f64>,
+    spare: &mut SpareMemory,
+) {
+    let largest = (0..connections.len()).max_by_key(|&place| connections[place].0.packets.len());
+    if let Some(place) = largest {
+        let reading = &mut connections[place].1.reading;
+        (reading.data, reading.acks) = (std::mem::take(&mut spare.data), std::mem::take(&mut spare.acks));
+        reading.data.clear();
+        reading.acks.clear();
+    }
     let mut halves: Vec<Half> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     for (place, (source, carried)) in connections.iter_mut().enumerate() {
-        if let Some(half) = Half::read(&mut carried.reading, source) {
-            halves.push(half);
-            places.push(place);
+        match Half::read(&mut carried.reading, source) {
+            Some(half) => {
+                halves.push(half);
+                places.push(place);
+            }
+            None if Some(place) == largest => {
+                spare.data = std::mem::take(&mut carried.reading.data);
+                spare.acks = std::mem::take(&mut carried.reading.acks);
+            }
+            None => {}
         }
     }
     let bytes = |h: &&Half| h.data.iter().map(|d| u64::from(d.new)).sum::<u64>();
@@ -87,6 +113,9 @@ pub(super) fn go_on(connections: &mut [(Source<'_>, &mut Carried)], reference: O
         let (step, episode) = (swept.track.steps.len(), swept.track.episodes.len());
         let copies = sweep(half, rates, &mut swept.sender, &mut swept.track);
         swept.track.complete(half, step, (episode, &copies));
+    }
+    if let Some(half) = halves.into_iter().max_by_key(|half| half.data.capacity()) {
+        (spare.data, spare.acks) = (half.data, half.acks);
     }
 }
 

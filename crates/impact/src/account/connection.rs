@@ -1,6 +1,6 @@
 //! A connection whose packets are kept until there are too many of them.
 
-use super::carried::{Carried, go_on};
+use super::carried::{Carried, SpareMemory, go_on};
 use super::packet::{AccountPacket, Source, Syn};
 use super::read::stated_scale;
 use super::surroundings::AccountSettings;
@@ -95,17 +95,23 @@ impl AccountConnection {
 /// Goes over the packets of all connections of a tunnel and forgets them. Later packets go on where these end; the account is the
 /// same but for what lies across the border: a copy whose original is gone has no rekey as its cause.
 ///
-/// Bounded: connections with hardly any of the bytes are forgotten, and of many steps neighbours become one.
-pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings) {
+/// Bounded: connections with hardly any of the bytes are forgotten, and of many steps neighbours become one. The memory of the packets
+/// stays.
+pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings, spare: &mut SpareMemory) {
     for slot in [0, 1] {
-        fold_direction(connections, slot, settings);
+        fold_direction(connections, slot, settings, spare);
     }
     for connection in connections {
-        connection.packets = Vec::new();
+        connection.packets.clear();
     }
 }
 
-fn fold_direction(connections: &mut [&mut AccountConnection], slot: usize, settings: &AccountSettings) {
+fn fold_direction(
+    connections: &mut [&mut AccountConnection],
+    slot: usize,
+    settings: &AccountSettings,
+    spare: &mut SpareMemory,
+) {
     let sent = |c: &&mut AccountConnection| -> u64 {
         let own = c.packets.iter().filter(|p| p.slot() == slot);
         own.map(|p| u64::from(p.new)).sum()
@@ -125,7 +131,7 @@ fn fold_direction(connections: &mut [&mut AccountConnection], slot: usize, setti
     }
     let sources = places.iter().map(|&place| connections[place].source(slot));
     let mut open: Vec<(Source<'_>, &mut Carried)> = sources.zip(&mut carried).collect();
-    go_on(&mut open, settings.reference());
+    go_on(&mut open, settings.reference(), spare);
     let steps = |list: &[Carried]| list.iter().map(Carried::steps).sum::<usize>();
     while steps(&carried) > MOST_STEPS {
         carried.iter_mut().for_each(Carried::coarsen);
@@ -156,7 +162,8 @@ mod tests {
     fn a_connection_has_data_once_it_brought_something_new() {
         assert!(connection(1).has_data() && !connection(0).has_data());
         let mut folded = connection(1);
-        fold(&mut [&mut folded], &AccountSettings { reference_bps: None });
+        let settings = AccountSettings { reference_bps: None };
+        fold(&mut [&mut folded], &settings, &mut SpareMemory::default());
         assert!(folded.is_folded() && folded.has_data() && folded.packets.is_empty());
         assert!(folded.without_packets().is_folded() && !connection(1).is_folded());
     }

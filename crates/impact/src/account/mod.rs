@@ -38,6 +38,7 @@ mod times;
 mod total;
 mod whole;
 
+pub use carried::SpareMemory;
 pub use connection::{AccountConnection, fold};
 pub use packet::{AccountPacket, Syn};
 pub use surroundings::{AccountSettings, Death, DownSpan, RekeyWindow, Surroundings};

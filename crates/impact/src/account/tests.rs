@@ -47,7 +47,12 @@ fn in_pieces(all: &[AccountConnection], pieces: usize) -> Vec<AccountConnection>
     let mut list: Vec<AccountConnection> = all.iter().map(begun).collect();
     for piece in 0..pieces {
         if piece > 0 {
-            fold(&mut list.iter_mut().collect::<Vec<_>>(), &settings(None));
+            let mut spare = SpareMemory::default();
+            fold(
+                &mut list.iter_mut().collect::<Vec<_>>(),
+                &settings(None),
+                &mut spare,
+            );
         }
         for (own, whole) in list.iter_mut().zip(all) {
             let at = |piece: usize| whole.packets.len() * piece / pieces;

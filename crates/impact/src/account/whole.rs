@@ -1,6 +1,6 @@
 //! The account of one direction of a tunnel: its connections, their labels, the sums.
 
-use super::carried::{Carried, Swept, go_on, higher};
+use super::carried::{Carried, SpareMemory, Swept, go_on, higher};
 use super::connection::{AccountConnection, LEAST_SHARE};
 use super::overlay::labels;
 use super::packet::Source;
@@ -122,7 +122,7 @@ fn swept(
     let mut carried: Vec<Carried> = counting.iter().map(|c| c.carried(slot)).collect();
     let sources = counting.iter().map(|c| c.source(slot));
     let mut open: Vec<(Source<'_>, &mut Carried)> = sources.zip(&mut carried).collect();
-    go_on(&mut open, settings.reference());
+    go_on(&mut open, settings.reference(), &mut SpareMemory::default());
     let mut busiest: Vec<(&AccountConnection, &Carried)> = counting.into_iter().zip(&carried).collect();
     busiest.sort_by_key(|(c, _)| Reverse(c.bytes[slot]));
     let flow = |(n, (c, own)): (usize, &(&AccountConnection, &Carried))| {

@@ -201,11 +201,13 @@ impl Sweep<'_> {
         let clocked = sender.told > now - times.released;
         let could = data.end <= allowed && sender.flight() + data.payload() <= sender.proven;
         let recovering = sender.recovering.is_some();
-        let decay = (-(nanos as f64) / MEMORY).exp();
-        sender.waits_clocked *= decay;
-        sender.waits_unclocked *= decay;
         if nanos > times.released && !recovering {
             let before = k.checked_sub(1).and_then(|before| self.half.data.get(before));
+            // Which of the two is larger is all that is asked between: both fade alike.
+            let fade = (-((now - sender.waits_at) as f64) / MEMORY).exp();
+            sender.waits_at = now;
+            sender.waits_clocked *= fade;
+            sender.waits_unclocked *= fade;
             if !clocked && could {
                 sender.waits_unclocked += nanos as f64;
             } else if clocked && before.is_none_or(|before| data.payload() >= before.payload()) {

@@ -33,6 +33,8 @@ pub(crate) struct TcpSender {
     /// Sums of waits that an acknowledgement ended, and that none did though more could have been sent; they fade.
     pub(crate) waits_clocked: f64,
     pub(crate) waits_unclocked: f64,
+    /// They have faded until then.
+    pub(crate) waits_at: i64,
     /// Smoothed time from data to acknowledgement, nanoseconds.
     pub(crate) smoothed: f64,
     /// The episode that is going on: until this byte is acknowledged.
@@ -68,6 +70,7 @@ impl TcpSender {
             touched_at: i64::MIN / 2,
             waits_clocked: 0.0,
             waits_unclocked: 0.0,
+            waits_at: 0,
             smoothed: 0.0,
             recovering: None,
             loss_seen: None,

@@ -30,6 +30,7 @@ fn made() -> Made {
     };
     let mut sender = TcpSender::new(0, 1_000);
     (sender.una, sender.nxt, sender.proven) = (90_000, 100_000, 60_000);
+    sender.waits_at = at(NOW);
     // It heard of this long ago, and may send much more.
     sender.receiver.opens(&half, &ack(0, 90_000, 60_000), at(0), None);
     Made {

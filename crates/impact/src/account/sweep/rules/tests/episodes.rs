@@ -72,6 +72,7 @@ fn sums_of_waits_fade_in_two_seconds() {
         with(|m| {
             (m.wait, m.sender.proven) = (wait, proven);
             (m.sender.waits_clocked, m.sender.waits_unclocked) = (1e9, 1e9);
+            m.sender.waits_at = at(NOW - 40);
         })
         .told(told)
         .judged(|sweep| {
@@ -88,7 +89,7 @@ fn sums_of_waits_fade_in_two_seconds() {
         (faded, faded),
         "it could not have been sent"
     );
-    assert_eq!(sums(3, 2, 99_000), (999.0, 999.0), "no wait");
+    assert_eq!(sums(3, 2, 99_000), (1_000.0, 1_000.0), "no wait");
 }
 
 fn sent<T>(of: Made, last: i64, look: impl FnOnce(&mut Sweep<'_>) -> T) -> T {
