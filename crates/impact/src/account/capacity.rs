@@ -7,6 +7,7 @@ use super::read::half::Half;
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::cell::LazyCell;
+use std::cmp::Ordering;
 
 /// Lengths of the stretches, nanoseconds.
 const STRETCHES: [i64; 3] = [NANOS_PER_SECOND, NANOS_PER_SECOND / 2, NANOS_PER_SECOND / 5];
@@ -206,7 +207,7 @@ fn own_rate(sent: &[Sent], acked: &[(i64, u64)], full: &FullWindows<'_>, rtt: i6
             .filter_map(|s| proof(s, (sent, acked), full, (length, rtt)))
             .collect();
         if proofs.len() >= LEAST_PROVEN && proofs.len() as f64 >= PROVEN_SHARE * good.len() as f64 {
-            proven = proven.max(quantile(&mut proofs, OF_PROOFS));
+            proven = proven.max(quantile(&mut proofs, OF_PROOFS, f64::total_cmp));
         }
     }
     if proven > 0.0 {
@@ -281,23 +282,18 @@ fn proof(
 ) -> Option<f64> {
     let packets = &sent[stretch.data.clone()];
     let second = NANOS_PER_SECOND as f64;
-    let mut gaps: Vec<f64> = packets
-        .windows(2)
-        .map(|w| (w[1].time - w[0].time) as f64)
-        .collect();
-    if gaps.is_empty() {
-        return None;
-    }
-    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-    let longest = gaps.iter().copied().fold(0.0, f64::max);
-    let usual = quantile(&mut gaps, USUAL_GAP);
-    let median = quantile(&mut gaps, 0.5);
     if idle_at_an_edge(stretch, packets, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
         return None;
     }
-    if mean <= BUSY * usual && median > 0.0 && !flows_freely(packets, full, rtt) {
-        let size = packets.iter().map(|s| f64::from(s.bytes)).sum::<f64>() / packets.len() as f64;
-        return Some(stretch.rate.min(ABOVE_USUAL * size / median * second));
+    let mut gaps: Vec<i64> = packets.windows(2).map(|w| w[1].time - w[0].time).collect();
+    let longest = gaps.iter().copied().max()?;
+    let mean = gaps.iter().sum::<i64>() as f64 / gaps.len() as f64;
+    if mean <= BUSY * quantile(&mut gaps, USUAL_GAP, i64::cmp) as f64 {
+        let median = quantile(&mut gaps, 0.5, i64::cmp) as f64;
+        if median > 0.0 && !flows_freely(packets, full, rtt) {
+            let size = packets.iter().map(|s| f64::from(s.bytes)).sum::<f64>() / packets.len() as f64;
+            return Some(stretch.rate.min(ABOVE_USUAL * size / median * second));
+        }
     }
     let margin = (queue_margin(rtt) / 1_000) as u32;
     let later = packets.iter().filter(|s| s.time >= stretch.begin + length / 2);
@@ -307,10 +303,14 @@ fn proof(
         let rate =
             |w: &[(i64, u64)]| (w[1].0 > w[0].0).then(|| w[1].1 as f64 / (w[1].0 - w[0].0) as f64 * second);
         let mut rates: Vec<f64> = acks.windows(2).filter_map(rate).collect();
-        return (!rates.is_empty()).then(|| stretch.rate.min(ABOVE_USUAL * quantile(&mut rates, 0.5)));
+        return (!rates.is_empty()).then(|| {
+            stretch
+                .rate
+                .min(ABOVE_USUAL * quantile(&mut rates, 0.5, f64::total_cmp))
+        });
     }
     let echo = packets.iter().map(|s| s.echo).min().filter(|&us| us != u32::MAX);
-    (echo.is_some_and(|least| least > margin) && longest <= PAUSE as f64).then_some(stretch.rate)
+    (echo.is_some_and(|least| least > margin) && longest <= PAUSE).then_some(stretch.rate)
 }
 
 /// The longer of the times before its first packet and behind its last one, nanoseconds. A burst that is shorter than the stretch is
@@ -340,9 +340,9 @@ fn flows_freely(packets: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
 }
 
 /// The value that a share of `list` does not exceed; `list` is not empty.
-fn quantile(list: &mut [f64], share: f64) -> f64 {
+fn quantile<T: Copy>(list: &mut [T], share: f64, order: impl Fn(&T, &T) -> Ordering) -> T {
     let place = ((list.len() - 1) as f64 * share).round() as usize;
-    *list.select_nth_unstable_by(place, f64::total_cmp).1
+    *list.select_nth_unstable_by(place, order).1
 }
 
 #[cfg(test)]
