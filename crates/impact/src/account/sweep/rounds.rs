@@ -97,6 +97,11 @@ impl Rounds {
         matches!(flights, (Some(last), Some(before)) if *last as f64 > FLAT * *before as f64)
     }
 
+    /// `flight` is above the largest of the last two.
+    pub(crate) fn are_below(&self, flight: u64) -> bool {
+        !self.flights.is_empty() && flight as f64 > FLAT * self.most_of(0) as f64
+    }
+
     /// The last two are above the first two that are remembered, by a segment and by less than half.
     pub(crate) fn climb(&self, segment: u64) -> bool {
         let rounds = self.flights.len();
@@ -177,6 +182,13 @@ mod tests {
         assert_eq!(rounds(&eight[..7], true).plateau, None);
         let rises = [100, 90, 80, 80, 80, 80, 107, 90];
         assert_eq!(rounds(&rises, true).plateau, None);
+    }
+
+    #[test]
+    fn a_flight_above_the_last_two_rounds_grows() {
+        let of = rounds(&[300, 100, 80], true);
+        assert!(of.are_below(107) && !of.are_below(106));
+        assert!(!rounds(&[], true).are_below(1), "no round is over");
     }
 
     #[test]
