@@ -1,7 +1,8 @@
 //! Puts fragmented IP datagrams together again (RFC 791 §3.2, RFC 8200 §4.5).
 //!
 //! Bounds: [`MOST_DATAGRAMS`] datagrams and [`MOST_BYTES`] bytes at a time, [`TIMEOUT_NANOS`] of packet time each; the
-//! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins.
+//! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins,
+//! but another one at its very place replaces it.
 
 use crate::layers::ip::{self, IpPacket, Piece};
 use etherparse::IpNumber;
@@ -152,7 +153,6 @@ impl FragmentTable {
             );
             return None;
         };
-        self.give_up_old(time, frame, diagnostics);
         let key = FragmentKey {
             src: packet.src,
             dst: packet.dst,
@@ -213,20 +213,6 @@ impl FragmentTable {
                 return;
             };
             self.remove(serial, &oldest, Some(frame), diagnostics);
-        }
-    }
-
-    fn give_up_old(&mut self, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
-        while let Some(&(serial, key)) = self.order.front() {
-            let waits = self
-                .partials
-                .get(&key)
-                .is_some_and(|p| p.serial == serial && now.nanos_since(p.started) <= TIMEOUT_NANOS);
-            if waits {
-                return;
-            }
-            self.order.pop_front();
-            self.remove(serial, &key, Some(frame), diagnostics);
         }
     }
 
@@ -306,7 +292,7 @@ impl Partial {
         }
         let gaps = self.gaps(piece.offset, end);
         if gaps.is_empty() {
-            count(diagnostics, frame, "duplicate_fragment", DUPLICATE);
+            self.again(packet.payload, piece.offset, end, frame, diagnostics);
             return;
         }
         if self.ranges.len() + gaps.len() > MOST_RANGES {
@@ -342,6 +328,25 @@ impl Partial {
         self.outer_bytes = self.outer_bytes.saturating_add(packet.total_len);
         self.largest = self.largest.max(packet.total_len);
         self.fragments = self.fragments.saturating_add(1);
+    }
+
+    /// All of this has arrived before: as a copy, or, where its number came round again after a loss, as part of an earlier datagram.
+    /// The one that came last counts (RFC 791 §3.2): the earlier datagram will not be whole any more.
+    fn again(&mut self, payload: &[u8], offset: u32, end: u32, frame: u64, diagnostics: &mut Diagnostics) {
+        let begins = beginning(payload);
+        let known = self.beginnings.iter_mut().find(|(at, _)| *at == offset);
+        let Some((_, known)) = known.filter(|(_, known)| *known != begins) else {
+            count(diagnostics, frame, "duplicate_fragment", DUPLICATE);
+            return;
+        };
+        *known = begins;
+        self.copy(payload, offset, offset, end);
+        count(
+            diagnostics,
+            frame,
+            "replaced_fragment",
+            "oddity-fragment-replaces",
+        );
     }
 
     /// What of `from..to` has not arrived yet.

@@ -73,6 +73,7 @@ oddity-fragment-impossible = a fragment with an impossible place or length
 oddity-fragment-behind = a fragment behind the end of its datagram
 oddity-fragment-twice = a fragment that was already there: the capture point sees packets twice
 oddity-fragment-overlaps = a fragment overlaps an earlier one, which wins
+oddity-fragment-replaces = a fragment at the place of an earlier one with other bytes, which it replaces: the identification came round again
 oddity-fragments-too-many = a datagram in too many fragments is not put together
 oddity-fragments-missing = fragments of this datagram are missing from the capture: what it carried is not analysed
 oddity-duplicate = { $name } packets that the capture holds again (both sides of a mirror port, several interfaces, a file twice): each is counted once

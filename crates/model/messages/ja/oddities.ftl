@@ -70,6 +70,7 @@ oddity-fragment-impossible = 位置または長さがあり得ないフラグメ
 oddity-fragment-behind = データグラムの終わりより後ろにあるフラグメントです
 oddity-fragment-twice = すでに届いているフラグメントです。キャプチャ地点で同じパケットが二度見えています
 oddity-fragment-overlaps = 先に届いたフラグメントと重なっています。先のものを採用します
+oddity-fragment-replaces = 先に届いたフラグメントと同じ位置にあり、内容が異なります。識別子が一巡したものとして、後のものを採用します
 oddity-fragments-too-many = フラグメントが多すぎるデータグラムは再構成しません
 oddity-fragments-missing = このデータグラムのフラグメントがキャプチャに揃っていません。運んでいた内容は解析されません
 oddity-duplicate = 同じパケット（{ $name }）が二度以上キャプチャされています（ミラーポートの両側、複数のインターフェース、同じファイルの重複など）。それぞれ 1 回として数えます

@@ -133,6 +133,51 @@ fn a_number_that_comes_round_again_at_once_is_no_duplicate() {
     }
 }
 
+/// The rest of the first datagram was lost. What is left of it must not spoil the next one of its number.
+#[test]
+fn what_is_left_of_a_loss_gives_way_to_the_next_datagram_of_its_number() {
+    let (old, new) = (
+        fragments_v4(9, 50, &esp(1000), 504),
+        fragments_v4(9, 50, &[0x11; 1000], 504),
+    );
+    for order in [[0, 1], [1, 0]] {
+        let mut bench = Bench::default();
+        assert_eq!(bench.give(0.0, &old[order[0]]), None);
+        assert_eq!(bench.give(0.6, &new[order[0]]), None);
+        assert_eq!(bench.give(0.6, &new[order[1]]).unwrap().bytes, vec![0x11; 1000]);
+        assert_eq!(bench.give(0.7, &new[order[0]]), None);
+        assert_eq!(
+            bench.counts(),
+            [("duplicate_fragment", 1), ("replaced_fragment", 1)]
+        );
+    }
+    // The middle of three, behind the beginning of the next.
+    let (old, new) = (
+        fragments_v4(9, 50, &esp(1000), 400),
+        fragments_v4(9, 50, &[0x11; 1000], 400),
+    );
+    let mut bench = Bench::default();
+    assert_eq!(bench.give(0.0, &old[1]), None);
+    assert_eq!(bench.give(0.6, &new[0]), None);
+    assert_eq!(bench.give(0.6, &new[1]), None);
+    assert_eq!(bench.give(0.6, &new[2]).unwrap().bytes, vec![0x11; 1000]);
+}
+
+/// Two places were captured into one file, and their clocks are an hour apart.
+#[test]
+fn another_clock_between_two_fragments_does_not_part_them() {
+    let (one, two) = (
+        fragments_v4(1, 50, &esp(1000), 504),
+        fragments_v4(2, 50, &esp(1000), 504),
+    );
+    let mut bench = Bench::default();
+    for (here, there) in [(&one[0], &two[0]), (&one[1], &two[1])] {
+        let whole = [bench.give(0.0, here), bench.give(3_600.0, there)];
+        assert!(whole.iter().all(|got| got.is_some() == (*here == one[1])));
+    }
+    assert_eq!(bench.counts(), []);
+}
+
 #[test]
 fn fragments_of_different_datagrams_do_not_mix() {
     let (a, b) = (
