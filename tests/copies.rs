@@ -2,6 +2,7 @@
 //! one the same packets; and no input is ever overwritten.
 
 mod encapsulated;
+mod extended;
 mod flows;
 mod refused;
 mod secrets;

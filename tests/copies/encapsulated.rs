@@ -153,7 +153,7 @@ fn write_inner(capture: &Path, keys: &Path, options: &[&str]) -> (PathBuf, Strin
 }
 
 /// Time and bytes of every packet of a raw IP capture.
-fn packets_of(capture: &Path) -> Vec<(u64, Vec<u8>)> {
+pub(super) fn packets_of(capture: &Path) -> Vec<(u64, Vec<u8>)> {
     let mut reader = CaptureReader::open(capture).unwrap();
     let (mut packets, mut oddities) = (Vec::new(), Diagnostics::default());
     while let Some(frame) = reader.next_frame(&mut oddities).unwrap() {

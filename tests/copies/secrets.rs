@@ -9,14 +9,14 @@ const ESP: u32 = 0x4553_5053;
 const TLS: u32 = 0x544c_534b;
 
 /// Standard output as a document, and what was told.
-fn analysis_of(capture: &Path, arguments: &[&str]) -> (Value, String) {
+pub(super) fn analysis_of(capture: &Path, arguments: &[&str]) -> (Value, String) {
     let mut command = rekeyscope();
     command.arg(capture).args(["--json", "-"]).args(arguments);
     let done = command.assert().success();
     told(done.get_output())
 }
 
-fn told(output: &std::process::Output) -> (Value, String) {
+pub(super) fn told(output: &std::process::Output) -> (Value, String) {
     (
         serde_json::from_slice(&output.stdout).unwrap(),
         String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -24,7 +24,7 @@ fn told(output: &std::process::Output) -> (Value, String) {
 }
 
 /// What keys change of the SAs with packets, by SPI (IKE that stays closed announces none), without where the keys came from.
-fn opened(document: &Value) -> BTreeMap<String, [Value; 4]> {
+pub(super) fn opened(document: &Value) -> BTreeMap<String, [Value; 4]> {
     let sas = document["security_associations"].as_array().unwrap();
     let of = |sa: &Value| {
         let status = sa["key"]["status"].clone();

@@ -72,6 +72,8 @@ pub struct SaOpener {
     pub generation: u32,
     /// First and last frame.
     pub frames: (u64, u64),
+    /// Its highest sequence number, where they have 64 bits.
+    pub extended: Option<u64>,
     /// The keyed transform.
     pub cipher: Arc<EspCipher>,
 }
@@ -131,6 +133,7 @@ fn openers(associations: &[Association]) -> Vec<SaOpener> {
             spi: a.spi,
             generation,
             frames: (first, last),
+            extended: a.extended,
             cipher: cipher.clone(),
         })
     };

@@ -6,7 +6,7 @@ use crate::write::key_ring::{KeyRing, SaOpener};
 use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing, UdpPorts};
-use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv, Opened};
+use rekeyscope_ipsec::esp::cipher::{Icv, Opened};
 use rekeyscope_ipsec::esp::inner::{self, ESP_IN_ESP, Inner, MOST_NESTING};
 use rekeyscope_ipsec::esp::sequence;
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -293,12 +293,16 @@ fn open_by<'r>(
     let (now, other): (Vec<&SaOpener>, Vec<&SaOpener>) = generations.iter().partition(|sa| in_use(sa));
     now.into_iter()
         .chain(other)
-        .find_map(|sa| Some((sa, open_whole(&sa.cipher, packet, payload)?)))
+        .find_map(|sa| Some((sa, open_whole(sa, packet, payload)?)))
 }
 
 /// As the analysis does, with the whole payload.
-fn open_whole(cipher: &EspCipher, packet: &[u8], payload: &mut Vec<u8>) -> Option<Opened> {
-    let (icv, esn_high) = sequence::verify(cipher, packet);
+fn open_whole(sa: &SaOpener, packet: &[u8], payload: &mut Vec<u8>) -> Option<Opened> {
+    let cipher = &sa.cipher;
+    let (icv, esn_high) = match sa.extended {
+        Some(highest) => sequence::verify_near(cipher, packet, highest),
+        None => sequence::verify(cipher, packet),
+    };
     match icv {
         Icv::Verified => cipher.open_verified(packet, esn_high, usize::MAX, payload).ok(),
         Icv::Unchecked => cipher.open(packet, esn_high, usize::MAX, payload).ok(),
