@@ -13,11 +13,11 @@ const DECODED_READ: usize = 64 * 1024;
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// Packed data is at most this much longer than what it holds, and so many bytes: compression never adds more than a few
-/// per cent, but a block of LZ4 (4 MiB, of the old format 8 MiB) is read whole before a byte comes of it. Millions of empty
-/// members would be walked over for nothing.
+/// per cent, but a block of LZ4 (4 MiB, of the old format 8 MiB) is read whole before a byte comes of it, and up to
+/// [`STORED_READ`] behind it. Millions of empty members would be walked over for nothing.
 const MOST_OVERHEAD: u64 = 2;
 /// See [`MOST_OVERHEAD`].
-const MOST_EMPTY: u64 = 16 * 1024 * 1024;
+const MOST_EMPTY: u64 = 9 * 1024 * 1024;
 
 /// How the file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
