@@ -27,7 +27,11 @@ pub(super) fn labels(track: &mut Track, around: &Surroundings) -> Vec<Labelled> 
         match (step.kind.found, cause) {
             (StepLabel::Label(label), _) => label,
             (StepLabel::Episode, cause) => cause.unwrap_or(AccountLabel::PathLoss),
-            (StepLabel::WayBack(_), Some(loss @ (AccountLabel::PathLoss | AccountLabel::QueueLoss))) => loss,
+            // Who cannot tell reordering from loss comes back alike.
+            (
+                StepLabel::WayBack(_),
+                Some(loss @ (AccountLabel::PathLoss | AccountLabel::QueueLoss | AccountLabel::Reordering)),
+            ) => loss,
             (StepLabel::WayBack(label), _) => label,
         }
     };

@@ -61,17 +61,19 @@ fn a_pause_at_a_rekey_is_the_rekeys() {
 /// Before the first loss of a capture: what it is if that is no loss of its own, but a rekey's.
 #[test]
 fn the_way_back_from_an_unseen_loss_is_the_next_losss() {
-    let label = |around: &Surroundings| {
+    let label = |around: &Surroundings, overtaken: bool| {
         let mut climbs = step(500, 520, SendBuffer);
         (climbs.kind.found, climbs.kind.episode) = (StepLabel::WayBack(SendBuffer), 0);
         let mut track = track(vec![climbs]);
         let copy = crate::account::made_up::data(1_050, 0);
         let waited = at(201);
         track.episodes = vec![Episode::begun(&copy, waited, 0.0, &half())];
+        track.episodes[0].overtaken = overtaken;
         labels(&mut track, around)[0].0
     };
-    assert_eq!(label(&Surroundings::default()), PathLoss);
-    assert_eq!(label(&renewed(1_000, 1_100)), SendBuffer);
+    assert_eq!(label(&Surroundings::default(), false), PathLoss);
+    assert_eq!(label(&Surroundings::default(), true), AccountLabel::Reordering);
+    assert_eq!(label(&renewed(1_000, 1_100), false), SendBuffer);
 }
 
 /// Nothing was under way, so nothing was lost: the application had nothing to say already.

@@ -165,13 +165,14 @@ impl Sweep<'_> {
             if self.comes_back_from_the_unseen(data.time) {
                 self.track.comes_back();
             }
+            self.sender.lost_from_known_flight |= self.sender.rounds.completed >= FIRST_ROUNDS;
         } else if timeout {
             self.sender.proven = AFTER_TIMEOUT * self.half.mss;
         }
         self.sender.loss_seen = Some(data.time);
     }
 
-    /// The first loss of a connection that had begun before the capture, at `now`, whose flight had grown as it does after a loss: by
+    /// The first loss from a flight that is known, of a connection that had begun before the capture: at `now`. It had grown as it does after a loss: by
     /// segments, and no longer than from the loss before takes (RFC 5681 §3.1, RFC 9438 §4.2).
     fn comes_back_from_the_unseen(&self, now: i64) -> bool {
         let Some(first) = self.half.data.first().filter(|_| !self.half.begun) else {
@@ -180,7 +181,7 @@ impl Sweep<'_> {
         let segments = self.sender.before_loss as f64 / self.half.mss as f64;
         let reno = segments / 2.0 * self.times.rtt as f64;
         let cubic = (CUBIC_BACK * segments).cbrt() * NANOS_PER_SECOND as f64;
-        self.sender.loss_seen.is_none()
+        !self.sender.lost_from_known_flight
             && self.sender.rounds.climb(self.half.mss)
             && (now - first.time) as f64 <= reno.max(cubic)
     }

@@ -40,6 +40,8 @@ pub(crate) struct TcpSender {
     /// The episode that is going on: until this byte is acknowledged.
     pub(crate) recovering: Option<u64>,
     pub(crate) loss_seen: Option<i64>,
+    /// After some rounds, so that it is known what was under way before.
+    pub(crate) lost_from_known_flight: bool,
     /// Flight before the last episode.
     pub(crate) before_loss: u64,
     /// It has not come back since.
@@ -74,6 +76,7 @@ impl TcpSender {
             smoothed: 0.0,
             recovering: None,
             loss_seen: None,
+            lost_from_known_flight: false,
             before_loss: 0,
             ramping: false,
             paused: None,

@@ -234,10 +234,13 @@ fn a_flight_that_climbs_to_the_first_loss_comes_back_from_an_unseen_one() {
     assert_eq!(first_loss(&[11_000; 4], 9_500, |_| ()), kept, "it stays as it is");
     assert_eq!(first_loss(&climbs, 9_500, |m| m.half.begun = true), kept);
     assert_eq!(
-        first_loss(&climbs, 9_500, |m| m.sender.loss_seen = Some(0)),
+        first_loss(&climbs, 9_500, |m| m.sender.lost_from_known_flight = true),
         kept,
         "the second loss"
     );
+    // The capture began with one.
+    let second = first_loss(&climbs, 9_500, |m| m.sender.loss_seen = Some(0));
+    assert_eq!(second, StepLabel::WayBack(SendBuffer));
     // Of 11 segments CUBIC is back after the cube root of 8.25 s.
     assert_eq!(first_loss(&climbs, 7_980, |_| ()), StepLabel::WayBack(SendBuffer));
     assert_eq!(first_loss(&climbs, 7_970, |_| ()), kept);
