@@ -172,10 +172,10 @@ impl Sweep<'_> {
         self.sender.loss_seen = Some(data.time);
     }
 
-    /// The first loss from a flight that is known, of a connection that had begun before the capture: at `now`. It had grown as it does after a loss: by
-    /// segments, and no longer than from the loss before takes (RFC 5681 §3.1, RFC 9438 §4.2).
+    /// The first loss from a flight that is known, at `now`, of a connection that had begun before the capture: it had grown as it does
+    /// after a loss, by segments, and for no longer than coming back takes (RFC 5681 §3.1, RFC 9438 §4.2).
     fn comes_back_from_the_unseen(&self, now: i64) -> bool {
-        let Some(first) = self.half.data.first().filter(|_| !self.half.begun) else {
+        let Some(first) = self.sender.first_sent.filter(|_| !self.half.begun) else {
             return false;
         };
         let segments = self.sender.before_loss as f64 / self.half.mss as f64;
@@ -183,7 +183,7 @@ impl Sweep<'_> {
         let cubic = (CUBIC_BACK * segments).cbrt() * NANOS_PER_SECOND as f64;
         !self.sender.lost_from_known_flight
             && self.sender.rounds.climb(self.half.mss)
-            && (now - first.time) as f64 <= reno.max(cubic)
+            && (now - first) as f64 <= reno.max(cubic)
     }
 
     /// The first rule that holds (docs/account.md).

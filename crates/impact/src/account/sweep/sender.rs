@@ -13,6 +13,8 @@ pub(crate) const FIRST_FLIGHT: u64 = 10;
 pub(crate) struct TcpSender {
     /// Its last packet with data: time, number, IPv4 identification.
     pub(crate) last: Option<(i64, u64, u16)>,
+    /// When the first one passed, in whatever piece.
+    pub(crate) first_sent: Option<i64>,
     /// Everything below is acknowledged.
     pub(crate) una: u64,
     /// Behind the highest byte sent.
@@ -60,6 +62,7 @@ impl TcpSender {
     pub(crate) fn new(first: u64, mss: u64) -> TcpSender {
         TcpSender {
             last: None,
+            first_sent: None,
             una: first,
             nxt: first,
             receiver: Receiver::default(),
@@ -135,6 +138,7 @@ impl TcpSender {
     /// It has sent `data`; so much is under way now.
     pub(crate) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
         self.last = Some((data.time, data.frame, data.ip_id));
+        self.first_sent.get_or_insert(data.time);
         if data.end > self.nxt {
             self.nxt = data.end;
             self.all_acked_since = None;

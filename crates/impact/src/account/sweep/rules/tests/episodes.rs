@@ -215,7 +215,9 @@ fn an_episode_at_the_paths_limit_is_of_a_queue() {
 fn first_loss(flights: &[u64], began: i64, change: impl FnOnce(&mut Made)) -> StepLabel {
     let made = copy(|m| {
         m.half.begun = false;
-        m.half.data = vec![data(began, 0), data(NOW, 0)];
+        // Long before the piece that is gone over now.
+        m.half.data = vec![data(NOW - 1, 0), data(NOW, 0)];
+        m.sender.first_sent = Some(at(began));
         change(m);
     });
     let waited = step(9_000, 9_010, SendBuffer);
