@@ -11,6 +11,11 @@ use std::cmp::Ordering;
 
 /// Lengths of the stretches, nanoseconds.
 const STRETCHES: [i64; 3] = [NANOS_PER_SECOND, NANOS_PER_SECOND / 2, NANOS_PER_SECOND / 5];
+/// Lengths that are looked at on a fast path where longer stretches prove nothing: of it a piece holds too little for those.
+const SHORT_STRETCHES: [i64; 2] = [NANOS_PER_SECOND / 10, NANOS_PER_SECOND / 20];
+/// It carries so much, bytes/s: 400 Mbit/s. Of that 32,768 packets with an acknowledgement for each are 0.4 s, in which two stretches of
+/// 0.2 s lie, the fewest that prove anything.
+const FAST: f64 = 5e7;
 /// A stretch holds at least so many round trips.
 const ROUND_TRIPS: i64 = 4;
 /// Of the best stretch's rate.
@@ -183,7 +188,12 @@ struct BusyStretch {
 
 fn own_rate(sent: &[Sent], acked: &[(i64, u64)], full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate) {
     let (mut proven, mut best) = (0.0f64, 0.0f64);
-    for length in STRETCHES {
+    let mean = mean(sent).unwrap_or(0.0);
+    let short = SHORT_STRETCHES.into_iter().filter(|_| mean >= FAST);
+    for length in STRETCHES.into_iter().chain(short) {
+        if proven > 0.0 && SHORT_STRETCHES.contains(&length) {
+            break;
+        }
         let stretches = stretches(sent, acked, length);
         let highest = stretches.iter().map(|s| s.rate).fold(0.0, f64::max);
         if length >= LEAST_BEST {
@@ -213,15 +223,14 @@ fn own_rate(sent: &[Sent], acked: &[(i64, u64)], full: &FullWindows<'_>, rtt: i6
     if proven > 0.0 {
         return (proven, OwnRate::Proven);
     }
-    let all = || {
-        let (first, last) = (sent.first()?, sent.last()?);
-        let bytes: u64 = sent.iter().map(|s| u64::from(s.bytes)).sum();
-        Some(bytes as f64 * NANOS_PER_SECOND as f64 / (last.time - first.time).max(1) as f64)
-    };
-    (
-        if best > 0.0 { best } else { all().unwrap_or(0.0) },
-        OwnRate::Best,
-    )
+    (if best > 0.0 { best } else { mean }, OwnRate::Best)
+}
+
+/// Bytes/s over all of it; `None` without packets.
+fn mean(sent: &[Sent]) -> Option<f64> {
+    let (first, last) = (sent.first()?, sent.last()?);
+    let bytes: u64 = sent.iter().map(|s| u64::from(s.bytes)).sum();
+    Some(bytes as f64 * NANOS_PER_SECOND as f64 / (last.time - first.time).max(1) as f64)
 }
 
 /// Every half length of a stretch one begins; those without packets are left out.

@@ -105,6 +105,30 @@ pub(super) fn bursts(seconds: i64) -> (AccountConnection, f64) {
     (connection, took as f64 / NANOS_PER_SECOND as f64)
 }
 
+/// A **synthetic** sender, at its end, of two seconds: 10 ms of round trip, a path that carries a packet each `spaced` nanoseconds, and
+/// `flight` times what it holds under way. What is more than it holds queues.
+pub(super) fn flies(spaced: i64, flight: f64) -> AccountConnection {
+    const RTT: i64 = 10 * NANOS_PER_MILLI;
+    let most = (RTT as f64 * flight) as i64 / spaced;
+    let (mut packets, mut seq, mut free) = (Vec::new(), 1u32, RTT);
+    let mut sends: VecDeque<i64> = [RTT; 10].into();
+    let mut under_way = 10;
+    while let Some(send) = sends.pop_front()
+        && send < 2 * NANOS_PER_SECOND
+    {
+        free = free.max(send) + spaced;
+        packets.push(packet(send, false, seq, MSS));
+        seq = seq.wrapping_add(u32::from(MSS));
+        packets.push(packet(free + RTT, true, seq, 0));
+        sends.push_back(free + RTT);
+        if under_way < most {
+            sends.push_back(free + RTT);
+            under_way += 1;
+        }
+    }
+    behind_handshake(packets, RTT, 9)
+}
+
 /// A **synthetic** packet at the sender's end, of the data (`seq`: its first byte) or an acknowledgement (`seq`: what it acknowledges).
 fn packet(time: i64, reverse: bool, seq: u32, payload: u16) -> AccountPacket {
     AccountPacket {
