@@ -24,10 +24,11 @@ pub enum Arg {
     Number(f64),
     /// Text that is the same in every language: a name, a figure with its unit.
     Text(String),
-    /// Another message.
-    Message(Box<Message>),
+    // Before a message: serde would read one of a list with one text, its identifier.
     /// Several, joined as the language joins them: "2, 3 and 6".
     List(Vec<Arg>),
+    /// Another message.
+    Message(Box<Message>),
 }
 
 impl Message {

@@ -449,3 +449,10 @@ fn locales() {
     }
     assert!("jp".parse::<Language>().is_err());
 }
+
+#[test]
+fn a_list_of_one_is_read_as_a_list() {
+    let said = Message::new("x").with("names", vec!["2"]);
+    let saved = serde_json::to_string(&said).unwrap();
+    assert_eq!(serde_json::from_str::<Message>(&saved).unwrap(), said);
+}
