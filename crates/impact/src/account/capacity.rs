@@ -10,10 +10,16 @@ use std::cell::LazyCell;
 use std::cmp::Ordering;
 
 /// Lengths of the stretches, nanoseconds.
-const STRETCHES: [i64; 3] = [NANOS_PER_SECOND, NANOS_PER_SECOND / 2, NANOS_PER_SECOND / 5];
-/// Lengths that are looked at on a fast path where longer stretches prove nothing: of it a piece holds too little for those.
-const SHORT_STRETCHES: [i64; 2] = [NANOS_PER_SECOND / 10, NANOS_PER_SECOND / 20];
-/// It carries so much, bytes/s: 400 Mbit/s. Of that 32,768 packets with an acknowledgement for each are 0.4 s, in which two stretches of
+const STRETCHES: [i64; 5] = [
+    NANOS_PER_SECOND,
+    NANOS_PER_SECOND / 2,
+    NANOS_PER_SECOND / 5,
+    NANOS_PER_SECOND / 10,
+    NANOS_PER_SECOND / 20,
+];
+/// So short ones are looked at on a fast path where longer ones prove nothing: of it a piece holds too little for those.
+const SHORT: i64 = NANOS_PER_SECOND / 10;
+/// A fast path carries so much, bytes/s: 400 Mbit/s. Of that 32,768 packets with an acknowledgement for each are 0.4 s, in which two stretches of
 /// 0.2 s lie, the fewest that prove anything.
 const FAST: f64 = 5e7;
 /// A stretch holds at least so many round trips.
@@ -189,9 +195,8 @@ struct BusyStretch {
 fn own_rate(sent: &[Sent], acked: &[(i64, u64)], full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate) {
     let (mut proven, mut best) = (0.0f64, 0.0f64);
     let mean = mean(sent).unwrap_or(0.0);
-    let short = SHORT_STRETCHES.into_iter().filter(|_| mean >= FAST);
-    for length in STRETCHES.into_iter().chain(short) {
-        if proven > 0.0 && SHORT_STRETCHES.contains(&length) {
+    for length in STRETCHES {
+        if length <= SHORT && (proven > 0.0 || mean < FAST) {
             break;
         }
         let stretches = stretches(sent, acked, length);
