@@ -104,10 +104,13 @@ fn usual_gap(parts: &[Traffic], start: Timestamp, spans: &[(f64, f64)]) -> i64 {
             .filter(|g| !touches(g.start_s + moved, g.end_s + moved));
         elsewhere.extend(free.map(|g| g.end_s - g.start_s));
     }
-    elsewhere.sort_by(|a, b| b.total_cmp(a));
     let total: u64 = parts.iter().map(|t| t.gaps_total).sum();
     let usual = usize::try_from(total / USUAL_OF).unwrap_or(usize::MAX);
-    let seconds = elsewhere.get(usual).copied().unwrap_or(0.0);
+    let descending = |a: &f64, b: &f64| b.total_cmp(a);
+    let seconds = match usual < elsewhere.len() {
+        true => *elsewhere.select_nth_unstable_by(usual, descending).1,
+        false => 0.0,
+    };
     (seconds * NANOS_PER_SECOND as f64) as i64
 }
 

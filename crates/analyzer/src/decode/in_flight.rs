@@ -1,7 +1,5 @@
-//! A batch on its way.
+//! Work on its way.
 
-use crate::decode::batch::Batch;
-use crate::decode::packet::Decoded;
 use rayon::Yield;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::time::Duration;
@@ -9,24 +7,23 @@ use std::time::Duration;
 /// How long a thread that has nothing to help with waits before it looks again: much less than a batch takes.
 const MOMENT: Duration = Duration::from_micros(100);
 
-/// A batch that other threads are decoding while the next one is read.
+/// Work that other threads do while the next packets are read.
 #[derive(Debug)]
-pub(crate) struct InFlight(Receiver<(Batch, Vec<Decoded>)>);
+pub(crate) struct InFlight<T>(Receiver<T>);
 
-impl InFlight {
-    /// Begins to decode a batch in the background.
-    pub(crate) fn begin(mut batch: Batch) -> InFlight {
+impl<T: Send + 'static> InFlight<T> {
+    /// Begins it in the background.
+    pub(crate) fn begin(work: impl FnOnce() -> T + Send + 'static) -> InFlight<T> {
         let (sender, receiver) = sync_channel(1);
         rayon::spawn(move || {
-            let decoded = batch.decode();
             // Nobody listens when the analysis was given up.
-            let _ = sender.send((batch, decoded));
+            let _ = sender.send(work());
         });
         InFlight(receiver)
     }
 
-    /// Waits for the results, and helps meanwhile where this is one of the decoding threads; `None` when the decoding thread died.
-    pub(crate) fn wait(self) -> Option<(Batch, Vec<Decoded>)> {
+    /// Waits for the results, and helps meanwhile where this is one of the working threads; `None` when the thread that worked died.
+    pub(crate) fn wait(self) -> Option<T> {
         loop {
             let landed = match rayon::yield_now() {
                 Some(Yield::Executed) => self.0.try_recv().map_err(|e| e == TryRecvError::Disconnected),

@@ -41,7 +41,7 @@ impl Lane<'_> {
         let Some(series) = self.record.meters.counted(self.tunnel, self.direction) else {
             return Vec::new();
         };
-        let parts = series.traffic(rests);
+        let parts = series.bytes(rests);
         parts
             .iter()
             .flat_map(|part| self.free_of(part, successions))

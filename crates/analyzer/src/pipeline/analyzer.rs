@@ -22,7 +22,7 @@ use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
-use crate::decode::{Batch, InFlight};
+use crate::decode::{Batch, Decoded, InFlight};
 use crate::diagnosis::Diagnosis;
 use crate::pipeline::totals::Totals;
 use crate::throughput::connections::Connections;
@@ -65,7 +65,7 @@ pub struct Analyzer {
     /// In which the frame was read, to keep packets without a copy.
     block: Option<ReadBlock>,
     batch: Batch,
-    in_flight: Option<InFlight>,
+    in_flight: Option<InFlight<(Batch, Vec<Decoded>)>>,
     spare: Batch,
     superseded: HashMap<SaIndex, SaIndex>,
 }

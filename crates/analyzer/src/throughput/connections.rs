@@ -1,8 +1,9 @@
 //! The packets of inner connections, kept for the account ([`rekeyscope_impact::account`]).
 //!
-//! What cannot be read, or is no connection, counts as one connection per tunnel. At [`MOST_PACKETS`] what is kept is folded: memory
-//! does not grow with the capture.
+//! What cannot be read, or is no connection, counts as one connection per tunnel. At [`MOST_PACKETS`] what is kept is folded, so that memory
+//! does not grow with the capture: by another thread, while the next packets are kept.
 
+use crate::decode::InFlight;
 use crate::diagnosis::PacketRecord;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, SpareMemory, Syn, fold};
@@ -11,15 +12,24 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Most packets that are kept, some 40 MB of capture: 2 MB, and three times as much while they are folded. Room for more would be asked
+/// Most packets that are kept, some 40 MB of capture: 2 MB, and four times as much while they are folded and the next ones are kept. Room for more would be asked
 /// for and given back at every fold; 4,096 change no label of the lab by half a point.
 const MOST_PACKETS: usize = 1 << 15;
 
 /// A connection and its tunnel.
 #[derive(Debug)]
 struct Kept {
+    /// Tells it from those that had its number before.
+    name: u64,
     tunnel: TunnelIndex,
     connection: AccountConnection,
+}
+
+/// Connections that are being folded, and memory for the packets of one.
+#[derive(Debug)]
+struct Folding {
+    connections: Vec<Kept>,
+    spare: SpareMemory,
 }
 
 /// All of them.
@@ -35,7 +45,12 @@ pub(crate) struct Connections {
     /// ESP numbers that no packet had, by tunnel and direction.
     missing: Vec<[u32; 2]>,
     packets: usize,
+    /// How many were made.
+    made: u64,
+    folding: Option<InFlight<Folding>>,
     spare: SpareMemory,
+    /// For the packets of the largest one.
+    memory: Vec<AccountPacket>,
 }
 
 impl Connections {
@@ -47,7 +62,10 @@ impl Connections {
             sealed: HashMap::new(),
             missing: Vec::new(),
             packets: 0,
+            made: 0,
+            folding: None,
             spare: SpareMemory::default(),
+            memory: Vec::new(),
         }
     }
 
@@ -80,52 +98,86 @@ impl Connections {
                 self.over.extend(place.take().map(|kept| *kept));
             }
             place.get_or_insert_with(|| {
-                let mut kept = Kept::new(tunnel, p.is_tcp());
+                let mut kept = Kept::new(&mut self.made, tunnel, p.is_tcp());
                 kept.connection.number = p.connection.0;
                 Box::new(kept)
             })
         } else {
             self.sealed
                 .entry(tunnel)
-                .or_insert_with(|| Box::new(Kept::new(tunnel, false)))
+                .or_insert_with(|| Box::new(Kept::new(&mut self.made, tunnel, false)))
         };
         kept.take(p, inner, packet);
         self.packets += 1;
         if self.packets >= MOST_PACKETS {
-            self.fold();
+            self.begin_fold();
         }
     }
 
-    /// Goes over all packets and forgets them, and the connections that carried hardly anything.
-    fn fold(&mut self) {
-        let mut of_tunnels: HashMap<TunnelIndex, Vec<&mut AccountConnection>> = HashMap::new();
-        let open = self.open.iter_mut().filter_map(Option::as_deref_mut);
-        let sealed = self.sealed.values_mut().map(|kept| &mut **kept);
-        for kept in self.over.iter_mut().chain(open).chain(sealed) {
-            of_tunnels
-                .entry(kept.tunnel)
-                .or_default()
-                .push(&mut kept.connection);
-        }
-        for connections in of_tunnels.values_mut() {
-            fold(connections, &self.settings, &mut self.spare);
-        }
-        // Whoever had most packets keeps the memory for as many.
-        let folded = || of_tunnels.values().flatten();
-        let most = folded().map(|c| c.packets.capacity()).max().unwrap_or(0);
-        let mut kept = false;
-        for connection in of_tunnels.values_mut().flatten() {
-            if kept || connection.packets.capacity() < most {
-                connection.packets = Vec::new();
+    /// Lets another thread go over all packets, and begins anew.
+    fn begin_fold(&mut self) {
+        self.end_fold();
+        let mut memory = std::mem::take(&mut self.memory);
+        let mut spare = std::mem::take(&mut self.spare);
+        let settings = self.settings;
+        let most = self.all().map(|kept| kept.connection.packets.len()).max();
+        let mut part = |kept: &mut Kept| {
+            let largest = Some(kept.connection.packets.len()) == most;
+            let memory = if largest {
+                std::mem::take(&mut memory)
             } else {
-                kept = true;
+                Vec::new()
+            };
+            let connection = kept.connection.part(memory);
+            Kept { connection, ..*kept }
+        };
+        let mut connections: Vec<Kept> = self.all().map(&mut part).collect();
+        self.packets = 0;
+        self.folding = Some(InFlight::begin(move || {
+            let mut of_tunnels: HashMap<TunnelIndex, Vec<&mut AccountConnection>> = HashMap::new();
+            for kept in &mut connections {
+                of_tunnels
+                    .entry(kept.tunnel)
+                    .or_default()
+                    .push(&mut kept.connection);
+            }
+            for connections in of_tunnels.values_mut() {
+                fold(connections, &settings, &mut spare);
+            }
+            Folding { connections, spare }
+        }));
+    }
+
+    /// Waits for what is being folded, and forgets the connections that carried hardly anything.
+    pub(crate) fn end_fold(&mut self) {
+        let Some(folded) = self.folding.take().and_then(InFlight::wait) else {
+            return;
+        };
+        self.spare = folded.spare;
+        let mut by_name: HashMap<u64, AccountConnection> = HashMap::new();
+        for mut kept in folded.connections {
+            // Whoever had most packets leaves the memory for as many.
+            if kept.connection.packets.capacity() > self.memory.capacity() {
+                self.memory = std::mem::take(&mut kept.connection.packets);
+            }
+            by_name.insert(kept.name, kept.connection);
+        }
+        for kept in self.all() {
+            if let Some(parted) = by_name.remove(&kept.name) {
+                kept.connection.rejoin(parted);
             }
         }
-        self.over.retain(|kept| kept.connection.is_folded());
+        let counts = |kept: &Kept| kept.connection.is_folded() || !kept.connection.packets.is_empty();
+        self.over.retain(counts);
         for place in &mut self.open {
-            place.take_if(|kept| !kept.connection.is_folded());
+            place.take_if(|kept| !counts(kept));
         }
-        self.packets = 0;
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Kept> {
+        let open = self.open.iter_mut().filter_map(Option::as_deref_mut);
+        let sealed = self.sealed.values_mut().map(|kept| &mut **kept);
+        self.over.iter_mut().chain(open).chain(sealed)
     }
 
     /// Shift of the windows that the receiver of direction `slot` advertises, where the handshake says it.
@@ -162,9 +214,13 @@ impl Connections {
 }
 
 impl Kept {
-    fn new(tunnel: TunnelIndex, tcp: bool) -> Self {
-        let connection = AccountConnection::new(tcp);
-        Kept { tunnel, connection }
+    fn new(made: &mut u64, tunnel: TunnelIndex, tcp: bool) -> Self {
+        *made += 1;
+        Kept {
+            name: *made,
+            tunnel,
+            connection: AccountConnection::new(tcp),
+        }
     }
 
     fn take(&mut self, p: &PacketRecord, inner: &Inner, packet: AccountPacket) {

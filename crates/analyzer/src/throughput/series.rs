@@ -197,7 +197,7 @@ mod tests {
         let set = recorded(&[(0, 1), (10, 1), (15, 0), (40, 1), (38, 1), (41, 1)]);
         let traffic = set.get(0, Direction::AToB).unwrap().undivided();
         let spans: Vec<(f64, f64)> = traffic.gaps.iter().map(|gap| (gap.start_s, gap.end_s)).collect();
-        assert_eq!(spans, [(0.01, 0.04), (0.0, 0.01), (0.04, 0.041)]);
+        assert_eq!(spans, [(0.0, 0.01), (0.01, 0.04), (0.04, 0.041)]);
         assert_eq!(traffic.gaps_total, 4);
     }
 
@@ -298,7 +298,7 @@ mod tests {
                 .map(|gap| ((gap.end_s - gap.start_s) * 1e3).round() as i64)
                 .collect()
         };
-        assert_eq!(lengths(&gaps), [9, 7, 5]);
+        assert_eq!(lengths(&gaps), [5, 9, 7]);
         assert_eq!(gaps.total(), 6);
         gaps.halve();
         assert_eq!(lengths(&gaps), [9]);

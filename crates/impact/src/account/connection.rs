@@ -54,12 +54,44 @@ impl AccountConnection {
     #[must_use]
     pub fn without_packets(&self) -> AccountConnection {
         AccountConnection {
+            carried: self.carried.clone(),
+            ..self.stub()
+        }
+    }
+
+    /// Its packets and what was folded, to be folded elsewhere. What stays is the same connection without them; `memory` is for its next
+    /// packets. [`AccountConnection::rejoin`] takes them back.
+    #[must_use]
+    pub fn part(&mut self, memory: Vec<AccountPacket>) -> AccountConnection {
+        let stub = AccountConnection {
+            packets: memory,
+            ..self.stub()
+        };
+        std::mem::replace(self, stub)
+    }
+
+    /// Takes back what was parted from it. Where nothing was folded, because it carried hardly anything, that is forgotten: it began
+    /// behind that.
+    pub fn rejoin(&mut self, parted: AccountConnection) {
+        if parted.is_folded() {
+            self.carried = parted.carried;
+            return;
+        }
+        for slot in [0, 1] {
+            self.bytes[slot] -= parted.bytes[slot];
+            self.syns[slot] = self.syns[slot].filter(|syn| Some(*syn) != parted.syns[slot]);
+        }
+    }
+
+    /// It without packets and what was folded.
+    fn stub(&self) -> AccountConnection {
+        AccountConnection {
             packets: Vec::new(),
             number: self.number,
             syns: self.syns,
             tcp: self.tcp,
             bytes: self.bytes,
-            carried: self.carried.clone(),
+            carried: [None, None],
         }
     }
 

@@ -51,11 +51,16 @@ pub(crate) fn rerun(legs: &[Leg<'_>], settings: &MethodSettings, main: &AllTrans
         draws: settings.draws.min(DRAWS),
         ..settings.clone()
     };
-    // One after the other: each holds a series of its own.
-    changes
-        .into_iter()
-        .map(|(change, choices)| compare(change, main, &AllTransfers::new(legs, &fewer, &choices)))
-        .collect()
+    let one = |(change, choices): (Message, Choices)| {
+        compare(change, main, &AllTransfers::new(legs, &fewer, &choices))
+    };
+    // No more than two at a time: each holds a series of its own.
+    let [origin, half, wide, anchor, before] = changes;
+    let ((origin, (wide, anchor)), (half, before)) = rayon::join(
+        || (one(origin), (one(wide), one(anchor))),
+        || (one(half), one(before)),
+    );
+    vec![origin, half, wide, anchor, before]
 }
 
 /// Means that leave the main run's interval by no more than a bin do not disagree, seconds.

@@ -35,7 +35,7 @@ const PAUSE_S: f64 = 0.02;
 pub(crate) struct FreeGaps {
     /// T_f, seconds of run outside the affected intervals at W = 0.5 s.
     free_s: f64,
-    /// Lengths of the gaps within it, longest first, seconds.
+    /// Lengths of the longest gaps within it, longest first, seconds: those of [`LEAST_STALL_S`] or more, and the tail.
     lengths: Vec<f64>,
     tail: Option<GapTail>,
 }
@@ -78,13 +78,15 @@ impl FreeGaps {
             run.contains(span) && !affected.touches(span)
         };
         let mut lengths: Vec<f64> = gaps.iter().filter(free).map(|g| g.end_s - g.start_s).collect();
-        lengths.sort_by(|a, b| b.total_cmp(a));
         // Gaps that were not kept are spread like the time is.
         let left_out = total.saturating_sub(gaps.len() as u64) as f64;
         let run_share = free_s / grid.seconds(grid.bins().max(1));
         let count = lengths.len() as f64 + left_out * run_share;
+        let in_tail = GapTail::size(count, free_s).min(lengths.len());
+        let stalls = lengths.iter().filter(|&&l| l >= LEAST_STALL_S).count();
+        keep_longest(&mut lengths, in_tail.max(stalls).max(1));
         let least_shape = if bursts { LEAST_SHAPE_OF_BURSTS } else { SHAPE.0 };
-        let tail = GapTail::fit(&lengths, count, free_s, least_shape);
+        let tail = GapTail::fit(&lengths[..in_tail], free_s, least_shape);
         FreeGaps {
             free_s,
             lengths,
@@ -112,15 +114,28 @@ impl FreeGaps {
     }
 }
 
+/// The `count` largest, in descending order.
+fn keep_longest(lengths: &mut Vec<f64>, count: usize) {
+    if count < lengths.len() {
+        lengths.select_nth_unstable_by(count, |a, b| b.total_cmp(a));
+        lengths.truncate(count);
+    }
+    lengths.sort_unstable_by(|a, b| b.total_cmp(a));
+}
+
 impl GapTail {
-    /// Fits by probability-weighted moments (Hosking & Wallis 1987) with the shape held above `least_shape`; the scale then
-    /// follows from the mean excess, σ = (1 − ξ)·mean. `count` is the number of free gaps, `lengths` the longest of them,
-    /// longest first. `None` where the tail holds fewer than two gaps.
-    fn fit(lengths: &[f64], count: f64, free_s: f64, least_shape: f64) -> Option<GapTail> {
+    /// How many gaps it should have, of `count` free ones.
+    fn size(count: f64, free_s: f64) -> usize {
         let wanted = LEAST_TAIL.max((TAIL_PER_SECOND * free_s) as usize);
-        let m = wanted.min((TAIL_SHARE * count) as usize).min(lengths.len());
-        let threshold_s = *lengths.get(m.checked_sub(1)?)?;
-        let mut excess: Vec<f64> = lengths.iter().take(m - 1).map(|l| l - threshold_s).collect();
+        wanted.min((TAIL_SHARE * count) as usize)
+    }
+
+    /// Fits by probability-weighted moments (Hosking & Wallis 1987) with the shape held above `least_shape`; the scale then
+    /// follows from the mean excess, σ = (1 − ξ)·mean. `lengths` are those of the tail's gaps, longest first. `None` where there are
+    /// fewer than two.
+    fn fit(lengths: &[f64], free_s: f64, least_shape: f64) -> Option<GapTail> {
+        let (threshold_s, above) = lengths.split_last()?;
+        let mut excess: Vec<f64> = above.iter().map(|l| l - threshold_s).collect();
         excess.reverse(); // ascending
         let n = excess.len() as f64;
         let mean = Sample::of(&excess).mean;
@@ -136,8 +151,8 @@ impl GapTail {
         let shape = (2.0 - mean / (mean - 2.0 * weighted)).clamp(least_shape, SHAPE.1);
         let shape = if shape.is_nan() { SHAPE.1 } else { shape };
         Some(GapTail {
-            threshold_s,
-            rate: m as f64 / free_s,
+            threshold_s: *threshold_s,
+            rate: lengths.len() as f64 / free_s,
             shape,
             scale_s: mean * (1.0 - shape),
         })
@@ -225,6 +240,12 @@ mod tests {
         assert!((free(&lengths, 60.0).rate(0.05) - 0.3 / 60.0).abs() < 1e-9);
     }
 
+    /// The tail of `count` gaps, of which these are the longest.
+    fn fit(longest: &[f64], count: f64, free_s: f64, least_shape: f64) -> Option<GapTail> {
+        let in_tail = GapTail::size(count, free_s).min(longest.len());
+        GapTail::fit(&longest[..in_tail], free_s, least_shape)
+    }
+
     #[test]
     fn the_observed_count_is_a_floor() {
         let mut lengths = vec![0.001; 5000];
@@ -241,7 +262,7 @@ mod tests {
         let lengths: Vec<f64> = (0..n)
             .map(|i| 0.002 * ((f64::from(i) + 0.5) / f64::from(n)).powf(-1.0 / 1.5))
             .collect();
-        let tail = GapTail::fit(&lengths, f64::from(n), 200.0, SHAPE.0).unwrap();
+        let tail = fit(&lengths, f64::from(n), 200.0, SHAPE.0).unwrap();
         // Pareto(1.5) has ξ = 2/3; probability-weighted moments of 200 quantiles stay within a tenth of it.
         assert!((tail.shape - 2.0 / 3.0).abs() < 0.07, "{tail:?}");
         let true_rate = f64::from(n) / 200.0 * (0.1_f64 / 0.002).powf(-1.5);
@@ -255,13 +276,9 @@ mod tests {
 
     #[test]
     fn tails_that_cannot_be_fitted() {
-        assert_eq!(GapTail::fit(&[], 0.0, 10.0, SHAPE.0), None);
-        assert_eq!(
-            GapTail::fit(&[0.2; 30], 30.0, 10.0, SHAPE.0),
-            None,
-            "5 % of 30 is one gap"
-        );
-        assert_eq!(GapTail::fit(&[0.2; 400], 400.0, 10.0, SHAPE.0), None, "no excess");
+        assert_eq!(fit(&[], 0.0, 10.0, SHAPE.0), None);
+        assert_eq!(fit(&[0.2; 30], 30.0, 10.0, SHAPE.0), None, "5 % of 30 is one gap");
+        assert_eq!(fit(&[0.2; 400], 400.0, 10.0, SHAPE.0), None, "no excess");
     }
 
     #[test]
@@ -355,7 +372,7 @@ mod tests {
     #[test]
     fn a_tail_is_fitted_by_its_weighted_moments() {
         let lengths: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        let tail = GapTail::fit(&lengths, 100.0, 10.0, SHAPE.0).unwrap();
+        let tail = fit(&lengths, 100.0, 10.0, SHAPE.0).unwrap();
         // Five of 100: the threshold is the fifth, 96; excesses 1, 2, 3 and 4.
         assert_eq!((tail.threshold_s, tail.rate), (96.0, 0.5));
         let weighted: f64 = (1..=4)
@@ -366,7 +383,7 @@ mod tests {
         assert!(shape < SHAPE.0, "{shape}");
         assert_eq!(tail.shape, SHAPE.0);
         assert!((tail.scale_s - 2.5 * 0.6).abs() < 1e-12);
-        let light = GapTail::fit(&lengths, 100.0, 10.0, -9.0).unwrap();
+        let light = fit(&lengths, 100.0, 10.0, -9.0).unwrap();
         assert!((light.shape - shape).abs() < 1e-12 && (light.scale_s - 2.5 * (1.0 - shape)).abs() < 1e-12);
         // At the threshold the rate is the tail's, and half a scale further less by its shape.
         assert_eq!(tail.rate_from(96.0), 0.5);

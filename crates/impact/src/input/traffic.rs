@@ -12,7 +12,7 @@ pub struct Traffic {
     pub base_bin_s: f64,
     /// New bytes per base bin.
     pub bytes: Vec<u32>,
-    /// Gaps between packets that carry new data, longest first or in any order, seconds from `start`.
+    /// Gaps between packets that carry new data, in any order, seconds from `start`.
     pub gaps: Vec<Gap>,
     /// All gaps ever seen (packets with new data − 1), `gaps` being the longest of them.
     pub gaps_total: u64,

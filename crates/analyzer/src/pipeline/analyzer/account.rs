@@ -18,8 +18,11 @@ impl Analyzer {
     /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
     pub(super) fn hand_over(&mut self) {
         let before = self.in_flight.take().map(InFlight::wait);
-        let full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
-        self.in_flight = Some(InFlight::begin(full));
+        let mut full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+        self.in_flight = Some(InFlight::begin(move || {
+            let decoded = full.decode();
+            (full, decoded)
+        }));
         self.account_landed(before);
     }
 

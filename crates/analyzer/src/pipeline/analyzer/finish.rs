@@ -15,6 +15,7 @@ impl Analyzer {
             self.open_waiting(sa);
         }
         self.flush();
+        self.record.connections.end_fold();
         self.nested.finish(&mut self.record.diagnostics);
         self.settle_initiators();
         self.close_windows(None);

@@ -112,6 +112,20 @@ impl DirectionSeries {
 
     /// What the estimators take: the parts between `rests` (last data before and first data behind each, in order of time).
     pub fn traffic(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<Traffic> {
+        let parts = self.parts(rests).into_iter();
+        parts
+            .map(|(from, to)| self.with_gaps((from, to), self.part(from, to)))
+            .collect()
+    }
+
+    /// The same without its gaps.
+    pub fn bytes(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<Traffic> {
+        let parts = self.parts(rests).into_iter();
+        parts.map(|(from, to)| self.part(from, to)).collect()
+    }
+
+    /// The bins of each part between `rests`, counted from the first.
+    fn parts(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<(i64, i64)> {
         let bins = self.bins.span();
         let bin = |time: Timestamp| time.nanos_since(self.start()).max(0) / self.bins.width;
         let mut parts = Vec::with_capacity(rests.len() + 1);
@@ -125,28 +139,38 @@ impl DirectionSeries {
             }
         }
         parts.push((from, bins));
-        parts.into_iter().map(|(from, to)| self.part(from, to)).collect()
+        parts
     }
 
     /// All of it, rests included.
     pub fn undivided(&self) -> Traffic {
-        self.part(0, self.bins.span())
+        let all = (0, self.bins.span());
+        self.with_gaps(all, self.part(all.0, all.1))
     }
 
-    /// The bins `from..to`, counted from the first, with the gaps within them. Coarser where they are too many.
-    fn part(&self, from: i64, to: i64) -> Traffic {
-        let (first, length) = (self.bins.first(), to - from);
+    /// A part with the gaps within it.
+    fn with_gaps(&self, (from, to): (i64, i64), part: Traffic) -> Traffic {
         let (kept, total) = (self.gaps.gaps(self.at(from)), self.gaps.total());
         let left_out = total.saturating_sub(kept.len() as u64);
         let length_s = self.at(to).seconds_since(self.at(from));
         let within = |gap: &Gap| gap.start_s >= 0.0 && gap.end_s <= length_s;
-        let gaps: Vec<Gap> = if length == self.bins.span() {
+        let gaps: Vec<Gap> = if to - from == self.bins.span() {
             kept
         } else {
             kept.into_iter().filter(within).collect()
         };
         // Gaps that were not kept are spread like the time is.
-        let share = length as f64 / self.bins.span().max(1) as f64;
+        let share = (to - from) as f64 / self.bins.span().max(1) as f64;
+        Traffic {
+            gaps_total: gaps.len() as u64 + (left_out as f64 * share).round() as u64,
+            gaps,
+            ..part
+        }
+    }
+
+    /// The bins `from..to`, counted from the first, without gaps. Coarser where they are too many.
+    fn part(&self, from: i64, to: i64) -> Traffic {
+        let (first, length) = (self.bins.first(), to - from);
         let group = (length.max(1) as u64)
             .div_ceil(MAX_BINS as u64)
             .next_power_of_two() as i64;
@@ -159,8 +183,8 @@ impl DirectionSeries {
             start: self.at(from),
             base_bin_s: self.bins.width.saturating_mul(group) as f64 / NANOS_PER_SECOND as f64,
             bytes,
-            gaps_total: gaps.len() as u64 + (left_out as f64 * share).round() as u64,
-            gaps,
+            gaps_total: 0,
+            gaps: Vec::new(),
             holes: Vec::new(),
         }
     }

@@ -88,11 +88,15 @@ impl GapRecorder {
         self.total
     }
 
-    /// Longest first, in seconds from `start`.
+    /// The longest, in order of their begin, in seconds from `start`; of those that begin together the longer first.
     pub(super) fn gaps(&self, start: Timestamp) -> Vec<Gap> {
         let mut gaps = self.kept.clone();
-        gaps.sort_unstable_by_key(order);
+        if let Some(last) = self.limit.checked_sub(1).filter(|_| self.limit < gaps.len()) {
+            gaps.select_nth_unstable_by_key(last, order);
+        }
         gaps.truncate(self.limit);
+        // Stable, as it knows stretches that are in order: most are.
+        gaps.sort_by_key(|&(length, from)| (from, Reverse(length)));
         gaps.into_iter()
             .map(|(length, from)| Gap {
                 start_s: Timestamp(from).seconds_since(start),
