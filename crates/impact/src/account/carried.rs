@@ -111,6 +111,7 @@ pub(super) fn go_on(
         swept.own = higher(swept.own, (path.own, path.own_from));
         swept.track.facts = TrackFacts::of(half);
         let (step, episode) = (swept.track.steps.len(), swept.track.episodes.len());
+        swept.track.piece = Some(step);
         let copies = sweep(half, rates, &mut swept.sender, &mut swept.track);
         swept.track.complete(half, step, (episode, &copies));
     }

@@ -29,7 +29,7 @@ const CUBIC_BACK: f64 = 0.75;
 /// A path that carries so much of C is at its limit.
 const AT_LIMIT: f64 = 0.9;
 
-/// Goes over the next piece of a connection: one step for each packet with data. `rates`: how near to C it is at each. Returns the
+/// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to C it is at each. Returns the
 /// indices of the first copies of new episodes.
 pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) -> Vec<u32> {
     let mut sweep = Sweep {
@@ -129,7 +129,7 @@ impl Sweep<'_> {
         if let Some(measured) = &mut self.track.measured {
             measured.sends(data, flight, all_acked);
         }
-        self.track.steps.push(step);
+        self.track.add(step);
     }
 
     /// A segment that was sent before.

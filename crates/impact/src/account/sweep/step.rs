@@ -1,7 +1,10 @@
 //! A wait for a packet, or several short ones that are alike.
 
 use rekeyscope_model::analysis::AccountLabel;
+use rekeyscope_model::time::NANOS_PER_MILLI;
 
+/// Short waits that are alike are counted together for so long.
+const TOGETHER: i64 = 20 * NANOS_PER_MILLI;
 /// No index.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -61,6 +64,14 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// The one behind it may be counted with it: both are short, waits of at most `gap`, and of one kind.
+    pub(crate) fn is_alike(&self, next: &Step, gap: i64) -> bool {
+        self.kind == next.kind
+            && self.frames.0 != self.frames.1
+            && self.longest.max(next.longest) <= gap
+            && next.to - self.from <= TOGETHER
+    }
+
     /// Takes the one behind it in.
     pub(crate) fn absorb(&mut self, next: &Step) {
         (self.to, self.frames.1) = (next.to, next.frames.1);

@@ -10,8 +10,6 @@ use rekeyscope_model::analysis::{AccountLabel, D2Source};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::collections::HashMap;
 
-/// Short waits that are alike are counted together for so long.
-const TOGETHER: i64 = 20 * NANOS_PER_MILLI;
 /// A direction that is silent for so long while the other side sends again does not get through.
 const SILENCE: i64 = NANOS_PER_SECOND;
 /// Copies in it.
@@ -71,6 +69,9 @@ pub(crate) struct Track {
     pub(crate) hides_growth: bool,
     /// Not of a trial run.
     pub(crate) measured: Option<Box<Measured>>,
+    /// Where the steps of the piece that is being gone over begin: waits that are alike are counted together at once. `None` in a trial run:
+    /// one step for each packet.
+    pub(crate) piece: Option<usize>,
 }
 
 impl Track {
@@ -83,6 +84,17 @@ impl Track {
             hides_queues: false,
             hides_growth: false,
             measured: None,
+            piece: None,
+        }
+    }
+
+    /// Adds a wait. One with a full window stays alone, and so does what lies next to it: [`Track::mark_full`] parts them there.
+    pub(crate) fn add(&mut self, step: Step) {
+        let gap = self.facts.times.gap;
+        let alone = self.piece.is_none_or(|first| self.steps.len() <= first) || step.touched;
+        match self.steps.last_mut() {
+            Some(last) if !alone && !last.touched && last.is_alike(&step, gap) => last.absorb(&step),
+            _ => self.steps.push(step),
         }
     }
 
@@ -169,13 +181,7 @@ impl Track {
         let mut kept = first;
         for k in first..self.steps.len() {
             let step = self.steps[k];
-            let alike = |last: &Step| {
-                last.kind == step.kind
-                    && last.frames.0 != last.frames.1
-                    && last.longest.max(step.longest) <= gap
-                    && step.to - last.from <= TOGETHER
-            };
-            if kept > first && alike(&self.steps[kept - 1]) {
+            if kept > first && self.steps[kept - 1].is_alike(&step, gap) {
                 self.steps[kept - 1].absorb(&step);
             } else {
                 self.steps[kept] = step;
