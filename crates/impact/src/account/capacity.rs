@@ -2,7 +2,7 @@
 //!
 //! The best stretches are looked at: each proves that nothing faster goes through if its packets come back to back, or queue.
 
-use super::read::data::{Ack, Data};
+use super::read::data::Ack;
 use super::read::half::Half;
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
@@ -95,10 +95,8 @@ pub(crate) struct KnownRates {
 
 /// Looks at all connections of a direction together.
 pub(crate) fn path(halves: &[Half], full: &FullWindows<'_>, rtt: i64, known: KnownRates) -> Path {
-    let sent = merged(halves);
-    let mut acked: Vec<(i64, u64)> = halves.iter().flat_map(advances).collect();
-    acked.sort_unstable();
-    let (own, own_from) = match (own_rate(&sent, &acked, full, rtt), known.proven) {
+    let passed = Passed::new(halves);
+    let (own, own_from) = match (own_rate(&passed, full, rtt), known.proven) {
         ((_, OwnRate::Best), Some(proven)) => (proven, OwnRate::Proven),
         (own, _) => own,
     };
@@ -109,35 +107,148 @@ pub(crate) fn path(halves: &[Half], full: &FullWindows<'_>, rtt: i64, known: Kno
     let own_from = if guessed { OwnRate::Best } else { own_from };
     let mut rates: Vec<Vec<f32>> = halves.iter().map(|h| vec![0.0; h.data.len()]).collect();
     if told && own > 0.0 {
-        near(&sent, rtt.max(LEAST_RATE_SPAN), own, &mut rates);
+        passed.near(rtt.max(LEAST_RATE_SPAN), own, &mut rates);
     }
     Path { own, own_from, rates }
 }
 
-fn merged(halves: &[Half]) -> Vec<Sent> {
-    let one = |(half, h): (usize, &Half)| {
-        let least = h.d1.map_or(0, |d1| u32::try_from(d1 / 1_000).unwrap_or(u32::MAX));
-        let least_echo = h
-            .echoed
-            .map_or(0, |echo| u32::try_from(echo / 1_000).unwrap_or(u32::MAX));
-        let above = |us: u32, least: u32| {
-            if us == u32::MAX {
-                us
-            } else {
-                us.saturating_sub(least)
+/// What passed on a path, of all connections together.
+#[derive(Debug, Default)]
+struct Passed {
+    sent: Vec<Sent>,
+    /// Bytes of all before each of them, and of all.
+    sent_before: Vec<u64>,
+    /// Newly acknowledged bytes.
+    acked: Vec<(i64, u64)>,
+    /// See `sent_before`.
+    acked_before: Vec<u64>,
+}
+
+impl Passed {
+    fn new(halves: &[Half]) -> Passed {
+        let mut acked: Vec<(i64, u64)> = halves.iter().flat_map(advances).collect();
+        acked.sort_unstable();
+        Passed::of(merged(halves), acked)
+    }
+
+    fn of(sent: Vec<Sent>, acked: Vec<(i64, u64)>) -> Passed {
+        Passed {
+            sent_before: running(sent.iter().map(|s| u64::from(s.bytes))),
+            acked_before: running(acked.iter().map(|a| a.1)),
+            sent,
+            acked,
+        }
+    }
+
+    /// The highest rate before, around or after every packet, of `own`.
+    fn near(&self, span: i64, own: f64, rates: &mut [Vec<f32>]) {
+        let (sent, sums) = (&self.sent, &self.sent_before);
+        let mut at = [0usize; 4];
+        let offsets = [-span, -span / 2, span / 2, span];
+        for (k, s) in sent.iter().enumerate() {
+            for (place, offset) in at.iter_mut().zip(offsets) {
+                while sent
+                    .get(*place)
+                    .is_some_and(|other| other.time <= s.time + offset)
+                {
+                    *place += 1;
+                }
             }
+            let (before, around, after) = (
+                sums[k + 1] - sums[at[0].min(k)],
+                sums[at[2]] - sums[at[1].min(k)],
+                sums[at[3]] - sums[k],
+            );
+            let most = before.max(around).max(after) as f64 * NANOS_PER_SECOND as f64 / span as f64;
+            rates[s.half as usize][s.index as usize] = (most / own) as f32;
+        }
+    }
+
+    /// Bytes/s over all of it; `None` without packets.
+    fn mean(&self) -> Option<f64> {
+        let (first, last) = (self.sent.first()?, self.sent.last()?);
+        let bytes = *self.sent_before.last()?;
+        Some(bytes as f64 * NANOS_PER_SECOND as f64 / (last.time - first.time).max(1) as f64)
+    }
+
+    /// Every half length of a stretch one begins; those without packets are left out.
+    fn stretches(&self, length: i64) -> Vec<BusyStretch> {
+        let mut found = Vec::new();
+        let (sent, acked) = (&self.sent, &self.acked);
+        let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
+            return found;
         };
-        let sent = move |(index, d): (usize, &Data)| Sent {
+        let mut begin = first.time;
+        let (mut data, mut acks) = (0..0, 0..0);
+        while begin + length <= last.time {
+            let sent_until = |from: usize, time: i64| from + behind(&sent[from..], |s| s.time < time);
+            let acked_until = |from: usize, time: i64| from + behind(&acked[from..], |a| a.0 < time);
+            data.start = sent_until(data.start, begin);
+            acks.start = acked_until(acks.start, begin);
+            data.end = sent_until(data.end.max(data.start), begin + length);
+            acks.end = acked_until(acks.end.max(acks.start), begin + length);
+            if data.is_empty() {
+                let Some(next) = sent.get(data.start) else { break };
+                let steps = (next.time - begin) / (length / 2);
+                begin += steps.max(1) * (length / 2);
+                continue;
+            }
+            let bytes = self.sent_before[data.end] - self.sent_before[data.start];
+            let confirmed = self.acked_before[acks.end] - self.acked_before[acks.start];
+            let least = if acked.is_empty() {
+                bytes
+            } else {
+                bytes.min(confirmed)
+            };
+            found.push(BusyStretch {
+                data: data.clone(),
+                acks: acks.clone(),
+                begin,
+                rate: least as f64 * NANOS_PER_SECOND as f64 / length as f64,
+            });
+            begin += length / 2;
+        }
+        found
+    }
+}
+
+/// Sums of all values before each of them, and of all.
+fn running(values: impl ExactSizeIterator<Item = u64>) -> Vec<u64> {
+    let mut sums = Vec::with_capacity(values.len() + 1);
+    let mut sum = 0;
+    sums.push(sum);
+    sums.extend(values.map(|value| {
+        sum += value;
+        sum
+    }));
+    sums
+}
+
+/// How many at the beginning of a list are `before` something.
+fn behind<T>(list: &[T], before: impl Fn(&T) -> bool) -> usize {
+    list.iter().position(|one| !before(one)).unwrap_or(list.len())
+}
+
+fn merged(halves: &[Half]) -> Vec<Sent> {
+    let above = |us: u32, least: Option<i64>| {
+        let least = least.map_or(0, |least| u32::try_from(least / 1_000).unwrap_or(u32::MAX));
+        if us == u32::MAX {
+            us
+        } else {
+            us.saturating_sub(least)
+        }
+    };
+    let mut all: Vec<Sent> = Vec::with_capacity(halves.iter().map(|h| h.data.len()).sum());
+    for (half, h) in halves.iter().enumerate() {
+        all.extend(h.data.iter().enumerate().map(|(index, d)| Sent {
             time: d.time,
             bytes: d.payload() as u32,
-            delay: above(d.acked_after, least),
-            echo: above(d.echo_after, least_echo),
+            delay: above(d.acked_after, h.d1),
+            echo: above(d.echo_after, h.echoed),
             half: half as u16,
             index: index as u32,
-        };
-        h.data.iter().enumerate().map(sent).collect::<Vec<Sent>>()
-    };
-    let mut all: Vec<Sent> = halves.iter().enumerate().flat_map(one).collect();
+        }));
+    }
     // Of one connection too: a capture may be out of order, and what follows walks along the time.
     all.sort_by_key(|s| s.time);
     all
@@ -155,34 +266,6 @@ fn advances(half: &Half) -> Vec<(i64, u64)> {
     half.acks.iter().filter_map(advance).collect()
 }
 
-/// The highest rate before, around or after every packet, of `own`.
-fn near(sent: &[Sent], span: i64, own: f64, rates: &mut [Vec<f32>]) {
-    let mut sums = Vec::with_capacity(sent.len() + 1);
-    sums.push(0u64);
-    for s in sent {
-        sums.push(sums.last().copied().unwrap_or(0) + u64::from(s.bytes));
-    }
-    let mut at = [0usize; 4];
-    let offsets = [-span, -span / 2, span / 2, span];
-    for (k, s) in sent.iter().enumerate() {
-        for (place, offset) in at.iter_mut().zip(offsets) {
-            while sent
-                .get(*place)
-                .is_some_and(|other| other.time <= s.time + offset)
-            {
-                *place += 1;
-            }
-        }
-        let (before, around, after) = (
-            sums[k + 1] - sums[at[0].min(k)],
-            sums[at[2]] - sums[at[1].min(k)],
-            sums[at[3]] - sums[k],
-        );
-        let most = before.max(around).max(after) as f64 * NANOS_PER_SECOND as f64 / span as f64;
-        rates[s.half as usize][s.index as usize] = (most / own) as f32;
-    }
-}
-
 /// A stretch: packets `from..to` of the data, acknowledgements likewise.
 #[derive(Debug, Clone)]
 struct BusyStretch {
@@ -192,14 +275,14 @@ struct BusyStretch {
     rate: f64,
 }
 
-fn own_rate(sent: &[Sent], acked: &[(i64, u64)], full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate) {
+fn own_rate(passed: &Passed, full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate) {
     let (mut proven, mut best) = (0.0f64, 0.0f64);
-    let mean = mean(sent).unwrap_or(0.0);
+    let mean = passed.mean().unwrap_or(0.0);
     for length in STRETCHES {
         if length <= SHORT && (proven > 0.0 || mean < FAST) {
             break;
         }
-        let stretches = stretches(sent, acked, length);
+        let stretches = passed.stretches(length);
         let highest = stretches.iter().map(|s| s.rate).fold(0.0, f64::max);
         if length >= LEAST_BEST {
             best = best.max(highest);
@@ -214,12 +297,12 @@ fn own_rate(sent: &[Sent], acked: &[(i64, u64)], full: &FullWindows<'_>, rtt: i6
         good.sort_by(|a, b| b.rate.total_cmp(&a.rate));
         good.truncate(MOST_STRETCHES);
         // Whoever sends without acknowledgements may send evenly at any rate.
-        if acked.is_empty() {
+        if passed.acked.is_empty() {
             continue;
         }
         let mut proofs: Vec<f64> = good
             .iter()
-            .filter_map(|s| proof(s, (sent, acked), full, (length, rtt)))
+            .filter_map(|s| proof(s, passed, full, (length, rtt)))
             .collect();
         if proofs.len() >= LEAST_PROVEN && proofs.len() as f64 >= PROVEN_SHARE * good.len() as f64 {
             proven = proven.max(quantile(&mut proofs, OF_PROOFS, f64::total_cmp));
@@ -231,81 +314,28 @@ fn own_rate(sent: &[Sent], acked: &[(i64, u64)], full: &FullWindows<'_>, rtt: i6
     (if best > 0.0 { best } else { mean }, OwnRate::Best)
 }
 
-/// Bytes/s over all of it; `None` without packets.
-fn mean(sent: &[Sent]) -> Option<f64> {
-    let (first, last) = (sent.first()?, sent.last()?);
-    let bytes: u64 = sent.iter().map(|s| u64::from(s.bytes)).sum();
-    Some(bytes as f64 * NANOS_PER_SECOND as f64 / (last.time - first.time).max(1) as f64)
-}
-
-/// Every half length of a stretch one begins; those without packets are left out.
-fn stretches(sent: &[Sent], acked: &[(i64, u64)], length: i64) -> Vec<BusyStretch> {
-    let mut found = Vec::new();
-    let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
-        return found;
-    };
-    let mut begin = first.time;
-    let (mut from, mut ack_from) = (0, 0);
-    while begin + length <= last.time {
-        while sent.get(from).is_some_and(|s| s.time < begin) {
-            from += 1;
-        }
-        while acked.get(ack_from).is_some_and(|a| a.0 < begin) {
-            ack_from += 1;
-        }
-        let to = from
-            + sent[from..]
-                .iter()
-                .take_while(|s| s.time < begin + length)
-                .count();
-        if to == from {
-            let Some(next) = sent.get(from) else { break };
-            let steps = (next.time - begin) / (length / 2);
-            begin += steps.max(1) * (length / 2);
-            continue;
-        }
-        let ack_to = ack_from
-            + acked[ack_from..]
-                .iter()
-                .take_while(|a| a.0 < begin + length)
-                .count();
-        let bytes: u64 = sent[from..to].iter().map(|s| u64::from(s.bytes)).sum();
-        let confirmed: u64 = acked[ack_from..ack_to].iter().map(|a| a.1).sum();
-        let least = if acked.is_empty() {
-            bytes
-        } else {
-            bytes.min(confirmed)
-        };
-        found.push(BusyStretch {
-            data: from..to,
-            acks: ack_from..ack_to,
-            begin,
-            rate: least as f64 * NANOS_PER_SECOND as f64 / length as f64,
-        });
-        begin += length / 2;
-    }
-    found
-}
-
 /// The rate that a stretch proves to be the path's, bytes/s.
 fn proof(
     stretch: &BusyStretch,
-    (sent, acked): (&[Sent], &[(i64, u64)]),
+    passed: &Passed,
     full: &FullWindows<'_>,
     (length, rtt): (i64, i64),
 ) -> Option<f64> {
-    let packets = &sent[stretch.data.clone()];
+    let packets = &passed.sent[stretch.data.clone()];
     let second = NANOS_PER_SECOND as f64;
     if idle_at_an_edge(stretch, packets, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
         return None;
     }
-    let mut gaps: Vec<i64> = packets.windows(2).map(|w| w[1].time - w[0].time).collect();
-    let longest = gaps.iter().copied().max()?;
-    let mean = gaps.iter().sum::<i64>() as f64 / gaps.len() as f64;
-    if mean <= BUSY * quantile(&mut gaps, USUAL_GAP, i64::cmp) as f64 {
-        let median = quantile(&mut gaps, 0.5, i64::cmp) as f64;
+    let gaps = || packets.windows(2).map(|w| w[1].time - w[0].time);
+    let longest = gaps().max()?;
+    let mean = gaps().sum::<i64>() as f64 / gaps().len() as f64;
+    let too_short = gaps().filter(|&gap| mean > BUSY * gap as f64).count();
+    // So many are shorter than the usual gap, at most.
+    if too_short <= place_of(USUAL_GAP, gaps().len()) {
+        let median = quantile(&mut gaps().collect::<Vec<i64>>(), 0.5, i64::cmp) as f64;
         if median > 0.0 && !flows_freely(packets, full, rtt) {
-            let size = packets.iter().map(|s| f64::from(s.bytes)).sum::<f64>() / packets.len() as f64;
+            let bytes = passed.sent_before[stretch.data.end] - passed.sent_before[stretch.data.start];
+            let size = bytes as f64 / packets.len() as f64;
             return Some(stretch.rate.min(ABOVE_USUAL * size / median * second));
         }
     }
@@ -313,7 +343,7 @@ fn proof(
     let later = packets.iter().filter(|s| s.time >= stretch.begin + length / 2);
     let least = later.map(|s| s.delay).min().filter(|&us| us != u32::MAX);
     if least.is_some_and(|least| least > margin) {
-        let acks = &acked[stretch.acks.clone()];
+        let acks = &passed.acked[stretch.acks.clone()];
         let rate =
             |w: &[(i64, u64)]| (w[1].0 > w[0].0).then(|| w[1].1 as f64 / (w[1].0 - w[0].0) as f64 * second);
         let mut rates: Vec<f64> = acks.windows(2).filter_map(rate).collect();
@@ -339,13 +369,16 @@ fn idle_at_an_edge(stretch: &BusyStretch, packets: &[Sent], length: i64) -> i64 
 /// acknowledgements that come evenly.
 fn flows_freely(packets: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
     let margin = (queue_margin(rtt) / 1_000) as u32;
+    // Whether the median of those that are known is within the margin.
     let usual = |of: fn(&Sent) -> u32| {
-        let mut known: Vec<u32> = packets.iter().map(of).filter(|&us| us != u32::MAX).collect();
-        let middle = known.len() / 2;
-        (!known.is_empty()).then(|| *known.select_nth_unstable(middle).1)
+        let known = packets.iter().map(of).filter(|&us| us != u32::MAX);
+        let (known, within) = known.fold((0, 0), |(known, within), us| {
+            (known + 1, within + usize::from(us <= margin))
+        });
+        (known > 0).then_some(within > known / 2)
     };
     match (usual(|s| s.delay), usual(|s| s.echo)) {
-        (Some(delay), Some(echo)) => delay <= margin && echo <= margin,
+        (Some(delay), Some(echo)) => delay && echo,
         _ => {
             let full = |s: &&Sent| full[usize::from(s.half)][s.index as usize];
             2 * packets.iter().filter(full).count() >= packets.len()
@@ -355,8 +388,13 @@ fn flows_freely(packets: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
 
 /// The value that a share of `list` does not exceed; `list` is not empty.
 fn quantile<T: Copy>(list: &mut [T], share: f64, order: impl Fn(&T, &T) -> Ordering) -> T {
-    let place = ((list.len() - 1) as f64 * share).round() as usize;
+    let place = place_of(share, list.len());
     *list.select_nth_unstable_by(place, order).1
+}
+
+/// Its place among so many in order.
+fn place_of(share: f64, count: usize) -> usize {
+    (count.saturating_sub(1) as f64 * share).round() as usize
 }
 
 #[cfg(test)]

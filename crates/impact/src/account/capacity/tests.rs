@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::account::made_up::{UNKNOWN, ack, at, data, half};
+use crate::account::read::data::Data;
 
 /// Above the least: so many milliseconds to the acknowledgement, and from what is echoed.
 fn packet(ms: i64, (delay, echo): (u32, u32)) -> Sent {
@@ -58,17 +59,21 @@ fn quantiles() {
     }
 }
 
+fn passed(sent: &[Sent], acked: &[(i64, u64)]) -> Passed {
+    Passed::of(sent.to_vec(), acked.to_vec())
+}
+
 /// One packet in 100 ms is the rate of the path here.
 #[test]
 fn a_packet_is_as_near_as_the_best_of_before_around_and_behind() {
     let sent = packets([0, 200, 260, 300, 1_000, 1_040, 1_080], (0, 0));
     let mut rates = vec![vec![0.0; 7]];
-    near(&sent, at(100), 10_000.0, &mut rates);
+    passed(&sent, &[]).near(at(100), 10_000.0, &mut rates);
     assert_eq!(rates, [[1.0, 3.0, 2.0, 2.0, 3.0, 3.0, 3.0]]);
 }
 
 fn ranges(sent: &[Sent]) -> Vec<(i64, std::ops::Range<usize>)> {
-    let found = stretches(sent, &[], at(1_000));
+    let found = passed(sent, &[]).stretches(at(1_000));
     found
         .into_iter()
         .map(|s| (s.begin / NANOS_PER_MILLI, s.data))
@@ -102,13 +107,13 @@ fn a_stretch_carries_what_was_acknowledged_in_it_at_most() {
     let sent = packets((0..=1_000).step_by(100), (0, 0));
     let rate = |acked: u64| {
         let acked: Vec<(i64, u64)> = (0..=10).map(|k| (at(100 * k), acked)).collect();
-        let found = stretches(&sent, &acked, at(1_000));
+        let found = passed(&sent, &acked).stretches(at(1_000));
         assert_eq!((found.len(), found[0].acks.clone()), (1, 0..10));
         found[0].rate
     };
     assert_eq!((rate(500), rate(1_500)), (5_000.0, 10_000.0));
     assert_eq!(
-        stretches(&sent, &[], at(1_000))[0].rate,
+        passed(&sent, &[]).stretches(at(1_000))[0].rate,
         10_000.0,
         "nobody acknowledges"
     );
@@ -129,7 +134,7 @@ const RTT: i64 = 20 * NANOS_PER_MILLI;
 fn proven(sent: &[Sent], acked: &[(i64, u64)], rate: f64) -> Option<f64> {
     let found = proof(
         &whole(sent, acked, rate),
-        (sent, acked),
+        &passed(sent, acked),
         &nothing_full(),
         (at(1_000), RTT),
     );
@@ -179,7 +184,12 @@ fn a_burst_with_silence_beside_it_proves_nothing() {
     // An eighth of the stretch, where that is less.
     let short = |from: usize| {
         let own = &sent[from..20];
-        proof(&whole(own, &[], 9e4), (own, &[]), &nothing_full(), (at(200), RTT))
+        proof(
+            &whole(own, &[], 9e4),
+            &passed(own, &[]),
+            &nothing_full(),
+            (at(200), RTT),
+        )
     };
     assert!(short(2).is_some() && short(3).is_none());
 }
@@ -256,11 +266,11 @@ fn acknowledged(sent: &[Sent]) -> Vec<(i64, u64)> {
 fn a_rate_is_proven_by_stretches_of_four_round_trips() {
     let sent = even(5_000, (500, 0));
     let acked = acknowledged(&sent);
-    let rate = |rtt_ms: i64| own_rate(&sent, &acked, &nothing_full(), at(rtt_ms));
+    let rate = |rtt_ms: i64| own_rate(&passed(&sent, &acked), &nothing_full(), at(rtt_ms));
     assert_eq!(rate(20), (100_000.0, OwnRate::Proven));
     assert_eq!(rate(250), (100_000.0, OwnRate::Proven));
     assert_eq!(rate(251), (100_000.0, OwnRate::Best), "the longest is a second");
-    let unasked = own_rate(&sent, &[], &nothing_full(), RTT);
+    let unasked = own_rate(&passed(&sent, &[]), &nothing_full(), RTT);
     assert_eq!(unasked, (100_000.0, OwnRate::Best), "nobody acknowledges");
 }
 
@@ -271,7 +281,7 @@ fn one_stretch_proves_nothing() {
     let fast = (5_000..6_000).step_by(10);
     let mut sent = packets(slow.chain(fast).chain([7_000]), (5, 0));
     let acked = acknowledged(&sent);
-    let rate = |sent: &[Sent]| own_rate(sent, &acked, &nothing_full(), at(200));
+    let rate = |sent: &[Sent]| own_rate(&passed(sent, &acked), &nothing_full(), at(200));
     assert_eq!(rate(&sent), (100_000.0, OwnRate::Best));
     sent.truncate(1);
     assert_eq!(rate(&sent), (1e12, OwnRate::Best), "one packet: in a nanosecond");
@@ -281,7 +291,7 @@ fn one_stretch_proves_nothing() {
 #[test]
 fn what_is_shorter_than_any_stretch_has_its_mean_rate() {
     let sent = packets([0, 100, 200, 250], (5, 0));
-    let (rate, from) = own_rate(&sent, &acknowledged(&sent), &nothing_full(), at(100));
+    let (rate, from) = own_rate(&passed(&sent, &acknowledged(&sent)), &nothing_full(), at(100));
     assert_eq!((rate.round(), from), (16_000.0, OwnRate::Best));
 }
 

@@ -39,9 +39,8 @@ pub(crate) struct Delays {
 
 impl Delays {
     pub(crate) fn learn(&mut self, source: &Source<'_>, data: &[Data], acks: &[Ack]) {
-        let least = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
-        self.d1 = least(self.d1, low(data.iter().map(|d| d.acked_after)));
-        self.echoed = least(self.echoed, low(data.iter().map(|d| d.echo_after)));
+        self.d1 = lower(self.d1, || data.iter().map(|d| d.acked_after));
+        self.echoed = lower(self.echoed, || data.iter().map(|d| d.echo_after));
         if !std::mem::replace(&mut self.begun, true) {
             self.handshake = handshake(source);
             let other = handshake(&source.reversed());
@@ -70,6 +69,22 @@ fn low(delays: impl Iterator<Item = u32>) -> Option<i64> {
     let mut known: Vec<u32> = delays.filter(|&us| us != u32::MAX).collect();
     let place = known.len() / OUTLIERS;
     (!known.is_empty()).then(|| i64::from(*known.select_nth_unstable(place).1) * 1_000)
+}
+
+/// The lower of `least` and [`low`] of the delays, which mostly is not: that so few of them are below it is soon counted.
+fn lower<I: Iterator<Item = u32>>(least: Option<i64>, delays: impl Fn() -> I) -> Option<i64> {
+    let Some(least) = least else {
+        return low(delays());
+    };
+    let (mut known, mut below) = (0, 0);
+    for us in delays() {
+        known += usize::from(us != u32::MAX);
+        below += usize::from(us != u32::MAX && i64::from(us) * 1_000 < least);
+    }
+    if below <= known / OUTLIERS {
+        return Some(least);
+    }
+    low(delays())
 }
 
 pub(crate) fn micros(nanos: i64) -> u32 {
@@ -122,10 +137,7 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
     if scale <= 0.0 {
         return None;
     }
-    let at = |lag: usize| {
-        let products = sent.iter().skip(lag).zip(&acked).map(|(s, a)| s * a);
-        products.sum::<f64>() / scale
-    };
+    let at = |lag: usize| dot_product(&sent[lag..], &acked) / scale;
     let peaks: Vec<f64> = (0..LONGEST_LAG.min(bins)).map(at).collect();
     let highest = |from: usize| peaks.iter().skip(from).copied().fold(0.0, f64::max);
     let far = highest(FOLLOWING_LAGS);
@@ -137,6 +149,21 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
     let peak = highest(from);
     let first = (from..peaks.len()).find(|&lag| peaks[lag] >= NEAR_PEAK * peak)?;
     (peak >= LEAST_PEAK).then_some(first as i64 * NANOS_PER_MILLI)
+}
+
+/// Of as many as the shorter list has. In several sums: one would have each addition wait for the one before.
+fn dot_product(a: &[f64], b: &[f64]) -> f64 {
+    const SUMS: usize = 8;
+    let len = a.len().min(b.len());
+    let ((a, a_rest), (b, b_rest)) = (a[..len].as_chunks::<SUMS>(), b[..len].as_chunks::<SUMS>());
+    let mut sums = [0.0; SUMS];
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
+    sums.iter().sum::<f64>() + rest.sum::<f64>()
 }
 
 #[cfg(test)]
@@ -157,6 +184,25 @@ mod tests {
             (Some(40_000), Some(7_000), Some(7_000))
         );
         assert_eq!(low([u32::MAX].into_iter()), None);
+        let after = |least: i64, small: usize| {
+            let delays = || std::iter::repeat_n(40, 200 - small).chain(std::iter::repeat_n(7, small));
+            lower(Some(least), delays)
+        };
+        assert_eq!(after(20_000, 1), Some(20_000), "one in two hundred");
+        assert_eq!(
+            (after(20_000, 2), after(7_000, 2), after(50_000, 0)),
+            (Some(7_000), Some(7_000), Some(40_000))
+        );
+    }
+
+    #[test]
+    fn a_dot_product_has_as_many_as_the_shorter_list() {
+        let to = |last: i32| (1..=last).map(f64::from).collect::<Vec<f64>>();
+        assert_eq!(dot_product(&to(20), &to(17)), 17.0 * 18.0 * 35.0 / 6.0);
+        assert_eq!(
+            (dot_product(&to(3), &to(9)), dot_product(&[], &to(3))),
+            (14.0, 0.0)
+        );
     }
 
     #[test]

@@ -61,10 +61,8 @@ impl Half {
         let (d2, d2_from) = reading.delays.d2();
         let used = d2.map(|d2| ((d2 as f64 * D2_SHARE) as i64 - D2_MARGIN).max(0));
         let stated = stated_scale(source.syns, source.slot);
-        reading.scale = stated.unwrap_or_else(|| {
-            let inferred = inferred_scale(&data, &acks, used.unwrap_or(0));
-            reading.scale.max(inferred)
-        });
+        reading.scale =
+            stated.unwrap_or_else(|| inferred_scale(&data, &acks, used.unwrap_or(0), reading.scale));
         Some(Half {
             tcp: source.tcp,
             mss: reading.largest.max(1),

@@ -16,23 +16,23 @@ pub(crate) fn stated_scale(syns: &[Option<Syn>; 2], slot: usize) -> Option<u8> {
     Some(receiver.filter(|_| own).unwrap_or(0).min(LARGEST_SCALE))
 }
 
-/// The smallest shift at which hardly anything was sent beyond the window.
-pub(crate) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64) -> u8 {
-    let mut allowed = [0u64; LARGEST_SCALE as usize + 1];
-    let mut beyond = [0usize; LARGEST_SCALE as usize + 1];
+/// The smallest shift, of `least` or more, at which hardly anything was sent beyond the window.
+pub(crate) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64, least: u8) -> u8 {
+    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * OUTLIERS <= data.len();
+    (least..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE)
+}
+
+/// Packets beyond the window that this shift makes.
+fn beyond(data: &[Data], acks: &[Ack], d2: i64, scale: u8) -> usize {
     let mut acks = acks.iter().filter(|a| !a.unscaled).peekable();
+    let (mut allowed, mut beyond) = (0, 0);
     for d in data {
         while let Some(ack) = acks.next_if(|a| a.time + d2 <= d.time) {
-            for (scale, allowed) in allowed.iter_mut().enumerate() {
-                *allowed = (*allowed).max(ack.ack + (u64::from(ack.window) << scale));
-            }
+            allowed = allowed.max(ack.ack + (u64::from(ack.window) << scale));
         }
-        for (beyond, allowed) in beyond.iter_mut().zip(allowed) {
-            *beyond += usize::from(allowed > 0 && d.end > allowed);
-        }
+        beyond += usize::from(allowed > 0 && d.end > allowed);
     }
-    let fits = |&scale: &u8| beyond[usize::from(scale)] * OUTLIERS <= data.len();
-    (0..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE)
+    beyond
 }
 
 #[cfg(test)]
@@ -66,16 +66,17 @@ mod tests {
         // 16,000 bytes are allowed with a shift of 4.
         let heard = |ms| [ack(ms, 0, 1_000)];
         let sent = |last: u64| [data(10, 0), data(20, last - 1_000)];
-        assert_eq!(inferred_scale(&sent(16_000), &heard(0), 0), 4);
-        assert_eq!(inferred_scale(&sent(16_001), &heard(0), 0), 5);
-        assert_eq!(inferred_scale(&sent(1_000), &heard(0), 0), 0);
+        assert_eq!(inferred_scale(&sent(16_000), &heard(0), 0, 0), 4);
+        assert_eq!(inferred_scale(&sent(16_001), &heard(0), 0, 0), 5);
+        assert_eq!(inferred_scale(&sent(1_000), &heard(0), 0, 0), 0);
         // It reaches the sender later than it passes here.
-        assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(20)), 4);
-        assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(21)), 0);
+        assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(20), 0), 4);
+        assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(21), 0), 0);
         let mut of_a_syn = heard(0);
         of_a_syn[0].unscaled = true;
-        assert_eq!(inferred_scale(&sent(16_000), &of_a_syn, 0), 0);
-        assert_eq!(inferred_scale(&sent(1 << 40), &heard(0), 0), 14);
+        assert_eq!(inferred_scale(&sent(16_000), &of_a_syn, 0, 0), 0);
+        assert_eq!(inferred_scale(&sent(1 << 40), &heard(0), 0, 0), 14);
+        assert_eq!(inferred_scale(&sent(16_000), &heard(0), 0, 6), 6, "at least");
     }
 
     #[test]
@@ -83,7 +84,7 @@ mod tests {
         let beyond = |packets: usize| {
             let mut sent = vec![data(10, 0); packets];
             sent[0] = data(10, 15_000);
-            inferred_scale(&sent, &[ack(0, 0, 1_000)], 0)
+            inferred_scale(&sent, &[ack(0, 0, 1_000)], 0, 0)
         };
         assert_eq!((beyond(199), beyond(200)), (4, 0));
     }

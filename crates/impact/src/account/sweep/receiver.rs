@@ -27,6 +27,8 @@ pub(crate) struct Receiver {
     pub(crate) window: u64,
     /// Its windows at the ends of rounds, newest first.
     at_round_ends: VecDeque<u64>,
+    /// Above this it has grown, bytes; 0 before there were rounds enough.
+    steady: f64,
     /// The window is smaller than a segment since then.
     small_since: Option<i64>,
     /// For so long since the last packet, nanoseconds.
@@ -58,6 +60,10 @@ impl Receiver {
     pub(crate) fn round_ends(&mut self) {
         self.at_round_ends.push_front(self.window);
         self.at_round_ends.truncate(STEADY_ROUNDS);
+        if self.at_round_ends.len() == STEADY_ROUNDS {
+            let earlier = self.at_round_ends.iter().skip(STEADY_ROUNDS / 2);
+            self.steady = STEADY * earlier.max().copied().unwrap_or(0) as f64;
+        }
     }
 
     /// The highest byte that was allowed at `then`. Times before it are not asked for again.
@@ -81,20 +87,17 @@ impl Receiver {
         let left = self.allowed.saturating_sub(nxt) as f64;
         let mss = half.mss as f64;
         let share = if changes { 0.0 } else { FULL };
-        let full = match (half.scale_known, self.inferred_limits(half)) {
-            (true, _) => left < mss.max(share * self.window as f64),
-            (false, limits) => limits && left < FULL_INFERRED * mss,
+        let full = if half.scale_known {
+            left < mss.max(share * self.window as f64)
+        } else {
+            left < FULL_INFERRED * mss && self.inferred_limits(half)
         };
         self.allowed > 0 && full
     }
 
     /// Whether a window of an inferred scale can limit anything.
     fn inferred_limits(&self, half: &Half) -> bool {
-        let earlier = self.at_round_ends.iter().skip(STEADY_ROUNDS / 2);
-        let before = earlier.max().copied().unwrap_or(0) as f64;
-        self.at_round_ends.len() == STEADY_ROUNDS
-            && self.window as f64 <= STEADY * before
-            && self.window >= LEAST_INFERRED * half.mss
+        self.window as f64 <= self.steady && self.window >= LEAST_INFERRED * half.mss
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::account::capacity::queue_margin;
 use crate::account::read::half::Half;
-use std::collections::VecDeque;
 
 /// Rounds that are remembered.
 const ROUNDS: usize = 8;
@@ -22,8 +21,12 @@ pub(crate) struct Rounds {
     /// Its least delay, and that of the one before, nanoseconds.
     least: i64,
     last_least: i64,
-    /// Largest flights, newest first.
-    flights: VecDeque<u64>,
+    /// Largest flights of those that are over, newest first; 0 before the first.
+    flights: [u64; ROUNDS],
+    /// The largest flight of the last two.
+    recent: u64,
+    /// The last one is above the one before.
+    pub(crate) grow: bool,
     /// The last two are hardly above two earlier ones.
     pub(crate) flat: bool,
     /// The smallest flight, but for the first rounds, of which a capture that begins later sees a part.
@@ -42,7 +45,9 @@ impl Rounds {
             most: 0,
             least: i64::MAX,
             last_least: i64::MAX,
-            flights: VecDeque::with_capacity(ROUNDS + 1),
+            flights: [0; ROUNDS],
+            recent: 0,
+            grow: false,
             flat: false,
             smallest: u64::MAX,
             completed: 0,
@@ -71,58 +76,58 @@ impl Rounds {
             self.ends = nxt;
             return false;
         }
-        self.flights.push_front(self.most);
-        self.flights.truncate(ROUNDS);
+        self.flights.copy_within(..ROUNDS - 1, 1);
+        self.flights[0] = self.most;
         self.completed += 1;
         if self.completed > FIRST_ROUNDS {
             self.smallest = self.smallest.min(self.most);
         }
         (self.ends, self.most) = (nxt, 0);
         (self.last_least, self.least) = (self.least, i64::MAX);
+        self.recent = self.most_of(0);
+        self.grow = self.completed > 1 && self.last() as f64 > FLAT * self.flights[1] as f64;
         self.flat = self.is_flat_over(3);
-        if lossless && self.flights.len() == ROUNDS && self.is_flat_over(ROUNDS - 2) {
+        if lossless && self.is_flat_over(ROUNDS - 2) {
             self.plateau = self.flights.iter().max().copied();
         }
         true
     }
 
-    /// The last two are hardly above those `back` rounds and one more ago.
-    fn is_flat_over(&self, back: usize) -> bool {
-        self.flights.len() >= back + 2 && self.most_of(0) as f64 <= FLAT * self.most_of(back) as f64
+    /// How many are remembered.
+    fn known(&self) -> usize {
+        (self.completed as usize).min(ROUNDS)
     }
 
-    /// The last one is above the one before.
-    pub(crate) fn grow(&self) -> bool {
-        let flights = (self.flights.front(), self.flights.get(1));
-        matches!(flights, (Some(last), Some(before)) if *last as f64 > FLAT * *before as f64)
+    /// The last two are hardly above those `back` rounds and one more ago.
+    fn is_flat_over(&self, back: usize) -> bool {
+        self.known() >= back + 2 && self.recent as f64 <= FLAT * self.most_of(back) as f64
     }
 
     /// `flight` is above the largest of the last two.
     pub(crate) fn are_below(&self, flight: u64) -> bool {
-        !self.flights.is_empty() && flight as f64 > FLAT * self.most_of(0) as f64
+        self.completed > 0 && flight as f64 > FLAT * self.recent as f64
     }
 
     /// The last two are above the first two that are remembered, by a segment and by less than half.
     pub(crate) fn climb(&self, segment: u64) -> bool {
-        let rounds = self.flights.len();
-        let (last, first) = (self.most_of(0), self.most_of(rounds.saturating_sub(2)));
+        let rounds = self.known();
+        let (last, first) = (self.recent, self.most_of(rounds.saturating_sub(2)));
         rounds >= 4 && last >= first + segment && 2 * last < 3 * first
     }
 
     /// The larger flight of two rounds, of which the later one is `back` rounds ago.
     fn most_of(&self, back: usize) -> u64 {
-        self.flights.iter().skip(back).take(2).max().copied().unwrap_or(0)
+        self.flights[back..].iter().take(2).max().copied().unwrap_or(0)
     }
 
     /// The largest flight of the last one.
     pub(crate) fn last(&self) -> u64 {
-        self.flights.front().copied().unwrap_or(0)
+        self.flights[0]
     }
 
     /// The largest flight of this one and the last two.
     pub(crate) fn usual(&self) -> u64 {
-        let rounds = self.flights.iter().take(2).max().copied().unwrap_or(0);
-        rounds.max(self.most)
+        self.recent.max(self.most)
     }
 
     /// At most half of `flight` was under way for a round: a queue that it makes was not there all the time.
@@ -223,8 +228,8 @@ mod tests {
         assert_eq!((of.last(), of.usual()), (200, 200));
         of.flew(250);
         assert_eq!((of.last(), of.usual()), (200, 250));
-        assert!(rounds(&[100, 107], true).grow() && !rounds(&[100, 106], true).grow());
-        assert!(!rounds(&[100], true).grow());
+        assert!(rounds(&[100, 107], true).grow && !rounds(&[100, 106], true).grow);
+        assert!(!rounds(&[100], true).grow);
         assert_eq!(rounds(&[300, 100], true).usual(), 300);
     }
 

@@ -42,14 +42,19 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
     };
     let d2 = half.d2.unwrap_or(0);
     let before = std::mem::take(&mut sweep.sender.under_way);
-    let mut acks = before.iter().chain(&half.acks).peekable();
+    let (mut before, mut acks) = (before.as_slice(), half.acks.as_slice());
     for (k, data) in half.data.iter().enumerate() {
-        while let Some(ack) = acks.next_if(|a| a.time + d2 <= data.time) {
-            sweep.acknowledge(ack, ack.time + d2);
+        for acks in [&mut before, &mut acks] {
+            while let Some((ack, rest)) = acks.split_first()
+                && ack.time + d2 <= data.time
+            {
+                sweep.acknowledge(ack, ack.time + d2);
+                *acks = rest;
+            }
         }
         sweep.send(k, data);
     }
-    sweep.sender.under_way = acks.copied().collect();
+    sweep.sender.under_way = [before, acks].concat();
     sweep.copies
 }
 
@@ -76,8 +81,9 @@ impl Sweep<'_> {
         }
     }
 
-    fn at_rate(&self, k: usize, share: f64) -> bool {
-        self.rates.get(k).is_some_and(|&rate| f64::from(rate) >= share)
+    /// How near to C it is there; less than 0 where nobody knows.
+    fn rate(&self, k: usize) -> f64 {
+        self.rates.get(k).map_or(-1.0, |&rate| f64::from(rate))
     }
 
     fn send(&mut self, k: usize, data: &Data) {
@@ -113,7 +119,7 @@ impl Sweep<'_> {
                 ramp: NONE,
                 silence: NONE,
                 between_full: false,
-                at_capacity: self.at_rate(k, AT_LIMIT),
+                at_capacity: self.rate(k) >= AT_LIMIT,
             },
             pause,
             window: u32::try_from(self.sender.receiver.window).unwrap_or(u32::MAX),
@@ -156,7 +162,7 @@ impl Sweep<'_> {
             let then = self.half.data[..k].partition_point(|d| d.time < data.time - rtt);
             let busy = [k, k.saturating_sub(1), then]
                 .iter()
-                .any(|&k| self.at_rate(k, 0.85));
+                .any(|&k| self.rate(k) >= 0.85);
             let mut episode = Episode::begun(data, nanos, self.sender.smoothed, self.half);
             episode.queue = busy || self.sender.rounds.queues(self.half);
             episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time - t <= 2 * rtt);
@@ -193,9 +199,10 @@ impl Sweep<'_> {
         };
         let times = self.times;
         let (now, nanos) = (data.time, step.longest);
-        let (fills, at_rate) = (self.at_rate(k, AT_LIMIT), |share| self.at_rate(k, share));
-        let queues = self.sender.rounds.queues(self.half) && at_rate(0.75);
-        let slower = !at_rate(0.6);
+        let rate = self.rate(k);
+        let fills = rate >= AT_LIMIT;
+        let queues = rate >= 0.75 && self.sender.rounds.queues(self.half);
+        let slower = rate < 0.6;
         let sender = &mut *self.sender;
         let small = sender.receiver.small_until(now, (nanos > 0).then_some(step.from));
         let allowed = sender.receiver.allowed_at(now - times.released);
@@ -309,7 +316,7 @@ impl Sweep<'_> {
         }
         let few_rounds = sender.rounds.completed < FIRST_ROUNDS;
         let grows = if few_rounds {
-            self.half.begun || sender.rounds.grow()
+            self.half.begun || sender.rounds.grow
         } else {
             !flat
         };
