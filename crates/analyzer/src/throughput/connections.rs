@@ -246,7 +246,6 @@ fn begins_anew(kept: Option<&Kept>, p: &PacketRecord) -> bool {
 
 fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u32)) -> AccountPacket {
     let tcp = inner.tcp.as_ref();
-    let flag = |flag: u8| p.is_tcp() && p.flags & flag != 0;
     AccountPacket {
         time: p.time,
         frame: p.frame,
@@ -261,14 +260,10 @@ fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u
         new,
         window: p.window,
         ip_id: inner.ip_id,
+        flags: if p.is_tcp() { p.flags } else { 0 },
         reverse: p.slot() == 1,
         late: p.is_late(),
         seen_before: p.again > 0,
-        acknowledges: p.acknowledges(),
         stamped: tcp.is_some_and(|t| t.timestamp.is_some()),
-        numbered: inner.ip_id != 0,
-        ends: flag(TcpSegment::FIN) || flag(TcpSegment::RST),
-        resets: flag(TcpSegment::RST),
-        syn: flag(TcpSegment::SYN),
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! The best stretches are looked at: each proves that nothing faster goes through if its packets come back to back, or queue.
 
-use super::read::data::Ack;
 use super::read::half::Half;
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
@@ -50,6 +49,8 @@ const QUEUE_OF_RTT: f64 = 0.15;
 const PAUSE: i64 = 50 * NANOS_PER_MILLI;
 /// At each edge of a stretch nothing comes for at most this part of it, nor for longer than [`PAUSE`]: so much its rate is too low at most.
 const EDGE_OF_STRETCH: i64 = 8;
+/// See [`Passed::gaps`].
+const LONGEST_GAP: i32 = 2_000_000_000;
 /// Shortest time over which a rate is compared with C.
 const LEAST_RATE_SPAN: i64 = 100 * NANOS_PER_MILLI;
 
@@ -116,8 +117,12 @@ pub(crate) fn path(halves: &[Half], full: &FullWindows<'_>, rtt: i64, known: Kno
 #[derive(Debug, Default)]
 struct Passed {
     sent: Vec<Sent>,
+    /// From each of them to the next, nanoseconds, two seconds at most: longer than any stretch.
+    gaps: Vec<i32>,
     /// Bytes of all before each of them, and of all.
     sent_before: Vec<u64>,
+    /// Some of it echoes acknowledgements.
+    echoes: bool,
     /// Newly acknowledged bytes.
     acked: Vec<(i64, u64)>,
     /// See `sent_before`.
@@ -126,13 +131,17 @@ struct Passed {
 
 impl Passed {
     fn new(halves: &[Half]) -> Passed {
-        let mut acked: Vec<(i64, u64)> = halves.iter().flat_map(advances).collect();
+        let mut acked: Vec<(i64, u64)> = Vec::new();
+        halves.iter().for_each(|half| advances(half, &mut acked));
         acked.sort_unstable();
         Passed::of(merged(halves), acked)
     }
 
     fn of(sent: Vec<Sent>, acked: Vec<(i64, u64)>) -> Passed {
+        let gap = |w: &[Sent]| (w[1].time - w[0].time).min(i64::from(LONGEST_GAP)) as i32;
         Passed {
+            gaps: sent.windows(2).map(gap).collect(),
+            echoes: sent.iter().any(|s| s.echo != u32::MAX),
             sent_before: running(sent.iter().map(|s| u64::from(s.bytes))),
             acked_before: running(acked.iter().map(|a| a.1)),
             sent,
@@ -255,15 +264,14 @@ fn merged(halves: &[Half]) -> Vec<Sent> {
 }
 
 /// Newly acknowledged bytes.
-fn advances(half: &Half) -> Vec<(i64, u64)> {
-    let mut highest = None;
-    let advance = |a: &Ack| {
-        let before: u64 = highest
-            .replace(highest.map_or(a.ack, |h: u64| h.max(a.ack)))
-            .unwrap_or(a.ack);
-        (a.ack > before).then(|| (a.time, a.ack - before))
-    };
-    half.acks.iter().filter_map(advance).collect()
+fn advances(half: &Half, acked: &mut Vec<(i64, u64)>) {
+    let mut highest = half.acks.first().map_or(0, |a| a.ack);
+    for a in &half.acks {
+        if a.ack > highest {
+            acked.push((a.time, a.ack - highest));
+            highest = a.ack;
+        }
+    }
 }
 
 /// A stretch: packets `from..to` of the data, acknowledgements likewise.
@@ -326,13 +334,19 @@ fn proof(
     if idle_at_an_edge(stretch, packets, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
         return None;
     }
-    let gaps = || packets.windows(2).map(|w| w[1].time - w[0].time);
-    let longest = gaps().max()?;
-    let mean = gaps().sum::<i64>() as f64 / gaps().len() as f64;
-    let too_short = gaps().filter(|&gap| mean > BUSY * gap as f64).count();
-    // So many are shorter than the usual gap, at most.
-    if too_short <= place_of(USUAL_GAP, gaps().len()) {
-        let median = quantile(&mut gaps().collect::<Vec<i64>>(), 0.5, i64::cmp) as f64;
+    let (first, last) = (packets.first()?, packets.last()?);
+    let gaps = &passed.gaps[stretch.data.start..stretch.data.end - 1];
+    if gaps.is_empty() {
+        return None;
+    }
+    let mean = (last.time - first.time) as f64 / gaps.len() as f64;
+    // Shorter than this no gap may be the usual one.
+    let mut least = (mean / BUSY) as i32;
+    while mean > BUSY * f64::from(least) {
+        least += 1;
+    }
+    if gaps.iter().filter(|&&gap| gap < least).count() <= place_of(USUAL_GAP, gaps.len()) {
+        let median = f64::from(quantile(&mut gaps.to_vec(), 0.5, i32::cmp));
         if median > 0.0 && !flows_freely(packets, full, rtt) {
             let bytes = passed.sent_before[stretch.data.end] - passed.sent_before[stretch.data.start];
             let size = bytes as f64 / packets.len() as f64;
@@ -340,9 +354,8 @@ fn proof(
         }
     }
     let margin = (queue_margin(rtt) / 1_000) as u32;
-    let later = packets.iter().filter(|s| s.time >= stretch.begin + length / 2);
-    let least = later.map(|s| s.delay).min().filter(|&us| us != u32::MAX);
-    if least.is_some_and(|least| least > margin) {
+    let half_over = packets.partition_point(|s| s.time < stretch.begin + length / 2);
+    if queue(&packets[half_over..], |s| s.delay, margin) {
         let acks = &passed.acked[stretch.acks.clone()];
         let rate =
             |w: &[(i64, u64)]| (w[1].0 > w[0].0).then(|| w[1].1 as f64 / (w[1].0 - w[0].0) as f64 * second);
@@ -353,8 +366,13 @@ fn proof(
                 .min(ABOVE_USUAL * quantile(&mut rates, 0.5, f64::total_cmp))
         });
     }
-    let echo = packets.iter().map(|s| s.echo).min().filter(|&us| us != u32::MAX);
-    (echo.is_some_and(|least| least > margin) && longest <= PAUSE).then_some(stretch.rate)
+    let busy = || gaps.iter().all(|&gap| i64::from(gap) <= PAUSE);
+    (passed.echoes && queue(packets, |s| s.echo, margin) && busy()).then_some(stretch.rate)
+}
+
+/// All delays that are known are above the margin.
+fn queue(packets: &[Sent], delay: fn(&Sent) -> u32, margin: u32) -> bool {
+    packets.iter().all(|s| delay(s) > margin) && packets.iter().any(|s| delay(s) != u32::MAX)
 }
 
 /// The longer of the times before its first packet and behind its last one, nanoseconds. A burst that is shorter than the stretch is

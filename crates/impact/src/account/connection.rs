@@ -130,33 +130,40 @@ impl AccountConnection {
 /// Bounded: connections with hardly any of the bytes are forgotten, and of many steps neighbours become one. The memory of the packets
 /// stays.
 pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings, spare: &mut SpareMemory) {
+    let sent: Vec<[u64; 2]> = connections.iter().map(|c| new_bytes(&c.packets)).collect();
     for slot in [0, 1] {
-        fold_direction(connections, slot, settings, spare);
+        fold_direction(connections, slot, (&sent, settings), spare);
     }
     for connection in connections {
         connection.packets.clear();
     }
 }
 
+/// Of each direction.
+fn new_bytes(packets: &[AccountPacket]) -> [u64; 2] {
+    let (mut all, mut reverse) = (0, 0);
+    for p in packets {
+        all += u64::from(p.new);
+        reverse += u64::from(p.new) * u64::from(p.reverse);
+    }
+    [all - reverse, reverse]
+}
+
+/// `sent`: new bytes of each connection in the piece.
 fn fold_direction(
     connections: &mut [&mut AccountConnection],
     slot: usize,
-    settings: &AccountSettings,
+    (sent, settings): (&[[u64; 2]], &AccountSettings),
     spare: &mut SpareMemory,
 ) {
-    let sent = |c: &&mut AccountConnection| -> u64 {
-        let own = c.packets.iter().filter(|p| p.slot() == slot);
-        own.map(|p| u64::from(p.new)).sum()
-    };
-    let sent: Vec<u64> = connections.iter().map(sent).collect();
-    let now: u64 = sent.iter().sum();
+    let now: u64 = sent.iter().map(|s| s[slot]).sum();
     let all: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
     let counts = |part: u64, whole: u64| part > 0 && part as f64 >= LEAST_SHARE * whole as f64;
     let mut carried: Vec<Carried> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     for ((place, connection), sent) in connections.iter_mut().enumerate().zip(sent) {
         let before = connection.carried[slot].take();
-        if counts(sent, now) || before.is_some() && counts(connection.bytes[slot], all) {
+        if counts(sent[slot], now) || before.is_some() && counts(connection.bytes[slot], all) {
             carried.push(before.map_or_else(Carried::default, |b| *b));
             places.push(place);
         }

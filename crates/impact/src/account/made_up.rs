@@ -56,7 +56,6 @@ pub(super) fn data(ms: i64, start: u64) -> Data {
         repeated: false,
         seen_before: false,
         late: false,
-        numbered: false,
     }
 }
 

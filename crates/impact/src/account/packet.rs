@@ -29,29 +29,35 @@ pub struct AccountPacket {
     pub new: u16,
     /// TCP window field, unscaled.
     pub window: u16,
-    /// Identification of the inner IPv4 packet.
+    /// Identification of the inner IPv4 packet; 0 where it has none.
     pub ip_id: u16,
+    /// TCP flags as in the header (RFC 9293 §3.1): [`AccountPacket::FIN`] and others.
+    pub flags: u8,
     /// Of the connection's second direction.
     pub reverse: bool,
     /// Overtaken by a higher ESP number.
     pub late: bool,
     /// Some of its bytes were seen before.
     pub seen_before: bool,
-    /// It has an acknowledgement number.
-    pub acknowledges: bool,
     /// It has TCP timestamps.
     pub stamped: bool,
-    /// It has an IPv4 identification.
-    pub numbered: bool,
-    /// It has FIN or RST.
-    pub ends: bool,
-    /// It has RST: neither side sends any more.
-    pub resets: bool,
-    /// It has SYN.
-    pub syn: bool,
 }
 
 impl AccountPacket {
+    /// It has sent everything.
+    pub const FIN: u8 = 1;
+    /// It opens.
+    pub const SYN: u8 = 2;
+    /// Neither side sends any more.
+    pub const RST: u8 = 4;
+    /// Its acknowledgement number counts.
+    pub const ACK: u8 = 16;
+
+    /// One of these flags is set.
+    pub(crate) fn has(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+
     pub(crate) fn slot(&self) -> usize {
         usize::from(self.reverse)
     }

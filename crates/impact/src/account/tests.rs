@@ -196,7 +196,7 @@ fn round_trips_window_and_flight_are_measured_at_every_place() {
 #[test]
 fn what_the_handshake_tells_is_left_out_without_it() {
     let mut one = window_limited(40, 0, 0.5, 12);
-    one.packets.retain(|p| !p.syn);
+    one.packets.retain(|p| !p.has(AccountPacket::SYN));
     one.syns = [None, None];
     // A pattern of acknowledgements and data tells the half, too: here there is none.
     one.packets
@@ -325,6 +325,11 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         ends,
                         syn,
                     ] = facts;
+                    let flags = [
+                        (acknowledges, AccountPacket::ACK),
+                        (ends, AccountPacket::FIN),
+                        (syn, AccountPacket::SYN),
+                    ];
                     // Now and then back.
                     time += (wait - 20) * NANOS_PER_MILLI;
                     AccountPacket {
@@ -341,11 +346,9 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         reverse,
                         late,
                         seen_before,
-                        acknowledges,
                         stamped,
-                        numbered,
-                        ends,
-                        syn,
+                        ip_id: u16::from(numbered),
+                        flags: flags.iter().map(|&(set, flag)| u8::from(set) * flag).sum(),
                         ..AccountPacket::default()
                     }
                 },

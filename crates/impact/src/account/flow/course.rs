@@ -52,7 +52,9 @@ impl Default for FlowBins {
 impl FlowBins {
     /// The bin of a moment. What lies before the first one counts there.
     pub(super) fn at(&mut self, time: i64) -> &mut FlowBin {
-        if !(0..self.width).contains(&time.saturating_sub(self.last.0)) || self.last.1 >= self.bins.len() {
+        // As without a sign an earlier one is far away.
+        let since = time.saturating_sub(self.last.0) as u64;
+        if since >= self.width as u64 || self.last.1 >= self.bins.len() {
             self.last = self.place(time);
         }
         &mut self.bins[self.last.1]

@@ -16,6 +16,7 @@ pub(crate) struct Data {
     /// From the acknowledgement that it echoes, microseconds; `u32::MAX` where that is not known.
     pub(crate) echo_after: u32,
     pub(crate) new: u16,
+    /// 0: none.
     pub(crate) ip_id: u16,
     /// At least a part lies below the highest byte sent.
     pub(crate) again: bool,
@@ -24,7 +25,6 @@ pub(crate) struct Data {
     /// Some of it was seen before.
     pub(crate) seen_before: bool,
     pub(crate) late: bool,
-    pub(crate) numbered: bool,
 }
 
 impl Data {

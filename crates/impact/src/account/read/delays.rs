@@ -100,7 +100,8 @@ fn handshake(source: &Source<'_>) -> Option<i64> {
     if own.time >= receiver.time {
         return Some(own.time.nanos_since(receiver.time));
     }
-    let answer = |p: &&AccountPacket| p.slot() == source.slot && p.time >= receiver.time && p.acknowledges;
+    let answer =
+        |p: &&AccountPacket| p.slot() == source.slot && p.time >= receiver.time && p.has(AccountPacket::ACK);
     let answer = source.packets.iter().find(answer)?;
     Some(answer.time.nanos_since(receiver.time))
 }
@@ -222,7 +223,7 @@ mod tests {
         AccountPacket {
             time: Timestamp(at(ms)),
             reverse,
-            acknowledges,
+            flags: if acknowledges { AccountPacket::ACK } else { 0 },
             ..AccountPacket::default()
         }
     }

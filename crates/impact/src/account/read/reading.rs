@@ -51,15 +51,15 @@ impl Reading {
     fn take(&mut self, p: &AccountPacket, slot: usize, tcp: bool) {
         // A clock that steps back by a little makes no wait negative.
         self.latest = self.latest.max(p.time.0);
-        self.ended |= p.resets;
+        self.ended |= p.has(AccountPacket::RST);
         if p.slot() == slot {
-            self.ended |= p.ends;
-            if p.syn {
+            self.ended |= p.has(AccountPacket::FIN);
+            if p.has(AccountPacket::SYN) {
                 self.next.get_or_insert((p.seq.wrapping_add(1), ORIGIN));
             } else if p.payload > 0 {
                 self.sends(p, tcp);
             }
-        } else if tcp && p.acknowledges {
+        } else if tcp && p.has(AccountPacket::ACK) {
             self.acknowledges(p);
         }
     }
@@ -116,7 +116,6 @@ impl Reading {
             repeated: false,
             seen_before: p.seen_before,
             late: p.late,
-            numbered: p.numbered,
         });
         self.largest = self.largest.max(payload);
         if end > highest || self.next.is_none() {
@@ -150,7 +149,7 @@ impl Reading {
             ack,
             stamp: p.stamp,
             window: p.window,
-            unscaled: p.syn,
+            unscaled: p.has(AccountPacket::SYN),
             after,
         });
     }
@@ -185,7 +184,7 @@ mod tests {
         let acknowledgement = |stamp: u32| AccountPacket {
             stamp,
             reverse: true,
-            acknowledges: true,
+            flags: AccountPacket::ACK,
             stamped: true,
             ..AccountPacket::default()
         };
@@ -217,7 +216,7 @@ mod tests {
             time: Timestamp(at(ms)),
             ack,
             reverse: true,
-            acknowledges: true,
+            flags: AccountPacket::ACK,
             ..AccountPacket::default()
         }
     }
@@ -277,13 +276,13 @@ mod tests {
     #[test]
     fn a_syn_tells_the_first_number() {
         let syn = AccountPacket {
-            syn: true,
+            flags: AccountPacket::SYN,
             ..sent(0, 999, 0)
         };
         let reading = read(&[syn, sent(1, 2_000, 1_000), sent(2, 1_000, 1_000)]);
         assert_eq!(places(&reading), [(1_000, 2_000, false), (0, 1_000, true)]);
         let ends = AccountPacket {
-            ends: true,
+            flags: AccountPacket::FIN,
             ..sent(3, 3_000, 0)
         };
         assert!(!reading.ended && read(&[ends]).ended);

@@ -25,8 +25,9 @@ pub(crate) struct Receiver {
     allowed_then: u64,
     /// Its last window, bytes.
     pub(crate) window: u64,
-    /// Its windows at the ends of rounds, newest first.
-    at_round_ends: VecDeque<u64>,
+    /// Its windows at the ends of rounds, newest first, and how many rounds ended.
+    at_round_ends: [u64; STEADY_ROUNDS],
+    rounds: usize,
     /// Above this it has grown, bytes; 0 before there were rounds enough.
     steady: f64,
     /// The window is smaller than a segment since then.
@@ -58,11 +59,12 @@ impl Receiver {
 
     /// A round ended.
     pub(crate) fn round_ends(&mut self) {
-        self.at_round_ends.push_front(self.window);
-        self.at_round_ends.truncate(STEADY_ROUNDS);
-        if self.at_round_ends.len() == STEADY_ROUNDS {
-            let earlier = self.at_round_ends.iter().skip(STEADY_ROUNDS / 2);
-            self.steady = STEADY * earlier.max().copied().unwrap_or(0) as f64;
+        self.at_round_ends.copy_within(..STEADY_ROUNDS - 1, 1);
+        self.at_round_ends[0] = self.window;
+        self.rounds += 1;
+        if self.rounds >= STEADY_ROUNDS {
+            let earlier = self.at_round_ends[STEADY_ROUNDS / 2..].iter().max();
+            self.steady = STEADY * earlier.copied().unwrap_or(0) as f64;
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Rounds {
     flights: [u64; ROUNDS],
     /// The largest flight of the last two.
     recent: u64,
+    /// What is larger is above it.
+    limit: u64,
     /// The last one is above the one before.
     pub(crate) grow: bool,
     /// The last two are hardly above two earlier ones.
@@ -47,6 +49,7 @@ impl Rounds {
             last_least: i64::MAX,
             flights: [0; ROUNDS],
             recent: 0,
+            limit: u64::MAX,
             grow: false,
             flat: false,
             smallest: u64::MAX,
@@ -85,6 +88,7 @@ impl Rounds {
         (self.ends, self.most) = (nxt, 0);
         (self.last_least, self.least) = (self.least, i64::MAX);
         self.recent = self.most_of(0);
+        self.limit = (FLAT * self.recent as f64) as u64;
         self.grow = self.completed > 1 && self.last() as f64 > FLAT * self.flights[1] as f64;
         self.flat = self.is_flat_over(3);
         if lossless && self.is_flat_over(ROUNDS - 2) {
@@ -105,7 +109,7 @@ impl Rounds {
 
     /// `flight` is above the largest of the last two.
     pub(crate) fn are_below(&self, flight: u64) -> bool {
-        self.completed > 0 && flight as f64 > FLAT * self.recent as f64
+        flight > self.limit
     }
 
     /// The last two are above the first two that are remembered, by a segment and by less than half.

@@ -32,26 +32,23 @@ const AT_LIMIT: f64 = 0.9;
 /// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to C it is at each. Returns the
 /// indices of the first copies of new episodes.
 pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) -> Vec<u32> {
+    let d2 = half.d2.unwrap_or(0);
     let mut sweep = Sweep {
         half,
         rates,
+        d2,
         times: track.facts.times,
         sender,
         track,
         copies: Vec::new(),
     };
-    let d2 = half.d2.unwrap_or(0);
     let before = std::mem::take(&mut sweep.sender.under_way);
     let (mut before, mut acks) = (before.as_slice(), half.acks.as_slice());
     for (k, data) in half.data.iter().enumerate() {
-        for acks in [&mut before, &mut acks] {
-            while let Some((ack, rest)) = acks.split_first()
-                && ack.time + d2 <= data.time
-            {
-                sweep.acknowledge(ack, ack.time + d2);
-                *acks = rest;
-            }
+        if !before.is_empty() {
+            sweep.hear_until(data.time, &mut before);
         }
+        sweep.hear_until(data.time, &mut acks);
         sweep.send(k, data);
     }
     sweep.sender.under_way = [before, acks].concat();
@@ -62,6 +59,8 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
 struct Sweep<'a> {
     half: &'a Half,
     rates: &'a [f32],
+    /// From an acknowledgement to what it releases.
+    d2: i64,
     times: Times,
     sender: &'a mut TcpSender,
     track: &'a mut Track,
@@ -70,6 +69,16 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
+    /// Takes those of the acknowledgements that have reached the sender by `time`.
+    fn hear_until(&mut self, time: i64, acks: &mut &[Ack]) {
+        while let Some((ack, rest)) = acks.split_first()
+            && ack.time + self.d2 <= time
+        {
+            self.acknowledge(ack, ack.time + self.d2);
+            *acks = rest;
+        }
+    }
+
     fn acknowledge(&mut self, ack: &Ack, at: i64) {
         if let Some(measured) = &mut self.track.measured {
             measured.hears(self.half, ack);
@@ -127,7 +136,7 @@ impl Sweep<'_> {
             touched: self.sender.touched,
             all_acked,
             again: data.again,
-            vanished: data.numbered && data.ip_id.wrapping_sub(ip_id) > 1,
+            vanished: data.ip_id != 0 && data.ip_id.wrapping_sub(ip_id) > 1,
         };
         let flight = self.sender.nxt.max(data.end).saturating_sub(self.sender.una);
         step.kind.found = self.label(k, data, flight, &mut step);

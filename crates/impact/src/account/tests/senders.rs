@@ -23,8 +23,7 @@ pub(super) fn window_limited(rtt_ms: i64, jitter_ms: i64, place: f64, seconds: i
             new: payload,
             window,
             reverse,
-            syn,
-            acknowledges: true,
+            flags: AccountPacket::ACK | if syn { AccountPacket::SYN } else { 0 },
             ..AccountPacket::default()
         }
     };
@@ -139,7 +138,7 @@ fn packet(time: i64, reverse: bool, seq: u32, payload: u16) -> AccountPacket {
         new: payload,
         window: 65_535,
         reverse,
-        acknowledges: true,
+        flags: AccountPacket::ACK,
         ..AccountPacket::default()
     }
 }
@@ -149,7 +148,7 @@ fn behind_handshake(packets: Vec<AccountPacket>, rtt: i64, scale: u8) -> Account
     let handshake = [(0, true, 0), (0, false, 1), (rtt, true, 1)].map(|(time, reverse, ack)| AccountPacket {
         ack,
         seq: ack,
-        syn: time == 0,
+        flags: AccountPacket::ACK | if time == 0 { AccountPacket::SYN } else { 0 },
         ..packet(time, reverse, 0, 0)
     });
     let mut packets: Vec<AccountPacket> = handshake.into_iter().chain(packets).collect();

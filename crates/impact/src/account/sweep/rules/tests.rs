@@ -48,6 +48,7 @@ impl Made {
         let mut track = Track::new(&self.half);
         let rates = [self.rate];
         let mut sweep = Sweep {
+            d2: 0,
             half: &self.half,
             rates: &rates,
             times: track.facts.times,

@@ -105,7 +105,7 @@ fn sent<T>(of: Made, last: i64, look: impl FnOnce(&mut Sweep<'_>) -> T) -> T {
 fn a_step_tells_of_the_packets_at_its_ends() {
     let numbered = |ip_id| {
         with(|m| {
-            (m.data.numbered, m.data.ip_id, m.data.new) = (true, ip_id, 900);
+            (m.data.ip_id, m.data.new) = (ip_id, 900);
             (m.rate, m.sender.touched) = (0.901, true);
         })
     };
