@@ -2,7 +2,11 @@
 //!
 //! The best stretches are looked at: each proves that nothing faster goes through if its packets come back to back, or queue.
 
+mod passed;
+
 use super::read::half::Half;
+pub(crate) use passed::Passed;
+use passed::{BusyStretch, Sent};
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::cell::LazyCell;
@@ -49,8 +53,6 @@ const QUEUE_OF_RTT: f64 = 0.15;
 const PAUSE: i64 = 50 * NANOS_PER_MILLI;
 /// At each edge of a stretch nothing comes for at most this part of it, nor for longer than [`PAUSE`]: so much its rate is too low at most.
 const EDGE_OF_STRETCH: i64 = 8;
-/// See [`Passed::gaps`].
-const LONGEST_GAP: i32 = 2_000_000_000;
 /// Shortest time over which a rate is compared with C.
 const LEAST_RATE_SPAN: i64 = 100 * NANOS_PER_MILLI;
 
@@ -70,17 +72,6 @@ pub(crate) fn queue_margin(rtt: i64) -> i64 {
     QUEUE.max((rtt as f64 * QUEUE_OF_RTT) as i64)
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Sent {
-    time: i64,
-    bytes: u32,
-    /// Above the connection's least, microseconds; `u32::MAX` where not known.
-    delay: u32,
-    echo: u32,
-    half: u16,
-    index: u32,
-}
-
 /// Before which packets the receiver's window was full, as far as that is known before C is; gone over only where nothing shows
 /// queues.
 pub(crate) type FullWindows<'a> = LazyCell<Vec<Vec<bool>>, Box<dyn FnOnce() -> Vec<Vec<bool>> + 'a>>;
@@ -95,9 +86,14 @@ pub(crate) struct KnownRates {
 }
 
 /// Looks at all connections of a direction together.
-pub(crate) fn path(halves: &[Half], full: &FullWindows<'_>, rtt: i64, known: KnownRates) -> Path {
-    let passed = Passed::new(halves);
-    let (own, own_from) = match (own_rate(&passed, full, rtt), known.proven) {
+pub(crate) fn path(
+    halves: &[Half],
+    full: &FullWindows<'_>,
+    (rtt, known): (i64, KnownRates),
+    passed: &mut Passed,
+) -> Path {
+    passed.refill(halves);
+    let (own, own_from) = match (own_rate(passed, full, rtt), known.proven) {
         ((_, OwnRate::Best), Some(proven)) => (proven, OwnRate::Proven),
         (own, _) => own,
     };
@@ -111,176 +107,6 @@ pub(crate) fn path(halves: &[Half], full: &FullWindows<'_>, rtt: i64, known: Kno
         passed.near(rtt.max(LEAST_RATE_SPAN), own, &mut rates);
     }
     Path { own, own_from, rates }
-}
-
-/// What passed on a path, of all connections together.
-#[derive(Debug, Default)]
-struct Passed {
-    sent: Vec<Sent>,
-    /// From each of them to the next, nanoseconds, two seconds at most: longer than any stretch.
-    gaps: Vec<i32>,
-    /// Bytes of all before each of them, and of all.
-    sent_before: Vec<u64>,
-    /// Some of it echoes acknowledgements.
-    echoes: bool,
-    /// Newly acknowledged bytes.
-    acked: Vec<(i64, u64)>,
-    /// See `sent_before`.
-    acked_before: Vec<u64>,
-}
-
-impl Passed {
-    fn new(halves: &[Half]) -> Passed {
-        let mut acked: Vec<(i64, u64)> = Vec::new();
-        halves.iter().for_each(|half| advances(half, &mut acked));
-        acked.sort_unstable();
-        Passed::of(merged(halves), acked)
-    }
-
-    fn of(sent: Vec<Sent>, acked: Vec<(i64, u64)>) -> Passed {
-        let gap = |w: &[Sent]| (w[1].time - w[0].time).min(i64::from(LONGEST_GAP)) as i32;
-        Passed {
-            gaps: sent.windows(2).map(gap).collect(),
-            echoes: sent.iter().any(|s| s.echo != u32::MAX),
-            sent_before: running(sent.iter().map(|s| u64::from(s.bytes))),
-            acked_before: running(acked.iter().map(|a| a.1)),
-            sent,
-            acked,
-        }
-    }
-
-    /// The highest rate before, around or after every packet, of `own`.
-    fn near(&self, span: i64, own: f64, rates: &mut [Vec<f32>]) {
-        let (sent, sums) = (&self.sent, &self.sent_before);
-        let mut at = [0usize; 4];
-        let offsets = [-span, -span / 2, span / 2, span];
-        for (k, s) in sent.iter().enumerate() {
-            for (place, offset) in at.iter_mut().zip(offsets) {
-                while sent
-                    .get(*place)
-                    .is_some_and(|other| other.time <= s.time + offset)
-                {
-                    *place += 1;
-                }
-            }
-            let (before, around, after) = (
-                sums[k + 1] - sums[at[0].min(k)],
-                sums[at[2]] - sums[at[1].min(k)],
-                sums[at[3]] - sums[k],
-            );
-            let most = before.max(around).max(after) as f64 * NANOS_PER_SECOND as f64 / span as f64;
-            rates[s.half as usize][s.index as usize] = (most / own) as f32;
-        }
-    }
-
-    /// Bytes/s over all of it; `None` without packets.
-    fn mean(&self) -> Option<f64> {
-        let (first, last) = (self.sent.first()?, self.sent.last()?);
-        let bytes = *self.sent_before.last()?;
-        Some(bytes as f64 * NANOS_PER_SECOND as f64 / (last.time - first.time).max(1) as f64)
-    }
-
-    /// Every half length of a stretch one begins; those without packets are left out.
-    fn stretches(&self, length: i64) -> Vec<BusyStretch> {
-        let mut found = Vec::new();
-        let (sent, acked) = (&self.sent, &self.acked);
-        let (Some(first), Some(last)) = (sent.first(), sent.last()) else {
-            return found;
-        };
-        let mut begin = first.time;
-        let (mut data, mut acks) = (0..0, 0..0);
-        while begin + length <= last.time {
-            let sent_until = |from: usize, time: i64| from + behind(&sent[from..], |s| s.time < time);
-            let acked_until = |from: usize, time: i64| from + behind(&acked[from..], |a| a.0 < time);
-            data.start = sent_until(data.start, begin);
-            acks.start = acked_until(acks.start, begin);
-            data.end = sent_until(data.end.max(data.start), begin + length);
-            acks.end = acked_until(acks.end.max(acks.start), begin + length);
-            if data.is_empty() {
-                let Some(next) = sent.get(data.start) else { break };
-                let steps = (next.time - begin) / (length / 2);
-                begin += steps.max(1) * (length / 2);
-                continue;
-            }
-            let bytes = self.sent_before[data.end] - self.sent_before[data.start];
-            let confirmed = self.acked_before[acks.end] - self.acked_before[acks.start];
-            let least = if acked.is_empty() {
-                bytes
-            } else {
-                bytes.min(confirmed)
-            };
-            found.push(BusyStretch {
-                data: data.clone(),
-                acks: acks.clone(),
-                begin,
-                rate: least as f64 * NANOS_PER_SECOND as f64 / length as f64,
-            });
-            begin += length / 2;
-        }
-        found
-    }
-}
-
-/// Sums of all values before each of them, and of all.
-fn running(values: impl ExactSizeIterator<Item = u64>) -> Vec<u64> {
-    let mut sums = Vec::with_capacity(values.len() + 1);
-    let mut sum = 0;
-    sums.push(sum);
-    sums.extend(values.map(|value| {
-        sum += value;
-        sum
-    }));
-    sums
-}
-
-/// How many at the beginning of a list are `before` something.
-fn behind<T>(list: &[T], before: impl Fn(&T) -> bool) -> usize {
-    list.iter().position(|one| !before(one)).unwrap_or(list.len())
-}
-
-fn merged(halves: &[Half]) -> Vec<Sent> {
-    let above = |us: u32, least: Option<i64>| {
-        let least = least.map_or(0, |least| u32::try_from(least / 1_000).unwrap_or(u32::MAX));
-        if us == u32::MAX {
-            us
-        } else {
-            us.saturating_sub(least)
-        }
-    };
-    let mut all: Vec<Sent> = Vec::with_capacity(halves.iter().map(|h| h.data.len()).sum());
-    for (half, h) in halves.iter().enumerate() {
-        all.extend(h.data.iter().enumerate().map(|(index, d)| Sent {
-            time: d.time,
-            bytes: d.payload() as u32,
-            delay: above(d.acked_after, h.d1),
-            echo: above(d.echo_after, h.echoed),
-            half: half as u16,
-            index: index as u32,
-        }));
-    }
-    // Of one connection too: a capture may be out of order, and what follows walks along the time.
-    all.sort_by_key(|s| s.time);
-    all
-}
-
-/// Newly acknowledged bytes.
-fn advances(half: &Half, acked: &mut Vec<(i64, u64)>) {
-    let mut highest = half.acks.first().map_or(0, |a| a.ack);
-    for a in &half.acks {
-        if a.ack > highest {
-            acked.push((a.time, a.ack - highest));
-            highest = a.ack;
-        }
-    }
-}
-
-/// A stretch: packets `from..to` of the data, acknowledgements likewise.
-#[derive(Debug, Clone)]
-struct BusyStretch {
-    data: std::ops::Range<usize>,
-    acks: std::ops::Range<usize>,
-    begin: i64,
-    rate: f64,
 }
 
 fn own_rate(passed: &Passed, full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate) {

@@ -1,6 +1,6 @@
 //! What stays of one direction of a connection once its packets were gone over.
 
-use super::capacity::{FullWindows, KnownRates, path};
+use super::capacity::{FullWindows, KnownRates, Passed, path};
 use super::flow::measured::Measured;
 use super::packet::Source;
 use super::read::data::{Ack, Data};
@@ -53,6 +53,7 @@ impl Carried {
 pub struct SpareMemory {
     data: Vec<Data>,
     acks: Vec<Ack>,
+    passed: Passed,
 }
 
 /// Goes over the next packets of all connections of a direction, which share a path. `reference`: bytes/s.
@@ -103,7 +104,7 @@ pub(super) fn go_on(
             .map(|(half, before)| full_windows(half, before))
             .collect()
     }));
-    let path = path(&halves, &full, main.rtt, known);
+    let path = path(&halves, &full, (main.rtt, known), &mut spare.passed);
     drop(full);
     for ((half, rates), place) in halves.iter().zip(&path.rates).zip(&places) {
         let swept = &mut connections[*place].1.swept;

@@ -1,6 +1,7 @@
 //! Synthetic packets of 1,000 bytes; times are milliseconds.
 
 use super::*;
+use crate::account::capacity::passed::advances;
 use crate::account::made_up::{UNKNOWN, ack, at, data, half};
 use crate::account::read::data::Data;
 
@@ -62,7 +63,7 @@ fn quantiles() {
 }
 
 fn passed(sent: &[Sent], acked: &[(i64, u64)]) -> Passed {
-    Passed::of(sent.to_vec(), acked.to_vec())
+    Passed::of(sent, acked)
 }
 
 /// One packet in 100 ms is the rate of the path here.
@@ -315,7 +316,9 @@ fn packets_of_all_connections_stand_in_order_of_time() {
         echoed: Some(at(1)),
         ..with_data([10, 30])
     };
-    let all = merged(&[seen, with_data([20])]);
+    let mut passed = Passed::default();
+    passed.refill(&[seen, with_data([20])]);
+    let all = passed.sent;
     let shown: Vec<_> = all
         .iter()
         .map(|s| (s.time, s.half, s.index, s.delay, s.echo))
@@ -335,7 +338,12 @@ fn packets_of_all_connections_stand_in_order_of_time() {
 fn rates_are_told_where_the_path_is_known() {
     let seen = with_data((0..2_000).step_by(10));
     let told = |known: KnownRates| {
-        let path = path(std::slice::from_ref(&seen), &nothing_full(), RTT, known);
+        let path = path(
+            std::slice::from_ref(&seen),
+            &nothing_full(),
+            (RTT, known),
+            &mut Passed::default(),
+        );
         (path.own, path.own_from, path.rates[0][100])
     };
     let known = |proven, reference| KnownRates { proven, reference };
@@ -345,6 +353,11 @@ fn rates_are_told_where_the_path_is_known() {
     assert_eq!(told(known(None, Some(1.1e5))), (1e5, OwnRate::Best, 1.1));
     assert_eq!(told(known(Some(2e5), None)), (2e5, OwnRate::Proven, 0.55));
     let blind = Half { blind: true, ..seen };
-    let path = path(&[blind], &nothing_full(), RTT, known(Some(2e5), None));
+    let path = path(
+        &[blind],
+        &nothing_full(),
+        (RTT, known(Some(2e5), None)),
+        &mut Passed::default(),
+    );
     assert_eq!((path.own_from, path.rates[0][100]), (OwnRate::Best, 0.55));
 }
