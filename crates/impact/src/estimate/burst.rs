@@ -5,8 +5,10 @@
 //!
 //! [`Grid::spread`]: crate::input::grid::Grid::spread
 
+use crate::estimate::dot::dot;
 use crate::input::moment::RekeyMoment;
 use crate::input::traffic::{Gap, Traffic};
+use rayon::prelude::*;
 
 /// A base bin is cut into at most this many cells: 1 ms where it has 5 ms.
 const CELLS_PER_BIN: usize = 5;
@@ -59,9 +61,12 @@ pub(crate) fn period_s(
     let mut whole = Rhythm::default();
     let mut found = Vec::new();
     let looked_at = blocks.min(MOST_BLOCKS);
-    for k in 0..looked_at {
+    let rhythm = |k: usize| {
         let begin_s = from_s + (k * blocks / looked_at) as f64 * block_s;
-        let rhythm = series.rhythm(begin_s, begin_s + block_s);
+        series.rhythm(begin_s, begin_s + block_s)
+    };
+    let rhythms: Vec<Rhythm> = (0..looked_at).into_par_iter().map(rhythm).collect();
+    for rhythm in rhythms {
         found.extend(rhythm.period_s(series.cell_s));
         whole.add(rhythm);
     }
@@ -204,28 +209,6 @@ impl<'a> FineSeries<'a> {
         };
         (0..cells.len()).map(around).collect()
     }
-}
-
-/// Σ aᵢ·bᵢ over the shorter of both, in lanes that the compiler makes vectors of.
-// Loops rather than adapters: where those are not inlined, as in the build of the tests, nothing becomes a vector.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    const LANES: usize = 16;
-    let n = a.len().min(b.len());
-    let ((a, rest_a), (b, rest_b)) = (a[..n].as_chunks::<LANES>(), b[..n].as_chunks::<LANES>());
-    let mut lanes = [0.0_f32; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for k in 0..LANES {
-            lanes[k] += a[k] * b[k];
-        }
-    }
-    let mut sum = 0.0;
-    for (a, b) in rest_a.iter().zip(rest_b) {
-        sum += f64::from(a * b);
-    }
-    for lane in lanes {
-        sum += f64::from(lane);
-    }
-    sum
 }
 
 impl Rhythm {
@@ -442,16 +425,6 @@ mod tests {
         }
         cells[0] = 1.0;
         assert_eq!(series.smoothed(&cells)[0], 1.0, "at the edge");
-    }
-
-    #[test]
-    fn products_are_summed_whatever_their_number() {
-        for n in [0, 1, 15, 16, 17, 40] {
-            let a: Vec<f32> = (0..n).map(|k| k as f32).collect();
-            let b = vec![2.0; n + 3];
-            let expected: f64 = (0..n).map(|k| 2.0 * k as f64).sum();
-            assert_eq!(dot(&a, &b), expected);
-        }
     }
 
     #[test]

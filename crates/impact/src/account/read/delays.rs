@@ -2,6 +2,7 @@
 
 use super::data::{Ack, Data};
 use crate::account::packet::{AccountPacket, Source};
+use crate::estimate::dot::dot;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
@@ -115,10 +116,10 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
             .filter(|_| t - begin < PATTERN_SPAN)
     };
     let bins = bin(data.last()?.time.min(begin + PATTERN_SPAN - 1))? + 1;
-    let (mut sent, mut acked) = (vec![0.0f64; bins], vec![0.0f64; bins]);
+    let (mut sent, mut acked) = (vec![0.0f32; bins], vec![0.0f32; bins]);
     for d in data {
         if let Some(slot) = bin(d.time).and_then(|b| sent.get_mut(b)) {
-            *slot += f64::from(d.new);
+            *slot += f32::from(d.new);
         }
     }
     let mut highest = None;
@@ -126,19 +127,19 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
         let before = highest.replace(highest.map_or(a.ack, |h: u64| h.max(a.ack)));
         let advanced = before.map_or(0, |before| a.ack.saturating_sub(before));
         if let Some(slot) = bin(a.time).and_then(|b| acked.get_mut(b)) {
-            *slot += advanced as f64;
+            *slot += advanced as f32;
         }
     }
-    let center = |list: &mut [f64]| {
-        let mean = list.iter().sum::<f64>() / list.len() as f64;
-        list.iter_mut().for_each(|x| *x -= mean);
-        list.iter().map(|x| x * x).sum::<f64>()
+    let center = |list: &mut [f32]| {
+        let mean = list.iter().copied().map(f64::from).sum::<f64>() / list.len() as f64;
+        list.iter_mut().for_each(|x| *x -= mean as f32);
+        dot(list, list)
     };
     let scale = (center(&mut sent) * center(&mut acked)).sqrt();
     if scale <= 0.0 {
         return None;
     }
-    let at = |lag: usize| dot_product(&sent[lag..], &acked) / scale;
+    let at = |lag: usize| dot(&sent[lag..], &acked) / scale;
     let peaks: Vec<f64> = (0..LONGEST_LAG.min(bins)).map(at).collect();
     let highest = |from: usize| peaks.iter().skip(from).copied().fold(0.0, f64::max);
     let far = highest(FOLLOWING_LAGS);
@@ -150,21 +151,6 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
     let peak = highest(from);
     let first = (from..peaks.len()).find(|&lag| peaks[lag] >= NEAR_PEAK * peak)?;
     (peak >= LEAST_PEAK).then_some(first as i64 * NANOS_PER_MILLI)
-}
-
-/// Of as many as the shorter list has. In several sums: one would have each addition wait for the one before.
-fn dot_product(a: &[f64], b: &[f64]) -> f64 {
-    const SUMS: usize = 8;
-    let len = a.len().min(b.len());
-    let ((a, a_rest), (b, b_rest)) = (a[..len].as_chunks::<SUMS>(), b[..len].as_chunks::<SUMS>());
-    let mut sums = [0.0; SUMS];
-    for (a, b) in a.iter().zip(b) {
-        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += a * b;
-        }
-    }
-    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
-    sums.iter().sum::<f64>() + rest.sum::<f64>()
 }
 
 #[cfg(test)]
@@ -193,16 +179,6 @@ mod tests {
         assert_eq!(
             (after(20_000, 2), after(7_000, 2), after(50_000, 0)),
             (Some(7_000), Some(7_000), Some(40_000))
-        );
-    }
-
-    #[test]
-    fn a_dot_product_has_as_many_as_the_shorter_list() {
-        let to = |last: i32| (1..=last).map(f64::from).collect::<Vec<f64>>();
-        assert_eq!(dot_product(&to(20), &to(17)), 17.0 * 18.0 * 35.0 / 6.0);
-        assert_eq!(
-            (dot_product(&to(3), &to(9)), dot_product(&[], &to(3))),
-            (14.0, 0.0)
         );
     }
 
