@@ -7,6 +7,8 @@ use crate::account::read::half::Half;
 const ROUNDS: usize = 8;
 /// A flight is flat while its last rounds are at most so much above earlier ones.
 const FLAT: f64 = 1.06;
+/// A flight is as large as that which does not grow any more where it has so much of it.
+const LEVEL: f64 = 0.9;
 
 /// Rounds that a capture may have begun in.
 const FIRST_ROUNDS: u64 = 2;
@@ -35,8 +37,8 @@ pub(crate) struct Rounds {
     smallest: u64,
     /// Rounds that are over.
     pub(crate) completed: u64,
-    /// The flight that does not grow any more.
-    pub(crate) plateau: Option<u64>,
+    /// Nine tenths of the flight that does not grow any more.
+    plateau: u64,
 }
 
 impl Rounds {
@@ -54,7 +56,7 @@ impl Rounds {
             flat: false,
             smallest: u64::MAX,
             completed: 0,
-            plateau: None,
+            plateau: u64::MAX,
         }
     }
 
@@ -92,7 +94,8 @@ impl Rounds {
         self.grow = self.completed > 1 && self.last() as f64 > FLAT * self.flights[1] as f64;
         self.flat = self.is_flat_over(3);
         if lossless && self.is_flat_over(ROUNDS - 2) {
-            self.plateau = self.flights.iter().max().copied();
+            let most = self.flights.iter().max().copied().unwrap_or(0);
+            self.plateau = (LEVEL * most as f64).ceil() as u64;
         }
         true
     }
@@ -110,6 +113,11 @@ impl Rounds {
     /// `flight` is above the largest of the last two.
     pub(crate) fn are_below(&self, flight: u64) -> bool {
         flight > self.limit
+    }
+
+    /// `flight` is as large as they are since they do not grow any more.
+    pub(crate) fn are_level_with(&self, flight: u64) -> bool {
+        flight >= self.plateau
     }
 
     /// The last two are above the first two that are remembered, by a segment and by less than half.
@@ -186,11 +194,11 @@ mod tests {
     #[test]
     fn a_plateau_is_the_highest_of_eight_rounds_without_loss() {
         let eight = [100, 90, 80, 80, 80, 80, 106, 90];
-        assert_eq!(rounds(&eight, true).plateau, Some(106));
-        assert_eq!(rounds(&eight, false).plateau, None);
-        assert_eq!(rounds(&eight[..7], true).plateau, None);
+        assert_eq!(rounds(&eight, true).plateau, 96);
+        assert_eq!(rounds(&eight, false).plateau, u64::MAX);
+        assert_eq!(rounds(&eight[..7], true).plateau, u64::MAX);
         let rises = [100, 90, 80, 80, 80, 80, 107, 90];
-        assert_eq!(rounds(&rises, true).plateau, None);
+        assert_eq!(rounds(&rises, true).plateau, u64::MAX);
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl Sweep<'_> {
         if let Some(measured) = &mut self.track.measured {
             measured.sends(data, flight, all_acked);
         }
-        self.track.add(step);
+        self.track.add(&step);
     }
 
     /// A segment that was sent before.
@@ -294,18 +294,14 @@ impl Sweep<'_> {
             return StepLabel::Episode;
         }
         let flat = sender.rounds.flat;
-        let unloaded = self.half.begun || sender.rounds.were_smaller_than(flight);
-        let at_plateau = sender
-            .rounds
-            .plateau
-            .is_some_and(|p| flight as f64 >= 0.9 * p as f64);
-        // An inferred window counts while it is full now and then.
-        let window_known =
-            self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
         if anew && sender.loss_seen.is_none() {
             return StepLabel::Label(Growth);
         }
-        if at_plateau || flat && sender.loss_seen.is_none() {
+        if sender.rounds.are_level_with(flight) || flat && sender.loss_seen.is_none() {
+            let unloaded = self.half.begun || sender.rounds.were_smaller_than(flight);
+            // An inferred window counts while it is full now and then.
+            let window_known =
+                self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
             return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked {
                 Application
             } else if window_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {

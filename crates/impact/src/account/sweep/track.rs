@@ -89,12 +89,12 @@ impl Track {
     }
 
     /// Adds a wait. One with a full window stays alone, and so does what lies next to it: [`Track::mark_full`] parts them there.
-    pub(crate) fn add(&mut self, step: Step) {
+    pub(crate) fn add(&mut self, step: &Step) {
         let gap = self.facts.times.gap;
         let alone = self.piece.is_none_or(|first| self.steps.len() <= first) || step.touched;
         match self.steps.last_mut() {
-            Some(last) if !alone && !last.touched && last.is_alike(&step, gap) => last.absorb(&step),
-            _ => self.steps.push(step),
+            Some(last) if !alone && !last.touched && last.is_alike(step, gap) => last.absorb(step),
+            _ => self.steps.push(*step),
         }
     }
 
