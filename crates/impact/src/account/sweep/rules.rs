@@ -43,15 +43,15 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
         copies: Vec::new(),
     };
     let before = std::mem::take(&mut sweep.sender.under_way);
-    let (mut before, mut acks) = (before.as_slice(), half.acks.as_slice());
+    let (mut before, mut acks) = (before.iter(), half.acks.iter());
     for (k, data) in half.data.iter().enumerate() {
-        if !before.is_empty() {
+        if before.len() > 0 {
             sweep.hear_until(data.time, &mut before);
         }
         sweep.hear_until(data.time, &mut acks);
         sweep.send(k, data);
     }
-    sweep.sender.under_way = [before, acks].concat();
+    sweep.sender.under_way = [before.as_slice(), acks.as_slice()].concat();
     sweep.copies
 }
 
@@ -70,15 +70,16 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     /// Takes those of the acknowledgements that have reached the sender by `time`.
-    fn hear_until(&mut self, time: i64, acks: &mut &[Ack]) {
-        while let Some((ack, rest)) = acks.split_first()
-            && ack.time + self.d2 <= time
-        {
-            self.acknowledge(ack, ack.time + self.d2);
-            *acks = rest;
+    fn hear_until(&mut self, time: i64, acks: &mut std::slice::Iter<'_, Ack>) {
+        let d2 = self.d2;
+        while let Some(ack) = acks.as_slice().first().filter(|ack| ack.time + d2 <= time) {
+            self.acknowledge(ack, ack.time + d2);
+            acks.next();
         }
     }
 
+    // Called in two places: inlined twice, the registers do not suffice.
+    #[inline(never)]
     fn acknowledge(&mut self, ack: &Ack, at: i64) {
         if let Some(measured) = &mut self.track.measured {
             measured.hears(self.half, ack);
