@@ -149,7 +149,7 @@ impl Connections {
     }
 
     /// Waits for what is being folded, and forgets the connections that carried hardly anything.
-    pub(crate) fn end_fold(&mut self) {
+    fn end_fold(&mut self) {
         let Some(folded) = self.folding.take().and_then(InFlight::wait) else {
             return;
         };
@@ -172,6 +172,12 @@ impl Connections {
         for place in &mut self.open {
             place.take_if(|kept| !counts(kept));
         }
+    }
+
+    /// No packet follows: waits for what is being folded, and gives its memory back.
+    pub(crate) fn finish(&mut self) {
+        self.end_fold();
+        (self.memory, self.spare) = (Vec::new(), SpareMemory::default());
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Kept> {

@@ -15,7 +15,7 @@ impl Analyzer {
             self.open_waiting(sa);
         }
         self.flush();
-        self.record.connections.end_fold();
+        self.record.connections.finish();
         self.nested.finish(&mut self.record.diagnostics);
         self.settle_initiators();
         self.close_windows(None);

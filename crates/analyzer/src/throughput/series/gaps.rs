@@ -16,7 +16,7 @@ fn order(gap: &Stored) -> (Reverse<i64>, i64) {
 /// touch nothing but the threshold.
 #[derive(Debug)]
 pub(super) struct GapRecorder {
-    /// The longest, and those that came since they were chosen: at most half as many.
+    /// The longest, and those that came since they were chosen: at most a quarter as many.
     kept: Vec<Stored>,
     /// A gap that is no longer than this is none of the longest.
     threshold: i64,
@@ -50,7 +50,7 @@ impl GapRecorder {
         self.latest = Some(time);
         if length > self.threshold {
             self.kept.push((length, latest.0));
-            if self.kept.len() > self.limit + self.limit / 2 {
+            if self.kept.len() > self.limit + self.limit / 4 {
                 self.choose();
             }
         }
