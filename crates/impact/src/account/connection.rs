@@ -208,6 +208,31 @@ mod tests {
     }
 
     #[test]
+    fn what_was_parted_comes_back_folded_or_is_forgotten() {
+        let settings = AccountSettings { reference_bps: None };
+        let syn = |nanos: i64| {
+            Some(Syn {
+                time: Timestamp(nanos),
+                scale: None,
+                repeated: false,
+            })
+        };
+        let after = |new: u16| {
+            let mut of = connection(new);
+            of.syns = [syn(1), syn(2)];
+            let mut parted = of.part(Vec::new());
+            assert!(of.packets.is_empty() && of.bytes == parted.bytes && parted.packets.len() == 1);
+            fold(&mut [&mut parted], &settings, &mut SpareMemory::default());
+            // What came meanwhile.
+            (of.bytes[0], of.syns[1]) = (of.bytes[0] + 7, syn(3));
+            of.rejoin(parted);
+            (of.is_folded(), of.bytes, of.syns)
+        };
+        assert_eq!(after(50), (true, [57, 0], [syn(1), syn(3)]));
+        assert_eq!(after(0), (false, [7, 0], [None, syn(3)]), "nothing was folded");
+    }
+
+    #[test]
     fn what_lies_outside_of_a_time_is_forgotten() {
         let mut of = connection(1);
         of.packets = [1, 2, 3]
