@@ -107,9 +107,10 @@ fn usual_gap(parts: &[Traffic], start: Timestamp, spans: &[(f64, f64)]) -> i64 {
     let total: u64 = parts.iter().map(|t| t.gaps_total).sum();
     let usual = usize::try_from(total / USUAL_OF).unwrap_or(usize::MAX);
     let descending = |a: &f64, b: &f64| b.total_cmp(a);
-    let seconds = match usual < elsewhere.len() {
-        true => *elsewhere.select_nth_unstable_by(usual, descending).1,
-        false => 0.0,
+    let seconds = if usual < elsewhere.len() {
+        *elsewhere.select_nth_unstable_by(usual, descending).1
+    } else {
+        0.0
     };
     (seconds * NANOS_PER_SECOND as f64) as i64
 }

@@ -231,6 +231,10 @@ mod tests {
         let bytes: Vec<&[u32]> = parts.iter().map(|p| &p.bytes[..]).collect();
         assert_eq!(bytes, [&[16, 0][..], &[1, 2], &[32, 0], &[4, 0, 8]]);
         assert_eq!(parts[3].start, at(day));
+        let alone = series.bytes(&[(at(-day), at(0)), (at(5), at(day / 2)), (at(day / 2), at(day))]);
+        let alone: Vec<_> = alone.iter().map(|p| (p.start, &p.bytes[..])).collect();
+        let with_gaps: Vec<_> = parts.iter().map(|p| (p.start, &p.bytes[..])).collect();
+        assert_eq!(alone, with_gaps);
         let whole = series.undivided();
         assert!(whole.bytes.len() <= MAX_BINS && whole.base_bin_s > 0.005);
         assert_eq!(whole.bytes.iter().sum::<u32>(), 63);

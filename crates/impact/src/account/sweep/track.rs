@@ -398,6 +398,25 @@ mod tests {
         assert_eq!(spans(&pause).len(), 1);
     }
 
+    /// Waits of 5 ms; the window was full before the third one.
+    #[test]
+    fn waits_are_counted_together_as_they_come_but_next_to_a_full_window() {
+        let added = |piece: Option<usize>| {
+            let (mut track, mut made) = (waits(0), waits(7).steps);
+            track.piece = piece;
+            made[2].touched = true;
+            made.iter().for_each(|step| track.add(step));
+            spans(&track)
+        };
+        assert_eq!(added(Some(0)), [(0, 10), (10, 15), (15, 35)]);
+        assert_eq!(added(None).len(), 7, "in a trial run");
+        assert_eq!(
+            added(Some(1))[..2],
+            [(0, 5), (5, 10)],
+            "not with one of an earlier piece"
+        );
+    }
+
     /// The window was full before these.
     #[test]
     fn between_two_full_windows_all_waits_are_marked() {
