@@ -51,6 +51,7 @@ impl Default for FlowBins {
 
 impl FlowBins {
     /// The bin of a moment. What lies before the first one counts there.
+    #[inline]
     pub(super) fn at(&mut self, time: i64) -> &mut FlowBin {
         // As without a sign an earlier one is far away.
         let since = time.saturating_sub(self.last.0) as u64;
@@ -114,12 +115,14 @@ impl FlowBins {
 
 impl Spread {
     pub(super) fn add(&mut self, value: u32) {
-        self.merge(Spread {
-            low: value,
-            high: value,
-            count: 1,
-            sum: u64::from(value),
-        });
+        self.low = if self.count == 0 {
+            value
+        } else {
+            self.low.min(value)
+        };
+        self.high = self.high.max(value);
+        self.count = self.count.saturating_add(1);
+        self.sum += u64::from(value);
     }
 
     fn merge(&mut self, other: Spread) {

@@ -63,12 +63,15 @@ impl Measured {
         if ack.after == i64::MAX {
             return;
         }
-        self.receiver_half.add(ack.after);
-        let rtt = ack.after + self.sender_half.unwrap_or(0);
+        let receiver_half = micros(ack.after);
+        self.receiver_half.add(receiver_half);
+        let rtt = self
+            .sender_half
+            .map_or(receiver_half, |own| micros(ack.after + own));
         if self.sender_half.is_some() {
             self.both_halves.add(rtt);
         }
-        self.course.at(ack.time).rtt.add(micros(rtt));
+        self.course.at(ack.time).rtt.add(rtt);
     }
 
     /// The sender sends; `flight` is under way then, by the least delay of acknowledgements. `waited`: nothing was before, so that

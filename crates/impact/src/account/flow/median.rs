@@ -1,7 +1,5 @@
 //! The median of times, in bounded memory.
 
-use crate::account::read::delays::micros;
-
 /// Bits that are kept of a time: the middle of what falls together is at most 0.8 % off.
 const KEPT_BITS: u32 = 7;
 /// Steps of an octave.
@@ -15,8 +13,9 @@ pub(super) struct Median {
 }
 
 impl Median {
-    pub(super) fn add(&mut self, nanos: i64) {
-        let place = place(micros(nanos));
+    /// Microseconds.
+    pub(super) fn add(&mut self, us: u32) {
+        let place = place(us);
         if place >= self.counts.len() {
             self.counts.resize(place + 1, 0);
         }
@@ -66,7 +65,7 @@ mod tests {
         let mut median = Median::default();
         assert_eq!(median.millis(), None);
         for ms in [90, 1, 20, 20, 500] {
-            median.add(ms * 1_000_000);
+            median.add(ms * 1_000);
         }
         let found = median.millis().unwrap();
         assert!((found - 20.0).abs() < 0.2, "{found}");

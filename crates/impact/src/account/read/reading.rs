@@ -17,14 +17,14 @@ pub(crate) struct Reading {
     pub(crate) data: Vec<Data>,
     /// See `data`.
     pub(crate) acks: Vec<Ack>,
-    /// Behind the highest byte sent: as on the wire and unwrapped.
-    next: Option<(u32, u64)>,
+    /// Behind the highest byte sent: as on the wire and unwrapped, which is 0 before the first.
+    next: (u32, u64),
     acked: u64,
     /// Largest payload, bytes.
     pub(crate) largest: u64,
     latest: i64,
-    /// Indices of data that waits for its acknowledgement, in order of sequence numbers.
-    waiting: VecDeque<usize>,
+    /// Indices of data that waits for its acknowledgement, in order of sequence numbers, and how many of them have it.
+    waiting: (Vec<u32>, usize),
     /// The first acknowledgement with each of the receiver's timestamps.
     stamps: VecDeque<(u32, i64)>,
     pub(crate) delays: Delays,
@@ -41,7 +41,8 @@ impl Reading {
             self.take(p, source.slot, source.tcp);
         }
         // Indices of this piece mean nothing in the next; nor does a direction without data echo anything.
-        self.waiting.clear();
+        self.waiting.0.clear();
+        self.waiting.1 = 0;
         if self.data.is_empty() {
             self.stamps.clear();
             self.acks.clear();
@@ -55,7 +56,7 @@ impl Reading {
         if p.slot() == slot {
             self.ended |= p.has(AccountPacket::FIN);
             if p.has(AccountPacket::SYN) {
-                self.next.get_or_insert((p.seq.wrapping_add(1), ORIGIN));
+                self.place(p.seq.wrapping_add(1));
             } else if p.payload > 0 {
                 self.sends(p, tcp);
             }
@@ -64,23 +65,24 @@ impl Reading {
         }
     }
 
+    /// A number of the wire unwrapped. The first one is where everything begins.
     fn place(&mut self, number: u32) -> u64 {
-        let (on_wire, unwrapped) = *self.next.get_or_insert((number, ORIGIN));
+        if self.next.1 == 0 {
+            self.next = (number, ORIGIN);
+        }
+        let (on_wire, unwrapped) = self.next;
         unwrapped.saturating_add_signed(i64::from(number.wrapping_sub(on_wire) as i32))
     }
 
     fn sends(&mut self, p: &AccountPacket, tcp: bool) {
         let payload = u64::from(p.payload);
-        let start = match (tcp, self.next) {
-            (true, _) => self.place(p.seq),
-            // Everything is new.
-            (false, next) => next.map_or(ORIGIN, |n| n.1),
-        };
+        // Without sequence numbers everything is new.
+        let start = self.place(if tcp { p.seq } else { self.next.0 });
         let end = start + payload;
         if tcp && payload == 1 && end <= self.acked {
             return; // a keep-alive (RFC 9293 §3.8.4)
         }
-        let highest = self.next.map_or(start, |n| n.1);
+        let highest = self.next.1;
         let behind = start < highest;
         let echo_after = if p.stamped {
             self.since_echoed(p.echo)
@@ -90,15 +92,17 @@ impl Reading {
         // A packet that was overtaken brings its segment for the first time.
         let again = behind && (p.seen_before || !p.late);
         if again {
-            let first = self.waiting.partition_point(|&k| self.data[k].end <= start);
-            for &k in self.waiting.range(first..) {
-                if self.data[k].start >= end {
+            let waiting = &self.waiting.0[self.waiting.1..];
+            let first = waiting.partition_point(|&k| self.data[k as usize].end <= start);
+            for &k in &waiting[first..] {
+                let data = &mut self.data[k as usize];
+                if data.start >= end {
                     break;
                 }
-                self.data[k].repeated = true;
+                data.repeated = true;
             }
         } else if tcp && !p.late {
-            self.waiting.push_back(self.data.len());
+            self.waiting.0.push(self.data.len() as u32);
         }
         self.data.push(Data {
             time: self.latest,
@@ -118,19 +122,21 @@ impl Reading {
             late: p.late,
         });
         self.largest = self.largest.max(payload);
-        if end > highest || self.next.is_none() {
-            self.next = Some((p.seq.wrapping_add(u32::from(p.payload)), end));
+        if end > highest {
+            self.next = (p.seq.wrapping_add(u32::from(p.payload)), end);
         }
     }
 
     fn acknowledges(&mut self, p: &AccountPacket) {
         let ack = self.place(p.ack);
         let mut after = i64::MAX;
-        while let Some(&k) = self.waiting.front()
-            && self.data[k].end <= ack
-        {
-            self.waiting.pop_front();
-            let data = &mut self.data[k];
+        let (waiting, acknowledged) = &mut self.waiting;
+        for &k in &waiting[*acknowledged..] {
+            let data = &mut self.data[k as usize];
+            if data.end > ack {
+                break;
+            }
+            *acknowledged += 1;
             if !data.repeated {
                 let waited = self.latest - data.time;
                 data.acked_after = micros(waited);

@@ -52,7 +52,10 @@ impl Receiver {
         let more = allowed > self.allowed;
         if more {
             self.allowed = allowed;
-            self.raised.push_back((at, allowed));
+            match self.raised.back_mut() {
+                Some(last) if last.0 == at => last.1 = allowed,
+                _ => self.raised.push_back((at, allowed)),
+            }
         }
         more
     }
@@ -82,6 +85,11 @@ impl Receiver {
         self.small_since = since.map(|_| now);
         let until_now = since.map_or(0, |since| now - since);
         std::mem::take(&mut self.small) + until_now
+    }
+
+    /// Its window is smaller than a segment, or was since the last packet.
+    pub(crate) fn was_small(&self) -> bool {
+        self.small_since.is_some() || self.small != 0
     }
 
     /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.

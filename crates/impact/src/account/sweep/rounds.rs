@@ -120,6 +120,11 @@ impl Rounds {
         flight >= self.plateau
     }
 
+    /// See [`Rounds::are_level_with`].
+    pub(crate) fn plateau(&self) -> u64 {
+        self.plateau
+    }
+
     /// The last two are above the first two that are remembered, by a segment and by less than half.
     pub(crate) fn climb(&self, segment: u64) -> bool {
         let rounds = self.known();
@@ -145,6 +150,11 @@ impl Rounds {
     /// At most half of `flight` was under way for a round: a queue that it makes was not there all the time.
     pub(crate) fn were_smaller_than(&self, flight: u64) -> bool {
         self.smallest <= flight / 2
+    }
+
+    /// See [`Rounds::were_smaller_than`].
+    pub(crate) fn twice_the_smallest(&self) -> u64 {
+        self.smallest.saturating_mul(2)
     }
 
     /// Packets queue: the last round's least delay shows it.

@@ -1,6 +1,7 @@
 //! Data and acknowledgements of one direction of a connection in order of time: every wait for a packet gets a label.
 
 use super::episode::Episode;
+use super::holds::Holds;
 use super::sender::{FIRST_FLIGHT, TcpSender};
 use super::step::{NONE, Step, StepKind, StepLabel};
 use super::track::Track;
@@ -28,6 +29,10 @@ const FIRST_ROUNDS: u64 = 5;
 const CUBIC_BACK: f64 = 0.75;
 /// A path that carries so much of C is at its limit.
 const AT_LIMIT: f64 = 0.9;
+/// So much, where packets queue.
+const AT_LIMIT_QUEUED: f64 = 0.75;
+/// A flight is back after a loss when it has so much of what it was.
+const BACK_AFTER_LOSS: f64 = 1.05;
 
 /// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to C it is at each. Returns the
 /// indices of the first copies of new episodes.
@@ -41,6 +46,7 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
         sender,
         track,
         copies: Vec::new(),
+        holds: Holds::NEVER,
     };
     let before = std::mem::take(&mut sweep.sender.under_way);
     let (mut before, mut acks) = (before.iter(), half.acks.iter());
@@ -49,7 +55,9 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
             sweep.hear_until(data.time, &mut before);
         }
         sweep.hear_until(data.time, &mut acks);
-        sweep.send(k, data);
+        if !sweep.goes_on(k, data) {
+            sweep.send(k, data);
+        }
     }
     sweep.sender.under_way = [before.as_slice(), acks.as_slice()].concat();
     sweep.copies
@@ -66,6 +74,8 @@ struct Sweep<'a> {
     track: &'a mut Track,
     /// The first copy of every episode.
     copies: Vec<u32>,
+    /// For which packets the label of the last one holds.
+    holds: Holds,
 }
 
 impl Sweep<'_> {
@@ -84,16 +94,45 @@ impl Sweep<'_> {
         if let Some(measured) = &mut self.track.measured {
             measured.hears(self.half, ack);
         }
+        let known = (self.sender.rounds.completed, self.sender.recovering);
         if self.sender.hears(self.half, ack, at)
             && let Some(episode) = self.track.episodes.last_mut()
         {
             episode.is_answered(ack);
+        }
+        if known != (self.sender.rounds.completed, self.sender.recovering) {
+            self.holds = Holds::NEVER;
         }
     }
 
     /// How near to C it is there; less than 0 where nobody knows.
     fn rate(&self, k: usize) -> f64 {
         self.rates.get(k).map_or(-1.0, |&rate| f64::from(rate))
+    }
+
+    /// Counts a packet with the one before, where nothing has changed that the rules ask for.
+    fn goes_on(&mut self, k: usize, data: &Data) -> bool {
+        let Some((from, ..)) = self.sender.last else {
+            return false;
+        };
+        let nanos = data.time - from;
+        let flight = self.sender.flight_with(data);
+        let alike = nanos <= self.times.released
+            && !(data.again || data.late || self.sender.touched || self.sender.receiver.was_small())
+            && self.holds.include(flight, self.rate(k))
+            && self.track.extend(data, nanos, self.sender.receiver.window);
+        if alike {
+            let all_acked = self.sender.all_acked();
+            self.has_sent(data, flight, all_acked);
+        }
+        alike
+    }
+
+    fn has_sent(&mut self, data: &Data, flight: u64, all_acked: bool) {
+        self.sender.has_sent(self.half, data, flight);
+        if let Some(measured) = &mut self.track.measured {
+            measured.sends(data, flight, all_acked);
+        }
     }
 
     fn send(&mut self, k: usize, data: &Data) {
@@ -139,12 +178,9 @@ impl Sweep<'_> {
             again: data.again,
             vanished: data.ip_id != 0 && data.ip_id.wrapping_sub(ip_id) > 1,
         };
-        let flight = self.sender.nxt.max(data.end).saturating_sub(self.sender.una);
+        let flight = self.sender.flight_with(data);
         step.kind.found = self.label(k, data, flight, &mut step);
-        self.sender.has_sent(self.half, data, flight);
-        if let Some(measured) = &mut self.track.measured {
-            measured.sends(data, flight, all_acked);
-        }
+        self.has_sent(data, flight, all_acked);
         self.track.add(&step);
     }
 
@@ -209,9 +245,16 @@ impl Sweep<'_> {
         };
         let times = self.times;
         let (now, nanos) = (data.time, step.longest);
+        // Stays so where a label hangs on anything else.
+        self.holds = Holds::NEVER;
+        let mut holds = if nanos <= times.released && !self.sender.touched {
+            Holds::at(self.rate(k), &[AT_LIMIT_QUEUED, AT_LIMIT])
+        } else {
+            Holds::NEVER
+        };
         let rate = self.rate(k);
         let fills = rate >= AT_LIMIT;
-        let queues = rate >= 0.75 && self.sender.rounds.queues(self.half);
+        let queues = rate >= AT_LIMIT_QUEUED && self.sender.rounds.queues(self.half);
         let slower = rate < 0.6;
         let sender = &mut *self.sender;
         let small = sender.receiver.small_until(now, (nanos > 0).then_some(step.from));
@@ -239,6 +282,7 @@ impl Sweep<'_> {
             return StepLabel::Label(ZeroWindow);
         }
         if recovering {
+            self.holds = holds;
             step.kind.episode = episode;
             return if fills && nanos < times.gap {
                 StepLabel::Label(Capacity)
@@ -247,12 +291,18 @@ impl Sweep<'_> {
             };
         }
         if (fills || queues) && nanos < times.gap && !sender.touched {
+            self.holds = holds;
             return StepLabel::Label(Capacity);
         }
         let back = flight_after + self.half.mss > sender.before_loss;
+        let back_at = (sender.before_loss + 1).saturating_sub(self.half.mss);
         if self.half.d2.is_none() {
             // Right before the receiver hardly anything is under way.
             sender.ramping &= !back && self.half.shows_queues();
+            if sender.ramping {
+                holds.not_across(back_at, flight_after);
+            }
+            self.holds = holds;
             if !sender.ramping {
                 return StepLabel::Label(Unexplained);
             }
@@ -260,9 +310,13 @@ impl Sweep<'_> {
             return StepLabel::Episode;
         }
         // It begins anew, and has sent more than the application's next words: a burst takes its time whatever went before.
-        let anew = sender.began_anew.is_some_and(|(round, from)| {
-            sender.rounds.completed - round < FIRST_ROUNDS && data.end > from + FIRST_FLIGHT * self.half.mss
-        });
+        let begun = sender
+            .began_anew
+            .filter(|(round, _)| sender.rounds.completed - round < FIRST_ROUNDS);
+        let anew = begun.is_some_and(|(_, from)| data.end > from + FIRST_FLIGHT * self.half.mss);
+        if begun.is_some() && !anew {
+            holds = Holds::NEVER;
+        }
         let idle = sender
             .all_acked_since
             .is_some_and(|since| now - since > times.released.max(times.rtt / 2));
@@ -284,6 +338,7 @@ impl Sweep<'_> {
         if let Some((pause, before)) = sender.paused {
             if (flight_after as f64) < BACK * before as f64 {
                 step.kind.ramp = pause;
+                holds.not_across(whole(BACK * before as f64), flight_after);
             } else {
                 sender.paused = None;
             }
@@ -291,18 +346,26 @@ impl Sweep<'_> {
         let flight = flight_after.max(sender.rounds.last());
         sender.ramping &= !back;
         if sender.ramping {
+            holds.not_across(back_at, flight_after);
+            self.holds = holds;
             step.kind.episode = episode;
             return StepLabel::Episode;
         }
         let flat = sender.rounds.flat;
         if anew && sender.loss_seen.is_none() {
+            self.holds = holds;
             return StepLabel::Label(Growth);
         }
+        holds.not_across(sender.rounds.plateau(), flight);
         if sender.rounds.are_level_with(flight) || flat && sender.loss_seen.is_none() {
             let unloaded = self.half.begun || sender.rounds.were_smaller_than(flight);
             // An inferred window counts while it is full now and then.
             let window_known =
                 self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
+            if !window_known {
+                holds.not_across(sender.rounds.twice_the_smallest(), flight);
+                self.holds = holds;
+            }
             return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked {
                 Application
             } else if window_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {
@@ -316,7 +379,12 @@ impl Sweep<'_> {
                 Unexplained
             });
         }
-        if sender.loss_seen.is_some() && (flight_after as f64) < 1.05 * sender.before_loss as f64 {
+        let back_at = BACK_AFTER_LOSS * sender.before_loss as f64;
+        if sender.loss_seen.is_some() {
+            holds.not_across(whole(back_at), flight_after);
+        }
+        self.holds = holds;
+        if sender.loss_seen.is_some() && (flight_after as f64) < back_at {
             step.kind.episode = episode;
             return StepLabel::Episode;
         }
@@ -329,6 +397,11 @@ impl Sweep<'_> {
         self.track.hides_growth |= few_rounds && !grows;
         StepLabel::Label(if grows { Growth } else { Unexplained })
     }
+}
+
+/// A whole number is below `limit` where it is below this.
+fn whole(limit: f64) -> u64 {
+    limit.ceil() as u64
 }
 
 #[cfg(test)]

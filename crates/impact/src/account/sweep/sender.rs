@@ -95,6 +95,11 @@ impl TcpSender {
         self.nxt.saturating_sub(self.una)
     }
 
+    /// Bytes under way once it has sent `data`.
+    pub(crate) fn flight_with(&self, data: &Data) -> u64 {
+        self.nxt.max(data.end).saturating_sub(self.una)
+    }
+
     /// The flight of the rounds before now.
     pub(crate) fn usual_flight(&self) -> u64 {
         self.rounds.usual().max(self.flight())

@@ -66,10 +66,12 @@ pub(crate) struct Step {
 impl Step {
     /// The one behind it may be counted with it: both are short, waits of at most `gap`, and of one kind.
     pub(crate) fn is_alike(&self, next: &Step, gap: i64) -> bool {
-        self.kind == next.kind
-            && self.frames.0 != self.frames.1
-            && self.longest.max(next.longest) <= gap
-            && next.to - self.from <= TOGETHER
+        self.kind == next.kind && self.has_room_for(next.longest, next.to, gap)
+    }
+
+    /// So does a wait of `nanos` that ends at `to`, which is of its kind.
+    pub(crate) fn has_room_for(&self, nanos: i64, to: i64, gap: i64) -> bool {
+        self.frames.0 != self.frames.1 && self.longest.max(nanos) <= gap && to - self.from <= TOGETHER
     }
 
     /// Takes the one behind it in.

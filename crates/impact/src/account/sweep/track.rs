@@ -98,6 +98,24 @@ impl Track {
         }
     }
 
+    /// Counts a wait of `nanos` with the one before, which is of its kind: says whether it may.
+    pub(crate) fn extend(&mut self, data: &Data, nanos: i64, window: u64) -> bool {
+        let (gap, steps) = (self.facts.times.gap, self.steps.len());
+        let Some(last) = self.steps.last_mut() else {
+            return false;
+        };
+        let alone = self.piece.is_none_or(|first| steps <= first) || last.touched;
+        if alone || !last.has_room_for(nanos, data.time, gap) {
+            return false;
+        }
+        (last.to, last.frames.1) = (data.time, data.frame);
+        last.bytes += u64::from(data.new);
+        last.longest = last.longest.max(nanos);
+        last.window = u32::try_from(window).unwrap_or(u32::MAX);
+        last.packets += 1;
+        true
+    }
+
     /// New bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.steps.iter().map(|s| s.bytes).sum()

@@ -1,6 +1,7 @@
 //! One wait of a sender that has been made up.
 
 mod episodes;
+mod shortcut;
 
 use super::*;
 use crate::account::made_up::{ack, at, data, half, step};
@@ -55,6 +56,7 @@ impl Made {
             sender: &mut self.sender,
             track: &mut track,
             copies: Vec::new(),
+            holds: Holds::NEVER,
         };
         look(&mut sweep, &self.data, at(self.wait), self.all_acked)
     }
