@@ -83,35 +83,37 @@ impl Connections {
         if p.is_opened() && !is_connection {
             return;
         }
-        let payload = if p.is_opened() { p.payload } else { p.outer };
-        let new = if p.is_opened() { p.new } else { p.outer };
-        let packet = packet(p, inner, (payload, new, *missing));
-        let kept = if is_connection && p.is_opened() {
-            let index = p.connection.0 as usize;
-            if index >= self.open.len() {
-                self.open.resize_with(index + 1, || None);
-            }
-            let Some(place) = self.open.get_mut(index) else {
-                return;
-            };
-            if begins_anew(place.as_deref(), p) {
-                self.over.extend(place.take().map(|kept| *kept));
-            }
-            place.get_or_insert_with(|| {
-                let mut kept = Kept::new(&mut self.made, tunnel, p.is_tcp());
-                kept.connection.number = p.connection.0;
-                Box::new(kept)
-            })
+        let missing = *missing;
+        let (kept, sent) = if p.is_opened() {
+            (self.kept_open(p, tunnel), (p.payload, p.new))
         } else {
-            self.sealed
-                .entry(tunnel)
-                .or_insert_with(|| Box::new(Kept::new(&mut self.made, tunnel, false)))
+            let made = &mut self.made;
+            let new = || Box::new(Kept::new(made, tunnel, false));
+            let kept = &mut **self.sealed.entry(tunnel).or_insert_with(new);
+            (Some(kept), (p.outer, p.outer))
         };
-        kept.take(p, inner, packet);
+        let Some(kept) = kept else { return };
+        kept.take(p, inner, sent, missing);
         self.packets += 1;
         if self.packets >= MOST_PACKETS {
             self.begin_fold();
         }
+    }
+
+    /// The connection of a packet that could be read.
+    fn kept_open(&mut self, p: &PacketRecord, tunnel: TunnelIndex) -> Option<&mut Kept> {
+        let index = p.connection.0 as usize;
+        let kept = self.open.get(index).and_then(Option::as_deref);
+        if kept.is_none_or(|kept| begins_anew(kept, p)) {
+            if index >= self.open.len() {
+                self.open.resize_with(index + 1, || None);
+            }
+            let mut kept = Kept::new(&mut self.made, tunnel, p.is_tcp());
+            kept.connection.number = p.connection.0;
+            let before = self.open.get_mut(index)?.replace(Box::new(kept));
+            self.over.extend(before.map(|kept| *kept));
+        }
+        self.open.get_mut(index)?.as_deref_mut()
     }
 
     /// Lets another thread go over all packets, and begins anew.
@@ -229,7 +231,8 @@ impl Kept {
         }
     }
 
-    fn take(&mut self, p: &PacketRecord, inner: &Inner, packet: AccountPacket) {
+    /// `sent`: bytes of payload, and how many of them are new.
+    fn take(&mut self, p: &PacketRecord, inner: &Inner, sent: (u16, u16), missing: u32) {
         let own = &mut self.connection;
         if let Some(segment) = inner.tcp.as_ref().filter(|s| s.has(TcpSegment::SYN)) {
             let syn = &mut own.syns[p.slot()];
@@ -239,18 +242,18 @@ impl Kept {
                 repeated: syn.is_some(),
             });
         }
-        own.bytes[p.slot()] += u64::from(packet.new);
-        own.packets.push(packet);
+        own.bytes[p.slot()] += u64::from(sent.1);
+        own.packets.push(packet(p, inner, sent, missing));
     }
 }
 
 /// A SYN on a connection that has carried data.
-fn begins_anew(kept: Option<&Kept>, p: &PacketRecord) -> bool {
+fn begins_anew(kept: &Kept, p: &PacketRecord) -> bool {
     let first_syn = p.flags & (TcpSegment::SYN | TcpSegment::ACK) == TcpSegment::SYN && p.is_tcp();
-    first_syn && kept.is_some_and(|kept| kept.connection.bytes != [0; 2])
+    first_syn && kept.connection.bytes != [0; 2]
 }
 
-fn packet(p: &PacketRecord, inner: &Inner, (payload, new, missing): (u16, u16, u32)) -> AccountPacket {
+fn packet(p: &PacketRecord, inner: &Inner, (payload, new): (u16, u16), missing: u32) -> AccountPacket {
     let tcp = inner.tcp.as_ref();
     AccountPacket {
         time: p.time,

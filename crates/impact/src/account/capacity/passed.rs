@@ -70,18 +70,21 @@ impl Passed {
     /// The highest rate before, around or after every packet, of `own`.
     pub(super) fn near(&self, span: i64, own: f64, rates: &mut [Vec<f32>]) {
         let (sent, sums) = (&self.sent, &self.sent_before);
-        let behind = |from: usize, time: i64| from + behind(&sent[from..], |other| other.time <= time);
-        // Where the packets a span and half a span before, half a span and a span later begin.
-        let (mut first, mut second, mut third, mut fourth) = (0, 0, 0, 0);
+        let mut at = [0usize; 4];
+        let offsets = [-span, -span / 2, span / 2, span];
         for (k, s) in sent.iter().enumerate() {
-            first = behind(first, s.time - span);
-            second = behind(second, s.time - span / 2);
-            third = behind(third, s.time + span / 2);
-            fourth = behind(fourth, s.time + span);
+            for (place, offset) in at.iter_mut().zip(offsets) {
+                while sent
+                    .get(*place)
+                    .is_some_and(|other| other.time <= s.time + offset)
+                {
+                    *place += 1;
+                }
+            }
             let (before, around, after) = (
-                sums[k + 1] - sums[first.min(k)],
-                sums[third] - sums[second.min(k)],
-                sums[fourth] - sums[k],
+                sums[k + 1] - sums[at[0].min(k)],
+                sums[at[2]] - sums[at[1].min(k)],
+                sums[at[3]] - sums[k],
             );
             let most = before.max(around).max(after) as f64 * NANOS_PER_SECOND as f64 / span as f64;
             rates[s.half as usize][s.index as usize] = (most / own) as f32;
