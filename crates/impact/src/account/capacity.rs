@@ -171,13 +171,18 @@ fn proof(
     while mean > BUSY * f64::from(least) {
         least += 1;
     }
-    if gaps.iter().filter(|&&gap| gap < least).count() <= place_of(USUAL_GAP, gaps.len()) {
-        let median = f64::from(quantile(&mut gaps.to_vec(), 0.5, i32::cmp));
-        if median > 0.0 && !flows_freely(packets, full, rtt) {
-            let bytes = passed.sent_before[stretch.data.end] - passed.sent_before[stretch.data.start];
-            let size = bytes as f64 / packets.len() as f64;
-            return Some(stretch.rate.min(ABOVE_USUAL * size / median * second));
+    let middle = place_of(0.5, gaps.len());
+    let busy = below(gaps, least) <= place_of(USUAL_GAP, gaps.len());
+    if busy && below(gaps, 1) <= middle && !flows_freely(packets, full, rtt) {
+        let bytes = passed.sent_before[stretch.data.end] - passed.sent_before[stretch.data.start];
+        let usual = ABOVE_USUAL * bytes as f64 / packets.len() as f64 * second;
+        // The median gap allows this rate, which is the usual case, where it is at most so long.
+        let longest = usual / stretch.rate;
+        if below(gaps, (longest as i32).saturating_add(1)) > middle {
+            return Some(stretch.rate);
         }
+        let median = quantile(&mut gaps.to_vec(), 0.5, i32::cmp);
+        return Some(stretch.rate.min(usual / f64::from(median)));
     }
     let margin = (queue_margin(rtt) / 1_000) as u32;
     let half_over = packets.partition_point(|s| s.time < stretch.begin + length / 2);
@@ -213,12 +218,14 @@ fn idle_at_an_edge(stretch: &BusyStretch, packets: &[Sent], length: i64) -> i64 
 /// acknowledgements that come evenly.
 fn flows_freely(packets: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
     let margin = (queue_margin(rtt) / 1_000) as u32;
-    // Whether the median of those that are known is within the margin.
+    // Whether the median of those that are known is within the margin, which is not as long as none.
+    let margin = margin.min(u32::MAX - 1);
     let usual = |of: fn(&Sent) -> u32| {
-        let known = packets.iter().map(of).filter(|&us| us != u32::MAX);
-        let (known, within) = known.fold((0, 0), |(known, within), us| {
-            (known + 1, within + usize::from(us <= margin))
-        });
+        let (mut known, mut within) = (0, 0);
+        for us in packets.iter().map(of) {
+            known += u32::from(us != u32::MAX);
+            within += u32::from(us <= margin);
+        }
         (known > 0).then_some(within > known / 2)
     };
     match (usual(|s| s.delay), usual(|s| s.echo)) {
@@ -228,6 +235,11 @@ fn flows_freely(packets: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
             2 * packets.iter().filter(full).count() >= packets.len()
         }
     }
+}
+
+/// How many gaps are shorter than `limit`.
+fn below(gaps: &[i32], limit: i32) -> usize {
+    gaps.iter().map(|&gap| u32::from(gap < limit)).sum::<u32>() as usize
 }
 
 /// The value that a share of `list` does not exceed; `list` is not empty.
