@@ -37,8 +37,11 @@ pub(crate) struct Reading {
 impl Reading {
     /// Reads the next piece.
     pub(crate) fn read(&mut self, source: &Source<'_>) {
+        // The way back of a download: what is acknowledged, and when, tells nothing.
+        let sends = |p: &AccountPacket| p.payload > 0 && p.slot() == source.slot;
+        let quiet = !source.packets.iter().any(sends);
         for p in source.packets {
-            self.take(p, source.slot, source.tcp);
+            self.take(p, source.slot, (source.tcp, quiet));
         }
         // Indices of this piece mean nothing in the next; nor does a direction without data echo anything.
         self.waiting.0.clear();
@@ -49,19 +52,27 @@ impl Reading {
         }
     }
 
-    fn take(&mut self, p: &AccountPacket, slot: usize, tcp: bool) {
+    fn take(&mut self, p: &AccountPacket, slot: usize, (tcp, quiet): (bool, bool)) {
         // A clock that steps back by a little makes no wait negative.
         self.latest = self.latest.max(p.time.0);
-        self.ended |= p.has(AccountPacket::RST);
-        if p.slot() == slot {
-            self.ended |= p.has(AccountPacket::FIN);
-            if p.has(AccountPacket::SYN) {
+        let own = p.slot() == slot;
+        if p.has(AccountPacket::FIN | AccountPacket::SYN | AccountPacket::RST) {
+            self.ended |= p.has(AccountPacket::RST) || own && p.has(AccountPacket::FIN);
+            if own && p.has(AccountPacket::SYN) {
                 self.place(p.seq.wrapping_add(1));
-            } else if p.payload > 0 {
+                return;
+            }
+        }
+        if own {
+            if p.payload > 0 {
                 self.sends(p, tcp);
             }
         } else if tcp && p.has(AccountPacket::ACK) {
-            self.acknowledges(p);
+            let ack = self.place(p.ack);
+            self.acked = self.acked.max(ack);
+            if !quiet {
+                self.acknowledges(p, ack);
+            }
         }
     }
 
@@ -127,8 +138,7 @@ impl Reading {
         }
     }
 
-    fn acknowledges(&mut self, p: &AccountPacket) {
-        let ack = self.place(p.ack);
+    fn acknowledges(&mut self, p: &AccountPacket, ack: u64) {
         let mut after = i64::MAX;
         let (waiting, acknowledged) = &mut self.waiting;
         for &k in &waiting[*acknowledged..] {
@@ -149,7 +159,6 @@ impl Reading {
                 self.stamps.pop_front();
             }
         }
-        self.acked = self.acked.max(ack);
         self.acks.push(Ack {
             time: self.latest,
             ack,
