@@ -1,6 +1,6 @@
 //! One SA, one direction, while the capture is read.
 
-use crate::esp::cipher::{EspCipher, Icv};
+use crate::esp::cipher::{EspCipher, Icv, wipe_stack};
 use crate::esp::null::{NullDetector, NullFormat};
 use crate::esp::sequence::nearest;
 use crate::sa::docket::Docket;
@@ -49,6 +49,8 @@ impl AssignedKey {
             integrity_key.expose(),
         )
         .ok()?;
+        // Its round keys: the values below are copied with what their places on the stack held before.
+        wipe_stack();
         let key_len = Some(encryption_key.len().saturating_sub(encryption.salt_len()));
         Some(AssignedKey {
             cipher: Arc::new(cipher),

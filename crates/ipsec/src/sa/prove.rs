@@ -2,7 +2,7 @@
 //! ICV with probability 2⁻⁹⁶), on the encryption key what packets decrypt to ([`crate::sa::weigh`]), summed over them and held
 //! against all the trials made ([`crate::sa::budget`]).
 
-use crate::esp::cipher::Icv;
+use crate::esp::cipher::{Icv, wipe_stack};
 use crate::esp::sequence;
 use crate::sa::association::AssignedKey;
 use crate::sa::budget::Budget;
@@ -155,6 +155,8 @@ impl<'p> Round<'p> {
         if !named && standing.proof < Trust::Integrity {
             return true;
         }
+        // Before it is moved: a value is copied with what its place on the stack held before.
+        wipe_stack();
         match &self.best {
             None => self.best = Some((key, standing)),
             Some((best, theirs)) => {
@@ -212,6 +214,7 @@ impl<'p> Round<'p> {
 
 /// What the packets say for a key, from the newest that fits. With `extended`, upper halves of the sequence number are tried too: a key of no SPI is tried on
 /// every SA, and on those they are not sought.
+#[inline(never)]
 fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budget) -> Standing {
     let verify = |packet: &[u8]| match extended {
         true => sequence::verify(&key.cipher, packet),

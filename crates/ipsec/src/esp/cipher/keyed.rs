@@ -52,6 +52,8 @@ impl EspCipher {
     ///
     /// # Errors
     /// [`KeyLengthError`].
+    // What it leaves on the stack has to lie below its caller, who wipes it.
+    #[inline(never)]
     pub fn new(
         encryption: Encryption,
         encryption_key: &[u8],

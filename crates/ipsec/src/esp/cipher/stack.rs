@@ -1,4 +1,5 @@
 //! What decrypting leaves on a thread's stack: the compiler may spill round keys to it, one of which is the key.
+//! A value that is copied later takes such bytes along, in the parts that it does not use, and the heap is not wiped.
 
 use zeroize::Zeroize;
 
@@ -7,7 +8,7 @@ const WORDS: usize = 1 << 11;
 /// Words that are wiped at the end: trying keys on packets starts far deeper.
 const MOST_WORDS: usize = 1 << 14;
 
-/// Wipes 16 kB of the stack below the caller. To be called where packets were decrypted, not deeper.
+/// Wipes 16 kB of the stack below the caller. To be called where packets were decrypted, or a key was expanded, not deeper.
 #[inline(never)]
 pub fn wipe_stack() {
     [0_u64; WORDS].zeroize();
