@@ -173,7 +173,7 @@ fn proof(
     }
     let middle = place_of(0.5, gaps.len());
     let busy = below(gaps, least) <= place_of(USUAL_GAP, gaps.len());
-    if busy && below(gaps, 1) <= middle && !flows_freely(packets, full, rtt) {
+    if busy && !flows_freely(packets, full, rtt) {
         let bytes = passed.sent_before[stretch.data.end] - passed.sent_before[stretch.data.start];
         let usual = ABOVE_USUAL * bytes as f64 / packets.len() as f64 * second;
         // The median gap allows this rate, which is the usual case, where it is at most so long.

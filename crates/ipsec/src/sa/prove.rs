@@ -214,6 +214,7 @@ impl<'p> Round<'p> {
 
 /// What the packets say for a key, from the newest that fits. With `extended`, upper halves of the sequence number are tried too: a key of no SPI is tried on
 /// every SA, and on those they are not sought.
+// Not inlined: what trying it leaves on the stack has to lie below its caller, who wipes it.
 #[inline(never)]
 fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budget) -> Standing {
     let verify = |packet: &[u8]| match extended {

@@ -326,6 +326,26 @@ mod tests {
         assert_eq!(count(sent(9, 1_000, 1)), 2, "a new byte");
     }
 
+    /// In a piece in which nothing is sent what is acknowledged is still learned, and nothing else.
+    #[test]
+    fn a_quiet_piece_tells_the_last_acknowledgement() {
+        let mut reading = read(&[sent(0, 0, 1_000)]);
+        let next = |reading: &mut Reading, packet: AccountPacket| {
+            reading.data.clear();
+            reading.read(&Source {
+                packets: &[packet],
+                syns: &[None, None],
+                tcp: true,
+                slot: 0,
+            });
+            (reading.data.len(), reading.acks.len())
+        };
+        let mut not_yet = reading.clone();
+        assert_eq!(next(&mut not_yet, sent(9, 999, 1)), (1, 0), "a copy of a byte");
+        assert_eq!(next(&mut reading, heard(5, 1_000)), (0, 0));
+        assert_eq!(next(&mut reading, sent(9, 999, 1)), (0, 0), "a keep-alive");
+    }
+
     #[test]
     fn delays_are_those_of_data_that_was_sent_once() {
         let packets = [

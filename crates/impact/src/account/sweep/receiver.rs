@@ -141,6 +141,15 @@ mod tests {
     }
 
     #[test]
+    fn limits_of_one_moment_do_not_pile_up() {
+        let mut receiver = Receiver::default();
+        for number in [0, 1_000, 2_000] {
+            hears(&mut receiver, 10, number, 5_000);
+        }
+        assert_eq!((receiver.raised.len(), receiver.allowed_at(at(10))), (1, 7_000));
+    }
+
+    #[test]
     fn a_window_smaller_than_a_segment_is_timed() {
         let mut receiver = Receiver::default();
         hears(&mut receiver, 0, 0, 5_000);

@@ -295,12 +295,12 @@ impl Sweep<'_> {
             return StepLabel::Label(Capacity);
         }
         let back = flight_after + self.half.mss > sender.before_loss;
-        let back_at = (sender.before_loss + 1).saturating_sub(self.half.mss);
+        let back_from = (sender.before_loss + 1).saturating_sub(self.half.mss);
         if self.half.d2.is_none() {
             // Right before the receiver hardly anything is under way.
             sender.ramping &= !back && self.half.shows_queues();
             if sender.ramping {
-                holds.not_across(back_at, flight_after);
+                holds.not_across(back_from, flight_after);
             }
             self.holds = holds;
             if !sender.ramping {
@@ -346,7 +346,7 @@ impl Sweep<'_> {
         let flight = flight_after.max(sender.rounds.last());
         sender.ramping &= !back;
         if sender.ramping {
-            holds.not_across(back_at, flight_after);
+            holds.not_across(back_from, flight_after);
             self.holds = holds;
             step.kind.episode = episode;
             return StepLabel::Episode;
