@@ -39,8 +39,7 @@ impl ByteOrder {
 
     #[inline]
     fn bytes<const N: usize>(self, bytes: &[u8], at: usize) -> Option<[u8; N]> {
-        let bytes = bytes.get(at..at.checked_add(N)?)?.try_into().ok()?;
-        Some(self.reordered(bytes))
+        bytes.get(at..)?.first_chunk().map(|bytes| self.reordered(*bytes))
     }
 
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {

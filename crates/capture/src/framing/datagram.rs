@@ -14,7 +14,7 @@ pub struct UdpPorts {
 }
 
 /// An IP datagram of interest, whole again where it was fragmented.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Datagram<'a> {
     /// Frame that held it; of fragments, the one that completed it.
     pub frame: u64,
@@ -41,7 +41,7 @@ pub struct Datagram<'a> {
     /// TTL or hop limit of the IP packet, of fragments that of the last one to come; 0 where there was none, as inside ESP.
     pub hop_limit: u8,
     /// The authentication header around that, the outermost of several.
-    pub ah: Option<Authentication<'a>>,
+    pub ah: Option<Box<Authentication<'a>>>,
     /// What it carries.
     pub kind: DatagramKind<'a>,
 }

@@ -80,7 +80,7 @@ impl Framing {
         first: Innermost<'a>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
-        let IpPacket { ah, hop_limit, .. } = *first.packet();
+        let (ah, hop_limit) = (first.packet().ah.clone(), first.packet().hop_limit);
         let (mut whole, mut ends) = self.rebuild(frame, first, diagnostics)?;
         for _ in 0..MAX_DEPTH {
             let bytes = self.fragments.take_whole();
@@ -96,12 +96,12 @@ impl Framing {
             Ok(upper) => upper,
             Err(error) => return refused(error, frame, diagnostics),
         };
-        let innermost = tunnel::innermost(outer, &self.carriers);
-        let found = innermost.as_sent().copied().unwrap_or(outer);
-        let mut datagram = datagram(&mut self.carriers, frame, &found, diagnostics)?;
+        let innermost = tunnel::innermost(outer.clone(), &self.carriers);
+        let found = innermost.as_sent().unwrap_or(&outer);
+        let mut datagram = datagram(&mut self.carriers, frame, found, diagnostics)?;
         datagram.ah = ah.or(datagram.ah);
         // What a tunnel holds that was fragmented was none itself.
-        if found == outer {
+        if *found == outer {
             datagram.hop_limit = hop_limit;
             datagram.largest_fragment = whole.largest;
             datagram.fragments = whole.fragments;
@@ -190,7 +190,7 @@ fn datagram<'a>(
         payload: packet.payload,
         identification: packet.identification,
         hop_limit: packet.hop_limit,
-        ah: packet.ah,
+        ah: packet.ah.clone(),
         kind: content.kind,
     })
 }

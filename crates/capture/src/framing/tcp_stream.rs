@@ -91,7 +91,7 @@ impl Taken {
         completed_by: &Datagram<'a>,
         segment: &CarrierSegment<'_>,
     ) -> impl Iterator<Item = Datagram<'a>> {
-        let (base, udp) = (*completed_by, segment.ports);
+        let (base, udp) = (completed_by.clone(), segment.ports);
         let mut headers = self.headers;
         self.messages.iter().map(move |message| {
             let wire_len = u32::from(message.len());
@@ -108,7 +108,7 @@ impl Taken {
                     },
                     TcpMessage::Keepalive => DatagramKind::NatKeepalive,
                 },
-                ..base
+                ..base.clone()
             }
         })
     }

@@ -5,6 +5,7 @@ use crate::framing::carriers::Carriers;
 use crate::framing::datagram::DatagramKind;
 use crate::framing::transport;
 use crate::layers::ip::{self, IpPacket};
+use crate::layers::udp::is_ipsec;
 use crate::layers::{Found, Layer, Walk, deflate};
 use etherparse::{IpNumber, ip_number};
 
@@ -46,13 +47,14 @@ impl<'a> Innermost<'a> {
     }
 }
 
-/// Whether a packet is no tunnel by its protocol alone, as nearly all are not.
+/// Whether a packet is no tunnel by its protocol and ports alone, as nearly all are not.
 #[inline]
 pub(super) fn is_none(packet: &IpPacket<'_>) -> bool {
-    matches!(
-        packet.protocol,
-        ip_number::ENCAPSULATING_SECURITY_PAYLOAD | ip_number::TCP
-    )
+    match packet.protocol {
+        ip_number::ENCAPSULATING_SECURITY_PAYLOAD | ip_number::TCP => true,
+        ip_number::UDP => is_ipsec(packet.payload),
+        _ => false,
+    }
 }
 
 /// Looks through the tunnels in `outer`.
@@ -60,7 +62,7 @@ pub(super) fn innermost<'a>(outer: IpPacket<'a>, carriers: &Carriers) -> Innermo
     if is_none(&outer) || outer.piece.is_some() {
         return Innermost::Packet(outer);
     }
-    let mut descent = TunnelDescent::new(outer);
+    let mut descent = TunnelDescent::new(outer.clone());
     descent.go();
     let TunnelDescent { walk, deepest, .. } = descent;
     let is_plain = descent.tunnels == 0 && descent.deflated.is_none();
@@ -113,10 +115,8 @@ impl<'a> TunnelDescent<'a> {
         loop {
             match self.walk.next(Layer::Protocol(self.deepest.protocol)) {
                 Ok(Found::Ip(packet, _)) => {
-                    self.deepest = IpPacket {
-                        ah: self.deepest.ah.or(packet.ah),
-                        ..packet
-                    };
+                    let outer = std::mem::replace(&mut self.deepest, packet);
+                    self.deepest.ah = outer.ah.or(self.deepest.ah.take());
                     self.tunnels += 1;
                 }
                 Ok(Found::Deflated(protocol)) => {

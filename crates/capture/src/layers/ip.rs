@@ -27,7 +27,7 @@ pub struct Piece {
 }
 
 /// An IP packet, its header read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IpPacket<'a> {
     /// Source.
     pub src: IpAddr,
@@ -49,8 +49,9 @@ pub struct IpPacket<'a> {
     pub(crate) hop_limit: u8,
     /// The header promises more than the frame had on the wire.
     pub(crate) longer_than_frame: bool,
-    /// The first authentication header (RFC 4302) that was stepped over.
-    pub ah: Option<Authentication<'a>>,
+    /// The first authentication header (RFC 4302) that was stepped over; rare, so on the heap, where it makes no other packet
+    /// larger.
+    pub ah: Option<Box<Authentication<'a>>>,
 }
 
 /// An authentication header (RFC 4302 §2) and what it protects.
@@ -175,15 +176,17 @@ fn after_extensions(mut packet: IpPacket<'_>) -> Result<IpPacket<'_>, WireError>
         let (next, len) = match packet.protocol {
             ip_number::AUTHENTICATION_HEADER => {
                 let header = authentication_header(packet.payload)?;
-                packet.ah.get_or_insert(Authentication {
-                    spi: Spi(header.spi()),
-                    sequence: header.sequence_number(),
-                    next_header: header.next_header().0,
-                    header_len: header.slice().len(),
-                    ends: (packet.src, packet.dst),
-                    outer_bytes: packet.total_len,
-                    bytes: packet.payload,
-                    wire_len: packet.payload_len,
+                packet.ah.get_or_insert_with(|| {
+                    Box::new(Authentication {
+                        spi: Spi(header.spi()),
+                        sequence: header.sequence_number(),
+                        next_header: header.next_header().0,
+                        header_len: header.slice().len(),
+                        ends: (packet.src, packet.dst),
+                        outer_bytes: packet.total_len,
+                        bytes: packet.payload,
+                        wire_len: packet.payload_len,
+                    })
                 });
                 (header.next_header(), header.slice().len())
             }

@@ -56,12 +56,20 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Whether IKE and ESP are expected in the UDP datagram that begins here, by its ports.
+#[inline]
+pub(crate) fn is_ipsec(datagram: &[u8]) -> bool {
+    matches!(datagram, &[s0, s1, d0, d1, ..] if of_ipsec((u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]))))
+}
+
+fn of_ipsec((src, dst): (u16, u16)) -> bool {
+    IPSEC_PORTS.contains(&src) || IPSEC_PORTS.contains(&dst)
+}
+
 #[inline]
 fn tunnel((src, dst): (u16, u16), body: &[u8], body_len: usize) -> Option<UdpTunnel> {
-    if IPSEC_PORTS.contains(&src) || IPSEC_PORTS.contains(&dst) {
-        return None;
-    }
     match (src, dst) {
+        ports if of_ipsec(ports) => None,
         (L2TP_PORT, _) | (_, L2TP_PORT) => l2tp(body, body_len),
         (_, GENEVE_PORT) => geneve(body),
         (_, GTP_PORT) => gtp(body, body_len),

@@ -85,7 +85,7 @@ impl Descent<'_, '_> {
         if at == Some(0) && self.inner.layers.contains(Layers::TUNNEL_MODE) {
             self.inner.tfc_padding = saturated(place.room - place.len);
         }
-        if let Some(ah) = packet.ah {
+        if let Some(ah) = &packet.ah {
             self.inner.note_ah(ah.bytes, ah.wire_len, self.ends);
         }
     }
