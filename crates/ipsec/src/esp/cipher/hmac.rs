@@ -159,8 +159,9 @@ impl<'a> HashLane<'a> {
         bytes.fill(0);
         if let Some((to, behind)) = bytes.split_at_mut_checked(rest.len()) {
             to.copy_from_slice(rest);
-            for (to, from) in behind.iter_mut().zip(unsent.iter().chain(&[0x80])) {
-                *to = *from;
+            if let Some((to, [end, ..])) = behind.split_at_mut_checked(unsent.len()) {
+                to.copy_from_slice(unsent);
+                *end = 0x80;
             }
         }
         if let Some(cell) = bytes
@@ -193,20 +194,20 @@ pub(super) fn authenticate<const LANES: usize>(
     let mut lanes: [HashLane<'_>; LANES] = std::array::from_fn(|_| HashLane::idle());
     let mut next = 0;
     loop {
-        for (index, lane) in lanes.iter_mut().enumerate() {
+        let mut messages: [&[Block]; LANES] = [&[]; LANES];
+        let mut shortest: Option<&[Block]> = None;
+        for ((index, lane), message) in lanes.iter_mut().enumerate().zip(&mut messages) {
             while lane.ready().is_empty() && turn(lane, index, &mut states, jobs, &mut next) {}
+            *message = lane.ready();
+            if !message.is_empty() && shortest.is_none_or(|shortest| message.len() < shortest.len()) {
+                shortest = Some(message);
+            }
         }
-        // Lanes without a job hash somebody else's blocks; nobody reads the result.
-        let shortest = lanes
-            .iter()
-            .map(HashLane::ready)
-            .filter(|r| !r.is_empty())
-            .min_by_key(|r| r.len());
         let Some(shortest) = shortest else { return };
-        let messages = lanes.each_ref().map(|lane| match lane.ready() {
-            [] => shortest,
-            ready => ready,
-        });
+        // Lanes without a job hash somebody else's blocks; nobody reads the result.
+        for message in messages.iter_mut().filter(|message| message.is_empty()) {
+            *message = shortest;
+        }
         let steps = shortest.len();
         compressor.compress(hash, &mut states, &messages, steps);
         for lane in &mut lanes {
