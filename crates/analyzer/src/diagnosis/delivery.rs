@@ -90,19 +90,24 @@ impl Delivery {
         } else {
             None
         };
-        let of_lane = |stretch: UndeliveredStretch, slot| UndeliveredStretch {
-            tunnel,
-            slot,
-            ..stretch
-        };
-        let found = answered.map(|s| of_lane(s, 1 - p.slot()));
-        let found = found.into_iter().chain(arrived.map(|s| of_lane(s, p.slot())));
-        for stretch in found {
-            if self.found.len() < MOST_STRETCHES {
-                self.found.push(stretch);
-            } else {
-                self.left_out += 1;
-            }
+        if let Some(stretch) = answered {
+            self.found(stretch, tunnel, 1 - p.slot());
+        }
+        if let Some(stretch) = arrived {
+            self.found(stretch, tunnel, p.slot());
+        }
+    }
+
+    #[cold]
+    fn found(&mut self, stretch: UndeliveredStretch, tunnel: TunnelIndex, slot: usize) {
+        if self.found.len() < MOST_STRETCHES {
+            self.found.push(UndeliveredStretch {
+                tunnel,
+                slot,
+                ..stretch
+            });
+        } else {
+            self.left_out += 1;
         }
     }
 
@@ -188,8 +193,13 @@ fn without_inner_ones(mut all: Vec<UndeliveredStretch>) -> Vec<UndeliveredStretc
 
 /// Keeps what was found; false at the bound.
 fn keep<T>(list: &mut Vec<T>, found: Option<T>) -> bool {
-    let has_room = list.len() < MOST_SILENCES || found.is_none();
-    list.extend(found.filter(|_| has_room));
+    let Some(found) = found else {
+        return true;
+    };
+    let has_room = list.len() < MOST_SILENCES;
+    if has_room {
+        list.push(found);
+    }
     has_room
 }
 

@@ -94,13 +94,15 @@ impl SentStream {
 }
 
 /// What happened since the last delivery.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 struct Meanwhile {
     /// First packet.
     first: Option<Timestamp>,
     again: u32,
     unheard: bool,
-    frames: Vec<u64>,
+    /// Frames of the first packets, and how many packets there were: in place, since it begins anew with every delivery.
+    frames: [u64; MOST_EXAMPLES],
+    sent: usize,
     ike: bool,
     /// Every connection had been closed before the first packet.
     closed: bool,
@@ -110,9 +112,10 @@ impl Meanwhile {
     fn sends(&mut self, p: &PacketRecord) {
         self.first.get_or_insert(p.time);
         self.again += u32::from(p.again > 0);
-        if self.frames.len() < MOST_EXAMPLES {
-            self.frames.push(p.frame);
+        if let Some(example) = self.frames.get_mut(self.sent) {
+            *example = p.frame;
         }
+        self.sent = self.sent.saturating_add(1);
     }
 }
 
@@ -363,8 +366,7 @@ impl DeliveryLane {
         });
         let (from, to) = (before?, ends?);
         let passed = self.passed_since(from, &meanwhile);
-        stretch(from, passed, (to.time, Some(to)), kind, meanwhile)
-            .filter(|s| s.length(to.time) >= LEAST_STRETCH)
+        stretch(from, passed, (to.time, Some(to)), kind, &meanwhile, LEAST_STRETCH)
     }
 
     /// The last packet after `delivered` of which it is known that this direction let it through, before anything waited.
@@ -383,19 +385,20 @@ impl DeliveryLane {
     pub(super) fn open_at(&self, ends: Timestamp) -> Option<UndeliveredStretch> {
         let (last, kind) = self.delivered?;
         let passed = self.passed_since(last, &self.meanwhile);
-        let open = stretch(last, passed, (ends, None), kind, self.meanwhile.clone());
-        open.filter(|s| s.length(ends) >= LEAST_OPEN)
+        stretch(last, passed, (ends, None), kind, &self.meanwhile, LEAST_OPEN)
     }
 }
 
 /// Where nothing was sent at first, that was rest, and what is looked at begins with the first packet after it; or it was no
-/// rest: an IKE message in it makes it worth keeping, unless every connection had been closed.
+/// rest: an IKE message in it makes it worth keeping, unless every connection had been closed. `None` where it is shorter than
+/// `least`, nanoseconds.
 fn stretch(
     delivered: DeliveredPacket,
     passed: Option<DeliveredPacket>,
     (until, to): (Timestamp, Option<DeliveredPacket>),
     kind: ProgressKind,
-    meanwhile: Meanwhile,
+    meanwhile: &Meanwhile,
+    least: i64,
 ) -> Option<UndeliveredStretch> {
     let last = passed.unwrap_or(delivered);
     let first = meanwhile.first.filter(|first| *first < until);
@@ -405,7 +408,8 @@ fn stretch(
         Some(first) if !at_once && !negotiates => DeliveredPacket { time: first, ..last },
         _ => last,
     };
-    (first.is_some() || negotiates).then_some(UndeliveredStretch {
+    let counts = first.is_some() || negotiates;
+    (counts && until.nanos_since(from.time) >= least).then(|| UndeliveredStretch {
         tunnel: 0,
         slot: 0,
         from,
@@ -415,12 +419,6 @@ fn stretch(
         waiting_since: first,
         again: meanwhile.again,
         unheard: meanwhile.unheard,
-        frames: meanwhile.frames,
+        frames: meanwhile.frames.iter().copied().take(meanwhile.sent).collect(),
     })
-}
-
-impl UndeliveredStretch {
-    fn length(&self, until: Timestamp) -> i64 {
-        until.nanos_since(self.from.time)
-    }
 }

@@ -88,16 +88,18 @@ impl Bins {
     /// Adds to the bin that holds this moment, nanoseconds from bin 0; where that needs more than `most` bins (at least
     /// four for each of [`MAX_STRETCHES`]), bins get coarser.
     pub(super) fn add(&mut self, nanos: i64, bin: Bin, most: usize) {
-        loop {
-            let number = nanos.div_euclid(self.width);
-            if let Some(own) = self.get_mut(number) {
-                own.add(bin);
-                return;
-            }
-            if self.grow(number, most).is_none() {
+        while !self.add_to_stored(nanos, bin) {
+            if self.grow(nanos.div_euclid(self.width), most).is_none() {
                 self.coarsen();
             }
         }
+    }
+
+    /// Adds to the bin that holds this moment; false where it is not stored yet.
+    #[inline]
+    pub(super) fn add_to_stored(&mut self, nanos: i64, bin: Bin) -> bool {
+        let own = self.get_mut(nanos.div_euclid(self.width));
+        own.map(|own| own.add(bin)).is_some()
     }
 
     fn get_mut(&mut self, number: i64) -> Option<&mut Bin> {

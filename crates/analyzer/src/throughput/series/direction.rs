@@ -37,8 +37,11 @@ impl DirectionSeries {
 
     /// Counts a packet; where it needs more than `most_bins`, bins get coarser.
     pub(super) fn record(&mut self, time: Timestamp, new: u32, outer: u32, most_bins: usize) {
-        let nanos = self.counted_at(time).nanos_since(self.origin);
-        self.bins.add(nanos, Bin { new, outer }, most_bins);
+        let bin = Bin { new, outer };
+        if !self.bins.add_to_stored(time.nanos_since(self.origin), bin) {
+            let nanos = self.counted_at(time).nanos_since(self.origin);
+            self.bins.add(nanos, bin, most_bins);
+        }
         self.new_bytes = self.new_bytes.saturating_add(u64::from(new));
         if new > 0 {
             self.gaps.record(time);
