@@ -1,9 +1,9 @@
 //! Combined modes: AES-GCM (RFC 4106), AES-GMAC (RFC 4543), AES-CCM (RFC 4309), ChaCha20-Poly1305 (RFC 7634). Only the
 //! tag is computed here; decryption of what is needed is in `decrypt`.
 
-use crate::esp::cipher::decrypt::{Block16, ChaCha20Stream, Counter};
+use crate::esp::cipher::decrypt::{Block16, ChaCha20Stream, Counter, with_aes};
 use crate::esp::cipher::integrity::Authenticate;
-use crate::esp::cipher::lanes::{Avx2, WideGhash};
+use crate::esp::cipher::lanes::{AesNi, Avx2, WideGhash};
 use crate::esp::cipher::parts::Parts;
 use cipher::KeyInit;
 use ghash::GHash;
@@ -15,16 +15,8 @@ use zeroize::Zeroizing;
 /// Keys the tag of a combined mode; `None` when a length does not fit, or it is none.
 pub(super) fn new_aead(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>> {
     match encryption {
-        Encryption::AesGcm { .. } | Encryption::AesGmac => match key.len() {
-            16 => gcm::<aes::Aes128Enc>(encryption, key, salt),
-            24 => gcm::<aes::Aes192Enc>(encryption, key, salt),
-            _ => gcm::<aes::Aes256Enc>(encryption, key, salt),
-        },
-        Encryption::AesCcm { .. } => match key.len() {
-            16 => ccm::<aes::Aes128Enc>(encryption, key, salt),
-            24 => ccm::<aes::Aes192Enc>(encryption, key, salt),
-            _ => ccm::<aes::Aes256Enc>(encryption, key, salt),
-        },
+        Encryption::AesGcm { .. } | Encryption::AesGmac => with_aes!(key, gcm(encryption, salt)),
+        Encryption::AesCcm { .. } => with_aes!(key, ccm(encryption, salt)),
         Encryption::ChaCha20Poly1305 => chacha20_poly1305(key, salt),
         _ => None,
     }
@@ -121,12 +113,7 @@ struct Gcm<C> {
     payload_is_aad: bool,
 }
 
-fn gcm<C: Block16 + KeyInit>(
-    encryption: Encryption,
-    key: &[u8],
-    salt: &[u8],
-) -> Option<Box<dyn Authenticate>> {
-    let cipher = C::new_from_slice(key).ok()?;
+fn gcm<C: Block16>(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Box<dyn Authenticate>> {
     let mut hash_key = Zeroizing::new([0; 16]);
     cipher.encrypt_block((&mut *hash_key).into());
     Some(Box::new(Gcm {
@@ -179,12 +166,8 @@ impl<C: Block16> Authenticate for Gcm<C> {
 /// CCM (NIST SP 800-38C): a CBC-MAC over the plaintext, so that everything has to be decrypted for it.
 struct Ccm<C>(Counter<C>);
 
-fn ccm<C: Block16 + KeyInit>(
-    encryption: Encryption,
-    key: &[u8],
-    salt: &[u8],
-) -> Option<Box<dyn Authenticate>> {
-    Some(Box::new(Ccm(Counter::<C>::new(encryption, key, salt)?)))
+fn ccm<C: Block16>(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Box<dyn Authenticate>> {
+    Some(Box::new(Ccm(Counter::new(cipher, encryption, salt)?)))
 }
 
 impl<C: Block16> Ccm<C> {

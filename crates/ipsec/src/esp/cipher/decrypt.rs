@@ -1,7 +1,7 @@
 //! Decryption of a part of an ESP body: CBC (RFC 2405, 2451, 3602, 4312), counter modes (RFC 3686, 4106, 4309),
 //! ChaCha20 (RFC 7634), NULL (RFC 2410).
 
-use crate::esp::cipher::lanes::Avx2;
+use crate::esp::cipher::lanes::{AesNi, Avx2};
 use cbc::Decryptor;
 use chacha20::ChaCha20;
 use cipher::array::Array;
@@ -35,14 +35,28 @@ pub(super) trait Decrypt: Send + Sync {
     }
 }
 
+/// Gives AES with this key, as fast as the processor has it, to a function that takes any cipher.
+macro_rules! with_aes {
+    ($key:expr, $to:ident($($argument:expr),*)) => {
+        match (AesNi::<false>::new($key), $key.len()) {
+            (Some(cipher), _) => $to(cipher, $($argument),*),
+            (None, 16) => $to(aes::Aes128Enc::new_from_slice($key).ok()?, $($argument),*),
+            (None, 24) => $to(aes::Aes192Enc::new_from_slice($key).ok()?, $($argument),*),
+            (None, _) => $to(aes::Aes256Enc::new_from_slice($key).ok()?, $($argument),*),
+        }
+    };
+}
+pub(super) use with_aes;
+
 /// Keys the cipher of `encryption`, in its form with an explicit IV; `None` when a length does not fit.
 pub(super) fn new_decrypt(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Decrypt>> {
     match encryption {
         Encryption::Null | Encryption::AesGmac => Some(Box::new(Null)),
-        Encryption::AesCbc => match key.len() {
-            16 => cbc::<aes::Aes128Dec>(key),
-            24 => cbc::<aes::Aes192Dec>(key),
-            _ => cbc::<aes::Aes256Dec>(key),
+        Encryption::AesCbc => match (AesNi::<true>::new(key), key.len()) {
+            (Some(cipher), _) => Some(Box::new(AesNiCbc(cipher))),
+            (None, 16) => cbc::<aes::Aes128Dec>(key),
+            (None, 24) => cbc::<aes::Aes192Dec>(key),
+            (None, _) => cbc::<aes::Aes256Dec>(key),
         },
         Encryption::CamelliaCbc => match key.len() {
             16 => cbc::<camellia::Camellia128>(key),
@@ -51,11 +65,9 @@ pub(super) fn new_decrypt(encryption: Encryption, key: &[u8], salt: &[u8]) -> Op
         },
         Encryption::TripleDesCbc => cbc::<des::TdesEde3>(key),
         Encryption::DesCbc => cbc::<des::Des>(key),
-        Encryption::AesCtr | Encryption::AesGcm { .. } | Encryption::AesCcm { .. } => match key.len() {
-            16 => counter::<aes::Aes128Enc>(encryption, key, salt),
-            24 => counter::<aes::Aes192Enc>(encryption, key, salt),
-            _ => counter::<aes::Aes256Enc>(encryption, key, salt),
-        },
+        Encryption::AesCtr | Encryption::AesGcm { .. } | Encryption::AesCcm { .. } => {
+            with_aes!(key, counter(encryption, salt))
+        }
         Encryption::ChaCha20Poly1305 => Some(Box::new(ChaCha20Stream::new(key, salt)?)),
         // Not asked for: they differ from the forms with an explicit IV only in where the IV comes from.
         Encryption::AesCcm8Iiv | Encryption::AesGcm16Iiv | Encryption::ChaCha20Poly1305Iiv => None,
@@ -89,6 +101,22 @@ impl<C: BlockCipherDecrypt + Send + Sync> Decrypt for Cbc<C> {
     }
 }
 
+/// AES-CBC with the processor's own instructions.
+struct AesNiCbc(AesNi<true>);
+
+impl Decrypt for AesNiCbc {
+    fn decrypt(&self, iv: &[u8], ciphertext: &[u8], start: usize, part: &mut [u8]) {
+        let before = if start == 0 {
+            Some(iv)
+        } else {
+            ciphertext.get(..start)
+        };
+        if let Some(previous) = before.and_then(<[u8]>::last_chunk) {
+            self.0.cbc(previous, part.as_chunks_mut().0);
+        }
+    }
+}
+
 /// AES in one of the counter modes, which differ in their first counter block only.
 pub(super) struct Counter<C> {
     /// Encrypts counter blocks.
@@ -99,8 +127,8 @@ pub(super) struct Counter<C> {
     iv_at: usize,
 }
 
-impl<C: Block16 + KeyInit> Counter<C> {
-    pub(super) fn new(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Self> {
+impl<C: Block16> Counter<C> {
+    pub(super) fn new(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Self> {
         // RFC 3686 §4 counts from 1; GCM (RFC 4106 §4) spends 1 on the tag; CCM (RFC 4309 §4) spends 0 on it and begins
         // each block with its length-of-length field, L − 1 = 3. All keep 32 bits for the counter.
         let (first, flags): (u8, &[u8]) = match encryption {
@@ -114,14 +142,12 @@ impl<C: Block16 + KeyInit> Counter<C> {
         }
         *template.last_mut()? = first;
         Some(Counter {
-            cipher: C::new_from_slice(key).ok()?,
+            cipher,
             template,
             iv_at: flags.len() + salt.len(),
         })
     }
-}
 
-impl<C: Block16> Counter<C> {
     /// The counter block of the first 16 bytes of payload.
     pub(super) fn first_block(&self, iv: &[u8]) -> [u8; 16] {
         let mut block = self.template;
@@ -145,12 +171,8 @@ fn apply_from(mut stream: impl StreamCipher + StreamCipherSeek, start: usize, pa
     }
 }
 
-fn counter<C: Block16 + KeyInit>(
-    encryption: Encryption,
-    key: &[u8],
-    salt: &[u8],
-) -> Option<Box<dyn Decrypt>> {
-    Some(Box::new(Counter::<C>::new(encryption, key, salt)?))
+fn counter<C: Block16>(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Box<dyn Decrypt>> {
+    Some(Box::new(Counter::new(cipher, encryption, salt)?))
 }
 
 impl<C: Block16> Decrypt for Counter<C> {
@@ -255,6 +277,7 @@ impl Decrypt for ChaCha20Stream {
 mod tests {
     use super::*;
     use hex_literal::hex;
+    use proptest::prelude::*;
 
     fn decrypt(encryption: Encryption, key: &[u8], salt: &[u8], iv: &[u8], ciphertext: &[u8]) -> Vec<u8> {
         let mut plain = ciphertext.to_vec();
@@ -279,6 +302,49 @@ mod tests {
         let ciphertext = hex!("d296cd94c2cccf8a3a863028b5e1dc0a7586602d253cfff91b8266bea6d61ab1");
         let plain: Vec<u8> = (0..32).collect();
         assert_eq!(decrypt(Encryption::AesCbc, &key, &[], &iv, &ciphertext), plain);
+    }
+
+    /// With AES-NI and by the library the same, from any block on, whatever the length of the key.
+    #[test]
+    fn both_ways_of_aes_agree() {
+        if AesNi::<true>::new(&[0; 16]).is_none() {
+            return println!("skipped: both_ways_of_aes_agree, this processor has no AES-NI");
+        }
+        proptest!(|(
+            key: [u8; 32],
+            key_len in prop::sample::select(vec![16, 24, 32]),
+            iv: [u8; 16],
+            text in prop::collection::vec(any::<[u8; 16]>(), 0..40),
+            from: prop::sample::Index,
+        )| {
+            let (key, text) = (&key[..key_len], text.as_flattened());
+            let start = from.index(text.len() / 16 + 1) * 16;
+            let library = match key_len {
+                16 => [cbc::<aes::Aes128Dec>(key), counted(aes::Aes128Enc::new_from_slice(key))],
+                24 => [cbc::<aes::Aes192Dec>(key), counted(aes::Aes192Enc::new_from_slice(key))],
+                _ => [cbc::<aes::Aes256Dec>(key), counted(aes::Aes256Enc::new_from_slice(key))],
+            };
+            let ours = [Encryption::AesCbc, Encryption::AesCtr].map(|e| new_decrypt(e, key, &SALT));
+            let plain = |way: &Option<Box<dyn Decrypt>>| {
+                let mut part = text[start..].to_vec();
+                way.as_ref().unwrap().decrypt(&iv, text, start, &mut part);
+                part
+            };
+            prop_assert_eq!(ours.each_ref().map(plain), library.each_ref().map(plain));
+        });
+    }
+
+    const SALT: [u8; 4] = [1, 2, 3, 4];
+
+    fn counted<C: Block16>(cipher: Result<C, cipher::InvalidLength>) -> Option<Box<dyn Decrypt>> {
+        counter(cipher.unwrap(), Encryption::AesCtr, &SALT)
+    }
+
+    #[test]
+    fn aes_ni_takes_keys_of_aes_only() {
+        for len in (0..40).filter(|len| ![16, 24, 32].contains(len)) {
+            assert!(AesNi::<true>::new(&vec![1; len]).is_none(), "{len}");
+        }
     }
 
     /// RFC 3686 §6, test vectors 1 and 2.

@@ -140,13 +140,17 @@ impl<'a> HashLane<'a> {
         }
     }
 
-    fn start(&mut self, index: usize, message: &'a [u8], esn_high: Option<u32>) {
-        let (body, rest) = message.as_chunks::<BLOCK>();
+    fn start(&mut self, index: usize, message: &'a [u8]) {
         self.job = Some(index);
         self.phase = Phase::Body;
-        self.body = body;
+        self.body = message.as_chunks().0;
+    }
+
+    /// Behind the whole blocks of a message: only now its last bytes are looked at, which the processor has fetched meanwhile.
+    fn end(&mut self, message: &[u8], esn_high: Option<u32>) {
+        let rest = message.get(BLOCK * self.body.len()..).unwrap_or_default();
         let high = esn_high.map(u32::to_be_bytes);
-        self.pad(rest, high.as_ref().map_or(&[], |h| h), BLOCK * body.len());
+        self.pad(rest, high.as_ref().map_or(&[], |h| h), BLOCK * self.body.len());
     }
 
     /// Fills the tail with the end of a message, in two pieces: `before` bytes of it, and the block of its key, were hashed
@@ -229,6 +233,7 @@ fn turn<'a, const LANES: usize>(
         match lane.phase {
             Phase::Body => {
                 lane.phase = Phase::Tail;
+                lane.end(job.message, job.esn_high);
                 return true;
             }
             Phase::Tail => {
@@ -249,7 +254,7 @@ fn turn<'a, const LANES: usize>(
         *lane = HashLane::idle();
         return false;
     };
-    lane.start(*next, job.message, job.esn_high);
+    lane.start(*next, job.message);
     set(states, index, &job.chains.inner);
     *next += 1;
     true

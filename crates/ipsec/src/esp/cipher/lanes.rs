@@ -11,6 +11,8 @@
 #[macro_use]
 mod rounds;
 #[cfg(target_arch = "x86_64")]
+mod aes_ni;
+#[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -28,9 +30,9 @@ mod state;
 mod elsewhere;
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use elsewhere::{Avx2, Avx512, ShaNi, WideGhash};
+pub(super) use elsewhere::{AesNi, Avx2, Avx512, ShaNi, WideGhash};
 #[cfg(test)]
 pub(super) use state::Messages;
 pub(super) use state::{Block, Chain, Compress, LaneHash, States};
 #[cfg(target_arch = "x86_64")]
-pub(super) use {avx2::Avx2, avx512::Avx512, ghash::WideGhash, sha_ni::ShaNi};
+pub(super) use {aes_ni::AesNi, avx2::Avx2, avx512::Avx512, ghash::WideGhash, sha_ni::ShaNi};

@@ -1,6 +1,8 @@
 //! Other processors have no lanes: there is no value of these types.
 
 use crate::esp::cipher::lanes::state::{Compress, LaneHash, Messages, States};
+use cipher::consts::U16;
+use cipher::{BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser};
 
 /// A type without values.
 macro_rules! none {
@@ -29,6 +31,30 @@ none!(Avx512, 16);
 none!(Avx2, 8);
 none!(ShaNi, 2);
 none!(WideGhash);
+
+pub(in crate::esp::cipher) enum AesNi<const DECRYPTS: bool> {}
+
+impl<const DECRYPTS: bool> AesNi<DECRYPTS> {
+    pub(in crate::esp::cipher) fn new(_: &[u8]) -> Option<Self> {
+        None
+    }
+}
+
+impl BlockSizeUser for AesNi<false> {
+    type BlockSize = U16;
+}
+
+impl BlockCipherEncrypt for AesNi<false> {
+    fn encrypt_with_backend(&self, _: impl BlockCipherEncClosure<BlockSize = U16>) {
+        match *self {}
+    }
+}
+
+impl AesNi<true> {
+    pub(in crate::esp::cipher) fn cbc(&self, _: &[u8; 16], _: &mut [[u8; 16]]) {
+        match *self {}
+    }
+}
 
 impl WideGhash {
     pub(in crate::esp::cipher) fn new(_: [u8; 16]) -> Option<Self> {
