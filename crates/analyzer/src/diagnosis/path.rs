@@ -78,13 +78,14 @@ fn same_overhead(
 pub(super) fn nat_mapping_change(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let mut shown = Vec::new();
     for d in 0..2 {
-        let in_udp: Vec<(&PacketRecord, (u16, u16))> = scene
-            .lane_packets(d)
-            .filter_map(|p| Some((p, p.udp_ports()?)))
-            .collect();
-        for pair in in_udp.windows(2) {
-            if pair[0].1 != pair[1].1 && scene.in_zone(pair[1].0.time) {
-                shown.extend([pair[0].0.frame, pair[1].0.frame]);
+        let in_udp = scene.lane_packets(d).filter_map(|p| Some((p, p.udp_ports()?)));
+        let mut previous = None;
+        for (p, ports) in in_udp {
+            if let Some((before, other)) = previous.replace((p.frame, ports))
+                && other != ports
+                && scene.in_zone(p.time)
+            {
+                shown.extend([before, p.frame]);
             }
         }
     }
@@ -100,6 +101,9 @@ pub(super) fn ppp_trouble(scene: &RekeyScene<'_>) -> Option<Symptom> {
         .filter(|p| scene.in_zone(p.time))
         .filter_map(|p| Some((*p, p.control()?)))
         .collect();
+    if controls.is_empty() {
+        return None;
+    }
     let data_before = scene
         .packets
         .iter()
@@ -153,14 +157,12 @@ pub(super) fn capture_artefact(scene: &RekeyScene<'_>) -> Option<Symptom> {
     if scene.proofs.iter().flatten().any(SwitchProof::is_certain) {
         return None; // the old SA was dead, or the new one not there
     }
-    let jumps = [0, 1].map(|d| jumps(scene, d));
-    let unseen: Vec<&UnseenBytes> = scene
-        .tcp
-        .unseen
-        .iter()
-        .filter(|u| scene.in_zone(u.time) && u.bytes > 0)
-        .filter(|u| jumps[u.slot].contains(&u.frame))
-        .collect();
+    let of_rekey = |u: &&UnseenBytes| scene.in_zone(u.time) && u.bytes > 0;
+    let mut unseen: Vec<&UnseenBytes> = scene.tcp.unseen.iter().filter(of_rekey).collect();
+    if unseen.len() >= LEAST_UNSEEN {
+        let jumps = [0, 1].map(|d| jumps(scene, d));
+        unseen.retain(|u| jumps[u.slot].contains(&u.frame));
+    }
     if unseen.len() < LEAST_UNSEEN || !account_for_pause(scene, &unseen) {
         return None;
     }

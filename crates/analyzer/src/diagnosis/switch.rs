@@ -209,6 +209,12 @@ fn lost_at_the_start(scene: &RekeyScene<'_>, d: usize, new: SaIndex, ready: Time
 /// Retransmissions by the responder of bytes that packets on the new SA, and no others, had acknowledged at least a
 /// round trip before: it did not hear them.
 fn unheard_acknowledgements(scene: &RekeyScene<'_>, d: usize, early: &[&PacketRecord]) -> Vec<u64> {
+    let begin = early.first().map_or(scene.started, |p| p.time);
+    let repeats = scene.tcp.retransmissions.iter();
+    let mut repeats = repeats.filter(|r| r.slot == 1 - d && r.time > begin).peekable();
+    if repeats.peek().is_none() {
+        return Vec::new();
+    }
     let mut heard: HashMap<ConnectionId, u32> = HashMap::default();
     let old = scene.lanes[d].old;
     for p in scene
@@ -220,9 +226,6 @@ fn unheard_acknowledgements(scene: &RekeyScene<'_>, d: usize, early: &[&PacketRe
             *highest = p.ack;
         }
     }
-    let begin = early.first().map_or(scene.started, |p| p.time);
-    let repeats = scene.tcp.retransmissions.iter();
-    let repeats = repeats.filter(|r| r.slot == 1 - d && r.time > begin);
     let unheard = |r: &Retransmission| {
         let covers =
             |p: &&&PacketRecord| p.acknowledges() && p.connection == r.connection && !before(p.ack, r.end);

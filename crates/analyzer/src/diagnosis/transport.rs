@@ -49,6 +49,10 @@ fn data_stalls<'a>(scene: &'a RekeyScene<'_>) -> impl Iterator<Item = &'a DataSt
 
 /// Packets more than a replay window behind, whose data was sent again: the receiver refused them.
 pub(super) fn replay_drops(scene: &RekeyScene<'_>) -> Option<Symptom> {
+    // Each of them is one that was sent again.
+    if scene.tcp.repeated.len() < ENOUGH_REPLAY_DROPS {
+        return None;
+    }
     let mut highest: HashMap<SaIndex, u32> = HashMap::default();
     let mut shown = Vec::new();
     for p in &scene.packets {
@@ -74,7 +78,6 @@ pub(super) fn slow_path(scene: &RekeyScene<'_>) -> Option<Symptom> {
     if scene.packets.last().is_none_or(|p| p.time < to) {
         return None;
     }
-    let (before, after) = (scene.rate_before(scene.data), scene.rate(scene.data, from, to));
     let troubled = |time| time >= scene.started && time <= to;
     let lossy = scene.tcp.retransmissions.iter().any(|r| troubled(r.time));
     let waiting = scene.tcp.zero_windows.iter().any(|z| troubled(z.1));
@@ -83,8 +86,11 @@ pub(super) fn slow_path(scene: &RekeyScene<'_>) -> Option<Symptom> {
         .stalls
         .iter()
         .any(|s| s.slot == scene.data && troubled(s.to));
-    let full = segment_share(scene, from.0..to.0)?;
-    if lossy || waiting || pausing || full < LEAST_SEGMENT_SHARE || after >= SLOW_RATE * before {
+    if lossy || waiting || pausing {
+        return None;
+    }
+    let (before, after) = (scene.rate_before(scene.data), scene.rate(scene.data, from, to));
+    if after >= SLOW_RATE * before || segment_share(scene, from.0..to.0)? < LEAST_SEGMENT_SHARE {
         return None;
     }
     let own = scene.lane_packets(scene.data);

@@ -18,6 +18,9 @@ pub(super) fn beyond_limit(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByP
         || scene
             .delete_of(association)
             .is_some_and(|delete| delete.time >= from);
+    if !enforced {
+        return None;
+    }
     let own = scene.all_packets().filter(|p| p.sa() == old);
     let (mut acknowledged, mut all) = (0_u64, 0_u64);
     let mut shown: Vec<&PacketRecord> = Vec::new();
@@ -29,7 +32,7 @@ pub(super) fn beyond_limit(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByP
             shown.push(p);
         }
     }
-    if !enforced || shown.is_empty() || 2 * acknowledged >= all {
+    if shown.is_empty() || 2 * acknowledged >= all {
         return None;
     }
     let proof = ProvenByPackets {

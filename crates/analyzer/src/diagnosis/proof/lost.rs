@@ -13,16 +13,16 @@ use rekeyscope_model::analysis::ProofRule;
 pub(super) fn lost(segments: &[Segment], new: SaIndex) -> Option<ProvenByPackets> {
     let begins = segments.iter().position(|s| s.sa == new)?;
     let (before, after) = segments.split_at(begins);
-    let olds: HashSet<SaIndex> = before.iter().map(|s| s.sa).collect();
+    let olds: HashSet<SaIndex> = before.chunk_by(|a, b| a.sa == b.sa).map(|s| s[0].sa).collect();
     // What was overtaken at the switch still belongs to the old SA.
-    let after: Vec<&Segment> = after.iter().filter(|s| !olds.contains(&s.sa)).collect();
-    let on_new = after.iter().take_while(|s| s.is_sent_again).count();
+    let mut after = after.iter().filter(|s| !olds.contains(&s.sa)).peekable();
+    let on_new: Vec<&Segment> = std::iter::from_fn(|| after.next_if(|s| s.is_sent_again)).collect();
+    let arrives = after.next().filter(|s| s.sa == new)?;
     let on_old = before.iter().rev().take_while(|s| s.is_sent_again).count();
-    let arrives = after.get(on_new).filter(|s| s.sa == new)?;
     let (rule, run): (_, Vec<&Segment>) = if on_old >= LEAST_SEGMENTS {
         (ProofRule::LostOnOld, before[begins - on_old..].iter().collect())
-    } else if on_new >= LEAST_SEGMENTS {
-        (ProofRule::LostOnNew, after[..on_new].to_vec())
+    } else if on_new.len() >= LEAST_SEGMENTS {
+        (ProofRule::LostOnNew, on_new)
     } else {
         return None;
     };
