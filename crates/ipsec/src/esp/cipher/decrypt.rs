@@ -52,11 +52,9 @@ pub(super) use with_aes;
 pub(super) fn new_decrypt(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Decrypt>> {
     match encryption {
         Encryption::Null | Encryption::AesGmac => Some(Box::new(Null)),
-        Encryption::AesCbc => match (AesNi::<true>::new(key), key.len()) {
-            (Some(cipher), _) => Some(Box::new(AesNiCbc(cipher))),
-            (None, 16) => cbc::<aes::Aes128Dec>(key),
-            (None, 24) => cbc::<aes::Aes192Dec>(key),
-            (None, _) => cbc::<aes::Aes256Dec>(key),
+        Encryption::AesCbc => match AesNi::<true>::new(key) {
+            Some(cipher) => Some(Box::new(AesNiCbc(cipher))),
+            None => aes_cbc_by_library(key),
         },
         Encryption::CamelliaCbc => match key.len() {
             16 => cbc::<camellia::Camellia128>(key),
@@ -98,6 +96,15 @@ impl<C: BlockCipherDecrypt + Send + Sync> Decrypt for Cbc<C> {
         };
         let (blocks, _) = Array::slice_as_chunks_mut(part);
         Decryptor::inner_iv_init(&self.0, previous).decrypt_blocks(blocks);
+    }
+}
+
+/// On any processor.
+pub(super) fn aes_cbc_by_library(key: &[u8]) -> Option<Box<dyn Decrypt>> {
+    match key.len() {
+        16 => cbc::<aes::Aes128Dec>(key),
+        24 => cbc::<aes::Aes192Dec>(key),
+        _ => cbc::<aes::Aes256Dec>(key),
     }
 }
 
@@ -319,11 +326,12 @@ mod tests {
         )| {
             let (key, text) = (&key[..key_len], text.as_flattened());
             let start = from.index(text.len() / 16 + 1) * 16;
-            let library = match key_len {
-                16 => [cbc::<aes::Aes128Dec>(key), counted(aes::Aes128Enc::new_from_slice(key))],
-                24 => [cbc::<aes::Aes192Dec>(key), counted(aes::Aes192Enc::new_from_slice(key))],
-                _ => [cbc::<aes::Aes256Dec>(key), counted(aes::Aes256Enc::new_from_slice(key))],
+            let counter = match key_len {
+                16 => counted(aes::Aes128Enc::new_from_slice(key)),
+                24 => counted(aes::Aes192Enc::new_from_slice(key)),
+                _ => counted(aes::Aes256Enc::new_from_slice(key)),
             };
+            let library = [aes_cbc_by_library(key), counter];
             let ours = [Encryption::AesCbc, Encryption::AesCtr].map(|e| new_decrypt(e, key, &SALT));
             let plain = |way: &Option<Box<dyn Decrypt>>| {
                 let mut part = text[start..].to_vec();

@@ -6,6 +6,9 @@ use cipher::{BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser};
 
 /// A type without values.
 macro_rules! none {
+    ($name:ident<$way:ident>) => {
+        pub(in crate::esp::cipher) enum $name<const $way: bool> {}
+    };
     ($name:ident) => {
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub(in crate::esp::cipher) enum $name {}
@@ -31,8 +34,7 @@ none!(Avx512, 16);
 none!(Avx2, 8);
 none!(ShaNi, 2);
 none!(WideGhash);
-
-pub(in crate::esp::cipher) enum AesNi<const DECRYPTS: bool> {}
+none!(AesNi<DECRYPTS>);
 
 impl<const DECRYPTS: bool> AesNi<DECRYPTS> {
     pub(in crate::esp::cipher) fn new(_: &[u8]) -> Option<Self> {
