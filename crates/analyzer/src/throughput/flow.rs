@@ -9,7 +9,8 @@ mod tcp;
 
 pub use new_bytes::NewBytes;
 
-use foldhash::{HashMap, HashMapExt};
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
 use rekeyscope_ipsec::esp::inner::{FlowKey, Inner};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_model::analysis::{Direction, Flow};
@@ -79,8 +80,7 @@ struct FlowState {
 /// All flows of a capture. Holds at most [`MOST_FLOWS`].
 #[derive(Debug)]
 pub struct FlowTable {
-    flows: Vec<(DirectedFlow, FlowState)>,
-    places: HashMap<DirectedFlow, usize>,
+    flows: IndexMap<DirectedFlow, FlowState, RandomState>,
     /// The place of each direction's last packet: many packets of one flow come in a row.
     last: [usize; 2],
     /// Towards B, towards A.
@@ -109,8 +109,7 @@ impl FlowTable {
 
     fn with_bound(most_flows: usize) -> Self {
         FlowTable {
-            flows: Vec::new(),
-            places: HashMap::new(),
+            flows: IndexMap::default(),
             last: [0; 2],
             others: [FlowTotals::default(); 2],
             holes: 0,
@@ -142,7 +141,7 @@ impl FlowTable {
             self.others[slot(direction)].add(payload, all_new);
             return (all_new, ConnectionId::NONE);
         };
-        let state = &mut self.flows[place].1;
+        let state = &mut self.flows[place];
         self.since_sweep = self.since_sweep.saturating_add(1);
         if state.part != self.part {
             self.holes -= state.tcp.take().map_or(0, |tcp| tcp.holes());
@@ -172,11 +171,11 @@ impl FlowTable {
     /// Where a flow is; `None` for a new one at the bound.
     fn place(&mut self, key: DirectedFlow) -> Option<usize> {
         let last = self.last[slot(key.1)];
-        if self.flows.get(last).is_some_and(|(flow, _)| *flow == key) {
+        if self.flows.get_index(last).is_some_and(|(flow, _)| *flow == key) {
             return Some(last);
         }
-        let place = match self.places.get(&key) {
-            Some(&known) => known,
+        let place = match self.flows.get_index_of(&key) {
+            Some(known) => known,
             None => self.begin(key)?,
         };
         self.last[slot(key.1)] = place;
@@ -189,8 +188,8 @@ impl FlowTable {
         if self.flows.len() >= self.most_flows {
             return None;
         }
-        let connection = match self.places.get(&other_way(key)) {
-            Some(&known) => self.flows[known].1.connection,
+        let connection = match self.flows.get(&other_way(key)) {
+            Some(known) => known.connection,
             None => {
                 self.connections = self.connections.saturating_add(1);
                 ConnectionId(self.connections - 1)
@@ -201,10 +200,7 @@ impl FlowTable {
             part: self.part,
             ..FlowState::default()
         };
-        let place = self.flows.len();
-        self.flows.push((key, state));
-        self.places.insert(key, place);
-        Some(place)
+        Some(self.flows.insert_full(key, state).0)
     }
 
     /// Forgets which bytes were seen: what follows was captured before them. The flows are walked only when as many packets
@@ -214,7 +210,7 @@ impl FlowTable {
         if self.since_sweep < self.flows.len() {
             return;
         }
-        for (_, state) in &mut self.flows {
+        for state in self.flows.values_mut() {
             state.tcp = None;
         }
         self.holes = 0;
@@ -234,8 +230,10 @@ impl FlowTable {
             };
             carried.bytes += state.totals.bytes;
             carried.packets += state.totals.packets;
-            let receiver = self.places.get(&other_way(*key));
-            let receiver = receiver.and_then(|&place| self.sequence(&self.flows[place].1));
+            let receiver = self
+                .flows
+                .get(&other_way(*key))
+                .and_then(|state| self.sequence(state));
             bytes += receiver.map_or(0, |receiver| sequence.never_captured(receiver));
         }
         (bytes, carried.bytes as f64 / carried.packets.max(1) as f64)
@@ -259,9 +257,8 @@ impl FlowTable {
     /// The ends of a connection as the packets of one direction have them.
     pub(crate) fn flow_of(&self, connection: ConnectionId, direction: Direction) -> Option<FlowKey> {
         let mut all = self.flows.iter();
-        let of_it =
-            |(key, state): &&(DirectedFlow, FlowState)| state.connection == connection && key.1 == direction;
-        all.find(of_it).map(|(key, _)| key.2)
+        all.find(|(key, state)| state.connection == connection && key.1 == direction)
+            .map(|(key, _)| key.2)
     }
 
     /// What flows beyond [`MOST_FLOWS`] carried in `direction`, over all tunnels.
@@ -271,7 +268,7 @@ impl FlowTable {
 
     /// The [`MOST_LISTED`] flows with most bytes, most first; equal ones in the order of their keys. With their connections.
     pub fn flows(&self) -> Vec<(ConnectionId, Flow)> {
-        let mut listed: Vec<&(DirectedFlow, FlowState)> = self.flows.iter().collect();
+        let mut listed: Vec<(&DirectedFlow, &FlowState)> = self.flows.iter().collect();
         listed.sort_unstable_by(|(a_key, a), (b_key, b)| {
             let bytes = b.totals.bytes.cmp(&a.totals.bytes);
             bytes.then(a_key.cmp(b_key))
