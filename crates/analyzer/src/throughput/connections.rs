@@ -156,17 +156,25 @@ impl Connections {
             return;
         };
         self.spare = folded.spare;
-        let mut by_name: HashMap<u64, AccountConnection> = HashMap::new();
-        for mut kept in folded.connections {
-            // Whoever had most packets leaves the memory for as many.
-            if kept.connection.packets.capacity() > self.memory.capacity() {
-                self.memory = std::mem::take(&mut kept.connection.packets);
-            }
-            by_name.insert(kept.name, kept.connection);
+        let mut parted = folded.connections;
+        // Whoever had most packets leaves the memory for as many.
+        if let Some(largest) = parted
+            .iter_mut()
+            .max_by_key(|kept| kept.connection.packets.capacity())
+            && largest.connection.packets.capacity() > self.memory.capacity()
+        {
+            self.memory = std::mem::take(&mut largest.connection.packets);
         }
+        // Names grow with the connections: nearly all stand in their order, here and there.
+        parted.sort_by_key(|kept| kept.name);
+        let mut next = 0;
         for kept in self.all() {
-            if let Some(parted) = by_name.remove(&kept.name) {
-                kept.connection.rejoin(parted);
+            if parted.get(next).is_none_or(|parted| parted.name != kept.name) {
+                next = parted.partition_point(|parted| parted.name < kept.name);
+            }
+            if let Some(parted) = parted.get_mut(next).filter(|parted| parted.name == kept.name) {
+                kept.connection.rejoin(&mut parted.connection);
+                next += 1;
             }
         }
         let counts = |kept: &Kept| kept.connection.is_folded() || !kept.connection.packets.is_empty();

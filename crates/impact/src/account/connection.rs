@@ -72,9 +72,9 @@ impl AccountConnection {
 
     /// Takes back what was parted from it. Where nothing was folded, because it carried hardly anything, that is forgotten: it began
     /// behind that.
-    pub fn rejoin(&mut self, parted: AccountConnection) {
+    pub fn rejoin(&mut self, parted: &mut AccountConnection) {
         if parted.is_folded() {
-            self.carried = parted.carried;
+            self.carried = std::mem::take(&mut parted.carried);
             return;
         }
         for slot in [0, 1] {
@@ -225,7 +225,7 @@ mod tests {
             fold(&mut [&mut parted], &settings, &mut SpareMemory::default());
             // What came meanwhile.
             (of.bytes[0], of.syns[1]) = (of.bytes[0] + 7, syn(3));
-            of.rejoin(parted);
+            of.rejoin(&mut parted);
             (of.is_folded(), of.bytes, of.syns)
         };
         assert_eq!(after(50), (true, [57, 0], [syn(1), syn(3)]));
