@@ -157,11 +157,12 @@ impl DirectionSeries {
         let left_out = total.saturating_sub(kept.len() as u64);
         let length_s = self.at(to).seconds_since(self.at(from));
         let within = |gap: &Gap| gap.start_s >= 0.0 && gap.end_s <= length_s;
-        let gaps: Vec<Gap> = if to - from == self.bins.span() {
-            kept
-        } else {
-            kept.into_iter().filter(within).collect()
-        };
+        let mut gaps = kept;
+        if to - from != self.bins.span() {
+            gaps.retain(within);
+            // Of a hundred parts each would keep the memory of all.
+            gaps.shrink_to_fit();
+        }
         // Gaps that were not kept are spread like the time is.
         let share = (to - from) as f64 / self.bins.span().max(1) as f64;
         Traffic {
