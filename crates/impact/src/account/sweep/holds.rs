@@ -42,6 +42,13 @@ impl Holds {
         }
     }
 
+    /// The same where the larger of the flight and `last` counts.
+    pub(super) fn not_across_or_above(&mut self, last: u64, limit: u64, flight: u64) {
+        if last < limit {
+            self.not_across(limit, flight);
+        }
+    }
+
     pub(super) fn include(&self, flight: u64, rate: f64) -> bool {
         self.flight.0 <= flight && flight < self.flight.1 && self.rate.0 <= rate && rate < self.rate.1
     }
@@ -60,6 +67,10 @@ mod tests {
         holds.not_across(20, 50);
         assert!(holds.include(20, 0.8) && holds.include(100, 0.8));
         assert!(!holds.include(19, 0.8) && !holds.include(101, 0.8));
+        holds.not_across_or_above(60, 60, 50);
+        assert!(holds.include(20, 0.8) && holds.include(100, 0.8));
+        holds.not_across_or_above(59, 60, 50);
+        assert!(holds.include(59, 0.8) && !holds.include(60, 0.8));
         assert!(!Holds::NEVER.include(0, 0.0));
     }
 }

@@ -39,6 +39,10 @@ pub(crate) struct Rounds {
     pub(crate) completed: u64,
     /// Nine tenths of the flight that does not grow any more.
     plateau: u64,
+    /// So many of them, newest first, are the same.
+    alike: usize,
+    /// Rounds that changed something of the above.
+    pub(crate) changes: u64,
 }
 
 impl Rounds {
@@ -57,6 +61,8 @@ impl Rounds {
             smallest: u64::MAX,
             completed: 0,
             plateau: u64::MAX,
+            alike: 0,
+            changes: 0,
         }
     }
 
@@ -81,14 +87,29 @@ impl Rounds {
             self.ends = nxt;
             return false;
         }
-        self.flights.copy_within(..ROUNDS - 1, 1);
-        self.flights[0] = self.most;
+        let flight = std::mem::take(&mut self.most);
         self.completed += 1;
-        if self.completed > FIRST_ROUNDS {
-            self.smallest = self.smallest.min(self.most);
+        self.ends = nxt;
+        self.last_least = std::mem::replace(&mut self.least, i64::MAX);
+        if flight != self.flights[0] {
+            self.alike = 0;
         }
-        (self.ends, self.most) = (nxt, 0);
-        (self.last_least, self.least) = (self.least, i64::MAX);
+        // Once nothing else is remembered one more tells nothing new.
+        if self.alike < ROUNDS {
+            self.alike += 1;
+            self.changes += 1;
+            self.remember(flight, lossless);
+        }
+        true
+    }
+
+    /// The largest flight of a round that is over.
+    fn remember(&mut self, flight: u64, lossless: bool) {
+        self.flights.copy_within(..ROUNDS - 1, 1);
+        self.flights[0] = flight;
+        if self.completed > FIRST_ROUNDS {
+            self.smallest = self.smallest.min(flight);
+        }
         self.recent = self.most_of(0);
         self.limit = (FLAT * self.recent as f64) as u64;
         self.grow = self.completed > 1 && self.last() as f64 > FLAT * self.flights[1] as f64;
@@ -97,7 +118,6 @@ impl Rounds {
             let most = self.flights.iter().max().copied().unwrap_or(0);
             self.plateau = (LEVEL * most as f64).ceil() as u64;
         }
-        true
     }
 
     /// How many are remembered.

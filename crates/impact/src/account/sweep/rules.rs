@@ -43,6 +43,7 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
         rates,
         d2,
         times: track.facts.times,
+        queues: sender.rounds.queues(half),
         sender,
         track,
         copies: Vec::new(),
@@ -74,6 +75,8 @@ struct Sweep<'a> {
     track: &'a mut Track,
     /// The first copy of every episode.
     copies: Vec<u32>,
+    /// The last round shows that packets queue.
+    queues: bool,
     /// For which packets the label of the last one holds.
     holds: Holds,
 }
@@ -94,13 +97,22 @@ impl Sweep<'_> {
         if let Some(measured) = &mut self.track.measured {
             measured.hears(self.half, ack);
         }
-        let known = (self.sender.rounds.completed, self.sender.recovering);
+        let (rounds, recovering) = (self.sender.rounds.completed, self.sender.recovering);
+        let changes = self.sender.rounds.changes;
         if self.sender.hears(self.half, ack, at)
             && let Some(episode) = self.track.episodes.last_mut()
         {
             episode.is_answered(ack);
         }
-        if known != (self.sender.rounds.completed, self.sender.recovering) {
+        if rounds != self.sender.rounds.completed {
+            let queued = std::mem::replace(&mut self.queues, self.sender.rounds.queues(self.half));
+            let same = queued == self.queues && changes == self.sender.rounds.changes;
+            let begun = self.sender.began_anew;
+            if !same || begun.is_some_and(|(round, _)| rounds - round < FIRST_ROUNDS) {
+                self.holds = Holds::NEVER;
+            }
+        }
+        if recovering != self.sender.recovering {
             self.holds = Holds::NEVER;
         }
     }
@@ -210,7 +222,7 @@ impl Sweep<'_> {
                 .iter()
                 .any(|&k| self.rate(k) >= 0.85);
             let mut episode = Episode::begun(data, nanos, self.sender.smoothed, self.half);
-            episode.queue = busy || self.sender.rounds.queues(self.half);
+            episode.queue = busy || self.queues;
             episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time - t <= 2 * rtt);
             self.track.episodes.push(episode);
             self.copies.push(k as u32);
@@ -254,7 +266,7 @@ impl Sweep<'_> {
         };
         let rate = self.rate(k);
         let fills = rate >= AT_LIMIT;
-        let queues = rate >= AT_LIMIT_QUEUED && self.sender.rounds.queues(self.half);
+        let queues = rate >= AT_LIMIT_QUEUED && self.queues;
         let slower = rate < 0.6;
         let sender = &mut *self.sender;
         let small = sender.receiver.small_until(now, (nanos > 0).then_some(step.from));
@@ -343,7 +355,8 @@ impl Sweep<'_> {
                 sender.paused = None;
             }
         }
-        let flight = flight_after.max(sender.rounds.last());
+        let last = sender.rounds.last();
+        let flight = flight_after.max(last);
         sender.ramping &= !back;
         if sender.ramping {
             holds.not_across(back_from, flight_after);
@@ -356,14 +369,14 @@ impl Sweep<'_> {
             self.holds = holds;
             return StepLabel::Label(Growth);
         }
-        holds.not_across(sender.rounds.plateau(), flight);
+        holds.not_across_or_above(last, sender.rounds.plateau(), flight_after);
         if sender.rounds.are_level_with(flight) || flat && sender.loss_seen.is_none() {
             let unloaded = self.half.begun || sender.rounds.were_smaller_than(flight);
             // An inferred window counts while it is full now and then.
             let window_known =
                 self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
             if !window_known {
-                holds.not_across(sender.rounds.twice_the_smallest(), flight);
+                holds.not_across_or_above(last, sender.rounds.twice_the_smallest(), flight_after);
                 self.holds = holds;
             }
             return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked {

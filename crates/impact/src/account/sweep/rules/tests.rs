@@ -48,6 +48,7 @@ impl Made {
     fn run<T>(mut self, look: impl FnOnce(&mut Sweep<'_>, &Data, i64, bool) -> T) -> T {
         let mut track = Track::new(&self.half);
         let rates = [self.rate];
+        let queues = self.sender.rounds.queues(&self.half);
         let mut sweep = Sweep {
             d2: 0,
             half: &self.half,
@@ -56,6 +57,7 @@ impl Made {
             sender: &mut self.sender,
             track: &mut track,
             copies: Vec::new(),
+            queues,
             holds: Holds::NEVER,
         };
         look(&mut sweep, &self.data, at(self.wait), self.all_acked)

@@ -19,12 +19,16 @@ enum Event {
     Opens(u16),
     /// Milliseconds.
     Rests(i64),
+    /// So many rounds of so many segments, each acknowledged after so many milliseconds, at this rate.
+    Rounds(u8, u8, i64, f32),
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let rate = prop_oneof![Just(-1.0f32), Just(0.5), Just(0.8), Just(0.95)];
+    let rate = || prop_oneof![Just(-1.0f32), Just(0.5), Just(0.8), Just(0.95)];
+    let delay = prop_oneof![Just(12i64), Just(30), Just(50)];
     prop_oneof![
-        8 => (1u8..20, 0u8..8, rate).prop_map(|(n, apart, rate)| Event::Sends(n, apart, rate)),
+        4 => (1u8..12, 1u8..4, delay, rate()).prop_map(|(n, size, after, rate)| Event::Rounds(n, size, after, rate)),
+        8 => (1u8..20, 0u8..8, rate()).prop_map(|(n, apart, rate)| Event::Sends(n, apart, rate)),
         1 => Just(Event::SendsLess),
         1 => (1u64..5).prop_map(Event::SendsAgain),
         8 => (0u64..12).prop_map(Event::Hears),
@@ -38,12 +42,19 @@ fn connection(events: &[Event], half: Half) -> (Half, Vec<f32>) {
     let mut of = Half { mss: 1_000, ..half };
     let (mut rates, mut now, mut next, mut window) = (Vec::new(), at(100), 0u64, 60_000u64);
     let mut heard = 0;
+    let rounds = |&event: &Event| match event {
+        Event::Rounds(count, segments, after, rate) => {
+            let one = [(Event::Sends(segments, 1, rate), after), (Event::Hears(0), after)];
+            vec![one; usize::from(count)].concat()
+        }
+        other => vec![(other, 30)],
+    };
     let packet = |now: i64, start: u64, number: usize| Data {
         time: now,
         frame: 1 + number as u64,
         ..data(0, start)
     };
-    for &event in events {
+    for (event, after) in events.iter().flat_map(rounds) {
         match event {
             Event::Sends(count, apart, rate) => {
                 for _ in 0..count {
@@ -72,7 +83,7 @@ fn connection(events: &[Event], half: Half) -> (Half, Vec<f32>) {
                 of.data.push(again);
                 rates.push(0.5);
             }
-            Event::SendsAgain(_) => {}
+            Event::SendsAgain(_) | Event::Rounds(..) => {}
             Event::Hears(left) => heard = heard.max(next.saturating_sub(1_000 * left)),
             Event::Opens(segments) => window = 1_000 * u64::from(segments),
             Event::Rests(ms) => now += at(ms),
@@ -80,7 +91,7 @@ fn connection(events: &[Event], half: Half) -> (Half, Vec<f32>) {
         if matches!(event, Event::Hears(_) | Event::Opens(_)) {
             of.acks.push(Ack {
                 time: now,
-                after: at(30),
+                after: at(after),
                 window: u16::try_from(window / 4).unwrap(),
                 ..ack(0, heard, 0)
             });
