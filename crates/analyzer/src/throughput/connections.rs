@@ -78,19 +78,19 @@ impl Connections {
         let Some(missing) = self.missing.get_mut(tunnel).map(|m| &mut m[slot]) else {
             return;
         };
-        if skipped > 0 {
-            *missing = missing.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
+        *missing = missing.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
+        let is_connection = p.connection != ConnectionId::NONE;
+        if p.is_opened() && !is_connection {
+            return;
         }
         let missing = *missing;
-        let (kept, sent) = if !p.is_opened() {
+        let (kept, sent) = if p.is_opened() {
+            (self.kept_open(p, tunnel), (p.payload, p.new))
+        } else {
             let made = &mut self.made;
             let new = || Box::new(Kept::new(made, tunnel, false));
             let kept = &mut **self.sealed.entry(tunnel).or_insert_with(new);
             (Some(kept), (p.outer, p.outer))
-        } else if p.connection != ConnectionId::NONE {
-            (self.kept_open(p, tunnel), (p.payload, p.new))
-        } else {
-            return;
         };
         let Some(kept) = kept else { return };
         kept.take(p, inner, sent, missing);

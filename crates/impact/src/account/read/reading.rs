@@ -37,16 +37,11 @@ pub(crate) struct Reading {
 impl Reading {
     /// Reads the next piece.
     pub(crate) fn read(&mut self, source: &Source<'_>) {
+        // The way back of a download: what is acknowledged, and when, tells nothing.
         let sends = |p: &AccountPacket| p.payload > 0 && p.slot() == source.slot;
-        if source.packets.iter().any(sends) {
-            for p in source.packets {
-                self.take(p, source.slot, source.tcp);
-            }
-        } else {
-            // The way back of a download: what is acknowledged, and when, tells nothing.
-            for p in source.packets {
-                self.hears_of(p, source.slot, source.tcp);
-            }
+        let quiet = !source.packets.iter().any(sends);
+        for p in source.packets {
+            self.take(p, source.slot, (source.tcp, quiet));
         }
         // Indices of this piece mean nothing in the next; nor does a direction without data echo anything.
         self.waiting.0.clear();
@@ -57,17 +52,7 @@ impl Reading {
         }
     }
 
-    fn take(&mut self, p: &AccountPacket, slot: usize, tcp: bool) {
-        if let Some(ack) = self.hears_of(p, slot, tcp) {
-            self.acknowledges(p, ack);
-        } else if p.payload > 0 && p.slot() == slot && !p.has(AccountPacket::SYN) {
-            self.sends(p, tcp);
-        }
-    }
-
-    /// What any packet says of a direction, whether it sends or not. Returns what is acknowledged to it.
-    #[inline(always)]
-    fn hears_of(&mut self, p: &AccountPacket, slot: usize, tcp: bool) -> Option<u64> {
+    fn take(&mut self, p: &AccountPacket, slot: usize, (tcp, quiet): (bool, bool)) {
         // A clock that steps back by a little makes no wait negative.
         self.latest = self.latest.max(p.time.0);
         let own = p.slot() == slot;
@@ -75,14 +60,20 @@ impl Reading {
             self.ended |= p.has(AccountPacket::RST) || own && p.has(AccountPacket::FIN);
             if own && p.has(AccountPacket::SYN) {
                 self.place(p.seq.wrapping_add(1));
+                return;
             }
         }
-        if own || !tcp || !p.has(AccountPacket::ACK) {
-            return None;
+        if own {
+            if p.payload > 0 {
+                self.sends(p, tcp);
+            }
+        } else if tcp && p.has(AccountPacket::ACK) {
+            let ack = self.place(p.ack);
+            self.acked = self.acked.max(ack);
+            if !quiet {
+                self.acknowledges(p, ack);
+            }
         }
-        let ack = self.place(p.ack);
-        self.acked = self.acked.max(ack);
-        Some(ack)
     }
 
     /// A number of the wire unwrapped. The first one is where everything begins.

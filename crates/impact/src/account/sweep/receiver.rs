@@ -94,12 +94,8 @@ impl Receiver {
 
     /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.
     pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: bool) -> bool {
-        let left = self.allowed.saturating_sub(nxt);
-        // Whatever the rest says.
-        if left >= 2 * half.mss && left > self.window / 8 {
-            return false;
-        }
-        let (left, mss) = (left as f64, half.mss as f64);
+        let left = self.allowed.saturating_sub(nxt) as f64;
+        let mss = half.mss as f64;
         let share = if changes { 0.0 } else { FULL };
         let full = if half.scale_known {
             left < mss.max(share * self.window as f64)

@@ -39,9 +39,9 @@ pub(crate) struct Rounds {
     pub(crate) completed: u64,
     /// Nine tenths of the flight that does not grow any more.
     plateau: u64,
-    /// So many of them, newest first, are the same.
+    /// So many of the flights that are remembered, newest first, are the same.
     alike: usize,
-    /// Rounds that changed something of the above.
+    /// Rounds after which anything of the above may be another, beside their number and delays.
     pub(crate) changes: u64,
 }
 
@@ -94,7 +94,7 @@ impl Rounds {
         if flight != self.flights[0] {
             self.alike = 0;
         }
-        // Once nothing else is remembered one more tells nothing new.
+        // Once nothing else is remembered one more tells nothing new; and a sender that has lost something is never `lossless` again.
         if self.alike < ROUNDS {
             self.alike += 1;
             self.changes += 1;

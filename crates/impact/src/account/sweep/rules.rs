@@ -107,8 +107,9 @@ impl Sweep<'_> {
         if rounds != self.sender.rounds.completed {
             let queued = std::mem::replace(&mut self.queues, self.sender.rounds.queues(self.half));
             let same = queued == self.queues && changes == self.sender.rounds.changes;
-            let begun = self.sender.began_anew;
-            if !same || begun.is_some_and(|(round, _)| rounds - round < FIRST_ROUNDS) {
+            // The rules count the rounds since it began anew.
+            let began_anew = self.sender.began_anew;
+            if !same || began_anew.is_some_and(|(round, _)| rounds - round < FIRST_ROUNDS) {
                 self.holds = Holds::NEVER;
             }
         }

@@ -119,11 +119,12 @@ proptest! {
     #[test]
     fn a_label_that_holds_is_the_one_that_the_rules_find(
         events in proptest::collection::vec(event(), 1..200),
-        (begun, scale_known, d2, queue) in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+        (begun, scale_known, queue) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        d2 in prop_oneof![Just(None), Just(Some(0)), Just(Some(at(10)))],
     ) {
         let half = Half {
             d1: Some(at(if queue { 10 } else { 30 })),
-            d2: d2.then_some(at(10)),
+            d2,
             rtt: at(40),
             begun,
             scale_known,
@@ -136,6 +137,26 @@ proptest! {
         prop_assert_eq!(hidden, also_hidden);
         prop_assert!(each == half.data.len() && steps <= each);
     }
+}
+
+/// Rounds that are all alike, with a rest between: after it the first ones grow, whatever they look like.
+#[test]
+fn what_holds_while_a_sender_begins_anew_ends_with_its_fifth_round() {
+    let alike = Event::Rounds(12, 3, 30, 0.5);
+    let half = Half {
+        d1: Some(at(30)),
+        d2: Some(0),
+        rtt: at(30),
+        ..half()
+    };
+    let (half, rates) = connection(&[alike, Event::Rests(450), alike], half);
+    let (by_rules, ..) = kinds(&half, &rates, true);
+    assert_eq!(by_rules, kinds(&half, &rates, false).0);
+    let anew = by_rules[36..]
+        .iter()
+        .filter(|k| k.found == StepLabel::Label(Growth));
+    // Behind its first flight of ten segments, up to the fifteenth.
+    assert_eq!(anew.count(), 5);
 }
 
 /// For which packets the label of one that came 1 ms after the last holds.
