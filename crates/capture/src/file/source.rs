@@ -18,6 +18,8 @@ const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 const MOST_OVERHEAD: u64 = 2;
 /// See [`MOST_OVERHEAD`].
 const MOST_EMPTY: u64 = 9 * 1024 * 1024;
+/// Of gzip, whose bytes come out as they come in: a member without any takes 3 µs for its 20 bytes.
+const MOST_EMPTY_GZIP: u64 = 1024 * 1024;
 
 /// How the file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +70,8 @@ struct StoredStream {
     head: Cursor<Vec<u8>>,
     stream: Box<dyn Read + Send>,
     state: Arc<StoredState>,
+    /// See [`MOST_EMPTY`].
+    most_empty: u64,
 }
 
 #[derive(Debug, Default)]
@@ -90,7 +94,7 @@ impl Read for StoredStream {
         let (taken, made) = (&self.state.taken, &self.state.made);
         let most = MOST_OVERHEAD
             .saturating_mul(made.load(Ordering::Relaxed))
-            .saturating_add(MOST_EMPTY);
+            .saturating_add(self.most_empty);
         if taken.load(Ordering::Relaxed) > most {
             return Err(io::Error::other("it holds hardly anything"));
         }
@@ -140,6 +144,10 @@ impl ByteSource {
             head: Cursor::new(head),
             stream,
             state: Arc::clone(&state),
+            most_empty: match compression {
+                Some(Compression::Gzip) => MOST_EMPTY_GZIP,
+                _ => MOST_EMPTY,
+            },
         };
         let reader: Box<dyn Read + Send> = match compression {
             None => Box::new(stored),

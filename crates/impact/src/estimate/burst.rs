@@ -134,7 +134,8 @@ impl<'a> FineSeries<'a> {
         let mut cells = self.smoothed(&self.cells(first, last));
         let cell = |s: f64| (((s - origin_s) / self.cell_s).max(0.0) as usize).min(cells.len());
         let near = |r: &&Gap| r.end_s >= from_s && r.start_s <= to_s + LONGEST_GAP_S;
-        let rekeys: Vec<&Gap> = self.rekeys.iter().filter(near).collect();
+        let mut rekeys: Vec<&Gap> = self.rekeys.iter().filter(near).collect();
+        rekeys.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         let mut free = vec![true; cells.len()];
         for rekey in &rekeys {
             let from = cell(rekey.start_s);
@@ -148,11 +149,16 @@ impl<'a> FineSeries<'a> {
         }
         let lags = ((LONGEST_LAG_S / self.cell_s) as usize).min(cells.len() / 2);
         let product = |lag: usize| (dot(&cells, &cells[lag..]), cells.len() - lag);
+        // When the last of the rekeys up to this one ends: of thousands none is gone through for each gap.
+        let until = |latest: &mut f64, r: &&Gap| {
+            *latest = latest.max(r.end_s);
+            Some(*latest)
+        };
+        let until: Vec<f64> = rekeys.iter().scan(f64::NEG_INFINITY, until).collect();
         let outside = |g: &&Gap| {
             let own = g.start_s >= from_s && g.end_s - g.start_s < LONGEST_GAP_S;
-            own && !rekeys
-                .iter()
-                .any(|r| r.start_s <= g.end_s && g.start_s <= r.end_s)
+            let begun = rekeys.partition_point(|r| r.start_s <= g.end_s);
+            own && begun.checked_sub(1).is_none_or(|last| until[last] < g.start_s)
         };
         let gaps = self.gaps_within(from_s, to_s).filter(outside);
         Rhythm {

@@ -65,21 +65,21 @@ fn offsets(transfers: &[&Evaluation]) -> Vec<i64> {
 
 /// Mean rate over the moments that lie in their transfer at that offset, bit/s.
 fn mean_rates(moments: &[Switches<'_>], offsets: &[i64]) -> Vec<f64> {
-    let mean_at = |&offset: &i64| {
-        let (mut n, mut sum) = (0_usize, 0.0);
-        for (e, switches) in moments {
-            let step = e.grid.length(STEP_S);
-            for switch in switches {
+    let mut sums = vec![(0_usize, 0.0); offsets.len()];
+    for (e, switches) in moments {
+        let step = e.grid.length(STEP_S);
+        // Moment by moment: what lies at its offsets lies side by side in memory.
+        for switch in switches {
+            for ((n, sum), offset) in sums.iter_mut().zip(offsets) {
                 let (from, to) = (switch + offset, switch + offset + step);
                 if e.run.contains(Span { from, to }) {
-                    n += 1;
-                    sum += e.grid.rate(from, to);
+                    *n += 1;
+                    *sum += e.grid.rate(from, to);
                 }
             }
         }
-        sum / n.max(1) as f64 * 8.0
-    };
-    offsets.iter().map(mean_at).collect()
+    }
+    sums.into_iter().map(|(n, sum)| sum / n.max(1) as f64 * 8.0).collect()
 }
 
 /// 2.5 % and 97.5 % quantiles of the means of as many placebos as there are rekeys.

@@ -172,13 +172,19 @@ impl Bins {
                 });
             }
             let Some(own) = joined.last_mut() else { continue };
-            for (number, bin) in (stretch.from..).zip(stretch.bins) {
-                let at = usize::try_from(number.div_euclid(2) - own.from).unwrap_or(0);
-                if at >= own.bins.len() {
-                    own.bins.resize((at + 1).next_multiple_of(2), Bin::default());
+            own.bins.reserve(stretch.bins.len() / 2 + 2);
+            let mut at = usize::try_from(first - own.from).unwrap_or(0);
+            own.bins.resize(at.max(own.bins.len()), Bin::default());
+            let mut bins = stretch.bins.into_iter();
+            while let Some(mut pair) = bins.next() {
+                pair.add(bins.next().unwrap_or_default());
+                match own.bins.get_mut(at) {
+                    Some(bin) => bin.add(pair),
+                    None => own.bins.push_back(pair),
                 }
-                own.bins[at].add(bin);
+                at += 1;
             }
+            own.bins.resize(own.bins.len().next_multiple_of(2), Bin::default());
         }
         self.stored = joined.iter().map(|s| s.bins.len()).sum();
         self.stretches = joined;
