@@ -22,8 +22,8 @@ pub enum Error {
     },
     /// The file is not a capture.
     #[error(
-        "{0} is not a capture: expected pcap or pcapng (also .gz, .zst, .lz4), found {found}; is it a key log? --keys {0}",
-        path.display()
+        "{0} is not a capture: expected pcap or pcapng (also .gz, .zst, .lz4), found {found}{1}",
+        path.display(), as_keys(path, found)
     )]
     NotACapture {
         /// As given by the user.
@@ -71,6 +71,15 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+}
+
+/// Key logs are text, and are handed over in the place of the capture.
+fn as_keys(path: &Path, found: &str) -> String {
+    if found.contains("text") {
+        format!("; is it a key log? --keys {}", path.display())
+    } else {
+        String::new()
+    }
 }
 
 /// What to do about a capture that cannot be read.

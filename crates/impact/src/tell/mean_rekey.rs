@@ -79,7 +79,9 @@ fn mean_rates(moments: &[Switches<'_>], offsets: &[i64]) -> Vec<f64> {
             }
         }
     }
-    sums.into_iter().map(|(n, sum)| sum / n.max(1) as f64 * 8.0).collect()
+    sums.into_iter()
+        .map(|(n, sum)| sum / n.max(1) as f64 * 8.0)
+        .collect()
 }
 
 /// 2.5 % and 97.5 % quantiles of the means of as many placebos as there are rekeys.

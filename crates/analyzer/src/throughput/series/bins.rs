@@ -184,7 +184,8 @@ impl Bins {
                 }
                 at += 1;
             }
-            own.bins.resize(own.bins.len().next_multiple_of(2), Bin::default());
+            own.bins
+                .resize(own.bins.len().next_multiple_of(2), Bin::default());
         }
         self.stored = joined.iter().map(|s| s.bins.len()).sum();
         self.stretches = joined;
