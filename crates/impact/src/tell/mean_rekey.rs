@@ -23,6 +23,8 @@ const MOST_DRAWS: usize = 999;
 const LEAST_DRAWS: usize = 199;
 /// … about this.
 const WORK: usize = 20_000_000;
+/// Placebos in one of those means. Where there are more rekeys, means of theirs spread less, by the root of how many more.
+const MOST_SUPERPOSED: usize = 2_000;
 /// The band's lower quantile.
 const BAND: f64 = 0.025;
 /// Stream of the generator, apart from the test's.
@@ -38,7 +40,7 @@ pub(crate) fn superpose(whole: &AllTransfers, settings: &MethodSettings) -> Opti
     let offsets = offsets(&transfers);
     let switches = |e: &Evaluation| e.used.iter().map(|k| k.switch).collect();
     let real: Vec<Switches<'_>> = transfers.iter().map(|&e| (e, switches(e))).collect();
-    let (low, high) = band(&transfers, settings, &offsets)?;
+    let (low, high) = band(&transfers, settings, &offsets, MOST_SUPERPOSED)?;
     Some(MeanRekey {
         tunnel: settings.tunnel,
         direction: settings.direction,
@@ -84,50 +86,56 @@ fn mean_rates(moments: &[Switches<'_>], offsets: &[i64]) -> Vec<f64> {
         .collect()
 }
 
-/// 2.5 % and 97.5 % quantiles of the means of as many placebos as there are rekeys.
+/// 2.5 % and 97.5 % quantiles of the means of as many placebos as there are rekeys; of `most`, as they would be of all, where there are
+/// more.
 fn band(
     transfers: &[&Evaluation],
     settings: &MethodSettings,
     offsets: &[i64],
+    most: usize,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
-    let n: usize = transfers.iter().map(|e| e.used.len()).sum();
+    let all: usize = transfers.iter().map(|e| e.used.len()).sum();
+    let taken = |e: &Evaluation| (e.used.len() * most.min(all)).div_ceil(all.max(1));
+    let n: usize = transfers.iter().map(|e| taken(e)).sum();
     let draws = (WORK / (n * offsets.len()).max(1)).clamp(LEAST_DRAWS, MOST_DRAWS);
     let mut rng = stream(settings.seed, BAND_STREAM);
     let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(draws); offsets.len()];
     for _ in 0..draws {
         let drawn: Vec<Switches<'_>> = transfers
             .iter()
-            .map(|&e| (e, placebos(e, settings, &mut rng)))
+            .map(|&e| (e, placebos(e, taken(e), settings, &mut rng)))
             .collect();
         for (column, rate) in columns.iter_mut().zip(mean_rates(&drawn, offsets)) {
             column.push(rate);
         }
     }
     let tail = (BAND * (draws + 1) as f64) as usize;
-    columns.iter_mut().for_each(|c| c.sort_by(f64::total_cmp));
-    let low = columns
-        .iter()
-        .map(|c| c.get(tail.checked_sub(1)?).copied())
-        .collect::<Option<_>>()?;
-    let high = columns
-        .iter()
-        .map(|c| c.get(c.len().checked_sub(tail)?).copied())
-        .collect::<Option<_>>()?;
-    Some((low, high))
+    let narrower = (n as f64 / all.max(1) as f64).sqrt();
+    let ends = |column: &mut Vec<f64>| {
+        column.sort_by(f64::total_cmp);
+        let low = *column.get(tail.checked_sub(1)?)?;
+        let high = *column.get(column.len().checked_sub(tail)?)?;
+        if n == all {
+            return Some((low, high));
+        }
+        let mean = column.iter().sum::<f64>() / column.len() as f64;
+        let end = |end: f64| mean + (end - mean) * narrower;
+        Some((end(low), end(high)))
+    };
+    columns.iter_mut().map(ends).collect::<Option<_>>()
 }
 
-/// As many switches in a transfer as it has rekeys, each after the exchange of one of them.
-fn placebos(e: &Evaluation, settings: &MethodSettings, rng: &mut ChaCha8Rng) -> Vec<i64> {
+/// `count` switches in a transfer, each after the exchange of one of its rekeys.
+fn placebos(e: &Evaluation, count: usize, settings: &MethodSettings, rng: &mut ChaCha8Rng) -> Vec<i64> {
     let ruler = Ruler {
         grid: &e.grid,
         run: e.run,
         busy_median: 0.0,
         before_only: false,
     };
-    let n = e.used.len();
-    let mut switches = Vec::with_capacity(n);
-    for _ in 0..n {
-        let exchange = e.used[below(rng, n)].exchange_bins();
+    let mut switches = Vec::with_capacity(count);
+    for _ in 0..count {
+        let exchange = e.used[below(rng, e.used.len())].exchange_bins();
         let span = Span {
             from: e.run.from,
             to: e.run.to - exchange,
@@ -194,19 +202,46 @@ mod tests {
         let e = of_ten_seconds(&[4.0, 8.0]);
         let settings = MethodSettings::new(0, Direction::AToB);
         let offsets = [-10, 0, 10];
-        let (low, high) = band(&[&e], &settings, &offsets).unwrap();
+        let (low, high) = band(&[&e], &settings, &offsets, 2).unwrap();
         for rate in low.into_iter().chain(high) {
             assert!((rate - 160_000.0).abs() < 1e-6, "{rate}");
         }
         let mut rng = stream(1, 0);
         for _ in 0..50 {
-            let placebos = placebos(&e, &settings, &mut rng);
+            let placebos = placebos(&e, 2, &settings, &mut rng);
             assert_eq!(placebos.len(), 2);
             // Behind an exchange of ten bins, within the transfer.
             assert!(placebos.iter().all(|p| (110..=1_100).contains(p)), "{placebos:?}");
         }
         let mut short = of_ten_seconds(&[4.0]);
         short.run.to = short.run.from + 10;
-        assert_eq!(placebos(&short, &settings, &mut rng), [0; 0], "none fits");
+        assert_eq!(placebos(&short, 1, &settings, &mut rng), [0; 0], "none fits");
+    }
+
+    /// In uneven traffic a sixteenth of the placebos shows the same band, nearly.
+    #[test]
+    fn fewer_placebos_show_the_band_of_all() {
+        let starts: Vec<f64> = (0..320).map(|k| 1.0 + f64::from(k) * 0.025).collect();
+        let mut e = of_ten_seconds(&starts);
+        let mut state = 1_u32;
+        let bytes = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 22
+        });
+        e.grid = Arc::new(Grid::new(&synthetic_series(bytes.take(2_400).collect()), 2, 0));
+        let settings = MethodSettings::new(0, Direction::AToB);
+        let offsets: Vec<i64> = (-20..20).map(|k| k * 5).collect();
+        let mean_ends = |most| {
+            let (low, high) = band(&[&e], &settings, &offsets, most).unwrap();
+            let mean = |list: Vec<f64>| list.iter().sum::<f64>() / list.len() as f64;
+            (mean(low), mean(high))
+        };
+        let (all, few) = (mean_ends(starts.len()), mean_ends(starts.len() / 16));
+        let ratio = (few.1 - few.0) / (all.1 - all.0);
+        assert!((0.9..1.1).contains(&ratio), "{all:?} {few:?}");
+        assert!(
+            ((few.0 + few.1) / (all.0 + all.1) - 1.0).abs() < 0.01,
+            "{all:?} {few:?}"
+        );
     }
 }
