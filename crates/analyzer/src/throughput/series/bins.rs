@@ -31,6 +31,32 @@ impl StoredBins {
     fn end(&self) -> i64 {
         self.from + self.bins.len() as i64
     }
+
+    /// Adds bins from this number on, which is not before the first.
+    fn merge(&mut self, from: i64, bins: VecDeque<Bin>) {
+        let at = usize::try_from(from - self.from).unwrap_or(0);
+        self.bins
+            .resize(self.bins.len().max(at + bins.len()), Bin::default());
+        for (own, bin) in self.bins.range_mut(at..).zip(bins) {
+            own.add(bin);
+        }
+    }
+}
+
+/// The sums of each two bins, behind `before` empty ones (at most one), in the same memory.
+fn in_pairs(mut bins: VecDeque<Bin>, before: usize) -> VecDeque<Bin> {
+    let all = bins.make_contiguous();
+    let pairs = all.len() / 2;
+    for k in 0..pairs {
+        let mut pair = all[2 * k];
+        pair.add(all[2 * k + 1]);
+        all[k + before] = pair;
+    }
+    all.iter_mut().take(before).for_each(|bin| *bin = Bin::default());
+    bins.truncate(pairs + before);
+    bins.resize(bins.len().next_multiple_of(2), Bin::default());
+    bins.shrink_to(2 * bins.len());
+    bins
 }
 
 /// Bins by number. Numbers count from the first packet's and may be negative; there is at least one stretch once a bin is.
@@ -164,28 +190,16 @@ impl Bins {
         for stretch in std::mem::take(&mut self.stretches) {
             let first = stretch.from.div_euclid(2);
             let even = first.div_euclid(2) * 2;
+            let before = usize::from(first != even);
+            let pairs = in_pairs(stretch.bins, before);
             // What lies before an even number may be the end of the stretch before.
-            if joined.last().is_none_or(|last| last.end() <= even) {
-                joined.push(StoredBins {
+            match joined.last_mut().filter(|last| last.end() > even) {
+                Some(last) => last.merge(even, pairs),
+                None => joined.push(StoredBins {
                     from: even,
-                    bins: VecDeque::new(),
-                });
+                    bins: pairs,
+                }),
             }
-            let Some(own) = joined.last_mut() else { continue };
-            own.bins.reserve(stretch.bins.len() / 2 + 2);
-            let mut at = usize::try_from(first - own.from).unwrap_or(0);
-            own.bins.resize(at.max(own.bins.len()), Bin::default());
-            let mut bins = stretch.bins.into_iter();
-            while let Some(mut pair) = bins.next() {
-                pair.add(bins.next().unwrap_or_default());
-                match own.bins.get_mut(at) {
-                    Some(bin) => bin.add(pair),
-                    None => own.bins.push_back(pair),
-                }
-                at += 1;
-            }
-            own.bins
-                .resize(own.bins.len().next_multiple_of(2), Bin::default());
         }
         self.stored = joined.iter().map(|s| s.bins.len()).sum();
         self.stretches = joined;
