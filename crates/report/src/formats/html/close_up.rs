@@ -23,7 +23,8 @@ pub(super) struct CloseUpView {
 
 /// Those that are drawn, in order of time; that with the longest stall is open.
 pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> {
-    let mut rekeys = focus.rekeys(plots.tunnel);
+    // Few of thousands have one: what tells a rekey from all others is asked of those.
+    let mut rekeys = focus.rekeys(plots.tunnel).filter(|r| r.close_up.is_some());
     let mut of = |plot: &Plot| rekeys.find(|r| plot.name == format!("close-up-{}", key(focus.analysis, r)));
     let both = |plot| of(plot).and_then(|r| Some((r, r.close_up.as_ref()?, plot)));
     let all: Vec<(&Rekey, &CloseUp, &Plot)> = plots.close_ups.iter().filter_map(both).collect();
