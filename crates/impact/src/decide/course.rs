@@ -1,10 +1,10 @@
 //! What all runs of the method on one direction have in common: the series, its transfer and its burst period.
 
 use crate::estimate::burst;
-use crate::estimate::gap::in_order;
+use crate::estimate::gap::OrderedGaps;
 use crate::input::grid::Grid;
 use crate::input::moment::RekeyMoment;
-use crate::input::traffic::{Gap, Traffic};
+use crate::input::traffic::Traffic;
 use crate::input::transfer;
 
 /// Base bins in a bin of the method: 10 ms where the base is 5 ms.
@@ -15,8 +15,7 @@ pub(crate) const BASE_BINS: usize = 2;
 pub(crate) struct Course<'a> {
     /// As it was given.
     pub(crate) traffic: &'a Traffic,
-    /// All its gaps, in order of time.
-    pub(crate) gaps: Vec<Gap>,
+    pub(crate) gaps: OrderedGaps,
     /// The transfer, seconds from the start of the series, on the method's own bins: every sensitivity run speaks of the same one.
     pub(crate) transfer: Option<(f64, f64)>,
     /// New bytes within it.
@@ -28,7 +27,7 @@ pub(crate) struct Course<'a> {
 impl Course<'_> {
     /// Finds the transfer, and how far apart its bursts lie.
     pub(crate) fn new<'a>(traffic: &'a Traffic, rekeys: &[RekeyMoment]) -> Course<'a> {
-        let gaps = in_order(traffic);
+        let gaps = OrderedGaps::new(traffic);
         let grid = transfer::is_sound(traffic).then(|| Grid::new(traffic, BASE_BINS, 0));
         let transfer = grid.as_ref().and_then(transfer::find);
         let span = grid
@@ -37,7 +36,7 @@ impl Course<'_> {
             .map(|(grid, found)| (grid, transfer::span(grid, found)));
         Course {
             traffic,
-            burst_s: transfer.and_then(|found| burst::period_s(traffic, &gaps, found, rekeys)),
+            burst_s: transfer.and_then(|found| burst::period_s(traffic, &gaps.all, found, rekeys)),
             gaps,
             transfer,
             bytes: span.map_or(0.0, |(grid, run)| grid.bytes(run.from, run.to)),

@@ -1,6 +1,6 @@
 //! Which rekeys hurt.
 
-use crate::estimate::gap::{LEAST_STALL_S, touches, touching};
+use crate::estimate::gap::{LEAST_STALL_S, OrderedGaps, touches};
 use crate::input::moment::{ProvenEffect, ProvenOutage};
 use crate::input::traffic::Gap;
 use crate::input::transfer::PlacedRekey;
@@ -34,7 +34,7 @@ pub(crate) fn is_hurt(q: f64, proven: ProvenEffect) -> bool {
 
 /// The longest of the gaps that touch a rekey and are its own, seconds: one silence belongs to one rekey, of those that it
 /// touches to the one on whose SA it ends. `placed` are all in order of their starts; only neighbours share a silence.
-pub(crate) fn longest_own(gaps: &[Gap], placed: &[PlacedRekey], rekey: &PlacedRekey) -> Option<f64> {
+pub(crate) fn longest_own(gaps: &OrderedGaps, placed: &[PlacedRekey], rekey: &PlacedRekey) -> Option<f64> {
     let before = placed.partition_point(|p| p.started_s < rekey.started_s);
     let own = placed[before..].iter().position(|p| p.moment == rekey.moment)?;
     let position = before + own;
@@ -54,15 +54,7 @@ pub(crate) fn longest_own(gaps: &[Gap], placed: &[PlacedRekey], rekey: &PlacedRe
         .iter()
         .find(|next| next.switched_s > rekey.switched_s);
     let behind = next.map_or(f64::INFINITY, |next| next.switched_s);
-    let length = |gap: &Gap| gap.end_s - gap.start_s;
-    let mut longest: Option<&Gap> = None;
-    for gap in touching(gaps, rekey).take_while(|gap| gap.start_s <= behind) {
-        // Whose it is matters of the longest alone.
-        if longest.is_none_or(|l| length(gap) > length(l)) && is_own(gap) {
-            longest = Some(gap);
-        }
-    }
-    longest.map(length)
+    gaps.longest_at(rekey, behind, is_own)
 }
 
 /// p_stall: the rank of the stall among the placebos, 1 for stalls under 50 ms or half a burst period (0 where there is none).

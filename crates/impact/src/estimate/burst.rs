@@ -156,14 +156,14 @@ impl<'a> FineSeries<'a> {
         };
         let until: Vec<f64> = rekeys.iter().scan(f64::NEG_INFINITY, until).collect();
         let outside = |g: &&Gap| {
-            let own = g.start_s >= from_s && g.end_s - g.start_s < LONGEST_GAP_S;
+            let own = g.start_s >= from_s && g.length_s() < LONGEST_GAP_S;
             let begun = rekeys.partition_point(|r| r.start_s <= g.end_s);
             own && begun.checked_sub(1).is_none_or(|last| until[last] < g.start_s)
         };
         let gaps = self.gaps_within(from_s, to_s).filter(outside);
         Rhythm {
             products: (0..=lags).map(product).collect(),
-            gaps_s: gaps.map(|g| g.end_s - g.start_s).collect(),
+            gaps_s: gaps.map(|g| g.length_s()).collect(),
             free_s: f64::from(n) * self.cell_s,
         }
     }
@@ -179,7 +179,7 @@ impl<'a> FineSeries<'a> {
         let cell = |s: f64| ((s - origin_s) / self.cell_s + 1e-6).floor();
         for gap in self
             .gaps_within(origin_s, end_s)
-            .filter(|g| g.end_s - g.start_s >= self.cell_s)
+            .filter(|g| g.length_s() >= self.cell_s)
         {
             let (from, to) = (cell(gap.start_s) + 1.0, cell(gap.end_s));
             let to = (to.max(0.0) as usize).min(occupied.len());

@@ -30,6 +30,9 @@ const UNSEEN_POWER: f64 = 1.25;
 /// Shortest pause, seconds: far beyond what parts packets of a flow that is under way.
 const PAUSE_S: f64 = 0.02;
 
+/// Gaps that are passed over at once where none of them is longer than what was found.
+const BLOCK: usize = 32;
+
 /// How often gaps of a length occur without a rekey.
 #[derive(Debug)]
 pub(crate) struct FreeGaps {
@@ -50,12 +53,49 @@ struct GapTail {
     scale_s: f64,
 }
 
-/// All gaps of the series in order of time.
-pub(crate) fn in_order(traffic: &Traffic) -> Vec<Gap> {
-    let sound = |g: &&Gap| g.start_s.is_finite() && g.end_s.is_finite() && g.end_s >= g.start_s;
-    let mut gaps: Vec<Gap> = traffic.gaps.iter().filter(sound).copied().collect();
-    gaps.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    gaps
+/// All gaps of a series in order of time.
+#[derive(Debug)]
+pub(crate) struct OrderedGaps {
+    pub(crate) all: Vec<Gap>,
+    /// The longest of each [`BLOCK`] of them, seconds.
+    longest: Vec<f64>,
+}
+
+impl OrderedGaps {
+    pub(crate) fn new(traffic: &Traffic) -> OrderedGaps {
+        let sound = |g: &&Gap| g.start_s.is_finite() && g.end_s.is_finite() && g.end_s >= g.start_s;
+        let mut all: Vec<Gap> = traffic.gaps.iter().filter(sound).copied().collect();
+        all.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        let longest = |block: &[Gap]| block.iter().map(Gap::length_s).fold(0.0, f64::max);
+        let longest = all.chunks(BLOCK).map(longest).collect();
+        OrderedGaps { all, longest }
+    }
+
+    /// The longest of the gaps that touch a rekey ([`touches`]; one across the edge counts whole), begin up to `behind` and are its own,
+    /// seconds.
+    pub(crate) fn longest_at(
+        &self,
+        rekey: &PlacedRekey,
+        behind: f64,
+        is_own: impl Fn(&Gap) -> bool,
+    ) -> Option<f64> {
+        let last = (rekey.switched_s + CHOSEN_WINDOW_S).min(behind);
+        let mut at = self.all.partition_point(|g| g.end_s < rekey.started_s);
+        let mut longest = None;
+        while let Some(gap) = self.all.get(at).filter(|gap| gap.start_s <= last) {
+            let is_longer = |length: f64| longest.is_none_or(|l| length > l);
+            if at.is_multiple_of(BLOCK) && !is_longer(self.longest[at / BLOCK]) {
+                at += BLOCK;
+                continue;
+            }
+            // Whose it is matters of the longest alone.
+            if is_longer(gap.length_s()) && is_own(gap) {
+                longest = Some(gap.length_s());
+            }
+            at += 1;
+        }
+        longest
+    }
 }
 
 impl FreeGaps {
@@ -77,7 +117,7 @@ impl FreeGaps {
             };
             run.contains(span) && !affected.touches(span)
         };
-        let mut lengths: Vec<f64> = gaps.iter().filter(free).map(|g| g.end_s - g.start_s).collect();
+        let mut lengths: Vec<f64> = gaps.iter().filter(free).map(Gap::length_s).collect();
         // Gaps that were not kept are spread like the time is.
         let left_out = total.saturating_sub(gaps.len() as u64) as f64;
         let run_share = free_s / grid.seconds(grid.bins().max(1));
@@ -168,14 +208,7 @@ impl GapTail {
     }
 }
 
-/// Gaps that touch [t_Q, t_k + 0.5 s]; a gap across the edge counts whole.
-pub(crate) fn touching<'a>(gaps: &'a [Gap], rekey: &PlacedRekey) -> impl Iterator<Item = &'a Gap> {
-    let to = rekey.switched_s + CHOSEN_WINDOW_S;
-    let first = gaps.partition_point(|g| g.end_s < rekey.started_s);
-    gaps.iter().skip(first).take_while(move |g| g.start_s <= to)
-}
-
-/// Whether one does.
+/// Whether a gap touches [t_Q, t_k + 0.5 s].
 pub(crate) fn touches(gap: &Gap, rekey: &PlacedRekey) -> bool {
     gap.end_s >= rekey.started_s && gap.start_s <= rekey.switched_s + CHOSEN_WINDOW_S
 }
@@ -189,6 +222,12 @@ pub(crate) fn test_window_s(rekey: &PlacedRekey) -> f64 {
 mod tests {
     use super::*;
     use crate::input::grid::tests::synthetic_series;
+
+    fn ordered(gaps: &[Gap]) -> OrderedGaps {
+        let mut traffic = synthetic_series(vec![1]);
+        traffic.gaps = gaps.to_vec();
+        OrderedGaps::new(&traffic)
+    }
 
     fn synthetic_gaps(lengths: &[f64]) -> Vec<Gap> {
         let mut at = 0.01;
@@ -313,10 +352,7 @@ mod tests {
         let model = FreeGaps::new(&grid, run, &[rekey], (&gaps, 3), false);
         assert_eq!(model.lengths.len(), 2);
         assert!((model.free_s - 19.2).abs() < 1e-9);
-        let longest = |rekey: &PlacedRekey| {
-            let lengths = touching(&gaps, rekey).map(|g| g.end_s - g.start_s);
-            lengths.max_by(f64::total_cmp)
-        };
+        let longest = |rekey: &PlacedRekey| ordered(&gaps).longest_at(rekey, f64::INFINITY, |_| true);
         assert_eq!(longest(&rekey), Some(10.4 - 9.9));
         let earlier = PlacedRekey {
             started_s: 6.0,
@@ -337,7 +373,30 @@ mod tests {
             gap(2.0, 1.9),
             gap(1.0, 1.0),
         ];
-        assert_eq!(in_order(&traffic), [gap(1.0, 1.0), gap(3.0, 4.0)]);
+        assert_eq!(OrderedGaps::new(&traffic).all, [gap(1.0, 1.0), gap(3.0, 4.0)]);
+    }
+
+    /// Blocks are passed over, and the longest is that of all, one by one: whatever the rekey, wherever the next begins, whoever owns it.
+    #[test]
+    fn the_longest_gap_at_a_rekey_is_that_of_all_one_by_one() {
+        let lengths: Vec<f64> = (0..500_u32)
+            .map(|i| f64::from(i * 7_919 % 997) / 10_000.0)
+            .collect();
+        let gaps = synthetic_gaps(&lengths);
+        let ordered = ordered(&gaps);
+        let end_s = gaps[gaps.len() - 1].end_s;
+        for step in 0..200 {
+            let start_s = end_s * f64::from(step) / 190.0 - 0.5;
+            let rekey = crate::decide::made_up::rekey(0, start_s);
+            for (behind, part) in [(f64::INFINITY, 1.0), (start_s + 0.2, 1.0), (f64::INFINITY, 0.03)] {
+                let is_own = |gap: &Gap| gap.start_s.fract() < part;
+                let own = gaps
+                    .iter()
+                    .filter(|g| touches(g, &rekey) && g.start_s <= behind && is_own(g));
+                let expected = own.map(Gap::length_s).max_by(f64::total_cmp);
+                assert_eq!(ordered.longest_at(&rekey, behind, is_own), expected, "{start_s}");
+            }
+        }
     }
 
     /// Ten bins of 10 ms a side: what reaches beyond the run or into a rekey is not free.
@@ -397,7 +456,8 @@ mod tests {
         let of = |start_s, end_s| {
             let gap = Gap { start_s, end_s };
             let touches = touches(&gap, &rekey);
-            assert_eq!(touching(&[gap], &rekey).count(), usize::from(touches));
+            let found = ordered(&[gap]).longest_at(&rekey, f64::INFINITY, |_| true);
+            assert_eq!(found.is_some(), touches);
             touches
         };
         assert!(of(9.0, 10.0) && !of(9.0, 9.999));

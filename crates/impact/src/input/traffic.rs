@@ -28,3 +28,10 @@ pub struct Gap {
     /// Seconds from the start of the series.
     pub end_s: f64,
 }
+
+impl Gap {
+    /// Seconds from its start to its end.
+    pub(crate) fn length_s(&self) -> f64 {
+        self.end_s - self.start_s
+    }
+}

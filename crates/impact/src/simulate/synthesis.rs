@@ -281,7 +281,7 @@ mod tests {
         let total: u64 = run.traffic.bytes.iter().map(|&b| u64::from(b)).sum();
         let seconds = run.traffic.bytes.len() as f64 * BASE_BIN_S;
         assert!((total as f64 / seconds / RATE - 1.0).abs() < 0.001);
-        assert!(run.traffic.gaps.iter().all(|g| g.end_s - g.start_s < 0.0011));
+        assert!(run.traffic.gaps.iter().all(|g| g.length_s() < 0.0011));
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
                 .gaps
                 .iter()
                 .filter(|g| g.end_s >= started(rekey) && g.start_s <= rekey.switched_s);
-            let longest = touching.map(|g| g.end_s - g.start_s).fold(0.0, f64::max);
+            let longest = touching.map(|g| g.length_s()).fold(0.0, f64::max);
             assert!((longest - stall).abs() < 0.002, "{longest} {stall}");
         }
     }
@@ -341,12 +341,7 @@ mod tests {
             },
             4,
         );
-        let pauses = run
-            .traffic
-            .gaps
-            .iter()
-            .filter(|g| g.end_s - g.start_s >= 0.02)
-            .count() as f64;
+        let pauses = run.traffic.gaps.iter().filter(|g| g.length_s() >= 0.02).count() as f64;
         // Poisson: 320 in 1600 s, three standard deviations either way.
         assert!((pauses - 320.0).abs() < 3.0 * 320.0_f64.sqrt(), "{pauses}");
     }

@@ -205,6 +205,11 @@ pub struct Association {
 }
 
 impl Association {
+    /// It had a packet, perhaps one that still waits in a batch.
+    pub fn was_seen(&self) -> bool {
+        self.queued > 0 || self.counters.packets > 0
+    }
+
     /// An SA that no packet has used yet.
     pub fn new(
         tunnel: TunnelIndex,

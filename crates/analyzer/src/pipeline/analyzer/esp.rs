@@ -98,7 +98,7 @@ impl Analyzer {
             _ => IpsecProtocol::Esp,
         };
         if let Some(sa) = self.record.sas.newest(dst, protocol, spi)
-            && self.record.sas.associations()[sa].counters.packets > 0
+            && self.record.sas.associations()[sa].was_seen()
         {
             return Some(sa);
         }

@@ -2,6 +2,8 @@
 
 use super::{SYNTHETIC, judge, settings};
 use crate::decide::hurt::longest_own;
+use crate::estimate::gap::OrderedGaps;
+use crate::input::grid::tests::synthetic_series;
 use crate::input::transfer::PlacedRekey;
 use crate::simulate::{Scenario, simulate};
 use crate::{Gap, ProvenEffect, ProvenOutage, Start};
@@ -52,7 +54,11 @@ fn one_silence_belongs_to_one_rekey() {
         known: Start::Message(started_s),
     };
     let both = [placed(0, 10.0, 10.4), placed(1, 10.1, 11.0)];
-    let owners = |start_s, end_s| both.map(|r| longest_own(&[Gap { start_s, end_s }], &both, &r).is_some());
+    let owners = |start_s, end_s| {
+        let mut traffic = synthetic_series(vec![1]);
+        traffic.gaps = vec![Gap { start_s, end_s }];
+        both.map(|r| longest_own(&OrderedGaps::new(&traffic), &both, &r).is_some())
+    };
     assert_eq!(owners(10.2, 10.7), [true, false], "on the first one's SA");
     assert_eq!(owners(10.2, 11.2), [false, true], "on the second one's");
     assert_eq!(owners(10.2, 10.3), [true, false], "on the old SA");
