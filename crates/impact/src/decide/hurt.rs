@@ -1,5 +1,6 @@
 //! Which rekeys hurt.
 
+use crate::estimate::baseline::CHOSEN_WINDOW_S;
 use crate::estimate::gap::{LEAST_STALL_S, OrderedGaps, touches};
 use crate::input::moment::{ProvenEffect, ProvenOutage};
 use crate::input::traffic::Gap;
@@ -54,7 +55,15 @@ pub(crate) fn longest_own(gaps: &OrderedGaps, placed: &[PlacedRekey], rekey: &Pl
         .iter()
         .find(|next| next.switched_s > rekey.switched_s);
     let behind = next.map_or(f64::INFINITY, |next| next.switched_s);
-    gaps.longest_at(rekey, behind, is_own)
+    // And what ends before its own switch is the previous one's, if that one began earlier and reaches so far.
+    let previous = position.checked_sub(1).map(|at| placed[at]);
+    let takes_all =
+        |p: PlacedRekey| p.started_s < rekey.started_s && p.switched_s + CHOSEN_WINDOW_S >= rekey.switched_s;
+    let from = match previous.is_some_and(takes_all) {
+        true => rekey.switched_s,
+        false => rekey.started_s,
+    };
+    gaps.longest_at(rekey, (from, behind), is_own)
 }
 
 /// p_stall: the rank of the stall among the placebos, 1 for stalls under 50 ms or half a burst period (0 where there is none).

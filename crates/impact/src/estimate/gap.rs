@@ -71,16 +71,17 @@ impl OrderedGaps {
         OrderedGaps { all, longest }
     }
 
-    /// The longest of the gaps that touch a rekey ([`touches`]; one across the edge counts whole), begin up to `behind` and are its own,
-    /// seconds.
+    /// The longest of the gaps that touch a rekey ([`touches`]; one across the edge counts whole), end from `from` on, begin up to
+    /// `behind` and are its own, seconds.
     pub(crate) fn longest_at(
         &self,
         rekey: &PlacedRekey,
-        behind: f64,
+        (from, behind): (f64, f64),
         is_own: impl Fn(&Gap) -> bool,
     ) -> Option<f64> {
+        let from = from.max(rekey.started_s);
         let last = (rekey.switched_s + CHOSEN_WINDOW_S).min(behind);
-        let mut at = self.all.partition_point(|g| g.end_s < rekey.started_s);
+        let mut at = self.all.partition_point(|g| g.end_s < from);
         let mut longest = None;
         while let Some(gap) = self.all.get(at).filter(|gap| gap.start_s <= last) {
             let is_longer = |length: f64| longest.is_none_or(|l| length > l);
@@ -352,7 +353,7 @@ mod tests {
         let model = FreeGaps::new(&grid, run, &[rekey], (&gaps, 3), false);
         assert_eq!(model.lengths.len(), 2);
         assert!((model.free_s - 19.2).abs() < 1e-9);
-        let longest = |rekey: &PlacedRekey| ordered(&gaps).longest_at(rekey, f64::INFINITY, |_| true);
+        let longest = |rekey: &PlacedRekey| ordered(&gaps).longest_at(rekey, (0.0, f64::INFINITY), |_| true);
         assert_eq!(longest(&rekey), Some(10.4 - 9.9));
         let earlier = PlacedRekey {
             started_s: 6.0,
@@ -388,13 +389,19 @@ mod tests {
         for step in 0..200 {
             let start_s = end_s * f64::from(step) / 190.0 - 0.5;
             let rekey = crate::decide::made_up::rekey(0, start_s);
-            for (behind, part) in [(f64::INFINITY, 1.0), (start_s + 0.2, 1.0), (f64::INFINITY, 0.03)] {
+            let bounds = [
+                (start_s, f64::INFINITY, 1.0),
+                (start_s + 0.05, start_s + 0.2, 1.0),
+                (start_s, f64::INFINITY, 0.03),
+            ];
+            for (from, behind, part) in bounds {
                 let is_own = |gap: &Gap| gap.start_s.fract() < part;
                 let own = gaps
                     .iter()
-                    .filter(|g| touches(g, &rekey) && g.start_s <= behind && is_own(g));
+                    .filter(|g| touches(g, &rekey) && g.end_s >= from && g.start_s <= behind && is_own(g));
                 let expected = own.map(Gap::length_s).max_by(f64::total_cmp);
-                assert_eq!(ordered.longest_at(&rekey, behind, is_own), expected, "{start_s}");
+                let found = ordered.longest_at(&rekey, (from, behind), is_own);
+                assert_eq!(found, expected, "{start_s}");
             }
         }
     }
@@ -456,7 +463,7 @@ mod tests {
         let of = |start_s, end_s| {
             let gap = Gap { start_s, end_s };
             let touches = touches(&gap, &rekey);
-            let found = ordered(&[gap]).longest_at(&rekey, f64::INFINITY, |_| true);
+            let found = ordered(&[gap]).longest_at(&rekey, (0.0, f64::INFINITY), |_| true);
             assert_eq!(found.is_some(), touches);
             touches
         };

@@ -2,7 +2,7 @@
 
 use super::{SYNTHETIC, judge, settings};
 use crate::decide::hurt::longest_own;
-use crate::estimate::gap::OrderedGaps;
+use crate::estimate::gap::{OrderedGaps, touches};
 use crate::input::grid::tests::synthetic_series;
 use crate::input::transfer::PlacedRekey;
 use crate::simulate::{Scenario, simulate};
@@ -39,10 +39,49 @@ fn what_the_packets_say_goes_before_the_statistics() {
     assert!(of(stalled[0]).q.unwrap() <= 0.05 && !of(stalled[0]).hurt);
 }
 
-/// A silence that touches two rekeys belongs to the one on whose SA it ends.
+/// In a row of rekeys that overlap, what is passed over belongs to a neighbour: the longest silence of each is that of all that it owns,
+/// one by one.
 #[test]
-fn one_silence_belongs_to_one_rekey() {
-    let placed = |moment, started_s, switched_s| PlacedRekey {
+fn what_is_passed_over_is_a_neighbours() {
+    let mut at = 0.0;
+    let mut traffic = synthetic_series(vec![1]);
+    traffic.gaps = (0..3_000_u32)
+        .map(|i| {
+            let start_s = at;
+            at += 0.001 + f64::from(i * 7_919 % 997) / 50_000.0;
+            Gap { start_s, end_s: at }
+        })
+        .collect();
+    let gaps = OrderedGaps::new(&traffic);
+    // Every 50, 200, 700 ms and 1.5 s, exchanges of 0 to 0.8 s; some begin at once.
+    for step in [0.05, 0.2, 0.7, 1.5] {
+        let mut switched_s = 0.0_f64;
+        let row: Vec<PlacedRekey> = (0..(20.0 / step) as u32)
+            .map(|i| {
+                let started_s = step * f64::from(i - i % 5 / 4);
+                switched_s = (switched_s + 0.001).max(started_s + f64::from(i * 31 % 9) / 10.0);
+                placed(i as usize, started_s, switched_s)
+            })
+            .collect();
+        for (k, rekey) in row.iter().enumerate() {
+            let neighbours = [k.checked_sub(1).map(|k| row[k]), row.get(k + 1).copied()];
+            let claim = |r: &PlacedRekey, gap: &Gap| match r.switched_s <= gap.end_s {
+                true => (true, r.switched_s),
+                false => (false, -r.started_s),
+            };
+            let owns = |gap: &&Gap| {
+                let mut rivals = neighbours.iter().flatten().filter(|n| touches(gap, n));
+                touches(gap, rekey) && rivals.all(|rival| claim(rival, gap) <= claim(rekey, gap))
+            };
+            let longest = traffic.gaps.iter().filter(owns).map(Gap::length_s);
+            let longest = longest.max_by(f64::total_cmp);
+            assert_eq!(longest_own(&gaps, &row, rekey), longest, "{step} {k}");
+        }
+    }
+}
+
+fn placed(moment: usize, started_s: f64, switched_s: f64) -> PlacedRekey {
+    PlacedRekey {
         moment,
         started_s,
         switched_s,
@@ -52,7 +91,12 @@ fn one_silence_belongs_to_one_rekey() {
         idle: false,
         unobserved: false,
         known: Start::Message(started_s),
-    };
+    }
+}
+
+/// A silence that touches two rekeys belongs to the one on whose SA it ends.
+#[test]
+fn one_silence_belongs_to_one_rekey() {
     let both = [placed(0, 10.0, 10.4), placed(1, 10.1, 11.0)];
     let owners = |start_s, end_s| {
         let mut traffic = synthetic_series(vec![1]);
