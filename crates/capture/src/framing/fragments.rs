@@ -6,11 +6,12 @@
 
 use crate::layers::ip::{self, IpPacket, Piece};
 use etherparse::IpNumber;
+use foldhash::HashMap;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::WireError;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::IpAddr;
 
 /// Most datagrams that are remembered, finished ones included.

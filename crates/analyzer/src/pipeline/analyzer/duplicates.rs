@@ -14,11 +14,9 @@
 //! - Copies later than the window (two hosts' captures with clocks apart): they count again, IKE as retransmissions.
 //! - Copies of which one was cut within the first [`HEAD`] bytes, or where the clock was set between the two.
 
-use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hash};
 use std::sync::LazyLock;
 
@@ -41,7 +39,7 @@ const SAME_TIME: i64 = 1;
 const HEAD: usize = 40;
 /// Bytes that are looked at of packets that are only counted.
 const MOST_HASHED: usize = 128;
-/// Sightings that are remembered of each class, at most 10 MB: more than there may be exchanges. Beyond, the oldest is forgotten:
+/// Sightings that are remembered of each class, at most 4 MB: more than there may be exchanges. Beyond, the oldest is forgotten:
 /// what repeats it far behind counts again.
 const MOST_SIGHTINGS: usize = 1 << 16;
 /// Packets with the same first bytes and different others, within one window: the sequels of an attack.
@@ -71,7 +69,7 @@ struct Imprint {
 }
 
 /// Where a packet comes from and goes to, by digests of the addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Ends {
     src: u32,
     dst: u32,
@@ -115,10 +113,11 @@ impl Imprint {
             (None, "TCP") => SAME_TIME,
             (None, _) => ANONYMOUS,
         };
+        let ends = Ends::of(datagram);
         // A NAT that is captured on both sides changes the addresses, and not the message with its SPIs.
-        let (bytes, ends) = match datagram.kind {
+        let (bytes, told_by_ends) = match datagram.kind {
             DatagramKind::Ike { message, .. } => (message, None),
-            _ => (datagram.payload, Some((datagram.src, datagram.dst))),
+            _ => (datagram.payload, Some(ends)),
         };
         let (head, rest) = bytes.split_at(bytes.len().min(HEAD));
         let rest = match class {
@@ -128,25 +127,28 @@ impl Imprint {
         Some(Imprint {
             class,
             name,
-            head: digest((name, ends, identification, datagram.wire_len, head)),
+            head: digest((name, told_by_ends, identification, datagram.wire_len, head)),
             rest: (!datagram.cut).then(|| digest(rest)),
-            ends: Ends::of(datagram),
+            ends,
             window,
         })
     }
 
-    /// Where a sighting is looked for, beside its neighbours: what lies in one place is closer than the window.
-    fn place(&self, time: Timestamp) -> (u64, i64) {
-        (self.head, time.0.div_euclid(self.window))
+    /// Number of the stretch of time, a window long, that `time` lies in: what lies in one is closer than the window.
+    fn stretch(&self, time: Timestamp) -> i64 {
+        time.0.div_euclid(self.window)
     }
 }
 
 /// When a packet was seen, as the frame has it.
 #[derive(Debug, Clone, Copy)]
 struct Sighting {
-    time: Timestamp,
+    head: u64,
     rest: Option<u64>,
+    time: Timestamp,
     ends: Ends,
+    /// By how many sightings the one before it in its bucket is older; 0 where there is none.
+    back: u32,
 }
 
 impl Sighting {
@@ -160,68 +162,151 @@ impl Sighting {
     }
 }
 
-/// The sightings of one class.
-#[derive(Debug, Default)]
+/// Where sightings of some heads in some stretches of time begin.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bucket {
+    /// Number of the newest one, its low 32 bits; 0 has never been one.
+    newest: u32,
+    /// A bit for each head: most of those that are looked for are in no sighting, and need not be compared with any.
+    heads: u32,
+}
+
+impl Bucket {
+    /// In a cache line: the neighbours of a stretch of time are looked at with it.
+    const TOGETHER: usize = 8;
+
+    fn bit(head: u64) -> u32 {
+        1 << (head % 32)
+    }
+}
+
+/// The sightings of one class: a ring, and the newest of each bucket, from which the older ones are reached. Nothing is taken out:
+/// what the ring has written over is known by its age.
+#[derive(Debug)]
 struct Sightings {
-    by_place: HashMap<(u64, i64), Vec<Sighting>>,
-    order: VecDeque<(u64, i64)>,
-    forgotten: u64,
+    ring: Vec<Sighting>,
+    /// None before the first sighting.
+    buckets: Vec<Bucket>,
+    /// Number of the next one.
+    next: u64,
+    most: usize,
 }
 
 impl Sightings {
+    /// Remembers `most`.
+    fn new(most: usize) -> Sightings {
+        Sightings {
+            ring: Vec::new(),
+            buckets: Vec::new(),
+            next: 1,
+            most,
+        }
+    }
+
     /// Notes a packet. True when it was there before.
-    fn observe(&mut self, imprint: &Imprint, time: Timestamp, most: usize) -> bool {
+    fn observe(&mut self, imprint: &Imprint, time: Timestamp) -> bool {
         if self.seen_within(imprint, time, imprint.window) {
             return true;
         }
-        let place = imprint.place(time);
-        let there = self
-            .by_place
-            .entry(place)
-            .or_insert_with(|| Vec::with_capacity(1));
-        if there.len() >= MOST_ALIKE {
+        let stretch = imprint.stretch(time);
+        if self.alike(imprint, stretch).count() >= MOST_ALIKE {
             return false;
         }
-        there.push(Sighting {
-            time,
-            rest: imprint.rest,
-            ends: imprint.ends,
-        });
-        self.order.push_back(place);
-        if self.order.len() > most
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.by_place.remove(&oldest);
-            self.forgotten += 1;
+        if self.buckets.is_empty() {
+            let buckets = (2 * self.most.next_power_of_two()).max(Bucket::TOGETHER);
+            self.buckets = vec![Bucket::default(); buckets];
         }
+        let bucket = self.bucket(imprint.head, stretch);
+        let before = self.buckets[bucket];
+        let back = self.age(before.newest);
+        let sighting = Sighting {
+            head: imprint.head,
+            rest: imprint.rest,
+            time,
+            ends: imprint.ends,
+            back: back.unwrap_or(0),
+        };
+        let at = self.slot(self.next);
+        match self.ring.get_mut(at) {
+            Some(oldest) => *oldest = sighting,
+            None => self.ring.push(sighting),
+        }
+        self.buckets[bucket] = Bucket {
+            newest: self.next as u32,
+            heads: back.map_or(0, |_| before.heads) | Bucket::bit(imprint.head),
+        };
+        self.next += 1;
         false
     }
 
     /// Whether it was seen less than `window` nanoseconds away.
     fn seen_within(&self, imprint: &Imprint, time: Timestamp, window: i64) -> bool {
-        let (head, at) = imprint.place(time);
-        (at.saturating_sub(1)..=at.saturating_add(1)).any(|at| {
-            self.by_place.get(&(head, at)).is_some_and(|there| {
-                there
-                    .iter()
-                    .any(|s| s.agrees(imprint) && time.nanos_since(s.time).saturating_abs() < window)
-            })
+        let farthest = window - 1;
+        let from = imprint.stretch(Timestamp(time.0.saturating_sub(farthest)));
+        let to = imprint.stretch(Timestamp(time.0.saturating_add(farthest)));
+        (from..=to).any(|stretch| {
+            self.alike(imprint, stretch)
+                .any(|s| s.agrees(imprint) && time.nanos_since(s.time).saturating_abs() < window)
         })
+    }
+
+    /// Those of a stretch of time that begin as the imprint does, newest first.
+    fn alike(&self, imprint: &Imprint, stretch: i64) -> impl Iterator<Item = &Sighting> {
+        let bucket = self.buckets.get(self.bucket(imprint.head, stretch));
+        let bucket = bucket.filter(|bucket| bucket.heads & Bucket::bit(imprint.head) != 0);
+        let mut age = bucket.and_then(|bucket| self.age(bucket.newest));
+        let in_bucket = std::iter::from_fn(move || {
+            let sighting = self.ring.get(self.slot(self.next - u64::from(age?)))?;
+            age = (sighting.back > 0).then(|| age.unwrap_or(0).saturating_add(sighting.back));
+            age = age.filter(|&age| age as usize <= self.ring.len());
+            Some(sighting)
+        });
+        let head = imprint.head;
+        in_bucket.filter(move |s| s.head == head && imprint.stretch(s.time) == stretch)
+    }
+
+    /// Heads are seeded digests: nobody can aim at a bucket.
+    fn bucket(&self, head: u64, stretch: i64) -> usize {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let within = stretch.cast_unsigned() % Bucket::TOGETHER as u64;
+        let line = stretch.cast_unsigned() - within;
+        let mixed = (head ^ line.wrapping_mul(ODD)).wrapping_mul(ODD) >> 32;
+        let from = mixed as usize & self.buckets.len().wrapping_sub(1) & !(Bucket::TOGETHER - 1);
+        from + within as usize
+    }
+
+    /// How many sightings ago this one was noted; `None` where the ring no longer has it.
+    fn age(&self, number: u32) -> Option<u32> {
+        let age = (self.next as u32).wrapping_sub(number);
+        (1..=self.ring.len()).contains(&(age as usize)).then_some(age)
+    }
+
+    fn slot(&self, number: u64) -> usize {
+        ((number - 1) % self.most as u64) as usize
+    }
+
+    /// How many were written over.
+    fn forgotten(&self) -> u64 {
+        self.next - 1 - self.ring.len() as u64
     }
 }
 
 /// The memory, by [`Class`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Duplicates([Sightings; 3]);
+
+impl Default for Duplicates {
+    fn default() -> Duplicates {
+        Duplicates(std::array::from_fn(|_| Sightings::new(MOST_SIGHTINGS)))
+    }
+}
 
 impl Duplicates {
     /// Notes a packet, stamped as its frame has it: its name where it was there before.
     pub(super) fn observe(&mut self, datagram: &Datagram<'_>, stamped: Timestamp) -> Option<&'static str> {
         let imprint = Imprint::of(datagram)?;
         let sightings = &mut self.0[imprint.class as usize];
-        sightings
-            .observe(&imprint, stamped, MOST_SIGHTINGS)
-            .then_some(imprint.name)
+        sightings.observe(&imprint, stamped).then_some(imprint.name)
     }
 
     /// Whether a frame with this very time held the packet before.
@@ -234,7 +319,7 @@ impl Duplicates {
     pub(super) fn forgot(&self) -> bool {
         [Class::Ike, Class::Clear]
             .iter()
-            .any(|class| self.0[*class as usize].forgotten > 0)
+            .any(|class| self.0[*class as usize].forgotten() > 0)
     }
 }
 
@@ -261,9 +346,9 @@ mod tests {
             ..imprint(7, Some(1), IDENTIFIED)
         };
         let repeats = |first: Imprint, second: Imprint| {
-            let mut seen = Sightings::default();
-            assert!(!seen.observe(&first, Timestamp(0), MOST_SIGHTINGS));
-            seen.observe(&second, Timestamp(1), MOST_SIGHTINGS)
+            let mut seen = Sightings::new(MOST_SIGHTINGS);
+            assert!(!seen.observe(&first, Timestamp(0)));
+            seen.observe(&second, Timestamp(1))
         };
         assert!(repeats(between(1, 2), between(1, 2)));
         assert!(!repeats(between(1, 2), between(2, 1)));
@@ -272,9 +357,9 @@ mod tests {
         assert!(!repeats(between(1, 2), between(2, 3)) && !repeats(between(1, 2), between(3, 1)));
         assert!(repeats(between(1, 1), between(1, 1)), "a host and itself");
         // Both ways, each twice: two copies.
-        let mut seen = Sightings::default();
+        let mut seen = Sightings::new(MOST_SIGHTINGS);
         let all = [(1, 2), (2, 1), (1, 2), (2, 1)].map(|(a, b)| between(a, b));
-        let told = all.map(|imprint| seen.observe(&imprint, Timestamp(0), MOST_SIGHTINGS));
+        let told = all.map(|imprint| seen.observe(&imprint, Timestamp(0)));
         assert_eq!(told, [false, false, true, true]);
     }
 
@@ -282,10 +367,10 @@ mod tests {
     fn every_sighting_within_the_window_is_one_packet() {
         for window in [IDENTIFIED, ANONYMOUS, SAME_TIME] {
             for start in [0, 1, window - 1, -window, -1, 77 * NANOS_PER_SECOND + 3] {
-                let mut seen = Sightings::default();
+                let mut seen = Sightings::new(MOST_SIGHTINGS);
                 let mut see = |moved| {
                     let time = Timestamp(start + moved);
-                    seen.observe(&imprint(7, Some(1), window), time, MOST_SIGHTINGS)
+                    seen.observe(&imprint(7, Some(1), window), time)
                 };
                 assert!(
                     !see(0) && see(0) && see(window - 1) && see(1 - window),
@@ -302,39 +387,73 @@ mod tests {
 
     #[test]
     fn a_cut_copy_is_one_and_another_end_is_not() {
-        let mut seen = Sightings::default();
-        let mut see =
-            |head, rest| seen.observe(&imprint(head, rest, ANONYMOUS), Timestamp(5), MOST_SIGHTINGS);
+        let mut seen = Sightings::new(MOST_SIGHTINGS);
+        let mut see = |head, rest| seen.observe(&imprint(head, rest, ANONYMOUS), Timestamp(5));
         assert!(!see(1, Some(1)) && !see(1, Some(2)) && see(1, Some(2)));
         assert!(see(1, None), "cut");
         assert!(!see(2, None) && see(2, Some(3)), "the first one was cut");
         for rest in 4..100 {
             see(1, Some(rest));
         }
-        assert!(seen.order.len() <= MOST_ALIKE + 1, "alike packets are bounded");
+        assert!(seen.ring.len() <= MOST_ALIKE + 1, "alike packets are bounded");
     }
 
     #[test]
     fn memory_is_bounded_and_the_oldest_goes_first() {
-        let mut seen = Sightings::default();
+        let mut seen = Sightings::new(4);
         let mut see = |n: i64| {
             let time = Timestamp(n * NANOS_PER_SECOND);
-            seen.observe(&imprint(1, Some(1), IDENTIFIED), time, 4)
+            seen.observe(&imprint(1, Some(1), IDENTIFIED), time)
         };
         assert!((0..10).all(|n| !see(n)));
         assert!(see(9) && see(6) && !see(0), "forgotten");
-        assert_eq!((seen.order.len(), seen.by_place.len(), seen.forgotten), (4, 4, 7));
+        assert_eq!((seen.ring.len(), seen.forgotten()), (4, 7));
     }
 
     #[test]
     fn times_at_the_ends_of_the_range_are_times() {
-        let mut seen = Sightings::default();
+        let mut seen = Sightings::new(MOST_SIGHTINGS);
         for time in [i64::MIN, i64::MAX] {
             for window in [IDENTIFIED, SAME_TIME] {
                 let imprint = imprint(window.unsigned_abs(), None, window);
-                assert!(!seen.observe(&imprint, Timestamp(time), 9));
-                assert!(seen.observe(&imprint, Timestamp(time), 9));
+                assert!(!seen.observe(&imprint, Timestamp(time)));
+                assert!(seen.observe(&imprint, Timestamp(time)));
             }
+        }
+    }
+
+    #[test]
+    fn the_ring_tells_what_a_list_tells() {
+        let mut number = 1u64;
+        let mut any = |below: u64| {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (number >> 33) % below
+        };
+        for most in [1, 2, 7, 40] {
+            let mut seen = Sightings::new(most);
+            let mut list: Vec<(Imprint, i64)> = Vec::new();
+            let mut copies = 0;
+            for _ in 0..4000 {
+                let window = [10, SAME_TIME][any(2) as usize];
+                let rest = [None, Some(any(3))][any(2) as usize];
+                let imprint = imprint(2 * any(6) + u64::from(window == 10), rest, window);
+                let time = any(60).cast_signed() - 30;
+                let remembered = &list[list.len().saturating_sub(most)..];
+                let alike = |s: &&(Imprint, i64)| s.0.head == imprint.head;
+                let there = remembered.iter().filter(alike).any(|(other, at)| {
+                    let same = other.rest.zip(rest).is_none_or(|(a, b)| a == b);
+                    same && (at - time).abs() < window
+                });
+                assert_eq!(seen.observe(&imprint, Timestamp(time)), there);
+                copies += usize::from(there);
+                let beside = remembered.iter().filter(alike);
+                let beside = beside.filter(|(_, at)| at.div_euclid(window) == time.div_euclid(window));
+                if !there && beside.count() < MOST_ALIKE {
+                    list.push((imprint, time));
+                }
+            }
+            assert!(copies > 20, "{most}: {copies}");
+            assert_eq!(seen.forgotten() as usize, list.len() - seen.ring.len());
         }
     }
 }
