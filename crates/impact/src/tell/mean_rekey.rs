@@ -70,13 +70,19 @@ fn mean_rates(moments: &[Switches<'_>], offsets: &[i64]) -> Vec<f64> {
     let mut sums = vec![(0_usize, 0.0); offsets.len()];
     for (e, switches) in moments {
         let step = e.grid.length(STEP_S);
-        // Moment by moment: what lies at its offsets lies side by side in memory.
+        let seconds = e.grid.seconds(step);
+        // Moment by moment: what lies at its offsets lies side by side in memory, and one mostly begins where the last one ended.
         for switch in switches {
+            let mut last_end = None;
             for ((n, sum), offset) in sums.iter_mut().zip(offsets) {
                 let (from, to) = (switch + offset, switch + offset + step);
                 if e.run.contains(Span { from, to }) {
+                    let begins = last_end.filter(|&(at, _)| at == from);
+                    let begins = begins.map_or_else(|| e.grid.clock(from), |(_, clock)| clock);
+                    let ends = e.grid.clock(to);
+                    last_end = Some((to, ends));
                     *n += 1;
-                    *sum += e.grid.rate(from, to);
+                    *sum += (ends - begins) / seconds;
                 }
             }
         }
