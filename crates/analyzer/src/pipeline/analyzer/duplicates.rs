@@ -165,7 +165,8 @@ impl Sighting {
 /// Where sightings of some heads in some stretches of time begin.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
-    /// Number of the newest one, its low 32 bits; 0 has never been one.
+    /// Number of the newest one, its low 32 bits; 0 before the first. Four billion sightings later an old number looks new: then
+    /// others are compared in vain, and none is missed.
     newest: u32,
     /// A bit for each head: most of those that are looked for are in no sighting, and need not be compared with any.
     heads: u32,
@@ -265,14 +266,11 @@ impl Sightings {
         in_bucket.filter(move |s| s.head == head && imprint.stretch(s.time) == stretch)
     }
 
-    /// Heads are seeded digests: nobody can aim at a bucket.
+    /// Seeded, so that neither contents nor times can be chosen that fill one bucket.
     fn bucket(&self, head: u64, stretch: i64) -> usize {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let within = stretch.cast_unsigned() % Bucket::TOGETHER as u64;
-        let line = stretch.cast_unsigned() - within;
-        let mixed = (head ^ line.wrapping_mul(ODD)).wrapping_mul(ODD) >> 32;
-        let from = mixed as usize & self.buckets.len().wrapping_sub(1) & !(Bucket::TOGETHER - 1);
-        from + within as usize
+        let within = stretch.rem_euclid(Bucket::TOGETHER as i64);
+        let line = digest((head, stretch - within)) as usize & self.buckets.len().wrapping_sub(1);
+        (line & !(Bucket::TOGETHER - 1)) + within as usize
     }
 
     /// How many sightings ago this one was noted; `None` where the ring no longer has it.
@@ -454,6 +452,17 @@ mod tests {
             }
             assert!(copies > 20, "{most}: {copies}");
             assert_eq!(seen.forgotten() as usize, list.len() - seen.ring.len());
+        }
+    }
+
+    #[test]
+    fn no_times_fill_one_bucket() {
+        for apart in [1 << 3, 1 << 20, 1 << 49] {
+            let mut seen = Sightings::new(MOST_SIGHTINGS);
+            let all = imprint(7, None, SAME_TIME);
+            assert!((0..1000).all(|k| !seen.observe(&all, Timestamp(k * apart))));
+            let used = seen.buckets.iter().filter(|bucket| bucket.heads > 0);
+            assert!(used.count() > 900, "{apart}");
         }
     }
 }
