@@ -128,7 +128,7 @@ fn busiest_first(record: &Record) -> Vec<(TunnelIndex, Direction)> {
     let mut list: Vec<(u64, TunnelIndex, Direction)> = Vec::new();
     for (tunnel, direction) in record.meters.directions() {
         if let Some(series) = record.meters.counted(tunnel, direction) {
-            list.push((series.new_bytes(), tunnel, direction));
+            list.push((series.counted_bytes(), tunnel, direction));
         }
     }
     list.sort_by_key(|&(bytes, tunnel, direction)| (std::cmp::Reverse(bytes), tunnel, direction));
@@ -173,7 +173,7 @@ fn counted_per_new(record: &Record, tunnel: TunnelIndex, direction: Direction) -
     let new = record
         .meters
         .counted(tunnel, direction)
-        .map_or(0, |s| s.new_bytes());
+        .map_or(0, |s| s.counted_bytes());
     if new == 0 { 1.0 } else { inner as f64 / new as f64 }
 }
 

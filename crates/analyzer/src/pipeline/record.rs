@@ -63,6 +63,6 @@ impl Record {
     pub fn traffic(&self) -> Option<Traffic> {
         let meters = &self.meters;
         let series = meters.directions().filter_map(|(t, d)| meters.counted(t, d));
-        series.max_by_key(|s| s.new_bytes()).map(|s| s.undivided())
+        series.max_by_key(|s| s.counted_bytes()).map(|s| s.undivided())
     }
 }

@@ -1,7 +1,7 @@
 //! The lab's captures: every ICV verifies, and the new TCP bytes fit what iperf3 counted. Skipped where they are not there.
 
 use crate::throughput::flow::FlowTable;
-use crate::throughput::series::SeriesSet;
+use crate::throughput::series::{Bin, Measure, SeriesSet};
 use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv};
 use rekeyscope_ipsec::esp::inner::{Control, Inner, Layers, PREFIX, walk};
 use rekeyscope_ipsec::esp::null::{NullDetector, NullVerdict};
@@ -24,6 +24,16 @@ struct LabPacket<'a> {
     dst: IpAddr,
     ip_bytes: u32,
     esp: &'a [u8],
+}
+
+impl LabPacket<'_> {
+    fn bytes(&self, new: u32) -> Bin {
+        Bin {
+            new,
+            esp: self.esp.len() as u32,
+            outer: self.ip_bytes,
+        }
+    }
 }
 
 /// ESP packets of a nanosecond, little-endian pcap with Ethernet and IPv4.
@@ -190,7 +200,7 @@ fn run(folder: &Path) -> LabRun {
         };
         let split = run.flows.observe(0, direction, &inner);
         run.series
-            .record(0, direction, packet.time, split.new, packet.ip_bytes);
+            .record(0, direction, packet.time, packet.bytes(split.new));
     }
     run
 }
@@ -266,8 +276,8 @@ fn lab_icvs_verify_and_new_bytes_fit_iperf() {
             .filter(|(_, flow)| flow.direction == Direction::BToA)
             .map(|(_, flow)| flow.new_bytes)
             .sum();
-        let series = run.series.get(0, Direction::BToA).unwrap();
-        assert_eq!(series.new_bytes(), download, "{name}");
+        let series = run.series.get(0, Direction::BToA, Measure::New).unwrap();
+        assert_eq!(series.counted_bytes(), download, "{name}");
         println!(
             "{name}: {} new + {} again; iperf3 received {received}, sent {sent}",
             data.new_bytes, data.retransmitted_bytes
@@ -318,7 +328,7 @@ fn rate() {
                         Direction::AToB
                     };
                     let split = flows.observe(0, direction, inner);
-                    series.record(0, direction, packet.time, split.new, packet.ip_bytes);
+                    series.record(0, direction, packet.time, packet.bytes(split.new));
                 }
             }
             let recorded = thread_nanos();

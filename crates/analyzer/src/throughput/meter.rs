@@ -1,10 +1,10 @@
 //! Throughput meters: per tunnel and direction, new inner bytes where the key is proven, and ESP bytes always.
 
 use crate::decode::Pending;
-use crate::throughput::series::{DirectionSeries, SeriesSet};
+use crate::throughput::series::{Bin, CountedSeries, Measure, SeriesSet};
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
-use std::collections::BTreeMap;
 
 /// Below this share of opened packets the inner series has holes, and outer bytes are the honest measure.
 const ENOUGH_OPENED: f64 = 0.98;
@@ -16,12 +16,12 @@ struct Share {
     all: u64,
 }
 
-/// All meters. Bounded by their [`SeriesSet`]s.
+/// All meters. Bounded by their [`SeriesSet`].
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
-    inner: SeriesSet,
-    outer: SeriesSet,
-    shares: BTreeMap<(TunnelIndex, Direction), Share>,
+    series: SeriesSet,
+    /// By tunnel and position of the direction.
+    shares: Vec<[Share; 2]>,
 }
 
 impl Meters {
@@ -34,64 +34,68 @@ impl Meters {
         opened: bool,
         new: u32,
     ) {
-        let share = self.shares.entry((tunnel, direction)).or_default();
+        if tunnel >= self.shares.len() {
+            self.shares.resize_with(tunnel + 1, Default::default);
+        }
+        let share = &mut self.shares[tunnel][slot(direction)];
         share.opened += u64::from(opened);
         share.all += 1;
-        self.inner
-            .record(tunnel, direction, pending.time, new, pending.outer_bytes);
-        self.outer.record(
-            tunnel,
-            direction,
-            pending.time,
-            pending.esp_bytes,
-            pending.outer_bytes,
-        );
+        let bytes = Bin {
+            new,
+            esp: pending.esp_bytes,
+            outer: pending.outer_bytes,
+        };
+        self.series.record(tunnel, direction, pending.time, bytes);
+    }
+
+    fn share(&self, tunnel: TunnelIndex, direction: Direction) -> Share {
+        self.shares
+            .get(tunnel)
+            .map_or_else(Share::default, |shares| shares[slot(direction)])
     }
 
     /// What follows was captured before what was recorded: silences are sought anew.
     pub(crate) fn begin_earlier_part(&mut self) {
-        self.inner.begin_earlier_part();
-        self.outer.begin_earlier_part();
+        self.series.begin_earlier_part();
     }
 
     /// True where the inner series is whole enough to be used.
     pub(crate) fn inner_is_whole(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
-        self.shares
-            .get(&(tunnel, direction))
-            .is_some_and(|s| s.opened as f64 >= ENOUGH_OPENED * s.all as f64)
+        let share = self.share(tunnel, direction);
+        share.all > 0 && share.opened as f64 >= ENOUGH_OPENED * share.all as f64
     }
 
     /// The series that the verdict counts: new inner bytes, or ESP bytes where keys are missing.
-    pub(crate) fn counted(&self, tunnel: TunnelIndex, direction: Direction) -> Option<&DirectionSeries> {
+    pub(crate) fn counted(&self, tunnel: TunnelIndex, direction: Direction) -> Option<CountedSeries<'_>> {
         let whole = self.inner_is_whole(tunnel, direction);
-        let set = if whole { &self.inner } else { &self.outer };
-        set.get(tunnel, direction)
+        let measure = if whole { Measure::New } else { Measure::Esp };
+        self.series.get(tunnel, direction, measure)
     }
 
-    /// Tunnels and internal directions with packets.
+    /// Tunnels and internal directions with packets, in order.
     pub(crate) fn directions(&self) -> impl Iterator<Item = (TunnelIndex, Direction)> {
-        self.shares.keys().copied()
+        let all = (0..self.shares.len()).flat_map(|tunnel| Direction::BOTH.map(|d| (tunnel, d)));
+        all.filter(|&(tunnel, direction)| self.packets(tunnel, direction) > 0)
     }
 
-    /// Bin width of the document that fits both sets, milliseconds.
+    /// Bin width of the document, milliseconds.
     pub(crate) fn document_bin_ms(&self) -> f64 {
-        self.inner.document_bin_ms().max(self.outer.document_bin_ms())
+        self.series.document_bin_ms()
     }
 
     /// ESP packets of a tunnel and direction.
     pub(crate) fn packets(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
-        self.shares.get(&(tunnel, direction)).map_or(0, |s| s.all)
+        self.share(tunnel, direction).all
     }
 
     /// ESP bytes of a tunnel and direction.
     pub(crate) fn esp_bytes(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
-        self.outer
-            .get(tunnel, direction)
-            .map_or(0, DirectionSeries::new_bytes)
+        let series = self.series.get(tunnel, direction, Measure::Esp);
+        series.map_or(0, |s| s.counted_bytes())
     }
 
     /// Packets that no series could take.
     pub(crate) fn dropped(&self) -> u64 {
-        self.outer.dropped()
+        self.series.dropped()
     }
 }

@@ -1,27 +1,34 @@
-//! Throughput over time, per tunnel and direction: bins of new and of outer bytes, and the gaps between packets that
-//! carry new data. Bounded: a long capture gets coarser bins, never more of them.
+//! Throughput over time, per tunnel and direction: bins of bytes, and the gaps between packets that carry what a measure
+//! counts. Bounded: a long capture gets coarser bins, never more of them.
 
 mod bins;
 mod bounds;
+mod counted;
 mod direction;
 mod gaps;
 
+pub use bins::{Bin, Measure};
 pub use bounds::{
     BASE_BIN_NANOS, MAX_BINS, MAX_BINS_TOGETHER, MAX_DOCUMENT_BINS, MAX_GAPS, MAX_GAPS_TOGETHER, MAX_SERIES,
 };
-pub use direction::DirectionSeries;
+pub use counted::CountedSeries;
 
 use bounds::DOCUMENT_BIN_NANOS;
+use direction::DirectionSeries;
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use std::collections::BTreeMap;
 
 /// The series of a capture.
 #[derive(Debug, Default)]
 pub struct SeriesSet {
-    series: BTreeMap<(usize, Direction), DirectionSeries>,
+    /// By tunnel and position of the direction.
+    series: Vec<[Option<Box<DirectionSeries>>; 2]>,
+    /// How many there are.
+    made: usize,
     bins: usize,
-    gaps: usize,
+    /// By measure.
+    gaps: [usize; 2],
     dropped: u64,
 }
 
@@ -31,76 +38,81 @@ impl SeriesSet {
         SeriesSet::default()
     }
 
-    /// Counts a packet: `new` bytes (0 for one that brings none) and `outer` bytes (IP total length).
-    pub fn record(&mut self, tunnel: usize, direction: Direction, time: Timestamp, new: u32, outer: u32) {
-        let key = (tunnel, direction);
-        if self.series.len() >= MAX_SERIES && !self.series.contains_key(&key) {
+    /// Counts the bytes of a packet.
+    pub fn record(&mut self, tunnel: usize, direction: Direction, time: Timestamp, bytes: Bin) {
+        let Some(series) = series_of(&mut self.series, &mut self.made, (tunnel, direction), time) else {
             self.dropped = self.dropped.saturating_add(1);
             return;
-        }
-        let series = self
-            .series
-            .entry(key)
-            .or_insert_with(|| DirectionSeries::starting_at(time));
-        let before = (series.bin_count(), series.gap_count());
+        };
+        let before = (series.bin_count(), series.gap_counts());
         // What the others leave, and at least an equal share: a wild jump in time costs its own series' resolution first.
         let free = MAX_BINS_TOGETHER.saturating_sub(self.bins - before.0);
         let most_bins = free.clamp(MAX_BINS_TOGETHER / MAX_SERIES, MAX_BINS);
-        series.record(time, new, outer, most_bins);
-        let after = (series.bin_count(), series.gap_count());
+        series.record(time, bytes, most_bins);
+        let after = (series.bin_count(), series.gap_counts());
         self.bins = self.bins - before.0 + after.0;
-        self.gaps = self.gaps - before.1 + after.1;
-        if self.bins > MAX_BINS_TOGETHER || self.gaps > MAX_GAPS_TOGETHER {
-            self.shrink();
+        for k in 0..self.gaps.len() {
+            self.gaps[k] = self.gaps[k] - before.1[k] + after.1[k];
+        }
+        if self.bins > MAX_BINS_TOGETHER {
+            self.shrink_bins();
+        }
+        for measure in Measure::ALL {
+            if self.gaps[measure as usize] > MAX_GAPS_TOGETHER {
+                self.shrink_gaps(measure);
+            }
         }
     }
 
     /// What follows was captured before what was recorded: silences are sought anew.
     pub(crate) fn begin_earlier_part(&mut self) {
-        for series in self.series.values_mut() {
-            series.begin_earlier_part();
-        }
+        self.all_mut().for_each(DirectionSeries::begin_earlier_part);
     }
 
-    fn shrink(&mut self) {
+    #[cold]
+    fn shrink_bins(&mut self) {
         while self.bins > MAX_BINS_TOGETHER {
-            let Some(longest) = self.series.values_mut().max_by_key(|s| s.bin_count()) else {
+            let Some(longest) = self.all_mut().max_by_key(|s| s.bin_count()) else {
                 return;
             };
             let before = longest.bin_count();
             longest.coarsen();
-            self.bins -= before - longest.bin_count();
+            let fewer = before - longest.bin_count();
+            self.bins -= fewer;
         }
-        while self.gaps > MAX_GAPS_TOGETHER {
-            let Some(fullest) = self.series.values_mut().max_by_key(|s| s.gap_count()) else {
+    }
+
+    #[cold]
+    fn shrink_gaps(&mut self, of: Measure) {
+        while self.gaps[of as usize] > MAX_GAPS_TOGETHER {
+            let Some(fullest) = self.all_mut().max_by_key(|s| s.gaps(of).len()) else {
                 return;
             };
-            let before = fullest.gap_count();
-            fullest.forget_shorter_gaps();
-            self.gaps -= before - fullest.gap_count();
+            let before = fullest.gaps(of).len();
+            fullest.forget_shorter_gaps(of);
+            let fewer = before - fullest.gaps(of).len();
+            self.gaps[of as usize] -= fewer;
         }
     }
 
     /// One series; `None` where that direction carried no packet.
-    pub fn get(&self, tunnel: usize, direction: Direction) -> Option<&DirectionSeries> {
-        self.series.get(&(tunnel, direction))
+    pub fn get(&self, tunnel: usize, direction: Direction, measure: Measure) -> Option<CountedSeries<'_>> {
+        let series = self.series.get(tunnel)?[slot(direction)].as_deref()?;
+        Some(CountedSeries { series, measure })
     }
 
-    /// All series by tunnel and direction.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, Direction, &DirectionSeries)> {
-        self.series
-            .iter()
-            .map(|(&(tunnel, direction), series)| (tunnel, direction, series))
+    /// In order of tunnel and direction.
+    fn all(&self) -> impl Iterator<Item = &DirectionSeries> {
+        self.series.iter().flatten().filter_map(Option::as_deref)
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut DirectionSeries> {
+        self.series.iter_mut().flatten().filter_map(Option::as_deref_mut)
     }
 
     /// Packets of series beyond [`MAX_SERIES`].
     pub fn dropped(&self) -> u64 {
         self.dropped
-    }
-
-    /// Packets whose time lies too far from their series to have a bin of their own: counted in its first or last bin.
-    pub fn clamped(&self) -> u64 {
-        self.series.values().map(DirectionSeries::clamped).sum()
     }
 
     /// Bin width of the document, milliseconds: 10, or the smallest multiple at which no series exceeds
@@ -111,16 +123,39 @@ impl SeriesSet {
 
     fn document_bin_nanos(&self) -> i64 {
         // Base bins are 5 ms times a power of two: the coarsest is a multiple of all the others.
-        let coarsest = self.series.values().map(DirectionSeries::base_nanos).max();
+        let coarsest = self.all().map(DirectionSeries::base_nanos).max();
         let unit = coarsest.unwrap_or(0).max(DOCUMENT_BIN_NANOS);
         let units = |series: &DirectionSeries| {
             (series.span_nanos() as u64)
                 .div_ceil(unit as u64)
                 .div_ceil(MAX_DOCUMENT_BINS as u64)
         };
-        let factor = self.series.values().map(units).max().unwrap_or(1).max(1);
+        let factor = self.all().map(units).max().unwrap_or(1).max(1);
         unit.saturating_mul(i64::try_from(factor).unwrap_or(i64::MAX))
     }
+}
+
+/// That of a direction, made on first sight; `None` at the bound.
+fn series_of<'a>(
+    all: &'a mut Vec<[Option<Box<DirectionSeries>>; 2]>,
+    made: &mut usize,
+    (tunnel, direction): (usize, Direction),
+    time: Timestamp,
+) -> Option<&'a mut DirectionSeries> {
+    if tunnel >= all.len() {
+        if *made >= MAX_SERIES {
+            return None;
+        }
+        all.resize_with(tunnel + 1, Default::default);
+    }
+    let place = &mut all.get_mut(tunnel)?[slot(direction)];
+    if place.is_none() {
+        if *made >= MAX_SERIES {
+            return None;
+        }
+        *made += 1;
+    }
+    Some(place.get_or_insert_with(|| Box::new(DirectionSeries::starting_at(time))))
 }
 
 #[cfg(test)]
@@ -137,17 +172,19 @@ mod tests {
         /// All series in bins of [`SeriesSet::document_bin_ms`].
         fn tunnel_series(&self) -> Vec<TunnelSeries> {
             let bin = self.document_bin_nanos();
-            self.iter()
-                .map(|(tunnel, direction, series)| {
+            let tunnels = (0..self.series.len()).flat_map(|t| Direction::BOTH.map(|d| (t, d)));
+            tunnels
+                .filter_map(|(tunnel, direction)| {
+                    let series = self.get(tunnel, direction, Measure::New)?;
                     let (inner_new_bytes, outer_bytes) = series.sums(bin);
-                    TunnelSeries {
+                    Some(TunnelSeries {
                         tunnel,
                         direction,
                         start: series.start(),
                         highest: highest_rate(&inner_new_bytes, bin as f64 / 1e9),
                         inner_new_bytes,
                         outer_bytes,
-                    }
+                    })
                 })
                 .collect()
         }
@@ -157,10 +194,14 @@ mod tests {
         Timestamp(EPOCH + millis * NANOS_PER_MILLI)
     }
 
+    fn bytes(new: u32, outer: u32) -> Bin {
+        Bin { new, esp: 0, outer }
+    }
+
     fn recorded(packets: &[(i64, u32)]) -> SeriesSet {
         let mut set = SeriesSet::new();
         for &(millis, new) in packets {
-            set.record(0, Direction::AToB, at(millis), new, new + 100);
+            set.record(0, Direction::AToB, at(millis), bytes(new, new + 100));
         }
         set
     }
@@ -168,7 +209,7 @@ mod tests {
     #[test]
     fn bins_begin_at_a_multiple_of_ten_milliseconds() {
         let set = recorded(&[(17, 1), (19, 2), (21, 4), (33, 8)]);
-        let traffic = set.get(0, Direction::AToB).unwrap().undivided();
+        let traffic = set.get(0, Direction::AToB, Measure::New).unwrap().undivided();
         assert_eq!((traffic.start, traffic.base_bin_s), (at(10), 0.005));
         assert_eq!(traffic.bytes, [0, 3, 4, 0, 8]);
         let [series] = &set.tunnel_series()[..] else {
@@ -182,7 +223,7 @@ mod tests {
     #[test]
     fn earlier_packets_move_the_start_back() {
         let set = recorded(&[(100, 1), (83, 2), (100, 4), (-500, 8)]);
-        let traffic = set.get(0, Direction::AToB).unwrap().undivided();
+        let traffic = set.get(0, Direction::AToB, Measure::New).unwrap().undivided();
         assert_eq!(traffic.start, at(-500));
         assert_eq!(traffic.bytes.len(), 121);
         assert_eq!(
@@ -195,7 +236,7 @@ mod tests {
     #[test]
     fn gaps_lie_between_packets_with_new_data() {
         let set = recorded(&[(0, 1), (10, 1), (15, 0), (40, 1), (38, 1), (41, 1)]);
-        let traffic = set.get(0, Direction::AToB).unwrap().undivided();
+        let traffic = set.get(0, Direction::AToB, Measure::New).unwrap().undivided();
         let spans: Vec<(f64, f64)> = traffic.gaps.iter().map(|gap| (gap.start_s, gap.end_s)).collect();
         assert_eq!(spans, [(0.0, 0.01), (0.01, 0.04), (0.04, 0.041)]);
         assert_eq!(traffic.gaps_total, 4);
@@ -206,15 +247,15 @@ mod tests {
         let hour = 3_600_000;
         let minutes = (0..=9 * 60_i64).map(|minute| (minute * 60_000 - minute.signum() * 6, 1));
         let set = recorded(&minutes.collect::<Vec<_>>());
-        let series = set.get(0, Direction::AToB).unwrap();
-        assert_eq!(series.base_nanos(), 4 * BASE_BIN_NANOS);
-        assert!(series.bin_count() <= MAX_BINS);
+        let series = set.get(0, Direction::AToB, Measure::New).unwrap();
+        assert_eq!(series.series.base_nanos(), 4 * BASE_BIN_NANOS);
+        assert!(series.series.bin_count() <= MAX_BINS);
         let traffic = series.undivided();
         assert_eq!(
             (traffic.bytes[0], traffic.bytes[((2 * hour - 6) / 20) as usize]),
             (1, 1)
         );
-        assert_eq!(series.new_bytes(), 9 * 60 + 1);
+        assert_eq!(series.counted_bytes(), 9 * 60 + 1);
         // 9 h in bins of a multiple of 20 ms, at most 20,000: 1,620 ms give 20,000.
         assert_eq!(set.document_bin_ms(), 1620.0);
         assert!(set.tunnel_series()[0].inner_new_bytes.len() <= MAX_DOCUMENT_BINS);
@@ -224,9 +265,12 @@ mod tests {
     fn a_day_of_silence_costs_no_resolution() {
         let day = 24 * 3_600_000;
         let set = recorded(&[(0, 1), (5, 2), (day, 4), (day + 10, 8), (-day, 16), (day / 2, 32)]);
-        let series = set.get(0, Direction::AToB).unwrap();
-        assert_eq!((series.base_nanos(), series.bin_count()), (BASE_BIN_NANOS, 10));
-        assert_eq!((series.start(), series.new_bytes()), (at(-day), 63));
+        let series = set.get(0, Direction::AToB, Measure::New).unwrap();
+        assert_eq!(
+            (series.series.base_nanos(), series.series.bin_count()),
+            (BASE_BIN_NANOS, 10)
+        );
+        assert_eq!((series.start(), series.counted_bytes()), (at(-day), 63));
         let parts = series.traffic(&[(at(-day), at(0)), (at(5), at(day / 2)), (at(day / 2), at(day))]);
         let bytes: Vec<&[u32]> = parts.iter().map(|p| &p.bytes[..]).collect();
         assert_eq!(bytes, [&[16, 0][..], &[1, 2], &[32, 0], &[4, 0, 8]]);
@@ -251,10 +295,10 @@ mod tests {
     fn a_wrong_clock_costs_no_resolution() {
         let year = 365 * 24 * 3_600_000;
         let set = recorded(&[(0, 1), (year, 2), (10, 4), (-year, 8)]);
-        let series = set.get(0, Direction::AToB).unwrap();
+        let series = set.get(0, Direction::AToB, Measure::New).unwrap();
         assert_eq!(
-            (series.base_nanos(), set.clamped(), series.new_bytes()),
-            (BASE_BIN_NANOS, 2, 15)
+            (series.series.base_nanos(), series.counted_bytes()),
+            (BASE_BIN_NANOS, 15)
         );
         assert_eq!(series.undivided().bytes, [11, 0, 4]);
     }
@@ -263,28 +307,28 @@ mod tests {
     fn series_share_one_budget() {
         let mut set = SeriesSet::new();
         for tunnel in 0..5 {
-            set.record(tunnel, Direction::BToA, at(0), 1, 1);
-            set.record(tunnel, Direction::BToA, at(3 * 3_600_000), 1, 1);
+            set.record(tunnel, Direction::BToA, at(0), bytes(1, 1));
+            set.record(tunnel, Direction::BToA, at(3 * 3_600_000), bytes(1, 1));
         }
-        let bins: usize = set.iter().map(|(_, _, series)| series.bin_count()).sum();
+        let bins: usize = set.all().map(DirectionSeries::bin_count).sum();
         assert_eq!(bins, set.bins);
         assert!(bins <= MAX_BINS_TOGETHER);
-        assert!(set.iter().all(|(_, _, series)| series.new_bytes() == 2));
+        assert!(set.all().all(|series| series.bytes(Measure::New) == 2));
     }
 
     #[test]
     fn a_month_in_every_series_stays_within_the_budget() {
         let mut set = SeriesSet::new();
         for tunnel in 0..2 * MAX_SERIES {
-            set.record(tunnel, Direction::AToB, at(0), 1, 1);
-            set.record(tunnel, Direction::AToB, at(30 * 24 * 3_600_000), 1, 1);
+            set.record(tunnel, Direction::AToB, at(0), bytes(1, 1));
+            set.record(tunnel, Direction::AToB, at(30 * 24 * 3_600_000), bytes(1, 1));
         }
         assert!(set.bins <= MAX_BINS_TOGETHER);
         assert_eq!(
-            (set.iter().count(), set.dropped()),
+            (set.all().count(), set.dropped()),
             (MAX_SERIES, 2 * MAX_SERIES as u64)
         );
-        assert!(set.iter().all(|(_, _, series)| series.new_bytes() == 2));
+        assert!(set.all().all(|series| series.bytes(Measure::New) == 2));
     }
 
     #[test]
@@ -297,9 +341,8 @@ mod tests {
         }
         gaps.record(at(time));
         let lengths = |gaps: &gaps::GapRecorder| -> Vec<i64> {
-            gaps.gaps(at(0))
-                .iter()
-                .map(|gap| ((gap.end_s - gap.start_s) * 1e3).round() as i64)
+            let gaps = gaps.in_order().into_iter();
+            gaps.map(|gap| gap.to().nanos_since(gap.from) / NANOS_PER_MILLI)
                 .collect()
         };
         assert_eq!(lengths(&gaps), [5, 9, 7]);
@@ -311,7 +354,7 @@ mod tests {
     #[test]
     fn a_window_is_cut_at_the_ends_of_the_series() {
         let set = recorded(&[(0, 1), (10, 2), (20, 4), (30, 8)]);
-        let series = set.get(0, Direction::AToB).unwrap();
+        let series = set.get(0, Direction::AToB, Measure::New).unwrap();
         let window = |from, to| series.window(3, Direction::AToB, at(from), at(to));
         let inside = window(12, 25).unwrap();
         assert_eq!((inside.start, inside.bin_ms, inside.rekey), (at(10), 10.0, 3));
@@ -329,11 +372,11 @@ mod tests {
         fn hostile_times(packets in proptest::collection::vec((any::<i64>(), any::<u16>()), 1..50)) {
             let mut set = SeriesSet::new();
             for &(time, new) in &packets {
-                set.record(0, Direction::AToB, Timestamp(time), u32::from(new), 0);
+                set.record(0, Direction::AToB, Timestamp(time), bytes(u32::from(new), 0));
             }
-            let series = set.get(0, Direction::AToB).unwrap();
-            prop_assert_eq!(series.new_bytes(), packets.iter().map(|(_, new)| u64::from(*new)).sum::<u64>());
-            prop_assert!(series.bin_count() <= MAX_BINS);
+            let series = set.get(0, Direction::AToB, Measure::New).unwrap();
+            prop_assert_eq!(series.counted_bytes(), packets.iter().map(|(_, new)| u64::from(*new)).sum::<u64>());
+            prop_assert!(series.series.bin_count() <= MAX_BINS);
             prop_assert!(set.tunnel_series()[0].inner_new_bytes.len() <= MAX_DOCUMENT_BINS);
             prop_assert!(set.document_bin_ms() % 10.0 == 0.0);
         }

@@ -6,18 +6,48 @@ use std::collections::VecDeque;
 /// Longer silences are not stored, base bins: a minute in bins of 5 ms. Shorter ones cost little.
 const LONGEST_STORED: i64 = 60_000_000_000 / BASE_BIN_NANOS;
 
-/// Bytes within one base bin; saturate at 4 GiB.
+/// Bytes of a packet, or of all within one base bin; saturate at 4 GiB.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Bin {
-    pub(super) new: u32,
-    pub(super) outer: u32,
+pub struct Bin {
+    /// Inner bytes that are new; 0 where they cannot be read.
+    pub new: u32,
+    /// ESP.
+    pub esp: u32,
+    /// IP total length.
+    pub outer: u32,
 }
 
 impl Bin {
     fn add(&mut self, other: Bin) {
         self.new = self.new.saturating_add(other.new);
+        self.esp = self.esp.saturating_add(other.esp);
         self.outer = self.outer.saturating_add(other.outer);
     }
+
+    fn is_empty(&self) -> bool {
+        self.new == 0 && self.esp == 0 && self.outer == 0
+    }
+
+    /// The bytes that are counted.
+    pub(super) fn counted(&self, by: Measure) -> u32 {
+        match by {
+            Measure::New => self.new,
+            Measure::Esp => self.esp,
+        }
+    }
+}
+
+/// Which bytes of a packet a series counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// New inner bytes.
+    New,
+    /// ESP bytes.
+    Esp,
+}
+
+impl Measure {
+    pub(super) const ALL: [Measure; 2] = [Measure::New, Measure::Esp];
 }
 
 /// Bins without a long silence between them. Begins at an even number and has an even length, so that bins join to pairs.
@@ -105,7 +135,7 @@ impl Bins {
     /// One past the last bin that was used.
     fn end(&self) -> i64 {
         let used = |s: &StoredBins| {
-            let last = s.bins.iter().rposition(|b| b.new > 0 || b.outer > 0);
+            let last = s.bins.iter().rposition(|bin| !bin.is_empty());
             s.from + last.map_or(1, |last| last as i64 + 1)
         };
         self.stretches.last().map_or(0, used)
@@ -211,7 +241,7 @@ impl Bins {
         self.stretches
             .iter()
             .flat_map(move |s| (of(s)..).zip(s.bins.iter().copied()))
-            .filter(|(_, bin)| bin.new > 0 || bin.outer > 0)
+            .filter(|(_, bin)| !bin.is_empty())
     }
 
     /// Those of the bins `from..to`.

@@ -8,11 +8,11 @@ pub const BASE_BIN_NANOS: i64 = 5 * NANOS_PER_MILLI;
 pub const MAX_BINS: usize = 1 << 21;
 /// Most stretches of bins in a series, with silences between them that are not stored; further silences are.
 pub(super) const MAX_STRETCHES: usize = 256;
-/// Most base bins of all series together, 32 MiB; beyond, the longest series gets coarser.
+/// Most base bins of all series together, 48 MiB; beyond, the longest series gets coarser.
 pub const MAX_BINS_TOGETHER: usize = 1 << 22;
 /// Most gaps kept per series: the longest.
 pub const MAX_GAPS: usize = 1 << 17;
-/// Most gaps kept of all series together, 8 MiB; beyond, the series with most of them forgets its shorter half.
+/// Most gaps kept of all series together, 8 MiB for each measure; beyond, the series with most of them forgets its shorter half.
 pub const MAX_GAPS_TOGETHER: usize = 1 << 19;
 /// Most series; packets of further ones are only counted ([`super::SeriesSet::dropped`]).
 pub const MAX_SERIES: usize = 1024;

@@ -1,15 +1,25 @@
 //! The longest gaps between packets that carry new data.
 
-use rekeyscope_impact::Gap;
 use rekeyscope_model::time::Timestamp;
 use std::cmp::Reverse;
 
-/// Length and start in nanoseconds.
-type Stored = (i64, i64);
+/// A gap.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecordedGap {
+    pub(super) from: Timestamp,
+    /// Nanoseconds.
+    length: i64,
+}
+
+impl RecordedGap {
+    pub(super) fn to(&self) -> Timestamp {
+        self.from.plus_nanos(self.length)
+    }
+}
 
 /// The longest first; of equal ones the earlier.
-fn order(gap: &Stored) -> (Reverse<i64>, i64) {
-    (Reverse(gap.0), gap.1)
+fn order(gap: &RecordedGap) -> (Reverse<i64>, Timestamp) {
+    (Reverse(gap.length), gap.from)
 }
 
 /// Remembers the longest gaps, at most `limit` of them. A list that is thinned out now and then instead of a heap: most packets
@@ -17,7 +27,7 @@ fn order(gap: &Stored) -> (Reverse<i64>, i64) {
 #[derive(Debug)]
 pub(super) struct GapRecorder {
     /// The longest, and those that came since they were chosen: at most a quarter as many.
-    kept: Vec<Stored>,
+    kept: Vec<RecordedGap>,
     /// A gap that is no longer than this is none of the longest.
     threshold: i64,
     limit: usize,
@@ -49,7 +59,7 @@ impl GapRecorder {
         }
         self.latest = Some(time);
         if length > self.threshold {
-            self.kept.push((length, latest.0));
+            self.kept.push(RecordedGap { from: latest, length });
             if self.kept.len() > self.limit + self.limit / 4 {
                 self.choose();
             }
@@ -62,7 +72,7 @@ impl GapRecorder {
             return;
         }
         self.threshold = match self.limit.checked_sub(1) {
-            Some(last) => self.kept.select_nth_unstable_by_key(last, order).1.0,
+            Some(last) => self.kept.select_nth_unstable_by_key(last, order).1.length,
             None => i64::MAX,
         };
         self.kept.truncate(self.limit);
@@ -88,20 +98,15 @@ impl GapRecorder {
         self.total
     }
 
-    /// The longest, in order of their begin, in seconds from `start`; of those that begin together the longer first.
-    pub(super) fn gaps(&self, start: Timestamp) -> Vec<Gap> {
+    /// The longest, in order of their begin; of those that begin together the longer first.
+    pub(super) fn in_order(&self) -> Vec<RecordedGap> {
         let mut gaps = self.kept.clone();
         if let Some(last) = self.limit.checked_sub(1).filter(|_| self.limit < gaps.len()) {
             gaps.select_nth_unstable_by_key(last, order);
         }
         gaps.truncate(self.limit);
         // Stable, as it knows stretches that are in order: most are.
-        gaps.sort_by_key(|&(length, from)| (from, Reverse(length)));
-        gaps.into_iter()
-            .map(|(length, from)| Gap {
-                start_s: Timestamp(from).seconds_since(start),
-                end_s: Timestamp(from).plus_nanos(length).seconds_since(start),
-            })
-            .collect()
+        gaps.sort_by_key(|gap| (gap.from, Reverse(gap.length)));
+        gaps
     }
 }
