@@ -74,7 +74,8 @@ pub(crate) struct LaneCounters {
     /// Returns to an SA long after another one took over.
     pub(crate) returns: u64,
     pub(crate) return_frames: Examples,
-    previous: Option<PacketRecord>,
+    /// SA and time of the packet before.
+    previous: Option<(SaIndex, Timestamp)>,
     previous_data: Option<(crate::throughput::flow::ConnectionId, u16)>,
     other_sa: Option<(SaIndex, Timestamp)>,
     sa_began: Option<Timestamp>,
@@ -124,25 +125,25 @@ impl LaneCounters {
 
     /// A renewal leaves its old SA for good. One that is used again seconds later lives beside the new one.
     fn take_sa(&mut self, p: &PacketRecord) {
-        let Some(previous) = self.previous.replace(*p) else {
+        let Some(previous) = self.previous.replace((p.sa(), p.time)) else {
             self.sa_began = Some(p.time);
             return;
         };
-        if previous.sa == p.sa {
+        if previous.0 == p.sa() {
             return;
         }
         let settled = self
             .sa_began
             .is_some_and(|began| p.time.nanos_since(began) > RENEWAL_OVER);
         let back = matches!(self.other_sa, Some((sa, _)) if sa == p.sa());
-        if back && (settled || self.returns > 0) && p.time.nanos_since(previous.time) < SIDE_BY_SIDE {
+        if back && (settled || self.returns > 0) && p.time.nanos_since(previous.1) < SIDE_BY_SIDE {
             self.returns += 1;
             self.return_frames.push(p.frame);
         }
         if !back {
             self.sa_began = Some(p.time);
         }
-        self.other_sa = Some((previous.sa(), previous.time));
+        self.other_sa = Some(previous);
     }
 }
 

@@ -250,8 +250,7 @@ impl Kept {
                 repeated: syn.is_some(),
             });
         }
-        own.bytes[p.slot()] += u64::from(sent.1);
-        own.packets.push(packet(p, inner, sent, missing));
+        own.push(packet(p, inner, sent, missing));
     }
 }
 

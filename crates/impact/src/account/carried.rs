@@ -24,7 +24,7 @@ pub(super) struct Swept {
 /// What stays of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Carried {
-    reading: Reading,
+    pub(super) reading: Reading,
     pub(super) swept: Option<Swept>,
 }
 
@@ -51,37 +51,55 @@ impl Carried {
 /// Memory for the packets of the largest connection, used again for each piece: asked for anew it would come in pages of zeros.
 #[derive(Debug, Default)]
 pub struct SpareMemory {
-    data: Vec<Data>,
-    acks: Vec<Ack>,
+    /// Of each direction.
+    lists: [(Vec<Data>, Vec<Ack>); 2],
     passed: Passed,
 }
 
-/// Goes over the next packets of all connections of a direction, which share a path. `reference`: bytes/s.
+impl SpareMemory {
+    /// For what is read next of a connection.
+    pub(super) fn lend(&mut self, carried: &mut [Option<Box<Carried>>; 2]) {
+        for (lists, carried) in self.lists.iter_mut().zip(carried) {
+            if let Some(carried) = carried {
+                (carried.reading.data, carried.reading.acks) = std::mem::take(lists);
+            }
+        }
+    }
+
+    /// Takes lists back, unless it has larger ones.
+    fn keep(&mut self, slot: usize, (mut data, mut acks): (Vec<Data>, Vec<Ack>)) {
+        let own = &mut self.lists[slot];
+        if data.capacity() + acks.capacity() > own.0.capacity() + own.1.capacity() {
+            data.clear();
+            acks.clear();
+            *own = (data, acks);
+        }
+    }
+}
+
+/// Goes over what was read of all connections of a direction, which share a path. `reference`: bytes/s.
 pub(super) fn go_on(
     connections: &mut [(Source<'_>, &mut Carried)],
+    slot: usize,
     reference: Option<f64>,
     spare: &mut SpareMemory,
 ) {
-    let largest = (0..connections.len()).max_by_key(|&place| connections[place].0.packets.len());
-    if let Some(place) = largest {
-        let reading = &mut connections[place].1.reading;
-        (reading.data, reading.acks) = (std::mem::take(&mut spare.data), std::mem::take(&mut spare.acks));
-        reading.data.clear();
-        reading.acks.clear();
-    }
     let mut halves: Vec<Half> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     for (place, (source, carried)) in connections.iter_mut().enumerate() {
-        match Half::read(&mut carried.reading, source) {
+        let reading = &mut carried.reading;
+        match Half::of(reading, source) {
             Some(half) => {
                 halves.push(half);
                 places.push(place);
             }
-            None if Some(place) == largest => {
-                spare.data = std::mem::take(&mut carried.reading.data);
-                spare.acks = std::mem::take(&mut carried.reading.acks);
-            }
-            None => {}
+            None => spare.keep(
+                slot,
+                (
+                    std::mem::take(&mut reading.data),
+                    std::mem::take(&mut reading.acks),
+                ),
+            ),
         }
     }
     let bytes = |h: &&Half| h.data.iter().map(|d| u64::from(d.new)).sum::<u64>();
@@ -116,8 +134,8 @@ pub(super) fn go_on(
         let copies = sweep(half, rates, &mut swept.sender, &mut swept.track);
         swept.track.complete(half, step, (episode, &copies));
     }
-    if let Some(half) = halves.into_iter().max_by_key(|half| half.data.capacity()) {
-        (spare.data, spare.acks) = (half.data, half.acks);
+    for half in halves {
+        spare.keep(slot, (half.data, half.acks));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::carried::{Carried, SpareMemory, go_on};
 use super::packet::{AccountPacket, Source, Syn};
+use super::read::reading::read_both;
 use super::read::stated_scale;
 use super::surroundings::AccountSettings;
 use rekeyscope_model::time::Timestamp;
@@ -26,6 +27,16 @@ pub struct AccountConnection {
     pub bytes: [u64; 2],
     /// What [`fold`] made of packets, of each direction.
     pub(super) carried: [Option<Box<Carried>>; 2],
+    /// What came by [`AccountConnection::push`] since then, of each direction.
+    pub(super) pushed: [Pushed; 2],
+}
+
+/// What the packets of one direction bring that were not folded yet.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pushed {
+    new_bytes: u64,
+    /// Some of them have payload.
+    carries: bool,
 }
 
 impl AccountConnection {
@@ -36,6 +47,15 @@ impl AccountConnection {
             tcp,
             ..AccountConnection::default()
         }
+    }
+
+    /// Takes the next packet, for [`fold`].
+    pub fn push(&mut self, packet: AccountPacket) {
+        let (slot, new) = (packet.slot(), u64::from(packet.new));
+        self.bytes[slot] += new;
+        self.pushed[slot].new_bytes += new;
+        self.pushed[slot].carries |= packet.payload > 0;
+        self.packets.push(packet);
     }
 
     /// Something of it was folded.
@@ -86,12 +106,11 @@ impl AccountConnection {
     /// It without packets and what was folded.
     fn stub(&self) -> AccountConnection {
         AccountConnection {
-            packets: Vec::new(),
             number: self.number,
             syns: self.syns,
             tcp: self.tcp,
             bytes: self.bytes,
-            carried: [None, None],
+            ..AccountConnection::default()
         }
     }
 
@@ -130,53 +149,56 @@ impl AccountConnection {
 /// Bounded: connections with hardly any of the bytes are forgotten, and of many steps neighbours become one. The memory of the packets
 /// stays.
 pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings, spare: &mut SpareMemory) {
-    let sent: Vec<[u64; 2]> = connections.iter().map(|c| new_bytes(&c.packets)).collect();
+    let mut all: Vec<[Option<Box<Carried>>; 2]> = connections
+        .iter_mut()
+        .map(|connection| std::mem::take(&mut connection.carried))
+        .collect();
     for slot in [0, 1] {
-        fold_direction(connections, slot, (&sent, settings), spare);
+        forget_small(connections, &mut all, slot);
     }
-    for connection in connections {
-        connection.packets.clear();
+    let largest = (0..connections.len()).max_by_key(|&place| connections[place].packets.len());
+    for (place, (connection, carried)) in connections.iter().zip(&mut all).enumerate() {
+        if Some(place) == largest {
+            spare.lend(carried);
+        }
+        let readings = carried.each_mut().map(|c| Some(&mut c.as_deref_mut()?.reading));
+        let quiet = connection.pushed.map(|pushed| !pushed.carries);
+        read_both(readings, &connection.packets, (connection.tcp, quiet));
     }
-}
-
-/// Of each direction.
-fn new_bytes(packets: &[AccountPacket]) -> [u64; 2] {
-    let (mut all, mut reverse) = (0, 0);
-    for p in packets {
-        all += u64::from(p.new);
-        reverse += u64::from(p.new) * u64::from(p.reverse);
-    }
-    [all - reverse, reverse]
-}
-
-/// `sent`: new bytes of each connection in the piece.
-fn fold_direction(
-    connections: &mut [&mut AccountConnection],
-    slot: usize,
-    (sent, settings): (&[[u64; 2]], &AccountSettings),
-    spare: &mut SpareMemory,
-) {
-    let now: u64 = sent.iter().map(|s| s[slot]).sum();
-    let all: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
-    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= LEAST_SHARE * whole as f64;
-    let mut carried: Vec<Carried> = Vec::new();
-    let mut places: Vec<usize> = Vec::new();
-    for ((place, connection), sent) in connections.iter_mut().enumerate().zip(sent) {
-        let before = connection.carried[slot].take();
-        if counts(sent[slot], now) || before.is_some() && counts(connection.bytes[slot], all) {
-            carried.push(before.map_or_else(Carried::default, |b| *b));
-            places.push(place);
+    for slot in [0, 1] {
+        let pairs = connections.iter().zip(&mut all);
+        let mut open: Vec<(Source<'_>, &mut Carried)> = pairs
+            .filter_map(|(connection, carried)| {
+                Some((connection.source(slot), carried[slot].as_deref_mut()?))
+            })
+            .collect();
+        go_on(&mut open, slot, settings.reference(), spare);
+        let steps = |all: &[(Source<'_>, &mut Carried)]| all.iter().map(|(_, c)| c.steps()).sum::<usize>();
+        while steps(&open) > MOST_STEPS {
+            open.iter_mut().for_each(|(_, carried)| carried.coarsen());
         }
     }
-    let sources = places.iter().map(|&place| connections[place].source(slot));
-    let mut open: Vec<(Source<'_>, &mut Carried)> = sources.zip(&mut carried).collect();
-    go_on(&mut open, settings.reference(), spare);
-    let steps = |list: &[Carried]| list.iter().map(Carried::steps).sum::<usize>();
-    while steps(&carried) > MOST_STEPS {
-        carried.iter_mut().for_each(Carried::coarsen);
+    for (connection, carried) in connections.iter_mut().zip(all) {
+        connection.carried = carried;
+        connection.packets.clear();
+        connection.pushed = [Pushed::default(); 2];
     }
-    for (carried, place) in carried.into_iter().zip(places) {
-        connections[place].carried[slot] = Some(Box::new(carried));
+}
+
+/// Of a direction, what there was and is of connections that carry hardly anything of it.
+fn forget_small(connections: &[&mut AccountConnection], all: &mut [[Option<Box<Carried>>; 2]], slot: usize) {
+    let now: u64 = connections.iter().map(|c| c.pushed[slot].new_bytes).sum();
+    let ever: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
+    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= LEAST_SHARE * whole as f64;
+    for (connection, carried) in connections.iter().zip(all) {
+        let carried = &mut carried[slot];
+        if counts(connection.pushed[slot].new_bytes, now)
+            || carried.is_some() && counts(connection.bytes[slot], ever)
+        {
+            carried.get_or_insert_default();
+        } else {
+            *carried = None;
+        }
     }
 }
 
@@ -190,11 +212,9 @@ mod tests {
             new,
             ..AccountPacket::default()
         };
-        AccountConnection {
-            packets: vec![packet],
-            bytes: [u64::from(new), 0],
-            ..AccountConnection::new(true)
-        }
+        let mut one = AccountConnection::new(true);
+        one.push(packet);
+        one
     }
 
     #[test]

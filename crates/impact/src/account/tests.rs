@@ -57,9 +57,8 @@ fn in_pieces(all: &[AccountConnection], pieces: usize) -> Vec<AccountConnection>
         }
         for (own, whole) in list.iter_mut().zip(all) {
             let at = |piece: usize| whole.packets.len() * piece / pieces;
-            own.packets = whole.packets[at(piece)..at(piece + 1)].to_vec();
-            for p in &own.packets {
-                own.bytes[p.slot()] += u64::from(p.new);
+            for &p in &whole.packets[at(piece)..at(piece + 1)] {
+                own.push(p);
             }
         }
     }

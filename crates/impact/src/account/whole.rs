@@ -122,7 +122,10 @@ fn swept(
     let mut carried: Vec<Carried> = counting.iter().map(|c| c.carried(slot)).collect();
     let sources = counting.iter().map(|c| c.source(slot));
     let mut open: Vec<(Source<'_>, &mut Carried)> = sources.zip(&mut carried).collect();
-    go_on(&mut open, settings.reference(), &mut SpareMemory::default());
+    for (source, carried) in &mut open {
+        carried.reading.read(source);
+    }
+    go_on(&mut open, slot, settings.reference(), &mut SpareMemory::default());
     let mut busiest: Vec<(&AccountConnection, &Carried)> = counting.into_iter().zip(&carried).collect();
     busiest.sort_by_key(|(c, _)| Reverse(c.bytes[slot]));
     let flow = |(n, (c, own)): (usize, &(&AccountConnection, &Carried))| {

@@ -24,7 +24,7 @@ const LEAST_DRAWS: usize = 199;
 /// … about this.
 const WORK: usize = 20_000_000;
 /// Placebos in one of those means. Where there are more rekeys, means of theirs spread less, by the root of how many more.
-const MOST_SUPERPOSED: usize = 2_000;
+const MOST_SUPERPOSED: usize = 250;
 /// The band's lower quantile.
 const BAND: f64 = 0.025;
 /// Stream of the generator, apart from the test's.

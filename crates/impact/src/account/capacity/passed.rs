@@ -48,11 +48,13 @@ impl Passed {
         let gap = |w: &[Sent]| (w[1].time - w[0].time).min(i64::from(LONGEST_GAP)) as i32;
         self.gaps.clear();
         self.gaps.extend(self.sent.windows(2).map(gap));
-        self.echoes = self.sent.iter().any(|s| s.echo != u32::MAX);
-        running(
-            self.sent.iter().map(|s| u64::from(s.bytes)),
-            &mut self.sent_before,
-        );
+        let mut echoes = false;
+        let bytes = self.sent.iter().map(|s| {
+            echoes |= s.echo != u32::MAX;
+            u64::from(s.bytes)
+        });
+        running(bytes, &mut self.sent_before);
+        self.echoes = echoes;
         running(self.acked.iter().map(|a| a.1), &mut self.acked_before);
     }
 

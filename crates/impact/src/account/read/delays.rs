@@ -40,8 +40,7 @@ pub(crate) struct Delays {
 
 impl Delays {
     pub(crate) fn learn(&mut self, source: &Source<'_>, data: &[Data], acks: &[Ack]) {
-        self.d1 = lower(self.d1, || data.iter().map(|d| d.acked_after));
-        self.echoed = lower(self.echoed, || data.iter().map(|d| d.echo_after));
+        [self.d1, self.echoed] = lower([self.d1, self.echoed], data);
         if !std::mem::replace(&mut self.begun, true) {
             self.handshake = handshake(source);
             let other = handshake(&source.reversed());
@@ -72,20 +71,26 @@ fn low(delays: impl Iterator<Item = u32>) -> Option<i64> {
     (!known.is_empty()).then(|| i64::from(*known.select_nth_unstable(place).1) * 1_000)
 }
 
-/// The lower of `least` and [`low`] of the delays, which mostly is not: that so few of them are below it is soon counted.
-fn lower<I: Iterator<Item = u32>>(least: Option<i64>, delays: impl Fn() -> I) -> Option<i64> {
-    let Some(least) = least else {
-        return low(delays());
-    };
-    let (mut known, mut below) = (0, 0);
-    for us in delays() {
-        known += usize::from(us != u32::MAX);
-        below += usize::from(us != u32::MAX && i64::from(us) * 1_000 < least);
+/// The lower of `least` and [`low`] of the delays to acknowledgements and of those from echoes. Mostly it is not `low`: that so few of them
+/// are below is soon counted, of both at once.
+fn lower(least: [Option<i64>; 2], data: &[Data]) -> [Option<i64>; 2] {
+    let delays: [fn(&Data) -> u32; 2] = [|d| d.acked_after, |d| d.echo_after];
+    let limits = least.map(|least| least.unwrap_or(0));
+    let (mut known, mut below) = ([0; 2], [0; 2]);
+    for d in data {
+        for (k, us) in [d.acked_after, d.echo_after].into_iter().enumerate() {
+            let is_known = us != u32::MAX;
+            known[k] += usize::from(is_known);
+            below[k] += usize::from(is_known && i64::from(us) * 1_000 < limits[k]);
+        }
     }
-    if below <= known / OUTLIERS {
-        return Some(least);
-    }
-    low(delays())
+    [0, 1].map(|k| {
+        let stays = below[k] <= known[k] / OUTLIERS;
+        match least[k].filter(|_| stays) {
+            None if known[k] > 0 => low(data.iter().map(delays[k])),
+            least => least,
+        }
+    })
 }
 
 pub(crate) fn micros(nanos: i64) -> u32 {
@@ -172,8 +177,21 @@ mod tests {
         );
         assert_eq!(low([u32::MAX].into_iter()), None);
         let after = |least: i64, small: usize| {
-            let delays = || std::iter::repeat_n(40, 200 - small).chain(std::iter::repeat_n(7, small));
-            lower(Some(least), delays)
+            let delays = std::iter::repeat_n(40, 200 - small).chain(std::iter::repeat_n(7, small));
+            let after = |(acked_after, echo_after)| Data {
+                acked_after,
+                echo_after,
+                ..data(0, 0)
+            };
+            let none = std::iter::repeat(u32::MAX);
+            let [acked, echoed]: [Vec<Data>; 2] = [
+                delays.clone().zip(none.clone()).map(after).collect(),
+                none.zip(delays).map(after).collect(),
+            ];
+            let [own, other] = lower([Some(least), Some(1)], &acked);
+            assert_eq!(other, Some(1), "none is no delay");
+            assert_eq!(lower([None, Some(least)], &echoed), [None, own]);
+            own
         };
         assert_eq!(after(20_000, 1), Some(20_000), "one in two hundred");
         assert_eq!(

@@ -46,9 +46,8 @@ pub(crate) struct Half {
 }
 
 impl Half {
-    /// Of the next packets of a connection; `None` without data.
-    pub(crate) fn read(reading: &mut Reading, source: &Source<'_>) -> Option<Half> {
-        reading.read(source);
+    /// Of what was read of a connection; `None` without data.
+    pub(crate) fn of(reading: &mut Reading, source: &Source<'_>) -> Option<Half> {
         if reading.data.is_empty() {
             return None;
         }

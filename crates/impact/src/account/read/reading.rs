@@ -34,15 +34,40 @@ pub(crate) struct Reading {
     pub(crate) ended: bool,
 }
 
+/// Reads the next piece of both directions, or of one. `quiet`: that direction sends nothing in it, as the way back of a download: what
+/// is acknowledged, and when, tells nothing.
+pub(crate) fn read_both(
+    mut readings: [Option<&mut Reading>; 2],
+    packets: &[AccountPacket],
+    (tcp, quiet): (bool, [bool; 2]),
+) {
+    if let [Some(a), Some(b)] = &mut readings {
+        for p in packets {
+            a.take(p, 0, (tcp, quiet[0]));
+            b.take(p, 1, (tcp, quiet[1]));
+        }
+    } else {
+        for (slot, reading) in readings.iter_mut().enumerate() {
+            let Some(reading) = reading else { continue };
+            for p in packets {
+                reading.take(p, slot, (tcp, quiet[slot]));
+            }
+        }
+    }
+    readings.into_iter().flatten().for_each(Reading::end_piece);
+}
+
 impl Reading {
-    /// Reads the next piece.
+    /// Reads the next piece of a direction.
     pub(crate) fn read(&mut self, source: &Source<'_>) {
-        // The way back of a download: what is acknowledged, and when, tells nothing.
         let sends = |p: &AccountPacket| p.payload > 0 && p.slot() == source.slot;
         let quiet = !source.packets.iter().any(sends);
-        for p in source.packets {
-            self.take(p, source.slot, (source.tcp, quiet));
-        }
+        let mut readings = [None, None];
+        readings[source.slot] = Some(self);
+        read_both(readings, source.packets, (source.tcp, [quiet; 2]));
+    }
+
+    fn end_piece(&mut self) {
         // Indices of this piece mean nothing in the next; nor does a direction without data echo anything.
         self.waiting.0.clear();
         self.waiting.1 = 0;
