@@ -161,9 +161,15 @@ fn running(values: impl Iterator<Item = u64>, sums: &mut Vec<u64>) {
     }));
 }
 
-/// How many at the beginning of a list are `before` something.
+/// How many at the beginning of a list are `before` something, as all are before those that are not. Looked for in steps that double: it
+/// mostly is near.
 fn behind<T>(list: &[T], before: impl Fn(&T) -> bool) -> usize {
-    list.iter().position(|one| !before(one)).unwrap_or(list.len())
+    let (mut from, mut to) = (0, 1);
+    while list.get(to - 1).is_some_and(&before) {
+        (from, to) = (to, 2 * to);
+    }
+    let rest = list.get(from..to.min(list.len())).unwrap_or_default();
+    from + rest.partition_point(before)
 }
 
 /// Their packets with data, in order of time.

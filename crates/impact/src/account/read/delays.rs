@@ -21,13 +21,44 @@ pub(crate) const AT_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
 /// Lags below this are then those acknowledgements', bins.
 const FOLLOWING_LAGS: usize = 4;
 
+/// The least of delays, piece by piece.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LeastDelay {
+    /// Microseconds.
+    least: Option<u32>,
+    /// Delays of the piece that is being read, and how many of them are below.
+    known: usize,
+    below: usize,
+}
+
+impl LeastDelay {
+    /// Counts one of the piece, microseconds.
+    pub(crate) fn add(&mut self, us: u32) {
+        self.known += 1;
+        self.below += usize::from(self.least.is_some_and(|least| us < least));
+    }
+
+    /// The lower of it and [`low`] of all delays of the piece, which mostly is not: that so few of them are below it was counted.
+    fn end_piece(&mut self, delays: impl Iterator<Item = u32>) {
+        if self.least.is_none() || self.below > self.known / OUTLIERS {
+            self.least = low(delays);
+        }
+        (self.known, self.below) = (0, 0);
+    }
+
+    /// Nanoseconds.
+    pub(crate) fn nanos(&self) -> Option<i64> {
+        self.least.map(|us| i64::from(us) * 1_000)
+    }
+}
+
 /// The least delays that were seen so far, nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Delays {
     /// d1: from data to its acknowledgement.
-    pub(crate) d1: Option<i64>,
+    pub(crate) d1: LeastDelay,
     /// From the acknowledgement that data echoes.
-    pub(crate) echoed: Option<i64>,
+    pub(crate) echoed: LeastDelay,
     /// The sender's half of the handshake.
     handshake: Option<i64>,
     /// All of it: the whole round trip, wherever the capture is.
@@ -40,20 +71,21 @@ pub(crate) struct Delays {
 
 impl Delays {
     pub(crate) fn learn(&mut self, source: &Source<'_>, data: &[Data], acks: &[Ack]) {
-        [self.d1, self.echoed] = lower([self.d1, self.echoed], data);
+        self.d1.end_piece(data.iter().map(|d| d.acked_after));
+        self.echoed.end_piece(data.iter().map(|d| d.echo_after));
         if !std::mem::replace(&mut self.begun, true) {
             self.handshake = handshake(source);
             let other = handshake(&source.reversed());
             self.both_halves = self.handshake.zip(other).map(|(own, other)| own + other);
         }
-        if self.handshake.or(self.echoed).or(self.lag).is_none() {
-            self.lag = self.d1.and_then(|d1| pattern(data, acks, d1));
+        if self.handshake.or(self.echoed.nanos()).or(self.lag).is_none() {
+            self.lag = self.d1.nanos().and_then(|d1| pattern(data, acks, d1));
         }
     }
 
     /// d2: from an acknowledgement to what it releases, and where it is known from.
     pub(crate) fn d2(&self) -> (Option<i64>, D2Source) {
-        match (self.handshake, self.echoed) {
+        match (self.handshake, self.echoed.nanos()) {
             (Some(half), Some(echoed)) if echoed < half => (Some(echoed), D2Source::Timestamps),
             (Some(half), _) => (Some(half), D2Source::Handshake),
             (None, Some(echoed)) => (Some(echoed), D2Source::Timestamps),
@@ -63,34 +95,12 @@ impl Delays {
     }
 }
 
-/// The least of the delays (microseconds, `u32::MAX` is none), nanoseconds; of many the one that half a percent does not reach:
+/// The least of the delays, `u32::MAX` is none; of many the one that half a percent does not reach:
 /// a capture's clock, or a busy machine, brings single ones forward (lab: 7 to 14 of 40 ms).
-fn low(delays: impl Iterator<Item = u32>) -> Option<i64> {
+fn low(delays: impl Iterator<Item = u32>) -> Option<u32> {
     let mut known: Vec<u32> = delays.filter(|&us| us != u32::MAX).collect();
     let place = known.len() / OUTLIERS;
-    (!known.is_empty()).then(|| i64::from(*known.select_nth_unstable(place).1) * 1_000)
-}
-
-/// The lower of `least` and [`low`] of the delays to acknowledgements and of those from echoes. Mostly it is not `low`: that so few of them
-/// are below is soon counted, of both at once.
-fn lower(least: [Option<i64>; 2], data: &[Data]) -> [Option<i64>; 2] {
-    let delays: [fn(&Data) -> u32; 2] = [|d| d.acked_after, |d| d.echo_after];
-    let limits = least.map(|least| least.unwrap_or(0));
-    let (mut known, mut below) = ([0; 2], [0; 2]);
-    for d in data {
-        for (k, us) in [d.acked_after, d.echo_after].into_iter().enumerate() {
-            let is_known = us != u32::MAX;
-            known[k] += usize::from(is_known);
-            below[k] += usize::from(is_known && i64::from(us) * 1_000 < limits[k]);
-        }
-    }
-    [0, 1].map(|k| {
-        let stays = below[k] <= known[k] / OUTLIERS;
-        match least[k].filter(|_| stays) {
-            None if known[k] > 0 => low(data.iter().map(delays[k])),
-            least => least,
-        }
-    })
+    (!known.is_empty()).then(|| *known.select_nth_unstable(place).1)
 }
 
 pub(crate) fn micros(nanos: i64) -> u32 {
@@ -171,31 +181,22 @@ mod tests {
             let usual = std::iter::repeat_n(40, all - small);
             low(usual.chain(std::iter::repeat_n(7, small)).chain([u32::MAX]))
         };
-        assert_eq!(
-            (of(1, 200), of(1, 199), of(2, 200)),
-            (Some(40_000), Some(7_000), Some(7_000))
-        );
+        assert_eq!((of(1, 200), of(1, 199), of(2, 200)), (Some(40), Some(7), Some(7)));
         assert_eq!(low([u32::MAX].into_iter()), None);
-        let after = |least: i64, small: usize| {
+        let after = |least: u32, small: usize| {
             let delays = std::iter::repeat_n(40, 200 - small).chain(std::iter::repeat_n(7, small));
-            let after = |(acked_after, echo_after)| Data {
-                acked_after,
-                echo_after,
-                ..data(0, 0)
+            let mut of = LeastDelay {
+                least: Some(least),
+                ..LeastDelay::default()
             };
-            let none = std::iter::repeat(u32::MAX);
-            let [acked, echoed]: [Vec<Data>; 2] = [
-                delays.clone().zip(none.clone()).map(after).collect(),
-                none.zip(delays).map(after).collect(),
-            ];
-            let [own, other] = lower([Some(least), Some(1)], &acked);
-            assert_eq!(other, Some(1), "none is no delay");
-            assert_eq!(lower([None, Some(least)], &echoed), [None, own]);
-            own
+            delays.clone().for_each(|us| of.add(us));
+            of.end_piece(delays);
+            assert_eq!((of.known, of.below), (0, 0), "the next piece begins");
+            of.nanos()
         };
-        assert_eq!(after(20_000, 1), Some(20_000), "one in two hundred");
+        assert_eq!(after(20, 1), Some(20_000), "one in two hundred");
         assert_eq!(
-            (after(20_000, 2), after(7_000, 2), after(50_000, 0)),
+            (after(20, 2), after(7, 2), after(50, 0)),
             (Some(7_000), Some(7_000), Some(40_000))
         );
     }
@@ -271,17 +272,27 @@ mod tests {
         let d2 = |handshake, echoed, lag| {
             let delays = Delays {
                 handshake,
-                echoed,
+                echoed: LeastDelay {
+                    least: echoed,
+                    ..LeastDelay::default()
+                },
                 lag,
                 ..Delays::default()
             };
             delays.d2()
         };
-        assert_eq!(d2(Some(10), Some(9), Some(1)), (Some(9), D2Source::Timestamps));
-        assert_eq!(d2(Some(10), Some(10), None), (Some(10), D2Source::Handshake));
-        assert_eq!(d2(Some(10), None, None), (Some(10), D2Source::Handshake));
-        assert_eq!(d2(None, Some(9), Some(1)), (Some(9), D2Source::Timestamps));
-        assert_eq!(d2(None, None, Some(1)), (Some(1), D2Source::Pattern));
+        let found = |nanos, from| (Some(nanos), from);
+        assert_eq!(
+            d2(Some(10_000), Some(9), Some(1)),
+            found(9_000, D2Source::Timestamps)
+        );
+        assert_eq!(
+            d2(Some(10_000), Some(10), None),
+            found(10_000, D2Source::Handshake)
+        );
+        assert_eq!(d2(Some(10_000), None, None), found(10_000, D2Source::Handshake));
+        assert_eq!(d2(None, Some(9), Some(1)), found(9_000, D2Source::Timestamps));
+        assert_eq!(d2(None, None, Some(1)), found(1, D2Source::Pattern));
         assert_eq!(d2(None, None, None), (None, D2Source::None));
     }
 

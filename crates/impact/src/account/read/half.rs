@@ -56,7 +56,7 @@ impl Half {
             std::mem::take(&mut reading.acks),
         );
         reading.delays.learn(source, &data, &acks);
-        let d1 = reading.delays.d1;
+        let d1 = reading.delays.d1.nanos();
         let (d2, d2_from) = reading.delays.d2();
         let used = d2.map(|d2| ((d2 as f64 * D2_SHARE) as i64 - D2_MARGIN).max(0));
         let stated = stated_scale(source.syns, source.slot);
@@ -68,7 +68,7 @@ impl Half {
             scale: reading.scale,
             scale_known: stated.is_some(),
             d1,
-            echoed: reading.delays.echoed,
+            echoed: reading.delays.echoed.nanos(),
             d2: used.filter(|_| d1.is_some()),
             d2_from: if d1.is_some() { d2_from } else { D2Source::None },
             rtt: d1.unwrap_or(0) + used.unwrap_or(0),

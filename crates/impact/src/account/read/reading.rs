@@ -41,17 +41,13 @@ pub(crate) fn read_both(
     packets: &[AccountPacket],
     (tcp, quiet): (bool, [bool; 2]),
 ) {
-    if let [Some(a), Some(b)] = &mut readings {
-        for p in packets {
-            a.take(p, 0, (tcp, quiet[0]));
-            b.take(p, 1, (tcp, quiet[1]));
+    for p in packets {
+        let slot = p.slot();
+        if let Some(own) = &mut readings[slot] {
+            own.sender_says(p, tcp);
         }
-    } else {
-        for (slot, reading) in readings.iter_mut().enumerate() {
-            let Some(reading) = reading else { continue };
-            for p in packets {
-                reading.take(p, slot, (tcp, quiet[slot]));
-            }
+        if let Some(other) = &mut readings[1 - slot] {
+            other.receiver_says(p, (tcp, quiet[1 - slot]));
         }
     }
     readings.into_iter().flatten().for_each(Reading::end_piece);
@@ -77,22 +73,27 @@ impl Reading {
         }
     }
 
-    fn take(&mut self, p: &AccountPacket, slot: usize, (tcp, quiet): (bool, bool)) {
-        // A clock that steps back by a little makes no wait negative.
+    /// A clock that steps back by a little makes no wait negative.
+    fn pass(&mut self, p: &AccountPacket) {
         self.latest = self.latest.max(p.time.0);
-        let own = p.slot() == slot;
-        if p.has(AccountPacket::FIN | AccountPacket::SYN | AccountPacket::RST) {
-            self.ended |= p.has(AccountPacket::RST) || own && p.has(AccountPacket::FIN);
-            if own && p.has(AccountPacket::SYN) {
-                self.place(p.seq.wrapping_add(1));
-                return;
-            }
+        self.ended |= p.has(AccountPacket::RST);
+    }
+
+    /// A packet of the direction that is read.
+    fn sender_says(&mut self, p: &AccountPacket, tcp: bool) {
+        self.pass(p);
+        self.ended |= p.has(AccountPacket::FIN);
+        if p.has(AccountPacket::SYN) {
+            self.place(p.seq.wrapping_add(1));
+        } else if p.payload > 0 {
+            self.sends(p, tcp);
         }
-        if own {
-            if p.payload > 0 {
-                self.sends(p, tcp);
-            }
-        } else if tcp && p.has(AccountPacket::ACK) {
+    }
+
+    /// A packet of the other one.
+    fn receiver_says(&mut self, p: &AccountPacket, (tcp, quiet): (bool, bool)) {
+        self.pass(p);
+        if tcp && p.has(AccountPacket::ACK) {
             let ack = self.place(p.ack);
             self.acked = self.acked.max(ack);
             if !quiet {
@@ -125,6 +126,9 @@ impl Reading {
         } else {
             u32::MAX
         };
+        if echo_after != u32::MAX {
+            self.delays.echoed.add(echo_after);
+        }
         // A packet that was overtaken brings its segment for the first time.
         let again = behind && (p.seen_before || !p.late);
         if again {
@@ -175,6 +179,7 @@ impl Reading {
             if !data.repeated {
                 let waited = self.latest - data.time;
                 data.acked_after = micros(waited);
+                self.delays.d1.add(data.acked_after);
                 after = after.min(waited);
             }
         }

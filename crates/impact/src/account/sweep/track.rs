@@ -158,6 +158,10 @@ impl Track {
     /// While the other side is silent and this one sends again.
     fn mark_silences(&mut self, half: &Half, first: usize) {
         let steps = &mut self.steps[first..];
+        // There are far fewer steps than acknowledgements, and mostly none of a copy.
+        if steps.iter().filter(|s| s.again).take(LEAST_COPIES).count() < LEAST_COPIES {
+            return;
+        }
         for pair in half.acks.windows(2) {
             let (from, to) = (pair[0].time, pair[1].time);
             if to - from <= SILENCE {
