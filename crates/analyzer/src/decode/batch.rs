@@ -145,18 +145,21 @@ impl Batch {
     pub(crate) fn decode(&mut self) -> Vec<Decoded> {
         let mut results = std::mem::take(&mut self.results);
         results.resize_with(self.packets.len(), Decoded::sealed);
-        results
-            .par_chunks_mut(TASK_PACKETS)
-            .zip(self.packets.par_chunks(TASK_PACKETS))
-            .for_each_init(Vec::new, |scratch, (results, packets)| {
-                self.decode_task(packets, results, scratch);
-                if packets
-                    .iter()
-                    .any(|p| p.cipher.is_some() || p.authenticated.is_some())
-                {
-                    wipe_stack();
-                }
-            });
+        let task = |scratch: &mut Vec<u8>, (results, packets): (&mut [Decoded], &[Pending])| {
+            self.decode_task(packets, results, scratch);
+            let has_key = |p: &Pending| p.cipher.is_some() || p.authenticated.is_some();
+            if packets.iter().any(has_key) {
+                wipe_stack();
+            }
+        };
+        if self.packets.len() <= TASK_PACKETS {
+            task(&mut Vec::new(), (&mut results, &self.packets));
+        } else {
+            results
+                .par_chunks_mut(TASK_PACKETS)
+                .zip(self.packets.par_chunks(TASK_PACKETS))
+                .for_each_init(Vec::new, task);
+        }
         results
     }
 

@@ -152,6 +152,8 @@ impl LaneCounters {
 pub(crate) struct WholeRun {
     lanes: Vec<[LaneCounters; 2]>,
     silences: VecDeque<CaptureSilence>,
+    /// One of them ended before the one before it did.
+    silences_out_of_order: bool,
     leaks: VecDeque<(TunnelIndex, Timestamp, u64)>,
     pub(crate) leaked: u64,
     pub(crate) leak_frames: Examples,
@@ -189,6 +191,7 @@ impl WholeRun {
             if self.silences.len() >= MOST_KEPT {
                 self.silences.pop_front();
             }
+            self.silences_out_of_order |= self.silences.back().is_some_and(|last| last.to > time);
             self.silences.push_back(CaptureSilence {
                 from,
                 to: time,
@@ -219,11 +222,10 @@ impl WholeRun {
 
     /// The longest silence within [from, to].
     pub(crate) fn longest_silence(&self, from: Timestamp, to: Timestamp) -> Option<CaptureSilence> {
-        let within = self
-            .silences
-            .iter()
-            .rev()
-            .filter(|s| s.from >= from && s.to <= to);
+        // In order, what ended before it begins is followed by nothing that lies within.
+        let newest_first = self.silences.iter().rev();
+        let may_lie_within = newest_first.take_while(|s| self.silences_out_of_order || s.to >= from);
+        let within = may_lie_within.filter(|s| s.from >= from && s.to <= to);
         within.max_by_key(|s| s.to.nanos_since(s.from)).copied()
     }
 

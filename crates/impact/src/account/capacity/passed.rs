@@ -168,8 +168,8 @@ fn behind<T>(list: &[T], before: impl Fn(&T) -> bool) -> usize {
     while list.get(to - 1).is_some_and(&before) {
         (from, to) = (to, 2 * to);
     }
-    let rest = list.get(from..to.min(list.len())).unwrap_or_default();
-    from + rest.partition_point(before)
+    let between = &list[from..list.len().min(to - 1)];
+    from + between.partition_point(before)
 }
 
 /// Their packets with data, in order of time.
