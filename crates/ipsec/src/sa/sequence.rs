@@ -7,8 +7,6 @@ use rekeyscope_model::analysis::Sequence;
 const WINDOW: u64 = 16_384;
 /// Numbers that are remembered of an SA while all of its own are closer together: of a flood of SAs with a few packets each.
 const FEW: u64 = 512;
-/// Packets whose ICV is remembered to tell a doubled capture from a replayed number.
-const REMEMBERED_ICVS: usize = 512;
 
 /// What one packet's number meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +15,8 @@ pub enum Arrival {
     Next,
     /// Lower than the highest, not seen before.
     Late,
-    /// The number was there before, with another ICV (or the ICV is not known any more).
+    /// The number was there before. Whether the very same packet was is told by [`crate::sa::seen`].
     Repeated,
-    /// The very same packet was there before: the capture doubled it.
-    CaptureDuplicate,
 }
 
 /// Tracker of one SA.
@@ -34,21 +30,11 @@ pub struct SequenceTracker {
     reordered: u64,
     /// A ring of bits, by number: of [`FEW`] numbers or of [`WINDOW`], and empty up to the second packet.
     seen: Vec<u64>,
-    icvs: Vec<(u64, u64)>,
-    next_icv: usize,
 }
 
 impl SequenceTracker {
-    /// Takes one packet: its sequence number and a fingerprint of its last bytes (the ICV).
-    pub fn observe(&mut self, number: u64, fingerprint: u64) -> Arrival {
-        let arrival = self.place(number, fingerprint);
-        if arrival != Arrival::CaptureDuplicate {
-            self.remember(number, fingerprint);
-        }
-        arrival
-    }
-
-    fn place(&mut self, number: u64, fingerprint: u64) -> Arrival {
+    /// Takes the number of one packet.
+    pub fn observe(&mut self, number: u64) -> Arrival {
         if self.first.is_none() {
             self.first = Some(number);
             self.lowest = number;
@@ -70,12 +56,7 @@ impl SequenceTracker {
         }
         if behind < WINDOW && self.is_marked(number) {
             self.duplicates += 1;
-            let slot = self.icvs.iter().any(|&(n, f)| n == number && f == fingerprint);
-            return if slot {
-                Arrival::CaptureDuplicate
-            } else {
-                Arrival::Repeated
-            };
+            return Arrival::Repeated;
         }
         self.reordered += 1;
         self.distinct += 1;
@@ -84,15 +65,6 @@ impl SequenceTracker {
             self.mark(number);
         }
         Arrival::Late
-    }
-
-    fn remember(&mut self, number: u64, fingerprint: u64) {
-        if self.icvs.len() < REMEMBERED_ICVS {
-            self.icvs.push((number, fingerprint));
-        } else if let Some(slot) = self.icvs.get_mut(self.next_icv) {
-            *slot = (number, fingerprint);
-            self.next_icv = (self.next_icv + 1) % REMEMBERED_ICVS;
-        }
     }
 
     /// A ring that holds `number` beside all that are remembered.
@@ -196,7 +168,7 @@ mod tests {
     fn starting_at_two_is_no_loss() {
         let mut t = SequenceTracker::default();
         for n in 2..100 {
-            assert_eq!(t.observe(n, n), Arrival::Next);
+            assert_eq!(t.observe(n), Arrival::Next);
         }
         let s = t.summary();
         assert_eq!(
@@ -206,14 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn tells_a_doubled_capture_from_a_replayed_number() {
+    fn tells_a_late_number_from_a_repeated_one() {
         let mut t = SequenceTracker::default();
-        t.observe(1, 11);
-        t.observe(2, 22);
-        assert_eq!(t.observe(2, 22), Arrival::CaptureDuplicate);
-        assert_eq!(t.observe(2, 99), Arrival::Repeated);
-        assert_eq!(t.observe(4, 44), Arrival::Next);
-        assert_eq!(t.observe(3, 33), Arrival::Late);
+        let arrivals = [1, 2, 2, 4, 3, 3].map(|n| t.observe(n));
+        use Arrival::{Late, Next, Repeated};
+        assert_eq!(arrivals, [Next, Next, Repeated, Next, Late, Repeated]);
         assert_eq!(t.summary().missing, 0);
     }
 
@@ -223,7 +192,7 @@ mod tests {
             let mut t = SequenceTracker::default();
             let mut set = HashSet::new();
             for &n in &numbers {
-                t.observe(n, n);
+                t.observe(n);
                 set.insert(n);
             }
             let low = *numbers.iter().min().unwrap();
@@ -238,12 +207,12 @@ mod tests {
         fn a_ring_that_grows_forgets_nothing(close in proptest::collection::vec(0u64..500, 1..60), far in 0u64..20_000) {
             let mut t = SequenceTracker::default();
             for &n in &close {
-                t.observe(n, n);
+                t.observe(n);
             }
-            t.observe(far, far);
+            t.observe(far);
             let highest = close.iter().copied().max().unwrap().max(far);
             for &n in close.iter().filter(|&&n| highest - n < WINDOW) {
-                prop_assert_eq!(t.observe(n, n), Arrival::CaptureDuplicate);
+                prop_assert_eq!(t.observe(n), Arrival::Repeated);
             }
         }
 
@@ -251,7 +220,7 @@ mod tests {
         fn survives_any_number(numbers in proptest::collection::vec(any::<u64>(), 1..50)) {
             let mut t = SequenceTracker::default();
             for &n in &numbers {
-                t.observe(n, 0);
+                t.observe(n);
             }
             t.summary();
         }

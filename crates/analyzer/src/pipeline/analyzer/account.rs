@@ -83,20 +83,16 @@ impl Analyzer {
         let again = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
         let association = self.record.sas.get_mut(sa);
         if again {
+            // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
             association.sequence.count_duplicate();
             self.count_repeated(pending, wanted);
             return;
         }
         let number = association.whole_sequence(pending.sequence);
         let skipped = association.sequence.skipped_before(number);
-        let arrival = association.sequence.observe(number, fingerprint);
+        let arrival = association.sequence.observe(number);
         if decoded.icv == Icv::Verified {
             association.extended = association.extended.map(|highest| highest.max(number));
-        }
-        if arrival == Arrival::CaptureDuplicate {
-            // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
-            self.count_repeated(pending, wanted);
-            return;
         }
         if wanted && pending.authenticated.is_some_and(|ah| !ah.around_ipsec) {
             self.record

@@ -6,7 +6,6 @@ use crate::decode::{Authenticated, Pending};
 use rekeyscope_capture::framing::{AH, Authentication, Datagram, DatagramKind};
 use rekeyscope_ipsec::esp::inner::AhInside;
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_ipsec::sa::sequence::Arrival;
 use rekeyscope_model::analysis::Encapsulation;
 
 impl Analyzer {
@@ -62,13 +61,15 @@ impl Analyzer {
             self.count_too_many(pending.frame);
             return;
         };
+        let again = self.seen.observe(sa, u64::from(ah.sequence), ah.icv_begin);
         let association = self.record.sas.get_mut(sa);
         association.bundled = true;
-        let number = association.whole_sequence(ah.sequence);
         // Copies of a packet were told by the ESP around it.
-        if association.sequence.observe(number, ah.icv_begin) == Arrival::CaptureDuplicate {
+        if again {
             return;
         }
+        let number = association.whole_sequence(ah.sequence);
+        association.sequence.observe(number);
         association.icv.unchecked += 1;
         see(association, pending);
         let c = &mut association.counters;
