@@ -82,7 +82,7 @@ impl Default for Recorder {
             forgotten: 0,
             open: VecDeque::new(),
             next_close: None,
-            oldest_from: 0,
+            oldest_from: u64::MAX,
             shortened: 0,
             unopened: 0,
         }
@@ -147,17 +147,19 @@ impl Recorder {
                 (self.forgotten + self.ring.len() as u64).saturating_sub(MOST_RECORDS as u64 / 2);
             from = from.min(self.first_since(busy.plus_nanos(-BEFORE)).max(newest_half));
         }
+        let closes = now.plus_nanos(AFTER);
         self.open.push_back(OpenWindow {
             subject,
             tunnel,
             opened: now,
             began,
-            closes: now.plus_nanos(AFTER),
+            closes,
             from,
             packets: 0,
             begun: [false; 2],
         });
-        self.schedule();
+        self.next_close = Some(self.next_close.map_or(closes, |next| next.min(closes)));
+        self.oldest_from = self.oldest_from.min(from);
     }
 
     /// Number of the first packet from `time` on.
@@ -194,20 +196,22 @@ impl Recorder {
         self.oldest_from = self.open.iter().map(|w| w.from).min().unwrap_or(u64::MAX);
     }
 
-    /// The next window that has to be closed at `now`; with `None` every one.
+    /// The next window that has to be closed at `now`; with `None` every one. To be asked until there is none.
     pub(crate) fn take_due(&mut self, now: Option<Timestamp>) -> Option<OpenWindow> {
         let endangered = self.ring.len() >= MOST_RECORDS;
         let due = |w: &OpenWindow| match now {
             None => true,
             Some(now) => w.closes <= now || endangered && w.from <= self.forgotten,
         };
-        let position = self.open.iter().position(due)?;
+        let Some(position) = self.open.iter().position(due) else {
+            self.schedule();
+            return None;
+        };
         let mut window = self.open.remove(position)?;
         let early = now.is_some_and(|now| window.closes > now);
         if self.allot(&mut window) || early {
             self.shortened += 1;
         }
-        self.schedule();
         Some(window)
     }
 
