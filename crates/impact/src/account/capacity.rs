@@ -5,12 +5,13 @@
 mod passed;
 
 use super::read::half::Half;
+use passed::BusyStretch;
 pub(crate) use passed::Passed;
-use passed::{BusyStretch, Sent};
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::cell::LazyCell;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Lengths of the stretches, nanoseconds.
 const STRETCHES: [i64; 5] = [
@@ -155,17 +156,17 @@ fn proof(
     full: &FullWindows<'_>,
     (length, rtt): (i64, i64),
 ) -> Option<f64> {
-    let packets = &passed.sent[stretch.data.clone()];
+    let times = &passed.times[stretch.data.clone()];
     let second = NANOS_PER_SECOND as f64;
-    if idle_at_an_edge(stretch, packets, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
+    if idle_at_an_edge(stretch, times, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
         return None;
     }
-    let (first, last) = (packets.first()?, packets.last()?);
+    let (first, last) = (times.first()?, times.last()?);
     let gaps = &passed.gaps[stretch.data.start..stretch.data.end - 1];
     if gaps.is_empty() {
         return None;
     }
-    let mean = (last.time - first.time) as f64 / gaps.len() as f64;
+    let mean = (last - first) as f64 / gaps.len() as f64;
     // Shorter than this no gap may be the usual one.
     let mut least = (mean / BUSY) as i32;
     while mean > BUSY * f64::from(least) {
@@ -173,9 +174,9 @@ fn proof(
     }
     let middle = place_of(0.5, gaps.len());
     let busy = below(gaps, least) <= place_of(USUAL_GAP, gaps.len());
-    if busy && !flows_freely(packets, full, rtt) {
+    if busy && !flows_freely(passed, stretch.data.clone(), full, rtt) {
         let bytes = passed.sent_before[stretch.data.end] - passed.sent_before[stretch.data.start];
-        let usual = ABOVE_USUAL * bytes as f64 / packets.len() as f64 * second;
+        let usual = ABOVE_USUAL * bytes as f64 / times.len() as f64 * second;
         // The median gap allows this rate, which is the usual case, where it is at most so long.
         let longest = usual / stretch.rate;
         if below(gaps, (longest as i32).saturating_add(1)) > middle {
@@ -185,8 +186,9 @@ fn proof(
         return Some(stretch.rate.min(usual / f64::from(median)));
     }
     let margin = (queue_margin(rtt) / 1_000) as u32;
-    let half_over = packets.partition_point(|s| s.time < stretch.begin + length / 2);
-    if queue(&packets[half_over..], |s| s.delay, margin) {
+    let delays = &passed.delays[stretch.data.clone()];
+    let half_over = times.partition_point(|time| *time < stretch.begin + length / 2);
+    if queue(&delays[half_over..], margin) {
         let acks = &passed.acked[stretch.acks.clone()];
         let rate =
             |w: &[(i64, u64)]| (w[1].0 > w[0].0).then(|| w[1].1 as f64 / (w[1].0 - w[0].0) as f64 * second);
@@ -198,41 +200,48 @@ fn proof(
         });
     }
     let busy = || gaps.iter().all(|&gap| i64::from(gap) <= PAUSE);
-    (passed.echoes && queue(packets, |s| s.echo, margin) && busy()).then_some(stretch.rate)
+    let echoes = &passed.echoes[stretch.data.clone()];
+    (passed.echoed && queue(echoes, margin) && busy()).then_some(stretch.rate)
 }
 
 /// All delays that are known are above the margin.
-fn queue(packets: &[Sent], delay: fn(&Sent) -> u32, margin: u32) -> bool {
-    packets.iter().all(|s| delay(s) > margin) && packets.iter().any(|s| delay(s) != u32::MAX)
+fn queue(delays: &[u32], margin: u32) -> bool {
+    delays.iter().all(|&us| us > margin) && delays.iter().any(|&us| us != u32::MAX)
 }
 
 /// The longer of the times before its first packet and behind its last one, nanoseconds. A burst that is shorter than the stretch is
 /// no rate of the path: 256 kB each half second went for 10 Mbit/s on a path of 30.
-fn idle_at_an_edge(stretch: &BusyStretch, packets: &[Sent], length: i64) -> i64 {
-    let before = packets.first().map_or(length, |s| s.time - stretch.begin);
-    let behind = packets.last().map_or(length, |s| stretch.begin + length - s.time);
+fn idle_at_an_edge(stretch: &BusyStretch, times: &[i64], length: i64) -> i64 {
+    let before = times.first().map_or(length, |time| time - stretch.begin);
+    let behind = times.last().map_or(length, |time| stretch.begin + length - time);
     before.max(behind)
 }
 
 /// No queue before or behind the capture, or, where delays do not tell of both, a full window: evenly spaced packets are then
 /// acknowledgements that come evenly.
-fn flows_freely(packets: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
+fn flows_freely(passed: &Passed, packets: Range<usize>, full: &FullWindows<'_>, rtt: i64) -> bool {
     let margin = (queue_margin(rtt) / 1_000) as u32;
     // Whether the median of those that are known is within the margin, which is not as long as none.
     let margin = margin.min(u32::MAX - 1);
-    let usual = |of: fn(&Sent) -> u32| {
+    let usual = |delays: &[u32]| {
         let (mut known, mut within) = (0, 0);
-        for us in packets.iter().map(of) {
+        for &us in delays {
             known += u32::from(us != u32::MAX);
             within += u32::from(us <= margin);
         }
         (known > 0).then_some(within > known / 2)
     };
-    match (usual(|s| s.delay), usual(|s| s.echo)) {
+    match (
+        usual(&passed.delays[packets.clone()]),
+        usual(&passed.echoes[packets.clone()]),
+    ) {
         (Some(delay), Some(echo)) => delay && echo,
         _ => {
-            let full = |s: &&Sent| full[usize::from(s.half)][s.index as usize];
-            2 * packets.iter().filter(full).count() >= packets.len()
+            let full = |&k: &usize| {
+                let (half, index) = passed.place(k);
+                full[half][index]
+            };
+            2 * packets.clone().filter(full).count() >= packets.len()
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Synthetic packets of 1,000 bytes; times are milliseconds.
 
 use super::*;
-use crate::account::capacity::passed::advances;
+use crate::account::capacity::passed::{Sent, advances};
 use crate::account::made_up::{UNKNOWN, ack, at, data, half};
 use crate::account::read::data::Data;
 
@@ -244,7 +244,9 @@ fn echoes_tell_of_a_queue_before_the_capture() {
 
 #[test]
 fn packets_flow_freely_without_a_queue_or_between_full_windows() {
-    let freely = |delays, full| flows_freely(&even(100, delays), &full_before(full, 10), RTT);
+    let freely_of =
+        |sent: &[Sent], full: &FullWindows<'_>| flows_freely(&passed(sent, &[]), 0..sent.len(), full, RTT);
+    let freely = |delays, full| freely_of(&even(100, delays), &full_before(full, 10));
     assert!(freely((4, 4), 0));
     assert!(!freely((5, 4), 10) && !freely((4, 5), 10));
     // What one of them does not tell, the window does: full before half of the packets.
@@ -256,9 +258,9 @@ fn packets_flow_freely_without_a_queue_or_between_full_windows() {
     for (sent, delay) in mixed.iter_mut().zip([9_000, 0, 9_000]) {
         sent.delay = delay;
     }
-    assert!(!flows_freely(&mixed, &nothing_full(), RTT));
+    assert!(!freely_of(&mixed, &nothing_full()));
     mixed[2].delay = 0;
-    assert!(flows_freely(&mixed, &nothing_full(), RTT));
+    assert!(freely_of(&mixed, &nothing_full()));
 }
 
 fn acknowledged(sent: &[Sent]) -> Vec<(i64, u64)> {
@@ -318,10 +320,11 @@ fn packets_of_all_connections_stand_in_order_of_time() {
     };
     let mut passed = Passed::default();
     passed.refill(&[seen, with_data([20])]);
-    let all = passed.sent;
-    let shown: Vec<_> = all
-        .iter()
-        .map(|s| (s.time, s.half, s.index, s.delay, s.echo))
+    let shown: Vec<_> = (0..passed.times.len())
+        .map(|k| {
+            let (half, index) = passed.place(k);
+            (passed.times[k], half, index, passed.delays[k], passed.echoes[k])
+        })
         .collect();
     assert_eq!(
         shown,
