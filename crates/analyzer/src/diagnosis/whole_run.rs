@@ -243,3 +243,39 @@ impl WholeRun {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// **Synthetic** frames, of which some come back by 400 ms: what a look at all of the silences that are kept finds.
+    #[test]
+    fn the_longest_silence_is_found_in_order_and_out_of_order() {
+        for comes_back in [None, Some(10), Some(300)] {
+            let mut run = WholeRun::default();
+            let mut all: Vec<CaptureSilence> = Vec::new();
+            let (mut millis, mut previous) = (0, None);
+            for frame in 0..600_u64 {
+                millis += 50 + (frame as i64 * 7_919) % 41;
+                if comes_back.is_some_and(|every| frame % every == 7) {
+                    millis -= 400;
+                }
+                let to = Timestamp(millis * NANOS_PER_MILLI);
+                run.take_frame(previous, to, frame);
+                let from = previous.replace(to).filter(|from| *from < to);
+                all.extend(from.map(|from| CaptureSilence {
+                    from,
+                    to,
+                    to_frame: frame,
+                }));
+                for since in [0, 200, 2_000, 40_000] {
+                    let from = to.plus_nanos(-since * NANOS_PER_MILLI);
+                    let kept = all.iter().rev().take(MOST_KEPT);
+                    let within = kept.filter(|s| s.from >= from && s.to <= to);
+                    let longest = within.max_by_key(|s| s.to.nanos_since(s.from)).copied();
+                    assert_eq!(run.longest_silence(from, to), longest, "frame {frame}");
+                }
+            }
+        }
+    }
+}

@@ -336,6 +336,19 @@ fn packets_of_all_connections_stand_in_order_of_time() {
     );
 }
 
+/// Once a piece of several connections was looked at, and where one is out of order.
+#[test]
+fn packets_of_one_connection_stand_in_order_of_time_too() {
+    let mut passed = Passed::default();
+    passed.refill(&[with_data([10]), with_data([20, 30])]);
+    let places = |passed: &Passed| [0, 1].map(|k| (passed.times[k], passed.place(k)));
+    passed.refill(&[with_data([40, 50])]);
+    assert_eq!(places(&passed), [(at(40), (0, 0)), (at(50), (0, 1))]);
+    passed.refill(&[with_data([50, 40])]);
+    assert_eq!(places(&passed), [(at(40), (0, 1)), (at(50), (0, 0))]);
+    assert_eq!((passed.times.len(), &passed.gaps[..]), (2, &[10_000_000][..]));
+}
+
 /// Nothing is said of packets where the path's rate is neither proven nor compared with anything.
 #[test]
 fn rates_are_told_where_the_path_is_known() {
