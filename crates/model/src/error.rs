@@ -122,3 +122,28 @@ pub struct WireError {
     /// Bytes that are there.
     pub available: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_text_is_asked_to_be_a_key_log() {
+        let asks = |found: &str| !as_keys(Path::new("router.log"), found).is_empty();
+        for text in [
+            "text",
+            "text in UTF-16",
+            "a gzip file holding text",
+            "JSON or similar text",
+        ] {
+            assert!(asks(text), "{text}");
+        }
+        for other in [
+            "a snoop file: convert it with editcap -F pcapng first",
+            "an HTML page",
+            "zero bytes only: the file was allocated but never written",
+        ] {
+            assert!(!asks(other), "{other}");
+        }
+    }
+}
