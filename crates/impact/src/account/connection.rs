@@ -15,7 +15,7 @@ pub(super) const LEAST_SHARE: f64 = 0.01;
 /// One inner connection, or what takes the place of one: a UDP flow, or everything of a tunnel that cannot be read.
 #[derive(Debug, Clone, Default)]
 pub struct AccountConnection {
-    /// In order of the capture, behind those that [`fold`] took.
+    /// In order of the capture, behind those that [`fold`] took; it takes what came by [`AccountConnection::push`].
     pub packets: Vec<AccountPacket>,
     /// Names it for whoever keeps it.
     pub number: u32,

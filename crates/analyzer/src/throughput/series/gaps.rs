@@ -1,4 +1,4 @@
-//! The longest gaps between packets that carry new data.
+//! The longest gaps between packets that carry what is counted.
 
 use rekeyscope_model::time::Timestamp;
 use std::cmp::Reverse;
@@ -46,7 +46,7 @@ impl GapRecorder {
         }
     }
 
-    /// A packet with new data. One that is earlier than its predecessors ends no gap.
+    /// A packet that counts. One that is earlier than its predecessors ends no gap.
     pub(super) fn record(&mut self, time: Timestamp) {
         let Some(latest) = self.latest else {
             self.latest = Some(time);

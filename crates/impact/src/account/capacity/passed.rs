@@ -28,6 +28,8 @@ pub(crate) struct Passed {
     pub(super) echoes: Vec<u32>,
     /// Connections and indices; empty where there is but one, in order.
     places: Vec<(u16, u32)>,
+    /// Memory for the packets of several.
+    merged: Vec<Sent>,
     /// From each of them to the next, nanoseconds, two seconds at most: longer than any stretch.
     pub(super) gaps: Vec<i32>,
     /// Bytes of all before each of them, and of all.
@@ -53,10 +55,14 @@ impl Passed {
             self.places.clear();
             return;
         }
-        let all = halves.iter().enumerate();
-        let mut all: Vec<Sent> = all.flat_map(|(half, h)| sent_by(half, h)).collect();
-        all.sort_by_key(|s| s.time);
-        self.fill_merged(&all);
+        let mut merged = std::mem::take(&mut self.merged);
+        merged.clear();
+        for (half, h) in halves.iter().enumerate() {
+            merged.extend(sent_by(half, h));
+        }
+        merged.sort_by_key(|s| s.time);
+        self.fill_merged(&merged);
+        self.merged = merged;
     }
 
     fn fill_merged(&mut self, all: &[Sent]) {
