@@ -57,6 +57,8 @@ const OFFLOAD_BYTES: u32 = 9_100;
 pub struct Analyzer {
     record: Record,
     framing: Option<Box<Framing>>,
+    /// For frames that are held back, and come again.
+    framing_ahead: Option<Box<Framing>>,
     streams: TcpStreams,
     nested: NestedFrames,
     clock: CaptureClock,
@@ -64,9 +66,10 @@ pub struct Analyzer {
     duplicates: Duplicates,
     /// In which the frame was read, to keep packets without a copy.
     block: Option<ReadBlock>,
-    batch: Batch,
-    in_flight: Option<InFlight<(Batch, Vec<Decoded>)>>,
-    spare: Batch,
+    batch: Box<Batch>,
+    in_flight: Option<InFlight<(Box<Batch>, Vec<Decoded>)>>,
+    /// A batch without packets, for its memory.
+    spare: Option<Box<Batch>>,
     superseded: HashMap<SaIndex, SaIndex>,
 }
 
@@ -87,15 +90,16 @@ impl Analyzer {
         let point = options.two_points.then(PointRecord::default);
         Analyzer {
             framing: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
+            framing_ahead: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
             nested: NestedFrames::new(&options.esp_ports),
             streams: TcpStreams::default(),
             clock: CaptureClock::default(),
             seen: SeenPackets::default(),
             duplicates: Duplicates::default(),
             block: None,
-            batch: Batch::default(),
+            batch: Box::default(),
             in_flight: None,
-            spare: Batch::default(),
+            spare: None,
             superseded: HashMap::new(),
             record: Record {
                 options,

@@ -38,6 +38,11 @@ impl Carriers {
         }
     }
 
+    /// Forgets what was learned.
+    pub(super) fn forget(&mut self) {
+        self.learned.clear();
+    }
+
     /// IKE passed between these ends: so will ESP.
     pub(super) fn learn(&mut self, ends: (IpAddr, IpAddr), ports: UdpPorts) {
         let known = |port| matches!(port, IKE_PORT | NAT_T_PORT) || self.ports.contains(&port);

@@ -35,6 +35,12 @@ impl Framing {
         }
     }
 
+    /// Forgets fragments, and where IKE was seen: it is as it was when it was made.
+    pub fn forget(&mut self) {
+        self.fragments.forget();
+        self.carriers.forget();
+    }
+
     /// Decodes one frame. `None`: not IP, an unfinished fragment, or malformed (counted).
     pub fn decode<'a>(
         &'a mut self,

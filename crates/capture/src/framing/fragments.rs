@@ -121,6 +121,14 @@ impl FragmentTable {
         self.whole = whole;
     }
 
+    /// Forgets all of them, without counting.
+    pub(super) fn forget(&mut self) {
+        self.partials.clear();
+        self.order.clear();
+        self.whole.clear();
+        self.held = 0;
+    }
+
     /// Datagrams and bytes that are held.
     #[cfg(test)]
     pub(super) fn sizes(&self) -> (usize, usize) {

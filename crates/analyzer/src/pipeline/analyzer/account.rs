@@ -18,7 +18,7 @@ impl Analyzer {
     /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
     pub(super) fn hand_over(&mut self) {
         let before = self.in_flight.take().map(InFlight::wait);
-        let mut full = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+        let mut full = self.take_batch();
         self.in_flight = Some(InFlight::begin(move || {
             let decoded = full.decode();
             (full, decoded)
@@ -32,7 +32,12 @@ impl Analyzer {
         self.account_landed(landed);
     }
 
-    fn account_landed(&mut self, landed: Option<Option<(Batch, Vec<Decoded>)>>) {
+    /// The batch, in whose place comes an empty one.
+    fn take_batch(&mut self) -> Box<Batch> {
+        std::mem::replace(&mut self.batch, self.spare.take().unwrap_or_default())
+    }
+
+    fn account_landed(&mut self, landed: Option<Option<(Box<Batch>, Vec<Decoded>)>>) {
         match landed {
             Some(Some((batch, decoded))) => self.account_batch(batch, decoded),
             Some(None) => self
@@ -50,7 +55,7 @@ impl Analyzer {
         loop {
             self.land();
             if !self.batch.is_empty() {
-                let mut batch = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare));
+                let mut batch = self.take_batch();
                 let decoded = batch.decode();
                 self.account_batch(batch, decoded);
             }
@@ -61,7 +66,7 @@ impl Analyzer {
         }
     }
 
-    fn account_batch(&mut self, mut batch: Batch, mut decoded: Vec<Decoded>) {
+    fn account_batch(&mut self, mut batch: Box<Batch>, mut decoded: Vec<Decoded>) {
         let mut marks = batch.marks();
         for (pending, decoded) in batch.packets().iter().zip(&mut decoded) {
             marks
@@ -73,7 +78,7 @@ impl Analyzer {
         }
         marks.flatten().for_each(|mark| self.take_mark(mark));
         batch.clear(decoded);
-        self.spare = batch;
+        self.spare = Some(batch);
     }
 
     fn account(&mut self, pending: &Pending, decoded: &mut Decoded, packet: &[u8]) {

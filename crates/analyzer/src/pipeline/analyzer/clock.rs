@@ -90,28 +90,47 @@ impl Sender {
 
 type Line = (TunnelIndex, Direction, FlowKey);
 
-/// A frame that waits for the decision.
+/// A frame that waits for the decision, as the reader had it.
 #[derive(Debug)]
-pub(super) struct HeldFrame {
-    pub(super) number: u64,
-    /// As the frame has it.
-    pub(super) time: Timestamp,
+struct HeldFrame {
+    number: u64,
+    time: Timestamp,
     link_type: LinkType,
     original_len: u32,
-    data: Vec<u8>,
+    /// Where its bytes end; they begin where those of the frame before end.
+    end: usize,
 }
 
-impl HeldFrame {
-    /// The frame, with this time.
-    pub(super) fn at(&self, time: Timestamp) -> Frame<'_> {
-        Frame {
-            number: self.number,
-            time,
-            link_type: self.link_type,
-            original_len: self.original_len,
-            data: &self.data,
+/// All that wait, in their order.
+#[derive(Debug, Default)]
+pub(super) struct HeldFrames {
+    list: Vec<HeldFrame>,
+    bytes: Vec<u8>,
+}
+
+impl HeldFrames {
+    /// The frames, in no block.
+    pub(super) fn frames(&self) -> impl Iterator<Item = Frame<'_>> {
+        let mut begin = 0;
+        self.list.iter().map(move |held| Frame {
+            number: held.number,
+            time: held.time,
+            link_type: held.link_type,
+            original_len: held.original_len,
+            data: &self.bytes[std::mem::replace(&mut begin, held.end)..held.end],
             block: None,
-        }
+        })
+    }
+
+    fn push(&mut self, frame: &Frame<'_>) {
+        self.bytes.extend_from_slice(frame.data);
+        self.list.push(HeldFrame {
+            number: frame.number,
+            time: frame.time,
+            link_type: frame.link_type,
+            original_len: frame.original_len,
+            end: self.bytes.len(),
+        });
     }
 }
 
@@ -123,8 +142,7 @@ pub(super) struct CaptureClock {
     /// Time of the last frame, offset added.
     previous: Option<Timestamp>,
     stretches: Stretches,
-    held: Vec<HeldFrame>,
-    held_bytes: usize,
+    held: HeldFrames,
     senders: Vec<(Line, Sender)>,
     places: HashMap<Line, usize>,
     /// The place of each direction's last packet: many packets of one flow come in a row.
@@ -155,40 +173,40 @@ impl CaptureClock {
 
     /// Whether frames wait for the decision.
     pub(super) fn holds(&self) -> bool {
-        !self.held.is_empty()
+        !self.held.list.is_empty()
     }
 
     /// Whether the times jump again behind the frames that wait.
     pub(super) fn jumps_again(&self, stamped: Timestamp) -> bool {
-        self.held.last().is_some_and(|last| is_jump(stamped, last.time))
+        let last = self.held.list.last();
+        last.is_some_and(|last| is_jump(stamped, last.time))
     }
 
     /// Keeps a frame until the decision. True when there are enough of them.
     pub(super) fn hold(&mut self, frame: &Frame<'_>) -> bool {
-        self.held_bytes += frame.data.len();
-        self.held.push(HeldFrame {
-            number: frame.number,
-            time: frame.time,
-            link_type: frame.link_type,
-            original_len: frame.original_len,
-            data: frame.data.to_vec(),
-        });
-        self.held.len() >= MOST_HELD || self.held_bytes >= MOST_HELD_BYTES
+        self.held.push(frame);
+        self.held.list.len() >= MOST_HELD || self.held.bytes.len() >= MOST_HELD_BYTES
     }
 
     /// The frames that wait, and the time before the jump.
-    pub(super) fn take_held(&mut self) -> Option<(Vec<HeldFrame>, Timestamp)> {
+    pub(super) fn take_held(&mut self) -> Option<(HeldFrames, Timestamp)> {
         let held = std::mem::take(&mut self.held);
-        self.held_bytes = 0;
         self.previous
-            .filter(|_| !held.is_empty())
+            .filter(|_| !held.list.is_empty())
             .map(|previous| (held, previous))
+    }
+
+    /// Takes the memory of frames that were handed on, for the next ones.
+    pub(super) fn reuse(&mut self, mut held: HeldFrames) {
+        held.list.clear();
+        held.bytes.clear();
+        self.held = held;
     }
 
     /// Decides what the jump before `first` was, and goes on accordingly; `None` for idle time.
     pub(super) fn settle(
         &mut self,
-        first: &HeldFrame,
+        first: &Frame<'_>,
         previous: Timestamp,
         signs: &Signs,
     ) -> Option<ClockEvent> {

@@ -2,10 +2,10 @@
 
 use super::Analyzer;
 use crate::decode::{Pending, decode_one};
-use crate::pipeline::analyzer::clock::{HeldFrame, Signs};
+use crate::pipeline::analyzer::clock::{HeldFrames, Signs};
 use crate::pipeline::clock_event::{ClockEvent, Jump};
 use rekeyscope_capture::file::Frame;
-use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing};
+use rekeyscope_capture::framing::{Datagram, DatagramKind};
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -39,16 +39,16 @@ impl Analyzer {
             return;
         };
         let signs = self.signs(&held, previous);
-        let event = held
-            .first()
-            .and_then(|first| self.clock.settle(first, previous, &signs));
+        let first = held.frames().next();
+        let event = first.and_then(|first| self.clock.settle(&first, previous, &signs));
         if let Some(event) = event {
             self.note(event);
         }
-        for frame in &held {
+        for frame in held.frames() {
             let time = self.clock.pass(frame.time);
-            self.take_frame(&frame.at(time));
+            self.take_frame(&Frame { time, ..frame });
         }
+        self.clock.reuse(held);
     }
 
     fn note(&mut self, event: ClockEvent) {
@@ -64,15 +64,16 @@ impl Analyzer {
         }
     }
 
-    fn signs(&self, held: &[HeldFrame], previous: Timestamp) -> Signs {
+    fn signs(&mut self, held: &HeldFrames, previous: Timestamp) -> Signs {
         let mut signs = Signs::default();
-        // A decoder of its own: the frames come again.
-        let mut framing = Framing::with_esp_ports(&self.record.options.esp_ports);
+        let Some(mut framing) = self.framing_ahead.take() else {
+            return signs;
+        };
         let mut unheard = Diagnostics::default();
-        let first = held.first().map(|frame| frame.time);
-        for frame in held {
+        let first = held.frames().next().map(|frame| frame.time);
+        for frame in held.frames() {
             signs.since_first = first.map_or(0, |first| frame.time.nanos_since(first).max(0));
-            let Some(datagram) = framing.decode(&frame.at(frame.time), &mut unheard) else {
+            let Some(datagram) = framing.decode(&frame, &mut unheard) else {
                 continue;
             };
             match datagram.kind {
@@ -80,6 +81,8 @@ impl Analyzer {
                 _ => signs.again += u64::from(self.duplicates.hold(&datagram, frame.time)),
             }
         }
+        framing.forget();
+        self.framing_ahead = Some(framing);
         signs
     }
 

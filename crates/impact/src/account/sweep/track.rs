@@ -222,24 +222,18 @@ impl Track {
         }
         let middle = lengths.len() / 2;
         let middle = *lengths.select_nth_unstable(middle).1;
-        let mut kept: Vec<Step> = Vec::with_capacity(self.steps.len());
-        let mut extended = true;
-        for step in &self.steps {
-            match kept.last_mut() {
-                Some(last) if !extended && length(step) <= middle => {
-                    if length(step) > length(last) {
-                        (last.kind, last.pause) = (step.kind, step.pause);
-                    }
-                    last.absorb(step);
-                    extended = true;
+        let mut extended = false;
+        self.steps.dedup_by(|step, last| {
+            let joins = !extended && length(step) <= middle;
+            if joins {
+                if length(step) > length(last) {
+                    (last.kind, last.pause) = (step.kind, step.pause);
                 }
-                _ => {
-                    kept.push(*step);
-                    extended = false;
-                }
+                last.absorb(step);
             }
-        }
-        self.steps = kept;
+            extended = joins;
+            joins
+        });
         self.forget_episodes();
     }
 
