@@ -4,6 +4,7 @@
 use crate::command::private_folder::create_secret;
 use crate::command::replace::{Replacement, goes_through};
 use crate::command::temporary::{self, Temporary};
+use rekeyscope::write::copies::buffered;
 use rekeyscope_model::error::Error;
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -96,9 +97,6 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Bytes of a document that wait for one call of the system.
-const STREAM_BUFFER: usize = 1 << 18;
-
 /// A file to be written at the end.
 pub(crate) struct Reserved {
     path: PathBuf,
@@ -166,7 +164,7 @@ impl Reserved {
     ) -> Result<(), Error> {
         let path = self.path.clone();
         self.fill(|file| {
-            let mut buffered = BufWriter::with_capacity(STREAM_BUFFER, file);
+            let mut buffered = buffered(file);
             content(&mut buffered)
                 .and_then(|()| buffered.flush())
                 .map_err(|source| Error::Output { path, source })

@@ -1,7 +1,7 @@
 //! `--annotate`: the original packets, with comments at each rekey, dip and missing key. Wireshark shows them in the packet
 //! and in its expert information.
 
-use crate::write::copies::output_error;
+use crate::write::copies::{buffered, output_error};
 use rekeyscope_capture::file::{CaptureCopy, CaptureReader};
 use rekeyscope_model::analysis::{
     Analysis, Confidence, Direction, KeyStatus, Rekey, RekeyEvidence, TriggerKind,
@@ -14,7 +14,7 @@ use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_report::words::focus::RekeyNames;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// Most frames that get a comment; later rekeys go without. Each costs some 200 bytes while the file is written.
@@ -54,19 +54,23 @@ pub fn write(
     path: &Path,
 ) -> Result<u64, Error> {
     let failed = output_error(path);
-    let Comments(comments) = comments(analysis);
-    let mut copy = CaptureCopy::of_packets(BufWriter::new(out));
+    // Frames come in the order of their numbers.
+    let mut comments = comments(analysis).0.into_iter().peekable();
+    let mut copy = CaptureCopy::of_packets(buffered(out));
     if let Some(rows) = esp_sa {
         copy = copy.with_esp_secrets(rows);
     }
     let mut counted_before = Diagnostics::default();
     let mut commented = 0;
     while let Some(item) = reader.next_item(&mut counted_before)? {
-        let comment = item.number.and_then(|number| comments.get(&number));
+        let comment = item.number.and_then(|number| {
+            while comments.next_if(|(of, _)| *of < number).is_some() {}
+            comments.next_if(|(of, _)| *of == number)
+        });
         match comment {
-            Some(comment) => {
+            Some((_, comment)) => {
                 commented += 1;
-                copy.annotate(&item, comment)
+                copy.annotate(&item, &comment)
             }
             None => copy.pass(&item),
         }

@@ -2,7 +2,16 @@
 //! need what the whole analysis found out, so they read the capture a second time.
 
 use rekeyscope_model::error::Error;
+use std::io::{BufWriter, Write};
 use std::path::Path;
+
+/// Bytes of an output that wait for one call of the system.
+const WAITING: usize = 1 << 18;
+
+/// An output whose pieces are written together.
+pub fn buffered<W: Write>(out: W) -> BufWriter<W> {
+    BufWriter::with_capacity(WAITING, out)
+}
 
 /// Wraps an error of the file that is being written.
 pub fn output_error(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {

@@ -6,13 +6,13 @@
 //! packet that opens is written, once.
 
 use crate::pipeline::Options;
-use crate::write::copies::output_error;
+use crate::write::copies::{buffered, output_error};
 use crate::write::key_ring::{KeyRing, SaOpener};
 use crate::write::unseal::{SightedPacket, Unsealed, Unsealer};
 use rekeyscope_capture::file::{CaptureCopy, CaptureReader, LinkType};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -57,7 +57,7 @@ pub fn write(
     path: &Path,
 ) -> Result<Written, Error> {
     let failed = output_error(path);
-    let mut copy = CaptureCopy::with_other_packets(BufWriter::new(out), LinkType::RAW);
+    let mut copy = CaptureCopy::with_other_packets(buffered(out), LinkType::RAW);
     let mut unsealer = Unsealer::new(ring, options);
     let (mut written, mut packet) = (Written::default(), Vec::new());
     let mut counted_before = Diagnostics::default();
