@@ -117,12 +117,17 @@ fn own_rate(passed: &Passed, full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate)
         if length <= SHORT && (proven > 0.0 || mean < FAST) {
             break;
         }
+        // Whoever sends without acknowledgements may send evenly at any rate.
+        let proves = length >= ROUND_TRIPS * rtt && !passed.acked.is_empty();
+        if !proves && length < LEAST_BEST {
+            continue;
+        }
         let stretches = passed.stretches(length);
         let highest = stretches.iter().map(|s| s.rate).fold(0.0, f64::max);
         if length >= LEAST_BEST {
             best = best.max(highest);
         }
-        if length < ROUND_TRIPS * rtt {
+        if !proves {
             continue;
         }
         let mut good: Vec<&BusyStretch> = stretches
@@ -131,10 +136,6 @@ fn own_rate(passed: &Passed, full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate)
             .collect();
         good.sort_by(|a, b| b.rate.total_cmp(&a.rate));
         good.truncate(MOST_STRETCHES);
-        // Whoever sends without acknowledgements may send evenly at any rate.
-        if passed.acked.is_empty() {
-            continue;
-        }
         let mut proofs: Vec<f64> = good
             .iter()
             .filter_map(|s| proof(s, passed, full, (length, rtt)))
