@@ -9,8 +9,8 @@
 
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::whole_run;
+use crate::throughput::by_connection::ByConnection;
 use crate::throughput::flow::ConnectionId;
-use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -53,8 +53,7 @@ pub(crate) struct Hole {
 #[derive(Debug)]
 struct SuspectedHole {
     span: whole_run::CaptureSilence,
-    /// Ends of the streams before it: behind the highest byte sent.
-    edges: HashMap<(ConnectionId, usize), u32>,
+    edges: Edges,
     /// Streams that sent what followed those ends.
     filled: Vec<(ConnectionId, usize)>,
     /// Numbers missing before the first packet behind it, and its frame, per direction.
@@ -63,12 +62,36 @@ struct SuspectedHole {
     unseen: [Option<u64>; 2],
 }
 
+/// Ends of the streams of each direction: behind the highest byte sent.
+#[derive(Debug, Clone)]
+struct Edges([ByConnection<Option<u32>>; 2]);
+
+impl Default for Edges {
+    fn default() -> Self {
+        Edges([(); 2].map(|()| ByConnection::with_bound(MOST_CONNECTIONS)))
+    }
+}
+
+impl Edges {
+    fn get(&mut self, (connection, slot): (ConnectionId, usize)) -> Option<u32> {
+        *self.0[slot].get(connection)?
+    }
+
+    fn sends(&mut self, p: &PacketRecord) {
+        if let Some(edge) = self.0[p.slot()].get_or_begin(p.connection)
+            && edge.is_none_or(|edge| before(edge, p.seq_end()))
+        {
+            *edge = Some(p.seq_end());
+        }
+    }
+}
+
 /// One tunnel.
 #[derive(Debug, Default)]
 struct Watch {
     last: Option<Timestamp>,
     used: [bool; 2],
-    edges: HashMap<(ConnectionId, usize), u32>,
+    edges: Edges,
     silence: Option<SuspectedHole>,
 }
 
@@ -162,7 +185,7 @@ impl Watch {
         }
         let (sent, acked) = ((p.connection, slot), (p.connection, 1 - slot));
         if p.payload > 0
-            && let Some(&edge) = silence.edges.get(&sent)
+            && let Some(edge) = silence.edges.get(sent)
             && !before(edge, p.seq)
             && before(edge, p.seq_end())
             && !silence.filled.contains(&sent)
@@ -171,7 +194,7 @@ impl Watch {
             silence.filled.push(sent);
         }
         if p.acknowledges()
-            && let Some(&edge) = silence.edges.get(&acked)
+            && let Some(edge) = silence.edges.get(acked)
             && before(edge, p.ack)
             && !silence.filled.contains(&acked)
         {
@@ -185,14 +208,7 @@ impl Watch {
         if p.payload == 0 || !p.is_tcp() || p.connection == ConnectionId::NONE {
             return;
         }
-        let key = (p.connection, p.slot());
-        if let Some(edge) = self.edges.get_mut(&key) {
-            if before(*edge, p.seq_end()) {
-                *edge = p.seq_end();
-            }
-        } else if self.edges.len() < MOST_CONNECTIONS {
-            self.edges.insert(key, p.seq_end());
-        }
+        self.edges.sends(p);
     }
 }
 

@@ -6,8 +6,8 @@ use crate::diagnosis::delivery::quiet::{Quiet, QuietWatch};
 use crate::diagnosis::delivery::vanished::{NumberedPackets, VanishedData};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::{LEAST_RTO, before};
+use crate::throughput::by_connection::ByConnection;
 use crate::throughput::flow::ConnectionId;
-use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
@@ -120,9 +120,9 @@ impl Meanwhile {
 }
 
 /// One direction of a tunnel.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct DeliveryLane {
-    streams: HashMap<ConnectionId, SentStream>,
+    streams: ByConnection<SentStream>,
     /// Connections whose sender may send more; of those that are not watched nothing is known.
     open: usize,
     /// Segments in flight of all connections.
@@ -142,10 +142,29 @@ pub(crate) struct DeliveryLane {
     watch: QuietWatch,
 }
 
+impl Default for DeliveryLane {
+    fn default() -> Self {
+        DeliveryLane {
+            streams: ByConnection::with_bound(MOST_CONNECTIONS),
+            open: 0,
+            in_flight: 0,
+            delivered: None,
+            first_delivered: None,
+            heard: HeardDeliveries::default(),
+            repeats: 0,
+            batch: Vec::new(),
+            passed: None,
+            unread: None,
+            meanwhile: Meanwhile::default(),
+            watch: QuietWatch::default(),
+        }
+    }
+}
+
 impl DeliveryLane {
     /// A connection begins anew, or ends.
     pub(super) fn forget(&mut self, connection: ConnectionId, now: Timestamp) {
-        if let Some(stream) = self.streams.remove(&connection) {
+        if let Some(stream) = self.streams.remove(connection) {
             self.lands(stream.in_flight.len(), now);
             self.closes(!stream.closed);
         }
@@ -153,7 +172,7 @@ impl DeliveryLane {
 
     /// The sender of a connection sends no more.
     pub(super) fn finishes(&mut self, connection: ConnectionId) {
-        if let Some(stream) = self.streams.get_mut(&connection) {
+        if let Some(stream) = self.streams.get(connection) {
             let was_open = !std::mem::replace(&mut stream.closed, true);
             self.closes(was_open);
         }
@@ -181,32 +200,28 @@ impl DeliveryLane {
 
     /// Any packet of this direction, before it is counted.
     pub(super) fn watches(&mut self, p: &PacketRecord) -> Option<Quiet> {
-        let known = || self.streams.contains_key(&p.connection);
+        let known = || self.streams.knows(p.connection);
         self.watch.takes(p, self.in_flight > 0, known)
     }
 
     /// Any packet of a connection that sends in this direction, before it is counted.
     pub(super) fn numbers(&mut self, p: &PacketRecord) -> Option<VanishedData> {
-        let stream = self.streams.get_mut(&p.connection)?;
+        let stream = self.streams.get(p.connection)?;
         stream.numbered.take(p, stream.edge)
     }
 
     /// TCP data of this direction.
     pub(super) fn sends(&mut self, p: &PacketRecord) {
         self.repeats = self.repeats.wrapping_add(u32::from(p.again > 0));
-        if self.streams.len() >= MOST_CONNECTIONS && !self.streams.contains_key(&p.connection) {
-            self.streams.retain(|_, stream| !stream.in_flight.is_empty());
+        if self.streams.is_full() && !self.streams.knows(p.connection) {
             // What is forgotten stays open.
-            if self.streams.len() >= MOST_CONNECTIONS {
-                return;
-            }
+            self.streams.retain(|stream| !stream.in_flight.is_empty());
         }
+        let Some(stream) = self.streams.get_or_begin(p.connection) else {
+            return;
+        };
         self.meanwhile.sends(p);
-        let open = &mut self.open;
-        let stream = self.streams.entry(p.connection).or_insert_with(|| {
-            *open += 1;
-            SentStream::default()
-        });
+        self.open += usize::from(stream.edge.is_none());
         let (end, packet) = (p.seq_end(), DeliveredPacket::of(p));
         if stream.edge.is_none_or(|edge| before(edge, end)) {
             stream.edge = Some(end);
@@ -260,7 +275,7 @@ impl DeliveryLane {
 
     /// The other side acknowledges.
     pub(super) fn is_acknowledged(&mut self, p: &PacketRecord) -> Option<UndeliveredStretch> {
-        let stream = self.streams.get_mut(&p.connection)?;
+        let stream = self.streams.get(p.connection)?;
         if stream.acked.is_some_and(|acked| !before(acked, p.ack)) {
             return None;
         }

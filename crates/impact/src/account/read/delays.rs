@@ -40,7 +40,7 @@ impl LeastDelay {
 
     /// The lower of it and [`low`] of all delays of the piece, which mostly is not: that so few of them are below it was counted.
     fn end_piece(&mut self, delays: impl Iterator<Item = u32>) {
-        if self.least.is_none() || self.below > self.known / OUTLIERS {
+        if self.known > 0 && (self.least.is_none() || self.below > self.known / OUTLIERS) {
             self.least = low(delays);
         }
         (self.known, self.below) = (0, 0);
