@@ -1,6 +1,7 @@
 //! Which waits rekeys, failures and holes of the capture explain.
 
 use super::surroundings::{DOWN_BEFORE, Surroundings, touched};
+use super::sweep::episode::Episode;
 use super::sweep::step::{NONE, Step, StepLabel};
 use super::sweep::track::Track;
 use super::times::Times;
@@ -14,6 +15,9 @@ const USUAL_GAPS: f64 = 0.98;
 /// See [`USUAL_GAPS`].
 const LEAST_GAPS: usize = 5;
 
+/// Of the losses of what came first on a new SA, at most this share may be such as chance explains: else they are like all others.
+const BY_CHANCE: f64 = 0.05;
+
 /// The label of a wait, and what it would be called without.
 pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
 
@@ -21,7 +25,7 @@ pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
 pub(super) fn labels(track: &mut Track, around: &Surroundings) -> Vec<Labelled> {
     cut(track, around);
     let times = track.facts.times;
-    let causes: Vec<AccountLabel> = track.episodes.iter().map(|e| e.cause(times, around)).collect();
+    let causes = causes(track, around);
     let found = |step: &Step| {
         let cause = causes.get(step.kind.episode as usize).copied();
         match (step.kind.found, cause) {
@@ -40,6 +44,19 @@ pub(super) fn labels(track: &mut Track, around: &Surroundings) -> Vec<Labelled> 
     swallowed(track, &mut labels);
     let last = |(label, step): (AccountLabel, &Step)| between_full_windows(label, step, times);
     labels.into_iter().zip(&track.steps).map(last).collect()
+}
+
+/// What each episode comes from.
+fn causes(track: &Track, around: &Surroundings) -> Vec<AccountLabel> {
+    let times = track.facts.times;
+    let is_first = |e: &&Episode| e.is_first_of_a_rekey(times, around);
+    let firsts = track.episodes.iter().filter(is_first).count() as f64;
+    let packets: u64 = track.steps.iter().map(|s| u64::from(s.packets)).sum();
+    // As often as any other packet is lost.
+    let by_chance = (track.losses as f64 - firsts) / packets.max(1) as f64 * around.rekeys.len() as f64;
+    let firsts = by_chance <= BY_CHANCE * firsts;
+    let cause = |e: &Episode| e.cause(times, around, firsts);
+    track.episodes.iter().map(cause).collect()
 }
 
 /// Steps of several waits are cut where holes of the capture begin and end, and, where nobody waits for acknowledgements, outages:

@@ -76,6 +76,24 @@ fn the_way_back_from_an_unseen_loss_is_the_next_losss() {
     assert_eq!(label(&renewed(1_000, 1_100), false), SendBuffer);
 }
 
+/// Of 1,000 packets some were lost, one of them as the first of a renewal's SA: that is its doing only while it is no path on which the
+/// first of twenty SAs is lost by itself.
+#[test]
+fn the_first_of_an_sa_is_lost_by_chance_on_a_path_that_loses_much() {
+    let label = |losses: u64| {
+        let mut comes_back = step(1_050, 1_070, PathLoss);
+        (comes_back.kind.found, comes_back.kind.episode) = (StepLabel::Episode, 0);
+        comes_back.packets = 1_000;
+        let mut track = track(vec![comes_back]);
+        track.episodes = vec![Episode::of_first_on(7, at(1_060))];
+        track.losses = losses;
+        let mut around = renewed(1_000, 1_050);
+        around.rekeys[0].new_sa = 7;
+        labels(&mut track, &around)[0].0
+    };
+    assert_eq!((label(1), label(51), label(52)), (Rekey, Rekey, PathLoss));
+}
+
 /// Nothing was under way, so nothing was lost: the application had nothing to say already.
 #[test]
 fn a_silence_that_began_before_the_request_is_not_the_rekeys() {

@@ -23,12 +23,13 @@ const TOO_SOON_OF_LEAST: f64 = 0.8;
 enum BeforeCopy {
     /// Nothing that is kept.
     Unknown,
-    /// Its packet. `run`: so many in a row before and behind the switch were sent again.
+    /// Its packet. `run`: so many in a row before and behind the switch were sent again; `first`: it is the first that its SA brought.
     Seen {
         time: i64,
         sa: u32,
         esp: u32,
         run: usize,
+        first: bool,
     },
     /// It was lost before it was encrypted, between these times: no ESP number is missing.
     NeverSent { from: i64, to: i64 },
@@ -90,6 +91,7 @@ impl Episode {
                 sa: before.sa,
                 esp: before.esp,
                 run: run_at_switch(half, firsts, place - 1),
+                first: place >= 2 && data(place - 2).is_some_and(|last| last.sa != before.sa),
             };
         } else if let Some(behind) = data(place).filter(|behind| behind.missing == before.missing) {
             self.original = BeforeCopy::NeverSent {
@@ -99,14 +101,14 @@ impl Episode {
         }
     }
 
-    /// What it comes from.
-    pub(crate) fn cause(&self, times: Times, around: &Surroundings) -> AccountLabel {
+    /// What it comes from. `firsts`: what a new SA brings first was lost more often than chance explains.
+    pub(crate) fn cause(&self, times: Times, around: &Surroundings, firsts: bool) -> AccountLabel {
         let from = self.time - self.nanos;
         if self.nanos > times.gap && touched(&around.failed, from, self.time) {
             return AccountLabel::TunnelDown;
         }
         let waited = self.nanos > times.long && around.rekeys_in(from, self.time).next().is_some();
-        if waited || self.is_of_a_rekey(times, around) {
+        if waited || self.is_of_a_rekey(times, around) || firsts && self.is_first_of_a_rekey(times, around) {
             return AccountLabel::Rekey;
         }
         let too_soon = self
@@ -127,7 +129,9 @@ impl Episode {
     fn is_of_a_rekey(&self, times: Times, around: &Surroundings) -> bool {
         match self.original {
             BeforeCopy::Unknown => false,
-            BeforeCopy::Seen { time, sa, esp, run } => {
+            BeforeCopy::Seen {
+                time, sa, esp, run, ..
+            } => {
                 let near = RIGHT_BEFORE.max(times.rtt);
                 let at_switch = |w: &RekeyWindow| {
                     let early = sa == w.new_sa && esp <= FIRST_OF_SA;
@@ -137,6 +141,22 @@ impl Episode {
             }
             BeforeCopy::NeverSent { from, to } => around.rekeys_in(from, to).next().is_some(),
         }
+    }
+
+    /// What was lost came first on the new SA of a rekey: its receiver may not have had it yet.
+    pub(crate) fn is_first_of_a_rekey(&self, times: Times, around: &Surroundings) -> bool {
+        let BeforeCopy::Seen {
+            time,
+            sa,
+            esp,
+            first: true,
+            ..
+        } = self.original
+        else {
+            return false;
+        };
+        let mut rekeys = around.rekeys_in(time, time + RIGHT_BEFORE.max(times.rtt));
+        esp <= FIRST_OF_SA && rekeys.any(|w| sa == w.new_sa)
     }
 }
 
@@ -203,6 +223,23 @@ mod tests {
         }
     }
 
+    impl Episode {
+        /// What came first on this SA was lost, and is sent again 20 ms later.
+        pub(crate) fn of_first_on(sa: u32, time: i64) -> Episode {
+            Episode {
+                time: time + at(20),
+                original: BeforeCopy::Seen {
+                    time,
+                    sa,
+                    esp: 1,
+                    run: 1,
+                    first: true,
+                },
+                ..copy_after(20)
+            }
+        }
+    }
+
     #[test]
     fn what_is_acknowledged_sooner_than_usual_was_not_lost() {
         let cause = |ms: i64, seen: bool| {
@@ -211,7 +248,7 @@ mod tests {
             episode.is_answered(&ack(9_000, 999, 0));
             episode.is_answered(&ack(10_000 + ms, 1_000, 0));
             episode.is_answered(&ack(10_001, 1_000, 0));
-            episode.cause(TIMES, &Surroundings::default())
+            episode.cause(TIMES, &Surroundings::default(), false)
         };
         // 70 % of 40 ms.
         assert_eq!(cause(27, true), AccountLabel::Reordering);
@@ -230,7 +267,7 @@ mod tests {
             };
             let mut episode = Episode::begun(&first, at(20), at(40) as f64, &half);
             episode.is_answered(&ack(10_000 + ms, 1_000, 0));
-            episode.cause(TIMES, &Surroundings::default())
+            episode.cause(TIMES, &Surroundings::default(), false)
         };
         assert_eq!(
             (near(79), near(80)),
@@ -241,7 +278,7 @@ mod tests {
     #[test]
     fn a_queue_or_an_overtaken_packet_is_its_reason() {
         let mut episode = copy_after(20);
-        let cause = |episode: &Episode| episode.cause(TIMES, &Surroundings::default());
+        let cause = |episode: &Episode| episode.cause(TIMES, &Surroundings::default(), false);
         assert_eq!(cause(&episode), AccountLabel::PathLoss);
         episode.queue = true;
         assert_eq!(cause(&episode), AccountLabel::QueueLoss);
@@ -251,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_long_wait_at_a_rekey_is_the_rekeys_and_one_in_a_failure_the_tunnels() {
-        let cause = |ms: i64, around: &Surroundings| copy_after(ms).cause(TIMES, around);
+        let cause = |ms: i64, around: &Surroundings| copy_after(ms).cause(TIMES, around, false);
         let during = renewed(9_800, 9_900);
         assert_eq!(cause(201, &during), AccountLabel::Rekey);
         assert_eq!(cause(200, &during), AccountLabel::PathLoss);
@@ -283,8 +320,9 @@ mod tests {
                 sa,
                 esp,
                 run,
+                first: false,
             };
-            episode.cause(TIMES, &around)
+            episode.cause(TIMES, &around, false)
         };
         use AccountLabel::{PathLoss, Rekey};
         assert_eq!(
@@ -306,8 +344,59 @@ mod tests {
             from: at(9_500),
             to: at(9_600),
         };
-        assert_eq!(never_sent.cause(TIMES, &around), Rekey);
-        assert_eq!(never_sent.cause(TIMES, &renewed(8_000, 8_100)), PathLoss);
+        assert_eq!(never_sent.cause(TIMES, &around, false), Rekey);
+        assert_eq!(never_sent.cause(TIMES, &renewed(8_000, 8_100), false), PathLoss);
+    }
+
+    #[test]
+    fn the_first_of_a_new_sa_is_the_rekeys_where_chance_does_not_explain_it() {
+        let around = renewed(9_000, 9_800);
+        let cause = |sa: u32, esp: u32, first: bool, firsts: bool| {
+            let mut episode = copy_after(20);
+            episode.original = BeforeCopy::Seen {
+                time: at(9_810),
+                sa,
+                esp,
+                run: 1,
+                first,
+            };
+            episode.cause(TIMES, &around, firsts)
+        };
+        use AccountLabel::{PathLoss, Rekey};
+        assert_eq!(cause(7, 1, true, true), Rekey);
+        assert_eq!(cause(7, 1, true, false), PathLoss, "by chance");
+        assert_eq!(cause(7, 2, false, true), PathLoss, "another one got through");
+        assert_eq!(
+            (cause(7, 64, true, true), cause(7, 65, true, true)),
+            (Rekey, PathLoss)
+        );
+        assert_eq!(cause(8, 1, true, true), PathLoss, "no rekey made it");
+    }
+
+    /// A segment on each of the SAs, of which the one at `lost` was sent again.
+    #[test]
+    fn the_first_of_an_sa_follows_one_of_another() {
+        let first = |sas: &[u32], lost: usize| {
+            let of = |(k, &sa): (usize, &u32)| Data {
+                sa,
+                ..data(10 * k as i64, 1_000 * k as u64)
+            };
+            let seen = Half {
+                data: sas.iter().enumerate().map(of).collect(),
+                ..half()
+            };
+            let firsts: Vec<u32> = (0..sas.len() as u32).collect();
+            let copy = Data {
+                again: true,
+                ..data(500, 1_000 * lost as u64)
+            };
+            let mut episode = Episode::begun(&copy, 0, 0.0, &seen);
+            episode.look_back(&copy, &seen, &firsts);
+            matches!(episode.original, BeforeCopy::Seen { first: true, .. })
+        };
+        assert!(first(&[1, 1, 2, 2], 2));
+        assert!(!first(&[1, 1, 2, 2], 1) && !first(&[1, 1, 2, 2], 3));
+        assert!(!first(&[1, 1], 0), "nothing of another SA came before");
     }
 
     /// Segments 10 ms apart: of two SAs, those that were sent again.

@@ -226,6 +226,7 @@ impl Sweep<'_> {
             episode.queue = busy || self.queues;
             episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time - t <= 2 * rtt);
             self.track.episodes.push(episode);
+            self.track.losses += 1;
             self.copies.push(k as u32);
             if self.comes_back_from_the_unseen(data.time) {
                 self.track.comes_back();

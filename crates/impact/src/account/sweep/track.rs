@@ -61,6 +61,8 @@ pub(crate) struct Track {
     /// In order of time.
     pub(crate) steps: Vec<Step>,
     pub(crate) episodes: Vec<Episode>,
+    /// How many began, forgotten ones too.
+    pub(crate) losses: u64,
     /// How many there were.
     pub(crate) silences: u32,
     /// A queue that was there from the first packet to the last would not show.
@@ -80,6 +82,7 @@ impl Track {
             facts: TrackFacts::of(half),
             steps: Vec::new(),
             episodes: Vec::new(),
+            losses: 0,
             silences: 0,
             hides_queues: false,
             hides_growth: false,
