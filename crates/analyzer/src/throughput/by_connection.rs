@@ -62,7 +62,11 @@ impl<T: Default> ByConnection<T> {
 
     /// Forgets those that are not to be kept.
     pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+        let before = self.all.len();
         self.all.retain(|(_, own)| keep(own));
+        if self.all.len() == before {
+            return;
+        }
         self.places.clear();
         self.places.extend(
             self.all
