@@ -1,7 +1,7 @@
 //! `--annotate`: the original packets, with comments at each rekey, dip and missing key. Wireshark shows them in the packet
 //! and in its expert information.
 
-use crate::write::copies::{buffered, output_error};
+use crate::write::copies::{buffered, output_error, wipe};
 use rekeyscope_capture::file::{CaptureCopy, CaptureReader};
 use rekeyscope_model::analysis::{
     Analysis, Confidence, Direction, KeyStatus, Rekey, RekeyEvidence, TriggerKind,
@@ -77,7 +77,7 @@ pub fn write(
         .map_err(&failed)?;
     }
     let link_type = reader.info().link_types.first().copied();
-    copy.finish(link_type.unwrap_or_default()).map_err(&failed)?;
+    wipe(copy.finish(link_type.unwrap_or_default()).map_err(&failed)?);
     Ok(commented)
 }
 

@@ -52,7 +52,7 @@ fn causes(track: &Track, around: &Surroundings) -> Vec<AccountLabel> {
     let is_first = |e: &&Episode| e.is_first_of_a_rekey(times, around);
     let firsts = track.episodes.iter().filter(is_first).count() as f64;
     let packets: u64 = track.steps.iter().map(|s| u64::from(s.packets)).sum();
-    // As often as any other packet is lost.
+    // As often as any other packet is lost. The rekeys are those of both directions, twice as many as have to do with it: that errs towards chance.
     let by_chance = (track.losses as f64 - firsts) / packets.max(1) as f64 * around.rekeys.len() as f64;
     let firsts = by_chance <= BY_CHANCE * firsts;
     let cause = |e: &Episode| e.cause(times, around, firsts);

@@ -307,3 +307,22 @@ proptest! {
         prop_assert_eq!(bench.counts(), []);
     }
 }
+
+/// Neither do pieces from before meet those behind, nor is what IKE showed of other ports remembered.
+#[test]
+fn a_decoder_that_forgot_is_as_new() {
+    let [first, last] = &fragments_v4(77, 50, &esp(1000), 504)[..] else {
+        panic!("two pieces")
+    };
+    let mut ike = ike_message();
+    ike[18] = 2;
+    let between_others = |body: &[u8]| ipv4(17, &udp(33_000, 10_000, body));
+    let mut bench = Bench::default();
+    assert_eq!(bench.give(0.0, &between_others(&ike)).unwrap().kind, "IKE");
+    assert_eq!(bench.give(0.1, &between_others(&esp(76))).unwrap().kind, "ESP");
+    assert_eq!(bench.give(0.2, first), None);
+    bench.framing.forget();
+    assert_eq!(bench.give(0.3, last), None);
+    assert_eq!(bench.give(0.4, &between_others(&esp(76))).unwrap().kind, "UDP");
+    assert_eq!(bench.give(0.5, first).unwrap().kind, "ESP", "both are behind it");
+}

@@ -373,34 +373,8 @@ mod tests {
         assert_eq!(cause(8, 1, true, true), PathLoss, "no rekey made it");
     }
 
-    /// A segment on each of the SAs, of which the one at `lost` was sent again.
-    #[test]
-    fn the_first_of_an_sa_follows_one_of_another() {
-        let first = |sas: &[u32], lost: usize| {
-            let of = |(k, &sa): (usize, &u32)| Data {
-                sa,
-                ..data(10 * k as i64, 1_000 * k as u64)
-            };
-            let seen = Half {
-                data: sas.iter().enumerate().map(of).collect(),
-                ..half()
-            };
-            let firsts: Vec<u32> = (0..sas.len() as u32).collect();
-            let copy = Data {
-                again: true,
-                ..data(500, 1_000 * lost as u64)
-            };
-            let mut episode = Episode::begun(&copy, 0, 0.0, &seen);
-            episode.look_back(&copy, &seen, &firsts);
-            matches!(episode.original, BeforeCopy::Seen { first: true, .. })
-        };
-        assert!(first(&[1, 1, 2, 2], 2));
-        assert!(!first(&[1, 1, 2, 2], 1) && !first(&[1, 1, 2, 2], 3));
-        assert!(!first(&[1, 1], 0), "nothing of another SA came before");
-    }
-
-    /// Segments 10 ms apart: of two SAs, those that were sent again.
-    fn run(sas: &[u32], again: &[usize], place: usize) -> usize {
+    /// Segments 10 ms apart on these SAs, of which some were sent again; and the indices of all.
+    fn segments(sas: &[u32], again: &[usize]) -> (Half, Vec<u32>) {
         let of = |(k, &sa): (usize, &u32)| Data {
             sa,
             repeated: again.contains(&k),
@@ -410,7 +384,25 @@ mod tests {
             data: sas.iter().enumerate().map(of).collect(),
             ..half()
         };
-        let firsts: Vec<u32> = (0..sas.len() as u32).collect();
+        (seen, (0..sas.len() as u32).collect())
+    }
+
+    #[test]
+    fn the_first_of_an_sa_follows_one_of_another() {
+        let first = |sas: &[u32], lost: usize| {
+            let (seen, firsts) = segments(sas, &[lost]);
+            let copy = data(500, 1_000 * lost as u64);
+            let mut episode = Episode::begun(&copy, 0, 0.0, &seen);
+            episode.look_back(&copy, &seen, &firsts);
+            matches!(episode.original, BeforeCopy::Seen { first: true, .. })
+        };
+        assert!(first(&[1, 1, 2, 2], 2));
+        assert!(!first(&[1, 1, 2, 2], 1) && !first(&[1, 1, 2, 2], 3));
+        assert!(!first(&[1, 1], 0), "nothing of another SA came before");
+    }
+
+    fn run(sas: &[u32], again: &[usize], place: usize) -> usize {
+        let (seen, firsts) = segments(sas, again);
         run_at_switch(&seen, &firsts, place)
     }
 
