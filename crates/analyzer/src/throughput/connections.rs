@@ -72,51 +72,64 @@ impl Connections {
     /// Takes an ESP packet. `skipped`: numbers of its SA right before its own that no packet had.
     pub(crate) fn take(&mut self, p: &PacketRecord, inner: &Inner, skipped: u64) {
         let (tunnel, slot) = (usize::from(p.tunnel), p.slot());
-        if tunnel >= self.missing.len() {
-            self.missing.resize(tunnel + 1, [0; 2]);
+        if skipped > 0 {
+            self.miss((tunnel, slot), skipped);
         }
-        let Some(missing) = self.missing.get_mut(tunnel).map(|m| &mut m[slot]) else {
-            return;
-        };
-        *missing = missing.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
-        let is_connection = p.connection != ConnectionId::NONE;
-        if p.is_opened() && !is_connection {
-            return;
+        let missing = self.missing.get(tunnel).map_or(0, |missing| missing[slot]);
+        match self.open.get_mut(p.connection.0 as usize) {
+            Some(Some(kept)) if !begins_anew(kept, p) => kept.take(p, inner, (p.payload, p.new), missing),
+            _ => {
+                if !self.take_rare(p, inner, missing) {
+                    return;
+                }
+            }
         }
-        let missing = *missing;
-        let (kept, sent) = if p.is_opened() {
-            (self.kept_open(p, tunnel), (p.payload, p.new))
-        } else {
-            let made = &mut self.made;
-            let new = || Box::new(Kept::new(made, tunnel, false));
-            let kept = &mut **self.sealed.entry(tunnel).or_insert_with(new);
-            (Some(kept), (p.outer, p.outer))
-        };
-        let Some(kept) = kept else { return };
-        kept.take(p, inner, sent, missing);
         self.packets += 1;
         if self.packets >= MOST_PACKETS {
             self.begin_fold();
         }
     }
 
-    /// The connection of a packet that could be read.
-    fn kept_open(&mut self, p: &PacketRecord, tunnel: TunnelIndex) -> Option<&mut Kept> {
-        let index = p.connection.0 as usize;
-        let kept = self.open.get(index).and_then(Option::as_deref);
-        if kept.is_none_or(|kept| begins_anew(kept, p)) {
-            if index >= self.open.len() {
-                self.open.resize_with(index + 1, || None);
-            }
-            let mut kept = Kept::new(&mut self.made, tunnel, p.is_tcp());
-            kept.connection.number = p.connection.0;
-            let before = self.open.get_mut(index)?.replace(Box::new(kept));
-            self.over.extend(before.map(|kept| *kept));
+    /// The first packet of a connection, or one that cannot be read. Says whether it was taken: what is of no connection is not.
+    // What is rare stays out of the way of what is done for each packet: inlined, it takes the registers.
+    #[inline(never)]
+    fn take_rare(&mut self, p: &PacketRecord, inner: &Inner, missing: u32) -> bool {
+        let tunnel = usize::from(p.tunnel);
+        let made = &mut self.made;
+        if !p.is_opened() {
+            let new = || Box::new(Kept::new(made, tunnel, false));
+            let kept = self.sealed.entry(tunnel).or_insert_with(new);
+            kept.take(p, inner, (p.outer, p.outer), missing);
+            return true;
         }
-        self.open.get_mut(index)?.as_deref_mut()
+        if p.connection == ConnectionId::NONE {
+            return false;
+        }
+        let index = p.connection.0 as usize;
+        if index >= self.open.len() {
+            self.open.resize_with(index + 1, || None);
+        }
+        let mut kept = Kept::new(made, tunnel, p.is_tcp());
+        kept.connection.number = p.connection.0;
+        kept.take(p, inner, (p.payload, p.new), missing);
+        let before = self.open[index].replace(Box::new(kept));
+        self.over.extend(before.map(|kept| *kept));
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn miss(&mut self, (tunnel, slot): (TunnelIndex, usize), skipped: u64) {
+        if tunnel >= self.missing.len() {
+            self.missing.resize(tunnel + 1, [0; 2]);
+        }
+        let missing = &mut self.missing[tunnel][slot];
+        *missing = missing.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
     }
 
     /// Lets another thread go over all packets, and begins anew.
+    #[cold]
+    #[inline(never)]
     fn begin_fold(&mut self) {
         self.end_fold();
         let mut memory = std::mem::take(&mut self.memory);
@@ -240,23 +253,30 @@ impl Kept {
     }
 
     /// `sent`: bytes of payload, and how many of them are new.
+    #[inline(always)]
     fn take(&mut self, p: &PacketRecord, inner: &Inner, sent: (u16, u16), missing: u32) {
-        let own = &mut self.connection;
-        if let Some(segment) = inner.tcp.as_ref().filter(|s| s.has(TcpSegment::SYN)) {
-            let syn = &mut own.syns[p.slot()];
-            *syn = Some(Syn {
-                time: p.time,
-                scale: segment.window_scale,
-                repeated: syn.is_some(),
-            });
+        if p.flags & TcpSegment::SYN != 0 {
+            self.opens(p, inner);
         }
-        own.push(packet(p, inner, sent, missing));
+        self.connection.push(packet(p, inner, sent, missing));
+    }
+
+    /// It is a SYN.
+    #[cold]
+    #[inline(never)]
+    fn opens(&mut self, p: &PacketRecord, inner: &Inner) {
+        let syn = &mut self.connection.syns[p.slot()];
+        *syn = Some(Syn {
+            time: p.time,
+            scale: inner.tcp.as_ref().and_then(|segment| segment.window_scale),
+            repeated: syn.is_some(),
+        });
     }
 }
 
 /// A SYN on a connection that has carried data.
 fn begins_anew(kept: &Kept, p: &PacketRecord) -> bool {
-    let first_syn = p.flags & (TcpSegment::SYN | TcpSegment::ACK) == TcpSegment::SYN && p.is_tcp();
+    let first_syn = p.flags & (TcpSegment::SYN | TcpSegment::ACK) == TcpSegment::SYN;
     first_syn && kept.connection.bytes != [0; 2]
 }
 
@@ -276,7 +296,7 @@ fn packet(p: &PacketRecord, inner: &Inner, (payload, new): (u16, u16), missing: 
         new,
         window: p.window,
         ip_id: inner.ip_id,
-        flags: if p.is_tcp() { p.flags } else { 0 },
+        flags: p.flags,
         reverse: p.slot() == 1,
         late: p.is_late(),
         seen_before: p.again > 0,

@@ -9,7 +9,7 @@ const MOST_BINS: usize = 1024;
 const FIRST_WIDTH: i64 = 10 * NANOS_PER_MILLI;
 
 /// Lowest, mean and highest of values.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Spread {
     low: u32,
     high: u32,
@@ -51,7 +51,7 @@ impl Default for FlowBins {
 
 impl FlowBins {
     /// The bin of a moment. What lies before the first one counts there.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&mut self, time: i64) -> &mut FlowBin {
         // As without a sign an earlier one is far away.
         let since = time.saturating_sub(self.last.0) as u64;
@@ -61,6 +61,8 @@ impl FlowBins {
         &mut self.bins[self.last.1]
     }
 
+    #[cold]
+    #[inline(never)]
     fn place(&mut self, time: i64) -> (i64, usize) {
         if self.bins.is_empty() {
             self.first = time.div_euclid(self.width);
@@ -113,27 +115,30 @@ impl FlowBins {
     }
 }
 
+impl Default for Spread {
+    fn default() -> Self {
+        Spread {
+            low: u32::MAX,
+            high: 0,
+            count: 0,
+            sum: 0,
+        }
+    }
+}
+
 impl Spread {
     pub(super) fn add(&mut self, value: u32) {
-        self.low = if self.count == 0 {
-            value
-        } else {
-            self.low.min(value)
-        };
+        self.low = self.low.min(value);
         self.high = self.high.max(value);
         self.count = self.count.saturating_add(1);
         self.sum += u64::from(value);
     }
 
     fn merge(&mut self, other: Spread) {
-        if self.count == 0 {
-            *self = other;
-        } else if other.count > 0 {
-            self.low = self.low.min(other.low);
-            self.high = self.high.max(other.high);
-            self.count = self.count.saturating_add(other.count);
-            self.sum += other.sum;
-        }
+        self.low = self.low.min(other.low);
+        self.high = self.high.max(other.high);
+        self.count = self.count.saturating_add(other.count);
+        self.sum += other.sum;
     }
 
     fn three(&self) -> Option<[u64; 3]> {

@@ -9,7 +9,6 @@ const STEPS: usize = 1 << (KEPT_BITS - 1);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Median {
     counts: Vec<u32>,
-    total: u64,
 }
 
 impl Median {
@@ -20,15 +19,15 @@ impl Median {
             self.counts.resize(place + 1, 0);
         }
         self.counts[place] = self.counts[place].saturating_add(1);
-        self.total += 1;
     }
 
     /// Milliseconds; `None` without any.
     pub(super) fn millis(&self) -> Option<f64> {
+        let total: u64 = self.counts.iter().copied().map(u64::from).sum();
         let mut below = 0;
         let place = self.counts.iter().position(|&count| {
             below += u64::from(count);
-            below > 0 && below * 2 >= self.total
+            below > 0 && below * 2 >= total
         })?;
         Some(middle(place) as f64 / 1_000.0)
     }

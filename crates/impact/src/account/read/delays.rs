@@ -104,7 +104,8 @@ fn low(delays: impl Iterator<Item = u32>) -> Option<u32> {
 }
 
 pub(crate) fn micros(nanos: i64) -> u32 {
-    u32::try_from(nanos / 1_000).unwrap_or(u32::MAX - 1)
+    // A negative time is a huge one without its sign.
+    (nanos as u64 / 1_000).min(u64::from(u32::MAX - 1)) as u32
 }
 
 /// The half of the handshake that ends with the sender: SYN to SYN/ACK where the receiver opened, SYN/ACK to ACK else.

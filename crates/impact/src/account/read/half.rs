@@ -75,7 +75,7 @@ impl Half {
             measured_rtt: d1.zip(d2).map(|(d1, d2)| d1 + d2),
             blind: source.tcp && matches!(d2_from, D2Source::Pattern | D2Source::None),
             begun: source.syns[source.slot].is_some(),
-            ended: reading.ended,
+            ended: reading.is_ended(),
             data,
             acks,
         })

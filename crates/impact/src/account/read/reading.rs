@@ -30,8 +30,9 @@ pub(crate) struct Reading {
     pub(crate) delays: Delays,
     /// The shift of the receiver's window that its data needs.
     pub(crate) scale: u8,
-    /// It was closed.
-    pub(crate) ended: bool,
+    /// All TCP flags of its packets, and of those of the other direction.
+    said: u8,
+    heard: u8,
 }
 
 /// Reads the next piece of both directions, or of one. `quiet`: that direction sends nothing in it, as the way back of a download: what
@@ -41,6 +42,7 @@ pub(crate) fn read_both(
     packets: &[AccountPacket],
     (tcp, quiet): (bool, [bool; 2]),
 ) {
+    readings.iter_mut().flatten().for_each(|r| r.begin_piece());
     for p in packets {
         let slot = p.slot();
         if let Some(own) = &mut readings[slot] {
@@ -63,10 +65,25 @@ impl Reading {
         read_both(readings, source.packets, (source.tcp, [quiet; 2]));
     }
 
-    fn end_piece(&mut self) {
-        // Indices of this piece mean nothing in the next; nor does a direction without data echo anything.
+    /// It was closed.
+    pub(crate) fn is_ended(&self) -> bool {
+        let (own, any) = (AccountPacket::FIN, AccountPacket::RST);
+        self.said & own != 0 || (self.said | self.heard) & any != 0
+    }
+
+    /// Indices of the data of the piece that was sent for the first time and not overtaken, in order; of TCP.
+    pub(crate) fn firsts(&self) -> &[u32] {
+        &self.waiting.0
+    }
+
+    /// Indices of the last piece mean nothing in the next.
+    fn begin_piece(&mut self) {
         self.waiting.0.clear();
         self.waiting.1 = 0;
+    }
+
+    /// A direction without data echoes nothing.
+    fn end_piece(&mut self) {
         if self.data.is_empty() {
             self.stamps.clear();
             self.acks.clear();
@@ -76,13 +93,12 @@ impl Reading {
     /// A clock that steps back by a little makes no wait negative.
     fn pass(&mut self, p: &AccountPacket) {
         self.latest = self.latest.max(p.time.0);
-        self.ended |= p.has(AccountPacket::RST);
     }
 
     /// A packet of the direction that is read.
     fn sender_says(&mut self, p: &AccountPacket, tcp: bool) {
         self.pass(p);
-        self.ended |= p.has(AccountPacket::FIN);
+        self.said |= p.flags;
         if p.has(AccountPacket::SYN) {
             self.place(p.seq.wrapping_add(1));
         } else if p.payload > 0 {
@@ -93,6 +109,7 @@ impl Reading {
     /// A packet of the other one.
     fn receiver_says(&mut self, p: &AccountPacket, (tcp, quiet): (bool, bool)) {
         self.pass(p);
+        self.heard |= p.flags;
         if tcp && p.has(AccountPacket::ACK) {
             let ack = self.place(p.ack);
             self.acked = self.acked.max(ack);
@@ -108,7 +125,8 @@ impl Reading {
             self.next = (number, ORIGIN);
         }
         let (on_wire, unwrapped) = self.next;
-        unwrapped.saturating_add_signed(i64::from(number.wrapping_sub(on_wire) as i32))
+        // Never below 0: it begins beyond what a step back can be.
+        unwrapped.wrapping_add_signed(i64::from(number.wrapping_sub(on_wire) as i32))
     }
 
     fn sends(&mut self, p: &AccountPacket, tcp: bool) {
@@ -132,15 +150,7 @@ impl Reading {
         // A packet that was overtaken brings its segment for the first time.
         let again = behind && (p.seen_before || !p.late);
         if again {
-            let waiting = &self.waiting.0[self.waiting.1..];
-            let first = waiting.partition_point(|&k| self.data[k as usize].end <= start);
-            for &k in &waiting[first..] {
-                let data = &mut self.data[k as usize];
-                if data.start >= end {
-                    break;
-                }
-                data.repeated = true;
-            }
+            self.repeats(start, end);
         } else if tcp && !p.late {
             self.waiting.0.push(self.data.len() as u32);
         }
@@ -164,6 +174,22 @@ impl Reading {
         self.largest = self.largest.max(payload);
         if end > highest {
             self.next = (p.seq.wrapping_add(u32::from(p.payload)), end);
+        }
+    }
+
+    /// What waits for its acknowledgement is sent again.
+    // Rare: inlined, it and what follows take the registers of what is done for each packet.
+    #[cold]
+    #[inline(never)]
+    fn repeats(&mut self, start: u64, end: u64) {
+        let waiting = &self.waiting.0[self.waiting.1..];
+        let first = waiting.partition_point(|&k| self.data[k as usize].end <= start);
+        for &k in &waiting[first..] {
+            let data = &mut self.data[k as usize];
+            if data.start >= end {
+                break;
+            }
+            data.repeated = true;
         }
     }
 
@@ -200,6 +226,7 @@ impl Reading {
     }
 
     /// Since the first acknowledgement with a timestamp. Those before it are not asked for again.
+    #[inline(never)]
     fn since_echoed(&mut self, echo: u32) -> u32 {
         while self.stamps.len() > 1
             && self
@@ -330,7 +357,7 @@ mod tests {
             flags: AccountPacket::FIN,
             ..sent(3, 3_000, 0)
         };
-        assert!(!reading.ended && read(&[ends]).ended);
+        assert!(!reading.is_ended() && read(&[ends]).is_ended());
     }
 
     /// Of a packet that was overtaken the segment is new; one of which some was seen is a copy all the same.

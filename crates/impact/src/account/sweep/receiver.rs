@@ -94,8 +94,12 @@ impl Receiver {
 
     /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.
     pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: bool) -> bool {
-        let left = self.allowed.saturating_sub(nxt) as f64;
-        let mss = half.mss as f64;
+        let left = self.allowed.saturating_sub(nxt);
+        // Far from both: an eighth is more than `FULL`, two segments more than `FULL_INFERRED`.
+        if left > (self.window / 8).max(2 * half.mss) {
+            return false;
+        }
+        let (left, mss) = (left as f64, half.mss as f64);
         let share = if changes { 0.0 } else { FULL };
         let full = if half.scale_known {
             left < mss.max(share * self.window as f64)

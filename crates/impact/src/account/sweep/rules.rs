@@ -148,6 +148,7 @@ impl Sweep<'_> {
         }
     }
 
+    #[inline(never)]
     fn send(&mut self, k: usize, data: &Data) {
         let last = self.sender.last;
         let (from, frame, ip_id) = last.unwrap_or((data.time, data.frame, data.ip_id));

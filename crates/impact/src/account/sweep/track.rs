@@ -144,14 +144,18 @@ impl Track {
     }
 
     /// What the packets of a piece say about each other, once all of it was gone over. Its steps begin with `first`, its episodes
-    /// with `episode`; `copies`: the first copy of each.
-    pub(crate) fn complete(&mut self, half: &Half, first: usize, (episode, copies): (usize, &[u32])) {
-        if !copies.is_empty() {
-            let new = |(_, d): &(u32, &Data)| !d.again && !d.late;
-            let firsts: Vec<u32> = (0u32..).zip(&half.data).filter(new).map(|(k, _)| k).collect();
-            for (episode, &copy) in self.episodes[episode..].iter_mut().zip(copies) {
-                episode.look_back(&half.data[copy as usize], half, &firsts);
-            }
+    /// with `episode`; `copies`: the first copy of each. `firsts`: what was sent for the first time ([`Reading::firsts`]).
+    ///
+    /// [`Reading::firsts`]: crate::account::read::reading::Reading::firsts
+    pub(crate) fn complete(
+        &mut self,
+        half: &Half,
+        first: usize,
+        (episode, copies): (usize, &[u32]),
+        firsts: &[u32],
+    ) {
+        for (episode, &copy) in self.episodes[episode..].iter_mut().zip(copies) {
+            episode.look_back(&half.data[copy as usize], half, firsts);
         }
         self.mark_silences(half, first);
         self.mark_full(first);
