@@ -63,7 +63,7 @@ pub(crate) struct Path {
     /// C, bytes/s.
     pub(crate) own: f64,
     pub(crate) own_from: OwnRate,
-    /// Per connection and packet with data: the highest rate before, around or after it, of C; 0 where nothing is said of the
+    /// Per connection and packet with data: the highest rate before, around or after it, of C; empty where nothing is said of the
     /// capacity.
     pub(crate) rates: Vec<Vec<f32>>,
 }
@@ -103,8 +103,10 @@ pub(crate) fn path(
     // for the rules, but no proof.
     let guessed = halves.iter().all(|half| half.blind && !half.shows_queues());
     let own_from = if guessed { OwnRate::Best } else { own_from };
-    let mut rates: Vec<Vec<f32>> = halves.iter().map(|h| vec![0.0; h.data.len()]).collect();
-    if told && own > 0.0 {
+    let told = told && own > 0.0;
+    let places = |half: &Half| if told { half.data.len() } else { 0 };
+    let mut rates: Vec<Vec<f32>> = halves.iter().map(|half| vec![0.0; places(half)]).collect();
+    if told {
         passed.near(rtt.max(LEAST_RATE_SPAN), own, &mut rates);
     }
     Path { own, own_from, rates }

@@ -360,14 +360,14 @@ fn rates_are_told_where_the_path_is_known() {
             (RTT, known),
             &mut Passed::default(),
         );
-        (path.own, path.own_from, path.rates[0][100])
+        (path.own, path.own_from, path.rates[0].get(100).copied())
     };
     let known = |proven, reference| KnownRates { proven, reference };
-    assert_eq!(told(known(None, None)), (1e5, OwnRate::Best, 0.0));
-    assert_eq!(told(known(None, Some(1.2e5))), (1e5, OwnRate::Best, 0.0));
+    assert_eq!(told(known(None, None)), (1e5, OwnRate::Best, None));
+    assert_eq!(told(known(None, Some(1.2e5))), (1e5, OwnRate::Best, None));
     // 11 packets in 100 ms, with both ends.
-    assert_eq!(told(known(None, Some(1.1e5))), (1e5, OwnRate::Best, 1.1));
-    assert_eq!(told(known(Some(2e5), None)), (2e5, OwnRate::Proven, 0.55));
+    assert_eq!(told(known(None, Some(1.1e5))), (1e5, OwnRate::Best, Some(1.1)));
+    assert_eq!(told(known(Some(2e5), None)), (2e5, OwnRate::Proven, Some(0.55)));
     let blind = Half { blind: true, ..seen };
     let path = path(
         &[blind],

@@ -196,19 +196,22 @@ impl Reading {
     fn acknowledges(&mut self, p: &AccountPacket, ack: u64) {
         let mut after = i64::MAX;
         let (waiting, acknowledged) = &mut self.waiting;
-        for &k in &waiting[*acknowledged..] {
+        // In registers, as most of the time here goes into this loop.
+        let (mut d1, mut heard) = (self.delays.d1, *acknowledged);
+        for &k in &waiting[heard..] {
             let data = &mut self.data[k as usize];
             if data.end > ack {
                 break;
             }
-            *acknowledged += 1;
+            heard += 1;
             if !data.repeated {
                 let waited = self.latest - data.time;
                 data.acked_after = micros(waited);
-                self.delays.d1.add(data.acked_after);
+                d1.add(data.acked_after);
                 after = after.min(waited);
             }
         }
+        (self.delays.d1, *acknowledged) = (d1, heard);
         if p.stamped && self.stamps.back().is_none_or(|s| s.0 != p.stamp) {
             self.stamps.push_back((p.stamp, self.latest));
             if self.stamps.len() > MOST_STAMPS {

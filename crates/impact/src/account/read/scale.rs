@@ -25,12 +25,20 @@ pub(crate) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64, least: u8) ->
 /// Packets beyond the window that this shift makes.
 fn beyond(data: &[Data], acks: &[Ack], d2: i64, scale: u8) -> usize {
     let mut acks = acks.iter().filter(|a| !a.unscaled).peekable();
-    let (mut allowed, mut beyond) = (0, 0);
+    let arrives = |ack: Option<&&Ack>| ack.map_or(i64::MAX, |ack| ack.time + d2);
+    // Anything is, before the first one arrives.
+    let (mut allowed, mut beyond, mut next) = (u64::MAX, 0, arrives(acks.peek()));
+    let mut highest = 0;
     for d in data {
-        while let Some(ack) = acks.next_if(|a| a.time + d2 <= d.time) {
-            allowed = allowed.max(ack.ack + (u64::from(ack.window) << scale));
+        while next <= d.time
+            && let Some(ack) = acks.next()
+        {
+            let opens = ack.ack + (u64::from(ack.window) << scale);
+            highest = opens.max(highest);
+            allowed = highest;
+            next = arrives(acks.peek());
         }
-        beyond += usize::from(allowed > 0 && d.end > allowed);
+        beyond += usize::from(d.end > allowed);
     }
     beyond
 }

@@ -22,6 +22,7 @@ pub(crate) struct Receiver {
     /// The highest byte that it ever allowed, and when it was raised.
     allowed: u64,
     raised: VecDeque<(i64, u64)>,
+    raised_at: i64,
     allowed_then: u64,
     /// Its last window, bytes.
     pub(crate) window: u64,
@@ -52,9 +53,13 @@ impl Receiver {
         let more = allowed > self.allowed;
         if more {
             self.allowed = allowed;
-            match self.raised.back_mut() {
-                Some(last) if last.0 == at => last.1 = allowed,
-                _ => self.raised.push_back((at, allowed)),
+            if self.raised_at == at
+                && let Some(last) = self.raised.back_mut()
+            {
+                last.1 = allowed;
+            } else {
+                self.raised.push_back((at, allowed));
+                self.raised_at = at;
             }
         }
         more
@@ -93,14 +98,14 @@ impl Receiver {
     }
 
     /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.
-    pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: bool) -> bool {
+    pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: impl Fn() -> bool) -> bool {
         let left = self.allowed.saturating_sub(nxt);
         // Far from both: an eighth is more than `FULL`, two segments more than `FULL_INFERRED`.
         if left > (self.window / 8).max(2 * half.mss) {
             return false;
         }
         let (left, mss) = (left as f64, half.mss as f64);
-        let share = if changes { 0.0 } else { FULL };
+        let share = if changes() { 0.0 } else { FULL };
         let full = if half.scale_known {
             left < mss.max(share * self.window as f64)
         } else {
@@ -183,7 +188,7 @@ mod tests {
         let full = |window: u16, next: u64, changes: bool| {
             let mut receiver = Receiver::default();
             hears(&mut receiver, 0, 0, window);
-            receiver.is_full(&half(), next, changes)
+            receiver.is_full(&half(), next, || changes)
         };
         for changes in [false, true] {
             assert!(!full(8_000, 7_000, changes) && full(8_000, 7_001, changes));
@@ -191,7 +196,7 @@ mod tests {
         assert!(!full(50_000, 45_000, false) && full(50_000, 45_001, false));
         assert!(!full(50_000, 49_000, true) && full(50_000, 49_001, true));
         let unheard = Receiver::default();
-        assert!(!unheard.is_full(&half(), 5_000, false), "nothing was heard");
+        assert!(!unheard.is_full(&half(), 5_000, || false), "nothing was heard");
     }
 
     /// Of a window whose scale nobody told: the last one, and those at the ends of rounds, the newest last.
@@ -207,7 +212,7 @@ mod tests {
             scale_known: false,
             ..half()
         };
-        receiver.is_full(&half, acked + u64::from(window) - left, false)
+        receiver.is_full(&half, acked + u64::from(window) - left, || false)
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Sweep<'_> {
         if let Some(measured) = &mut self.track.measured {
             measured.hears(self.half, ack);
         }
-        let (rounds, recovering) = (self.sender.rounds.completed, self.sender.recovering);
+        let (rounds, recovering) = (self.sender.rounds.completed, self.sender.recovering.is_some());
         let changes = self.sender.rounds.changes;
         if self.sender.hears(self.half, ack, at)
             && let Some(episode) = self.track.episodes.last_mut()
@@ -113,7 +113,7 @@ impl Sweep<'_> {
                 self.holds = Holds::NEVER;
             }
         }
-        if recovering != self.sender.recovering {
+        if recovering != self.sender.recovering.is_some() {
             self.holds = Holds::NEVER;
         }
     }

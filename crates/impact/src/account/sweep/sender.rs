@@ -152,7 +152,7 @@ impl TcpSender {
         if self.recovering.is_none() {
             self.proven = self.proven.max(flight);
         }
-        let changes = self.ramping || self.rounds.grow || self.rounds.are_below(flight);
+        let changes = || self.ramping || self.rounds.grow || self.rounds.are_below(flight);
         self.touched = self.receiver.is_full(half, self.nxt, changes);
         if self.touched {
             self.touched_at = data.time;
