@@ -79,7 +79,7 @@ impl Connections {
         match self.open.get_mut(p.connection.0 as usize) {
             Some(Some(kept)) if !begins_anew(kept, p) => kept.take(p, inner, (p.payload, p.new), missing),
             _ => {
-                if !self.take_rare(p, inner, missing) {
+                if !self.take_other(p, inner, missing) {
                     return;
                 }
             }
@@ -91,9 +91,9 @@ impl Connections {
     }
 
     /// The first packet of a connection, or one that cannot be read. Says whether it was taken: what is of no connection is not.
-    // What is rare stays out of the way of what is done for each packet: inlined, it takes the registers.
+    // Inlined, it would take the registers from what is done for each packet of an open connection. So would what is rare, below.
     #[inline(never)]
-    fn take_rare(&mut self, p: &PacketRecord, inner: &Inner, missing: u32) -> bool {
+    fn take_other(&mut self, p: &PacketRecord, inner: &Inner, missing: u32) -> bool {
         let tunnel = usize::from(p.tunnel);
         let made = &mut self.made;
         if !p.is_opened() {
@@ -117,6 +117,7 @@ impl Connections {
         true
     }
 
+    /// Notes numbers that no packet had.
     #[cold]
     #[inline(never)]
     fn miss(&mut self, (tunnel, slot): (TunnelIndex, usize), skipped: u64) {
@@ -253,6 +254,7 @@ impl Kept {
     }
 
     /// `sent`: bytes of payload, and how many of them are new.
+    // Called in three places, of which one is each packet's.
     #[inline(always)]
     fn take(&mut self, p: &PacketRecord, inner: &Inner, sent: (u16, u16), missing: u32) {
         if p.flags & TcpSegment::SYN != 0 {

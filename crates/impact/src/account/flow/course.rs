@@ -51,6 +51,7 @@ impl Default for FlowBins {
 
 impl FlowBins {
     /// The bin of a moment. What lies before the first one counts there.
+    // For each packet; a new bin is rare.
     #[inline(always)]
     pub(super) fn at(&mut self, time: i64) -> &mut FlowBin {
         // As without a sign an earlier one is far away.

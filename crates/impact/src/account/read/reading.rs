@@ -229,6 +229,7 @@ impl Reading {
     }
 
     /// Since the first acknowledgement with a timestamp. Those before it are not asked for again.
+    // See `repeats`.
     #[inline(never)]
     fn since_echoed(&mut self, echo: u32) -> u32 {
         while self.stamps.len() > 1

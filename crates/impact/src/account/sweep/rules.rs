@@ -34,7 +34,7 @@ const AT_LIMIT_QUEUED: f64 = 0.75;
 /// A flight is back after a loss when it has so much of what it was.
 const BACK_AFTER_LOSS: f64 = 1.05;
 
-/// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to C it is at each. Returns the
+/// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to C it is at each, or empty. Returns the
 /// indices of the first copies of new episodes.
 pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) -> Vec<u32> {
     let d2 = half.d2.unwrap_or(0);
