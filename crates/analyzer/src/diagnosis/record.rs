@@ -34,23 +34,23 @@ pub(crate) struct PacketRecord {
     pub(crate) frame: u64,
     pub(crate) sa: u32,
     pub(crate) sequence: u32,
-    pub(crate) connection: ConnectionId,
     /// TCP sequence and acknowledgement number; 0 where there is no TCP.
     pub(crate) seq: u32,
     pub(crate) ack: u32,
-    pub(crate) tunnel: u16,
+    pub(crate) connection: ConnectionId,
     /// TCP window field, unscaled.
     pub(crate) window: u16,
     /// Transport payload.
     pub(crate) payload: u16,
     /// Of it, bytes that the capture shows for the first time.
     pub(crate) new: u16,
+    /// Identification of the inner IPv4 packet; 0 where it has none.
+    pub(crate) ip_id: u16,
+    pub(crate) tunnel: u16,
     /// Of it, bytes that it showed before.
     pub(crate) again: u16,
     pub(crate) outer: u16,
     pub(crate) largest_fragment: u16,
-    /// Identification of the inner IPv4 packet; 0 where it has none.
-    pub(crate) ip_id: u16,
     pub(super) ports: (u16, u16),
     /// L2TP message type or PPP protocol.
     pub(super) control: u16,

@@ -77,7 +77,9 @@ impl Connections {
         }
         let missing = self.missing.get(tunnel).map_or(0, |missing| missing[slot]);
         match self.open.get_mut(p.connection.0 as usize) {
-            Some(Some(kept)) if !begins_anew(kept, p) => kept.take(p, inner, (p.payload, p.new), missing),
+            Some(Some(kept)) if p.flags & TcpSegment::SYN == 0 || !begins_anew(kept, p) => {
+                kept.take(p, inner, (p.payload, p.new), missing);
+            }
             _ => {
                 if !self.take_other(p, inner, missing) {
                     return;
@@ -138,12 +140,14 @@ impl Connections {
         let settings = self.settings;
         let most = self.all().map(|kept| kept.connection.packets.len()).max();
         let mut part = |kept: &mut Kept| {
-            let largest = Some(kept.connection.packets.len()) == most;
-            let memory = if largest {
+            let packets = kept.connection.packets.len();
+            let mut memory = if Some(packets) == most {
                 std::mem::take(&mut memory)
             } else {
                 Vec::new()
             };
+            // It will bring as many again.
+            memory.reserve(packets);
             let connection = kept.connection.part(memory);
             Kept { connection, ..*kept }
         };
@@ -297,7 +301,7 @@ fn packet(p: &PacketRecord, inner: &Inner, (payload, new): (u16, u16), missing: 
         payload,
         new,
         window: p.window,
-        ip_id: inner.ip_id,
+        ip_id: p.ip_id,
         flags: p.flags,
         reverse: p.slot() == 1,
         late: p.is_late(),

@@ -159,7 +159,7 @@ pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettin
     let largest = (0..connections.len()).max_by_key(|&place| connections[place].packets.len());
     for (place, (connection, carried)) in connections.iter().zip(&mut all).enumerate() {
         if Some(place) == largest {
-            spare.lend(carried);
+            spare.lend(carried, connection.packets.len());
         }
         let readings = carried.each_mut().map(|c| Some(&mut c.as_deref_mut()?.reading));
         let quiet = connection.pushed.map(|pushed| !pushed.carries);

@@ -3,12 +3,17 @@
 use rekeyscope_model::time::Timestamp;
 
 /// One packet: 64 bytes.
+// In the order of whoever records it, and that of `Data`, so that neighbours are copied at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AccountPacket {
     /// When the capture saw it.
     pub time: Timestamp,
     /// Its number.
     pub frame: u64,
+    /// Names its SA.
+    pub sa: u32,
+    /// ESP sequence number.
+    pub esp: u32,
     /// TCP sequence and acknowledgement number.
     pub seq: u32,
     /// See `seq`.
@@ -17,18 +22,14 @@ pub struct AccountPacket {
     pub stamp: u32,
     /// See `stamp`.
     pub echo: u32,
-    /// ESP sequence number.
-    pub esp: u32,
-    /// Names its SA.
-    pub sa: u32,
     /// ESP numbers of its direction that no packet had, until this packet.
     pub missing: u32,
+    /// TCP window field, unscaled.
+    pub window: u16,
     /// Transport payload.
     pub payload: u16,
     /// Of it, bytes that the capture shows for the first time.
     pub new: u16,
-    /// TCP window field, unscaled.
-    pub window: u16,
     /// Identification of the inner IPv4 packet; 0 where it has none.
     pub ip_id: u16,
     /// TCP flags as in the header (RFC 9293 §3.1): [`AccountPacket::FIN`] and others.

@@ -13,7 +13,7 @@ const FIRST_WIDTH: i64 = 10 * NANOS_PER_MILLI;
 pub(super) struct Spread {
     low: u32,
     high: u32,
-    count: u32,
+    count: u64,
     sum: u64,
 }
 
@@ -34,8 +34,17 @@ pub(super) struct FlowBins {
     /// Number of the first bin: bin n begins at n times the width.
     first: i64,
     bins: Vec<FlowBin>,
-    /// The bin of the last value: its begin and place.
-    last: (i64, usize),
+    /// The bin of the last value.
+    last: LastBin,
+}
+
+/// Where the last value fell.
+#[derive(Debug, Clone, Copy, Default)]
+struct LastBin {
+    begin: i64,
+    /// 0 before the first.
+    width: u64,
+    place: usize,
 }
 
 impl Default for FlowBins {
@@ -44,7 +53,7 @@ impl Default for FlowBins {
             width: FIRST_WIDTH,
             first: 0,
             bins: Vec::new(),
-            last: (0, usize::MAX),
+            last: LastBin::default(),
         }
     }
 }
@@ -55,16 +64,16 @@ impl FlowBins {
     #[inline(always)]
     pub(super) fn at(&mut self, time: i64) -> &mut FlowBin {
         // As without a sign an earlier one is far away.
-        let since = time.saturating_sub(self.last.0) as u64;
-        if since >= self.width as u64 || self.last.1 >= self.bins.len() {
+        let since = time.wrapping_sub(self.last.begin) as u64;
+        if since >= self.last.width {
             self.last = self.place(time);
         }
-        &mut self.bins[self.last.1]
+        &mut self.bins[self.last.place]
     }
 
     #[cold]
     #[inline(never)]
-    fn place(&mut self, time: i64) -> (i64, usize) {
+    fn place(&mut self, time: i64) -> LastBin {
         if self.bins.is_empty() {
             self.first = time.div_euclid(self.width);
         }
@@ -75,7 +84,11 @@ impl FlowBins {
                 if place >= self.bins.len() {
                     self.bins.resize(place + 1, FlowBin::default());
                 }
-                return (number.saturating_mul(self.width), place);
+                return LastBin {
+                    begin: number.saturating_mul(self.width),
+                    width: self.width as u64,
+                    place,
+                };
             }
             self.coarsen();
         }
@@ -131,19 +144,19 @@ impl Spread {
     pub(super) fn add(&mut self, value: u32) {
         self.low = self.low.min(value);
         self.high = self.high.max(value);
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
         self.sum += u64::from(value);
     }
 
     fn merge(&mut self, other: Spread) {
         self.low = self.low.min(other.low);
         self.high = self.high.max(other.high);
-        self.count = self.count.saturating_add(other.count);
+        self.count += other.count;
         self.sum += other.sum;
     }
 
     fn three(&self) -> Option<[u64; 3]> {
-        let mean = (self.sum + u64::from(self.count) / 2).checked_div(u64::from(self.count))?;
+        let mean = (self.sum + self.count / 2).checked_div(self.count)?;
         Some([u64::from(self.low), mean, u64::from(self.high)])
     }
 }
@@ -167,7 +180,7 @@ mod tests {
             assert_eq!(course.width, 8 * FIRST_WIDTH);
             assert!(course.bins.len() <= MOST_BINS);
             let flights = || course.bins.iter().map(|b| b.flight);
-            assert_eq!(flights().map(|f| f.count).sum::<u32>(), 5_000);
+            assert_eq!(flights().map(|f| f.count).sum::<u64>(), 5_000);
             assert_eq!(flights().map(|f| f.sum).sum::<u64>(), 4_999 * 2_500);
             for (number, flight) in (course.first..).zip(flights()) {
                 let low = (number * 8 - begin).max(0);
@@ -182,6 +195,6 @@ mod tests {
         let far = [0, i64::MAX, i64::MIN, 5, i64::MAX / 2];
         let course = of(far.into_iter());
         assert!(course.bins.len() <= MOST_BINS);
-        assert_eq!(course.bins.iter().map(|b| b.flight.count).sum::<u32>(), 5);
+        assert_eq!(course.bins.iter().map(|b| b.flight.count).sum::<u64>(), 5);
     }
 }

@@ -29,9 +29,8 @@ pub(crate) struct Measured {
     waiting: VecDeque<Ack>,
     /// The timestamp that was echoed last.
     stamp: u32,
-    /// Everything below was acknowledged when the sender sent last, and behind the highest byte that it sent; 0: not known.
+    /// Everything below was acknowledged when the sender sent last; 0: not known.
     heard: u64,
-    sent: u64,
     largest_flight: u64,
     largest_window: u64,
     scale_known: bool,
@@ -56,9 +55,9 @@ impl Measured {
         self.largest_window = self.largest_window.max(half.window(ack));
         if ack.stamp != 0 {
             self.waiting.push_back(*ack);
-        }
-        if self.waiting.len() > MOST_WAITING {
-            self.waiting.pop_front();
+            if self.waiting.len() > MOST_WAITING {
+                self.waiting.pop_front();
+            }
         }
         if ack.after == i64::MAX {
             return;
@@ -74,17 +73,17 @@ impl Measured {
         self.course.at(ack.time).rtt.add(rtt);
     }
 
-    /// The sender sends; `flight` is under way then, by the least delay of acknowledgements. `waited`: nothing was before, so that
-    /// it may have had nothing to send.
-    pub(crate) fn sends(&mut self, data: &Data, flight: u64, waited: bool) {
-        self.sent = self.sent.max(data.end);
-        let flight = self.echoes(data, waited).unwrap_or(flight);
+    /// The sender sends; `flight` is under way then, by the least delay of acknowledgements, and it has sent up to `sent`. `waited`: nothing
+    /// was under way before, so that it may have had nothing to send.
+    pub(crate) fn sends(&mut self, data: &Data, (flight, sent): (u64, u64), waited: bool) {
+        let heard = self.echoes(data, waited);
+        let flight = heard.map_or(flight, |heard| sent.saturating_sub(heard));
         self.largest_flight = self.largest_flight.max(flight);
         let bytes = u32::try_from(flight).unwrap_or(u32::MAX);
         self.course.at(data.time).flight.add(bytes);
     }
 
-    /// The flight by what the sender had heard, which the timestamp that it echoes says: packets may queue before the capture.
+    /// Everything below was acknowledged when it sent this, as the timestamp says that it echoes: packets may queue before the capture.
     fn echoes(&mut self, data: &Data, waited: bool) -> Option<u64> {
         if data.echo_after == u32::MAX {
             return None;
@@ -106,7 +105,7 @@ impl Measured {
         if first && !waited && !data.again && self.sender_half.is_some() {
             self.sender_half = Some(after);
         }
-        (self.heard > 0).then(|| self.sent.saturating_sub(self.heard))
+        (self.heard > 0).then_some(self.heard)
     }
 
     /// As the document has it. `drawn`: with its course.
@@ -188,7 +187,7 @@ mod tests {
     #[test]
     fn the_flight_is_what_the_sender_had_not_heard_of() {
         let (half, mut of) = measured();
-        of.sends(&echo(5, 0, UNKNOWN), 1_234, false);
+        of.sends(&echo(5, 0, UNKNOWN), (1_234, 1_000), false);
         assert_eq!(of.largest_flight, 1_234, "by the least delay");
         of.largest_flight = 0;
         for heard in [
@@ -199,10 +198,10 @@ mod tests {
             of.hears(&half, &heard);
         }
         // Sent when the first two had been heard.
-        of.sends(&echo(50, 9_000, 30), 1, false);
+        of.sends(&echo(50, 9_000, 30), (1, 10_000), false);
         assert_eq!(of.largest_flight, 10_000 - 2_000);
         of.largest_flight = 0;
-        of.sends(&echo(51, 10_000, 21), 1, false);
+        of.sends(&echo(51, 10_000, 21), (1, 11_000), false);
         assert_eq!(of.largest_flight, 11_000 - 3_000);
     }
 
@@ -213,9 +212,9 @@ mod tests {
             of.hears(&half, &stamped(10, 1_000, 1));
             let mut first = echo(25, 1_000, 15);
             change(&mut first);
-            of.sends(&first, 1, waited);
+            of.sends(&first, (1, 2_000), waited);
             // The second on the same acknowledgement waited for its turn.
-            of.sends(&echo(28, 2_000, 18), 1, false);
+            of.sends(&echo(28, 2_000, 18), (1, 3_000), false);
             of.sender_half
         };
         assert_eq!(half_of(|_| (), false), Some(at(15)));
@@ -224,7 +223,7 @@ mod tests {
         let (half, mut of) = measured();
         of.sender_half = None;
         of.hears(&half, &stamped(10, 1_000, 1));
-        of.sends(&echo(25, 1_000, 15), 1, false);
+        of.sends(&echo(25, 1_000, 15), (1, 2_000), false);
         assert_eq!(of.sender_half, None);
     }
 }

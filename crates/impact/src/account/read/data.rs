@@ -8,8 +8,8 @@ pub(crate) struct Data {
     /// Unwrapped sequence numbers.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    pub(crate) esp: u32,
     pub(crate) sa: u32,
+    pub(crate) esp: u32,
     pub(crate) missing: u32,
     /// From here to its acknowledgement, microseconds; `u32::MAX` where that is not known.
     pub(crate) acked_after: u32,

@@ -22,33 +22,43 @@ pub(crate) const AT_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
 const FOLLOWING_LAGS: usize = 4;
 
 /// The least of delays, piece by piece.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct LeastDelay {
-    /// Microseconds.
-    least: Option<u32>,
+    /// Microseconds; `u32::MAX` before the first, which is below that.
+    least: u32,
     /// Delays of the piece that is being read, and how many of them are below.
     known: usize,
     below: usize,
+}
+
+impl Default for LeastDelay {
+    fn default() -> Self {
+        LeastDelay {
+            least: u32::MAX,
+            known: 0,
+            below: 0,
+        }
+    }
 }
 
 impl LeastDelay {
     /// Counts one of the piece, microseconds.
     pub(crate) fn add(&mut self, us: u32) {
         self.known += 1;
-        self.below += usize::from(self.least.is_some_and(|least| us < least));
+        self.below += usize::from(us < self.least);
     }
 
     /// The lower of it and [`low`] of all delays of the piece, which mostly is not: that so few of them are below it was counted.
     fn end_piece(&mut self, delays: impl Iterator<Item = u32>) {
-        if self.known > 0 && (self.least.is_none() || self.below > self.known / OUTLIERS) {
-            self.least = low(delays);
+        if self.below > self.known / OUTLIERS {
+            self.least = low(delays).unwrap_or(u32::MAX);
         }
         (self.known, self.below) = (0, 0);
     }
 
     /// Nanoseconds.
     pub(crate) fn nanos(&self) -> Option<i64> {
-        self.least.map(|us| i64::from(us) * 1_000)
+        (self.least != u32::MAX).then(|| i64::from(self.least) * 1_000)
     }
 }
 
@@ -187,7 +197,7 @@ mod tests {
         let after = |least: u32, small: usize| {
             let delays = std::iter::repeat_n(40, 200 - small).chain(std::iter::repeat_n(7, small));
             let mut of = LeastDelay {
-                least: Some(least),
+                least,
                 ..LeastDelay::default()
             };
             delays.clone().for_each(|us| of.add(us));
@@ -272,11 +282,11 @@ mod tests {
 
     #[test]
     fn d2_is_the_handshakes_unless_timestamps_show_less() {
-        let d2 = |handshake, echoed, lag| {
+        let d2 = |handshake, echoed: Option<u32>, lag| {
             let delays = Delays {
                 handshake,
                 echoed: LeastDelay {
-                    least: echoed,
+                    least: echoed.unwrap_or(u32::MAX),
                     ..LeastDelay::default()
                 },
                 lag,

@@ -154,7 +154,8 @@ impl Reading {
         } else if tcp && !p.late {
             self.waiting.0.push(self.data.len() as u32);
         }
-        self.data.push(Data {
+        // Put together where it is kept: `push` asks for room afterwards, and all of it waits on the stack.
+        self.data.extend(std::iter::once_with(|| Data {
             time: self.latest,
             frame: p.frame,
             start,
@@ -170,7 +171,7 @@ impl Reading {
             repeated: false,
             seen_before: p.seen_before,
             late: p.late,
-        });
+        }));
         self.largest = self.largest.max(payload);
         if end > highest {
             self.next = (p.seq.wrapping_add(u32::from(p.payload)), end);
@@ -218,14 +219,14 @@ impl Reading {
                 self.stamps.pop_front();
             }
         }
-        self.acks.push(Ack {
+        self.acks.extend(std::iter::once_with(|| Ack {
             time: self.latest,
             ack,
             stamp: p.stamp,
             window: p.window,
             unscaled: p.has(AccountPacket::SYN),
             after,
-        });
+        }));
     }
 
     /// Since the first acknowledgement with a timestamp. Those before it are not asked for again.

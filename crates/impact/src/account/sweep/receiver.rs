@@ -29,8 +29,6 @@ pub(crate) struct Receiver {
     /// Its windows at the ends of rounds, newest first, and how many rounds ended.
     at_round_ends: [u64; STEADY_ROUNDS],
     rounds: usize,
-    /// Above this it has grown, bytes; 0 before there were rounds enough.
-    steady: f64,
     /// The window is smaller than a segment since then.
     small_since: Option<i64>,
     /// For so long since the last packet, nanoseconds.
@@ -70,10 +68,6 @@ impl Receiver {
         self.at_round_ends.copy_within(..STEADY_ROUNDS - 1, 1);
         self.at_round_ends[0] = self.window;
         self.rounds += 1;
-        if self.rounds >= STEADY_ROUNDS {
-            let earlier = self.at_round_ends[STEADY_ROUNDS / 2..].iter().max();
-            self.steady = STEADY * earlier.copied().unwrap_or(0) as f64;
-        }
     }
 
     /// The highest byte that was allowed at `then`. Times before it are not asked for again.
@@ -116,7 +110,11 @@ impl Receiver {
 
     /// Whether a window of an inferred scale can limit anything.
     fn inferred_limits(&self, half: &Half) -> bool {
-        self.window as f64 <= self.steady && self.window >= LEAST_INFERRED * half.mss
+        let earlier = self.at_round_ends[STEADY_ROUNDS / 2..].iter().max();
+        let steady = STEADY * earlier.copied().unwrap_or(0) as f64;
+        self.rounds >= STEADY_ROUNDS
+            && self.window as f64 <= steady
+            && self.window >= LEAST_INFERRED * half.mss
     }
 }
 

@@ -37,13 +37,14 @@ const BACK_AFTER_LOSS: f64 = 1.05;
 /// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to C it is at each, or empty. Returns the
 /// indices of the first copies of new episodes.
 pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) -> Vec<u32> {
-    let d2 = half.d2.unwrap_or(0);
+    let (d2, queued_above) = (half.d2.unwrap_or(0), half.queued_above());
     let mut sweep = Sweep {
         half,
         rates,
         d2,
         times: track.facts.times,
-        queues: sender.rounds.queues(half),
+        queued_above,
+        queues: sender.rounds.queues(queued_above),
         sender,
         track,
         copies: Vec::new(),
@@ -56,9 +57,7 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
             sweep.hear_until(data.time, &mut before);
         }
         sweep.hear_until(data.time, &mut acks);
-        if !sweep.goes_on(k, data) {
-            sweep.send(k, data);
-        }
+        sweep.send(k, data);
     }
     sweep.sender.under_way = [before.as_slice(), acks.as_slice()].concat();
     sweep.copies
@@ -75,6 +74,8 @@ struct Sweep<'a> {
     track: &'a mut Track,
     /// The first copy of every episode.
     copies: Vec<u32>,
+    /// See [`Half::queued_above`].
+    queued_above: Option<i64>,
     /// The last round shows that packets queue.
     queues: bool,
     /// For which packets the label of the last one holds.
@@ -105,7 +106,8 @@ impl Sweep<'_> {
             episode.is_answered(ack);
         }
         if rounds != self.sender.rounds.completed {
-            let queued = std::mem::replace(&mut self.queues, self.sender.rounds.queues(self.half));
+            let queues = self.sender.rounds.queues(self.queued_above);
+            let queued = std::mem::replace(&mut self.queues, queues);
             let same = queued == self.queues && changes == self.sender.rounds.changes;
             // The rules count the rounds since it began anew.
             let began_anew = self.sender.began_anew;
@@ -124,32 +126,35 @@ impl Sweep<'_> {
     }
 
     /// Counts a packet with the one before, where nothing has changed that the rules ask for.
-    fn goes_on(&mut self, k: usize, data: &Data) -> bool {
+    fn goes_on(&mut self, k: usize, data: &Data, flight: u64) -> bool {
         let Some((from, ..)) = self.sender.last else {
             return false;
         };
         let nanos = data.time - from;
-        let flight = self.sender.flight_with(data);
-        let alike = nanos <= self.times.released
-            && !(data.again || data.late || self.sender.touched || self.sender.receiver.was_small())
-            && self.holds.include(flight, self.rate(k))
-            && self.track.extend(data, nanos, self.sender.receiver.window);
-        if alike {
-            let all_acked = self.sender.all_acked();
-            self.has_sent(data, flight, all_acked);
-        }
-        alike
+        nanos <= self.times.released
+            && !(data.again | data.late | self.sender.touched | self.sender.receiver.was_small())
+            && self.holds.include(flight)
+            && (self.rates.is_empty() || self.holds.include_rate(self.rate(k)))
+            && self.track.extend(data, nanos, self.sender.receiver.window)
     }
 
-    fn has_sent(&mut self, data: &Data, flight: u64, all_acked: bool) {
+    fn send(&mut self, k: usize, data: &Data) {
+        let flight = self.sender.flight_with(data);
+        let all_acked = self.sender.all_acked();
+        let step = (!self.goes_on(k, data, flight)).then(|| self.step(k, data, flight));
         self.sender.has_sent(self.half, data, flight);
         if let Some(measured) = &mut self.track.measured {
-            measured.sends(data, flight, all_acked);
+            measured.sends(data, (flight, self.sender.nxt), all_acked);
+        }
+        if step.is_some_and(|step| !self.track.add(&step)) {
+            self.holds = Holds::NEVER;
         }
     }
 
+    /// The wait for a packet, by the rules.
+    // Rare: see `acknowledge`.
     #[inline(never)]
-    fn send(&mut self, k: usize, data: &Data) {
+    fn step(&mut self, k: usize, data: &Data, flight: u64) -> Step {
         let last = self.sender.last;
         let (from, frame, ip_id) = last.unwrap_or((data.time, data.frame, data.ip_id));
         let nanos = data.time - from;
@@ -192,10 +197,8 @@ impl Sweep<'_> {
             again: data.again,
             vanished: data.ip_id != 0 && data.ip_id.wrapping_sub(ip_id) > 1,
         };
-        let flight = self.sender.flight_with(data);
         step.kind.found = self.label(k, data, flight, &mut step);
-        self.has_sent(data, flight, all_acked);
-        self.track.add(&step);
+        step
     }
 
     /// A segment that was sent before.

@@ -66,12 +66,17 @@ pub(crate) struct Step {
 impl Step {
     /// The one behind it may be counted with it: both are short, waits of at most `gap`, and of one kind.
     pub(crate) fn is_alike(&self, next: &Step, gap: i64) -> bool {
-        self.kind == next.kind && self.has_room_for(next.longest, next.to, gap)
+        self.kind == next.kind && self.takes_more(gap) && next.longest <= gap && self.reaches(next.to)
     }
 
-    /// So does a wait of `nanos` that ends at `to`, which is of its kind.
-    pub(crate) fn has_room_for(&self, nanos: i64, to: i64, gap: i64) -> bool {
-        self.frames.0 != self.frames.1 && self.longest.max(nanos) <= gap && to - self.from <= TOGETHER
+    /// It is short, and not the first of a connection, which is none.
+    pub(crate) fn takes_more(&self, gap: i64) -> bool {
+        self.frames.0 != self.frames.1 && self.longest <= gap
+    }
+
+    /// With one that ends at `to` it is no longer than steps may be.
+    pub(crate) fn reaches(&self, to: i64) -> bool {
+        to - self.from <= TOGETHER
     }
 
     /// Takes the one behind it in.

@@ -48,7 +48,8 @@ impl Made {
     fn run<T>(mut self, look: impl FnOnce(&mut Sweep<'_>, &Data, i64, bool) -> T) -> T {
         let mut track = Track::new(&self.half);
         let rates = [self.rate];
-        let queues = self.sender.rounds.queues(&self.half);
+        let queued_above = self.half.queued_above();
+        let queues = self.sender.rounds.queues(queued_above);
         let mut sweep = Sweep {
             d2: 0,
             half: &self.half,
@@ -57,6 +58,7 @@ impl Made {
             sender: &mut self.sender,
             track: &mut track,
             copies: Vec::new(),
+            queued_above,
             queues,
             holds: Holds::NEVER,
         };
