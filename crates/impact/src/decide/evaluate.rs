@@ -229,7 +229,7 @@ impl Evaluation {
             &self.grid,
             self.run,
             &self.placed,
-            (&gaps.all, total),
+            (gaps, total),
             self.burst_s.is_some(),
         );
         let stalls = chosen.map(|w| self.seconds(w));

@@ -59,6 +59,8 @@ pub(crate) struct OrderedGaps {
     pub(crate) all: Vec<Gap>,
     /// The longest of each [`BLOCK`] of them, seconds.
     longest: Vec<f64>,
+    /// The longest of all, longest first: twice as many as a tail is chosen from, or all of them.
+    longest_first: Vec<Gap>,
 }
 
 impl OrderedGaps {
@@ -68,7 +70,31 @@ impl OrderedGaps {
         all.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         let longest = |block: &[Gap]| block.iter().map(Gap::length_s).fold(0.0, f64::max);
         let longest = all.chunks(BLOCK).map(longest).collect();
-        OrderedGaps { all, longest }
+        let mut longest_first = all.clone();
+        let seconds = traffic.bytes.len() as f64 * traffic.base_bin_s;
+        keep_longest(&mut longest_first, 2 * GapTail::chosen_from(seconds));
+        OrderedGaps {
+            all,
+            longest,
+            longest_first,
+        }
+    }
+
+    /// The lengths of those that are `free`, longest first, seconds: of so many that neither what `enough` says nor a stall is among
+    /// those that are left out, or of all.
+    fn longest_free(&self, free: impl Fn(&&Gap) -> bool, enough: usize) -> Vec<f64> {
+        let mut lengths = Vec::new();
+        for length in self.longest_first.iter().filter(&free).map(Gap::length_s) {
+            if lengths.len() >= enough && length < LEAST_STALL_S {
+                return lengths;
+            }
+            lengths.push(length);
+        }
+        if self.longest_first.len() < self.all.len() {
+            lengths = self.all.iter().filter(&free).map(Gap::length_s).collect();
+            lengths.sort_unstable_by(|a, b| b.total_cmp(a));
+        }
+        lengths
     }
 
     /// The longest of the gaps that touch a rekey ([`touches`]; one across the edge counts whole), end from `from` on, begin up to
@@ -100,13 +126,13 @@ impl OrderedGaps {
 }
 
 impl FreeGaps {
-    /// The gaps that lie in the free part of the run. `total` counts also those that `gaps`, the longest, leaves out; `bursts`: new
-    /// data comes in bursts.
+    /// The gaps that lie in the free part of the run. `total` counts also those that `gaps` leaves out, which keeps the longest;
+    /// `bursts`: new data comes in bursts.
     pub(crate) fn new(
         grid: &Grid,
         run: Span,
         placed: &[PlacedRekey],
-        (gaps, total): (&[Gap], u64),
+        (gaps, total): (&OrderedGaps, u64),
         bursts: bool,
     ) -> FreeGaps {
         let affected = Affected::new(run, placed, grid.length(CHOSEN_WINDOW_S));
@@ -118,14 +144,14 @@ impl FreeGaps {
             };
             run.contains(span) && !affected.touches(span)
         };
-        let mut lengths: Vec<f64> = gaps.iter().filter(free).map(Gap::length_s).collect();
-        // Gaps that were not kept are spread like the time is.
-        let left_out = total.saturating_sub(gaps.len() as u64) as f64;
+        let mut lengths = gaps.longest_free(free, GapTail::chosen_from(free_s));
+        // Gaps that were not kept are spread like the time is. Those that were not looked at would not make the tail larger.
+        let left_out = total.saturating_sub(gaps.all.len() as u64) as f64;
         let run_share = free_s / grid.seconds(grid.bins().max(1));
         let count = lengths.len() as f64 + left_out * run_share;
         let in_tail = GapTail::size(count, free_s).min(lengths.len());
         let stalls = lengths.iter().filter(|&&l| l >= LEAST_STALL_S).count();
-        keep_longest(&mut lengths, in_tail.max(stalls).max(1));
+        lengths.truncate(in_tail.max(stalls).max(1));
         let least_shape = if bursts { LEAST_SHAPE_OF_BURSTS } else { SHAPE.0 };
         let tail = GapTail::fit(&lengths[..in_tail], free_s, least_shape);
         FreeGaps {
@@ -155,20 +181,30 @@ impl FreeGaps {
     }
 }
 
-/// The `count` largest, in descending order.
-fn keep_longest(lengths: &mut Vec<f64>, count: usize) {
-    if count < lengths.len() {
-        lengths.select_nth_unstable_by(count, |a, b| b.total_cmp(a));
-        lengths.truncate(count);
+/// The `count` longest, longest first.
+fn keep_longest(gaps: &mut Vec<Gap>, count: usize) {
+    let longer_first = |a: &Gap, b: &Gap| b.length_s().total_cmp(&a.length_s());
+    if count < gaps.len() {
+        gaps.select_nth_unstable_by(count, longer_first);
+        gaps.truncate(count);
     }
-    lengths.sort_unstable_by(|a, b| b.total_cmp(a));
+    gaps.sort_unstable_by(longer_first);
 }
 
 impl GapTail {
     /// How many gaps it should have, of `count` free ones.
     fn size(count: f64, free_s: f64) -> usize {
-        let wanted = LEAST_TAIL.max((TAIL_PER_SECOND * free_s) as usize);
-        wanted.min((TAIL_SHARE * count) as usize)
+        Self::largest(free_s).min((TAIL_SHARE * count) as usize)
+    }
+
+    /// How many it has at most, of any number of free ones.
+    fn largest(free_s: f64) -> usize {
+        LEAST_TAIL.max((TAIL_PER_SECOND * free_s) as usize)
+    }
+
+    /// Of so many free gaps or more it has the most that it can have.
+    fn chosen_from(free_s: f64) -> usize {
+        ((Self::largest(free_s) as f64 + 1.0) / TAIL_SHARE) as usize
     }
 
     /// Fits by probability-weighted moments (Hosking & Wallis 1987) with the shape held above `least_shape`; the scale then
@@ -256,7 +292,7 @@ mod tests {
             &grid,
             run,
             &[],
-            (&synthetic_gaps(lengths), lengths.len() as u64),
+            (&ordered(&synthetic_gaps(lengths)), lengths.len() as u64),
             false,
         )
     }
@@ -350,7 +386,7 @@ mod tests {
             unobserved: false,
             known: crate::input::start::Start::Message(10.0),
         };
-        let model = FreeGaps::new(&grid, run, &[rekey], (&gaps, 3), false);
+        let model = FreeGaps::new(&grid, run, &[rekey], (&ordered(&gaps), 3), false);
         assert_eq!(model.lengths.len(), 2);
         assert!((model.free_s - 19.2).abs() < 1e-9);
         let longest = |rekey: &PlacedRekey| ordered(&gaps).longest_at(rekey, (0.0, f64::INFINITY), |_| true);
@@ -406,6 +442,36 @@ mod tests {
         }
     }
 
+    /// Of 10,000 gaps in 20 s the longest 840 are looked at, of which hundreds may lie at rekeys.
+    #[test]
+    fn the_longest_gaps_tell_as_much_as_all() {
+        let grid = Grid::new(&synthetic_series(vec![1; 4_000]), 2, 0);
+        let run = Span { from: 0, to: 2_000 };
+        let lengths = (0..10_000_u32).map(|i| f64::from(i * 7_919 % 9_973) / 10_000_000.0);
+        let mut lengths: Vec<f64> = lengths.collect();
+        (lengths[77], lengths[5_000]) = (0.07, 0.06);
+        let gaps = synthetic_gaps(&lengths);
+        let chosen = ordered(&gaps);
+        assert_eq!(chosen.longest_first.len(), 840);
+        let all = OrderedGaps {
+            longest_first: Vec::new(),
+            ..ordered(&gaps)
+        };
+        for rekeys in 0..20 {
+            let at = |k: u32| crate::decide::made_up::rekey(0, 1.0 + 0.9 * f64::from(k));
+            let placed: Vec<PlacedRekey> = (0..rekeys).map(at).collect();
+            for total in [10_000, 50_000] {
+                let of = |gaps: &OrderedGaps| FreeGaps::new(&grid, run, &placed, (gaps, total), false);
+                let (few, whole) = (of(&chosen), of(&all));
+                assert_eq!(
+                    (few.lengths, few.tail),
+                    (whole.lengths, whole.tail),
+                    "{rekeys} rekeys"
+                );
+            }
+        }
+    }
+
     /// Ten bins of 10 ms a side: what reaches beyond the run or into a rekey is not free.
     #[test]
     fn free_gaps_lie_in_the_run() {
@@ -415,7 +481,7 @@ mod tests {
             start_s,
             end_s: start_s + 0.1,
         };
-        let free = |gaps: &[Gap], total: u64| FreeGaps::new(&grid, run, &[], (gaps, total), false);
+        let free = |gaps: &[Gap], total: u64| FreeGaps::new(&grid, run, &[], (&ordered(gaps), total), false);
         let gaps = [gap(0.985), gap(1.005), gap(18.885), gap(18.905)];
         assert_eq!(free(&gaps, 4).lengths.len(), 2);
         assert!((free(&gaps, 4).free_s - 18.0).abs() < 1e-9);

@@ -47,7 +47,10 @@ impl Passed {
     pub(super) fn refill(&mut self, halves: &[Half]) {
         self.acked.clear();
         halves.iter().for_each(|half| advances(half, &mut self.acked));
-        self.acked.sort_unstable();
+        // Those of one are in order.
+        if halves.len() > 1 {
+            self.acked.sort_by_key(|a| a.0);
+        }
         running(self.acked.iter().map(|a| a.1), &mut self.acked_before);
         if let [one] = halves
             && self.fill(one.data.len(), sent_by(0, one))
