@@ -2,7 +2,6 @@
 //! is done with its message takes the next one, whatever its key and its length.
 
 use crate::esp::cipher::lanes::{Block, Chain, Compress, LaneHash, States};
-use std::cmp::Reverse;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 const BLOCK: usize = size_of::<Block>();
@@ -93,7 +92,7 @@ fn compress(hash: LaneHash, chain: &mut Chain, blocks: &[Block]) {
 
 /// A message to authenticate.
 pub(super) struct Job<'a> {
-    /// The caller's number for it: the order of jobs changes.
+    /// The caller's number for it.
     pub(super) number: usize,
     /// Its key.
     pub(super) chains: &'a Chains,
@@ -192,16 +191,15 @@ pub(super) fn authenticate<const LANES: usize>(
     hash: LaneHash,
     compressor: impl Compress<LANES>,
 ) {
-    // The longest first: lanes with equal lengths stay in step, and short ones fill the end.
-    jobs.sort_unstable_by_key(|job| Reverse(job.message.len()));
+    let order = longest_first(jobs);
+    let mut order = order.iter().copied();
     let mut states: States<LANES> = [[0; LANES]; 8];
     let mut lanes: [HashLane<'_>; LANES] = std::array::from_fn(|_| HashLane::idle());
-    let mut next = 0;
     loop {
         let mut messages: [&[Block]; LANES] = [&[]; LANES];
         let mut shortest: Option<&[Block]> = None;
         for ((index, lane), message) in lanes.iter_mut().enumerate().zip(&mut messages) {
-            while lane.ready().is_empty() && turn(lane, index, &mut states, jobs, &mut next) {}
+            while lane.ready().is_empty() && turn(lane, index, &mut states, jobs, &mut order) {}
             *message = lane.ready();
             if !message.is_empty() && shortest.is_none_or(|shortest| message.len() < shortest.len()) {
                 shortest = Some(message);
@@ -220,13 +218,35 @@ pub(super) fn authenticate<const LANES: usize>(
     }
 }
 
+/// Indices of the jobs by their blocks, most first: lanes with as many stay in step, and short messages fill the end.
+fn longest_first(jobs: &[Job<'_>]) -> Vec<usize> {
+    // Longer ones are rare, and in whatever order.
+    const MOST: usize = 2 * 32;
+    let place = |job: &Job<'_>| {
+        let (body, rest) = (job.message.len() / BLOCK, job.message.len() % BLOCK);
+        MOST - (2 * body + usize::from(rest + PADDING > BLOCK)).min(MOST)
+    };
+    let mut begins = [0; MOST + 2];
+    jobs.iter().for_each(|job| begins[place(job) + 1] += 1);
+    for k in 1..begins.len() {
+        begins[k] += begins[k - 1];
+    }
+    let mut order = vec![0; jobs.len()];
+    for (index, job) in jobs.iter().enumerate() {
+        let begin = &mut begins[place(job)];
+        order[*begin] = index;
+        *begin += 1;
+    }
+    order
+}
+
 /// Takes a lane that has hashed all its blocks to its next phase or job; false when there is none.
 fn turn<'a, const LANES: usize>(
     lane: &mut HashLane<'a>,
     index: usize,
     states: &mut States<LANES>,
     jobs: &mut [Job<'a>],
-    next: &mut usize,
+    order: &mut impl Iterator<Item = usize>,
 ) -> bool {
     lane.done = 0;
     if let Some(job) = lane.job.and_then(|job| jobs.get_mut(job)) {
@@ -250,13 +270,13 @@ fn turn<'a, const LANES: usize>(
             Phase::Outer => job.mac = digest(states, index),
         }
     }
-    let Some(job) = jobs.get(*next) else {
+    let next = order.next();
+    let Some((next, job)) = next.and_then(|next| Some((next, jobs.get(next)?))) else {
         *lane = HashLane::idle();
         return false;
     };
-    lane.start(*next, job.message);
+    lane.start(next, job.message);
     set(states, index, &job.chains.inner);
-    *next += 1;
     true
 }
 
@@ -314,7 +334,6 @@ mod tests {
             };
             let mut jobs: Vec<Job<'_>> = chains.iter().zip(messages).enumerate().map(job).collect();
             authenticate(&mut jobs);
-            jobs.sort_by_key(|job| job.number);
             jobs.iter()
                 .map(|job| job.mac[..digest_len(hash)].to_vec())
                 .collect()

@@ -76,25 +76,33 @@ pub fn verify_many(checks: &mut [Check<'_>]) {
 
 /// With the lanes that `lanes` has for each hash.
 pub(super) fn verify_with(checks: &mut [Check<'_>], lanes: impl Fn(LaneHash) -> Option<Lanes>) {
-    let through_lanes = [LaneHash::Sha1, LaneHash::Sha256].map(|hash| {
-        let lanes = lanes(hash)?;
-        let of_hash = |(number, check)| job(number, check).filter(|job| job.chains.hash() == hash);
-        let mut jobs: Vec<Job<'_>> = checks.iter().enumerate().filter_map(of_hash).collect();
-        if jobs.len() < lanes.fewest() {
-            return None;
+    let mut of_hashes = [LaneHash::Sha1, LaneHash::Sha256].map(|hash| (hash, lanes(hash), Vec::new()));
+    let most = checks.len();
+    for (number, check) in checks.iter_mut().enumerate() {
+        let job = job(number, check);
+        let of_hash = job.and_then(|job| {
+            let known = of_hashes.iter_mut().find(|of| of.0 == job.chains.hash());
+            Some((job, known.filter(|of| of.1.is_some())?))
+        });
+        let Some((job, (.., jobs))) = of_hash else {
+            check.icv = check.cipher.verify(check.packet, check.esn_high);
+            continue;
+        };
+        if jobs.is_empty() {
+            jobs.reserve_exact(most - number);
         }
-        lanes.authenticate(&mut jobs, hash);
+        jobs.push(job);
+    }
+    for (hash, lanes, mut jobs) in of_hashes {
+        let lanes = lanes.filter(|lanes| jobs.len() >= lanes.fewest());
+        if let Some(lanes) = lanes {
+            lanes.authenticate(&mut jobs, hash);
+        }
         for job in &jobs {
             if let Some(check) = checks.get_mut(job.number) {
-                check.icv = icv(job);
+                let alone = || check.cipher.verify(check.packet, check.esn_high);
+                check.icv = lanes.map_or_else(alone, |_| icv(job));
             }
-        }
-        Some(hash)
-    });
-    for (number, check) in checks.iter_mut().enumerate() {
-        let hash = job(number, check).map(|job| job.chains.hash());
-        if hash.is_none() || !through_lanes.contains(&hash) {
-            check.icv = check.cipher.verify(check.packet, check.esn_high);
         }
     }
 }
