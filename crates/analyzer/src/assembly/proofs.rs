@@ -95,7 +95,8 @@ fn usual_gap(parts: &[Traffic], start: Timestamp, spans: &[(f64, f64)]) -> i64 {
         // Only neighbours reach as far: a rekey is over before the one after the next begins.
         spans[..begun].iter().rev().take(2).any(|s| s.1 >= from_s)
     };
-    let mut elsewhere: Vec<f64> = Vec::new();
+    let most = parts.iter().map(|traffic| traffic.gaps.len()).sum();
+    let mut elsewhere: Vec<f64> = Vec::with_capacity(most);
     for traffic in parts {
         let moved = traffic.start.seconds_since(start);
         let free = traffic

@@ -54,10 +54,11 @@ impl ClearTraffic {
     /// An inner packet. Those between the tunnel's own ends are not told from what goes in clear rightly.
     #[inline]
     pub(crate) fn inside(&mut self, tunnel: TunnelIndex, slot: usize, ends: InnerEnds, outer: [IpAddr; 2]) {
-        let own = Some((tunnel, ends));
-        if std::mem::replace(&mut self.newest[slot], own) == own {
+        let newest = self.newest[slot].as_ref();
+        if newest.is_some_and(|newest| newest.0 == tunnel && newest.1 == ends) {
             return;
         }
+        self.newest[slot] = Some((tunnel, ends));
         let own = outer.contains(&ends.0) || outer.contains(&ends.1);
         if !own && (self.inside.len() < MOST_PAIRS || self.inside.contains_key(&ends)) {
             self.inside.insert(ends, (tunnel, slot));

@@ -133,11 +133,10 @@ impl FlowTable {
             new: payload,
             retransmitted: 0,
         };
-        let Some(flow) = inner.flow else {
+        let Some(flow) = &inner.flow else {
             return (all_new, ConnectionId::NONE);
         };
-        let key = (tunnel, direction, flow);
-        let Some(place) = self.place(key) else {
+        let Some(place) = self.place(tunnel, direction, flow) else {
             self.others[slot(direction)].add(payload, all_new);
             return (all_new, ConnectionId::NONE);
         };
@@ -169,11 +168,19 @@ impl FlowTable {
     }
 
     /// Where a flow is; `None` for a new one at the bound.
-    fn place(&mut self, key: DirectedFlow) -> Option<usize> {
-        let last = self.last[slot(key.1)];
-        if self.flows.get_index(last).is_some_and(|(flow, _)| *flow == key) {
+    #[inline]
+    fn place(&mut self, tunnel: usize, direction: Direction, flow: &FlowKey) -> Option<usize> {
+        let last = self.last[slot(direction)];
+        let is_same = |of: &DirectedFlow| of.0 == tunnel && of.1 == direction && of.2 == *flow;
+        if self.flows.get_index(last).is_some_and(|(of, _)| is_same(of)) {
             return Some(last);
         }
+        self.look_up((tunnel, direction, *flow))
+    }
+
+    /// The same for another flow than that of the last packet.
+    #[inline(never)]
+    fn look_up(&mut self, key: DirectedFlow) -> Option<usize> {
         let place = match self.flows.get_index_of(&key) {
             Some(known) => known,
             None => self.begin(key)?,

@@ -243,34 +243,44 @@ impl CaptureClock {
     /// A decrypted TCP segment; `time` is the analysis' own.
     #[inline]
     pub(super) fn take(&mut self, tunnel: TunnelIndex, direction: Direction, inner: &Inner, time: Timestamp) {
-        let (Some(flow), Some(segment)) = (inner.flow, &inner.tcp) else {
+        let (Some(flow), Some(segment)) = (&inner.flow, &inner.tcp) else {
             return;
         };
-        let line = (tunnel, direction, flow);
         let last = self.last[slot(direction)];
-        let place = match self.senders.get(last) {
-            Some((of_last, _)) if *of_last == line => last,
-            _ => match self.places.get(&line) {
-                Some(&known) => known,
-                None if self.senders.len() < MOST_FLOWS => {
-                    let sender = Sender {
-                        first: None,
-                        last: None,
-                        next_seq: segment.seq,
-                        data_at: time,
-                        ack: segment.ack,
-                    };
-                    self.places.insert(line, self.senders.len());
-                    self.senders.push((line, sender));
-                    self.senders.len() - 1
-                }
-                None => return,
-            },
+        let is_same = |of: &Line| of.0 == tunnel && of.1 == direction && of.2 == *flow;
+        if let Some((_, sender)) = self.senders.get_mut(last).filter(|(of, _)| is_same(of)) {
+            sender.take(segment, inner.transport_bytes, time);
+            return;
+        }
+        let Some(place) = self.place_of((tunnel, direction, *flow), segment, time) else {
+            return;
         };
         self.last[slot(direction)] = place;
         if let Some((_, sender)) = self.senders.get_mut(place) {
             sender.take(segment, inner.transport_bytes, time);
         }
+    }
+
+    /// The place of another line than that of the last packet; `None` for a new one at the bound.
+    #[inline(never)]
+    fn place_of(&mut self, line: Line, segment: &TcpSegment, time: Timestamp) -> Option<usize> {
+        if let Some(&known) = self.places.get(&line) {
+            return Some(known);
+        }
+        let place = self.senders.len();
+        if place >= MOST_FLOWS {
+            return None;
+        }
+        let sender = Sender {
+            first: None,
+            last: None,
+            next_seq: segment.seq,
+            data_at: time,
+            ack: segment.ack,
+        };
+        self.places.insert(line, place);
+        self.senders.push((line, sender));
+        Some(place)
     }
 
     fn sender(&self, line: &Line) -> Option<&Sender> {
