@@ -2,7 +2,6 @@
 
 use super::carried::{Carried, SpareMemory, go_on};
 use super::packet::{AccountPacket, Source, Syn};
-use super::read::reading::read_both;
 use super::read::stated_scale;
 use super::surroundings::AccountSettings;
 use rekeyscope_model::time::Timestamp;
@@ -161,9 +160,12 @@ pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettin
         if Some(place) == largest {
             spare.lend(carried, connection.packets.len());
         }
-        let readings = carried.each_mut().map(|c| Some(&mut c.as_deref_mut()?.reading));
-        let quiet = connection.pushed.map(|pushed| !pushed.carries);
-        read_both(readings, &connection.packets, (connection.tcp, quiet));
+        for (slot, carried) in carried.iter_mut().enumerate() {
+            if let Some(carried) = carried {
+                let quiet = !connection.pushed[slot].carries;
+                carried.reading.read_piece(&connection.source(slot), quiet);
+            }
+        }
     }
     for slot in [0, 1] {
         let pairs = connections.iter().zip(&mut all);

@@ -51,6 +51,7 @@ impl Measured {
     }
 
     /// An acknowledgement reaches the sender.
+    #[inline]
     pub(crate) fn hears(&mut self, half: &Half, ack: &Ack) {
         self.largest_window = self.largest_window.max(half.window(ack));
         if ack.stamp != 0 {
@@ -75,6 +76,7 @@ impl Measured {
 
     /// The sender sends; `flight` is under way then, by the least delay of acknowledgements, and it has sent up to `sent`. `waited`: nothing
     /// was under way before, so that it may have had nothing to send.
+    #[inline]
     pub(crate) fn sends(&mut self, data: &Data, (flight, sent): (u64, u64), waited: bool) {
         let heard = self.echoes(data, waited);
         let flight = heard.map_or(flight, |heard| sent.saturating_sub(heard));

@@ -35,34 +35,25 @@ pub(crate) struct Reading {
     heard: u8,
 }
 
-/// Reads the next piece of both directions, or of one. `quiet`: that direction sends nothing in it, as the way back of a download: what
-/// is acknowledged, and when, tells nothing.
-pub(crate) fn read_both(
-    mut readings: [Option<&mut Reading>; 2],
-    packets: &[AccountPacket],
-    (tcp, quiet): (bool, [bool; 2]),
-) {
-    readings.iter_mut().flatten().for_each(|r| r.begin_piece());
-    for p in packets {
-        let slot = p.slot();
-        if let Some(own) = &mut readings[slot] {
-            own.sender_says(p, tcp);
-        }
-        if let Some(other) = &mut readings[1 - slot] {
-            other.receiver_says(p, (tcp, quiet[1 - slot]));
-        }
-    }
-    readings.into_iter().flatten().for_each(Reading::end_piece);
-}
-
 impl Reading {
     /// Reads the next piece of a direction.
     pub(crate) fn read(&mut self, source: &Source<'_>) {
         let sends = |p: &AccountPacket| p.payload > 0 && p.slot() == source.slot;
         let quiet = !source.packets.iter().any(sends);
-        let mut readings = [None, None];
-        readings[source.slot] = Some(self);
-        read_both(readings, source.packets, (source.tcp, [quiet; 2]));
+        self.read_piece(source, quiet);
+    }
+
+    /// The same. `quiet`: the direction sends nothing in it, as the way back of a download: what is acknowledged, and when, tells nothing.
+    pub(crate) fn read_piece(&mut self, source: &Source<'_>, quiet: bool) {
+        self.begin_piece();
+        for p in source.packets {
+            if p.slot() == source.slot {
+                self.sender_says(p, source.tcp);
+            } else {
+                self.receiver_says(p, (source.tcp, quiet));
+            }
+        }
+        self.end_piece();
     }
 
     /// It was closed.

@@ -37,6 +37,7 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// Hears of a window, after the packet of `last`. Says whether more is allowed than before.
+    #[inline]
     pub(crate) fn opens(&mut self, half: &Half, ack: &Ack, at: i64, last: Option<i64>) -> bool {
         self.window = half.window(ack);
         match (self.small_since, self.window < half.mss) {
@@ -92,6 +93,7 @@ impl Receiver {
     }
 
     /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.
+    #[inline]
     pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: impl Fn() -> bool) -> bool {
         let left = self.allowed.saturating_sub(nxt);
         // Far from both: an eighth is more than `FULL`, two segments more than `FULL_INFERRED`.

@@ -111,6 +111,7 @@ impl TcpSender {
     }
 
     /// An acknowledgement reaches it. Says whether it is news.
+    #[inline]
     pub(crate) fn hears(&mut self, half: &Half, ack: &Ack, at: i64) -> bool {
         let more = self.receiver.opens(half, ack, at, self.last.map(|l| l.0));
         if ack.after != i64::MAX {
@@ -141,6 +142,7 @@ impl TcpSender {
     }
 
     /// It has sent `data`; so much is under way now.
+    #[inline]
     pub(crate) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
         self.last = Some((data.time, data.frame, data.ip_id));
         self.first_sent.get_or_insert(data.time);

@@ -109,6 +109,7 @@ impl Track {
     }
 
     /// Counts a wait of `nanos`, at most [`Times::gap`], with the one before, which is of its kind: says whether that has room for it.
+    #[inline]
     pub(crate) fn extend(&mut self, data: &Data, nanos: i64, window: u64) -> bool {
         let Some(last) = self.steps.last_mut().filter(|last| last.reaches(data.time)) else {
             return false;
