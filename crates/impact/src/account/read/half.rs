@@ -4,7 +4,6 @@ use super::data::{Ack, Data};
 use super::delays::AT_RECEIVER;
 use super::reading::Reading;
 use super::scale::{inferred_scale, stated_scale};
-use crate::account::capacity::queue_margin;
 use crate::account::packet::Source;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::NANOS_PER_MILLI;
@@ -85,11 +84,6 @@ impl Half {
     /// Delays show a queue: not where data is acknowledged right behind the capture, and echoes nothing.
     pub(crate) fn shows_queues(&self) -> bool {
         self.echoed.is_some() || self.d1.is_some_and(|d1| d1 >= AT_RECEIVER)
-    }
-
-    /// A delay of an acknowledgement above this one shows that packets queue, nanoseconds.
-    pub(crate) fn queued_above(&self) -> Option<i64> {
-        Some(self.d1? + queue_margin(self.rtt))
     }
 
     /// The receiver's window that an acknowledgement opens.

@@ -1,5 +1,8 @@
 //! The rounds of a sender: one lasts until everything that was sent by its begin is acknowledged.
 
+use crate::account::capacity::queue_margin;
+use crate::account::read::half::Half;
+
 /// Rounds that are remembered.
 const ROUNDS: usize = 8;
 /// A flight is flat while its last rounds are at most so much above earlier ones.
@@ -174,19 +177,21 @@ impl Rounds {
         self.smallest.saturating_mul(2)
     }
 
-    /// Packets queue: the last round's least delay is `above` the one that shows it ([`Half::queued_above`]).
-    ///
-    /// [`Half::queued_above`]: crate::account::read::half::Half::queued_above
+    /// Packets queue: the last round's least delay is above the one that shows it ([`queued_above`]).
     pub(crate) fn queues(&self, above: Option<i64>) -> bool {
         self.last_least != i64::MAX && above.is_some_and(|above| self.last_least > above)
     }
+}
+
+/// A delay of an acknowledgement above this one shows that packets queue, nanoseconds.
+pub(crate) fn queued_above(half: &Half) -> Option<i64> {
+    Some(half.d1? + queue_margin(half.rtt))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::account::made_up::{at, half};
-    use crate::account::read::half::Half;
 
     /// Rounds with these largest flights, each acknowledged as a whole.
     fn rounds(flights: &[u64], lossless: bool) -> Rounds {
@@ -297,7 +302,7 @@ mod tests {
                 rtt: at(20),
                 ..half()
             };
-            rounds.queues(half.queued_above())
+            rounds.queues(queued_above(&half))
         };
         assert_eq!([Some(15), Some(14), None].map(queues), [true, false, false]);
         assert!(!Rounds::new(0).queues(Some(0)));

@@ -5,6 +5,7 @@
 
 use super::episode::Episode;
 use super::holds::Holds;
+use super::rounds::queued_above;
 use super::sender::{FIRST_FLIGHT, TcpSender};
 use super::step::{NONE, Step, StepKind, StepLabel};
 use super::track::Track;
@@ -40,7 +41,7 @@ const BACK_AFTER_LOSS: f64 = 1.05;
 /// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to C it is at each, or empty. Returns the
 /// indices of the first copies of new episodes.
 pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) -> Vec<u32> {
-    let (d2, queued_above) = (half.d2.unwrap_or(0), half.queued_above());
+    let (d2, queued_above) = (half.d2.unwrap_or(0), queued_above(half));
     let mut sweep = Sweep {
         half,
         rates,
@@ -77,7 +78,7 @@ struct Sweep<'a> {
     track: &'a mut Track,
     /// The first copy of every episode.
     copies: Vec<u32>,
-    /// See [`Half::queued_above`].
+    /// See [`queued_above`].
     queued_above: Option<i64>,
     /// The last round shows that packets queue.
     queues: bool,

@@ -48,7 +48,7 @@ impl Made {
     fn run<T>(mut self, look: impl FnOnce(&mut Sweep<'_>, &Data, i64, bool) -> T) -> T {
         let mut track = Track::new(&self.half);
         let rates = [self.rate];
-        let queued_above = self.half.queued_above();
+        let queued_above = queued_above(&self.half);
         let queues = self.sender.rounds.queues(queued_above);
         let mut sweep = Sweep {
             d2: 0,
