@@ -29,6 +29,7 @@ const ZERO_LENGTH_BODY: u16 = u16::MAX;
 
 /// One ESP packet. Lengths saturate at 65,535, which only packets merged by a network card reach.
 #[derive(Debug, Clone, Copy, Default)]
+// Up to the numbers, and from the window on, in the order of `AccountPacket`: neighbours are copied at once.
 pub(crate) struct PacketRecord {
     pub(crate) time: Timestamp,
     pub(crate) frame: u64,

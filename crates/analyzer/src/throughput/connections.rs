@@ -77,6 +77,7 @@ impl Connections {
         }
         let missing = self.missing.get(tunnel).map_or(0, |missing| missing[slot]);
         match self.open.get_mut(p.connection.0 as usize) {
+            // Whether it is a SYN is all that is asked of most packets, here and in `Kept::take`.
             Some(Some(kept)) if p.flags & TcpSegment::SYN == 0 || !begins_anew(kept, p) => {
                 kept.take(p, inner, (p.payload, p.new), missing);
             }

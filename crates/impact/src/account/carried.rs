@@ -106,12 +106,13 @@ pub(super) fn go_on(
             ),
         }
     }
-    let bytes = |h: &Half| h.data.iter().map(|d| u64::from(d.new)).sum::<u64>();
-    // Mostly there is but one, of which nobody has to count.
-    let larger = |a, b| if bytes(b) >= bytes(a) { b } else { a };
-    let Some(main) = halves.iter().reduce(larger) else {
-        return;
+    let bytes = |h: &&Half| h.data.iter().map(|d| u64::from(d.new)).sum::<u64>();
+    let main = match &halves[..] {
+        // Mostly: of one nobody has to count.
+        [one] => Some(one),
+        several => several.iter().max_by_key(bytes),
     };
+    let Some(main) = main else { return };
     let proven = connections.iter().filter_map(|(_, carried)| {
         let own = carried.swept.as_ref()?.own;
         (own.1 == OwnRate::Proven).then_some(own.0)

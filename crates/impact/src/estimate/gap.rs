@@ -80,8 +80,7 @@ impl OrderedGaps {
         }
     }
 
-    /// The lengths of those that are `free`, longest first, seconds: of so many that neither what `enough` says nor a stall is among
-    /// those that are left out, or of all.
+    /// The lengths of those that are `free`, longest first, seconds. Shorter ones are left out once there are `enough`, but no stall is.
     fn longest_free(&self, free: impl Fn(&&Gap) -> bool, enough: usize) -> Vec<f64> {
         let mut lengths = Vec::new();
         for length in self.longest_first.iter().filter(&free).map(Gap::length_s) {

@@ -76,32 +76,35 @@ pub fn verify_many(checks: &mut [Check<'_>]) {
 
 /// With the lanes that `lanes` has for each hash.
 pub(super) fn verify_with(checks: &mut [Check<'_>], lanes: impl Fn(LaneHash) -> Option<Lanes>) {
-    let mut of_hashes = [LaneHash::Sha1, LaneHash::Sha256].map(|hash| (hash, lanes(hash), Vec::new()));
     let most = checks.len();
+    let of_hash = |hash| Some((hash, lanes(hash)?, Vec::with_capacity(most)));
+    let mut through_lanes: Vec<(LaneHash, Lanes, Vec<Job<'_>>)> = [LaneHash::Sha1, LaneHash::Sha256]
+        .into_iter()
+        .filter_map(of_hash)
+        .collect();
     for (number, check) in checks.iter_mut().enumerate() {
         let job = job(number, check);
-        let of_hash = job.and_then(|job| {
-            let known = of_hashes.iter_mut().find(|of| of.0 == job.chains.hash());
-            Some((job, known.filter(|of| of.1.is_some())?))
+        let place = job.as_ref().and_then(|job| {
+            let mut known = through_lanes.iter();
+            known.position(|(hash, ..)| *hash == job.chains.hash())
         });
-        let Some((job, (.., jobs))) = of_hash else {
-            check.icv = check.cipher.verify(check.packet, check.esn_high);
-            continue;
-        };
-        if jobs.is_empty() {
-            jobs.reserve_exact(most - number);
+        match place.and_then(|place| through_lanes.get_mut(place)).zip(job) {
+            Some(((.., jobs), job)) => jobs.push(job),
+            None => check.icv = check.cipher.verify(check.packet, check.esn_high),
         }
-        jobs.push(job);
     }
-    for (hash, lanes, mut jobs) in of_hashes {
-        let lanes = lanes.filter(|lanes| jobs.len() >= lanes.fewest());
-        if let Some(lanes) = lanes {
+    for (hash, lanes, mut jobs) in through_lanes {
+        let fills_lanes = jobs.len() >= lanes.fewest();
+        if fills_lanes {
             lanes.authenticate(&mut jobs, hash);
         }
         for job in &jobs {
             if let Some(check) = checks.get_mut(job.number) {
-                let alone = || check.cipher.verify(check.packet, check.esn_high);
-                check.icv = lanes.map_or_else(alone, |_| icv(job));
+                check.icv = if fills_lanes {
+                    icv(job)
+                } else {
+                    check.cipher.verify(check.packet, check.esn_high)
+                };
             }
         }
     }
