@@ -2,11 +2,9 @@
 //! key, so it runs in parallel; everything before and after runs in capture order.
 
 mod batch;
-mod in_flight;
 mod mark;
 mod packet;
 
 pub(crate) use batch::Batch;
-pub(crate) use in_flight::InFlight;
 pub(crate) use mark::{IkeMark, IkePart};
 pub(crate) use packet::{Authenticated, Decoded, Pending, decode_one, open};

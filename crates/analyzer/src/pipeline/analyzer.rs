@@ -22,7 +22,7 @@ use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
-use crate::decode::{Batch, Decoded, InFlight};
+use crate::decode::{Batch, Decoded};
 use crate::diagnosis::Diagnosis;
 use crate::pipeline::totals::Totals;
 use crate::throughput::connections::Connections;
@@ -32,9 +32,10 @@ use clock::CaptureClock;
 use duplicates::Duplicates;
 use key_files::key_files;
 use nested::NestedFrames;
-use rekeyscope_capture::file::{Frame, ReadBlock};
+use rekeyscope_capture::file::{Frame, InFlight, ReadBlock};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
+use rekeyscope_ipsec::esp::cipher::fetch_behind;
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Evidence;
 use rekeyscope_ipsec::sa::database::{SaDatabase, SaIndex};
@@ -130,6 +131,8 @@ impl Analyzer {
 
     /// Takes one frame.
     pub fn push(&mut self, frame: &Frame<'_>) {
+        // There the next frame lies, most likely: it is on its way while this one is worked on.
+        fetch_behind(frame.data);
         let t = &mut self.record.totals;
         t.time_regressions += u64::from(t.previous_raw_time.is_some_and(|p| frame.time < p));
         t.previous_raw_time = Some(frame.time);

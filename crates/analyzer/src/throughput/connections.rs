@@ -3,9 +3,9 @@
 //! What cannot be read, or is no connection, counts as one connection per tunnel. At [`MOST_PACKETS`] what is kept is folded, so that memory
 //! does not grow with the capture: by another thread, while the next packets are kept.
 
-use crate::decode::InFlight;
 use crate::diagnosis::PacketRecord;
 use crate::throughput::flow::ConnectionId;
+use rekeyscope_capture::file::InFlight;
 use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, SpareMemory, Syn, fold};
 use rekeyscope_ipsec::esp::inner::{Inner, TcpSegment};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;

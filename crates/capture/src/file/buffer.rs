@@ -64,7 +64,7 @@ impl Buffer {
     /// From now on another thread reads ahead.
     pub(super) fn read_ahead(&mut self) {
         self.blocks = match std::mem::replace(&mut self.blocks, Blocks::Nowhere) {
-            Blocks::OnDemand(source) => ReadAhead::begin(source).map_or_else(Blocks::OnDemand, Blocks::Ahead),
+            Blocks::OnDemand(source) => Blocks::Ahead(ReadAhead::begin(source)),
             other => other,
         };
     }
@@ -151,8 +151,8 @@ impl Buffer {
             }
             block
         };
-        if let Blocks::Ahead(ahead) = &self.blocks {
-            ahead.give_back(empty);
+        if let Blocks::Ahead(ahead) = &mut self.blocks {
+            ahead.fill(empty);
         }
         match then {
             Some(Ok(read)) => self.note(read),

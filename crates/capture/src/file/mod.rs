@@ -1,5 +1,5 @@
 //! Capture files and streams → [`Frame`]s. pcap (µs and ns, both byte orders), pcapng (sections, interfaces, EPB, SPB,
-//! obsolete packet block), plain or in gzip, zstd, lz4; a file or a pipe, always by 1 MiB reads, of files on a thread of their own where that is asked for.
+//! obsolete packet block), plain or in gzip, zstd, lz4; a file or a pipe, always by 1 MiB reads, of files beside everything else where that is asked for.
 //!
 //! Why no mmap: reads of 1 MiB are as fast (the walk through a 1 GB file takes 1.1 times what the reads alone take, see
 //! `framing/walk_rate.rs`), need no `unsafe`, and a file that shrinks or grows meanwhile is an ordinary end of file
@@ -11,6 +11,7 @@ mod buffer;
 mod clock;
 mod copy;
 mod frame;
+mod in_flight;
 mod info;
 mod interface;
 mod link_type;
@@ -29,6 +30,7 @@ mod write;
 pub use block::ReadBlock;
 pub use copy::CaptureCopy;
 pub use frame::{Frame, Item};
+pub use in_flight::InFlight;
 pub use info::CaptureInfo;
 pub use link_type::{LinkType, link_type_name};
 pub use reader::CaptureReader;

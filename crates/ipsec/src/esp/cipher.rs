@@ -12,6 +12,7 @@ mod parts;
 mod stack;
 
 pub use keyed::EspCipher;
+pub use lanes::fetch_behind;
 pub use many::{Check, verify_many};
 pub use outcome::{Icv, KeyLengthError, OpenError, Opened};
 pub use stack::{wipe_deep_stack, wipe_stack};

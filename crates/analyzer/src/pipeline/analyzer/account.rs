@@ -1,8 +1,9 @@
 //! What becomes of decoded packets: counters, ICV results, generations, throughput, evidence. In capture order.
 
 use super::{Analyzer, OFFLOAD_BYTES};
-use crate::decode::{Batch, Decoded, InFlight, Pending, decode_one};
+use crate::decode::{Batch, Decoded, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
+use rekeyscope_capture::file::InFlight;
 use rekeyscope_capture::framing::AH;
 use rekeyscope_ipsec::esp::cipher::Icv;
 use rekeyscope_ipsec::esp::inner::Inner;

@@ -18,6 +18,7 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod chacha20;
+mod fetch;
 #[cfg(target_arch = "x86_64")]
 mod ghash;
 #[cfg(target_arch = "x86_64")]
@@ -31,6 +32,7 @@ mod elsewhere;
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use elsewhere::{AesNi, Avx2, Avx512, ShaNi, WideGhash};
+pub use fetch::fetch_behind;
 #[cfg(test)]
 pub(super) use state::Messages;
 pub(super) use state::{Block, Chain, Compress, LaneHash, States};

@@ -1,5 +1,6 @@
 //! Sixteen lanes of 32 bits: AVX-512.
 
+use crate::esp::cipher::lanes::fetch::fetch;
 use crate::esp::cipher::lanes::rounds::K;
 use crate::esp::cipher::lanes::state::{Block, Compress, LaneHash, Messages, States};
 use std::arch::x86_64::*;
@@ -87,11 +88,7 @@ fn transposed(messages: &Messages<'_, LANES>, step: usize) -> [__m512i; 16] {
     for (row, message) in rows.iter_mut().zip(messages) {
         if let Some(block) = message.get(step) {
             *row = _mm512_shuffle_epi8(load_block(block), swap);
-            // SAFETY: a prefetch reads nothing and may have any address. (Newer versions of Rust know that.)
-            #[allow(unused_unsafe)]
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(PREFETCH).cast())
-            };
+            fetch(block.as_ptr().wrapping_add(PREFETCH));
         }
     }
     // Quarter q of `fours[4 * g + j]`: word 4q + j of the lanes 4g to 4g + 3.

@@ -1,4 +1,4 @@
-//! Work on its way.
+//! Work on its way: a block that is read, or what whoever reads a capture does with its packets.
 
 use rayon::Yield;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
@@ -9,11 +9,11 @@ const MOMENT: Duration = Duration::from_micros(100);
 
 /// Work that other threads do while the next packets are read.
 #[derive(Debug)]
-pub(crate) struct InFlight<T>(Receiver<T>);
+pub struct InFlight<T>(Receiver<T>);
 
 impl<T: Send + 'static> InFlight<T> {
     /// Begins it in the background.
-    pub(crate) fn begin(work: impl FnOnce() -> T + Send + 'static) -> InFlight<T> {
+    pub fn begin(work: impl FnOnce() -> T + Send + 'static) -> InFlight<T> {
         let (sender, receiver) = sync_channel(1);
         rayon::spawn(move || {
             // Nobody listens when the analysis was given up.
@@ -23,7 +23,7 @@ impl<T: Send + 'static> InFlight<T> {
     }
 
     /// Waits for the results, and helps meanwhile where this is one of the working threads; `None` when the thread that worked died.
-    pub(crate) fn wait(self) -> Option<T> {
+    pub fn wait(self) -> Option<T> {
         loop {
             let landed = match rayon::yield_now() {
                 Some(Yield::Executed) => self.0.try_recv().map_err(|e| e == TryRecvError::Disconnected),
