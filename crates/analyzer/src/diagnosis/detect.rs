@@ -12,6 +12,7 @@ use crate::diagnosis::recorder::{OpenWindow, Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::silence::{self, InitiatorSilence, SilenceKind};
 use crate::diagnosis::symptom::Symptom;
+use crate::diagnosis::tcp;
 use crate::diagnosis::whole_run::WholeRun;
 use rekeyscope_ipsec::ike::opening::Opening;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
@@ -221,7 +222,13 @@ impl Diagnosis {
         scene.leaks = self
             .whole_run
             .leaks_within(window.tunnel, scene.started, scene.zone_end);
-        scene.proofs = proof::at_switches(&scene);
+        // Each goes over all packets of the window. What is lost here may be sent again in the next rekey.
+        let (tcp, segments) = rayon::join(
+            || tcp::events(&scene.packets, &scene.beyond),
+            || proof::segments_of(&scene),
+        );
+        scene.note_tcp(tcp);
+        scene.proofs = proof::at_switches(&scene, &segments);
         let detected = |cause: &'static KnownCause| {
             let Detector::Around(detect) = cause.detect else {
                 return None;
@@ -229,8 +236,10 @@ impl Diagnosis {
             let symptom = detect(&scene)?;
             Some(Detected { cause, symptom })
         };
-        let causes = CAUSES.iter().filter_map(detected).collect();
-        let close_up = self.close_ups.picked(&scene);
+        let (causes, close_up) = rayon::join(
+            || CAUSES.iter().filter_map(detected).collect(),
+            || self.close_ups.picked(&scene),
+        );
         let examined = Examined {
             causes,
             proofs: scene.proofs,

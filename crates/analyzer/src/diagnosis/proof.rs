@@ -15,11 +15,15 @@ pub(crate) use coverage::Coverage;
 
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;
-use segments::Segment;
+pub(crate) use segments::Segment;
+
+/// The segments of each direction in the window of a rekey.
+pub(crate) fn segments_of(scene: &RekeyScene<'_>) -> [Vec<Segment>; 2] {
+    segments::segments(scene.earlier.iter().copied().chain(scene.all_packets()))
+}
 
 /// What the packets show at the switch of each direction; `None` where no SA of that direction begins.
-pub(crate) fn at_switches(scene: &RekeyScene<'_>) -> [Option<SwitchProof>; 2] {
-    let segments = segments::segments(scene.earlier.iter().copied().chain(scene.all_packets()));
+pub(crate) fn at_switches(scene: &RekeyScene<'_>, segments: &[Vec<Segment>; 2]) -> [Option<SwitchProof>; 2] {
     [0, 1].map(|d| at_switch(scene, d, &segments[d]))
 }
 

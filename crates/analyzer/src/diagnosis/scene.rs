@@ -6,7 +6,7 @@
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{BEFORE, OpenWindow};
-use crate::diagnosis::tcp::{self, TcpEvents};
+use crate::diagnosis::tcp::TcpEvents;
 use rekeyscope_ipsec::ike::timeline::{Deletion, Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::{Evidence, pair, slot};
 use rekeyscope_ipsec::sa::association::Association;
@@ -62,6 +62,7 @@ pub(crate) struct RekeyScene<'a> {
     pub(crate) packets: Vec<&'a PacketRecord>,
     /// Those from the next rekey on: what is lost here may be sent again there.
     pub(crate) beyond: Vec<&'a PacketRecord>,
+    /// What inner TCP did, once it was followed ([`RekeyScene::note_tcp`]).
     pub(crate) tcp: TcpEvents,
     /// Least round-trip time seen, or [`UNKNOWN_RTT`].
     pub(crate) rtt: i64,
@@ -109,10 +110,13 @@ impl<'a> RekeyScene<'a> {
             proofs: [None, None],
         };
         scene.cut_at_next_rekey(own_sas);
-        // What is lost here may be sent again in the next rekey.
-        scene.tcp = tcp::events(&scene.packets, &scene.beyond);
-        scene.rtt = scene.tcp.rtt.unwrap_or(UNKNOWN_RTT);
         Some(scene)
+    }
+
+    /// Takes what inner TCP did.
+    pub(crate) fn note_tcp(&mut self, tcp: TcpEvents) {
+        self.rtt = tcp.rtt.unwrap_or(UNKNOWN_RTT);
+        self.tcp = tcp;
     }
 
     /// What the next rekey brings is not this one's doing.

@@ -13,7 +13,7 @@ const MOST_STREAMS: usize = 256;
 
 /// A TCP segment with data.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     pub(super) time: Timestamp,
     pub(super) frame: u64,
     pub(super) sa: SaIndex,

@@ -14,7 +14,7 @@
 //! - Copies later than the window (two hosts' captures with clocks apart): they count again, IKE as retransmissions.
 //! - Copies of which one was cut within the first [`HEAD`] bytes, or where the clock was set between the two.
 
-use foldhash::fast::RandomState;
+use foldhash::quality::RandomState;
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::hash::{BuildHasher, Hash};
