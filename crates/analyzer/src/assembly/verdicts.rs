@@ -6,7 +6,9 @@ use crate::diagnosis::{Hole, ProvenByPackets, SilenceKind};
 use crate::pipeline::record::Record;
 use crate::throughput::rests::Rests;
 use rekeyscope_impact::tell::failed::failed;
-use rekeyscope_impact::{Gap, MethodSettings, PROJECTED_KILOBYTES, ProvenEffect, RekeyMoment, Start};
+use rekeyscope_impact::{
+    DirectionImpact, Gap, MethodSettings, PROJECTED_KILOBYTES, ProvenEffect, RekeyMoment, Start,
+};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_ipsec::sa::volume;
@@ -36,42 +38,50 @@ pub(crate) fn assess(
     rests: &Rests,
 ) -> Verdicts {
     let mut verdicts = Verdicts::default();
-    for (tunnel, direction) in busiest_first(record) {
-        let Some(series) = record.meters.counted(tunnel, direction) else {
-            continue;
+    let of = |own: &_| assess_direction(record, successions, rekeys, rests, *own);
+    // No more than two at a time: each holds a series of its own.
+    for two in busiest_first(record).chunks(2) {
+        let assessed = match two {
+            [first, second] => <[_; 2]>::from(rayon::join(|| of(first), || of(second))),
+            rest => [rest.first().and_then(of), None],
         };
-        let settings = settings(record, tunnel, direction, rekeys);
-        let mut traffic = series.traffic(rests.of(tunnel, direction));
-        for part in &mut traffic {
-            if settings.outer && only_acknowledges(record, tunnel, direction) {
-                (part.bytes, part.gaps, part.gaps_total) = (Vec::new(), Vec::new(), 0);
-            }
-            part.holes = holes(record, tunnel, part.start);
+        for result in assessed.into_iter().flatten() {
+            verdicts.impact.push(result.impact);
+            verdicts.rekeys.extend(result.rekeys);
+            verdicts.mean_rekey.extend(result.mean_rekey);
+            verdicts.projection.extend(result.projection);
         }
-        let proofs = Proofs::new(record, (tunnel, direction), successions, &traffic);
-        proofs.take_back(&mut traffic);
-        let moments = moments(record, (tunnel, direction), successions, &proofs, series.start());
-        let result = rekeyscope_impact::assess_transfers(&traffic, &moments, &settings);
-        verdicts.impact.push(result.impact);
-        verdicts
-            .rekeys
-            .extend(result.rekeys.into_iter().map(|(index, impact)| {
-                let proof = proofs.of(index);
-                let hurt = impact.hurt || proof.is_some_and(|p| p.rule.is_outage());
-                let proof = proof.map(ProvenByPackets::report);
-                (
-                    index,
-                    RekeyImpact {
-                        proof,
-                        hurt,
-                        ..impact
-                    },
-                )
-            }));
-        verdicts.mean_rekey.extend(result.mean_rekey);
-        verdicts.projection.extend(result.projection);
     }
     verdicts
+}
+
+/// Of one direction; `None` where it has no series.
+fn assess_direction(
+    record: &Record,
+    successions: &[Succession],
+    rekeys: &[Rekey],
+    rests: &Rests,
+    (tunnel, direction): (TunnelIndex, Direction),
+) -> Option<DirectionImpact> {
+    let series = record.meters.counted(tunnel, direction)?;
+    let settings = settings(record, tunnel, direction, rekeys);
+    let mut traffic = series.traffic(rests.of(tunnel, direction));
+    for part in &mut traffic {
+        if settings.outer && only_acknowledges(record, tunnel, direction) {
+            (part.bytes, part.gaps, part.gaps_total) = (Vec::new(), Vec::new(), 0);
+        }
+        part.holes = holes(record, tunnel, part.start);
+    }
+    let proofs = Proofs::new(record, (tunnel, direction), successions, &traffic);
+    proofs.take_back(&mut traffic);
+    let moments = moments(record, (tunnel, direction), successions, &proofs, series.start());
+    let mut result = rekeyscope_impact::assess_transfers(&traffic, &moments, &settings);
+    for (index, impact) in &mut result.rekeys {
+        let proof = proofs.of(*index);
+        impact.hurt |= proof.is_some_and(|p| p.rule.is_outage());
+        impact.proof = proof.map(ProvenByPackets::report);
+    }
+    Some(result)
 }
 
 /// What failed comes first, and ahead of what the statistics say of the rekeys that succeeded.

@@ -187,17 +187,15 @@ impl Batch {
 
     /// Checks the ICVs of one task's packets.
     fn verify_task(&self, packets: &[Pending], results: &mut [Decoded]) {
-        let mut checks: Vec<Check<'_>> = packets
-            .iter()
-            .filter_map(|pending| {
-                Some(Check {
-                    cipher: self.cipher_to_check(pending)?,
-                    packet: self.bytes(pending),
-                    esn_high: pending.esn_high,
-                    icv: Icv::Unchecked,
-                })
+        let mut checks = Vec::with_capacity(packets.len());
+        checks.extend(packets.iter().filter_map(|pending| {
+            Some(Check {
+                cipher: self.cipher_to_check(pending)?,
+                packet: self.bytes(pending),
+                esn_high: pending.esn_high,
+                icv: Icv::Unchecked,
             })
-            .collect();
+        }));
         verify_many(&mut checks);
         let checked = results
             .iter_mut()

@@ -18,16 +18,19 @@ use crate::diagnosis::scene::RekeyScene;
 pub(crate) use segments::Segment;
 
 /// The segments of each direction in the window of a rekey.
-pub(crate) fn segments_of(scene: &RekeyScene<'_>) -> [Vec<Segment>; 2] {
+pub(crate) fn segments_of<'a>(scene: &RekeyScene<'a>) -> [Vec<Segment<'a>>; 2] {
     segments::segments(scene.earlier.iter().copied().chain(scene.all_packets()))
 }
 
 /// What the packets show at the switch of each direction; `None` where no SA of that direction begins.
-pub(crate) fn at_switches(scene: &RekeyScene<'_>, segments: &[Vec<Segment>; 2]) -> [Option<SwitchProof>; 2] {
+pub(crate) fn at_switches(
+    scene: &RekeyScene<'_>,
+    segments: &[Vec<Segment<'_>>; 2],
+) -> [Option<SwitchProof>; 2] {
     [0, 1].map(|d| at_switch(scene, d, &segments[d]))
 }
 
-fn at_switch(scene: &RekeyScene<'_>, d: usize, segments: &[Segment]) -> Option<SwitchProof> {
+fn at_switch(scene: &RekeyScene<'_>, d: usize, segments: &[Segment<'_>]) -> Option<SwitchProof> {
     let new = scene.lanes[d].new?;
     let certain = lost::lost(segments, new).or_else(|| beyond::beyond_limit(scene, d));
     let unsent = unsent::unsent(scene, d, segments);

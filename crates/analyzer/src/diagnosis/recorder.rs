@@ -237,12 +237,10 @@ impl Recorder {
     pub(crate) fn packets(&self, window: &OpenWindow) -> Vec<&PacketRecord> {
         let skip = usize::try_from(window.from.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
         let tunnel = window.tunnel;
-        self.ring
-            .iter()
-            .skip(skip)
-            .take(window.packets)
-            .filter(|r| usize::from(r.tunnel) == tunnel)
-            .collect()
+        let all = self.ring.iter().skip(skip).take(window.packets);
+        let mut own = Vec::with_capacity(window.packets);
+        own.extend(all.filter(|r| usize::from(r.tunnel) == tunnel));
+        own
     }
 }
 

@@ -6,8 +6,6 @@ use crate::layers::layer::{Found, Layer, LayerStep, Layers, Stop};
 use crate::layers::plausible::{is_ethernet, is_ip};
 use etherparse::{UdpHeader, ip_number};
 
-/// IKE, and ESP in UDP (RFC 7296 §2, RFC 3948).
-pub const IPSEC_PORTS: [u16; 2] = [500, 4500];
 pub(crate) const L2TP_PORT: u16 = 1701;
 /// 4789 is IANA's, 8472 the one that Linux used before it.
 pub(crate) const VXLAN_PORTS: [u16; 2] = [4789, 8472];
@@ -56,6 +54,12 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Whether a port is that of IKE, or of ESP in UDP (RFC 7296 §2, RFC 3948).
+#[inline]
+pub fn is_ipsec_port(port: u16) -> bool {
+    matches!(port, 500 | 4500)
+}
+
 /// Whether IKE and ESP are expected in the UDP datagram that begins here, by its ports.
 #[inline]
 pub(crate) fn is_ipsec(datagram: &[u8]) -> bool {
@@ -63,7 +67,7 @@ pub(crate) fn is_ipsec(datagram: &[u8]) -> bool {
 }
 
 fn of_ipsec((src, dst): (u16, u16)) -> bool {
-    IPSEC_PORTS.contains(&src) || IPSEC_PORTS.contains(&dst)
+    is_ipsec_port(src) || is_ipsec_port(dst)
 }
 
 #[inline]

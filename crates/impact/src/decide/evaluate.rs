@@ -202,12 +202,7 @@ impl Evaluation {
 
     fn ranks_at(&self, window: usize, pool: Option<&Pool>, eligible: &[usize]) -> Option<Vec<f64>> {
         let pool = pool.filter(|_| eligible.contains(&window))?;
-        Some(
-            self.seconds(window)
-                .iter()
-                .map(|&s| pool.rank(window, s))
-                .collect(),
-        )
+        Some(pool.ranks(window, &self.seconds(window)))
     }
 
     /// p per window.
@@ -232,19 +227,23 @@ impl Evaluation {
             (gaps, total),
             self.burst_s.is_some(),
         );
-        let stalls = chosen.map(|w| self.seconds(w));
+        let ranked = pool
+            .zip(chosen)
+            .filter(|_| !self.mostly_affected)
+            .map(|(pool, w)| {
+                let stalls = self.seconds(w);
+                let ranks = pool.ranks(w, &stalls);
+                (stalls, ranks)
+            });
         let burst_s = self.burst_s.unwrap_or(0.0);
         let mut p = Vec::with_capacity(self.used.len());
         self.hurt.clear();
         for (k, rekey) in self.used.iter().enumerate() {
             let gap_s = longest_own(gaps, &self.placed, rekey);
             let p_gap = gap_s.map_or(1.0, |g| free.p(g, test_window_s(rekey)));
-            let p_stall = match (pool, chosen, &stalls) {
-                (Some(pool), Some(w), Some(s)) if !self.mostly_affected => {
-                    Some(hurt::p_stall(s[k], pool.rank(w, s[k]), burst_s))
-                }
-                _ => None,
-            };
+            let p_stall = ranked
+                .as_ref()
+                .map(|(stalls, ranks)| hurt::p_stall(stalls[k], ranks[k], burst_s));
             p.push(hurt::combine(p_stall, p_gap));
             self.hurt.push(Hurt {
                 gap_s,

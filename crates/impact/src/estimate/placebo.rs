@@ -21,13 +21,44 @@ const POOL_STREAM: u64 = u64::MAX;
 /// The stalls of one placebo at every window.
 type StallsByWindow = [f32; WINDOWS_S.len()];
 
+/// Placebos that are measured before their stalls are kept.
+const MEASURED_AT_ONCE: usize = 1 << 12;
+
+/// A placebo at one window.
+#[derive(Debug, Clone, Copy, Default)]
+struct MeasuredPlacebo {
+    stall_s: f64,
+    /// Neither it nor its baselines meet an affected interval, and all lie in the run.
+    clean: bool,
+}
+
+/// A placebo at the windows that fit.
+fn placebo(
+    ruler: &Ruler<'_>,
+    windows: &[Window],
+    start: i64,
+    exchange: i64,
+) -> [MeasuredPlacebo; WINDOWS_S.len()] {
+    let mut row = [MeasuredPlacebo::default(); WINDOWS_S.len()];
+    for (own, window) in row.iter_mut().zip(windows) {
+        let end = start + exchange + window.bins;
+        let span = Span {
+            from: start - window.side,
+            to: end + window.side,
+        };
+        *own = MeasuredPlacebo {
+            stall_s: stall(ruler, start, start + exchange, window).seconds,
+            clean: ruler.run.contains(span) && !window.affected.touches(span),
+        };
+    }
+    row
+}
+
 /// Placebo stalls at every window, the same starts serving all of them.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// Seconds, bias taken off; one row per placebo, windows that do not fit hold 0.
+    /// Seconds; one row per placebo, windows that do not fit hold 0.
     stalls: Vec<StallsByWindow>,
-    /// Per window the stalls in ascending order, for ranks.
-    sorted: Vec<Vec<f32>>,
     /// Per window: mean stall of clean placebos where enough are clean.
     pub(crate) bias_s: Vec<Option<f64>>,
 }
@@ -40,9 +71,10 @@ pub(crate) struct DrawSums {
 }
 
 impl DrawSums {
-    fn take(&mut self, row: &StallsByWindow) {
-        for ((sum, square), &value) in self.sums.iter_mut().zip(&mut self.squares).zip(row) {
-            let value = f64::from(value);
+    fn take(&mut self, row: &StallsByWindow, bias: &StallsByWindow) {
+        let sums = self.sums.iter_mut().zip(&mut self.squares);
+        for ((sum, square), (value, bias)) in sums.zip(row.iter().zip(bias)) {
+            let value = f64::from(value - bias);
             *sum += value;
             *square += value * value;
         }
@@ -118,64 +150,71 @@ impl Pool {
         let exchanges: Vec<i64> = used.iter().map(PlacedRekey::exchange_bins).collect();
         let size = plan.draws.saturating_mul(used.len()).clamp(1, LARGEST_POOL);
         let mut rng = stream(plan.seed, POOL_STREAM);
-        let mut stalls = Vec::with_capacity(size);
-        let mut clean = vec![(0_usize, 0.0_f64); windows.len()];
-        for i in 0..size {
+        let mut placebos = (0..size).filter_map(|i| {
             let exchange = exchanges[below(&mut rng, exchanges.len())];
             let share = (i as f64 + unit(&mut rng)) / size as f64;
-            let Some(span) = starts(ruler.run, largest, exchange) else {
-                continue;
-            };
-            let start = start_at(ruler, span, share, plan.time_clock);
-            let mut row = StallsByWindow::default();
-            for ((window, clean), value) in windows.iter().zip(&mut clean).zip(&mut row) {
-                let s = stall(ruler, start, start + exchange, window).seconds;
-                *value = s as f32;
-                let end = start + exchange + window.bins;
-                let span = Span {
-                    from: start - window.side,
-                    to: end + window.side,
-                };
-                if ruler.run.contains(span) && !window.affected.touches(span) {
-                    *clean = (clean.0 + 1, clean.1 + s);
-                }
+            let span = starts(ruler.run, largest, exchange)?;
+            Some((start_at(ruler, span, share, plan.time_clock), exchange))
+        });
+        let mut stalls = Vec::with_capacity(size);
+        let mut clean = vec![(0_usize, 0.0_f64); windows.len()];
+        let of = |&(start, exchange): &(i64, i64)| placebo(ruler, windows, start, exchange);
+        loop {
+            // They are summed in their order, however many threads measure them.
+            let some: Vec<(i64, i64)> = placebos.by_ref().take(MEASURED_AT_ONCE).collect();
+            let measured: Vec<[MeasuredPlacebo; WINDOWS_S.len()]> = some.par_iter().map(of).collect();
+            if measured.is_empty() {
+                break;
             }
-            stalls.push(row);
+            for row in measured {
+                for (clean, own) in clean.iter_mut().zip(&row).filter(|(_, own)| own.clean) {
+                    *clean = (clean.0 + 1, clean.1 + own.stall_s);
+                }
+                stalls.push(row.map(|own| own.stall_s as f32));
+            }
         }
         let drawn = stalls.len();
         let bias_s: Vec<Option<f64>> = clean
             .iter()
             .map(|&(n, sum)| (n > 0 && n as f64 >= CLEAN_SHARE * drawn as f64).then(|| sum / n as f64))
             .collect();
-        let sorted = (0..windows.len()).map(|w| sorted_column(&stalls, w)).collect();
-        for row in &mut stalls {
-            for (value, bias) in row.iter_mut().zip(&bias_s) {
-                *value -= bias.unwrap_or(0.0) as f32;
-            }
-        }
-        (drawn > 0).then_some(Pool {
-            stalls,
-            sorted,
-            bias_s,
-        })
+        (drawn > 0).then_some(Pool { stalls, bias_s })
     }
 
-    /// (1 + placebos that stall at least as long) / (1 + placebos).
-    pub(crate) fn rank(&self, window: usize, stall_s: f64) -> f64 {
-        let sorted = &self.sorted[window];
-        let below = sorted.partition_point(|&s| f64::from(s) < stall_s);
-        (1 + sorted.len() - below) as f64 / (1 + sorted.len()) as f64
+    /// Of each stall (1 + placebos that stall at least as long) / (1 + placebos).
+    pub(crate) fn ranks(&self, window: usize, stalls_s: &[f64]) -> Vec<f64> {
+        let mut order: Vec<usize> = (0..stalls_s.len()).collect();
+        order.sort_unstable_by(|&a, &b| stalls_s[a].total_cmp(&stalls_s[b]));
+        // At each stall in that order: placebos below it that are not below the one before. There are few stalls beside the placebos, which need
+        // not be sorted.
+        let mut below = vec![0_usize; stalls_s.len() + 1];
+        for row in &self.stalls {
+            let placebo = f64::from(row[window]);
+            below[order.partition_point(|&k| stalls_s[k] <= placebo)] += 1;
+        }
+        let all = self.stalls.len();
+        let mut ranks = vec![0.0; stalls_s.len()];
+        let mut so_far = 0;
+        for (k, below) in order.into_iter().zip(below) {
+            so_far += below;
+            ranks[k] = (1 + all - so_far) as f64 / (1 + all) as f64;
+        }
+        ranks
     }
 
     /// `n` placebos, drawn `draws` times.
     pub(crate) fn draw(&self, n: usize, plan: DrawPlan) -> Vec<DrawSums> {
+        let mut bias = StallsByWindow::default();
+        for (bias, of_window) in bias.iter_mut().zip(&self.bias_s) {
+            *bias = of_window.unwrap_or(0.0) as f32;
+        }
         let draw = |number: usize| {
             let mut rng = stream(plan.seed, number as u64);
             // The values are small and bias is taken off: nothing cancels between the two sums.
             let mut drawn = DrawSums::default();
             for _ in 0..n {
                 if let Some(row) = self.stalls.get(below(&mut rng, self.stalls.len())) {
-                    drawn.take(row);
+                    drawn.take(row, &bias);
                 }
             }
             drawn
@@ -193,12 +232,6 @@ pub(crate) fn largest_z(drawn: &[DrawSums], n: usize, eligible: &[usize]) -> Vec
     let mut largest: Vec<f64> = drawn.par_iter().map(largest).collect();
     largest.par_sort_unstable_by(f64::total_cmp);
     largest
-}
-
-fn sorted_column(stalls: &[StallsByWindow], column: usize) -> Vec<f32> {
-    let mut values: Vec<f32> = stalls.iter().map(|row| row[column]).collect();
-    values.sort_unstable_by(f32::total_cmp);
-    values
 }
 
 /// Studentized mean of n values from their sum and sum of squares.
@@ -318,14 +351,18 @@ mod tests {
         assert_eq!(draws(1), draws(3));
     }
 
+    /// Placebos with these stalls at the first window.
+    fn pool_of(stalls: &[f32]) -> Pool {
+        let row = |&stall: &f32| [stall, 0.0, 0.0, 0.0, 0.0];
+        Pool {
+            stalls: stalls.iter().map(row).collect(),
+            bias_s: vec![None],
+        }
+    }
+
     #[test]
     fn ranks_and_p_are_never_zero() {
-        let pool = Pool {
-            stalls: vec![StallsByWindow::default(); 3],
-            sorted: vec![vec![0.1, 0.2, 0.3]],
-            bias_s: vec![None],
-        };
-        assert_eq!((pool.rank(0, 1.0), pool.rank(0, 0.0)), (0.25, 1.0));
+        assert_eq!(pool_of(&[0.3, 0.1, 0.2]).ranks(0, &[1.0, 0.0]), [0.25, 1.0]);
         assert_eq!(
             (
                 corrected_p(&[1.0, 2.0, 3.0], 9.0),
@@ -343,12 +380,10 @@ mod tests {
 
     #[test]
     fn a_rank_counts_what_stalls_at_least_as_long() {
-        let pool = Pool {
-            stalls: vec![StallsByWindow::default(); 4],
-            sorted: vec![vec![0.25, 0.5, 0.5, 1.0]],
-            bias_s: vec![None],
-        };
-        assert_eq!([0.25, 0.5, 0.75].map(|s| pool.rank(0, s)), [1.0, 0.8, 0.4]);
+        let pool = pool_of(&[0.5, 1.0, 0.25, 0.5]);
+        // In any order, and several alike.
+        assert_eq!(pool.ranks(0, &[0.5, 0.75, 0.25, 0.5]), [0.8, 0.4, 1.0, 0.8]);
+        assert_eq!(pool.ranks(1, &[0.0, 0.1]), [1.0, 0.2], "of another window");
         assert_eq!(
             [0.5, 2.0, 2.5].map(|z| corrected_p(&[1.0, 2.0, 2.0, 3.0], z)),
             [1.0, 0.8, 0.4]
@@ -359,7 +394,7 @@ mod tests {
     fn sums_of_a_draw_give_its_studentized_mean() {
         let mut draw = DrawSums::default();
         for value in [1.0, 2.0, 3.0] {
-            draw.take(&[value; WINDOWS_S.len()]);
+            draw.take(&[value + 0.5; WINDOWS_S.len()], &[0.5; WINDOWS_S.len()]);
         }
         assert_eq!((draw.sums[4], draw.squares[4]), (6.0, 14.0));
         let z = 2.0 / (1.0_f64 / 3.0).sqrt();

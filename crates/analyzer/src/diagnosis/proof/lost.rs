@@ -10,29 +10,32 @@ use rekeyscope_model::analysis::ProofRule;
 
 /// The outage lasts from the first segment of the run to the first on the new SA that is never sent again: where that goes
 /// on another SA, the outage is the other rekey's.
-pub(super) fn lost(segments: &[Segment], new: SaIndex) -> Option<ProvenByPackets> {
-    let begins = segments.iter().position(|s| s.sa == new)?;
+pub(super) fn lost(segments: &[Segment<'_>], new: SaIndex) -> Option<ProvenByPackets> {
+    let begins = segments.iter().position(|s| s.sa() == new)?;
     let (before, after) = segments.split_at(begins);
-    let olds: HashSet<SaIndex> = before.chunk_by(|a, b| a.sa == b.sa).map(|s| s[0].sa).collect();
+    let olds: HashSet<SaIndex> = before
+        .chunk_by(|a, b| a.sa() == b.sa())
+        .map(|s| s[0].sa())
+        .collect();
     // What was overtaken at the switch still belongs to the old SA.
-    let mut after = after.iter().filter(|s| !olds.contains(&s.sa)).peekable();
-    let on_new: Vec<&Segment> = std::iter::from_fn(|| after.next_if(|s| s.is_sent_again)).collect();
-    let arrives = after.next().filter(|s| s.sa == new)?;
+    let mut after = after.iter().filter(|s| !olds.contains(&s.sa())).peekable();
+    let on_new: Vec<&Segment<'_>> = std::iter::from_fn(|| after.next_if(|s| s.is_sent_again)).collect();
+    let arrives = after.next().filter(|s| s.sa() == new)?;
     let on_old = before.iter().rev().take_while(|s| s.is_sent_again).count();
-    let (rule, run): (_, Vec<&Segment>) = if on_old >= LEAST_SEGMENTS {
+    let (rule, run): (_, Vec<&Segment<'_>>) = if on_old >= LEAST_SEGMENTS {
         (ProofRule::LostOnOld, before[begins - on_old..].iter().collect())
     } else if on_new.len() >= LEAST_SEGMENTS {
         (ProofRule::LostOnNew, on_new)
     } else {
         return None;
     };
-    let shown = run.iter().take(MOST_FRAMES - 1).map(|s| s.frame);
+    let shown = run.iter().take(MOST_FRAMES - 1).map(|s| s.packet.frame);
     let proof = ProvenByPackets {
         rule,
-        from: run.first()?.time,
-        to: arrives.time,
+        from: run.first()?.packet.time,
+        to: arrives.packet.time,
         segments: run.len(),
-        frames: shown.chain([arrives.frame]).collect(),
+        frames: shown.chain([arrives.packet.frame]).collect(),
     };
     (proof.nanos() >= LEAST_OUTAGE).then_some(proof)
 }

@@ -6,44 +6,50 @@ use crate::throughput::by_connection::ByConnection;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_model::time::Timestamp;
 
 /// Most streams that are followed in one window; segments of further ones are left out.
 const MOST_STREAMS: usize = 256;
 
 /// A TCP segment with data.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Segment {
-    pub(super) time: Timestamp,
-    pub(super) frame: u64,
-    pub(super) sa: SaIndex,
-    stream: usize,
-    /// Its bytes, as offsets in the stream.
-    bytes: (i64, i64),
+// A window has a hundred thousand of them: 40 bytes each.
+pub(crate) struct Segment<'a> {
+    pub(super) packet: &'a PacketRecord,
+    /// Where it begins, as an offset in the stream.
+    from: i64,
+    /// Bytes between the highest byte that was sent before it and its first one.
+    pub(super) skips: i64,
+    stream: u32,
+    /// [`PacketRecord::sa`], which is asked of each.
+    sa: u32,
+    /// Payload of the largest segment of its stream so far.
+    pub(super) largest: u16,
     /// It goes beyond the highest byte that was sent before it.
     pub(super) is_new: bool,
-    /// Bytes between that byte and its first one.
-    pub(super) skips: i64,
-    /// Every one of those is sent later.
+    /// Every byte that it skips is sent later.
     pub(super) skipped_come_later: bool,
     /// Every byte of it is sent again later.
     pub(super) is_sent_again: bool,
-    /// Payload of the largest segment of its stream so far.
-    pub(super) largest: i64,
+}
+
+impl Segment<'_> {
+    pub(super) fn sa(&self) -> SaIndex {
+        self.sa as SaIndex
+    }
 }
 
 /// One direction of a connection, from a SYN on.
 #[derive(Debug, Default)]
 struct SegmentStream {
     /// Counted over both directions, once it has sent something.
-    id: Option<usize>,
+    id: Option<u32>,
     last: (u32, i64),
     edge: i64,
-    largest: i64,
+    largest: u16,
 }
 
 /// Those of both directions, each in capture order.
-pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>) -> [Vec<Segment>; 2] {
+pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>) -> [Vec<Segment<'a>>; 2] {
     let mut streams = [(); 2].map(|()| ByConnection::<SegmentStream>::with_bound(MOST_STREAMS));
     let mut ids = 0;
     let mut all = [Vec::new(), Vec::new()];
@@ -70,39 +76,38 @@ pub(super) fn segments<'a>(packets: impl Iterator<Item = &'a PacketRecord>) -> [
 }
 
 impl SegmentStream {
-    fn send(&mut self, p: &PacketRecord, id: usize) -> Segment {
+    fn send<'a>(&mut self, p: &'a PacketRecord, id: u32) -> Segment<'a> {
         let (seq, offset) = self.last;
         // Sequence numbers compare modulo 2³² (RFC 9293 §3.4).
         let from = offset + i64::from(p.seq.wrapping_sub(seq).cast_signed());
         let to = from + i64::from(p.payload);
         self.last = (p.seq, from);
         let segment = Segment {
-            time: p.time,
-            frame: p.frame,
-            sa: p.sa(),
-            stream: id,
-            bytes: (from, to),
-            is_new: to > self.edge,
+            packet: p,
+            from,
             skips: (from - self.edge).max(0),
+            stream: id,
+            sa: p.sa,
+            largest: self.largest,
+            is_new: to > self.edge,
             skipped_come_later: false,
             is_sent_again: false,
-            largest: self.largest,
         };
         self.edge = self.edge.max(to);
-        self.largest = self.largest.max(i64::from(p.payload));
+        self.largest = self.largest.max(p.payload);
         segment
     }
 }
 
 /// From the last to the first: what comes later is known then.
-fn look_back(all: &mut [Segment], streams: usize) {
+fn look_back(all: &mut [Segment<'_>], streams: u32) {
     let mut later: Vec<Coverage> = Vec::new();
-    later.resize_with(streams, Coverage::default);
+    later.resize_with(streams as usize, Coverage::default);
     for segment in all.iter_mut().rev() {
-        let Some(coverage) = later.get_mut(segment.stream) else {
+        let Some(coverage) = later.get_mut(segment.stream as usize) else {
             continue;
         };
-        let (from, to) = segment.bytes;
+        let (from, to) = (segment.from, segment.from + i64::from(segment.packet.payload));
         segment.is_sent_again = coverage.holds(from, to);
         segment.skipped_come_later = segment.skips == 0 || coverage.holds(from - segment.skips, from);
         coverage.add(from, to);

@@ -13,13 +13,13 @@ use rekeyscope_model::time::Timestamp;
 /// An SA that begins with this number or below lacks none: some senders leave out 1.
 const FIRST_NUMBERS: u32 = 2;
 
-pub(super) fn unsent(scene: &RekeyScene<'_>, d: usize, segments: &[Segment]) -> Option<ProvenByPackets> {
+pub(super) fn unsent(scene: &RekeyScene<'_>, d: usize, segments: &[Segment<'_>]) -> Option<ProvenByPackets> {
     let (old, new) = (scene.lanes[d].old?, scene.lanes[d].new?);
-    let begins = segments.iter().position(|s| s.sa == new)?;
+    let begins = segments.iter().position(|s| s.sa() == new)?;
     let (before, after) = segments.split_at(begins);
     let (last, first) = (before.last()?, after.first()?);
-    let fresh = after.iter().find(|s| s.is_new).filter(|s| s.sa == new)?;
-    let skipped = (fresh.skips / fresh.largest.max(1)) as usize;
+    let fresh = after.iter().find(|s| s.is_new).filter(|s| s.sa() == new)?;
+    let skipped = (fresh.skips / i64::from(fresh.largest.max(1))) as usize;
     // Where no SA was there, one segment tells that there was something to send; else it may have been lost inside.
     let least = if scene.is_broken_first() {
         1
@@ -28,17 +28,17 @@ pub(super) fn unsent(scene: &RekeyScene<'_>, d: usize, segments: &[Segment]) -> 
     };
     let dropped = skipped >= least
         && fresh.skipped_come_later
-        && numbers_are_complete(scene, d, (old, new), fresh.time);
+        && numbers_are_complete(scene, d, (old, new), fresh.packet.time);
     let at_limit = || volume_sent(scene.sa(old)).is_some_and(|v| v.reaches_limit());
-    if last.sa != old || !scene.holes.is_empty() || !(dropped || at_limit()) {
+    if last.sa() != old || !scene.holes.is_empty() || !(dropped || at_limit()) {
         return None;
     }
     let proof = ProvenByPackets {
         rule: ProofRule::NotSent,
-        from: last.time,
-        to: first.time,
+        from: last.packet.time,
+        to: first.packet.time,
         segments: if dropped { skipped } else { 0 },
-        frames: vec![last.frame, first.frame],
+        frames: vec![last.packet.frame, first.packet.frame],
     };
     (proof.nanos() >= LEAST_OUTAGE).then_some(proof)
 }

@@ -1,7 +1,7 @@
 //! What a walk through an ESP payload finds.
 
 use etherparse::{IpNumber, ip_number};
-use rekeyscope_capture::layers::udp::IPSEC_PORTS;
+use rekeyscope_capture::layers::udp::is_ipsec_port;
 use rekeyscope_capture::layers::{Control, Layers};
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
@@ -123,7 +123,7 @@ pub struct Inner {
 impl Inner {
     /// ESP, a piece of ESP, or UDP of IKE and ESP: these ports beside their own.
     pub fn carries_ipsec(&self, esp_ports: &[u16]) -> bool {
-        let of_ipsec = |port: u16| IPSEC_PORTS.contains(&port) || esp_ports.contains(&port);
+        let of_ipsec = |port: u16| is_ipsec_port(port) || esp_ports.contains(&port);
         let flow = self.flow.is_some_and(|flow| match IpNumber(flow.protocol) {
             ip_number::UDP => of_ipsec(flow.src_port) || of_ipsec(flow.dst_port),
             protocol => protocol == ip_number::ENCAPSULATING_SECURITY_PAYLOAD && self.fragment,
