@@ -236,10 +236,8 @@ impl Diagnosis {
             let symptom = detect(&scene)?;
             Some(Detected { cause, symptom })
         };
-        let (causes, close_up) = rayon::join(
-            || CAUSES.iter().filter_map(detected).collect(),
-            || self.close_ups.picked(&scene),
-        );
+        let causes = CAUSES.iter().filter_map(detected).collect();
+        let close_up = self.close_ups.picked(&scene);
         let examined = Examined {
             causes,
             proofs: scene.proofs,
