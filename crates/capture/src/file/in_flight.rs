@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How long a thread that has nothing to help with waits before it looks again: much less than a batch takes.
 const MOMENT: Duration = Duration::from_micros(100);
 
-/// Work that other threads do while the next packets are read.
+/// Work that other threads do meanwhile.
 #[derive(Debug)]
 // The lock, which nobody takes, lets other threads look at what holds it.
 pub struct InFlight<T>(Mutex<Receiver<T>>);
