@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// All members of the workspace, by the names of their folders.
-const CRATES: [&str; 8] = [
-    "model", "capture", "keylog", "ipsec", "impact", "report", "analyzer", "testkit",
+const CRATES: [&str; 9] = [
+    "lanes", "model", "capture", "keylog", "ipsec", "impact", "report", "analyzer", "testkit",
 ];
 /// Crates whose root holds one file per word, besides folders.
 const WORDS: [&str; 2] = ["model", "testkit"];
@@ -98,6 +98,27 @@ fn every_file_has_a_room() {
                 "crates/{name}/src/{file} lies in the root: give it a folder"
             );
         }
+    }
+}
+
+/// The compiler refuses `unsafe` where the workspace's lints hold; `lanes` alone may say otherwise.
+#[test]
+fn unsafe_code_is_in_lanes_only() {
+    let workspace = std::fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+    assert!(workspace.contains("\nunsafe_code = \"deny\"\n"));
+    for name in CRATES {
+        let folder = repository().join("crates").join(name);
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        assert!(
+            manifest.contains("[lints]\nworkspace = true\n"),
+            "crates/{name}/Cargo.toml"
+        );
+        let files = rust_files(&folder).into_iter();
+        let exceptions: Vec<PathBuf> = files
+            .filter(|file| std::fs::read_to_string(file).unwrap().contains("(unsafe_code)"))
+            .collect();
+        let allowed = [folder.join("src/lib.rs")];
+        assert_eq!(exceptions, &allowed[..usize::from(name == "lanes")]);
     }
 }
 

@@ -5,14 +5,12 @@ mod decrypt;
 mod hmac;
 mod integrity;
 mod keyed;
-mod lanes;
 mod many;
 mod outcome;
 mod parts;
 mod stack;
 
 pub use keyed::EspCipher;
-pub use lanes::fetch_behind;
 pub use many::{Check, verify_many};
 pub use outcome::{Icv, KeyLengthError, OpenError, Opened};
 pub use stack::{wipe_deep_stack, wipe_stack};

@@ -1,7 +1,7 @@
 //! HMAC (RFC 2104) with SHA-1 (RFC 2404) and SHA-256 (RFC 4868) over many messages at once, for [`crate::esp::cipher::many`]. A lane that
 //! is done with its message takes the next one, whatever its key and its length.
 
-use crate::esp::cipher::lanes::{Block, Chain, Compress, LaneHash, States};
+use rekeyscope_lanes::{Block, Chain, Compress, LaneHash, States};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 const BLOCK: usize = size_of::<Block>();
@@ -27,8 +27,8 @@ impl Chains {
             for (cell, byte) in block.get_mut(..key.len())?.iter_mut().zip(key) {
                 *cell ^= byte;
             }
-            let mut chain = start(hash);
-            compress(hash, &mut chain, &[block]);
+            let mut chain = hash.initial();
+            hash.compress_alone(&mut chain, &[block]);
             block.zeroize();
             Some(chain)
         };
@@ -41,52 +41,6 @@ impl Chains {
 
     pub(super) fn hash(&self) -> LaneHash {
         self.hash
-    }
-}
-
-/// FIPS 180-4 §5.3.1 and §5.3.3.
-fn start(hash: LaneHash) -> Chain {
-    match hash {
-        LaneHash::Sha1 => [
-            0x6745_2301,
-            0xefcd_ab89,
-            0x98ba_dcfe,
-            0x1032_5476,
-            0xc3d2_e1f0,
-            0,
-            0,
-            0,
-        ],
-        LaneHash::Sha256 => [
-            0x6a09_e667,
-            0xbb67_ae85,
-            0x3c6e_f372,
-            0xa54f_f53a,
-            0x510e_527f,
-            0x9b05_688c,
-            0x1f83_d9ab,
-            0x5be0_cd19,
-        ],
-    }
-}
-
-/// Bytes of a digest.
-fn digest_len(hash: LaneHash) -> usize {
-    match hash {
-        LaneHash::Sha1 => 20,
-        LaneHash::Sha256 => 32,
-    }
-}
-
-/// One message alone.
-fn compress(hash: LaneHash, chain: &mut Chain, blocks: &[Block]) {
-    match hash {
-        LaneHash::Sha1 => {
-            if let Some(five) = chain.first_chunk_mut() {
-                sha1::block_api::compress(five, blocks);
-            }
-        }
-        LaneHash::Sha256 => sha2::block_api::compress256(chain, blocks),
     }
 }
 
@@ -260,7 +214,7 @@ fn turn<'a, const LANES: usize>(
                 lane.phase = Phase::Outer;
                 let inner = digest(states, index);
                 lane.pad(
-                    inner.get(..digest_len(job.chains.hash)).unwrap_or_default(),
+                    inner.get(..job.chains.hash.digest_len()).unwrap_or_default(),
                     &[],
                     0,
                 );
@@ -299,9 +253,9 @@ fn digest<const LANES: usize>(states: &States<LANES>, lane: usize) -> Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::esp::cipher::lanes::{Avx2, Avx512, Messages, ShaNi};
     use hex_literal::hex;
     use hmac::{Hmac, KeyInit, Mac};
+    use rekeyscope_lanes::{Avx2, Avx512, Messages, ShaNi};
 
     /// Five lanes, one after the other, on any processor.
     #[derive(Clone, Copy)]
@@ -311,7 +265,7 @@ mod tests {
         fn compress(self, hash: LaneHash, states: &mut States<5>, messages: &Messages<'_, 5>, steps: usize) {
             for (lane, message) in messages.iter().enumerate() {
                 let mut chain = states.map(|words| words[lane]);
-                compress(hash, &mut chain, &message[..steps]);
+                hash.compress_alone(&mut chain, &message[..steps]);
                 set(states, lane, &chain);
             }
         }
@@ -335,7 +289,7 @@ mod tests {
             let mut jobs: Vec<Job<'_>> = chains.iter().zip(messages).enumerate().map(job).collect();
             authenticate(&mut jobs);
             jobs.iter()
-                .map(|job| job.mac[..digest_len(hash)].to_vec())
+                .map(|job| job.mac[..hash.digest_len()].to_vec())
                 .collect()
         };
         let mut results = vec![by(&|jobs| authenticate(jobs, hash, Portable))];

@@ -2,11 +2,11 @@
 //! (RFC 3566).
 
 use crate::esp::cipher::hmac::Chains;
-use crate::esp::cipher::lanes::LaneHash;
 use crate::esp::cipher::parts::Parts;
 use aes::Aes128Enc;
 use cipher::BlockCipherEncrypt;
 use hmac::{Hmac, KeyInit, Mac};
+use rekeyscope_lanes::LaneHash;
 use rekeyscope_model::algorithm::Integrity;
 
 /// An integrity algorithm with its key.

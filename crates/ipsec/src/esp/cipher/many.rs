@@ -1,11 +1,11 @@
-//! Checks the ICVs of many packets at once. HMACs with SHA-1 and SHA-256 go through the processor's [`crate::esp::cipher::lanes`] where
-//! that is faster; everything else packet by packet, with the same results.
+//! Checks the ICVs of many packets at once. HMACs with SHA-1 and SHA-256 go through the processor's [lanes](rekeyscope_lanes) where that
+//! is faster; everything else packet by packet, with the same results.
 
 use crate::esp::cipher::hmac::{Digest, Job, authenticate};
 use crate::esp::cipher::keyed::EspCipher;
-use crate::esp::cipher::lanes::{Avx2, Avx512, LaneHash, ShaNi};
 use crate::esp::cipher::outcome::Icv;
 use crate::esp::header::HEADER_LEN;
+use rekeyscope_lanes::{Avx2, Avx512, LaneHash, ShaNi};
 
 /// A whole packet whose ICV is to be checked.
 #[derive(Debug, Clone, Copy)]

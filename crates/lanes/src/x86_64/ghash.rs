@@ -12,12 +12,12 @@ const BLOCKS: usize = 8;
 const BLOCK: usize = 16;
 /// x¹²⁸ + x¹²⁷ + x¹²⁶ + x¹²¹ + 1 without its first term.
 const POLYNOMIAL: u128 = 0xc2 << 120 | 1;
-/// The upper half of it.
+/// The upper half of the polynomial.
 const P: u64 = 0xc2 << 56;
 
 /// A hash key and its powers, and proof that the processor has AVX2 and VPCLMULQDQ.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(in crate::esp::cipher) struct WideGhash {
+pub struct WideGhash {
     /// h⁸ to h.
     powers: [u128; BLOCKS],
     /// d of each.
@@ -26,20 +26,16 @@ pub(in crate::esp::cipher) struct WideGhash {
 
 impl WideGhash {
     /// `None` where the processor has no such instructions.
-    pub(in crate::esp::cipher) fn new(key: [u8; BLOCK]) -> Option<Self> {
+    pub fn new(key: [u8; BLOCK]) -> Option<Self> {
         let has = is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("pclmulqdq");
-        // SAFETY: it needs what was just found.
+        // SAFETY: `expand` needs what was just found.
         (has && is_x86_feature_detected!("avx2")).then(|| unsafe { expand(key) })
     }
 
     /// The hash of a block, a text padded with zeros, and a last block.
-    pub(in crate::esp::cipher) fn hash(
-        &self,
-        first: [u8; BLOCK],
-        text: &[u8],
-        last: [u8; BLOCK],
-    ) -> [u8; BLOCK] {
-        // SAFETY: it needs the features that `new`, the only maker of `self`, has found.
+    #[inline]
+    pub fn hash(&self, first: [u8; BLOCK], text: &[u8], last: [u8; BLOCK]) -> [u8; BLOCK] {
+        // SAFETY: `hash` needs the features that `new`, the only maker of `self`, has found.
         unsafe { hash(self, first, text, last) }
     }
 }
@@ -167,13 +163,13 @@ fn number(block: __m128i) -> u128 {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(two: &[u8; 2 * BLOCK]) -> __m256i {
-    // SAFETY: 32 readable bytes, and this load asks for no alignment.
+    // SAFETY: two blocks are 32 readable bytes, and this load asks for no alignment.
     unsafe { _mm256_loadu_si256(two.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_two(powers: &[u128; 2]) -> __m256i {
-    // SAFETY: 32 readable bytes, and this load asks for no alignment.
+    // SAFETY: two powers are 32 readable bytes, and this load asks for no alignment.
     unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) }
 }

@@ -1,18 +1,18 @@
 //! Eight lanes of 32 bits: AVX2.
 
-use crate::esp::cipher::lanes::rounds::K;
-use crate::esp::cipher::lanes::state::{Block, Compress, LaneHash, Messages, States};
+use crate::hash::{Block, Compress, LaneHash, Messages, States};
+use crate::x86_64::rounds::K;
 use std::arch::x86_64::*;
 
 const LANES: usize = 8;
 
 /// Proof that the processor has AVX2.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::esp::cipher) struct Avx2(());
+pub struct Avx2(());
 
 impl Avx2 {
     /// Asks the processor (the answer is cached).
-    pub(in crate::esp::cipher) fn detect() -> Option<Self> {
+    pub fn detect() -> Option<Self> {
         is_x86_feature_detected!("avx2").then_some(Avx2(()))
     }
 }

@@ -99,11 +99,14 @@ macro_rules! hashes {
         }
 
         impl Compress<LANES> for $proof {
+            #[inline]
             fn compress(self, hash: LaneHash, states: &mut States<LANES>, messages: &Messages<'_, LANES>, steps: usize) {
                 // SAFETY: both need the features that `detect`, the only maker of `self`, has found.
-                match hash {
-                    LaneHash::Sha1 => unsafe { sha1(states, messages, steps) },
-                    LaneHash::Sha256 => unsafe { sha256(states, messages, steps) },
+                unsafe {
+                    match hash {
+                        LaneHash::Sha1 => sha1(states, messages, steps),
+                        LaneHash::Sha256 => sha256(states, messages, steps),
+                    }
                 }
             }
         }

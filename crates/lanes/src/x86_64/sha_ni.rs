@@ -1,25 +1,27 @@
 //! Two SHA-256 messages at once with SHA-NI: each of its instructions waits for the one before it, so that one message leaves
-//! its unit idle for half of the time. SHA-1 gains nothing from it. No vector of more than 128 bits may stand in these functions: see CONTRIBUTING on SHA-NI beside VEX code.
+//! its unit idle for half of the time. SHA-1 gains nothing from it. No vector of more than 128 bits may stand in these functions: see
+//! CONTRIBUTING on SHA-NI beside VEX code.
 
-use crate::esp::cipher::lanes::rounds::K;
-use crate::esp::cipher::lanes::state::{Block, Chain, Compress, LaneHash, Messages, States};
+use crate::hash::{Block, Chain, Compress, LaneHash, Messages, States};
+use crate::x86_64::rounds::K;
 use std::arch::x86_64::*;
 
 const LANES: usize = 2;
 
 /// Proof that the processor has SHA-NI.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::esp::cipher) struct ShaNi(());
+pub struct ShaNi(());
 
 impl ShaNi {
     /// Asks the processor (the answer is cached).
-    pub(in crate::esp::cipher) fn detect() -> Option<Self> {
+    pub fn detect() -> Option<Self> {
         let sse = is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1");
         (sse && is_x86_feature_detected!("sha")).then_some(ShaNi(()))
     }
 }
 
 impl Compress<LANES> for ShaNi {
+    #[inline]
     fn compress(
         self,
         hash: LaneHash,
@@ -29,7 +31,7 @@ impl Compress<LANES> for ShaNi {
     ) {
         let mut chains = [0, 1].map(|lane| states.map(|words| words[lane]));
         match hash {
-            // SAFETY: it needs the features that `detect`, the only maker of `self`, has found.
+            // SAFETY: `sha256` needs the features that `detect`, the only maker of `self`, has found.
             LaneHash::Sha256 => unsafe { sha256(&mut chains, messages, steps) },
             LaneHash::Sha1 => {
                 for (chain, message) in chains.iter_mut().zip(messages) {
@@ -141,7 +143,7 @@ fn words(block: Option<&Block>) -> [__m128i; 4] {
     let mut words = [_mm_setzero_si128(); 4];
     let Some(block) = block else { return words };
     for (four, bytes) in words.iter_mut().zip(block.as_chunks::<16>().0) {
-        // SAFETY: 16 readable bytes, and this load asks for no alignment.
+        // SAFETY: `bytes` are 16 readable bytes, and this load asks for no alignment.
         let loaded = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
         *four = _mm_shuffle_epi8(loaded, swap);
     }

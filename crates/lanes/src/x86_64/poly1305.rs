@@ -2,7 +2,7 @@
 //!
 //! Numbers are five limbs of 26 bits, the lowest first, so that sums of products fit in 64 bits.
 
-use crate::esp::cipher::lanes::avx2::Avx2;
+use crate::x86_64::avx2::Avx2;
 use std::arch::x86_64::*;
 
 const BLOCK: usize = 16;
@@ -18,7 +18,8 @@ type Vectors = [__m256i; 5];
 
 impl Avx2 {
     /// The tag of a block, a text padded with zeros, and a last block, under a one-time key.
-    pub(in crate::esp::cipher) fn poly1305(
+    #[inline]
+    pub fn poly1305(
         self,
         key: &[u8; 2 * BLOCK],
         first: [u8; BLOCK],
@@ -27,7 +28,7 @@ impl Avx2 {
     ) -> [u8; BLOCK] {
         let (r, added) = key.as_chunks::<BLOCK>().0.split_at(1);
         let r = u128::from_le_bytes(r[0]) & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
-        // SAFETY: it needs AVX2, and `self` is the proof of it.
+        // SAFETY: `hash` needs AVX2, and `self` is the proof of it.
         let h = unsafe { hash(limbs(r), first, text, last) };
         remainder(h)
             .wrapping_add(u128::from_le_bytes(added[0]))
@@ -62,7 +63,7 @@ fn carried(mut limbs: Limbs) -> Limbs {
 /// The lowest 128 bits of the number modulo 2¹³⁰ − 5.
 fn remainder(limbs: Limbs) -> u128 {
     let mut limbs = carried(carried(limbs));
-    // It is at least 2¹³⁰ − 5 if 5 more overflow.
+    // A number is at least 2¹³⁰ − 5 if 5 more make it overflow.
     let overflow = limbs.iter().fold(5, |carry, limb| (limb + carry) >> BITS);
     limbs[0] += 5 * overflow;
     let sum =
@@ -162,7 +163,7 @@ fn numbers(group: &[u8; LANES * BLOCK], empty: usize) -> Vectors {
 #[target_feature(enable = "avx2")]
 fn load(group: &[u8; LANES * BLOCK], half: usize) -> __m256i {
     let two = &group.as_chunks::<{ 2 * BLOCK }>().0[half];
-    // SAFETY: 32 readable bytes, and this load asks for no alignment.
+    // SAFETY: `two` is 32 readable bytes, and this load asks for no alignment.
     unsafe { _mm256_loadu_si256(two.as_ptr().cast()) }
 }
 

@@ -1,22 +1,22 @@
 //! Sixteen lanes of 32 bits: AVX-512.
 
-use crate::esp::cipher::lanes::fetch::fetch;
-use crate::esp::cipher::lanes::rounds::K;
-use crate::esp::cipher::lanes::state::{Block, Compress, LaneHash, Messages, States};
+use crate::hash::{Block, Compress, LaneHash, Messages, States};
+use crate::x86_64::fetch::fetch;
+use crate::x86_64::rounds::K;
 use std::arch::x86_64::*;
 
 const LANES: usize = 16;
-/// So far ahead of a block its message is fetched, bytes: packets that lie in memory and in no cache take 0.63 of the time (with two
+/// So far ahead of a block its message is fetched, bytes: messages that lie in memory and in no cache take 0.63 of the time (with two
 /// blocks 0.67, with eight 0.76). Eight lanes of AVX2 gain nothing by it.
 const PREFETCH: usize = 4 * size_of::<Block>();
 
 /// Proof that the processor has AVX-512 F and BW.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::esp::cipher) struct Avx512(());
+pub struct Avx512(());
 
 impl Avx512 {
     /// Asks the processor (the answer is cached).
-    pub(in crate::esp::cipher) fn detect() -> Option<Self> {
+    pub fn detect() -> Option<Self> {
         let has = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
         has.then_some(Avx512(()))
     }

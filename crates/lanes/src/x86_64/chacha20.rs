@@ -1,6 +1,6 @@
 //! ChaCha20 (RFC 8439 §2.3) with AVX2: four blocks at once, two in each register, one row of their states.
 
-use crate::esp::cipher::lanes::avx2::Avx2;
+use crate::x86_64::avx2::Avx2;
 use std::arch::x86_64::*;
 
 /// Constants, key, counter, nonce.
@@ -10,8 +10,9 @@ type Rows = [__m256i; 4];
 
 impl Avx2 {
     /// The blocks of four states.
-    pub(in crate::esp::cipher) fn chacha20(self, states: &[State; 4]) -> [[u8; 64]; 4] {
-        // SAFETY: it needs AVX2, and `self` is the proof of it.
+    #[inline]
+    pub fn chacha20(self, states: &[State; 4]) -> [[u8; 64]; 4] {
+        // SAFETY: `blocks` needs AVX2, and `self` is the proof of it.
         unsafe { blocks(states) }
     }
 }
@@ -109,7 +110,7 @@ fn store(blocks: &mut [[u8; 64]], after: &Rows, before: &Rows) {
         .zip(high.as_chunks_mut::<16>().0);
     for ((low, high), (after, before)) in rows.zip(after.iter().zip(before)) {
         let sum = _mm256_add_epi32(*after, *before);
-        // SAFETY: 16 writable bytes each that nobody else holds, and these stores ask for no alignment.
+        // SAFETY: both places are 16 writable bytes that nobody else holds, and these stores ask for no alignment.
         unsafe { _mm256_storeu2_m128i(high.as_mut_ptr().cast(), low.as_mut_ptr().cast(), sum) };
     }
 }

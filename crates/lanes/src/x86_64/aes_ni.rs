@@ -1,4 +1,4 @@
-//! AES (FIPS 197) with AES-NI, for the dozen blocks at both ends of a packet.
+//! AES (FIPS 197) with AES-NI, for a dozen blocks at a time.
 //!
 //! Where the processor has VAES, the `aes` crate widens all round keys anew for every call. With 512 bits that was measured to take
 //! twice as long as the blocks themselves, and it writes the keys to the stack.
@@ -23,7 +23,7 @@ const MOST_ROUNDS: usize = 14;
 /// A key for one of the two ways, and proof that the processor has AES-NI and AVX (whose encoding of the same instructions does not
 /// wait for the upper halves of vectors).
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(in crate::esp::cipher) struct AesNi<const DECRYPTS: bool> {
+pub struct AesNi<const DECRYPTS: bool> {
     /// One before the rounds and one for each, in the order of their use.
     keys: [[u32; WORDS]; MOST_ROUNDS + 1],
     #[zeroize(skip)]
@@ -32,10 +32,10 @@ pub(in crate::esp::cipher) struct AesNi<const DECRYPTS: bool> {
 
 impl<const DECRYPTS: bool> AesNi<DECRYPTS> {
     /// `None` where the processor has no such instructions, or no AES has a key of that length.
-    pub(in crate::esp::cipher) fn new(key: &[u8]) -> Option<Self> {
+    pub fn new(key: &[u8]) -> Option<Self> {
         let has = is_x86_feature_detected!("aes") && is_x86_feature_detected!("avx");
         let fits = matches!(key.len(), 16 | 24 | 32);
-        // SAFETY: it needs what was just found.
+        // SAFETY: `expanded` needs what was just found.
         (has && fits).then(|| unsafe { expanded(key) })
     }
 }
@@ -98,7 +98,7 @@ fn unmixed(key: &[u32; WORDS]) -> [u32; WORDS] {
 #[inline]
 #[target_feature(enable = "aes,avx")]
 fn round_key(key: &[u32; WORDS]) -> __m128i {
-    // SAFETY: 16 readable bytes, and this load asks for no alignment.
+    // SAFETY: four words are 16 readable bytes, and this load asks for no alignment.
     unsafe { _mm_loadu_si128(key.as_ptr().cast()) }
 }
 
@@ -140,21 +140,22 @@ fn all_rounds<const DECRYPTS: bool, const N: usize>(
 #[inline]
 #[target_feature(enable = "aes,avx")]
 fn load(block: &[u8; BLOCK]) -> __m128i {
-    // SAFETY: 16 readable bytes, and this load asks for no alignment.
+    // SAFETY: a block is 16 readable bytes, and this load asks for no alignment.
     unsafe { _mm_loadu_si128(block.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "aes,avx")]
 fn store(block: &mut [u8; BLOCK], v: __m128i) {
-    // SAFETY: 16 writable bytes, and this store asks for no alignment.
+    // SAFETY: a block is 16 writable bytes that nobody else holds, and this store asks for no alignment.
     unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), v) }
 }
 
 impl AesNi<true> {
-    /// CBC (NIST SP 800-38A §6.2): `previous` is the ciphertext before these blocks, or the IV.
-    pub(in crate::esp::cipher) fn cbc(&self, previous: &[u8; BLOCK], blocks: &mut [[u8; BLOCK]]) {
-        // SAFETY: it needs the features that `new`, the only maker of `self`, has found.
+    /// Decrypts blocks of CBC (NIST SP 800-38A §6.2) in place: `previous` is the ciphertext before these blocks, or the IV.
+    #[inline]
+    pub fn cbc(&self, previous: &[u8; BLOCK], blocks: &mut [[u8; BLOCK]]) {
+        // SAFETY: `cbc` needs the features that `new`, the only maker of `self`, has found.
         unsafe { cbc(self, previous, blocks) }
     }
 }
@@ -201,14 +202,14 @@ impl ParBlocksSizeUser for AesNi<false> {
 impl BlockCipherEncBackend for AesNi<false> {
     #[inline(always)]
     fn encrypt_block(&self, mut block: InOut<'_, '_, Block<Self>>) {
-        // SAFETY: it needs the features that `new`, the only maker of `self`, has found.
+        // SAFETY: `encrypt` needs the features that `new`, the only maker of `self`, has found.
         unsafe { encrypt(self, &[*block.get_in()], std::array::from_mut(block.get_out())) }
     }
 
     #[inline(always)]
     fn encrypt_par_blocks(&self, mut blocks: InOut<'_, '_, ParBlocks<Self>>) {
         let from = blocks.get_in().0;
-        // SAFETY: it needs the features that `new`, the only maker of `self`, has found.
+        // SAFETY: `encrypt` needs the features that `new`, the only maker of `self`, has found.
         unsafe { encrypt(self, &from, &mut blocks.get_out().0) }
     }
 }
@@ -229,6 +230,7 @@ fn encrypt<const N: usize>(
 }
 
 impl BlockCipherEncrypt for AesNi<false> {
+    #[inline]
     fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = U16>) {
         f.call(self);
     }
