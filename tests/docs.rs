@@ -24,16 +24,27 @@ const NEEDED: [&str; 2] = ["jq", "tshark"];
 /// Programs that commands may begin with.
 const RUN: [&str; 4] = ["rekeyscope ", "cargo run ", "mkdir ", "man "];
 
+/// The pages in `docs` and the README, whose commands are run.
 fn documents() -> Vec<PathBuf> {
-    let docs = fs::read_dir(repository().join("docs"))
-        .unwrap()
-        .flatten()
-        .map(|e| e.path());
-    let mut all: Vec<PathBuf> = docs
-        .filter(|p| p.extension().is_some_and(|e| e == "md"))
-        .collect();
+    let mut all = pages(&repository().join("docs"));
     all.push(repository().join("README.md"));
-    all.sort();
+    all
+}
+
+/// Every Markdown page in a folder and in those below it, without what is built or installed there.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|e| e.path());
+    let mut entries: Vec<PathBuf> = entries.collect();
+    entries.sort();
+    let mut all = Vec::new();
+    for path in entries {
+        let name = path.file_name().unwrap().to_string_lossy();
+        if path.is_dir() && !name.starts_with('.') && !["target", "node_modules"].contains(&&*name) {
+            all.extend(pages(&path));
+        } else if name.ends_with(".md") {
+            all.push(path);
+        }
+    }
     all
 }
 
@@ -208,8 +219,10 @@ fn the_package_finds_its_files() {
 }
 
 #[test]
-fn every_link_between_documents_leads_somewhere() {
-    for document in documents() {
+fn every_link_between_pages_leads_somewhere() {
+    let all = pages(&repository());
+    assert!(all.len() >= 20, "{all:#?}");
+    for document in all {
         let text = fs::read_to_string(&document).unwrap();
         for (at, _) in text.match_indices("](") {
             let target = text[at + 2..]
