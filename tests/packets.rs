@@ -1,6 +1,6 @@
 //! The method's calibration once through the whole analyzer: **synthetic** traffic with and without planted stalls, written
 //! as encrypted packets, decrypted, recognised and judged, against the same draw given to the estimators directly.
-//! `docs/calibration.md` has the thousands of runs; here it is shown that packets change nothing.
+//! `docs/evidence/calibration.md` has the thousands of runs; here it is shown that packets change nothing.
 
 use crate::support::analyze;
 use rekeyscope_impact::simulate::{

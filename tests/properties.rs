@@ -1,4 +1,4 @@
-//! What holds whatever comes in. Other properties stand beside the code that has them; docs/trust.md lists all.
+//! What holds whatever comes in. Other properties stand beside the code that has them; docs/evidence/trust.md lists all.
 
 mod containers;
 mod documents;
@@ -53,9 +53,9 @@ fn docs_list_them() {
     assert!(found.len() >= 50, "{}", found.len());
     let mut list = format!("{} properties:\n\n", found.len());
     for (file, name) in &found {
-        list.push_str(&format!("- `{name}` in [`{file}`](../{file})\n"));
+        list.push_str(&format!("- `{name}` in [`{file}`](../../{file})\n"));
     }
-    let path = repository().join("docs/trust.md");
+    let path = repository().join("docs/evidence/trust.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once("<!-- properties -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of properties -->").unwrap();

@@ -22,7 +22,7 @@ from limits import PAIRS, PLANTED
 
 HEAD = """# The account against the kernel
 
-Made by `tests/lab/campaign --account FOLDER && tests/lab/run --account FOLDER > docs/account-validation.md` (the first as root):
+Made by `tests/lab/campaign --account FOLDER && tests/lab/run --account FOLDER > docs/evidence/account-validation.md` (the first as root):
 fresh transfers between two strongSwan daemons, each run one of `tests/lab/limits.py`, captured at the sender's end (`_s`) or at the
 receiver's (`_r`). The reference is the sending kernel's own `tcp_info`, ten times a second, and the daemons' logs; none of it is
 seen by the analysis. All figures are percent of the transfer's time; differences are points.

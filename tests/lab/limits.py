@@ -1,5 +1,5 @@
-"""What else than a rekey limits a transfer, planted: the runs of docs/account-validation.md, each captured at the sender's end
-(…_s) and at the receiver's (…_r)."""
+"""What else than a rekey limits a transfer, planted: the runs of docs/evidence/account-validation.md, each captured at the sender's
+end (…_s) and at the receiver's (…_r)."""
 
 from dataclasses import replace
 

@@ -16,7 +16,7 @@ from compare import LEAST_HARM
 
 HEAD = """# Fresh captures against their logs
 
-Made by `tests/lab/campaign FOLDER && tests/lab/run --again FOLDER > docs/lab.md` (as root): real strongSwan daemons in two network
+Made by `tests/lab/campaign FOLDER && tests/lab/run --again FOLDER > docs/evidence/lab.md` (as root): real strongSwan daemons in two network
 namespaces; each run is one of `tests/lab/variants.py`. The truth comes from the daemons' logs, from the cable's log and from what
 tcpdump saw on the TUN devices of both ends (`tests/lab/README.md`), never from the analysis. Each run was analysed with its keys
 and again without.

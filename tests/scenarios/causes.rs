@@ -1,4 +1,4 @@
-//! The causes that are named, against those that hold: `docs/causes.md`.
+//! The causes that are named, against those that hold: `docs/evidence/causes.md`.
 
 use super::planted::{SCENARIOS, Scenario};
 use super::played;
@@ -105,7 +105,7 @@ fn every_cause_is_named_where_it_holds_and_nowhere_else() {
         })
         .collect();
     let text = table(&results);
-    let path = repository().join("docs/causes.md");
+    let path = repository().join("docs/evidence/causes.md");
     if std::env::var_os("BLESS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, &text).unwrap();

@@ -89,7 +89,7 @@ fn main() -> Result<ExitCode> {
     let (mut all, mut shown, mut some) = (0u64, 0u64, 0u64);
     println!("# Rekeys that never happened\n");
     println!(
-        "Made by `tests/lab/pseudo > docs/pseudo_rekeys.md`: fresh real captures without rekeys (10 Mbit/s, 90 s; variants in \
+        "Made by `tests/lab/pseudo > docs/evidence/pseudo_rekeys.md`: fresh real captures without rekeys (10 Mbit/s, 90 s; variants in \
          `tests/lab/variants.py`), into each of which {runs} times {} to {} rekeys are drawn at equal volumes from a random phase \
          on.\n",
         REKEYS.start(),

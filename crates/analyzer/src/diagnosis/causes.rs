@@ -134,7 +134,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     const DIAGNOSIS: &str = include_str!("../../../../docs/diagnosis.md");
-    const SCENARIOS: &str = include_str!("../../../../docs/causes.md");
+    const SCENARIOS: &str = include_str!("../../../../docs/evidence/causes.md");
     const CATALOGUES: [&str; 2] = [
         include_str!("../../../model/messages/en/labels.ftl"),
         include_str!("../../../model/messages/ja/labels.ftl"),

@@ -198,7 +198,7 @@ pub fn calibrate(effort: Effort) -> Calibration {
 mod tests {
     use super::*;
 
-    /// The bench does the same with more runs, which decide every demand, and writes docs/calibration.md.
+    /// The bench does the same with more runs, which decide every demand, and writes docs/evidence/calibration.md.
     #[test]
     fn the_method_is_calibrated() {
         let calibration = calibrate(Effort {

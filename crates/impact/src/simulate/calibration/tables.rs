@@ -1,4 +1,4 @@
-//! The tables of `docs/calibration.md`.
+//! The tables of `docs/evidence/calibration.md`.
 
 use crate::decide::verdict::LEVEL;
 use crate::simulate::bursts::PathChange;
