@@ -156,9 +156,11 @@ fn every_command_in_the_documentation_runs() {
             // Without the example, which `cargo test --test tests` does not build, there is no synthetic capture either.
             let synthetic = ["--example", "synthetic."].iter().any(|s| command.contains(s));
             let unbuilt = synthetic && !synthesize.exists();
+            let images = command.contains("--png") && !cfg!(feature = "png");
             if let Some(reason) = excused
                 .or(missing.copied())
                 .or(unbuilt.then_some("no example built"))
+                .or(images.then_some("no PNG in this build"))
             {
                 left.push(format!("{command}: {reason}"));
                 continue;

@@ -112,11 +112,12 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Every way to write files.
-const WRITES: [&[&str]; 9] = [
+const WRITES: &[&[&str]] = &[
     &["CAPTURE", "-q", "--json", "r.json"],
     &["CAPTURE", "-q", "--html", "r.html"],
     &["CAPTURE", "-q", "--csv", "csv"],
     &["CAPTURE", "-q", "--svg", "svg"],
+    #[cfg(feature = "png")]
     &["CAPTURE", "-q", "--png", "png"],
     &["CAPTURE", "-q", "--write-inner", "in.pcapng"],
     &["CAPTURE", "-q", "--annotate", "notes.pcapng"],

@@ -95,7 +95,7 @@ fn hostile_names_are_harmless_in_every_format() {
     )
     .unwrap();
     let (capture, overlay) = (format!("{EVIL}.pcapng"), format!("{EVIL}.csv"));
-    let all = [&[capture.as_str(), "--overlay", &overlay][..], &EVERYTHING].concat();
+    let all = [&[capture.as_str(), "--overlay", &overlay][..], EVERYTHING].concat();
     let out = run_in(folder.path(), &all);
     assert_eq!(out.status, 0, "{}", out.stderr);
     let document: serde_json::Value =

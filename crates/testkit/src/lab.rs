@@ -1,5 +1,5 @@
 //! The real captures of `../shared/lab`, which a user's clone does not have. Tests find them here and nowhere else, so that
-//! `tests/run --ci` knows which tests to run a second time with the captures hidden.
+//! `tests/run --full` knows which tests to run a second time with the captures hidden.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -98,11 +98,13 @@ pub(crate) fn permit(arguments: &OutputArguments, replacement: &Replacement) -> 
     tables.into_iter().try_for_each(|path| replacement.permits(&path))
 }
 
+#[cfg_attr(not(feature = "png"), allow(unused_variables))]
 fn write_plot(plot: &Plot, svg: Option<&Path>, png: Option<&Path>, replacement: &Replacement) -> Result<()> {
     if let Some(dir) = svg {
         let path = dir.join(format!("{}.svg", plot.name));
         Reserved::new(&path, replacement)?.write(plot.standalone().as_bytes())?;
     }
+    #[cfg(feature = "png")]
     if let Some(dir) = png {
         let path = dir.join(format!("{}.png", plot.name));
         Reserved::new(&path, replacement)?.write(&rekeyscope_report::plot::raster::png(plot)?)?;

@@ -42,7 +42,8 @@ pub(crate) struct OutputArguments {
     pub(crate) svg: Option<PathBuf>,
 
     /// Write every plot as a PNG file into this folder, at twice its size
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    #[cfg_attr(feature = "png", arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder))]
+    #[cfg_attr(not(feature = "png"), arg(skip))]
     pub(crate) png: Option<PathBuf>,
 
     /// Write tables for many captures as Parquet files into this folder: TABLE/day=…/gateway=…/SHA256.parquet
