@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// All members of the workspace, by the names of their folders.
-const CRATES: [&str; 9] = [
-    "lanes", "model", "capture", "keylog", "ipsec", "impact", "report", "analyzer", "testkit",
+const CRATES: [&str; 10] = [
+    "lanes", "model", "capture", "keylog", "ipsec", "traffic", "impact", "report", "analyzer", "testkit",
 ];
 /// Crates whose root holds one file per word, besides folders.
 const WORDS: [&str; 2] = ["model", "testkit"];

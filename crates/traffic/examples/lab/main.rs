@@ -1,0 +1,125 @@
+//! Reads a capture with the tracker and says where tshark's `tcp.analysis` sees it otherwise. `run` beside it makes the tables.
+#![allow(clippy::print_stdout, reason = "it is a program")]
+
+mod tables;
+
+use rekeyscope_traffic::{
+    Event, EventKind, Fate, Interval, IntervalKind, Outages, Segment, SegmentKind, Tracker,
+};
+use std::collections::BTreeMap;
+use tables::{Capture, Theirs};
+
+fn main() -> std::io::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [outer, inner, rest @ ..] = words.as_slice() else {
+        return Err(std::io::Error::other("usage: lab OUTER.tsv INNER.tsv [-v]"));
+    };
+    let verbose = rest.iter().any(|word| word == "-v");
+    let capture = tables::read(outer, inner)?;
+    let (mut tracker, mut outages) = (Tracker::new(), Outages::new());
+    let (mut fates, mut differ) = (BTreeMap::new(), BTreeMap::<_, Vec<Segment>>::new());
+    for (packet, theirs) in &capture.packets {
+        let segment = tracker.push(packet);
+        outages.take(packet, &segment, &tracker);
+        for settled in tracker.settled() {
+            let fate = match settled.fate {
+                Fate::Superfluous { .. } => "Superfluous".to_owned(),
+                fate => format!("{fate:?}"),
+            };
+            *fates.entry(fate).or_insert(0) += 1;
+        }
+        let class = (format!("{:?}", segment.kind), format!("{theirs:?}"));
+        if !agree(&segment, *theirs) {
+            differ.entry(class).or_default().push(segment);
+        }
+    }
+    println!("{inner}: {} packets, {fates:?}", capture.packets.len());
+    for ((ours, theirs), list) in differ {
+        let frames: Vec<u64> = list.iter().map(|segment| segment.frame).take(8).collect();
+        println!("  {} {ours}, tshark {theirs}: frames {frames:?}", list.len());
+        if verbose {
+            list.iter()
+                .take(8)
+                .for_each(|segment| println!("    {segment:?}"));
+        }
+    }
+    for interval in outages.intervals(&tracker, &events(&capture), capture.last) {
+        print(&capture, &interval);
+    }
+    Ok(())
+}
+
+fn print(capture: &Capture, interval: &Interval) {
+    let seconds = |time: rekeyscope_model::time::Timestamp| time.seconds_since(capture.first);
+    let (name, facts) = match interval.kind {
+        IntervalKind::Outage(facts) => ("outage", Some(facts)),
+        IntervalKind::ShortOutage(facts) => ("short", Some(facts)),
+        IntervalKind::Loss(facts) => ("loss", Some(facts)),
+        IntervalKind::Rest => ("rest", None),
+        IntervalKind::Unseen => ("unseen", None),
+    };
+    let (pair, direction) = (interval.pair.0, interval.direction);
+    print!(
+        "  {name} pair {pair} {direction:?} {:.3}–{:.3} s",
+        seconds(interval.from),
+        seconds(interval.to)
+    );
+    if let Some(facts) = facts {
+        let dead = facts
+            .dead
+            .map(|(from, to)| format!(" dead {:.3}–{:.3}", seconds(from), seconds(to)));
+        print!(
+            " {:?} {:?} swallowed {} unheard {} attempts {} missing {} echoes {}{}{}",
+            facts.carried,
+            facts.shown_by,
+            facts.swallowed,
+            facts.unheard,
+            facts.attempts,
+            facts.missing,
+            facts.echoes,
+            dead.unwrap_or_default(),
+            if facts.open { " open" } else { "" }
+        );
+    }
+    println!();
+}
+
+/// What the IKE messages say in clear: INVALID-SPI, another IKE SA, and in IKEv2 the kind of the first payload inside (42: Delete) and
+/// whether a later message carries the same cookies.
+fn events(capture: &Capture) -> Vec<Event> {
+    let (mut all, mut known) = (Vec::new(), std::collections::HashSet::new());
+    for (k, (time, frame, fields)) in capture.messages.iter().enumerate() {
+        let [cookie, exchange, payloads, notify, ..] = fields.as_slice() else {
+            continue;
+        };
+        let ends = !capture.messages[k + 1..]
+            .iter()
+            .any(|(_, _, later)| later[0] == *cookie && later[1] != "37");
+        let kind = if notify.split(',').any(|kind| kind == "11") {
+            EventKind::InvalidSpi
+        } else if known.insert(cookie.clone()) && known.len() > 1 {
+            EventKind::NewIkeSa
+        } else if exchange == "37" && payloads.split(',').any(|kind| kind == "42") && ends {
+            EventKind::IkeSaDeleted
+        } else {
+            continue;
+        };
+        all.push(Event {
+            time: *time,
+            frame: *frame,
+            kind,
+        });
+    }
+    all
+}
+
+/// Both say the same.
+fn agree(segment: &Segment, theirs: Theirs) -> bool {
+    match segment.kind {
+        SegmentKind::Retransmission => matches!(theirs, Theirs::Retransmission | Theirs::Spurious),
+        SegmentKind::Late => theirs == Theirs::OutOfOrder,
+        SegmentKind::KeepAlive => theirs == Theirs::KeepAlive,
+        SegmentKind::WindowProbe => theirs == Theirs::WindowProbe,
+        _ => matches!(theirs, Theirs::InOrder | Theirs::LostSegment),
+    }
+}

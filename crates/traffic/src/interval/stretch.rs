@@ -1,0 +1,94 @@
+//! The one type for a stretch of time.
+
+use crate::segment::PairId;
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
+
+/// What was not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carried {
+    /// Data of TCP.
+    Tcp,
+    /// Echo requests, whose replies did not come.
+    Echo,
+    /// Datagrams, at the receiver's end.
+    Datagrams,
+}
+
+/// What shows that something was not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownBy {
+    /// Packets that passed the capture and did not arrive.
+    Swallowed,
+    /// Numbers of the security association, or identifications of the connection's packets, that the capture lacks.
+    MissingNumbers,
+    /// An event of the control plane, in the middle of a transfer.
+    ControlPlane,
+    /// Echo requests of the receiver that nobody answered, in the middle of a transfer.
+    Requests,
+    /// A transfer stops in the middle, at the receiver's end, and does not go on.
+    Unfinished,
+}
+
+/// What happened between two deliveries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Undelivered {
+    /// What was not delivered.
+    pub carried: Carried,
+    /// What shows it.
+    pub shown_by: ShownBy,
+    /// Transmissions in it that did not arrive, or whose arrival the sender did not hear of.
+    pub swallowed: u32,
+    /// Acknowledgements that the sender did not hear: the way back was closed.
+    pub unheard: u32,
+    /// How often the sender tried: groups of them more than a round trip apart.
+    pub attempts: u32,
+    /// The first and the last of them, or the new IKE SA that came after: so long was there no way at least. Then the sender waited
+    /// for its timer.
+    pub dead: Option<(Timestamp, Timestamp)>,
+    /// Numbers, or identifications, that the capture lacks at once.
+    pub missing: u32,
+    /// Echo requests of the two addresses that were answered in it: small packets passed.
+    pub echoes: u32,
+    /// Nothing was delivered up to the end of the transfer, or of the capture.
+    pub open: bool,
+}
+
+/// What a stretch was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntervalKind {
+    /// Nothing was delivered though the sender tried, for longer than two retransmission timeouts.
+    Outage(Undelivered),
+    /// The same, shorter: an outage only if something explains it.
+    ShortOutage(Undelivered),
+    /// One or two packets were lost, and the sender waited for its timer.
+    Loss(Undelivered),
+    /// Nothing was sent, and nothing waited.
+    Rest,
+    /// Datagrams were sent, and nothing shows whether they arrived.
+    Unseen,
+}
+
+/// A stretch of time of one direction between two inner addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interval {
+    /// The inner addresses.
+    pub pair: PairId,
+    /// Direction of the data.
+    pub direction: Direction,
+    /// The last delivery before it.
+    pub from: Timestamp,
+    /// The first one after it; where there was none, the end of the transfer or of the capture.
+    pub to: Timestamp,
+    /// Frames of both; `None` at an end without delivery.
+    pub frames: (u64, Option<u64>),
+    /// What it was.
+    pub kind: IntervalKind,
+}
+
+impl Interval {
+    /// Nanoseconds.
+    pub fn nanos(&self) -> i64 {
+        self.to.nanos_since(self.from)
+    }
+}

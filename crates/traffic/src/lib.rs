@@ -1,0 +1,36 @@
+//! What was carried: the one reading of inner packets, which every rule reads.
+//!
+//! ```text
+//! Packet ─→ tracker ─┬─→ Segment     what one packet was: new, again (and what it repeats), late, what it acknowledges
+//!                    └─→ Settlement  what became of a transmission: the copy that arrived, swallowed, superfluous
+//! Segment, Settlement, Event ─→ outage ─→ Interval   when nothing was delivered between two inner addresses
+//! ```
+//!
+//! - [`packet`]: the input. The crate knows no ESP and no files: SPIs and numbers are opaque.
+//! - [`segment`]: the output.
+//! - `tracker`: connections, one per five-tuple and time; [`Tracker`] takes packets in the order of the capture.
+//! - `tcp`: one side of a connection: send sequence (RFC 9293), scoreboard (RFC 6675), round trip times (RFC 6298).
+//! - [`interval`]: stretches of time, and what the control plane did.
+//! - `outage`: stretches without delivery.
+//! - `table`: tables with bounds.
+//!
+//! `cargo run -p rekeyscope-traffic --example trace` shows the way of a few packets.
+//!
+//! Everything streams in one pass. A packet of a usual transfer touches the ends of its connection's queue only. Bounds, and what
+//! happens at them, stand with each table; together they are under 100 MB.
+
+mod outage;
+mod table;
+mod tcp;
+mod tracker;
+
+pub mod interval;
+pub mod packet;
+pub mod segment;
+
+pub use crate::interval::{Carried, Event, EventKind, Interval, IntervalKind, ShownBy, Undelivered};
+pub use crate::outage::Outages;
+pub use crate::packet::{EspNumber, FiveTuple, Packet, Payload, SackBlocks, TcpHeader};
+pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
+pub use crate::tcp::RttEstimator;
+pub use crate::tracker::{SenderState, Tap, Tracker};

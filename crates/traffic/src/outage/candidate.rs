@@ -1,0 +1,145 @@
+//! A stretch between two deliveries, and what was sent in it in vain.
+
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+
+/// Stretches under this are not looked at: no retransmission timer is shorter (RFC 6298 §2.4; Linux).
+const LEAST_STRETCH: i64 = 200 * NANOS_PER_MILLI;
+/// Nor under so many round trips: recovery from a loss takes two or three.
+const LEAST_ROUND_TRIPS: i64 = 4;
+/// Times that are kept of what was sent in vain; ten packets make an outage already.
+const MOST_TIMES: usize = 64;
+
+/// A transmission that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Delivered {
+    pub(super) time: Timestamp,
+    pub(super) frame: u64,
+}
+
+/// Transmissions in vain.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InVain {
+    /// Each: when, and whether it opens a connection.
+    times: Vec<(Timestamp, bool)>,
+    /// Those beyond [`MOST_TIMES`].
+    more: u32,
+    /// Acknowledgements that the sender did not hear.
+    unheard: u32,
+}
+
+impl InVain {
+    pub(super) fn push(&mut self, time: Timestamp, syn: bool, unheard: u32) {
+        self.unheard = self.unheard.max(unheard);
+        if self.times.len() < MOST_TIMES {
+            self.times.push((time, syn));
+        } else {
+            self.more = self.more.saturating_add(1);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Those between two moments.
+    pub(super) fn between(&self, from: Timestamp, to: Timestamp) -> InVain {
+        let inside = |time: &&(Timestamp, bool)| from < time.0 && time.0 < to;
+        InVain {
+            times: self.times.iter().filter(inside).copied().collect(),
+            more: self.more,
+            unheard: self.unheard,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.times.clear();
+        (self.more, self.unheard) = (0, 0);
+    }
+
+    pub(super) fn first(&self) -> Option<Timestamp> {
+        self.times.iter().map(|(time, _)| *time).min()
+    }
+
+    pub(super) fn last(&self) -> Option<Timestamp> {
+        self.times.iter().map(|(time, _)| *time).max()
+    }
+
+    /// Acknowledgements that the sender did not hear.
+    pub(super) fn unheard(&self) -> u32 {
+        self.unheard
+    }
+
+    /// How many. Requests for a connection alone say nothing: no host need listen there.
+    pub(super) fn count(&self) -> u32 {
+        if self.times.iter().all(|(_, syn)| *syn) {
+            return 0;
+        }
+        u32::try_from(self.times.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(self.more)
+    }
+
+    /// Groups of them more than a round trip apart.
+    pub(super) fn attempts(&self, round_trip: i64) -> u32 {
+        let mut times: Vec<Timestamp> = self.times.iter().map(|(time, _)| *time).collect();
+        times.sort_unstable();
+        let (mut attempts, mut last) = (0, None);
+        for time in times {
+            if last.is_none_or(|last| time.nanos_since(last) > round_trip) {
+                attempts += 1;
+                last = Some(time);
+            }
+        }
+        attempts
+    }
+}
+
+/// What the sender knew when it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Before {
+    /// The round trip.
+    pub(super) round_trip: i64,
+    /// Its retransmission timeout.
+    pub(super) rto: i64,
+    /// A transfer was going on: at least ten segments had arrived in the last second or two.
+    pub(super) busy: bool,
+    /// The capture stands nearer to the receiver.
+    pub(super) at_receiver: bool,
+}
+
+impl Before {
+    /// A stretch that is longer is looked at.
+    pub(super) fn least(&self) -> i64 {
+        (LEAST_ROUND_TRIPS * self.round_trip).max(LEAST_STRETCH)
+    }
+}
+
+/// From a delivery to the next one.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) from: Delivered,
+    pub(super) to: Delivered,
+    pub(super) before: Before,
+    pub(super) in_vain: InVain,
+}
+
+impl Candidate {
+    pub(super) fn is_long_enough(&self) -> bool {
+        self.to.time.nanos_since(self.from.time) > self.before.least()
+    }
+
+    pub(super) fn contains(&self, time: Timestamp) -> bool {
+        self.from.time < time && time < self.to.time
+    }
+
+    /// Something arrived in it after all.
+    pub(super) fn split(self, at: Delivered) -> [Candidate; 2] {
+        let part = |from: Delivered, to: Delivered| Candidate {
+            from,
+            to,
+            before: self.before,
+            in_vain: self.in_vain.between(from.time, to.time),
+        };
+        [part(self.from, at), part(at, self.to)]
+    }
+}

@@ -1,0 +1,296 @@
+//! One direction between two inner addresses: what was delivered when.
+
+use super::candidate::{Before, Candidate, Delivered, InVain};
+use super::echoes::Echoes;
+use crate::segment::{Fate, PairId, Settlement};
+use crate::tracker::{SenderState, Tap};
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+
+/// A sender's state is looked at this often.
+const LOOK: i64 = 20 * NANOS_PER_MILLI;
+/// So many arrivals within a second or two are a transfer.
+const LEAST_BUSY: u32 = 10;
+/// Silences of datagrams that are shorter are not looked at.
+const LEAST_SILENCE: i64 = 200 * NANOS_PER_MILLI;
+/// Before anything is known.
+const UNKNOWN: Before = Before {
+    round_trip: 0,
+    rto: NANOS_PER_SECOND,
+    busy: false,
+    at_receiver: false,
+};
+
+/// Arrivals in the second that goes on, and in the one before.
+#[derive(Debug, Clone, Copy, Default)]
+struct Arrivals {
+    since: Timestamp,
+    now: u32,
+    before: u32,
+}
+
+impl Arrivals {
+    #[inline]
+    fn count(&mut self, time: Timestamp) {
+        let passed = time.nanos_since(self.since);
+        if passed > NANOS_PER_SECOND {
+            self.before = if passed > 2 * NANOS_PER_SECOND {
+                0
+            } else {
+                self.now
+            };
+            (self.since, self.now) = (time, 0);
+        }
+        self.now += 1;
+    }
+
+    /// A transfer was going on at its last arrival.
+    fn is_busy(&self) -> bool {
+        self.now + self.before >= LEAST_BUSY
+    }
+}
+
+/// Datagrams of one direction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Datagrams {
+    pub(super) first: Delivered,
+    pub(super) last: Delivered,
+    pub(super) bytes: u64,
+}
+
+/// One direction of a pair.
+#[derive(Debug)]
+pub(super) struct PairDelivery {
+    pub(super) pair: PairId,
+    pub(super) tunnel: u32,
+    pub(super) direction: Direction,
+    pub(super) delivered: Option<Delivered>,
+    arrivals: Arrivals,
+    before: Before,
+    looked: Timestamp,
+    /// In vain since the last delivery.
+    pub(super) in_vain: InVain,
+    /// In order of time.
+    pub(super) candidates: Vec<Candidate>,
+    /// Stretches that there was no room for.
+    pub(super) left_out: u64,
+    /// Further ones may be kept.
+    pub(super) room: bool,
+    pub(super) echoes: Echoes,
+    /// Stretches of echoes and datagrams.
+    pub(super) others: Vec<(crate::interval::Carried, Candidate)>,
+    pub(super) datagrams: Option<Datagrams>,
+    /// Bytes of TCP that arrived.
+    pub(super) tcp_bytes: u64,
+    /// Largest segment, and the last one.
+    sizes: (u32, u32),
+    /// The last connection was closed or reset since the last delivery.
+    pub(super) closed: Option<Timestamp>,
+}
+
+impl PairDelivery {
+    pub(super) fn new(pair: PairId, tunnel: u32, direction: Direction) -> Self {
+        PairDelivery {
+            pair,
+            tunnel,
+            direction,
+            delivered: None,
+            arrivals: Arrivals::default(),
+            before: UNKNOWN,
+            looked: Timestamp(i64::MIN),
+            in_vain: InVain::default(),
+            candidates: Vec::new(),
+            left_out: 0,
+            room: true,
+            echoes: Echoes::default(),
+            others: Vec::new(),
+            datagrams: None,
+            tcp_bytes: 0,
+            sizes: (0, 0),
+            closed: None,
+        }
+    }
+
+    /// Stretches that are kept.
+    #[inline]
+    pub(super) fn kept(&self) -> usize {
+        self.candidates.len() + self.others.len()
+    }
+
+    /// The last segment that arrived was full: its sender had more.
+    pub(super) fn ends_full(&self) -> bool {
+        self.sizes.0 == self.sizes.1
+    }
+
+    /// What the sender knew at the last delivery.
+    pub(super) fn before(&self) -> Before {
+        Before {
+            busy: self.arrivals.is_busy(),
+            ..self.before
+        }
+    }
+
+    /// Something became of a transmission. `room`: further stretches may be kept.
+    #[inline]
+    pub(super) fn take(&mut self, settled: &Settlement, room: bool) {
+        self.room = room;
+        let at = Delivered {
+            time: settled.time,
+            frame: settled.frame,
+        };
+        match settled.fate {
+            Fate::Arrived => self.arrive(at, settled.len),
+            Fate::Swallowed | Fate::Abandoned => self.fail(at.time, settled.syn, 0),
+            Fate::Superfluous { unheard } => self.fail(at.time, settled.syn, unheard),
+            Fate::Waiting => {}
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, at: Delivered, len: u32) {
+        self.tcp_bytes += u64::from(len);
+        let Some(last) = self.delivered else {
+            self.begin(at);
+            self.arrivals.count(at.time);
+            return;
+        };
+        if at.time < last.time {
+            self.arrive_late(at);
+            return;
+        }
+        if at.time.nanos_since(last.time) > self.before.least() {
+            self.stretch(last, at);
+        }
+        if !self.in_vain.is_empty() {
+            self.in_vain.clear();
+        }
+        self.arrivals.count(at.time);
+        self.sizes = (self.sizes.0.max(len), len);
+        self.delivered = Some(at);
+        self.closed = None;
+    }
+
+    #[cold]
+    fn begin(&mut self, at: Delivered) {
+        self.delivered = Some(at);
+        let first = self.in_vain.first().filter(|first| *first < at.time);
+        if let Some(time) = first {
+            // The way was closed when the capture began, or the connection.
+            self.stretch(
+                Delivered {
+                    time: time.plus_nanos(-1),
+                    frame: at.frame,
+                },
+                at,
+            );
+        }
+        self.in_vain.clear();
+    }
+
+    #[cold]
+    fn stretch(&mut self, from: Delivered, to: Delivered) {
+        let candidate = Candidate {
+            from,
+            to,
+            before: self.before(),
+            in_vain: self.in_vain.between(from.time, to.time),
+        };
+        self.keep(candidate);
+    }
+
+    fn keep(&mut self, candidate: Candidate) {
+        if !candidate.is_long_enough() {
+            return;
+        }
+        if !self.room {
+            self.left_out += 1;
+            return;
+        }
+        let at = self
+            .candidates
+            .partition_point(|other| other.from.time < candidate.from.time);
+        self.candidates.insert(at, candidate);
+    }
+
+    /// The candidate that a moment lies in.
+    fn around(&self, time: Timestamp) -> Option<usize> {
+        let at = self
+            .candidates
+            .partition_point(|candidate| candidate.to.time <= time);
+        self.candidates
+            .get(at)
+            .filter(|candidate| candidate.contains(time))
+            .map(|_| at)
+    }
+
+    /// What was sent before the last delivery arrived too.
+    #[cold]
+    fn arrive_late(&mut self, at: Delivered) {
+        if let Some(place) = self.around(at.time) {
+            let candidate = self.candidates.remove(place);
+            for part in candidate.split(at) {
+                self.keep(part);
+            }
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, time: Timestamp, syn: bool, unheard: u32) {
+        if self.delivered.is_none_or(|last| time > last.time) {
+            self.in_vain.push(time, syn, unheard);
+        } else if let Some(place) = self.around(time)
+            && let Some(candidate) = self.candidates.get_mut(place)
+        {
+            candidate.in_vain.push(time, syn, unheard);
+        }
+    }
+
+    /// Looks at the sender, now and then.
+    #[inline]
+    pub(super) fn look(&mut self, now: Timestamp, sender: impl FnOnce() -> Option<SenderState>) {
+        if now.nanos_since(self.looked) < LOOK {
+            return;
+        }
+        self.looked = now;
+        if let Some(sender) = sender() {
+            let own = sender.rtt.smoothed.unwrap_or(0);
+            self.before = Before {
+                round_trip: sender.round_trip.unwrap_or(own).max(own),
+                rto: sender.rtt.rto(),
+                busy: false,
+                at_receiver: sender.tap == Tap::Receiver,
+            };
+        }
+    }
+
+    /// A datagram passes. Whether it arrives is not known; that others before it did not reach the capture may be.
+    pub(super) fn datagram(&mut self, at: Delivered, bytes: u32, missing: u32) {
+        let Some(datagrams) = &mut self.datagrams else {
+            self.datagrams = Some(Datagrams {
+                first: at,
+                last: at,
+                bytes: u64::from(bytes),
+            });
+            return;
+        };
+        let from = std::mem::replace(&mut datagrams.last, at);
+        datagrams.bytes += u64::from(bytes);
+        if missing > 0 && at.time.nanos_since(from.time) > LEAST_SILENCE {
+            let candidate = Candidate {
+                from,
+                to: at,
+                before: Before { rto: 0, ..UNKNOWN },
+                in_vain: InVain::default(),
+            };
+            self.keep_other(crate::interval::Carried::Datagrams, candidate);
+        }
+    }
+
+    pub(super) fn keep_other(&mut self, carried: crate::interval::Carried, candidate: Candidate) {
+        if self.room {
+            self.others.push((carried, candidate));
+        } else {
+            self.left_out += 1;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Echo requests of one direction and their replies.
+
+use super::candidate::{Before, Candidate, Delivered, InVain};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::VecDeque;
+
+/// Requests that wait for their replies.
+const MOST_WAITING: usize = 64;
+/// Times of replies that are kept.
+const MOST_ANSWERED: usize = 1024;
+/// Programs that ask wait a second for the reply.
+const PATIENCE: i64 = NANOS_PER_SECOND;
+
+#[derive(Debug, Clone, Copy)]
+struct EchoRequest {
+    name: (u16, u16),
+    sent: Delivered,
+}
+
+/// What one direction asked.
+#[derive(Debug, Default)]
+pub(super) struct Echoes {
+    waiting: VecDeque<EchoRequest>,
+    /// The last request that was answered.
+    delivered: Option<Delivered>,
+    answered: VecDeque<Timestamp>,
+}
+
+impl Echoes {
+    pub(super) fn ask(&mut self, name: (u16, u16), sent: Delivered) {
+        if self.waiting.len() >= MOST_WAITING {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(EchoRequest { name, sent });
+    }
+
+    /// A reply comes. Gives the stretch without any that it ends.
+    pub(super) fn answer(&mut self, name: (u16, u16)) -> Option<Candidate> {
+        let at = self.waiting.iter().position(|request| request.name == name)?;
+        let sent = self.waiting.get(at)?.sent;
+        let mut in_vain = InVain::default();
+        for request in self.waiting.drain(..=at).take(at) {
+            in_vain.push(request.sent.time, false, 0);
+        }
+        if self.answered.len() >= MOST_ANSWERED {
+            self.answered.pop_front();
+        }
+        self.answered.push_back(sent.time);
+        let from = self.delivered.replace(sent)?;
+        let candidate = Candidate {
+            from,
+            to: sent,
+            before: patient(),
+            in_vain,
+        };
+        (!candidate.in_vain.is_empty()).then_some(candidate)
+    }
+
+    /// Requests that nobody answered up to the end.
+    pub(super) fn open(&self, end: Delivered) -> Option<Candidate> {
+        let from = self.delivered?;
+        let mut in_vain = InVain::default();
+        for request in &self.waiting {
+            if end.time.nanos_since(request.sent.time) > PATIENCE {
+                in_vain.push(request.sent.time, false, 0);
+            }
+        }
+        let candidate = Candidate {
+            from,
+            to: end,
+            before: patient(),
+            in_vain,
+        };
+        (!candidate.in_vain.is_empty()).then_some(candidate)
+    }
+
+    /// How many requests between two moments were not answered, as far as they are kept.
+    pub(super) fn unanswered(&self, from: Timestamp, to: Timestamp) -> u32 {
+        let sent = self.waiting.iter().map(|request| request.sent.time);
+        let inside = sent.filter(|time| from < *time && *time < to);
+        u32::try_from(inside.count()).unwrap_or(u32::MAX)
+    }
+
+    /// How many requests between two moments were answered.
+    pub(super) fn answered(&self, from: Timestamp, to: Timestamp) -> u32 {
+        let inside = self.answered.iter().filter(|time| from < **time && **time < to);
+        u32::try_from(inside.count()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Echoes measure no round trip of their own; who asks waits no longer than usual.
+fn patient() -> Before {
+    Before {
+        round_trip: 0,
+        rto: PATIENCE / 2,
+        busy: false,
+        at_receiver: false,
+    }
+}

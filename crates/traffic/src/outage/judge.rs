@@ -1,0 +1,99 @@
+//! What a stretch without delivery was.
+
+use super::candidate::{Candidate, InVain};
+use crate::interval::{Carried, IntervalKind, ShownBy, Undelivered};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+/// One or two packets are lost by chance, and wait for a timer.
+const LEAST_SWALLOWED: u32 = 3;
+/// Sent at different times: a queue that overflows drops many at once.
+const LEAST_ATTEMPTS: u32 = 2;
+/// Or so many at once.
+const MANY_SWALLOWED: u32 = 10;
+/// Or one packet again and again: the third copy is not lost by chance.
+const MANY_ATTEMPTS: u32 = 3;
+/// Numbers that are missing at once. Three were two lost copies.
+const LEAST_MISSING: u32 = 10;
+/// Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
+const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
+
+/// What is known of a stretch besides its packets.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Circumstances {
+    /// The most numbers that are missing at once.
+    pub(super) missing: u32,
+    /// An event of the control plane lies in it.
+    pub(super) event: bool,
+    /// The last new IKE SA in it: it may have brought the way back.
+    pub(super) new_ike_sa: Option<Timestamp>,
+    /// Echo requests of the other side in it that nobody answered.
+    pub(super) asked: u32,
+    /// Echo requests that were answered in it.
+    pub(super) echoes: u32,
+    /// It lasts to the end.
+    pub(super) open: bool,
+    /// At its begin the transfer had more to send: a full segment, no FIN.
+    pub(super) unfinished: bool,
+}
+
+/// Judges a stretch; `None` where nothing is to be said.
+pub(super) fn judge(carried: Carried, candidate: &Candidate, around: &Circumstances) -> Option<IntervalKind> {
+    let Candidate { before, in_vain, .. } = candidate;
+    let nanos = candidate.to.time.nanos_since(candidate.from.time);
+    let (swallowed, attempts) = (in_vain.count(), tries(in_vain, before.round_trip));
+    let long = nanos > 2 * before.rto;
+    let tried = swallowed >= LEAST_SWALLOWED && attempts >= LEAST_ATTEMPTS
+        || swallowed >= MANY_SWALLOWED
+        || attempts >= MANY_ATTEMPTS && swallowed > 0
+        || in_vain.unheard() >= LEAST_SWALLOWED;
+    let shown_by = if tried {
+        Some(ShownBy::Swallowed)
+    } else if around.missing >= LEAST_MISSING {
+        Some(ShownBy::MissingNumbers)
+    } else if around.event && (before.busy || swallowed > 0) && (!around.open || around.unfinished) {
+        Some(ShownBy::ControlPlane)
+    } else if before.busy && around.asked >= LEAST_SWALLOWED {
+        Some(ShownBy::Requests)
+    } else if around.open && around.unfinished && before.busy && before.at_receiver {
+        Some(ShownBy::Unfinished)
+    } else {
+        None
+    };
+    let facts = |shown_by| Undelivered {
+        carried,
+        shown_by,
+        swallowed,
+        attempts,
+        unheard: in_vain.unheard(),
+        dead: dead(candidate, around),
+        missing: around.missing,
+        echoes: around.echoes,
+        open: around.open,
+    };
+    match shown_by {
+        Some(shown_by) if long => Some(IntervalKind::Outage(facts(shown_by))),
+        _ if swallowed >= LEAST_SWALLOWED => Some(IntervalKind::ShortOutage(facts(ShownBy::Swallowed))),
+        _ if swallowed > 0 => Some(IntervalKind::Loss(facts(ShownBy::Swallowed))),
+        _ if nanos >= LEAST_REST && carried == Carried::Tcp => Some(IntervalKind::Rest),
+        _ => None,
+    }
+}
+
+/// From the first transmission in vain to the last, or to the new IKE SA behind it; before what brought the way back nobody may have
+/// sent anything.
+fn dead(candidate: &Candidate, around: &Circumstances) -> Option<(Timestamp, Timestamp)> {
+    let in_vain = &candidate.in_vain;
+    let first = in_vain
+        .first()
+        .or(around.new_ike_sa.map(|_| candidate.from.time))?;
+    let last = in_vain.last().max(around.new_ike_sa)?;
+    Some((first, last))
+}
+
+/// Groups of transmissions; none where only connections were asked for.
+fn tries(in_vain: &InVain, round_trip: i64) -> u32 {
+    if in_vain.count() == 0 {
+        return 0;
+    }
+    in_vain.attempts(round_trip)
+}

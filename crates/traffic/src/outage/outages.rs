@@ -1,0 +1,305 @@
+//! All pairs of inner addresses.
+
+use super::candidate::{Candidate, Delivered};
+use super::delivery::PairDelivery;
+use super::judge::{Circumstances, judge};
+use crate::interval::{Carried, Event, EventKind, Interval, IntervalKind};
+use crate::packet::{Packet, Payload, TcpHeader};
+use crate::segment::{PairId, Segment, SegmentKind, Settlement};
+use crate::table::BoundedTable;
+use crate::tracker::Tracker;
+use foldhash::HashMap;
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
+
+/// Most directions of pairs that are watched, 4 MB without their stretches; beyond, one that was not used lately is forgotten, and its
+/// stretches with it.
+const MOST_DIRECTIONS: usize = 1 << 13;
+/// Most stretches that are kept, 12 MB; later ones are counted only ([`Outages::left_out`]).
+const MOST_STRETCHES: usize = 1 << 13;
+/// Jumps that are kept, 1 MB; of later ones nothing is known.
+const MOST_JUMPS: usize = 1 << 15;
+/// Smaller ones are losses.
+const LEAST_JUMP: u32 = 10;
+
+/// Numbers that the capture lacks at once.
+#[derive(Debug, Clone, Copy)]
+struct NumberJump {
+    time: Timestamp,
+    tunnel: u32,
+    direction: Direction,
+    /// Of one pair only: identifications of a connection's packets.
+    pair: Option<PairId>,
+    missing: u32,
+}
+
+/// Finds the stretches without delivery.
+#[derive(Debug)]
+pub struct Outages {
+    directions: BoundedTable<(PairId, Direction), PairDelivery>,
+    last: [usize; 2],
+    jumps: Vec<NumberJump>,
+    /// Stretches of all directions.
+    kept: usize,
+    latest: Timestamp,
+}
+
+impl Default for Outages {
+    fn default() -> Self {
+        Outages::new()
+    }
+}
+
+impl Outages {
+    /// One that has seen nothing.
+    pub fn new() -> Self {
+        Outages {
+            directions: BoundedTable::new(MOST_DIRECTIONS),
+            last: [0; 2],
+            jumps: Vec::new(),
+            kept: 0,
+            latest: Timestamp(i64::MIN),
+        }
+    }
+
+    /// Takes a packet that the tracker has just taken, and what that said.
+    #[inline]
+    pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker) {
+        self.latest = self.latest.max(packet.time);
+        if segment.missing >= LEAST_JUMP || u32::from(segment.id_jump) >= LEAST_JUMP {
+            self.jump(packet, segment);
+        }
+        for settled in tracker.settled() {
+            self.settle(packet, settled, tracker);
+        }
+        let closes = segment.flags & (TcpHeader::FIN | TcpHeader::RST) != 0;
+        if closes || segment.kind == SegmentKind::Unnumbered && segment.pair != PairId::NONE {
+            self.other(packet, segment);
+        }
+    }
+
+    #[inline]
+    fn settle(&mut self, packet: &Packet, settled: &Settlement, tracker: &Tracker) {
+        let place = self.place(settled.pair, packet.tunnel, settled.direction);
+        let Some(own) = self.directions.at(place, &(settled.pair, settled.direction)) else {
+            return;
+        };
+        let before = own.kept();
+        own.take(settled, self.kept < MOST_STRETCHES);
+        self.kept = self.kept + own.kept() - before;
+        // The sender that is known now is that of the packet's connection.
+        own.look(packet.time, || tracker.sender(settled.direction));
+    }
+
+    #[inline]
+    fn place(&mut self, pair: PairId, tunnel: u32, direction: Direction) -> usize {
+        let slot = usize::from(direction == Direction::BToA);
+        let last = self.last[slot];
+        let key = (pair, direction);
+        if self.directions.at(last, &key).is_some() {
+            return last;
+        }
+        let place = match self.directions.find(&key) {
+            Some(place) => place,
+            None => {
+                let (place, gone) = self
+                    .directions
+                    .insert(key, PairDelivery::new(pair, tunnel, direction));
+                self.kept -= gone.map_or(0, |gone| gone.kept());
+                place
+            }
+        };
+        self.last[slot] = place;
+        place
+    }
+
+    #[cold]
+    fn jump(&mut self, packet: &Packet, segment: &Segment) {
+        let by_number = segment.missing >= LEAST_JUMP;
+        let jump = NumberJump {
+            time: packet.time,
+            tunnel: packet.tunnel,
+            direction: packet.direction,
+            pair: (!by_number).then_some(segment.pair),
+            missing: segment.missing.max(u32::from(segment.id_jump)),
+        };
+        if self.jumps.len() < MOST_JUMPS {
+            self.jumps.push(jump);
+        }
+    }
+
+    /// What is no TCP data, and what closes a connection.
+    fn other(&mut self, packet: &Packet, segment: &Segment) {
+        let direction = packet.direction;
+        let at = Delivered {
+            time: packet.time,
+            frame: packet.frame,
+        };
+        let of = match packet.payload {
+            Payload::Echo { request: false, .. } => direction.reverse(),
+            _ => direction,
+        };
+        let place = self.place(segment.pair, packet.tunnel, of);
+        let Some(own) = self.directions.at(place, &(segment.pair, of)) else {
+            return;
+        };
+        let before = own.kept();
+        own.room = self.kept < MOST_STRETCHES;
+        match packet.payload {
+            Payload::Echo {
+                request: true,
+                id,
+                seq,
+            } => own.echoes.ask((id, seq), at),
+            Payload::Echo { id, seq, .. } => {
+                if let Some(candidate) = own.echoes.answer((id, seq)) {
+                    own.keep_other(Carried::Echo, candidate);
+                }
+            }
+            Payload::Datagram(bytes) => own.datagram(at, bytes, segment.missing),
+            Payload::Unread(_) => {}
+            Payload::Tcp(_) => own.closed = Some(packet.time),
+        }
+        self.kept = self.kept + own.kept() - before;
+        if segment.flags & TcpHeader::RST != 0 {
+            // A reset ends what either side sends.
+            let place = self.place(segment.pair, packet.tunnel, direction.reverse());
+            if let Some(other) = self.directions.at(place, &(segment.pair, direction.reverse())) {
+                other.closed = Some(packet.time);
+            }
+        }
+    }
+
+    /// Stretches that there was no room for.
+    pub fn left_out(&self) -> u64 {
+        self.directions.values().map(|own| own.left_out).sum()
+    }
+
+    /// All stretches, in order of time. `events` in order of time; `end`: of the capture, its last frame of any kind.
+    pub fn intervals(&self, tracker: &Tracker, events: &[Event], end: Timestamp) -> Vec<Interval> {
+        let end = end.max(self.latest);
+        let mut waiting: HashMap<(PairId, Direction), Vec<Settlement>> = HashMap::default();
+        for settled in tracker.waiting() {
+            waiting
+                .entry((settled.pair, settled.direction))
+                .or_default()
+                .push(settled);
+        }
+        let mut all = Vec::new();
+        for own in self.directions.values() {
+            let judge_one = |carried, candidate: &Candidate, open, unfinished| {
+                let around = self.circumstances(own, candidate, events, open, unfinished);
+                let kind = judge(carried, candidate, &around)?;
+                // Of a pair that carries datagrams the silence of its TCP is no rest.
+                let kind = Some(kind).filter(|kind| *kind != IntervalKind::Rest || unseen(own).is_none())?;
+                Some(interval(own, candidate, open, kind))
+            };
+            let closed = own.candidates.iter();
+            all.extend(closed.filter_map(|candidate| judge_one(Carried::Tcp, candidate, false, false)));
+            let others = own.others.iter();
+            all.extend(
+                others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
+            );
+            let last = Delivered { time: end, frame: 0 };
+            if let Some(candidate) = own.echoes.open(last) {
+                all.extend(judge_one(Carried::Echo, &candidate, true, false));
+            }
+            let waiting = waiting.get(&(own.pair, own.direction));
+            if let Some((candidate, unfinished)) = open(own, waiting.map_or(&[][..], Vec::as_slice), end) {
+                all.extend(judge_one(Carried::Tcp, &candidate, true, unfinished));
+            }
+            all.extend(unseen(own));
+        }
+        all.sort_by_key(|interval| (interval.from, interval.pair, interval.direction));
+        all
+    }
+
+    fn circumstances(
+        &self,
+        own: &PairDelivery,
+        candidate: &Candidate,
+        events: &[Event],
+        open: bool,
+        unfinished: bool,
+    ) -> Circumstances {
+        let (from, to) = (candidate.from.time, candidate.to.time);
+        let begin = self.jumps.partition_point(|jump| jump.time <= from);
+        let inside = self.jumps.iter().skip(begin).take_while(|jump| jump.time <= to);
+        let its = inside.filter(|jump| {
+            (jump.tunnel, jump.direction) == (own.tunnel, own.direction)
+                && jump.pair.is_none_or(|pair| pair == own.pair)
+        });
+        let first = events.partition_point(|event| event.time < from);
+        let inside = events.iter().skip(first).take_while(|event| event.time <= to);
+        let side = |direction| {
+            let place = self.directions.find(&(own.pair, direction));
+            place.and_then(|place| self.directions.get(place))
+        };
+        let echoes = |direction| side(direction).map_or(0, |side| side.echoes.answered(from, to));
+        let reverse = own.direction.reverse();
+        Circumstances {
+            missing: its.map(|jump| jump.missing).max().unwrap_or(0),
+            event: inside.clone().next().is_some(),
+            new_ike_sa: inside
+                .filter(|event| event.kind == EventKind::NewIkeSa)
+                .last()
+                .map(|event| event.time),
+            asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
+            echoes: echoes(own.direction) + echoes(reverse),
+            open,
+            unfinished,
+        }
+    }
+}
+
+/// What is still open at the end of the transfer, or of the capture; and whether its sender had more.
+fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(Candidate, bool)> {
+    let from = own.delivered?;
+    let before = own.before();
+    let mut in_vain = own.in_vain.between(from.time, end);
+    for settled in waiting {
+        // What was sent last may still be on its way.
+        if settled.time > from.time && end.nanos_since(settled.time) > before.rto {
+            in_vain.push(settled.time, settled.syn, 0);
+        }
+    }
+    let to = match own.closed {
+        Some(closed) if closed > from.time && waiting.is_empty() => closed,
+        _ => end,
+    };
+    let unfinished = own.closed.is_none() && own.ends_full();
+    let candidate = Candidate {
+        from,
+        to: Delivered { time: to, frame: 0 },
+        before,
+        in_vain,
+    };
+    let idle = candidate.in_vain.is_empty() && !unfinished;
+    (candidate.is_long_enough() && !idle).then_some((candidate, unfinished))
+}
+
+fn interval(own: &PairDelivery, candidate: &Candidate, open: bool, kind: IntervalKind) -> Interval {
+    Interval {
+        pair: own.pair,
+        direction: own.direction,
+        from: candidate.from.time,
+        to: candidate.to.time,
+        frames: (candidate.from.frame, (!open).then_some(candidate.to.frame)),
+        kind,
+    }
+}
+
+/// Datagrams, where they are most of what was sent.
+fn unseen(own: &PairDelivery) -> Option<Interval> {
+    let datagrams = own
+        .datagrams
+        .filter(|datagrams| datagrams.bytes > own.tcp_bytes)?;
+    Some(Interval {
+        pair: own.pair,
+        direction: own.direction,
+        from: datagrams.first.time,
+        to: datagrams.last.time,
+        frames: (datagrams.first.frame, Some(datagrams.last.frame)),
+        kind: IntervalKind::Unseen,
+    })
+}

@@ -1,0 +1,84 @@
+//! One inner packet.
+
+use super::tcp_header::TcpHeader;
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
+
+/// The ends of a flow as the packet has them: source first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FiveTuple {
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Inner source.
+    pub src: IpAddr,
+    /// Inner destination.
+    pub dst: IpAddr,
+    /// Source port; 0 where the protocol has none.
+    pub src_port: u16,
+    /// Destination port; 0 where the protocol has none.
+    pub dst_port: u16,
+}
+
+impl FiveTuple {
+    /// The same flow as the packets of the other direction have it.
+    pub fn reversed(&self) -> FiveTuple {
+        FiveTuple {
+            src: self.dst,
+            dst: self.src,
+            src_port: self.dst_port,
+            dst_port: self.src_port,
+            ..*self
+        }
+    }
+}
+
+/// Where the packet stands in its security association. Both numbers are opaque here: the numbers of one SPI only ascend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EspNumber {
+    /// SPI.
+    pub spi: u32,
+    /// Sequence number, with its high half where the association has extended ones.
+    pub number: u64,
+}
+
+/// What the packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Payload {
+    /// A TCP segment.
+    Tcp(TcpHeader),
+    /// An echo request or reply (ICMP, ICMPv6).
+    Echo {
+        /// A request; else a reply.
+        request: bool,
+        /// Identifier.
+        id: u16,
+        /// Sequence number.
+        seq: u16,
+    },
+    /// UDP, and any other protocol that nobody acknowledges: payload bytes.
+    Datagram(u32),
+    /// A packet without a key: bytes outside.
+    Unread(u32),
+}
+
+/// One packet, in the order of the capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// When it passed the capture.
+    pub time: Timestamp,
+    /// Its frame.
+    pub frame: u64,
+    /// Opaque name of its tunnel: inner addresses may be the same in two.
+    pub tunnel: u32,
+    /// Its direction in that tunnel.
+    pub direction: Direction,
+    /// Its place in its security association, where it has one.
+    pub esp: Option<EspNumber>,
+    /// Its flow; `None` where no transport header was reached.
+    pub tuple: Option<FiveTuple>,
+    /// Identification of its IPv4 header; 0 where it has none.
+    pub ip_id: u16,
+    /// What it carries.
+    pub payload: Payload,
+}

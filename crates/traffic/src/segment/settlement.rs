@@ -1,0 +1,50 @@
+//! What became of a transmission.
+
+use crate::segment::{ConnectionId, PairId};
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
+
+/// What became of a transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// The copy that arrived: its bytes count.
+    Arrived,
+    /// Another copy, sent later, is the one that arrived.
+    Swallowed,
+    /// A retransmission of what had arrived: the sender had not heard of it.
+    Superfluous {
+        /// Acknowledgements of it, older than a round trip, that the capture shows.
+        unheard: u32,
+    },
+    /// Its connection was reset or replaced, or forgotten at a bound, before anybody acknowledged it.
+    Abandoned,
+    /// Nobody has acknowledged it yet.
+    Waiting,
+}
+
+/// A transmission of which it is known what became. A segment that is sent once and acknowledged gives one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settlement {
+    /// Its connection.
+    pub connection: ConnectionId,
+    /// Its inner addresses.
+    pub pair: PairId,
+    /// Its direction.
+    pub direction: Direction,
+    /// Sequence number, unwrapped.
+    pub seq: u64,
+    /// Length in sequence space.
+    pub len: u32,
+    /// It opens a connection.
+    pub syn: bool,
+    /// When it passed the capture.
+    pub time: Timestamp,
+    /// Its frame.
+    pub frame: u64,
+    /// Its SPI; 0 where it has none.
+    pub spi: u32,
+    /// What became of it.
+    pub fate: Fate,
+    /// The packet that showed it: time and frame.
+    pub shown: (Timestamp, u64),
+}

@@ -1,0 +1,121 @@
+//! What a packet was for its connection.
+
+use crate::packet::EspNumber;
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
+
+/// Names a connection: a five-tuple during one stretch of time. Never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnectionId(pub u32);
+
+impl ConnectionId {
+    /// The packet shows no transport header.
+    pub const NONE: ConnectionId = ConnectionId(u32::MAX);
+}
+
+/// Names two inner addresses of one tunnel. Never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PairId(pub u32);
+
+impl PairId {
+    /// The packet shows no inner address.
+    pub const NONE: PairId = PairId(u32::MAX);
+}
+
+/// What a packet was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SegmentKind {
+    /// Occupies sequence space at or beyond SND.NXT.
+    InOrder,
+    /// An original that later transmissions overtook; never a retransmission.
+    Late,
+    /// Sent before. Its bytes are new to the capture where the original was lost before it.
+    Retransmission,
+    /// Occupies no sequence space: an acknowledgement, a window update, a reset.
+    Acknowledgement,
+    /// Asks whether the peer is still there (RFC 9293 §3.8.4).
+    KeepAlive,
+    /// One byte into a closed window (RFC 9293 §3.8.6.1).
+    WindowProbe,
+    /// The capture has this very packet twice.
+    Duplicate,
+    /// UDP, echoes, unread packets: no sequence numbers.
+    Unnumbered,
+}
+
+/// What a packet says of the other side's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Acknowledgement {
+    /// SEG.ACK, unwrapped in the numbers of the other side's data.
+    pub ack: u64,
+    /// Bytes of sequence space by which SND.UNA of the other side advanced.
+    pub advanced: u64,
+    /// Bytes that a selective acknowledgement covers for the first time (RFC 2018).
+    pub sacked: u64,
+    /// It reports bytes that arrived twice (D-SACK, RFC 2883).
+    pub duplicate: bool,
+    /// Acknowledged bytes that the capture never showed: the capture lost them.
+    pub unseen: u64,
+}
+
+impl Acknowledgement {
+    /// It tells of something that had not been acknowledged.
+    pub fn advances(&self) -> bool {
+        self.advanced > 0 || self.sacked > 0
+    }
+}
+
+/// What one packet was for its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// When it passed the capture.
+    pub time: Timestamp,
+    /// Its frame.
+    pub frame: u64,
+    /// Its connection.
+    pub connection: ConnectionId,
+    /// Its inner addresses.
+    pub pair: PairId,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its place in its security association.
+    pub esp: Option<EspNumber>,
+    /// Sequence number of its first byte, unwrapped; the first number of a connection's side is [`Segment::ORIGIN`].
+    pub seq: u64,
+    /// Payload bytes.
+    pub len: u32,
+    /// TCP flags.
+    pub flags: u8,
+    /// What it was.
+    pub kind: SegmentKind,
+    /// Payload bytes that the capture shows for the first time.
+    pub new: u32,
+    /// Payload bytes of a retransmission that the capture had shown before. (Bytes of a late original that its own
+    /// retransmission had brought are in neither.)
+    pub again: u32,
+    /// The frame of the transmission that a retransmission repeats; `None` where the capture has none, or forgot it.
+    pub repeats: Option<u64>,
+    /// What it says of the other side's data.
+    pub acks: Option<Acknowledgement>,
+    /// The window that it offers, bytes; `None` where the scale is not known.
+    pub window: Option<u64>,
+    /// Numbers of its security association, right before its own, that no packet had.
+    pub missing: u32,
+    /// Identifications of its connection's packets, right before its own, that no packet had; 0 where they do not count on.
+    pub id_jump: u16,
+}
+
+impl Segment {
+    /// Unwrapped sequence numbers begin here, so that what lies below the first one stays positive.
+    pub const ORIGIN: u64 = 1 << 40;
+
+    /// An original overtaken by others.
+    pub fn is_late(&self) -> bool {
+        self.kind == SegmentKind::Late
+    }
+
+    /// Sent before, whether or not the capture has the original.
+    pub fn is_retransmission(&self) -> bool {
+        self.kind == SegmentKind::Retransmission
+    }
+}

@@ -1,0 +1,119 @@
+//! A table that forgets what was not used lately.
+
+use foldhash::HashMap;
+use std::hash::Hash;
+
+/// Entries that are looked at for one that was not used lately; where all were, the next one goes.
+const MOST_STEPS: usize = 16;
+
+#[derive(Debug)]
+struct Entry<K, V> {
+    key: K,
+    value: V,
+    /// Used since the hand passed it.
+    used: bool,
+}
+
+/// At most so many entries. Beyond, a new one takes the place of one that was not used since the last round (the clock
+/// algorithm): a flood of keys that come once does not push out those that come again.
+#[derive(Debug)]
+pub(crate) struct BoundedTable<K, V> {
+    places: HashMap<K, u32>,
+    entries: Vec<Entry<K, V>>,
+    most: usize,
+    hand: usize,
+}
+
+impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
+    pub(crate) fn new(most: usize) -> Self {
+        BoundedTable {
+            places: HashMap::default(),
+            entries: Vec::new(),
+            most,
+            hand: 0,
+        }
+    }
+
+    /// The entry at a place, if it has this key.
+    #[inline]
+    pub(crate) fn at(&mut self, place: usize, key: &K) -> Option<&mut V> {
+        let entry = self.entries.get_mut(place).filter(|entry| entry.key == *key)?;
+        entry.used = true;
+        Some(&mut entry.value)
+    }
+
+    /// The place of a key.
+    pub(crate) fn find(&self, key: &K) -> Option<usize> {
+        self.places.get(key).map(|place| *place as usize)
+    }
+
+    /// What is at a place.
+    pub(crate) fn get(&self, place: usize) -> Option<&V> {
+        self.entries.get(place).map(|entry| &entry.value)
+    }
+
+    /// Puts in a new key. Gives its place, and what had to go.
+    pub(crate) fn insert(&mut self, key: K, value: V) -> (usize, Option<V>) {
+        let entry = Entry {
+            key,
+            value,
+            used: false,
+        };
+        if self.entries.len() < self.most {
+            let place = self.entries.len();
+            self.entries.push(entry);
+            self.places.insert(key, place as u32);
+            return (place, None);
+        }
+        let place = self.unused();
+        self.hand = place + 1;
+        let Some(slot) = self.entries.get_mut(place) else {
+            return (place, Some(entry.value));
+        };
+        self.places.remove(&slot.key);
+        self.places.insert(key, place as u32);
+        let gone = std::mem::replace(slot, entry);
+        (place, Some(gone.value))
+    }
+
+    fn unused(&mut self) -> usize {
+        for _ in 0..MOST_STEPS {
+            if self.hand >= self.entries.len() {
+                self.hand = 0;
+            }
+            match self.entries.get_mut(self.hand) {
+                Some(entry) if entry.used => entry.used = false,
+                _ => return self.hand,
+            }
+            self.hand += 1;
+        }
+        if self.hand >= self.entries.len() {
+            0
+        } else {
+            self.hand
+        }
+    }
+
+    /// All values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+        self.entries.iter().map(|entry| &entry.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_pushes_out_what_came_once() {
+        let mut table = BoundedTable::new(4);
+        let (kept, _) = table.insert(0_u32, 0_u32);
+        for key in 1..1_000_u32 {
+            assert_eq!(table.at(kept, &0), Some(&mut 0), "used all the time");
+            let (place, gone) = table.insert(key, key);
+            assert_eq!(table.find(&key), Some(place));
+            assert!(gone.is_none_or(|gone| gone > 0));
+            assert!(table.entries.len() <= 4 && table.places.len() <= 4);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Tables with bounds.
+
+mod bounded;
+mod ranges;
+
+pub(crate) use bounded::BoundedTable;
+pub(crate) use ranges::Ranges;

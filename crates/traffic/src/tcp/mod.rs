@@ -1,0 +1,13 @@
+//! One side of a connection, in the words of RFC 9293 (send sequence), RFC 6675 (scoreboard) and RFC 6298 (round trip time).
+
+mod identification;
+mod retransmission_queue;
+mod rtt;
+mod send_mark;
+mod send_sequence;
+mod sequence_gaps;
+
+pub(crate) use retransmission_queue::Transmitted;
+pub use rtt::RttEstimator;
+pub(crate) use send_mark::SendMark;
+pub(crate) use send_sequence::{AckSource, SendSequence, Surroundings};

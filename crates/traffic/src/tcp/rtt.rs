@@ -1,0 +1,63 @@
+//! Round trip times as the capture sees them: from data to its acknowledgement (RFC 6298).
+
+use rekeyscope_model::time::NANOS_PER_MILLI;
+
+/// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second).
+const LEAST_VARIANCE: i64 = 200 * NANOS_PER_MILLI;
+/// K of RFC 6298 §2.2.
+const K: i64 = 4;
+
+/// Estimates a round trip time. Nanoseconds; `None` before the first sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RttEstimator {
+    /// The last sample.
+    pub latest: Option<i64>,
+    /// SRTT.
+    pub smoothed: Option<i64>,
+    /// RTTVAR.
+    pub var: i64,
+    /// The least sample.
+    pub min: Option<i64>,
+}
+
+impl RttEstimator {
+    /// Takes a sample (RFC 6298 §2.2 and §2.3).
+    #[inline]
+    pub fn sample(&mut self, nanos: i64) {
+        let nanos = nanos.max(0);
+        self.latest = Some(nanos);
+        self.min = Some(self.min.map_or(nanos, |least| least.min(nanos)));
+        match &mut self.smoothed {
+            Some(smoothed) => {
+                self.var += ((*smoothed - nanos).abs() - self.var) / 4;
+                *smoothed += (nanos - *smoothed) / 8;
+            }
+            None => {
+                self.smoothed = Some(nanos);
+                self.var = nanos / 2;
+            }
+        }
+    }
+
+    /// The retransmission timeout of a sender whose round trips are these.
+    pub fn rto(&self) -> i64 {
+        self.smoothed.unwrap_or(0) + (K * self.var).max(LEAST_VARIANCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_smoothed_by_an_eighth() {
+        let mut rtt = RttEstimator::default();
+        assert_eq!(rtt.rto(), LEAST_VARIANCE);
+        rtt.sample(800);
+        assert_eq!((rtt.smoothed, rtt.var, rtt.min), (Some(800), 400, Some(800)));
+        rtt.sample(1_600);
+        assert_eq!((rtt.smoothed, rtt.var, rtt.latest), (Some(900), 500, Some(1_600)));
+        rtt.sample(-5);
+        assert_eq!(rtt.min, Some(0), "a clock that steps back makes no time negative");
+    }
+}

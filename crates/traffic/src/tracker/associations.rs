@@ -1,0 +1,114 @@
+//! The order of security associations, and which of their numbers the capture lacks.
+
+use crate::packet::Packet;
+use crate::table::BoundedTable;
+use foldhash::HashSet;
+use rekeyscope_model::analysis::Direction;
+
+/// Most associations, 5 MB; beyond, one that is not used any more is forgotten.
+const MOST_ASSOCIATIONS: usize = 1 << 16;
+/// Numbers behind the highest that are remembered: a capture that has packets twice has them close together.
+const WINDOW: u64 = 64;
+
+type Key = (u32, Direction, u32);
+
+#[derive(Debug)]
+struct NumberedAssociation {
+    order: u32,
+    highest: u64,
+    /// Bit n: the number n below the highest was seen.
+    seen: u64,
+}
+
+/// What the number of a packet says.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Numbered {
+    /// Order of its association; 0 without one.
+    pub(super) association: u32,
+    /// Numbers right before its own that no packet had.
+    pub(super) missing: u32,
+    /// The number was there before.
+    pub(super) duplicate: bool,
+}
+
+/// All associations.
+#[derive(Debug)]
+pub(super) struct Associations {
+    table: BoundedTable<Key, NumberedAssociation>,
+    /// Directions of tunnels that have one.
+    directions: HashSet<(u32, Direction)>,
+    last: [usize; 2],
+    begun: u32,
+}
+
+impl Default for Associations {
+    fn default() -> Self {
+        Associations {
+            table: BoundedTable::new(MOST_ASSOCIATIONS),
+            directions: HashSet::default(),
+            last: [0; 2],
+            begun: 0,
+        }
+    }
+}
+
+impl Associations {
+    #[inline]
+    pub(super) fn take(&mut self, packet: &Packet) -> Numbered {
+        let Some(esp) = packet.esp else {
+            return Numbered::default();
+        };
+        let key = (packet.tunnel, packet.direction, esp.spi);
+        let slot = usize::from(packet.direction == Direction::BToA);
+        let mut place = self.last[slot];
+        if self.table.at(place, &key).is_none() {
+            let Some(found) = self.table.find(&key) else {
+                return self.begin(key, esp.number);
+            };
+            place = found;
+            self.last[slot] = place;
+        }
+        let Some(own) = self.table.at(place, &key) else {
+            return Numbered::default();
+        };
+        let (association, mut missing, mut duplicate) = (own.order, 0, false);
+        if esp.number > own.highest {
+            let step = esp.number - own.highest;
+            missing = u32::try_from(step - 1).unwrap_or(u32::MAX);
+            own.seen = if step < WINDOW { own.seen << step | 1 } else { 1 };
+            own.highest = esp.number;
+        } else if own.highest - esp.number < WINDOW {
+            let bit = 1 << (own.highest - esp.number);
+            duplicate = own.seen & bit != 0;
+            own.seen |= bit;
+        }
+        Numbered {
+            association,
+            missing,
+            duplicate,
+        }
+    }
+
+    /// A new one. Numbers begin with 1 (RFC 4303 §3.3.3), but the first ones of a capture are older than it.
+    #[cold]
+    fn begin(&mut self, key: Key, number: u64) -> Numbered {
+        if self.directions.len() >= MOST_ASSOCIATIONS {
+            self.directions.clear();
+        }
+        let is_first = self.directions.insert((key.0, key.1));
+        self.begun = self.begun.saturating_add(1);
+        let own = NumberedAssociation {
+            order: self.begun,
+            highest: number,
+            seen: 1,
+        };
+        let (place, _) = self.table.insert(key, own);
+        self.last[usize::from(key.1 == Direction::BToA)] = place;
+        let missing = if is_first { 0 } else { number.saturating_sub(1) };
+        Numbered {
+            association: self.begun,
+            missing: u32::try_from(missing).unwrap_or(u32::MAX),
+            duplicate: false,
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Both sides of a connection.
+
+use super::associations::Numbered;
+use crate::packet::{Packet, Payload, TcpHeader};
+use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
+use crate::tcp::{AckSource, RttEstimator, SendMark, SendSequence, Surroundings, Transmitted};
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+
+/// TIME-WAIT of Linux: after a rest as long as this the ports may belong to another connection.
+const TIME_WAIT: i64 = 60 * NANOS_PER_SECOND;
+/// From data to its acknowledgement in less than this, the receiver is beside the capture.
+const BESIDE: i64 = 3 * NANOS_PER_MILLI;
+
+/// Where the capture stands on the way of a direction's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tap {
+    /// Less than half of the round trip lies behind it: nearer to the receiver.
+    Receiver,
+    /// Nearer to the sender.
+    Sender,
+    /// No handshake and no acknowledgement shows it.
+    Unknown,
+}
+
+/// What is known of a sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SenderState {
+    /// SND.UNA, unwrapped.
+    pub snd_una: u64,
+    /// SND.NXT, unwrapped.
+    pub snd_nxt: u64,
+    /// Bytes that are neither acknowledged nor acknowledged selectively (RFC 6675, pipe without its losses).
+    pub in_flight: u64,
+    /// Recovery lasts until this byte is acknowledged (RFC 6675).
+    pub recovery_point: Option<u64>,
+    /// From data to acknowledgement.
+    pub rtt: RttEstimator,
+    /// Where the capture stands.
+    pub tap: Tap,
+    /// The round trip between the ends, wherever the capture stands.
+    pub round_trip: Option<i64>,
+    /// It has sent its FIN.
+    pub finished: bool,
+}
+
+/// The packets of a handshake.
+#[derive(Debug, Default)]
+struct Handshake {
+    /// When each side's SYN passed.
+    syn: [Option<Timestamp>; 2],
+    /// A SYN came twice: no time is certain.
+    repeated: bool,
+    /// From the capture to this side and back.
+    half: [Option<i64>; 2],
+}
+
+impl Handshake {
+    #[cold]
+    fn take(&mut self, slot: usize, header: &TcpHeader, time: Timestamp) {
+        if header.has(TcpHeader::SYN) {
+            self.repeated |= self.syn[slot].is_some();
+            self.syn[slot] = Some(time);
+            if header.has(TcpHeader::ACK) {
+                self.half[slot] = self.syn[1 - slot].map(|syn| time.nanos_since(syn));
+            }
+        } else if self.half[slot].is_none() && header.has(TcpHeader::ACK) && self.half[1 - slot].is_some() {
+            self.half[slot] = self.syn[1 - slot].map(|syn| time.nanos_since(syn));
+        }
+    }
+
+    fn is_under_way(&self, slot: usize) -> bool {
+        self.half[1 - slot].is_some() && self.half[slot].is_none()
+    }
+
+    fn halves(&self) -> Option<[i64; 2]> {
+        let [a, b] = self.half;
+        a.zip(b).filter(|_| !self.repeated).map(|(a, b)| [a, b])
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) id: ConnectionId,
+    pub(super) pair: PairId,
+    sides: [SendSequence; 2],
+    last: Timestamp,
+    handshake: Handshake,
+}
+
+/// Position of a direction's sender.
+pub(super) fn slot(direction: Direction) -> usize {
+    usize::from(direction == Direction::BToA)
+}
+
+/// The direction of a position.
+fn direction(slot: usize) -> Direction {
+    if slot == 0 {
+        Direction::AToB
+    } else {
+        Direction::BToA
+    }
+}
+
+impl Connection {
+    pub(super) fn new(id: ConnectionId, pair: PairId, now: Timestamp) -> Self {
+        Connection {
+            id,
+            pair,
+            sides: Default::default(),
+            last: now,
+            handshake: Handshake::default(),
+        }
+    }
+
+    /// Transmissions that are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.sides[0].kept() + self.sides[1].kept()
+    }
+
+    /// The packet begins another connection on the same ports.
+    #[inline]
+    pub(super) fn is_over(&self, packet: &Packet, header: &TcpHeader) -> bool {
+        let rested = packet.time.nanos_since(self.last) > TIME_WAIT;
+        !header.has(TcpHeader::RST) && self.sides[slot(packet.direction)].is_foreign(header, rested)
+    }
+
+    /// What one of its packets was.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        packet: &Packet,
+        header: &TcpHeader,
+        numbered: Numbered,
+        most_waiting: usize,
+        settled: &mut Vec<Settlement>,
+    ) -> Segment {
+        let own = slot(packet.direction);
+        self.last = packet.time;
+        let mut segment = unnumbered(packet, header.len, numbered);
+        (segment.connection, segment.pair, segment.flags) = (self.id, self.pair, header.flags);
+        let again = self.sides[own].is_same_packet(header, packet.ip_id) && packet.esp.is_none();
+        if numbered.duplicate || again {
+            segment.kind = SegmentKind::Duplicate;
+            return segment;
+        }
+        if header.has(TcpHeader::SYN) || self.handshake.is_under_way(own) {
+            self.handshake.take(own, header, packet.time);
+        }
+        let mark = SendMark {
+            time: packet.time,
+            frame: packet.frame,
+            number: packet.esp.map_or(0, |esp| esp.number),
+            spi: packet.esp.map_or(0, |esp| esp.spi),
+            association: numbered.association,
+            timestamp: header.timestamps.map(|(value, _)| value),
+            ip_id: packet.ip_id,
+        };
+        segment.acks = self.acknowledge(packet, header, settled);
+        let around = Surroundings {
+            round_trip: self.round_trip(),
+            window_closed: self.sides[1 - own].window_closed,
+            most_waiting,
+        };
+        let note = note((self.id, self.pair), own, packet, settled);
+        let sent = self.sides[own].send(header, &mark, &around, note);
+        (segment.seq, segment.kind, segment.new, segment.again) = (sent.seq, sent.kind, sent.new, sent.again);
+        segment.repeats = sent.repeats;
+        if packet.ip_id != 0 {
+            segment.id_jump = self.sides[own].ids.take(packet.ip_id);
+        }
+        segment.window = self.window(own, header);
+        self.sides[own].window_closed = header.window == 0 && !header.has(TcpHeader::RST);
+        if header.has(TcpHeader::RST) {
+            self.abandon(packet, settled);
+        }
+        segment
+    }
+
+    #[inline]
+    fn acknowledge(
+        &mut self,
+        packet: &Packet,
+        header: &TcpHeader,
+        settled: &mut Vec<Settlement>,
+    ) -> Option<Acknowledgement> {
+        if !header.has(TcpHeader::ACK) {
+            return None;
+        }
+        let other = 1 - slot(packet.direction);
+        let source = AckSource {
+            time: packet.time,
+            echo: header.timestamps.map(|(_, echo)| echo),
+        };
+        let note = note((self.id, self.pair), other, packet, settled);
+        Some(self.sides[other].acknowledge(header, &source, note))
+    }
+
+    /// All that waits on both sides is given up.
+    #[cold]
+    pub(super) fn abandon(&mut self, by: &Packet, settled: &mut Vec<Settlement>) {
+        for own in 0..2 {
+            self.sides[own].abandon(note((self.id, self.pair), own, by, settled));
+        }
+    }
+
+    /// Transmissions that nobody has acknowledged yet.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = Settlement> {
+        let sides = self.sides.iter().enumerate();
+        sides.flat_map(move |(own, side)| {
+            side.waiting().flat_map(move |sent| {
+                let of = move |mark: &SendMark| {
+                    settlement(
+                        (self.id, self.pair),
+                        own,
+                        (sent, mark),
+                        Fate::Waiting,
+                        (mark.time, mark.frame),
+                    )
+                };
+                sent.marks().map(of)
+            })
+        })
+    }
+
+    /// RFC 7323 §2.2: windows are scaled where both SYNs have the option, but for those of the SYNs themselves.
+    fn window(&self, own: usize, header: &TcpHeader) -> Option<u64> {
+        let window = u64::from(header.window);
+        if header.has(TcpHeader::SYN) {
+            return Some(window);
+        }
+        let [a, b] = &self.sides;
+        a.initial.and(b.initial)?;
+        let both = a.window_scale.is_some() && b.window_scale.is_some();
+        let shift = self.sides[own].window_scale.filter(|_| both).unwrap_or(0);
+        // RFC 7323 §2.3: no shift is larger.
+        Some(window << shift.min(14))
+    }
+
+    /// The round trip between the ends: of the handshake, else of both sides' data.
+    fn round_trip(&self) -> Option<i64> {
+        if let Some([a, b]) = self.handshake.halves() {
+            return Some(a + b);
+        }
+        match (self.sides[0].rtt.min, self.sides[1].rtt.min) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn tap(&self, sender: usize) -> Tap {
+        let to_receiver = self.sides[sender].rtt.min;
+        if let Some(halves) = self.handshake.halves() {
+            let nearest = to_receiver.map_or(halves[1 - sender], |least| least.min(halves[1 - sender]));
+            return if 2 * nearest < halves[0] + halves[1] {
+                Tap::Receiver
+            } else {
+                Tap::Sender
+            };
+        }
+        match to_receiver {
+            Some(least) if least < BESIDE => Tap::Receiver,
+            _ => Tap::Unknown,
+        }
+    }
+
+    pub(super) fn sender(&self, of: Direction) -> SenderState {
+        let side = &self.sides[slot(of)];
+        SenderState {
+            snd_una: side.una(),
+            snd_nxt: side.nxt(),
+            in_flight: side.in_flight(),
+            recovery_point: side.recovery_point(),
+            rtt: side.rtt,
+            tap: self.tap(slot(of)),
+            round_trip: self.round_trip(),
+            finished: side.finished,
+        }
+    }
+}
+
+/// A segment of which nothing is known but its length.
+pub(super) fn unnumbered(packet: &Packet, len: u32, numbered: Numbered) -> Segment {
+    Segment {
+        time: packet.time,
+        frame: packet.frame,
+        connection: ConnectionId::NONE,
+        pair: PairId::NONE,
+        direction: packet.direction,
+        esp: packet.esp,
+        seq: 0,
+        len,
+        flags: 0,
+        kind: if numbered.duplicate {
+            SegmentKind::Duplicate
+        } else {
+            SegmentKind::Unnumbered
+        },
+        new: 0,
+        again: 0,
+        repeats: None,
+        acks: None,
+        window: None,
+        missing: numbered.missing,
+        id_jump: 0,
+    }
+}
+
+/// Payload bytes of a packet without sequence numbers.
+pub(super) fn payload_len(payload: &Payload) -> u32 {
+    match payload {
+        Payload::Tcp(header) => header.len,
+        Payload::Datagram(len) | Payload::Unread(len) => *len,
+        Payload::Echo { .. } => 0,
+    }
+}
+
+fn settlement(
+    (connection, pair): (ConnectionId, PairId),
+    own: usize,
+    (sent, mark): (&Transmitted, &SendMark),
+    fate: Fate,
+    shown: (Timestamp, u64),
+) -> Settlement {
+    Settlement {
+        connection,
+        pair,
+        direction: direction(own),
+        seq: sent.start,
+        len: u32::try_from(sent.end - sent.start).unwrap_or(u32::MAX),
+        syn: sent.syn,
+        time: mark.time,
+        frame: mark.frame,
+        spi: mark.spi,
+        fate,
+        shown,
+    }
+}
+
+/// Writes down what becomes of the transmissions of one side.
+fn note<'a>(
+    ids: (ConnectionId, PairId),
+    own: usize,
+    by: &Packet,
+    settled: &'a mut Vec<Settlement>,
+) -> impl FnMut(&Transmitted, &SendMark, Fate) + use<'a> {
+    let shown = (by.time, by.frame);
+    move |sent, mark, fate| settled.push(settlement(ids, own, (sent, mark), fate, shown))
+}

@@ -1,0 +1,8 @@
+//! The tracker: packets in the order of the capture → segments and settlements.
+
+mod associations;
+mod connection;
+mod packet_tracker;
+
+pub use connection::{SenderState, Tap};
+pub use packet_tracker::Tracker;

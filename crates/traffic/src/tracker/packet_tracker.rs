@@ -1,0 +1,169 @@
+//! All connections.
+
+use super::associations::{Associations, Numbered};
+use super::connection::{Connection, SenderState, payload_len, slot, unnumbered};
+use crate::packet::{FiveTuple, Packet, Payload};
+use crate::segment::{ConnectionId, PairId, Segment, SegmentKind, Settlement};
+use crate::table::BoundedTable;
+use rekeyscope_model::analysis::Direction;
+use std::net::IpAddr;
+
+/// Most connections that are followed, 12 MB; beyond, one that was not used lately is abandoned.
+const MOST_CONNECTIONS: usize = 1 << 14;
+/// Most pairs of inner addresses that keep their name; one that is forgotten gets another when it comes again.
+const MOST_PAIRS: usize = 1 << 14;
+/// Transmissions of all connections that are kept, 28 MB, before each side keeps [`FEW_WAITING`] only.
+const MOST_KEPT: usize = 1 << 18;
+/// What one side keeps then: the segments of an initial window (RFC 6928), and those that came after it.
+const FEW_WAITING: usize = 16;
+
+type ConnectionKey = (u32, FiveTuple);
+
+/// Tells of each packet what it was, and what became of those before it.
+#[derive(Debug)]
+pub struct Tracker {
+    connections: BoundedTable<ConnectionKey, Connection>,
+    /// The place of each direction's last packet: many packets of one connection come in a row.
+    last: [usize; 2],
+    /// The place of the last packet.
+    current: Option<usize>,
+    pairs: BoundedTable<(u32, IpAddr, IpAddr), PairId>,
+    associations: Associations,
+    settled: Vec<Settlement>,
+    /// Transmissions of all connections.
+    kept: usize,
+    begun: u32,
+    begun_pairs: u32,
+}
+
+impl Default for Tracker {
+    fn default() -> Self {
+        Tracker::new()
+    }
+}
+
+impl Tracker {
+    /// One that has seen nothing.
+    pub fn new() -> Self {
+        Tracker {
+            connections: BoundedTable::new(MOST_CONNECTIONS),
+            last: [0; 2],
+            current: None,
+            pairs: BoundedTable::new(MOST_PAIRS),
+            associations: Associations::default(),
+            settled: Vec::new(),
+            kept: 0,
+            begun: 0,
+            begun_pairs: 0,
+        }
+    }
+
+    /// Takes the next packet of the capture.
+    pub fn push(&mut self, packet: &Packet) -> Segment {
+        self.settled.clear();
+        let numbered = self.associations.take(packet);
+        let Some(tuple) = &packet.tuple else {
+            self.current = None;
+            return unnumbered(packet, payload_len(&packet.payload), numbered);
+        };
+        let oriented = match packet.direction {
+            Direction::AToB => *tuple,
+            Direction::BToA => tuple.reversed(),
+        };
+        let key = (packet.tunnel, oriented);
+        let mut place = self.last[slot(packet.direction)];
+        if self.connections.at(place, &key).is_none() {
+            place = self.look_up(key, packet);
+            self.last[slot(packet.direction)] = place;
+        }
+        self.current = Some(place);
+        match &packet.payload {
+            Payload::Tcp(header) => self.take(place, &key, packet, header, numbered),
+            other => {
+                let mut segment = unnumbered(packet, payload_len(other), numbered);
+                if segment.kind != SegmentKind::Duplicate {
+                    segment.new = segment.len;
+                }
+                if let Some(connection) = self.connections.get(place) {
+                    (segment.connection, segment.pair) = (connection.id, connection.pair);
+                }
+                segment
+            }
+        }
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        place: usize,
+        key: &ConnectionKey,
+        packet: &Packet,
+        header: &crate::packet::TcpHeader,
+        numbered: Numbered,
+    ) -> Segment {
+        let most = if self.kept < MOST_KEPT {
+            usize::MAX
+        } else {
+            FEW_WAITING
+        };
+        let Some(connection) = self.connections.at(place, key) else {
+            return unnumbered(packet, header.len, numbered);
+        };
+        let before = connection.kept();
+        if connection.is_over(packet, header) {
+            connection.abandon(packet, &mut self.settled);
+            *connection = Connection::new(ConnectionId(self.begun), connection.pair, packet.time);
+            self.begun = self.begun.saturating_add(1);
+        }
+        let segment = connection.take(packet, header, numbered, most, &mut self.settled);
+        self.kept = self.kept + connection.kept() - before;
+        segment
+    }
+
+    /// The place of another connection than that of the last packet.
+    #[cold]
+    #[inline(never)]
+    fn look_up(&mut self, key: ConnectionKey, packet: &Packet) -> usize {
+        if let Some(place) = self.connections.find(&key) {
+            // Marks it as used.
+            self.connections.at(place, &key);
+            return place;
+        }
+        let pair = self.pair_of((key.0, key.1.src, key.1.dst));
+        let connection = Connection::new(ConnectionId(self.begun), pair, packet.time);
+        self.begun = self.begun.saturating_add(1);
+        let (place, gone) = self.connections.insert(key, connection);
+        if let Some(mut gone) = gone {
+            self.kept -= gone.kept();
+            gone.abandon(packet, &mut self.settled);
+        }
+        place
+    }
+
+    fn pair_of(&mut self, key: (u32, IpAddr, IpAddr)) -> PairId {
+        let known = self.pairs.find(&key);
+        if let Some(pair) = known.and_then(|place| self.pairs.at(place, &key)) {
+            return *pair;
+        }
+        let pair = PairId(self.begun_pairs);
+        self.begun_pairs = self.begun_pairs.saturating_add(1);
+        self.pairs.insert(key, pair);
+        pair
+    }
+
+    /// What the last packet showed of transmissions before it.
+    pub fn settled(&self) -> &[Settlement] {
+        &self.settled
+    }
+
+    /// The sender of a direction in the connection of the last packet.
+    pub fn sender(&self, of: Direction) -> Option<SenderState> {
+        let connection = self.connections.get(self.current?)?;
+        Some(connection.sender(of))
+    }
+
+    /// Transmissions that nobody has acknowledged yet.
+    pub fn waiting(&self) -> impl Iterator<Item = Settlement> {
+        self.connections.values().flat_map(Connection::waiting)
+    }
+}
