@@ -21,8 +21,9 @@ pub(super) struct Delivered {
 pub(super) struct InVain {
     /// Each: when, and whether it opens a connection.
     times: Vec<(Timestamp, bool)>,
-    /// Those beyond [`MOST_TIMES`].
+    /// Those beyond [`MOST_TIMES`], and when the last of them was sent.
     more: u32,
+    more_until: Option<Timestamp>,
     /// Acknowledgements that the sender did not hear.
     unheard: u32,
 }
@@ -34,6 +35,7 @@ impl InVain {
             self.times.push((time, syn));
         } else {
             self.more = self.more.saturating_add(1);
+            self.more_until = self.more_until.max(Some(time));
         }
     }
 
@@ -47,13 +49,14 @@ impl InVain {
         InVain {
             times: self.times.iter().filter(inside).copied().collect(),
             more: self.more,
+            more_until: self.more_until.filter(|time| from < *time && *time < to),
             unheard: self.unheard,
         }
     }
 
     pub(super) fn clear(&mut self) {
         self.times.clear();
-        (self.more, self.unheard) = (0, 0);
+        (self.more, self.more_until, self.unheard) = (0, None, 0);
     }
 
     pub(super) fn first(&self) -> Option<Timestamp> {
@@ -61,7 +64,8 @@ impl InVain {
     }
 
     pub(super) fn last(&self) -> Option<Timestamp> {
-        self.times.iter().map(|(time, _)| *time).max()
+        let kept = self.times.iter().map(|(time, _)| *time).max();
+        kept.max(self.more_until)
     }
 
     /// Acknowledgements that the sender did not hear.

@@ -175,6 +175,11 @@ impl RetransmissionQueue {
         }
     }
 
+    /// The one with the highest sequence number.
+    pub(super) fn newest(&self) -> Option<&Transmitted> {
+        self.in_order.back()
+    }
+
     /// Those that wait, in order of sequence numbers within two groups.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Transmitted> {
         let in_order = self.in_order.iter().skip(self.acknowledged);

@@ -31,31 +31,34 @@ impl SendMark {
         self.association != 0 && self.association == other.association && self.number == other.number
     }
 
-    /// Whether this one, which passed after `other`, was sent before it. In the order of what proves most:
+    /// Whether this one, which passed after `other`, was sent before it; `None` where nothing in the packets tells. In the order of what
+    /// proves most:
     ///
     /// 1. its number in the same security association is lower: it was encrypted before;
     /// 2. identifications, where they count on, and timestamps: it was reordered before encryption;
-    /// 3. it uses an older security association;
-    /// 4. less than a round trip lies between them: no sender can have learned of a loss.
-    pub(crate) fn was_sent_before(&self, other: &SendMark, ids_count: bool, round_trip: Option<i64>) -> bool {
+    /// 3. it uses an older security association.
+    pub(crate) fn was_sent_before(&self, other: &SendMark, ids_count: bool) -> Option<bool> {
         let same = self.association == other.association && self.association != 0;
         if same && self.number < other.number {
-            return true;
+            return Some(true);
         }
         if ids_count && self.ip_id != 0 && other.ip_id != 0 {
             let ahead = self.ip_id.wrapping_sub(other.ip_id).cast_signed();
             if ahead != 0 && ahead.unsigned_abs() <= ID_REACH {
-                return ahead < 0;
+                return Some(ahead < 0);
             }
         }
         if let (Some(own), Some(others)) = (self.timestamp, other.timestamp)
             && own != others
         {
-            return (own.wrapping_sub(others).cast_signed()) < 0;
+            return Some((own.wrapping_sub(others).cast_signed()) < 0);
         }
-        if !same && self.association != 0 && other.association != 0 {
-            return self.association < other.association;
-        }
+        let both = self.association != 0 && other.association != 0;
+        (!same && both).then_some(self.association < other.association)
+    }
+
+    /// Less than a round trip lies between them: no sender can have learned of a loss.
+    pub(crate) fn is_soon_after(&self, other: &SendMark, round_trip: Option<i64>) -> bool {
         let delay = round_trip.map_or(USUAL_DELAY, |rtt| {
             (rtt / 10 * TENTHS_OF_ROUND_TRIP).max(USUAL_DELAY)
         });
@@ -76,39 +79,46 @@ mod tests {
         }
     }
 
-    fn before(own: SendMark, other: SendMark) -> bool {
-        own.was_sent_before(&other, true, Some(20 * NANOS_PER_MILLI))
+    fn before(own: SendMark, other: SendMark) -> Option<bool> {
+        own.was_sent_before(&other, true)
     }
 
     #[test]
     fn the_number_of_the_association_comes_first() {
-        assert!(before(mark(900, 1, 7), mark(0, 1, 9)), "however late it is");
-        assert!(!before(mark(100, 1, 11), mark(0, 1, 9)));
-        assert!(
-            before(mark(10, 1, 11), mark(0, 1, 9)),
-            "reordered before encryption"
-        );
-        assert!(before(mark(100, 1, 500), mark(0, 2, 1)), "an older association");
-        assert!(!before(mark(1, 2, 2), mark(0, 1, 500)), "a newer one");
+        assert_eq!(before(mark(900, 1, 7), mark(0, 1, 9)), Some(true), "however late");
+        let perhaps = before(mark(10, 1, 11), mark(0, 1, 9));
+        assert_eq!(perhaps, None, "it may have been reordered before encryption");
+        assert_eq!(before(mark(100, 1, 500), mark(0, 2, 1)), Some(true), "older");
+        assert_eq!(before(mark(1, 2, 2), mark(0, 1, 500)), Some(false), "newer");
     }
 
     #[test]
     fn identifications_and_timestamps_see_across_associations() {
         let id = |ip_id, mark| SendMark { ip_id, ..mark };
-        assert!(!before(id(9, mark(1, 1, 3)), id(8, mark(0, 2, 1))));
-        assert!(before(id(65_535, mark(100, 2, 3)), id(1, mark(0, 1, 1))));
+        assert_eq!(before(id(9, mark(1, 1, 3)), id(8, mark(0, 2, 1))), Some(false));
+        assert_eq!(
+            before(id(65_535, mark(100, 2, 3)), id(1, mark(0, 1, 1))),
+            Some(true)
+        );
         let stamped = |ticks, mark| SendMark {
             timestamp: Some(ticks),
             ..mark
         };
-        assert!(before(stamped(5, mark(100, 0, 0)), stamped(6, mark(0, 0, 0))));
-        assert!(!before(stamped(7, mark(1, 0, 0)), stamped(6, mark(0, 0, 0))));
+        assert_eq!(
+            before(stamped(5, mark(100, 0, 0)), stamped(6, mark(0, 0, 0))),
+            Some(true)
+        );
+        assert_eq!(
+            before(stamped(7, mark(1, 0, 0)), stamped(6, mark(0, 0, 0))),
+            Some(false)
+        );
     }
 
     #[test]
     fn without_numbers_time_decides() {
-        assert!(before(mark(15, 0, 0), mark(0, 0, 0)));
-        assert!(!before(mark(17, 0, 0), mark(0, 0, 0)));
-        assert!(!mark(4, 0, 0).was_sent_before(&mark(0, 0, 0), false, None));
+        let soon = |ms, round_trip| mark(ms, 0, 0).is_soon_after(&mark(0, 0, 0), round_trip);
+        let round_trip = Some(20 * NANOS_PER_MILLI);
+        assert_eq!((soon(15, round_trip), soon(17, round_trip)), (true, false));
+        assert_eq!((soon(2, None), soon(4, None)), (true, false));
     }
 }

@@ -316,17 +316,14 @@ impl SendSequence {
         sent.repeats = known.map(|known| known.first.frame);
         let gap = self.gaps.first_in(start, end.min(self.nxt)).copied();
         let beyond = gap.map(|gap| gap.beyond);
+        let ids_count = self.ids.counts();
         let late = match (beyond, known) {
             // The packet that left the gap tells more than a neighbour does.
-            (Some(beyond), _) => mark.was_sent_before(&beyond, self.ids.counts(), around.round_trip),
-            (None, Some(known)) => {
-                let own_copy = known.first;
-                let same = own_copy.association == mark.association && mark.association != 0;
-                // Without numbers the earlier packet is the original.
-                let ordered = same || self.ids.counts() || mark.timestamp.is_some();
-                ordered && mark.was_sent_before(&own_copy, self.ids.counts(), Some(0))
-            }
-            (None, None) => mark.number > 0 && mark.association > 0 && self.is_overtaken(mark),
+            (Some(beyond), _) => mark
+                .was_sent_before(&beyond, ids_count)
+                .unwrap_or_else(|| mark.is_soon_after(&beyond, around.round_trip)),
+            (None, Some(known)) => mark.was_sent_before(&known.first, ids_count).unwrap_or(false),
+            (None, None) => self.is_overtaken(mark),
         };
         let mut filled = Vec::new();
         self.gaps
@@ -353,7 +350,9 @@ impl SendSequence {
             let mut filler = Transmitted::new(from, to, header.has(TcpHeader::SYN), *mark);
             if to <= self.una || self.sacked.around(from).is_some_and(|range| range.1 >= to) {
                 filler.settled = true;
-                settled(&filler, mark, Fate::Arrived);
+                if late {
+                    settled(&filler, mark, Fate::Arrived);
+                }
             }
             if let Some(left) = self.queue.fill(filler).filter(|left| !left.settled) {
                 settled(&left, &left.first, Fate::Abandoned);
@@ -377,10 +376,8 @@ impl SendSequence {
 
     /// Of a segment that is forgotten nothing but its number tells.
     fn is_overtaken(&self, mark: &SendMark) -> bool {
-        let newest = self.queue.waiting().last();
-        newest.is_some_and(|newest| {
-            newest.first.association == mark.association && mark.number < newest.first.number
-        })
+        let newest = self.queue.newest();
+        newest.is_some_and(|newest| mark.was_sent_before(&newest.first, false) == Some(true))
     }
 
     /// Remembers another copy of what was seen.

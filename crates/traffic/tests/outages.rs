@@ -1,0 +1,189 @@
+//! Stretches without delivery, in traces.
+
+use crate::world::{at, packets};
+use rekeyscope_traffic::{Event, EventKind, IntervalKind, Outages, Packet, Tracker};
+
+/// A download: the server sends a segment of 1,000 bytes every 10 ms from `from` to `to`, acknowledged 20 ms later.
+fn download(from: i64, to: i64) -> String {
+    use std::fmt::Write;
+    let mut lines = Vec::new();
+    for ms in (from..to).step_by(10) {
+        lines.push((
+            ms,
+            format!(
+                "{ms} < {}:1000 ack 0 esp=8/{} id={}",
+                100 * ms,
+                ms / 10 + 1,
+                ms / 10 % 60_000 + 1
+            ),
+        ));
+        lines.push((ms + 20, format!("{} > 0:0 ack {}", ms + 20, 100 * ms + 1000)));
+    }
+    lines.sort_by_key(|(ms, _)| *ms);
+    let mut text = String::new();
+    for (_, line) in lines {
+        writeln!(text, "{line}").unwrap();
+    }
+    text
+}
+
+fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
+    let all: Vec<Packet> = packets(lines, [0, 0]);
+    let (mut tracker, mut outages) = (Tracker::new(), Outages::new());
+    for packet in &all {
+        let segment = tracker.push(packet);
+        outages.take(packet, &segment, &tracker);
+    }
+    let found = outages.intervals(&tracker, events, at(end));
+    let word = |interval: &rekeyscope_traffic::Interval| {
+        let ms = |time: rekeyscope_model::time::Timestamp| time.0 / 1_000_000;
+        let (from, to) = (ms(interval.from), ms(interval.to));
+        match interval.kind {
+            IntervalKind::Outage(facts) => {
+                let open = if facts.open { " open" } else { "" };
+                let dead = facts
+                    .dead
+                    .map(|(a, b)| format!(" dead {}-{}", ms(a), ms(b)))
+                    .unwrap_or_default();
+                format!(
+                    "outage {from}-{to} {:?} {}{dead}{open}",
+                    facts.shown_by, facts.swallowed
+                )
+            }
+            IntervalKind::ShortOutage(facts) => format!("short {from}-{to} {}", facts.swallowed),
+            IntervalKind::Loss(facts) => format!("loss {from}-{to} {}", facts.swallowed),
+            IntervalKind::Rest => format!("rest {from}-{to}"),
+            IntervalKind::Unseen => format!("unseen {from}-{to}"),
+        }
+    };
+    found.iter().map(word).collect()
+}
+
+#[test]
+fn a_transfer_that_goes_on_has_none() {
+    assert_eq!(run(&download(0, 3_000), &[], 3_100), [""; 0]);
+}
+
+#[test]
+fn what_was_swallowed_makes_an_outage_and_its_end_is_the_sender_s_timer() {
+    let mut lines = download(0, 1_000);
+    for k in 0..5 {
+        lines += &format!("{} < {}:1000 ack 0\n", 1_000 + 10 * k, 100_000 + 1_000 * k);
+    }
+    lines += "1260 < 100000:1000 ack 0\n1700 < 100000:1000 ack 0\n2600 < 100000:1000 ack 0\n2620 > 0:0 ack 101000\n";
+    for k in 1..5 {
+        lines += &format!("{} < {}:1000 ack 0\n", 2_630 + k, 100_000 + 1_000 * k);
+    }
+    lines += "2660 > 0:0 ack 105000\n";
+    assert_eq!(
+        run(&lines, &[], 2_700),
+        ["outage 990-2600 Swallowed 7 dead 1000-1700"]
+    );
+}
+
+#[test]
+fn one_lost_segment_is_a_loss_however_long_its_timer() {
+    let lines =
+        download(0, 1_000) + "1000 < 100000:1000 ack 0\n2600 < 100000:1000 ack 0\n2620 > 0:0 ack 101000\n";
+    assert_eq!(run(&lines, &[], 2_700), ["loss 990-2600 1"]);
+}
+
+/// The receiver's acknowledgements pass the capture, and its sender repeats what they acknowledge.
+#[test]
+fn acknowledgements_that_nobody_hears_make_an_outage() {
+    let lines = download(0, 1_000)
+        + "1300 < 90000:1000 ack 0\n1900 < 90000:1000 ack 0\n3100 < 100000:1000 ack 0\n3120 > 0:0 ack 101000\n";
+    assert_eq!(
+        run(&lines, &[], 3_200),
+        ["outage 990-3100 Swallowed 2 dead 1300-1900"]
+    );
+}
+
+#[test]
+fn a_sender_that_sends_nothing_rests() {
+    let later = "9000 < 100000:1000 ack 0 esp=8/101 id=101\n9020 > 0:0 ack 101000\n";
+    assert_eq!(run(&(download(0, 1_000) + later), &[], 9_100), ["rest 990-9000"]);
+}
+
+/// At the receiver's end nothing of an outage is seen but that numbers are missing.
+#[test]
+fn missing_numbers_tell_an_outage_from_a_rest() {
+    let later = "9000 < 100000:1000 ack 0 esp=8/131 id=131\n9020 > 0:0 ack 101000\n";
+    assert_eq!(
+        run(&(download(0, 1_000) + later), &[], 9_100),
+        ["outage 990-9000 MissingNumbers 0"]
+    );
+    // On another association the identifications tell.
+    let later = "9000 < 100000:1000 ack 0 esp=9/1 id=131\n9020 > 0:0 ack 101000\n";
+    assert_eq!(
+        run(&(download(0, 1_000) + later), &[], 9_100),
+        ["outage 990-9000 MissingNumbers 0"]
+    );
+}
+
+#[test]
+fn an_event_in_the_middle_of_a_transfer_shows_an_outage() {
+    let event = |ms, kind| Event {
+        time: at(ms),
+        frame: 0,
+        kind,
+    };
+    let deleted = [event(1_020, EventKind::IkeSaDeleted)];
+    assert_eq!(
+        run(&download(0, 1_000), &deleted, 9_000),
+        ["outage 990-9000 ControlPlane 0 open"]
+    );
+    let finished = download(0, 1_000) + "1000 < F 100000:0 ack 0\n1020 > 0:0 ack 100001\n";
+    assert_eq!(run(&finished, &deleted, 9_000), [""; 0], "the transfer was over");
+    let renewed = [
+        event(1_020, EventKind::InvalidSpi),
+        event(5_000, EventKind::NewIkeSa),
+    ];
+    let later = "9000 < 100000:1000 ack 0 esp=9/1 id=101\n9020 > 0:0 ack 101000\n";
+    assert_eq!(
+        run(&(download(0, 1_000) + later), &renewed, 9_100),
+        ["outage 990-9000 ControlPlane 0 dead 990-5000"]
+    );
+}
+
+#[test]
+fn what_a_reset_ends_was_no_longer_open() {
+    let lines = download(0, 1_000)
+        + "1000 < 100000:1000 ack 0\n1300 < 100000:1000 ack 0\n1900 < 100000:1000 ack 0\n2500 < R 101000:0\n";
+    assert_eq!(
+        run(&lines, &[], 60_000),
+        ["outage 990-2500 Swallowed 3 dead 1000-1900 open"]
+    );
+}
+
+#[test]
+fn echoes_that_nobody_answers_are_an_outage_of_echoes() {
+    let mut lines = String::new();
+    for second in 0..10 {
+        lines += &format!("{} > echo={second}\n", 1_000 * second);
+        if !(3..7).contains(&second) {
+            lines += &format!("{} < echo={second}\n", 1_000 * second + 20);
+        }
+    }
+    assert_eq!(
+        run(&lines, &[], 9_100),
+        ["outage 2000-7000 Swallowed 4 dead 3000-6000"]
+    );
+}
+
+#[test]
+fn datagrams_cannot_be_seen() {
+    let lines: String = (0..100)
+        .map(|k| format!("{} > udp=1000 esp=7/{}\n", 100 * k, k + 1))
+        .collect();
+    assert_eq!(run(&lines, &[], 10_000), ["unseen 0-9900"]);
+    // At the receiver's end numbers are missing.
+    let lines: String = (0..100)
+        .filter(|k| !(30..60).contains(k))
+        .map(|k| format!("{} > udp=1000 esp=7/{}\n", 100 * k, k + 1))
+        .collect();
+    assert_eq!(
+        run(&lines, &[], 10_000),
+        ["unseen 0-9900", "outage 2900-6000 MissingNumbers 0"]
+    );
+}

@@ -1,0 +1,8 @@
+//! The tracker through its public face: tables of packets in, tables of facts out.
+
+#![allow(clippy::unwrap_used, reason = "they are tests")]
+
+mod outages;
+mod properties;
+mod traces;
+mod world;
