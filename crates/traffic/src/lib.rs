@@ -28,9 +28,9 @@ pub mod interval;
 pub mod packet;
 pub mod segment;
 
-pub use crate::interval::{Carried, Event, EventKind, Interval, IntervalKind, ShownBy, Undelivered};
+pub use crate::interval::{CarriedKind, Event, EventKind, Interval, IntervalKind, ShownBy, Undelivered};
 pub use crate::outage::Outages;
-pub use crate::packet::{EspNumber, FiveTuple, Packet, Payload, SackBlocks, TcpHeader};
+pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 pub use crate::tcp::RttEstimator;
 pub use crate::tracker::{SenderState, Tap, Tracker};

@@ -11,8 +11,8 @@
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
-    EspNumber, Fate, FiveTuple, Packet, Payload, SackBlocks, Segment, SegmentKind, Settlement, TcpHeader,
-    Tracker,
+    EspNumber, Fate, FiveTuple, InnerPayload, Packet, SackBlocks, Segment, SegmentKind, Settlement,
+    TcpHeader, Tracker,
 };
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -47,7 +47,7 @@ pub(crate) fn tcp(time: Timestamp, frame: u64, direction: Direction, header: Tcp
         esp: None,
         tuple: Some(tuple(6, 1, direction)),
         ip_id: 0,
-        payload: Payload::Tcp(header),
+        payload: InnerPayload::Tcp(header),
     }
 }
 
@@ -112,18 +112,18 @@ fn packet(line: &str, frame: u64, initial: Initial) -> Packet {
             "echo" => {
                 other = Some((
                     1,
-                    Payload::Echo {
+                    InnerPayload::Echo {
                         request: direction == Direction::AToB,
                         id: 1,
                         seq: value.parse().unwrap(),
                     },
                 ));
             }
-            "udp" => other = Some((17, Payload::Datagram(number(value)))),
+            "udp" => other = Some((17, InnerPayload::Datagram(number(value)))),
             _ => panic!("{word}"),
         }
     }
-    let (protocol, payload) = other.unwrap_or((6, Payload::Tcp(header)));
+    let (protocol, payload) = other.unwrap_or((6, InnerPayload::Tcp(header)));
     Packet {
         tuple: Some(tuple(protocol, port, direction)),
         payload,

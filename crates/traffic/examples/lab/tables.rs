@@ -2,7 +2,7 @@
 
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{EspNumber, FiveTuple, Packet, Payload, SackBlocks, TcpHeader};
+use rekeyscope_traffic::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 use std::collections::HashMap;
 use std::io::{Error, Result};
 use std::net::{IpAddr, Ipv4Addr};
@@ -99,16 +99,16 @@ fn packet(line: &str, esp: &HashMap<u64, (EspNumber, String)>, responder: &str) 
     };
     let (src, dst) = (address(row[2])?, address(row[3])?);
     let (protocol, payload) = if !row[7].is_empty() {
-        (6, Payload::Tcp(header(&row)))
+        (6, InnerPayload::Tcp(header(&row)))
     } else if !row[17].is_empty() {
-        let echo = Payload::Echo {
+        let echo = InnerPayload::Echo {
             request: number::<u8>(row[17]) == 8,
             id: number(row[18]),
             seq: number(row[19]),
         };
         (1, echo)
     } else {
-        (17, Payload::Datagram(number(row[20])))
+        (17, InnerPayload::Datagram(number(row[20])))
     };
     let packet = Packet {
         time: time(row[1]),

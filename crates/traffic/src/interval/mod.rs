@@ -4,4 +4,4 @@ mod event;
 mod stretch;
 
 pub use event::{Event, EventKind};
-pub use stretch::{Carried, Interval, IntervalKind, ShownBy, Undelivered};
+pub use stretch::{CarriedKind, Interval, IntervalKind, ShownBy, Undelivered};

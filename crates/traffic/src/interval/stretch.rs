@@ -6,7 +6,7 @@ use rekeyscope_model::time::Timestamp;
 
 /// What was not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carried {
+pub enum CarriedKind {
     /// Data of TCP.
     Tcp,
     /// Echo requests, whose replies did not come.
@@ -34,7 +34,7 @@ pub enum ShownBy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undelivered {
     /// What was not delivered.
-    pub carried: Carried,
+    pub carried: CarriedKind,
     /// What shows it.
     pub shown_by: ShownBy,
     /// Transmissions in it that did not arrive, or whose arrival the sender did not hear of.

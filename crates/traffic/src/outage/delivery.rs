@@ -78,7 +78,7 @@ pub(super) struct PairDelivery {
     pub(super) room: bool,
     pub(super) echoes: Echoes,
     /// Stretches of echoes and datagrams.
-    pub(super) others: Vec<(crate::interval::Carried, Candidate)>,
+    pub(super) others: Vec<(crate::interval::CarriedKind, Candidate)>,
     pub(super) datagrams: Option<Datagrams>,
     /// Bytes of TCP that arrived.
     pub(super) tcp_bytes: u64,
@@ -282,11 +282,11 @@ impl PairDelivery {
                 before: Before { rto: 0, ..UNKNOWN },
                 in_vain: InVain::default(),
             };
-            self.keep_other(crate::interval::Carried::Datagrams, candidate);
+            self.keep_other(crate::interval::CarriedKind::Datagrams, candidate);
         }
     }
 
-    pub(super) fn keep_other(&mut self, carried: crate::interval::Carried, candidate: Candidate) {
+    pub(super) fn keep_other(&mut self, carried: crate::interval::CarriedKind, candidate: Candidate) {
         if self.room {
             self.others.push((carried, candidate));
         } else {

@@ -1,7 +1,7 @@
 //! What a stretch without delivery was.
 
 use super::candidate::{Candidate, InVain};
-use crate::interval::{Carried, IntervalKind, ShownBy, Undelivered};
+use crate::interval::{CarriedKind, IntervalKind, ShownBy, Undelivered};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// One or two packets are lost by chance, and wait for a timer.
@@ -37,7 +37,11 @@ pub(super) struct Circumstances {
 }
 
 /// Judges a stretch; `None` where nothing is to be said.
-pub(super) fn judge(carried: Carried, candidate: &Candidate, around: &Circumstances) -> Option<IntervalKind> {
+pub(super) fn judge(
+    carried: CarriedKind,
+    candidate: &Candidate,
+    around: &Circumstances,
+) -> Option<IntervalKind> {
     let Candidate { before, in_vain, .. } = candidate;
     let nanos = candidate.to.time.nanos_since(candidate.from.time);
     let (swallowed, attempts) = (in_vain.count(), tries(in_vain, before.round_trip));
@@ -74,7 +78,7 @@ pub(super) fn judge(carried: Carried, candidate: &Candidate, around: &Circumstan
         Some(shown_by) if long => Some(IntervalKind::Outage(facts(shown_by))),
         _ if swallowed >= LEAST_SWALLOWED => Some(IntervalKind::ShortOutage(facts(ShownBy::Swallowed))),
         _ if swallowed > 0 => Some(IntervalKind::Loss(facts(ShownBy::Swallowed))),
-        _ if nanos >= LEAST_REST && carried == Carried::Tcp => Some(IntervalKind::Rest),
+        _ if nanos >= LEAST_REST && carried == CarriedKind::Tcp => Some(IntervalKind::Rest),
         _ => None,
     }
 }

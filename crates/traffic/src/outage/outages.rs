@@ -3,8 +3,8 @@
 use super::candidate::{Candidate, Delivered};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, judge};
-use crate::interval::{Carried, Event, EventKind, Interval, IntervalKind};
-use crate::packet::{Packet, Payload, TcpHeader};
+use crate::interval::{CarriedKind, Event, EventKind, Interval, IntervalKind};
+use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use crate::tracker::Tracker;
@@ -136,7 +136,7 @@ impl Outages {
             frame: packet.frame,
         };
         let of = match packet.payload {
-            Payload::Echo { request: false, .. } => direction.reverse(),
+            InnerPayload::Echo { request: false, .. } => direction.reverse(),
             _ => direction,
         };
         let place = self.place(segment.pair, packet.tunnel, of);
@@ -146,19 +146,19 @@ impl Outages {
         let before = own.kept();
         own.room = self.kept < MOST_STRETCHES;
         match packet.payload {
-            Payload::Echo {
+            InnerPayload::Echo {
                 request: true,
                 id,
                 seq,
             } => own.echoes.ask((id, seq), at),
-            Payload::Echo { id, seq, .. } => {
+            InnerPayload::Echo { id, seq, .. } => {
                 if let Some(candidate) = own.echoes.answer((id, seq)) {
-                    own.keep_other(Carried::Echo, candidate);
+                    own.keep_other(CarriedKind::Echo, candidate);
                 }
             }
-            Payload::Datagram(bytes) => own.datagram(at, bytes, segment.missing),
-            Payload::Unread(_) => {}
-            Payload::Tcp(_) => own.closed = Some(packet.time),
+            InnerPayload::Datagram(bytes) => own.datagram(at, bytes, segment.missing),
+            InnerPayload::Unread(_) => {}
+            InnerPayload::Tcp(_) => own.closed = Some(packet.time),
         }
         self.kept = self.kept + own.kept() - before;
         if segment.flags & TcpHeader::RST != 0 {
@@ -195,18 +195,18 @@ impl Outages {
                 Some(interval(own, candidate, open, kind))
             };
             let closed = own.candidates.iter();
-            all.extend(closed.filter_map(|candidate| judge_one(Carried::Tcp, candidate, false, false)));
+            all.extend(closed.filter_map(|candidate| judge_one(CarriedKind::Tcp, candidate, false, false)));
             let others = own.others.iter();
             all.extend(
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
             );
             let last = Delivered { time: end, frame: 0 };
             if let Some(candidate) = own.echoes.open(last) {
-                all.extend(judge_one(Carried::Echo, &candidate, true, false));
+                all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
             }
             let waiting = waiting.get(&(own.pair, own.direction));
             if let Some((candidate, unfinished)) = open(own, waiting.map_or(&[][..], Vec::as_slice), end) {
-                all.extend(judge_one(Carried::Tcp, &candidate, true, unfinished));
+                all.extend(judge_one(CarriedKind::Tcp, &candidate, true, unfinished));
             }
             all.extend(unseen(own));
         }

@@ -5,4 +5,4 @@ mod wire_packet;
 
 pub(crate) use tcp_header::MOST_SACK_BLOCKS;
 pub use tcp_header::{SackBlocks, TcpHeader};
-pub use wire_packet::{EspNumber, FiveTuple, Packet, Payload};
+pub use wire_packet::{EspNumber, FiveTuple, InnerPayload, Packet};

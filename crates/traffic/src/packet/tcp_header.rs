@@ -61,11 +61,13 @@ impl TcpHeader {
     pub const ACK: u8 = 16;
 
     /// Whether one of `flags` is set.
+    #[inline]
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
     }
 
     /// What the segment occupies in sequence space: SYN and FIN count one each (RFC 9293 §3.4).
+    #[inline]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.len) + u64::from(self.has(Self::SYN)) + u64::from(self.has(Self::FIN))
     }

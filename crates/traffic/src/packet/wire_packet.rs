@@ -44,7 +44,7 @@ pub struct EspNumber {
 
 /// What the packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Payload {
+pub enum InnerPayload {
     /// A TCP segment.
     Tcp(TcpHeader),
     /// An echo request or reply (ICMP, ICMPv6).
@@ -80,5 +80,5 @@ pub struct Packet {
     /// Identification of its IPv4 header; 0 where it has none.
     pub ip_id: u16,
     /// What it carries.
-    pub payload: Payload,
+    pub payload: InnerPayload,
 }

@@ -1,6 +1,6 @@
 //! What became of a transmission.
 
-use crate::segment::{ConnectionId, PairId};
+use super::tcp_segment::{ConnectionId, PairId};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 

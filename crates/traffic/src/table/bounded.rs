@@ -7,7 +7,7 @@ use std::hash::Hash;
 const MOST_STEPS: usize = 16;
 
 #[derive(Debug)]
-struct Entry<K, V> {
+struct BoundedEntry<K, V> {
     key: K,
     value: V,
     /// Used since the hand passed it.
@@ -19,7 +19,7 @@ struct Entry<K, V> {
 #[derive(Debug)]
 pub(crate) struct BoundedTable<K, V> {
     places: HashMap<K, u32>,
-    entries: Vec<Entry<K, V>>,
+    entries: Vec<BoundedEntry<K, V>>,
     most: usize,
     hand: usize,
 }
@@ -54,7 +54,7 @@ impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
 
     /// Puts in a new key. Gives its place, and what had to go.
     pub(crate) fn insert(&mut self, key: K, value: V) -> (usize, Option<V>) {
-        let entry = Entry {
+        let entry = BoundedEntry {
             key,
             value,
             used: false,

@@ -10,4 +10,4 @@ mod sequence_gaps;
 pub(crate) use retransmission_queue::Transmitted;
 pub use rtt::RttEstimator;
 pub(crate) use send_mark::SendMark;
-pub(crate) use send_sequence::{AckSource, SendSequence, Surroundings};
+pub(crate) use send_sequence::{AckSource, SendContext, SendSequence};

@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Most transmissions of one side that wait: a window of 11 MB in segments of 1,400 bytes. Beyond, the oldest is forgotten.
 pub(super) const MOST_WAITING: usize = 1 << 13;
-/// Acknowledged ones that are kept.
+/// Acknowledged ones that are kept at least.
 const MOST_SETTLED: usize = 256;
+/// They are dropped so many at once.
+const SURPLUS: usize = 64;
 /// Copies of one segment that are kept: timers double, so that eight take a minute. Beyond, the oldest copy is settled at once.
 pub(super) const MOST_COPIES: usize = 16;
 /// Segments that one retransmission is taken for a copy of: 64 KiB of full-sized ones (a network card merges no more).
@@ -140,7 +142,7 @@ impl RetransmissionQueue {
             self.acknowledge_fillers(una, ack, with);
         }
         let surplus = self.acknowledged.saturating_sub(MOST_SETTLED);
-        if surplus > 0 {
+        if surplus >= SURPLUS {
             self.in_order.drain(..surplus);
             self.acknowledged -= surplus;
             if self.in_order.capacity() > SMALL && self.in_order.len() * 4 < self.in_order.capacity() {

@@ -25,7 +25,7 @@ const TENTHS_OF_LEAST: i64 = 8;
 
 /// What the other parts of the tracker know when a side sends.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Surroundings {
+pub(crate) struct SendContext {
     /// The whole round trip, as far as it is known.
     pub(crate) round_trip: Option<i64>,
     /// The receiver's last window was zero.
@@ -36,7 +36,7 @@ pub(crate) struct Surroundings {
 
 /// What one segment was.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sent {
+pub(crate) struct SentSegment {
     pub(crate) seq: u64,
     pub(crate) kind: SegmentKind,
     pub(crate) new: u32,
@@ -128,6 +128,7 @@ impl SendSequence {
     }
 
     /// A segment that cannot be of this connection.
+    #[inline]
     pub(crate) fn is_foreign(&self, header: &TcpHeader, rested: bool) -> bool {
         if !self.started {
             return false;
@@ -159,6 +160,7 @@ impl SendSequence {
     }
 
     /// A number of the wire, unwrapped.
+    #[inline]
     fn place(&self, number: u32) -> u64 {
         let ahead = number.wrapping_sub(self.wire(self.nxt)).cast_signed();
         self.nxt.saturating_add_signed(i64::from(ahead))
@@ -177,9 +179,9 @@ impl SendSequence {
         &mut self,
         header: &TcpHeader,
         mark: &SendMark,
-        around: &Surroundings,
+        around: &SendContext,
         settled: impl FnMut(&Transmitted, &SendMark, Fate),
-    ) -> Sent {
+    ) -> SentSegment {
         if !self.started {
             self.start(header.seq);
         }
@@ -208,7 +210,7 @@ impl SendSequence {
         }
         let probes = header.len == 1 && around.window_closed && len == 1;
         self.append(start, start + len, header, mark, around, settled);
-        Sent {
+        SentSegment {
             seq: start,
             kind: if probes {
                 SegmentKind::WindowProbe
@@ -229,9 +231,9 @@ impl SendSequence {
         self.finished |= header.has(TcpHeader::FIN);
     }
 
-    fn send_nothing(&self, start: u64, header: &TcpHeader) -> Sent {
+    fn send_nothing(&self, start: u64, header: &TcpHeader) -> SentSegment {
         let before_next = start + 1 == self.nxt && self.first.is_some();
-        Sent {
+        SentSegment {
             seq: start,
             kind: if before_next && !header.has(TcpHeader::RST) {
                 SegmentKind::KeepAlive
@@ -268,7 +270,7 @@ impl SendSequence {
         end: u64,
         header: &TcpHeader,
         mark: &SendMark,
-        around: &Surroundings,
+        around: &SendContext,
         mut settled: impl FnMut(&Transmitted, &SendMark, Fate),
     ) {
         self.nxt = end;
@@ -292,11 +294,11 @@ impl SendSequence {
         start: u64,
         header: &TcpHeader,
         mark: &SendMark,
-        around: &Surroundings,
+        around: &SendContext,
         mut settled: impl FnMut(&Transmitted, &SendMark, Fate),
-    ) -> Sent {
+    ) -> SentSegment {
         let end = start + header.sequence_len();
-        let mut sent = Sent {
+        let mut sent = SentSegment {
             seq: start,
             kind: SegmentKind::Retransmission,
             new: 0,

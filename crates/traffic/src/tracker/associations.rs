@@ -10,7 +10,7 @@ const MOST_ASSOCIATIONS: usize = 1 << 16;
 /// Numbers behind the highest that are remembered: a capture that has packets twice has them close together.
 const WINDOW: u64 = 64;
 
-type Key = (u32, Direction, u32);
+type AssociationKey = (u32, Direction, u32);
 
 #[derive(Debug)]
 struct NumberedAssociation {
@@ -22,7 +22,7 @@ struct NumberedAssociation {
 
 /// What the number of a packet says.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Numbered {
+pub(super) struct EspArrival {
     /// Order of its association; 0 without one.
     pub(super) association: u32,
     /// Numbers right before its own that no packet had.
@@ -34,7 +34,7 @@ pub(super) struct Numbered {
 /// All associations.
 #[derive(Debug)]
 pub(super) struct Associations {
-    table: BoundedTable<Key, NumberedAssociation>,
+    table: BoundedTable<AssociationKey, NumberedAssociation>,
     /// Directions of tunnels that have one.
     directions: HashSet<(u32, Direction)>,
     last: [usize; 2],
@@ -54,9 +54,9 @@ impl Default for Associations {
 
 impl Associations {
     #[inline]
-    pub(super) fn take(&mut self, packet: &Packet) -> Numbered {
+    pub(super) fn take(&mut self, packet: &Packet) -> EspArrival {
         let Some(esp) = packet.esp else {
-            return Numbered::default();
+            return EspArrival::default();
         };
         let key = (packet.tunnel, packet.direction, esp.spi);
         let slot = usize::from(packet.direction == Direction::BToA);
@@ -69,7 +69,7 @@ impl Associations {
             self.last[slot] = place;
         }
         let Some(own) = self.table.at(place, &key) else {
-            return Numbered::default();
+            return EspArrival::default();
         };
         let (association, mut missing, mut duplicate) = (own.order, 0, false);
         if esp.number > own.highest {
@@ -82,7 +82,7 @@ impl Associations {
             duplicate = own.seen & bit != 0;
             own.seen |= bit;
         }
-        Numbered {
+        EspArrival {
             association,
             missing,
             duplicate,
@@ -91,7 +91,7 @@ impl Associations {
 
     /// A new one. Numbers begin with 1 (RFC 4303 §3.3.3), but the first ones of a capture are older than it.
     #[cold]
-    fn begin(&mut self, key: Key, number: u64) -> Numbered {
+    fn begin(&mut self, key: AssociationKey, number: u64) -> EspArrival {
         if self.directions.len() >= MOST_ASSOCIATIONS {
             self.directions.clear();
         }
@@ -105,7 +105,7 @@ impl Associations {
         let (place, _) = self.table.insert(key, own);
         self.last[usize::from(key.1 == Direction::BToA)] = place;
         let missing = if is_first { 0 } else { number.saturating_sub(1) };
-        Numbered {
+        EspArrival {
             association: self.begun,
             missing: u32::try_from(missing).unwrap_or(u32::MAX),
             duplicate: false,

@@ -1,9 +1,9 @@
 //! Both sides of a connection.
 
-use super::associations::Numbered;
-use crate::packet::{Packet, Payload, TcpHeader};
+use super::associations::EspArrival;
+use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
-use crate::tcp::{AckSource, RttEstimator, SendMark, SendSequence, Surroundings, Transmitted};
+use crate::tcp::{AckSource, RttEstimator, SendContext, SendMark, SendSequence, Transmitted};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
@@ -69,6 +69,7 @@ impl Handshake {
         }
     }
 
+    #[inline]
     fn is_under_way(&self, slot: usize) -> bool {
         self.half[1 - slot].is_some() && self.half[slot].is_none()
     }
@@ -90,6 +91,7 @@ pub(super) struct Connection {
 }
 
 /// Position of a direction's sender.
+#[inline]
 pub(super) fn slot(direction: Direction) -> usize {
     usize::from(direction == Direction::BToA)
 }
@@ -115,6 +117,7 @@ impl Connection {
     }
 
     /// Transmissions that are kept.
+    #[inline]
     pub(super) fn kept(&self) -> usize {
         self.sides[0].kept() + self.sides[1].kept()
     }
@@ -132,7 +135,7 @@ impl Connection {
         &mut self,
         packet: &Packet,
         header: &TcpHeader,
-        numbered: Numbered,
+        numbered: EspArrival,
         most_waiting: usize,
         settled: &mut Vec<Settlement>,
     ) -> Segment {
@@ -158,7 +161,7 @@ impl Connection {
             ip_id: packet.ip_id,
         };
         segment.acks = self.acknowledge(packet, header, settled);
-        let around = Surroundings {
+        let around = SendContext {
             round_trip: self.round_trip(),
             window_closed: self.sides[1 - own].window_closed,
             most_waiting,
@@ -281,7 +284,8 @@ impl Connection {
 }
 
 /// A segment of which nothing is known but its length.
-pub(super) fn unnumbered(packet: &Packet, len: u32, numbered: Numbered) -> Segment {
+#[inline]
+pub(super) fn unnumbered(packet: &Packet, len: u32, numbered: EspArrival) -> Segment {
     Segment {
         time: packet.time,
         frame: packet.frame,
@@ -308,11 +312,11 @@ pub(super) fn unnumbered(packet: &Packet, len: u32, numbered: Numbered) -> Segme
 }
 
 /// Payload bytes of a packet without sequence numbers.
-pub(super) fn payload_len(payload: &Payload) -> u32 {
+pub(super) fn payload_len(payload: &InnerPayload) -> u32 {
     match payload {
-        Payload::Tcp(header) => header.len,
-        Payload::Datagram(len) | Payload::Unread(len) => *len,
-        Payload::Echo { .. } => 0,
+        InnerPayload::Tcp(header) => header.len,
+        InnerPayload::Datagram(len) | InnerPayload::Unread(len) => *len,
+        InnerPayload::Echo { .. } => 0,
     }
 }
 

@@ -1,8 +1,8 @@
 //! All connections.
 
-use super::associations::{Associations, Numbered};
+use super::associations::{Associations, EspArrival};
 use super::connection::{Connection, SenderState, payload_len, slot, unnumbered};
-use crate::packet::{FiveTuple, Packet, Payload};
+use crate::packet::{FiveTuple, InnerPayload, Packet};
 use crate::segment::{ConnectionId, PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use rekeyscope_model::analysis::Direction;
@@ -78,7 +78,7 @@ impl Tracker {
         }
         self.current = Some(place);
         match &packet.payload {
-            Payload::Tcp(header) => self.take(place, &key, packet, header, numbered),
+            InnerPayload::Tcp(header) => self.take(place, &key, packet, header, numbered),
             other => {
                 let mut segment = unnumbered(packet, payload_len(other), numbered);
                 if segment.kind != SegmentKind::Duplicate {
@@ -99,7 +99,7 @@ impl Tracker {
         key: &ConnectionKey,
         packet: &Packet,
         header: &crate::packet::TcpHeader,
-        numbered: Numbered,
+        numbered: EspArrival,
     ) -> Segment {
         let most = if self.kept < MOST_KEPT {
             usize::MAX
