@@ -1,4 +1,13 @@
-//! Reads a capture with the tracker and says where tshark's `tcp.analysis` sees it otherwise. `run` beside it makes the tables.
+//! Reads a capture with the tracker: says where tshark's `tcp.analysis` sees a packet otherwise, and when nothing was delivered. `run` beside
+//! it makes the tables.
+//!
+//! All that differs in the lab's twelve captures (200,425 packets) and the nine of the reports (18,163), with tshark 4.0.17:
+//!
+//! | here | tshark | lab | reports | who is right |
+//! |---|---|---|---|---|
+//! | retransmission | out of order | 242 | 101 | here: its ESP number is higher than that of the packet that left the gap, and identification, timestamp or a round trip between them agree; tshark takes what comes within 3 ms or a round trip of the last segment for reordered |
+//! | retransmission | keep-alive | 2 | 2 | here: one byte of data (iperf3's control connection) with PSH |
+//! | late | spurious retransmission | 0 | 35 | here: originals of `replay` with lower ESP numbers, behind their own retransmissions |
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
 mod tables;
