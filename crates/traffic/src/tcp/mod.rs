@@ -1,5 +1,6 @@
 //! One side of a connection, in the words of RFC 9293 (send sequence), RFC 6675 (scoreboard) and RFC 6298 (round trip time).
 
+mod acknowledging;
 mod identification;
 mod retransmission_queue;
 mod rtt;
@@ -7,7 +8,8 @@ mod send_mark;
 mod send_sequence;
 mod sequence_gaps;
 
+pub(crate) use acknowledging::AckSource;
 pub(crate) use retransmission_queue::Transmitted;
 pub use rtt::RttEstimator;
 pub(crate) use send_mark::SendMark;
-pub(crate) use send_sequence::{AckSource, SendContext, SendSequence};
+pub(crate) use send_sequence::{SendContext, SendSequence};

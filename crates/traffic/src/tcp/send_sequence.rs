@@ -7,7 +7,7 @@ use super::rtt::RttEstimator;
 use super::send_mark::SendMark;
 use super::sequence_gaps::{SequenceGap, SequenceGaps};
 use crate::packet::TcpHeader;
-use crate::segment::{Acknowledgement, Fate, Segment, SegmentKind};
+use crate::segment::{Fate, Segment, SegmentKind};
 use crate::table::Ranges;
 use rekeyscope_model::time::Timestamp;
 use std::collections::VecDeque;
@@ -15,13 +15,9 @@ use std::collections::VecDeque;
 /// So far below its first packet a side that was under way may have sent before the capture: a usual window.
 const BEFORE_FIRST: u64 = 1 << 20;
 /// No window is larger (RFC 7323 §2.3): what is further away belongs to another connection.
-const FARTHEST: u32 = 1 << 30;
+pub(super) const FARTHEST: u32 = 1 << 30;
 /// After a rest that outlasts TIME-WAIT, what is further away than a usual window belongs to another connection.
 const FARTHEST_AFTER_REST: u32 = 1 << 24;
-/// Acknowledgements that are kept: of more, a sender that heard none of them has repeated something.
-const MOST_ADVANCES: usize = 32;
-/// The copy that arrived was sent at least so many tenths of the least round trip before its acknowledgement.
-const TENTHS_OF_LEAST: i64 = 8;
 
 /// What the other parts of the tracker know when a side sends.
 #[derive(Debug, Clone, Copy)]
@@ -44,36 +40,28 @@ pub(crate) struct SentSegment {
     pub(crate) repeats: Option<u64>,
 }
 
-/// A packet that acknowledges.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AckSource {
-    pub(crate) time: Timestamp,
-    /// TSecr.
-    pub(crate) echo: Option<u32>,
-}
-
 /// One side of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct SendSequence {
     /// ISS, where the SYN was seen.
     pub(crate) initial: Option<u32>,
     /// The number on the wire of [`Segment::ORIGIN`].
-    origin: u32,
+    pub(super) origin: u32,
     /// SND.NXT: behind the highest byte that the capture showed.
-    nxt: u64,
+    pub(super) nxt: u64,
     /// SND.UNA: behind the highest byte that was acknowledged.
-    una: u64,
-    started: bool,
+    pub(super) una: u64,
+    pub(super) started: bool,
     /// The first byte that the capture showed; `None` before any.
-    first: Option<u64>,
-    gaps: SequenceGaps,
-    queue: RetransmissionQueue,
+    pub(super) first: Option<u64>,
+    pub(super) gaps: SequenceGaps,
+    pub(super) queue: RetransmissionQueue,
     /// The last acknowledgements that advanced SND.UNA, in order: when, and to where.
-    advances: VecDeque<(Timestamp, u64)>,
+    pub(super) advances: VecDeque<(Timestamp, u64)>,
     /// Bytes beyond SND.UNA that were acknowledged selectively.
-    sacked: Ranges,
+    pub(super) sacked: Ranges,
     /// RecoveryPoint (RFC 6675): recovery lasts until this byte is acknowledged.
-    recovery_point: Option<u64>,
+    pub(super) recovery_point: Option<u64>,
     pub(crate) rtt: RttEstimator,
     pub(crate) ids: IdentificationCounter,
     /// Shift of the window scale option of its SYN.
@@ -81,7 +69,7 @@ pub(crate) struct SendSequence {
     /// This side's last packet offered none.
     pub(crate) window_closed: bool,
     /// The last packet, for captures that have packets twice without ESP numbers to tell.
-    last_packet: (u32, u32, u32, u16),
+    pub(super) last_packet: (u32, u32, u32, u16),
     /// It sends no more (FIN).
     pub(crate) finished: bool,
 }
@@ -155,18 +143,18 @@ impl SendSequence {
         ip_id != 0 && before == packet
     }
 
-    fn wire(&self, position: u64) -> u32 {
+    pub(super) fn wire(&self, position: u64) -> u32 {
         self.origin.wrapping_add(position as u32)
     }
 
     /// A number of the wire, unwrapped.
     #[inline]
-    fn place(&self, number: u32) -> u64 {
+    pub(super) fn place(&self, number: u32) -> u64 {
         let ahead = number.wrapping_sub(self.wire(self.nxt)).cast_signed();
         self.nxt.saturating_add_signed(i64::from(ahead))
     }
 
-    fn start(&mut self, number: u32) {
+    pub(super) fn start(&mut self, number: u32) {
         self.started = true;
         self.origin = number;
         self.nxt = Segment::ORIGIN;
@@ -418,170 +406,4 @@ impl SendSequence {
             settled(&Transmitted::new(from, to, syn, *mark), mark, fate);
         }
     }
-
-    /// The other side acknowledges.
-    #[inline]
-    pub(crate) fn acknowledge(
-        &mut self,
-        header: &TcpHeader,
-        source: &AckSource,
-        mut settled: impl FnMut(&Transmitted, &SendMark, Fate),
-    ) -> Acknowledgement {
-        if !self.started {
-            self.start(header.ack);
-        }
-        let ack = self.place(header.ack);
-        let mut told = Acknowledgement {
-            ack,
-            ..Acknowledgement::default()
-        };
-        let is_near = header
-            .ack
-            .wrapping_sub(self.wire(self.nxt))
-            .cast_signed()
-            .unsigned_abs()
-            <= FARTHEST;
-        if ack > self.una && is_near {
-            self.advance(&mut told, source, &mut settled);
-        }
-        if !header.sack.as_slice().is_empty() {
-            self.scoreboard(header, &mut told, source, &mut settled);
-        }
-        told
-    }
-
-    #[inline]
-    fn advance(
-        &mut self,
-        told: &mut Acknowledgement,
-        source: &AckSource,
-        settled: &mut impl FnMut(&Transmitted, &SendMark, Fate),
-    ) {
-        let (ack, una) = (told.ack, self.una);
-        told.advanced = ack - una;
-        if self.advances.len() >= MOST_ADVANCES {
-            self.advances.pop_front();
-        }
-        self.advances.push_back((source.time, ack));
-        let least = self.rtt.min;
-        let mut newest = None;
-        self.queue.acknowledge(una, ack, |sent| {
-            if sent.settled {
-                return;
-            }
-            // Only the segment at the left edge says what the echo is of (RFC 7323 §4.3).
-            let echo = source.echo.filter(|_| sent.start <= una);
-            let sample = settle(sent, source, (least, echo), settled);
-            newest = sample.or(newest);
-        });
-        if let Some(sample) = newest {
-            self.rtt.sample(sample);
-        }
-        self.una = ack;
-        if !self.gaps.is_empty() {
-            told.unseen = self.gaps.acknowledge(ack);
-        }
-        if !self.sacked.is_empty() {
-            self.sacked.forget_below(ack);
-        }
-        if self.recovery_point.is_some_and(|point| ack >= point) {
-            self.recovery_point = None;
-        }
-    }
-
-    /// Updates the scoreboard (RFC 6675 §4, Update).
-    #[cold]
-    #[inline(never)]
-    fn scoreboard(
-        &mut self,
-        header: &TcpHeader,
-        told: &mut Acknowledgement,
-        source: &AckSource,
-        settled: &mut impl FnMut(&Transmitted, &SendMark, Fate),
-    ) {
-        let blocks = header.sack.as_slice();
-        let mut ranges = [(0, 0); crate::packet::MOST_SACK_BLOCKS];
-        for (range, (left, right)) in ranges.iter_mut().zip(blocks) {
-            *range = (self.place(*left), self.place(*right));
-        }
-        // RFC 2883 §4: the first block tells of a duplicate if it lies below the acknowledgement or within the second.
-        let (first, second) = (ranges[0], ranges[1]);
-        let inside = blocks.len() > 1 && second.0 <= first.0 && first.1 <= second.1;
-        told.duplicate = first.1 <= told.ack || inside;
-        let least = self.rtt.min;
-        let SendSequence {
-            sacked,
-            queue,
-            una,
-            nxt,
-            rtt,
-            ..
-        } = self;
-        for &(left, right) in ranges.get(..blocks.len()).unwrap_or_default() {
-            let (left, right) = (left.max(*una), right.min(*nxt));
-            sacked.add(left, right, |from, to| {
-                told.sacked += to - from;
-                queue.within(from, to, |sent| {
-                    if !sent.settled
-                        && let Some(sample) = settle(sent, source, (least, None), settled)
-                    {
-                        rtt.sample(sample);
-                    }
-                });
-            });
-        }
-    }
-}
-
-/// An acknowledgement covers a segment for the first time. The copy that arrived is the latest one that is old enough. Gives the round
-/// trip time, where it is known which copy was answered (Karn).
-#[inline]
-fn settle(
-    sent: &mut Transmitted,
-    source: &AckSource,
-    (least, echo): (Option<i64>, Option<u32>),
-    settled: &mut impl FnMut(&Transmitted, &SendMark, Fate),
-) -> Option<i64> {
-    sent.settled = true;
-    if sent.copies.is_empty() {
-        settled(sent, &sent.first, Fate::Arrived);
-        return Some(source.time.nanos_since(sent.first.time));
-    }
-    settle_copies(sent, source, (least, echo), settled)
-}
-
-#[cold]
-#[inline(never)]
-fn settle_copies(
-    sent: &mut Transmitted,
-    source: &AckSource,
-    (least, echo): (Option<i64>, Option<u32>),
-    settled: &mut impl FnMut(&Transmitted, &SendMark, Fate),
-) -> Option<i64> {
-    let wait = least.unwrap_or(0) / 10 * TENTHS_OF_LEAST;
-    let old_enough = |mark: &SendMark| source.time.nanos_since(mark.time) >= wait;
-    let echoed = echo.and_then(|echo| {
-        let mut own = sent
-            .marks()
-            .enumerate()
-            .filter(|(_, mark)| mark.timestamp == Some(echo));
-        let only = own.next()?;
-        own.next().is_none().then_some(only.0)
-    });
-    let latest = sent
-        .marks()
-        .enumerate()
-        .filter(|(_, mark)| old_enough(mark))
-        .last();
-    let arrived = echoed.or(latest.map(|(k, _)| k)).unwrap_or(0);
-    for (k, mark) in sent.marks().enumerate() {
-        let fate = match k.cmp(&arrived) {
-            std::cmp::Ordering::Less => Fate::Swallowed,
-            std::cmp::Ordering::Equal => Fate::Arrived,
-            std::cmp::Ordering::Greater => Fate::Superfluous { unheard: 0 },
-        };
-        settled(sent, mark, fate);
-    }
-    let answered = echoed.and_then(|k| sent.marks().nth(k))?;
-    Some(source.time.nanos_since(answered.time))
 }
