@@ -6,8 +6,9 @@ use crate::command::replace::Replacement;
 use crate::command::{outputs, read};
 use anyhow::Result;
 use rekeyscope::pipeline::Options;
-use rekeyscope::write::export::{Wanted, tcpdump, wireshark};
+use rekeyscope::write::export::{Wanted, claims, tcpdump, wireshark};
 use rekeyscope::write::key_ring::KeyRing;
+use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;
@@ -29,6 +30,9 @@ pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> 
 
 /// Prints the report and writes the exports.
 pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
+    if arguments.claims {
+        return write_claims(arguments);
+    }
     arguments.input.share_cores();
     let read = arguments.input.everything_read();
     // What is there is kept beside the new table (`keep_former`): nothing is lost.
@@ -43,15 +47,18 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     let read_whole = problems.is_empty();
     problems.into_iter().for_each(output::note);
     let mut told = Vec::new();
+    let shows_rows = exports.iter().any(|place| matches!(place, ExportPlace::Rows));
     for place in exports {
         told.extend(place.write(&ring, arguments.wanted(), &replacement)?);
     }
-    let text = formats::keys::render(
-        &analysis,
-        ring.mining,
-        outputs::text_options(arguments.lang.language()),
-    );
-    output::to_stdout(text.as_bytes())?;
+    if !shows_rows {
+        let text = formats::keys::render(
+            &analysis,
+            ring.mining,
+            outputs::text_options(arguments.lang.language()),
+        );
+        output::to_stdout(text.as_bytes())?;
+    }
     if !arguments.input.quiet {
         told.into_iter().for_each(output::note);
         read::warn_of_others(&arguments.input, &analysis);
@@ -63,9 +70,31 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     })
 }
 
+/// What key files name, without a capture: for programs that have the capture themselves.
+fn write_claims(arguments: &KeysArguments) -> Result<ExitCode> {
+    let files = arguments.files();
+    let replacement = Replacement::new(files.iter().map(PathBuf::as_path), true);
+    let exports: Vec<ExportPlace> = arguments
+        .exports()?
+        .iter()
+        .map(|export| ExportPlace::reserve(export, &replacement))
+        .collect::<Result<_, _>>()?;
+    let mut material = KeyMaterial::default();
+    files.iter().try_for_each(|file| material.read(file))?;
+    let mut told = Vec::new();
+    for place in exports {
+        told.extend(place.write_tables(claims::tables(&material), &replacement)?);
+    }
+    if !arguments.input.quiet {
+        told.into_iter().for_each(output::note);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Where an export goes: made sure of before the work starts.
 enum ExportPlace {
     Wireshark { folder: PathBuf, tables: Vec<Reserved> },
+    Rows,
     Tcpdump { path: PathBuf, file: Reserved },
 }
 
@@ -85,6 +114,7 @@ impl ExportPlace {
                     tables: tables.collect::<Result<_, _>>()?,
                 })
             }
+            Export::WiresharkRows => Ok(ExportPlace::Rows),
             Export::Tcpdump(path) => Ok(ExportPlace::Tcpdump {
                 path: path.to_path_buf(),
                 file: Reserved::secret(path, replacement)?,
@@ -95,9 +125,6 @@ impl ExportPlace {
     /// Writes, and says what a person should know.
     fn write(self, ring: &KeyRing, wanted: Wanted, replacement: &Replacement) -> Result<Vec<String>> {
         match self {
-            ExportPlace::Wireshark { folder, tables } => {
-                write_wireshark(&folder, tables, wireshark::tables(ring, wanted), replacement)
-            }
             ExportPlace::Tcpdump { path, file } => {
                 let made = tcpdump::secrets_file(ring, wanted);
                 let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
@@ -106,6 +133,21 @@ impl ExportPlace {
                 told.extend(made.notes);
                 Ok(told)
             }
+            tables => tables.write_tables(wireshark::tables(ring, wanted), replacement),
+        }
+    }
+
+    /// As [`ExportPlace::write`], for the tables of Wireshark. A file of tcpdump's takes none of them.
+    fn write_tables(self, made: wireshark::Tables, replacement: &Replacement) -> Result<Vec<String>> {
+        match self {
+            ExportPlace::Wireshark { folder, tables } => write_wireshark(&folder, tables, made, replacement),
+            ExportPlace::Rows => {
+                made.files()
+                    .iter()
+                    .try_for_each(|(_, text)| output::to_stdout(text.expose()))?;
+                Ok(made.notes)
+            }
+            ExportPlace::Tcpdump { .. } => Ok(Vec::new()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Keys → the tables of other programs. The texts are secrets: the caller writes them only where the user asked for them.
 
+pub mod claims;
 pub mod embedded;
 mod esp_row;
 pub mod tcpdump;

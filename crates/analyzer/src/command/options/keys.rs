@@ -24,14 +24,23 @@ pub(crate) struct KeysArguments {
     #[arg(long)]
     join: bool,
 
-    /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table) or `tcpdump FILE` (for
-    /// tcpdump -E 'file FILE', as root with -Z root), readable by you alone; may be given more than once
+    /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table; with - for DIR their rows go to
+    /// standard output in place of the report) or `tcpdump FILE` (for tcpdump -E 'file FILE', as root with -Z root), readable by
+    /// you alone; may be given more than once
     #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
     export: Vec<OsString>,
 
     /// With --export: also keys that the packets refute
     #[arg(long, requires = "export")]
     all_keys: bool,
+
+    /// With --export wireshark: CAPTURE and MORE are key files; what they name is written as it stands, and no packet proves it
+    #[arg(
+        long,
+        requires = "export",
+        conflicts_with_all = ["keys", "no_keys", "psk_file", "esp_port", "join", "all_keys"]
+    )]
+    pub(crate) claims: bool,
 
     #[command(flatten)]
     pub(crate) lang: LanguageArgument,
@@ -42,6 +51,8 @@ pub(crate) struct KeysArguments {
 pub(crate) enum Export<'a> {
     /// Wireshark's tables, into a folder.
     Wireshark(&'a Path),
+    /// Their rows, to standard output.
+    WiresharkRows,
     /// A secrets file of tcpdump.
     Tcpdump(&'a Path),
 }
@@ -59,22 +70,29 @@ impl KeysArguments {
     /// The exports asked for.
     pub(crate) fn exports(&self) -> Result<Vec<Export<'_>>, clap::Error> {
         let pairs = self.export.chunks(2).map(|pair| match pair {
+            [format, path] if format == "wireshark" && path == "-" => Ok(Export::WiresharkRows),
             [format, path] if format == "wireshark" => Ok(Export::Wireshark(Path::new(path))),
-            [format, path] if format == "tcpdump" => Ok(Export::Tcpdump(Path::new(path))),
+            [format, path] if format == "tcpdump" && !self.claims => Ok(Export::Tcpdump(Path::new(path))),
             _ => Err(clap::Error::raw(
                 ErrorKind::InvalidValue,
-                "--export writes 'wireshark DIR' or 'tcpdump FILE', no other format",
+                "--export writes 'wireshark DIR' or 'tcpdump FILE' (with --claims the former alone), no other format",
             )),
         });
         pairs.collect()
     }
 
+    /// The files that are named without an option.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let first = std::iter::once(&self.input.capture);
+        first.chain(&self.more).cloned().collect()
+    }
+
     /// The capture, in however many files.
     pub(super) fn find_source(&mut self) -> Result<(), clap::Error> {
-        let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
-            .chain(&self.more)
-            .cloned()
-            .collect();
+        if self.claims {
+            return Ok(());
+        }
+        let words = self.files();
         let grouping = if self.join {
             Grouping::Joined
         } else {

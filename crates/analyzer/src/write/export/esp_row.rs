@@ -4,6 +4,7 @@
 use super::SecretText;
 use crate::write::key_ring::{KeyProof, SaKey};
 use rekeyscope_model::secret::SecretBytes;
+use std::net::IpAddr;
 
 /// One row of `esp_sa`.
 pub(super) struct EspRow<'r> {
@@ -48,6 +49,7 @@ impl<'r> EspRow<'r> {
     pub(super) fn columns(&self, out: &mut SecretText) {
         let SaKey { src, dst, spi, .. } = self.key;
         let family = if dst.is_ipv6() { "IPv6" } else { "IPv4" };
+        let (src, dst) = (column(*src), column(*dst));
         out.push(&format!(
             "\"{family}\",\"{src}\",\"{dst}\",\"{spi}\",\"{}\",",
             self.encryption
@@ -59,6 +61,15 @@ impl<'r> EspRow<'r> {
         } else {
             quoted_key(out, &self.key.integrity_key);
         }
+    }
+}
+
+/// An address that is not known fits any.
+fn column(address: IpAddr) -> String {
+    if address.is_unspecified() {
+        "*".to_owned()
+    } else {
+        address.to_string()
     }
 }
 
