@@ -83,7 +83,7 @@ def charon(lab, corpus):
         if keep and re.search(r"SKEYID_[de] =>|\] +\d+: ", line):
             skeyid.append(line)
     names = [line.replace(lab.cookie, "-") for line in expect if re.search(r" skeyid_[de] ", line)]
-    corpus.add("charon_skeyid_d_and_e_only", skeyid, names + DERIVATION_ONLY)
+    corpus.add("charon_skeyid_d_and_e_only", skeyid, names)
     cut = [line for line in v1 if not re.search(r"\]   16: 85 96 52 29", line)]
     corpus.add("charon_dump_with_a_lost_row", cut, [line for line in expect if " skeyid_e " not in line])
 

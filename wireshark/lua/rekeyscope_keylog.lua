@@ -1,7 +1,7 @@
 -- Key logs → entries. Recognises the format by content, line by line, so mixed files work; decides nothing
 -- about which key is right. Pure: no files, no clock, no Wireshark. Lua 5.1–5.4 and LuaJIT.
 --
---   keylog.parse(text)      → { entries, problems, formats, unsupported }
+--   keylog.parse(text, …)   → { entries, problems, formats, unsupported }
 --   keylog.parse_line(line) → entry | nil, reason
 --
 -- An entry is one of
@@ -15,7 +15,8 @@
 
 local table_format = require("rekeyscope_keylog_table")
 local xfrm = require("rekeyscope_keylog_xfrm")
-local charon = require("rekeyscope_keylog_charon")
+local foreign = require("rekeyscope_keylog_foreign")
+local framing = require("rekeyscope_keylog_framing")
 local nvr = require("rekeyscope_keylog_nvr")
 local outer = require("rekeyscope_keylog_outer")
 local show_sa = require("rekeyscope_keylog_show_sa")
@@ -28,16 +29,6 @@ local keylog = {}
 keylog.MAX_ENTRIES = 20000
 keylog.MAX_PROBLEMS = 1000
 keylog.MAX_LINE = 16384
-
--- Formats that hold keys in shapes this parser does not read: { name, Lua pattern on the whole line }.
-local UNSUPPORTED = {
-  { "racoon", "%d: DEBUG: " },
-  { "pluto", "| .*key" }, { "pluto", "| I?R?COOKIE:" }, { "pluto", "ESP %a+ key:" },
-  { "setkey", "^%s+[EA]: %S+%s+%x%x%x%x%x%x%x%x " }, { "setkey", "esp mode=%a+ spi=%d+%(0x%x+%)" },
-  { "tcpdump", "^%s*0x%x+@%S+ %S+:0x%x+" },
-  { "FortiOS", "spi=%x+ esp=%w+ key=%d+ %x" }, { "FortiOS", "ah=%w+ key=%d+ %x" },
-  { "MikroTik", "enc%-key=" }, { "MikroTik", "auth%-key=" },
-}
 
 local function new_result()
   return { entries = {}, problems = {}, formats = {}, unsupported = {}, left_out = 0 }
@@ -156,7 +147,6 @@ local function new_parser()
     result = result,
     table_emit = emitter(result, "table"),
     xfrm_emit = emitter(result, "xfrm"),
-    charon = charon.new(emitter(result, "charon")),
     nvr = nvr.new(emitter(result, "nvr")),
     show_sa = show_sa.new(emitter(result, "show ipsec sa")),
   }
@@ -270,15 +260,15 @@ local function xfrm_line(parser, line, line_number)
   return false
 end
 
-local function unsupported_line(parser, line)
-  for _, known in ipairs(UNSUPPORTED) do
-    if string.find(line, known[2]) then
-      note(parser.result.unsupported, known[1])
+-- A line of a format that is not read here. A router's own time is in no other.
+local function is_foreign(parser, line)
+  for _, pattern in ipairs(parser.foreign) do
+    if string.find(line, pattern) and not string.find(line, "%d/%d%d/%d%d ") then
       nvr.interrupt(parser.nvr)
       return true
     end
   end
-  return false
+  return parser.no_router
 end
 
 local function end_wrapped(parser)
@@ -290,73 +280,65 @@ local function end_wrapped(parser)
 end
 
 local function feed(parser, line, line_number)
-  -- These first: charon's ASCII column may look like anything, and "<<Keys hidden>>" like a prompt.
-  if charon.line(parser.charon, line, line_number) or xfrm_line(parser, line, line_number) then
+  -- This first: "<<Keys hidden>>" looks like a prompt.
+  if (parser.block or string.find(line, "src ", 1, true)) and xfrm_line(parser, line, line_number) then
     return
   end
-  if string.find(line, "^%s*#") or outer.is_noise(line) or wrapped_line(parser, line)
-    or table_line(parser, line, line_number) or unsupported_line(parser, line) then
+  if framing.is_noise(line) or wrapped_line(parser, line) or table_line(parser, line, line_number)
+    or is_foreign(parser, line) then
     return
   end
-  local read = outer.read(line)
+  local read = framing.read(line)
   if not show_sa.line(parser.show_sa, read, line_number) then
     nvr.line(parser.nvr, read, line_number)
   end
 end
 
-local function finish(parser)
-  end_wrapped(parser)
-  end_xfrm(parser)
-  charon.finish(parser.charon)
-  show_sa.finish(parser.show_sa)
-  nvr.finish(parser.nvr)
-  local result = parser.result
-  if parser.nvr.derived or parser.charon.derived or parser.show_sa.derived then
-    note(result.unsupported, "derivation")
+-- What a router's lines have; where another format is known, only such lines are the router's.
+local ROUTER = { "[^%d]%[IKE%d?%]", "[^%d]%[IPSEC%]", "/SA:%d", "SA%[%d+%] Duration" }
+
+local function is_of_router(text)
+  for _, pattern in ipairs(ROUTER) do
+    if string.find("\n" .. text, pattern) then
+      return true
+    end
   end
-  if #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then
-    result.problems[1] = { line = 1, reason = "the file holds no key in any format known here" }
-  end
-  result.by_spi, result.by_cookie = nil, nil
-  return result
+  return false
 end
 
--- `show log reverse` prints the newest line first: the router's times fall instead of rise.
-local function is_reversed(lines)
-  local falls, rises, last = 0, 0, nil
-  for _, line in ipairs(lines) do
-    local time = string.match(line, "%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d")
-    if time and last and time ~= last then
-      if time < last then
-        falls = falls + 1
-      else
-        rises = rises + 1
-      end
-    end
-    last = time or last
-  end
-  return falls > rises
+local function end_text(parser)
+  end_wrapped(parser)
+  end_xfrm(parser)
+  show_sa.finish(parser.show_sa)
+  nvr.finish(parser.nvr)
 end
 
 -- The most copies that "same message repeated N times" stands for here; more cannot be part of a key.
 local MAX_REPEATS = 64
 
--- Reads a whole file. Never raises an error, whatever the bytes are.
-function keylog.parse(text)
-  local parser, compression = new_parser(), text_of.compression(text)
-  if compression then
-    note(parser.result.unsupported, compression)
-    return finish(parser)
+local function read_text(parser, bytes)
+  local container = foreign.container(bytes)
+  if container then
+    note(parser.result.unsupported, container)
+    return
   end
-  local lines, numbers = text_of.lines(text, keylog.MAX_LINE)
+  local text = outer.characters(text_of.decoded(bytes))
+  local names
+  names, parser.foreign = foreign.formats(text)
+  parser.no_router = #names > 0 and not is_of_router(text)
+  for _, name in ipairs(names) do
+    note(parser.result.unsupported, name)
+  end
+  local lines, numbers = outer.lines(text_of.lines(text, keylog.MAX_LINE))
   local first, last, step = 1, #lines, 1
-  if is_reversed(lines) then
+  if outer.is_reversed(lines) then
     first, last, step = #lines, 1, -1
   end
   local previous
   for index = first, last, step do
     local line, number = lines[index], numbers[index]
-    local repeats = string.match(line, "same message repeated (%d%d?%d?) times")
+    local repeats = string.find(line, "same message", 1, true)
+      and string.match(line, "same message repeated (%d%d?%d?) times")
     if repeats and previous then
       for _ = 1, (tonumber(repeats) < MAX_REPEATS) and tonumber(repeats) or MAX_REPEATS do
         feed(parser, previous, number)
@@ -366,7 +348,24 @@ function keylog.parse(text)
       previous = line
     end
   end
-  return finish(parser)
+  end_text(parser)
+end
+
+-- Reads whole files. Never raises an error, whatever the bytes are.
+function keylog.parse(...)
+  local parser = new_parser()
+  for index = 1, select("#", ...) do
+    read_text(parser, (select(index, ...)))
+  end
+  local result = parser.result
+  if parser.nvr.derived or parser.show_sa.derived then
+    note(result.unsupported, "derivation")
+  end
+  if #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then
+    result.problems[1] = { line = 1, reason = "the file holds no key in any format known here" }
+  end
+  result.by_spi, result.by_cookie = nil, nil
+  return result
 end
 
 -- Reads one line by itself: an entry when the line alone gives a key, else nil and why not.

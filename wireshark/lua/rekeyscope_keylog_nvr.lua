@@ -3,7 +3,7 @@
 -- context. Pure.
 
 local labels = require("rekeyscope_keylog_labels")
-local outer_framing = require("rekeyscope_keylog_outer")
+local line_framing = require("rekeyscope_keylog_framing")
 local transforms = require("rekeyscope_transforms")
 
 local nvr = {}
@@ -320,7 +320,7 @@ local function behind_collector(parser, read)
     return read
   end
   for _, collector in ipairs(parser.collectors) do
-    local known = outer_framing.behind(read, collector.words, collector.sender)
+    local known = line_framing.behind(read, collector.words, collector.sender)
     if known then
       return known
     end

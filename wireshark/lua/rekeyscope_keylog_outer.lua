@@ -1,90 +1,210 @@
--- What stands before a router's message: PRI, RFC 5424 or RFC 3164 header, a collector's prefix, the router's
--- time, tag and context. Each part is optional. Pure.
-
-local stamp = require("rekeyscope_keylog_stamp")
+-- What copying puts around a key log, taken off before any reader sees it: quotation marks of mail, what grep, a journal, a pager or a
+-- terminal adds, characters of word processors and web pages. Pure.
 
 local outer = {}
 
-local REACH = 200
-local STAMP = "()(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d):?()"
-local TAGS = { IKE = "ike", IKE1 = "ike", IKE2 = "ike", IPSEC = "ike", L2TP = "other" }
+-- Lines that tell what a text is wrapped in, and the share of them that must agree.
+local SAMPLE, SHARE = 400, 3 / 4
+-- Wrappings inside each other: a quoted mail of what grep found.
+local MOST_LAYERS = 4
 
--- The words of a prefix that name a host: not times, not numbers.
-local function sender_of(prefix)
-  local names = {}
-  for word in string.gmatch(string.gsub(prefix, "^<%d+>", "") .. "", "%S+") do
-    word = string.gsub(string.gsub(word, ":$", ""), "^%[", "")
-    local _, dots = string.gsub(word, "%.", "")
-    local is_time = string.find(word, "^%d") and string.find(word, ":", 1, true)
-    if not is_time and (dots >= 3 or string.find(word, "%a")) then
-      names[#names + 1] = word
+local ENTITIES = { lt = "<", gt = ">", amp = "&", quot = '"', apos = "'", nbsp = " ", ["#160"] = " ", ["#39"] = "'", ["#34"] = '"' }
+
+-- Full-width letters, digits and signs have the order of ASCII's.
+local function narrow(lead, trail)
+  return string.char(string.byte(trail) - (lead == "\188" and 96 or 32))
+end
+
+-- What shows that a text has it, a pattern, what stands for it. A line end inside a line is a CR, so that the lines of the file keep
+-- their numbers.
+local CHARACTERS = {
+  { "\194\160", "\194\160", " " },
+  { "\227\128\128", "\227\128\128", " " },
+  { "\226\128", "\226\128[\128-\138\175]", " " },
+  { "\226\128", "\226\128[\139-\143]", "" },
+  { "\226\128", "\226\128[\156-\159]", '"' },
+  { "\226\128", "\226\128[\152-\155]", "'" },
+  { "\239\188", "\239([\188\189])([\128-\190])", narrow },
+  { "\27[", "\27%[[%d;?]*%a", "" },
+  { "\8", "%-%-+ ?[Mm]ore ?%-%-+[ \8]*", "" },
+  { "\8", "\8", "" },
+  { "#012", "#012", "\r" },
+  { "#011", "#011", "\t" },
+  -- ip -o
+  { "\\\tproto ", "\\\t", "\r\t" },
+  { "<br", "<br%s*/?>", "\r" },
+  { "</", "</?%a%w*>", "" },
+  { "&", "&(#?%w+);", ENTITIES },
+}
+
+-- The text with plain characters.
+function outer.characters(text)
+  for _, known in ipairs(CHARACTERS) do
+    if string.find(text, known[1], 1, true) then
+      text = string.gsub(text, known[2], known[3])
     end
   end
-  return table.concat(names, " ")
+  return text
 end
 
-local function with_context(result)
-  local ahead, number, body = string.match(result.text, "^(.-)SA:(%d+)/[%w_]*%s*(.*)$")
-  if number and #ahead < REACH and #number < 10 then
-    result.context = number
-    if ahead == "" or string.find(ahead, "^GW:") then
-      result.text = body
+-- How many of the first lines that hold anything match.
+local function is_usual(lines, pattern)
+  local matching, seen = 0, 0
+  for _, line in ipairs(lines) do
+    if string.find(line, "%S") then
+      seen = seen + 1
+      matching = matching + (string.find(line, pattern) and 1 or 0)
+      if seen >= SAMPLE then
+        break
+      end
     end
   end
-  return result
+  return matching > 0 and matching >= SHARE * seen
 end
 
--- { text, sender, time, tag ("ike", "other" or nil), context (the SA's number), collected (the collector's time), words
--- (what stands between that and what the router wrote), framed_at
--- (where the router's time, its tag or the message begins) } of
--- a line. `text` is trimmed.
-function outer.read(line)
-  local head = string.sub(line, 1, REACH)
-  local result = {}
-  local prefix, framed_at
-  local collected, body = stamp.header(line)
-  local at, time, after = string.match(head, STAMP)
-  if at then
-    result.time, result.text = time, string.sub(line, after)
-    prefix, framed_at = string.sub(line, 1, at - 1), at
-  else
-    result.text = body
-    prefix = string.sub(line, 1, #line - #result.text)
-  end
-  local before, tag, rest = string.match(result.text, "^([^%[]*)%[(%u[%u%d]*)%](.*)$")
-  if tag and TAGS[tag] and #before < REACH and not string.find(before, "%d$") then
-    if not at then
-      prefix = prefix .. before
+local function strip(lines, pattern)
+  for index, line in ipairs(lines) do
+    local after = string.match(line, pattern)
+    if after then
+      lines[index] = string.sub(line, after)
     end
-    result.tag, result.text = TAGS[tag], rest
   end
-  framed_at = framed_at or #prefix + 1
-  result.collected, result.framed_at = collected, framed_at
-  result.words = string.match(string.sub(line, #line - #body + 1, framed_at - 1), "^%s*(.-)%s*$")
-  result.text = string.match(result.text, "^%s*(.-)%s*$")
-  result.sender = sender_of(prefix)
-  return with_context(result)
 end
 
--- The same line of `sender`, whose other lines have `words` before the message; nil when this one has not.
-function outer.behind(read, words, sender)
-  if string.sub(read.text, 1, #words) ~= words then
-    return nil
+-- What stands before every line. A word before a colon is a file's name where it has a dot or a slash.
+local PREFIXES = {
+  "^| ?()", "^[%a/~%.][^%s:\"]*:%d+:()", "^[%a/~%.][^%s:\"]*[%./][^%s:\"]*:()", "^%d+[:%-]()[^%d]", "^%d+:()%d%d%d%d[/%-]",
+  "^ *%d+\t()",
+}
+
+local function strip_prefixes(lines)
+  for _ = 1, MOST_LAYERS do
+    local found = false
+    for _, pattern in ipairs(PREFIXES) do
+      if is_usual(lines, pattern) then
+        strip(lines, pattern)
+        found = true
+      end
+    end
+    if not found then
+      return
+    end
   end
-  local result = {}
-  for name, value in pairs(read) do
-    result[name] = value
-  end
-  result.sender, result.text = sender, string.match(read.text, "^%s*(.*)$", #words + 1)
-  return with_context(result)
 end
 
--- Prompts, echoed commands and pager lines hold nothing and end nothing.
-function outer.is_noise(line)
-  local text = string.match(line, "^%s*(.-)%s*$")
-  return text == "" or string.find(text, "^%-%-") ~= nil or string.find(text, "^<%-%-%-") ~= nil
-    or string.find(text, "^[#>] ") ~= nil or string.find(text, "[#>]$") ~= nil
-    or string.find(text, "^[^#>]*[#>]%s*show ") ~= nil
+-- "> " of a mail: a prompt looks alike, and what follows a prompt is no key.
+local function strip_quotes(lines)
+  for index, line in ipairs(lines) do
+    if string.byte(line) == 62 then
+      repeat
+        line = string.gsub(line, "^>+ ?", "")
+      until string.byte(line) ~= 62
+      lines[index] = line
+    end
+  end
+end
+
+-- Blanks that every line begins with.
+local function strip_indentation(lines)
+  local common
+  for _, line in ipairs(lines) do
+    local blanks = string.match(line, "^[ \t]*()%S")
+    if blanks and (not common or blanks < common) then
+      common = blanks
+      if common == 1 then
+        return
+      end
+    end
+  end
+  for index, line in ipairs(lines) do
+    lines[index] = string.sub(line, common or 1)
+  end
+end
+
+-- `journalctl -o export`: of each record the message.
+local function journal(lines, numbers)
+  local is_export = false
+  for index = 1, math.min(#lines, SAMPLE) do
+    is_export = is_export or string.find(lines[index], "^MESSAGE=") ~= nil
+  end
+  if not is_export then
+    return lines, numbers
+  end
+  local kept, kept_numbers = {}, {}
+  for index, line in ipairs(lines) do
+    local message = string.match(line, "^MESSAGE=(.*)$")
+    if message or not string.find(line, "^_*%u[%u%d_]*=") and string.find(line, "%S") then
+      kept[#kept + 1], kept_numbers[#kept_numbers + 1] = message or line, numbers[index]
+    end
+  end
+  return kept, kept_numbers
+end
+
+-- A row of a log viewer's table: "TIME","HOST","MESSAGE".
+local function strip_table(lines)
+  for index, line in ipairs(lines) do
+    if string.find(line, '^"%d%d%d%d%-%d%d%-%d%d[T ]') then
+      line = string.gsub(string.gsub(line, '^"', ""), '"%s*$', "")
+      lines[index] = string.gsub(string.gsub(line, '"[,;]"', " "), '""', '"') .. ""
+    end
+  end
+end
+
+local ISO_HOST = "^<?%d*>?%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d%S* ()([%w%.%-_]+) ()"
+
+-- A host that stands behind the time of nearly every line.
+local function strip_host(lines)
+  local counts, seen = {}, 0
+  for index = 1, math.min(#lines, SAMPLE) do
+    local _, host = string.match(lines[index], ISO_HOST)
+    seen = seen + (string.find(lines[index], "%S") and 1 or 0)
+    counts[host or ""] = (counts[host or ""] or 0) + 1
+  end
+  for host, count in pairs(counts) do
+    if host ~= "" and count > 1 and count >= SHARE * seen then
+      for index, line in ipairs(lines) do
+        local at, name, after = string.match(line, ISO_HOST)
+        if name == host then
+          lines[index] = string.sub(line, 1, at - 1) .. string.sub(line, after)
+        end
+      end
+    end
+  end
+end
+
+-- The lines without what is around them, and their numbers.
+function outer.lines(lines, numbers)
+  lines, numbers = journal(lines, numbers)
+  strip_quotes(lines)
+  strip_prefixes(lines)
+  strip_quotes(lines)
+  strip_indentation(lines)
+  strip_table(lines)
+  strip_host(lines)
+  return lines, numbers
+end
+
+-- Times as words that sort: the router's, ISO 8601 with its fraction; of RFC 3164 the time within one day.
+local function time_of(line)
+  local time = string.match(line, "%d%d%d%d[/%-]%d%d[/%-]%d%d[T ]%d%d:%d%d:%d%d[%.%d]*")
+  return time or string.match(line, "%u%l%l [ %d]%d %d%d:%d%d:%d%d")
+end
+
+-- Whether the newest line comes first (`show log reverse`, log viewers): times fall instead of rise.
+function outer.is_reversed(lines)
+  local falls, rises, last = 0, 0, nil
+  for _, line in ipairs(lines) do
+    local time = time_of(line)
+    if time and last and time ~= last and #time == #last then
+      if time < last then
+        falls = falls + 1
+      else
+        rises = rises + 1
+      end
+    end
+    last = time or last
+  end
+  return falls > rises
 end
 
 return outer

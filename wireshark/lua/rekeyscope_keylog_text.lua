@@ -1,20 +1,10 @@
 -- A key file's bytes → lines: UTF-16 and UTF-32 with or without a mark narrowed to bytes, NUL bytes as blanks, LF, CRLF
--- and CR alone as ends of lines. What is compressed is only named. Pure.
+-- and CR alone as ends of lines. Pure.
 
 local text = {}
 
 -- Bytes at the start that tell how a file writes its characters.
 local SAMPLE = 4096
-
--- What Lua cannot unpack: "gzip", "zstd", or nil.
-function text.compression(bytes)
-  if string.sub(bytes, 1, 3) == "\31\139\8" then
-    return "gzip"
-  elseif string.sub(bytes, 1, 4) == "\40\181\47\253" or string.find(bytes, "^[P-_]%*M\24") then
-    return "zstd"
-  end
-  return nil
-end
 
 local MARKS = {
   { "^\255\254%z%z", 4, 1 }, { "^%z%z\254\255", 4, 4 }, { "^\255\254", 2, 1 }, { "^\254\255", 2, 2 },
@@ -39,10 +29,10 @@ local function holds_latin(bytes, length, low)
   return balance > 0
 end
 
--- Bytes of a unit and the place of the lowest eight bits; nil for bytes.
+-- Bytes of a unit and the place of the lowest eight bits; nil for bytes. The bytes of a mark at the start of noise are no mark.
 local function encoding_of(bytes)
   for _, mark in ipairs(MARKS) do
-    if string.find(bytes, mark[1]) then
+    if string.find(bytes, mark[1]) and holds_latin(string.sub(bytes, mark[2] + 1), mark[2], mark[3]) then
       return mark[2], mark[3]
     end
   end
@@ -76,25 +66,35 @@ local function narrowed(bytes, length, low)
   return (string.gsub(bytes, string.rep(".", length), known))
 end
 
--- The lines, at most `longest` bytes of each, and the number of each: in a text with LF a CR alone does not count.
-function text.lines(bytes, longest)
+-- The characters of a file as single bytes.
+function text.decoded(bytes)
   local length, low = encoding_of(bytes)
   if length then
     bytes = narrowed(bytes, length, low)
   end
-  bytes = string.gsub(bytes, "%z", " ")
+  return (string.gsub(bytes, "%z", " "))
+end
+
+-- The lines, at most `longest` bytes of each, and the number of each: in a text with LF a CR alone does not count.
+function text.lines(bytes, longest)
   local lines, numbers, at, number, has_lf = {}, {}, 1, 1, false
+  local has_cr, has_mark = string.find(bytes, "\r", 1, true) ~= nil, string.find(bytes, "\239\187\191", 1, true) ~= nil
   while at <= #bytes do
-    local stop, _, ending = string.find(bytes, "([\r\n])", at)
-    stop = stop or #bytes + 1
-    local line = string.sub(bytes, at, stop - 1)
-    line = string.gsub(string.sub(line, 1, longest), "^\239\187\191", "")
-    lines[#lines + 1], numbers[#numbers + 1] = line, number
-    if ending == "\r" and string.sub(bytes, stop + 1, stop + 1) == "\n" then
-      stop, ending = stop + 1, "\n"
+    local stop
+    if has_cr then
+      stop = string.find(bytes, "[\r\n]", at)
+    else
+      stop = string.find(bytes, "\n", at, true)
     end
-    has_lf = has_lf or ending == "\n"
-    if ending == "\n" or not has_lf then
+    stop = stop or #bytes + 1
+    local ending, line = string.byte(bytes, stop), string.sub(bytes, at, stop - 1 - at < longest and stop - 1 or at + longest - 1)
+    lines[#lines + 1] = has_mark and string.gsub(line, "^\239\187\191", "") or line
+    numbers[#numbers + 1] = number
+    if ending == 13 and string.byte(bytes, stop + 1) == 10 then
+      stop, ending = stop + 1, 10
+    end
+    has_lf = has_lf or ending == 10
+    if ending == 10 or not has_lf then
       number = number + 1
     end
     at = stop + 1

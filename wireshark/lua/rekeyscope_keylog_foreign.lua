@@ -1,0 +1,81 @@
+-- Formats that the plugin names and the program reads: what shows them in a text, and their lines, from which nothing is guessed. Pure.
+
+local foreign = {}
+
+-- { name, what it is called in a sentence, literals of which one shows it, patterns of its lines }
+local FORMATS = {
+  { "charon", "a strongSwan log", { "bytes @ 0x", "charon: ", "charon-systemd", "[CHD] " },
+    { "bytes @ 0x", "charon", "%d%d?%[%u%u%u%]", "ESP SA$", "SPI 0x%x+, src ", "^%s*%d+: %x%x %x%x", "<%S*|%d+>" } },
+  { "pluto", "a log of pluto (Libreswan, Openswan)",
+    { "KEYMAT computed", " keymat:", "enc key: ", "ICOOKIE:", "ESP encrypt key", "ESP enckey", "pluto[", "ESP encryption key" },
+    { "^| ", "pluto%[", "ESP %a+ ?key:", "[kK][eE][yY][mM][aA][tT]" } },
+  { "racoon", "a racoon log", { ": DEBUG: ", "racoon: ", "oakley.c:" }, { "DEBUG: ", "racoon: ", "^%x%x%x%x%x%x%x%x [%x ]+$" } },
+  { "setkey", "output or input of setkey", { "esp mode=", "E: aes-cbc", "E: 3des-cbc", "esp-udp mode=", "E: aes-gcm" },
+    { "^%s+[EA]: ", "esp%S* mode=%a+ spi=" } },
+  { "setkey", "output or input of setkey", { " esp 0x", "-E aes-cbc" }, { "^%s*add%s", "^%s*%-[EA]%s" } },
+  { "tcpdump", "a secrets file of tcpdump -E", { "-hmac96:0x", "-cbc:0x" }, { "^%s*0x%x+@%S+ %S+:0x%x+" } },
+  { "FortiOS", "output of FortiOS", { " esp=aes", " esp=3des", " esp=null", "ah=sha", "ike -1" },
+    { "spi=%x+ esp=%S+ key=%d+", "ah=%w+ key=%d+" } },
+  { "MikroTik", "output of MikroTik RouterOS", { "enc-key=", "auth-key=", "enc-algorithm=" }, { "enc%-key=", "auth%-key=", "spi=0x" } },
+  { "DPDK", "a configuration of DPDK's ipsec-secgw", { "cipher_algo ", "aead_algo " }, { "^%s*sa%s", "_algo ", "^[%x:]+\\?$" } },
+  { "VPP", "output of VPP", { "crypto-key ", "crypto alg", "integ-key" }, { "crypto", "integ" } },
+  { "scapy", "a script for scapy", { "crypt_key=", "SecurityAssociation(" }, { "crypt_key", "auth_key", "SecurityAssociation" } },
+}
+
+-- What Lua cannot unpack, by the first bytes.
+local CONTAINERS = {
+  { "gzip", "compressed with gzip", "^\31\139\8" }, { "zstd", "compressed with zstd", "^%(\181\47\253" },
+  { "zstd", "compressed with zstd", "^[P-_]%*M\24" }, { "zip", "a zip archive", "^PK\3\4" },
+  { "xz", "compressed with xz", "^\2537zXZ%z" }, { "bzip2", "compressed with bzip2", "^BZh%d1AY" },
+}
+
+local CALLED = {
+  ikev2 = "has rows of ikev2_decryption_table", derivation = "has what keys are derived from", folder = "a folder of logs",
+}
+for _, list in ipairs({ FORMATS, CONTAINERS }) do
+  for _, known in ipairs(list) do
+    CALLED[known[1]] = known[2]
+  end
+end
+
+-- What a sentence calls a format of that name.
+function foreign.called(name)
+  return CALLED[name] or name
+end
+
+-- The container of those bytes, or nil.
+function foreign.container(bytes)
+  for _, known in ipairs(CONTAINERS) do
+    if string.find(bytes, known[3]) then
+      return known[1]
+    end
+  end
+  return nil
+end
+
+local function shows(text, literals)
+  for _, literal in ipairs(literals) do
+    if string.find(text, literal, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
+-- The names of the formats in a text, and the patterns of their lines.
+function foreign.formats(text)
+  local names, patterns = {}, {}
+  for _, known in ipairs(FORMATS) do
+    if shows(text, known[3]) then
+      if names[#names] ~= known[1] then
+        names[#names + 1] = known[1]
+      end
+      for _, pattern in ipairs(known[4]) do
+        patterns[#patterns + 1] = pattern
+      end
+    end
+  end
+  return names, patterns
+end
+
+return foreign
