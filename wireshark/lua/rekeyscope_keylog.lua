@@ -247,14 +247,13 @@ local function xfrm_line(parser, line, line_number)
   local src, dst = xfrm.header(line)
   if src then
     end_xfrm(parser)
-    parser.block = { src = src, dst = dst, line = line_number }
+    parser.block = xfrm.block(src, dst, line_number)
     return true
-  end
-  if parser.block then
-    if string.find(line, "^%s+%S") then
-      xfrm.detail(parser.block, line, line_number)
-      return true
-    end
+  elseif not parser.block then
+    return false
+  elseif xfrm.detail(parser.block, line, line_number) then
+    return true
+  elseif parser.block.over then
     end_xfrm(parser)
   end
   return false

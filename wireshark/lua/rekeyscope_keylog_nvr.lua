@@ -14,6 +14,8 @@ local MAX_CONTEXTS = 4096
 local MAX_COLLECTORS = 64
 -- An odd number of digits is a cut key from here on; fewer are some number after a word like "key".
 local FEWEST_KEY_DIGITS = 24
+-- The eight bytes that a console shows are the least of a key; fewer digits after such a label are no key.
+local FEWEST_SHOWN = 16
 
 local ODD = "the value has an odd number of hex digits: the line was cut; save the log without line length limit"
 
@@ -72,7 +74,7 @@ end
 
 local function esp_key(parser, context, slot, digits, line_number)
   local esp = context.esp
-  if not esp.spi then
+  if not esp.spi or #digits < FEWEST_SHOWN then
     return
   end
   if esp[slot] then
@@ -235,6 +237,9 @@ local function more_of(open, read, foreign, interrupts)
   local odd = #open.digits % 2 ~= 0
   local more = labels.continuation(read.text, open.digits ~= "" and open.width or nil, #open.digits, open.prefixed)
   if not more or #open.digits + #more.digits > labels.MAX_DIGITS or open.interrupts ~= interrupts then
+    return nil
+  elseif is_whole(open.kind, #open.digits) and not is_whole(open.kind, #open.digits + #more.digits) then
+    -- What follows a complete value is none of it.
     return nil
   elseif is_of(open.framing, read) then
     return more

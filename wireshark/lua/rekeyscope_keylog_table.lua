@@ -4,7 +4,7 @@ local transforms = require("rekeyscope_transforms")
 
 local table_format = {}
 
--- Values of one row: quoted or bare, separated by commas. nil and a reason when a quote is not closed.
+-- Values of one row: quoted or bare, separated by commas, by a spreadsheet's semicolons. nil and a reason when a quote is not closed.
 function table_format.columns(line)
   local values, at = {}, 1
   while true do
@@ -14,14 +14,14 @@ function table_format.columns(line)
         return nil, "a quote is not closed"
       end
       local bare
-      bare, after = string.match(line, '^([^,"]*)()', at)
+      bare, after = string.match(line, '^([^,;"]*)()', at)
       quoted = string.match(bare, "^%s*(.-)%s*$")
     end
     values[#values + 1] = quoted
     if after > #line then
       return values
     end
-    if string.sub(line, after, after) ~= "," then
+    if not string.find(line, "^[,;]", after) then
       return nil, "no comma between two values"
     end
     at = after + 1
@@ -80,7 +80,7 @@ local function address_of(text, family)
   return not string.find(text, "*", 1, true) and text or nil
 end
 
-local UNCHECKED = "^ANY %d+ bit authentication %[no checking%]$"
+local UNCHECKED = "^ANY (%d+) bit authentication %[[nN]o [cC]hecking%]$"
 
 local function is_cut(text)
   local digits = string.match(text, "^0[xX](%x+)$")
@@ -132,7 +132,8 @@ function table_format.esp_row(line)
   end
   local enc, auth = entry.enc, transforms.integrity(values[7])
   local enc_key, auth_key = key_of(values[6]), key_of(values[8])
-  entry.unchecked = string.find(values[7], UNCHECKED) and values[7] or nil
+  local bits = string.match(values[7], UNCHECKED)
+  entry.unchecked = bits and "ANY " .. bits .. " bit authentication [no checking]" or nil
   if not auth and not entry.unchecked then
     return nil, "esp_sa row: the authentication algorithm is not supported"
   elseif not enc_key or not auth_key then
@@ -166,7 +167,9 @@ end
 
 -- Which table a line belongs to, or nil.
 function table_format.recognise(line)
-  if string.find(line, '^%s*"?IP[%w%*]*"?%s*,%s*["%x%*]') then
+  if not string.find(line, "[,;]") then
+    return nil
+  elseif string.find(line, '^%s*"?IP[%w%*]*"?%s*[,;]%s*["%x%*]') then
     return "esp_sa"
   elseif string.find(line, '^%s*"?%x+"?%s*,%s*"?%x+"?%s*,%s*"?%x*"?%s*,') then
     return "ikev2_decryption_table"

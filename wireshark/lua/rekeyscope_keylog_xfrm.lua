@@ -53,7 +53,7 @@ READ["enc"] = function(block, rest)
 end
 
 READ["aead"] = function(block, rest)
-  local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s+(%d+)")
+  local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s*(%d*)")
   local found = transforms.with_icv_bits(transforms.encryption(tostring(name)), bits)
   block.enc = found or "unknown: " .. tostring(name)
   block.enc_key = value_of_key(key)
@@ -62,8 +62,8 @@ READ["aead"] = function(block, rest)
 end
 
 READ["auth-trunc"] = function(block, rest)
-  local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s+(%d+)")
-  block.auth = integrity(tostring(name), bits)
+  local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s*(%d*)")
+  block.auth = integrity(tostring(name), bits ~= "" and bits or DEFAULT_BITS[name])
   block.auth_key = value_of_key(key)
   block.cut = block.cut or is_cut(key)
 end
@@ -75,13 +75,18 @@ READ["auth"] = function(block, rest)
   block.cut = block.cut or is_cut(key)
 end
 
+-- A block that begins on a line.
+function xfrm.block(src, dst, line_number)
+  return { src = src, dst = dst, line = line_number, details = {}, strays = 0 }
+end
+
 -- `ip xfrm state add src A dst B proto esp spi … enc … auth …` in one line: a finished block, or nil.
 function xfrm.command(line, line_number)
   local src, dst, rest = string.match(line, "ip xfrm state %a+ src (%S+) dst (%S+) (.*)$")
   if not src then
     return nil
   end
-  local block = { src = src, dst = dst, line = line_number }
+  local block = xfrm.block(src, dst, line_number)
   for word, read in pairs(READ) do
     local at = string.match(" " .. rest, " " .. string.gsub(word, "%-", "%%-") .. " ()%S")
     if at then
@@ -91,22 +96,64 @@ function xfrm.command(line, line_number)
   return block
 end
 
--- One indented line of a block. Lines that say nothing about the SA's keys are skipped.
-function xfrm.detail(block, line, line_number)
-  local word, rest = string.match(line, "^%s+(%S+)%s*(.*)$")
-  local read = word and READ[word]
+local function read_detail(block, detail)
+  local word, rest = string.match(detail.text, "^%s*(%S+)%s*(.*)$")
+  local read = READ[word]
   if read then
     if word ~= "proto" then
-      block.key_line = (word == "enc" or word == "aead") and line_number or block.key_line or line_number
+      block.key_line = (word == "enc" or word == "aead") and detail.line or block.key_line or detail.line
     end
     block.hidden = block.hidden or string.find(rest, "hidden", 1, true) ~= nil
-    read(block, rest)
+    -- ip -s
+    read(block, (string.gsub(rest, "%s*%(%d+ ?bits%)", "")))
   end
+end
+
+-- Whether a line is the rest of the one before, where a terminal has broken it: digits, or words where no key stands yet.
+local function goes_on(line, before)
+  if string.find(line, "^%s*[%d%(][%d%s%(%)bits]*$") or string.find(line, "^%x+%f[%X]") then
+    return true
+  elseif string.find(line, "^%s") then
+    return false
+  end
+  local word, rest = string.match(before, "^%s*(%S+)(.*)$")
+  if READ[word] then
+    return string.find(rest, "0[xX]%x") == nil
+  end
+  for name in pairs(READ) do
+    if rest == "" and string.sub(name, 1, #word) == word then
+      return true
+    end
+  end
+  return false
+end
+
+-- Lines between those of a block that are none of its own: the rest of something that a terminal has broken.
+local MOST_STRAYS = 2
+
+-- One line after a block's first; false when it is none of the block's. Then block.over tells whether the block has ended.
+function xfrm.detail(block, line, line_number)
+  local details = block.details
+  local last = details[#details]
+  if last and goes_on(line, last.text) then
+    last.text = last.text .. line
+  elseif string.find(line, "^%s+%S") then
+    details[#details + 1] = { text = line, line = line_number }
+  else
+    block.strays = block.strays + 1
+    block.over = block.strays > MOST_STRAYS or string.find(line, "%d/%d%d/%d%d ") ~= nil
+    return false
+  end
+  block.strays = 0
+  return true
 end
 
 -- A finished block as an entry. nil without a reason when it holds no ESP key by nature (an event without keys,
 -- AH, a larval SA); nil and a reason when it should, and with them the entry without keys of a key that was cut.
 function xfrm.entry(block)
+  for _, detail in ipairs(block.details) do
+    read_detail(block, detail)
+  end
   if block.proto ~= "esp" or not block.spi or block.spi == "00000000" then
     return nil
   end
