@@ -113,7 +113,7 @@ end
 -- The log that the dialog begins with: the one that is loaded, unless this capture needs another and has it beside it.
 function gui.offered(context)
   local keylog = context.loader.choice.keylog
-  local beside = (keylog and not context.accounts.lacks_keys) and {} or keys.beside_open_capture()
+  local beside = (keylog and not context.accounts.lacks_keys) and {} or keys.beside(keys.open_capture())
   return #beside > 0 and source.joined(beside) or keylog or ""
 end
 
@@ -121,11 +121,8 @@ end
 function gui.load_log(context, path, profile, mode)
   path = string.gsub(string.gsub(path, "^%s+", ""), "%s+$", "")
   path = string.gsub(path, '^"(.*)"$', "%1")
-  if keys.is_capture(path) then
-    local beside = keys.beside(path)
-    path = #beside > 0 and source.joined(beside) or path
-  end
-  local reason = keys.try(path)
+  local capture = keys.open_capture()
+  local reason = keys.try(context.loader, path, capture)
   if reason then
     window("rekeyscope: key log", reason .. "\n")
     return
@@ -133,7 +130,7 @@ function gui.load_log(context, path, profile, mode)
   local done, why = keys.remember({
     keylog = path, profile = profile ~= context.loader.gui_profile and profile or "",
     mode = string.find(mode, "^[pP]") and "persistent" or "ephemeral",
-    seen = source.seen_text(packets.seen(context.accounts)),
+    seen = source.seen_text(packets.seen(context.accounts)), capture = capture,
   })
   if not done then
     window("rekeyscope: key log", "Cannot write the state file: " .. tostring(why) .. "\n")

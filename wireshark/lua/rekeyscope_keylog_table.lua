@@ -133,6 +133,11 @@ function table_format.esp_row(line)
   local enc, auth = entry.enc, transforms.integrity(values[7])
   local enc_key, auth_key = key_of(values[6]), key_of(values[8])
   local bits = string.match(values[7], UNCHECKED)
+  if bits and transforms.is_aead(enc) then
+    -- Versions before 3.6 name a combined mode's ICV so.
+    enc, auth, bits = transforms.with_icv_bits(enc, bits), "none", nil
+    entry.enc = enc
+  end
   entry.unchecked = bits and "ANY " .. bits .. " bit authentication [no checking]" or nil
   if not auth and not entry.unchecked then
     return nil, "esp_sa row: the authentication algorithm is not supported"

@@ -35,10 +35,52 @@ function fs.write(path, text)
   return true
 end
 
+-- What a command prints; nil where there is no shell.
+function fs.run(command)
+  local made, pipe = pcall(io.popen, command, "r")
+  if not made or not pipe then
+    return nil
+  end
+  local output = pipe:read("*a")
+  pipe:close()
+  return output
+end
+
+fs.is_windows = string.sub(package.config, 1, 1) ~= "/"
+
+function fs.is_folder(path)
+  return Dir.exists(path) == true
+end
+
+function fs.holds_something(path)
+  local file = io.open(path, "rb")
+  local byte = file and file:read(1)
+  if file then
+    file:close()
+  end
+  return byte ~= nil
+end
+
+-- pcap of both byte orders and resolutions, pcapng.
+local MAGICS = {
+  ["\161\178\195\212"] = true, ["\212\195\178\161"] = true, ["\161\178\60\77"] = true, ["\77\60\178\161"] = true,
+  ["\10\13\13\10"] = true,
+}
+
+-- Whether a path is a capture's.
+function fs.is_capture(path)
+  local file = io.open(path, "rb")
+  local magic = file and file:read(4)
+  if file then
+    file:close()
+  end
+  return MAGICS[magic or ""] == true
+end
+
 -- An empty file that only its owner can read: os.tmpname() makes one (mkstemp(3)), and a file keeps its mode when it is
 -- written to and renamed. Not possible where /tmp is another file system, nor needed on Windows.
 function fs.make_private(path)
-  if string.sub(package.config, 1, 1) ~= "/" then
+  if fs.is_windows then
     return
   end
   local made, name = pcall(os.tmpname)
@@ -135,7 +177,7 @@ end
 local function choose(self)
   self.choice = source.choose(self.arguments, {
     keylog = os.getenv("REKEYSCOPE_KEYLOG"), profile = os.getenv("REKEYSCOPE_PROFILE"),
-    mode = os.getenv("REKEYSCOPE_MODE"),
+    mode = os.getenv("REKEYSCOPE_MODE"), program = os.getenv("REKEYSCOPE_PROGRAM"),
   }, self.state)
   self.choice.profile = self.choice.profile or self.gui_profile
   if self.choice.profile and string.find(self.choice.profile, "[/\\]") then
@@ -151,9 +193,9 @@ function keys.new(options)
   self.state = source.read_state(fs, state_path())
   self.gui_profile = options.gui and gui_profile() or nil
   choose(self)
-  if self.state.seen then
-    -- It holds for the capture that was open when the dialog was used: for one reload.
-    self.state.seen = nil
+  if self.state.seen or self.state.capture then
+    -- They hold for the capture that was open when the dialog was used: for one reload.
+    self.state.seen, self.state.capture = nil, nil
     source.write_state(fs, state_path(), self.state)
   end
   return self
@@ -245,52 +287,22 @@ function keys.remember(state)
   return source.write_state(fs, state_path(), state)
 end
 
-local function holds_something(path)
-  local file = io.open(path, "rb")
-  local byte = file and file:read(1)
-  if file then
-    file:close()
+-- The capture that Wireshark has open, or nil. Lua cannot ask for its name: where the system shows which files a process holds open
+-- (Linux), it is one of them.
+function keys.open_capture()
+  local listed = me.pid and fs.run("readlink /proc/" .. me.pid .. "/fd/* 2>/dev/null") or ""
+  for path in string.gmatch(listed, "[^\n]+") do
+    local folder = string.match(path, "^(/.*)/[^/]*$")
+    if folder and folder ~= profile_folder("") and not string.find(folder, "^/dev") and fs.is_capture(path) then
+      return path
+    end
   end
-  return byte ~= nil
+  return nil
 end
 
 -- The key files beside a capture.
 function keys.beside(capture)
-  return source.beside(capture, holds_something)
-end
-
--- The key files beside the capture that Wireshark has open. Lua cannot ask for its name: where the system shows which
--- files a process holds open (Linux), it is one of them.
-function keys.beside_open_capture()
-  local found, own = {}, profile_folder("")
-  local pipe = me.pid and io.popen and io.popen("readlink /proc/" .. me.pid .. "/fd/* 2>/dev/null")
-  if not pipe then
-    return found
-  end
-  for path in pipe:lines() do
-    local folder = string.match(path, "^(/.*)/[^/]*$")
-    if #found == 0 and folder and folder ~= own and not string.find(folder, "^/dev") then
-      found = keys.beside(path)
-    end
-  end
-  pipe:close()
-  return found
-end
-
--- pcap of both byte orders and resolutions, pcapng.
-local MAGICS = {
-  ["\161\178\195\212"] = true, ["\212\195\178\161"] = true, ["\161\178\60\77"] = true, ["\77\60\178\161"] = true,
-  ["\10\13\13\10"] = true,
-}
-
--- Whether a path is a capture's, where a log's is asked for.
-function keys.is_capture(path)
-  local file = io.open(path, "rb")
-  local magic = file and file:read(4)
-  if file then
-    file:close()
-  end
-  return MAGICS[magic or ""] == true
+  return capture and source.beside(capture, fs.holds_something) or {}
 end
 
 -- Adds the coloring rules to the profile that the GUI works in now. Returns how many were missing, or nil; and the file
@@ -314,8 +326,9 @@ function keys.forget(profile)
 end
 
 -- A sentence that says why a log cannot be loaded, or nil.
-function keys.try(path)
-  local loaded, reason = source.load(fs, { keylog = path, from = "the dialog" }, {})
+function keys.try(self, path, capture)
+  local choice = { keylog = path, from = "the dialog", capture = capture, program = self.choice.program }
+  local loaded, reason = source.load(fs, choice, {})
   if not loaded then
     return reason
   elseif #loaded.esp == 0 and #loaded.ike1 == 0 then

@@ -1,10 +1,14 @@
 -- Where the key log comes from and what it gives: arguments, environment, the dialog's state file; then
 -- entries, rows, and the sentences that say what happened. Pure but for `fs` (see rekeyscope_store.lua).
 
+local foreign = require("rekeyscope_keylog_foreign")
 local keylog = require("rekeyscope_keylog")
+local program = require("rekeyscope_program")
 local rows = require("rekeyscope_rows")
 
 local source = {}
+
+local unpack_list = table.unpack or unpack -- luacheck: ignore
 
 -- Sentences about single lines that are worth printing; the rest is counted.
 local MAX_SENTENCES = 5
@@ -36,7 +40,7 @@ end
 
 function source.write_state(fs, path, state)
   local lines = {}
-  for _, name in ipairs({ "keylog", "profile", "mode", "seen" }) do
+  for _, name in ipairs({ "keylog", "profile", "mode", "seen", "capture" }) do
     if state[name] and state[name] ~= "" and not string.find(state[name], "[\r\n]") then
       lines[#lines + 1] = name .. "=" .. state[name]
     end
@@ -53,6 +57,7 @@ function source.choose(arguments, environment, state)
   local choice = {
     profile = arguments.profile or environment.profile or state.profile,
     mode = arguments.mode or environment.mode or state.mode or "ephemeral",
+    program = arguments.program or environment.program,
   }
   if arguments.keylog and arguments.keylog ~= "" then
     choice.keylog, choice.from = arguments.keylog, "-X lua_script1:keylog="
@@ -60,6 +65,7 @@ function source.choose(arguments, environment, state)
     choice.keylog, choice.from = environment.keylog, "REKEYSCOPE_KEYLOG"
   elseif state.keylog and state.keylog ~= "" then
     choice.keylog, choice.from, choice.seen = state.keylog, "the dialog", state.seen
+    choice.capture = state.capture
   end
   return choice
 end
@@ -122,78 +128,184 @@ function source.joined(paths)
   return table.concat(paths, BETWEEN_LOGS)
 end
 
--- A file, or a folder that `rekeyscope keys --export wireshark` wrote.
-local function read_one(fs, path)
+-- The texts of a file, or of a folder that `rekeyscope keys --export wireshark` wrote; nil when there is none.
+local function texts_of(fs, path)
   local text = fs.read(path)
   if text then
-    return text
+    return { text }
   end
-  local parts = {}
+  local texts = {}
   for _, name in ipairs({ "esp_sa", "ikev1_decryption_table" }) do
-    parts[#parts + 1] = fs.read(path .. "/" .. name)
+    texts[#texts + 1] = fs.read(path .. "/" .. name)
   end
-  return #parts > 0 and table.concat(parts, "\n") or nil
+  return (#texts > 0 or fs.is_folder and fs.is_folder(path)) and texts or nil
 end
 
--- The text of a log, or of several; nil when one of them cannot be read.
-local function read_log(fs, path)
-  local text, parts = read_one(fs, path), {}
-  if text or not string.find(path, BETWEEN_LOGS, 1, true) then
-    return text
+local function is_capture(fs, path)
+  return fs.is_capture ~= nil and fs.is_capture(path)
+end
+
+local function add_file(fs, input, path)
+  local texts = texts_of(fs, path)
+  if not texts then
+    return false
   end
-  for one in string.gmatch(path, "[^" .. BETWEEN_LOGS .. "]+") do
-    text = read_one(fs, (string.gsub(string.gsub(one, "^%s+", ""), "%s+$", "")))
-    if not text then
-      return nil
+  input.files[#input.files + 1] = path
+  for _, text in ipairs(texts) do
+    input.texts[#input.texts + 1] = text
+  end
+  input.has_folder = input.has_folder or #texts == 0
+  return true
+end
+
+-- What a choice names: { files, texts, capture, has_folder }; nil when one of its files cannot be read. The capture may stand among the
+-- logs, or alone, for the key files beside it.
+local function input_of(fs, choice)
+  local input = { files = {}, texts = {}, capture = choice.capture }
+  if is_capture(fs, choice.keylog) then
+    input.capture = choice.keylog
+  elseif add_file(fs, input, choice.keylog) then
+    return input
+  else
+    for one in string.gmatch(choice.keylog, "[^" .. BETWEEN_LOGS .. "]+") do
+      one = string.gsub(string.gsub(one, "^%s+", ""), "%s+$", "")
+      if is_capture(fs, one) then
+        input.capture = one
+      elseif not add_file(fs, input, one) then
+        return nil
+      end
     end
-    parts[#parts + 1] = text
   end
-  return table.concat(parts, "\n")
+  for _, one in ipairs(#input.files == 0 and source.beside(input.capture, fs.holds_something) or {}) do
+    add_file(fs, input, one)
+  end
+  return #input.files > 0 and input or nil
 end
 
 local function count(entries)
-  local n = { esp = 0, ike1 = 0, secret = 0, defective = 0, contradicting = 0 }
+  local n = { esp = 0, ike1 = 0, secret = 0, masked = 0, cut = 0, contradicting = 0 }
   for _, entry in ipairs(entries) do
-    local what = entry.status and "defective" or entry.kind
+    local what = entry.status == "masked" and "masked" or entry.status and "cut" or entry.kind
     n[what] = n[what] + 1
     n.contradicting = n.contradicting + (entry.contradicts and 1 or 0)
   end
   return n
 end
 
-local ADVICE_MASKED = "%d SAs whose keys are masked or cut short: read the log on the serial console or with"
-  .. " `ipsec ike log 1 key-info`"
-local ADVICE_EXPORT = "%s: run `rekeyscope keys CAPTURE --keys LOG --export wireshark DIR`, then load DIR"
-local ADVICE_COMPRESSED = "%s is compressed: unpack it with `%s`, then load what comes out"
-local UNPACK = { gzip = "gunzip", zstd = "unzstd" }
-local ADVICE_UNREADABLE = "cannot read the key log %s (named by %s): check that it exists, that you may read it, and"
+local MASKED = "%d SAs have masked keys"
+local CUT = "keys of %d SAs are cut short: the log lacks a part of each"
+local INSTALL = "install it (`cargo install --path crates/analyzer` in its source), or run `rekeyscope keys CAPTURE --keys LOG"
+  .. " --export wireshark DIR` where it is, then load DIR"
+local NOT_INSTALLED = "%s: %s. The plugin does not read it by itself; the program rekeyscope does, and is not installed here: "
+  .. INSTALL
+local NOTHING_READ = "%s: no key in a format that the plugin reads by itself (a router's log, esp_sa, `ip xfrm state`). The program"
+  .. " rekeyscope, which reads more, is not installed here: " .. INSTALL
+local PACKED = "%s: %s. Unpack it with `%s` and load what comes out, or install rekeyscope, which does that"
+local UNPACK = { gzip = "gunzip", zstd = "unzstd", zip = "unzip", xz = "unxz", bzip2 = "bunzip2" }
+local WITH_CAPTURE = "%s %s: with rekeyscope installed, load it together with the capture (`CAPTURE;LOG`)"
+local TOGETHER = "%s: load it together with the capture (`CAPTURE;LOG`)"
+local UNREADABLE = "cannot read the key log %s (named by %s): check that it exists, that you may read it, and"
   .. " that its path is complete (~ is not expanded); of a folder, esp_sa and ikev1_decryption_table are read"
-local ADVICE_MANY = "%d rows: Wireshark walks them all for every packet; expect it to be slow above about %d"
+local NONE_BESIDE = "%s is a capture, and no key file lies beside it: name the log, too (`CAPTURE;LOG`)"
+local MANY = "%d rows: Wireshark walks them all for every packet; expect it to be slow above about %d"
 
-local function sentences(log, parsed, esp, ike)
+-- What needs the capture beside the log.
+local NEEDS_CAPTURE = { derivation = true, ikev2 = true }
+
+local function wants_program(parsed, capture)
+  for _, name in ipairs(parsed.unsupported) do
+    if capture or not NEEDS_CAPTURE[name] then
+      return true
+    end
+  end
+  local n = count(parsed.entries)
+  return n.cut > 0 or n.esp + n.ike1 + n.masked == 0 and #parsed.unsupported == 0
+end
+
+-- What the program's tables say goes before what was read here; of SAs without a key it says nothing.
+local function replaced(parsed, by_program, has_capture)
+  local spis = {}
+  for _, entry in ipairs(by_program.entries) do
+    spis[entry.spi or ""] = true
+    if not has_capture and not entry.src and not entry.dst then
+      -- A claim without addresses is of either family.
+      entry.ip = nil
+    end
+  end
+  for _, entry in ipairs(parsed.entries) do
+    if entry.status and not spis[entry.spi] then
+      by_program.entries[#by_program.entries + 1] = entry
+    end
+  end
+  by_program.problems, by_program.unsupported = {}, {}
+  by_program.formats = { "rekeyscope keys" }
+  return by_program
+end
+
+-- What no reader of ours and no program has read, as sentences.
+local function unread(log, parsed, n)
+  local list, advice = {}, nil
+  for _, name in ipairs(parsed.unsupported) do
+    if NEEDS_CAPTURE[name] then
+      local sentence = string.format(WITH_CAPTURE, log, foreign.called(name))
+      -- Such logs hold what keys derive from beside the keys themselves, which mostly are all that is needed.
+      if n.esp > 0 then
+        advice = sentence
+      else
+        list[#list + 1] = sentence
+      end
+    elseif UNPACK[name] then
+      list[#list + 1] = string.format(PACKED, log, foreign.called(name), UNPACK[name])
+    else
+      list[#list + 1] = string.format(NOT_INSTALLED, log, foreign.called(name))
+    end
+  end
+  if n.esp + n.ike1 + n.masked + n.cut + n.secret == 0 and #list == 0 then
+    list[1] = string.format(NOTHING_READ, log)
+  end
+  return list, advice
+end
+
+-- Reads with the program what was not read here. Returns what is known then, and the sentences about it.
+local function with_program(fs, choice, input, parsed)
+  if not fs.run or not wants_program(parsed, input.capture) then
+    return parsed, nil
+  end
+  local found, said = program.tables(fs.run, {
+    program = choice.program, windows = fs.is_windows, files = input.files, capture = input.capture,
+  })
+  if found then
+    local by_program = keylog.parse(found)
+    if #by_program.entries == 0 and not input.capture and string.find(table.concat(said), "with the capture", 1, true) then
+      said[#said + 1] = string.format(TOGETHER, choice.keylog)
+    end
+    return replaced(parsed, by_program, input.capture), said
+  end
+  return parsed, said and { said }
+end
+
+local function sentences(log, parsed, esp, ike, said)
   local n, list = count(parsed.entries), {}
   local formats = #parsed.formats > 0 and " (" .. table.concat(parsed.formats, ", ") .. ")" or ""
   list[1] = string.format("%d ESP and %d IKE keys in %s%s", n.esp, n.ike1 + ike.opened, log, formats)
-  if n.defective > 0 then
-    list[#list + 1] = string.format(ADVICE_MASKED, n.defective)
+  if n.masked > 0 then
+    list[#list + 1] = string.format(MASKED, n.masked)
+  end
+  if n.cut > 0 then
+    list[#list + 1] = string.format(CUT, n.cut)
   end
   if n.contradicting > 0 then
     list[#list + 1] = n.contradicting .. " keys contradict another key of the same SA: the first in the log is used"
   end
-  local advice
-  for _, name in ipairs(parsed.unsupported) do
-    local sentence = "unsupported: " .. string.format(ADVICE_EXPORT, name)
-    -- Such logs hold what keys derive from beside the keys themselves, which mostly are all that is needed.
-    if name == "derivation" and n.esp > 0 then
-      advice = sentence
-    elseif UNPACK[name] then
-      list[#list + 1] = string.format(ADVICE_COMPRESSED, log, UNPACK[name])
-    else
-      list[#list + 1] = sentence
-    end
+  local more, advice = said, nil
+  if not said then
+    more, advice = unread(log, parsed, n)
+  end
+  for _, sentence in ipairs(more) do
+    list[#list + 1] = sentence
   end
   if #esp.rows > rows.MANY then
-    list[#list + 1] = string.format(ADVICE_MANY, #esp.rows, rows.MANY)
+    list[#list + 1] = string.format(MANY, #esp.rows, rows.MANY)
   end
   if esp.unseen > 0 then
     list[#list + 1] = esp.unseen .. " SPIs of the log do not occur in the capture and are not loaded"
@@ -217,11 +329,17 @@ end
 -- masked } or nil and a sentence. `known` and `masked` are sets of SPIs; `advice` is a sentence for when an SA of the
 -- capture turns out to have no key, or nil.
 function source.load(fs, choice, options)
-  local text = read_log(fs, choice.keylog)
-  if not text then
-    return nil, string.format(ADVICE_UNREADABLE, choice.keylog, choice.from)
+  local input = input_of(fs, choice)
+  if not input then
+    local sentence = is_capture(fs, choice.keylog) and NONE_BESIDE or UNREADABLE
+    return nil, string.format(sentence, choice.keylog, choice.from)
   end
-  local parsed = keylog.parse(text)
+  local parsed = keylog.parse(unpack_list(input.texts))
+  if input.has_folder then
+    parsed.unsupported[#parsed.unsupported + 1] = "folder"
+  end
+  local said
+  parsed, said = with_program(fs, choice, input, parsed)
   local seen = source.seen_table(choice.seen)
   local esp = rows.esp(parsed.entries, {
     accepts_chacha = options.accepts_chacha, user = options.user_esp, seen = seen,
@@ -231,10 +349,13 @@ function source.load(fs, choice, options)
   result.loaded = rows.spis(table.concat(esp.rows, "\n") .. "\n" .. (options.user_esp or ""))
   for _, entry in ipairs(parsed.entries) do
     if entry.kind == "esp" then
-      result[entry.status and "masked" or "known"][entry.spi] = true
+      local set = not entry.status and "known" or entry.status == "masked" and "masked"
+      if set then
+        result[set][entry.spi] = true
+      end
     end
   end
-  result.sentences, result.advice = sentences(choice.keylog, parsed, esp, ike)
+  result.sentences, result.advice = sentences(choice.keylog, parsed, esp, ike, said)
   return result
 end
 

@@ -43,7 +43,7 @@ pub fn tables(material: &KeyMaterial) -> Tables {
             "{unnamed} keys stand without an SPI: only with the capture can it be told whose they are"
         ));
     }
-    if keys.is_empty() && defective == 0 {
+    if keys.is_empty() && defective == 0 && material.problems.is_empty() {
         notes.push(nothing_explicit(material).to_owned());
     }
     let ring = KeyRing {
