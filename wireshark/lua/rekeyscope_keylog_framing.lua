@@ -24,6 +24,9 @@ local function sender_of(prefix)
 end
 
 local function with_context(result)
+  if not string.find(result.text, "SA:", 1, true) then
+    return result
+  end
   local ahead, number, body = string.match(result.text, "^(.-)SA:(%d+)/[%w_]*%s*(.*)$")
   if number and #ahead < REACH and #number < 10 then
     result.context = number
@@ -42,8 +45,11 @@ function framing.read(line)
   local head = string.sub(line, 1, REACH)
   local result = {}
   local prefix, framed_at
-  local collected, body = stamp.header(line)
   local at, time, after = string.match(head, STAMP)
+  local collected, body = nil, line
+  if at ~= 1 then
+    collected, body = stamp.header(line)
+  end
   if at then
     result.time, result.text = time, string.sub(line, after)
     prefix, framed_at = string.sub(line, 1, at - 1), at
@@ -51,7 +57,10 @@ function framing.read(line)
     result.text = body
     prefix = string.sub(line, 1, #line - #result.text)
   end
-  local before, tag, rest = string.match(result.text, "^([^%[]*)%[(%u[%u%d]*)%](.*)$")
+  local before, tag, rest
+  if string.find(result.text, "[", 1, true) then
+    before, tag, rest = string.match(result.text, "^([^%[]*)%[(%u[%u%d]*)%](.*)$")
+  end
   if tag and TAGS[tag] and #before < REACH and not string.find(before, "%d$") then
     if not at then
       prefix = prefix .. before
@@ -60,9 +69,9 @@ function framing.read(line)
   end
   framed_at = framed_at or #prefix + 1
   result.collected, result.framed_at = collected, framed_at
-  result.words = string.match(string.sub(line, #line - #body + 1, framed_at - 1), "^%s*(.-)%s*$")
+  result.words = at == 1 and "" or string.match(string.sub(line, #line - #body + 1, framed_at - 1), "^%s*(.-)%s*$")
   result.text = string.match(result.text, "^%s*(.-)%s*$")
-  result.sender = sender_of(prefix)
+  result.sender = prefix == "" and "" or sender_of(prefix)
   return with_context(result)
 end
 

@@ -11,40 +11,50 @@ labels.MAX_DIGITS = 8192
 
 local SEPARATORS = "%s:=%(%),%[%]{}<>\"';|%-"
 
--- The next token: where it begins and ends, its digits when it is hex, whether "0x" stands before them.
-local function next_token(text, from)
-  local start, token, after = string.match(text, "^[" .. SEPARATORS .. "]*()([^" .. SEPARATORS .. "]+)()", from)
-  if not start then
-    return nil
-  end
-  local digits = string.match(token, "^0[xX](%x+)$")
-  return {
-    start = start, after = after, digits = digits or string.match(token, "^%x+$"), prefixed = digits ~= nil,
-  }
+-- The next token that is hex as a whole: where it begins, "0x" or nothing, its digits, where it ends.
+local HEX = "%f[^" .. SEPARATORS .. "%z]()(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
+-- A token behind others: what stands between them, then as above.
+local NEXT = "^([" .. SEPARATORS .. "]+)(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
+
+local function digits_of(prefix, digits)
+  -- Of "0" and digits without x the zero is a digit.
+  return prefix == "0" and prefix .. digits or digits
 end
 
--- Groups of one width that follow `first`; a shorter one may end the run.
-local function read_run(text, first, width)
-  local parts, after, total = { first.digits }, first.after, #first.digits
+-- The first token of a text, where that is hex: as above.
+local function first_token(text)
+  local start, prefix, digits, after = string.match(text, "^[" .. SEPARATORS .. "]*()(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]")
+  if start and not string.find(prefix, "^[xX]") then
+    return digits_of(prefix, digits), after, #prefix == 2
+  end
+  return nil
+end
+
+-- Digits of the next token when it is hex, without a table for it.
+local function next_digits(text, from)
+  local gap, prefix, digits, after = string.match(text, NEXT, from)
+  if not gap or string.find(prefix, "^[xX]") then
+    return nil
+  end
+  return digits_of(prefix, digits), after, #prefix == 2, gap
+end
+
+-- Groups of one width that follow the first, whose "0x" is told.
+local function read_run(text, first, after, width, prefixed)
+  local parts, total = { first }, #first
   while total < labels.MAX_DIGITS do
-    local token = next_token(text, after)
+    local digits, behind, has_prefix, gap = next_digits(text, after)
     -- Bytes may each have their "0x"; of longer groups each is a value of its own.
-    if not token or not token.digits or (token.prefixed and not (width == 2 and first.prefixed)) then
+    if not digits or (has_prefix and not (width == 2 and prefixed)) then
+      break
+    elseif string.find(gap, "%S") and not (width == 2 and (gap == ":" or gap == "-")) then
+      break
+    elseif #digits ~= width and (#digits > width or next_digits(text, behind)) then
       break
     end
-    local gap = string.sub(text, after, token.start - 1)
-    if not (string.find(gap, "^%s+$") or (width == 2 and (gap == ":" or gap == "-"))) then
-      break
-    end
-    if #token.digits ~= width then
-      local next_one = next_token(text, token.after)
-      if #token.digits > width or (next_one and next_one.digits) then
-        break
-      end
-    end
-    parts[#parts + 1] = token.digits
-    total = total + #token.digits
-    after = token.after
+    parts[#parts + 1] = digits
+    total = total + #digits
+    after = behind
   end
   return string.lower(table.concat(parts)), after
 end
@@ -55,21 +65,23 @@ local KEYS = { enc = true, auth = true, key = true, keymat = true, spi = true, k
 function labels.next_run(text, from, carried)
   local at = from
   while true do
-    local token = next_token(text, at)
-    if not token then
+    local start, prefix, first, token_end = string.match(text, HEX, at)
+    if not start then
       return nil
     end
-    at = token.after
-    if token.digits then
-      local digits, after = read_run(text, token, #token.digits)
-      local label = (carried or "") .. string.sub(text, from, token.start - 1)
-      local kind = labels.kind(label)
+    at = token_end
+    if not string.find(prefix, "^[xX]") then
+      first = digits_of(prefix, first)
+      local prefixed = #prefix == 2
+      local digits, after = read_run(text, first, token_end, #first, prefixed)
+      local is_long = #digits >= FEWEST_DIGITS or prefixed
       -- A labelled value at the end of a line may go on on the next one.
-      local may_go_on = KEYS[kind] and not string.find(text, "%S", after) and not string.find(label, "%[$")
-      if #digits >= FEWEST_DIGITS or token.prefixed or may_go_on then
-        return {
-          label = label, kind = kind, digits = digits, width = #token.digits, prefixed = token.prefixed, after = after,
-        }
+      if is_long or not string.find(text, "%S", after) then
+        local label = (carried or "") .. string.sub(text, from, start - 1)
+        local kind = labels.kind(label)
+        if is_long or KEYS[kind] and not string.find(label, "%[$") then
+          return { label = label, kind = kind, digits = digits, width = #first, prefixed = prefixed, after = after }
+        end
       end
     end
   end
@@ -78,22 +90,21 @@ end
 -- Hex at the beginning of a line that goes on with a value: `width` digits in its groups (nil: not begun), `total`
 -- digits so far, "0x" before its rows when `prefixed`.
 function labels.continuation(text, width, total, prefixed)
-  local token = next_token(text, 1)
-  if not token or not token.digits or (token.prefixed and width and not prefixed)
-    or string.find(text, "^%s*[^%s%x]") then
+  local first, first_end, has_prefix = first_token(text)
+  if not first or (has_prefix and width and not prefixed) or string.find(text, "^%s*[^%s%x]") then
     return nil
   end
-  local odd, first_width = total % 2 ~= 0, #token.digits
+  local odd, first_width = total % 2 ~= 0, #first
   if not odd and first_width % 2 ~= 0 then
     return nil
   end
   local group = width or first_width
   -- Of a first group that was cut the length is known by the next one.
-  local next_one = next_token(text, token.after)
-  if width and total == width and next_one and next_one.digits and #next_one.digits == width + first_width then
+  local next_one = next_digits(text, first_end)
+  if width and total == width and next_one and #next_one == width + first_width then
     group = width + first_width
   end
-  local digits, after = read_run(text, token, group)
+  local digits, after = read_run(text, first, first_end, group, has_prefix)
   local rest = string.sub(text, after)
   local whole_line = not string.find(rest, "%S")
   local labelled = whole_line or labels.kind(rest) ~= nil
@@ -101,7 +112,7 @@ function labels.continuation(text, width, total, prefixed)
   local fits = first_width == group or first_width >= FEWEST_DIGITS or odd or whole_line
     or (over > 0 and first_width == group - over) or (group > FEWEST_DIGITS and labelled)
   if fits and (string.find(digits, "%d") or #digits >= FEWEST_DIGITS or labelled) then
-    return { digits = digits, width = group, prefixed = token.prefixed, after = after }
+    return { digits = digits, width = group, prefixed = has_prefix, after = after }
   end
   return nil
 end
@@ -142,9 +153,11 @@ local function describe(seen, word)
   end
 end
 
--- What the words before a value say it is: enc, auth, key, keymat, spi, icookie, rcookie, message, ka, skeyid…,
--- sk_…, "none" (certainly no key), or nil.
-function labels.kind(label)
+-- Most labels whose kind is remembered: a router repeats a few.
+local MAX_KNOWN = 1000
+local kinds, known_kinds = {}, 0
+
+local function kind_of(label)
   local seen = {}
   for word in string.gmatch(string.lower(string.sub(label, -LABEL_REACH)), "[%w_]+") do
     local known = #word <= 24 and WORDS[word]
@@ -166,6 +179,20 @@ function labels.kind(label)
     return "ka"
   end
   return seen.kind or (seen.for_integrity and "auth") or nil
+end
+
+-- What the words before a value say it is: enc, auth, key, keymat, spi, icookie, rcookie, message, ka, skeyid…,
+-- sk_…, "none" (certainly no key), or nil.
+function labels.kind(label)
+  local kind = kinds[label]
+  if kind == nil then
+    if known_kinds >= MAX_KNOWN then
+      kinds, known_kinds = {}, 0
+    end
+    kind = kind_of(label) or false
+    kinds[label], known_kinds = kind, known_kinds + 1
+  end
+  return kind or nil
 end
 
 function labels.is_masked(text)

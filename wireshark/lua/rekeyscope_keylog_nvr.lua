@@ -262,6 +262,14 @@ local function take_letter(open)
   return letter
 end
 
+-- The first run of hex of a line, looked for once.
+local function first_run(read)
+  if read.run == nil then
+    read.run = labels.next_run(read.text, 1) or false
+  end
+  return read.run
+end
+
 local function context_line(parser, context, read, line_number)
   local text, tagged, at = read.text, read.tag ~= nil, 1
   local tail = context.tail
@@ -278,7 +286,7 @@ local function context_line(parser, context, read, line_number)
       if not string.find(text, "%S", at) then
         return
       end
-    elseif open.framing.tag and not tagged and (parser.foreign or not labels.next_run(text, 1)) then
+    elseif open.framing.tag and not tagged and (parser.foreign or not first_run(read)) then
       -- Lines of another subsystem may stand between the lines of a tagged value.
       return
     elseif is_of(open.framing, read) then
@@ -293,7 +301,12 @@ local function context_line(parser, context, read, line_number)
   end
   context.tail = nil
   while true do
-    local run = labels.next_run(text, at, carried)
+    local run
+    if at == 1 and not carried then
+      run = first_run(read)
+    else
+      run = labels.next_run(text, at, carried)
+    end
     carried = nil
     if not run then
       break
@@ -360,7 +373,7 @@ function nvr.line(parser, outer, line_number)
   parser.sender = outer.sender
   -- Hex without a tag is of another subsystem that has just spoken.
   parser.foreign = not outer.tag
-    and (parser.foreign or not (outer.context or labels.next_run(outer.text, 1)))
+    and (parser.foreign or not (outer.context or first_run(outer)))
   parser.seen = parser.seen or outer.tag ~= nil or outer.time ~= nil
   local number = outer.context or parser.last[outer.sender] or "0"
   if outer.context then
