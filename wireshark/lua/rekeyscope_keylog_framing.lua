@@ -7,6 +7,8 @@ local framing = {}
 
 local REACH = 200
 local STAMP = "()(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d):?()"
+-- A line as the router prints it, with nothing around it: most lines.
+local AS_PRINTED = "^(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d): %[(%u[%u%d]*)%]%s*(.*%S)"
 local TAGS = { IKE = "ike", IKE1 = "ike", IKE2 = "ike", IPSEC = "ike", L2TP = "other" }
 
 -- The words of a prefix that name a host: not times, not numbers.
@@ -37,42 +39,53 @@ local function with_context(result)
   return result
 end
 
+local function trimmed(text)
+  return string.match(text, "^%s*(.*%S)") or ""
+end
+
+-- The tag before a message, where it stands, and what follows it.
+local function tag_of(text)
+  if not string.find(text, "[", 1, true) then
+    return nil
+  end
+  local before, tag, rest = string.match(text, "^([^%[]*)%[(%u[%u%d]*)%](.*)$")
+  if tag and TAGS[tag] and #before < REACH and not string.find(before, "%d$") then
+    return TAGS[tag], before, rest
+  end
+  return nil
+end
+
 -- { text, sender, time, tag ("ike", "other" or nil), context (the SA's number), collected (the collector's time), words
 -- (what stands between that and what the router wrote), framed_at
 -- (where the router's time, its tag or the message begins) } of
 -- a line. `text` is trimmed.
 function framing.read(line)
-  local head = string.sub(line, 1, REACH)
-  local result = {}
-  local prefix, framed_at
-  local at, time, after = string.match(head, STAMP)
-  local collected, body = nil, line
+  local plain_time, plain_tag, message = string.match(line, AS_PRINTED)
+  if plain_time and TAGS[plain_tag] then
+    return with_context({
+      text = message, sender = "", time = plain_time, tag = TAGS[plain_tag], words = "", framed_at = 1, context = nil, run = nil,
+    })
+  end
+  local at, time, after = string.match(string.sub(line, 1, REACH), STAMP)
+  local collected, body, prefix, text = nil, line, "", nil
   if at ~= 1 then
     collected, body = stamp.header(line)
   end
   if at then
-    result.time, result.text = time, string.sub(line, after)
-    prefix, framed_at = string.sub(line, 1, at - 1), at
+    prefix, text = string.sub(line, 1, at - 1), string.sub(line, after)
   else
-    result.text = body
-    prefix = string.sub(line, 1, #line - #result.text)
+    prefix, text = string.sub(line, 1, #line - #body), body
   end
-  local before, tag, rest
-  if string.find(result.text, "[", 1, true) then
-    before, tag, rest = string.match(result.text, "^([^%[]*)%[(%u[%u%d]*)%](.*)$")
+  local tag, before, rest = tag_of(text)
+  if tag then
+    prefix, text = at and prefix or prefix .. before, rest
   end
-  if tag and TAGS[tag] and #before < REACH and not string.find(before, "%d$") then
-    if not at then
-      prefix = prefix .. before
-    end
-    result.tag, result.text = TAGS[tag], rest
-  end
-  framed_at = framed_at or #prefix + 1
-  result.collected, result.framed_at = collected, framed_at
-  result.words = at == 1 and "" or string.match(string.sub(line, #line - #body + 1, framed_at - 1), "^%s*(.-)%s*$")
-  result.text = string.match(result.text, "^%s*(.-)%s*$")
-  result.sender = prefix == "" and "" or sender_of(prefix)
-  return with_context(result)
+  local framed_at = at or #prefix + 1
+  return with_context({
+    text = trimmed(text), sender = prefix == "" and "" or sender_of(prefix), time = time, tag = tag, collected = collected,
+    words = framed_at == 1 and "" or trimmed(string.sub(line, #line - #body + 1, framed_at - 1)), framed_at = framed_at,
+    context = nil, run = nil,
+  })
 end
 
 -- The same line of `sender`, whose other lines have `words` before the message; nil when this one has not.

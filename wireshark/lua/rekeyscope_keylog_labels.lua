@@ -39,9 +39,30 @@ local function next_digits(text, from)
   return digits_of(prefix, digits), after, #prefix == 2, gap
 end
 
+-- Bytes apart by blanks alone, as routers print them, in one go: their digits without the blanks, and where they end; nil when some are
+-- no bytes.
+local function read_bytes(text, after)
+  local bytes = string.match(text, "^ [%x ]*%x%f[^%x]", after)
+  if not bytes or string.find(bytes, "%x%x%x") or string.find(bytes, "%f[%x]%x%f[^%x]")
+    or string.find(text, "^[^" .. SEPARATORS .. "]", after + #bytes) then
+    return nil
+  end
+  local digits = string.gsub(bytes, " ", "")
+  return digits, after + #bytes
+end
+
 -- Groups of one width that follow the first, whose "0x" is told.
 local function read_run(text, first, after, width, prefixed)
+  if not next_digits(text, after) then
+    return string.lower(first), after
+  end
   local parts, total = { first }, #first
+  if width == 2 and not prefixed then
+    local digits, behind = read_bytes(text, after)
+    if digits and #digits < labels.MAX_DIGITS then
+      parts[2], total, after = digits, total + #digits, behind
+    end
+  end
   while total < labels.MAX_DIGITS do
     local digits, behind, has_prefix, gap = next_digits(text, after)
     -- Bytes may each have their "0x"; of longer groups each is a value of its own.

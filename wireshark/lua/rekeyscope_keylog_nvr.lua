@@ -191,12 +191,7 @@ local function close(parser, context)
   take(parser, context, open)
 end
 
--- Time and tag of a line: the rows of one value are framed alike.
-local function framing_of(read)
-  return { time = read.time, collected = read.collected, tag = read.tag }
-end
-
--- The same time (to the second, which is what routers print) or none. The router's decides: a collector's clock may
+-- The rows of one value are framed alike: the same time (to the second, which is what routers print) or none. The router's decides: a collector's clock may
 -- have gone on between two lines of one message.
 local function has_time_of(framing, read)
   if read.time then
@@ -314,7 +309,7 @@ local function context_line(parser, context, read, line_number)
     at = run.after
     context.open = {
       kind = run.kind, digits = run.digits, width = run.width, prefixed = run.prefixed, first_row = #run.digits,
-      line = line_number, framing = framing_of(read), interrupts = parser.interrupts,
+      line = line_number, framing = read, interrupts = parser.interrupts,
     }
     if string.find(text, "%S", at) then
       close(parser, context)
@@ -322,13 +317,13 @@ local function context_line(parser, context, read, line_number)
   end
   -- What is left may be a label whose value, or whose rest, stands on the next line.
   tail = string.sub(text, at)
-  if string.find(tail, "[:=]%s*$") and labels.kind(tail) then
+  if string.find(text, "[:=]", #text) and labels.kind(tail) then
     context.open = {
-      kind = labels.kind(tail), digits = "", width = 2, first_row = 0, line = line_number, framing = framing_of(read),
+      kind = labels.kind(tail), digits = "", width = 2, first_row = 0, line = line_number, framing = read,
       interrupts = parser.interrupts,
     }
   elseif at > 1 and string.find(tail, "%a") then
-    context.tail = { text = tail, framing = framing_of(read) }
+    context.tail = { text = tail, framing = read }
   end
 end
 

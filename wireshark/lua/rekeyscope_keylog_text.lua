@@ -72,7 +72,7 @@ function text.decoded(bytes)
   if length then
     bytes = narrowed(bytes, length, low)
   end
-  return (string.gsub(bytes, "%z", " "))
+  return string.find(bytes, "\0", 1, true) and string.gsub(bytes, "%z", " ") .. "" or bytes
 end
 
 -- The lines, at most `longest` bytes of each, and the number of each: in a text with LF a CR alone does not count.
