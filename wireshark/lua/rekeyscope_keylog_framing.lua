@@ -106,7 +106,7 @@ function framing.is_noise(line)
   local first = string.match(line, "^%s*(.)")
   if not first or first == "#" or first == "-" and string.find(line, "^%s*%-%-") then
     return true
-  elseif not string.find(line, "[#>]") then
+  elseif not string.find(line, "#", 1, true) and not string.find(line, ">", 1, true) then
     return false
   end
   return string.find(line, "^%s*<%-%-%-") ~= nil or string.find(line, "^%s*> ") ~= nil or string.find(line, "[#>]%s*$") ~= nil

@@ -11,8 +11,18 @@ labels.MAX_DIGITS = 8192
 
 local SEPARATORS = "%s:=%(%),%[%]{}<>\"';|%-"
 
--- The next token that is hex as a whole: where it begins, "0x" or nothing, its digits, where it ends.
-local HEX = "%f[^" .. SEPARATORS .. "%z]()(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
+-- A word of hex: where it begins, "0x" or nothing, its digits, where it ends. A token is one where separators stand around it.
+local HEX = "%f[%w]()(0?[xX]?)(%x+)()%f[%W]"
+local IS_SEPARATOR = {}
+for code = 0, 255 do
+  IS_SEPARATOR[code] = string.find(string.char(code), "[" .. SEPARATORS .. "]") ~= nil
+end
+
+local function stands_alone(text, start, after)
+  local before, behind = string.byte(text, start - 1), string.byte(text, after)
+  return (start == 1 or IS_SEPARATOR[before]) and (not behind or IS_SEPARATOR[behind])
+end
+
 -- A token behind others: what stands between them, then as above.
 local NEXT = "^([" .. SEPARATORS .. "]+)(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
 
@@ -53,15 +63,15 @@ end
 
 -- Groups of one width that follow the first, whose "0x" is told.
 local function read_run(text, first, after, width, prefixed)
-  if not next_digits(text, after) then
-    return string.lower(first), after
-  end
   local parts, total = { first }, #first
+  local bytes, behind_bytes
   if width == 2 and not prefixed then
-    local digits, behind = read_bytes(text, after)
-    if digits and #digits < labels.MAX_DIGITS then
-      parts[2], total, after = digits, total + #digits, behind
-    end
+    bytes, behind_bytes = read_bytes(text, after)
+  end
+  if bytes and #bytes < labels.MAX_DIGITS then
+    parts[2], total, after = bytes, total + #bytes, behind_bytes
+  elseif not next_digits(text, after) then
+    return string.lower(first), after
   end
   while total < labels.MAX_DIGITS do
     local digits, behind, has_prefix, gap = next_digits(text, after)
@@ -91,7 +101,7 @@ function labels.next_run(text, from, carried)
       return nil
     end
     at = token_end
-    if not string.find(prefix, "^[xX]") then
+    if stands_alone(text, start, token_end) and not string.find(prefix, "^[xX]") then
       first = digits_of(prefix, first)
       local prefixed = #prefix == 2
       local digits, after = read_run(text, first, token_end, #first, prefixed)

@@ -172,7 +172,7 @@ end
 
 -- Which table a line belongs to, or nil.
 function table_format.recognise(line)
-  if not string.find(line, "[,;]") then
+  if not string.find(line, ",", 1, true) and not string.find(line, ";", 1, true) then
     return nil
   elseif string.find(line, '^%s*"?IP[%w%*]*"?%s*[,;]%s*["%x%*]') then
     return "esp_sa"
