@@ -53,26 +53,29 @@ end
 -- no bytes.
 local function read_bytes(text, after)
   local bytes = string.match(text, "^ [%x ]*%x%f[^%x]", after)
-  if not bytes or string.find(bytes, "%x%x%x") or string.find(bytes, "%f[%x]%x%f[^%x]")
-    or string.find(text, "^[^" .. SEPARATORS .. "]", after + #bytes) then
+  if not bytes or not IS_SEPARATOR[string.byte(text, after + #bytes) or 32] then
     return nil
   end
-  local digits = string.gsub(bytes, " ", "")
+  local digits, count = string.gsub(bytes, " +(%x%x)", "%1")
+  if #digits ~= 2 * count then
+    return nil
+  end
   return digits, after + #bytes
 end
 
 -- Groups of one width that follow the first, whose "0x" is told.
 local function read_run(text, first, after, width, prefixed)
-  local parts, total = { first }, #first
   local bytes, behind_bytes
   if width == 2 and not prefixed then
     bytes, behind_bytes = read_bytes(text, after)
   end
   if bytes and #bytes < labels.MAX_DIGITS then
-    parts[2], total, after = bytes, total + #bytes, behind_bytes
-  elseif not next_digits(text, after) then
+    first, after = first .. bytes, behind_bytes
+  end
+  if not next_digits(text, after) then
     return string.lower(first), after
   end
+  local parts, total = { first }, #first
   while total < labels.MAX_DIGITS do
     local digits, behind, has_prefix, gap = next_digits(text, after)
     -- Bytes may each have their "0x"; of longer groups each is a value of its own.
