@@ -62,9 +62,12 @@ local function shows(text, literals)
   return false
 end
 
+-- A text's beginning tells what it is.
+local SAMPLE = 1000000
+
 -- The names of the formats in a text, and the patterns of their lines.
-function foreign.formats(text)
-  local names, patterns = {}, {}
+function foreign.formats(whole)
+  local names, patterns, text = {}, {}, string.sub(whole, 1, SAMPLE)
   for _, known in ipairs(FORMATS) do
     if shows(text, known[3]) then
       if names[#names] ~= known[1] then

@@ -8,7 +8,7 @@ local framing = {}
 local REACH = 200
 local STAMP = "()(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d):?()"
 -- A line as the router prints it, with nothing around it: most lines.
-local AS_PRINTED = "^(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d): %[(%u[%u%d]*)%]%s*(.*%S)"
+local AS_PRINTED = "^(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d):()"
 local TAGS = { IKE = "ike", IKE1 = "ike", IKE2 = "ike", IPSEC = "ike", L2TP = "other" }
 
 -- The words of a prefix that name a host: not times, not numbers.
@@ -48,7 +48,7 @@ local function tag_of(text)
   if not string.find(text, "[", 1, true) then
     return nil
   end
-  local before, tag, rest = string.match(text, "^([^%[]*)%[(%u[%u%d]*)%](.*)$")
+  local before, tag, rest = string.match(text, "^([^%[]*)%[(%u[%u%d]*)%]%s*(.*)$")
   if tag and TAGS[tag] and #before < REACH and not string.find(before, "%d$") then
     return TAGS[tag], before, rest
   end
@@ -60,10 +60,13 @@ end
 -- (where the router's time, its tag or the message begins) } of
 -- a line. `text` is trimmed.
 function framing.read(line)
-  local plain_time, plain_tag, message = string.match(line, AS_PRINTED)
-  if plain_time and TAGS[plain_tag] then
+  local printed, start = string.match(line, AS_PRINTED)
+  if printed then
+    local message = string.match(line, "^%s*(.*%S)", start) or ""
+    local its_tag, _, behind = tag_of(message)
     return with_context({
-      text = message, sender = "", time = plain_time, tag = TAGS[plain_tag], words = "", framed_at = 1, context = nil, run = nil,
+      text = its_tag and behind or message, sender = "", time = printed, tag = its_tag, words = "", framed_at = 1,
+      context = nil, run = nil,
     })
   end
   local at, time, after = string.match(string.sub(line, 1, REACH), STAMP)

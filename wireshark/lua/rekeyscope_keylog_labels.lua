@@ -95,7 +95,8 @@ end
 
 local KEYS = { enc = true, auth = true, key = true, keymat = true, spi = true, ka = true }
 
--- The first run of hex at or after `from`: { label, kind, digits, width, prefixed, after }.
+-- The first run of hex at or after `from`: { kind, digits, width, prefixed, after, first_row (its number of digits) }, with room for what
+-- a reader notes of an open value.
 function labels.next_run(text, from, carried)
   local at = from
   while true do
@@ -114,7 +115,10 @@ function labels.next_run(text, from, carried)
         local label = (carried or "") .. string.sub(text, from, start - 1)
         local kind = labels.kind(label)
         if is_long or KEYS[kind] and not string.find(label, "%[$") then
-          return { label = label, kind = kind, digits = digits, width = #first, prefixed = prefixed, after = after }
+          return {
+            kind = kind, digits = digits, width = #first, prefixed = prefixed, after = after, first_row = #digits,
+            line = false, framing = false, interrupts = 0,
+          }
         end
       end
     end

@@ -48,6 +48,17 @@ local function end_ike(parser, context)
   end
 end
 
+local plausible_lengths = {}
+
+-- Whether there are transforms for keys of these lengths.
+local function is_plausible(enc, auth)
+  local lengths = #enc * labels.MAX_DIGITS + #auth
+  if plausible_lengths[lengths] == nil then
+    plausible_lengths[lengths] = #transforms.plausible(nil, enc, nil, auth) > 0
+  end
+  return plausible_lengths[lengths]
+end
+
 -- Claims what is complete: both keys, or the one of a combined mode.
 local function end_esp(parser, context)
   local esp = context.esp
@@ -62,7 +73,7 @@ local function end_esp(parser, context)
   if auth == "" and not transforms.fits_encryption("AES-GCM-16", esp.enc) then
     return
   end
-  if #transforms.plausible(nil, esp.enc, nil, auth) == 0 then
+  if not is_plausible(esp.enc, auth) then
     parser.emit(nil, "the keys after this SPI have lengths that no transform takes: the line was cut or its label means"
       .. " something else", esp.line)
     local status = (#esp.enc == 16 or #auth == 16) and "prefix8" or "truncated"
@@ -307,10 +318,8 @@ local function context_line(parser, context, read, line_number)
       break
     end
     at = run.after
-    context.open = {
-      kind = run.kind, digits = run.digits, width = run.width, prefixed = run.prefixed, first_row = #run.digits,
-      line = line_number, framing = read, interrupts = parser.interrupts,
-    }
+    run.line, run.framing, run.interrupts = line_number, read, parser.interrupts
+    context.open = run
     if string.find(text, "%S", at) then
       close(parser, context)
     end
