@@ -1,7 +1,7 @@
 # Sourced by run: the modules alone, without Wireshark, under every Lua; and luacheck.
 
 for lua in "${interpreters[@]}"; do
-  for unit in keylog rows sa attempt gui; do
+  for unit in keylog outer program rows sa attempt gui; do
     "$lua" "$here/unit_$unit.lua" "$root" >"$work/unit" 2>&1
     add_up "unit_$unit.lua under $lua" "$work/unit"
   done

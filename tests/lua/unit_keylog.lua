@@ -1,8 +1,8 @@
 -- unit_keylog.lua: the parsers of key logs, on fixtures. Runs under every Lua.
 
 local check = require("check")
+local framing = require("rekeyscope_keylog_framing")
 local labels = require("rekeyscope_keylog_labels")
-local outer = require("rekeyscope_keylog_outer")
 local keylog = require("rekeyscope_keylog")
 local rows = require("rekeyscope_rows")
 local table_format = require("rekeyscope_keylog_table")
@@ -48,7 +48,7 @@ for line, wanted in pairs({
   ["2018-10-25 15:46:26.123 +0900 x"] = "x||nil|nil", ["[2018-10-25 15:46:26] x"] = "x||nil|nil",
   ["Oct 25 15:46:26 192.0.2.1 rtlog[12]: x"] = "x|Oct 192.0.2.1 rtlog[12]|nil|nil",
 }) do
-  local read = outer.read(line)
+  local read = framing.read(line)
   local got = table.concat({ read.text, string.gsub(read.sender, "^1 .* gw .*$", "gw"), tostring(read.context), tostring(read.tag) },
     "|")
   check.equal(got, wanted, line)
@@ -117,46 +117,6 @@ check.equal(parsed.entries[3].status, "masked", "hidden keys")
 check.equal(#parsed.problems, 2, "problems: an unknown cipher, hidden keys")
 check.truth(string.find(parsed.problems[1].reason, "serpent"), "an unknown cipher is named")
 check.equal(parsed.problems[1].line, 19, "line of the problem")
-
----------------------------------------------------------------------------------------------------- charon
-
-check.begin("charon")
-local CHARON = [[
-1795205513.800 09[ENC] parsed QUICK_MODE response 3005173579 [ HASH SA No ID ID ]
-1795205513.866 11[CHD] encryption initiator key => 16 bytes @ 0x1
-1795205513.867 09[CHD] encryption initiator key => 16 bytes @ 0x54006120
-1795205513.867 09[CHD]    0: 3C 48 0C 53 AB 7D 94 29 54 75 2D F9 33 F5 68 07  <H.S.}.)Tu-.3.h.
-1795205513.867 11[CHD]    0: FF FF FF FF FF FF FF FF FF FF FF FF FF FF FF FF  ................
-1795205513.867 09[CHD] encryption responder key => 16 bytes @ 0x540064f0
-1795205513.867 09[CHD]    0: 49 76 5D A9 2B 65 53 4E 26 BC 44 55 E3 19 35 16  Iv].+eSN&.DU..5.
-1795205513.867 09[CHD] integrity initiator key => 20 bytes @ 0x540060c0
-1795205513.867 09[CHD]    0: B9 77 0D A1 08 76 5D 96 B3 6A D3 C6 A3 5E 82 EC  .w...v]..j...^..
-1795205513.867 09[CHD]   16: E2 C5 9C A7                                      AB CD EF 01 23 45
-1795205513.867 09[CHD] integrity responder key => 20 bytes @ 0x54006510
-1795205513.867 09[CHD]    0: C4 6A 30 78 F5 4D 0C 0B 47 34 E1 6C 7E A4 5D 1D  .j0x.M..G4.l~.].
-1795205513.867 09[CHD]   16: 6E FC DA EA                                      n...
-1795205513.867 09[CHD] adding inbound ESP SA
-1795205513.867 09[CHD]   SPI 0xc7df968a, src 10.9.0.1 dst 10.9.0.2
-1795205513.867 09[KNL]   using encryption algorithm AES_CBC with key size 128
-1795205513.867 09[KNL]   using integrity algorithm HMAC_SHA1_96 with key size 160
-1795205513.867 09[KNL]   using replay window of 32 packets
-1795205513.874 09[CHD] adding outbound ESP SA
-1795205513.874 09[CHD]   SPI 0xc06e0f04, src 10.9.0.2 dst 10.9.0.1
-1795205513.874 09[KNL]   using encryption algorithm AES_CBC with key size 128
-1795205513.875 09[KNL]   using integrity algorithm HMAC_SHA1_96 with key size 160
-1795205513.875 09[KNL]   using replay window of 0 packets
-]]
-for name, text in pairs({
-  plain = CHARON, syslog = string.gsub(CHARON, "(1795%d+%.%d+ )", "Nov 20 20:11:53 host charon: %1"),
-  systemd = string.gsub(CHARON, "1795%d+%.%d+ ", "Nov 20 20:11:53 host charon-systemd[123]: "),
-}) do
-  parsed = keylog.parse(text)
-  check.equal(#parsed.entries, 2, name .. ": entries")
-  check.equal(parsed.entries[1] and parsed.entries[1].enc_key, "49765da92b65534e26bc4455e3193516", name .. ": inbound key")
-  check.equal(parsed.entries[2] and parsed.entries[2].auth_key, "b9770da108765d96b36ad3c6a35e82ece2c59ca7", name .. ": outbound")
-end
-parsed = keylog.parse((string.gsub(CHARON, "QUICK_MODE response", "QUICK_MODE request")))
-check.equal(parsed.entries[1].enc_key, "3c480c53ab7d942954752df933f56807", "a responder's inbound key is the initiator's")
 
 ---------------------------------------------------------------------------------------------------- NVR
 
@@ -244,10 +204,23 @@ check.begin("unsupported")
 for line, name in pairs({
   ["0x12345678@1.2.3.4 aes128-cbc-hmac96:0x00112233"] = "tcpdump",
   ["| enc key:  44 9e 82 9e  a9 66 d4 21"] = "pluto", ["    dec: spi=24c2ab68 esp=aes key=16 3de8"] = "FortiOS",
+  ["    dec: spi=24c2ab68 esp=aes-gcm key=20 3de8"] = "FortiOS",
   ["\tE: aes-cbc  7575d5cc 7575d5cc 7575d5cc 7575d5cc"] = "setkey",
   ['spi=0xE841441 enc-algorithm=aes-cbc auth-key="00" enc-key="00"'] = "MikroTik",
+  ["09[CHD] <lab|1> encryption initiator key => 16 bytes @ 0x54006120"] = "charon",
+  ["koala charon-systemd[3747]:    0: 3C 48 0C 53 AB 7D 94 29 54 75 2D F9 33 F5 68 07"] = "charon",
+  ["2026-11-20 20:11:53: DEBUG: SKEYID computed:"] = "racoon", ["PK\3\4rest"] = "zip", ["\253" .. "7zXZ\0rest"] = "xz",
+  ["sa in 3353319050 cipher_algo aes-128-cbc cipher_key 49:76"] = "DPDK",
 }) do
   check.equal(select(2, keylog.parse_line(line)), "unsupported: " .. name, line)
 end
+-- Of a daemon's log nothing is guessed; beside a router's lines those are read.
+local DAEMON = "09[CHD] adding inbound ESP SA\n09[CHD]   SPI 0xc7df968a, src 10.9.0.1 dst 10.9.0.2\n"
+  .. "09[CHD] encryption key => 16 bytes @ 0x1\n09[CHD]    0: 3C 48 0C 53 AB 7D 94 29 54 75 2D F9 33 F5 68 07\n"
+check.equal(#keylog.parse(DAEMON).entries, 0, "a daemon's log")
+nvr_check(DAEMON .. table.concat(NVR, "\n") .. "\n" .. DAEMON, "a router's log between a daemon's")
+check.equal(#keylog.parse({ table.concat(NVR, "\n"), table.concat(NVR, "\n") }).entries, 1, "two texts")
+local hidden = keylog.parse("src 10.9.0.1 dst 10.9.0.2\n\tproto esp spi 0xc7df968a mode transport\n\tenc cbc(aes) <<Keys hidden>>\n")
+check.truth(string.find(hidden.problems[1].reason, "as root, without `nokeys`"), "hidden keys: what to do")
 
 check.finish("unit_keylog")

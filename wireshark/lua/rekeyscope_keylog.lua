@@ -1,7 +1,7 @@
 -- Key logs → entries. Recognises the format by content, line by line, so mixed files work; decides nothing
 -- about which key is right. Pure: no files, no clock, no Wireshark. Lua 5.1–5.4 and LuaJIT.
 --
---   keylog.parse(text, …)   → { entries, problems, formats, unsupported }
+--   keylog.parse(text)      → { entries, problems, formats, unsupported }, also of a list of texts
 --   keylog.parse_line(line) → entry | nil, reason
 --
 -- An entry is one of
@@ -192,8 +192,17 @@ local function end_table_row(parser, line, line_number)
   end
 end
 
--- A row that a terminal has wrapped, while its quotes are open.
+-- A row that a terminal has wrapped: a quotation mark is open, or columns lack and the next line begins with one.
 local MAX_WRAPPED = 2000
+
+local function is_open(text)
+  return select(2, string.gsub(text, '"', "")) % 2 == 1
+end
+
+local function is_whole(text)
+  local values = table_format.columns(text)
+  return values ~= nil and #values >= 8 and not string.find(text, "[,;]%s*$")
+end
 
 local function wrapped_line(parser, line)
   local row = parser.wrapped
@@ -201,13 +210,12 @@ local function wrapped_line(parser, line)
     return false
   end
   parser.wrapped = nil
-  if table_format.recognise(line) then
+  if table_format.recognise(line) == "esp_sa" or not is_open(row.text) and not string.find(line, '^%s*[",;]') then
     end_table_row(parser, row.text, row.line)
     return false
   end
   row.text = row.text .. line
-  local values = table_format.columns(row.text)
-  if (values and #values >= 8) or #row.text > MAX_WRAPPED then
+  if is_whole(row.text) or #row.text > MAX_WRAPPED then
     end_table_row(parser, row.text, row.line)
   else
     parser.wrapped = row
@@ -228,10 +236,10 @@ local function table_line(parser, line, line_number)
       entry.line = line_number
     end
     parser.table_emit(entry, reason, line_number)
-  elseif select(2, string.gsub(line, '"', "")) % 2 == 1 then
-    parser.wrapped = { text = line, line = line_number }
-  else
+  elseif is_whole(line) then
     end_table_row(parser, line, line_number)
+  else
+    parser.wrapped = { text = line, line = line_number }
   end
   return true
 end
@@ -350,11 +358,11 @@ local function read_text(parser, bytes)
   end_text(parser)
 end
 
--- Reads whole files. Never raises an error, whatever the bytes are.
-function keylog.parse(...)
+-- Reads the text of a file, or of several. Never raises an error, whatever the bytes are.
+function keylog.parse(texts)
   local parser = new_parser()
-  for index = 1, select("#", ...) do
-    read_text(parser, (select(index, ...)))
+  for _, text in ipairs(type(texts) == "table" and texts or { texts }) do
+    read_text(parser, text)
   end
   local result = parser.result
   if parser.nvr.derived or parser.show_sa.derived then

@@ -276,6 +276,10 @@ local function first_run(read)
   return read.run
 end
 
+local function is_bare(read)
+  return read.framed_at == 1 and not read.time and not read.collected and not read.tag
+end
+
 local function context_line(parser, context, read, line_number)
   local text, tagged, at = read.text, read.tag ~= nil, 1
   local tail = context.tail
@@ -304,8 +308,11 @@ local function context_line(parser, context, read, line_number)
   local carried
   if tail and (is_of(tail.framing, read) or may_lack_its_tag(tail.framing, read)) then
     carried = tail.text
+  elseif is_bare(read) and context.last and not is_bare(context.last) and first_run(read) and not first_run(read).kind then
+    -- A terminal has broken the line within its label.
+    carried = context.last.text
   end
-  context.tail = nil
+  context.tail, context.last = nil, read
   while true do
     local run
     if at == 1 and not carried then
@@ -377,7 +384,7 @@ function nvr.line(parser, outer, line_number)
   parser.sender = outer.sender
   -- Hex without a tag is of another subsystem that has just spoken.
   parser.foreign = not outer.tag
-    and (parser.foreign or not (outer.context or first_run(outer)))
+    and (parser.foreign or not (outer.context or first_run(outer) or string.find(outer.text, "^[%x ]+$")))
   parser.seen = parser.seen or outer.tag ~= nil or outer.time ~= nil
   local number = outer.context or parser.last[outer.sender] or "0"
   if outer.context then

@@ -71,9 +71,9 @@ local function strip(lines, pattern)
   end
 end
 
--- What stands before every line. A word before a colon is a file's name where it has a dot or a slash.
+-- What stands before every line. A word before a colon is a file's name where it has a dot or a slash; \126 is the sign for home.
 local PREFIXES = {
-  "^| ?()", "^[%a/~%.][^%s:\"]*:%d+:()", "^[%a/~%.][^%s:\"]*[%./][^%s:\"]*:()", "^%d+[:%-]()[^%d]", "^%d+:()%d%d%d%d[/%-]",
+  "^| ?()", "^[%a/%.\126][^%s:\"]*:%d+:()", "^[%a/%.\126][^%s:\"]*[%./][^%s:\"]*:()", "^%d+[:%-]()[^%d]", "^%d+:()%d%d%d%d[/%-]",
   "^ *%d+\t()",
 }
 
@@ -124,7 +124,7 @@ end
 -- `journalctl -o export`: of each record the message.
 local function journal(lines, numbers)
   local is_export = false
-  for index = 1, math.min(#lines, SAMPLE) do
+  for index = 1, (#lines < SAMPLE and #lines or SAMPLE) do
     is_export = is_export or string.find(lines[index], "^MESSAGE=") ~= nil
   end
   if not is_export then
@@ -155,7 +155,7 @@ local ISO_HOST = "^<?%d*>?%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d%S* ()([%w%.%-_]
 -- A host that stands behind the time of nearly every line.
 local function strip_host(lines)
   local counts, seen = {}, 0
-  for index = 1, math.min(#lines, SAMPLE) do
+  for index = 1, (#lines < SAMPLE and #lines or SAMPLE) do
     local _, host = string.match(lines[index], ISO_HOST)
     seen = seen + (string.find(lines[index], "%S") and 1 or 0)
     counts[host or ""] = (counts[host or ""] or 0) + 1

@@ -8,8 +8,6 @@ local rows = require("rekeyscope_rows")
 
 local source = {}
 
-local unpack_list = table.unpack or unpack -- luacheck: ignore
-
 -- Sentences about single lines that are worth printing; the rest is counted.
 local MAX_SENTENCES = 5
 
@@ -334,7 +332,7 @@ function source.load(fs, choice, options)
     local sentence = is_capture(fs, choice.keylog) and NONE_BESIDE or UNREADABLE
     return nil, string.format(sentence, choice.keylog, choice.from)
   end
-  local parsed = keylog.parse(unpack_list(input.texts))
+  local parsed = keylog.parse(input.texts)
   if input.has_folder then
     parsed.unsupported[#parsed.unsupported + 1] = "folder"
   end

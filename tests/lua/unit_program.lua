@@ -1,0 +1,123 @@
+-- unit_program.lua: what the plugin asks the program for, and what it says where that is not installed. In the shell's place there is a
+-- function that notes commands and answers; a real shell says whether words arrive as they are. Runs under every Lua.
+
+local check = require("check")
+local program = require("rekeyscope_program")
+local source = require("rekeyscope_source")
+
+---------------------------------------------------------------------------------------------------- commands
+
+check.begin("quoting")
+local on_windows = string.sub(package.config, 1, 1) ~= "/"
+for _, word in ipairs({ "a b", "it's", 'a"b', "鍵 ログ.txt", "$HOME", "`id`", "a;b", "a\\", "-x", "a\nb", "*", "~" }) do
+  if not on_windows then
+    local pipe = io.popen("printf %s " .. program.quoted(word, false))
+    check.equal(pipe:read("*a"), word, "as it is: " .. word)
+    pipe:close()
+  end
+end
+check.equal(program.quoted("a\0b", false), nil, "NUL ends a command")
+check.equal(program.quoted("C:\\a b\\", true), '"C:\\a b"', "Windows: a folder")
+check.equal(program.quoted("50%PATH%", true), nil, "Windows: a variable's value would stand there")
+check.equal(program.command({ "r", "a b" }, true), '""r" "a b" 2>&1"', "Windows: marks around all")
+check.truth(string.find(program.command({ "r", "a b" }, false), "'r' 'a b' 2>&1", 1, true), "a shell")
+
+---------------------------------------------------------------------------------------------------- what it gives
+
+local ROW = '"IPv4","*","*","0x2265b1f5","AES-CBC [RFC3602]","0x000102030405060708090a0b0c0d0e0f",'
+  .. '"HMAC-SHA-1-96 [RFC2404]","0x000102030405060708090a0b0c0d0e0f10111213"'
+local CHARON = "09[CHD] encryption initiator key => 16 bytes @ 0x54006120\n"
+local NVR = "2018/10/25 15:46:26: [IKE] SPI: a6 67 47 47\n2018/10/25 15:46:26: [IKE] encryption key: 00 01 02 03 04 05 06 07 08 09 0a 0b"
+  .. " 0c 0d 0e 0f\n2018/10/25 15:46:26: [IKE] authentication key: 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f 10 11 12 13\n"
+local DERIVED = "2018/10/25 15:46:26: [IKE] SKEYID_d: 00 01 02 03 04 05 06 07\n"
+
+-- Loads from files that are not there, with a program that answers; { loaded, the commands, the sentences as one text }.
+local function load_with(files, keylog, answer)
+  local commands = {}
+  local fs = {
+    read = function(path)
+      return files[path]
+    end,
+    is_capture = function(path)
+      return string.find(path, "%.pcap$") ~= nil
+    end,
+    holds_something = function(path)
+      return files[path] ~= nil
+    end,
+    is_folder = function(path)
+      return path == "folder"
+    end,
+    run = function(command)
+      commands[#commands + 1] = command
+      return answer(command)
+    end,
+    is_windows = false,
+  }
+  local loaded, why = source.load(fs, { keylog = keylog, from = "test" }, {})
+  return loaded, commands, loaded and table.concat(loaded.sentences, "\n") or why
+end
+
+local function is_missing()
+  return "sh: 1: rekeyscope: not found\n"
+end
+
+local function gives_a_row()
+  return ROW .. "\nrekeyscope: k is read as strongSwan charon log\n"
+end
+
+check.begin("program")
+local loaded, commands, said = load_with({ k = CHARON }, "k", gives_a_row)
+check.equal(#loaded.esp, 2, "a claim without addresses, for both families")
+check.truth(string.find(commands[1], "'rekeyscope' 'keys' '--export' 'wireshark' '-' '--claims' '--' 'k' 2>&1", 1, true), commands[1])
+check.truth(string.find(said, "k is read as strongSwan charon log", 1, true), "what the program says")
+check.truth(not string.find(said, "not installed", 1, true), "and nothing besides")
+loaded, commands = load_with({ k = CHARON }, "/a b/x.pcap; k", gives_a_row)
+check.truth(string.find(commands[1], "'-' '--keys=k' '--' '/a b/x.pcap' 2>&1", 1, true), "with the capture: " .. commands[1])
+check.equal(#loaded.esp, 1, "a proven key has the capture's family")
+loaded, commands = load_with({ k = NVR }, "k", gives_a_row)
+check.equal(#commands .. #loaded.esp, "02", "a router's log is read here")
+loaded, commands = load_with({ k = NVR .. DERIVED }, "k", gives_a_row)
+check.equal(#commands, 0, "without the capture nothing is derived")
+loaded, commands = load_with({ ["x.keylog"] = DERIVED }, "x.pcap", gives_a_row)
+check.truth(string.find(commands[1], "'--keys=x.keylog' '--' 'x.pcap'", 1, true), "what lies beside the capture")
+loaded, _, said = load_with({}, "x.pcap", gives_a_row)
+check.truth(not loaded and string.find(said, "no key file lies beside it", 1, true), "nothing beside the capture")
+_, commands = load_with({}, "folder", gives_a_row)
+check.truth(string.find(commands[1], "'--' 'folder'", 1, true), "a folder of logs")
+_, _, said = load_with({ k = DERIVED }, "k", function()
+  return "rekeyscope: no key of an SA stands in it: with the capture keys are derived\n"
+end)
+check.truth(string.find(said, "k has what keys are derived from: with rekeyscope installed", 1, true), "derived keys: " .. said)
+_, _, said = load_with({ k = CHARON }, "k", function()
+  return "rekeyscope: no key of an SA stands in it: with the capture keys are derived\n"
+end)
+check.truth(string.find(said, "load it together with the capture (`CAPTURE;LOG`)", 1, true), "how the capture is named")
+_, _, said = load_with({ k = CHARON }, "k", function(command)
+  return string.find(command, "--version", 1, true) and "rekeyscope 0.0.9\n" or "error: unexpected argument '--claims' found\n"
+end)
+check.truth(string.find(said, "does not know `keys --claims`", 1, true), "an older program")
+
+---------------------------------------------------------------------------------------------------- where it is missing
+
+check.begin("missing")
+for text, name in pairs({
+  [CHARON] = "a strongSwan log", ["  dec: spi=24c2ab68 esp=aes-gcm key=20 3de8"] = "output of FortiOS",
+  ["Nov 20 20:11:53 vm1 racoon: DEBUG: #012350d59e6 74f2ca32 #012"] = "a racoon log",
+  ["| ESP enckey:\n|   3c 48 0c 53"] = "a log of pluto",
+  ['"2026-11-20T20:11:53.000Z","gw","      enc-key=""49765da92b65534e""'] = "output of MikroTik",
+}) do
+  loaded, commands, said = load_with({ k = text }, "k", is_missing)
+  check.equal(#loaded.esp, 0, name .. ": nothing is guessed")
+  check.truth(string.find(said, "k: " .. name, 1, true) and string.find(said, "is not installed here: install it", 1, true), said)
+  check.truth(not string.find(said, "masked", 1, true) and not string.find(said, "console", 1, true), name .. ": no router's words")
+  check.truth(not next(loaded.masked), name .. ": nothing is masked")
+  check.equal(#commands, 2, name .. ": asked for its version")
+end
+_, _, said = load_with({ k = "PK\3\4" }, "k", is_missing)
+check.truth(string.find(said, "a zip archive. Unpack it with `unzip`", 1, true), said)
+_, _, said = load_with({ k = "Dear all" }, "k", is_missing)
+check.truth(string.find(said, "no key in a format that the plugin reads by itself", 1, true), said)
+loaded = load_with({ k = "src 1.2.3.4 dst 1.2.3.5\n\tproto esp spi 0x2265b1f5 mode tunnel\n\tenc cbc(aes) <<Keys hidden>>\n" }, "k", is_missing)
+check.truth(loaded.masked["2265b1f5"], "hidden keys are masked")
+
+check.finish("unit_program")
