@@ -5,6 +5,11 @@ local check = require("check")
 local corpus = require("corpus")
 local keylog = require("rekeyscope_keylog")
 
+-- Of masked keys the SPI counts.
+local function without_addresses(line)
+  return (string.gsub(line, "^defect masked %S+ %S+", "defect masked"))
+end
+
 -- What Lua derives or does not read is Rust's: these lines are not asked of it when the file says so.
 local function expectation(path)
   local lines, unsupported = {}, nil
@@ -15,7 +20,7 @@ local function expectation(path)
     elseif string.find(line, "^esp ") or string.find(line, "^defect ") or string.find(line, "^problem ")
       or string.find(line, "^ike1 %S+ ka ") then
       -- Seeds and phase-1 secrets are for deriving, which is not Lua's.
-      lines[#lines + 1] = line
+      lines[#lines + 1] = without_addresses(line)
     end
   end
   table.sort(lines)
@@ -34,7 +39,8 @@ local function outcome(result)
   local lines = {}
   for _, entry in ipairs(result.entries) do
     if entry.status then
-      lines[#lines + 1] = table.concat({ "defect", entry.status, word(entry.src), word(entry.dst), spi_word(entry.spi) }, " ")
+      lines[#lines + 1] = without_addresses(table.concat({ "defect", entry.status, word(entry.src), word(entry.dst),
+        spi_word(entry.spi) }, " "))
     elseif entry.kind == "esp" then
       lines[#lines + 1] = table.concat({ "esp", word(entry.src), word(entry.dst), spi_word(entry.spi), word(entry.enc),
         word(entry.enc_key), word(entry.auth), word(entry.auth_key) }, " ")

@@ -19,7 +19,6 @@ local foreign = require("rekeyscope_keylog_foreign")
 local framing = require("rekeyscope_keylog_framing")
 local nvr = require("rekeyscope_keylog_nvr")
 local outer = require("rekeyscope_keylog_outer")
-local show_sa = require("rekeyscope_keylog_show_sa")
 local text_of = require("rekeyscope_keylog_text")
 local transforms = require("rekeyscope_transforms")
 
@@ -148,7 +147,6 @@ local function new_parser()
     table_emit = emitter(result, "table"),
     xfrm_emit = emitter(result, "xfrm"),
     nvr = nvr.new(emitter(result, "nvr")),
-    show_sa = show_sa.new(emitter(result, "show ipsec sa")),
   }
 end
 
@@ -245,13 +243,6 @@ local function table_line(parser, line, line_number)
 end
 
 local function xfrm_line(parser, line, line_number)
-  local command = xfrm.command(line, line_number)
-  if command then
-    end_xfrm(parser)
-    parser.block = command
-    end_xfrm(parser)
-    return true
-  end
   local src, dst = xfrm.header(line)
   if src then
     end_xfrm(parser)
@@ -295,14 +286,11 @@ local function feed(parser, line, line_number)
     or is_foreign(parser, line) then
     return
   end
-  local read = framing.read(line)
-  if not show_sa.line(parser.show_sa, read, line_number) then
-    nvr.line(parser.nvr, read, line_number)
-  end
+  nvr.line(parser.nvr, framing.read(line), line_number)
 end
 
 -- What a router's lines have; where another format is known, only such lines are the router's.
-local ROUTER = { "[^%d]%[IKE%d?%]", "[^%d]%[IPSEC%]", "/SA:%d", "SA%[%d+%] Duration" }
+local ROUTER = { "[^%d]%[IKE%d?%]", "[^%d]%[IPSEC%]", "/SA:%d" }
 
 local function is_of_router(text)
   for _, pattern in ipairs(ROUTER) do
@@ -316,8 +304,24 @@ end
 local function end_text(parser)
   end_wrapped(parser)
   end_xfrm(parser)
-  show_sa.finish(parser.show_sa)
   nvr.finish(parser.nvr)
+end
+
+local MASKED = "the router masks keys on this connection: run the command on the serial console, or log the keys with"
+  .. " `ipsec ike log 1 key-info` and `syslog debug on`"
+
+-- `show ipsec sa gateway N detail`: the SAs whose keys it masks. The others are the program's to read. Returns whether there are any.
+local function masked_keys(parser, text)
+  local emit, found = emitter(parser.result, "show ipsec sa"), false
+  for spi in string.gmatch(text, "SPI: (%x%x %x%x %x%x %x%x) *[\r\n]+ *Key: %*%* %*%*") do
+    emit({ kind = "esp", format = "show ipsec sa", spi = string.lower(string.gsub(spi, " ", "") .. ""), status = "masked" })
+    found = true
+  end
+  if found then
+    local before = string.sub(text, 1, (string.find(text, "Key: ** **", 1, true)))
+    emit(nil, MASKED, 1 + select(2, string.gsub(before, "\n", "")))
+  end
+  return found
 end
 
 -- The most copies that "same message repeated N times" stands for here; more cannot be part of a key.
@@ -333,8 +337,11 @@ local function read_text(parser, bytes)
   local names
   names, parser.foreign = foreign.formats(text)
   parser.no_router = #names > 0 and not is_of_router(text)
+  local is_masked = masked_keys(parser, text)
   for _, name in ipairs(names) do
-    note(parser.result.unsupported, name)
+    if name ~= "show_sa" or not is_masked then
+      note(parser.result.unsupported, name)
+    end
   end
   local lines, numbers = outer.lines(text_of.lines(text, keylog.MAX_LINE))
   local first, last, step = 1, #lines, 1
@@ -365,7 +372,7 @@ function keylog.parse(texts)
     read_text(parser, text)
   end
   local result = parser.result
-  if parser.nvr.derived or parser.show_sa.derived then
+  if parser.nvr.derived then
     note(result.unsupported, "derivation")
   end
   if #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then

@@ -19,6 +19,8 @@ local FORMATS = {
   { "MikroTik", "output of MikroTik RouterOS", { "enc-key=", "auth-key=", "enc-algorithm=" }, { "enc%-key=", "auth%-key=", "spi=0x" } },
   { "DPDK", "a configuration of DPDK's ipsec-secgw", { "cipher_algo ", "aead_algo " }, { "^%s*sa%s", "_algo ", "^[%x:]+\\?$" } },
   { "VPP", "output of VPP", { "crypto-key ", "crypto alg ", "integ-key " }, { "crypto", "integ" } },
+  { "show_sa", "output of a router's `show ipsec sa`", { "] Duration: " },
+    { "^SA%[", "^%u[%a ]*:%s", "^[%x ]+$", "%(for Auth" } },
   { "scapy", "a script for scapy", { "crypt_key=", "SecurityAssociation(" }, { "crypt_key", "auth_key", "SecurityAssociation" } },
 }
 

@@ -37,8 +37,19 @@ local CHARACTERS = {
   { "&", "&(#?%w+);", ENTITIES },
 }
 
+-- `ip xfrm state add src A dst B proto esp … enc '…' 0x…` as the block that `ip xfrm state` prints.
+local function block_of(command)
+  command = string.gsub(string.gsub(command, "^.-%f[%a]src ", "src "), "[\"']", "")
+  for _, word in ipairs({ "proto", "auth", "auth%-trunc", "enc", "aead" }) do
+    command = string.gsub(command, " (" .. word .. ") ", "\r\t%1 ")
+  end
+  return command .. "\r"
+end
+
 -- The text with plain characters.
 function outer.characters(text)
+  text = string.find(text, "ip xfrm state ", 1, true) and string.gsub(text, "[^\r\n]*ip xfrm state %a+ src [^\r\n]*", block_of)
+    or text
   for _, known in ipairs(CHARACTERS) do
     if string.find(text, known[1], 1, true) then
       text = string.gsub(text, known[2], known[3])

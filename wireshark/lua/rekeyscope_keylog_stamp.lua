@@ -39,32 +39,14 @@ end
 
 -- What follows `[id@123 name="value with blanks"][…] `; a router's tag has neither parameters nor an enterprise number.
 local function after_structured_data(text)
-  local rest = text
-  while string.sub(rest, 1, 1) == "[" do
-    local at, quoted, last = 2, false, nil
-    while at <= #rest do
-      local byte = string.sub(rest, at, at)
-      if byte == "\\" then
-        at = at + 1
-      elseif byte == '"' then
-        quoted = not quoted
-      elseif byte == "]" and not quoted then
-        last = at
-        break
-      end
-      at = at + 1
+  local rest, count = text, 0
+  repeat
+    rest, count = string.gsub(rest, '^%[[^%s%]]+%s.-"%](%f[%[ %z])', "")
+    if count == 0 then
+      rest, count = string.gsub(rest, "^%[[^%s%]]*@%d+%]", "")
     end
-    if not last then
-      return nil
-    elseif not string.find(string.sub(rest, 2, last - 1), "[=@]") then
-      break
-    end
-    rest = string.sub(rest, last + 1)
-  end
-  if #rest == #text then
-    return nil
-  end
-  return (string.gsub(rest, "^ ", ""))
+  until count == 0
+  return #rest < #text and string.gsub(rest, "^ ", "") .. "" or nil
 end
 
 -- `1 TIME HOST APP PROCID MSGID SD MESSAGE`. Some senders write fewer or more dashes than the four after the host.

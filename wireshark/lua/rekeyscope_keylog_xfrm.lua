@@ -80,22 +80,6 @@ function xfrm.block(src, dst, line_number)
   return { src = src, dst = dst, line = line_number, details = {}, strays = 0 }
 end
 
--- `ip xfrm state add src A dst B proto esp spi … enc … auth …` in one line: a finished block, or nil.
-function xfrm.command(line, line_number)
-  local src, dst, rest = string.match(line, "ip xfrm state %a+ src (%S+) dst (%S+) (.*)$")
-  if not src then
-    return nil
-  end
-  local block = xfrm.block(src, dst, line_number)
-  for word, read in pairs(READ) do
-    local at = string.match(" " .. rest, " " .. string.gsub(word, "%-", "%%-") .. " ()%S")
-    if at then
-      read(block, string.gsub(string.sub(" " .. rest, at), "[\"']", "") .. "")
-    end
-  end
-  return block
-end
-
 local function read_detail(block, detail)
   local word, rest = string.match(detail.text, "^%s*(%S+)%s*(.*)$")
   local read = READ[word]
