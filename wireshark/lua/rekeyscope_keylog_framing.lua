@@ -91,19 +91,6 @@ function framing.read(line)
   })
 end
 
--- The same line of `sender`, whose other lines have `words` before the message; nil when this one has not.
-function framing.behind(read, words, sender)
-  if string.sub(read.text, 1, #words) ~= words then
-    return nil
-  end
-  local result = {}
-  for name, value in pairs(read) do
-    result[name] = value
-  end
-  result.sender, result.text = sender, string.match(read.text, "^%s*(.*)$", #words + 1)
-  return with_context(result)
-end
-
 -- Prompts, echoed commands, comments and pager lines hold nothing and end nothing.
 function framing.is_noise(line)
   local first = string.match(line, "^%s*(.)")

@@ -3,15 +3,12 @@
 -- context. Pure.
 
 local labels = require("rekeyscope_keylog_labels")
-local line_framing = require("rekeyscope_keylog_framing")
 local transforms = require("rekeyscope_transforms")
 
 local nvr = {}
 
 -- Most contexts kept apart; at the bound all are closed.
 local MAX_CONTEXTS = 4096
--- Most collectors' words between time and message that are known again on lines without a tag.
-local MAX_COLLECTORS = 64
 -- An odd number of digits is a cut key from here on; fewer are some number after a word like "key".
 local FEWEST_KEY_DIGITS = 24
 -- The eight bytes that a console shows are the least of a key; fewer digits after such a label are no key.
@@ -21,7 +18,7 @@ local ODD = "the value has an odd number of hex digits: the line was cut; save t
 
 function nvr.new(emit)
   return {
-    emit = emit, contexts = {}, count = 0, last = {}, collectors = {}, interrupts = 0, derived = false, seen = false,
+    emit = emit, contexts = {}, count = 0, last = {}, interrupts = 0, derived = false, seen = false,
   }
 end
 
@@ -343,40 +340,12 @@ local function context_line(parser, context, read, line_number)
   end
 end
 
--- A line without tag and time of the router, whose words before the message are known from a tagged one.
-local function behind_collector(parser, read)
-  if read.tag or read.time then
-    return read
-  end
-  for _, collector in ipairs(parser.collectors) do
-    local known = line_framing.behind(read, collector.words, collector.sender)
-    if known then
-      return known
-    end
-  end
-  return read
-end
-
-local function remember_collector(parser, read)
-  if not read.tag or read.words == "" or #parser.collectors >= MAX_COLLECTORS then
-    return
-  end
-  for _, collector in ipairs(parser.collectors) do
-    if collector.words == read.words and collector.sender == read.sender then
-      return
-    end
-  end
-  parser.collectors[#parser.collectors + 1] = { words = read.words, sender = read.sender }
-end
-
 -- One line, framing taken off.
 function nvr.line(parser, outer, line_number)
   if outer.tag == "other" then
     parser.seen = true
     return
   end
-  outer = behind_collector(parser, outer)
-  remember_collector(parser, outer)
   if not outer.tag and outer.framed_at == 1 then
     -- A bare row is of the sender of the line before.
     outer.sender = parser.sender or outer.sender

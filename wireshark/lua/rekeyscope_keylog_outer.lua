@@ -161,26 +161,28 @@ local function strip_table(lines)
   end
 end
 
-local ISO_HOST = "^<?%d*>?%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d%S* ()([%w%.%-_]+) ()"
+local AFTER_TIME = "^<?%d*>?%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d%S* ()([%w%.%-_]+:?) ()"
 
--- A host that stands behind the time of nearly every line.
-local function strip_host(lines)
+-- A word that stands behind the time of nearly every line: a host, a collector's facility. Returns whether there was one.
+local function strip_word(lines)
   local counts, seen = {}, 0
   for index = 1, (#lines < SAMPLE and #lines or SAMPLE) do
-    local _, host = string.match(lines[index], ISO_HOST)
+    local _, word = string.match(lines[index], AFTER_TIME)
     seen = seen + (string.find(lines[index], "%S") and 1 or 0)
-    counts[host or ""] = (counts[host or ""] or 0) + 1
+    counts[word or ""] = (counts[word or ""] or 0) + 1
   end
-  for host, count in pairs(counts) do
-    if host ~= "" and count > 1 and count >= SHARE * seen then
+  for usual, count in pairs(counts) do
+    if usual ~= "" and count > 1 and count >= SHARE * seen then
       for index, line in ipairs(lines) do
-        local at, name, after = string.match(line, ISO_HOST)
-        if name == host then
+        local at, word, after = string.match(line, AFTER_TIME)
+        if word == usual then
           lines[index] = string.sub(line, 1, at - 1) .. string.sub(line, after)
         end
       end
+      return true
     end
   end
+  return false
 end
 
 -- The lines without what is around them, and their numbers.
@@ -191,7 +193,11 @@ function outer.lines(lines, numbers)
   strip_quotes(lines)
   strip_indentation(lines)
   strip_table(lines)
-  strip_host(lines)
+  for _ = 1, MOST_LAYERS do
+    if not strip_word(lines) then
+      break
+    end
+  end
   return lines, numbers
 end
 
