@@ -84,6 +84,25 @@ plugin "$sample_log" -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
 expect "$(grep -m 1 -c 'cannot write .*make the folder writable' "$work/errors"; ls "$config")" 1 "a folder that cannot be written"
 chmod 755 "$config"
 
+# What the plugin does not read by itself: the program reads it, named by program= and in a folder with spaces and Japanese, and its rows
+# decrypt; where it is missing, the log is named.
+fresh
+daemon="$work/鍵 ログ/it's charon.log"
+{ echo '09[CHD] <lab|1> encryption initiator key => 16 bytes @ 0x54006120'; } >"$daemon"
+cp "$root/samples/l2tp_pfs4096_down.esp_sa" "$work/rows"
+{ echo '#!/bin/sh'; echo "printf '%s\n' \"\$@\" >'$home/words'"; echo "cat '$work/rows'"; echo "echo 'rekeyscope: read' >&2"; } >"$work/鍵 ログ/stand in"
+chmod a+r "$daemon" "$work/rows"
+chmod a+rx "$work/鍵 ログ/stand in"
+daemon_trace=$(readable "$root/samples/l2tp_pfs4096_down.pcap")
+expect "$(plugin "$daemon" -X lua_script1:program="$work/鍵 ログ/stand in" -r "$daemon_trace" -c $FEW \
+  -Y 'rekeyscope.key_status == "verified"' 2>"$work/errors" | wc -l)" \
+  "$(plugin "$work/rows" -r "$daemon_trace" -c $FEW -Y 'rekeyscope.key_status == "verified"' 2>/dev/null | wc -l)" "the program's rows decrypt"
+expect "$(tail -n 1 "$home/words"; grep -c '^rekeyscope: read$' "$work/errors")" "$daemon
+1" "the program gets the log's name as it is, and what it says is shown"
+plugin "$daemon" -r "$daemon_trace" -c 1 >/dev/null 2>"$work/errors"
+expect "$(grep -c 'a strongSwan log.* is not installed here' "$work/errors"; grep -c -i 'masked' "$work/errors")" "1
+0" "without the program: what the log is"
+
 # Persistent on request; the user's bytes stay, a second load replaces the first, forgetting is by loading no rows.
 fresh
 user_file "$OWN
@@ -126,7 +145,7 @@ expect "$(info_of -o rekeyscope.info_column:FALSE | grep -c '\[rekey')" 0 "Info 
 sed '/c9 d2 6f 1f/,+3d' "$nvr" >"$work/lacking.log"
 chmod a+r "$work/lacking.log"
 new_user -X lua_script1:keylog="$work/lacking.log" -r "$nvr_trace" >/dev/null 2>"$work/errors"
-expect "$(grep -c 'unsupported: derivation' "$work/errors")" 1 "a key that the log lacks: derivation, once"
+expect "$(grep -c 'has what keys are derived from' "$work/errors")" 1 "a key that the log lacks: derivation, once"
 # Lua's own temporary files are private; one can become the table where /tmp is on the same file system.
 new_user -X lua_script1:keylog="$nvr" -X lua_script1:mode=persistent -r "$nvr_trace" -c 1 >/dev/null 2>&1
 if [ "$(stat -c %d /tmp)" = "$(stat -c %d "$home")" ]; then

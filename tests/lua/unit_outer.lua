@@ -4,7 +4,8 @@ local check = require("check")
 local keylog = require("rekeyscope_keylog")
 
 local ENC, AUTH = "49765da92b65534e26bc4455e3193516", "c46a3078f54d0c0b4734e16c7ea45d1d6efcdaea"
-local SPACED_ENC, SPACED_AUTH = "49 76 5d a9 2b 65 53 4e 26 bc 44 55 e3 19 35 16", "c4 6a 30 78 f5 4d 0c 0b 47 34 e1 6c 7e a4 5d 1d 6e fc da ea"
+local SPACED_ENC = "49 76 5d a9 2b 65 53 4e 26 bc 44 55 e3 19 35 16"
+local SPACED_AUTH = "c4 6a 30 78 f5 4d 0c 0b 47 34 e1 6c 7e a4 5d 1d 6e fc da ea"
 
 local TEXTS = {
   router = {

@@ -66,7 +66,7 @@ local function gives_a_row()
 end
 
 check.begin("program")
-local loaded, commands, said = load_with({ k = CHARON }, "k", gives_a_row)
+local loaded, commands, said, _ = load_with({ k = CHARON }, "k", gives_a_row)
 check.equal(#loaded.esp, 2, "a claim without addresses, for both families")
 check.truth(string.find(commands[1], "'rekeyscope' 'keys' '--export' 'wireshark' '-' '--claims' '--' 'k' 2>&1", 1, true), commands[1])
 check.truth(string.find(said, "k is read as strongSwan charon log", 1, true), "what the program says")
@@ -76,9 +76,9 @@ check.truth(string.find(commands[1], "'-' '--keys=k' '--' '/a b/x.pcap' 2>&1", 1
 check.equal(#loaded.esp, 1, "a proven key has the capture's family")
 loaded, commands = load_with({ k = NVR }, "k", gives_a_row)
 check.equal(#commands .. #loaded.esp, "02", "a router's log is read here")
-loaded, commands = load_with({ k = NVR .. DERIVED }, "k", gives_a_row)
+_, commands = load_with({ k = NVR .. DERIVED }, "k", gives_a_row)
 check.equal(#commands, 0, "without the capture nothing is derived")
-loaded, commands = load_with({ ["x.keylog"] = DERIVED }, "x.pcap", gives_a_row)
+_, commands = load_with({ ["x.keylog"] = DERIVED }, "x.pcap", gives_a_row)
 check.truth(string.find(commands[1], "'--keys=x.keylog' '--' 'x.pcap'", 1, true), "what lies beside the capture")
 loaded, _, said = load_with({}, "x.pcap", gives_a_row)
 check.truth(not loaded and string.find(said, "no key file lies beside it", 1, true), "nothing beside the capture")
@@ -116,8 +116,9 @@ end
 _, _, said = load_with({ k = "PK\3\4" }, "k", is_missing)
 check.truth(string.find(said, "a zip archive. Unpack it with `unzip`", 1, true), said)
 _, _, said = load_with({ k = "Dear all" }, "k", is_missing)
-check.truth(string.find(said, "no key in a format that the plugin reads by itself", 1, true), said)
-loaded = load_with({ k = "src 1.2.3.4 dst 1.2.3.5\n\tproto esp spi 0x2265b1f5 mode tunnel\n\tenc cbc(aes) <<Keys hidden>>\n" }, "k", is_missing)
+check.truth(string.find(said, "holds no key in a format that the plugin reads by itself", 1, true), said)
+local HIDDEN = "src 1.2.3.4 dst 1.2.3.5\n\tproto esp spi 0x2265b1f5 mode tunnel\n\tenc cbc(aes) <<Keys hidden>>\n"
+loaded = load_with({ k = HIDDEN }, "k", is_missing)
 check.truth(loaded.masked["2265b1f5"], "hidden keys are masked")
 
 check.finish("unit_program")

@@ -6,7 +6,7 @@
 --
 -- An entry is one of
 --   { kind = "esp", format, src, dst, spi, enc, enc_key, auth, auth_key, line }
---   { kind = "esp", …, status = "masked" | "prefix8" | "truncated" }   there is a key, but not the whole of it
+--   { kind = "esp", …, status = "masked" }   the file says that there is a key, and hides it
 --   { kind = "ike1", cookie, key }   IKEv1's Ka
 --   { kind = "secret", cookie, name, key }   what keys can be derived from
 -- with transforms named as in rekeyscope_transforms, keys as lower-case hex and the SPI as 8 hex digits or "*";
@@ -113,15 +113,7 @@ local UNUSUAL = "SPI 0x%s: the authentication key's length is unusual; it is use
 local function emitter(result, format)
   return function(entry, reason, line_number)
     local why = entry and misfit(entry)
-    local remains
     if why then
-      local defect = transforms.defect(entry.enc, entry.enc_key)
-      if defect then
-        remains = {
-          kind = "esp", format = entry.format, src = entry.src, dst = entry.dst, spi = entry.spi, status = defect,
-          line = entry.line,
-        }
-      end
       entry, reason, line_number = nil, "SPI 0x" .. entry.spi .. ": " .. why, entry.line
     end
     if entry then
@@ -131,8 +123,6 @@ local function emitter(result, format)
       end
       add(result, entry)
       return
-    elseif remains then
-      add(result, remains)
     end
     note(result.formats, format)
     add_problem(result, line_number, reason)
@@ -158,7 +148,7 @@ local function end_xfrm(parser)
   if not block then
     return
   end
-  local entry, reason, remains = xfrm.entry(block)
+  local entry, reason = xfrm.entry(block)
   local line = block.key_line or block.line
   if entry then
     entry.line = line
@@ -169,25 +159,15 @@ local function end_xfrm(parser)
     parser.xfrm_emit(entry)
   elseif reason then
     parser.xfrm_emit(nil, reason, line)
-    if remains then
-      remains.line = line
-      parser.xfrm_emit(remains)
-    end
   end
 end
 
 local function end_table_row(parser, line, line_number)
-  local entry, reason, remains = table_format.esp_row(line)
+  local entry, reason = table_format.esp_row(line)
   if entry then
     entry.line = line_number
-    parser.table_emit(entry)
-    return
   end
-  parser.table_emit(nil, reason, line_number)
-  if remains then
-    remains.line = line_number
-    parser.table_emit(remains)
-  end
+  parser.table_emit(entry, reason, line_number)
 end
 
 -- A row that a terminal has wrapped: a quotation mark is open, or columns lack and the next line begins with one.
@@ -310,11 +290,13 @@ end
 local MASKED = "the router masks keys on this connection: run the command on the serial console, or log the keys with"
   .. " `ipsec ike log 1 key-info` and `syslog debug on`"
 
--- `show ipsec sa gateway N detail`: the SAs whose keys it masks. The others are the program's to read. Returns whether there are any.
+-- `show ipsec sa gateway N detail`: the SAs whose keys it masks. The others are the program's to read. Returns whether
+-- there are any.
 local function masked_keys(parser, text)
   local emit, found = emitter(parser.result, "show ipsec sa"), false
   for spi in string.gmatch(text, "SPI: (%x%x %x%x %x%x %x%x) *[\r\n]+ *Key: %*%* %*%*") do
-    emit({ kind = "esp", format = "show ipsec sa", spi = string.lower(string.gsub(spi, " ", "") .. ""), status = "masked" })
+    spi = string.gsub(spi, " ", "")
+    emit({ kind = "esp", format = "show ipsec sa", spi = string.lower(spi), status = "masked" })
     found = true
   end
   if found then

@@ -1,4 +1,5 @@
--- Formats that the plugin names and the program reads: what shows them in a text, and their lines, from which nothing is guessed. Pure.
+-- Formats that the plugin names and the program reads: what shows them in a text, and their lines, from which nothing
+-- is guessed. Pure.
 
 local foreign = {}
 
@@ -9,19 +10,24 @@ local FORMATS = {
   { "pluto", "a log of pluto (Libreswan, Openswan)",
     { "| enc key:", "| ESP ", "|   KEYMAT", "| our  keymat:", "ICOOKIE:", "ESP encrypt key:", "pluto[" },
     { "^| ", "pluto%[", "ESP %a+ ?key:", "[kK][eE][yY][mM][aA][tT]" } },
-  { "racoon", "a racoon log", { ": DEBUG: ", "racoon: ", "oakley.c:" }, { "DEBUG: ", "racoon: ", "^%x%x%x%x%x%x%x%x [%x ]+$" } },
+  { "racoon", "a racoon log", { ": DEBUG: ", "racoon: ", "oakley.c:" },
+    { "DEBUG: ", "racoon: ", "^%x%x%x%x%x%x%x%x [%x ]+$" } },
   { "setkey", "output or input of setkey", { "esp mode=", "E: aes-cbc", "E: 3des-cbc", "esp-udp mode=", "E: aes-gcm" },
     { "^%s+[EA]: ", "esp%S* mode=%a+ spi=" } },
-  { "setkey", "output or input of setkey", { "-E aes-cbc", "-E rijndael-cbc", "-E 3des-cbc", "-E aes-gcm" }, { "^%s*add%s", "^%s*%-[EA]%s" } },
+  { "setkey", "output or input of setkey", { "-E aes-cbc", "-E rijndael-cbc", "-E 3des-cbc", "-E aes-gcm" },
+    { "^%s*add%s", "^%s*%-[EA]%s" } },
   { "tcpdump", "a secrets file of tcpdump -E", { "-hmac96:0x", "-cbc:0x" }, { "^%s*0x%x+@%S+ %S+:0x%x+" } },
   { "FortiOS", "output of FortiOS", { " esp=aes", " esp=3des", " esp=null", "ah=sha", "ike -1" },
     { "spi=%x+ esp=%S+ key=%d+", "ah=%w+ key=%d+" } },
-  { "MikroTik", "output of MikroTik RouterOS", { "enc-key=", "auth-key=", "enc-algorithm=" }, { "enc%-key=", "auth%-key=", "spi=0x" } },
-  { "DPDK", "a configuration of DPDK's ipsec-secgw", { "cipher_algo ", "aead_algo " }, { "^%s*sa%s", "_algo ", "^[%x:]+\\?$" } },
+  { "MikroTik", "output of MikroTik RouterOS", { "enc-key=", "auth-key=", "enc-algorithm=" },
+    { "enc%-key=", "auth%-key=", "spi=0x" } },
+  { "DPDK", "a configuration of DPDK's ipsec-secgw", { "cipher_algo ", "aead_algo " },
+    { "^%s*sa%s", "_algo ", "^[%x:]+\\?$" } },
   { "VPP", "output of VPP", { "crypto-key ", "crypto alg ", "integ-key " }, { "crypto", "integ" } },
   { "show_sa", "output of a router's `show ipsec sa`", { "] Duration: " },
     { "^SA%[", "^%u[%a ]*:%s", "^[%x ]+$", "%(for Auth" } },
-  { "scapy", "a script for scapy", { "crypt_key=", "SecurityAssociation(" }, { "crypt_key", "auth_key", "SecurityAssociation" } },
+  { "scapy", "a script for scapy", { "crypt_key=", "SecurityAssociation(" },
+    { "crypt_key", "auth_key", "SecurityAssociation" } },
 }
 
 -- What Lua cannot unpack, by the first bytes.
@@ -32,7 +38,8 @@ local CONTAINERS = {
 }
 
 local CALLED = {
-  ikev2 = "has rows of ikev2_decryption_table", derivation = "has what keys are derived from", folder = "a folder of logs",
+  ikev2 = "has rows of ikev2_decryption_table", derivation = "has what keys are derived from",
+  folder = "a folder of logs",
 }
 for _, list in ipairs({ FORMATS, CONTAINERS }) do
   for _, known in ipairs(list) do

@@ -55,22 +55,20 @@ local function tag_of(text)
   return nil
 end
 
--- { text, sender, time, tag ("ike", "other" or nil), context (the SA's number), collected (the collector's time), words
--- (what stands between that and what the router wrote), framed_at
--- (where the router's time, its tag or the message begins) } of
--- a line. `text` is trimmed.
+-- { text, sender, time, tag ("ike", "other" or nil), context (the SA's number), collected (the collector's time),
+-- framed_at (where the router's time, its tag or the message begins) } of a line. `text` is trimmed.
 function framing.read(line)
   local printed, start = string.match(line, AS_PRINTED)
   if printed then
     local message = string.match(line, "^%s*(.*%S)", start) or ""
     local its_tag, _, behind = tag_of(message)
     return with_context({
-      text = its_tag and behind or message, sender = "", time = printed, tag = its_tag, words = "", framed_at = 1,
-      context = nil, run = nil,
+      text = its_tag and behind or message, sender = "", time = printed, tag = its_tag, framed_at = 1, context = nil,
+      run = nil,
     })
   end
   local at, time, after = string.match(string.sub(line, 1, REACH), STAMP)
-  local collected, body, prefix, text = nil, line, "", nil
+  local collected, body, prefix, text = nil, line
   if at ~= 1 then
     collected, body = stamp.header(line)
   end
@@ -85,9 +83,9 @@ function framing.read(line)
   end
   local framed_at = at or #prefix + 1
   return with_context({
-    text = trimmed(text), sender = prefix == "" and "" or sender_of(prefix), time = time, tag = tag, collected = collected,
-    words = framed_at == 1 and "" or trimmed(string.sub(line, #line - #body + 1, framed_at - 1)), framed_at = framed_at,
-    context = nil, run = nil,
+    text = trimmed(text), sender = prefix == "" and "" or sender_of(prefix), time = time, tag = tag,
+    collected = collected,
+    framed_at = framed_at, context = nil, run = nil,
   })
 end
 
@@ -99,8 +97,8 @@ function framing.is_noise(line)
   elseif not string.find(line, "#", 1, true) and not string.find(line, ">", 1, true) then
     return false
   end
-  return string.find(line, "^%s*<%-%-%-") ~= nil or string.find(line, "^%s*> ") ~= nil or string.find(line, "[#>]%s*$") ~= nil
-    or string.find(line, "^[^#>]*[#>]%s*show ") ~= nil
+  return string.find(line, "^%s*<%-%-%-") ~= nil or string.find(line, "^%s*> ") ~= nil
+    or string.find(line, "[#>]%s*$") ~= nil or string.find(line, "^[^#>]*[#>]%s*show ") ~= nil
 end
 
 return framing

@@ -11,7 +11,8 @@ labels.MAX_DIGITS = 8192
 
 local SEPARATORS = "%s:=%(%),%[%]{}<>\"';|%-"
 
--- A word of hex: where it begins, "0x" or nothing, its digits, where it ends. A token is one where separators stand around it.
+-- A word of hex: where it begins, "0x" or nothing, its digits, where it ends. A token is one where separators stand
+-- around it.
 local HEX = "%f[%w]()(0?[xX]?)(%x+)()%f[%W]"
 local IS_SEPARATOR = {}
 for code = 0, 255 do
@@ -26,6 +27,9 @@ end
 -- A token behind others: what stands between them, then as above.
 local NEXT = "^([" .. SEPARATORS .. "]+)(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
 
+-- The first token of a text, as above.
+local FIRST = "^[" .. SEPARATORS .. "]*()(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
+
 local function digits_of(prefix, digits)
   -- Of "0" and digits without x the zero is a digit.
   return prefix == "0" and prefix .. digits or digits
@@ -33,7 +37,7 @@ end
 
 -- The first token of a text, where that is hex: as above.
 local function first_token(text)
-  local start, prefix, digits, after = string.match(text, "^[" .. SEPARATORS .. "]*()(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]")
+  local start, prefix, digits, after = string.match(text, FIRST)
   if start and not string.find(prefix, "^[xX]") then
     return digits_of(prefix, digits), after, #prefix == 2
   end
@@ -49,8 +53,8 @@ local function next_digits(text, from)
   return digits_of(prefix, digits), after, #prefix == 2, gap
 end
 
--- Bytes apart by blanks alone, as routers print them, in one go: their digits without the blanks, and where they end; nil when some are
--- no bytes.
+-- Bytes apart by blanks alone, as routers print them, in one go: their digits without the blanks, and where they end;
+-- nil when some are no bytes.
 local function read_bytes(text, after)
   local bytes = string.match(text, "^ [%x ]*%x%f[^%x]", after)
   if not bytes or not IS_SEPARATOR[string.byte(text, after + #bytes) or 32] then
@@ -95,8 +99,8 @@ end
 
 local KEYS = { enc = true, auth = true, key = true, keymat = true, spi = true, ka = true }
 
--- The first run of hex at or after `from`: { kind, digits, width, prefixed, after, first_row (its number of digits) }, with room for what
--- a reader notes of an open value.
+-- The first run of hex at or after `from`: { kind, digits, width, prefixed, after, first_row (its number of digits) },
+-- with room for what a reader notes of an open value.
 function labels.next_run(text, from, carried)
   local at = from
   while true do
@@ -231,10 +235,6 @@ function labels.kind(label)
     kinds[label], known_kinds = kind, known_kinds + 1
   end
   return kind or nil
-end
-
-function labels.is_masked(text)
-  return string.find(text, "** **", 1, true) ~= nil or string.find(text, "(confidential)", 1, true) ~= nil
 end
 
 return labels

@@ -60,10 +60,7 @@ end
 local function end_esp(parser, context)
   local esp = context.esp
   context.esp = {}
-  if esp.spi and esp.cut then
-    parser.emit({ kind = "esp", format = "nvr", spi = esp.spi, status = "truncated", line = esp.cut })
-    return
-  elseif not esp.spi or not esp.enc then
+  if not esp.spi or not esp.enc or esp.cut then
     return
   end
   local auth = esp.auth or ""
@@ -73,8 +70,6 @@ local function end_esp(parser, context)
   if not is_plausible(esp.enc, auth) then
     parser.emit(nil, "the keys after this SPI have lengths that no transform takes: the line was cut or its label means"
       .. " something else", esp.line)
-    local status = (#esp.enc == 16 or #auth == 16) and "prefix8" or "truncated"
-    parser.emit({ kind = "esp", format = "nvr", spi = esp.spi, status = status, line = esp.line })
     return
   end
   parser.emit({ kind = "esp", format = "nvr", spi = esp.spi, enc_key = esp.enc, auth_key = auth, line = esp.line })
@@ -190,7 +185,7 @@ local function close(parser, context)
     if #open.digits >= FEWEST_KEY_DIGITS then
       parser.emit(nil, ODD, open.line)
       if context.esp.spi and HOLDS_KEY[open.kind] then
-        context.esp.cut = context.esp.cut or open.line
+        context.esp.cut = true
       end
       return
     end
@@ -199,8 +194,8 @@ local function close(parser, context)
   take(parser, context, open)
 end
 
--- The rows of one value are framed alike: the same time (to the second, which is what routers print) or none. The router's decides: a collector's clock may
--- have gone on between two lines of one message.
+-- The rows of one value are framed alike: the same time (to the second, which is what routers print) or none. The
+-- router's decides: a collector's clock may have gone on between two lines of one message.
 local function has_time_of(framing, read)
   if read.time then
     return framing.time == read.time
@@ -254,17 +249,6 @@ local function more_of(open, read, foreign, interrupts)
   return (bare or odd or rest or not is_whole(open.kind, #open.digits)) and more or nil
 end
 
--- What was left of a label where a line was cut may look like half a byte behind whole groups: the a of "auth key".
-local function take_letter(open)
-  local letter = string.match(open.digits, "%a$")
-  local alone = letter and open.width > 1 and #open.digits % open.width == 1
-  if not alone or not is_whole(open.kind, #open.digits - 1) then
-    return nil
-  end
-  open.digits = string.sub(open.digits, 1, -2)
-  return letter
-end
-
 -- The first run of hex of a line, looked for once.
 local function first_run(read)
   if read.run == nil then
@@ -296,16 +280,14 @@ local function context_line(parser, context, read, line_number)
     elseif open.framing.tag and not tagged and (parser.foreign or not first_run(read)) then
       -- Lines of another subsystem may stand between the lines of a tagged value.
       return
-    elseif is_of(open.framing, read) then
-      local letter = take_letter(open)
-      tail = letter and { text = letter, framing = open.framing } or tail
     end
     close(parser, context)
   end
   local carried
   if tail and (is_of(tail.framing, read) or may_lack_its_tag(tail.framing, read)) then
     carried = tail.text
-  elseif is_bare(read) and context.last and not is_bare(context.last) and first_run(read) and not first_run(read).kind then
+  elseif is_bare(read) and context.last and not is_bare(context.last) and first_run(read)
+    and not first_run(read).kind then
     -- A terminal has broken the line within its label.
     carried = context.last.text
   end

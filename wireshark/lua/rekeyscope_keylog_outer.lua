@@ -1,5 +1,5 @@
--- What copying puts around a key log, taken off before any reader sees it: quotation marks of mail, what grep, a journal, a pager or a
--- terminal adds, characters of word processors and web pages. Pure.
+-- What copying puts around a key log, taken off before any reader sees it: quotation marks of mail, what grep, a
+-- journal, a pager or a terminal adds, characters of word processors and web pages. Pure.
 
 local outer = {}
 
@@ -8,15 +8,18 @@ local SAMPLE, SHARE = 400, 3 / 4
 -- Wrappings inside each other: a quoted mail of what grep found.
 local MOST_LAYERS = 4
 
-local ENTITIES = { lt = "<", gt = ">", amp = "&", quot = '"', apos = "'", nbsp = " ", ["#160"] = " ", ["#39"] = "'", ["#34"] = '"' }
+local ENTITIES = {
+  lt = "<", gt = ">", amp = "&", quot = '"', apos = "'", nbsp = " ", ["#160"] = " ", ["#39"] = "'",
+  ["#34"] = '"',
+}
 
 -- Full-width letters, digits and signs have the order of ASCII's.
 local function narrow(lead, trail)
   return string.char(string.byte(trail) - (lead == "\188" and 96 or 32))
 end
 
--- What shows that a text has it, a pattern, what stands for it. A line end inside a line is a CR, so that the lines of the file keep
--- their numbers.
+-- What shows that a text has it, a pattern, what stands for it. A line end inside a line is a CR, so that the lines of
+-- the file keep their numbers.
 local CHARACTERS = {
   { "\194\160", "\194\160", " " },
   { "\227\128\128", "\227\128\128", " " },
@@ -48,8 +51,9 @@ end
 
 -- The text with plain characters.
 function outer.characters(text)
-  text = string.find(text, "ip xfrm state ", 1, true) and string.gsub(text, "[^\r\n]*ip xfrm state %a+ src [^\r\n]*", block_of)
-    or text
+  if string.find(text, "ip xfrm state ", 1, true) then
+    text = string.gsub(text, "[^\r\n]*ip xfrm state %a+ src [^\r\n]*", block_of)
+  end
   for _, known in ipairs(CHARACTERS) do
     if string.find(text, known[1], 1, true) then
       text = string.gsub(text, known[2], known[3])
@@ -82,10 +86,11 @@ local function strip(lines, pattern)
   end
 end
 
--- What stands before every line. A word before a colon is a file's name where it has a dot or a slash; \126 is the sign for home.
+-- What stands before every line. A word before a colon is a file's name where it has a dot or a slash; \126 is the sign
+-- for home.
 local PREFIXES = {
-  "^| ?()", "^[%a/%.\126][^%s:\"]*:%d+:()", "^[%a/%.\126][^%s:\"]*[%./][^%s:\"]*:()", "^%d+[:%-]()[^%d]", "^%d+:()%d%d%d%d[/%-]",
-  "^ *%d+\t()",
+  "^| ?()", "^[%a/%.\126][^%s:\"]*:%d+:()", "^[%a/%.\126][^%s:\"]*[%./][^%s:\"]*:()", "^%d+[:%-]()[^%d]",
+  "^%d+:()%d%d%d%d[/%-]", "^ *%d+\t()",
 }
 
 local function strip_prefixes(lines)
@@ -163,7 +168,8 @@ end
 
 local AFTER_TIME = "^<?%d*>?%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d%S* ()([%w%.%-_]+:?) ()"
 
--- A word that stands behind the time of nearly every line: a host, a collector's facility. Returns whether there was one.
+-- A word that stands behind the time of nearly every line: a host, a collector's facility. Returns whether there was
+-- one.
 local function strip_word(lines)
   local counts, seen = {}, 0
   for index = 1, (#lines < SAMPLE and #lines or SAMPLE) do

@@ -39,13 +39,12 @@ end
 
 -- What follows `[id@123 name="value with blanks"][…] `; a router's tag has neither parameters nor an enterprise number.
 local function after_structured_data(text)
-  local rest, count = text, 0
+  local rest, before = text, nil
   repeat
-    rest, count = string.gsub(rest, '^%[[^%s%]]+%s.-"%](%f[%[ %z])', "")
-    if count == 0 then
-      rest, count = string.gsub(rest, "^%[[^%s%]]*@%d+%]", "")
-    end
-  until count == 0
+    before = #rest
+    rest = string.gsub(rest, '^%[[^%s%]]+%s.-"%](%f[%[ %z])', "")
+    rest = string.gsub(rest, "^%[[^%s%]]*@%d+%]", "")
+  until #rest == before
   return #rest < #text and string.gsub(rest, "^ ", "") .. "" or nil
 end
 

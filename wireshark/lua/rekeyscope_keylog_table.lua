@@ -4,7 +4,8 @@ local transforms = require("rekeyscope_transforms")
 
 local table_format = {}
 
--- Values of one row: quoted or bare, separated by commas, by a spreadsheet's semicolons. nil and a reason when a quote is not closed.
+-- Values of one row: quoted or bare, separated by commas, by a spreadsheet's semicolons. nil and a reason when a quote
+-- is not closed.
 function table_format.columns(line)
   local values, at = {}, 1
   while true do
@@ -82,11 +83,6 @@ end
 
 local UNCHECKED = "^ANY (%d+) bit authentication %[[nN]o [cC]hecking%]$"
 
-local function is_cut(text)
-  local digits = string.match(text, "^0[xX](%x+)$")
-  return digits ~= nil and #digits % 2 ~= 0
-end
-
 -- The columns before the keys, or nil and what is wrong.
 local function sa_of(values)
   if values[1] ~= "IPv4" and values[1] ~= "IPv6" then
@@ -104,26 +100,13 @@ local function sa_of(values)
   return { kind = "esp", format = "esp_sa", ip = values[1], src = src, dst = dst, spi = spi, enc = enc }
 end
 
--- What remains of a row whose key is no key: that there is one.
-local function remains_of(entry, status)
-  return status and {
-    kind = "esp", format = "esp_sa", src = entry.src, dst = entry.dst, spi = entry.spi, status = status,
-  }
-end
-
--- An esp_sa row (8 columns; newer versions write 10) as an entry. nil and a reason when it is malformed, and
--- with them the entry without keys when the row shows at least that there is a key.
+-- An esp_sa row (8 columns; newer versions write 10) as an entry, or nil and a reason.
 function table_format.esp_row(line)
   local values, reason = table_format.columns(line)
   if not values then
-    -- A row that ends within a quote: it was cut there.
-    values = table_format.columns(line .. '"')
-    local entry = values and #values > 5 and #values < 8 and sa_of(values)
-    return nil, "malformed esp_sa row: " .. reason, entry and remains_of(entry, "truncated")
+    return nil, "malformed esp_sa row: " .. reason
   elseif #values < 8 then
-    local entry = #values > 5 and sa_of(values)
-    return nil, "malformed esp_sa row: " .. #values .. " columns, 8 are needed",
-      entry and remains_of(entry, "truncated")
+    return nil, "malformed esp_sa row: " .. #values .. " columns, 8 are needed"
   end
   local entry
   entry, reason = sa_of(values)
@@ -142,13 +125,11 @@ function table_format.esp_row(line)
   if not auth and not entry.unchecked then
     return nil, "esp_sa row: the authentication algorithm is not supported"
   elseif not enc_key or not auth_key then
-    return nil, "malformed esp_sa row: a key is not hexadecimal",
-      (is_cut(values[6]) or is_cut(values[8])) and remains_of(entry, "truncated") or nil
+    return nil, "malformed esp_sa row: a key is not hexadecimal"
   end
   entry.enc_key, entry.auth, entry.auth_key = enc_key, auth, auth_key
   if not transforms.fits_encryption(enc, enc_key) then
-    return nil, "esp_sa row: the encryption key's length does not fit the algorithm",
-      remains_of(entry, transforms.defect(enc, enc_key))
+    return nil, "esp_sa row: the encryption key's length does not fit the algorithm"
   elseif auth and not transforms.fits_integrity(auth, auth_key) and not transforms.is_unusual(auth, auth_key) then
     return nil, "esp_sa row: the authentication key's length does not fit the algorithm"
   end

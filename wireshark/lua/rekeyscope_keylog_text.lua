@@ -29,7 +29,8 @@ local function holds_latin(bytes, length, low)
   return balance > 0
 end
 
--- Bytes of a unit and the place of the lowest eight bits; nil for bytes. The bytes of a mark at the start of noise are no mark.
+-- Bytes of a unit and the place of the lowest eight bits; nil for bytes. The bytes of a mark at the start of noise are
+-- no mark.
 local function encoding_of(bytes)
   for _, mark in ipairs(MARKS) do
     if string.find(bytes, mark[1]) and holds_latin(string.sub(bytes, mark[2] + 1), mark[2], mark[3]) then
@@ -87,7 +88,8 @@ function text.lines(bytes, longest)
       stop = string.find(bytes, "\n", at, true)
     end
     stop = stop or #bytes + 1
-    local ending, line = string.byte(bytes, stop), string.sub(bytes, at, stop - 1 - at < longest and stop - 1 or at + longest - 1)
+    local ending = string.byte(bytes, stop)
+    local line = string.sub(bytes, at, stop - at <= longest and stop - 1 or at + longest - 1)
     lines[#lines + 1] = has_mark and string.gsub(line, "^\239\187\191", "") or line
     numbers[#numbers + 1] = number
     if ending == 13 and string.byte(bytes, stop + 1) == 10 then

@@ -30,12 +30,6 @@ local function value_of_key(text)
   return digits and #digits % 2 == 0 and string.lower(digits) or nil
 end
 
--- A key is hex, but not all of it.
-local function is_cut(text)
-  local digits = text and string.match(text, "^0[xX](%x+)$")
-  return digits ~= nil and #digits % 2 ~= 0
-end
-
 local READ = {}
 
 READ["proto"] = function(block, rest)
@@ -49,7 +43,6 @@ READ["enc"] = function(block, rest)
   local name, key = string.match(rest, "^(%S+)%s*(%S*)")
   block.enc = transforms.encryption(tostring(name)) or "unknown: " .. tostring(name)
   block.enc_key = block.enc == "NULL" and "" or value_of_key(key)
-  block.cut = block.cut or is_cut(key)
 end
 
 READ["aead"] = function(block, rest)
@@ -57,7 +50,6 @@ READ["aead"] = function(block, rest)
   local found = transforms.with_icv_bits(transforms.encryption(tostring(name)), bits)
   block.enc = found or "unknown: " .. tostring(name)
   block.enc_key = value_of_key(key)
-  block.cut = block.cut or is_cut(key)
   block.auth, block.auth_key = "none", ""
 end
 
@@ -65,14 +57,12 @@ READ["auth-trunc"] = function(block, rest)
   local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s*(%d*)")
   block.auth = integrity(tostring(name), bits ~= "" and bits or DEFAULT_BITS[name])
   block.auth_key = value_of_key(key)
-  block.cut = block.cut or is_cut(key)
 end
 
 READ["auth"] = function(block, rest)
   local name, key = string.match(rest, "^(%S+)%s*(%S*)")
   block.auth = integrity(tostring(name), DEFAULT_BITS[tostring(name)])
   block.auth_key = block.auth == "none" and "" or value_of_key(key)
-  block.cut = block.cut or is_cut(key)
 end
 
 -- A block that begins on a line.
@@ -93,7 +83,8 @@ local function read_detail(block, detail)
   end
 end
 
--- Whether a line is the rest of the one before, where a terminal has broken it: digits, or words where no key stands yet.
+-- Whether a line is the rest of the one before, where a terminal has broken it: digits, or words where no key stands
+-- yet.
 local function goes_on(line, before)
   if string.find(line, "^%s*[%d%(][%d%s%(%)bits]*$") or string.find(line, "^%x+%f[%X]") then
     return true
@@ -115,7 +106,8 @@ end
 -- Lines between those of a block that are none of its own: the rest of something that a terminal has broken.
 local MOST_STRAYS = 2
 
--- One line after a block's first; false when it is none of the block's. Then block.over tells whether the block has ended.
+-- One line after a block's first; false when it is none of the block's. Then block.over tells whether the block has
+-- ended.
 function xfrm.detail(block, line, line_number)
   local details = block.details
   local last = details[#details]
@@ -133,7 +125,7 @@ function xfrm.detail(block, line, line_number)
 end
 
 -- A finished block as an entry. nil without a reason when it holds no ESP key by nature (an event without keys,
--- AH, a larval SA); nil and a reason when it should, and with them the entry without keys of a key that was cut.
+-- AH, a larval SA); nil and a reason when it should.
 function xfrm.entry(block)
   for _, detail in ipairs(block.details) do
     read_detail(block, detail)
@@ -147,11 +139,8 @@ function xfrm.entry(block)
   if not block.enc and not block.auth then
     return nil
   end
-  local remains = block.cut and {
-    kind = "esp", format = "xfrm", src = block.src, dst = block.dst, spi = block.spi, status = "truncated",
-  } or nil
   if not block.enc or not block.enc_key then
-    return nil, "the block of SPI 0x" .. block.spi .. " has no readable encryption key", remains
+    return nil, "the block of SPI 0x" .. block.spi .. " has no readable encryption key"
   end
   if string.find(block.enc, "^unknown") then
     return nil, "encryption algorithm " .. block.enc
@@ -161,7 +150,7 @@ function xfrm.entry(block)
     return nil, "authentication algorithm " .. auth
   end
   if block.auth and not auth_key then
-    return nil, "the block of SPI 0x" .. block.spi .. " has no readable authentication key", remains
+    return nil, "the block of SPI 0x" .. block.spi .. " has no readable authentication key"
   end
   return {
     kind = "esp", format = "xfrm", src = block.src, dst = block.dst, spi = block.spi,

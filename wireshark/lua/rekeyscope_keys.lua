@@ -287,8 +287,8 @@ function keys.remember(state)
   return source.write_state(fs, state_path(), state)
 end
 
--- The capture that Wireshark has open, or nil. Lua cannot ask for its name: where the system shows which files a process holds open
--- (Linux), it is one of them.
+-- The capture that Wireshark has open, or nil. Lua cannot ask for its name: where the system shows which files a
+-- process holds open (Linux), it is one of them.
 function keys.open_capture()
   local listed = me.pid and fs.run("readlink /proc/" .. me.pid .. "/fd/* 2>/dev/null") or ""
   for path in string.gmatch(listed, "[^\n]+") do

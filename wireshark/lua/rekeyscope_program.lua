@@ -1,13 +1,14 @@
--- The program `rekeyscope`, where it is installed: it reads every format, and with the capture it proves and derives keys. Keys come
--- through a pipe; a command line, which other users see, holds names of files alone. Pure but for `run`, which takes a command and
--- returns what it printed, or nil.
+-- The program `rekeyscope`, where it is installed: it reads every format, and with the capture it proves and derives
+-- keys. Keys come through a pipe; a command line, which other users see, holds names of files alone. Pure but for
+-- `run`, which takes a command and returns what it printed, or nil.
 
 local program = {}
 
 -- Programs that the desktop starts do not know the folders that a shell adds.
 local PATH = 'PATH="$PATH:$HOME/.cargo/bin:/usr/local/bin:/opt/homebrew/bin" '
 
--- A word as the shell takes it; nil where it can take no such word. cmd.exe puts a variable's value in between quotation marks, too.
+-- A word as the shell takes it; nil where it can take no such word. cmd.exe puts a variable's value in between
+-- quotation marks, too.
 function program.quoted(word, windows)
   if string.find(word, "%z") or windows and string.find(word, '["%%\r\n]') then
     return nil
@@ -63,8 +64,8 @@ end
 local OLD = "the rekeyscope that is installed does not know `keys --claims`: install the one that this plugin came with"
 local NOT_NAMED = "the name of %s holds a sign that the system's command line cannot take: rename it"
 
--- The rows of Wireshark's tables for key files, with the capture proved by its packets and derived: rows and sentences. nil and a
--- sentence when that did not work; nil alone when the program is not installed.
+-- The rows of Wireshark's tables for key files, with the capture proved by its packets and derived: rows and sentences.
+-- nil and a sentence when that did not work; nil alone when the program is not installed.
 function program.tables(run, options)
   local name = options.program or "rekeyscope"
   local command, unnamed = program.command(words_of(name, options.files, options.capture), options.windows)

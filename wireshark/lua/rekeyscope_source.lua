@@ -156,8 +156,8 @@ local function add_file(fs, input, path)
   return true
 end
 
--- What a choice names: { files, texts, capture, has_folder }; nil when one of its files cannot be read. The capture may stand among the
--- logs, or alone, for the key files beside it.
+-- What a choice names: { files, texts, capture, has_folder }; nil when one of its files cannot be read. The capture may
+-- stand among the logs, or alone, for the key files beside it.
 local function input_of(fs, choice)
   local input = { files = {}, texts = {}, capture = choice.capture }
   if is_capture(fs, choice.keylog) then
@@ -181,9 +181,9 @@ local function input_of(fs, choice)
 end
 
 local function count(entries)
-  local n = { esp = 0, ike1 = 0, secret = 0, masked = 0, cut = 0, contradicting = 0 }
+  local n = { esp = 0, ike1 = 0, secret = 0, masked = 0, contradicting = 0 }
   for _, entry in ipairs(entries) do
-    local what = entry.status == "masked" and "masked" or entry.status and "cut" or entry.kind
+    local what = entry.status or entry.kind
     n[what] = n[what] + 1
     n.contradicting = n.contradicting + (entry.contradicts and 1 or 0)
   end
@@ -191,13 +191,12 @@ local function count(entries)
 end
 
 local MASKED = "%d SAs have masked keys"
-local CUT = "keys of %d SAs are cut short: the log lacks a part of each"
-local INSTALL = "install it (`cargo install --path crates/analyzer` in its source), or run `rekeyscope keys CAPTURE --keys LOG"
-  .. " --export wireshark DIR` where it is, then load DIR"
-local NOT_INSTALLED = "%s: %s. The plugin does not read it by itself; the program rekeyscope does, and is not installed here: "
-  .. INSTALL
-local NOTHING_READ = "%s: no key in a format that the plugin reads by itself (a router's log, esp_sa, `ip xfrm state`). The program"
-  .. " rekeyscope, which reads more, is not installed here: " .. INSTALL
+local INSTALL = "install it (`cargo install --path crates/analyzer` in its source), or run"
+  .. " `rekeyscope keys CAPTURE --keys LOG --export wireshark DIR` where it is, then load DIR"
+local NOT_INSTALLED = "%s: %s. The plugin does not read it by itself; the program rekeyscope does, and is not"
+  .. " installed here: " .. INSTALL
+local NOTHING_READ = "%s holds no key in a format that the plugin reads by itself (a router's log, esp_sa,"
+  .. " `ip xfrm state`). The program rekeyscope, which reads more, is not installed here: " .. INSTALL
 local PACKED = "%s: %s. Unpack it with `%s` and load what comes out, or install rekeyscope, which does that"
 local UNPACK = { gzip = "gunzip", zstd = "unzstd", zip = "unzip", xz = "unxz", bzip2 = "bunzip2" }
 local WITH_CAPTURE = "%s %s: with rekeyscope installed, load it together with the capture (`CAPTURE;LOG`)"
@@ -217,7 +216,7 @@ local function wants_program(parsed, capture)
     end
   end
   local n = count(parsed.entries)
-  return n.cut > 0 or n.esp + n.ike1 + n.masked == 0 and #parsed.unsupported == 0
+  return n.masked == 0 and (#parsed.problems > 0 or n.esp + n.ike1 == 0 and #parsed.unsupported == 0)
 end
 
 -- What the program's tables say goes before what was read here; of SAs without a key it says nothing.
@@ -258,8 +257,8 @@ local function unread(log, parsed, n)
       list[#list + 1] = string.format(NOT_INSTALLED, log, foreign.called(name))
     end
   end
-  if n.esp + n.ike1 + n.masked + n.cut + n.secret == 0 and #list == 0 then
-    list[1] = string.format(NOTHING_READ, log)
+  if #parsed.formats == 0 and #list == 0 and n.secret == 0 then
+    list[1], parsed.problems = string.format(NOTHING_READ, log), {}
   end
   return list, advice
 end
@@ -274,7 +273,8 @@ local function with_program(fs, choice, input, parsed)
   })
   if found then
     local by_program = keylog.parse(found)
-    if #by_program.entries == 0 and not input.capture and string.find(table.concat(said), "with the capture", 1, true) then
+    local lacks_capture = string.find(table.concat(said), "with the capture", 1, true) and not input.capture
+    if #by_program.entries == 0 and lacks_capture then
       said[#said + 1] = string.format(TOGETHER, choice.keylog)
     end
     return replaced(parsed, by_program, input.capture), said
@@ -288,9 +288,6 @@ local function sentences(log, parsed, esp, ike, said)
   list[1] = string.format("%d ESP and %d IKE keys in %s%s", n.esp, n.ike1 + ike.opened, log, formats)
   if n.masked > 0 then
     list[#list + 1] = string.format(MASKED, n.masked)
-  end
-  if n.cut > 0 then
-    list[#list + 1] = string.format(CUT, n.cut)
   end
   if n.contradicting > 0 then
     list[#list + 1] = n.contradicting .. " keys contradict another key of the same SA: the first in the log is used"
@@ -347,10 +344,7 @@ function source.load(fs, choice, options)
   result.loaded = rows.spis(table.concat(esp.rows, "\n") .. "\n" .. (options.user_esp or ""))
   for _, entry in ipairs(parsed.entries) do
     if entry.kind == "esp" then
-      local set = not entry.status and "known" or entry.status == "masked" and "masked"
-      if set then
-        result[set][entry.spi] = true
-      end
+      result[entry.status or "known"][entry.spi] = true
     end
   end
   result.sentences, result.advice = sentences(choice.keylog, parsed, esp, ike, said)

@@ -125,16 +125,6 @@ function transforms.is_unusual(name, digits)
     and not transforms.fits_integrity(name, digits)
 end
 
--- How a key that does not fit is defective: "prefix8" (what the router's console shows), "truncated", or nil
--- when it is no beginning of a key.
-function transforms.defect(name, digits)
-  local lengths = ENCRYPTION[name] and ENCRYPTION[name][1] or { 0 }
-  if #digits == 0 or #digits >= 2 * lengths[1] then
-    return nil
-  end
-  return #digits == 16 and "prefix8" or "truncated"
-end
-
 local USUAL = {
   "AES-CBC", "AES-GCM-16", "3DES-CBC", "ChaCha20-Poly1305", "AES-CCM-16", "DES-CBC",
 }
