@@ -39,7 +39,7 @@ end
 
 -- What follows `[id@123 name="value with blanks"][…] `; a router's tag has neither parameters nor an enterprise number.
 local function after_structured_data(text)
-  local rest, before = text, nil
+  local rest, before = text
   repeat
     before = #rest
     rest = string.gsub(rest, '^%[[^%s%]]+%s.-"%](%f[%[ %z])', "")
