@@ -124,6 +124,7 @@ local XFRM = prefixed("")("xfrm")
 is_read((string.gsub(string.gsub(XFRM, ENC, "%0 (128 bits)"), AUTH, "%0 (160 bits)")), "ip -s")
 is_read((string.gsub(XFRM, "\n\t", "\\\t")), "ip -o")
 is_read(XFRM .. "Thanks\n", "words behind it")
+check.equal(#keylog.parse(XFRM .. "33acac7650479d9d,55a51cd0eafb9c978dae059e95a333e0\n").entries, 2, "an IKE key behind it")
 is_read("root@gw:~# ip xfrm state\n" .. XFRM .. "root@gw:~# \n", "prompts")
 
 check.begin("tables")

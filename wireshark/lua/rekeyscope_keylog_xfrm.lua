@@ -86,7 +86,7 @@ end
 -- Whether a line is the rest of the one before, where a terminal has broken it: digits, or words where no key stands
 -- yet.
 local function goes_on(line, before)
-  if string.find(line, "^%s*[%d%(][%d%s%(%)bits]*$") or string.find(line, "^%x+%f[%X]") then
+  if string.find(line, "^%s*[%d%(][%d%s%(%)bits]*$") or string.find(line, "^%x+%f[%s%z]") then
     return true
   elseif string.find(line, "^%s") then
     return false
