@@ -73,7 +73,7 @@ chmod a+rx "$work/鍵 ログ"
 { printf '\xef\xbb\xbf'; sed 's/$/\r/' "$sample_log"; } >"$work/鍵 ログ/ルーター の log.txt"
 whole_run "$sample_trace" "$work/鍵 ログ/ルーター の log.txt" >"$work/windows"
 expect "$(md5sum <"$work/windows")" "$(md5sum <"$work/sample")" "a log with BOM and CRLF, its name with spaces and Japanese"
-head -c 300000 "$sample_trace" >"$work/junk.log"
+tail -c 300000 "$sample_trace" >"$work/junk.log"
 chmod a+r "$work/junk.log"
 plugin "$work/junk.log" -r "$sample_trace" -c 1 >/dev/null 2>"$work/errors"
 expect "$(grep -c 'holds no key' "$work/errors"; grep -c '\.lua:' "$work/errors")" "1
