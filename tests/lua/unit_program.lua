@@ -92,6 +92,10 @@ _, _, said = load_with({ k = CHARON }, "k", function()
   return "rekeyscope: no key of an SA stands in it: with the capture keys are derived\n"
 end)
 check.truth(string.find(said, "load it together with the capture (`CAPTURE;LOG`)", 1, true), "how the capture is named")
+_, _, said = load_with({ k = CHARON }, "x.pcap;k", function()
+  return "rekeyscope: other users can read k\n"
+end)
+check.truth(string.find(said, "the log gives no key for x.pcap", 1, true), "no key for the capture: " .. said)
 _, _, said = load_with({ k = CHARON }, "k", function(command)
   return string.find(command, "--version", 1, true) and "rekeyscope 0.0.9\n" or "error: unexpected argument '--claims' found\n"
 end)

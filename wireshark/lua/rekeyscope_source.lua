@@ -200,6 +200,7 @@ local NOTHING_READ = "%s holds no key in a format that the plugin reads by itsel
 local PACKED = "%s: %s. Unpack it with `%s` and load what comes out, or install rekeyscope, which does that"
 local UNPACK = { gzip = "gunzip", zstd = "unzstd", zip = "unzip", xz = "unxz", bzip2 = "bunzip2" }
 local WITH_CAPTURE = "%s %s: with rekeyscope installed, load it together with the capture (`CAPTURE;LOG`)"
+local NONE_PROVED = "the log gives no key for %s: `rekeyscope keys` says of each SA what is missing"
 local TOGETHER = "%s: load it together with the capture (`CAPTURE;LOG`)"
 local UNREADABLE = "cannot read the key log %s (named by %s): check that it exists, that you may read it, and"
   .. " that its path is complete (~ is not expanded); of a folder, esp_sa and ikev1_decryption_table are read"
@@ -273,8 +274,9 @@ local function with_program(fs, choice, input, parsed)
   })
   if found then
     local by_program = keylog.parse(found)
-    local lacks_capture = string.find(table.concat(said), "with the capture", 1, true) and not input.capture
-    if #by_program.entries == 0 and lacks_capture then
+    if #by_program.entries == 0 and input.capture then
+      said[#said + 1] = string.format(NONE_PROVED, input.capture)
+    elseif #by_program.entries == 0 and string.find(table.concat(said), "with the capture", 1, true) then
       said[#said + 1] = string.format(TOGETHER, choice.keylog)
     end
     return replaced(parsed, by_program, input.capture), said
