@@ -160,6 +160,36 @@ impl Seen {
     }
 }
 
+/// `-` stands for standard output: rows alone, with a capture those it proves, without one what the files name.
+#[test]
+fn rows_on_standard_output() {
+    let sample = repository().join("samples/l2tp_kb_modp1024_down");
+    let (capture, log) = (sample.with_extension("pcap"), sample.with_extension("keylog"));
+    let rows = |arguments: &[&str]| {
+        let out = rekeyscope(&[&["keys", "--export", "wireshark", "-"], arguments].concat());
+        assert!(out.status.success(), "{out:?}");
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let proved = rows(&[text(&capture), "--keys", text(&log)]);
+    let esp = proved.lines().filter(|row| row.starts_with("\"IPv4\",\"10."));
+    assert_eq!(esp.count(), sas_with_packets("l2tp_kb_modp1024_down"));
+    let claimed = rows(&["--claims", text(&log)]);
+    let spi = |row: &str| row.split('"').nth(7).map(str::to_owned);
+    for row in claimed.lines().filter(|row| row.starts_with("\"IPv4\"")) {
+        assert!(
+            proved.lines().any(|other| spi(other) == spi(row)),
+            "{:?}",
+            spi(row)
+        );
+    }
+    assert!(
+        claimed.contains("\"IPv4\",\"*\",\"*\""),
+        "the router names no addresses"
+    );
+    let refused = rekeyscope(&["keys", "--claims", text(&log), "--export", "tcpdump", "f"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
 /// What is exported reads back as the same keys, with the addresses of the capture, busiest SA first.
 #[test]
 fn exports_read_back() {

@@ -180,8 +180,8 @@ local function violations(text)
   return table.concat(found, ", ")
 end
 
-for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_charon", "keylog_labels",
-  "keylog_outer", "keylog_show_sa", "keylog_stamp", "keylog_text", "sa", "attempt", "rows",
+for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_foreign", "keylog_framing",
+  "keylog_labels", "keylog_outer", "keylog_stamp", "keylog_text", "program", "sa", "attempt", "rows",
   "store", "source", "report" }) do
   local path = root .. "/wireshark/lua/rekeyscope_" .. name .. ".lua"
   if corpus.exists(path) then
