@@ -1,9 +1,9 @@
--- Formats that the plugin names and the program reads: what shows them in a text, and their lines, from which nothing
--- is guessed. Pure.
+-- Names the formats that the program reads and the plugin does not, and knows their lines, from which nothing is
+-- guessed. Pure.
 
 local foreign = {}
 
--- { name, what it is called in a sentence, literals of which one shows it, patterns of its lines }
+-- A row is { name, its words in a sentence, literals of which one shows it, patterns of its lines }.
 local FORMATS = {
   { "charon", "a strongSwan log", { "bytes @ 0x", "charon: ", "charon-systemd", "[CHD] " },
     { "bytes @ 0x", "charon", "%d%d?%[%u%u%u%]", "ESP SA$", "SPI 0x%x+, src ", "^%s*%d+: %x%x %x%x", "<%S*|%d+>" } },
@@ -30,7 +30,7 @@ local FORMATS = {
     { "crypt_key", "auth_key", "SecurityAssociation" } },
 }
 
--- What Lua cannot unpack, by the first bytes.
+-- Lua cannot unpack these; their first bytes show them.
 local CONTAINERS = {
   { "gzip", "compressed with gzip", "^\31\139\8" }, { "zstd", "compressed with zstd", "^%(\181\47\253" },
   { "zstd", "compressed with zstd", "^[P-_]%*M\24" }, { "zip", "a zip archive", "^PK\3\4" },
@@ -47,12 +47,12 @@ for _, list in ipairs({ FORMATS, CONTAINERS }) do
   end
 end
 
--- What a sentence calls a format of that name.
+-- Returns the words for a format of that name.
 function foreign.called(name)
   return CALLED[name] or name
 end
 
--- The container of those bytes, or nil.
+-- Returns the container of those bytes, or nil.
 function foreign.container(bytes)
   for _, known in ipairs(CONTAINERS) do
     if string.find(bytes, known[3]) then
@@ -74,7 +74,7 @@ end
 -- A text's beginning tells what it is.
 local SAMPLE = 1000000
 
--- The names of the formats in a text, and the patterns of their lines.
+-- Returns the names of the formats in a text, and the patterns of their lines.
 function foreign.formats(whole)
   local names, patterns, text = {}, {}, string.sub(whole, 1, SAMPLE)
   for _, known in ipairs(FORMATS) do

@@ -11,8 +11,8 @@ labels.MAX_DIGITS = 8192
 
 local SEPARATORS = "%s:=%(%),%[%]{}<>\"';|%-"
 
--- A word of hex: where it begins, "0x" or nothing, its digits, where it ends. A token is one where separators stand
--- around it.
+-- Captures of a word of hex where it begins, "0x" or nothing, its digits and where it ends. The word is a token where
+-- separators stand around it.
 local HEX = "%f[%w]()(0?[xX]?)(%x+)()%f[%W]"
 local IS_SEPARATOR = {}
 for code = 0, 255 do
@@ -24,10 +24,10 @@ local function stands_alone(text, start, after)
   return (start == 1 or IS_SEPARATOR[before]) and (not behind or IS_SEPARATOR[behind])
 end
 
--- A token behind others: what stands between them, then as above.
+-- Captures of the next token what stands before it, then the same.
 local NEXT = "^([" .. SEPARATORS .. "]+)(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
 
--- The first token of a text, as above.
+-- Captures the same of the first token of a text.
 local FIRST = "^[" .. SEPARATORS .. "]*()(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
 
 local function digits_of(prefix, digits)
@@ -35,7 +35,7 @@ local function digits_of(prefix, digits)
   return prefix == "0" and prefix .. digits or digits
 end
 
--- The first token of a text, where that is hex: as above.
+-- Returns the digits of a text's first token where it is hex, its end, and whether "0x" stands before them.
 local function first_token(text)
   local start, prefix, digits, after = string.match(text, FIRST)
   if start and not string.find(prefix, "^[xX]") then
@@ -44,7 +44,7 @@ local function first_token(text)
   return nil
 end
 
--- Digits of the next token when it is hex, without a table for it.
+-- Returns the same of the next token, and the gap before it.
 local function next_digits(text, from)
   local gap, prefix, digits, after = string.match(text, NEXT, from)
   if not gap or string.find(prefix, "^[xX]") then
@@ -53,8 +53,8 @@ local function next_digits(text, from)
   return digits_of(prefix, digits), after, #prefix == 2, gap
 end
 
--- Bytes apart by blanks alone, as routers print them, in one go: their digits without the blanks, and where they end;
--- nil when some are no bytes.
+-- Reads bytes apart by blanks alone, as routers print them, in one go. Returns their digits and where they end; nil when
+-- some are no bytes.
 local function read_bytes(text, after)
   local bytes = string.match(text, "^ [%x ]*%x%f[^%x]", after)
   if not bytes or not IS_SEPARATOR[string.byte(text, after + #bytes) or 32] then
@@ -67,7 +67,7 @@ local function read_bytes(text, after)
   return digits, after + #bytes
 end
 
--- Groups of one width that follow the first, whose "0x" is told.
+-- Reads groups of one width that follow the first.
 local function read_run(text, first, after, width, prefixed)
   local bytes, behind_bytes
   if width == 2 and not prefixed then
@@ -195,7 +195,7 @@ local function describe(seen, word)
   end
 end
 
--- Most labels whose kind is remembered: a router repeats a few.
+-- A router repeats a few labels: their kinds are remembered, at most this many.
 local MAX_KNOWN = 1000
 local kinds, known_kinds = {}, 0
 

@@ -1,11 +1,11 @@
--- What copying puts around a key log, taken off before any reader sees it: quotation marks of mail, what grep, a
--- journal, a pager or a terminal adds, characters of word processors and web pages. Pure.
+-- Unwraps a key log before any reader sees it: quotation marks of mail, what grep, a journal, a pager or a terminal adds,
+-- characters of word processors and web pages. Pure.
 
 local outer = {}
 
--- Lines that tell what a text is wrapped in, and the share of them that must agree.
+-- The first lines tell what a text is wrapped in; this share of them has to agree.
 local SAMPLE, SHARE = 400, 3 / 4
--- Wrappings inside each other: a quoted mail of what grep found.
+-- Wrappings may stand inside each other: a mail quotes what grep found.
 local MOST_LAYERS = 4
 
 local ENTITIES = {
@@ -18,8 +18,8 @@ local function narrow(lead, trail)
   return string.char(string.byte(trail) - (lead == "\188" and 96 or 32))
 end
 
--- What shows that a text has it, a pattern, what stands for it. A line end inside a line is a CR, so that the lines of
--- the file keep their numbers.
+-- Each row has a literal that shows the need for it, a pattern and its replacement. A line end inside a line becomes a
+-- CR, so that the lines of the file keep their numbers.
 local CHARACTERS = {
   { "\194\160", "\194\160", " " },
   { "\227\128\128", "\227\128\128", " " },
@@ -33,14 +33,14 @@ local CHARACTERS = {
   { "\8", "\8", "" },
   { "#012", "#012", "\r" },
   { "#011", "#011", "\t" },
-  -- ip -o
+  -- `ip -o` ends lines so.
   { "\\\tproto ", "\\\t", "\r\t" },
   { "<br", "<br%s*/?>", "\r" },
   { "</", "</?%a%w*>", "" },
   { "&", "&(#?%w+);", ENTITIES },
 }
 
--- `ip xfrm state add src A dst B proto esp … enc '…' 0x…` as the block that `ip xfrm state` prints.
+-- Makes `ip xfrm state add src A dst B proto esp … enc '…' 0x…` the block that `ip xfrm state` prints.
 local function block_of(command)
   command = string.gsub(string.gsub(command, "^.-%f[%a]src ", "src "), "[\"']", "")
   for _, word in ipairs({ "proto", "auth", "auth%-trunc", "enc", "aead" }) do
@@ -49,7 +49,7 @@ local function block_of(command)
   return command .. "\r"
 end
 
--- The text with plain characters.
+-- Returns the text with plain characters.
 function outer.characters(text)
   if string.find(text, "ip xfrm state ", 1, true) then
     text = string.gsub(text, "[^\r\n]*ip xfrm state %a+ src [^\r\n]*", block_of)
@@ -62,7 +62,7 @@ function outer.characters(text)
   return text
 end
 
--- How many of the first lines that hold anything match.
+-- Tells whether most of the first lines that hold anything match.
 local function is_usual(lines, pattern)
   local matching, seen = 0, 0
   for _, line in ipairs(lines) do
@@ -86,7 +86,7 @@ local function strip(lines, pattern)
   end
 end
 
--- What stands before every line. A word before a colon is a file's name where it has a dot or a slash; \126 is the sign
+-- Each pattern takes off what stands before every line. A word before a colon is a file's name where it has a dot or a slash; \126 is the sign
 -- for home.
 local PREFIXES = {
   "^| ?()", "^[%a/%.\126][^%s:\"]*:%d+:()", "^[%a/%.\126][^%s:\"]*[%./][^%s:\"]*:()", "^%d+[:%-]()[^%d]",
@@ -108,7 +108,7 @@ local function strip_prefixes(lines)
   end
 end
 
--- "> " of a mail: a prompt looks alike, and what follows a prompt is no key.
+-- A mail quotes with "> ". A prompt looks alike, and no key follows a prompt.
 local function strip_quotes(lines)
   for index, line in ipairs(lines) do
     if string.byte(line) == 62 then
@@ -120,7 +120,7 @@ local function strip_quotes(lines)
   end
 end
 
--- Blanks that every line begins with.
+-- Takes off the blanks that every line begins with.
 local function strip_indentation(lines)
   local common
   for _, line in ipairs(lines) do
@@ -137,7 +137,7 @@ local function strip_indentation(lines)
   end
 end
 
--- `journalctl -o export`: of each record the message.
+-- Keeps of each record of `journalctl -o export` the message.
 local function journal(lines, numbers)
   local is_export = false
   for index = 1, (#lines < SAMPLE and #lines or SAMPLE) do
@@ -156,7 +156,7 @@ local function journal(lines, numbers)
   return kept, kept_numbers
 end
 
--- A row of a log viewer's table: "TIME","HOST","MESSAGE".
+-- Log viewers export rows of a table: "TIME","HOST","MESSAGE".
 local function strip_table(lines)
   for index, line in ipairs(lines) do
     if string.find(line, '^"%d%d%d%d%-%d%d%-%d%d[T ]') then
@@ -168,8 +168,8 @@ end
 
 local AFTER_TIME = "^<?%d*>?%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d%S* ()([%w%.%-_]+:?) ()"
 
--- A word that stands behind the time of nearly every line: a host, a collector's facility. Returns whether there was
--- one.
+-- Takes off a word that stands behind the time of nearly every line (a host, a collector's facility). Returns whether
+-- there was one.
 local function strip_word(lines)
   local counts, seen = {}, 0
   for index = 1, (#lines < SAMPLE and #lines or SAMPLE) do
@@ -191,7 +191,7 @@ local function strip_word(lines)
   return false
 end
 
--- The lines without what is around them, and their numbers.
+-- Returns the lines without what is around them, and their numbers.
 function outer.lines(lines, numbers)
   lines, numbers = journal(lines, numbers)
   strip_quotes(lines)
@@ -207,13 +207,13 @@ function outer.lines(lines, numbers)
   return lines, numbers
 end
 
--- Times as words that sort: the router's, ISO 8601 with its fraction; of RFC 3164 the time within one day.
+-- Times sort as words: the router's, ISO 8601 with its fraction, and RFC 3164 within one day.
 local function time_of(line)
   local time = string.match(line, "%d%d%d%d[/%-]%d%d[/%-]%d%d[T ]%d%d:%d%d:%d%d[%.%d]*")
   return time or string.match(line, "%u%l%l [ %d]%d %d%d:%d%d:%d%d")
 end
 
--- Whether the newest line comes first (`show log reverse`, log viewers): times fall instead of rise.
+-- Tells whether the newest line comes first (`show log reverse`, log viewers): times fall instead of rise.
 function outer.is_reversed(lines)
   local falls, rises, last = 0, 0, nil
   for _, line in ipairs(lines) do

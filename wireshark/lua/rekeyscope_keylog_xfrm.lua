@@ -65,7 +65,7 @@ READ["auth"] = function(block, rest)
   block.auth_key = block.auth == "none" and "" or value_of_key(key)
 end
 
--- A block that begins on a line.
+-- Begins a block.
 function xfrm.block(src, dst, line_number)
   return { src = src, dst = dst, line = line_number, details = {}, strays = 0 }
 end
@@ -78,12 +78,12 @@ local function read_detail(block, detail)
       block.key_line = (word == "enc" or word == "aead") and detail.line or block.key_line or detail.line
     end
     block.hidden = block.hidden or string.find(rest, "hidden", 1, true) ~= nil
-    -- ip -s
+    -- `ip -s` says how many bits a key has.
     read(block, (string.gsub(rest, "%s*%(%d+ ?bits%)", "")))
   end
 end
 
--- Whether a line is the rest of the one before, where a terminal has broken it: digits, or words where no key stands
+-- Tells whether a line is the rest of the one before, which a terminal has broken: digits, or words where no key stands
 -- yet.
 local function goes_on(line, before)
   if string.find(line, "^%s*[%d%(][%d%s%(%)bits]*$") or string.find(line, "^%x+%f[%s%z]") then
@@ -103,11 +103,11 @@ local function goes_on(line, before)
   return false
 end
 
--- Lines between those of a block that are none of its own: the rest of something that a terminal has broken.
+-- Between the lines of a block may stand rests of others that a terminal has broken; after more of them it has ended.
 local MOST_STRAYS = 2
 
--- One line after a block's first; false when it is none of the block's. Then block.over tells whether the block has
--- ended.
+-- Takes one line after a block's first; false when it is none of the block's. Then block.over tells whether the block
+-- has ended.
 function xfrm.detail(block, line, line_number)
   local details = block.details
   local last = details[#details]

@@ -7,7 +7,7 @@ local program = {}
 -- Programs that the desktop starts do not know the folders that a shell adds.
 local PATH = 'PATH="$PATH:$HOME/.cargo/bin:/usr/local/bin:/opt/homebrew/bin" '
 
--- A word as the shell takes it; nil where it can take no such word. cmd.exe puts a variable's value in between
+-- Quotes a word for the shell; nil where the shell can take no such word. cmd.exe puts a variable's value in between
 -- quotation marks, too.
 function program.quoted(word, windows)
   if string.find(word, "%z") or windows and string.find(word, '["%%\r\n]') then
@@ -18,7 +18,7 @@ function program.quoted(word, windows)
   return "'" .. string.gsub(word, "'", "'\\''") .. "'"
 end
 
--- A command of these words, or nil and the word that cannot be quoted.
+-- Makes a command of these words, or returns nil and the word that cannot be quoted.
 function program.command(words, windows)
   local quoted = {}
   for index, word in ipairs(words) do
@@ -47,7 +47,7 @@ local function words_of(name, files, capture)
   return words
 end
 
--- Rows of tables, and the sentences that the program says.
+-- Parts the rows of tables from the sentences that the program says.
 local function read(output)
   local rows, sentences = {}, {}
   for line in string.gmatch(output, "[^\r\n]+") do
@@ -64,7 +64,7 @@ end
 local OLD = "the rekeyscope that is installed does not know `keys --claims`: install the one that this plugin came with"
 local NOT_NAMED = "the name of %s holds a sign that the system's command line cannot take: rename it"
 
--- The rows of Wireshark's tables for key files, with the capture proved by its packets and derived: rows and sentences.
+-- Returns rows of Wireshark's tables for key files, and sentences; with the capture keys are derived and proved. Returns
 -- nil and a sentence when that did not work; nil alone when the program is not installed.
 function program.tables(run, options)
   local name = options.program or "rekeyscope"
@@ -79,7 +79,7 @@ function program.tables(run, options)
   end
   local version = program.command({ name, "--version" }, options.windows)
   if string.find(run(version) or "", "^rekeyscope %d") then
-    -- It has nothing to say of an empty file.
+    -- The program has nothing to say of an empty file.
     return output == "" and "" or nil, output == "" and {} or OLD
   end
   return nil
