@@ -53,8 +53,8 @@ local function next_digits(text, from)
   return digits_of(prefix, digits), after, #prefix == 2, gap
 end
 
--- Reads bytes apart by blanks alone, as routers print them, in one go. Returns their digits and where they end; nil when
--- some are no bytes.
+-- Reads bytes apart by blanks alone, as routers print them, in one go. Returns their digits and where they end; nil
+-- when some are no bytes.
 local function read_bytes(text, after)
   local bytes = string.match(text, "^ [%x ]*%x%f[^%x]", after)
   if not bytes or not IS_SEPARATOR[string.byte(text, after + #bytes) or 32] then

@@ -1,5 +1,5 @@
--- Unwraps a key log before any reader sees it: quotation marks of mail, what grep, a journal, a pager or a terminal adds,
--- characters of word processors and web pages. Pure.
+-- Unwraps a key log before any reader sees it: quotation marks of mail, what grep, a journal, a pager or a terminal
+-- adds, characters of word processors and web pages. Pure.
 
 local outer = {}
 
@@ -86,8 +86,8 @@ local function strip(lines, pattern)
   end
 end
 
--- Each pattern takes off what stands before every line. A word before a colon is a file's name where it has a dot or a slash; \126 is the sign
--- for home.
+-- Each pattern takes off what stands before every line. A word before a colon is a file's name where it has a dot or a
+-- slash; \126 is the sign for home.
 local PREFIXES = {
   "^| ?()", "^[%a/%.\126][^%s:\"]*:%d+:()", "^[%a/%.\126][^%s:\"]*[%./][^%s:\"]*:()", "^%d+[:%-]()[^%d]",
   "^%d+:()%d%d%d%d[/%-]", "^ *%d+\t()",

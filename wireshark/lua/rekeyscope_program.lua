@@ -64,8 +64,8 @@ end
 local OLD = "the rekeyscope that is installed does not know `keys --claims`: install the one that this plugin came with"
 local NOT_NAMED = "the name of %s holds a sign that the system's command line cannot take: rename it"
 
--- Returns rows of Wireshark's tables for key files, and sentences; with the capture keys are derived and proved. Returns
--- nil and a sentence when that did not work; nil alone when the program is not installed.
+-- Returns rows of Wireshark's tables for key files, and sentences; with the capture keys are derived and proved.
+-- Returns nil and a sentence when that did not work; nil alone when the program is not installed.
 function program.tables(run, options)
   local name = options.program or "rekeyscope"
   local command, unnamed = program.command(words_of(name, options.files, options.capture), options.windows)
