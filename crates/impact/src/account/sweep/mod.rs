@@ -1,7 +1,6 @@
 //! One direction of a connection in order of time → a label for every wait for a packet.
 
 pub(crate) mod episode;
-mod holds;
 mod receiver;
 mod rounds;
 pub(super) mod rules;

@@ -87,11 +87,6 @@ impl Receiver {
         std::mem::take(&mut self.small) + until_now
     }
 
-    /// Its window is smaller than a segment, or was since the last packet.
-    pub(crate) fn was_small(&self) -> bool {
-        self.small_since.is_some() || self.small != 0
-    }
-
     /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.
     #[inline]
     pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: impl Fn() -> bool) -> bool {

@@ -41,8 +41,6 @@ pub(crate) struct Rounds {
     plateau: u64,
     /// So many of the flights that are remembered, newest first, are the same.
     alike: usize,
-    /// Rounds after which anything of the above may be another, beside their number and delays.
-    pub(crate) changes: u64,
 }
 
 impl Rounds {
@@ -62,7 +60,6 @@ impl Rounds {
             completed: 0,
             plateau: u64::MAX,
             alike: 0,
-            changes: 0,
         }
     }
 
@@ -97,7 +94,6 @@ impl Rounds {
         // Once nothing else is remembered one more tells nothing new; and a sender that has lost something is never `lossless` again.
         if self.alike < ROUNDS {
             self.alike += 1;
-            self.changes += 1;
             self.remember(flight, lossless);
         }
         true
@@ -140,11 +136,6 @@ impl Rounds {
         flight >= self.plateau
     }
 
-    /// See [`Rounds::are_level_with`].
-    pub(crate) fn plateau(&self) -> u64 {
-        self.plateau
-    }
-
     /// The last two are above the first two that are remembered, by a segment and by less than half.
     pub(crate) fn climb(&self, segment: u64) -> bool {
         let rounds = self.known();
@@ -170,11 +161,6 @@ impl Rounds {
     /// At most half of `flight` was under way for a round: a queue that it makes was not there all the time.
     pub(crate) fn were_smaller_than(&self, flight: u64) -> bool {
         self.smallest <= flight / 2
-    }
-
-    /// See [`Rounds::were_smaller_than`].
-    pub(crate) fn twice_the_smallest(&self) -> u64 {
-        self.smallest.saturating_mul(2)
     }
 
     /// Packets queue: the last round's least delay is above the one that shows it ([`queued_above`]).

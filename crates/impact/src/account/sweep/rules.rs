@@ -4,7 +4,6 @@
 //! change elsewhere, and a tenth of the time of the sweep hangs on it.
 
 use super::episode::Episode;
-use super::holds::Holds;
 use super::rounds::queued_above;
 use super::sender::{FIRST_FLIGHT, TcpSender};
 use super::step::{NONE, Step, StepKind, StepLabel};
@@ -52,7 +51,6 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
         sender,
         track,
         copies: Vec::new(),
-        holds: Holds::NEVER,
     };
     let before = std::mem::take(&mut sweep.sender.under_way);
     let (mut before, mut acks) = (before.iter(), half.acks.iter());
@@ -82,8 +80,6 @@ struct Sweep<'a> {
     queued_above: Option<i64>,
     /// The last round shows that packets queue.
     queues: bool,
-    /// For which packets the label of the last one holds.
-    holds: Holds,
 }
 
 impl Sweep<'_> {
@@ -102,25 +98,14 @@ impl Sweep<'_> {
         if let Some(measured) = &mut self.track.measured {
             measured.hears(self.half, ack);
         }
-        let (rounds, recovering) = (self.sender.rounds.completed, self.sender.recovering.is_some());
-        let changes = self.sender.rounds.changes;
+        let rounds = self.sender.rounds.completed;
         if self.sender.hears(self.half, ack, at)
             && let Some(episode) = self.track.episodes.last_mut()
         {
             episode.is_answered(ack);
         }
         if rounds != self.sender.rounds.completed {
-            let queues = self.sender.rounds.queues(self.queued_above);
-            let queued = std::mem::replace(&mut self.queues, queues);
-            let same = queued == self.queues && changes == self.sender.rounds.changes;
-            // The rules count the rounds since it began anew.
-            let began_anew = self.sender.began_anew;
-            if !same || began_anew.is_some_and(|(round, _)| rounds - round < FIRST_ROUNDS) {
-                self.holds = Holds::NEVER;
-            }
-        }
-        if recovering != self.sender.recovering.is_some() {
-            self.holds = Holds::NEVER;
+            self.queues = self.sender.rounds.queues(self.queued_above);
         }
     }
 
@@ -129,35 +114,18 @@ impl Sweep<'_> {
         self.rates.get(k).map_or(-1.0, |&rate| f64::from(rate))
     }
 
-    /// Counts a packet with the one before, where nothing has changed that the rules ask for.
-    fn goes_on(&mut self, k: usize, data: &Data, flight: u64) -> bool {
-        let Some((from, ..)) = self.sender.last else {
-            return false;
-        };
-        let nanos = data.time - from;
-        nanos <= self.times.released
-            && !(data.again | data.late | self.sender.touched | self.sender.receiver.was_small())
-            && self.holds.include(flight)
-            && (self.rates.is_empty() || self.holds.include_rate(self.rate(k)))
-            && self.track.extend(data, nanos, self.sender.receiver.window)
-    }
-
     fn send(&mut self, k: usize, data: &Data) {
         let flight = self.sender.flight_with(data);
         let all_acked = self.sender.all_acked();
-        let step = (!self.goes_on(k, data, flight)).then(|| self.step(k, data, flight));
+        let step = self.step(k, data, flight);
         self.sender.has_sent(self.half, data, flight);
         if let Some(measured) = &mut self.track.measured {
             measured.sends(data, (flight, self.sender.nxt), all_acked);
         }
-        if step.is_some_and(|step| !self.track.add(&step)) {
-            self.holds = Holds::NEVER;
-        }
+        self.track.add(&step);
     }
 
     /// The wait for a packet, by the rules.
-    // Rare: see `acknowledge`.
-    #[inline(never)]
     fn step(&mut self, k: usize, data: &Data, flight: u64) -> Step {
         let last = self.sender.last;
         let (from, frame, ip_id) = last.unwrap_or((data.time, data.frame, data.ip_id));
@@ -267,13 +235,6 @@ impl Sweep<'_> {
         };
         let times = self.times;
         let (now, nanos) = (data.time, step.longest);
-        // Stays so where a label hangs on anything else.
-        self.holds = Holds::NEVER;
-        let mut holds = if nanos <= times.released && !self.sender.touched {
-            Holds::at(self.rate(k), &[AT_LIMIT_QUEUED, AT_LIMIT])
-        } else {
-            Holds::NEVER
-        };
         let rate = self.rate(k);
         let fills = rate >= AT_LIMIT;
         let queues = rate >= AT_LIMIT_QUEUED && self.queues;
@@ -304,7 +265,6 @@ impl Sweep<'_> {
             return StepLabel::Label(ZeroWindow);
         }
         if recovering {
-            self.holds = holds;
             step.kind.episode = episode;
             return if fills && nanos < times.gap {
                 StepLabel::Label(Capacity)
@@ -313,18 +273,12 @@ impl Sweep<'_> {
             };
         }
         if (fills || queues) && nanos < times.gap && !sender.touched {
-            self.holds = holds;
             return StepLabel::Label(Capacity);
         }
         let back = flight_after + self.half.mss > sender.before_loss;
-        let back_from = (sender.before_loss + 1).saturating_sub(self.half.mss);
         if self.half.d2.is_none() {
             // Right before the receiver hardly anything is under way.
             sender.ramping &= !back && self.half.shows_queues();
-            if sender.ramping {
-                holds.not_across(back_from, flight_after);
-            }
-            self.holds = holds;
             if !sender.ramping {
                 return StepLabel::Label(Unexplained);
             }
@@ -336,9 +290,6 @@ impl Sweep<'_> {
             .began_anew
             .filter(|(round, _)| sender.rounds.completed - round < FIRST_ROUNDS);
         let anew = begun.is_some_and(|(_, from)| data.end > from + FIRST_FLIGHT * self.half.mss);
-        if begun.is_some() && !anew {
-            holds = Holds::NEVER;
-        }
         let idle = sender
             .all_acked_since
             .is_some_and(|since| now - since > times.released.max(times.rtt / 2));
@@ -360,7 +311,6 @@ impl Sweep<'_> {
         if let Some((pause, before)) = sender.paused {
             if (flight_after as f64) < BACK * before as f64 {
                 step.kind.ramp = pause;
-                holds.not_across(whole(BACK * before as f64), flight_after);
             } else {
                 sender.paused = None;
             }
@@ -369,26 +319,18 @@ impl Sweep<'_> {
         let flight = flight_after.max(last);
         sender.ramping &= !back;
         if sender.ramping {
-            holds.not_across(back_from, flight_after);
-            self.holds = holds;
             step.kind.episode = episode;
             return StepLabel::Episode;
         }
         let flat = sender.rounds.flat;
         if anew && sender.loss_seen.is_none() {
-            self.holds = holds;
             return StepLabel::Label(Growth);
         }
-        holds.not_across_or_above(last, sender.rounds.plateau(), flight_after);
         if sender.rounds.are_level_with(flight) || flat && sender.loss_seen.is_none() {
             let unloaded = self.half.begun || sender.rounds.were_smaller_than(flight);
             // An inferred window counts while it is full now and then.
             let window_known =
                 self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
-            if !window_known {
-                holds.not_across_or_above(last, sender.rounds.twice_the_smallest(), flight_after);
-                self.holds = holds;
-            }
             return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked {
                 Application
             } else if window_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {
@@ -403,10 +345,6 @@ impl Sweep<'_> {
             });
         }
         let back_at = BACK_AFTER_LOSS * sender.before_loss as f64;
-        if sender.loss_seen.is_some() {
-            holds.not_across(whole(back_at), flight_after);
-        }
-        self.holds = holds;
         if sender.loss_seen.is_some() && (flight_after as f64) < back_at {
             step.kind.episode = episode;
             return StepLabel::Episode;
@@ -420,11 +358,6 @@ impl Sweep<'_> {
         self.track.hides_growth |= few_rounds && !grows;
         StepLabel::Label(if grows { Growth } else { Unexplained })
     }
-}
-
-/// A whole number is below `limit` where it is below this.
-fn whole(limit: f64) -> u64 {
-    limit.ceil() as u64
 }
 
 #[cfg(test)]

@@ -70,12 +70,12 @@ impl Step {
     }
 
     /// It is short, and not the first of a connection, which is none.
-    pub(crate) fn takes_more(&self, gap: i64) -> bool {
+    fn takes_more(&self, gap: i64) -> bool {
         self.frames.0 != self.frames.1 && self.longest <= gap
     }
 
     /// With one that ends at `to` it is no longer than steps may be.
-    pub(crate) fn reaches(&self, to: i64) -> bool {
+    fn reaches(&self, to: i64) -> bool {
         to - self.from <= TOGETHER
     }
 

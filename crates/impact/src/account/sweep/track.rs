@@ -3,7 +3,6 @@
 use super::episode::Episode;
 use super::step::{NONE, Step, StepLabel};
 use crate::account::flow::measured::Measured;
-use crate::account::read::data::Data;
 use crate::account::read::half::Half;
 use crate::account::times::Times;
 use rekeyscope_model::analysis::{AccountLabel, D2Source};
@@ -91,35 +90,14 @@ impl Track {
         }
     }
 
-    /// Adds a wait. One with a full window stays alone, and so does what lies next to it: [`Track::mark_full`] parts them there. Says
-    /// whether [`Track::extend`] may count others with it.
-    pub(crate) fn add(&mut self, step: &Step) -> bool {
+    /// Adds a wait. One with a full window stays alone, and so does what lies next to it: [`Track::mark_full`] parts them there.
+    pub(crate) fn add(&mut self, step: &Step) {
         let gap = self.facts.times.gap;
         let alone = self.piece.is_none_or(|first| self.steps.len() <= first) || step.touched;
         match self.steps.last_mut() {
             Some(last) if !alone && !last.touched && last.is_alike(step, gap) => last.absorb(step),
             _ => self.steps.push(*step),
         }
-        let of_this_piece = self.piece.is_some_and(|first| self.steps.len() > first);
-        of_this_piece
-            && self
-                .steps
-                .last()
-                .is_some_and(|last| !last.touched && last.takes_more(gap))
-    }
-
-    /// Counts a wait of `nanos`, at most [`Times::gap`], with the one before, which is of its kind: says whether that has room for it.
-    #[inline]
-    pub(crate) fn extend(&mut self, data: &Data, nanos: i64, window: u64) -> bool {
-        let Some(last) = self.steps.last_mut().filter(|last| last.reaches(data.time)) else {
-            return false;
-        };
-        (last.to, last.frames.1) = (data.time, data.frame);
-        last.bytes += u64::from(data.new);
-        last.longest = last.longest.max(nanos);
-        last.window = u32::try_from(window).unwrap_or(u32::MAX);
-        last.packets += 1;
-        true
     }
 
     /// New bytes.
@@ -431,23 +409,13 @@ mod tests {
             let (mut track, mut made) = (waits(0), waits(7).steps);
             track.piece = piece;
             made[2].touched = true;
-            let takes_more: Vec<bool> = made.iter().map(|step| track.add(step)).collect();
-            (spans(&track), takes_more)
+            made.iter().for_each(|step| track.add(step));
+            spans(&track)
         };
         let [whole, trial, later] = [Some(0), None, Some(1)].map(added);
-        assert_eq!(whole.0, [(0, 10), (10, 15), (15, 35)]);
-        assert_eq!(
-            whole.1,
-            [true, true, false, true, true, true, true],
-            "the third is alone"
-        );
-        assert_eq!((trial.0.len(), trial.1), (7, vec![false; 7]), "in a trial run");
-        assert_eq!(
-            later.0[..2],
-            [(0, 5), (5, 10)],
-            "not with one of an earlier piece"
-        );
-        assert!(!later.1[0] && later.1[1]);
+        assert_eq!(whole, [(0, 10), (10, 15), (15, 35)], "the third is alone");
+        assert_eq!(trial.len(), 7, "in a trial run");
+        assert_eq!(later[..2], [(0, 5), (5, 10)], "not with one of an earlier piece");
     }
 
     /// The window was full before these.

@@ -1,7 +1,6 @@
 //! One wait of a sender that has been made up.
 
 mod episodes;
-mod shortcut;
 
 use super::*;
 use crate::account::made_up::{ack, at, data, half, step};
@@ -60,7 +59,6 @@ impl Made {
             copies: Vec::new(),
             queued_above,
             queues,
-            holds: Holds::NEVER,
         };
         look(&mut sweep, &self.data, at(self.wait), self.all_acked)
     }
