@@ -298,18 +298,6 @@ fn a_closed_pipe_is_no_error() {
     assert_eq!(String::from_utf8(out.stderr).unwrap(), "");
 }
 
-#[test]
-fn an_input_is_never_overwritten() {
-    let folder = TempDir::new().unwrap();
-    let capture = alone(&folder, usize::MAX);
-    let before = std::fs::metadata(&capture).unwrap().len();
-    assert_fails(&[text(&capture), "--html", text(&capture)], 1, "would be lost");
-    let keys = folder.path().join("alone.esp_sa");
-    std::fs::write(&keys, "# none\n").unwrap();
-    assert_fails(&[text(&capture), "--json", text(&keys)], 1, "would be lost");
-    assert_eq!(std::fs::metadata(&capture).unwrap().len(), before);
-}
-
 /// A mirror port shows every packet twice: the volumes are those of the wire.
 #[test]
 fn packets_seen_twice_count_once() {

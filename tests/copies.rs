@@ -315,6 +315,36 @@ fn sections_interfaces_names_and_options_stay() {
     }
 }
 
+/// The section header of a copy names the program that captured, and says once who copied.
+#[test]
+fn a_copy_of_a_copy_says_once_who_made_it() {
+    let lab = lab_of_sample("l2tp_time_down");
+    let folder = tempfile::tempdir().unwrap();
+    let named = |name: &str| folder.path().join(name);
+    let copy = |from: &Path, option: &str, to: &str| {
+        let mut command = rekeyscope();
+        command.arg(from).args(["-q", "--no-keys", option]).arg(named(to));
+        command.assert().success();
+        std::fs::read(named(to)).unwrap()
+    };
+    let mut first = copy(&lab.capture, "--annotate", "first.pcapng");
+    let at = first.windows(10).position(|w| w == b"rekeyscope").unwrap();
+    first[at..at + 10].copy_from_slice(b"dumpcap 4.");
+    std::fs::write(named("first.pcapng"), first).unwrap();
+    for (option, second, third) in [
+        ("--annotate", "second.pcapng", "third.pcapng"),
+        ("--write-inner", "inner.pcapng", "of_inner.pcapng"),
+    ] {
+        let bytes = copy(&named("first.pcapng"), option, second);
+        let head = &bytes[..bytes.len().min(128)];
+        let count = |text: &[u8]| head.windows(text.len()).filter(|w| *w == text).count();
+        let counts = (count(b"copied by rekeyscope"), count(b"dumpcap 4."));
+        assert_eq!(counts, (1, 1), "{option}");
+        let again = copy(&named(second), option, third);
+        assert!(again.starts_with(head), "{option}");
+    }
+}
+
 /// The packets of a pcap file with nanoseconds, little-endian.
 fn synthetic_big_endian(pcap: &[u8]) -> Vec<u8> {
     let option = |code: u16, value: &[u8]| {

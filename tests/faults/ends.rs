@@ -50,7 +50,10 @@ fn a_signal_ends_it_and_nothing_stays() {
         }
         let place = Place::new();
         let mut child = waiting(&place, "");
-        assert_eq!(names(&place), [format!(".r.json.{}.tmp", child.id())]);
+        let [unfinished] = &names(&place)[..] else {
+            panic!("one file: {:?}", names(&place))
+        };
+        assert!(unfinished.starts_with(".tmp"), "{unfinished}");
         signal(&child, number);
         assert_eq!(child.wait().unwrap().signal(), Some(number));
         assert_eq!(names(&place), [""; 0]);
@@ -98,28 +101,6 @@ fn killed_at_any_moment_it_leaves_no_half_file() {
             assert!(hidden || whole.get(&name) == Some(&bytes), "{}", name.display());
         }
     }
-}
-
-/// What such a run left goes with the next one; not while it may be another machine's.
-#[test]
-fn what_sigkill_left_goes_a_day_later() {
-    let place = Place::new();
-    let mut child = waiting(&place, "");
-    signal(&child, SIGKILL);
-    child.wait().unwrap();
-    let left = names(&place);
-    assert_eq!(left.len(), 1);
-    assert!(place.run(&["CAPTURE", "-q", "--json", "r.json"]).status.success());
-    assert_eq!(names(&place).len(), 2);
-    let file = std::fs::File::options()
-        .write(true)
-        .open(place.outputs.path().join(&left[0]))
-        .unwrap();
-    let made = file.metadata().unwrap().modified().unwrap();
-    file.set_modified(made - Duration::from_secs(2 * 24 * 3600))
-        .unwrap();
-    assert!(place.run(&["CAPTURE", "-q", "--json", "r.json"]).status.success());
-    assert_eq!(names(&place), ["r.json"]);
 }
 
 /// A memory image would hold the keys.

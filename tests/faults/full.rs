@@ -87,41 +87,6 @@ fn neither_locale_nor_home_is_needed() {
     assert_eq!((with.stdout, with.stderr), (without.stdout, without.stderr));
 }
 
-/// The name of a temporary file can be guessed: a link there leads nowhere. One in the place of the output stays, or is replaced
-/// where that is asked for.
-#[test]
-fn a_planted_link_is_not_followed() {
-    let place = Place::new();
-    let victim = place.inputs.path().join("victim");
-    std::fs::write(&victim, "theirs").unwrap();
-    let link = |name: &str| format!("ln -s {} {name};", victim.display());
-    for (words, name) in [
-        (&["CAPTURE", "-q", "--json", "r.json"][..], "r.json"),
-        (&["CAPTURE", "-q", "--write-inner", "in.pcapng"], "in.pcapng"),
-        (
-            &["keys", "CAPTURE", "-q", "--export", "tcpdump", "secrets"],
-            "secrets",
-        ),
-    ] {
-        let made = place.outputs.path().join(name);
-        let kind = || std::fs::symlink_metadata(&made).unwrap();
-        let mut words = words.to_vec();
-        if words[0] != "keys" {
-            let output = place.shell(&link(name), &words).output().unwrap();
-            assert_fails(&words, &output, "it is a link, which stays as it is");
-            assert!(kind().is_symlink(), "{words:?}");
-            std::fs::remove_file(&made).unwrap();
-            words.push("--force");
-        }
-        // The shell's number is the program's.
-        let before = link(&format!(".{name}.$$.tmp")) + &link(name);
-        let output = place.shell(&before, &words).output().unwrap();
-        assert!(output.status.success(), "{words:?}: {}", said(&output));
-        assert_eq!(std::fs::read(&victim).unwrap(), b"theirs", "{words:?}");
-        assert!(kind().is_file() && kind().len() > 100, "{words:?}");
-    }
-}
-
 /// Only an administrator can make such a pipe for a test.
 #[test]
 fn no_key_goes_into_the_pipe_of_another_user() {

@@ -1,24 +1,11 @@
-//! What stands at the places of outputs: only what rekeyscope wrote is replaced without `--force`, and what is read never is.
+//! What stands at the places of outputs: any file is replaced, at once and whole, but a capture only with `--force`, and what the run
+//! reads never.
 
 use super::*;
+use rekeyscope_testkit::containers::{Order, PcapKind, gzip, lz4, packets, pcap, pcapng, zstd};
 
 /// Something of a person's.
 const THEIRS: &[u8] = b"path of the bicycle tour, by hand\n";
-
-/// Every option of every job that writes files, but for key tables, which keep what was there beside them.
-const FILES: [&[&str]; 11] = [
-    &["CAPTURE", "-q", "--json", "r.json"],
-    &["CAPTURE", "-q", "--html", "r.html"],
-    &["CAPTURE", "-q", "--csv", "csv"],
-    &["CAPTURE", "-q", "--svg", "svg"],
-    &["CAPTURE", "-q", "--png", "png"],
-    &["CAPTURE", "-q", "--write-inner", "in.pcapng"],
-    &["CAPTURE", "-q", "--annotate", "notes.pcapng"],
-    &["CAPTURE", "-q", "--html", "pages/"],
-    &["compare", "CAPTURE", "CAPTURE", "-q", "--json", "c.json"],
-    &["compare", "CAPTURE", "CAPTURE", "-q", "--html", "c.html"],
-    &["compare", "CAPTURE", "CAPTURE", "-q", "--csv", "c.csv"],
-];
 
 fn put(place: &Place, name: &Path, bytes: &[u8]) -> PathBuf {
     let path = place.outputs.path().join(name);
@@ -27,130 +14,90 @@ fn put(place: &Place, name: &Path, bytes: &[u8]) -> PathBuf {
     path
 }
 
+/// Every way to write files, but for key tables, which keep what was there beside them.
 #[test]
-fn what_rekeyscope_wrote_is_replaced() {
-    let place = Place::new();
-    for words in FILES {
-        assert!(place.run(words).status.success(), "{words:?}");
-        let first = place.written();
-        let again = place.run(words);
-        assert!(again.status.success(), "{words:?}: {}", said(&again));
-        assert!(place.written() == first, "{words:?}");
-    }
-}
-
-/// A copy of a pcapng capture keeps its section header, which names another program: a comment there says who copied.
-#[test]
-fn a_copy_of_any_capture_says_who_made_it() {
-    let place = Place::new();
-    assert!(
-        place
-            .run(&["CAPTURE", "-q", "--annotate", "first.pcapng"])
-            .status
-            .success()
-    );
-    let first = place.outputs.path().join("first.pcapng");
-    let mut bytes = std::fs::read(&first).unwrap();
-    let at = bytes.windows(10).position(|w| w == b"rekeyscope").unwrap();
-    bytes[at..at + 10].copy_from_slice(b"dumpcap 4.");
-    std::fs::write(&first, bytes).unwrap();
-    for option in ["--annotate", "--write-inner"] {
-        let refused = place.run(&["CAPTURE", "-q", option, "first.pcapng"]);
-        assert_fails(&option, &refused, "did not write");
-        let words = ["first.pcapng", "-q", "--no-keys", option, "second.pcapng"];
-        for run in 0..2 {
-            let done = place.run(&words);
-            assert!(done.status.success(), "{option}, run {run}: {}", said(&done));
-        }
-        let second = std::fs::read(place.outputs.path().join("second.pcapng")).unwrap();
-        let head = &second[..second.len().min(128)];
-        let count = |text: &[u8]| head.windows(text.len()).filter(|w| *w == text).count();
-        assert_eq!(
-            (count(b"copied by rekeyscope"), count(b"dumpcap 4.")),
-            (1, 1),
-            "{option}"
-        );
-        // A copy of the copy says it once.
-        let words = ["second.pcapng", "-q", "--no-keys", option, "third.pcapng"];
-        assert!(place.run(&words).status.success());
-        let third = std::fs::read(place.outputs.path().join("third.pcapng")).unwrap();
-        assert!(third.starts_with(head), "{option}");
-        std::fs::remove_file(place.outputs.path().join("third.pcapng")).unwrap();
-    }
-}
-
-#[test]
-fn what_others_wrote_stays_unless_it_is_asked_for() {
+fn another_file_is_replaced() {
     let first = Place::new();
-    for words in FILES {
+    let others: [&[&str]; 4] = [
+        &["CAPTURE", "-q", "--html", "pages/"],
+        &["compare", "CAPTURE", "CAPTURE", "-q", "--json", "c.json"],
+        &["compare", "CAPTURE", "CAPTURE", "-q", "--html", "c.html"],
+        &["compare", "CAPTURE", "CAPTURE", "-q", "--csv", "c.csv"],
+    ];
+    for words in WRITES.iter().filter(|words| words[0] != "keys").chain(&others) {
         let place = first.again();
         assert!(place.run(words).status.success(), "{words:?}");
         let whole = place.written();
         assert!(!whole.is_empty(), "{words:?}");
-        for (name, bytes) in &whole {
-            let place = first.again();
-            let path = put(&place, name, THEIRS);
-            let refused = place.run(words);
-            let sentence = "there is a file that rekeyscope did not write, which stays as it is; choose another name, or give \
-                            --force to replace it";
-            assert_fails(&(words, name), &refused, sentence);
-            assert!(said(&refused).contains(name.to_str().unwrap()), "{words:?}");
-            assert_eq!(
-                std::fs::read(&path).unwrap(),
-                THEIRS,
-                "{words:?}: {}",
-                name.display()
-            );
-            let forced = place.run(&[words, &["--force"]].concat());
-            assert!(forced.status.success(), "{words:?}: {}", said(&forced));
-            assert!(
-                std::fs::read(&path).unwrap() == *bytes,
-                "{words:?}: {}",
-                name.display()
-            );
-        }
+        let place = first.again();
+        whole.keys().for_each(|name| drop(put(&place, name, THEIRS)));
+        let again = place.run(words);
+        assert!(again.status.success(), "{words:?}: {}", said(&again));
+        assert!(place.written() == whole, "{words:?}");
     }
 }
 
-/// Nothing is lost with an empty file: `mktemp` makes such.
+/// **Synthetic** captures of every kind that is read, and one that nobody here can unpack.
+fn captures() -> Vec<(&'static str, Vec<u8>)> {
+    let packets = packets(3);
+    let mut all = vec![("packed.pcap.gz", THEIRS.to_vec())];
+    for order in Order::BOTH {
+        for kind in [PcapKind::Micros, PcapKind::Nanos, PcapKind::Modified] {
+            all.push(("out", pcap(kind, order, 1, &packets).0));
+        }
+        let plain = pcapng(order, 1, 6, 0, &packets);
+        all.extend([gzip(&plain), zstd(&plain), lz4(&plain), plain].map(|bytes| ("out", bytes)));
+    }
+    all
+}
+
 #[test]
-fn an_empty_file_is_replaced() {
-    let place = Place::new();
-    let path = put(&place, Path::new("r.json"), b"");
-    let done = place.run(&["CAPTURE", "-q", "--json", "r.json"]);
-    assert!(done.status.success(), "{}", said(&done));
-    assert!(std::fs::read(path).unwrap().len() > 1_000);
+fn a_capture_stays_unless_it_is_asked_for() {
+    let first = Place::new();
+    for (name, bytes) in captures() {
+        let place = first.again();
+        let path = put(&place, Path::new(name), &bytes);
+        let words = ["CAPTURE", "-q", "--json", name];
+        let refused = place.run(&words);
+        assert_fails(
+            &(name, &bytes[..8]),
+            &refused,
+            "choose another name, or give --force to replace it",
+        );
+        assert!(std::fs::read(&path).unwrap() == bytes, "{name}");
+        let forced = place.run(&[&words[..], &["--force"]].concat());
+        assert!(forced.status.success(), "{}", said(&forced));
+        assert!(std::fs::read(&path).unwrap().starts_with(b"{"), "{name}");
+    }
+    // One of our own is one too.
+    for option in ["--annotate", "--write-inner"] {
+        let place = first.again();
+        let words = ["CAPTURE", "-q", option, "out.pcapng"];
+        assert!(place.run(&words).status.success());
+        assert_fails(&option, &place.run(&words), "it is a capture, and stays as it is");
+        let forced = place.run(&[&words[..], &["--force"]].concat());
+        assert!(forced.status.success(), "{}", said(&forced));
+    }
 }
 
 /// The names of plots are known at the end only; those of all else are asked for before anything is read.
 #[test]
-fn it_is_refused_before_the_work() {
+fn a_capture_is_refused_before_the_work() {
     let place = Place::new();
     let pipe = place.pipe();
-    for (words, name) in [
-        (&["--json", "r.json"][..], "r.json"),
-        (&["--html", "r.html"], "r.html"),
-        (&["--csv", "csv"], "csv/rekeys.csv"),
-        (&["--csv", "csv"], "csv/overlays.csv"),
+    let capture = std::fs::read(place.capture()).unwrap();
+    for (option, output, name) in [
+        ("--json", "r.json", "r.json"),
+        ("--html", "r.html", "r.html"),
+        ("--csv", "csv", "csv/rekeys.csv"),
+        ("--csv", "csv", "csv/overlays.csv"),
     ] {
         let place = place.again();
-        put(&place, Path::new(name), THEIRS);
+        put(&place, Path::new(name), &capture);
         // From a pipe that never ends: it did not get so far as to read.
-        let words = [&[pipe.as_str(), "-q"], words].concat();
-        assert_fails(&words, &place.run(&words), "did not write");
+        let words = [&pipe, "-q", option, output];
+        assert_fails(&words, &place.run(&words), "it is a capture");
     }
-}
-
-/// A former table of keys is kept, whoever wrote it.
-#[test]
-fn what_was_at_the_place_of_keys_is_kept_beside_them() {
-    let place = Place::new();
-    let words = ["keys", "CAPTURE", "-q", "--export", "tcpdump", "secrets"];
-    put(&place, Path::new("secrets"), THEIRS);
-    assert!(place.run(&words).status.success());
-    let written = place.written();
-    assert_eq!(written[Path::new("secrets.before")], THEIRS);
-    assert!(written[Path::new("secrets")] != THEIRS);
 }
 
 #[test]
@@ -159,19 +106,27 @@ fn what_is_read_is_never_replaced() {
     let inputs = place.inputs.path().to_path_buf();
     let made = place.run(&["CAPTURE", "-q", "--json", "saved.json", "--csv", "."]);
     assert!(made.status.success(), "{}", said(&made));
-    let series = "time,value\n2026-11-22T06:57:04Z,1\n";
-    std::fs::write(place.outputs.path().join("sas.csv"), series).unwrap();
+    put(
+        &place,
+        Path::new("sas.csv"),
+        b"time,value\n2026-11-22T06:57:04Z,1\n",
+    );
     let capture = place.capture();
     let keys = files(&inputs)
         .into_keys()
         .find(|name| name != Path::new("trace.pcap"))
         .unwrap();
     let keys = inputs.join(keys).to_str().unwrap().to_owned();
+    std::fs::hard_link(&keys, place.outputs.path().join("hard")).unwrap();
+    std::os::unix::fs::symlink(&keys, place.outputs.path().join("soft")).unwrap();
     let before = (files(&inputs), place.written());
     for words in [
         &["CAPTURE", "--json", &capture][..],
         &["CAPTURE", "--html", &keys],
         &["CAPTURE", "-k", &keys, "--json", &keys],
+        &["CAPTURE", "--json", "hard"],
+        &["CAPTURE", "--html", "soft"],
+        &["CAPTURE", "-k", "soft", "--json", "hard"],
         &["CAPTURE", "--annotate", &capture],
         &["CAPTURE", "--write-inner", &keys],
         &["CAPTURE", "--overlay", "sas.csv", "--csv", "."],
@@ -183,12 +138,70 @@ fn what_is_read_is_never_replaced() {
         &["compare", "CAPTURE", "CAPTURE", "--html", &keys],
     ] {
         let words = [words, &["-q", "--force"]].concat();
-        assert_fails(&words, &place.run(&words), "it is read in this run");
+        assert_fails(&words, &place.run(&words), "would be lost; choose another name");
         assert!((files(&inputs), place.written()) == before, "{words:?}");
     }
     let words = ["keys", "CAPTURE", "-q", "--export", "tcpdump", &keys];
     assert_fails(&words, &place.run(&words), "it is read in this run");
+    let words = ["-", "-q", "--force", "--json", &capture];
+    let redirected = place
+        .shell(&format!("exec <{capture};"), &words)
+        .output()
+        .unwrap();
+    assert_fails(&words, &redirected, "it is read in this run");
     assert!(files(&inputs) == before.0);
+}
+
+/// Other programs write to what a link points at, too.
+#[test]
+fn a_link_stays_and_what_it_points_at_is_replaced() {
+    let first = Place::new();
+    for there in [Some(THEIRS), None] {
+        let place = first.again();
+        let folder = place.outputs.path();
+        std::fs::create_dir(folder.join("elsewhere")).unwrap();
+        there.map(|bytes| put(&place, Path::new("elsewhere/r.json"), bytes));
+        let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, folder.join(name)).unwrap();
+        link("elsewhere/second", "first");
+        link("r.json", "elsewhere/second");
+        let done = place.run(&["CAPTURE", "-q", "--json", "first"]);
+        assert!(done.status.success(), "{}", said(&done));
+        let target = folder.join("elsewhere/r.json");
+        assert!(std::fs::read(target).unwrap().starts_with(b"{"));
+        let kinds = ["first", "elsewhere/second", "elsewhere/r.json"];
+        let kinds = kinds.map(|name| folder.join(name).is_symlink());
+        assert_eq!((kinds, place.written().len()), ([true, true, false], 3));
+        put(&place, Path::new("elsewhere/r.json"), &captures()[1].1);
+        let refused = place.run(&["CAPTURE", "-q", "--json", "first"]);
+        assert_fails(&"a link to a capture", &refused, "it is a capture");
+    }
+}
+
+/// Reports are as other programs' files; what holds what was protected on the wire is the user's alone.
+#[test]
+fn files_get_the_permissions_of_their_kind() {
+    use std::os::unix::fs::PermissionsExt;
+    let first = Place::new();
+    for (umask, words, name, mode) in [
+        ("022", &["CAPTURE", "-q", "--json", "out"][..], "out", 0o644),
+        ("027", &["CAPTURE", "-q", "--csv", "."], "rekeys.csv", 0o640),
+        ("022", &["CAPTURE", "-q", "--annotate", "out"], "out", 0o644),
+        ("000", &["CAPTURE", "-q", "--write-inner", "out"], "out", 0o600),
+        (
+            "000",
+            &["keys", "CAPTURE", "-q", "--export", "tcpdump", "out"],
+            "out",
+            0o600,
+        ),
+    ] {
+        let place = first.again();
+        let path = put(&place, Path::new(name), b"");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o606)).unwrap();
+        let done = place.shell(&format!("umask {umask};"), words).output().unwrap();
+        assert!(done.status.success(), "{}", said(&done));
+        let made = std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(made, mode, "{words:?}: {made:o}");
+    }
 }
 
 /// What a process has open is written through, never replaced.

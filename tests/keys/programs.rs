@@ -148,23 +148,6 @@ fn a_signal_to_us_ends_the_program_and_leaves_nothing() {
     }
 }
 
-/// SIGKILL cannot be caught: the next start removes what stayed.
-#[test]
-fn a_folder_left_by_a_killed_process_is_removed_by_the_next() {
-    let place = Place::new("tshark", r#"echo "$$" > "$seen"; exec sleep 600"#);
-    let mut child = place.start("tshark");
-    signal("-KILL", &child.id().to_string());
-    child.wait().unwrap();
-    signal("-KILL", place.seen().trim());
-    assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 1);
-    std::fs::create_dir(place.path("tmp").join("rekeyscope-keys-of-mine")).unwrap();
-    let stand_in = place.path("bin/tshark");
-    std::fs::write(&stand_in, "#!/bin/sh\nexit 0\n").unwrap();
-    assert!(place.run("tshark", &[]).status.success());
-    std::fs::remove_dir(place.path("tmp").join("rekeyscope-keys-of-mine")).unwrap();
-    place.assert_clean();
-}
-
 #[test]
 fn a_missing_program_is_a_sentence() {
     let place = Place::new("tshark", "exit 0");

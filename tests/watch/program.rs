@@ -252,7 +252,7 @@ fn what_cannot_be_watched_is_said() {
             "notes.txt: it is there and holds no events",
         ),
         (vec![sample, "--events", sample], "would be lost"),
-        (vec![sample, "--metrics-file", "notes.txt"], "did not write"),
+        (vec![sample, "--metrics-file", sample], "would be lost"),
         (vec![sample, "--xfrm-stat=none"], "none"),
         (vec![sample, "--metrics-listen", "here"], "give a port"),
         (

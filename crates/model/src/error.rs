@@ -63,6 +63,14 @@ pub enum Error {
         /// What the renderer says.
         reason: String,
     },
+    /// An output would take the place of what stays.
+    #[error("cannot write {}: {reason}", path.display())]
+    Kept {
+        /// As given by the user.
+        path: PathBuf,
+        /// What is there, and what to do.
+        reason: String,
+    },
     /// An output cannot be written.
     #[error("cannot write {}: {source}; {}", path.display(), about_an_output(path, source))]
     Output {
@@ -103,7 +111,7 @@ fn about_an_output(path: &Path, reason: &std::io::Error) -> String {
         (NotFound, Some(folder)) => {
             return format!("its folder is not there: mkdir -p {} makes it", folder.display());
         }
-        (AlreadyExists, _) => "choose another name, or give --force to replace it",
+        (AlreadyExists, _) => "choose another name",
         _ => "choose a place that exists and that you may write to",
     };
     what.to_owned()

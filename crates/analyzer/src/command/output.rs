@@ -1,9 +1,8 @@
 //! Where results go. A file appears under its name only when it is complete; a place that cannot be written fails
 //! before the work starts.
 
-use crate::command::private_folder::create_secret;
 use crate::command::replace::{Replacement, goes_through};
-use crate::command::temporary::{self, Temporary};
+use crate::command::temporary::Temporary;
 use rekeyscope::write::copies::buffered;
 use rekeyscope_model::error::Error;
 use std::cell::RefCell;
@@ -97,19 +96,29 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     })
 }
 
+/// Permissions of a file, of which the umask takes its part.
+const READABLE: u32 = 0o666;
+/// Permissions of a file that only the user can read.
+pub(crate) const SECRET: u32 = 0o600;
+
 /// A file to be written at the end.
 pub(crate) struct Reserved {
     path: PathBuf,
-    file: File,
-    /// Written first and renamed at the end; `None` where the path is a device or a pipe.
-    temporary: Option<Temporary>,
+    place: Place,
     replacement: Replacement,
+}
+
+enum Place {
+    /// A device, a pipe, or what a process has open.
+    Through(File),
+    /// Written first and renamed at the end.
+    Beside(Temporary),
 }
 
 impl Reserved {
     /// Makes sure that `path` can be written, and that nothing is lost there.
     pub(crate) fn new(path: &Path, replacement: &Replacement) -> Result<Self, Error> {
-        Self::reserve(path, replacement, |temporary| File::create_new(temporary))
+        Self::reserve(path, replacement, READABLE)
     }
 
     /// As [`Reserved::new`], for a file that only the user can read.
@@ -121,35 +130,25 @@ impl Reserved {
                 source,
             });
         }
-        Self::reserve(path, replacement, create_secret)
+        Self::reserve(path, replacement, SECRET)
     }
 
-    fn reserve(
-        path: &Path,
-        replacement: &Replacement,
-        create: impl Fn(&Path) -> io::Result<File>,
-    ) -> Result<Self, Error> {
+    fn reserve(path: &Path, replacement: &Replacement, mode: u32) -> Result<Self, Error> {
         replacement.permits(path)?;
-        let failed = |source| Error::Output {
-            path: path.into(),
-            source,
+        let place = if goes_through(path) {
+            File::options().append(true).open(path).map(Place::Through)
+        } else {
+            Temporary::for_place(path, mode).map(Place::Beside)
         };
-        if goes_through(path) {
-            let file = File::options().append(true).open(path).map_err(failed)?;
-            return Ok(Reserved {
-                path: path.into(),
-                file,
-                temporary: None,
+        let path = path.to_path_buf();
+        match place {
+            Ok(place) => Ok(Reserved {
+                path,
+                place,
                 replacement: replacement.clone(),
-            });
+            }),
+            Err(source) => Err(Error::Output { path, source }),
         }
-        let (temporary, file) = temporary::beside(path, create).map_err(failed)?;
-        Ok(Reserved {
-            path: path.into(),
-            file,
-            temporary: Some(temporary),
-            replacement: replacement.clone(),
-        })
     }
 
     /// Writes everything and gives the file its name.
@@ -173,19 +172,18 @@ impl Reserved {
 
     /// Lets `content` write piece by piece, then gives the file its name.
     pub(crate) fn fill<T>(mut self, content: impl FnOnce(&mut File) -> Result<T, Error>) -> Result<T, Error> {
-        let made = content(&mut self.file)?;
-        let renamed = match self.temporary.take() {
-            Some(temporary) => {
-                // Somebody may have put something there meanwhile.
-                self.replacement.permits(&self.path)?;
-                temporary.rename(&self.path)
-            }
-            None => Ok(()),
-        };
-        renamed.map_err(|source| Error::Output {
-            path: self.path.clone(),
-            source,
+        let made = content(match &mut self.place {
+            Place::Through(file) => file,
+            Place::Beside(temporary) => temporary.file(),
         })?;
+        if let Place::Beside(temporary) = self.place {
+            // Somebody may have put something there meanwhile.
+            self.replacement.permits(&self.path)?;
+            let path = self.path;
+            temporary
+                .persist()
+                .map_err(|source| Error::Output { path, source })?;
+        }
         Ok(made)
     }
 }

@@ -91,11 +91,10 @@ impl Outputs {
 /// Makes sure, before any work, that nothing is lost at the places whose names are known.
 pub(crate) fn permit(arguments: &OutputArguments, replacement: &Replacement) -> Result<(), Error> {
     arguments.files().try_for_each(|path| replacement.permits(path))?;
-    let tables = arguments
-        .csv
-        .iter()
-        .flat_map(|dir| formats::csv::names().map(|name| dir.join(name)));
-    tables.into_iter().try_for_each(|path| replacement.permits(&path))
+    let tables = arguments.csv.iter();
+    tables
+        .flat_map(|dir| formats::csv::NAMES.map(|name| dir.join(name)))
+        .try_for_each(|path| replacement.permits(&path))
 }
 
 #[cfg_attr(not(feature = "png"), allow(unused_variables))]

@@ -2,14 +2,16 @@
 //! folder is removed whatever happens: the program ends, is killed, or we are asked to end.
 
 use crate::command::options::ProgramArguments;
-use crate::command::private_folder::PrivateFolder;
-use crate::command::{keys, output};
+use crate::command::{keys, output, temporary};
 use anyhow::{Context, Result};
 use rekeyscope::write::export::{Wanted, wireshark};
+use rekeyscope_model::error::Error;
 use rekeyscope_report::words::underivable::why_not_derived;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
+use tempfile::TempDir;
 
 /// What makes Wireshark use the tables: both are off by default.
 const PREFERENCES: &[u8] = b"esp.enable_encryption_decode: TRUE\nesp.enable_authentication_check: TRUE\n";
@@ -53,20 +55,38 @@ pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> 
 fn start(program: &PathBuf, words: &[OsString], tables: &wireshark::Tables) -> Result<ExitStatus> {
     // Before the folder is there, so that no signal can come between.
     let guard = signals::Guard::new().context("cannot catch signals")?;
-    let folder = PrivateFolder::new()?;
-    for (name, text) in tables.files() {
-        folder.write(name, text.expose())?;
+    let folder = private_folder()?;
+    let tables = tables.files().map(|(name, text)| (name, text.expose()));
+    for (name, bytes) in tables.into_iter().chain([("preferences", PREFERENCES)]) {
+        let path = folder.path().join(name);
+        let written = temporary::create(&path, output::SECRET).and_then(|mut file| file.write_all(bytes));
+        written.map_err(|source| Error::Output { path, source })?;
     }
-    folder.write("preferences", PREFERENCES)?;
     let mut command = Command::new(program);
     command.args(words).env("WIRESHARK_CONFIG_DIR", folder.path());
     let status = guard
         .wait_for(command)
         .with_context(|| format!("cannot start {}", program.display()));
-    let removed = folder.remove();
+    let path = folder.path().to_path_buf();
+    let removed = folder.close();
     let status = status?;
-    removed?;
+    removed.map_err(|source| Error::Output { path, source })?;
     Ok(status)
+}
+
+/// In the user's run-time folder where there is one (it is in memory), else where temporary files go.
+fn private_folder() -> Result<TempDir, Error> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("rekeyscope-keys-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let run_time = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let run_time = run_time.filter(|folder| folder.is_dir());
+    // After `su` it may be another user's.
+    let in_memory = run_time.and_then(|folder| builder.tempdir_in(folder).ok());
+    let path = std::env::temp_dir();
+    let made = in_memory.map_or_else(|| builder.tempdir_in(&path), Ok);
+    made.map_err(|source| Error::Output { path, source })
 }
 
 /// Looks for the program as a shell would.
@@ -85,13 +105,13 @@ fn find(name: &str) -> Result<PathBuf> {
 }
 
 #[cfg(unix)]
-fn is_program(file: &std::path::Path) -> bool {
+fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_program(file: &std::path::Path) -> bool {
+fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn is_document(path: &Path) -> bool {
 }
 
 /// Whether a file is named like a capture: one that cannot be read, among others that can, is told and not passed over.
-fn has_the_name_of_one(path: &Path) -> bool {
+pub(crate) fn has_the_name_of_one(path: &Path) -> bool {
     let name = path
         .file_name()
         .unwrap_or_default()

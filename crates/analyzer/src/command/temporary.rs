@@ -1,93 +1,85 @@
-//! Files that get their names when they are complete. However the program ends, no half one stays: a signal that ends us removes
-//! them, and what SIGKILL left is removed by a run that writes the same name a day later.
+//! Files that get their names when they are complete. A signal that ends the program removes those that are not; what SIGKILL
+//! leaves is a file called `.tmp` and six letters beside the place of the output.
 
-use crate::command::left_behind;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use tempfile::NamedTempFile;
 
-/// Those that are there now, for the signals.
+/// Those that may be there now, for the signals.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// Behind the process that writes it.
-const ENDING: &str = ".tmp";
-/// No analysis takes a day.
-const LONGEST_RUN: Duration = Duration::from_secs(24 * 3600);
 
-/// A file beside its place; removed on drop.
-pub(crate) struct Temporary(PathBuf);
-
-/// `.NAME.PROCESS.tmp` beside `path`, made by `create`.
-pub(crate) fn beside(
-    path: &Path,
-    create: impl Fn(&Path) -> io::Result<File>,
-) -> io::Result<(Temporary, File)> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    hidden.push(".");
-    let mut name = hidden.clone();
-    name.push(format!("{}{ENDING}", std::process::id()));
-    let temporary = path.with_file_name(name);
-    #[cfg(target_os = "linux")]
-    signals::watch();
-    // The signals wait meanwhile: they know of every file that is there.
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !unfinished.contains(&temporary) {
-        // Left by a process of the same number that was killed.
-        let _ = fs::remove_file(&temporary);
-    }
-    let file = create(&temporary)?;
-    unfinished.push(temporary.clone());
-    remove_left_behind(&temporary, &hidden, &file);
-    Ok((Temporary(temporary), file))
+/// A file in the folder of its place; removed on drop.
+pub(crate) struct Temporary {
+    file: NamedTempFile,
+    place: PathBuf,
 }
 
 impl Temporary {
-    /// Gives it its name.
-    pub(crate) fn rename(self, path: &Path) -> io::Result<()> {
-        fs::rename(&self.0, path)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
+    /// Where `path` is a symbolic link, the place is what it points at. `mode`: permissions before the umask takes its part.
+    pub(crate) fn for_place(path: &Path, mode: u32) -> io::Result<Self> {
+        let place = behind_links(path)?;
+        let folder = place.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        #[cfg(target_os = "linux")]
+        signals::watch();
+        // The signals wait meanwhile: they know of every file that is there.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        unfinished.retain(|path| *path != self.0);
-        // It is gone where it was renamed.
-        let _ = fs::remove_file(&self.0);
+        let file = tempfile::Builder::new().make_in(folder, |path| create(path, mode))?;
+        // Some have got their names, or are gone.
+        unfinished.retain(|path| path.exists());
+        unfinished.push(file.path().into());
+        Ok(Temporary { file, place })
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Gives it its name, at once and whole.
+    pub(crate) fn persist(self) -> io::Result<()> {
+        self.file.persist(&self.place)?;
+        Ok(())
     }
 }
 
-/// What processes that are no more have left of a file. In a folder that several machines share theirs look the same: only what
-/// is older than any analysis goes, by the folder's own clock.
-fn remove_left_behind(temporary: &Path, hidden: &OsStr, new: &File) {
-    let folder = temporary.parent().filter(|p| !p.as_os_str().is_empty());
-    let now = new.metadata().and_then(|m| m.modified());
-    left_behind::remove(folder.unwrap_or(Path::new(".")), |entry, name| {
-        let process = name.strip_prefix(hidden.to_str()?)?.strip_suffix(ENDING)?;
-        let made = entry.metadata().and_then(|m| m.modified()).ok()?;
-        let age = now.as_ref().ok()?.duration_since(made).ok()?;
-        (age > LONGEST_RUN).then_some(())?;
-        process.parse().ok()
-    });
+/// A link may point at a file that is not there yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_path_buf();
+    loop {
+        match place.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(&place) {
+                Ok(target) => place = place.parent().unwrap_or(Path::new("")).join(target),
+                Err(_) => return Ok(place),
+            },
+            found => return found,
+        }
+    }
+}
+
+/// Never a file that is there already: a link under that name could lead elsewhere.
+pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    options.open(path)
 }
 
 /// A signal is the end of a watch, which writes its report then.
-static ENDS_BY_ITSELF: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+static ENDS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
 
 /// From here on somebody else ends the program at a signal that asks for it.
 pub(crate) fn leave_signals_to_others() {
-    ENDS_BY_ITSELF.store(true, std::sync::atomic::Ordering::SeqCst);
+    ENDS_BY_ITSELF.store(true, Ordering::SeqCst);
 }
 
-/// Signals that end us by default, as they do without this. Elsewhere they leave the file to the next run: only Linux tells which
-/// signals are ignored.
+/// Signals that end us by default, as they do without this. Elsewhere they leave the file: only Linux tells which signals are
+/// ignored.
 #[cfg(target_os = "linux")]
 mod signals {
-    use super::{PoisonError, UNFINISHED, fs};
+    use super::{ENDS_BY_ITSELF, Ordering, PoisonError, UNFINISHED, fs};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
     use std::sync::Once;
@@ -105,10 +97,10 @@ mod signals {
             };
             std::thread::spawn(move || {
                 for signal in signals.forever() {
-                    if super::ENDS_BY_ITSELF.load(std::sync::atomic::Ordering::SeqCst) && signal != SIGQUIT {
+                    if ENDS_BY_ITSELF.load(Ordering::SeqCst) && signal != SIGQUIT {
                         continue;
                     }
-                    // Held to the end: nothing gets its name, and nothing new is begun.
+                    // Held to the end: nothing new is begun.
                     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
                     for path in unfinished.iter() {
                         let _ = fs::remove_file(path);

@@ -54,9 +54,6 @@ pub(crate) fn notes(t: &Catalogue, comparison: &Comparison) -> Vec<String> {
     clean::all_said(t, &comparison.notes, &comparison.notes_messages)
 }
 
-/// How the table for spreadsheets begins.
-pub(crate) const HEAD: &str = "path,src,dst,direction,verdict,";
-
 /// One row per capture; numbers unformatted, an empty cell is unknown.
 pub fn render_csv(comparison: &Comparison) -> Vec<u8> {
     columns(

@@ -10,29 +10,17 @@ use rekeyscope_model::text::Language;
 use rekeyscope_model::time::Timestamp;
 use std::fmt::Display;
 
-/// How each table begins, by its file name. Columns are added behind these.
-const TABLES: [(&str, &str); 8] = [
-    ("sas.csv", "tunnel,src,dst,spi,generation,"),
-    ("rekeys.csv", "index,number,tunnel,exchange,"),
-    ("series.csv", "tunnel,direction,rekey,time,bin_ms,"),
-    ("attempts.csv", "index,tunnel,exchange,initiator,"),
-    ("account.csv", "tunnel,direction,label,seconds,"),
-    ("two_points.csv", "tunnel,direction,src,dst,order,"),
-    ("two_points_rekeys.csv", "rekey,number,tunnel,direction,"),
-    ("overlays.csv", "path,name,time,seconds,value"),
-];
-
 /// Names of the files that [`render`] may give.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    TABLES.iter().map(|(name, _)| *name)
-}
-
-/// Whether a text begins as a table does that this program writes: a CSV file has no other place to say so.
-pub fn is_head_of_a_table(text: &str) -> bool {
-    let of_files = TABLES.iter().map(|(_, head)| *head);
-    let mut heads = of_files.chain([super::comparison::HEAD]);
-    heads.any(|head| text.starts_with(head))
-}
+pub const NAMES: [&str; 8] = [
+    "sas.csv",
+    "rekeys.csv",
+    "series.csv",
+    "attempts.csv",
+    "account.csv",
+    "two_points.csv",
+    "two_points_rekeys.csv",
+    "overlays.csv",
+];
 
 /// File names with their contents.
 pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
