@@ -104,7 +104,14 @@ fn the_language_is_asked_for_or_the_locales() {
 }
 
 const EVERYTHING: &[&str] = &[
-    "--html", "r.html", "--json", "r.json", "--csv", "csv", "--svg", "svg",
+    "--html",
+    "r.html",
+    "--json",
+    "r.json",
+    "--csv",
+    "csv",
+    "--svg",
+    "svg",
     #[cfg(feature = "png")]
     "--png",
     #[cfg(feature = "png")]
