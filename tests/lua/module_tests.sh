@@ -5,16 +5,19 @@ for lua in "${interpreters[@]}"; do
     "$lua" "$here/unit_$unit.lua" "$root" >"$work/unit" 2>&1
     add_up "unit_$unit.lua under $lua" "$work/unit"
   done
+  $full || [ "$lua" = "$fast" ] || continue
   "$lua" "$here/corpus_test.lua" "$root" >"$work/corpus" 2>&1
   add_up "corpus_test.lua under $lua" "$work/corpus"
 done
 for lua in lua5.1 luajit; do
   command -v "$lua" >/dev/null || continue
+  $full || [ "$lua" = "$fast" ] || continue
   "$lua" "$here/router_test.lua" "$root" >"$work/router" 2>&1
   add_up "router_test.lua under $lua" "$work/router"
 done
 # Large logs: the oldest Lua and the fastest are enough.
 for lua in "${interpreters[@]:0:1}" ${fast:+"$fast"}; do
+  $full || [ "$lua" = "$fast" ] || continue
   "$lua" "$here/lab_logs.lua" "$root" >"$work/logs" 2>&1
   add_up "lab_logs.lua under $lua" "$work/logs"
 done
