@@ -157,7 +157,10 @@ fn tshark_begins(capture: &Path) -> String {
 fn write_inner(lab: &Lab, keep: bool, folder: &Path) -> PathBuf {
     let out = folder.join("inner.pcapng");
     let mut command = rekeyscope();
-    command.arg(&lab.capture).arg("--write-inner").arg(&out);
+    command
+        .arg(&lab.capture)
+        .args(["--force", "--write-inner"])
+        .arg(&out);
     if keep {
         command.arg("--keep-l2tp");
     }

@@ -145,7 +145,7 @@ fn write_inner(capture: &Path, keys: &Path, options: &[&str]) -> (PathBuf, Strin
         .arg(capture)
         .arg("-k")
         .arg(keys)
-        .arg("--write-inner")
+        .args(["--force", "--write-inner"])
         .arg(&out);
     let done = command.args(options).assert().success();
     let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();

@@ -80,7 +80,10 @@ fn a_capture_without_packets_is_one_for_other_programs() {
     ] {
         let out = named("out.pcapng");
         let mut command = rekeyscope();
-        command.arg(capture).arg("--no-keys").arg(option).arg(&out);
+        command
+            .arg(capture)
+            .args(["--force", "--no-keys", option])
+            .arg(&out);
         let done = command.assert().success();
         let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
         assert!(told.contains("wrote ") && told.contains(" 0 "), "{told}");

@@ -133,7 +133,7 @@ fn keys_are_embedded_only_where_they_are_asked_for_and_verified() {
     let mut command = rekeyscope();
     command
         .arg(&lab.capture)
-        .args(["--no-keys", "--embed-keys", "--annotate"])
+        .args(["--force", "--no-keys", "--embed-keys", "--annotate"])
         .arg(&out);
     let done = command.assert().success();
     let sentences = String::from_utf8_lossy(&done.get_output().stderr).into_owned();

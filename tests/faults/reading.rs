@@ -38,7 +38,11 @@ fn a_file_that_shrinks_is_analysed_to_its_end() {
     for wait in [0, 5, 20, 60] {
         std::fs::write(&path, &bytes).unwrap();
         let child = command(&path)
-            .args(["--annotate".as_ref(), folder.path().join("a.pcapng").as_os_str()])
+            .args([
+                "--force".as_ref(),
+                "--annotate".as_ref(),
+                folder.path().join("a.pcapng").as_os_str(),
+            ])
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_millis(wait));

@@ -104,11 +104,11 @@ pub(crate) const SECRET: u32 = 0o600;
 /// A file to be written at the end.
 pub(crate) struct Reserved {
     path: PathBuf,
-    place: Place,
+    place: Destination,
     replacement: Replacement,
 }
 
-enum Place {
+enum Destination {
     /// A device, a pipe, or what a process has open.
     Through(File),
     /// Written first and renamed at the end.
@@ -136,9 +136,9 @@ impl Reserved {
     fn reserve(path: &Path, replacement: &Replacement, mode: u32) -> Result<Self, Error> {
         replacement.permits(path)?;
         let place = if goes_through(path) {
-            File::options().append(true).open(path).map(Place::Through)
+            File::options().append(true).open(path).map(Destination::Through)
         } else {
-            Temporary::for_place(path, mode).map(Place::Beside)
+            Temporary::for_place(path, mode).map(Destination::Beside)
         };
         let path = path.to_path_buf();
         match place {
@@ -173,10 +173,10 @@ impl Reserved {
     /// Lets `content` write piece by piece, then gives the file its name.
     pub(crate) fn fill<T>(mut self, content: impl FnOnce(&mut File) -> Result<T, Error>) -> Result<T, Error> {
         let made = content(match &mut self.place {
-            Place::Through(file) => file,
-            Place::Beside(temporary) => temporary.file(),
+            Destination::Through(file) => file,
+            Destination::Beside(temporary) => temporary.file(),
         })?;
-        if let Place::Beside(temporary) = self.place {
+        if let Destination::Beside(temporary) = self.place {
             // Somebody may have put something there meanwhile.
             self.replacement.permits(&self.path)?;
             let path = self.path;

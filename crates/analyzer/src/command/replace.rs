@@ -79,22 +79,26 @@ pub(crate) fn goes_through(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| open || !there.is_file())
 }
 
-/// What a file has in common under all its names: its device and its number there.
-#[cfg(unix)]
-type FileIdentity = (u64, u64);
+/// What a file has in common under all its names.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum FileIdentity {
+    /// Device, and the file's number there.
+    #[cfg(unix)]
+    Inode(u64, u64),
+    /// The path without symbolic links: the standard library does not tell hard links elsewhere.
+    #[cfg(not(unix))]
+    Canonical(std::path::PathBuf),
+}
 
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<FileIdentity> {
     use std::os::unix::fs::MetadataExt;
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some((file.dev(), file.ino()))
+    Some(FileIdentity::Inode(file.dev(), file.ino()))
 }
-
-/// The path without symbolic links: the standard library does not tell hard links here.
-#[cfg(not(unix))]
-type FileIdentity = std::path::PathBuf;
 
 #[cfg(not(unix))]
 fn identity(path: &Path) -> Option<FileIdentity> {
-    path.canonicalize().ok().filter(|file| file.is_file())
+    let file = path.canonicalize().ok().filter(|file| file.is_file())?;
+    Some(FileIdentity::Canonical(file))
 }
