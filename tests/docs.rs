@@ -266,6 +266,12 @@ fn every_program_that_a_document_names_is_there() {
             listed || of.join("examples").join(name).with_extension("rs").exists()
         })
     };
+    let dev = fs::read_dir(repository().join("dev")).unwrap().flatten();
+    let dev: Vec<PathBuf> = dev.map(|e| e.path().join("src/bin")).collect();
+    let is_program = |name: &str| {
+        let file = format!("{name}.rs");
+        dev.iter().any(|of| of.join(&file).exists())
+    };
     let name = |text: &str| {
         let end = text.find(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
         text[..end.unwrap_or(text.len())].trim_end_matches('.').to_owned()
@@ -279,6 +285,11 @@ fn every_program_that_a_document_names_is_there() {
         for (at, word) in text.match_indices("--example ") {
             let example = name(&text[at + word.len()..]);
             assert!(is_example(&example), "{}: {example}", document.display());
+            named += 1;
+        }
+        for (at, word) in text.match_indices("--bin ") {
+            let program = name(&text[at + word.len()..]);
+            assert!(is_program(&program), "{}: {program}", document.display());
             named += 1;
         }
         for (at, _) in text.match_indices("`tests/") {

@@ -10,12 +10,23 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// All members of the workspace, by the names of their folders.
+/// The members of the workspace in `crates/`, by the names of their folders.
 const CRATES: [&str; 10] = [
     "lanes", "model", "capture", "keylog", "ipsec", "traffic", "impact", "report", "analyzer", "testkit",
 ];
+/// Those in `dev/`: they may stand on any of the above, and none of the above stands on them.
+const DEV: [&str; 1] = ["simulate"];
 /// Crates whose root holds one file per word, besides folders.
 const WORDS: [&str; 2] = ["model", "testkit"];
+
+fn members() -> impl Iterator<Item = &'static str> {
+    CRATES.into_iter().chain(DEV)
+}
+
+/// Where a member lies, from the top of the repository.
+fn folder(name: &str) -> String {
+    format!("{}/{name}", if DEV.contains(&name) { "dev" } else { "crates" })
+}
 
 fn short(package: &str) -> &str {
     match package {
@@ -24,15 +35,20 @@ fn short(package: &str) -> &str {
     }
 }
 
-/// `crate → what it stands on`, as cargo has it.
-fn arrows(kind: Option<&str>) -> BTreeMap<String, BTreeSet<String>> {
+/// The workspace as cargo has it.
+fn metadata() -> Value {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = std::process::Command::new(cargo)
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
         .current_dir(repository())
         .output()
         .unwrap();
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// `crate → what it stands on`.
+fn arrows(kind: Option<&str>) -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = metadata();
     let of = |package: &Value| {
         let ours = package["dependencies"].as_array().unwrap().iter();
         let ours = ours.filter(|d| d["path"].is_string() && d["kind"].as_str() == kind);
@@ -49,7 +65,7 @@ fn arrows(kind: Option<&str>) -> BTreeMap<String, BTreeSet<String>> {
 fn picture() -> BTreeMap<String, BTreeSet<String>> {
     let text = std::fs::read_to_string(repository().join("CONTRIBUTING.md")).unwrap();
     let lines = text.lines().filter_map(|line| line.split_once(" → "));
-    let lines = lines.filter(|(name, _)| CRATES.contains(&name.trim()));
+    let lines = lines.filter(|(name, _)| members().any(|member| member == name.trim()));
     let row = |(name, below): (&str, &str)| {
         let below = below.split("  ").next().unwrap_or_default();
         let below = below.split(',').map(|b| b.trim().to_owned());
@@ -61,15 +77,40 @@ fn picture() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn the_arrows_are_those_of_the_picture() {
     assert_eq!(arrows(None), picture());
-    let members: BTreeSet<&str> = CRATES.into();
     assert_eq!(
         arrows(None).keys().map(String::as_str).collect::<BTreeSet<_>>(),
-        members
+        members().collect()
     );
     for (name, below) in arrows(Some("dev")) {
         let testkit = BTreeSet::from(["testkit".to_owned()]);
-        assert!(below.is_subset(&testkit), "{name} is tested with {below:?}");
+        assert!(
+            below.is_subset(&testkit) || DEV.contains(&&*name),
+            "{name} is tested with {below:?}"
+        );
     }
+}
+
+/// The picture may gain arrows, but none of them leads to `dev/`. Nor does cargo compile what lies there where nobody asks for it.
+#[test]
+fn the_product_does_without_dev() {
+    for kind in [None, Some("dev"), Some("build")] {
+        for (name, below) in arrows(kind) {
+            let stands_on_dev = below.iter().any(|below| DEV.contains(&&**below));
+            assert!(
+                !stands_on_dev || DEV.contains(&&*name),
+                "{name} stands on {below:?}"
+            );
+        }
+    }
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let program = packages.filter(|p| p["name"] == "rekeyscope").map(|p| &p["id"]);
+    let built: Vec<&Value> = metadata["workspace_default_members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    assert_eq!(built, program.collect::<Vec<_>>());
 }
 
 /// All Rust files below a folder.
@@ -88,15 +129,13 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_file_has_a_room() {
-    for name in CRATES.iter().filter(|name| !WORDS.contains(name)) {
-        let root = repository().join("crates").join(name).join("src");
+    for name in members().filter(|name| !WORDS.contains(name)) {
+        let folder = folder(name);
+        let root = repository().join(&folder).join("src");
         for entry in std::fs::read_dir(&root).unwrap().flatten() {
             let file = entry.file_name().to_string_lossy().into_owned();
             let allowed = entry.path().is_dir() || ["lib.rs", "main.rs"].contains(&file.as_str());
-            assert!(
-                allowed,
-                "crates/{name}/src/{file} lies in the root: give it a folder"
-            );
+            assert!(allowed, "{folder}/src/{file} lies in the root: give it a folder");
         }
     }
 }
@@ -169,7 +208,7 @@ fn test_modules(code: &str) -> Vec<String> {
 }
 
 fn crate_files(name: &str) -> Vec<SourceFile> {
-    let root = repository().join("crates").join(name).join("src");
+    let root = repository().join(folder(name)).join("src");
     let mut files: Vec<SourceFile> = rust_files(&root)
         .iter()
         .filter(|path| !path.ends_with("main.rs"))
@@ -309,12 +348,12 @@ fn circle(graph: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>) -> Option<Vec<St
 
 #[test]
 fn no_circle_of_files() {
-    for name in CRATES {
+    for name in members() {
         let files = crate_files(name);
         let modules: BTreeSet<Vec<String>> = files.iter().map(|f| f.module.clone()).collect();
         let real = files.iter().filter(|f| !f.test_only);
         let graph: BTreeMap<_, _> = real.map(|f| (f.module.clone(), used(f, &modules))).collect();
-        assert_eq!(circle(&graph), None, "in crates/{name}");
+        assert_eq!(circle(&graph), None, "in {}", folder(name));
     }
 }
 
@@ -380,7 +419,7 @@ fn a_name_means_one_thing() {
     let documented = std::fs::read_to_string(repository().join("CONTRIBUTING.md")).unwrap();
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     // The testkit builds the same things anew, on purpose.
-    for name in CRATES.into_iter().filter(|name| *name != "testkit") {
+    for name in members().filter(|name| *name != "testkit") {
         for file in crate_files(name).iter().filter(|f| !f.test_only) {
             for declared in declared_types(&file.code) {
                 let place = format!("{name}::{}", file.module.join("::"));

@@ -46,7 +46,7 @@ fn in_text(text: &str) -> Vec<String> {
 #[test]
 fn docs_list_them() {
     let mut found = Vec::new();
-    for folder in ["crates", "tests"] {
+    for folder in ["crates", "dev", "tests"] {
         properties(&repository().join(folder), &mut found);
     }
     found.sort();

@@ -30,7 +30,6 @@ mod ike_scenarios;
 mod joined;
 mod keys;
 mod mutations;
-mod packets;
 mod proofs;
 mod properties;
 mod report;

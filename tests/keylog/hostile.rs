@@ -119,7 +119,7 @@ fn nul_bytes_between_rows() {
     assert_eq!((material.esp.len(), material.problems.len()), (1, 0));
 }
 
-/// The full size of the promise: `cargo test --release --test keylog -- --ignored --nocapture`.
+/// The full size of the promise: `cargo test --release -p rekeyscope-keylog --test keylog -- --ignored --nocapture`.
 #[test]
 #[ignore = "600 MB; for measuring"]
 fn ten_million_spis() {
@@ -127,7 +127,7 @@ fn ten_million_spis() {
     assert_eq!(material.esp.len(), MOST_ESP_KEYS);
 }
 
-/// 200 MB of each kind of log. `cargo test --release --test keylog speed -- --ignored --nocapture` prints the times.
+/// 200 MB of each kind of log. `cargo test --release -p rekeyscope-keylog --test keylog speed -- --ignored --nocapture` prints the times.
 #[test]
 #[ignore = "for measuring in a release build"]
 #[expect(clippy::disallowed_methods, reason = "a measurement needs a clock")]

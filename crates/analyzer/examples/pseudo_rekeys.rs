@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope_capture::file::CaptureReader;
-use rekeyscope_impact::{MethodSettings, ProvenEffect, RekeyMoment, Start, Traffic, assess};
+use rekeyscope_impact::{MethodSettings, ProvenEffect, RekeyMoment, Start, Traffic, judge};
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Direction, Verdict};
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -107,7 +107,7 @@ fn main() -> Result<ExitCode> {
                 draws: DRAWS,
                 ..MethodSettings::new(0, Direction::BToA)
             };
-            let verdict = assess(&traffic, &moments, &settings).impact.verdict;
+            let verdict = judge(&traffic, &moments, &settings).verdict;
             let position = match verdict {
                 Verdict::Shown => 0,
                 Verdict::Some => 1,

@@ -8,7 +8,6 @@
 //! tell      the same in words, mean rekey, projection
 //! compare   several captures against each other
 //! two_points  one tunnel captured at two points: losses between them, delays, clocks
-//! simulate  synthetic traffic, for the calibration
 //! ```
 //!
 //! **Where it is decided that a rekey hurt**: `decide/hurt.rs`; what the verdict is: `decide/verdict.rs`.
@@ -21,12 +20,12 @@ pub mod compare;
 mod decide;
 mod estimate;
 mod input;
-pub mod simulate;
 pub mod tell;
 pub mod two_points;
 
-pub use crate::decide::assess::{assess, assess_transfers};
+pub use crate::decide::assess::{assess, assess_transfers, judge};
 pub use crate::decide::outcome::DirectionImpact;
+pub use crate::decide::verdict::LEVEL;
 pub use crate::estimate::highest::highest_rate;
 pub use crate::input::moment::{ProvenEffect, ProvenOutage, RekeyMoment};
 pub use crate::input::settings::{INTEREST, MethodSettings, PROJECTED_KILOBYTES};

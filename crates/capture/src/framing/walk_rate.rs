@@ -1,4 +1,4 @@
-//! Measures the walk through a capture: `cargo test --release --lib walk_rate -- --ignored --nocapture`.
+//! Measures the walk through a capture: `cargo test --release -p rekeyscope-capture --lib walk_rate -- --ignored --nocapture`.
 
 use crate::file::CaptureReader;
 use crate::framing::datagram::DatagramKind;

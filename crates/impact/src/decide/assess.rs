@@ -32,8 +32,20 @@ pub fn assess_transfers(
         rekeys: each_rekey(&legs, &main, rekeys, settings),
         mean_rekey: mean_rekey::superpose(&main, settings),
         projection: projection::project(&main, settings),
-        impact: summarise(&legs, rekeys, settings, &main),
+        impact: Impact {
+            sensitivity: sensitivity::rerun(&legs, settings, &main),
+            ..summarise(&legs, rekeys, settings, &main)
+        },
     }
+}
+
+/// Gives the impact that [`assess`] gives, but with an empty `sensitivity`: the reruns behind it take most of the time, which counts where
+/// thousands of series are judged.
+pub fn judge(traffic: &Traffic, rekeys: &[RekeyMoment], settings: &MethodSettings) -> Impact {
+    let bridged = [unobserved::bridge(traffic)];
+    let legs = legs(&bridged, rekeys);
+    let main = AllTransfers::new(&legs, settings, &Choices::default());
+    summarise(&legs, rekeys, settings, &main)
 }
 
 /// One entry per moment given, in their order.
@@ -70,6 +82,7 @@ fn transfers(legs: &[Leg<'_>], main: &AllTransfers) -> Vec<TransferImpact> {
     legs.iter().zip(&main.transfers).filter_map(of_leg).collect()
 }
 
+/// All but the sensitivity.
 fn summarise(
     legs: &[Leg<'_>],
     rekeys: &[RekeyMoment],
@@ -117,7 +130,7 @@ fn summarise(
         explained_share: attribution.explained_share.clone(),
         arithmetic_bound: bound.sentence,
         arithmetic_bound_messages: bound.messages,
-        sensitivity: sensitivity::rerun(legs, settings, main),
+        sensitivity: Vec::new(),
         seed: settings.seed,
     }
 }

@@ -276,6 +276,10 @@ impl Evaluation {
 mod tests {
     use super::*;
     use crate::decide::made_up::of_ten_seconds;
+    use crate::input::grid::tests::synthetic_series;
+    use crate::input::start::Start;
+    use crate::input::traffic::Traffic;
+    use rekeyscope_model::analysis::{Direction, Verdict};
 
     #[test]
     fn holes_count_within_the_transfer_only() {
@@ -309,5 +313,61 @@ mod tests {
         assert_eq!(p(&drawn, &stalls, &[]), [None, None]);
         let two = [vec![0.1, 0.2], vec![0.1, 0.2]];
         assert_eq!(p(&drawn, &two, &[1]), [None, None]);
+    }
+
+    /// Bursts of 45 packets, 80 ms apart, as a window of 64 kB sends them; a rekey without IKE switches with every 48th. None costs anything.
+    fn window_limited() -> (Traffic, Vec<RekeyMoment>) {
+        let (bursts, packets, per_rekey) = (450, 45, 48);
+        let burst_s = |k: usize| 0.08 * k as f64;
+        let sent_s: Vec<f64> = (0..bursts)
+            .flat_map(|k| (0..packets).map(move |n| burst_s(k) + 0.000_1 * f64::from(n)))
+            .collect();
+        let mut bytes = vec![0; bursts * 16];
+        for at in &sent_s {
+            bytes[(at / 0.005) as usize] += 1_448;
+        }
+        let gap = |p: &[f64]| Gap {
+            start_s: p[0],
+            end_s: p[1],
+        };
+        let gaps: Vec<Gap> = sent_s.windows(2).map(gap).collect();
+        let traffic = Traffic {
+            gaps_total: gaps.len() as u64,
+            gaps,
+            ..synthetic_series(bytes)
+        };
+        let rekey = |index: usize| {
+            let switched_s = burst_s((index + 1) * per_rekey);
+            RekeyMoment {
+                index,
+                start: Start::Unseen {
+                    first_switch_s: switched_s,
+                },
+                switched_s,
+                proven: ProvenEffect::Nothing,
+            }
+        };
+        (traffic, (0..8).map(rekey).collect())
+    }
+
+    #[test]
+    fn bursts_that_are_not_spread_seem_to_stall() {
+        let (traffic, rekeys) = window_limited();
+        let settings = MethodSettings {
+            draws: 499,
+            rekeys_total: rekeys.len(),
+            ..MethodSettings::new(0, Direction::BToA)
+        };
+        let verdict = |course: &Course<'_>| {
+            let e = evaluate(course, &rekeys, &settings, &Choices::default());
+            e.decision.verdict
+        };
+        let spread = Course::new(&traffic, &rekeys);
+        assert_eq!(verdict(&spread), Verdict::Bounded);
+        let unspread = Course {
+            burst_s: None,
+            ..spread
+        };
+        assert_eq!(verdict(&unspread), Verdict::Shown);
     }
 }

@@ -11,6 +11,4 @@ pub(crate) mod leg;
 pub(crate) mod made_up;
 pub(crate) mod outcome;
 mod sensitivity;
-#[cfg(test)]
-pub(crate) mod tests;
 pub(crate) mod verdict;

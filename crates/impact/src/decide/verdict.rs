@@ -8,7 +8,7 @@ use rekeyscope_model::analysis::Verdict;
 pub(crate) const LEAST_EFFECT_S: f64 = 0.01;
 /// Level of the placebo test, for at most 1 % of no-effect runs *shown*: at 0.025 it was 1.4 %, at 0.05 6–9 % of those with rekeys
 /// every 10 s.
-pub(crate) const LEVEL: f64 = 0.012;
+pub const LEVEL: f64 = 0.012;
 /// With this share of the rekeys hurt one by one, the verdict does not hang on the third digit of p.
 const MOST_HURT: f64 = 0.5;
 

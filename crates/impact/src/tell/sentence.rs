@@ -1,7 +1,5 @@
 //! The verdict and the arithmetic bound in words: complete answers with numbers.
 
-#[cfg(test)]
-mod tests;
 pub mod words;
 
 use crate::decide::all_transfers::AllTransfers;
@@ -455,4 +453,21 @@ fn how_it_stood_still(rule: ProofRule) -> Message {
 /// A part of a sentence that may be missing.
 fn or_nothing(part: Option<Message>) -> Arg {
     part.map_or_else(|| "".into(), Arg::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_detectable_stall_falls_with_the_root_of_the_rekeys() {
+        assert_eq!(rekeys_needed(10, 0.4, 0.2), Some(40));
+        assert_eq!(rekeys_needed(10, 0.2, 0.2), None, "enough already");
+        assert_eq!(rekeys_needed(10, 0.1, 0.2), None);
+        assert_eq!(rekeys_needed(10, 0.2001, 0.2), Some(11));
+        assert_eq!(
+            (rekeys_needed(10, 0.4, 0.0), rekeys_needed(10, f64::NAN, 0.2)),
+            (None, None)
+        );
+    }
 }

@@ -389,7 +389,7 @@ mod tests {
         assert!(html.matches("<polyline").count() > 6);
     }
 
-    /// Writes every example, and the documents `*.json` that lie there, as files to look at: `REKEYSCOPE_GALLERY=/tmp/gallery cargo test --lib gallery -- --ignored`.
+    /// Writes every example, and the documents `*.json` that lie there, as files to look at: `REKEYSCOPE_GALLERY=/tmp/gallery cargo test -p rekeyscope-report --lib gallery -- --ignored`.
     #[test]
     #[ignore = "writes files to look at"]
     fn gallery() {

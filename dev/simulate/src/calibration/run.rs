@@ -1,25 +1,15 @@
-//! How often the method is wrong, on synthetic runs: false verdicts without an effect, coverage of the intervals,
-//! recovery of planted stalls, power at the stated minimum detectable stall.
+//! The cells, their runs, and what the method says of each.
 
-mod bursts;
-mod demands;
-mod tables;
-mod tally;
-
-use crate::decide::course::Course;
-use crate::decide::evaluate::{Choices, evaluate};
-use crate::input::settings::MethodSettings;
-use crate::simulate::bursts::{BurstScenario, simulate_bursts};
-use crate::simulate::synthesis::{Scenario, Simulated, simulate};
+use crate::calibration::bursts;
+use crate::calibration::tally::{BurstCell, Calibration, Cell, PAUSES_PER_S, PLANTED_S, SINGLE_S, Tally};
+use crate::traffic::{BurstScenario, Scenario, Simulated, simulate, simulate_bursts};
 use rayon::prelude::*;
+use rekeyscope_impact::{MethodSettings, judge};
 use rekeyscope_model::analysis::Direction;
-
-pub use demands::DemandCheck;
-pub use tally::{BurstCell, Calibration, Cell, Tally};
-use tally::{PAUSES_PER_S, PLANTED_S, SINGLE_S};
 
 /// Correlation time of the synthetic rate, seconds: about what TCP over 20–50 ms shows.
 const CORRELATION_S: f64 = 1.0;
+
 /// The 24 cells: σ 0.15 and 0.3; rekeys every 2.5, 4 and 10 s; 6 and 20 of them; without and with natural pauses.
 pub fn cells() -> Vec<Scenario> {
     let mut cells = Vec::new();
@@ -63,13 +53,10 @@ fn run_cell(
             time_triggered: by_time,
             ..MethodSettings::new(0, Direction::BToA)
         };
-        let e = evaluate(
-            &Course::new(&simulated.traffic, &simulated.rekeys),
-            &simulated.rekeys,
-            &settings,
-            &Choices::default(),
-        );
-        Tally::of(&simulated, &e)
+        Tally::of(
+            &simulated,
+            &judge(&simulated.traffic, &simulated.rekeys, &settings),
+        )
     };
     let tallies: Vec<Tally> = (0..runs).into_par_iter().map(one).collect();
     tallies.into_iter().fold(Tally::default(), Tally::add)
@@ -191,40 +178,5 @@ pub fn calibrate(effort: Effort) -> Calibration {
         planted_bursts: all(bursts::planted(), effort.planted_bursts),
         single_bursts: all(bursts::single(), effort.planted_bursts),
         single,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The bench does the same with more runs, which decide every demand, and writes docs/evidence/calibration.md.
-    #[test]
-    fn the_method_is_calibrated() {
-        let calibration = calibrate(Effort {
-            no_effect: 12,
-            planted: 3,
-            power: 6,
-            variation: 1,
-            bursts: 1,
-            window_limited: 2,
-            planted_bursts: 1,
-            // The fewest with which a p-value can be the verdict's level, 0.012: 3 of 250.
-            draws: 249,
-        });
-        let broken = |c: &DemandCheck| !c.held;
-        let broken: Vec<DemandCheck> = calibration.checks().into_iter().filter(broken).collect();
-        assert!(broken.is_empty(), "{broken:#?}\n{}", calibration.markdown());
-        let undecided: Vec<String> = calibration
-            .checks()
-            .into_iter()
-            .filter(|c| !c.decided)
-            .map(|c| c.demand)
-            .collect();
-        let left_to_the_bench = [
-            "planted, interval misses: at most 20 % in the worst cell",
-            "power at the stated minimum detectable stall: 70 to 98 %",
-        ];
-        assert_eq!(undecided, left_to_the_bench);
     }
 }

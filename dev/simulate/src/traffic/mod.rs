@@ -1,8 +1,9 @@
-//! **Synthetic** traffic with and without planted stalls, to calibrate the method: nothing in here was ever measured.
+//! What is simulated.
 
 mod bursts;
-pub mod calibration;
+mod random;
 mod synthesis;
 
+pub(crate) use bursts::WINDOW_PACKETS;
 pub use bursts::{BurstScenario, PathChange, simulate_bursts};
 pub use synthesis::{Scenario, Simulated, simulate};

@@ -1,7 +1,7 @@
 //! The cells whose traffic comes in bursts.
 
-use crate::simulate::bursts::{BurstScenario, PathChange, WINDOW_PACKETS};
-use crate::simulate::calibration::tally::SINGLE_S;
+use crate::calibration::tally::SINGLE_S;
+use crate::traffic::{BurstScenario, PathChange, WINDOW_PACKETS};
 
 /// Round trips of the harmless window-limited flow, seconds.
 const ROUND_TRIPS_S: [f64; 4] = [0.02, 0.04, 0.08, 0.15];

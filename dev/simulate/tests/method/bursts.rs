@@ -1,10 +1,8 @@
-//! AllTransfers assessments on **simulated** traffic that comes in bursts.
+//! The verdicts on **simulated** traffic that comes in bursts.
 
-use crate::decide::course::Course;
-use crate::decide::evaluate::{Choices, evaluate};
-use crate::decide::tests::{contains, judge, settings};
-use crate::simulate::{BurstScenario, PathChange, Simulated, simulate_bursts};
+use crate::{assessed, contains, settings};
 use rekeyscope_model::analysis::Verdict;
+use rekeyscope_simulate::{BurstScenario, PathChange, simulate, simulate_bursts};
 
 /// A window of 64 kB per 80 ms without IKE: before, every rekey in it seemed to stall.
 const SYNTHETIC: BurstScenario = BurstScenario {
@@ -20,22 +18,10 @@ const SYNTHETIC: BurstScenario = BurstScenario {
     every: 1,
 };
 
-/// The verdict where no burst is spread.
-fn unspread(run: &Simulated) -> Verdict {
-    let course = Course {
-        burst_s: None,
-        ..Course::new(&run.traffic, &run.rekeys)
-    };
-    evaluate(&course, &run.rekeys, &settings(), &Choices::default())
-        .decision
-        .verdict
-}
-
 #[test]
 fn a_harmless_window_limited_flow_costs_nothing() {
     let run = simulate_bursts(&SYNTHETIC, 1);
-    assert_eq!(unspread(&run), Verdict::Shown, "without spreading");
-    let result = judge(&run, &settings());
+    let result = assessed(&run, &settings());
     assert_eq!(
         result.impact.verdict,
         Verdict::Bounded,
@@ -61,7 +47,7 @@ fn bursts_that_stand_still_cost_as_long() {
         },
         2,
     );
-    let impact = judge(&run, &settings()).impact;
+    let impact = assessed(&run, &settings()).impact;
     assert_eq!(impact.verdict, Verdict::Shown);
     let planted = run.stalls_s.iter().sum::<f64>() / run.stalls_s.len() as f64 * 1000.0;
     let stall = impact.stall_ms.unwrap();
@@ -80,7 +66,7 @@ fn up_to_half_a_burst_period_is_not_shown_and_the_sentence_does_not_contradict_i
         },
         3,
     );
-    let impact = judge(&run, &settings()).impact;
+    let impact = assessed(&run, &settings()).impact;
     assert_eq!(impact.verdict, Verdict::Some);
     assert!(
         impact.stall_ms.as_ref().unwrap().low > 10.0,
@@ -98,6 +84,6 @@ fn up_to_half_a_burst_period_is_not_shown_and_the_sentence_does_not_contradict_i
 
 #[test]
 fn even_traffic_is_left_as_it_is() {
-    let run = crate::simulate::simulate(&crate::decide::tests::SYNTHETIC, 2);
-    assert_eq!(judge(&run, &settings()).impact.burst_ms, None);
+    let run = simulate(&crate::SYNTHETIC, 2);
+    assert_eq!(assessed(&run, &settings()).impact.burst_ms, None);
 }

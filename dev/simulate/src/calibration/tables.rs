@@ -1,11 +1,11 @@
 //! The tables of `docs/evidence/calibration.md`.
 
-use crate::decide::verdict::LEVEL;
-use crate::simulate::bursts::PathChange;
-use crate::simulate::calibration::bursts::PLANTED_BURSTS_S;
-use crate::simulate::calibration::tally::{
+use crate::calibration::bursts::PLANTED_BURSTS_S;
+use crate::calibration::tally::{
     BurstCell, Calibration, Cell, PAUSES_PER_S, PLANTED_S, SINGLE_S, Tally, joined, sum,
 };
+use crate::traffic::PathChange;
+use rekeyscope_impact::LEVEL;
 
 impl Calibration {
     /// The tables of the documentation.

@@ -1,14 +1,10 @@
 //! The six verdicts in both languages.
 
-use crate::decide::assess::assess;
-use crate::decide::tests::SYNTHETIC;
-use crate::input::moment::{ProvenEffect, ProvenOutage};
-use crate::input::settings::MethodSettings;
-use crate::input::start::Start;
-use crate::input::traffic::Traffic;
-use crate::simulate::{BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts};
+use crate::SYNTHETIC;
+use rekeyscope_impact::{MethodSettings, ProvenEffect, ProvenOutage, Start, Traffic, judge};
 use rekeyscope_model::analysis::{Direction, Impact, ProofRule, Verdict};
 use rekeyscope_model::text::{Catalogue, Language};
+use rekeyscope_simulate::{BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts};
 use rekeyscope_testkit::figures;
 
 fn settings() -> MethodSettings {
@@ -20,8 +16,8 @@ fn settings() -> MethodSettings {
     }
 }
 
-fn judge(run: &Simulated, settings: &MethodSettings) -> Impact {
-    assess(&run.traffic, &run.rekeys, settings).impact
+fn judged(run: &Simulated, settings: &MethodSettings) -> Impact {
+    judge(&run.traffic, &run.rekeys, settings)
 }
 
 /// Rekeys of a second tunnel are numbered from 1 like those of the first: no "rekeys 10 and 13 of 6".
@@ -36,7 +32,7 @@ fn rekeys_are_numbered_within_their_tunnel() {
         3,
     );
     let said = |run: &Simulated, own_rekeys| {
-        judge(
+        judged(
             run,
             &MethodSettings {
                 own_rekeys,
@@ -123,45 +119,44 @@ fn impacts() -> Vec<(Verdict, Impact)> {
         holes: Vec::new(),
         ..quiet.traffic.clone()
     };
-    let few = |rekeys| assess(&noisy.traffic, &noisy.rekeys[..rekeys], &settings()).impact;
+    let few = |rekeys| judge(&noisy.traffic, &noisy.rekeys[..rekeys], &settings());
     vec![
-        (Verdict::Shown, judge(&simulate(&stalled(0.4, 1), 1), &settings())),
-        (Verdict::Shown, judge(&unseen, &outer)),
-        (Verdict::Shown, judge(&crowded, &settings())),
-        (Verdict::Some, judge(&simulate(&stalled(0.3, 5), 3), &settings())),
-        (Verdict::Bounded, judge(&quiet, &settings())),
         (
             Verdict::Shown,
-            judge(
+            judged(&simulate(&stalled(0.4, 1), 1), &settings()),
+        ),
+        (Verdict::Shown, judged(&unseen, &outer)),
+        (Verdict::Shown, judged(&crowded, &settings())),
+        (Verdict::Some, judged(&simulate(&stalled(0.3, 5), 3), &settings())),
+        (Verdict::Bounded, judged(&quiet, &settings())),
+        (
+            Verdict::Shown,
+            judged(
                 &proven(simulate(&stalled(0.4, 1), 1), 10, ProofRule::LostOnOld),
                 &settings(),
             ),
         ),
         (
             Verdict::Some,
-            judge(
+            judged(
                 &proven(simulate(&SYNTHETIC, 2), 1, ProofRule::NotSent),
                 &settings(),
             ),
         ),
-        (Verdict::Some, judge(&in_bursts, &settings())),
-        (Verdict::Inconclusive, judge(&noisy, &settings())),
+        (Verdict::Some, judged(&in_bursts, &settings())),
+        (Verdict::Inconclusive, judged(&noisy, &settings())),
         (Verdict::Inconclusive, few(2)),
-        (
-            Verdict::NoTraffic,
-            assess(&silent, &quiet.rekeys, &settings()).impact,
-        ),
+        (Verdict::NoTraffic, judge(&silent, &quiet.rekeys, &settings())),
         (
             Verdict::NoRekeys,
-            assess(
+            judge(
                 &quiet.traffic,
                 &[],
                 &MethodSettings {
                     rekeys_total: 0,
                     ..settings()
                 },
-            )
-            .impact,
+            ),
         ),
     ]
 }
@@ -221,7 +216,7 @@ fn single_rekeys_that_began_before_their_windows_cost_at_least_this() {
     for rekey in &mut run.rekeys {
         rekey.start = Start::LaterMessage(rekey.start.latest_s(rekey.switched_s));
     }
-    let impact = judge(&run, &settings());
+    let impact = judged(&run, &settings());
     assert_eq!((impact.verdict, impact.at_least), (Verdict::Some, true));
     assert!(impact.sentence.contains("(mean at least "), "{}", impact.sentence);
     let japanese = Catalogue::of(Language::Japanese).say_all(&impact.messages);
@@ -249,19 +244,6 @@ fn an_interval_stays_one_and_at_least_stays_a_bound() {
     assert!(said(4).contains("損失があるとは言えません"), "{}", said(4));
 }
 
-#[test]
-fn the_detectable_stall_falls_with_the_root_of_the_rekeys() {
-    use crate::tell::sentence::rekeys_needed;
-    assert_eq!(rekeys_needed(10, 0.4, 0.2), Some(40));
-    assert_eq!(rekeys_needed(10, 0.2, 0.2), None, "enough already");
-    assert_eq!(rekeys_needed(10, 0.1, 0.2), None);
-    assert_eq!(rekeys_needed(10, 0.2001, 0.2), Some(11));
-    assert_eq!(
-        (rekeys_needed(10, 0.4, 0.0), rekeys_needed(10, f64::NAN, 0.2)),
-        (None, None)
-    );
-}
-
 /// Six seconds between rekeys, at about 10 Mbit/s.
 #[test]
 fn what_rekeys_would_have_to_waste_is_told() {
@@ -271,7 +253,7 @@ fn what_rekeys_would_have_to_waste_is_told() {
             reference_bps,
             ..settings()
         };
-        let impact = judge(&run, &settings);
+        let impact = judged(&run, &settings);
         (impact.arithmetic_bound.clone(), impact.observed_bps.unwrap())
     };
     let (alone, observed) = bound(None);

@@ -1,10 +1,8 @@
 //! What the runs of the calibration gave.
 
-use crate::decide::evaluation::Evaluation;
-use crate::decide::verdict::LEVEL;
-use crate::simulate::bursts::BurstScenario;
-use crate::simulate::synthesis::{Scenario, Simulated};
-use rekeyscope_model::analysis::Verdict;
+use crate::traffic::{BurstScenario, Scenario, Simulated};
+use rekeyscope_impact::LEVEL;
+use rekeyscope_model::analysis::{Impact, Verdict};
 
 /// Natural pauses per second in the cells that have them.
 pub(super) const PAUSES_PER_S: f64 = 0.2;
@@ -57,24 +55,24 @@ impl Tally {
         self
     }
 
-    pub(super) fn of(run: &Simulated, e: &Evaluation) -> Tally {
-        let used: Vec<usize> = e.used.iter().map(|k| k.moment).collect();
-        let planted = used.iter().filter_map(|&k| run.stalls_s.get(k));
-        let truth = planted.clone().sum::<f64>() / used.len().max(1) as f64;
-        let found = e.hurt_indexes();
-        let stall = e.decided_stall();
+    pub(super) fn of(run: &Simulated, impact: &Impact) -> Tally {
+        let used = impact.transfers.iter().flat_map(|transfer| &transfer.rekeys);
+        let planted = used.filter_map(|&k| run.stalls_s.get(k));
+        let truth_ms = 1000.0 * planted.clone().sum::<f64>() / impact.rekeys_used.max(1) as f64;
+        let stall = impact.stall_ms.as_ref();
         Tally {
             runs: 1,
-            shown: usize::from(e.decision.verdict == Verdict::Shown),
-            some: usize::from(e.decision.verdict == Verdict::Some),
-            bounded: usize::from(e.decision.verdict == Verdict::Bounded),
-            small_p: usize::from(e.decision.p.is_some_and(|p| p <= LEVEL)),
+            shown: usize::from(impact.verdict == Verdict::Shown),
+            some: usize::from(impact.verdict == Verdict::Some),
+            bounded: usize::from(impact.verdict == Verdict::Bounded),
+            small_p: usize::from(impact.p.is_some_and(|p| p <= LEVEL)),
             intervals: usize::from(stall.is_some()),
-            covered: usize::from(stall.is_some_and(|m| (m.low..=m.high).contains(&truth))),
-            error_sum_s: stall.map_or(0.0, |m| m.mean - truth),
-            detectable_sum_s: e.minimum_detectable_s.unwrap_or(0.0),
+            covered: usize::from(stall.is_some_and(|m| (m.low..=m.high).contains(&truth_ms))),
+            error_sum_s: stall.map_or(0.0, |m| m.mean - truth_ms) / 1000.0,
+            detectable_sum_s: impact.mde_ms.unwrap_or(0.0) / 1000.0,
             planted: planted.filter(|&&s| s > 0.0).count(),
-            found: found
+            found: impact
+                .rekeys_hurt
                 .iter()
                 .filter(|&&k| run.stalls_s.get(k).is_some_and(|&s| s > 0.0))
                 .count(),

@@ -5,11 +5,10 @@
 //! when an SA has carried its volume (so it falls preferentially in fast moments, as real ones do) or when it has
 //! reached its age, and ends after an exchange of 0.1 to 0.4 s.
 
-use crate::estimate::placebo::{stream, unit};
-use crate::input::moment::{ProvenEffect, RekeyMoment};
-use crate::input::start::Start;
-use crate::input::traffic::{Gap, Traffic};
+use crate::traffic::random::{normal, unit};
 use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rekeyscope_impact::{Gap, ProvenEffect, RekeyMoment, Start, Traffic};
 use rekeyscope_model::time::Timestamp;
 
 /// Base bin of the synthetic series, seconds.
@@ -96,7 +95,7 @@ struct SimulatedExchange {
 
 impl SyntheticSource {
     fn new(scenario: Scenario, seed: u64) -> SyntheticSource {
-        let mut rng = stream(seed, 0);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let log_rate = scenario.sigma * normal(&mut rng);
         let mut generator = SyntheticSource {
             scenario,
@@ -245,12 +244,6 @@ impl SyntheticSource {
     }
 }
 
-/// A standard normal number (Box and Muller).
-pub(super) fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - unit(rng)).ln()).sqrt();
-    radius * (std::f64::consts::TAU * unit(rng)).cos()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,6 +254,10 @@ mod tests {
             Start::Message(s) => s,
             _ => panic!("{rekey:?}"),
         }
+    }
+
+    fn length_s(gap: &Gap) -> f64 {
+        gap.end_s - gap.start_s
     }
 
     const EVEN: Scenario = Scenario {
@@ -281,7 +278,7 @@ mod tests {
         let total: u64 = run.traffic.bytes.iter().map(|&b| u64::from(b)).sum();
         let seconds = run.traffic.bytes.len() as f64 * BASE_BIN_S;
         assert!((total as f64 / seconds / RATE - 1.0).abs() < 0.001);
-        assert!(run.traffic.gaps.iter().all(|g| g.length_s() < 0.0011));
+        assert!(run.traffic.gaps.iter().all(|g| length_s(g) < 0.0011));
     }
 
     #[test]
@@ -294,7 +291,7 @@ mod tests {
                 .gaps
                 .iter()
                 .filter(|g| g.end_s >= started(rekey) && g.start_s <= rekey.switched_s);
-            let longest = touching.map(|g| g.length_s()).fold(0.0, f64::max);
+            let longest = touching.map(length_s).fold(0.0, f64::max);
             assert!((longest - stall).abs() < 0.002, "{longest} {stall}");
         }
     }
@@ -341,7 +338,7 @@ mod tests {
             },
             4,
         );
-        let pauses = run.traffic.gaps.iter().filter(|g| g.length_s() >= 0.02).count() as f64;
+        let pauses = run.traffic.gaps.iter().filter(|g| length_s(g) >= 0.02).count() as f64;
         // Poisson: 320 in 1600 s, three standard deviations either way.
         assert!((pauses - 320.0).abs() < 3.0 * 320.0_f64.sqrt(), "{pauses}");
     }

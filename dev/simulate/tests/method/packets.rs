@@ -2,13 +2,16 @@
 //! as encrypted packets, decrypted, recognised and judged, against the same draw given to the estimators directly.
 //! `docs/evidence/calibration.md` has the thousands of runs; here it is shown that packets change nothing.
 
-use crate::support::analyze;
-use rekeyscope_impact::simulate::{
-    BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts,
-};
-use rekeyscope_impact::{MethodSettings, Start, assess};
+use rekeyscope::assembly::{Asked, assemble};
+use rekeyscope::pipeline::{Analyzer, Options};
+use rekeyscope_capture::file::CaptureReader;
+use rekeyscope_impact::{MethodSettings, Start, judge};
+use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Analysis, Direction, Impact, Verdict};
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_simulate::{BurstScenario, PathChange, Scenario, Simulated, simulate, simulate_bursts};
 use rekeyscope_testkit::scenario::{QuickMode, SEGMENT, World};
+use std::path::{Path, PathBuf};
 
 /// Runs without and with an effect.
 const RUNS: u64 = 20;
@@ -98,6 +101,19 @@ fn play(drawn: &Simulated) -> World {
     world
 }
 
+fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
+    let mut material = KeyMaterial::default();
+    for file in keys {
+        material.read(file).unwrap();
+    }
+    let mut reader = CaptureReader::open(capture).unwrap();
+    let mut analyzer = Analyzer::new(Options::default(), material);
+    while let Some(frame) = reader.next_frame(&mut Diagnostics::default()).unwrap() {
+        analyzer.push(&frame);
+    }
+    assemble(&analyzer.finish(), reader.info(), &Asked::of("trace.pcap"))
+}
+
 fn through_packets(drawn: &Simulated) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
     let keys = play(drawn).write(folder.path(), true);
@@ -109,7 +125,7 @@ fn directly(drawn: &Simulated) -> Impact {
         rekeys_total: drawn.rekeys.len(),
         ..MethodSettings::new(0, Direction::BToA)
     };
-    assess(&drawn.traffic, &drawn.rekeys, &settings).impact
+    judge(&drawn.traffic, &drawn.rekeys, &settings)
 }
 
 fn mean_ms(impact: &Impact) -> f64 {

@@ -1,9 +1,9 @@
 //! Several **simulated** transfers with rest between them.
 
-use crate::decide::tests::{SYNTHETIC, contains, settings};
-use crate::simulate::{Scenario, Simulated, simulate};
-use crate::*;
-use rekeyscope_model::analysis::Verdict;
+use crate::{SYNTHETIC, contains, settings};
+use rekeyscope_impact::{DirectionImpact, MethodSettings, RekeyMoment, Start, Traffic, assess_transfers};
+use rekeyscope_model::analysis::{Impact, Verdict};
+use rekeyscope_simulate::{Scenario, Simulated, simulate};
 
 /// The second run begins so long after the end of the first.
 const REST_S: i64 = 120;
@@ -23,7 +23,7 @@ fn joined(runs: &[&Simulated]) -> (Vec<Traffic>, Vec<RekeyMoment>) {
             .seconds_since(traffic.first().map_or(moved.start, |first| first.start));
         let later = run.rekeys.iter().map(|r| RekeyMoment {
             index: rekeys.len() + r.index,
-            start: r.start.rebased(-by),
+            start: Start::Message(r.start.latest_s(r.switched_s) + by),
             switched_s: r.switched_s + by,
             proven: r.proven,
         });
@@ -79,8 +79,8 @@ fn all_rekeys_are_one_sample() {
     let each = [&runs[0], &runs[1]].map(|run| judged(&[run]).impact);
     assert_eq!(both.impact.verdict, Verdict::Shown);
     assert_eq!(both.impact.rekeys_hurt, (0..20).collect::<Vec<_>>());
-    let mean = |i: &rekeyscope_model::analysis::Impact| i.stall_ms.as_ref().unwrap().mean;
-    let rekeys = |i: &rekeyscope_model::analysis::Impact| i.rekeys_used as f64;
+    let mean = |i: &Impact| i.stall_ms.as_ref().unwrap().mean;
+    let rekeys = |i: &Impact| i.rekeys_used as f64;
     let (a, b) = (&each[0], &each[1]);
     assert_eq!(a.decision_window_s, both.impact.decision_window_s);
     assert_eq!(b.decision_window_s, both.impact.decision_window_s);

@@ -1,43 +1,10 @@
-//! AllTransfers assessments on **simulated** series.
+//! The verdicts on **simulated** series.
 
-mod bursts;
-mod proven;
-mod transfers;
-
-use crate::simulate::{Scenario, Simulated, simulate};
-use crate::*;
-use rekeyscope_model::analysis::{Direction, Verdict};
+use crate::{SYNTHETIC, assessed, contains, settings};
+use rekeyscope_impact::{Gap, MethodSettings, ProvenEffect, RekeyMoment, Start, Traffic, assess};
+use rekeyscope_model::analysis::Verdict;
 use rekeyscope_model::time::Timestamp;
-
-/// Rekeys every 6 s in traffic that varies by 15 %.
-pub(crate) const SYNTHETIC: Scenario = Scenario {
-    sigma: 0.15,
-    correlation_s: 1.0,
-    interval_s: 6.0,
-    rekeys: 10,
-    pauses_per_s: 0.0,
-    stall_s: 0.0,
-    every: 1,
-    by_time: false,
-};
-
-fn settings() -> MethodSettings {
-    MethodSettings {
-        draws: 499,
-        rekeys_total: 10,
-        ..MethodSettings::new(0, Direction::BToA)
-    }
-}
-
-fn judge(run: &Simulated, settings: &MethodSettings) -> DirectionImpact {
-    assess(&run.traffic, &run.rekeys, settings)
-}
-
-fn contains(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "{part:?} is not in {text:?}");
-    }
-}
+use rekeyscope_simulate::{Scenario, simulate};
 
 #[test]
 fn a_planted_stall_is_shown_with_its_size() {
@@ -48,7 +15,7 @@ fn a_planted_stall_is_shown_with_its_size() {
         },
         1,
     );
-    let result = judge(&run, &settings());
+    let result = assessed(&run, &settings());
     assert_eq!(result.impact.verdict, Verdict::Shown);
     let window_s = result.impact.decision_window_s.unwrap();
     let share = result.impact.affected_share.unwrap();
@@ -94,7 +61,7 @@ fn without_ike_and_keys_the_sentence_says_what_is_missing() {
             first_switch_s: rekey.switched_s,
         };
     }
-    let result = judge(
+    let result = assessed(
         &run,
         &MethodSettings {
             outer: true,
@@ -120,7 +87,7 @@ fn without_ike_and_keys_the_sentence_says_what_is_missing() {
 
 #[test]
 fn nothing_planted_is_bounded() {
-    let result = judge(&simulate(&SYNTHETIC, 2), &settings());
+    let result = assessed(&simulate(&SYNTHETIC, 2), &settings());
     assert_eq!(result.impact.verdict, Verdict::Bounded);
     contains(
         &result.impact.sentence,
@@ -135,7 +102,7 @@ fn nothing_planted_is_bounded() {
 
 #[test]
 fn some_rekeys_are_named_from_one() {
-    let result = judge(
+    let result = assessed(
         &simulate(
             &Scenario {
                 stall_s: 0.3,
@@ -170,7 +137,7 @@ fn too_noisy_and_too_few_are_inconclusive() {
         },
         4,
     );
-    let result = judge(&run, &settings());
+    let result = assessed(&run, &settings());
     assert_eq!(result.impact.verdict, Verdict::Inconclusive);
     contains(
         &result.impact.sentence,
@@ -207,7 +174,7 @@ fn outages_longer_than_what_lies_between_are_mostly_affected() {
         },
         5,
     );
-    let result = judge(&run, &settings());
+    let result = assessed(&run, &settings());
     assert_eq!((result.impact.verdict, result.impact.p), (Verdict::Shown, None));
     contains(
         &result.impact.sentence,
@@ -268,7 +235,7 @@ fn attribution_and_projection_give_the_rate_back() {
     };
     let run = simulate(&even, 7);
     let undisturbed_bps = 10e6;
-    let result = judge(
+    let result = assessed(
         &run,
         &MethodSettings {
             reference_bps: Some(undisturbed_bps),
@@ -298,7 +265,7 @@ fn attribution_and_projection_give_the_rate_back() {
         projected_kilobytes: vec![present, 10_000_000_000],
         ..settings()
     };
-    let projected = judge(&run, &lifetimes).projection;
+    let projected = assessed(&run, &lifetimes).projection;
     let observed = result.impact.observed_bps.unwrap();
     assert!((projected[0].expected_bps.estimate / observed - 1.0).abs() < 1e-4);
     assert!((projected[1].expected_bps.estimate / counterfactual - 1.0).abs() < 1e-4);
@@ -307,7 +274,7 @@ fn attribution_and_projection_give_the_rate_back() {
 
 #[test]
 fn the_mean_rekey_dips_below_its_band() {
-    let mean = judge(
+    let mean = assessed(
         &simulate(
             &Scenario {
                 stall_s: 0.4,
@@ -360,7 +327,7 @@ fn the_same_seed_gives_the_same_document() {
         9,
     );
     let json =
-        |seed| serde_json::to_string(&judge(&run, &MethodSettings { seed, ..settings() }).impact).unwrap();
+        |seed| serde_json::to_string(&assessed(&run, &MethodSettings { seed, ..settings() }).impact).unwrap();
     assert_eq!(json(5), json(5));
     assert_ne!(json(5), json(6));
 }

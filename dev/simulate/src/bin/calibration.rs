@@ -1,12 +1,12 @@
 //! Calibrates the method on synthetic traffic and writes the tables of `docs/evidence/calibration.md`:
 //!
 //! ```text
-//! cargo run --release --example calibration -- 2 > docs/evidence/calibration.md
+//! cargo run --release -p rekeyscope-simulate --bin calibration -- 2 > docs/evidence/calibration.md
 //! ```
 //!
 //! `-- 2` runs half of it. Ends with status 1 when a demand is broken.
 
-use rekeyscope_impact::simulate::calibration::{Effort, calibrate, cells};
+use rekeyscope_simulate::calibration::{Effort, calibrate, cells};
 use std::process::ExitCode;
 
 /// Runs per cell of the full calibration: 4,800 without an effect, 3,840 planted, 2,400 at the detectable stall, 480
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     };
     println!("# Calibration of the method\n");
     println!(
-        "Synthetic traffic (`impact::simulate`), made by `cargo run --release --example calibration {part}> docs/evidence/calibration.md`: {} cells, each {} runs \
+        "Synthetic traffic (`dev/simulate`), made by `cargo run --release -p rekeyscope-simulate --bin calibration {part}> docs/evidence/calibration.md`: {} cells, each {} runs \
          without an effect, {} with each of four planted stalls, {} with the cell's own minimum detectable stall, {} per variation; \
          in bursts, {} runs per cell of the harmless window-limited flow, {} per other cell without an effect and {} with each of three planted \
          stalls; {} placebo draws per run. A limit counts as broken when runs at the limit would do as badly less than once in a thousand \

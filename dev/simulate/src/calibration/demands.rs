@@ -1,7 +1,7 @@
 //! What is demanded of the method, and whether it holds.
 
-use crate::simulate::calibration::bursts::{PLANTED_BURSTS_S, SLOWEST_WRITES_S};
-use crate::simulate::calibration::tally::{BurstCell, Calibration, Cell, PLANTED_S, Tally, joined, sum};
+use crate::calibration::bursts::{PLANTED_BURSTS_S, SLOWEST_WRITES_S};
+use crate::calibration::tally::{BurstCell, Calibration, Cell, PLANTED_S, Tally, joined, sum};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// A limit counts as broken when a rate *at* the limit would give so many failures less often than this.

@@ -3,20 +3,17 @@
 //! Every flow sends its bytes at the line's rate, then waits. A rekey switches with the first packet after its exchange, so always
 //! behind a silence; by volume it also begins within a burst, with an exchange of one and a half round trips.
 
-use crate::estimate::placebo::{stream, unit};
-use crate::input::moment::{ProvenEffect, RekeyMoment};
-use crate::input::start::Start;
-use crate::input::traffic::{Gap, Traffic};
-use crate::simulate::synthesis::{
-    BASE_BIN_S, EXCHANGE_S, LEAD_S, STALL_SPREAD, Simulated, TAIL_SHARE, normal,
-};
+use crate::traffic::random::{between, normal, unit};
+use crate::traffic::synthesis::{BASE_BIN_S, EXCHANGE_S, LEAD_S, STALL_SPREAD, Simulated, TAIL_SHARE};
 use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rekeyscope_impact::{Gap, ProvenEffect, RekeyMoment, Start, Traffic};
 use rekeyscope_model::time::Timestamp;
 
 /// Payload of every packet, bytes.
 const PACKET: f64 = 1448.0;
 /// Packets of a window of 64 kB.
-pub(super) const WINDOW_PACKETS: u32 = 45;
+pub(crate) const WINDOW_PACKETS: u32 = 45;
 /// A packet takes this long on the line, seconds: 100 Mbit/s.
 const PACKET_S: f64 = PACKET / 12_500_000.0;
 /// Rekeys by volume come this often, seconds: each run draws its own.
@@ -97,7 +94,7 @@ struct BurstSource {
 
 impl BurstSource {
     fn new(scenario: BurstScenario, seed: u64) -> BurstSource {
-        let mut rng = stream(seed, 0);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let interval_s = between(&mut rng, INTERVAL_S);
         let next_s = (0..scenario.flows)
             .map(|_| scenario.period_s * unit(&mut rng))
@@ -255,8 +252,4 @@ impl BurstSource {
             stalls_s: self.stalls_s,
         }
     }
-}
-
-fn between(rng: &mut ChaCha8Rng, (low, high): (f64, f64)) -> f64 {
-    low + (high - low) * unit(rng)
 }
