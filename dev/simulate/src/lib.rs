@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! traffic      what is simulated: an even stream or bursts, with rekeys, pauses and stalls
-//! calibration  thousands of runs, judged by the method; what is demanded of it; the tables of docs/calibration.md
+//! calibration  thousands of runs, judged by the method; what is demanded of it; the tables of docs/evidence/calibration.md
 //! bin          calibration: prints these tables
 //! ```
 //!

@@ -2,7 +2,7 @@
 
 use rekeyscope_simulate::calibration::{DemandCheck, Effort, calibrate};
 
-/// The bench does the same with more runs, which decide every demand, and writes docs/calibration.md.
+/// The bench does the same with more runs, which decide every demand, and writes docs/evidence/calibration.md.
 #[test]
 fn the_method_is_calibrated() {
     let calibration = calibrate(Effort {
