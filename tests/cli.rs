@@ -228,7 +228,7 @@ fn a_compressed_key_log_is_read() {
     let capture = alone(&folder, usize::MAX);
     let packed = folder.path().join("router.log.gz");
     let gzip = format!(
-        "gzip -c {} > {}",
+        "gzip -c '{}' > '{}'",
         text(&sample().with_extension("keylog")),
         text(&packed)
     );
@@ -255,7 +255,7 @@ fn notes_come_last_and_none_about_samples() {
             .unwrap()
             .contains("no key for 16 of 16 SAs")
     );
-    let command = format!("{} {} 2>&1", env!("CARGO_BIN_EXE_rekeyscope"), text(&capture));
+    let command = format!("'{}' '{}' 2>&1", env!("CARGO_BIN_EXE_rekeyscope"), text(&capture));
     let joined = std::process::Command::new("sh")
         .args(["-c", &command])
         .output()

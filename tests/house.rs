@@ -1,8 +1,7 @@
 //! The house keeps its shape: the arrows between the crates are those of CONTRIBUTING.md, no circle of files forms inside a crate,
 //! every file has a room, and a name means one thing.
 //!
-//! The files are read as text, `use` and `mod` lines only. What that cannot see: paths written out in the middle of code
-//! (`crate::a::b()`), what macros make, trait methods that are called without an import, and code in `mod tests { … }` blocks,
+//! The files are read as text: `use` and `mod` lines, and paths in the middle of code (`crate::a::b()`, `super::NAME`). What that cannot see: what macros make, trait methods that are called without an import, and code in `mod tests { … }` blocks,
 //! which is left out on purpose. The arrows between crates need none of this: there the compiler refuses.
 
 use crate::support::repository;
@@ -266,7 +265,36 @@ fn paths_of(tree: &str, prefix: &str, out: &mut Vec<String>) {
     }
 }
 
-/// The files that a file names in its `use` lines.
+/// Paths in the middle of code, `crate::a::b()` and `super::NAME`: what stands in `use` lines is left to [`paths_of`].
+fn written_out(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for statement in code.split(';') {
+        let code = match statement.rfind("use ") {
+            Some(at)
+                if statement[..at]
+                    .lines()
+                    .last()
+                    .is_none_or(|line| line.trim().is_empty() || line.trim().starts_with("pub")) =>
+            {
+                &statement[..at]
+            }
+            _ => statement,
+        };
+        for start in ["crate::", "super::"] {
+            for (at, _) in code.match_indices(start) {
+                let of_a_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+                if code[..at].ends_with(|c| of_a_path(c) || c == '$' || c == '"') {
+                    continue;
+                }
+                let path = code[at..].split(|c| !of_a_path(c)).next().unwrap_or_default();
+                found.push(path.trim_end_matches(':').to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The files that a file names, in its `use` lines and in the middle of its code.
 fn used(file: &SourceFile, modules: &BTreeSet<Vec<String>>) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     let statements = file.code.split(';').filter_map(|s| {
@@ -274,9 +302,13 @@ fn used(file: &SourceFile, modules: &BTreeSet<Vec<String>>) -> BTreeSet<Vec<Stri
         let before = s[..at].lines().last().unwrap_or_default().trim();
         (before.is_empty() || before.starts_with("pub")).then(|| s[at + 4..].trim())
     });
+    let mut named = vec![written_out(&file.code)];
     for statement in statements {
         let mut paths = Vec::new();
         paths_of(statement, "", &mut paths);
+        named.push(paths);
+    }
+    for paths in named {
         for path in paths {
             let mut segments: Vec<&str> = path.split("::").map(str::trim).collect();
             let mut at: Vec<String> = match segments[0] {

@@ -28,7 +28,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use values::{reference_rate, share_of_throughput, verify};
 
 const EXAMPLES: &str = "\
@@ -129,7 +129,7 @@ impl Request {
                 a.outputs.one_at_most_on_stdout()?;
                 let copies = [&a.copies.write_inner, &a.copies.annotate];
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
-                all_different(a.outputs.files().chain(copies))?;
+                outputs::all_different(a.outputs.files().chain(copies))?;
                 a.copies.want_a_place_for_keys()?;
                 if a.wants_index() {
                     a.overlays.want_one_capture(a.sources.len())?;
@@ -139,7 +139,7 @@ impl Request {
             }
             Request::Beside(Command::Report(a)) => {
                 a.outputs.one_at_most_on_stdout()?;
-                all_different(a.outputs.files())?;
+                outputs::all_different(a.outputs.files())?;
                 if a.wants_index() {
                     a.overlays.want_one_capture(a.documents.len())?;
                     a.outputs.want_folders()?;
@@ -205,23 +205,6 @@ fn refuse(error: &clap::Error) -> ! {
     }
     let _ = writeln!(std::io::stderr(), "{}", shown.join("\n"));
     std::process::exit(error.exit_code())
-}
-
-/// No two results may have one name.
-fn all_different<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), clap::Error> {
-    let mut seen = std::collections::HashSet::new();
-    for file in files {
-        // A folder takes a file of each kind; devices take anything.
-        if !file.is_dir() && !file.starts_with("/dev") && !outputs::ends_as_folder(file) && !seen.insert(file)
-        {
-            let name = crate::command::output::harmless(&file.to_string_lossy());
-            return Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                format!("two results cannot both be written to {name}: give each a name of its own"),
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// The main job.
@@ -380,6 +363,7 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn the_version_of_the_document_is_told() {

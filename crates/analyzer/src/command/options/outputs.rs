@@ -218,3 +218,19 @@ impl ReportArguments {
         self.documents.len() > 1 || self.outputs.wants_index()
     }
 }
+
+/// No two results may have one name.
+pub(super) fn all_different<'a>(files: impl Iterator<Item = &'a Path>) -> Result<(), clap::Error> {
+    let mut seen = std::collections::HashSet::new();
+    for file in files {
+        // A folder takes a file of each kind; devices take anything.
+        if !file.is_dir() && !file.starts_with("/dev") && !ends_as_folder(file) && !seen.insert(file) {
+            let name = crate::command::output::harmless(&file.to_string_lossy());
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                format!("two results cannot both be written to {name}: give each a name of its own"),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Options of `rekeyscope watch`.
 
 use crate::command::options::input::Input;
-use crate::command::options::outputs::OutputArguments;
+use crate::command::options::outputs::{OutputArguments, all_different};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::pipeline::{Options, TunnelChoice};
@@ -55,7 +55,7 @@ impl WatchArguments {
         let own = [&self.events, &self.metrics_file]
             .into_iter()
             .filter_map(|p| p.as_deref());
-        super::all_different(self.outputs.files().chain(own))
+        all_different(self.outputs.files().chain(own))
     }
 
     /// What the analysis needs to know.
