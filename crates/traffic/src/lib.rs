@@ -1,4 +1,4 @@
-//! What was carried: the one reading of inner packets, which every rule reads.
+//! The one reading of inner packets, which every rule reads: packets become segments, and stretches without delivery intervals.
 //!
 //! ```text
 //! Packet ─→ tracker ─┬─→ Segment     what one packet was: new, again (and what it repeats), late, what it acknowledges

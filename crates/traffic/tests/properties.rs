@@ -1,4 +1,4 @@
-//! What holds for every transfer.
+//! Properties of every transfer.
 
 use crate::world::{at, packets, tcp, track};
 use proptest::prelude::*;
@@ -149,7 +149,7 @@ proptest! {
         prop_assert_eq!(track(&transfer(initial, 150, &lost)), track(&transfer(0, 150, &lost)));
     }
 
-    /// What a cut takes away changes nothing of what comes a window later.
+    /// A cut of the beginning changes nothing from a window later on.
     #[test]
     fn a_cut_is_forgotten_after_a_window(
         cut in 1_usize..200,
@@ -203,7 +203,7 @@ proptest! {
     }
 }
 
-/// Of many numbers that are one segment each: copies of all of them, acknowledgements of every second one, and gaps.
+/// Many segments of one byte, with copies of all, acknowledgements of every second one, and gaps.
 #[test]
 fn time_is_linear_in_packets() {
     let count = 60_000_u32;

@@ -1,4 +1,4 @@
-//! What each packet was, in traces.
+//! Traces, and the kind of each packet in them.
 
 use crate::world::{at, facts, lines, packets, track};
 use rekeyscope_model::analysis::Direction;
@@ -97,7 +97,7 @@ fn an_original_that_was_overtaken_is_late() {
     );
 }
 
-/// Its own retransmission came before it: bytes of it are neither new nor sent again.
+/// The retransmission came before the original, whose bytes are neither new nor sent again.
 #[test]
 fn an_original_behind_its_own_copy_is_late() {
     check(
@@ -228,7 +228,7 @@ fn what_the_capture_lost_is_acknowledged_all_the_same() {
     );
 }
 
-/// What lies before the first packet was sent before the capture, and is no loss of it.
+/// Data below the first packet was sent before the capture, and is no loss of it.
 #[test]
 fn a_capture_begins_in_the_middle() {
     check(

@@ -131,7 +131,7 @@ fn packet(line: &str, frame: u64, initial: Initial) -> Packet {
     }
 }
 
-/// What the tracker says of each packet.
+/// The tracker's word on each packet.
 pub(crate) fn track(packets: &[Packet]) -> Vec<(Segment, Vec<Settlement>)> {
     let mut tracker = Tracker::new();
     let mut take = |packet| (tracker.push(packet), tracker.settled().to_vec());

@@ -1,4 +1,4 @@
-//! What an output may take the place of: any file but one that this run reads, and a capture only with `--force`. Every file that is
+//! The rule of what an output may replace: any file but one that this run reads, and a capture only with `--force`. Every file that is
 //! written asks here before the work, and again before it gets its name.
 
 use crate::command::sources::has_the_name_of_one;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where names stand for what a process has open: what is written there goes through them.
+/// Folders whose names stand for what a process has open: a write there goes through them.
 const OPEN_FILES: [&str; 3] = ["/dev", "/dev/fd", "/proc/self/fd"];
 
 /// The rule of one run.
@@ -64,7 +64,7 @@ impl Replacement {
     }
 }
 
-/// What is packed in a way that is not read here may hold one.
+/// A file that is packed in a way that is not read here may hold a capture.
 fn is_named_as_a_packed_capture(path: &Path) -> bool {
     let packings = ["gz", "zst", "lz4"];
     let is_packed = |end: &OsStr| packings.iter().any(|packing| end.eq_ignore_ascii_case(packing));
@@ -79,7 +79,7 @@ pub(crate) fn goes_through(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| open || !there.is_file())
 }
 
-/// What a file has in common under all its names.
+/// The mark that a file has under all its names.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum FileIdentity {
     /// Device, and the file's number there.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
-/// Those that may be there now, for the signals.
+/// Temporary files that may be there now, for the signals.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file in the folder of its place; removed on drop.
@@ -18,7 +18,7 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// Where `path` is a symbolic link, the place is what it points at. `mode`: permissions before the umask takes its part.
+    /// A temporary file for `path`, or for what it points at where it is a symbolic link. `mode`: permissions before the umask takes its part.
     pub(crate) fn for_place(path: &Path, mode: u32) -> io::Result<Self> {
         let place = behind_links(path)?;
         let folder = place.parent().ok_or(io::ErrorKind::InvalidInput)?;

@@ -93,7 +93,7 @@ fn print(capture: &Capture, interval: &Interval) {
     println!();
 }
 
-/// What the IKE messages say in clear: INVALID-SPI, another IKE SA, and in IKEv2 the kind of the first payload inside (42: Delete) and
+/// Events that IKE messages show in clear: INVALID-SPI, another IKE SA, and in IKEv2 the kind of the first payload inside (42: Delete) and
 /// whether a later message carries the same cookies.
 fn events(capture: &Capture) -> Vec<Event> {
     let (mut all, mut known) = (Vec::new(), std::collections::HashSet::new());

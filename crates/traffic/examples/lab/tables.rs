@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::{Error, Result};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// What tshark's analysis says of a packet.
+/// One packet in tshark's analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Theirs {
     InOrder,

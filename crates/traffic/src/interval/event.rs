@@ -1,8 +1,8 @@
-//! What the control plane or the path did, as far as outages need it. The caller knows.
+//! Events of the control plane and of the path, as far as outages need them. The caller knows them.
 
 use rekeyscope_model::time::Timestamp;
 
-/// What happened.
+/// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// Dead peer detection asked and was not answered.
@@ -22,6 +22,6 @@ pub struct Event {
     pub time: Timestamp,
     /// The frame that shows it.
     pub frame: u64,
-    /// What.
+    /// The kind of the event.
     pub kind: EventKind,
 }

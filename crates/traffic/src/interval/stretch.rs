@@ -4,7 +4,7 @@ use crate::segment::PairId;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
-/// What was not delivered.
+/// The undelivered packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarriedKind {
     /// Data of TCP.
@@ -15,7 +15,7 @@ pub enum CarriedKind {
     Datagrams,
 }
 
-/// What shows that something was not delivered.
+/// Evidence that something was not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShownBy {
     /// Packets that passed the capture and did not arrive.
@@ -30,12 +30,12 @@ pub enum ShownBy {
     Unfinished,
 }
 
-/// What happened between two deliveries.
+/// The traffic between two deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undelivered {
-    /// What was not delivered.
+    /// The undelivered packets.
     pub carried: CarriedKind,
-    /// What shows it.
+    /// Evidence for the undelivered packets.
     pub shown_by: ShownBy,
     /// Transmissions in it that did not arrive, or whose arrival the sender did not hear of.
     pub swallowed: u32,
@@ -54,7 +54,7 @@ pub struct Undelivered {
     pub open: bool,
 }
 
-/// What a stretch was.
+/// The kinds of stretches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalKind {
     /// Nothing was delivered though the sender tried, for longer than two retransmission timeouts.
@@ -82,7 +82,7 @@ pub struct Interval {
     pub to: Timestamp,
     /// Frames of both; `None` at an end without delivery.
     pub frames: (u64, Option<u64>),
-    /// What it was.
+    /// The kind of the stretch.
     pub kind: IntervalKind,
 }
 

@@ -1,10 +1,9 @@
 //! A stretch between two deliveries, and what was sent in it in vain.
 
-use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use crate::tcp::LEAST_TIMEOUT;
+use rekeyscope_model::time::Timestamp;
 
-/// Stretches under this are not looked at: no retransmission timer is shorter (RFC 6298 §2.4; Linux).
-const LEAST_STRETCH: i64 = 200 * NANOS_PER_MILLI;
-/// Nor under so many round trips: recovery from a loss takes two or three.
+/// Stretches under so many round trips are not looked at: recovery from a loss takes two or three.
 const LEAST_ROUND_TRIPS: i64 = 4;
 /// Times that are kept of what was sent in vain; ten packets make an outage already.
 const MOST_TIMES: usize = 64;
@@ -21,7 +20,7 @@ pub(super) struct Delivered {
 pub(super) struct InVain {
     /// Each: when, and whether it opens a connection.
     times: Vec<(Timestamp, bool)>,
-    /// Those beyond [`MOST_TIMES`], and when the last of them was sent.
+    /// Number of transmissions beyond [`MOST_TIMES`], and when the last of them was sent.
     more: u32,
     more_until: Option<Timestamp>,
     /// Acknowledgements that the sender did not hear.
@@ -43,7 +42,7 @@ impl InVain {
         self.times.is_empty()
     }
 
-    /// Those between two moments.
+    /// The transmissions between two moments.
     pub(super) fn between(&self, from: Timestamp, to: Timestamp) -> InVain {
         let inside = |time: &&(Timestamp, bool)| from < time.0 && time.0 < to;
         InVain {
@@ -98,12 +97,12 @@ impl InVain {
     }
 }
 
-/// What the sender knew when it began.
+/// The sender's state when the stretch began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Before {
     /// The round trip.
     pub(super) round_trip: i64,
-    /// Its retransmission timeout.
+    /// The sender's retransmission timeout.
     pub(super) rto: i64,
     /// A transfer was going on: at least ten segments had arrived in the last second or two.
     pub(super) busy: bool,
@@ -114,7 +113,7 @@ pub(super) struct Before {
 impl Before {
     /// A stretch that is longer is looked at.
     pub(super) fn least(&self) -> i64 {
-        (LEAST_ROUND_TRIPS * self.round_trip).max(LEAST_STRETCH)
+        (LEAST_ROUND_TRIPS * self.round_trip).max(LEAST_TIMEOUT)
     }
 }
 

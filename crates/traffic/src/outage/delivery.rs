@@ -3,16 +3,15 @@
 use super::candidate::{Before, Candidate, Delivered, InVain};
 use super::echoes::Echoes;
 use crate::segment::{Fate, PairId, Settlement};
+use crate::tcp::LEAST_TIMEOUT;
 use crate::tracker::{SenderState, Tap};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// A sender's state is looked at this often.
 const LOOK: i64 = 20 * NANOS_PER_MILLI;
-/// So many arrivals within a second or two are a transfer.
+/// A direction with so many arrivals within a second or two carries a transfer.
 const LEAST_BUSY: u32 = 10;
-/// Silences of datagrams that are shorter are not looked at.
-const LEAST_SILENCE: i64 = 200 * NANOS_PER_MILLI;
 /// Before anything is known.
 const UNKNOWN: Before = Before {
     round_trip: 0,
@@ -122,7 +121,7 @@ impl PairDelivery {
         self.sizes.0 == self.sizes.1
     }
 
-    /// What the sender knew at the last delivery.
+    /// The sender's state at the last delivery.
     pub(super) fn before(&self) -> Before {
         Before {
             busy: self.arrivals.is_busy(),
@@ -223,7 +222,7 @@ impl PairDelivery {
             .map(|_| at)
     }
 
-    /// What was sent before the last delivery arrived too.
+    /// Segments sent before the last delivery arrived too.
     #[cold]
     fn arrive_late(&mut self, at: Delivered) {
         if let Some(place) = self.around(at.time) {
@@ -275,7 +274,7 @@ impl PairDelivery {
         };
         let from = std::mem::replace(&mut datagrams.last, at);
         datagrams.bytes += u64::from(bytes);
-        if missing > 0 && at.time.nanos_since(from.time) > LEAST_SILENCE {
+        if missing > 0 && at.time.nanos_since(from.time) > LEAST_TIMEOUT {
             let candidate = Candidate {
                 from,
                 to: at,

@@ -17,7 +17,7 @@ struct EchoRequest {
     sent: Delivered,
 }
 
-/// What one direction asked.
+/// The requests of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
     waiting: VecDeque<EchoRequest>,

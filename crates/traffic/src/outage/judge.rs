@@ -1,4 +1,4 @@
-//! What a stretch without delivery was.
+//! The kind of a stretch without delivery.
 
 use super::candidate::{Candidate, InVain};
 use crate::interval::{CarriedKind, IntervalKind, ShownBy, Undelivered};
@@ -6,18 +6,18 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// One or two packets are lost by chance, and wait for a timer.
 const LEAST_SWALLOWED: u32 = 3;
-/// Sent at different times: a queue that overflows drops many at once.
+/// An outage swallows packets that were sent at different times: a queue that overflows drops many at once.
 const LEAST_ATTEMPTS: u32 = 2;
-/// Or so many at once.
+/// So many swallowed at once are an outage, too: as many as an initial window holds (RFC 6928).
 const MANY_SWALLOWED: u32 = 10;
-/// Or one packet again and again: the third copy is not lost by chance.
+/// So many attempts with one packet are an outage, too: the third copy is not lost by chance.
 const MANY_ATTEMPTS: u32 = 3;
-/// Numbers that are missing at once. Three were two lost copies.
-const LEAST_MISSING: u32 = 10;
+/// Packets that vanished before the capture at once: fewer are losses, as one segment and its copies may be lost.
+pub(super) const LEAST_MISSING: u32 = MANY_SWALLOWED;
 /// Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
 const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
 
-/// What is known of a stretch besides its packets.
+/// Facts of a stretch besides its packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Circumstances {
     /// The most numbers that are missing at once.
@@ -30,7 +30,7 @@ pub(super) struct Circumstances {
     pub(super) asked: u32,
     /// Echo requests that were answered in it.
     pub(super) echoes: u32,
-    /// It lasts to the end.
+    /// The stretch lasts to the end.
     pub(super) open: bool,
     /// At its begin the transfer had more to send: a full segment, no FIN.
     pub(super) unfinished: bool,

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Delivered};
 use super::delivery::PairDelivery;
-use super::judge::{Circumstances, judge};
+use super::judge::{Circumstances, LEAST_MISSING, judge};
 use crate::interval::{CarriedKind, Event, EventKind, Interval, IntervalKind};
 use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
@@ -19,8 +19,6 @@ const MOST_DIRECTIONS: usize = 1 << 13;
 const MOST_STRETCHES: usize = 1 << 13;
 /// Jumps that are kept, 1 MB; of later ones nothing is known.
 const MOST_JUMPS: usize = 1 << 15;
-/// Smaller ones are losses.
-const LEAST_JUMP: u32 = 10;
 
 /// Numbers that the capture lacks at once.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +26,7 @@ struct NumberJump {
     time: Timestamp,
     tunnel: u32,
     direction: Direction,
-    /// Of one pair only: identifications of a connection's packets.
+    /// Identifications of a connection's packets: each belongs to one pair only.
     pair: Option<PairId>,
     missing: u32,
 }
@@ -66,7 +64,7 @@ impl Outages {
     #[inline]
     pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker) {
         self.latest = self.latest.max(packet.time);
-        if segment.missing >= LEAST_JUMP || u32::from(segment.id_jump) >= LEAST_JUMP {
+        if segment.missing >= LEAST_MISSING || u32::from(segment.id_jump) >= LEAST_MISSING {
             self.jump(packet, segment);
         }
         for settled in tracker.settled() {
@@ -115,7 +113,7 @@ impl Outages {
 
     #[cold]
     fn jump(&mut self, packet: &Packet, segment: &Segment) {
-        let by_number = segment.missing >= LEAST_JUMP;
+        let by_number = segment.missing >= LEAST_MISSING;
         let jump = NumberJump {
             time: packet.time,
             tunnel: packet.tunnel,
@@ -128,7 +126,7 @@ impl Outages {
         }
     }
 
-    /// What is no TCP data, and what closes a connection.
+    /// Takes a packet without TCP data, or one that closes a connection.
     fn other(&mut self, packet: &Packet, segment: &Segment) {
         let direction = packet.direction;
         let at = Delivered {
@@ -190,7 +188,7 @@ impl Outages {
             let judge_one = |carried, candidate: &Candidate, open, unfinished| {
                 let around = self.circumstances(own, candidate, events, open, unfinished);
                 let kind = judge(carried, candidate, &around)?;
-                // Of a pair that carries datagrams the silence of its TCP is no rest.
+                // The silence of TCP is no rest where the pair carries datagrams too.
                 let kind = Some(kind).filter(|kind| *kind != IntervalKind::Rest || unseen(own).is_none())?;
                 Some(interval(own, candidate, open, kind))
             };
@@ -252,13 +250,13 @@ impl Outages {
     }
 }
 
-/// What is still open at the end of the transfer, or of the capture; and whether its sender had more.
+/// The stretch that is still open at the end of the transfer, or of the capture; and whether its sender had more.
 fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(Candidate, bool)> {
     let from = own.delivered?;
     let before = own.before();
     let mut in_vain = own.in_vain.between(from.time, end);
     for settled in waiting {
-        // What was sent last may still be on its way.
+        // The last segments may still be on their way.
         if settled.time > from.time && end.nanos_since(settled.time) > before.rto {
             in_vain.push(settled.time, settled.syn, 0);
         }

@@ -66,7 +66,7 @@ impl TcpHeader {
         self.flags & flags != 0
     }
 
-    /// What the segment occupies in sequence space: SYN and FIN count one each (RFC 9293 §3.4).
+    /// The length of the segment in sequence space: SYN and FIN count one each (RFC 9293 §3.4).
     #[inline]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.len) + u64::from(self.has(Self::SYN)) + u64::from(self.has(Self::FIN))

@@ -33,7 +33,7 @@ impl FiveTuple {
     }
 }
 
-/// Where the packet stands in its security association. Both numbers are opaque here: the numbers of one SPI only ascend.
+/// The packet's place in its security association. Both numbers are opaque here: the numbers of one SPI only ascend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EspNumber {
     /// SPI.
@@ -42,7 +42,7 @@ pub struct EspNumber {
     pub number: u64,
 }
 
-/// What the packet carries.
+/// The payload of the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InnerPayload {
     /// A TCP segment.
@@ -67,18 +67,18 @@ pub enum InnerPayload {
 pub struct Packet {
     /// When it passed the capture.
     pub time: Timestamp,
-    /// Its frame.
+    /// The packet's frame.
     pub frame: u64,
     /// Opaque name of its tunnel: inner addresses may be the same in two.
     pub tunnel: u32,
-    /// Its direction in that tunnel.
+    /// The packet's direction in that tunnel.
     pub direction: Direction,
-    /// Its place in its security association, where it has one.
+    /// The packet's place in its security association, where it has one.
     pub esp: Option<EspNumber>,
-    /// Its flow; `None` where no transport header was reached.
+    /// The packet's flow; `None` where no transport header was reached.
     pub tuple: Option<FiveTuple>,
     /// Identification of its IPv4 header; 0 where it has none.
     pub ip_id: u16,
-    /// What it carries.
+    /// The packet's payload.
     pub payload: InnerPayload,
 }

@@ -1,10 +1,10 @@
-//! What became of a transmission.
+//! The fate of a transmission.
 
 use super::tcp_segment::{ConnectionId, PairId};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
-/// What became of a transmission.
+/// The fate of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The copy that arrived: its bytes count.
@@ -16,7 +16,7 @@ pub enum Fate {
         /// Acknowledgements of it, older than a round trip, that the capture shows.
         unheard: u32,
     },
-    /// Its connection was reset or replaced, or forgotten at a bound, before anybody acknowledged it.
+    /// The connection was reset or replaced, or forgotten at a bound, before anybody acknowledged the transmission.
     Abandoned,
     /// Nobody has acknowledged it yet.
     Waiting,
@@ -25,25 +25,25 @@ pub enum Fate {
 /// A transmission of which it is known what became. A segment that is sent once and acknowledged gives one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settlement {
-    /// Its connection.
+    /// The connection of the packet.
     pub connection: ConnectionId,
-    /// Its inner addresses.
+    /// The inner addresses of the packet.
     pub pair: PairId,
-    /// Its direction.
+    /// The direction of the packet.
     pub direction: Direction,
     /// Sequence number, unwrapped.
     pub seq: u64,
     /// Length in sequence space.
     pub len: u32,
-    /// It opens a connection.
+    /// The transmission opens a connection.
     pub syn: bool,
     /// When it passed the capture.
     pub time: Timestamp,
-    /// Its frame.
+    /// The packet's frame.
     pub frame: u64,
-    /// Its SPI; 0 where it has none.
+    /// The packet's SPI; 0 where it has none.
     pub spi: u32,
-    /// What became of it.
+    /// The fate of the transmission.
     pub fate: Fate,
     /// The packet that showed it: time and frame.
     pub shown: (Timestamp, u64),

@@ -1,4 +1,4 @@
-//! What a packet was for its connection.
+//! Segments: each packet, as its connection sees it.
 
 use crate::packet::EspNumber;
 use rekeyscope_model::analysis::Direction;
@@ -22,7 +22,7 @@ impl PairId {
     pub const NONE: PairId = PairId(u32::MAX);
 }
 
-/// What a packet was.
+/// The kinds of segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SegmentKind {
     /// Occupies sequence space at or beyond SND.NXT.
@@ -43,7 +43,7 @@ pub enum SegmentKind {
     Unnumbered,
 }
 
-/// What a packet says of the other side's data.
+/// The acknowledgement that a packet carries for the other side's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Acknowledgement {
     /// SEG.ACK, unwrapped in the numbers of the other side's data.
@@ -52,33 +52,33 @@ pub struct Acknowledgement {
     pub advanced: u64,
     /// Bytes that a selective acknowledgement covers for the first time (RFC 2018).
     pub sacked: u64,
-    /// It reports bytes that arrived twice (D-SACK, RFC 2883).
+    /// The acknowledgement reports bytes that arrived twice (D-SACK, RFC 2883).
     pub duplicate: bool,
     /// Acknowledged bytes that the capture never showed: the capture lost them.
     pub unseen: u64,
 }
 
 impl Acknowledgement {
-    /// It tells of something that had not been acknowledged.
+    /// The acknowledgement tells of something that had not been acknowledged.
     pub fn advances(&self) -> bool {
         self.advanced > 0 || self.sacked > 0
     }
 }
 
-/// What one packet was for its connection.
+/// One packet, as its connection sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// When it passed the capture.
     pub time: Timestamp,
-    /// Its frame.
+    /// The packet's frame.
     pub frame: u64,
-    /// Its connection.
+    /// The connection of the packet.
     pub connection: ConnectionId,
-    /// Its inner addresses.
+    /// The inner addresses of the packet.
     pub pair: PairId,
-    /// Its direction.
+    /// The direction of the packet.
     pub direction: Direction,
-    /// Its place in its security association.
+    /// The packet's place in its security association.
     pub esp: Option<EspNumber>,
     /// Sequence number of its first byte, unwrapped; the first number of a connection's side is [`Segment::ORIGIN`].
     pub seq: u64,
@@ -86,7 +86,7 @@ pub struct Segment {
     pub len: u32,
     /// TCP flags.
     pub flags: u8,
-    /// What it was.
+    /// The kind of the stretch.
     pub kind: SegmentKind,
     /// Payload bytes that the capture shows for the first time.
     pub new: u32,
@@ -95,7 +95,7 @@ pub struct Segment {
     pub again: u32,
     /// The frame of the transmission that a retransmission repeats; `None` where the capture has none, or forgot it.
     pub repeats: Option<u64>,
-    /// What it says of the other side's data.
+    /// The acknowledgement of the other side's data.
     pub acks: Option<Acknowledgement>,
     /// The window that it offers, bytes; `None` where the scale is not known.
     pub window: Option<u64>,

@@ -47,7 +47,7 @@ impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
         self.places.get(key).map(|place| *place as usize)
     }
 
-    /// What is at a place.
+    /// The entry at a place.
     pub(crate) fn get(&self, place: usize) -> Option<&V> {
         self.entries.get(place).map(|entry| &entry.value)
     }

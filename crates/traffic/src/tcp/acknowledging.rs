@@ -1,6 +1,7 @@
-//! What acknowledgements say of a side's data: SND.UNA advances (RFC 9293), the scoreboard (RFC 6675), and which copy arrived.
+//! Acknowledgements of a side's data: SND.UNA advances (RFC 9293), the scoreboard (RFC 6675), and which copy arrived.
 
 use super::retransmission_queue::Transmitted;
+use super::rtt::most_of_a_round_trip;
 use super::send_mark::SendMark;
 use super::send_sequence::{FARTHEST, SendSequence};
 use crate::packet::{MOST_SACK_BLOCKS, TcpHeader};
@@ -9,8 +10,6 @@ use rekeyscope_model::time::Timestamp;
 
 /// Acknowledgements that are kept: of more, a sender that heard none of them has repeated something.
 const MOST_ADVANCES: usize = 32;
-/// The copy that arrived was sent at least so many tenths of the least round trip before its acknowledgement.
-const TENTHS_OF_LEAST: i64 = 8;
 
 /// A packet that acknowledges.
 #[derive(Debug, Clone, Copy)]
@@ -160,7 +159,7 @@ fn settle_copies(
     (least, echo): (Option<i64>, Option<u32>),
     settled: &mut impl FnMut(&Transmitted, &SendMark, Fate),
 ) -> Option<i64> {
-    let wait = least.unwrap_or(0) / 10 * TENTHS_OF_LEAST;
+    let wait = most_of_a_round_trip(least.unwrap_or(0));
     let old_enough = |mark: &SendMark| source.time.nanos_since(mark.time) >= wait;
     let echoed = echo.and_then(|echo| {
         let mut own = sent

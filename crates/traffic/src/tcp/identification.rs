@@ -1,7 +1,7 @@
 //! Identifications of IPv4 headers, where a sender counts the packets of a connection with them (Linux does). They count on across
 //! security associations and tell what vanished before encryption.
 
-/// So many that followed each other by one: a random identification does so once in 65,536 times.
+/// Identifications that followed each other by one: a random one does so once in 65,536 times.
 const LEAST_IN_A_ROW: u8 = 3;
 
 /// Follows one side of a connection.
@@ -44,7 +44,7 @@ impl IdentificationCounter {
         jump
     }
 
-    /// They counted on at some time: their order is the order of sending.
+    /// The identifications counted on at some time: their order is the order of sending.
     pub(crate) fn counts(&self) -> bool {
         self.counted
     }

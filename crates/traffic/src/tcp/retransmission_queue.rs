@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub(super) const MOST_WAITING: usize = 1 << 13;
 /// Acknowledged ones that are kept at least.
 const MOST_SETTLED: usize = 256;
-/// They are dropped so many at once.
+/// Settled transmissions are dropped so many at once.
 const SURPLUS: usize = 64;
 /// Copies of one segment that are kept: timers double, so that eight take a minute. Beyond, the oldest copy is settled at once.
 pub(super) const MOST_COPIES: usize = 16;
@@ -22,9 +22,9 @@ const SMALL: usize = 64;
 pub(crate) struct Transmitted {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// It opens the connection.
+    /// The segment opens the connection.
     pub(crate) syn: bool,
-    /// It is known what became of it.
+    /// The fate of the transmission is known.
     pub(crate) settled: bool,
     /// The first packet of the capture with it.
     pub(crate) first: SendMark,
@@ -50,14 +50,14 @@ impl Transmitted {
     }
 }
 
-/// Those of one side.
+/// The transmissions of one side.
 #[derive(Debug, Default)]
 pub(super) struct RetransmissionQueue {
     /// In order, by sequence number.
     in_order: VecDeque<Transmitted>,
-    /// So many at the front of `in_order` are below SND.UNA.
+    /// Number of transmissions at the front of `in_order` that are below SND.UNA.
     acknowledged: usize,
-    /// What filled gaps, by sequence number.
+    /// Transmissions that filled gaps, by sequence number.
     fillers: BTreeMap<u64, Transmitted>,
 }
 
@@ -162,7 +162,7 @@ impl RetransmissionQueue {
             .map(|(_, sent)| sent)
             .filter(|sent| sent.end <= ack)
             .for_each(with);
-        // What is older than all that is kept in order goes too.
+        // A late one that is older than all that is kept in order goes too.
         let oldest = self.in_order.front().map_or(ack, |sent| sent.start).min(ack);
         while let Some(entry) = self.fillers.first_entry()
             && entry.get().end <= oldest
@@ -182,7 +182,7 @@ impl RetransmissionQueue {
         self.in_order.back()
     }
 
-    /// Those that wait, in order of sequence numbers within two groups.
+    /// The transmissions that wait, in order of sequence numbers within two groups.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Transmitted> {
         let in_order = self.in_order.iter().skip(self.acknowledged);
         in_order.chain(self.fillers.values()).filter(|sent| !sent.settled)

@@ -2,10 +2,19 @@
 
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
-/// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second).
-const LEAST_VARIANCE: i64 = 200 * NANOS_PER_MILLI;
+/// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second): no shorter silence is a wait for it.
+pub(crate) const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 /// K of RFC 6298 §2.2.
 const K: i64 = 4;
+
+/// Tenths of a round trip in which no answer comes back: the least round trip that was seen may be a little too long.
+const TENTHS: i64 = 8;
+
+/// Nanoseconds after a transmission before which nothing answers it.
+#[inline]
+pub(crate) fn most_of_a_round_trip(round_trip: i64) -> i64 {
+    round_trip / 10 * TENTHS
+}
 
 /// Estimates a round trip time. Nanoseconds; `None` before the first sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,7 +50,7 @@ impl RttEstimator {
 
     /// The retransmission timeout of a sender whose round trips are these.
     pub fn rto(&self) -> i64 {
-        self.smoothed.unwrap_or(0) + (K * self.var).max(LEAST_VARIANCE)
+        self.smoothed.unwrap_or(0) + (K * self.var).max(LEAST_TIMEOUT)
     }
 }
 
@@ -52,7 +61,7 @@ mod tests {
     #[test]
     fn samples_are_smoothed_by_an_eighth() {
         let mut rtt = RttEstimator::default();
-        assert_eq!(rtt.rto(), LEAST_VARIANCE);
+        assert_eq!(rtt.rto(), LEAST_TIMEOUT);
         rtt.sample(800);
         assert_eq!((rtt.smoothed, rtt.var, rtt.min), (Some(800), 400, Some(800)));
         rtt.sample(1_600);

@@ -1,13 +1,12 @@
-//! What orders the transmissions of one side.
+//! Marks that order the transmissions of one side.
 
+use super::rtt::most_of_a_round_trip;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
 /// Identifications further apart do not compare: the counter may have gone round.
 const ID_REACH: u16 = 1 << 13;
 /// Without any round trip known: what is reordered is this late at most (Wireshark takes the same).
 const USUAL_DELAY: i64 = 3 * NANOS_PER_MILLI;
-/// A retransmission takes a round trip; of it so many tenths, as the least that was seen may be a little too long.
-const TENTHS_OF_ROUND_TRIP: i64 = 8;
 
 /// When and as what a transmission passed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +25,7 @@ pub(crate) struct SendMark {
 }
 
 impl SendMark {
-    /// They are one packet.
+    /// Both are one packet.
     pub(crate) fn is(&self, other: &SendMark) -> bool {
         self.association != 0 && self.association == other.association && self.number == other.number
     }
@@ -59,9 +58,7 @@ impl SendMark {
 
     /// Less than a round trip lies between them: no sender can have learned of a loss.
     pub(crate) fn is_soon_after(&self, other: &SendMark, round_trip: Option<i64>) -> bool {
-        let delay = round_trip.map_or(USUAL_DELAY, |rtt| {
-            (rtt / 10 * TENTHS_OF_ROUND_TRIP).max(USUAL_DELAY)
-        });
+        let delay = round_trip.map_or(USUAL_DELAY, |rtt| most_of_a_round_trip(rtt).max(USUAL_DELAY));
         self.time.nanos_since(other.time) < delay
     }
 }

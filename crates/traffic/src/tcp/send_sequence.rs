@@ -19,7 +19,7 @@ pub(super) const FARTHEST: u32 = 1 << 30;
 /// After a rest that outlasts TIME-WAIT, what is further away than a usual window belongs to another connection.
 const FARTHEST_AFTER_REST: u32 = 1 << 24;
 
-/// What the other parts of the tracker know when a side sends.
+/// Facts of the other parts of the tracker at the time when a side sends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SendContext {
     /// The whole round trip, as far as it is known.
@@ -30,7 +30,7 @@ pub(crate) struct SendContext {
     pub(crate) most_waiting: usize,
 }
 
-/// What one segment was.
+/// The kind of one segment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SentSegment {
     pub(crate) seq: u64,
@@ -70,7 +70,7 @@ pub(crate) struct SendSequence {
     pub(crate) window_closed: bool,
     /// The last packet, for captures that have packets twice without ESP numbers to tell.
     pub(super) last_packet: (u32, u32, u32, u16),
-    /// It sends no more (FIN).
+    /// The side sends no more (FIN).
     pub(crate) finished: bool,
 }
 
@@ -264,7 +264,7 @@ impl SendSequence {
         self.nxt = end;
         let mut sent = Transmitted::new(start, end, header.has(TcpHeader::SYN), *mark);
         if end <= self.una {
-            // Its acknowledgement was captured before it.
+            // The acknowledgement of the segment was captured before the segment.
             sent.settled = true;
             settled(&sent, mark, Fate::Arrived);
         }
@@ -364,7 +364,7 @@ impl SendSequence {
         u32::try_from(old.count()).unwrap_or(u32::MAX)
     }
 
-    /// Of a segment that is forgotten nothing but its number tells.
+    /// A segment that is forgotten is known by its number only.
     fn is_overtaken(&self, mark: &SendMark) -> bool {
         let newest = self.queue.newest();
         newest.is_some_and(|newest| mark.was_sent_before(&newest.first, false) == Some(true))

@@ -12,9 +12,9 @@ pub(super) struct SequenceGap {
     pub(super) end: u64,
     /// The packet beyond it.
     pub(super) beyond: SendMark,
-    /// It lies before the first packet of the capture.
+    /// The first packet of the capture lies above the gap.
     pub(super) before_capture: bool,
-    /// It was acknowledged, and counted for that.
+    /// An acknowledgement covers the gap, and it was counted for that.
     pub(super) acknowledged: bool,
 }
 

@@ -20,7 +20,7 @@ struct NumberedAssociation {
     seen: u64,
 }
 
-/// What the number of a packet says.
+/// The place of a packet's number among those before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct EspArrival {
     /// Order of its association; 0 without one.

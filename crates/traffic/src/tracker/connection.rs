@@ -12,7 +12,7 @@ const TIME_WAIT: i64 = 60 * NANOS_PER_SECOND;
 /// From data to its acknowledgement in less than this, the receiver is beside the capture.
 const BESIDE: i64 = 3 * NANOS_PER_MILLI;
 
-/// Where the capture stands on the way of a direction's data.
+/// The place of the capture on the way of a direction's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tap {
     /// Less than half of the round trip lies behind it: nearer to the receiver.
@@ -23,7 +23,7 @@ pub enum Tap {
     Unknown,
 }
 
-/// What is known of a sender.
+/// The state of a sender, as far as the capture shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SenderState {
     /// SND.UNA, unwrapped.
@@ -36,11 +36,11 @@ pub struct SenderState {
     pub recovery_point: Option<u64>,
     /// From data to acknowledgement.
     pub rtt: RttEstimator,
-    /// Where the capture stands.
+    /// The place of the capture.
     pub tap: Tap,
     /// The round trip between the ends, wherever the capture stands.
     pub round_trip: Option<i64>,
-    /// It has sent its FIN.
+    /// The sender has sent its FIN.
     pub finished: bool,
 }
 
@@ -129,7 +129,7 @@ impl Connection {
         !header.has(TcpHeader::RST) && self.sides[slot(packet.direction)].is_foreign(header, rested)
     }
 
-    /// What one of its packets was.
+    /// Says what one packet of the connection was.
     #[inline]
     pub(super) fn take(
         &mut self,

@@ -14,7 +14,7 @@ const MOST_CONNECTIONS: usize = 1 << 14;
 const MOST_PAIRS: usize = 1 << 14;
 /// Transmissions of all connections that are kept, 28 MB, before each side keeps [`FEW_WAITING`] only.
 const MOST_KEPT: usize = 1 << 18;
-/// What one side keeps then: the segments of an initial window (RFC 6928), and those that came after it.
+/// Transmissions that one side keeps then: the segments of an initial window (RFC 6928), and those that came after it.
 const FEW_WAITING: usize = 16;
 
 type ConnectionKey = (u32, FiveTuple);
@@ -151,7 +151,7 @@ impl Tracker {
         pair
     }
 
-    /// What the last packet showed of transmissions before it.
+    /// Fates of earlier transmissions that the last packet showed.
     pub fn settled(&self) -> &[Settlement] {
         &self.settled
     }
