@@ -9,6 +9,7 @@ mod attempts;
 mod capture;
 mod close_up;
 pub mod comparison;
+mod events;
 mod gap;
 mod ike;
 mod key;
@@ -24,6 +25,7 @@ pub use account::{Account, AccountAlso, AccountEvidence, AccountLine, AccountRun
 pub use attempts::{Attempt, Outage};
 pub use capture::{Capture, CaptureFile, DiagnosticEntry, Generator};
 pub use close_up::{CloseUp, CloseUpConnection, CloseUpMessage, CloseUpPacket, CloseUpSeries};
+pub use events::{Event, Explanation};
 pub use gap::{AccountGap, AccountGapLine};
 pub use ike::{Exchange, IkeSa, Lifetime};
 pub use key::{Key, KeyFile};
@@ -69,6 +71,9 @@ plain_data! {
         /// Times during which nothing passed (version 1 has none).
         #[serde(default)]
         pub outages: Vec<Outage>,
+        /// What the control plane and the path did, in order of time (bounded; versions before 3 have none).
+        #[serde(default)]
+        pub events: Vec<Event>,
         /// What makes each side renew, inferred over the trace, per tunnel and initiator (documents of versions before this
         /// field have none).
         #[serde(default)]

@@ -10,7 +10,7 @@
 //! - [`segment`]: the output.
 //! - `tracker`: connections, one per five-tuple and time; [`Tracker`] takes packets in the order of the capture.
 //! - `tcp`: one side of a connection: send sequence (RFC 9293), scoreboard (RFC 6675), round trip times (RFC 6298).
-//! - [`interval`]: stretches of time, and what the control plane did.
+//! - [`interval`]: stretches of time.
 //! - `outage`: stretches without delivery.
 //! - `table`: tables with bounds.
 //!
@@ -28,7 +28,7 @@ pub mod interval;
 pub mod packet;
 pub mod segment;
 
-pub use crate::interval::{CarriedKind, Event, EventKind, Interval, IntervalKind, ShownBy, Undelivered};
+pub use crate::interval::{CarriedKind, Interval, IntervalKind, ShownBy, Undelivered};
 pub use crate::outage::Outages;
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};

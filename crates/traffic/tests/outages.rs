@@ -1,7 +1,8 @@
 //! Stretches without delivery, in traces.
 
 use crate::world::{at, packets};
-use rekeyscope_traffic::{Event, EventKind, IntervalKind, Outages, Packet, Tracker};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind};
+use rekeyscope_traffic::{IntervalKind, Outages, Packet, Tracker};
 
 /// A download: the server sends a segment of 1,000 bytes every 10 ms from `from` to `to`, acknowledged 20 ms later.
 fn download(from: i64, to: i64) -> String {
@@ -123,11 +124,7 @@ fn missing_numbers_tell_an_outage_from_a_rest() {
 
 #[test]
 fn an_event_in_the_middle_of_a_transfer_shows_an_outage() {
-    let event = |ms, kind| Event {
-        time: at(ms),
-        frame: 0,
-        kind,
-    };
+    let event = |ms, kind| Event::at(kind, Certainty::Read, at(ms), 0);
     let deleted = [event(1_020, EventKind::IkeSaDeleted)];
     assert_eq!(
         run(&download(0, 1_000), &deleted, 9_000),

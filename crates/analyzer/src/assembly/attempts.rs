@@ -162,6 +162,10 @@ fn outage(
         seconds: end.unwrap_or(ends).seconds_since(start),
         at_least: end.is_none(),
         ended_by: seen.end,
+        explanation: None,
+        inner: None,
+        dead: None,
+        swallowed: 0,
         confidence: match stretch.kind {
             ProgressKind::Acknowledged => Confidence::High,
             ProgressKind::Arrived => Confidence::Medium,

@@ -102,6 +102,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         rekeys,
         attempts: failures.attempts,
         outages: failures.outages,
+        events: Vec::new(),
         trigger_rules,
         flows: flows(record, measured),
         impact,

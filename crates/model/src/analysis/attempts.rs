@@ -1,5 +1,6 @@
 //! Attempts to make or renew SAs, and the times during which nothing passed.
 
+use crate::analysis::events::Explanation;
 use crate::analysis::names::{AttemptOutcome, Confidence, Direction, OutageEnd};
 use crate::analysis::plain_data::plain_data;
 use crate::analysis::rekeys::Cause;
@@ -67,6 +68,19 @@ plain_data! {
         pub ended_by: OutageEnd,
         /// `high`: acknowledgements of inner TCP tell it; `low`: only ESP packets of both directions do.
         pub confidence: Confidence,
+        /// What explains it (versions before 3 have none).
+        #[serde(default)]
+        pub explanation: Option<Explanation>,
+        /// The inner addresses whose data was not delivered: sender, receiver; `null` where keys are missing.
+        #[serde(default)]
+        pub inner: Option<(IpAddr, IpAddr)>,
+        /// The first and the last packet that did not arrive, or the event that brought the way back: so long was there no way
+        /// at least. From then on the sender waited for its timer. `null` where no lost packet was captured.
+        #[serde(default)]
+        pub dead: Option<(Timestamp, Timestamp)>,
+        /// Packets that did not arrive.
+        #[serde(default)]
+        pub swallowed: u64,
         /// Causes that belong to no attempt.
         pub causes: Vec<Cause>,
         /// The last packet that arrived, those that did not (bounded), the first that arrived again.

@@ -300,6 +300,113 @@ plain_names! {
         /// Samples from a CSV file.
         Samples = "samples",
     }
+    /// What the control plane or the path did.
+    pub enum EventKind {
+        /// A request for a new SA was refused by a notification.
+        Refused = "refused",
+        /// A request was sent, and repeated, and nobody answered.
+        Unanswered = "unanswered",
+        /// A request was answered after it had been repeated.
+        AnsweredLate = "answered_late",
+        /// The answer is in the capture, and the request comes again.
+        AnswerLost = "answer_lost",
+        /// Child SAs were deleted (RFC 2408 §3.15, RFC 7296 §1.4.1).
+        ChildDeleted = "child_deleted",
+        /// An IKE SA was deleted, and its child SAs with it.
+        IkeSaDeleted = "ike_sa_deleted",
+        /// Something was deleted; what, is encrypted.
+        Deleted = "deleted",
+        /// An SA reached its limit.
+        LimitReached = "limit_reached",
+        /// Both sides renewed at once.
+        Collision = "collision",
+        /// An end has another address.
+        AddressChanged = "address_changed",
+        /// An end has another UDP port.
+        PortChanged = "port_changed",
+        /// A peer did not know an SPI (RFC 7296 §1.5, RFC 2407 §4.6.3).
+        InvalidSpi = "invalid_spi",
+        /// An IKE SA began that is no rekey of another one: in place of one, or the first.
+        NewIkeSa = "new_ike_sa",
+        /// An IKE SA was replaced by a rekey.
+        IkeSaRekeyed = "ike_sa_rekeyed",
+        /// A peer said that it had no other SA (RFC 7296 §2.4).
+        InitialContact = "initial_contact",
+        /// Checks whether the peer is alive (RFC 3706, RFC 7296 §2.4) were not answered.
+        ChecksUnanswered = "checks_unanswered",
+        /// L2TP: the control connection was stopped (RFC 2661 §6.4).
+        StopCcn = "stop_ccn",
+        /// L2TP: a session was disconnected (RFC 2661 §6.12).
+        CallDisconnected = "call_disconnected",
+        /// PPP: the link was terminated (RFC 1661 §5.5).
+        LcpTerminated = "lcp_terminated",
+        /// L2TP Hellos or LCP echoes were not answered.
+        EchoUnanswered = "echo_unanswered",
+        /// The first fragment of a message came without the others, or no message in fragments was answered.
+        FragmentsIncomplete = "fragments_incomplete",
+        /// The first packet of a new SA has a number above 1.
+        FirstNumber = "first_number",
+        /// Packets above a size are no longer acknowledged; smaller ones are.
+        OnlySmallPass = "only_small_pass",
+        /// The capture lacks packets that passed.
+        CaptureHole = "capture_hole",
+        /// Nothing at all was captured for a while.
+        EverythingSilent = "everything_silent",
+        /// A host or router answered ESP or IKE with ICMP: destination unreachable, or packet too big.
+        Unreachable = "unreachable",
+        /// One side sent no IKE while its ESP passed.
+        IkeSilent = "ike_silent",
+        /// One side sent no ESP while its IKE passed.
+        EspSilent = "esp_silent",
+    }
+    /// How something is known.
+    pub enum Certainty {
+        /// It was read, decrypted or in clear.
+        Read = "read",
+        /// Packets prove it.
+        Proven = "proven",
+        /// It follows from what the packets look like.
+        Inferred = "inferred",
+    }
+    /// What explains a time without delivery.
+    pub enum ExplanationCause {
+        /// The capture lacks packets, or its clock was set.
+        CaptureHole = "capture_hole",
+        /// An IKE SA or child SA was deleted, and nothing followed.
+        Deleted = "deleted",
+        /// The old SA was deleted before the new one was negotiated.
+        BreakBeforeMake = "break_before_make",
+        /// The renewal was refused.
+        Refused = "refused",
+        /// The renewal was not answered.
+        Unanswered = "unanswered",
+        /// The renewal was answered, and the answer did not arrive.
+        AnswerLost = "answer_lost",
+        /// Both sides renewed at once.
+        Collision = "collision",
+        /// A limit was reached, and the renewal came too late, or not at all.
+        LimitReached = "limit_reached",
+        /// The receiver did not have the new SA yet, or its first packets were lost.
+        NewSaLost = "new_sa_lost",
+        /// The old SA was deleted while packets were on their way.
+        DeletedEarly = "deleted_early",
+        /// A peer lost its SAs: it did not know the SPI, or it began anew.
+        PeerLostSas = "peer_lost_sas",
+        /// An address or a port changed.
+        AddressChanged = "address_changed",
+        /// The peer fell silent.
+        PeerSilent = "peer_silent",
+        /// Nothing came from either side, or of one of several tunnels: the path was silent.
+        PathSilent = "path_silent",
+        /// Large packets no longer passed.
+        LargePackets = "large_packets",
+        /// The key exchange took long.
+        SlowExchange = "slow_exchange",
+        /// Packets came too late for the replay window.
+        ReplayWindow = "replay_window",
+        /// Nothing of these.
+        Unexplained = "unexplained",
+    }
     /// How bad a finding is.
     pub enum Severity {
         /// Good to know.

@@ -71,6 +71,7 @@ pub fn empty() -> Analysis {
         rekeys: Vec::new(),
         attempts: Vec::new(),
         outages: Vec::new(),
+        events: Vec::new(),
         trigger_rules: Vec::new(),
         flows: Vec::new(),
         impact: Vec::new(),

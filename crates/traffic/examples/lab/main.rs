@@ -12,9 +12,8 @@
 
 mod tables;
 
-use rekeyscope_traffic::{
-    Event, EventKind, Fate, Interval, IntervalKind, Outages, Segment, SegmentKind, Tracker,
-};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind};
+use rekeyscope_traffic::{Fate, Interval, IntervalKind, Outages, Segment, SegmentKind, Tracker};
 use std::collections::BTreeMap;
 use tables::{Capture, Theirs};
 
@@ -113,11 +112,7 @@ fn events(capture: &Capture) -> Vec<Event> {
         } else {
             continue;
         };
-        all.push(Event {
-            time: *time,
-            frame: *frame,
-            kind,
-        });
+        all.push(Event::at(kind, Certainty::Read, *time, *frame));
     }
     all
 }

@@ -3,13 +3,13 @@
 use super::candidate::{Candidate, Delivered};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
-use crate::interval::{CarriedKind, Event, EventKind, Interval, IntervalKind};
+use crate::interval::{CarriedKind, Interval, IntervalKind};
 use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use crate::tracker::Tracker;
 use foldhash::HashMap;
-use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::analysis::{Direction, Event, EventKind};
 use rekeyscope_model::time::Timestamp;
 
 /// Most directions of pairs that are watched, 4 MB without their stretches; beyond, one that was not used lately is forgotten, and its
@@ -229,6 +229,7 @@ impl Outages {
         });
         let first = events.partition_point(|event| event.time < from);
         let inside = events.iter().skip(first).take_while(|event| event.time <= to);
+        let inside = inside.filter(|event| ends_ways(event.kind) && concerns(event, own.tunnel));
         let side = |direction| {
             let place = self.directions.find(&(own.pair, direction));
             place.and_then(|place| self.directions.get(place))
@@ -248,6 +249,18 @@ impl Outages {
             unfinished,
         }
     }
+}
+
+/// The kinds that show, without a lost packet, that there was no way: a peer is gone, or lost its SAs.
+fn ends_ways(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::ChecksUnanswered | EventKind::InvalidSpi | EventKind::NewIkeSa | EventKind::IkeSaDeleted
+    )
+}
+
+fn concerns(event: &Event, tunnel: u32) -> bool {
+    event.tunnel.is_none_or(|own| u32::try_from(own) == Ok(tunnel))
 }
 
 /// The stretch that is still open at the end of the transfer, or of the capture; and whether its sender had more.
