@@ -4,6 +4,7 @@
 //! input     traffic between rests, moments, settings; holes of the capture; which part is the transfer
 //! estimate  baseline, stall, gap, placebo: bytes and time lost at each rekey; the slope over several captures
 //! decide    hurt: which rekeys hurt; verdict: shown, some, bounded, inconclusive; all_transfers: what follows from several; assess: the whole method
+//! explain   what explains a time without delivery: one table of causes
 //! account   where every second of a transfer went, from the packets of its connections
 //! tell      the same in words, mean rekey, projection
 //! compare   several captures against each other
@@ -19,6 +20,7 @@ pub mod account;
 pub mod compare;
 mod decide;
 mod estimate;
+pub mod explain;
 mod input;
 pub mod tell;
 pub mod two_points;

@@ -1,0 +1,156 @@
+//! The scene of the outages: what the table of explanations looks at. Every field follows from one pass over the packets.
+
+use rekeyscope_model::analysis::{Direction, Event};
+use rekeyscope_model::spi::Spi;
+use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
+
+/// The whole capture as the explanations need it.
+#[derive(Debug, Clone, Default)]
+pub struct Scene {
+    /// What the control plane and the path did, in the order of time; `Event::index` is the place in this list.
+    pub events: Vec<Event>,
+    /// SAs, one direction each.
+    pub sas: Vec<SaInScene>,
+    /// Exchanges that make, or would make, an SA: Quick Mode, CREATE_CHILD_SA, Main and Aggressive Mode, IKE_SA_INIT with its IKE_AUTH.
+    /// Deletes and checks are events.
+    pub exchanges: Vec<ExchangeInScene>,
+    /// The outages to explain, in the order of the document.
+    pub outages: Vec<OutageInScene>,
+}
+
+/// One direction of a child SA.
+#[derive(Debug, Clone)]
+pub struct SaInScene {
+    /// Index in `tunnels`.
+    pub tunnel: usize,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its SPI.
+    pub spi: Spi,
+    /// Its first and its last packet in the capture; `None` where no packet uses it.
+    pub used: Option<(Timestamp, Timestamp)>,
+    /// The number of its first packet.
+    pub first_number: Option<u64>,
+    /// The negotiated limit in bytes, where it could be read.
+    pub limit_bytes: Option<u64>,
+    /// The negotiated limit in seconds, where it could be read.
+    pub limit_seconds: Option<u64>,
+    /// Place in `exchanges` of the exchange that made it.
+    pub exchange: Option<usize>,
+    /// Place in `sas` of the SA of the opposite direction that the same exchange made.
+    pub opposite: Option<usize>,
+    /// Place in `sas` of the SA that it replaced.
+    pub predecessor: Option<usize>,
+    /// Place in `sas` of the SA that replaced it.
+    pub successor: Option<usize>,
+    /// Inner addresses that it carried, source and destination; empty where keys are missing.
+    pub inner: Vec<(IpAddr, IpAddr)>,
+    /// The Delete that names it, or that deletes its IKE SA.
+    pub deleted: Option<Timestamp>,
+}
+
+/// What an exchange made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MadeByExchange {
+    /// Child SAs.
+    ChildSa,
+    /// An IKE SA, with or without a first child.
+    IkeSa,
+    /// Nothing: it was refused, unanswered, or gave way to another one.
+    Nothing,
+}
+
+/// An exchange.
+#[derive(Debug, Clone)]
+pub struct ExchangeInScene {
+    /// Index in `exchanges` of the document.
+    pub index: usize,
+    /// Index in `tunnels`.
+    pub tunnel: usize,
+    /// The address that asked.
+    pub initiator: Option<IpAddr>,
+    /// Its first message.
+    pub begin: Timestamp,
+    /// The first message of the responder.
+    pub answered: Option<Timestamp>,
+    /// Its last message.
+    pub end: Timestamp,
+    /// What it made.
+    pub made: MadeByExchange,
+    /// Place in `sas` of the SA that it renews or wanted to renew; `None` where that is not known.
+    pub renews: Option<usize>,
+}
+
+/// A packet that did not arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SwallowedPacket {
+    /// When it was sent.
+    pub time: Timestamp,
+    /// Its frame.
+    pub frame: u64,
+    /// Place in `sas`.
+    pub sa: usize,
+    /// Its ESP number.
+    pub number: u64,
+    /// Bytes of the inner packet; of the ESP packet where keys are missing.
+    pub bytes: u32,
+}
+
+/// The longest silences of one end inside an outage, its bounds included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SilencesOfSide {
+    /// Its outer address.
+    pub side: IpAddr,
+    /// The longest time without ESP and without IKE of it. A tunnel's other child counts as sending.
+    pub nothing: (Timestamp, Timestamp),
+    /// The longest time without ESP between the inner addresses of the outage; without keys, without ESP.
+    pub no_esp: (Timestamp, Timestamp),
+    /// The frame before `nothing`: the last one that came from it.
+    pub last_frame: Option<u64>,
+}
+
+/// An outage.
+#[derive(Debug, Clone)]
+pub struct OutageInScene {
+    /// Index in `tunnels`.
+    pub tunnel: usize,
+    /// The direction that was not delivered.
+    pub direction: Direction,
+    /// Inner addresses, sender and receiver; `None` where keys are missing.
+    pub inner: Option<(IpAddr, IpAddr)>,
+    /// The last delivery before it.
+    pub from: Timestamp,
+    /// The first one after it, or the end.
+    pub to: Timestamp,
+    /// Nothing was delivered any more, though the transfer was not over.
+    pub open: bool,
+    /// The transfer ended in it: FIN, RST, or the program that sent is gone.
+    pub over: bool,
+    /// Shorter than two retransmission timeouts: one of rows 2 to 10 must hold, else it is no outage.
+    pub short: bool,
+    /// From the first packet that did not arrive to the last one, or to the event that brought the way back.
+    pub dead: Option<(Timestamp, Timestamp)>,
+    /// How many packets did not arrive.
+    pub swallowed: u64,
+    /// The first of them (bounded by the maker), in the order of time.
+    pub swallowed_packets: Vec<SwallowedPacket>,
+    /// Packets in it that came behind a number higher by the replay window (32) or more, and were sent again.
+    pub behind_replay_window: u64,
+    /// Echo requests (ICMP) of its inner addresses that were answered in it.
+    pub echoes_answered: u64,
+    /// Bytes of the largest packet with payload between its inner addresses that passed in it, echoes included.
+    pub largest_passed: Option<u32>,
+    /// The round trip at its begin, nanoseconds.
+    pub round_trip: i64,
+    /// Place in `sas` of the SA that carried its direction at the begin.
+    pub sa: Option<usize>,
+    /// Bytes that this SA had carried at the begin: inner packets, or ESP where keys are missing.
+    pub sa_bytes: Option<u64>,
+    /// Place in `sas` of the SA that carried the first delivery after it.
+    pub back_on: Option<usize>,
+    /// The last packet to an address or port that had changed, inside it.
+    pub old_address_until: Option<Timestamp>,
+    /// The sender's silences and the receiver's, in this order.
+    pub silences: [SilencesOfSide; 2],
+}
