@@ -9,6 +9,7 @@
 //! - [`pipeline`]: [`pipeline::Analyzer::push`] takes frames in capture order and remembers them in a [`pipeline::Record`].
 //! - [`decode`]: ICVs and decryption, in batches.
 //! - [`throughput`]: what the tunnels carried.
+//! - `traffic`: the one reading of inner packets, by the crate of that name.
 //! - [`diagnosis`]: the table of causes and their detectors.
 //! - [`findings`]: what was wrong that no rekey caused.
 //! - [`assembly`]: [`assembly::assemble`] makes the document of a record. Nothing changes it afterwards.
@@ -25,5 +26,6 @@ pub mod findings;
 pub mod overlay;
 pub mod pipeline;
 pub mod throughput;
+mod traffic;
 pub mod watch;
 pub mod write;

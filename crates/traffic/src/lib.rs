@@ -28,7 +28,9 @@ pub mod interval;
 pub mod packet;
 pub mod segment;
 
-pub use crate::interval::{CarriedKind, Interval, IntervalKind, ShownBy, Undelivered};
+pub use crate::interval::{
+    CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered,
+};
 pub use crate::outage::Outages;
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};

@@ -12,16 +12,14 @@ use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
-    Account, Attempt, AttemptOutcome, Direction, FlowTcp, Impact, Outage, OutageEnd, ProofRule,
+    Account, Attempt, AttemptOutcome, Direction, ExplanationCause, FlowTcp, Impact, Outage, OutageEnd,
+    ProofRule,
 };
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::HashMap;
 
 /// A failure counts until this long after the next SA began: what was lost is sent again.
 const AFTER_FAILURE: i64 = 250 * NANOS_PER_MILLI;
-
-/// The cause of an attempt whose SAs carried packets one way only: nothing worked after it until the next one.
-const SWALLOWED: &str = "blackhole_after_rekey";
 
 /// What was measured of flows, by connection and position of the direction in a pair.
 pub(crate) type MeasuredFlows = HashMap<(ConnectionId, usize), FlowTcp>;
@@ -96,8 +94,7 @@ fn surroundings(
     let failed = attempts()
         .filter(|a| a.outcome.failed())
         .map(|a| (a.first_time, until(a.first_time)));
-    let vanished = record.diagnosis.vanished((tunnel, slot(direction)));
-    let mut failed: Vec<(Timestamp, Timestamp)> = failed.chain(vanished.map(|v| (v.from, v.to))).collect();
+    let mut failed: Vec<(Timestamp, Timestamp)> = failed.collect();
     failed.sort_unstable();
     let outages = known
         .outages
@@ -122,8 +119,7 @@ fn surroundings(
         rests: known.rests.of(tunnel, direction).to_vec(),
         died: died(known, (tunnel, published), ends),
         first_asked,
-        first_delivered: first_asked
-            .and_then(|_| record.diagnosis.first_delivered((tunnel, slot(direction)))),
+        first_delivered: first_asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),
         left_open: edges::left_open(record, (tunnel, direction), known),
     }
 }
@@ -174,18 +170,22 @@ fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
     times
 }
 
-/// A renewal that succeeded ended it, and none that failed had to do with it.
+/// A renewal that succeeded brought it about: it was late, its receiver not ready, or its Delete too early.
 fn is_of_a_rekey(outage: &Outage, attempts: &[Attempt]) -> bool {
-    let of_it = || {
-        attempts
-            .iter()
-            .filter(|a| a.outage.as_ref().is_some_and(|o| o.index == outage.index))
-    };
-    let swallowed = |a: &Attempt| a.causes.iter().any(|c| c.id == SWALLOWED);
-    outage.ended_by == OutageEnd::NewSa
-        && !of_it().any(swallowed)
-        && of_it().any(|a| a.outcome == AttemptOutcome::Completed)
-        && !of_it().any(|a| a.outcome.failed())
+    let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
+    let of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
+    let by_renewal = matches!(
+        cause,
+        Some(
+            ExplanationCause::LimitReached
+                | ExplanationCause::NewSaLost
+                | ExplanationCause::DeletedEarly
+                | ExplanationCause::SlowExchange
+        )
+    );
+    by_renewal
+        && outage.ended_by == OutageEnd::NewSa
+        && !attempts.iter().filter(of_it).any(|a| a.outcome.failed())
 }
 
 /// The requests in vain after the last renewal, and an outage that nothing ended.

@@ -1,16 +1,22 @@
 //! Attempts and outages in the document.
 
-use crate::assembly::outages::{self, CHECK_NEAR, OutageSeen, Suspects, direction};
+use crate::assembly::outages::{OutageSeen, is_harmless, outages};
 use crate::assembly::places::Places;
+use crate::assembly::scene::Found;
 use crate::diagnosis::failure::{AttemptScene, LEAST_IN_VAIN, LEAST_STORM};
-use crate::diagnosis::{CAUSES, Detector, MOST_FRAMES, ProgressKind, display_filter};
+use crate::diagnosis::{CAUSES, Detector, MOST_FRAMES, display_filter};
 use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck, attempts, unanswered_checks};
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage};
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Event, Outage};
+use rekeyscope_model::time::NANOS_PER_SECOND;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::CarriedKind;
 use std::collections::{HashMap, HashSet};
+
+/// A check of the peer this long before or after an attempt belongs to the same trouble: strongSwan and racoon ask every 30 s.
+const CHECK_NEAR: i64 = 60 * NANOS_PER_SECOND;
 
 /// What failed, and when nothing passed.
 #[derive(Debug, Default)]
@@ -28,6 +34,7 @@ pub(crate) fn failures(
     children: &[ChildSa],
     successions: &[Succession],
     places: &Places,
+    events: &[Event],
 ) -> Failures {
     let Some(ends) = record.totals.last_time else {
         return Failures::default();
@@ -37,16 +44,19 @@ pub(crate) fn failures(
     seen.retain(|a| record.wants(a.tunnel));
     let checks = unanswered_checks(evidence, ike_sas);
     let outages_of = |attempts: &[AttemptSeen]| {
-        let suspects = Suspects::new(record, (children, successions), attempts, &checks, ends);
-        outages::outages(&suspects)
+        outages(Found {
+            record,
+            places,
+            children,
+            successions,
+            attempts,
+            events,
+        })
     };
     // A limit that nobody enforces is passed without harm.
-    let harmful = by_attempt(&outages_of(&seen));
+    let before = outages_of(&seen);
     let mut index = 0..seen.len();
-    seen.retain(|a| {
-        let own = index.next();
-        a.outcome != AttemptOutcome::LimitWithoutAttempt || own.is_some_and(|i| harmful.contains_key(&i))
-    });
+    seen.retain(|a| index.next().is_none_or(|own| !is_harmless(a, own, &before)));
     let found = outages_of(&seen);
     let of_attempts = by_attempt(&found);
     let of_exchanges = successions.iter().enumerate();
@@ -57,20 +67,14 @@ pub(crate) fn failures(
     let outages: Vec<Outage> = found
         .iter()
         .enumerate()
-        .map(|(index, o)| outage(record, &checks, index, o, ends))
+        .map(|(index, o)| outage(record, index, o))
         .collect();
     let storms = storms(record, &seen);
     let describe = |(index, a): (usize, &AttemptSeen)| {
         let own = of_attempts.get(&index).copied();
         let scene = AttemptScene {
             attempt: Some(a),
-            blackhole: own
-                .filter(|&o| found[o].blackhole)
-                .map_or(&[], |o| outages[o].frames.as_slice()),
-            check: own
-                .and_then(|o| found[o].check)
-                .map(|c| &checks[c])
-                .or_else(|| checks.iter().find(|c| a.outcome.failed() && near(c, a))),
+            check: checks.iter().find(|c| a.outcome.failed() && near(c, a)),
             storm: storms.get(&index).map_or(&[], Vec::as_slice),
         };
         Attempt {
@@ -133,49 +137,41 @@ fn causes(scene: &AttemptScene<'_>) -> Vec<Cause> {
     detected.collect()
 }
 
-fn outage(
-    record: &Record,
-    checks: &[UnansweredCheck],
-    index: usize,
-    seen: &OutageSeen,
-    ends: Timestamp,
-) -> Outage {
-    let stretch = &seen.stretch;
-    let (start, end) = (stretch.from.time, stretch.to.map(|to| to.time));
-    let mut frames = vec![stretch.from.frame];
-    frames.extend(&stretch.frames);
-    frames.extend(stretch.to.map(|to| to.frame));
+fn outage(record: &Record, index: usize, seen: &OutageSeen) -> Outage {
+    let OutageSeen {
+        interval,
+        undelivered,
+        explanation,
+        end,
+        ..
+    } = seen;
+    let tunnel = interval.tunnel as usize;
+    let mut frames = vec![interval.frames.0];
+    frames.extend(interval.lost.iter().map(|lost| lost.frame));
+    frames.truncate(MOST_FRAMES - 1);
+    frames.extend(interval.frames.1);
     frames.sort_unstable();
     frames.dedup();
-    frames.truncate(MOST_FRAMES);
-    let scene = AttemptScene {
-        blackhole: if seen.blackhole { &frames } else { &[] },
-        check: seen.check.map(|c| &checks[c]),
-        ..AttemptScene::default()
-    };
+    let open = interval.frames.1.is_none();
     Outage {
         index,
-        tunnel: stretch.tunnel,
-        direction: record.tunnels.tunnels[stretch.tunnel].published(direction(stretch.slot)),
-        start,
-        end,
-        seconds: end.unwrap_or(ends).seconds_since(start),
-        at_least: end.is_none(),
-        ended_by: seen.end,
-        explanation: None,
-        inner: None,
-        dead: None,
-        swallowed: 0,
-        confidence: match stretch.kind {
-            ProgressKind::Acknowledged => Confidence::High,
-            ProgressKind::Arrived => Confidence::Medium,
-            ProgressKind::Answered => Confidence::Low,
+        tunnel,
+        direction: record.tunnels.tunnels[tunnel].published(interval.direction),
+        start: interval.from,
+        end: (!open || undelivered.over).then_some(interval.to),
+        seconds: interval.to.seconds_since(interval.from),
+        at_least: open && !undelivered.over,
+        ended_by: *end,
+        explanation: explanation.clone(),
+        inner: record.traffic.addresses(interval),
+        dead: undelivered.dead,
+        swallowed: u64::from(undelivered.swallowed),
+        confidence: match undelivered.carried {
+            CarriedKind::Tcp | CarriedKind::Echo => Confidence::High,
+            CarriedKind::Datagrams => Confidence::Medium,
+            CarriedKind::Unread => Confidence::Low,
         },
-        causes: if seen.attempts.is_empty() {
-            causes(&scene)
-        } else {
-            Vec::new()
-        },
+        causes: Vec::new(),
         display_filter: display_filter(&frames),
         frames,
     }

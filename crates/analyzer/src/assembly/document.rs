@@ -66,8 +66,9 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         .map(|(index, (succession, trigger))| rekey(record, &places, index, succession, trigger))
         .collect();
     number_within_tunnels(&mut rekeys);
-    let failures = attempts::failures(record, &evidence, &children, &successions, &places);
-    let rests = rests::find(record, &failures.attempts);
+    let events = Vec::new();
+    let failures = attempts::failures(record, &evidence, &children, &successions, &places, &events);
+    let rests = rests::find(record, &failures.attempts, &failures.outages);
     let assessed = verdicts::assess(record, &successions, &rekeys, &rests);
     for (index, effect) in assessed.rekeys {
         if let Some(rekey) = rekeys.get_mut(index) {
@@ -102,7 +103,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         rekeys,
         attempts: failures.attempts,
         outages: failures.outages,
-        events: Vec::new(),
+        events,
         trigger_rules,
         flows: flows(record, measured),
         impact,

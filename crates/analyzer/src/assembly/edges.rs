@@ -50,7 +50,7 @@ pub(super) fn left_open(
     let published = record.tunnels.tunnels[tunnel].published(direction);
     let mut open = known.outages.iter().filter(|o| o.end.is_none());
     let Some(outage) = open.find(|o| (o.tunnel, o.direction) == (tunnel, published)) else {
-        return record.diagnosis.open_since((tunnel, slot(direction)), ends);
+        return record.traffic.open_since((tunnel, direction), ends);
     };
     let is_of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     let mut attempts = known.attempts.iter().filter(is_of_it);

@@ -13,6 +13,7 @@ mod places;
 mod proofs;
 mod rests;
 mod ruled_out;
+mod scene;
 mod series;
 mod two_points;
 mod verdicts;

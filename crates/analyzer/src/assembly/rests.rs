@@ -3,12 +3,12 @@
 //! With inner TCP, everything that was sent is acknowledged and nothing new comes. Without, nothing at all is sent for longer.
 //! Either may hide a sender that was kept from sending: while somebody negotiates, and from a request in vain on, it is no rest.
 
-use crate::diagnosis::{LEAST_REST, Quiet};
 use crate::pipeline::record::Record;
 use crate::throughput::rests::{Rest, Rests};
+use crate::traffic::{LEAST_REST, Quiet};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExchangeKind};
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExchangeKind, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// A window of data comes once per round trip: what lasts for so many is no pause between two of them.
@@ -23,10 +23,10 @@ const GIVEN_UP: i64 = 120 * NANOS_PER_SECOND;
 const MOST_RESTS: usize = 127;
 
 /// Finds the rests of all tunnels.
-pub(crate) fn find(record: &Record, attempts: &[Attempt]) -> Rests {
+pub(crate) fn find(record: &Record, attempts: &[Attempt], outages: &[Outage]) -> Rests {
     let mut rests = Rests::default();
     for (tunnel, direction) in record.meters.directions() {
-        let finder = RestFinder::new(record, tunnel, attempts);
+        let finder = RestFinder::new(record, tunnel, attempts, outages);
         rests.add(tunnel, direction, finder.rests(direction));
     }
     rests
@@ -45,6 +45,7 @@ struct Busy {
 struct RestFinder<'a> {
     record: &'a Record,
     tunnel: TunnelIndex,
+    outages: Vec<&'a Outage>,
     busy: Vec<Busy>,
     /// All exchanges, those that only report or ask for a sign of life too.
     talks: Vec<Busy>,
@@ -53,7 +54,7 @@ struct RestFinder<'a> {
 }
 
 impl<'a> RestFinder<'a> {
-    fn new(record: &'a Record, tunnel: TunnelIndex, attempts: &[Attempt]) -> Self {
+    fn new(record: &'a Record, tunnel: TunnelIndex, attempts: &[Attempt], outages: &'a [Outage]) -> Self {
         let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
         let own = exchanges.filter(|(_, of)| **of == Some(tunnel)).map(|(e, _)| e);
         let mut busy: Vec<Busy> = Vec::new();
@@ -97,6 +98,7 @@ impl<'a> RestFinder<'a> {
         RestFinder {
             record,
             tunnel,
+            outages: outages.iter().filter(|o| o.tunnel == tunnel).collect(),
             busy,
             talks,
             ike_sas_begin,
@@ -105,15 +107,8 @@ impl<'a> RestFinder<'a> {
 
     /// The rests of an internal direction, in order of time.
     fn rests(&self, direction: Direction) -> Vec<Rest> {
-        let quiets: Vec<&Quiet> = self
-            .record
-            .diagnosis
-            .quiets(self.tunnel, slot(direction))
-            .collect();
-        let other = self
-            .record
-            .diagnosis
-            .quiets(self.tunnel, slot(direction.reverse()));
+        let quiets: Vec<&Quiet> = self.record.traffic.quiets(self.tunnel, slot(direction)).collect();
+        let other = self.record.traffic.quiets(self.tunnel, slot(direction.reverse()));
         let answered_in =
             |quiets: &mut dyn Iterator<Item = &Quiet>| quiets.filter_map(|q| q.answered_in).min();
         // Both halves of a round trip, as far as data shows them.
@@ -136,9 +131,17 @@ impl<'a> RestFinder<'a> {
         rests
     }
 
+    fn published(&self, slot: usize) -> Direction {
+        self.record.tunnels.tunnels[self.tunnel].published(Direction::BOTH[slot])
+    }
+
     fn is_rest(&self, quiet: &Quiet, round_trip: i64) -> bool {
-        let mut vanished = self.record.diagnosis.vanished((quiet.tunnel, quiet.slot));
-        if vanished.any(|v| v.from < quiet.to && v.to > quiet.from) {
+        let direction = self.published(quiet.slot);
+        let is_outage = self.outages.iter().any(|o| {
+            let lasts = o.start < quiet.to && o.end.is_none_or(|end| end > quiet.from);
+            o.direction == direction && lasts
+        });
+        if is_outage {
             return false;
         }
         let free = longest_free(&self.busy, quiet.since(), quiet.to);
@@ -160,7 +163,7 @@ impl<'a> RestFinder<'a> {
     /// A new IKE SA after a silence of everything.
     fn begins_anew(&self, quiet: &Quiet) -> bool {
         let silent = |begins: Timestamp| {
-            let mut silences = self.record.diagnosis.silences(self.tunnel);
+            let mut silences = self.record.traffic.silences(self.tunnel);
             silences.any(|s| {
                 let from = s.from.max(quiet.from);
                 s.to >= begins
@@ -177,7 +180,7 @@ impl<'a> RestFinder<'a> {
 
     /// Nothing at all passed for so long that nobody can still wait for anything.
     fn is_given_up(&self, quiet: &Quiet) -> bool {
-        let mut silences = self.record.diagnosis.silences(self.tunnel);
+        let mut silences = self.record.traffic.silences(self.tunnel);
         silences.any(|s| {
             let (from, to) = (s.from.max(quiet.from), s.to.min(quiet.to));
             to.nanos_since(from) >= GIVEN_UP && longest_free(&self.talks, from, to) >= GIVEN_UP

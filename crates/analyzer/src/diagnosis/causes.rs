@@ -98,12 +98,11 @@ const fn failed(
 
 /// All of them, in the order in which they are listed: what went wrong first, then how TCP took it.
 #[rustfmt::skip]
-pub(crate) static CAUSES: [KnownCause; 27] = [
+pub(crate) static CAUSES: [KnownCause; 26] = [
     failed("rekey_refused",         Ike,    failure::rekey_refused,         absent::rekey_refused),
     failed("rekey_unanswered",      Ike,    failure::rekey_unanswered,      absent::rekey_unanswered),
     failed("limit_without_rekey",   NegotiatedLimit, failure::limit_without_rekey,   |_| Message::new("absent-limit-without-rekey")),
     failed("break_before_make",     ReadableIke,     failure::break_before_make,     |_| Message::new("absent-break-before-make")),
-    failed("blackhole_after_rekey", Tcp,    failure::blackhole_after_rekey, |_| Message::new("absent-blackhole")),
     failed("dpd_unanswered",        Ike,    failure::dpd_unanswered,        |_| Message::new("absent-dpd")),
     failed("rekey_storm",           Ike,    failure::rekey_storm,           absent::rekey_storm),
     row("hard_limit_reached",     Fact,          Limit,    switch::hard_limit_reached,        absent::hard_limit_reached),

@@ -3,7 +3,6 @@
 use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
 use crate::diagnosis::clear::ClearTraffic;
 use crate::diagnosis::close_up::{CloseUpRecord, CloseUps};
-use crate::diagnosis::delivery::{Delivery, Quiet, TunnelSilence, UndeliveredStretch, VanishedData};
 use crate::diagnosis::holes::{Hole, Holes};
 use crate::diagnosis::proof;
 use crate::diagnosis::proven::SwitchProof;
@@ -75,7 +74,6 @@ pub(crate) struct Diagnosis {
     recorder: Recorder,
     pub(crate) whole_run: WholeRun,
     holes: Holes,
-    delivery: Delivery,
     pub(crate) clear: ClearTraffic,
     found: HashMap<Subject, Examined>,
     close_ups: CloseUps,
@@ -90,7 +88,6 @@ impl Diagnosis {
     /// True when windows have to be closed.
     pub(crate) fn packet(&mut self, record: PacketRecord, begins: bool, skipped: u64) -> bool {
         self.whole_run.take(&record);
-        self.delivery.take(&record);
         self.clear
             .esp(usize::from(record.tunnel), record.slot(), record.time);
         let whole_run = &self.whole_run;
@@ -104,48 +101,14 @@ impl Diagnosis {
         self.recorder.push(record)
     }
 
-    /// An IKE message of a tunnel.
-    pub(crate) fn ike_message(&mut self, tunnel: TunnelIndex) {
-        self.delivery.ike_message(tunnel);
-    }
-
-    /// Stretches in which a direction delivered nothing, in order of time.
-    pub(crate) fn stretches(&self, ends: Timestamp) -> Vec<UndeliveredStretch> {
-        self.delivery.stretches(ends)
-    }
-
-    /// When a direction sent the first data that was delivered.
-    pub(crate) fn first_delivered(&self, of: (TunnelIndex, usize)) -> Option<Timestamp> {
-        self.delivery.first_delivered(of)
-    }
-
-    /// Since when nothing that a direction sends is delivered, up to the end of the capture.
-    pub(crate) fn open_since(&self, of: (TunnelIndex, usize), ends: Timestamp) -> Option<Timestamp> {
-        self.delivery.open_since(of, ends)
-    }
-
-    /// Silences of a direction of a tunnel that may be rest, in order of time.
-    pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
-        self.delivery.quiets(tunnel, slot)
-    }
-
-    /// Silences of a direction of a tunnel in which its data vanished before the capture, in order of time.
-    pub(crate) fn vanished(&self, of: (TunnelIndex, usize)) -> impl Iterator<Item = &VanishedData> {
-        self.delivery.vanished(of)
-    }
-
-    /// Silences of a whole tunnel, in order of time.
-    pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
-        self.delivery.silences(tunnel)
-    }
-
-    /// An exchange that makes child SAs begins; its initiator sends in direction `slot`.
+    /// An exchange that makes child SAs begins `now`; its initiator sends in direction `slot`, and the last ESP packet of the tunnel passed
+    /// at `busy`.
     pub(crate) fn exchange_begins(
         &mut self,
         exchange: usize,
         tunnel: TunnelIndex,
         slot: usize,
-        now: Timestamp,
+        (now, busy): (Timestamp, Option<Timestamp>),
     ) {
         let newest = self.recorder.newest(tunnel, now.plus_nanos(-silence::REACH));
         let silence = (!self.recorder.is_full())
@@ -153,7 +116,6 @@ impl Diagnosis {
             .flatten();
         let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf);
         let began = deaf.map_or(now, |s| s.since);
-        let busy = self.delivery.latest(tunnel);
         self.recorder
             .open(Subject::Exchange(exchange), tunnel, (began, busy), now);
         if let Some(silence) = silence.filter(|_| self.silences.len() < MOST_DIAGNOSED) {
@@ -285,18 +247,6 @@ impl Diagnosis {
                 Message::new("oddity-diagnosis-shortened").with("rekeys", shortened)
             });
         }
-        let left_out = self.delivery.left_out;
-        if left_out > 0 {
-            diagnostics.count("stretches_left_out", "analysis", None, || {
-                Message::new("oddity-stretches-left-out").with("stretches", left_out)
-            });
-        }
-        let unseen = self.delivery.silences_left_out;
-        if unseen > 0 {
-            diagnostics.count("silences_left_out", "analysis", None, || {
-                Message::new("oddity-silences-left-out").with("silences", unseen)
-            });
-        }
         let without = self.recorder.unopened.saturating_add(self.undiagnosed);
         if without > 0 {
             diagnostics.count("diagnosis_left_out", "analysis", None, || {
@@ -336,7 +286,7 @@ mod rate {
         for k in 0..packets {
             let record = record(k);
             if k % 250_000 == 0 {
-                diagnosis.exchange_begins(k as usize, 0, 1, record.time);
+                diagnosis.exchange_begins(k as usize, 0, 1, (record.time, None));
             }
             if diagnosis.packet(record, false, 0) {
                 while diagnosis.recorder.take_due(Some(record.time)).is_some() {}

@@ -10,13 +10,11 @@ pub(crate) const LEAST_STORM: usize = 3;
 /// … when at least so many of them made nothing that was used: traffic that doubles its rate also doubles the rekeys.
 pub(crate) const LEAST_IN_VAIN: usize = 2;
 
-/// An attempt, or an outage that has none, with what was found around it.
+/// An attempt, with what was found around it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AttemptScene<'a> {
-    /// `None` for an outage without an attempt.
+    /// The attempt.
     pub(crate) attempt: Option<&'a AttemptSeen>,
-    /// Frames of ESP that went one way and did not arrive.
-    pub(crate) blackhole: &'a [u64],
     /// A peer that does not answer at all.
     pub(crate) check: Option<&'a UnansweredCheck>,
     /// Frames of the attempts of a storm.
@@ -58,12 +56,6 @@ pub(super) fn limit_without_rekey(scene: &AttemptScene<'_>) -> Option<Symptom> {
 /// The SA was deleted before a new one was asked for.
 pub(super) fn break_before_make(scene: &AttemptScene<'_>) -> Option<Symptom> {
     of_outcome(scene, AttemptOutcome::BreakBeforeMake)
-}
-
-/// ESP goes one way, its data is sent again and again, and nothing comes back.
-pub(super) fn blackhole_after_rekey(scene: &AttemptScene<'_>) -> Option<Symptom> {
-    let shown = scene.blackhole.iter().copied();
-    (!scene.blackhole.is_empty()).then(|| Symptom::new(Confidence::High, shown))
 }
 
 /// Dead peer detection asks, and nobody answers.

@@ -5,13 +5,12 @@
 //! [`symptom::Symptom`] with its frames. [`causes`] lists them, a row for each cause. They lie in one file per group:
 //! [`exchange`] (what IKE messages show), [`switch`] (the change of SAs), [`transport`] (inner TCP), [`path`] (sizes, NAT,
 //! PPP, the capture itself). Attempts that failed have detectors of their own ([`failure`]), over the finished tables;
-//! [`delivery`] remembers when nothing was delivered, [`close_up`] what passed right around a rekey, [`proof`] says what the packets prove without statistics. [`absent`] says what was seen instead of a cause that no rekey has.
+//! [`close_up`] what passed right around a rekey, [`proof`] says what the packets prove without statistics. [`absent`] says what was seen instead of a cause that no rekey has.
 
 pub(crate) mod absent;
 pub(crate) mod causes;
 mod clear;
 mod close_up;
-mod delivery;
 mod detect;
 mod exchange;
 pub(crate) mod failure;
@@ -32,9 +31,6 @@ pub mod whole_run;
 pub(crate) use causes::{CAUSES, Detector};
 pub(crate) use clear::ClearPackets;
 pub(crate) use close_up::{CloseUpPoint, CloseUpRecord};
-pub(crate) use delivery::{
-    DeliveredPacket, LEAST_REST, LEAST_STRETCH, ProgressKind, Quiet, UndeliveredStretch,
-};
 pub(crate) use detect::Diagnosis;
 pub(crate) use holes::Hole;
 pub(crate) use proven::ProvenByPackets;

@@ -28,6 +28,7 @@ use crate::pipeline::totals::Totals;
 use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
+use crate::traffic::TrafficReading;
 use clock::CaptureClock;
 use duplicates::Duplicates;
 use key_files::key_files;
@@ -115,6 +116,7 @@ impl Analyzer {
                 flows: FlowTable::new(),
                 connections,
                 meters: Meters::default(),
+                traffic: TrafficReading::default(),
                 totals: Totals::default(),
                 diagnostics: Diagnostics::default(),
                 diagnosis: Diagnosis::default(),

@@ -10,6 +10,7 @@ use crate::pipeline::totals::Totals;
 use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
+use crate::traffic::TrafficReading;
 use rekeyscope_impact::Traffic;
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Snapshot;
@@ -34,6 +35,7 @@ pub struct Record {
     pub(crate) flows: FlowTable,
     pub(crate) connections: Connections,
     pub(crate) meters: Meters,
+    pub(crate) traffic: TrafficReading,
     pub(crate) totals: Totals,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,

@@ -49,33 +49,6 @@ impl<T: Default> ByConnection<T> {
         self.all.get_mut(self.last).map(|own| &mut own.1)
     }
 
-    /// Whether a connection is known.
-    pub(crate) fn knows(&self, connection: ConnectionId) -> bool {
-        let last = self.all.get(self.last);
-        last.is_some_and(|own| own.0 == connection) || self.places.contains_key(&connection)
-    }
-
-    /// Whether another one would be beyond the bound.
-    pub(crate) fn is_full(&self) -> bool {
-        self.all.len() >= self.most
-    }
-
-    /// Forgets those that are not to be kept.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
-        let before = self.all.len();
-        self.all.retain(|(_, own)| keep(own));
-        if self.all.len() == before {
-            return;
-        }
-        self.places.clear();
-        self.places.extend(
-            self.all
-                .iter()
-                .enumerate()
-                .map(|(place, (connection, _))| (*connection, place)),
-        );
-    }
-
     /// Forgets a connection.
     pub(crate) fn remove(&mut self, connection: ConnectionId) -> Option<T> {
         let place = self.places.remove(&connection)?;
@@ -107,10 +80,6 @@ mod tests {
                 match step {
                     0 => prop_assert_eq!(table.remove(connection), map.remove(&name)),
                     1 => prop_assert_eq!(table.get(connection), map.get_mut(&name)),
-                    2 => {
-                        table.retain(|own| own % 3 != 1);
-                        map.retain(|_, own| *own % 3 != 1);
-                    }
                     _ => {
                         let own = (map.len() < 6 || map.contains_key(&name)).then(|| map.entry(name).or_default());
                         let found = table.get_or_begin(connection);
@@ -121,7 +90,6 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(table.iter().count(), map.len());
-                prop_assert_eq!((table.knows(connection), table.is_full()), (map.contains_key(&name), map.len() >= 6));
             }
         }
     }

@@ -8,7 +8,7 @@ mod transport;
 use descent::{Descent, saturated};
 use etherparse::{IpNumber, ip_number};
 pub use found::MOST_NESTING;
-pub use found::{AhInside, ESP_IN_ESP, FlowKey, Inner, PREFIX, TcpSegment, WHOLE_PAYLOAD_NEEDED};
+pub use found::{AhInside, ESP_IN_ESP, EchoHeader, FlowKey, Inner, PREFIX, TcpSegment, WHOLE_PAYLOAD_NEEDED};
 use rekeyscope_capture::layers::ip::{self, IpPacket};
 pub use rekeyscope_capture::layers::{Control, Layers, MAX_DEPTH};
 use rekeyscope_capture::layers::{Found, Layer, Place, Stop, Walk, deflate};

@@ -1,5 +1,7 @@
 //! Stretches of time.
 
+mod lost;
 mod stretch;
 
-pub use stretch::{CarriedKind, Interval, IntervalKind, ShownBy, Undelivered};
+pub use lost::LostPacket;
+pub use stretch::{CarriedKind, Interval, IntervalKind, SenderBefore, ShownBy, Undelivered};

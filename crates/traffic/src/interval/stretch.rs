@@ -1,5 +1,6 @@
 //! The one type for a stretch of time.
 
+use super::lost::LostPacket;
 use crate::segment::PairId;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
@@ -13,6 +14,8 @@ pub enum CarriedKind {
     Echo,
     /// Datagrams, at the receiver's end.
     Datagrams,
+    /// Packets without keys, which the other side used to answer.
+    Unread,
 }
 
 /// Evidence that something was not delivered.
@@ -52,6 +55,8 @@ pub struct Undelivered {
     pub echoes: u32,
     /// Nothing was delivered up to the end of the transfer, or of the capture.
     pub open: bool,
+    /// The last connection was closed or reset in it.
+    pub over: bool,
 }
 
 /// The kinds of stretches.
@@ -69,11 +74,22 @@ pub enum IntervalKind {
     Unseen,
 }
 
+/// The sender's times when a stretch began, nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SenderBefore {
+    /// The round trip; 0 where none was measured.
+    pub round_trip: i64,
+    /// The retransmission timeout (RFC 6298).
+    pub rto: i64,
+}
+
 /// A stretch of time of one direction between two inner addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interval {
     /// The inner addresses.
     pub pair: PairId,
+    /// Opaque name of the tunnel, as its packets have it.
+    pub tunnel: u32,
     /// Direction of the data.
     pub direction: Direction,
     /// The last delivery before it.
@@ -82,6 +98,12 @@ pub struct Interval {
     pub to: Timestamp,
     /// Frames of both; `None` at an end without delivery.
     pub frames: (u64, Option<u64>),
+    /// SPIs of both, where they are known.
+    pub spis: (Option<u32>, Option<u32>),
+    /// The packets that did not arrive, in order of time (the first 64).
+    pub lost: Vec<LostPacket>,
+    /// The sender's times when it began.
+    pub before: SenderBefore,
     /// The kind of the stretch.
     pub kind: IntervalKind,
 }

@@ -1,26 +1,40 @@
 //! A stretch between two deliveries, and what was sent in it in vain.
 
+use crate::interval::LostPacket;
+use crate::packet::EspNumber;
 use crate::tcp::LEAST_TIMEOUT;
 use rekeyscope_model::time::Timestamp;
 
 /// Stretches under so many round trips are not looked at: recovery from a loss takes two or three.
 const LEAST_ROUND_TRIPS: i64 = 4;
-/// Times that are kept of what was sent in vain; ten packets make an outage already.
-const MOST_TIMES: usize = 64;
+/// Packets that are kept of what was sent in vain; ten make an outage already.
+const MOST_PACKETS: usize = 64;
 
 /// A transmission that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Delivered {
     pub(super) time: Timestamp,
     pub(super) frame: u64,
+    /// Its place in its security association.
+    pub(super) esp: Option<EspNumber>,
+}
+
+impl Delivered {
+    /// The end of the transfer, or of the capture.
+    pub(super) fn nothing(time: Timestamp) -> Self {
+        Delivered {
+            time,
+            frame: 0,
+            esp: None,
+        }
+    }
 }
 
 /// Transmissions in vain.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InVain {
-    /// Each: when, and whether it opens a connection.
-    times: Vec<(Timestamp, bool)>,
-    /// Number of transmissions beyond [`MOST_TIMES`], and when the last of them was sent.
+    packets: Vec<LostPacket>,
+    /// Number of transmissions beyond [`MOST_PACKETS`], and when the last of them was sent.
     more: u32,
     more_until: Option<Timestamp>,
     /// Acknowledgements that the sender did not hear.
@@ -28,25 +42,32 @@ pub(super) struct InVain {
 }
 
 impl InVain {
-    pub(super) fn push(&mut self, time: Timestamp, syn: bool, unheard: u32) {
+    pub(super) fn push(&mut self, packet: LostPacket, unheard: u32) {
         self.unheard = self.unheard.max(unheard);
-        if self.times.len() < MOST_TIMES {
-            self.times.push((time, syn));
+        if self.packets.len() < MOST_PACKETS {
+            self.packets.push(packet);
         } else {
             self.more = self.more.saturating_add(1);
-            self.more_until = self.more_until.max(Some(time));
+            self.more_until = self.more_until.max(Some(packet.time));
         }
     }
 
+    /// Those that are kept, in order of time.
+    pub(super) fn packets(&self) -> Vec<LostPacket> {
+        let mut packets = self.packets.clone();
+        packets.sort_by_key(|packet| (packet.time, packet.frame));
+        packets
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.times.is_empty()
+        self.packets.is_empty()
     }
 
     /// The transmissions between two moments.
     pub(super) fn between(&self, from: Timestamp, to: Timestamp) -> InVain {
-        let inside = |time: &&(Timestamp, bool)| from < time.0 && time.0 < to;
+        let inside = |packet: &&LostPacket| from < packet.time && packet.time < to;
         InVain {
-            times: self.times.iter().filter(inside).copied().collect(),
+            packets: self.packets.iter().filter(inside).copied().collect(),
             more: self.more,
             more_until: self.more_until.filter(|time| from < *time && *time < to),
             unheard: self.unheard,
@@ -54,16 +75,16 @@ impl InVain {
     }
 
     pub(super) fn clear(&mut self) {
-        self.times.clear();
+        self.packets.clear();
         (self.more, self.more_until, self.unheard) = (0, None, 0);
     }
 
     pub(super) fn first(&self) -> Option<Timestamp> {
-        self.times.iter().map(|(time, _)| *time).min()
+        self.packets.iter().map(|packet| packet.time).min()
     }
 
     pub(super) fn last(&self) -> Option<Timestamp> {
-        let kept = self.times.iter().map(|(time, _)| *time).max();
+        let kept = self.packets.iter().map(|packet| packet.time).max();
         kept.max(self.more_until)
     }
 
@@ -74,17 +95,17 @@ impl InVain {
 
     /// How many. Requests for a connection alone say nothing: no host need listen there.
     pub(super) fn count(&self) -> u32 {
-        if self.times.iter().all(|(_, syn)| *syn) {
+        if self.packets.iter().all(|packet| packet.syn) {
             return 0;
         }
-        u32::try_from(self.times.len())
+        u32::try_from(self.packets.len())
             .unwrap_or(u32::MAX)
             .saturating_add(self.more)
     }
 
     /// Groups of them more than a round trip apart.
     pub(super) fn attempts(&self, round_trip: i64) -> u32 {
-        let mut times: Vec<Timestamp> = self.times.iter().map(|(time, _)| *time).collect();
+        let mut times: Vec<Timestamp> = self.packets.iter().map(|packet| packet.time).collect();
         times.sort_unstable();
         let (mut attempts, mut last) = (0, None);
         for time in times {

@@ -2,6 +2,7 @@
 
 use super::candidate::{Before, Candidate, Delivered, InVain};
 use super::echoes::Echoes;
+use crate::interval::LostPacket;
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::LEAST_TIMEOUT;
 use crate::tracker::{SenderState, Tap};
@@ -22,7 +23,7 @@ const UNKNOWN: Before = Before {
 
 /// Arrivals in the second that goes on, and in the one before.
 #[derive(Debug, Clone, Copy, Default)]
-struct Arrivals {
+pub(super) struct Arrivals {
     since: Timestamp,
     now: u32,
     before: u32,
@@ -30,7 +31,7 @@ struct Arrivals {
 
 impl Arrivals {
     #[inline]
-    fn count(&mut self, time: Timestamp) {
+    pub(super) fn count(&mut self, time: Timestamp) {
         let passed = time.nanos_since(self.since);
         if passed > NANOS_PER_SECOND {
             self.before = if passed > 2 * NANOS_PER_SECOND {
@@ -44,7 +45,7 @@ impl Arrivals {
     }
 
     /// A transfer was going on at its last arrival.
-    fn is_busy(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         self.now + self.before >= LEAST_BUSY
     }
 }
@@ -64,6 +65,8 @@ pub(super) struct PairDelivery {
     pub(super) tunnel: u32,
     pub(super) direction: Direction,
     pub(super) delivered: Option<Delivered>,
+    /// When the first data was sent that was delivered.
+    pub(super) first_delivered: Option<Timestamp>,
     arrivals: Arrivals,
     before: Before,
     looked: Timestamp,
@@ -94,6 +97,7 @@ impl PairDelivery {
             tunnel,
             direction,
             delivered: None,
+            first_delivered: None,
             arrivals: Arrivals::default(),
             before: UNKNOWN,
             looked: Timestamp(i64::MIN),
@@ -136,11 +140,12 @@ impl PairDelivery {
         let at = Delivered {
             time: settled.time,
             frame: settled.frame,
+            esp: settled.esp,
         };
         match settled.fate {
             Fate::Arrived => self.arrive(at, settled.len),
-            Fate::Swallowed | Fate::Abandoned => self.fail(at.time, settled.syn, 0),
-            Fate::Superfluous { unheard } => self.fail(at.time, settled.syn, unheard),
+            Fate::Swallowed | Fate::Abandoned => self.fail(LostPacket::of(settled), 0),
+            Fate::Superfluous { unheard } => self.fail(LostPacket::of(settled), unheard),
             Fate::Waiting => {}
         }
     }
@@ -172,13 +177,14 @@ impl PairDelivery {
     #[cold]
     fn begin(&mut self, at: Delivered) {
         self.delivered = Some(at);
+        self.first_delivered = Some(at.time);
         let first = self.in_vain.first().filter(|first| *first < at.time);
         if let Some(time) = first {
             // The way was closed when the capture began, or the connection.
             self.stretch(
                 Delivered {
                     time: time.plus_nanos(-1),
-                    frame: at.frame,
+                    ..at
                 },
                 at,
             );
@@ -234,13 +240,13 @@ impl PairDelivery {
     }
 
     #[cold]
-    fn fail(&mut self, time: Timestamp, syn: bool, unheard: u32) {
-        if self.delivered.is_none_or(|last| time > last.time) {
-            self.in_vain.push(time, syn, unheard);
-        } else if let Some(place) = self.around(time)
+    fn fail(&mut self, packet: LostPacket, unheard: u32) {
+        if self.delivered.is_none_or(|last| packet.time > last.time) {
+            self.in_vain.push(packet, unheard);
+        } else if let Some(place) = self.around(packet.time)
             && let Some(candidate) = self.candidates.get_mut(place)
         {
-            candidate.in_vain.push(time, syn, unheard);
+            candidate.in_vain.push(packet, unheard);
         }
     }
 

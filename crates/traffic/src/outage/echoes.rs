@@ -1,6 +1,7 @@
 //! Echo requests of one direction and their replies.
 
 use super::candidate::{Before, Candidate, Delivered, InVain};
+use crate::interval::LostPacket;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
@@ -15,6 +16,18 @@ const PATIENCE: i64 = NANOS_PER_SECOND;
 struct EchoRequest {
     name: (u16, u16),
     sent: Delivered,
+}
+
+impl EchoRequest {
+    fn lost(&self) -> LostPacket {
+        LostPacket {
+            time: self.sent.time,
+            frame: self.sent.frame,
+            esp: self.sent.esp,
+            bytes: 0,
+            syn: false,
+        }
+    }
 }
 
 /// The requests of one direction.
@@ -40,7 +53,7 @@ impl Echoes {
         let sent = self.waiting.get(at)?.sent;
         let mut in_vain = InVain::default();
         for request in self.waiting.drain(..=at).take(at) {
-            in_vain.push(request.sent.time, false, 0);
+            in_vain.push(request.lost(), 0);
         }
         if self.answered.len() >= MOST_ANSWERED {
             self.answered.pop_front();
@@ -62,7 +75,7 @@ impl Echoes {
         let mut in_vain = InVain::default();
         for request in &self.waiting {
             if end.time.nanos_since(request.sent.time) > PATIENCE {
-                in_vain.push(request.sent.time, false, 0);
+                in_vain.push(request.lost(), 0);
             }
         }
         let candidate = Candidate {

@@ -32,6 +32,8 @@ pub(super) struct Circumstances {
     pub(super) echoes: u32,
     /// The stretch lasts to the end.
     pub(super) open: bool,
+    /// The transfer was closed or reset in it.
+    pub(super) over: bool,
     /// At its begin the transfer had more to send: a full segment, no FIN.
     pub(super) unfinished: bool,
 }
@@ -73,6 +75,7 @@ pub(super) fn judge(
         missing: around.missing,
         echoes: around.echoes,
         open: around.open,
+        over: around.over,
     };
     match shown_by {
         Some(shown_by) if long => Some(IntervalKind::Outage(facts(shown_by))),

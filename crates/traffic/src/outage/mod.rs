@@ -9,5 +9,6 @@ mod delivery;
 mod echoes;
 mod judge;
 mod outages;
+mod unread;
 
 pub use outages::Outages;

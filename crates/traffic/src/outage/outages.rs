@@ -3,20 +3,23 @@
 use super::candidate::{Candidate, Delivered};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
-use crate::interval::{CarriedKind, Interval, IntervalKind};
+use super::unread::UnreadTunnel;
+use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore};
 use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use crate::tracker::Tracker;
 use foldhash::HashMap;
 use rekeyscope_model::analysis::{Direction, Event, EventKind};
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Most directions of pairs that are watched, 4 MB without their stretches; beyond, one that was not used lately is forgotten, and its
 /// stretches with it.
 const MOST_DIRECTIONS: usize = 1 << 13;
 /// Most stretches that are kept, 12 MB; later ones are counted only ([`Outages::left_out`]).
 const MOST_STRETCHES: usize = 1 << 13;
+/// Most tunnels without keys, each with its silences: 20 MB without these.
+const MOST_UNREAD: usize = 1 << 12;
 /// Jumps that are kept, 1 MB; of later ones nothing is known.
 const MOST_JUMPS: usize = 1 << 15;
 
@@ -37,6 +40,9 @@ pub struct Outages {
     directions: BoundedTable<(PairId, Direction), PairDelivery>,
     last: [usize; 2],
     jumps: Vec<NumberJump>,
+    /// Tunnels with packets that no key opens.
+    unread: BoundedTable<u32, UnreadTunnel>,
+    last_unread: usize,
     /// Stretches of all directions.
     kept: usize,
     latest: Timestamp,
@@ -55,6 +61,8 @@ impl Outages {
             directions: BoundedTable::new(MOST_DIRECTIONS),
             last: [0; 2],
             jumps: Vec::new(),
+            unread: BoundedTable::new(MOST_UNREAD),
+            last_unread: 0,
             kept: 0,
             latest: Timestamp(i64::MIN),
         }
@@ -66,6 +74,9 @@ impl Outages {
         self.latest = self.latest.max(packet.time);
         if segment.missing >= LEAST_MISSING || u32::from(segment.id_jump) >= LEAST_MISSING {
             self.jump(packet, segment);
+        }
+        if matches!(packet.payload, InnerPayload::Unread(_)) || !self.unread.is_empty() {
+            self.take_unread(packet);
         }
         for settled in tracker.settled() {
             self.settle(packet, settled, tracker);
@@ -132,6 +143,7 @@ impl Outages {
         let at = Delivered {
             time: packet.time,
             frame: packet.frame,
+            esp: packet.esp,
         };
         let of = match packet.payload {
             InnerPayload::Echo { request: false, .. } => direction.reverse(),
@@ -168,9 +180,54 @@ impl Outages {
         }
     }
 
+    /// A packet of a tunnel that has, or begins to have, packets without keys.
+    fn take_unread(&mut self, packet: &Packet) {
+        let key = packet.tunnel;
+        if self.unread.at(self.last_unread, &key).is_none() {
+            self.last_unread = match self.unread.find(&key) {
+                Some(place) => place,
+                None if matches!(packet.payload, InnerPayload::Unread(_)) => {
+                    self.unread.insert(key, UnreadTunnel::new(key)).0
+                }
+                None => return,
+            };
+        }
+        if let Some(tunnel) = self.unread.at(self.last_unread, &key) {
+            tunnel.take(packet);
+        }
+    }
+
     /// Stretches that there was no room for.
     pub fn left_out(&self) -> u64 {
-        self.directions.values().map(|own| own.left_out).sum()
+        let unread: u64 = self.unread.values().map(UnreadTunnel::left_out).sum();
+        self.directions.values().map(|own| own.left_out).sum::<u64>() + unread
+    }
+
+    /// When a direction of a tunnel sent the first data that was delivered.
+    pub fn first_delivered(&self, tunnel: u32, direction: Direction) -> Option<Timestamp> {
+        let own = self.directions.values();
+        let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));
+        own.filter_map(|own| own.first_delivered).min()
+    }
+
+    /// Since when nothing of a direction of a tunnel is delivered, though data waits; `None` where some is, or no timer has passed
+    /// before the end.
+    pub fn open_since(
+        &self,
+        tracker: &Tracker,
+        (tunnel, direction): (u32, Direction),
+        end: Timestamp,
+    ) -> Option<Timestamp> {
+        let own = self.directions.values();
+        let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));
+        let last = own.filter_map(|own| own.delivered).max_by_key(|last| last.time)?;
+        let mut waiting = tracker.waiting().filter(|settled| settled.direction == direction);
+        let waits = waiting.any(|settled| {
+            let place = self.directions.find(&(settled.pair, direction));
+            let own = place.and_then(|place| self.directions.get(place));
+            own.is_some_and(|own| own.tunnel == tunnel)
+        });
+        (waits && end.nanos_since(last.time) >= NANOS_PER_SECOND).then_some(last.time)
     }
 
     /// All stretches, in order of time. `events` in order of time; `end`: of the capture, its last frame of any kind.
@@ -198,7 +255,7 @@ impl Outages {
             all.extend(
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
             );
-            let last = Delivered { time: end, frame: 0 };
+            let last = Delivered::nothing(end);
             if let Some(candidate) = own.echoes.open(last) {
                 all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
             }
@@ -207,6 +264,20 @@ impl Outages {
                 all.extend(judge_one(CarriedKind::Tcp, &candidate, true, unfinished));
             }
             all.extend(unseen(own));
+        }
+        for tunnel in self.unread.values() {
+            let Some((direction, silences)) = tunnel.silences(end) else {
+                continue;
+            };
+            let own = PairDelivery::new(PairId::NONE, tunnel.tunnel, direction);
+            for (candidate, open) in &silences {
+                let around = self.circumstances(&own, candidate, events, *open, *open);
+                let kind = judge(CarriedKind::Unread, candidate, &around);
+                // Whether anything waited, only an outage tells.
+                if let Some(kind @ IntervalKind::Outage(_)) = kind {
+                    all.push(interval(&own, candidate, *open, kind));
+                }
+            }
         }
         all.sort_by_key(|interval| (interval.from, interval.pair, interval.direction));
         all
@@ -246,6 +317,7 @@ impl Outages {
             asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
             echoes: echoes(own.direction) + echoes(reverse),
             open,
+            over: own.closed.is_some_and(|closed| from < closed && closed <= to),
             unfinished,
         }
     }
@@ -271,7 +343,7 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
     for settled in waiting {
         // The last segments may still be on their way.
         if settled.time > from.time && end.nanos_since(settled.time) > before.rto {
-            in_vain.push(settled.time, settled.syn, 0);
+            in_vain.push(LostPacket::of(settled), 0);
         }
     }
     let to = match own.closed {
@@ -281,7 +353,7 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
     let unfinished = own.closed.is_none() && own.ends_full();
     let candidate = Candidate {
         from,
-        to: Delivered { time: to, frame: 0 },
+        to: Delivered::nothing(to),
         before,
         in_vain,
     };
@@ -292,12 +364,23 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
 fn interval(own: &PairDelivery, candidate: &Candidate, open: bool, kind: IntervalKind) -> Interval {
     Interval {
         pair: own.pair,
+        tunnel: own.tunnel,
         direction: own.direction,
         from: candidate.from.time,
         to: candidate.to.time,
         frames: (candidate.from.frame, (!open).then_some(candidate.to.frame)),
+        spis: (spi(candidate.from), spi(candidate.to)),
+        lost: candidate.in_vain.packets(),
+        before: SenderBefore {
+            round_trip: candidate.before.round_trip,
+            rto: candidate.before.rto,
+        },
         kind,
     }
+}
+
+fn spi(of: Delivered) -> Option<u32> {
+    of.esp.map(|esp| esp.spi)
 }
 
 /// Datagrams, where they are most of what was sent.
@@ -307,10 +390,14 @@ fn unseen(own: &PairDelivery) -> Option<Interval> {
         .filter(|datagrams| datagrams.bytes > own.tcp_bytes)?;
     Some(Interval {
         pair: own.pair,
+        tunnel: own.tunnel,
         direction: own.direction,
         from: datagrams.first.time,
         to: datagrams.last.time,
         frames: (datagrams.first.frame, Some(datagrams.last.frame)),
+        spis: (spi(datagrams.first), spi(datagrams.last)),
+        lost: Vec::new(),
+        before: SenderBefore::default(),
         kind: IntervalKind::Unseen,
     })
 }

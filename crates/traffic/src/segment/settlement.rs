@@ -1,6 +1,7 @@
 //! The fate of a transmission.
 
 use super::tcp_segment::{ConnectionId, PairId};
+use crate::packet::EspNumber;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
@@ -41,8 +42,8 @@ pub struct Settlement {
     pub time: Timestamp,
     /// The packet's frame.
     pub frame: u64,
-    /// The packet's SPI; 0 where it has none.
-    pub spi: u32,
+    /// The packet's place in its security association, where it has one.
+    pub esp: Option<EspNumber>,
     /// The fate of the transmission.
     pub fate: Fate,
     /// The packet that showed it: time and frame.

@@ -94,7 +94,17 @@ impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
         }
     }
 
-    /// All values.
+    /// Whether there is no entry.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Keys and values, in no order that means anything.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.entries.iter().map(|entry| (&entry.key, &entry.value))
+    }
+
+    /// The values, in no order that means anything.
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.entries.iter().map(|entry| &entry.value)
     }

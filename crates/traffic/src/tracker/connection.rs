@@ -1,7 +1,7 @@
 //! Both sides of a connection.
 
 use super::associations::EspArrival;
-use crate::packet::{InnerPayload, Packet, TcpHeader};
+use crate::packet::{EspNumber, InnerPayload, Packet, TcpHeader};
 use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 use crate::tcp::{AckSource, RttEstimator, SendContext, SendMark, SendSequence, Transmitted};
 use rekeyscope_model::analysis::Direction;
@@ -336,7 +336,10 @@ fn settlement(
         syn: sent.syn,
         time: mark.time,
         frame: mark.frame,
-        spi: mark.spi,
+        esp: (mark.association != 0).then_some(EspNumber {
+            spi: mark.spi,
+            number: mark.number,
+        }),
         fate,
         shown,
     }

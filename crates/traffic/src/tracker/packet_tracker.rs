@@ -151,6 +151,12 @@ impl Tracker {
         pair
     }
 
+    /// The tunnel of a pair, and its addresses: of the end from which [`Direction::AToB`] runs, and of the other one.
+    pub fn addresses(&self, pair: PairId) -> Option<(u32, IpAddr, IpAddr)> {
+        let mut pairs = self.pairs.entries();
+        pairs.find(|(_, own)| **own == pair).map(|(key, _)| *key)
+    }
+
     /// Fates of earlier transmissions that the last packet showed.
     pub fn settled(&self) -> &[Settlement] {
         &self.settled

@@ -3,6 +3,7 @@
 use super::{Analyzer, OFFLOAD_BYTES};
 use crate::decode::{Batch, Decoded, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
+use crate::traffic::inner_packet;
 use rekeyscope_capture::file::InFlight;
 use rekeyscope_capture::framing::AH;
 use rekeyscope_ipsec::esp::cipher::Icv;
@@ -157,7 +158,7 @@ impl Analyzer {
         if !wanted || pending.authenticated.is_some_and(|ah| ah.around_ipsec) {
             return;
         }
-        self.measure(sa, pending, decoded, (arrival, skipped));
+        self.measure(sa, pending, decoded, (arrival, skipped), number);
     }
 
     /// A packet that was there before, as a number of its SA with the same ICV.
@@ -234,8 +235,11 @@ impl Analyzer {
         pending: &Pending,
         decoded: &Decoded,
         (arrival, skipped): (Arrival, u64),
+        number: u64,
     ) {
         let association = &self.record.sas.associations()[sa];
+        let packet = inner_packet(sa, association, pending, decoded, number);
+        self.record.traffic.take(&packet, sa, association);
         let (tunnel, direction) = (association.tunnel, association.direction);
         let (split, connection) = match decoded.opened {
             Some(_) => {

@@ -42,6 +42,21 @@ impl Analyzer {
                     Message::new("oddity-forgot-packets")
                 });
         }
+        let (stretches, silences) = self.record.traffic.left_out();
+        if stretches > 0 {
+            self.record
+                .diagnostics
+                .count("stretches_left_out", "analysis", None, || {
+                    Message::new("oddity-stretches-left-out").with("stretches", stretches)
+                });
+        }
+        if silences > 0 {
+            self.record
+                .diagnostics
+                .count("silences_left_out", "analysis", None, || {
+                    Message::new("oddity-silences-left-out").with("silences", silences)
+                });
+        }
         if self.record.meters.dropped() > 0 {
             self.record
                 .diagnostics

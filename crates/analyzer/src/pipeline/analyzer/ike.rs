@@ -107,13 +107,13 @@ impl Analyzer {
             part,
             ..
         } = mark;
-        self.record.diagnosis.ike_message(tunnel);
         match part {
             IkePart::Opening { slot, sas } => {
                 self.take_snapshot(tunnel, exchange, sas);
+                let busy = self.record.traffic.latest(tunnel);
                 self.record
                     .diagnosis
-                    .exchange_begins(exchange, tunnel, slot, time);
+                    .exchange_begins(exchange, tunnel, slot, (time, busy));
             }
             IkePart::OtherOpening => {}
             IkePart::Further => self.record.diagnosis.exchange_goes_on(exchange, time),

@@ -56,6 +56,7 @@ impl Analyzer {
             // The jump has its own finding: it is no regression of the clock besides.
             self.record.totals.previous_time = None;
             self.record.flows.forget_sequences();
+            self.record.traffic.begin_earlier_part();
             self.record.meters.begin_earlier_part();
         }
         let events = &mut self.record.clock_events;

@@ -9,6 +9,7 @@ use crate::pipeline::totals::Totals;
 use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
+use crate::traffic::TrafficReading;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::seen::SeenPackets;
 use rekeyscope_keylog::KeyMaterial;
@@ -102,6 +103,7 @@ impl Analyzer {
         record.flows = FlowTable::new();
         record.connections = Connections::new(record.options.account());
         record.meters = Meters::default();
+        record.traffic = TrafficReading::default();
         record.totals = Totals::default();
         record.diagnostics = Diagnostics::default();
         record.diagnosis = Diagnosis::default();

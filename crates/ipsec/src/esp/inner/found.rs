@@ -42,8 +42,10 @@ pub struct TcpSegment {
     pub flags: u8,
     /// Window field, unscaled.
     pub window: u16,
-    /// Number of SACK blocks.
+    /// Number of SACK blocks (RFC 2018 §3).
     pub sack_blocks: u8,
+    /// Their edges, left and right; as many as `sack_blocks`, four at most.
+    pub sack: [(u32, u32); 4],
     /// Shift of the window scale option (RFC 7323 §2.2), on a SYN that has it.
     pub window_scale: Option<u8>,
     /// The sender's clock (TSval of the timestamps option, RFC 7323 §3), in ticks of its own.
@@ -68,6 +70,17 @@ impl TcpSegment {
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
+}
+
+/// An echo request or reply (RFC 792, RFC 4443 §4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EchoHeader {
+    /// A request; else a reply.
+    pub request: bool,
+    /// Identifier.
+    pub id: u16,
+    /// Sequence number.
+    pub seq: u16,
 }
 
 /// An authentication header inside a payload (RFC 4302 §2).
@@ -97,6 +110,8 @@ pub struct Inner {
     pub transport_bytes: u32,
     /// TCP header.
     pub tcp: Option<TcpSegment>,
+    /// Echo request or reply.
+    pub echo: Option<EchoHeader>,
     /// Control message.
     pub control: Option<Control>,
     /// Length of the innermost IP packet.

@@ -1,7 +1,7 @@
 //! Where the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
 
 use crate::esp::inner::descent::Descent;
-use crate::esp::inner::found::{ESP_IN_ESP, TcpSegment};
+use crate::esp::inner::found::{ESP_IN_ESP, EchoHeader, TcpSegment};
 use etherparse::{IpNumber, UdpHeader, ip_number};
 use rekeyscope_capture::layers::{Layers, Stop};
 
@@ -26,6 +26,7 @@ impl Descent<'_, '_> {
                 self.inner.transport_bytes = 0;
             }
             ip_number::DCCP | ip_number::SCTP | UDP_LITE => self.with_ports(protocol),
+            ip_number::ICMP | ip_number::IPV6_ICMP => self.icmp(protocol),
             _ => {
                 let len = self.walk.layer_len();
                 self.reached(protocol, (0, 0), len)
@@ -40,6 +41,23 @@ impl Descent<'_, '_> {
         };
         let len = self.walk.layer_len();
         self.reached(protocol, ports, len)
+    }
+
+    fn icmp(&mut self, protocol: IpNumber) {
+        if let Some(&[kind, 0, _, _, i0, i1, s0, s1]) = self.walk.bytes().first_chunk() {
+            let request = match (protocol, kind) {
+                (ip_number::ICMP, 8) | (ip_number::IPV6_ICMP, 128) => Some(true),
+                (ip_number::ICMP, 0) | (ip_number::IPV6_ICMP, 129) => Some(false),
+                _ => None,
+            };
+            self.inner.echo = request.map(|request| EchoHeader {
+                request,
+                id: u16::from_be_bytes([i0, i1]),
+                seq: u16::from_be_bytes([s0, s1]),
+            });
+        }
+        let len = self.walk.layer_len();
+        self.reached(protocol, (0, 0), len)
     }
 
     fn udp(&mut self) {
@@ -103,7 +121,16 @@ fn read_options(mut options: &[u8], segment: &mut TcpSegment) {
                 segment.timestamp = Some(u32::from_be_bytes([t0, t1, t2, t3]));
                 segment.echo = u32::from_be_bytes([e0, e1, e2, e3]);
             }
-            (5, _) => segment.sack_blocks = u8::try_from((len - 2) / 8).unwrap_or(u8::MAX),
+            (5, blocks) => {
+                segment.sack_blocks = u8::try_from((len - 2) / 8).unwrap_or(u8::MAX);
+                let (edges, _) = blocks.unwrap_or_default().as_chunks::<8>();
+                for (slot, &[l0, l1, l2, l3, r0, r1, r2, r3]) in segment.sack.iter_mut().zip(edges) {
+                    *slot = (
+                        u32::from_be_bytes([l0, l1, l2, l3]),
+                        u32::from_be_bytes([r0, r1, r2, r3]),
+                    );
+                }
+            }
             _ => {}
         }
         let Some(after) = options.get(len..) else {

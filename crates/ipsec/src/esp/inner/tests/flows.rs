@@ -52,21 +52,19 @@ fn tcp_options() {
         (syn.timestamp, syn.echo, syn.window_scale, syn.sack_blocks),
         (Some(1), 9, Some(7), 0)
     );
-    let sack = [&[1, 1, 5, 18][..], &[9; 16]].concat();
-    assert_eq!(
-        walked(6, &tcp(TcpSegment::ACK, &sack, &[]))
-            .tcp
-            .unwrap()
-            .sack_blocks,
-        2
-    );
+    let edges = [1_u32, 2, 7, 9].map(u32::to_be_bytes).concat();
+    let sack = [&[1, 1, 5, 18][..], &edges].concat();
+    let ack = walked(6, &tcp(TcpSegment::ACK, &sack, &[])).tcp.unwrap();
+    assert_eq!((ack.sack_blocks, &ack.sack[..2]), (2, &[(1, 2), (7, 9)][..]));
     let broken = [5, 0, 0, 0];
     assert_eq!(walked(6, &tcp(TcpSegment::ACK, &broken, &[1])).transport_bytes, 1);
 }
 
 #[test]
 fn other_protocols_are_flows_of_their_own() {
-    let icmp = walked(1, &[8, 0, 0, 0, 0, 1, 0, 1]);
+    let icmp = walked(1, &[8, 0, 0, 0, 0, 1, 0, 2]);
+    let echo = icmp.echo.unwrap();
+    assert_eq!((echo.request, echo.id, echo.seq), (true, 1, 2));
     assert_eq!((icmp.flow, icmp.transport_bytes), (flow(1, OUTER, 0, 0), 8));
     let sctp = walked(132, &[0x0b, 0x59, 0x0b, 0x5a, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(sctp.flow, flow(132, OUTER, 2905, 2906));

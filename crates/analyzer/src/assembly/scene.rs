@@ -1,0 +1,266 @@
+//! The record → the scene that explanations look at. Places in the scene's `sas` are those of the SA database.
+
+use crate::assembly::places::Places;
+use crate::pipeline::record::Record;
+use crate::traffic::SideSilence;
+use foldhash::HashMap;
+use rekeyscope_impact::explain::{
+    ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
+};
+use rekeyscope_ipsec::ike::timeline::Exchange;
+use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
+use rekeyscope_ipsec::rekey::pair::{ChildSa, makes_children};
+use rekeyscope_ipsec::rekey::{Succession, slot};
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event, ExchangeKind};
+use rekeyscope_model::spi::Spi;
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, Undelivered};
+use std::net::IpAddr;
+
+/// What was found before the outages are explained.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) places: &'a Places,
+    pub(crate) children: &'a [ChildSa],
+    pub(crate) successions: &'a [Succession],
+    pub(crate) attempts: &'a [AttemptSeen],
+    pub(crate) events: &'a [Event],
+}
+
+/// The scene of these stretches, in their order.
+pub(crate) fn scene(found: Found<'_>, stretches: &[(Interval, Undelivered)]) -> Scene {
+    let exchanges = exchanges(found);
+    let by_exchange: HashMap<usize, usize> = exchanges
+        .iter()
+        .enumerate()
+        .map(|(place, (index, _))| (*index, place))
+        .collect();
+    let heard = heard(found.record);
+    Scene {
+        events: found.events.to_vec(),
+        sas: sas(found, &by_exchange),
+        exchanges: exchanges.into_iter().map(|(_, exchange)| exchange).collect(),
+        outages: stretches
+            .iter()
+            .map(|(interval, undelivered)| outage(found.record, &heard, interval, undelivered))
+            .collect(),
+    }
+}
+
+/// IKE messages of each side of each tunnel, in order of time: when, and the frame.
+type HeardIke = HashMap<(TunnelIndex, usize), Vec<(Timestamp, u64)>>;
+
+fn heard(record: &Record) -> HeardIke {
+    let mut heard = HeardIke::default();
+    for (exchange, tunnel) in record.timeline.exchanges().iter().zip(&record.exchange_tunnels) {
+        let Some(tunnel) = *tunnel else { continue };
+        for message in &exchange.records {
+            // A message goes away from its sender; who else moved is known to the table of tunnels.
+            let other = if message.src == exchange.initiator {
+                exchange.responder
+            } else {
+                exchange.initiator
+            };
+            let towards = record.tunnels.tunnels[tunnel].direction_to(other);
+            let own = heard.entry((tunnel, slot(towards))).or_default();
+            own.push((message.time, message.frame));
+        }
+    }
+    for own in heard.values_mut() {
+        own.sort_unstable();
+    }
+    heard
+}
+
+fn sas(found: Found<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScene> {
+    let record = found.record;
+    let timeline = record.timeline.exchanges();
+    let mut deleted: HashMap<(IpAddr, Spi), Timestamp> = HashMap::default();
+    for deletion in timeline.iter().flat_map(|exchange| &exchange.deletes) {
+        let first = deleted
+            .entry((deletion.by, deletion.spi))
+            .or_insert(deletion.time);
+        *first = (*first).min(deletion.time);
+    }
+    let mut sas: Vec<SaInScene> = record
+        .sas
+        .associations()
+        .iter()
+        .map(|a| SaInScene {
+            tunnel: a.tunnel,
+            direction: record.tunnels.tunnels[a.tunnel].published(a.direction),
+            spi: a.spi,
+            used: a.first.zip(a.last).map(|(first, last)| (first.0, last.0)),
+            first_number: a.first.map(|_| a.sequence.missing_at_start() + 1),
+            limit_bytes: a.volume_limit,
+            limit_seconds: a
+                .exchange
+                .and_then(|e| timeline.get(e)?.lifetime.as_ref()?.seconds),
+            exchange: a.exchange.and_then(|e| by_exchange.get(&e).copied()),
+            opposite: None,
+            predecessor: None,
+            successor: None,
+            inner: Vec::new(),
+            deleted: deleted.get(&(a.dst, a.spi)).copied(),
+        })
+        .collect();
+    for child in found.children {
+        let ([Some(one), _], [_, Some(other)]) = (child.sa, child.sa) else {
+            continue;
+        };
+        sas[one].opposite = Some(other);
+        sas[other].opposite = Some(one);
+        for sa in [one, other] {
+            sas[sa].exchange = sas[sa]
+                .exchange
+                .or_else(|| by_exchange.get(&child.exchange?).copied());
+        }
+    }
+    for succession in found.successions {
+        for (old, new) in succession.old.into_iter().zip(succession.new) {
+            if let (Some(old), Some(new)) = (old, new) {
+                sas[old].successor = Some(new);
+                sas[new].predecessor = Some(old);
+            }
+        }
+    }
+    for exchange in timeline.iter().filter(|e| e.ends_ike_sa) {
+        end_children(record, exchange, &mut sas);
+    }
+    sas
+}
+
+/// The Delete of an IKE SA ends its child SAs (RFC 7296 §1.4.1).
+fn end_children(record: &Record, exchange: &Exchange, sas: &mut [SaInScene]) {
+    let Some(time) = exchange.first_time() else { return };
+    let timeline = record.timeline.exchanges();
+    for (sa, association) in sas.iter_mut().zip(record.sas.associations()) {
+        let made_by = association.exchange.and_then(|e| timeline.get(e)?.ike_sa);
+        if made_by.is_some() && made_by == exchange.ike_sa {
+            sa.deleted.get_or_insert(time);
+        }
+    }
+}
+
+/// Exchanges that make SAs, each with its index in the timeline.
+fn exchanges(found: Found<'_>) -> Vec<(usize, ExchangeInScene)> {
+    let record = found.record;
+    let outcomes: HashMap<usize, AttemptOutcome> = found
+        .attempts
+        .iter()
+        .filter_map(|a| Some((a.exchange?, a.outcome)))
+        .collect();
+    let renewals: HashMap<usize, SaIndex> = found
+        .successions
+        .iter()
+        .filter_map(|s| Some((s.exchange?, s.old.into_iter().flatten().next()?)))
+        .collect();
+    let all = record.timeline.exchanges().iter().enumerate();
+    let describe = |(index, e): (usize, &Exchange)| {
+        let begins_ike_sa = matches!(
+            e.kind,
+            ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
+        );
+        if !begins_ike_sa && !makes_children(e) && !e.rekeys_ike_sa {
+            return None;
+        }
+        let answered = e.records.iter().find(|m| m.src != e.initiator).map(|m| m.time);
+        let made = match outcomes.get(&index) {
+            Some(outcome) if outcome.failed() => MadeByExchange::Nothing,
+            Some(AttemptOutcome::Superseded) => MadeByExchange::Nothing,
+            _ if answered.is_none() || !e.errors.is_empty() => MadeByExchange::Nothing,
+            _ if begins_ike_sa || e.rekeys_ike_sa => MadeByExchange::IkeSa,
+            _ => MadeByExchange::ChildSa,
+        };
+        let renews = renewals.get(&index).copied().or_else(|| named(record, e));
+        Some((
+            index,
+            ExchangeInScene {
+                index: found.places.exchange(index)?,
+                tunnel: record.exchange_tunnels.get(index).copied().flatten()?,
+                initiator: e.known_initiator(),
+                begin: e.first_time()?,
+                answered,
+                end: e.last_time()?,
+                made,
+                renews,
+            },
+        ))
+    };
+    all.filter_map(describe).collect()
+}
+
+/// The SA that REKEY_SA names: inbound to the initiator (RFC 7296 §1.3.3).
+fn named(record: &Record, exchange: &Exchange) -> Option<SaIndex> {
+    let spi = exchange.rekeys.first()?;
+    let all = record.sas.associations().iter();
+    let mut named = all
+        .enumerate()
+        .filter(|(_, a)| a.spi == *spi && a.dst == exchange.initiator);
+    named.next_back().map(|(sa, _)| sa)
+}
+
+fn outage(
+    record: &Record,
+    heard: &HeardIke,
+    interval: &Interval,
+    undelivered: &Undelivered,
+) -> OutageInScene {
+    let tunnel = interval.tunnel as TunnelIndex;
+    let ends = record.tunnels.tunnels[tunnel].ends;
+    let within = (interval.from, interval.to);
+    let side = |direction: Direction| {
+        let of = (tunnel, direction);
+        let messages = heard
+            .get(&(tunnel, slot(direction)))
+            .map_or(&[][..], Vec::as_slice);
+        let span = |silence: SideSilence| (silence.from, silence.to);
+        let nothing = record.traffic.longest_silence(of, within, messages);
+        SilencesOfSide {
+            side: ends[slot(direction)],
+            nothing: span(nothing),
+            no_esp: span(record.traffic.longest_silence(of, within, &[])),
+            last_frame: nothing.last_frame,
+        }
+    };
+    let sa = interval.spis.0.map(|spi| spi as SaIndex);
+    let association = sa.and_then(|sa| record.sas.associations().get(sa));
+    OutageInScene {
+        tunnel,
+        direction: record.tunnels.tunnels[tunnel].published(interval.direction),
+        inner: record.traffic.addresses(interval),
+        from: interval.from,
+        to: interval.to,
+        open: undelivered.open && !undelivered.over,
+        over: undelivered.over,
+        short: matches!(interval.kind, IntervalKind::ShortOutage(_)),
+        dead: undelivered.dead,
+        swallowed: u64::from(undelivered.swallowed),
+        swallowed_packets: interval.lost.iter().filter_map(swallowed).collect(),
+        behind_replay_window: 0,
+        echoes_answered: u64::from(undelivered.echoes),
+        largest_passed: None,
+        round_trip: interval.before.round_trip,
+        sa,
+        sa_bytes: sa
+            .zip(association)
+            .and_then(|(sa, association)| record.traffic.volume_at(sa, association, interval.from)),
+        back_on: interval.spis.1.map(|spi| spi as SaIndex),
+        old_address_until: None,
+        silences: [side(interval.direction), side(interval.direction.reverse())],
+    }
+}
+
+fn swallowed(lost: &LostPacket) -> Option<SwallowedPacket> {
+    let esp = lost.esp?;
+    Some(SwallowedPacket {
+        time: lost.time,
+        frame: lost.frame,
+        sa: esp.spi as SaIndex,
+        number: esp.number,
+        bytes: lost.bytes,
+    })
+}

@@ -1,0 +1,237 @@
+//! Silences that may be rest: nothing new came in a direction, or nothing at all passed in a tunnel. What they were is decided
+//! when everything is known ([`crate::assembly`]).
+
+use foldhash::{HashMap, HashSet};
+use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::{ConnectionId, Fate, InnerPayload, Packet, Segment, SegmentKind, Tracker};
+
+/// Shorter silences are no rest: applications pause for a second or two within what their users call one transfer.
+pub(crate) const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
+/// Acknowledgements say what a direction delivered where inner TCP brings at least one in so many of its bytes.
+const ALL_OF_TCP: u64 = 2;
+/// Most silences that are kept of each kind, some 80 bytes each; what comes after later ones goes on with the transfer before.
+const MOST_SILENCES: usize = 1 << 13;
+/// Tunnels that are watched, 1 KB each.
+const MOST_TUNNELS: usize = 1 << 12;
+/// Connections of a direction that wait for acknowledgements; with more, it counts as waiting.
+const MOST_WAITING: usize = 1 << 14;
+
+/// From the last new data of a direction to the next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Quiet {
+    pub(crate) tunnel: TunnelIndex,
+    pub(crate) slot: usize,
+    /// Last new data.
+    pub(crate) from: Timestamp,
+    /// First new data after it.
+    pub(crate) to: Timestamp,
+    /// Since then everything that was sent was acknowledged; `None` where inner TCP does not tell.
+    pub(crate) acknowledged: Option<Timestamp>,
+    /// The last packet of this direction with anything in it, also with what was sent before.
+    pub(crate) sent: Timestamp,
+    /// It ends on another SA, and no new connection begins: nothing says that the sender was free to send.
+    pub(crate) other_sa: bool,
+    /// Least time from data to its acknowledgement, nanoseconds, as far as it was seen.
+    pub(crate) answered_in: Option<i64>,
+}
+
+impl Quiet {
+    /// Nothing that anybody waits for is under way since then.
+    pub(crate) fn since(&self) -> Timestamp {
+        self.acknowledged.unwrap_or(self.sent)
+    }
+}
+
+/// Nothing at all passed in a tunnel, in either direction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TunnelSilence {
+    pub(crate) tunnel: TunnelIndex,
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
+}
+
+/// One direction of a tunnel.
+#[derive(Debug, Default)]
+struct QuietWatch {
+    /// Last new data, and its SA.
+    news: Option<(Timestamp, SaIndex)>,
+    sent: Timestamp,
+    /// Connections with data in flight.
+    waiting: HashSet<ConnectionId>,
+    /// The connection of the last packet, and whether it is one of them.
+    last: Option<(ConnectionId, bool)>,
+    /// Since when there is none.
+    acknowledged: Option<Timestamp>,
+    answered_in: Option<i64>,
+    /// New bytes of inner TCP, and all.
+    bytes: (u64, u64),
+}
+
+#[derive(Debug, Default)]
+struct WatchedTunnel {
+    lanes: [QuietWatch; 2],
+    /// The last packet, in either direction.
+    latest: Option<Timestamp>,
+}
+
+/// All tunnels.
+#[derive(Debug, Default)]
+pub(super) struct Quiets {
+    tunnels: HashMap<TunnelIndex, WatchedTunnel>,
+    quiets: Vec<Quiet>,
+    silences: Vec<TunnelSilence>,
+    left_out: u64,
+}
+
+impl Quiets {
+    pub(super) fn take(
+        &mut self,
+        (tunnel, sa): (TunnelIndex, SaIndex),
+        packet: &Packet,
+        segment: &Segment,
+        tracker: &Tracker,
+    ) {
+        if self.tunnels.len() >= MOST_TUNNELS && !self.tunnels.contains_key(&tunnel) {
+            return;
+        }
+        let own = self.tunnels.entry(tunnel).or_default();
+        let silence = own
+            .latest
+            .replace(packet.time)
+            .filter(|from| packet.time.nanos_since(*from) >= LEAST_REST);
+        let at = slot(packet.direction);
+        let quiet = own.lanes[at].take(sa, packet, segment).map(|quiet| Quiet {
+            tunnel,
+            slot: at,
+            ..quiet
+        });
+        for settled in tracker.settled() {
+            own.lanes[slot(settled.direction)].settle(
+                settled.connection,
+                settled.fate,
+                packet.time,
+                settled.time,
+            );
+        }
+        if matches!(packet.payload, InnerPayload::Tcp(_)) {
+            for direction in Direction::BOTH {
+                let in_flight = tracker.sender(direction).map_or(0, |sender| sender.in_flight);
+                own.lanes[slot(direction)].waits(segment.connection, in_flight > 0, packet.time);
+            }
+        }
+        if let Some(quiet) = quiet {
+            keep(&mut self.quiets, quiet, &mut self.left_out);
+        }
+        if let Some(from) = silence {
+            let silence = TunnelSilence {
+                tunnel,
+                from,
+                to: packet.time,
+            };
+            keep(&mut self.silences, silence, &mut self.left_out);
+        }
+    }
+
+    /// When the last packet of a tunnel passed.
+    pub(super) fn latest(&self, tunnel: TunnelIndex) -> Option<Timestamp> {
+        self.tunnels.get(&tunnel)?.latest
+    }
+
+    /// Silences of a direction of a tunnel that may be rest, in order of time.
+    pub(super) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
+        self.quiets
+            .iter()
+            .filter(move |q| q.tunnel == tunnel && q.slot == slot)
+    }
+
+    /// Silences of a whole tunnel, in order of time.
+    pub(super) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
+        self.silences.iter().filter(move |s| s.tunnel == tunnel)
+    }
+
+    /// Silences that there was no room for.
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+}
+
+#[cold]
+fn keep<T>(list: &mut Vec<T>, found: T, left_out: &mut u64) {
+    if list.len() < MOST_SILENCES {
+        list.push(found);
+    } else {
+        *left_out += 1;
+    }
+}
+
+impl QuietWatch {
+    /// A packet of this direction.
+    fn take(&mut self, sa: SaIndex, packet: &Packet, segment: &Segment) -> Option<Quiet> {
+        let unread = matches!(packet.payload, InnerPayload::Unread(_));
+        let tcp = matches!(packet.payload, InnerPayload::Tcp(_)) && segment.len > 0;
+        let brings = segment.new > 0 || unread;
+        // The first data of a connection: its sender was free to send.
+        let begins = tcp && segment.kind == SegmentKind::InOrder && segment.seq <= Segment::ORIGIN + 1;
+        let quiet = self
+            .news
+            .filter(|(news, _)| brings && packet.time.nanos_since(*news) >= LEAST_REST)
+            .map(|(from, before)| Quiet {
+                tunnel: 0,
+                slot: 0,
+                from,
+                to: packet.time,
+                acknowledged: self
+                    .tells()
+                    .then(|| self.acknowledged.map_or(from, |t| t.max(from))),
+                sent: self.sent,
+                other_sa: before != sa && !begins,
+                answered_in: self.answered_in,
+            });
+        if brings {
+            self.news = Some((packet.time, sa));
+            let new = u64::from(if unread { segment.len } else { segment.new });
+            self.bytes.0 += if tcp { new } else { 0 };
+            self.bytes.1 += new;
+        }
+        if segment.len > 0 || unread {
+            self.sent = packet.time;
+        }
+        quiet
+    }
+
+    /// Inner TCP says what was delivered, and nothing waits.
+    fn tells(&self) -> bool {
+        let (tcp, all) = self.bytes;
+        self.waiting.is_empty() && ALL_OF_TCP * tcp >= all && tcp > 0
+    }
+
+    fn settle(&mut self, connection: ConnectionId, fate: Fate, now: Timestamp, sent: Timestamp) {
+        match fate {
+            Fate::Arrived => {
+                let nanos = now.nanos_since(sent).max(0);
+                self.answered_in = Some(self.answered_in.map_or(nanos, |least| least.min(nanos)));
+            }
+            // Its connection is gone.
+            Fate::Abandoned => self.waits(connection, false, now),
+            Fate::Swallowed | Fate::Superfluous { .. } | Fate::Waiting => {}
+        }
+    }
+
+    fn waits(&mut self, connection: ConnectionId, in_flight: bool, now: Timestamp) {
+        if self.last.replace((connection, in_flight)) == Some((connection, in_flight)) {
+            return;
+        }
+        if in_flight {
+            if self.waiting.len() < MOST_WAITING {
+                self.waiting.insert(connection);
+            }
+            self.acknowledged = None;
+        } else if self.waiting.remove(&connection) && self.waiting.is_empty() {
+            self.acknowledged = Some(now);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What was read of the packets, in one pass.
+
+use super::quiets::{Quiet, Quiets, TunnelSilence};
+use super::silences::{SideSilence, SideSilences};
+use super::volumes::Volumes;
+use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{Direction, Event};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{Interval, Outages, Packet, Tracker};
+use std::net::IpAddr;
+
+/// The reading of all tunnels.
+#[derive(Debug, Default)]
+pub(crate) struct TrafficReading {
+    tracker: Tracker,
+    outages: Outages,
+    silences: SideSilences,
+    volumes: Volumes,
+    quiets: Quiets,
+}
+
+impl TrafficReading {
+    /// Takes the next packet of the capture, which is of `sa`.
+    #[inline]
+    pub(crate) fn take(&mut self, packet: &Packet, sa: SaIndex, association: &Association) {
+        let segment = self.tracker.push(packet);
+        self.outages.take(packet, &segment, &self.tracker);
+        let tunnel = association.tunnel;
+        self.quiets.take((tunnel, sa), packet, &segment, &self.tracker);
+        let direction = association.direction;
+        self.silences.take(tunnel, direction, (packet.time, packet.frame));
+        self.volumes
+            .take(slot(direction), sa, packet.time, carried(association));
+    }
+
+    /// The frames that follow were captured before those that came.
+    pub(crate) fn begin_earlier_part(&mut self) {
+        self.tracker = Tracker::new();
+    }
+
+    /// Stretches without delivery, in order of time. The tunnels are those of the analysis, directions internal; `events` have to be
+    /// in the same words.
+    pub(crate) fn intervals(&self, events: &[Event], end: Timestamp) -> Vec<Interval> {
+        self.outages.intervals(&self.tracker, events, end)
+    }
+
+    /// Inner addresses of a stretch: sender and receiver.
+    pub(crate) fn addresses(&self, interval: &Interval) -> Option<(IpAddr, IpAddr)> {
+        let (_, a, b) = self.tracker.addresses(interval.pair)?;
+        Some(interval.direction.pick((a, b), (b, a)))
+    }
+
+    /// Stretches, and silences, that there was no room for.
+    pub(crate) fn left_out(&self) -> (u64, u64) {
+        (self.outages.left_out(), self.quiets.left_out())
+    }
+
+    /// When the last packet of a tunnel passed.
+    pub(crate) fn latest(&self, tunnel: TunnelIndex) -> Option<Timestamp> {
+        self.quiets.latest(tunnel)
+    }
+
+    /// Silences of a direction of a tunnel that may be rest, in order of time.
+    pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
+        self.quiets.quiets(tunnel, slot)
+    }
+
+    /// Silences of a whole tunnel, in order of time.
+    pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
+        self.quiets.silences(tunnel)
+    }
+
+    /// When a direction sent the first data that was delivered.
+    pub(crate) fn first_delivered(&self, (tunnel, direction): (TunnelIndex, Direction)) -> Option<Timestamp> {
+        self.outages
+            .first_delivered(u32::try_from(tunnel).ok()?, direction)
+    }
+
+    /// Since when nothing that a direction sends is delivered, up to the end of the capture.
+    pub(crate) fn open_since(
+        &self,
+        (tunnel, direction): (TunnelIndex, Direction),
+        end: Timestamp,
+    ) -> Option<Timestamp> {
+        let tunnel = u32::try_from(tunnel).ok()?;
+        self.outages.open_since(&self.tracker, (tunnel, direction), end)
+    }
+
+    /// The longest time for which the sender of a direction was silent within a stretch; `heard`: its IKE messages, time and frame.
+    pub(crate) fn longest_silence(
+        &self,
+        side: (TunnelIndex, Direction),
+        within: (Timestamp, Timestamp),
+        heard: &[(Timestamp, u64)],
+    ) -> SideSilence {
+        self.silences.longest(side, within, heard)
+    }
+
+    /// Bytes that an SA had carried at a moment, as its lifetime counts them.
+    pub(crate) fn volume_at(&self, sa: SaIndex, association: &Association, time: Timestamp) -> Option<u64> {
+        let (last, _) = association.last?;
+        self.volumes.at(sa, time, (last, carried(association)))
+    }
+}
+
+/// What the lifetime of an SA counts: the payload where keys show it, else ESP.
+fn carried(association: &Association) -> u64 {
+    let counters = &association.counters;
+    if counters.opened > 0 {
+        counters.inner_bytes
+    } else {
+        counters.esp_bytes
+    }
+}

@@ -1,0 +1,32 @@
+//! A packet that did not arrive.
+
+use crate::packet::EspNumber;
+use crate::segment::Settlement;
+use rekeyscope_model::time::Timestamp;
+
+/// A transmission in vain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LostPacket {
+    /// When it passed the capture.
+    pub time: Timestamp,
+    /// Its frame.
+    pub frame: u64,
+    /// Its place in its security association, where it has one.
+    pub esp: Option<EspNumber>,
+    /// Bytes of its payload; where keys are missing, of the packet.
+    pub bytes: u32,
+    /// Whether it opens a connection.
+    pub syn: bool,
+}
+
+impl LostPacket {
+    pub(crate) fn of(settled: &Settlement) -> Self {
+        LostPacket {
+            time: settled.time,
+            frame: settled.frame,
+            esp: settled.esp,
+            bytes: settled.len,
+            syn: settled.syn,
+        }
+    }
+}

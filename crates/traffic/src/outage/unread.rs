@@ -1,0 +1,212 @@
+//! Packets without keys (nothing of TCP can be read): a side that answered falls silent while the other one goes on sending.
+
+use super::candidate::{Before, Candidate, Delivered, InVain};
+use super::delivery::Arrivals;
+use crate::interval::LostPacket;
+use crate::packet::{InnerPayload, Packet};
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+
+/// Answers that come later than this come late for TCP on any path: delayed acknowledgements wait 500 ms at most (RFC 9293 §3.8.6.3).
+const LATEST_ANSWER: i64 = NANOS_PER_SECOND / 2;
+/// Full-sized packets that one silence swallows; one or two may be lost by chance, and wait for a timer.
+const LEAST_FULL: u32 = 3;
+/// TCP options (40 bytes), and padding to a block of the cipher (16): full-sized packets differ by so much.
+const SIZES_DIFFER: u32 = 56;
+/// A receiver acknowledges every second full-sized segment (RFC 9293 §3.8.6.3), one that merges them every 32nd (64 KiB).
+const MOST_PER_ANSWER: u64 = 32;
+/// Answers are looked for in stretches of this length …
+const LOOK: i64 = 100 * NANOS_PER_MILLI;
+/// … with so many packets …
+const LEAST_IN_LOOK: u32 = 5;
+/// … of which so many in a hundred have one. A side that is silent more often is not answering.
+const LEAST_ANSWERED: u64 = 95;
+/// Silences that are kept of each direction of a tunnel.
+const MOST_SILENCES: usize = 1 << 10;
+
+/// What one side sent, and how the other one answered.
+#[derive(Debug, Default)]
+struct Sent {
+    packets: u64,
+    unread: u64,
+    bytes: u64,
+    largest: u32,
+    /// Since the other side's last packet.
+    unanswered: InVain,
+    /// How many of these are full-sized.
+    full: u32,
+    /// The stretch of time that is looked at.
+    look: Option<Timestamp>,
+    in_look: u32,
+    answered: bool,
+    /// Stretches, and those with an answer.
+    looks: (u64, u64),
+    arrivals: Arrivals,
+    /// The last packet was full-sized: there was more to send.
+    ends_full: bool,
+    silences: Vec<Candidate>,
+    left_out: u64,
+}
+
+/// The two sides of a tunnel.
+#[derive(Debug)]
+pub(super) struct UnreadTunnel {
+    pub(super) tunnel: u32,
+    sides: [Sent; 2],
+    last: [Option<Delivered>; 2],
+}
+
+impl UnreadTunnel {
+    pub(super) fn new(tunnel: u32) -> Self {
+        UnreadTunnel {
+            tunnel,
+            sides: Default::default(),
+            last: [None; 2],
+        }
+    }
+
+    pub(super) fn take(&mut self, packet: &Packet) {
+        let own = slot(packet.direction);
+        let at = Delivered {
+            time: packet.time,
+            frame: packet.frame,
+            esp: packet.esp,
+        };
+        self.answer(1 - own, at);
+        self.go_on(own, at);
+        self.last[own] = Some(at);
+        let since = self.last[1 - own];
+        let sent = &mut self.sides[own];
+        let bytes = match packet.payload {
+            InnerPayload::Tcp(header) => header.len,
+            InnerPayload::Datagram(bytes) => bytes,
+            InnerPayload::Unread(bytes) => {
+                sent.unread += 1;
+                bytes
+            }
+            InnerPayload::Echo { .. } => 0,
+        };
+        sent.packets += 1;
+        sent.bytes += u64::from(bytes);
+        sent.largest = sent.largest.max(bytes);
+        sent.look_at(packet.time);
+        sent.arrivals.count(packet.time);
+        let full = bytes + SIZES_DIFFER >= sent.largest;
+        sent.ends_full = full;
+        if full && since.is_some() {
+            sent.full += 1;
+            sent.unanswered.push(
+                LostPacket {
+                    time: packet.time,
+                    frame: packet.frame,
+                    esp: packet.esp,
+                    bytes,
+                    syn: false,
+                },
+                0,
+            );
+        }
+    }
+
+    /// Both sides were silent in the middle of a transfer, up to a packet of `own`: an outage only if something explains it.
+    fn go_on(&mut self, own: usize, at: Delivered) {
+        let Some(last) = self.last[own] else { return };
+        let other = self.last[1 - own].is_none_or(|other| other.time <= last.time);
+        let sent = &mut self.sides[own];
+        if other
+            && at.time.nanos_since(last.time) > LATEST_ANSWER
+            && sent.arrivals.is_busy()
+            && sent.full < LEAST_FULL
+        {
+            let silence = sent.silence(last, at);
+            sent.keep(silence);
+        }
+    }
+
+    /// A packet of the other side answers what `own` sent.
+    fn answer(&mut self, own: usize, at: Delivered) {
+        let last = self.last[1 - own];
+        let sent = &mut self.sides[own];
+        sent.answered = true;
+        if let Some(last) = last
+            && at.time.nanos_since(last.time) > LATEST_ANSWER
+            && sent.full >= LEAST_FULL
+        {
+            let silence = sent.silence(last, at);
+            sent.keep(silence);
+        }
+        sent.full = 0;
+        sent.unanswered.clear();
+    }
+
+    /// The direction that carried most, its silences, and whether the last one is open; empty where keys open it, or where the other
+    /// side does not answer as receivers do.
+    pub(super) fn silences(&self, end: Timestamp) -> Option<(Direction, Vec<(Candidate, bool)>)> {
+        let own = usize::from(self.sides[1].bytes > self.sides[0].bytes);
+        let (sent, back) = (&self.sides[own], &self.sides[1 - own]);
+        let more = sent.full >= LEAST_FULL || sent.arrivals.is_busy() && sent.ends_full;
+        let open = self.last[1 - own].filter(|last| end.nanos_since(last.time) > LATEST_ANSWER && more);
+        if 2 * sent.unread <= sent.packets || !sent.is_answered(back.packets) {
+            return None;
+        }
+        let at = Delivered::nothing;
+        let open = open.map(|last| (sent.silence(last, at(end)), true));
+        let closed = sent.silences.iter().map(|silence| (silence.clone(), false));
+        Some((Direction::BOTH[own], closed.chain(open).collect()))
+    }
+
+    pub(super) fn left_out(&self) -> u64 {
+        self.sides.iter().map(|side| side.left_out).sum()
+    }
+}
+
+impl Sent {
+    fn look_at(&mut self, now: Timestamp) {
+        if self.look.is_none_or(|since| now.nanos_since(since) > LOOK) {
+            if self.in_look >= LEAST_IN_LOOK {
+                self.looks.0 += 1;
+                self.looks.1 += u64::from(self.answered);
+            }
+            (self.look, self.in_look, self.answered) = (Some(now), 0, false);
+        }
+        self.in_look += 1;
+    }
+
+    /// The other side answers as receivers do. Silences that are told are left out: in them the sender tries now and then.
+    fn is_answered(&self, answers: u64) -> bool {
+        let (looks, answered) = self.looks;
+        let silent: u64 = self
+            .silences
+            .iter()
+            .map(|silence| u64::from(silence.in_vain.count()))
+            .sum();
+        answers * MOST_PER_ANSWER >= self.packets.saturating_sub(silent)
+            && answered * 100 >= looks * LEAST_ANSWERED
+    }
+
+    fn silence(&self, from: Delivered, to: Delivered) -> Candidate {
+        Candidate {
+            from,
+            to,
+            before: Before {
+                round_trip: 0,
+                rto: LATEST_ANSWER / 2,
+                busy: true,
+                at_receiver: false,
+            },
+            in_vain: self.unanswered.clone(),
+        }
+    }
+
+    fn keep(&mut self, silence: Candidate) {
+        if self.silences.len() < MOST_SILENCES {
+            self.silences.push(silence);
+        } else {
+            self.left_out += 1;
+        }
+    }
+}
+
+fn slot(direction: Direction) -> usize {
+    usize::from(direction == Direction::BToA)
+}
